@@ -1,0 +1,91 @@
+# tempinbox_library(NAME [DEPENDS ...])   every *.cpp of the folder as static library tempinbox_NAME
+# tempinbox_service(NAME [DEPENDS ...])   library tempinbox_NAME_service of the folder but main.cpp, and executable tempinbox-NAME
+# tempinbox_program(NAME [DEPENDS ...])   executable NAME of the folder
+# tempinbox_test(NAME [DEPENDS ...])      Catch2 program of every *.cpp below the folder
+# tempinbox_embed(TARGET NAMESPACE FILES) text files as a constant array in a generated source
+
+function(_tempinbox_flags target)
+  target_compile_options(${target} PRIVATE ${TEMPINBOX_WARNINGS})
+  target_precompile_headers(${target} REUSE_FROM tempinbox_pch)
+endfunction()
+
+function(_tempinbox_room_names out)
+  set(names "")
+  foreach(name IN LISTS ARGN)
+    if(name MATCHES "::")
+      list(APPEND names "${name}")
+    else()
+      list(APPEND names "tempinbox_${name}")
+    endif()
+  endforeach()
+  set(${out} "${names}" PARENT_SCOPE)
+endfunction()
+
+function(tempinbox_library name)
+  cmake_parse_arguments(arg "" "" "DEPENDS" ${ARGN})
+  file(GLOB sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/*.cpp")
+  _tempinbox_room_names(dependencies ${arg_DEPENDS})
+  if(sources)
+    add_library(tempinbox_${name} STATIC ${sources})
+    target_include_directories(tempinbox_${name} PUBLIC "${CMAKE_SOURCE_DIR}/libs")
+    target_link_libraries(tempinbox_${name} PUBLIC ${dependencies} Boost::headers Threads::Threads)
+    _tempinbox_flags(tempinbox_${name})
+  else()
+    add_library(tempinbox_${name} INTERFACE)
+    target_include_directories(tempinbox_${name} INTERFACE "${CMAKE_SOURCE_DIR}/libs")
+    target_link_libraries(tempinbox_${name} INTERFACE ${dependencies})
+  endif()
+endfunction()
+
+function(tempinbox_service name)
+  cmake_parse_arguments(arg "" "" "DEPENDS" ${ARGN})
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/*.cpp")
+  list(FILTER sources EXCLUDE REGEX "/main\\.cpp$|/node_modules/")
+  _tempinbox_room_names(dependencies ${arg_DEPENDS})
+  if(NOT sources)
+    add_library(tempinbox_${name}_service INTERFACE)
+    return()
+  endif()
+  add_library(tempinbox_${name}_service STATIC ${sources})
+  target_include_directories(tempinbox_${name}_service PUBLIC "${CMAKE_SOURCE_DIR}/services")
+  target_link_libraries(tempinbox_${name}_service PUBLIC ${dependencies})
+  _tempinbox_flags(tempinbox_${name}_service)
+  add_executable(tempinbox-${name} main.cpp)
+  target_link_libraries(tempinbox-${name} PRIVATE tempinbox_${name}_service)
+  _tempinbox_flags(tempinbox-${name})
+endfunction()
+
+function(tempinbox_program name)
+  cmake_parse_arguments(arg "" "" "DEPENDS" ${ARGN})
+  file(GLOB sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/*.cpp")
+  _tempinbox_room_names(dependencies ${arg_DEPENDS})
+  if(NOT sources)
+    return()
+  endif()
+  add_executable(${name} ${sources})
+  target_include_directories(${name} PRIVATE "${CMAKE_SOURCE_DIR}/programs")
+  target_link_libraries(${name} PRIVATE ${dependencies})
+  _tempinbox_flags(${name})
+endfunction()
+
+function(tempinbox_test name)
+  cmake_parse_arguments(arg "" "" "DEPENDS" ${ARGN})
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/*.cpp")
+  _tempinbox_room_names(dependencies ${arg_DEPENDS})
+  add_executable(${name} ${sources} "${CMAKE_SOURCE_DIR}/tests/catch_main.cpp")
+  target_include_directories(${name} PRIVATE "${CMAKE_SOURCE_DIR}/tests")
+  target_link_libraries(${name} PRIVATE ${dependencies})
+  _tempinbox_flags(${name})
+  add_test(NAME ${name} COMMAND ${name})
+endfunction()
+
+function(tempinbox_embed target namespace)
+  set(output "${CMAKE_CURRENT_BINARY_DIR}/${namespace}_files.cpp")
+  add_custom_command(
+    OUTPUT "${output}"
+    COMMAND "${CMAKE_COMMAND}" "-DOUTPUT=${output}" "-DNAMESPACE=${namespace}" "-DROOT=${CMAKE_SOURCE_DIR}" "-DFILES=${ARGN}"
+            -P "${CMAKE_SOURCE_DIR}/cmake/embed.cmake"
+    DEPENDS ${ARGN} "${CMAKE_SOURCE_DIR}/cmake/embed.cmake"
+    VERBATIM)
+  target_sources(${target} PRIVATE "${output}")
+endfunction()
