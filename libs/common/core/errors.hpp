@@ -1,0 +1,62 @@
+#pragma once
+
+#include <boost/assert/source_location.hpp>
+#include <boost/system/result.hpp>
+
+#include <string>
+#include <string_view>
+
+namespace tempinbox {
+
+// Why a request cannot be answered as asked. One table each maps it to an HTTP status (http/problem), an SMTP reply and a Connect code (rpc/codes).
+enum class errc {
+    invalid_argument,
+    unauthenticated,
+    permission_denied,
+    not_found,
+    conflict,
+    unprocessable,
+    rate_limited,
+    payload_too_large,
+    unsupported_media_type,
+    unavailable,
+    deadline_exceeded,
+    internal
+};
+
+std::string_view to_string(errc code);
+
+// A refusal as a value: the code decides the status, the sentence is shown to whoever asked.
+struct failure
+{
+    errc code = errc::internal;
+    std::string message;
+
+    failure() = default; // only for boost::system::result, which asks for it
+    failure(errc failure_code, std::string text) : code(failure_code), message(std::move(text)) {}
+};
+
+template <class T>
+using result = boost::system::result<T, failure>;
+
+// What `result<T>::value()` throws when there is no value: a programming error or one that the caller chose not to handle.
+class failure_error : public std::runtime_error
+{
+public:
+    explicit failure_error(failure reason) : std::runtime_error(reason.message), reason_(std::move(reason)) {}
+    const failure& reason() const { return reason_; }
+
+private:
+    failure reason_;
+};
+
+[[noreturn]] void throw_exception_from_error(const failure& reason, const boost::source_location& where);
+
+// A dependency (PostgreSQL, Kafka, another service) cannot be reached or did not answer in time. Becomes 503, 451 or unavailable at the edge.
+class dependency_error : public std::runtime_error
+{
+public:
+    using std::runtime_error::runtime_error;
+};
+
+} // namespace tempinbox

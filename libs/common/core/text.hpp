@@ -1,0 +1,34 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tempinbox {
+
+bool is_valid_utf8(std::string_view text);
+
+// Valid UTF-8 without NUL: each bad byte and each NUL becomes U+FFFD. PostgreSQL text and jsonb take nothing less.
+std::string to_clean_utf8(std::string_view text);
+
+// Code points of valid UTF-8.
+std::size_t count_characters(std::string_view utf8);
+
+// At most `characters` code points of valid UTF-8, cut on a character boundary.
+std::string_view take_characters(std::string_view utf8, std::size_t characters);
+
+// At most `bytes` bytes, cut on a character boundary.
+std::string_view take_bytes(std::string_view utf8, std::size_t bytes);
+
+// For messages: in double quotes, cleaned of control characters, at most 60 characters with an ellipsis.
+std::string quote(std::string_view text);
+
+std::string to_lower_ascii(std::string_view text);
+bool equals_ignoring_ascii_case(std::string_view a, std::string_view b);
+std::string_view trim(std::string_view text);
+
+// Pieces between separators, trimmed, empty ones left out.
+std::vector<std::string> split_list(std::string_view text, char separator = ',');
+
+} // namespace tempinbox

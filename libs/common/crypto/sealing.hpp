@@ -1,0 +1,33 @@
+#pragma once
+
+#include "common/core/errors.hpp"
+#include "common/core/secret.hpp"
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tempinbox::crypto {
+
+// The operator's master keys: seals secrets at rest (libsodium XChaCha20-Poly1305). The first key seals, every key opens, so keys can be rotated.
+// A sealed value is `keyId:base64url(nonce || box)` and is bound to a context such as the id of the row that holds it.
+class keyring
+{
+public:
+    // One `id:base64-of-32-bytes` a line; blank lines and `#` comments are skipped. The failure names the line.
+    static result<keyring> parse(std::string_view text);
+
+    std::string seal(const secret& plain, std::string_view context) const;
+    // Fails where the key is unknown, or the value or its context was altered.
+    result<secret> open(std::string_view sealed, std::string_view context) const;
+
+private:
+    struct master_key
+    {
+        std::string id;
+        std::string bytes;
+    };
+    std::vector<master_key> keys_;
+};
+
+} // namespace tempinbox::crypto
