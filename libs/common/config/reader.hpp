@@ -1,0 +1,88 @@
+#pragma once
+
+#include "common/core/network.hpp"
+#include "common/core/secret.hpp"
+
+#include <chrono>
+#include <cstdint>
+#include <initializer_list>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tempinbox::config {
+
+// One setting as `--help` and docs show it: flag --name, environment TEMPINBOX_NAME, line `name = value` of the --config file.
+struct setting
+{
+    std::string name;
+    std::string fallback;
+    std::string meaning;
+    std::string allowed;
+};
+
+// Reads a program's settings. Each accessor declares the setting (name, default, meaning) and converts its value in one line; a bad value is
+// noted and the default returned, so that one pass finds every problem. With no values at all it only collects the declarations.
+class reader
+{
+public:
+    reader() = default;
+    explicit reader(std::map<std::string, std::string> values) : values_(std::move(values)) {}
+
+    std::string text(std::string_view name, std::string_view fallback, std::string_view meaning);
+    // Must be given and not empty.
+    std::string required_text(std::string_view name, std::string_view meaning);
+    bool flag(std::string_view name, bool fallback, std::string_view meaning);
+    std::int64_t integer(std::string_view name, std::int64_t fallback, std::int64_t least, std::int64_t most, std::string_view meaning);
+    // `250ms`, `5s`, `10m`, `24h`, `7d`.
+    std::chrono::milliseconds duration(std::string_view name, std::chrono::milliseconds fallback, std::chrono::milliseconds least,
+                                       std::chrono::milliseconds most, std::string_view meaning);
+    // A plain number or with `KiB`, `MiB`, `GiB`.
+    std::uint64_t bytes(std::string_view name, std::uint64_t fallback, std::uint64_t least, std::uint64_t most, std::string_view meaning);
+    host_port address(std::string_view name, std::string_view fallback, std::string_view meaning);
+    // Comma-separated, at least one.
+    std::vector<host_port> addresses(std::string_view name, std::string_view fallback, std::string_view meaning);
+    std::vector<std::string> list(std::string_view name, std::string_view fallback, std::string_view meaning);
+    std::vector<network> networks(std::string_view name, std::string_view fallback, std::string_view meaning);
+    std::string choice(std::string_view name, std::string_view fallback, std::initializer_list<std::string_view> allowed,
+                       std::string_view meaning);
+    // A path whose file must be readable when set; empty where it is not set.
+    std::string readable_file(std::string_view name, std::string_view fallback, std::string_view meaning);
+
+    // For rules that span settings.
+    void add_problem(std::string_view name, std::string_view what);
+
+    const std::vector<setting>& declared() const { return declared_; }
+    const std::vector<std::string>& problems() const { return problems_; }
+
+private:
+    std::string take(std::string_view name, std::string fallback, std::string_view meaning, std::string allowed);
+
+    std::map<std::string, std::string> values_;
+    std::vector<setting> declared_;
+    std::vector<std::string> problems_;
+};
+
+// What the command line asked for.
+struct command_line
+{
+    enum class action { run, show_help, show_version, check_config };
+
+    action wanted = action::run;
+    std::map<std::string, std::string> values;
+    std::vector<std::string> arguments; // positional, where allowed
+    std::vector<std::string> problems;
+};
+
+// Gathers values for the declared settings from flags, then environment, then the --config file; the first that has a value wins.
+// Unknown flags, unknown lines of the file and unreadable files are problems.
+command_line read_command_line(int argc, const char* const* argv, const std::vector<setting>& declared, bool takes_arguments = false);
+
+std::string help_text(std::string_view program, std::string_view purpose, const std::vector<setting>& declared);
+
+// TEMPINBOX_SMTP_LISTEN of `smtp-listen`.
+std::string environment_name(std::string_view setting_name);
+
+} // namespace tempinbox::config

@@ -1,0 +1,54 @@
+#pragma once
+
+#include "common/core/ids.hpp"
+#include "common/kafka/message.hpp"
+#include "common/outbox/outbox.hpp"
+#include "common/plans/account_state.hpp"
+#include "common/trace/traceparent.hpp"
+
+#include "tempinbox/events/v1/email_received.pb.h"
+#include "tempinbox/events/v1/inbox_created.pb.h"
+#include "tempinbox/events/v1/inbox_expired.pb.h"
+
+#include <string>
+#include <string_view>
+
+namespace tempinbox::events {
+
+namespace topics {
+inline constexpr const char* email_received = "email.received";
+inline constexpr const char* inbox_created = "inbox.created";
+inline constexpr const char* inbox_expired = "inbox.expired";
+inline constexpr const char* account_state = "account.state";
+} // namespace topics
+
+// `<topic>.dead-letter`
+std::string dead_letter_topic(std::string_view topic);
+
+// The outbox rows of the events: key, Protobuf value and CloudEvents headers in binary mode (Kafka protocol binding 1.0.2):
+// ce_specversion, ce_id, ce_type, ce_source (`/tempinbox/<service>`), ce_time, content-type application/protobuf, traceparent.
+outbox::row make_row(const v1::EmailReceived& event, const trace::traceparent& parent);
+outbox::row make_row(const v1::InboxCreated& event, event_id id, const trace::traceparent& parent);
+outbox::row make_row(const v1::InboxExpired& event, event_id id, const trace::traceparent& parent);
+outbox::row make_row(const plans::account_state& state, event_id id, const trace::traceparent& parent);
+
+// A record as read: its identity and time from the headers, the message from the value. Failures say what is wrong (for the dead letter).
+struct envelope
+{
+    event_id id;
+    std::string type; // the topic's name
+    time_point time;
+    std::optional<trace::traceparent> parent;
+
+    envelope() = default;
+};
+result<envelope> read_envelope(const kafka::record& record);
+result<v1::EmailReceived> read_email_received(const kafka::record& record);
+result<v1::InboxCreated> read_inbox_created(const kafka::record& record);
+result<v1::InboxExpired> read_inbox_expired(const kafka::record& record);
+result<plans::account_state> read_account_state(const kafka::record& record);
+
+// The record for `<topic>.dead-letter`: as it came, with `dead_letter_reason`, `dead_letter_source` (topic/partition/offset) and `dead_letter_consumer` added.
+kafka::message make_dead_letter(const kafka::record& record, std::string_view consumer, std::string_view reason);
+
+} // namespace tempinbox::events

@@ -1,0 +1,77 @@
+#pragma once
+
+#include "common/core/errors.hpp"
+#include "common/http/message.hpp"
+#include "common/runtime/host.hpp"
+
+#include <boost/asio/ip/address.hpp>
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace tempinbox::http {
+
+// How one exchange may fail, apart from its status.
+enum class exchange_error { none, resolve, refused_address, connect, tls, timeout, closed, malformed, too_large };
+std::string_view to_string(exchange_error error);
+
+// Resolves a host name to addresses; the default asks the system.
+using resolver = std::function<boost::asio::awaitable<std::vector<boost::asio::ip::address>>(const std::string& host)>;
+
+struct client_settings
+{
+    std::chrono::milliseconds connect_timeout{3'000};
+    std::chrono::milliseconds tls_timeout{5'000};
+    std::chrono::milliseconds idle_timeout{30'000};       // of kept connections
+    std::size_t connections_per_host = 64;
+    std::uint32_t header_limit = 16 * 1024;
+    std::uint64_t body_limit = 16 * 1024 * 1024;          // past it: too_large, what was read is kept
+    bool verify_certificates = true;
+    std::string ca_file;                                  // empty: the system's
+    resolver resolve;                                     // empty: the system's
+    // Judges each address before it is dialled; if any resolved address is refused, the exchange fails with refused_address. Empty: all.
+    std::function<bool(const boost::asio::ip::address&)> allow_address;
+};
+
+struct client_request
+{
+    std::string method = "GET";
+    std::string url;                     // http://host:port/path?query or https://…
+    header_list headers;                 // Host, Content-Length, User-Agent are added where absent
+    std::string body;
+    std::chrono::milliseconds deadline{15'000}; // whole exchange, body included
+};
+
+struct client_response
+{
+    exchange_error error = exchange_error::none;
+    std::string error_text;              // for people; empty without an error
+    unsigned status = 0;                 // 0: no status line came
+    header_list headers;
+    std::string body;
+    std::chrono::milliseconds took{0};
+
+    client_response() = default;
+    std::optional<std::string_view> header(std::string_view name) const { return find_header(headers, name); }
+};
+
+// HTTP/1.1 with kept-alive connections per (scheme, host, port); no redirects, no compression. Never throws for what the network does.
+// A kept connection that dies before any response byte is replaced once. Runs on the host's loop; destroy only when no exchange is under way.
+class client
+{
+public:
+    client(runtime::host& host, client_settings settings);
+    ~client();
+    client(const client&) = delete;
+
+    awaitable<client_response> send(client_request outgoing);
+
+private:
+    struct state;
+    std::shared_ptr<state> state_;
+};
+
+} // namespace tempinbox::http

@@ -1,0 +1,71 @@
+#pragma once
+
+#include "common/core/errors.hpp"
+
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/ip/address.hpp>
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace tempinbox::http {
+
+template <class T = void>
+using awaitable = boost::asio::awaitable<T>;
+
+using header_list = std::vector<std::pair<std::string, std::string>>;
+
+// Names compare without case. Absent: nullopt.
+std::optional<std::string_view> find_header(const header_list& headers, std::string_view name);
+
+// A request as a handler sees it: decoded path and query, whole body (bounded by the server's limit).
+struct request
+{
+    std::string method;
+    std::string target;                                        // as sent
+    std::string path;                                          // percent-decoded, no query
+    std::vector<std::pair<std::string, std::string>> query;    // decoded, in order
+    std::vector<std::pair<std::string, std::string>> path_params; // filled by the router
+    header_list headers;
+    std::string body;
+    std::string id;                                            // X-Request-Id: the client's own where sane, else a new one
+    boost::asio::ip::address peer;
+    bool is_tls = false;
+    bool body_too_large = false;                               // the body was over the limit and thrown away
+
+    std::optional<std::string_view> header(std::string_view name) const { return find_header(headers, name); }
+    std::optional<std::string_view> query_param(std::string_view name) const;
+    std::string_view path_param(std::string_view name) const;
+};
+
+struct response
+{
+    unsigned status = 200;
+    header_list headers;
+    std::string body;
+
+    response() = default;
+    response(unsigned code, std::string_view content_type, std::string content);
+    response& set(std::string_view name, std::string_view value);
+    response& set(std::string_view name, std::int64_t value) { return set(name, std::string_view(std::to_string(value))); }
+};
+
+// The request outlives the awaitable. What a handler throws becomes 500, a dependency_error 503, both logged once with the request id.
+using handler = std::function<awaitable<response>(request&)>;
+
+// RFC 9110 reason phrases: the `error` of the API's error body.
+std::string_view status_name(unsigned status);
+// The one table errc → HTTP status.
+unsigned status_of(errc code);
+
+response ok_json(std::string json);
+response created_json(std::string json, std::string_view location);
+// {"statusCode":404,"error":"Not Found","message":"…"}
+response problem(unsigned status, std::string_view message);
+response problem(const failure& reason);
+
+} // namespace tempinbox::http

@@ -1,0 +1,45 @@
+#pragma once
+
+#include "common/http/message.hpp"
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tempinbox::http {
+
+// Paths to handlers: `/v1/inboxes/{inboxId}/emails`. Literal segments win over parameters. Answers 404 with the path, 405 with Allow
+// (HEAD where GET is, OPTIONS always). HEAD runs the GET handler; the server leaves the body out.
+class router
+{
+public:
+    void add(std::string_view method, std::string_view pattern, handler handle);
+
+    // What a request would be answered by, so that checks can sit between look-up and call.
+    struct match
+    {
+        const handler* handle = nullptr;       // null: no such path, or not with this method
+        std::string allow;                     // not empty: the path is known, these methods are allowed
+        std::string_view pattern;              // of the matched route, for metrics
+        std::vector<std::pair<std::string, std::string>> params;
+    };
+    match find(std::string_view method, std::string_view path) const;
+
+    // find, then call or answer 404/405.
+    awaitable<response> dispatch(request& received) const;
+
+private:
+    struct route
+    {
+        std::string method;
+        std::string pattern;
+        std::vector<std::string> segments;
+        handler handle;
+    };
+    std::vector<route> routes_;
+};
+
+// 404 or 405 for a match without a handler.
+response not_routed(const router::match& match, const request& received);
+
+} // namespace tempinbox::http

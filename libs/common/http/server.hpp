@@ -1,0 +1,52 @@
+#pragma once
+
+#include "common/core/network.hpp"
+#include "common/http/message.hpp"
+#include "common/runtime/host.hpp"
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+namespace tempinbox::http {
+
+// Bounds of a server. Certificate and key files, when set, make it TLS (1.2+), re-read when they change.
+struct server_settings
+{
+    host_port listen{"127.0.0.1", 0};
+    std::uint32_t header_limit = 16 * 1024;
+    std::uint64_t body_limit = 64 * 1024;
+    std::chrono::milliseconds header_timeout{10'000}; // from the first byte of a request to the end of its header
+    std::chrono::milliseconds body_timeout{30'000};
+    std::chrono::milliseconds idle_timeout{75'000};   // between requests
+    std::chrono::milliseconds write_timeout{30'000};
+    std::size_t connection_limit = 10'000;
+    std::string certificate_file;
+    std::string key_file;
+    std::string name = "http"; // label of metrics and log lines
+};
+
+// An HTTP/1.1 server on Beast. Requests of a connection are handled in order. A body past the limit reaches the handler as an empty body with
+// `body_too_large` set. Malformed requests get 400, header overflow 431, a timeout 408, then the connection closes.
+class server
+{
+public:
+    server(runtime::host& host, server_settings settings, handler handle);
+    ~server();
+    server(const server&) = delete;
+
+    // Binds and accepts; throws when the address cannot be bound.
+    void start();
+    host_port local_address() const;
+    std::size_t connections() const;
+    // Stops accepting, answers what is under way with `Connection: close`, closes idle connections; returns when all are gone or time is up.
+    awaitable<void> drain(std::chrono::milliseconds patience);
+    void stop();
+
+private:
+    struct state;
+    std::shared_ptr<state> state_;
+};
+
+} // namespace tempinbox::http

@@ -1,0 +1,47 @@
+#pragma once
+
+#include "common/json/value.hpp"
+
+#include <map>
+#include <set>
+
+namespace tempinbox::json {
+
+// Reads the fields of one JSON object that came from outside. Each accessor asks for a field by name and checks it; the first problem is kept
+// and later calls answer empty, so a handler asks for everything, then `finish()`, which also refuses fields nobody asked for.
+// Messages name the field, what was given and what is allowed: `ttlSeconds must be an integer from 60 to 604800, not "soon"`.
+// Strings must be free of control characters other than tab and newlines. JSON null counts as absent.
+class object_reader
+{
+public:
+    // An empty body is an empty object.
+    static result<object_reader> parse(std::string_view body, const limits& allowed = {});
+    explicit object_reader(value object);
+
+    // Characters are code points.
+    std::optional<std::string> text(std::string_view name, std::size_t least, std::size_t most);
+    std::string required_text(std::string_view name, std::size_t least, std::size_t most);
+    std::optional<std::int64_t> integer(std::string_view name, std::int64_t least, std::int64_t most);
+    std::optional<bool> boolean(std::string_view name);
+    // Bounds on the count of items and on the length of each.
+    std::optional<std::vector<std::string>> texts(std::string_view name, std::size_t most_items, std::size_t least, std::size_t most);
+    std::optional<std::map<std::string, std::string>> text_map(std::string_view name, std::size_t most_items, std::size_t most_key,
+                                                               std::size_t most_value);
+    std::optional<std::string> choice(std::string_view name, const std::vector<std::string>& allowed);
+    // An array of objects, each to be read by its own object_reader (whose failure the caller passes to `fail`).
+    std::optional<std::vector<value>> objects(std::string_view name, std::size_t most_items);
+    bool has(std::string_view name) const;
+
+    void fail(std::string message);
+    // The first problem, or an unknown field by its name.
+    result<void> finish();
+
+private:
+    std::optional<value> take(std::string_view name);
+
+    value object_;
+    std::set<std::string, std::less<>> asked_;
+    std::optional<failure> problem_;
+};
+
+} // namespace tempinbox::json

@@ -1,0 +1,68 @@
+#pragma once
+
+#include "common/kafka/message.hpp"
+#include "common/kafka/settings.hpp"
+#include "common/runtime/host.hpp"
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace tempinbox::kafka {
+
+struct consumer_settings
+{
+    kafka::settings cluster;
+    std::string group;
+    std::vector<std::string> topics;
+    std::size_t batch_limit = 500;
+    std::chrono::milliseconds retry_pause{1'000};
+};
+
+// A member of a consumer group (range assignment, offsets committed by hand, earliest without an offset). A batch is what is there, no timer.
+// `handle` runs on the loop, one batch at a time; its offsets are committed only after it returned. When it throws, the same batch is handed
+// over again after a pause. On revoke the running batch is finished and committed first. Exposes kafka_consumer_lag_records.
+class consumer
+{
+public:
+    using batch_handler = std::function<boost::asio::awaitable<void>(const std::vector<record>&)>;
+
+    consumer(runtime::host& host, consumer_settings settings, batch_handler handle);
+    ~consumer();
+    consumer(const consumer&) = delete;
+
+    void start();
+    // Stops polling, finishes the running batch, commits, leaves the group.
+    boost::asio::awaitable<void> stop();
+    void pause();
+    void resume();
+
+private:
+    struct state;
+    std::shared_ptr<state> state_;
+};
+
+// Every partition of the topics from their end, without a group: each process sees all events. New partitions are found each minute.
+// `handle` is a plain function called on the loop with each batch.
+class broadcast_reader
+{
+public:
+    using batch_handler = std::function<void(const std::vector<record>&)>;
+
+    // `from_beginning`: for compacted topics whose whole state is wanted.
+    broadcast_reader(runtime::host& host, settings cluster, std::vector<std::string> topics, batch_handler handle, bool from_beginning = false);
+    ~broadcast_reader();
+    broadcast_reader(const broadcast_reader&) = delete;
+
+    void start();
+    void stop();
+    // True while the brokers answer and the reader has reached the end once.
+    bool is_current() const;
+
+private:
+    struct state;
+    std::shared_ptr<state> state_;
+};
+
+} // namespace tempinbox::kafka

@@ -1,0 +1,35 @@
+#pragma once
+
+#include "common/kafka/message.hpp"
+#include "common/kafka/settings.hpp"
+#include "common/runtime/host.hpp"
+
+#include <functional>
+#include <memory>
+
+namespace tempinbox::kafka {
+
+// Idempotent, acks=all, zstd, linger 0–2 ms. Thread-safe to `send`; outcomes are called back on the loop, in batches. Reports "kafka" to health:
+// met once metadata has been read, lost when all brokers are down, met again when one is back.
+class producer
+{
+public:
+    using outcome_handler = std::function<void(bool acknowledged)>;
+
+    producer(runtime::host& host, const settings& chosen);
+    ~producer();
+    producer(const producer&) = delete;
+
+    // False when the queue is full (16 MiB or 50,000 messages) — nothing was sent and the handler is not called. A message not acknowledged within
+    // 20 s is reported as not acknowledged.
+    bool send(message outgoing, outcome_handler on_outcome);
+
+    // Waits for what is queued, at most that long.
+    boost::asio::awaitable<void> flush(std::chrono::milliseconds patience);
+
+private:
+    struct state;
+    std::unique_ptr<state> state_;
+};
+
+} // namespace tempinbox::kafka

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <prometheus/counter.h>
+#include <prometheus/gauge.h>
+#include <prometheus/histogram.h>
+
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace prometheus {
+class Registry;
+}
+
+namespace tempinbox::metrics {
+
+using labels = std::map<std::string, std::string>;
+
+// A process's metrics. The references live as long as the registry: look one up once and keep it. Thread-safe.
+class registry
+{
+public:
+    registry();
+    ~registry();
+    registry(const registry&) = delete;
+
+    prometheus::Counter& counter(const std::string& name, const std::string& help, const labels& with = {});
+    prometheus::Gauge& gauge(const std::string& name, const std::string& help, const labels& with = {});
+    prometheus::Histogram& histogram(const std::string& name, const std::string& help, const prometheus::Histogram::BucketBoundaries& buckets,
+                                     const labels& with = {});
+
+    // Prometheus text format, process_* included.
+    std::string text() const;
+
+private:
+    std::unique_ptr<prometheus::Registry> registry_;
+};
+
+// 5 ms … 10 s, in seconds.
+const prometheus::Histogram::BucketBoundaries& latency_buckets();
+// 1 KiB … 64 MiB in powers of four.
+const prometheus::Histogram::BucketBoundaries& size_buckets();
+
+} // namespace tempinbox::metrics

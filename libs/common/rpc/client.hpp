@@ -1,0 +1,49 @@
+#pragma once
+
+#include "common/core/network.hpp"
+#include "common/http/client.hpp"
+#include "common/rpc/tokens.hpp"
+#include "common/runtime/host.hpp"
+
+#include <google/protobuf/message.h>
+
+#include <chrono>
+#include <string>
+#include <vector>
+
+namespace tempinbox::rpc {
+
+template <class T = void>
+using awaitable = boost::asio::awaitable<T>;
+
+// Calls one service over its replicas in turn (application/proto). A replica that refuses the connection is passed over once for the next.
+// Failures of the transport are errc::unavailable or deadline_exceeded, so a handler can pass them on; never throws for them.
+class client
+{
+public:
+    client(runtime::host& host, std::vector<host_port> replicas, tokens& credentials);
+
+    template <class Response, class Request>
+    awaitable<result<Response>> call(const char* method, Request request, std::chrono::milliseconds deadline = std::chrono::seconds(5))
+    {
+        Response response;
+        const result<void> outcome = co_await exchange(method, request, response, deadline);
+        if (!outcome)
+            co_return outcome.error();
+        co_return response;
+    }
+
+    // One replica by its index: for callers that choose it themselves.
+    std::size_t replicas() const { return replicas_.size(); }
+
+private:
+    awaitable<result<void>> exchange(const char* method, const google::protobuf::Message& request, google::protobuf::Message& response,
+                                     std::chrono::milliseconds deadline);
+
+    std::vector<host_port> replicas_;
+    tokens& tokens_;
+    std::size_t next_ = 0;
+    http::client http_;
+};
+
+} // namespace tempinbox::rpc

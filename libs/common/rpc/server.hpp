@@ -1,0 +1,69 @@
+#pragma once
+
+#include "common/http/server.hpp"
+#include "common/rpc/tokens.hpp"
+#include "common/runtime/host.hpp"
+
+#include <google/protobuf/message.h>
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+
+namespace tempinbox::rpc {
+
+template <class T = void>
+using awaitable = boost::asio::awaitable<T>;
+
+// Unary calls in the Connect protocol's shape: POST /package.Service/Method, application/proto or application/json both ways, Connect's error
+// body. Each call needs `Authorization: Bearer <token>`. Unknown methods: unimplemented (404); bad bodies: invalid_argument.
+class server
+{
+public:
+    server(runtime::host& host, http::server_settings settings, tokens& accepted);
+
+    // `method` is "tempinbox.inbox.v1.InboxService/CreateInbox". Before start.
+    template <class Request, class Response>
+    void add(const std::string& method, std::function<awaitable<result<Response>>(Request)> handle)
+    {
+        add_raw(method, std::make_unique<Request>(), [handle = std::move(handle)](const google::protobuf::Message& request) {
+            return call<Request, Response>(&handle, static_cast<const Request&>(request));
+        });
+    }
+
+    void start();
+    host_port local_address() const { return http_.local_address(); }
+    awaitable<void> drain(std::chrono::milliseconds patience) { return http_.drain(patience); }
+    void stop() { http_.stop(); }
+
+private:
+    using answer = result<std::shared_ptr<google::protobuf::Message>>;
+    using raw_handler = std::function<awaitable<answer>(const google::protobuf::Message&)>;
+
+    template <class Request, class Response>
+    static awaitable<answer> call(const std::function<awaitable<result<Response>>(Request)>* handle, Request request)
+    {
+        result<Response> outcome = co_await (*handle)(std::move(request));
+        if (!outcome)
+            co_return outcome.error();
+        std::shared_ptr<google::protobuf::Message> message = std::make_shared<Response>(std::move(*outcome));
+        co_return message;
+    }
+
+    void add_raw(const std::string& method, std::unique_ptr<google::protobuf::Message> prototype, raw_handler handle);
+    awaitable<http::response> handle(http::request& received);
+
+    struct method_entry
+    {
+        std::unique_ptr<google::protobuf::Message> prototype;
+        raw_handler handle;
+    };
+
+    runtime::host& host_;
+    tokens& tokens_;
+    std::map<std::string, method_entry, std::less<>> methods_;
+    http::server http_;
+};
+
+} // namespace tempinbox::rpc

@@ -1,0 +1,70 @@
+#pragma once
+
+#include "common/core/ids.hpp"
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tempinbox::rules {
+
+// Spec section 2: what a condition looks at and how.
+enum class field { subject, from, to };
+enum class comparison { contains, equals, starts_with, ends_with };
+
+std::string_view to_string(field what);
+std::string_view to_string(comparison how);
+result<field> parse_field(std::string_view text);
+result<comparison> parse_comparison(std::string_view text);
+
+struct condition
+{
+    field what = field::subject;
+    comparison how = comparison::contains;
+    std::string value; // 1–500 characters
+};
+
+struct rule
+{
+    rule_id id;
+    std::string name; // 1–100 characters
+    webhook_id webhook;
+    std::vector<condition> conditions; // 0–5
+    bool is_enabled = true;
+};
+
+// NFC, then Unicode case folding (utf8proc): both sides of every comparison.
+std::string fold(std::string_view utf8);
+
+// A mail as the rules see it, folded once.
+class subject_of_rules
+{
+public:
+    subject_of_rules(std::string_view from, const std::vector<std::string>& to, std::string_view subject);
+    bool matches(field what, comparison how, std::string_view folded_value) const;
+
+private:
+    std::string from_;
+    std::vector<std::string> to_;
+    std::string subject_;
+};
+
+// An account's enabled rules with their values folded once. Evaluating allocates only the answer.
+class compiled_rules
+{
+public:
+    explicit compiled_rules(const std::vector<rule>& rules);
+
+    struct outcome
+    {
+        std::vector<rule_id> matched;      // in the order of the rules
+        std::vector<webhook_id> webhooks;  // each once
+    };
+    outcome evaluate(const subject_of_rules& mail) const;
+    bool empty() const { return rules_.empty(); }
+
+private:
+    std::vector<rule> rules_;
+};
+
+} // namespace tempinbox::rules

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <map>
+#include <mutex>
+#include <string>
+#include <string_view>
+
+namespace tempinbox::runtime {
+
+// What readiness depends on (design: invariant 12). Ready once every expected condition has been met at least once and not from SIGTERM on;
+// a dependency lost later only shows as degraded. Thread-safe.
+class health
+{
+public:
+    // Before the service starts: "postgresql", "kafka", "schema", "listeners".
+    void expect(const std::string& condition);
+    void met(const std::string& condition);
+    // After it was met once: degraded, with the reason in /readyz.
+    void lost(const std::string& condition, std::string_view reason);
+    void start_draining();
+
+    bool is_ready() const;
+    // {"ready":true,"degraded":["kafka"],"waiting":{"postgresql":"connection refused"}}
+    std::string json() const;
+
+private:
+    struct condition_state
+    {
+        bool was_met = false;
+        bool is_lost = true;
+        std::string reason;
+    };
+
+    mutable std::mutex mutex_;
+    std::map<std::string, condition_state> conditions_;
+    bool is_draining_ = false;
+};
+
+} // namespace tempinbox::runtime

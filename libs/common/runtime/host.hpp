@@ -1,0 +1,65 @@
+#pragma once
+
+#include "common/core/network.hpp"
+#include "common/core/time.hpp"
+#include "common/metrics/registry.hpp"
+#include "common/runtime/health.hpp"
+
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/io_context.hpp>
+
+#include <chrono>
+#include <memory>
+#include <string>
+
+namespace tempinbox::runtime {
+
+template <class T = void>
+using awaitable = boost::asio::awaitable<T>;
+
+// The settings every service has.
+struct process_settings
+{
+    std::string log_level = "info";
+    host_port admin_listen{"127.0.0.1", 0};
+    std::chrono::milliseconds drain_timeout{25'000};
+};
+
+// What a process gives to its parts: the event loop, metrics, health, clock, name. Outlives the service; owns no policy.
+class host
+{
+public:
+    host(std::string name, process_settings chosen);
+
+    const std::string& name() const { return name_; }
+    // Random, one a process: owner of outbox rows and leases.
+    const std::string& instance() const { return instance_; }
+    const process_settings& settings() const { return settings_; }
+    boost::asio::io_context& loop() { return loop_; }
+    boost::asio::any_io_executor executor() { return loop_.get_executor(); }
+    metrics::registry& metrics() { return metrics_; }
+    runtime::health& health() { return health_; }
+    const clock_source& clock() const { return clock_; }
+
+private:
+    std::string name_;
+    std::string instance_;
+    process_settings settings_;
+    boost::asio::io_context loop_{1};
+    metrics::registry metrics_;
+    runtime::health health_;
+    system_clock_source clock_;
+};
+
+// A running service. `start` binds listeners and spawns loops and returns; `drain` finishes what is held and stops everything it started,
+// within the time `run` gives it. Both run on the loop.
+class service
+{
+public:
+    virtual ~service() = default;
+    virtual void start() = 0;
+    virtual awaitable<void> drain() = 0;
+};
+
+} // namespace tempinbox::runtime

@@ -1,0 +1,29 @@
+#pragma once
+
+#include "common/config/reader.hpp"
+#include "common/runtime/host.hpp"
+
+#include <functional>
+#include <memory>
+#include <string_view>
+
+namespace tempinbox::runtime {
+
+// How a service is made once its settings are known to be good.
+using service_factory = std::function<std::unique_ptr<service>(host&)>;
+// Declares and reads the service's settings, then says how to make it.
+using settings_reader = std::function<service_factory(config::reader&)>;
+
+// The life of a service: settings (--help, --version, --check-config, every problem at once), logging, start, SIGTERM or SIGINT, drain, exit.
+// Exit code: 0 clean, 1 failed while running or not drained in time, 2 bad settings. A second signal exits at once with 1. SIGPIPE is ignored.
+int run_service(std::string_view name, std::string_view purpose, int argc, char** argv, const settings_reader& read);
+
+template <class Settings, class Make>
+int run(std::string_view name, std::string_view purpose, int argc, char** argv, Settings (*read)(config::reader&), Make make)
+{
+    return run_service(name, purpose, argc, argv, [read, make](config::reader& reader) -> service_factory {
+        return [settings = read(reader), make](host& host) -> std::unique_ptr<service> { return make(host, settings); };
+    });
+}
+
+} // namespace tempinbox::runtime

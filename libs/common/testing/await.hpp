@@ -1,0 +1,46 @@
+#pragma once
+
+#include "common/runtime/host.hpp"
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/io_context.hpp>
+
+#include <chrono>
+#include <functional>
+#include <optional>
+
+namespace tempinbox::testing {
+
+// A host for tests: a loop that only runs inside `await`, quiet logs.
+runtime::host& test_host();
+
+namespace detail {
+
+template <class T>
+boost::asio::awaitable<void> keep_answer(boost::asio::awaitable<T> task, std::optional<T>& answer)
+{
+    answer.emplace(co_await std::move(task));
+}
+
+// Runs the test host's loop until the coroutine ends; rethrows what it threw.
+void run_to_end(boost::asio::awaitable<void> task, std::chrono::milliseconds deadline);
+
+} // namespace detail
+
+// Runs the test host's loop until the coroutine ends; rethrows what it threw; throws after the deadline.
+template <class T>
+T await(boost::asio::awaitable<T> task, std::chrono::milliseconds deadline = std::chrono::seconds(20))
+{
+    if constexpr (std::is_void_v<T>) {
+        detail::run_to_end(std::move(task), deadline);
+    } else {
+        std::optional<T> answer;
+        detail::run_to_end(detail::keep_answer<T>(std::move(task), answer), deadline);
+        return std::move(*answer);
+    }
+}
+
+// Runs the loop until the condition holds; false when the deadline passed first.
+bool eventually(const std::function<bool()>& condition, std::chrono::milliseconds deadline = std::chrono::seconds(10));
+
+} // namespace tempinbox::testing

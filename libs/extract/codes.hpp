@@ -1,0 +1,33 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tempinbox::extract {
+
+// A one-time code found in a mail.
+struct code
+{
+    std::string value;
+    double score = 0; // 0–1
+    std::string part; // "subject", "text" or "html"
+    int offset = 0;   // characters from the start of that part
+};
+
+// A link of a mail and what it is for.
+struct link
+{
+    std::string url;
+    std::string text;
+    std::string kind; // "verify", "reset", "unsubscribe" or "other"
+};
+
+// One-time codes, likeliest first, at most 10. Linear time (RE2); looks at the first 256 KiB of each part. Years, prices, phone and tracking numbers are not codes.
+std::vector<code> find_codes(std::string_view subject, const std::optional<std::string>& text, const std::optional<std::string>& html);
+
+// http(s) links in the order they appear, each URL once, at most 200.
+std::vector<link> find_links(const std::optional<std::string>& text, const std::optional<std::string>& html);
+
+} // namespace tempinbox::extract

@@ -1,0 +1,77 @@
+#pragma once
+
+#include "common/core/time.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace tempinbox::mime {
+
+// Bounds of the view; the stored message is never cut. smtp.md 4c.
+struct view_limits
+{
+    std::size_t header_bytes = 256 * 1024;
+    std::size_t header_lines = 1'000;
+    std::size_t parts = 1'000;
+    std::size_t depth = 100;
+    std::size_t addresses = 1'000;
+    std::size_t text_bytes = 2 * 1024 * 1024; // each of text and html
+};
+
+struct mailbox_address
+{
+    std::string name;    // decoded, may be empty
+    std::string address; // as written
+};
+
+struct attachment
+{
+    std::string id;           // stable for a stored message: the part's path, such as "2.1"
+    std::string filename;     // safe to show: basename, no control or bidi characters, ≤ 255 bytes
+    std::string content_type; // lower case type/subtype
+    std::optional<std::string> content_id;
+    bool is_inline = false;
+    std::int64_t size = 0; // decoded bytes
+};
+
+// What list, event, rules and code finding need; found once, before the commit.
+struct summary
+{
+    std::string from;      // first address of From; empty where there is none
+    std::string from_name;
+    std::string subject;   // decoded, one line
+    std::vector<std::string> to_header;
+    std::optional<std::string> message_id;
+    std::string preview;   // ≤ 200 characters of the text
+    int attachment_count = 0;
+    int received_hops = 0;
+};
+
+// The whole reading of a message. Every string is valid UTF-8 without NUL.
+struct view
+{
+    mime::summary summary;
+    std::vector<mailbox_address> to, cc, reply_to;
+    std::optional<time_point> date;
+    std::vector<std::pair<std::string, std::string>> headers; // decoded, in order
+    std::optional<std::string> text;  // first text/plain that is no attachment; derived where there is only html
+    std::optional<std::string> html;  // decoded only, as sent
+    bool is_text_derived = false;
+    std::vector<attachment> attachments; // inline parts too
+    std::vector<std::string> defects;    // such as "no_header", "missing_end_boundary"
+};
+
+// Reads any bytes at all: never throws for what they say, linear in their length. Call `start` once a process first.
+view read_view(std::string_view raw, const view_limits& limits = {});
+
+// The decoded bytes of one attachment; absent where there is no such part.
+std::optional<std::string> read_attachment(std::string_view raw, std::string_view attachment_id, const view_limits& limits = {});
+
+// Initialises GMime. Once, before the first view, on the main thread.
+void start();
+
+} // namespace tempinbox::mime
