@@ -11,6 +11,8 @@ set(CMAKE_CXX_FLAGS_RELEASE "-O2 -g1")
 
 set(TEMPINBOX_SANITIZE "" CACHE STRING "Sanitizers, comma-separated: address,undefined or thread")
 set(TEMPINBOX_WARNINGS -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wnon-virtual-dtor -Woverloaded-virtual -Werror)
+# Some packages bring -pthread along; the precompiled header is only taken where all agree.
+add_compile_options(-pthread)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   add_compile_options(-fpch-preprocess -Wno-maybe-uninitialized)
 endif()

@@ -23,8 +23,9 @@ struct setting
     std::string allowed;
 };
 
-// Reads a program's settings. Each accessor declares the setting (name, default, meaning) and converts its value in one line; a bad value is
-// noted and the default returned, so that one pass finds every problem. With no values at all it only collects the declarations.
+// Reads a program's settings. Each accessor declares the setting (name, default, meaning) and converts its value in one line; a
+// bad value is noted and the default returned, so that one pass finds every problem. With no values at all it only collects the
+// declarations.
 class reader
 {
 public:
@@ -35,12 +36,14 @@ public:
     // Must be given and not empty.
     std::string required_text(std::string_view name, std::string_view meaning);
     bool flag(std::string_view name, bool fallback, std::string_view meaning);
-    std::int64_t integer(std::string_view name, std::int64_t fallback, std::int64_t least, std::int64_t most, std::string_view meaning);
-    // `250ms`, `5s`, `10m`, `24h`, `7d`.
+    std::int64_t integer(std::string_view name, std::int64_t fallback, std::int64_t least, std::int64_t most,
+                         std::string_view meaning);
+    // `250ms`, `5s`, `10m`, `24h`, `7d`; a plain number is seconds.
     std::chrono::milliseconds duration(std::string_view name, std::chrono::milliseconds fallback, std::chrono::milliseconds least,
                                        std::chrono::milliseconds most, std::string_view meaning);
     // A plain number or with `KiB`, `MiB`, `GiB`.
-    std::uint64_t bytes(std::string_view name, std::uint64_t fallback, std::uint64_t least, std::uint64_t most, std::string_view meaning);
+    std::uint64_t bytes(std::string_view name, std::uint64_t fallback, std::uint64_t least, std::uint64_t most,
+                        std::string_view meaning);
     host_port address(std::string_view name, std::string_view fallback, std::string_view meaning);
     // Comma-separated, at least one.
     std::vector<host_port> addresses(std::string_view name, std::string_view fallback, std::string_view meaning);
@@ -56,9 +59,14 @@ public:
 
     const std::vector<setting>& declared() const { return declared_; }
     const std::vector<std::string>& problems() const { return problems_; }
+    // `name=value` of every declared setting, for one line of the log; passwords inside values are masked.
+    std::string effective() const;
 
 private:
     std::string take(std::string_view name, std::string fallback, std::string_view meaning, std::string allowed);
+    template <class T, class Parse>
+    std::vector<T> take_list(std::string_view name, std::string_view fallback, std::string_view meaning, std::string allowed,
+                             Parse parse);
 
     std::map<std::string, std::string> values_;
     std::vector<setting> declared_;
@@ -78,11 +86,15 @@ struct command_line
 
 // Gathers values for the declared settings from flags, then environment, then the --config file; the first that has a value wins.
 // Unknown flags, unknown lines of the file and unreadable files are problems.
-command_line read_command_line(int argc, const char* const* argv, const std::vector<setting>& declared, bool takes_arguments = false);
+command_line read_command_line(int argc, const char* const* argv, const std::vector<setting>& declared,
+                               bool takes_arguments = false);
 
 std::string help_text(std::string_view program, std::string_view purpose, const std::vector<setting>& declared);
 
 // TEMPINBOX_SMTP_LISTEN of `smtp-listen`.
 std::string environment_name(std::string_view setting_name);
+
+// `postgresql://user:***@host/db`, `host=x password=***`: a value fit for logs and messages.
+std::string mask_passwords(std::string_view value);
 
 } // namespace tempinbox::config

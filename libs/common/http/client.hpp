@@ -18,38 +18,43 @@ namespace tempinbox::http {
 enum class exchange_error { none, resolve, refused_address, connect, tls, timeout, closed, malformed, too_large };
 std::string_view to_string(exchange_error error);
 
-// Resolves a host name to addresses; the default asks the system.
+// Resolves a host name to addresses; the default asks the system. A boost::system::system_error it throws ends as `resolve` with
+// its code.
 using resolver = std::function<boost::asio::awaitable<std::vector<boost::asio::ip::address>>(const std::string& host)>;
 
 struct client_settings
 {
     std::chrono::milliseconds connect_timeout{3'000};
     std::chrono::milliseconds tls_timeout{5'000};
-    std::chrono::milliseconds idle_timeout{30'000};       // of kept connections
+    std::chrono::milliseconds idle_timeout{30'000}; // of kept connections
     std::size_t connections_per_host = 64;
     std::uint32_t header_limit = 16 * 1024;
-    std::uint64_t body_limit = 16 * 1024 * 1024;          // past it: too_large, what was read is kept
+    std::uint64_t body_limit = 16 * 1024 * 1024; // past it: too_large, what was read is kept
     bool verify_certificates = true;
-    std::string ca_file;                                  // empty: the system's
-    resolver resolve;                                     // empty: the system's
-    // Judges each address before it is dialled; if any resolved address is refused, the exchange fails with refused_address. Empty: all.
+    std::string ca_file; // empty: the system's
+    resolver resolve;    // empty: the system's
+    // Judges each address before it is dialled; if any resolved address is refused, the exchange fails with refused_address.
+    // Empty: all.
     std::function<bool(const boost::asio::ip::address&)> allow_address;
 };
 
 struct client_request
 {
     std::string method = "GET";
-    std::string url;                     // http://host:port/path?query or https://…
-    header_list headers;                 // Host, Content-Length, User-Agent are added where absent
+    std::string url;     // http://host:port/path?query or https://…
+    header_list headers; // Host, Content-Length, User-Agent are added where absent
     std::string body;
     std::chrono::milliseconds deadline{15'000}; // whole exchange, body included
+
+    client_request() = default;
 };
 
 struct client_response
 {
     exchange_error error = exchange_error::none;
-    std::string error_text;              // for people; empty without an error
-    unsigned status = 0;                 // 0: no status line came
+    std::string error_text;          // for people; empty without an error
+    boost::system::error_code cause; // of the system or the resolver, where it said one
+    unsigned status = 0;             // 0: no status line came
     header_list headers;
     std::string body;
     std::chrono::milliseconds took{0};
@@ -58,8 +63,9 @@ struct client_response
     std::optional<std::string_view> header(std::string_view name) const { return find_header(headers, name); }
 };
 
-// HTTP/1.1 with kept-alive connections per (scheme, host, port); no redirects, no compression. Never throws for what the network does.
-// A kept connection that dies before any response byte is replaced once. Runs on the host's loop; destroy only when no exchange is under way.
+// HTTP/1.1 with kept-alive connections per (scheme, host, port); no redirects, no compression. Never throws for what the network
+// does. A kept connection that dies before any response byte is replaced once. Runs on the host's loop; destroy only when no
+// exchange is under way.
 class client
 {
 public:

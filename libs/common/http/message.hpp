@@ -26,17 +26,23 @@ std::optional<std::string_view> find_header(const header_list& headers, std::str
 struct request
 {
     std::string method;
-    std::string target;                                        // as sent
-    std::string path;                                          // percent-decoded, no query
-    std::vector<std::pair<std::string, std::string>> query;    // decoded, in order
+    std::string target;                                           // as sent, without scheme and host
+    std::string path;                                             // percent-decoded, no query
+    std::vector<std::pair<std::string, std::string>> query;       // decoded, in order
     std::vector<std::pair<std::string, std::string>> path_params; // filled by the router
     header_list headers;
     std::string body;
-    std::string id;                                            // X-Request-Id: the client's own where sane, else a new one
+    std::string id; // X-Request-Id: the client's own where sane, else a new one
     boost::asio::ip::address peer;
     bool is_tls = false;
-    bool body_too_large = false;                               // the body was over the limit and thrown away
+    bool body_too_large = false; // the body was over the limit and thrown away
+    std::string_view route;      // pattern of the matched route, set by the router: label of metrics
+    // A handler that waits long may set it: called once, on the loop, when the client hung up meanwhile (noticed within about a
+    // second) or the server stops. The handler then ends early; its answer goes nowhere.
+    std::function<void()> on_hang_up;
 
+    // The path as sent, without the query: what a router splits, since an encoded slash separates nothing.
+    std::string_view raw_path() const { return std::string_view(target).substr(0, target.find('?')); }
     std::optional<std::string_view> header(std::string_view name) const { return find_header(headers, name); }
     std::optional<std::string_view> query_param(std::string_view name) const;
     std::string_view path_param(std::string_view name) const;
@@ -54,7 +60,8 @@ struct response
     response& set(std::string_view name, std::int64_t value) { return set(name, std::string_view(std::to_string(value))); }
 };
 
-// The request outlives the awaitable. What a handler throws becomes 500, a dependency_error 503, both logged once with the request id.
+// The request outlives the awaitable. What a handler throws becomes 500, a dependency_error 503, both logged once with the
+// request id.
 using handler = std::function<awaitable<response>(request&)>;
 
 // RFC 9110 reason phrases: the `error` of the API's error body.

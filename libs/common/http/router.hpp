@@ -8,8 +8,8 @@
 
 namespace tempinbox::http {
 
-// Paths to handlers: `/v1/inboxes/{inboxId}/emails`. Literal segments win over parameters. Answers 404 with the path, 405 with Allow
-// (HEAD where GET is, OPTIONS always). HEAD runs the GET handler; the server leaves the body out.
+// Paths to handlers: `/v1/inboxes/{inboxId}/emails`. Literal segments win over parameters. Answers 404 with the path, 405 with
+// Allow (HEAD where GET is, OPTIONS always). HEAD runs the GET handler; the server leaves the body out.
 class router
 {
 public:
@@ -18,14 +18,16 @@ public:
     // What a request would be answered by, so that checks can sit between look-up and call.
     struct match
     {
-        const handler* handle = nullptr;       // null: no such path, or not with this method
-        std::string allow;                     // not empty: the path is known, these methods are allowed
-        std::string_view pattern;              // of the matched route, for metrics
+        const handler* handle = nullptr; // null: no such path, or not with this method
+        std::string allow;               // not empty: the path is known, these methods are allowed
+        std::string_view pattern;        // of the matched route, for metrics
         std::vector<std::pair<std::string, std::string>> params;
     };
+    // `path` is the path as sent, without the query; segments are decoded one by one. One that cannot be decoded stays as it is.
     match find(std::string_view method, std::string_view path) const;
+    match find(const request& received) const { return find(received.method, received.raw_path()); }
 
-    // find, then call or answer 404/405.
+    // find, fill in path parameters and route, then call or answer 404/405.
     awaitable<response> dispatch(request& received) const;
 
 private:
@@ -39,7 +41,7 @@ private:
     std::vector<route> routes_;
 };
 
-// 404 or 405 for a match without a handler.
+// For a match without a handler: 404, 405 with Allow, or 204 with Allow where OPTIONS was asked.
 response not_routed(const router::match& match, const request& received);
 
 } // namespace tempinbox::http

@@ -19,7 +19,7 @@ struct server_settings
     std::uint64_t body_limit = 64 * 1024;
     std::chrono::milliseconds header_timeout{10'000}; // from the first byte of a request to the end of its header
     std::chrono::milliseconds body_timeout{30'000};
-    std::chrono::milliseconds idle_timeout{75'000};   // between requests
+    std::chrono::milliseconds idle_timeout{75'000}; // between requests
     std::chrono::milliseconds write_timeout{30'000};
     std::size_t connection_limit = 10'000;
     std::string certificate_file;
@@ -27,8 +27,9 @@ struct server_settings
     std::string name = "http"; // label of metrics and log lines
 };
 
-// An HTTP/1.1 server on Beast. Requests of a connection are handled in order. A body past the limit reaches the handler as an empty body with
-// `body_too_large` set. Malformed requests get 400, header overflow 431, a timeout 408, then the connection closes.
+// An HTTP/1.1 server on Beast. Requests of a connection are handled in order. A body past the limit reaches the handler as an
+// empty body with `body_too_large` set. Malformed requests get 400, header overflow 431, a timeout 408, then the connection
+// closes.
 class server
 {
 public:
@@ -40,7 +41,8 @@ public:
     void start();
     host_port local_address() const;
     std::size_t connections() const;
-    // Stops accepting, answers what is under way with `Connection: close`, closes idle connections; returns when all are gone or time is up.
+    // Stops accepting, answers what is under way with `Connection: close`, closes idle connections; returns when all are gone or
+    // time is up.
     awaitable<void> drain(std::chrono::milliseconds patience);
     void stop();
 

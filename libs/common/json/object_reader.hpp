@@ -7,10 +7,10 @@
 
 namespace tempinbox::json {
 
-// Reads the fields of one JSON object that came from outside. Each accessor asks for a field by name and checks it; the first problem is kept
-// and later calls answer empty, so a handler asks for everything, then `finish()`, which also refuses fields nobody asked for.
-// Messages name the field, what was given and what is allowed: `ttlSeconds must be an integer from 60 to 604800, not "soon"`.
-// Strings must be free of control characters other than tab and newlines. JSON null counts as absent.
+// Reads the fields of one JSON object that came from outside. Each accessor asks for a field by name and checks it; the first
+// problem is kept and later calls answer empty, so a handler asks for everything, then `finish()`, which also refuses fields
+// nobody asked for. Messages name the field, what was given and what is allowed: `ttlSeconds must be an integer from 60 to
+// 604800, not "soon"`. Strings must be free of control characters other than tab and newlines. JSON null counts as absent.
 class object_reader
 {
 public:
@@ -24,13 +24,19 @@ public:
     std::optional<std::int64_t> integer(std::string_view name, std::int64_t least, std::int64_t most);
     std::optional<bool> boolean(std::string_view name);
     // Bounds on the count of items and on the length of each.
-    std::optional<std::vector<std::string>> texts(std::string_view name, std::size_t most_items, std::size_t least, std::size_t most);
-    std::optional<std::map<std::string, std::string>> text_map(std::string_view name, std::size_t most_items, std::size_t most_key,
-                                                               std::size_t most_value);
+    std::optional<std::vector<std::string>> texts(std::string_view name, std::size_t most_items, std::size_t least,
+                                                  std::size_t most);
+    std::optional<std::map<std::string, std::string>> text_map(std::string_view name, std::size_t most_items,
+                                                               std::size_t most_key, std::size_t most_value);
+    // As text_map, but null stays: it removes the key (RFC 7396).
+    std::optional<std::map<std::string, std::optional<std::string>>> text_map_patch(std::string_view name, std::size_t most_items,
+                                                                                    std::size_t most_key, std::size_t most_value);
     std::optional<std::string> choice(std::string_view name, const std::vector<std::string>& allowed);
     // An array of objects, each to be read by its own object_reader (whose failure the caller passes to `fail`).
     std::optional<std::vector<value>> objects(std::string_view name, std::size_t most_items);
     bool has(std::string_view name) const;
+    // Given, and null: for merge patches (RFC 7396), where it means "remove".
+    bool has_null(std::string_view name) const;
 
     void fail(std::string message);
     // The first problem, or an unknown field by its name.

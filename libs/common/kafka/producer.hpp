@@ -9,8 +9,10 @@
 
 namespace tempinbox::kafka {
 
-// Idempotent, acks=all, zstd, linger 0–2 ms. Thread-safe to `send`; outcomes are called back on the loop, in batches. Reports "kafka" to health:
-// met once metadata has been read, lost when all brokers are down, met again when one is back.
+// Idempotent, acks=all, zstd, linger 0–2 ms. Thread-safe to `send`; outcomes are called back on the loop, in batches. Reports
+// "kafka" to health: met once metadata has been read, lost when all brokers are down, met again when one is back. After an error
+// that ends idempotence the client is made anew; what was under way then is reported as not acknowledged. Outcomes that come
+// after the destructor are dropped.
 class producer
 {
 public:
@@ -20,8 +22,8 @@ public:
     ~producer();
     producer(const producer&) = delete;
 
-    // False when the queue is full (16 MiB or 50,000 messages) — nothing was sent and the handler is not called. A message not acknowledged within
-    // 20 s is reported as not acknowledged.
+    // False when the queue is full (16 MiB or 50,000 messages) or the message is too large: nothing was sent and the handler is
+    // not called. A message not acknowledged within 20 s is reported as not acknowledged.
     bool send(message outgoing, outcome_handler on_outcome);
 
     // Waits for what is queued, at most that long.
@@ -29,7 +31,7 @@ public:
 
 private:
     struct state;
-    std::unique_ptr<state> state_;
+    std::shared_ptr<state> state_;
 };
 
 } // namespace tempinbox::kafka

@@ -2,6 +2,7 @@
 
 #include "common/config/reader.hpp"
 
+#include <map>
 #include <string>
 
 namespace tempinbox::kafka {
@@ -9,9 +10,10 @@ namespace tempinbox::kafka {
 struct settings
 {
     std::string brokers;
+    std::map<std::string, std::string> properties; // librdkafka's own, such as security.protocol
 };
 
-// `kafka-brokers`
+// `kafka-brokers`, `kafka-properties-file`
 settings read_settings(config::reader& reader);
 
 } // namespace tempinbox::kafka

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <initializer_list>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -23,23 +24,40 @@ struct field
     field(std::string_view field_name, bool truth) : name(field_name), value(truth) {}
     field(std::string_view field_name, double number) : name(field_name), value(number) {}
     template <class T>
-        requires(std::is_integral_v<T> && !std::is_same_v<T, bool>)
-    field(std::string_view field_name, T number) : name(field_name), value(static_cast<std::int64_t>(number))
-    {
-    }
+    requires(std::is_integral_v<T> && !std::is_same_v<T, bool>) field(std::string_view field_name, T number)
+        : name(field_name),
+          value(static_cast<std::int64_t>(number))
+    {}
 };
 
 // Once, by runtime::run, before the first line: who writes.
 void start(std::string_view service, std::string_view version, std::string_view instance, level least);
 void set_level(level least);
+std::optional<level> parse_level(std::string_view name);
+// Last, by runtime::run: writes what is queued.
+void finish();
 
-// One JSON object a line on standard output: ts, level, msg, service, version, instance, then the fields. Control characters are escaped.
-// Thread-safe. A line whose message repeats more than 20 times a second is dropped and counted in `suppressed` of the next one.
+// One JSON object a line on standard output: ts, level, msg, service, version, instance, then the fields. Control characters are
+// escaped. Thread-safe, and never waits for a slow reader of standard output: a thread of its own writes, and past 8,192 lines
+// the oldest are dropped. Before `start` lines are written at once. A line whose message repeats more than 20 times a second is
+// dropped and counted in `suppressed` of the next one.
 void write(level severity, std::string_view message, std::initializer_list<field> fields = {});
 
-inline void debug(std::string_view message, std::initializer_list<field> fields = {}) { write(level::debug, message, fields); }
-inline void info(std::string_view message, std::initializer_list<field> fields = {}) { write(level::info, message, fields); }
-inline void warning(std::string_view message, std::initializer_list<field> fields = {}) { write(level::warning, message, fields); }
-inline void error(std::string_view message, std::initializer_list<field> fields = {}) { write(level::error, message, fields); }
+inline void debug(std::string_view message, std::initializer_list<field> fields = {})
+{
+    write(level::debug, message, fields);
+}
+inline void info(std::string_view message, std::initializer_list<field> fields = {})
+{
+    write(level::info, message, fields);
+}
+inline void warning(std::string_view message, std::initializer_list<field> fields = {})
+{
+    write(level::warning, message, fields);
+}
+inline void error(std::string_view message, std::initializer_list<field> fields = {})
+{
+    write(level::error, message, fields);
+}
 
 } // namespace tempinbox::log

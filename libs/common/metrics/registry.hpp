@@ -27,8 +27,8 @@ public:
 
     prometheus::Counter& counter(const std::string& name, const std::string& help, const labels& with = {});
     prometheus::Gauge& gauge(const std::string& name, const std::string& help, const labels& with = {});
-    prometheus::Histogram& histogram(const std::string& name, const std::string& help, const prometheus::Histogram::BucketBoundaries& buckets,
-                                     const labels& with = {});
+    prometheus::Histogram& histogram(const std::string& name, const std::string& help,
+                                     const prometheus::Histogram::BucketBoundaries& buckets, const labels& with = {});
 
     // Prometheus text format, process_* included.
     std::string text() const;

@@ -21,8 +21,9 @@ struct migration
 // The migrations of one folder in order; a gap, a repeat or a bad name is a failure.
 result<std::vector<migration>> read_migrations(std::span<const embedded_file> files, std::string_view folder);
 
-// Brings `schema` to the newest version, each migration in its own transaction, all under an advisory lock; safe when run by many at once and again.
-// Answers the versions applied. The table is tempinbox_migrations(schema, version, name, checksum, applied_at); an altered old file is a failure.
+// Brings `schema` to the newest version, each migration in its own transaction, all under an advisory lock; safe when run by many
+// at once and again. Answers the versions applied. The table is tempinbox_migrations(schema, version, name, checksum,
+// applied_at); an altered old file is a failure.
 result<std::vector<int>> migrate(const std::string& dsn, const std::string& schema, const std::vector<migration>& migrations);
 
 } // namespace tempinbox::postgres

@@ -45,7 +45,15 @@ public:
     using dependency_error::dependency_error;
 };
 
-// One connection of a worker. Opened in one place: no silent reactivation, tcp_user_timeout 5 s, time zone UTC, timeouts as set; thrown away when broken.
+// statement_timeout or lock_timeout struck: nothing was done, the connection is well.
+class timed_out : public dependency_error
+{
+public:
+    using dependency_error::dependency_error;
+};
+
+// One connection of a worker. Opened in one place: no silent reactivation, tcp_user_timeout 5 s, time zone UTC, timeouts as set;
+// thrown away when broken.
 class connection
 {
 public:
@@ -54,10 +62,13 @@ public:
 
 private:
     std::unique_ptr<pqxx::connection> raw_;
+    std::unique_ptr<pqxx::errorhandler> quiet_; // notices are not for standard error
 };
 
-// Blocking libpqxx on worker threads of its own behind awaitables that resume on the loop. Reports "postgresql" and, given a schema version to
-// wait for, "schema" to health. Lost connections, time-outs and a full queue throw dependency_error; SQL errors throw pqxx::sql_error.
+// Blocking libpqxx on worker threads of its own behind awaitables that resume on the loop. Reports "postgresql" and, given a
+// schema version to wait for, "schema" to health. Lost connections, time-outs, exhausted resources and a full queue throw
+// dependency_error; other SQL errors pass through: pqxx::sql_error, and pqxx::deadlock_detected and serialization_failure, which
+// are no sql_error in libpqxx 6.
 class pool
 {
 public:
@@ -71,7 +82,8 @@ public:
     // Unready until `schema` is at least at `version` (tempinbox-migrate): checked each second until it is.
     void require_schema(const std::string& schema, int version);
 
-    // Runs `work(pqxx::work&)` in a transaction on a worker and commits; a result<> that holds a failure rolls back. `work` owns its captures.
+    // Runs `work(pqxx::work&)` in a transaction on a worker and commits; a result<> that holds a failure rolls back. `work` owns
+    // its captures.
     template <class Work>
     auto transact(Work work) -> awaitable<std::invoke_result_t<Work, pqxx::work&>>
     {
@@ -81,6 +93,7 @@ public:
     }
 
     // Runs `work(pqxx::connection_base&)` outside any transaction: for single autocommit statements through pqxx::nontransaction.
+    // A connection lost meanwhile throws commit_unknown; one that could not be had throws a plain dependency_error.
     awaitable<void> run(std::function<void(pqxx::connection_base&)> work);
 
     // Lets running work finish, refuses new work, joins the workers (blocking, short).
@@ -99,23 +112,42 @@ private:
     }
 
     template <class Answer>
+    struct held_job
+    {
+        std::function<Answer(pqxx::work&)> job;
+        std::optional<Answer> answer;
+
+        explicit held_job(std::function<Answer(pqxx::work&)> given) : job(std::move(given)) {}
+        bool run(pqxx::work& tx)
+        {
+            answer.emplace(job(tx));
+            return !is_refusal(*answer);
+        }
+    };
+
+    template <class Answer>
+    requires std::is_void_v<Answer>
+    struct held_job<Answer>
+    {
+        std::function<void(pqxx::work&)> job;
+
+        explicit held_job(std::function<void(pqxx::work&)> given) : job(std::move(given)) {}
+        bool run(pqxx::work& tx)
+        {
+            job(tx);
+            return true;
+        }
+    };
+
+    template <class Answer>
     awaitable<Answer> in_transaction(std::function<Answer(pqxx::work&)> job)
     {
-        if constexpr (std::is_void_v<Answer>) {
-            std::function<bool(pqxx::work&)> step = [&job](pqxx::work& tx) {
-                job(tx);
-                return true;
-            };
-            co_await run_transaction(std::move(step));
-        } else {
-            std::optional<Answer> answer;
-            std::function<bool(pqxx::work&)> step = [&job, &answer](pqxx::work& tx) {
-                answer.emplace(job(tx));
-                return !is_refusal(*answer);
-            };
-            co_await run_transaction(std::move(step));
-            co_return std::move(*answer);
-        }
+        // Shared with the worker, which may still run when the caller's frame is gone.
+        auto held = std::make_shared<held_job<Answer>>(std::move(job));
+        std::function<bool(pqxx::work&)> step = [held](pqxx::work& tx) { return held->run(tx); };
+        co_await run_transaction(std::move(step));
+        if constexpr (!std::is_void_v<Answer>)
+            co_return std::move(*held->answer);
     }
 
     // `step` says whether to commit. Throws commit_unknown when the connection was lost during COMMIT.

@@ -52,8 +52,8 @@ private:
     system_clock_source clock_;
 };
 
-// A running service. `start` binds listeners and spawns loops and returns; `drain` finishes what is held and stops everything it started,
-// within the time `run` gives it. Both run on the loop.
+// A running service. `start` binds listeners and spawns loops and returns; `drain` finishes what is held and stops everything it
+// started, within the time `run` gives it. Both run on the loop.
 class service
 {
 public:

@@ -1,0 +1,93 @@
+#include "common/config/reader.hpp"
+
+#include <algorithm>
+
+namespace tempinbox::config {
+namespace {
+
+bool has_word(std::string_view name, std::string_view word)
+{
+    return name == word || name.starts_with(std::string(word) + "-") || name.ends_with("-" + std::string(word));
+}
+
+// Where --help shows a setting; in this order.
+constexpr std::string_view groups[] = {"Service", "Between services", "PostgreSQL", "Kafka", "Process"};
+
+std::string_view group_of(const setting& known)
+{
+    if (has_word(known.name, "rpc") || known.name == "rpc-listen" || known.name == "rpc-token-file")
+        return "Between services";
+    if (has_word(known.name, "database"))
+        return "PostgreSQL";
+    if (has_word(known.name, "kafka"))
+        return "Kafka";
+    if (known.name == "admin-listen" || known.name == "log-level" || known.name == "drain-timeout")
+        return "Process";
+    return "Service";
+}
+
+std::string flag_text(const setting& known)
+{
+    std::string text = "  --" + known.name;
+    if (!known.fallback.empty())
+        text += "=" + known.fallback;
+    return text;
+}
+
+} // namespace
+
+std::string help_text(std::string_view program, std::string_view purpose, const std::vector<setting>& declared)
+{
+    std::string text = std::string(program) + ": " + std::string(purpose) + "\n\n";
+    text += "Settings are given as flag --name=value, as environment variable, or as line `name = value` of the --config file;\n"
+            "flags win over environment over file. Shown as --name=default.\n";
+    for (const auto group : groups) {
+        bool is_first = true;
+        for (const auto& known : declared) {
+            if (group_of(known) != group)
+                continue;
+            if (std::exchange(is_first, false))
+                text += "\n" + std::string(group) + "\n";
+            text += flag_text(known) + "\n";
+            text += "      " + known.meaning + (known.allowed.empty() ? "" : " (" + known.allowed + ")") + "\n";
+            text += "      " + environment_name(known.name) + "\n";
+        }
+    }
+    text += "\nOther\n"
+            "  --config=FILE    settings, one `name = value` a line (TEMPINBOX_CONFIG)\n"
+            "  --check-config   says what is wrong with the settings, and ends\n"
+            "  --version        prints the version, and ends\n"
+            "  --help           prints this, and ends\n";
+    return text;
+}
+
+std::string mask_passwords(std::string_view value)
+{
+    std::string masked(value);
+    // postgresql://user:password@host
+    const auto authority = masked.find("://");
+    if (authority != std::string::npos) {
+        const auto start = authority + 3;
+        const auto end = std::min(masked.find_first_of("/?", start), masked.size());
+        const auto at = masked.rfind('@', end);
+        const auto colon = masked.find(':', start);
+        if (at != std::string::npos && at > start && colon < at)
+            masked.replace(colon + 1, at - colon - 1, "***");
+    }
+    // password=... of a DSN or of a URL's query; quoted values may hold spaces.
+    for (auto at = masked.find("password="); at != std::string::npos; at = masked.find("password=", at + 1)) {
+        const auto start = at + std::string_view("password=").size();
+        auto end = start;
+        if (end < masked.size() && masked[end] == '\'') {
+            for (++end; end < masked.size() && masked[end] != '\''; ++end)
+                end += masked[end] == '\\' ? 1 : 0;
+            end = std::min(end + 1, masked.size());
+        } else {
+            end = std::min(masked.find_first_of(" &", start), masked.size());
+        }
+        masked.replace(start, end - start, "***");
+    }
+    return masked;
+}
+
+} // namespace tempinbox::config

@@ -1,0 +1,178 @@
+#include "common/events/events.hpp"
+
+#include "common/core/text.hpp"
+
+#include <google/protobuf/timestamp.pb.h>
+
+namespace tempinbox::events {
+namespace {
+
+time_point to_time(const google::protobuf::Timestamp& stamp)
+{
+    return from_unix_micros(stamp.seconds() * 1'000'000 + stamp.nanos() / 1'000);
+}
+
+// CloudEvents Kafka protocol binding 1.0.2, section 3.2 (binary content mode)
+outbox::row make_event_row(const char* topic, std::string_view source, std::string key, event_id id, time_point time, std::string value,
+                           const trace::traceparent& parent)
+{
+    outbox::row made;
+    made.id = id;
+    made.message.topic = topic;
+    made.message.key = std::move(key);
+    made.message.value = std::move(value);
+    auto& headers = made.message.headers;
+    headers.emplace_back("ce_specversion", "1.0");
+    headers.emplace_back("ce_id", id.text());
+    headers.emplace_back("ce_type", topic);
+    headers.emplace_back("ce_source", "/tempinbox/" + std::string(source));
+    headers.emplace_back("ce_time", to_iso8601(time));
+    headers.emplace_back("content-type", "application/protobuf");
+    headers.emplace_back("traceparent", parent.text());
+    return made;
+}
+
+template <class Message>
+result<Message> read_message(const kafka::record& record)
+{
+    Message message;
+    if (record.is_tombstone || !message.ParseFromString(record.value))
+        return failure{errc::invalid_argument, "the value is no " + Message::descriptor()->full_name()};
+    return message;
+}
+
+template <class Id>
+result<void> require_id(std::string_view text)
+{
+    const auto id = Id::parse(text);
+    if (!id)
+        return id.error();
+    return {};
+}
+
+} // namespace
+
+std::string dead_letter_topic(std::string_view topic)
+{
+    return std::string(topic) + ".dead-letter";
+}
+
+outbox::row make_row(const v1::EmailReceived& event, const trace::traceparent& parent)
+{
+    auto made = make_event_row(topics::email_received, "mail-ingest", event.inbox_id(), event_id::parse(event.email_id()).value(),
+                               to_time(event.received_at()), event.SerializeAsString(), parent);
+    made.sequence = event.sequence();
+    return made;
+}
+
+outbox::row make_row(const v1::InboxCreated& event, event_id id, const trace::traceparent& parent)
+{
+    return make_event_row(topics::inbox_created, "inbox", event.inbox_id(), id, to_time(event.created_at()), event.SerializeAsString(),
+                          parent);
+}
+
+outbox::row make_row(const v1::InboxExpired& event, event_id id, const trace::traceparent& parent)
+{
+    auto made = make_event_row(topics::inbox_expired, "inbox", event.inbox_id(), id, to_time(event.expired_at()),
+                               event.SerializeAsString(), parent);
+    made.sequence = INT64_MAX; // after all mail of the inbox
+    return made;
+}
+
+outbox::row make_row(const plans::account_state& state, event_id id, const trace::traceparent& parent)
+{
+    auto made = make_event_row(topics::account_state, "gateway", state.account.text(), id, id.value().time(),
+                               state.is_deleted ? std::string() : plans::to_proto(state).SerializeAsString(), parent);
+    made.message.is_tombstone = state.is_deleted;
+    made.sequence = state.version;
+    return made;
+}
+
+result<envelope> read_envelope(const kafka::record& record)
+{
+    envelope read;
+    const auto id = record.header("ce_id");
+    if (!id)
+        return failure{errc::invalid_argument, "the header ce_id is missing"};
+    const auto parsed = event_id::parse(*id);
+    if (!parsed)
+        return failure{errc::invalid_argument, "the header ce_id is no UUID: " + quote(*id)};
+    if (parsed->value().version() != 7)
+        return failure{errc::invalid_argument, "the header ce_id is no version 7 UUID: " + quote(*id)};
+    read.id = *parsed;
+    read.type = std::string(record.header("ce_type").value_or(record.topic));
+    const auto time = parse_iso8601(record.header("ce_time").value_or(""));
+    read.time = time.value_or(parsed->value().time());
+    if (const auto parent = record.header("traceparent"))
+        read.parent = trace::traceparent::parse(*parent);
+    return read;
+}
+
+result<v1::EmailReceived> read_email_received(const kafka::record& record)
+{
+    auto message = read_message<v1::EmailReceived>(record);
+    if (!message)
+        return message;
+    for (const auto& checked :
+         {require_id<email_id>(message->email_id()), require_id<inbox_id>(message->inbox_id()), require_id<account_id>(message->account_id())})
+        if (!checked)
+            return checked.error();
+    return message;
+}
+
+result<v1::InboxCreated> read_inbox_created(const kafka::record& record)
+{
+    auto message = read_message<v1::InboxCreated>(record);
+    if (!message)
+        return message;
+    for (const auto& checked : {require_id<inbox_id>(message->inbox_id()), require_id<account_id>(message->account_id())})
+        if (!checked)
+            return checked.error();
+    return message;
+}
+
+result<v1::InboxExpired> read_inbox_expired(const kafka::record& record)
+{
+    auto message = read_message<v1::InboxExpired>(record);
+    if (!message)
+        return message;
+    for (const auto& checked : {require_id<inbox_id>(message->inbox_id()), require_id<account_id>(message->account_id())})
+        if (!checked)
+            return checked.error();
+    return message;
+}
+
+result<plans::account_state> read_account_state(const kafka::record& record)
+{
+    if (record.is_tombstone) {
+        const auto account = account_id::parse(record.key);
+        if (!account)
+            return account.error();
+        plans::account_state deleted;
+        deleted.account = *account;
+        deleted.is_deleted = true;
+        deleted.version = INT64_MAX;
+        return deleted;
+    }
+    const auto message = read_message<accounts::v1::AccountState>(record);
+    if (!message)
+        return message.error();
+    return plans::from_proto(*message);
+}
+
+kafka::message make_dead_letter(const kafka::record& record, std::string_view consumer, std::string_view reason)
+{
+    kafka::message letter;
+    letter.topic = dead_letter_topic(record.topic);
+    letter.key = record.key;
+    letter.value = record.value;
+    letter.is_tombstone = record.is_tombstone;
+    letter.headers = record.headers;
+    letter.headers.emplace_back("dead_letter_reason", std::string(take_bytes(reason, 500)));
+    letter.headers.emplace_back("dead_letter_source",
+                                record.topic + "/" + std::to_string(record.partition) + "/" + std::to_string(record.offset));
+    letter.headers.emplace_back("dead_letter_consumer", std::string(consumer));
+    return letter;
+}
+
+} // namespace tempinbox::events

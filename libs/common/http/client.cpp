@@ -1,0 +1,86 @@
+#include "common/http/client.hpp"
+
+#include "common/http/exchange.hpp"
+
+#include <openssl/ssl.h>
+
+#include <stdexcept>
+
+namespace tempinbox::http {
+
+namespace ssl = boost::asio::ssl;
+
+std::string_view to_string(exchange_error error)
+{
+    switch (error) {
+    case exchange_error::none:
+        return "none";
+    case exchange_error::resolve:
+        return "resolve";
+    case exchange_error::refused_address:
+        return "refused_address";
+    case exchange_error::connect:
+        return "connect";
+    case exchange_error::tls:
+        return "tls";
+    case exchange_error::timeout:
+        return "timeout";
+    case exchange_error::closed:
+        return "closed";
+    case exchange_error::malformed:
+        return "malformed";
+    case exchange_error::too_large:
+        return "too_large";
+    }
+    return "none";
+}
+
+client_context::client_context(runtime::host& owner, client_settings chosen)
+    : host(owner),
+      settings(std::move(chosen)),
+      tls(ssl::context::tls_client),
+      pool(std::make_shared<connection_pool>(owner.loop(), settings.connections_per_host, settings.idle_timeout))
+{
+    const auto handle = tls.native_handle();
+    SSL_CTX_set_min_proto_version(handle, TLS1_2_VERSION);
+    SSL_CTX_set_mode(handle, SSL_MODE_RELEASE_BUFFERS);
+    SSL_CTX_set_session_cache_mode(handle, SSL_SESS_CACHE_CLIENT | SSL_SESS_CACHE_NO_INTERNAL);
+    SSL_CTX_sess_set_new_cb(handle, connection_pool::on_new_session);
+    boost::system::error_code error;
+    if (settings.ca_file.empty())
+        tls.set_default_verify_paths(error);
+    else
+        tls.load_verify_file(settings.ca_file, error);
+    if (error)
+        throw std::runtime_error("cannot read the trusted certificates of " + settings.ca_file + ": " + error.message());
+}
+
+// The exchanges under way keep what they share.
+struct client::state
+{
+    state(runtime::host& host, client_settings settings) : context(host, std::move(settings)) {}
+    client_context context;
+
+    static awaitable<client_response> send(std::shared_ptr<state> self, client_request outgoing);
+};
+
+client::client(runtime::host& host, client_settings settings) : state_(std::make_shared<state>(host, std::move(settings))) {}
+
+client::~client()
+{
+    state_->context.pool->close();
+}
+
+awaitable<client_response> client::send(client_request outgoing)
+{
+    return state::send(state_, std::move(outgoing));
+}
+
+awaitable<client_response> client::state::send(std::shared_ptr<state> self, client_request outgoing)
+{
+    exchange talk(self->context, std::move(outgoing));
+    client_response answer = co_await talk.perform();
+    co_return answer;
+}
+
+} // namespace tempinbox::http

@@ -1,0 +1,332 @@
+#include "common/http/exchange.hpp"
+
+#include "common/core/text.hpp"
+#include "common/http/resolve.hpp"
+#include "common/http/response_parser.hpp"
+
+#include <boost/asio/ssl/error.hpp>
+
+#include <openssl/err.h>
+#include <openssl/ssl.h>
+
+#include <algorithm>
+
+namespace tempinbox::http {
+
+namespace asio = boost::asio;
+using boost::system::error_code;
+
+namespace {
+
+constexpr unsigned most_interim_responses = 8;
+constexpr std::size_t body_read_size = 32 * 1024;
+
+bool is_token(std::string_view text)
+{
+    constexpr std::string_view marks = "!#$%&'*+-.^_`|~";
+    return !text.empty() && std::all_of(text.begin(), text.end(), [marks](char c) {
+        return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+               marks.find(c) != std::string_view::npos;
+    });
+}
+
+bool is_field_value(std::string_view text)
+{
+    return std::none_of(text.begin(), text.end(),
+                        [](char c) { return (static_cast<unsigned char>(c) < 0x20 && c != '\t') || c == 0x7f; });
+}
+
+} // namespace
+
+void watchdog::arm(clock::time_point when)
+{
+    when_ = when;
+    timer_.expires_at(when);
+    timer_.async_wait([self = shared_from_this()](error_code moved) {
+        if (moved || clock::now() < self->when_)
+            return;
+        self->is_expired_ = true;
+        if (self->wire_)
+            self->wire_->cancel();
+    });
+}
+
+void watchdog::disarm()
+{
+    when_ = clock::time_point::max();
+    wire_ = nullptr;
+    is_expired_ = false;
+    timer_.cancel();
+}
+
+exchange::exchange(client_context& context, client_request outgoing)
+    : context_(context),
+      request_(std::move(outgoing)),
+      started_(watchdog::clock::now()),
+      deadline_(started_ + request_.deadline),
+      watch_(std::make_shared<watchdog>(context.host.loop()))
+{}
+
+exchange::~exchange()
+{
+    watch_->disarm();
+}
+
+awaitable<client_response> exchange::perform()
+{
+    auto url = target_url::parse(request_.url);
+    if (!url) {
+        fail(exchange_error::malformed, url.error().message);
+    } else {
+        url_ = std::move(*url);
+        if (write_head()) {
+            std::string host = (url_.is_tls ? "https " : "http ") + url_.host + " " + std::to_string(url_.port);
+            auto lease = co_await context_.pool->acquire(std::move(host), deadline_);
+            if (lease)
+                co_await perform_with(*lease);
+            else
+                fail(exchange_error::timeout, "no connection to the host became free in time");
+        }
+    }
+    const auto took = watchdog::clock::now() - started_;
+    answer_.took = std::chrono::duration_cast<std::chrono::milliseconds>(took);
+    co_return std::move(answer_);
+}
+
+awaitable<void> exchange::perform_with(connection_pool::lease& lease)
+{
+    auto wire = lease.take_idle();
+    if (wire) {
+        const ending reused = co_await converse(*wire);
+        if (reused == ending::answered) {
+            watch_->disarm();
+            if (is_reusable_)
+                lease.keep(std::move(wire));
+            co_return;
+        }
+        // The server closed it while it lay idle: nothing of this request was answered, so a fresh connection carries it again.
+        lease.forget_idle();
+        watch_->disarm();
+    }
+    wire = co_await dial(lease);
+    if (!wire)
+        co_return;
+    const ending fresh = co_await converse(*wire);
+    watch_->disarm();
+    if (fresh == ending::died_unanswered)
+        fail(exchange_error::closed, "the connection closed before any response");
+    else if (is_reusable_)
+        lease.keep(std::move(wire));
+}
+
+// Dials exactly the addresses that were judged: a name that changes its mind in between gains nothing.
+awaitable<std::unique_ptr<transport>> exchange::dial(connection_pool::lease& lease)
+{
+    const address_list addresses = co_await find_addresses();
+    for (const auto& address : addresses) {
+        if (context_.settings.allow_address && !context_.settings.allow_address(address)) {
+            fail(exchange_error::refused_address, "the host has an address that must not be called");
+            co_return nullptr;
+        }
+    }
+    for (const auto& address : addresses) {
+        auto wire = co_await connect(address);
+        if (!wire)
+            continue;
+        if (url_.is_tls) {
+            const bool is_secure = co_await secure(*wire, lease);
+            if (!is_secure)
+                co_return nullptr;
+        }
+        answer_.error = exchange_error::none;
+        answer_.error_text.clear();
+        answer_.cause = error_code();
+        co_return std::move(wire);
+    }
+    co_return nullptr;
+}
+
+awaitable<exchange::address_list> exchange::find_addresses()
+{
+    address_list addresses;
+    error_code error;
+    const auto literal = asio::ip::make_address(url_.host, error);
+    if (!error) {
+        addresses.push_back(literal);
+        co_return addresses;
+    }
+    resolution found = co_await resolve(context_.host, context_.settings.resolve, url_.host, deadline_);
+    if (!found.is_finished)
+        fail(exchange_error::timeout, "the host name was not resolved in time");
+    else if (found.addresses.empty())
+        fail(exchange_error::resolve, found.error_text, found.cause);
+    co_return std::move(found.addresses);
+}
+
+awaitable<std::unique_ptr<transport>> exchange::connect(asio::ip::address address)
+{
+    const auto now = watchdog::clock::now();
+    auto wire = std::make_unique<transport>(asio::ip::tcp::socket(context_.host.loop()));
+    watch_->disarm();
+    watch_->guard(wire.get());
+    watch_->arm(std::min(deadline_, now + context_.settings.connect_timeout));
+    const asio::ip::tcp::endpoint peer(address, url_.port);
+    const error_code failed = co_await wire->connect(peer);
+    const bool is_late = watch_->is_expired();
+    watch_->disarm();
+    if (is_late)
+        fail(exchange_error::timeout, "the connection was not made in time");
+    else if (failed)
+        fail(exchange_error::connect, "the connection was not made: " + failed.message(), failed);
+    if (is_late || failed)
+        wire.reset();
+    co_return std::move(wire);
+}
+
+awaitable<bool> exchange::secure(transport& wire, connection_pool::lease& lease)
+{
+    SSL* const tls = wire.start_tls(context_.tls);
+    lease.collect_sessions(tls);
+    if (const auto kept = lease.take_session())
+        SSL_set_session(tls, kept.get());
+    const auto now = watchdog::clock::now();
+    watch_->guard(&wire);
+    watch_->arm(std::min(deadline_, now + context_.settings.tls_timeout));
+    const error_code failed = co_await wire.connect_tls(url_.host, context_.settings.verify_certificates);
+    const bool is_late = watch_->is_expired();
+    watch_->disarm();
+    if (!failed && !is_late)
+        co_return true;
+    lease.forget_sessions();
+    const long verdict = SSL_get_verify_result(tls);
+    if (is_late)
+        fail(exchange_error::timeout, "the TLS handshake took too long");
+    else if (verdict != X509_V_OK)
+        fail(exchange_error::tls, std::string("the certificate is not trusted: ") + X509_verify_cert_error_string(verdict),
+             failed);
+    else
+        fail(exchange_error::tls, "the TLS handshake failed: " + failed.message(), failed);
+    co_return false;
+}
+
+awaitable<exchange::ending> exchange::converse(transport& wire)
+{
+    watch_->guard(&wire);
+    watch_->arm(deadline_);
+    is_reusable_ = false;
+    const std::size_t whole = head_.size() + request_.body.size();
+    buffer_pair bytes{asio::buffer(head_), asio::buffer(request_.body)};
+    transfer sent = wire.try_write(bytes);
+    if (!sent.error && sent.bytes < whole) {
+        const auto of_head = std::min(sent.bytes, head_.size());
+        bytes[0] += of_head;
+        bytes[1] += sent.bytes - of_head;
+        sent = co_await wire.write(bytes);
+    }
+    // A write that failed is no end: a server may answer early, and close.
+
+    input_buffer input;
+    const auto new_parser = [this](std::optional<response_parser>& place) {
+        place.emplace(answer_, request_.method == "HEAD", context_.settings.header_limit, context_.settings.body_limit);
+    };
+    std::optional<response_parser> parser;
+    new_parser(parser);
+    bool has_begun = false;
+    unsigned interim = 0;
+    for (;;) {
+        if (input.empty() || parser->state() == progress::need_more) {
+            const auto into = input.prepare(parser->is_in_body() ? body_read_size : 2 * input_buffer::small);
+            transfer got;
+            if (!watch_->is_expired())
+                got = co_await wire.read_some(into);
+            if (watch_->is_expired()) {
+                fail(exchange_error::timeout, has_begun ? "the response took too long" : "no response came in time");
+                co_return ending::answered;
+            }
+            if (got.error && !has_begun)
+                co_return ending::died_unanswered;
+            if (got.error == asio::error::eof) {
+                parser->finish();
+            } else if (got.error) {
+                fail(exchange_error::closed, "the connection broke in the middle of the response: " + got.error.message(),
+                     got.error);
+                co_return ending::answered;
+            } else {
+                has_begun = true;
+                input.commit(got.bytes);
+            }
+        }
+        if (!input.empty() && parser->state() != progress::complete)
+            input.consume(parser->feed(input.view()));
+
+        switch (parser->state()) {
+        case progress::need_more:
+        case progress::header:
+            continue;
+        case progress::complete:
+            break;
+        case progress::malformed:
+            fail(exchange_error::malformed, "the response is malformed: " + parser->reason());
+            co_return ending::answered;
+        case progress::header_too_large:
+            fail(exchange_error::too_large, "the response header is too large");
+            co_return ending::answered;
+        case progress::body_too_large:
+            fail(exchange_error::too_large, "the response body is too large");
+            co_return ending::answered;
+        }
+        // RFC 9110 15.2: interim responses come before the real one.
+        if (answer_.status >= 200)
+            break;
+        if (++interim > most_interim_responses || answer_.status == 101) {
+            fail(exchange_error::malformed, "the response is malformed: interim responses without an end");
+            co_return ending::answered;
+        }
+        answer_.status = 0;
+        answer_.headers.clear();
+        new_parser(parser);
+    }
+    is_reusable_ = parser->leaves_connection_open() && input.empty() && !sent.error;
+    co_return ending::answered;
+}
+
+bool exchange::write_head()
+{
+    if (!is_token(request_.method)) {
+        fail(exchange_error::malformed, "the method is malformed: " + quote(request_.method));
+        return false;
+    }
+    head_.reserve(512);
+    head_.append(request_.method).append(" ").append(url_.target).append(" HTTP/1.1\r\n");
+    const auto add = [this](std::string_view name, std::string_view content) {
+        head_.append(name).append(": ").append(content).append("\r\n");
+    };
+    const auto is_absent = [this](std::string_view name) { return !find_header(request_.headers, name); };
+    if (is_absent("Host"))
+        add("Host", url_.authority);
+    if (is_absent("User-Agent"))
+        add("User-Agent", "tempinbox/" TEMPINBOX_VERSION);
+    for (const auto& [name, content] : request_.headers) {
+        if (!is_token(name) || !is_field_value(content)) {
+            fail(exchange_error::malformed, "the header " + quote(name) + " is malformed");
+            return false;
+        }
+        // The framing is the client's own.
+        if (!equals_ignoring_ascii_case(name, "content-length") && !equals_ignoring_ascii_case(name, "transfer-encoding"))
+            add(name, content);
+    }
+    const bool is_bodyless = request_.method == "GET" || request_.method == "HEAD" || request_.method == "DELETE";
+    if (!request_.body.empty() || !is_bodyless)
+        add("Content-Length", std::to_string(request_.body.size()));
+    head_.append("\r\n");
+    return true;
+}
+
+void exchange::fail(exchange_error error, std::string text, error_code cause)
+{
+    answer_.error = error;
+    answer_.error_text = std::move(text);
+    answer_.cause = cause;
+}
+
+} // namespace tempinbox::http

@@ -1,0 +1,73 @@
+#include "common/http/resolve.hpp"
+
+#include <boost/asio/as_tuple.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/steady_timer.hpp>
+
+namespace tempinbox::http {
+
+namespace asio = boost::asio;
+
+namespace {
+
+constexpr auto answer_tuple = asio::as_tuple(asio::use_awaitable);
+
+// Shared by the look-up and the one who waits, who may have left.
+struct lookup
+{
+    lookup(asio::io_context& loop, std::string host_name) : name(std::move(host_name)), done(loop), system(loop) {}
+
+    std::string name;
+    resolution found;
+    asio::steady_timer done;
+    asio::ip::tcp::resolver system;
+};
+
+awaitable<void> ask_system(std::shared_ptr<lookup> shared)
+{
+    const std::string no_service;
+    auto [error, entries] = co_await shared->system.async_resolve(shared->name, no_service, answer_tuple);
+    if (error) {
+        shared->found.cause = error;
+        shared->found.error_text = "the host name does not resolve: " + error.message();
+        co_return;
+    }
+    for (const auto& entry : entries)
+        shared->found.addresses.push_back(entry.endpoint().address());
+}
+
+awaitable<void> look_up(std::shared_ptr<lookup> shared, resolver ask)
+{
+    try {
+        if (ask)
+            shared->found.addresses = co_await ask(shared->name);
+        else
+            co_await ask_system(shared);
+    } catch (const boost::system::system_error& error) {
+        shared->found.cause = error.code();
+        shared->found.error_text = std::string("the host name does not resolve: ") + error.what();
+    } catch (const std::exception& error) {
+        shared->found.error_text = std::string("the host name does not resolve: ") + error.what();
+    }
+    if (shared->found.addresses.empty() && shared->found.error_text.empty())
+        shared->found.error_text = "the host name has no address";
+    shared->found.is_finished = true;
+    shared->done.cancel();
+}
+
+} // namespace
+
+awaitable<resolution> resolve(runtime::host& host, const resolver& ask, std::string name,
+                              std::chrono::steady_clock::time_point deadline)
+{
+    const auto shared = std::make_shared<lookup>(host.loop(), std::move(name));
+    shared->done.expires_at(deadline);
+    asio::co_spawn(host.executor(), look_up(shared, ask), asio::detached);
+    if (!shared->found.is_finished)
+        co_await shared->done.async_wait(answer_tuple);
+    co_return std::move(shared->found);
+}
+
+} // namespace tempinbox::http

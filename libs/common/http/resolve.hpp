@@ -1,0 +1,27 @@
+#pragma once
+
+#include "common/http/client.hpp"
+
+#include <chrono>
+#include <string>
+#include <vector>
+
+namespace tempinbox::http {
+
+// What a look-up found; without addresses, why.
+struct resolution
+{
+    bool is_finished = false; // false: the deadline came first
+    std::vector<boost::asio::ip::address> addresses;
+    std::string error_text;
+    boost::system::error_code cause;
+
+    resolution() = default;
+};
+
+// Asks `ask`, or the system where it is empty. Returns at the deadline even if the look-up goes on: the system's cannot be
+// stopped.
+awaitable<resolution> resolve(runtime::host& host, const resolver& ask, std::string name,
+                              std::chrono::steady_clock::time_point deadline);
+
+} // namespace tempinbox::http

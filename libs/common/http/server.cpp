@@ -1,0 +1,275 @@
+#include "common/http/server.hpp"
+
+#include "common/http/session.hpp"
+#include "common/log/log.hpp"
+
+#include <boost/asio/as_tuple.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/ip/v6_only.hpp>
+#include <boost/asio/ssl/context.hpp>
+#include <boost/asio/steady_timer.hpp>
+
+#include <poll.h>
+
+#include <algorithm>
+#include <list>
+#include <stdexcept>
+
+namespace tempinbox::http {
+
+namespace asio = boost::asio;
+using asio::ip::tcp;
+using boost::system::error_code;
+
+namespace {
+
+constexpr auto answer_tuple = asio::as_tuple(asio::use_awaitable);
+constexpr std::chrono::milliseconds hang_up_interval{500};
+constexpr std::chrono::milliseconds pause_after_failed_accept{100};
+// Connections over the limit that may wait for their 503 at one time; others are closed unanswered.
+constexpr std::size_t most_refusals = 256;
+
+tcp::endpoint resolve_listen(asio::io_context& loop, const host_port& listen)
+{
+    error_code error;
+    const auto literal = asio::ip::make_address(listen.host, error);
+    if (!error)
+        return {literal, listen.port};
+    tcp::resolver resolver(loop);
+    const auto found = resolver.resolve(listen.host, std::to_string(listen.port), tcp::resolver::passive, error);
+    if (error || found.empty())
+        throw std::runtime_error("cannot listen on " + listen.text() + ": " + error.message());
+    return found.begin()->endpoint();
+}
+
+} // namespace
+
+struct server::state : std::enable_shared_from_this<server::state>
+{
+    state(runtime::host& owner, server_settings settings, handler handle)
+        : host(owner),
+          context(owner, std::move(settings), std::move(handle)),
+          acceptor(owner.loop()),
+          sweep_timer(owner.loop()),
+          all_gone(owner.loop())
+    {}
+
+    void listen();
+    void adopt(tcp::socket socket);
+    void accept_waiting();
+    void remove(std::list<std::shared_ptr<session>>::iterator place);
+    void look_for_hang_ups();
+    std::chrono::milliseconds sweep_interval() const;
+
+    static awaitable<void> accept_loop(std::shared_ptr<state> self);
+    static awaitable<void> sweep_loop(std::shared_ptr<state> self);
+    static awaitable<void> drain(std::shared_ptr<state> self, std::chrono::milliseconds patience);
+
+    runtime::host& host;
+    session_context context;
+    std::unique_ptr<certificate> tls;
+    tcp::acceptor acceptor;
+    host_port local;
+    std::list<std::shared_ptr<session>> sessions;
+    std::size_t counted = 0;
+    asio::steady_timer sweep_timer;
+    asio::steady_timer all_gone;
+};
+
+server::server(runtime::host& host, server_settings settings, handler handle)
+    : state_(std::make_shared<state>(host, std::move(settings), std::move(handle)))
+{}
+
+server::~server()
+{
+    stop();
+}
+
+void server::start()
+{
+    state_->listen();
+    asio::co_spawn(state_->host.executor(), state::accept_loop(state_), asio::detached);
+    asio::co_spawn(state_->host.executor(), state::sweep_loop(state_), asio::detached);
+}
+
+host_port server::local_address() const
+{
+    return state_->local;
+}
+
+std::size_t server::connections() const
+{
+    return state_->counted;
+}
+
+awaitable<void> server::drain(std::chrono::milliseconds patience)
+{
+    return state::drain(state_, patience);
+}
+
+void server::stop()
+{
+    state_->context.is_stopped = true;
+    error_code ignored;
+    state_->acceptor.close(ignored);
+    state_->sweep_timer.cancel();
+    for (const auto& open : state_->sessions)
+        open->stop();
+}
+
+void server::state::listen()
+{
+    const auto& settings = context.settings;
+    if (!settings.certificate_file.empty())
+        tls = std::make_unique<certificate>(settings.certificate_file, settings.key_file);
+    const auto endpoint = resolve_listen(host.loop(), settings.listen);
+    error_code error;
+    acceptor.open(endpoint.protocol(), error);
+    if (!error)
+        acceptor.set_option(tcp::acceptor::reuse_address(true), error);
+    if (!error && endpoint.address().is_v6() && endpoint.address().is_unspecified())
+        acceptor.set_option(asio::ip::v6_only(false), error);
+    if (!error)
+        acceptor.bind(endpoint, error);
+    if (!error)
+        acceptor.listen(asio::socket_base::max_listen_connections, error);
+    if (!error)
+        acceptor.non_blocking(true, error);
+    if (error)
+        throw std::runtime_error("cannot listen on " + settings.listen.text() + ": " + error.message());
+    const auto bound = acceptor.local_endpoint();
+    local = host_port(bound.address().to_string(), bound.port());
+}
+
+awaitable<void> server::state::accept_loop(std::shared_ptr<state> self)
+{
+    while (self->acceptor.is_open()) {
+        auto [error, socket] = co_await self->acceptor.async_accept(answer_tuple);
+        if (!error) {
+            self->adopt(std::move(socket));
+            continue;
+        }
+        if (error == asio::error::operation_aborted || !self->acceptor.is_open())
+            co_return;
+        if (error == asio::error::connection_aborted)
+            continue;
+        // Out of descriptors or memory: what frees them needs the loop, not another try at once.
+        log::warning("cannot accept a connection", {{"server", self->context.settings.name}, {"error", error.message()}});
+        asio::steady_timer pause(self->host.loop(), pause_after_failed_accept);
+        co_await pause.async_wait(answer_tuple);
+    }
+}
+
+void server::state::adopt(tcp::socket socket)
+{
+    const bool is_over_limit = counted >= context.settings.connection_limit;
+    if (is_over_limit) {
+        context.metrics.connection_refused();
+        // A handshake is too dear for a refusal.
+        if (tls || sessions.size() - counted >= most_refusals)
+            return;
+    }
+    const auto fresh = std::make_shared<session>(context, std::move(socket), tls ? tls->context() : nullptr, is_over_limit);
+    if (fresh->counts()) {
+        ++counted;
+        context.metrics.connection_opened();
+    }
+    const auto place = sessions.insert(sessions.end(), fresh);
+    asio::co_spawn(host.executor(), fresh->run(), [self = shared_from_this(), place](std::exception_ptr failed) {
+        if (failed)
+            log::error("a connection's session failed", {{"server", self->context.settings.name}});
+        self->remove(place);
+    });
+}
+
+void server::state::remove(std::list<std::shared_ptr<session>>::iterator place)
+{
+    if ((*place)->counts()) {
+        --counted;
+        context.metrics.connection_closed();
+    }
+    sessions.erase(place);
+    if (sessions.empty())
+        all_gone.cancel();
+}
+
+// Connections the kernel has accepted would be reset by closing the listener.
+void server::state::accept_waiting()
+{
+    for (;;) {
+        error_code error;
+        tcp::socket socket(host.loop());
+        acceptor.accept(socket, error);
+        if (error)
+            return;
+        adopt(std::move(socket));
+    }
+}
+
+std::chrono::milliseconds server::state::sweep_interval() const
+{
+    const auto& settings = context.settings;
+    const auto shortest =
+        std::min({settings.header_timeout, settings.body_timeout, settings.idle_timeout, settings.write_timeout});
+    return std::clamp(shortest / 4, std::chrono::milliseconds(10), std::chrono::milliseconds(250));
+}
+
+awaitable<void> server::state::sweep_loop(std::shared_ptr<state> self)
+{
+    auto next_look = session::clock::now();
+    while (!self->context.is_stopped || !self->sessions.empty()) {
+        self->sweep_timer.expires_after(self->sweep_interval());
+        co_await self->sweep_timer.async_wait(answer_tuple);
+        const auto now = session::clock::now();
+        for (const auto& open : self->sessions)
+            open->expire(now);
+        if (now < next_look)
+            continue;
+        next_look = now + hang_up_interval;
+        self->look_for_hang_ups();
+        if (self->tls)
+            self->tls->reload_if_changed();
+    }
+}
+
+// One system call for all handlers that wait; a half-closed connection counts as hung up.
+void server::state::look_for_hang_ups()
+{
+    std::vector<pollfd> descriptors;
+    std::vector<std::shared_ptr<session>> waiting;
+    for (const auto& open : sessions) {
+        if (!open->listens_for_hang_up())
+            continue;
+        descriptors.push_back(pollfd{open->native_handle(), POLLRDHUP, 0});
+        waiting.push_back(open);
+    }
+    if (descriptors.empty() || ::poll(descriptors.data(), descriptors.size(), 0) <= 0)
+        return;
+    for (std::size_t i = 0; i < descriptors.size(); ++i)
+        if (descriptors[i].revents != 0)
+            waiting[i]->hang_up();
+}
+
+awaitable<void> server::state::drain(std::shared_ptr<state> self, std::chrono::milliseconds patience)
+{
+    const auto deadline = session::clock::now() + patience;
+    self->context.is_draining = true;
+    if (self->acceptor.is_open()) {
+        self->accept_waiting();
+        error_code ignored;
+        self->acceptor.close(ignored);
+    }
+    for (const auto& open : self->sessions)
+        open->drain();
+    while (!self->sessions.empty() && session::clock::now() < deadline) {
+        self->all_gone.expires_at(deadline);
+        co_await self->all_gone.async_wait(answer_tuple);
+    }
+    if (self->sessions.empty()) {
+        self->context.is_stopped = true;
+        self->sweep_timer.cancel();
+    }
+}
+
+} // namespace tempinbox::http

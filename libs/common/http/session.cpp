@@ -1,0 +1,310 @@
+#include "common/http/session.hpp"
+
+#include "common/core/ids.hpp"
+#include "common/log/log.hpp"
+
+#include <boost/asio/ssl/context.hpp>
+
+namespace tempinbox::http {
+
+using boost::system::error_code;
+
+namespace {
+
+// A slow reader is given this rate on top of the fixed time.
+constexpr std::uint64_t least_bytes_per_second = 64 * 1024;
+// Of a body that nobody wants, before the connection is cut.
+constexpr std::size_t most_thrown_away = 1024 * 1024;
+constexpr std::chrono::milliseconds linger_time{2'000};
+// A connection just made may still send its first request while the server drains.
+constexpr std::chrono::milliseconds drain_grace{1'000};
+constexpr std::size_t body_read_size = 32 * 1024;
+
+bool is_sane_request_id(std::string_view id)
+{
+    if (id.empty() || id.size() > 128)
+        return false;
+    for (const char c : id) {
+        const bool is_alphanumeric = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+        if (!is_alphanumeric && c != '.' && c != '_' && c != '-')
+            return false;
+    }
+    return true;
+}
+
+std::chrono::milliseconds time_for(std::chrono::milliseconds fixed, std::uint64_t bytes)
+{
+    return fixed + std::chrono::milliseconds(bytes * 1000 / least_bytes_per_second);
+}
+
+} // namespace
+
+session::session(session_context& context, boost::asio::ip::tcp::socket socket,
+                 const std::shared_ptr<boost::asio::ssl::context>& tls, bool is_over_limit)
+    : context_(context),
+      transport_(std::move(socket)),
+      tls_(tls),
+      is_over_limit_(is_over_limit)
+{
+    error_code gone;
+    peer_ = transport_.socket().remote_endpoint(gone).address();
+    if (tls_)
+        transport_.start_tls(*tls_);
+}
+
+awaitable<void> session::run()
+{
+    co_await serve();
+    transport_.close();
+}
+
+awaitable<void> session::serve()
+{
+    if (tls_) {
+        phase_ = phase::reading;
+        arm(context_.settings.header_timeout);
+        const error_code failed = co_await transport_.accept_tls();
+        if (failed)
+            co_return;
+    }
+    if (is_over_limit_) {
+        take_request_id();
+        response busy = problem(503, "Too many connections; try again shortly");
+        busy.set("Retry-After", "1");
+        const bool is_told = co_await send(std::move(busy), false);
+        if (is_told)
+            co_await linger();
+        co_return;
+    }
+
+    bool goes_on = true;
+    while (goes_on) {
+        request_ = request();
+        const next_step step = co_await read_request();
+        if (step == next_step::closed || context_.is_stopped)
+            co_return;
+        take_request_id();
+        response answer;
+        if (step == next_step::refuse)
+            answer = problem(refused_status_, refusal_);
+        else
+            answer = co_await call_handler();
+
+        const bool cuts = step == next_step::refuse || has_unread_body_;
+        goes_on = !cuts && client_keeps_ && !context_.is_draining;
+        const auto status = answer.status;
+        const bool is_sent = co_await send(std::move(answer), goes_on);
+        context_.metrics.observe(request_.method, request_.route, status, clock::now() - started_);
+        has_served_ = true;
+        if (!is_sent)
+            co_return;
+        if (cuts)
+            co_await linger();
+    }
+    if (tls_) {
+        arm(linger_time);
+        co_await transport_.shut_down_tls();
+    }
+}
+
+awaitable<session::next_step> session::read_request()
+{
+    const auto& settings = context_.settings;
+    request_parser parser(request_, settings.header_limit, settings.body_limit);
+    has_unread_body_ = false;
+    phase_ = phase::idle;
+    arm(context_.is_draining ? std::min(settings.idle_timeout, drain_grace) : settings.idle_timeout);
+    for (;;) {
+        if (phase_ == phase::idle)
+            begin_header();
+        if (phase_ == phase::reading && !input_.empty()) {
+            input_.consume(parser.feed(input_.view()));
+            is_http_11_ = parser.is_http_11();
+            client_keeps_ = parser.wants_keep_alive();
+            switch (parser.state()) {
+            case progress::complete:
+                co_return next_step::handle;
+            case progress::malformed:
+                co_return refuse(parser.status(), parser.reason());
+            case progress::header_too_large:
+                co_return refuse(431, "The request header must be at most " + std::to_string(settings.header_limit) + " bytes");
+            case progress::body_too_large:
+                request_.body = std::string();
+                request_.body_too_large = true;
+                has_unread_body_ = true;
+                co_return next_step::handle;
+            case progress::header:
+                arm(time_for(settings.body_timeout, parser.expected_bytes()));
+                // RFC 9110 10.1.1: not needed where the body has begun.
+                if (parser.expects_continue() && is_http_11_ && input_.empty()) {
+                    const buffer_pair interim{boost::asio::buffer("HTTP/1.1 100 Continue\r\n\r\n", 25),
+                                              boost::asio::const_buffer()};
+                    const transfer told = co_await transport_.write(interim);
+                    if (told.error)
+                        co_return next_step::closed;
+                }
+                if (!input_.empty())
+                    continue;
+                break;
+            case progress::need_more:
+                // Only a chunk's head or a trailer can be this long.
+                if (input_.size() >= std::max<std::size_t>(settings.header_limit, body_read_size))
+                    co_return refuse(400, "The chunked body is malformed");
+                break;
+            }
+        }
+        const auto into = input_.prepare(parser.is_in_body() ? body_read_size : input_buffer::small);
+        const transfer got = co_await transport_.read_some(into);
+        if (got.error) {
+            if (is_expired_ && phase_ == phase::reading)
+                co_return refuse(408, parser.is_in_body() ? "The body took too long" : "The request header took too long");
+            co_return next_step::closed;
+        }
+        input_.commit(got.bytes);
+    }
+}
+
+// RFC 9112 2.2: empty lines before a request are passed over. The clock of a request starts with its first byte.
+void session::begin_header()
+{
+    while (!input_.empty() && (input_.view().front() == '\r' || input_.view().front() == '\n'))
+        input_.consume(1);
+    if (input_.empty())
+        return;
+    phase_ = phase::reading;
+    started_ = clock::now();
+    arm(context_.settings.header_timeout);
+}
+
+session::next_step session::refuse(unsigned status, std::string reason)
+{
+    refused_status_ = status;
+    refusal_ = std::move(reason);
+    return next_step::refuse;
+}
+
+void session::take_request_id()
+{
+    const auto given = request_.header("X-Request-Id");
+    request_.id = given && is_sane_request_id(*given) ? std::string(*given) : uuid::make_v7().text();
+}
+
+awaitable<response> session::call_handler()
+{
+    disarm();
+    input_.shrink();
+    phase_ = phase::handling;
+    request_.peer = peer_;
+    request_.is_tls = tls_ != nullptr;
+    std::string error;
+    bool is_dependency = false;
+    try {
+        response answer = co_await context_.handle(request_);
+        co_return answer;
+    } catch (const dependency_error& lost) {
+        is_dependency = true;
+        error = lost.what();
+    } catch (const std::exception& bug) {
+        error = bug.what();
+    }
+    const auto severity = is_dependency ? log::level::warning : log::level::error;
+    log::write(severity, is_dependency ? "a dependency did not answer" : "a request failed",
+               {{"server", context_.settings.name},
+                {"request_id", request_.id},
+                {"http_request_method", request_.method},
+                {"http_route", request_.route},
+                {"error", error}});
+    if (!is_dependency)
+        co_return problem(500, "Something failed on our side; the request id names this case");
+    response answer = problem(503, "A part of the service cannot be reached; try again shortly");
+    answer.set("Retry-After", "1");
+    co_return answer;
+}
+
+awaitable<bool> session::send(response answer, bool is_kept)
+{
+    phase_ = phase::writing;
+    head_options options;
+    options.date = context_.date.text();
+    options.request_id = request_.id;
+    options.is_http_11 = is_http_11_;
+    options.is_kept = is_kept;
+    head_.clear();
+    append_response_head(head_, answer, options);
+    const bool has_body = request_.method != "HEAD" && status_has_content(answer.status);
+    const std::string_view body = has_body ? std::string_view(answer.body) : std::string_view();
+
+    buffer_pair bytes{boost::asio::buffer(head_), boost::asio::buffer(body)};
+    const transfer first = transport_.try_write(bytes);
+    if (first.error)
+        co_return false;
+    if (first.bytes == head_.size() + body.size())
+        co_return true;
+    const auto from_head = std::min(first.bytes, head_.size());
+    bytes[0] += from_head;
+    bytes[1] += first.bytes - from_head;
+    arm(time_for(context_.settings.write_timeout, body.size()));
+    const transfer rest = co_await transport_.write(bytes);
+    co_return !rest.error;
+}
+
+// Closing while the client still sends would reset the connection and may take the answer with it (RFC 9112 9.6).
+awaitable<void> session::linger()
+{
+    arm(linger_time);
+    if (tls_) {
+        co_await transport_.shut_down_tls();
+        co_return;
+    }
+    error_code ignored;
+    transport_.socket().shutdown(boost::asio::ip::tcp::socket::shutdown_send, ignored);
+    input_.release();
+    for (std::size_t thrown_away = 0; thrown_away < most_thrown_away;) {
+        const auto into = input_.prepare(body_read_size);
+        const transfer got = co_await transport_.read_some(into);
+        if (got.error)
+            co_return;
+        thrown_away += got.bytes;
+    }
+}
+
+void session::arm(std::chrono::milliseconds patience)
+{
+    is_expired_ = false;
+    deadline_ = clock::now() + patience;
+}
+
+void session::expire(clock::time_point now)
+{
+    if (now < deadline_)
+        return;
+    disarm();
+    is_expired_ = true;
+    transport_.cancel();
+}
+
+void session::drain()
+{
+    if (phase_ != phase::idle || !input_.empty())
+        return;
+    error_code gone;
+    if (!has_served_)
+        deadline_ = std::min(deadline_, clock::now() + drain_grace);
+    else if (transport_.socket().available(gone) == 0)
+        transport_.cancel();
+}
+
+void session::stop()
+{
+    transport_.close();
+    if (phase_ == phase::handling)
+        hang_up();
+}
+
+void session::hang_up()
+{
+    if (const auto tell = std::exchange(request_.on_hang_up, nullptr))
+        tell();
+}
+
+} // namespace tempinbox::http

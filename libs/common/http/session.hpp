@@ -1,0 +1,96 @@
+#pragma once
+
+#include "common/http/certificate.hpp"
+#include "common/http/input_buffer.hpp"
+#include "common/http/request_parser.hpp"
+#include "common/http/response_head.hpp"
+#include "common/http/server.hpp"
+#include "common/http/server_metrics.hpp"
+#include "common/http/transport.hpp"
+
+#include <chrono>
+#include <memory>
+#include <string>
+
+namespace tempinbox::http {
+
+// What all sessions of a server share; outlives them.
+struct session_context
+{
+    session_context(runtime::host& host, server_settings chosen, handler answer)
+        : settings(std::move(chosen)),
+          handle(std::move(answer)),
+          metrics(host.metrics(), settings.name)
+    {}
+
+    server_settings settings;
+    handler handle;
+    server_metrics metrics;
+    date_header date;
+    bool is_draining = false;
+    bool is_stopped = false;
+};
+
+// One connection of a server: reads requests in order, has them handled, writes the answers. Owns no timer: the server's sweep
+// calls `expire` a few times a second, which keeps thousands of waiting connections cheap.
+class session
+{
+public:
+    using clock = std::chrono::steady_clock;
+
+    session(session_context& context, boost::asio::ip::tcp::socket socket, const std::shared_ptr<boost::asio::ssl::context>& tls,
+            bool is_over_limit);
+
+    // Ends when the connection does. The caller keeps the session alive meanwhile.
+    awaitable<void> run();
+
+    // Ends what takes longer than its bound allows.
+    void expire(clock::time_point now);
+    // An idle connection closes; one with a request under way closes after its answer.
+    void drain();
+    // Closes now; a handler under way is told.
+    void stop();
+    // Whether a handler under way wants to hear of it when the client hangs up, and the telling.
+    bool listens_for_hang_up() const { return phase_ == phase::handling && request_.on_hang_up; }
+    void hang_up();
+    int native_handle() { return transport_.socket().native_handle(); }
+    bool counts() const { return !is_over_limit_; }
+
+private:
+    enum class phase { idle, reading, handling, writing };
+    enum class next_step { closed, handle, refuse };
+
+    awaitable<void> serve();
+    awaitable<next_step> read_request();
+    awaitable<response> call_handler();
+    awaitable<bool> send(response answer, bool is_kept);
+    awaitable<void> linger();
+
+    next_step refuse(unsigned status, std::string reason);
+    void begin_header();
+    void take_request_id();
+    void arm(std::chrono::milliseconds patience);
+    void disarm() { deadline_ = clock::time_point::max(); }
+
+    session_context& context_;
+    transport transport_;
+    std::shared_ptr<boost::asio::ssl::context> tls_;
+    bool is_over_limit_;
+    boost::asio::ip::address peer_;
+
+    phase phase_ = phase::idle;
+    clock::time_point deadline_ = clock::time_point::max();
+    clock::time_point started_{};
+    bool is_expired_ = false;
+    bool has_served_ = false;
+    bool is_http_11_ = true;
+    bool client_keeps_ = true;
+    bool has_unread_body_ = false;
+    unsigned refused_status_ = 400;
+    std::string refusal_;
+    request request_;
+    input_buffer input_;
+    std::string head_;
+};
+
+} // namespace tempinbox::http

@@ -1,0 +1,135 @@
+#include "common/http/transport.hpp"
+
+#include <boost/asio/as_tuple.hpp>
+#include <boost/asio/ssl/context.hpp>
+#include <boost/asio/ssl/host_name_verification.hpp>
+#include <boost/asio/ssl/stream.hpp>
+#include <boost/asio/write.hpp>
+
+#include <sys/socket.h>
+
+namespace tempinbox::http {
+
+namespace asio = boost::asio;
+using boost::system::error_code;
+
+namespace {
+
+constexpr auto answer_tuple = asio::as_tuple(asio::use_awaitable);
+
+} // namespace
+
+struct transport::tls_layer
+{
+    tls_layer(asio::ip::tcp::socket& below, asio::ssl::context& context) : stream(below, context) {}
+    asio::ssl::stream<asio::ip::tcp::socket&> stream;
+};
+
+transport::transport(asio::ip::tcp::socket socket) : socket_(std::move(socket))
+{
+    if (socket_.is_open()) {
+        error_code ignored;
+        socket_.set_option(asio::ip::tcp::no_delay(true), ignored);
+        socket_.non_blocking(true, ignored);
+    }
+}
+
+transport::~transport() = default;
+
+awaitable<error_code> transport::connect(asio::ip::tcp::endpoint peer)
+{
+    error_code error;
+    socket_.open(peer.protocol(), error);
+    if (error)
+        co_return error;
+    socket_.set_option(asio::ip::tcp::no_delay(true), error);
+    auto [outcome] = co_await socket_.async_connect(peer, answer_tuple);
+    if (!outcome)
+        socket_.non_blocking(true, outcome);
+    co_return outcome;
+}
+
+SSL* transport::start_tls(asio::ssl::context& context)
+{
+    tls_ = std::make_unique<tls_layer>(socket_, context);
+    return tls_->stream.native_handle();
+}
+
+awaitable<error_code> transport::accept_tls()
+{
+    auto [outcome] = co_await tls_->stream.async_handshake(asio::ssl::stream_base::server, answer_tuple);
+    co_return outcome;
+}
+
+awaitable<error_code> transport::connect_tls(const std::string& host, bool is_verified)
+{
+    error_code error;
+    asio::ip::make_address(host, error);
+    // RFC 6066 3: server names are no addresses.
+    if (error)
+        SSL_set_tlsext_host_name(tls_->stream.native_handle(), host.c_str());
+    tls_->stream.set_verify_mode(is_verified ? asio::ssl::verify_peer : asio::ssl::verify_none, error);
+    if (is_verified)
+        tls_->stream.set_verify_callback(asio::ssl::host_name_verification(host), error);
+    auto [outcome] = co_await tls_->stream.async_handshake(asio::ssl::stream_base::client, answer_tuple);
+    co_return outcome;
+}
+
+awaitable<transfer> transport::read_some(asio::mutable_buffer into)
+{
+    if (tls_) {
+        auto [error, bytes] = co_await tls_->stream.async_read_some(into, answer_tuple);
+        co_return transfer(error, bytes);
+    }
+    auto [error, bytes] = co_await socket_.async_read_some(into, answer_tuple);
+    co_return transfer(error, bytes);
+}
+
+transfer transport::try_write(const buffer_pair& bytes)
+{
+    transfer done;
+    if (tls_)
+        return done;
+    done.bytes = socket_.write_some(bytes, done.error);
+    if (done.error == asio::error::would_block || done.error == asio::error::try_again)
+        done.error = error_code();
+    return done;
+}
+
+awaitable<transfer> transport::write(buffer_pair bytes)
+{
+    if (tls_) {
+        auto [error, count] = co_await asio::async_write(tls_->stream, bytes, answer_tuple);
+        co_return transfer(error, count);
+    }
+    auto [error, count] = co_await asio::async_write(socket_, bytes, answer_tuple);
+    co_return transfer(error, count);
+}
+
+awaitable<void> transport::shut_down_tls()
+{
+    if (tls_)
+        co_await tls_->stream.async_shutdown(answer_tuple);
+}
+
+void transport::cancel()
+{
+    error_code ignored;
+    socket_.cancel(ignored);
+}
+
+void transport::close()
+{
+    error_code ignored;
+    socket_.shutdown(asio::ip::tcp::socket::shutdown_both, ignored);
+    socket_.close(ignored);
+}
+
+bool transport::is_quiet()
+{
+    char byte;
+    const auto got = ::recv(socket_.native_handle(), &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+    return got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK);
+}
+
+} // namespace tempinbox::http

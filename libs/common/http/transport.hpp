@@ -1,0 +1,72 @@
+#pragma once
+
+#include "common/http/message.hpp"
+
+#include <boost/asio/buffer.hpp>
+#include <boost/asio/ip/tcp.hpp>
+
+#include <array>
+#include <memory>
+#include <string>
+
+typedef struct ssl_session_st SSL_SESSION;
+typedef struct ssl_st SSL;
+
+namespace boost::asio::ssl {
+class context;
+}
+
+namespace tempinbox::http {
+
+// Outcome of one transfer.
+struct transfer
+{
+    boost::system::error_code error;
+    std::size_t bytes = 0;
+
+    transfer() = default;
+    transfer(boost::system::error_code code, std::size_t count) : error(code), bytes(count) {}
+};
+
+using buffer_pair = std::array<boost::asio::const_buffer, 2>;
+
+// A TCP connection, plain or TLS. The one place where Asio's stream operations are instantiated. Errors are values; `cancel` ends
+// what is under way with operation_aborted and leaves the connection usable.
+class transport
+{
+public:
+    explicit transport(boost::asio::ip::tcp::socket socket);
+    ~transport();
+    transport(const transport&) = delete;
+
+    boost::asio::ip::tcp::socket& socket() { return socket_; }
+    bool is_tls() const { return tls_ != nullptr; }
+
+    awaitable<boost::system::error_code> connect(boost::asio::ip::tcp::endpoint peer);
+    // Makes it TLS; then one of the handshakes.
+    SSL* start_tls(boost::asio::ssl::context& context);
+    awaitable<boost::system::error_code> accept_tls();
+    // Checks the peer's certificate against `host` where the context verifies at all.
+    awaitable<boost::system::error_code> connect_tls(const std::string& host, bool is_verified);
+
+    awaitable<transfer> read_some(boost::asio::mutable_buffer into);
+    // As much as the kernel takes at once of a plain connection; none of a TLS one.
+    transfer try_write(const buffer_pair& bytes);
+    // All of it.
+    awaitable<transfer> write(buffer_pair bytes);
+    // RFC 8446 6.1: close_notify both ways.
+    awaitable<void> shut_down_tls();
+
+    void cancel();
+    void close();
+    // Of an idle connection: nothing has come and the peer has not closed.
+    bool is_quiet();
+
+private:
+    struct tls_layer;
+
+    boost::asio::ip::tcp::socket socket_;
+    std::unique_ptr<tls_layer> tls_;
+};
+
+} // namespace tempinbox::http

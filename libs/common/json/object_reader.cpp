@@ -1,0 +1,273 @@
+#include "common/json/object_reader.hpp"
+
+#include "common/core/text.hpp"
+
+#include <algorithm>
+
+namespace tempinbox::json {
+namespace {
+
+// What was given, for messages: short values as they are, others by their kind.
+std::string describe(const value& given)
+{
+    if (given.is_string())
+        return quote(given.text());
+    if (given.is_object() || given.is_array())
+        return std::string(given.kind());
+    return std::string(take_characters(given.to_string(), 60));
+}
+
+// "to" between equal bounds would read oddly.
+std::string range(std::size_t least, std::size_t most, std::string_view noun)
+{
+    const auto plural = std::string(noun) + (most == 1 ? "" : "s");
+    if (least == most)
+        return std::to_string(most) + " " + plural;
+    if (least == 0)
+        return "at most " + std::to_string(most) + " " + plural;
+    return std::to_string(least) + " to " + std::to_string(most) + " " + plural;
+}
+
+// Controls of ASCII (C0, DEL) and of Latin-1 (C1, U+0080 to U+009F) but tab, line feed and carriage return.
+bool has_control_characters(std::string_view utf8)
+{
+    for (std::size_t at = 0; at < utf8.size(); ++at) {
+        const auto byte = static_cast<std::uint8_t>(utf8[at]);
+        if ((byte < 0x20 && byte != '\t' && byte != '\n' && byte != '\r') || byte == 0x7f)
+            return true;
+        if (byte == 0xc2 && at + 1 < utf8.size() && static_cast<std::uint8_t>(utf8[at + 1]) < 0xa0)
+            return true;
+    }
+    return false;
+}
+
+// Why a string will not do; nothing where it does.
+std::optional<std::string> text_problem(std::string_view name, const value& given, std::size_t least, std::size_t most)
+{
+    if (!given.is_string())
+        return std::string(name) + " must be a string, not " + describe(given);
+    const auto text = given.text();
+    const auto characters = count_characters(text);
+    if (characters < least || characters > most)
+        return std::string(name) + " must have " + range(least, most, "character") + ", not " + std::to_string(characters) +
+               (characters == 0 ? "" : ": " + quote(text));
+    if (has_control_characters(text))
+        return std::string(name) + " must not contain control characters: " + quote(text);
+    return std::nullopt;
+}
+
+} // namespace
+
+result<object_reader> object_reader::parse(std::string_view body, const limits& allowed)
+{
+    auto parsed = value::parse(body.empty() ? std::string_view("{}") : body, allowed);
+    if (!parsed)
+        return parsed.error();
+    if (!parsed->is_object())
+        return failure{errc::invalid_argument, "body must be a JSON object, not " + describe(*parsed)};
+    return object_reader(std::move(*parsed));
+}
+
+object_reader::object_reader(value object) : object_(std::move(object))
+{
+    if (!object_.is_object())
+        fail("must be a JSON object, not " + describe(object_));
+}
+
+std::optional<value> object_reader::take(std::string_view name)
+{
+    asked_.emplace(name);
+    if (problem_)
+        return std::nullopt;
+    auto found = object_.find(name);
+    if (found && found->is_null())
+        return std::nullopt;
+    return found;
+}
+
+std::optional<std::string> object_reader::text(std::string_view name, std::size_t least, std::size_t most)
+{
+    const auto given = take(name);
+    if (!given)
+        return std::nullopt;
+    if (auto problem = text_problem(name, *given, least, most)) {
+        fail(std::move(*problem));
+        return std::nullopt;
+    }
+    return given->text();
+}
+
+std::string object_reader::required_text(std::string_view name, std::size_t least, std::size_t most)
+{
+    auto given = text(name, least, most);
+    if (!given)
+        fail(std::string(name) + " is required: a string of " + range(least, most, "character"));
+    return given ? std::move(*given) : std::string();
+}
+
+std::optional<std::int64_t> object_reader::integer(std::string_view name, std::int64_t least, std::int64_t most)
+{
+    const auto given = take(name);
+    if (!given)
+        return std::nullopt;
+    if (!given->is_integer() || given->integer() < least || given->integer() > most) {
+        fail(std::string(name) + " must be an integer from " + std::to_string(least) + " to " + std::to_string(most) + ", not " +
+             describe(*given));
+        return std::nullopt;
+    }
+    return given->integer();
+}
+
+std::optional<bool> object_reader::boolean(std::string_view name)
+{
+    const auto given = take(name);
+    if (!given)
+        return std::nullopt;
+    if (!given->is_bool()) {
+        fail(std::string(name) + " must be true or false, not " + describe(*given));
+        return std::nullopt;
+    }
+    return given->boolean();
+}
+
+std::optional<std::vector<std::string>> object_reader::texts(std::string_view name, std::size_t most_items, std::size_t least,
+                                                             std::size_t most)
+{
+    const auto given = take(name);
+    if (!given)
+        return std::nullopt;
+    if (!given->is_array() || given->size() > most_items) {
+        fail(std::string(name) + " must be an array of " + range(0, most_items, "string") + ", not " +
+             (given->is_array() ? "of " + std::to_string(given->size()) : describe(*given)));
+        return std::nullopt;
+    }
+    std::vector<std::string> texts;
+    for (const auto& item : given->items()) {
+        const auto place = std::string(name) + "[" + std::to_string(texts.size()) + "]";
+        if (auto problem = text_problem(place, item, least, most)) {
+            fail(std::move(*problem));
+            return std::nullopt;
+        }
+        texts.push_back(item.text());
+    }
+    return texts;
+}
+
+std::optional<std::map<std::string, std::string>> object_reader::text_map(std::string_view name, std::size_t most_items,
+                                                                          std::size_t most_key, std::size_t most_value)
+{
+    auto patch = text_map_patch(name, most_items, most_key, most_value);
+    if (!patch)
+        return std::nullopt;
+    std::map<std::string, std::string> texts;
+    for (auto& [key, text] : *patch) {
+        if (!text) {
+            fail(std::string(name) + "." + key + " must be a string, not null");
+            return std::nullopt;
+        }
+        texts.emplace(key, std::move(*text));
+    }
+    return texts;
+}
+
+std::optional<std::map<std::string, std::optional<std::string>>>
+object_reader::text_map_patch(std::string_view name, std::size_t most_items, std::size_t most_key, std::size_t most_value)
+{
+    const auto given = take(name);
+    if (!given)
+        return std::nullopt;
+    if (!given->is_object() || given->size() > most_items) {
+        fail(std::string(name) + " must be an object of " + range(0, most_items, "string") + ", not " +
+             (given->is_object() ? "of " + std::to_string(given->size()) : describe(*given)));
+        return std::nullopt;
+    }
+    std::map<std::string, std::optional<std::string>> texts;
+    for (const auto& [key, text] : given->members()) {
+        const auto length = count_characters(key);
+        if (length == 0 || length > most_key || has_control_characters(key)) {
+            fail("the names in " + std::string(name) + " must have " + range(1, most_key, "character") +
+                 " and no control characters, not " + quote(key));
+            return std::nullopt;
+        }
+        if (text.is_null()) {
+            texts.emplace(key, std::nullopt);
+            continue;
+        }
+        if (auto problem = text_problem(std::string(name) + "." + std::string(take_characters(key, 60)), text, 0, most_value)) {
+            fail(std::move(*problem));
+            return std::nullopt;
+        }
+        texts.emplace(key, text.text());
+    }
+    return texts;
+}
+
+std::optional<std::string> object_reader::choice(std::string_view name, const std::vector<std::string>& allowed)
+{
+    const auto given = take(name);
+    if (!given)
+        return std::nullopt;
+    if (given->is_string() && std::find(allowed.begin(), allowed.end(), given->text()) != allowed.end())
+        return given->text();
+    std::string list;
+    for (const auto& option : allowed)
+        list += (list.empty() ? "" : ", ") + option;
+    fail(std::string(name) + " must be one of " + list + ", not " + describe(*given));
+    return std::nullopt;
+}
+
+std::optional<std::vector<value>> object_reader::objects(std::string_view name, std::size_t most_items)
+{
+    const auto given = take(name);
+    if (!given)
+        return std::nullopt;
+    if (!given->is_array() || given->size() > most_items) {
+        fail(std::string(name) + " must be an array of " + range(0, most_items, "object") + ", not " +
+             (given->is_array() ? "of " + std::to_string(given->size()) : describe(*given)));
+        return std::nullopt;
+    }
+    auto items = given->items();
+    for (std::size_t i = 0; i < items.size(); ++i) {
+        if (!items[i].is_object()) {
+            fail(std::string(name) + "[" + std::to_string(i) + "] must be an object, not " + describe(items[i]));
+            return std::nullopt;
+        }
+    }
+    return items;
+}
+
+bool object_reader::has(std::string_view name) const
+{
+    const auto found = object_.find(name);
+    return found && !found->is_null();
+}
+
+bool object_reader::has_null(std::string_view name) const
+{
+    const auto found = object_.find(name);
+    return found && found->is_null();
+}
+
+void object_reader::fail(std::string message)
+{
+    if (!problem_)
+        problem_.emplace(errc::invalid_argument, std::move(message));
+}
+
+result<void> object_reader::finish()
+{
+    if (problem_)
+        return *problem_;
+    for (const auto& [name, content] : object_.members()) {
+        if (asked_.contains(name))
+            continue;
+        std::string known;
+        for (const auto& field : asked_)
+            known += (known.empty() ? "" : ", ") + field;
+        return failure{errc::invalid_argument,
+                       "unknown field " + quote(name) + "; " + (known.empty() ? "none is known here" : "known are " + known)};
+    }
+    return {};
+}
+
+} // namespace tempinbox::json

@@ -1,0 +1,106 @@
+#include "common/kafka/client.hpp"
+
+#include "common/log/log.hpp"
+
+namespace tempinbox::kafka {
+namespace {
+
+void write_log(const rd_kafka_t*, int syslog_level, const char* facility, const char* text)
+{
+    constexpr int syslog_warning = 4;
+    log::write(syslog_level <= syslog_warning ? log::level::warning : log::level::debug, "kafka client",
+               {{"facility", facility}, {"text", text}});
+}
+
+} // namespace
+
+configuration::configuration(const settings& cluster, const std::string& client_id) : conf_(rd_kafka_conf_new())
+{
+    set("bootstrap.servers", cluster.brokers);
+    set("client.id", client_id);
+    set("allow.auto.create.topics", "false");
+    set("reconnect.backoff.ms", "50");
+    set("reconnect.backoff.max.ms", "1000");
+    set("topic.metadata.refresh.interval.ms", "10000");
+    set("socket.keepalive.enable", "true");
+    set("log.connection.close", "false");
+    rd_kafka_conf_set_log_cb(conf_.get(), &write_log);
+    for (const auto& [name, value] : cluster.properties)
+        set(name, value);
+}
+
+void configuration::set(const std::string& name, const std::string& value)
+{
+    char reason[512];
+    if (rd_kafka_conf_set(conf_.get(), name.c_str(), value.c_str(), reason, sizeof reason) != RD_KAFKA_CONF_OK)
+        throw std::runtime_error("kafka property " + name + ": " + reason);
+}
+
+client_handle configuration::make(rd_kafka_type_t kind)
+{
+    char reason[512];
+    client_handle client(rd_kafka_new(kind, conf_.get(), reason, sizeof reason));
+    if (!client)
+        throw std::runtime_error(std::string("kafka client: ") + reason);
+    // The client owns it now.
+    static_cast<void>(conf_.release());
+    return client;
+}
+
+broker_watch::broker_watch(runtime::host& host) : host_(host)
+{
+    host_.health().expect("kafka");
+}
+
+void broker_watch::on_error(rd_kafka_resp_err_t error, const char* reason)
+{
+    if (error == RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN) {
+        is_there_ = false;
+        host_.health().lost("kafka", reason);
+    }
+}
+
+void broker_watch::look(rd_kafka_t* client)
+{
+    constexpr int patience_millis = 1'000;
+    const auto now = std::chrono::steady_clock::now();
+    if ((is_there_ && !is_in_doubt_) || now < next_look_)
+        return;
+    const rd_kafka_metadata_t* raw = nullptr;
+    const auto error = rd_kafka_metadata(client, 0, nullptr, &raw, patience_millis);
+    const handle<const rd_kafka_metadata_t> metadata(raw);
+    next_look_ = std::chrono::steady_clock::now() + std::chrono::seconds(1);
+    is_in_doubt_ = false;
+    is_there_ = error == RD_KAFKA_RESP_ERR_NO_ERROR;
+    if (is_there_)
+        host_.health().met("kafka");
+    else
+        host_.health().lost("kafka", rd_kafka_err2str(error));
+}
+
+record read_record(const rd_kafka_message_t& message)
+{
+    record read;
+    read.topic = rd_kafka_topic_name(message.rkt);
+    read.partition = message.partition;
+    read.offset = message.offset;
+    if (message.key != nullptr)
+        read.key.assign(static_cast<const char*>(message.key), message.key_len);
+    if (message.payload != nullptr)
+        read.value.assign(static_cast<const char*>(message.payload), message.len);
+    read.is_tombstone = message.payload == nullptr;
+    read.timestamp_millis = rd_kafka_message_timestamp(&message, nullptr);
+
+    rd_kafka_headers_t* headers = nullptr;
+    if (rd_kafka_message_headers(&message, &headers) == RD_KAFKA_RESP_ERR_NO_ERROR) {
+        const char* name = nullptr;
+        const void* value = nullptr;
+        std::size_t size = 0;
+        for (std::size_t i = 0; rd_kafka_header_get_all(headers, i, &name, &value, &size) == RD_KAFKA_RESP_ERR_NO_ERROR; ++i)
+            read.headers.emplace_back(name,
+                                      value == nullptr ? std::string() : std::string(static_cast<const char*>(value), size));
+    }
+    return read;
+}
+
+} // namespace tempinbox::kafka

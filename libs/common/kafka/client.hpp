@@ -1,0 +1,73 @@
+#pragma once
+
+#include "common/kafka/message.hpp"
+#include "common/kafka/settings.hpp"
+#include "common/runtime/host.hpp"
+
+#include <librdkafka/rdkafka.h>
+
+#include <atomic>
+#include <chrono>
+#include <memory>
+#include <string>
+
+namespace tempinbox::kafka {
+
+// Owners of librdkafka's objects.
+struct release
+{
+    void operator()(rd_kafka_t* client) const { rd_kafka_destroy(client); }
+    void operator()(rd_kafka_conf_t* conf) const { rd_kafka_conf_destroy(conf); }
+    void operator()(rd_kafka_message_t* message) const { rd_kafka_message_destroy(message); }
+    void operator()(rd_kafka_topic_partition_list_t* list) const { rd_kafka_topic_partition_list_destroy(list); }
+    void operator()(rd_kafka_queue_t* queue) const { rd_kafka_queue_destroy(queue); }
+    void operator()(rd_kafka_topic_t* topic) const { rd_kafka_topic_destroy(topic); }
+    void operator()(const rd_kafka_metadata_t* metadata) const { rd_kafka_metadata_destroy(metadata); }
+};
+template <class T>
+using handle = std::unique_ptr<T, release>;
+
+using client_handle = handle<rd_kafka_t>;
+using message_handle = handle<rd_kafka_message_t>;
+using partition_list = handle<rd_kafka_topic_partition_list_t>;
+using queue_handle = handle<rd_kafka_queue_t>;
+
+// A client's configuration: what all share is set (brokers, no topics made by accident, quick reconnects, log lines into ours). A
+// refused name or value throws.
+class configuration
+{
+public:
+    configuration(const settings& cluster, const std::string& client_id);
+    void set(const std::string& name, const std::string& value);
+    rd_kafka_conf_t* get() { return conf_.get(); }
+    // Ends the configuration.
+    client_handle make(rd_kafka_type_t kind);
+
+private:
+    handle<rd_kafka_conf_t> conf_;
+};
+
+// Whether the brokers are there, told to health as "kafka". Told of errors by the client's callback; asked to look by its poll
+// thread.
+class broker_watch
+{
+public:
+    explicit broker_watch(runtime::host& host);
+
+    void on_error(rd_kafka_resp_err_t error, const char* reason);
+    // A message timed out: worth a look.
+    void doubt() { is_in_doubt_ = true; }
+    // While away or in doubt, at most once a second: asks for metadata; blocks for a second at most.
+    void look(rd_kafka_t* client);
+    bool is_there() const { return is_there_; }
+
+private:
+    runtime::host& host_;
+    std::atomic<bool> is_there_{false};
+    std::atomic<bool> is_in_doubt_{false};
+    std::chrono::steady_clock::time_point next_look_;
+};
+
+record read_record(const rd_kafka_message_t& message);
+
+} // namespace tempinbox::kafka

@@ -1,0 +1,254 @@
+#include "common/kafka/consumer.hpp"
+
+#include "common/kafka/consumer_state.hpp"
+#include "common/log/log.hpp"
+
+#include <boost/asio/as_tuple.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/use_awaitable.hpp>
+
+namespace tempinbox::kafka {
+namespace {
+
+namespace asio = boost::asio;
+using namespace std::chrono_literals;
+
+std::string text_of(const std::exception_ptr& error)
+{
+    try {
+        std::rethrow_exception(error);
+    } catch (const std::exception& caught) {
+        return caught.what();
+    } catch (...) {
+        return "unknown exception";
+    }
+}
+
+} // namespace
+
+void running_batch::finish(phase outcome)
+{
+    {
+        const std::lock_guard lock(mutex_);
+        now_ = outcome;
+    }
+    changed_.notify_all();
+}
+
+running_batch::phase running_batch::wait(std::chrono::milliseconds patience)
+{
+    std::unique_lock lock(mutex_);
+    changed_.wait_for(lock, patience, [this] { return now_ != phase::running; });
+    return now_;
+}
+
+consumer::state::state(runtime::host& where, consumer_settings given, batch_handler handler)
+    : host(where),
+      settings(std::move(given)),
+      handle(std::move(handler)),
+      outcomes(where.loop()),
+      stopped(where.loop()),
+      watch(where),
+      oldest_age(where.metrics().gauge("kafka_consumer_oldest_age_seconds", "Age of the oldest record that is not handled yet.",
+                                       {{"group", settings.group}}))
+{}
+
+void consumer::state::open()
+{
+    configuration conf(settings.cluster, "tempinbox-" + host.name());
+    conf.set("group.id", settings.group);
+    // Cooperative assignment has open bugs before librdkafka 2.3.
+    conf.set("partition.assignment.strategy", "range");
+    conf.set("enable.auto.commit", "false");
+    conf.set("enable.auto.offset.store", "false");
+    conf.set("auto.offset.reset", "earliest");
+    // A member that was killed gives its partitions up after this.
+    conf.set("session.timeout.ms", "10000");
+    conf.set("heartbeat.interval.ms", "2000");
+    conf.set("fetch.error.backoff.ms", "100");
+    // What is read ahead of the handler.
+    conf.set("queued.min.messages", "10000");
+    conf.set("queued.max.messages.kbytes", "16384");
+    rd_kafka_conf_set_opaque(conf.get(), this);
+    rd_kafka_conf_set_rebalance_cb(conf.get(), &state::rebalance);
+    rd_kafka_conf_set_offset_commit_cb(conf.get(), &state::committed);
+    rd_kafka_conf_set_error_cb(conf.get(), [](rd_kafka_t*, int error, const char* reason, void* self) {
+        static_cast<state*>(self)->watch.on_error(static_cast<rd_kafka_resp_err_t>(error), reason);
+    });
+    client = conf.make(RD_KAFKA_CONSUMER);
+    rd_kafka_poll_set_consumer(client.get());
+
+    const partition_list topics(rd_kafka_topic_partition_list_new(static_cast<int>(settings.topics.size())));
+    for (const auto& topic : settings.topics)
+        rd_kafka_topic_partition_list_add(topics.get(), topic.c_str(), RD_KAFKA_PARTITION_UA);
+    const auto error = rd_kafka_subscribe(client.get(), topics.get());
+    if (error != RD_KAFKA_RESP_ERR_NO_ERROR)
+        throw std::runtime_error("cannot subscribe to kafka topics: " + std::string(rd_kafka_err2str(error)));
+}
+
+void consumer::state::run()
+{
+    while (!is_stopping) {
+        pause_partitions(is_pause_wanted);
+        auto batch = read_batch();
+        if (!batch.empty())
+            work_on(std::move(batch));
+        commit_in_background();
+        measure();
+        watch.look(client.get());
+    }
+    leave();
+}
+
+void consumer::state::leave()
+{
+    commit_now();
+    rd_kafka_consumer_close(client.get());
+    client.reset();
+    outcomes.push([self = shared_from_this()] {
+        self->has_stopped = true;
+        self->stopped.cancel();
+    });
+}
+
+// What is there, at most the limit; waits for the first record only.
+std::vector<record> consumer::state::read_batch()
+{
+    constexpr int patience_millis = 100;
+    if (is_pause_wanted) {
+        read_while_paused();
+        return {};
+    }
+    while (read_ahead.size() < settings.batch_limit) {
+        const message_handle message(rd_kafka_consumer_poll(client.get(), read_ahead.empty() ? patience_millis : 0));
+        if (!message)
+            break;
+        if (message->err == RD_KAFKA_RESP_ERR_NO_ERROR)
+            read_ahead.push_back(read_record(*message));
+        else
+            log::warning("cannot read from kafka",
+                         {{"group", settings.group}, {"reason", rd_kafka_message_errstr(message.get())}});
+    }
+    return std::exchange(read_ahead, {});
+}
+
+// Keeps the membership alive (max.poll.interval.ms) and serves rebalances.
+void consumer::state::read_while_paused()
+{
+    constexpr int patience_millis = 50;
+    const message_handle message(rd_kafka_consumer_poll(client.get(), patience_millis));
+    if (message && message->err == RD_KAFKA_RESP_ERR_NO_ERROR)
+        read_ahead.push_back(read_record(*message));
+    // Partitions that came meanwhile.
+    pause_partitions(true);
+}
+
+// Hands a batch to the loop until it is handled, or is not ours any more, or the consumer stops.
+void consumer::state::work_on(std::vector<record> records)
+{
+    const auto ours = revocations;
+    const auto began = steady::now();
+    for (bool is_settled = false; !is_settled;) {
+        running = std::make_shared<running_batch>(std::move(records));
+        hand_over();
+        const auto phase = wait_for_running(ours);
+        observe(running->records(), steady::now() - began, phase == running_batch::phase::done);
+        if (phase == running_batch::phase::done && revocations == ours)
+            note_handled(running->records());
+        is_settled = phase != running_batch::phase::failed || is_stopping || revocations != ours;
+        const auto next_try = steady::now() + settings.retry_pause;
+        while (!is_settled && steady::now() < next_try) {
+            pause_partitions(true);
+            read_while_paused();
+            measure();
+            is_settled = is_stopping || revocations != ours;
+        }
+        if (!is_settled)
+            records = running->records();
+    }
+    running.reset();
+    oldest_age.Set(0);
+    pause_partitions(is_pause_wanted);
+}
+
+void consumer::state::hand_over()
+{
+    outcomes.push([self = shared_from_this(), batch = running] {
+        asio::co_spawn(self->host.loop(), self->handle(batch->records()), [self, batch](const std::exception_ptr& error) {
+            if (error)
+                log::error("events not handled, they will be tried again",
+                           {{"group", self->settings.group}, {"records", batch->records().size()}, {"reason", text_of(error)}});
+            batch->finish(error ? running_batch::phase::failed : running_batch::phase::done);
+        });
+    });
+}
+
+running_batch::phase consumer::state::wait_for_running(std::uint64_t ours)
+{
+    // Pausing throws away what was read ahead, so it is only for batches that take long.
+    auto phase = running->wait(1s);
+    while (phase == running_batch::phase::running && !is_abandoned && revocations == ours) {
+        pause_partitions(true);
+        read_while_paused();
+        measure();
+        phase = running->wait(1ms);
+    }
+    return phase;
+}
+
+void consumer::state::pause_partitions(bool wanted)
+{
+    if (wanted == is_paused)
+        return;
+    rd_kafka_topic_partition_list_t* raw = nullptr;
+    if (rd_kafka_assignment(client.get(), &raw) != RD_KAFKA_RESP_ERR_NO_ERROR)
+        return;
+    const partition_list partitions(raw);
+    if (wanted)
+        rd_kafka_pause_partitions(client.get(), partitions.get());
+    else
+        rd_kafka_resume_partitions(client.get(), partitions.get());
+    is_paused = wanted;
+}
+
+consumer::consumer(runtime::host& host, consumer_settings settings, batch_handler handle)
+    : state_(std::make_shared<state>(host, std::move(settings), std::move(handle)))
+{}
+
+consumer::~consumer()
+{
+    state_->is_abandoned = true;
+    state_->is_stopping = true;
+    if (state_->poller.joinable())
+        state_->poller.join();
+}
+
+void consumer::start()
+{
+    state_->open();
+    state_->poller = std::thread([me = state_.get()] { me->run(); });
+}
+
+asio::awaitable<void> consumer::stop()
+{
+    const auto self = state_;
+    self->is_stopping = true;
+    while (self->poller.joinable() && !self->has_stopped) {
+        self->stopped.expires_after(1s);
+        co_await self->stopped.async_wait(asio::as_tuple(asio::use_awaitable));
+    }
+    if (self->poller.joinable())
+        self->poller.join();
+}
+
+void consumer::pause()
+{
+    state_->is_pause_wanted = true;
+}
+
+void consumer::resume()
+{
+    state_->is_pause_wanted = false;
+}
+
+} // namespace tempinbox::kafka

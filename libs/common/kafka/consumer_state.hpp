@@ -1,0 +1,101 @@
+#pragma once
+
+#include "common/kafka/client.hpp"
+#include "common/kafka/consumer.hpp"
+#include "common/runtime/loop_queue.hpp"
+
+#include <boost/asio/steady_timer.hpp>
+
+#include <condition_variable>
+#include <map>
+#include <mutex>
+#include <thread>
+
+namespace tempinbox::kafka {
+
+using steady = std::chrono::steady_clock;
+
+struct partition_name
+{
+    std::string topic;
+    std::int32_t number = 0;
+    friend auto operator<=>(const partition_name&, const partition_name&) = default;
+};
+
+// A batch while the loop handles it; the poll thread waits here.
+class running_batch
+{
+public:
+    enum class phase { running, done, failed };
+
+    explicit running_batch(std::vector<record> records) : records_(std::move(records)) {}
+    const std::vector<record>& records() const { return records_; }
+    void finish(phase outcome);
+    phase wait(std::chrono::milliseconds patience);
+
+private:
+    std::vector<record> records_;
+    std::mutex mutex_;
+    std::condition_variable changed_;
+    phase now_ = phase::running;
+};
+
+// The member's poll thread; all but the first block of members is that thread's alone.
+struct consumer::state : std::enable_shared_from_this<consumer::state>
+{
+    state(runtime::host& where, consumer_settings given, batch_handler handler);
+    void open();
+    void run();
+    void leave();
+
+    runtime::host& host;
+    const consumer_settings settings;
+    const batch_handler handle;
+    runtime::loop_queue outcomes;
+    std::atomic<bool> is_stopping{false};
+    std::atomic<bool> is_abandoned{false}; // the loop does not run any more: nothing can be waited for
+    std::atomic<bool> is_pause_wanted{false};
+    boost::asio::steady_timer stopped; // the loop's
+    bool has_stopped = false;          // the loop's
+    std::thread poller;
+
+    client_handle client;
+    broker_watch watch;
+    std::shared_ptr<running_batch> running;
+    std::vector<record> read_ahead; // came while the partitions were meant to be paused
+    bool is_paused = false;
+    std::uint64_t revocations = 0;                  // what was read before the last one is not ours any more
+    std::map<partition_name, std::int64_t> handled; // next offsets, not yet committed
+    bool is_committing = false;
+    steady::time_point next_commit;
+    steady::time_point next_measure;
+
+    struct gauges
+    {
+        prometheus::Gauge* lag;
+        std::int64_t next_offset;
+    };
+    std::map<partition_name, gauges> assigned;
+    prometheus::Gauge& oldest_age;
+
+private:
+    std::vector<record> read_batch();
+    void read_while_paused();
+    void work_on(std::vector<record> records);
+    running_batch::phase wait_for_running(std::uint64_t ours);
+    void hand_over();
+    void pause_partitions(bool wanted);
+    void note_handled(const std::vector<record>& records);
+    void commit_in_background();
+    void commit_now();
+    partition_list handled_offsets() const;
+    void on_revoke(bool is_lost);
+    void on_committed(rd_kafka_resp_err_t error, const rd_kafka_topic_partition_list_t* offsets);
+    void measure();
+    void observe(const std::vector<record>& records, std::chrono::steady_clock::duration took, bool is_done);
+
+    static void rebalance(rd_kafka_t*, rd_kafka_resp_err_t error, rd_kafka_topic_partition_list_t* partitions, void* self);
+    static void committed(rd_kafka_t*, rd_kafka_resp_err_t error, rd_kafka_topic_partition_list_t* offsets, void* self);
+};
+
+} // namespace tempinbox::kafka

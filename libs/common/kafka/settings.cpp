@@ -1,0 +1,41 @@
+#include "common/kafka/settings.hpp"
+
+#include "common/core/text.hpp"
+
+#include <fstream>
+
+namespace tempinbox::kafka {
+namespace {
+
+// `name = value` lines, as librdkafka's documentation spells them.
+std::map<std::string, std::string> read_properties(const std::string& path, config::reader& reader, std::string_view name)
+{
+    std::map<std::string, std::string> properties;
+    std::ifstream file(path);
+    for (std::string line; std::getline(file, line);) {
+        const auto text = trim(line);
+        if (text.empty() || text.starts_with('#'))
+            continue;
+        const auto equals = text.find('=');
+        if (equals == std::string_view::npos)
+            reader.add_problem(name, "has a line without `=`");
+        else
+            properties.emplace(trim(text.substr(0, equals)), trim(text.substr(equals + 1)));
+    }
+    return properties;
+}
+
+} // namespace
+
+settings read_settings(config::reader& reader)
+{
+    settings chosen;
+    for (const auto& broker : reader.addresses("kafka-brokers", "127.0.0.1:9092", "Kafka brokers to start from"))
+        chosen.brokers += (chosen.brokers.empty() ? "" : ",") + broker.text();
+    const auto path = reader.readable_file("kafka-properties-file", "", "More of librdkafka's properties, such as TLS and SASL");
+    if (!path.empty())
+        chosen.properties = read_properties(path, reader, "kafka-properties-file");
+    return chosen;
+}
+
+} // namespace tempinbox::kafka

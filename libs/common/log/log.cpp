@@ -1,0 +1,103 @@
+#include "common/log/log.hpp"
+
+#include "common/log/line.hpp"
+#include "common/log/repeats.hpp"
+
+#include <spdlog/async.h>
+#include <spdlog/sinks/stdout_sinks.h>
+#include <spdlog/spdlog.h>
+
+#include <cstdio>
+
+namespace tempinbox::log {
+namespace {
+
+constexpr std::size_t most_queued = 8'192;
+constexpr std::uint32_t repeats_per_second = 20;
+
+// A process has one log; everything in it is thread-safe.
+struct process_log
+{
+    std::atomic<level> least = level::info;
+    repeats seen{repeats_per_second};
+    std::string origin;                     // set before threads exist
+    std::shared_ptr<spdlog::logger> writer; // absent before `start` and after `finish`
+    std::mutex writer_mutex;
+};
+
+// Never destroyed: threads may log while statics are.
+process_log& the_log()
+{
+    static auto* const log = new process_log;
+    return *log;
+}
+
+} // namespace
+
+void start(std::string_view service, std::string_view version, std::string_view instance, level least)
+{
+    auto& log = the_log();
+    log.origin = origin_members(service, version, instance);
+    set_level(least);
+    spdlog::init_thread_pool(most_queued, 1);
+    auto writer = spdlog::create_async_nb<spdlog::sinks::stdout_sink_mt>("tempinbox");
+    writer->set_pattern("%v");
+    writer->set_level(spdlog::level::trace);
+    writer->flush_on(spdlog::level::trace);
+    // Standard output that went away is nothing to write about.
+    writer->set_error_handler([](const std::string&) {});
+    const std::lock_guard lock(log.writer_mutex);
+    log.writer = std::move(writer);
+}
+
+void set_level(level least)
+{
+    the_log().least.store(least, std::memory_order_relaxed);
+}
+
+std::optional<level> parse_level(std::string_view name)
+{
+    if (name == "debug")
+        return level::debug;
+    if (name == "info")
+        return level::info;
+    if (name == "warning")
+        return level::warning;
+    if (name == "error")
+        return level::error;
+    return std::nullopt;
+}
+
+void finish()
+{
+    auto& log = the_log();
+    {
+        const std::lock_guard lock(log.writer_mutex);
+        log.writer.reset();
+    }
+    spdlog::shutdown();
+}
+
+void write(level severity, std::string_view message, std::initializer_list<field> fields)
+{
+    auto& log = the_log();
+    if (severity < log.least.load(std::memory_order_relaxed))
+        return;
+    const auto suppressed = log.seen.pass(message, std::chrono::steady_clock::now());
+    if (!suppressed)
+        return;
+    const auto line = format_line(system_clock_source().now(), severity, message, log.origin, *suppressed, fields);
+    std::shared_ptr<spdlog::logger> writer;
+    {
+        const std::lock_guard lock(log.writer_mutex);
+        writer = log.writer;
+    }
+    if (writer) {
+        writer->log(spdlog::level::info, spdlog::string_view_t(line));
+    } else {
+        std::printf("%s\n", line.c_str());
+        std::fflush(stdout);
+    }
+}
+
+} // namespace tempinbox::log

@@ -1,0 +1,24 @@
+#include "common/log/repeats.hpp"
+
+namespace tempinbox::log {
+
+std::optional<std::uint64_t> repeats::pass(std::string_view message, std::chrono::steady_clock::time_point now)
+{
+    constexpr std::size_t most_known = 1'000;
+    const std::lock_guard lock(mutex_);
+    if (known_.size() > most_known)
+        known_.clear();
+    auto& seen = known_[std::string(message)];
+    if (now - seen.since >= std::chrono::seconds(1)) {
+        seen.since = now;
+        seen.written = 0;
+    }
+    if (seen.written >= limit_) {
+        ++seen.suppressed;
+        return std::nullopt;
+    }
+    ++seen.written;
+    return std::exchange(seen.suppressed, 0);
+}
+
+} // namespace tempinbox::log

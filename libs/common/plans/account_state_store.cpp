@@ -1,0 +1,63 @@
+#include "common/plans/account_state_store.hpp"
+
+#include "common/postgres/parameters.hpp"
+
+#include <map>
+
+namespace tempinbox::plans {
+namespace {
+
+constexpr const char* put_states = R"(
+INSERT INTO %.account_state AS known (account_id, version, state)
+SELECT account_id, version, substring($3::bytea FROM start FOR length)
+FROM unnest($1::uuid[], $2::bigint[], $4::int[], $5::int[]) AS given(account_id, version, start, length)
+ON CONFLICT (account_id) DO UPDATE SET version = EXCLUDED.version, state = EXCLUDED.state
+WHERE known.version < EXCLUDED.version)";
+
+constexpr const char* find_state = "SELECT state FROM %.account_state WHERE account_id = $1::uuid";
+
+std::string for_schema(std::string sql, const std::string& schema)
+{
+    return sql.replace(sql.find('%'), 1, schema);
+}
+
+} // namespace
+
+void put(pqxx::work& tx, const std::string& schema, const std::vector<account_state>& states)
+{
+    // In order of their ids, so that two writers cannot lock each other out; a statement may not touch a row twice.
+    std::map<account_id, const account_state*> newest;
+    for (const auto& state : states) {
+        auto& kept = newest[state.account];
+        if (kept == nullptr || kept->version < state.version)
+            kept = &state;
+    }
+    if (newest.empty())
+        return;
+
+    std::vector<std::string> ids;
+    std::vector<std::int64_t> versions;
+    postgres::packed_bytes payloads;
+    for (const auto& [account, state] : newest) {
+        ids.push_back(account.text());
+        versions.push_back(state->version);
+        payloads.add(to_proto(*state).SerializeAsString());
+    }
+    tx.exec_params0(for_schema(put_states, schema), postgres::text_array(ids), postgres::integer_array(versions),
+                    payloads.bytes(), payloads.starts(), payloads.lengths());
+}
+
+std::optional<account_state> find(pqxx::work& tx, const std::string& schema, account_id account)
+{
+    const auto name = "find_account_state_" + schema;
+    tx.conn().prepare(name, for_schema(find_state, schema));
+    const auto rows = tx.exec_prepared(name, account.text());
+    if (rows.empty())
+        return std::nullopt;
+    accounts::v1::AccountState message;
+    if (!message.ParseFromString(postgres::bytes_of(rows[0][0])))
+        throw std::runtime_error("state of account " + account.text() + " cannot be read");
+    return from_proto(message).value();
+}
+
+} // namespace tempinbox::plans

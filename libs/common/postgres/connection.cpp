@@ -1,0 +1,41 @@
+#include "common/postgres/dsn.hpp"
+#include "common/postgres/pool.hpp"
+
+namespace tempinbox::postgres {
+namespace {
+
+std::string complete_dsn(const settings& chosen, const std::string& application)
+{
+    auto dsn = with_default(chosen.dsn, "connect_timeout", "3");
+    dsn = with_default(dsn, "application_name", application);
+    // A peer that vanished without a word: unsent data gives up after 5 s, a silent wait after 5 + 3 × 2 s.
+    dsn = with_default(dsn, "tcp_user_timeout", "5000");
+    dsn = with_default(dsn, "keepalives_idle", "5");
+    dsn = with_default(dsn, "keepalives_interval", "2");
+    dsn = with_default(dsn, "keepalives_count", "3");
+    return with_parameter(dsn, "client_encoding", "UTF8");
+}
+
+std::string session_settings(const settings& chosen)
+{
+    return "SET TIME ZONE 'UTC'; SET statement_timeout = " + std::to_string(chosen.statement_timeout.count()) +
+           "; SET lock_timeout = " + std::to_string(chosen.lock_timeout.count()) +
+           // A process that stands still must not hold the locks of others for long.
+           "; SET idle_in_transaction_session_timeout = 15000";
+}
+
+} // namespace
+
+connection::connection(const settings& chosen, std::string application)
+    : raw_(std::make_unique<pqxx::connection>(complete_dsn(chosen, application))),
+      quiet_(std::make_unique<pqxx::quiet_errorhandler>(*raw_))
+{
+    // A connection restored behind our back would have lost its SETs and locks.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+    raw_->inhibit_reactivation(true);
+#pragma GCC diagnostic pop
+    pqxx::nontransaction(*raw_).exec(session_settings(chosen));
+}
+
+} // namespace tempinbox::postgres

@@ -1,0 +1,147 @@
+#include "common/postgres/pool.hpp"
+
+#include "common/postgres/pool_state.hpp"
+
+#include <boost/asio/async_result.hpp>
+#include <boost/asio/use_awaitable.hpp>
+
+namespace tempinbox::postgres {
+namespace {
+
+constexpr const char* connections_help = "Connections to PostgreSQL by state.";
+
+} // namespace
+
+settings read_settings(config::reader& reader, std::size_t connections)
+{
+    settings chosen;
+    chosen.dsn = reader.required_text("database", "PostgreSQL, as libpq takes it: postgresql://user:password@host:5432/name");
+    chosen.connections = static_cast<std::size_t>(
+        reader.integer("database-connections", static_cast<std::int64_t>(connections), 1, 200, "Most connections to PostgreSQL"));
+    return chosen;
+}
+
+pool::state::state(runtime::host& where, settings given)
+    : host(where),
+      chosen(std::move(given)),
+      outcomes(where.loop()),
+      idle_connections(where.metrics().gauge("db_pool_connections", connections_help, {{"state", "idle"}})),
+      used_connections(where.metrics().gauge("db_pool_connections", connections_help, {{"state", "used"}}))
+{
+    host.health().expect("postgresql");
+}
+
+void pool::state::start()
+{
+    for (std::size_t i = 0; i < chosen.connections; ++i)
+        workers.push_back(std::make_unique<worker>());
+    for (const auto& one : workers)
+        one->thread = std::thread([this, me = one.get()] { work(*me); });
+    supervisor = std::thread([this] { supervise(); });
+}
+
+void pool::state::stop()
+{
+    std::deque<job> refused;
+    {
+        const std::lock_guard lock(mutex);
+        if (std::exchange(is_stopping, true))
+            return;
+        refused.swap(jobs);
+    }
+    wake_workers.notify_all();
+    wake_supervisor.notify_all();
+    for (auto& one : refused)
+        answer(one, std::make_exception_ptr(dependency_error("database pool is stopping")));
+    supervisor.join();
+    for (const auto& one : workers)
+        one->thread.join();
+}
+
+void pool::state::enqueue(job next)
+{
+    const char* refused = nullptr;
+    {
+        const std::lock_guard lock(mutex);
+        if (is_stopping) {
+            refused = "database pool is stopping";
+        } else if (jobs.size() >= chosen.queue_limit) {
+            refused = "database is busy";
+        } else {
+            jobs.push_back(std::move(next));
+        }
+    }
+    if (refused != nullptr)
+        answer(next, std::make_exception_ptr(dependency_error(refused)));
+    else
+        wake_workers.notify_one();
+}
+
+void pool::state::require(const std::string& schema, int version)
+{
+    host.health().expect("schema");
+    {
+        const std::lock_guard lock(mutex);
+        required.push_back({schema, version});
+    }
+    wake_supervisor.notify_one();
+}
+
+pool::pool(runtime::host& host, settings chosen) : state_(std::make_shared<state>(host, std::move(chosen)))
+{
+    state_->start();
+}
+
+pool::~pool()
+{
+    stop();
+}
+
+void pool::prepare(const statement& wanted)
+{
+    const std::lock_guard lock(state_->mutex);
+    state_->statements.push_back(wanted);
+}
+
+void pool::require_schema(const std::string& schema, int version)
+{
+    state_->require(schema, version);
+}
+
+void pool::stop()
+{
+    state_->stop();
+}
+
+namespace {
+
+// Suspends the caller until the job is done.
+template <class Enqueue>
+awaitable<void> wait_for(Enqueue enqueue, job next)
+{
+    const auto initiate = [](auto handler, Enqueue to_queue, job waiting) {
+        auto resume = std::make_shared<decltype(handler)>(std::move(handler));
+        waiting.on_done = [resume](const std::exception_ptr& error) { std::move (*resume)(error); };
+        to_queue(std::move(waiting));
+    };
+    return boost::asio::async_initiate<const boost::asio::use_awaitable_t<>, void(std::exception_ptr)>(
+        initiate, boost::asio::use_awaitable, std::move(enqueue), std::move(next));
+}
+
+} // namespace
+
+awaitable<void> pool::run_transaction(std::function<bool(pqxx::work&)> step)
+{
+    job next;
+    next.step = std::move(step);
+    return wait_for([to = state_](job waiting) { to->enqueue(std::move(waiting)); }, std::move(next));
+}
+
+awaitable<void> pool::run(std::function<void(pqxx::connection_base&)> work)
+{
+    job next;
+    next.plain = std::move(work);
+    return wait_for([to = state_](job waiting) { to->enqueue(std::move(waiting)); }, std::move(next));
+}
+
+} // namespace tempinbox::postgres

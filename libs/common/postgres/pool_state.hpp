@@ -1,0 +1,101 @@
+#pragma once
+
+#include "common/postgres/pool.hpp"
+#include "common/runtime/loop_queue.hpp"
+
+#include <condition_variable>
+#include <deque>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace tempinbox::postgres {
+
+using steady = std::chrono::steady_clock;
+
+// What a worker does next: a transaction's step, or work of its own on the bare connection.
+struct job
+{
+    std::function<bool(pqxx::work&)> step;
+    std::function<void(pqxx::connection_base&)> plain;
+    std::function<void(std::exception_ptr)> on_done; // called on the loop
+    steady::time_point queued_at = steady::now();
+    bool is_probe = false;
+};
+
+// A thread with a connection of its own, opened when first needed. Only its thread touches it, but for `socket` and `busy_since`,
+// which the supervisor reads under `mutex`.
+struct worker
+{
+    std::thread thread;
+    std::unique_ptr<connection> open;
+    std::size_t prepared = 0;
+
+    std::mutex mutex;
+    int socket = -1; // while a job runs
+    steady::time_point busy_since;
+};
+
+// Jobs wait here; workers take them; the supervisor asks the server once a second whether it is there while nobody else does,
+// waits for the schema, and frees workers whose server stopped answering.
+struct pool::state : std::enable_shared_from_this<pool::state>
+{
+    state(runtime::host& where, settings given);
+
+    void start();
+    void stop();
+    void enqueue(job next);
+    void require(const std::string& schema, int version);
+
+    void work(worker& me);
+    void supervise();
+
+    runtime::host& host;
+    const settings chosen;
+    runtime::loop_queue outcomes;
+
+    std::mutex mutex;
+    std::condition_variable wake_workers;
+    std::condition_variable wake_supervisor;
+    std::deque<job> jobs;
+    bool is_stopping = false;
+    std::vector<statement> statements;
+    struct requirement
+    {
+        std::string schema;
+        int version;
+    };
+    std::vector<requirement> required;
+
+    // After a connection could not be opened, work is refused until `next_attempt`.
+    steady::time_point next_attempt;
+    std::chrono::milliseconds pause{0};
+    std::string refusal;
+
+    std::atomic<bool> is_away{true};
+    std::atomic<steady::rep> last_success{0};
+
+    prometheus::Gauge& idle_connections;
+    prometheus::Gauge& used_connections;
+
+    std::vector<std::unique_ptr<worker>> workers;
+    std::thread supervisor;
+
+private:
+    std::exception_ptr perform(worker& me, job& next);
+    void attempt(worker& me, job& next, bool is_last_attempt);
+    void attempt_transaction(worker& me, job& next, bool was_open, bool is_last_attempt);
+    void attempt_plain(worker& me, job& next);
+    void open(worker& me, bool is_probe);
+    void close(worker& me);
+    bool is_usable(const worker& me) const;
+    void prepare_missing(worker& me);
+    void answer(job& done, std::exception_ptr error);
+
+    void probe();
+    void check_schema();
+    void refuse_old_jobs();
+    void free_stuck_workers();
+};
+
+} // namespace tempinbox::postgres

@@ -1,0 +1,99 @@
+#include "common/postgres/pool_state.hpp"
+
+#include <sys/socket.h>
+
+namespace tempinbox::postgres {
+
+void pool::state::supervise()
+{
+    constexpr auto interval = std::chrono::seconds(1);
+    std::unique_lock lock(mutex);
+    while (!is_stopping) {
+        lock.unlock();
+        probe();
+        check_schema();
+        refuse_old_jobs();
+        free_stuck_workers();
+        lock.lock();
+        if (!is_stopping)
+            wake_supervisor.wait_for(lock, interval);
+    }
+}
+
+// While work runs it says itself whether the server is there.
+void pool::state::probe()
+{
+    const std::lock_guard lock(mutex);
+    const auto since_success = steady::now().time_since_epoch() - steady::duration(last_success.load());
+    if (is_stopping || !jobs.empty() || (!is_away && since_success < std::chrono::seconds(1)))
+        return;
+    job question;
+    question.is_probe = true;
+    question.plain = [](pqxx::connection_base& db) { pqxx::nontransaction(db).exec("SELECT 1"); };
+    jobs.push_back(std::move(question));
+    wake_workers.notify_one();
+}
+
+void pool::state::check_schema()
+{
+    const std::lock_guard lock(mutex);
+    if (is_stopping || required.empty() || is_away || jobs.size() > chosen.connections)
+        return;
+    job question;
+    question.is_probe = true;
+    question.plain = [this, wanted = required.front()](pqxx::connection_base& db) {
+        int found = 0;
+        try {
+            const auto rows = pqxx::nontransaction(db).exec_params(
+                "SELECT coalesce(max(version), 0) FROM public.tempinbox_migrations WHERE schema = $1", wanted.schema);
+            found = rows[0][0].as<int>();
+        } catch (const pqxx::undefined_table&) {
+            // Nothing was migrated yet.
+        }
+        if (found < wanted.version) {
+            host.health().lost("schema", "schema " + wanted.schema + " is at version " + std::to_string(found) + ", version " +
+                                             std::to_string(wanted.version) + " is needed: run tempinbox-migrate");
+            return;
+        }
+        const std::lock_guard again(mutex);
+        std::erase_if(required, [&](const requirement& one) { return one.schema == wanted.schema && one.version <= found; });
+        if (required.empty())
+            host.health().met("schema");
+    };
+    jobs.push_back(std::move(question));
+    wake_workers.notify_one();
+}
+
+void pool::state::refuse_old_jobs()
+{
+    if (chosen.statement_timeout.count() == 0)
+        return;
+    std::vector<job> refused;
+    {
+        const std::lock_guard lock(mutex);
+        const auto oldest = steady::now() - chosen.statement_timeout;
+        while (!jobs.empty() && jobs.front().queued_at < oldest) {
+            refused.push_back(std::move(jobs.front()));
+            jobs.pop_front();
+        }
+    }
+    for (auto& one : refused)
+        answer(one, std::make_exception_ptr(dependency_error("database is busy")));
+}
+
+// statement_timeout is the server's promise; a server that stands still keeps none. A socket shut down ends the worker's wait.
+void pool::state::free_stuck_workers()
+{
+    const auto patience = 4 * chosen.statement_timeout;
+    if (patience.count() == 0)
+        return;
+    for (const auto& one : workers) {
+        const std::lock_guard lock(one->mutex);
+        if (one->socket >= 0 && steady::now() - one->busy_since > patience) {
+            ::shutdown(one->socket, SHUT_RDWR);
+            one->socket = -1;
+        }
+    }
+}
+
+} // namespace tempinbox::postgres

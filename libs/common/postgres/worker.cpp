@@ -1,0 +1,217 @@
+#include "common/log/log.hpp"
+#include "common/postgres/outcome.hpp"
+#include "common/postgres/pool_state.hpp"
+
+#include <poll.h>
+
+namespace tempinbox::postgres {
+namespace {
+
+// Thrown by an attempt that failed before anything was done: worth one more on a fresh connection.
+struct stale_connection
+{
+    std::exception_ptr reason;
+};
+
+[[noreturn]] void rethrow_as(trouble kind, const std::exception_ptr& error)
+{
+    switch (kind) {
+    case trouble::timed_out:
+        throw timed_out("database: " + text_of(error));
+    case trouble::in_doubt:
+        throw commit_unknown("database: " + text_of(error));
+    case trouble::connection_lost:
+    case trouble::out_of_resources:
+        throw dependency_error("database: " + text_of(error));
+    case trouble::none:
+        break;
+    }
+    std::rethrow_exception(error);
+}
+
+} // namespace
+
+void pool::state::work(worker& me)
+{
+    for (;;) {
+        job next;
+        {
+            std::unique_lock lock(mutex);
+            wake_workers.wait(lock, [this] { return is_stopping || !jobs.empty(); });
+            if (is_stopping)
+                break;
+            next = std::move(jobs.front());
+            jobs.pop_front();
+        }
+        auto error = perform(me, next);
+        answer(next, std::move(error));
+    }
+    close(me);
+}
+
+void pool::state::answer(job& done, std::exception_ptr error)
+{
+    // What the job captured ends before its caller goes on.
+    done.step = nullptr;
+    done.plain = nullptr;
+    if (done.on_done)
+        outcomes.push([resume = std::move(done.on_done), failed = std::move(error)] { resume(failed); });
+}
+
+std::exception_ptr pool::state::perform(worker& me, job& next)
+{
+    try {
+        try {
+            attempt(me, next, false);
+        } catch (const stale_connection&) {
+            attempt(me, next, true);
+        }
+        last_success = steady::now().time_since_epoch().count();
+        return nullptr;
+    } catch (...) {
+        return std::current_exception();
+    }
+}
+
+void pool::state::attempt(worker& me, job& next, bool is_last_attempt)
+{
+    const bool was_open = is_usable(me);
+    if (!was_open)
+        open(me, next.is_probe);
+    prepare_missing(me);
+
+    {
+        const std::lock_guard lock(me.mutex);
+        me.socket = me.open->raw().sock();
+        me.busy_since = steady::now();
+    }
+    idle_connections.Decrement();
+    used_connections.Increment();
+    const auto release = [&] {
+        {
+            const std::lock_guard lock(me.mutex);
+            me.socket = -1;
+        }
+        used_connections.Decrement();
+        idle_connections.Increment();
+        if (!me.open->raw().is_open())
+            close(me);
+    };
+    try {
+        if (next.step)
+            attempt_transaction(me, next, was_open, is_last_attempt);
+        else
+            attempt_plain(me, next);
+    } catch (...) {
+        release();
+        throw;
+    }
+    release();
+}
+
+void pool::state::attempt_transaction(worker& me, job& next, bool was_open, bool is_last_attempt)
+{
+    enum class stage { begin, step, commit } at = stage::begin;
+    try {
+        pqxx::work tx(me.open->raw());
+        at = stage::step;
+        const bool is_wanted = next.step(tx);
+        at = stage::commit;
+        if (is_wanted)
+            tx.commit();
+        else
+            tx.abort();
+    } catch (...) {
+        const auto error = std::current_exception();
+        auto kind = classify(error);
+        if (kind == trouble::none && !me.open->raw().is_open())
+            kind = trouble::connection_lost;
+        if (kind == trouble::connection_lost || kind == trouble::in_doubt)
+            me.open->raw().disconnect();
+        if (kind == trouble::connection_lost && at == stage::begin && was_open && !is_last_attempt)
+            throw stale_connection{error};
+        if (kind == trouble::connection_lost && at == stage::commit)
+            kind = trouble::in_doubt;
+        rethrow_as(kind, error);
+    }
+}
+
+void pool::state::attempt_plain(worker& me, job& next)
+{
+    try {
+        next.plain(me.open->raw());
+    } catch (...) {
+        const auto error = std::current_exception();
+        auto kind = classify(error);
+        if (kind == trouble::none && !me.open->raw().is_open())
+            kind = trouble::connection_lost;
+        if (kind == trouble::connection_lost) {
+            me.open->raw().disconnect();
+            kind = trouble::in_doubt;
+        }
+        rethrow_as(kind, error);
+    }
+}
+
+// A socket with something to say between two jobs has been closed by the server, or is about to be.
+bool pool::state::is_usable(const worker& me) const
+{
+    if (!me.open || !me.open->raw().is_open())
+        return false;
+    pollfd socket{me.open->raw().sock(), POLLIN, 0};
+    return ::poll(&socket, 1, 0) == 0;
+}
+
+void pool::state::open(worker& me, bool is_probe)
+{
+    close(me);
+    {
+        const std::lock_guard lock(mutex);
+        if (!is_probe && steady::now() < next_attempt)
+            throw dependency_error("database: " + refusal);
+    }
+    try {
+        me.open = std::make_unique<connection>(chosen, "tempinbox-" + host.name());
+    } catch (...) {
+        constexpr std::chrono::milliseconds least{100}, most{2'000};
+        auto reason = text_of(std::current_exception());
+        {
+            const std::lock_guard lock(mutex);
+            pause = std::clamp(pause * 2, least, most);
+            next_attempt = steady::now() + pause;
+            refusal = reason;
+        }
+        is_away = true;
+        host.health().lost("postgresql", reason);
+        throw dependency_error("database: " + reason);
+    }
+    idle_connections.Increment();
+    me.prepared = 0;
+    {
+        const std::lock_guard lock(mutex);
+        pause = std::chrono::milliseconds(0);
+        next_attempt = {};
+    }
+    if (is_away.exchange(false))
+        host.health().met("postgresql");
+}
+
+void pool::state::close(worker& me)
+{
+    if (!me.open)
+        return;
+    me.open.reset();
+    idle_connections.Decrement();
+    // Whether the server is gone or only this connection is for the supervisor to find out.
+    wake_supervisor.notify_one();
+}
+
+// libpqxx prepares on the server at first use.
+void pool::state::prepare_missing(worker& me)
+{
+    const std::lock_guard lock(mutex);
+    for (; me.prepared < statements.size(); ++me.prepared)
+        me.open->raw().prepare(statements[me.prepared].name, statements[me.prepared].sql);
+}
+
+} // namespace tempinbox::postgres

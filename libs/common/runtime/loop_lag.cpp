@@ -1,0 +1,34 @@
+#include "common/runtime/loop_lag.hpp"
+
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/use_awaitable.hpp>
+
+#include <algorithm>
+
+namespace tempinbox::runtime {
+
+awaitable<void> watch_loop_lag(host& host)
+{
+    using clock = std::chrono::steady_clock;
+    constexpr auto interval = std::chrono::milliseconds(100);
+    constexpr auto window = std::chrono::seconds(5);
+
+    auto& gauge =
+        host.metrics().gauge("event_loop_lag_seconds", "How late the event loop ran a timer, the worst of the last seconds.");
+    boost::asio::steady_timer timer(host.loop());
+    clock::duration worst_before{}, worst_now{};
+    auto window_end = clock::now() + window;
+    for (;;) {
+        timer.expires_after(interval);
+        co_await timer.async_wait(boost::asio::use_awaitable);
+        const auto now = clock::now();
+        worst_now = std::max(worst_now, now - timer.expiry());
+        if (now >= window_end) {
+            worst_before = std::exchange(worst_now, {});
+            window_end = now + window;
+        }
+        gauge.Set(std::chrono::duration<double>(std::max(worst_before, worst_now)).count());
+    }
+}
+
+} // namespace tempinbox::runtime

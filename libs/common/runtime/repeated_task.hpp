@@ -1,0 +1,37 @@
+#pragma once
+
+#include "common/runtime/host.hpp"
+
+#include <boost/asio/awaitable.hpp>
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <string>
+
+namespace tempinbox::runtime {
+
+// Background work of a service: runs a step again and again on the loop, one at a time. A step answers how long to pause before the next; one that
+// throws is logged and run again after a second.
+class repeated_task
+{
+public:
+    using step = std::function<boost::asio::awaitable<std::chrono::microseconds>()>;
+
+    // `name` says in log lines what did not work: "inboxes not expired".
+    repeated_task(host& process, std::string name, step work);
+    ~repeated_task();
+    repeated_task(const repeated_task&) = delete;
+
+    void start();
+    // Ends the pause, or runs the step once more at once after the one under way.
+    void wake();
+    // Lets a step under way finish.
+    boost::asio::awaitable<void> stop();
+
+private:
+    struct state;
+    std::shared_ptr<state> state_;
+};
+
+} // namespace tempinbox::runtime

@@ -1,0 +1,165 @@
+#include "common/runtime/run.hpp"
+
+#include "common/log/log.hpp"
+#include "common/runtime/loop_lag.hpp"
+#include "common/runtime/stop_signals.hpp"
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/steady_timer.hpp>
+
+#include <cstdio>
+#include <cstdlib>
+
+namespace tempinbox::runtime {
+namespace {
+
+enum exit_code : int { clean = 0, failed = 1, bad_settings = 2 };
+
+process_settings read_process_settings(config::reader& reader)
+{
+    process_settings chosen;
+    chosen.log_level =
+        reader.choice("log-level", "info", {"debug", "info", "warning", "error"}, "Lines below this level are not written");
+    chosen.admin_listen =
+        reader.address("admin-listen", "127.0.0.1:9090", "Where /livez, /readyz and /metrics are served; 0.0.0.0 in a container");
+    chosen.drain_timeout =
+        reader.duration("drain-timeout", chosen.drain_timeout, std::chrono::milliseconds(0), std::chrono::hours(1),
+                        "How long a stop may take; then the process ends with exit code 1");
+    return chosen;
+}
+
+std::string text_of(const std::exception_ptr& error)
+{
+    try {
+        std::rethrow_exception(error);
+    } catch (const std::exception& caught) {
+        return caught.what();
+    } catch (...) {
+        return "unknown exception";
+    }
+}
+
+// One service from start to exit; everything runs on the loop.
+class lifetime
+{
+public:
+    lifetime(host& host, const service_factory& make) : host_(host), make_(make), deadline_(host.loop()) {}
+
+    exit_code run()
+    {
+        try {
+            host_.health().expect("listeners");
+            service_ = make_(host_);
+            stop_signals signals(host_.loop(), [this] { begin_drain(); });
+            boost::asio::co_spawn(host_.loop(), watch_loop_lag(host_), boost::asio::detached);
+            boost::asio::post(host_.loop(), [this] { start(); });
+            host_.loop().run();
+        } catch (...) {
+            log::error("failed", {{"reason", text_of(std::current_exception())}});
+            return failed;
+        }
+        return outcome_;
+    }
+
+private:
+    void start()
+    {
+        service_->start();
+        host_.health().met("listeners");
+        log::info("started");
+    }
+
+    void begin_drain()
+    {
+        log::info("draining");
+        host_.health().start_draining();
+        deadline_.expires_after(host_.settings().drain_timeout);
+        deadline_.async_wait([this](const boost::system::error_code& error) {
+            if (error)
+                return;
+            log::error("not drained in time", {{"drain_timeout_ms", host_.settings().drain_timeout.count()}});
+            end(failed);
+        });
+        boost::asio::co_spawn(host_.loop(), service_->drain(), [this](const std::exception_ptr& error) {
+            if (error)
+                log::error("failed while draining", {{"reason", text_of(error)}});
+            end(error ? failed : clean);
+        });
+    }
+
+    void end(exit_code outcome)
+    {
+        outcome_ = outcome;
+        host_.loop().stop();
+    }
+
+    host& host_;
+    const service_factory& make_;
+    boost::asio::steady_timer deadline_;
+    std::unique_ptr<service> service_;
+    exit_code outcome_ = failed;
+};
+
+[[noreturn]] void leave(exit_code outcome)
+{
+    log::info("stopped", {{"exit_code", static_cast<int>(outcome)}});
+    log::finish();
+    // Without destructors: after the drain nothing is held, yet suspended coroutines may still refer to parts that would be gone
+    // before them.
+    std::fflush(nullptr);
+    std::_Exit(outcome);
+}
+
+void print_problems(std::string_view name, const std::vector<std::string>& problems)
+{
+    std::string text = "tempinbox-" + std::string(name) + ": " +
+                       (problems.size() == 1 ? "one problem" : std::to_string(problems.size()) + " problems") +
+                       " with the settings\n";
+    for (const auto& problem : problems)
+        text += "  " + problem + "\n";
+    std::fputs(text.c_str(), stderr);
+}
+
+} // namespace
+
+int run_service(std::string_view name, std::string_view purpose, int argc, char** argv, const settings_reader& read)
+{
+    const auto program = "tempinbox-" + std::string(name);
+    config::reader declaring;
+    read_process_settings(declaring);
+    read(declaring);
+
+    auto line = config::read_command_line(argc, argv, declaring.declared());
+    if (line.wanted == config::command_line::action::show_help) {
+        std::fputs(config::help_text(program, purpose, declaring.declared()).c_str(), stdout);
+        return clean;
+    }
+    if (line.wanted == config::command_line::action::show_version) {
+        std::printf("%s %s\n", program.c_str(), TEMPINBOX_VERSION);
+        return clean;
+    }
+
+    config::reader reader(std::move(line.values));
+    const auto process = read_process_settings(reader);
+    const auto make = read(reader);
+    auto problems = std::move(line.problems);
+    problems.insert(problems.end(), reader.problems().begin(), reader.problems().end());
+    if (!problems.empty()) {
+        print_problems(name, problems);
+        return bad_settings;
+    }
+    if (line.wanted == config::command_line::action::check_config) {
+        std::puts("settings are good");
+        return clean;
+    }
+
+    // The loop outlives every thread that may post to it: the process ends in `leave`.
+    auto& here = *new host(std::string(name), process);
+    log::start(name, TEMPINBOX_VERSION, here.instance(), *log::parse_level(process.log_level));
+    log::info("settings", {{"settings", reader.effective()}});
+    leave(lifetime(here, make).run());
+}
+
+} // namespace tempinbox::runtime

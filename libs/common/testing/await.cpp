@@ -1,0 +1,52 @@
+#include "common/testing/await.hpp"
+
+#include "common/log/log.hpp"
+
+#include <sodium.h>
+
+#include <stdexcept>
+
+namespace tempinbox::testing {
+
+runtime::host& test_host()
+{
+    static runtime::host host = [] {
+        if (sodium_init() < 0)
+            throw std::runtime_error("libsodium does not start");
+        log::set_level(log::level::error);
+        return runtime::host("test", runtime::process_settings{});
+    }();
+    return host;
+}
+
+void detail::run_to_end(boost::asio::awaitable<void> task, std::chrono::milliseconds deadline)
+{
+    auto& loop = test_host().loop();
+    bool is_done = false;
+    std::exception_ptr error;
+    boost::asio::co_spawn(loop, std::move(task), [&is_done, &error](std::exception_ptr thrown) {
+        error = thrown;
+        is_done = true;
+    });
+    if (!eventually([&is_done] { return is_done; }, deadline))
+        throw std::runtime_error("testing::await: deadline passed");
+    if (error)
+        std::rethrow_exception(error);
+}
+
+bool eventually(const std::function<bool()>& condition, std::chrono::milliseconds deadline)
+{
+    auto& loop = test_host().loop();
+    const auto end = std::chrono::steady_clock::now() + deadline;
+    while (!condition()) {
+        const auto now = std::chrono::steady_clock::now();
+        if (now >= end)
+            return false;
+        if (loop.stopped())
+            loop.restart();
+        loop.run_one_until(std::min(end, now + std::chrono::milliseconds(5)));
+    }
+    return true;
+}
+
+} // namespace tempinbox::testing

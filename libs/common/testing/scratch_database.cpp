@@ -1,0 +1,140 @@
+#include "common/testing/scratch_database.hpp"
+
+#include "common/kafka/topics.hpp"
+#include "common/testing/await.hpp"
+#include "migrations/migrations.hpp"
+
+#include <cstdlib>
+#include <map>
+#include <stdexcept>
+
+#include <unistd.h>
+
+namespace tempinbox::testing {
+namespace {
+
+std::string required_environment(const char* name)
+{
+    const char* value = std::getenv(name);
+    if (value == nullptr || *value == '\0')
+        throw std::runtime_error(std::string(name) + " is not set; run these tests by `./dev test integration`");
+    return value;
+}
+
+std::string with_database(const std::string& dsn, const std::string& name)
+{
+    // URIs name the database as their path, keyword strings by the last dbname.
+    if (const auto scheme = dsn.find("://"); scheme != std::string::npos) {
+        const auto path = dsn.find('/', scheme + 3);
+        const auto query = dsn.find('?');
+        return dsn.substr(0, std::min(path, query)) + "/" + name + (query == std::string::npos ? "" : dsn.substr(query));
+    }
+    return dsn + " dbname=" + name;
+}
+
+void execute_on(const std::string& dsn, const std::string& sql)
+{
+    pqxx::connection connection(dsn);
+    pqxx::nontransaction work(connection);
+    work.exec(sql);
+}
+
+std::string fresh_name(const std::string& kind)
+{
+    static int count = 0;
+    return "tempinbox_" + kind + "_" + std::to_string(getpid()) + "_" + std::to_string(++count);
+}
+
+// Drops the templates when the program ends.
+struct template_cache
+{
+    std::string server = required_environment("TEMPINBOX_TEST_DATABASE");
+    std::map<std::string, std::string> names;
+
+    template_cache() = default;
+    template_cache(const template_cache&) = delete;
+    ~template_cache()
+    {
+        for (const auto& [schemas, name] : names) {
+            try {
+                execute_on(server, "DROP DATABASE IF EXISTS " + name + " WITH (FORCE)");
+            } catch (const std::exception&) {
+                // The server is a test server: a leftover is harmless.
+            }
+        }
+    }
+
+    const std::string& of(const std::vector<std::string>& schemas)
+    {
+        std::string key;
+        for (const auto& schema : schemas)
+            key += schema + " ";
+        auto& name = names[key];
+        if (!name.empty())
+            return name;
+        name = fresh_name("template");
+        execute_on(server, "CREATE DATABASE " + name);
+        for (const auto& schema : schemas) {
+            const auto applied = postgres::migrate(with_database(server, name), schema, migrations::of_schema(schema));
+            if (!applied)
+                throw std::runtime_error("migrating " + schema + ": " + applied.error().message);
+        }
+        return name;
+    }
+};
+
+template_cache& templates()
+{
+    static template_cache cache;
+    return cache;
+}
+
+} // namespace
+
+scratch_database::scratch_database(std::vector<std::string> schemas) : name_(fresh_name("scratch"))
+{
+    auto& cache = templates();
+    execute_on(cache.server, "CREATE DATABASE " + name_ + " TEMPLATE " + cache.of(schemas));
+    dsn_ = with_database(cache.server, name_);
+    postgres::settings chosen;
+    chosen.dsn = dsn_;
+    pool_ = std::make_unique<postgres::pool>(test_host(), chosen);
+}
+
+scratch_database::~scratch_database()
+{
+    pool_->stop();
+    pool_.reset();
+    try {
+        execute_on(templates().server, "DROP DATABASE IF EXISTS " + name_ + " WITH (FORCE)");
+    } catch (const std::exception&) {
+        // The server is a test server: a leftover is harmless.
+    }
+}
+
+pqxx::result scratch_database::execute(const std::string& sql)
+{
+    pqxx::connection connection(dsn_);
+    pqxx::nontransaction work(connection);
+    return work.exec(sql);
+}
+
+std::string test_brokers()
+{
+    return required_environment("TEMPINBOX_TEST_KAFKA");
+}
+
+std::string scratch_topic(const std::string& prefix, int partitions)
+{
+    kafka::topic_spec spec;
+    spec.name = prefix + "." + fresh_name("topic");
+    spec.partitions = partitions;
+    kafka::settings cluster;
+    cluster.brokers = test_brokers();
+    const auto made = kafka::apply_topics(cluster, {spec}, std::chrono::seconds(30));
+    if (!made)
+        throw std::runtime_error(made.error().message);
+    return spec.name;
+}
+
+} // namespace tempinbox::testing

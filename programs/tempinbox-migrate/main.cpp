@@ -1,0 +1,88 @@
+// Brings the database schemas of the suite to their newest version. Safe to run again and by many at once.
+#include "common/config/reader.hpp"
+#include "common/postgres/migrations.hpp"
+#include "migrations/migrations.hpp"
+
+#include <sodium.h>
+
+#include <cstdio>
+#include <exception>
+#include <string>
+#include <vector>
+
+namespace {
+
+using namespace tempinbox;
+
+struct settings
+{
+    std::string database;
+    std::string schema;
+};
+
+settings read_settings(config::reader& read)
+{
+    settings chosen;
+    chosen.database = read.required_text("database", "libpq connection string of a user who may create schemas and tables");
+    chosen.schema = read.choice("schema", "all", {"all", "accounts", "mailbox", "quota", "webhooks"}, "which schema to bring up to date");
+    return chosen;
+}
+
+int migrate(const settings& chosen)
+{
+    for (const auto schema : migrations::schemas()) {
+        if (chosen.schema != "all" && chosen.schema != schema)
+            continue;
+        const std::string name(schema);
+        const auto applied = postgres::migrate(chosen.database, name, migrations::of_schema(schema));
+        if (!applied) {
+            std::fprintf(stderr, "schema %s: %s\n", name.c_str(), applied.error().message.c_str());
+            return 1;
+        }
+        for (const int version : *applied)
+            std::printf("schema %s: migration %04d applied\n", name.c_str(), version);
+        if (applied->empty())
+            std::printf("schema %s: up to date\n", name.c_str());
+    }
+    return 0;
+}
+
+} // namespace
+
+int main(int argc, char** argv)
+{
+    if (sodium_init() < 0)
+        return 1;
+    config::reader declaring;
+    read_settings(declaring);
+    const auto line = config::read_command_line(argc, argv, declaring.declared());
+    if (line.wanted == config::command_line::action::show_help) {
+        std::fputs(config::help_text("tempinbox-migrate", "brings the database schemas to their newest version", declaring.declared()).c_str(),
+                   stdout);
+        return 0;
+    }
+    if (line.wanted == config::command_line::action::show_version) {
+        std::puts(TEMPINBOX_VERSION);
+        return 0;
+    }
+    config::reader reading(line.values);
+    const auto chosen = read_settings(reading);
+    auto problems = line.problems;
+    problems.insert(problems.end(), reading.problems().begin(), reading.problems().end());
+    for (const auto& problem : problems)
+        std::fprintf(stderr, "%s\n", problem.c_str());
+    if (!problems.empty()) {
+        std::fputs("--help lists every setting.\n", stderr);
+        return 2;
+    }
+    if (line.wanted == config::command_line::action::check_config) {
+        std::puts("settings are good");
+        return 0;
+    }
+    try {
+        return migrate(chosen);
+    } catch (const std::exception& error) {
+        std::fprintf(stderr, "cannot migrate: %s\n", error.what());
+        return 1;
+    }
+}

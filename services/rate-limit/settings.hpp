@@ -1,0 +1,20 @@
+#pragma once
+
+#include "common/config/reader.hpp"
+#include "common/http/server.hpp"
+#include "common/postgres/pool.hpp"
+
+#include <string>
+
+namespace tempinbox::rate_limit {
+
+struct settings
+{
+    postgres::settings database;
+    http::server_settings rpc;
+    std::string rpc_token_file;
+};
+
+settings read_settings(config::reader& read);
+
+} // namespace tempinbox::rate_limit
