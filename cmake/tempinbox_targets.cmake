@@ -1,6 +1,6 @@
 # tempinbox_library(NAME [DEPENDS ...])   every *.cpp of the folder as static library tempinbox_NAME
 # tempinbox_service(NAME [DEPENDS ...])   library tempinbox_NAME_service of the folder but main.cpp, and executable tempinbox-NAME
-# tempinbox_program(NAME [DEPENDS ...])   executable NAME of the folder
+# tempinbox_program(NAME [DEPENDS ...])   library tempinbox_NAME_program of the folder but main.cpp, where there is more, and executable NAME
 # tempinbox_test(NAME [DEPENDS ...])      Catch2 program of every *.cpp below the folder
 # tempinbox_embed(TARGET NAMESPACE FILES) text files as a constant array in a generated source
 
@@ -65,7 +65,16 @@ function(tempinbox_program name)
   if(NOT sources)
     return()
   endif()
-  add_executable(${name} ${sources})
+  set(parts ${sources})
+  list(FILTER parts EXCLUDE REGEX "/main\\.cpp$")
+  if(parts)
+    add_library(tempinbox_${name}_program STATIC ${parts})
+    target_include_directories(tempinbox_${name}_program PUBLIC "${CMAKE_SOURCE_DIR}/programs")
+    target_link_libraries(tempinbox_${name}_program PUBLIC ${dependencies})
+    _tempinbox_flags(tempinbox_${name}_program)
+    list(PREPEND dependencies tempinbox_${name}_program)
+  endif()
+  add_executable(${name} main.cpp)
   target_include_directories(${name} PRIVATE "${CMAKE_SOURCE_DIR}/programs")
   target_link_libraries(${name} PRIVATE ${dependencies})
   _tempinbox_flags(${name})

@@ -13,6 +13,7 @@ public:
     explicit listener(runtime::host& host);
     void start();
     void stop();
+    host_port local_address() const { return server_.local_address(); }
 
 private:
     http::server server_;

@@ -3,6 +3,7 @@
 #include <boost/assert/source_location.hpp>
 #include <boost/system/result.hpp>
 
+#include <ostream>
 #include <string>
 #include <string_view>
 
@@ -36,8 +37,25 @@ struct failure
     failure(errc failure_code, std::string text) : code(failure_code), message(std::move(text)) {}
 };
 
+inline std::ostream& operator<<(std::ostream& out, const failure& reason)
+{
+    return out << to_string(reason.code) << ": " << reason.message;
+}
+
 template <class T>
 using result = boost::system::result<T, failure>;
+
+// For messages of tests: the value itself need not be printable.
+template <class T>
+std::ostream& operator<<(std::ostream& out, const boost::system::result<T, failure>& outcome)
+{
+    return outcome ? out << "a value" : out << outcome.error();
+}
+
+inline std::ostream& operator<<(std::ostream& out, const boost::system::result<void, failure>& outcome)
+{
+    return outcome ? out << "success" : out << outcome.error();
+}
 
 // What `result<T>::value()` throws when there is no value: a programming error or one that the caller chose not to handle.
 class failure_error : public std::runtime_error

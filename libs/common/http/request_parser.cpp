@@ -58,8 +58,7 @@ std::size_t request_parser::feed(std::string_view bytes)
             return used;
         }
         if (error) {
-            state_ = error == beast_http::error::bad_version ? fail(505, "Only HTTP/1.0 and HTTP/1.1 are spoken here")
-                                                             : fail(400, "The request is malformed: " + error.message());
+            state_ = fail(400, "The request is malformed: " + error.message());
             return used;
         }
         if (was_header && is_header_done()) {

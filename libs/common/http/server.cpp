@@ -73,6 +73,7 @@ struct server::state : std::enable_shared_from_this<server::state>
     host_port local;
     std::list<std::shared_ptr<session>> sessions;
     std::size_t counted = 0;
+    bool is_accepting = false;
     asio::steady_timer sweep_timer;
     asio::steady_timer all_gone;
 };
@@ -144,6 +145,7 @@ void server::state::listen()
 
 awaitable<void> server::state::accept_loop(std::shared_ptr<state> self)
 {
+    self->is_accepting = true;
     while (self->acceptor.is_open()) {
         auto [error, socket] = co_await self->acceptor.async_accept(answer_tuple);
         if (!error) {
@@ -151,7 +153,7 @@ awaitable<void> server::state::accept_loop(std::shared_ptr<state> self)
             continue;
         }
         if (error == asio::error::operation_aborted || !self->acceptor.is_open())
-            co_return;
+            break;
         if (error == asio::error::connection_aborted)
             continue;
         // Out of descriptors or memory: what frees them needs the loop, not another try at once.
@@ -159,6 +161,8 @@ awaitable<void> server::state::accept_loop(std::shared_ptr<state> self)
         asio::steady_timer pause(self->host.loop(), pause_after_failed_accept);
         co_await pause.async_wait(answer_tuple);
     }
+    self->is_accepting = false;
+    self->all_gone.cancel();
 }
 
 void server::state::adopt(tcp::socket socket)
@@ -262,7 +266,8 @@ awaitable<void> server::state::drain(std::shared_ptr<state> self, std::chrono::m
     }
     for (const auto& open : self->sessions)
         open->drain();
-    while (!self->sessions.empty() && session::clock::now() < deadline) {
+    // A connection may be on its way from the kernel to the accept loop.
+    while ((!self->sessions.empty() || self->is_accepting) && session::clock::now() < deadline) {
         self->all_gone.expires_at(deadline);
         co_await self->all_gone.async_wait(answer_tuple);
     }

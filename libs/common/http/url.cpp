@@ -5,6 +5,8 @@
 #include <boost/url/parse.hpp>
 #include <boost/url/url_view.hpp>
 
+#include <charconv>
+
 namespace tempinbox::http {
 
 namespace urls = boost::urls;
@@ -65,8 +67,10 @@ result<target_url> target_url::parse(std::string_view text)
     const std::uint16_t usual_port = parts.is_tls ? 443 : 80;
     parts.port = usual_port;
     if (url.has_port() && !url.port().empty()) {
-        parts.port = url.port_number();
-        if (parts.port == 0)
+        const auto digits = url.port();
+        const auto end = digits.data() + digits.size();
+        const auto read = std::from_chars(digits.data(), end, parts.port);
+        if (read.ec != std::errc() || read.ptr != end || parts.port == 0)
             return refuse("has a port that is none");
     }
 

@@ -1,167 +1,223 @@
+#include "common/kafka/client.hpp"
 #include "common/kafka/consumer.hpp"
-
-#include "common/kafka/handles.hpp"
+#include "common/kafka/partition_plan.hpp"
 #include "common/log/log.hpp"
-
-#include <boost/asio/post.hpp>
+#include "common/runtime/loop_queue.hpp"
 
 #include <condition_variable>
-#include <map>
 #include <mutex>
 #include <thread>
 
 namespace tempinbox::kafka {
+namespace {
 
-namespace asio = boost::asio;
 using namespace std::chrono_literals;
+using steady = std::chrono::steady_clock;
 
-// Shared with the posts on the loop, which may outlive the reader.
+constexpr std::size_t batch_limit = 500;
+
+} // namespace
+
+// The reader's poll thread; steps on the loop keep it alive.
 struct broadcast_reader::state : std::enable_shared_from_this<broadcast_reader::state>
 {
-    using partition = std::pair<std::string, std::int32_t>;
+    state(runtime::host& where, kafka::settings given, std::vector<std::string> names, batch_handler handler, bool from_beginning)
+        : host(where),
+          cluster(std::move(given)),
+          topics(std::move(names)),
+          handle(std::move(handler)),
+          outcomes(where.loop()),
+          watch(where),
+          plan(from_beginning)
+    {}
+
+    void open();
+    void run();
+    void scan();
+    std::optional<int> partition_count(const std::string& topic);
+    bool add_partitions(const std::string& topic, int count);
+    void assign();
+    void take_targets();
+    std::vector<record> read_batch();
+    void hand_over(std::vector<record> records);
 
     runtime::host& host;
-    kafka::settings cluster;
-    std::vector<std::string> topics;
-    batch_handler handle;
-    bool from_beginning;
+    const kafka::settings cluster;
+    const std::vector<std::string> topics;
+    const batch_handler handle;
+    runtime::loop_queue outcomes;
+    std::atomic<bool> is_stopping{false};
+    std::atomic<bool> is_current{false};
+    std::thread poller;
 
     client_handle client;
-    std::thread poller;
-    std::atomic<bool> is_stopping = false;
-    std::atomic<bool> is_current = false;
-    std::atomic<bool> are_brokers_away = false;
-    std::map<partition, std::int64_t> next_offset; // poll thread only
+    broker_watch watch;
+    partition_plan plan;
+    bool needs_targets = false;
+    steady::time_point next_scan;
+
     std::mutex mutex;
     std::condition_variable handled;
     bool is_handling = false;
+};
 
-    state(runtime::host& process, kafka::settings where, std::vector<std::string> names, batch_handler handler, bool all)
-        : host(process),
-          cluster(std::move(where)),
-          topics(std::move(names)),
-          handle(std::move(handler)),
-          from_beginning(all)
-    {}
-
-    void open()
-    {
-        rd_kafka_conf_t* conf =
-            make_conf({{"bootstrap.servers", cluster.brokers},
-                       {"client.id", "tempinbox-" + host.name() + "-broadcast"},
-                       {"group.id", "tempinbox-broadcast-unused"}, // librdkafka asks for one; nothing joins or commits
-                       {"enable.auto.commit", "false"},
-                       {"enable.auto.offset.store", "false"},
-                       {"auto.offset.reset", "latest"},
-                       {"fetch.wait.max.ms", "500"},
-                       {"fetch.error.backoff.ms", "100"},
-                       {"queued.max.messages.kbytes", "16384"},
-                       {"reconnect.backoff.max.ms", "2000"},
-                       {"log.connection.close", "false"}});
-        rd_kafka_conf_set_opaque(conf, this);
-        rd_kafka_conf_set_error_cb(conf, [](rd_kafka_t*, int code, const char*, void* opaque) {
-            if (code == RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN)
-                static_cast<state*>(opaque)->are_brokers_away = true;
-        });
-        rd_kafka_conf_set_log_cb(conf, [](const rd_kafka_t*, int, const char*, const char* text) {
-            log::debug("kafka", {{"text", text}});
-        });
-        client = make_client(RD_KAFKA_CONSUMER, conf);
-        rd_kafka_poll_set_consumer(client.get());
-    }
-
-    void run()
-    {
-        auto next_look = std::chrono::steady_clock::now();
-        while (!is_stopping) {
-            const auto now = std::chrono::steady_clock::now();
-            if (now >= next_look || (are_brokers_away && now + 59s >= next_look)) {
-                const bool found_all = assign_new_partitions();
-                is_current = found_all;
-                next_look = std::chrono::steady_clock::now() + (found_all ? std::chrono::milliseconds(60s) : 500ms);
-            }
-            read_and_hand_over();
+void broadcast_reader::state::open()
+{
+    configuration conf(cluster, "tempinbox-" + host.name());
+    // librdkafka asks for a group to assign by hand; it is never joined and nothing is committed.
+    conf.set("group.id", "tempinbox-broadcast-" + host.instance());
+    conf.set("enable.auto.commit", "false");
+    conf.set("enable.auto.offset.store", "false");
+    conf.set("enable.partition.eof", "true");
+    conf.set("auto.offset.reset", "earliest");
+    conf.suggest("fetch.error.backoff.ms", "100");
+    conf.suggest("queued.min.messages", "10000");
+    conf.suggest("queued.max.messages.kbytes", "16384");
+    rd_kafka_conf_set_opaque(conf.get(), this);
+    rd_kafka_conf_set_error_cb(conf.get(), [](rd_kafka_t*, int error, const char* reason, void* self) {
+        auto& me = *static_cast<state*>(self);
+        me.watch.on_error(static_cast<rd_kafka_resp_err_t>(error), reason);
+        if (!me.watch.is_there()) {
+            me.is_current = false;
+            me.needs_targets = true;
         }
-        rd_kafka_consumer_close(client.get());
-        client.reset();
-    }
+    });
+    client = conf.make(RD_KAFKA_CONSUMER);
+    rd_kafka_poll_set_consumer(client.get());
+}
 
-    // Takes partitions it does not have yet: at first from their end, later ones (made since) from their beginning. False when
-    // not all topics are there.
-    bool assign_new_partitions()
-    {
-        const bool is_first = next_offset.empty();
-        std::map<partition, std::int64_t> found;
-        for (const auto& topic : topics)
-            if (!add_partitions(topic, is_first, found))
-                return false;
-        are_brokers_away = false;
-        const bool has_new =
-            std::any_of(found.begin(), found.end(), [&](const auto& entry) { return !next_offset.contains(entry.first); });
-        if (!has_new)
-            return true;
-        for (const auto& [where, offset] : found)
-            next_offset.try_emplace(where, offset);
-        const partition_list list(rd_kafka_topic_partition_list_new(static_cast<int>(next_offset.size())));
-        for (const auto& [where, offset] : next_offset)
-            rd_kafka_topic_partition_list_add(list.get(), where.first.c_str(), where.second)->offset = offset;
-        return rd_kafka_assign(client.get(), list.get()) == RD_KAFKA_RESP_ERR_NO_ERROR;
+void broadcast_reader::state::run()
+{
+    while (!is_stopping) {
+        watch.look(client.get());
+        if (watch.is_there() && steady::now() >= next_scan)
+            scan();
+        if (watch.is_there() && needs_targets)
+            take_targets();
+        auto batch = read_batch();
+        if (!batch.empty())
+            hand_over(std::move(batch));
+        is_current = watch.is_there() && !needs_targets && plan.knows_all(topics) && plan.has_reached_targets();
     }
+    rd_kafka_consumer_close(client.get());
+    client.reset();
+}
 
-    bool add_partitions(const std::string& topic, bool is_first, std::map<partition, std::int64_t>& found)
-    {
-        rd_kafka_topic_t* handle_of_topic = rd_kafka_topic_new(client.get(), topic.c_str(), nullptr);
-        const struct rd_kafka_metadata* metadata = nullptr;
-        const auto error = rd_kafka_metadata(client.get(), 0, handle_of_topic, &metadata, 2'000);
-        rd_kafka_topic_destroy(handle_of_topic);
+// Takes partitions it does not have yet.
+void broadcast_reader::state::scan()
+{
+    bool is_complete = true;
+    const auto before = plan.size();
+    for (const auto& topic : topics) {
+        const auto count = partition_count(topic);
+        is_complete = count && add_partitions(topic, *count) && is_complete;
+    }
+    if (plan.size() != before)
+        assign();
+    next_scan = steady::now() + (is_complete ? std::chrono::milliseconds(60s) : 500ms);
+}
+
+std::optional<int> broadcast_reader::state::partition_count(const std::string& topic)
+{
+    constexpr int patience_millis = 2'000;
+    const kafka::handle<rd_kafka_topic_t> handle_of_topic(rd_kafka_topic_new(client.get(), topic.c_str(), nullptr));
+    const rd_kafka_metadata_t* raw = nullptr;
+    const auto error = rd_kafka_metadata(client.get(), 0, handle_of_topic.get(), &raw, patience_millis);
+    const kafka::handle<const rd_kafka_metadata_t> metadata(raw);
+    if (error != RD_KAFKA_RESP_ERR_NO_ERROR)
+        return std::nullopt;
+    if (metadata->topic_cnt != 1 || metadata->topics[0].err != RD_KAFKA_RESP_ERR_NO_ERROR ||
+        metadata->topics[0].partition_cnt == 0) {
+        log::warning("topic is missing", {{"topic", topic}});
+        return std::nullopt;
+    }
+    return metadata->topics[0].partition_cnt;
+}
+
+bool broadcast_reader::state::add_partitions(const std::string& topic, int count)
+{
+    constexpr int patience_millis = 2'000;
+    for (std::int32_t number = 0; number < count; ++number) {
+        const partition_name name{topic, number};
+        if (plan.has(name))
+            continue;
+        std::int64_t low = 0, high = 0;
+        const auto error = rd_kafka_query_watermark_offsets(client.get(), topic.c_str(), number, &low, &high, patience_millis);
         if (error != RD_KAFKA_RESP_ERR_NO_ERROR)
             return false;
-        const int count = metadata->topic_cnt == 1 && metadata->topics[0].err == RD_KAFKA_RESP_ERR_NO_ERROR
-                              ? metadata->topics[0].partition_cnt
-                              : 0;
-        rd_kafka_metadata_destroy(metadata);
-        for (std::int32_t p = 0; p < count; ++p) {
-            const partition where{topic, p};
-            if (next_offset.contains(where)) {
-                found[where] = next_offset[where];
-                continue;
-            }
-            std::int64_t low = 0, high = 0;
-            if (rd_kafka_query_watermark_offsets(client.get(), topic.c_str(), p, &low, &high, 2'000) !=
-                RD_KAFKA_RESP_ERR_NO_ERROR)
-                return false;
-            found[where] = is_first && !from_beginning ? high : low;
-        }
-        return count > 0;
+        plan.add(name, low, high);
     }
+    plan.mark_known(topic);
+    return true;
+}
 
-    void read_and_hand_over()
-    {
-        auto batch = std::make_shared<std::vector<record>>();
-        for (int patience = 100; batch->size() < 500; patience = 0) {
-            const message_handle message(rd_kafka_consumer_poll(client.get(), patience));
-            if (!message)
-                break;
-            if (message->err != RD_KAFKA_RESP_ERR_NO_ERROR)
-                continue;
-            batch->push_back(to_record(*message));
-            next_offset[{batch->back().topic, batch->back().partition}] = batch->back().offset + 1;
-        }
-        if (batch->empty())
+void broadcast_reader::state::assign()
+{
+    const partition_list list(rd_kafka_topic_partition_list_new(static_cast<int>(plan.size())));
+    for (const auto& [name, place] : plan.places())
+        rd_kafka_topic_partition_list_add(list.get(), name.topic.c_str(), name.number)->offset = place.next;
+    const auto error = rd_kafka_assign(client.get(), list.get());
+    if (error != RD_KAFKA_RESP_ERR_NO_ERROR)
+        throw std::runtime_error("cannot assign kafka partitions: " + std::string(rd_kafka_err2str(error)));
+}
+
+// The brokers were away: what was written meanwhile has to be read before this is current again.
+void broadcast_reader::state::take_targets()
+{
+    constexpr int patience_millis = 2'000;
+    for (const auto& [name, place] : plan.places()) {
+        std::int64_t low = 0, high = 0;
+        const auto error =
+            rd_kafka_query_watermark_offsets(client.get(), name.topic.c_str(), name.number, &low, &high, patience_millis);
+        if (error != RD_KAFKA_RESP_ERR_NO_ERROR)
             return;
-        std::unique_lock lock(mutex);
-        is_handling = true;
-        asio::post(host.executor(), [self = shared_from_this(), batch] {
+        plan.set_target(name, high);
+    }
+    needs_targets = false;
+}
+
+std::vector<record> broadcast_reader::state::read_batch()
+{
+    constexpr int patience_millis = 100;
+    std::vector<record> batch;
+    while (batch.size() < batch_limit) {
+        const message_handle message(rd_kafka_consumer_poll(client.get(), batch.empty() ? patience_millis : 0));
+        if (!message)
+            break;
+        if (message->err == RD_KAFKA_RESP_ERR__PARTITION_EOF) {
+            // The end may lie past the last record: compaction and markers leave gaps.
+            plan.set_next({rd_kafka_topic_name(message->rkt), message->partition}, message->offset);
+            break;
+        }
+        if (message->err == RD_KAFKA_RESP_ERR_NO_ERROR) {
+            plan.set_next({rd_kafka_topic_name(message->rkt), message->partition}, message->offset + 1);
+            batch.push_back(read_record(*message));
+        } else {
+            log::warning("cannot read from kafka", {{"reason", rd_kafka_message_errstr(message.get())}});
+        }
+    }
+    return batch;
+}
+
+// One batch at a time on the loop, so that memory stays bounded.
+void broadcast_reader::state::hand_over(std::vector<record> records)
+{
+    std::unique_lock lock(mutex);
+    is_handling = true;
+    auto batch = std::make_shared<std::vector<record>>(std::move(records));
+    outcomes.push([self = shared_from_this(), batch] {
+        try {
             if (!self->is_stopping)
                 self->handle(*batch);
-            const std::lock_guard relock(self->mutex);
-            self->is_handling = false;
-            self->handled.notify_all();
-        });
-        while (is_handling && !is_stopping)
-            handled.wait_for(lock, 50ms);
-    }
-};
+        } catch (const std::exception& error) {
+            log::error("events not handled", {{"topic", batch->front().topic}, {"reason", error.what()}});
+        }
+        const std::lock_guard relock(self->mutex);
+        self->is_handling = false;
+        self->handled.notify_all();
+    });
+    handled.wait(lock, [this] { return !is_handling || is_stopping; });
+}
 
 broadcast_reader::broadcast_reader(runtime::host& host, settings cluster, std::vector<std::string> topics, batch_handler handle,
                                    bool from_beginning)
@@ -176,19 +232,24 @@ broadcast_reader::~broadcast_reader()
 void broadcast_reader::start()
 {
     state_->open();
-    state_->poller = std::thread([self = state_.get()] { self->run(); });
+    state_->poller = std::thread([me = state_.get()] { me->run(); });
 }
 
 void broadcast_reader::stop()
 {
-    state_->is_stopping = true;
+    {
+        const std::lock_guard lock(state_->mutex);
+        state_->is_stopping = true;
+    }
+    state_->handled.notify_all();
+    state_->is_current = false;
     if (state_->poller.joinable())
         state_->poller.join();
 }
 
 bool broadcast_reader::is_current() const
 {
-    return state_->is_current && !state_->are_brokers_away;
+    return state_->is_current;
 }
 
 } // namespace tempinbox::kafka

@@ -14,18 +14,26 @@ void write_log(const rd_kafka_t*, int syslog_level, const char* facility, const 
 
 } // namespace
 
-configuration::configuration(const settings& cluster, const std::string& client_id) : conf_(rd_kafka_conf_new())
+configuration::configuration(const settings& cluster, const std::string& client_id)
+    : conf_(rd_kafka_conf_new()),
+      chosen_by_operator_(cluster.properties)
 {
+    for (const auto& [name, value] : chosen_by_operator_)
+        set(name, value);
     set("bootstrap.servers", cluster.brokers);
-    set("client.id", client_id);
     set("allow.auto.create.topics", "false");
-    set("reconnect.backoff.ms", "50");
-    set("reconnect.backoff.max.ms", "1000");
-    set("topic.metadata.refresh.interval.ms", "10000");
-    set("socket.keepalive.enable", "true");
-    set("log.connection.close", "false");
+    suggest("client.id", client_id);
+    suggest("reconnect.backoff.ms", "50");
+    suggest("reconnect.backoff.max.ms", "1000");
+    suggest("topic.metadata.refresh.interval.ms", "10000");
+    suggest("socket.keepalive.enable", "true");
+    suggest("log.connection.close", "false");
     rd_kafka_conf_set_log_cb(conf_.get(), &write_log);
-    for (const auto& [name, value] : cluster.properties)
+}
+
+void configuration::suggest(const std::string& name, const std::string& value)
+{
+    if (!chosen_by_operator_.contains(name))
         set(name, value);
 }
 

@@ -39,12 +39,14 @@ class configuration
 public:
     configuration(const settings& cluster, const std::string& client_id);
     void set(const std::string& name, const std::string& value);
+    void suggest(const std::string& name, const std::string& value);
     rd_kafka_conf_t* get() { return conf_.get(); }
     // Ends the configuration.
     client_handle make(rd_kafka_type_t kind);
 
 private:
     handle<rd_kafka_conf_t> conf_;
+    std::map<std::string, std::string> chosen_by_operator_;
 };
 
 // Whether the brokers are there, told to health as "kafka". Told of errors by the client's callback; asked to look by its poll

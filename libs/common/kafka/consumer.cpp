@@ -63,12 +63,12 @@ void consumer::state::open()
     conf.set("enable.auto.offset.store", "false");
     conf.set("auto.offset.reset", "earliest");
     // A member that was killed gives its partitions up after this.
-    conf.set("session.timeout.ms", "10000");
-    conf.set("heartbeat.interval.ms", "2000");
-    conf.set("fetch.error.backoff.ms", "100");
+    conf.suggest("session.timeout.ms", "10000");
+    conf.suggest("heartbeat.interval.ms", "2000");
+    conf.suggest("fetch.error.backoff.ms", "100");
     // What is read ahead of the handler.
-    conf.set("queued.min.messages", "10000");
-    conf.set("queued.max.messages.kbytes", "16384");
+    conf.suggest("queued.min.messages", "10000");
+    conf.suggest("queued.max.messages.kbytes", "16384");
     rd_kafka_conf_set_opaque(conf.get(), this);
     rd_kafka_conf_set_rebalance_cb(conf.get(), &state::rebalance);
     rd_kafka_conf_set_offset_commit_cb(conf.get(), &state::committed);

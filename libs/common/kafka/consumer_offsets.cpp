@@ -113,8 +113,8 @@ void consumer::state::on_revoke(bool is_lost)
     is_committing = false;
     is_paused = false;
     ++revocations;
-    for (const auto& [name, gauges] : assigned)
-        gauges.lag->Set(0);
+    for (const auto& [name, place] : assigned)
+        place.lag->Set(0);
     assigned.clear();
 }
 
@@ -124,11 +124,11 @@ void consumer::state::measure()
     if (now < next_measure)
         return;
     next_measure = now + 1s;
-    for (const auto& [name, gauges] : assigned) {
+    for (const auto& [name, place] : assigned) {
         std::int64_t low = 0, high = 0;
         const auto error = rd_kafka_get_watermark_offsets(client.get(), name.topic.c_str(), name.number, &low, &high);
-        if (error == RD_KAFKA_RESP_ERR_NO_ERROR && high >= 0 && gauges.next_offset >= 0)
-            gauges.lag->Set(static_cast<double>(std::max<std::int64_t>(high - gauges.next_offset, 0)));
+        if (error == RD_KAFKA_RESP_ERR_NO_ERROR && high >= 0 && place.next_offset >= 0)
+            place.lag->Set(static_cast<double>(std::max<std::int64_t>(high - place.next_offset, 0)));
     }
     if (running) {
         std::int64_t oldest = std::numeric_limits<std::int64_t>::max();

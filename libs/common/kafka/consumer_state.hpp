@@ -2,6 +2,7 @@
 
 #include "common/kafka/client.hpp"
 #include "common/kafka/consumer.hpp"
+#include "common/kafka/partition_plan.hpp"
 #include "common/runtime/loop_queue.hpp"
 
 #include <boost/asio/steady_timer.hpp>
@@ -14,13 +15,6 @@
 namespace tempinbox::kafka {
 
 using steady = std::chrono::steady_clock;
-
-struct partition_name
-{
-    std::string topic;
-    std::int32_t number = 0;
-    friend auto operator<=>(const partition_name&, const partition_name&) = default;
-};
 
 // A batch while the loop handles it; the poll thread waits here.
 class running_batch
@@ -70,12 +64,12 @@ struct consumer::state : std::enable_shared_from_this<consumer::state>
     steady::time_point next_commit;
     steady::time_point next_measure;
 
-    struct gauges
+    struct standing
     {
         prometheus::Gauge* lag;
         std::int64_t next_offset;
     };
-    std::map<partition_name, gauges> assigned;
+    std::map<partition_name, standing> assigned;
     prometheus::Gauge& oldest_age;
 
 private:

@@ -66,16 +66,17 @@ client_handle producer::state::make_client()
     configuration conf(cluster, "tempinbox-" + host.name());
     conf.set("enable.idempotence", "true");
     conf.set("acks", "all");
-    conf.set("linger.ms", "0.5");
-    conf.set("delivery.timeout.ms", "20000");
-    conf.set("queue.buffering.max.messages", "50000");
-    conf.set("queue.buffering.max.kbytes", "16384");
+    conf.suggest("linger.ms", "0.5");
+    conf.suggest("delivery.timeout.ms", "20000");
+    conf.suggest("queue.buffering.max.messages", "50000");
+    conf.suggest("queue.buffering.max.kbytes", "16384");
     // As Java's producers place keys, so that other teams' joins by key work.
-    conf.set("partitioner", "murmur2_random");
+    conf.suggest("partitioner", "murmur2_random");
     char features[512];
     std::size_t size = sizeof features;
     const bool is_known = rd_kafka_conf_get(conf.get(), "builtin.features", features, &size) == RD_KAFKA_CONF_OK;
-    conf.set("compression.type", is_known && std::string_view(features).find("zstd") != std::string_view::npos ? "zstd" : "lz4");
+    conf.suggest("compression.type",
+                 is_known && std::string_view(features).find("zstd") != std::string_view::npos ? "zstd" : "lz4");
 
     rd_kafka_conf_set_opaque(conf.get(), this);
     rd_kafka_conf_set_dr_msg_cb(conf.get(), [](rd_kafka_t*, const rd_kafka_message_t* message, void* self) {

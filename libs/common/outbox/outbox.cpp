@@ -1,21 +1,22 @@
 #include "common/outbox/outbox.hpp"
 
-#include "common/core/encoding.hpp"
-#include "common/core/text.hpp"
+#include "common/postgres/parameters.hpp"
 
 namespace tempinbox::outbox {
 namespace {
 
-// A PostgreSQL array literal of text elements.
-void append_element(std::string& array, std::string_view text)
+constexpr std::string_view insert_rows = R"(.outbox (event_id, topic, key, sequence, headers, payload, owner, lease_until)
+SELECT id, topic, key, sequence, headers, CASE WHEN length >= 0 THEN substring($6::bytea FROM start FOR length) END, $9,
+       clock_timestamp() + interval '30 s'
+FROM unnest($1::uuid[], $2::text[], $3::text[], $4::bigint[], $5::text[], $7::int[], $8::int[])
+     AS given(id, topic, key, sequence, headers, start, length))";
+
+// A header's line ends where the value does.
+std::string on_one_line(std::string value)
 {
-    array += array.size() == 1 ? "\"" : ",\"";
-    for (const char c : text) {
-        if (c == '"' || c == '\\')
-            array.push_back('\\');
-        array.push_back(c);
-    }
-    array.push_back('"');
+    std::replace_if(
+        value.begin(), value.end(), [](char c) { return c == '\n' || c == '\r' || c == '\0'; }, ' ');
+    return value;
 }
 
 } // namespace
@@ -24,7 +25,7 @@ std::string to_text(const kafka::header_list& headers)
 {
     std::string text;
     for (const auto& [name, value] : headers)
-        text += name + ": " + value + "\n";
+        text += name + ": " + on_one_line(value) + "\n";
     return text;
 }
 
@@ -41,32 +42,29 @@ kafka::header_list headers_from_text(std::string_view text)
     return headers;
 }
 
-// Payloads travel as one binary parameter with their lengths: bytea in text form would double them.
 void insert(pqxx::work& tx, const std::string& schema, const std::string& owner, const std::vector<row>& rows)
 {
     if (rows.empty())
         return;
-    std::string ids = "{", topics = "{", keys = "{", sequences = "{", headers = "{", offsets = "{", lengths = "{", payloads;
-    for (const auto& entry : rows) {
-        append_element(ids, entry.id.text());
-        append_element(topics, entry.message.topic);
-        append_element(keys, entry.message.key);
-        append_element(sequences, std::to_string(entry.sequence));
-        append_element(headers, to_text(entry.message.headers));
-        append_element(offsets, std::to_string(payloads.size() + 1));
-        append_element(lengths, entry.message.is_tombstone ? std::string("-1") : std::to_string(entry.message.value.size()));
-        if (!entry.message.is_tombstone)
-            payloads += entry.message.value;
+    std::vector<std::string> ids, topics, keys, headers;
+    std::vector<std::int64_t> sequences;
+    postgres::packed_bytes payloads;
+    for (const auto& one : rows) {
+        ids.push_back(one.id.text());
+        topics.push_back(one.message.topic);
+        keys.push_back(one.message.key);
+        sequences.push_back(one.sequence);
+        headers.push_back(to_text(one.message.headers));
+        if (one.message.is_tombstone)
+            payloads.add_null();
+        else
+            payloads.add(one.message.value);
     }
-    for (auto* array : {&ids, &topics, &keys, &sequences, &headers, &offsets, &lengths})
-        array->push_back('}');
-    tx.exec_params("INSERT INTO " + schema +
-                       ".outbox (event_id, topic, key, sequence, headers, payload, owner, lease_until) "
-                       "SELECT id, topic, key, sequence, headers, "
-                       "CASE WHEN size < 0 THEN NULL ELSE substring($8::bytea FROM start FOR size) END, $9, clock_timestamp() + interval '30 s' "
-                       "FROM unnest($1::uuid[], $2::text[], $3::text[], $4::bigint[], $5::text[], $6::int[], $7::int[]) "
-                       "AS r (id, topic, key, sequence, headers, start, size)",
-                   ids, topics, keys, sequences, headers, offsets, lengths, pqxx::binarystring(payloads), owner);
+    using postgres::integer_array, postgres::text_array;
+    const auto name = "insert_outbox_" + schema;
+    tx.conn().prepare(name, "INSERT INTO " + schema + std::string(insert_rows));
+    tx.exec_prepared0(name, text_array(ids), text_array(topics), text_array(keys), integer_array(sequences), text_array(headers),
+                      payloads.bytes(), payloads.starts(), payloads.lengths(), owner);
 }
 
 } // namespace tempinbox::outbox

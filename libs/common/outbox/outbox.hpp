@@ -12,8 +12,10 @@
 
 namespace tempinbox::outbox {
 
-// An event to publish: a row of <schema>.outbox, written in the transaction of the change it tells of. Every schema that publishes has the table
-//   outbox(event_id uuid primary key, topic text, key text, sequence bigint, headers text, payload bytea null, owner text, lease_until timestamptz,
+// An event to publish: a row of <schema>.outbox, written in the transaction of the change it tells of. Every schema that
+// publishes has the table
+//   outbox(event_id uuid primary key, topic text, key text, sequence bigint, headers text, payload bytea null, owner text,
+//   lease_until timestamptz,
 //          created_at timestamptz), headers as `name: value` lines, payload null for a tombstone.
 struct row
 {
@@ -31,9 +33,10 @@ void insert(pqxx::work& tx, const std::string& schema, const std::string& owner,
 std::string to_text(const kafka::header_list& headers);
 kafka::header_list headers_from_text(std::string_view text);
 
-// Publishes the outbox of one schema: at once what this process committed (bounded queue; what does not fit, or is not acknowledged in 20 s, it
-// forgets), and by a sweep of rows whose lease has ended, taken in batches with a new lease; no transaction is open while publishing.
-// Acknowledged rows are deleted in batches. At least once, in order of (key, sequence) as far as one process can.
+// Publishes the outbox of one schema: at once what this process committed (bounded queue; what does not fit, or is not
+// acknowledged in 20 s, it forgets), and by a sweep of rows whose lease has ended, taken in batches with a new lease; no
+// transaction is open while publishing. Acknowledged rows are deleted in batches. At least once, in order of (key, sequence) as
+// far as one process can.
 class publisher
 {
 public:

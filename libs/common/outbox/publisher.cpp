@@ -1,6 +1,6 @@
-#include "common/outbox/outbox.hpp"
-
 #include "common/log/log.hpp"
+#include "common/outbox/outbox.hpp"
+#include "common/outbox/outbox_store.hpp"
 
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/co_spawn.hpp>
@@ -9,228 +9,244 @@
 #include <boost/asio/use_awaitable.hpp>
 
 namespace tempinbox::outbox {
+namespace {
 
 namespace asio = boost::asio;
 using namespace std::chrono_literals;
+using steady = std::chrono::steady_clock;
 
-namespace {
-
-constexpr int sweep_batch = 500;
+constexpr int claim_batch = 500;
 constexpr std::size_t delete_batch = 1'000;
-constexpr auto sweep_pause = 250ms;
-
-std::string array_of(const std::vector<std::string>& ids)
-{
-    std::string array = "{";
-    for (const auto& id : ids)
-        array += (array.size() == 1 ? "" : ",") + id;
-    return array + "}";
-}
-
-struct sweep
-{
-    std::vector<row> rows;
-    std::int64_t pending = 0;
-    double oldest_seconds = 0;
-};
-
-// Rows whose owner let its lease end, under a new lease of ours, in the order of their keys.
-sweep claim(pqxx::work& tx, const std::string& schema, const std::string& owner)
-{
-    sweep claimed;
-    const auto found = tx.exec_params(
-        "WITH due AS (SELECT event_id FROM " + schema +
-            ".outbox WHERE lease_until <= clock_timestamp() ORDER BY key, sequence LIMIT $1 FOR UPDATE SKIP LOCKED), "
-            "claimed AS (UPDATE " +
-            schema +
-            ".outbox o SET owner = $2, lease_until = clock_timestamp() + interval '30 s' FROM due WHERE o.event_id = due.event_id "
-            "RETURNING o.event_id, o.topic, o.key, o.sequence, o.headers, o.payload) "
-            "SELECT * FROM claimed ORDER BY key, sequence",
-        sweep_batch, owner);
-    for (const auto& each : found) {
-        row entry;
-        entry.id = event_id::parse(each[0].c_str()).value();
-        entry.message.topic = each[1].c_str();
-        entry.message.key = each[2].as<std::string>();
-        entry.sequence = each[3].as<std::int64_t>();
-        entry.message.headers = headers_from_text(each[4].as<std::string>());
-        entry.message.is_tombstone = each[5].is_null();
-        if (!entry.message.is_tombstone)
-            entry.message.value = pqxx::binarystring(each[5]).str();
-        claimed.rows.push_back(std::move(entry));
-    }
-    return claimed;
-}
-
-void measure(pqxx::work& tx, const std::string& schema, sweep& seen)
-{
-    const auto totals = tx.exec1("SELECT count(*), coalesce(extract(epoch FROM clock_timestamp() - min(created_at)), 0) FROM " + schema + ".outbox");
-    seen.pending = totals[0].as<std::int64_t>();
-    seen.oldest_seconds = totals[1].as<double>();
-}
+// Acknowledged rows that could not be deleted; past it the oldest are forgotten, and published once more by a sweep.
+constexpr std::size_t most_acknowledged = 100'000;
+// Deletes wait a little so that one statement takes many; a lease is long.
+constexpr auto gathering = 50ms;
+constexpr auto sweep_interval = 1s;
+constexpr auto failure_pause = 5s;
+constexpr auto measure_interval = 10s;
 
 } // namespace
 
+// Everything runs on the loop; outcomes and coroutines under way keep it alive.
 struct publisher::state : std::enable_shared_from_this<publisher::state>
 {
+    // Rows a sweep waits for.
+    struct sweep
+    {
+        std::size_t waiting = 0;
+        std::size_t failed = 0;
+    };
+
+    state(runtime::host& where, postgres::pool& db, kafka::producer& sender, const std::string& schema_name);
+
+    void send(row event, const std::shared_ptr<sweep>& part_of);
+    void note(const std::string& id, bool acknowledged);
+    void notify();
+    asio::awaitable<void> wait(asio::steady_timer& timer, steady::duration patience);
+    static asio::awaitable<void> run_deleter(std::shared_ptr<state> self);
+    asio::awaitable<bool> delete_some();
+    static asio::awaitable<void> run_sweeper(std::shared_ptr<state> self);
+    asio::awaitable<steady::duration> sweep_once();
+    asio::awaitable<std::vector<row>> claim();
+    asio::awaitable<void> measure();
+
     runtime::host& host;
-    postgres::pool& db;
     kafka::producer& producer;
-    std::string schema;
-    std::vector<std::string> acknowledged;
-    std::size_t under_way = 0;
+    outbox_store store;
+    const std::string schema;
+    std::deque<std::string> acknowledged; // to be deleted
+    std::size_t under_way = 0;            // sent, outcome not known
+    bool is_draining = false;
     bool is_stopping = false;
-    bool is_deleting = false;
-    asio::steady_timer wake_deleter;
+    asio::steady_timer delete_timer;
     asio::steady_timer sweep_timer;
+    asio::steady_timer drain_timer;
+    steady::time_point next_measure;
     prometheus::Gauge& pending;
     prometheus::Gauge& oldest_age;
-
-    state(runtime::host& process, postgres::pool& pool, kafka::producer& sender, std::string name)
-        : host(process), db(pool), producer(sender), schema(std::move(name)),
-          wake_deleter(process.executor(), std::chrono::steady_clock::time_point::max()), sweep_timer(process.executor()),
-          pending(process.metrics().gauge("outbox_pending", "Events not yet published or not yet deleted", {{"schema", schema}})),
-          oldest_age(process.metrics().gauge("outbox_oldest_age_seconds", "Age of the oldest event in the outbox", {{"schema", schema}}))
-    {
-    }
-
-    void send(row entry)
-    {
-        auto id = entry.id.text();
-        const bool queued = producer.send(std::move(entry.message), [self = shared_from_this(), id](bool is_acknowledged) {
-            --self->under_way;
-            if (!is_acknowledged)
-                return; // forgotten: its lease ends and a sweep takes it
-            self->acknowledged.push_back(id);
-            self->wake_deleter.cancel();
-        });
-        if (queued)
-            ++under_way;
-    }
-
-    asio::awaitable<void> delete_acknowledged()
-    {
-        while (!acknowledged.empty()) {
-            std::vector<std::string> batch(acknowledged.begin(),
-                                           acknowledged.begin() + static_cast<std::ptrdiff_t>(std::min(acknowledged.size(), delete_batch)));
-            const bool deleted = co_await try_delete(array_of(batch));
-            if (!deleted)
-                co_return;
-            acknowledged.erase(acknowledged.begin(), acknowledged.begin() + static_cast<std::ptrdiff_t>(batch.size()));
-        }
-    }
-
-    asio::awaitable<void> run_delete(std::string ids)
-    {
-        return db.transact([ids = std::move(ids), table = schema + ".outbox"](pqxx::work& tx) {
-            tx.exec_params("DELETE FROM " + table + " WHERE event_id = ANY ($1::uuid[])", ids);
-        });
-    }
-
-    asio::awaitable<bool> try_delete(std::string ids)
-    {
-        std::string problem;
-        try {
-            co_await run_delete(std::move(ids));
-        } catch (const std::exception& error) {
-            problem = error.what();
-        }
-        if (!problem.empty())
-            log::warning("published events not yet deleted", {{"schema", schema}, {"reason", problem}});
-        co_return problem.empty();
-    }
-
-    // One delete at a time: what is acknowledged meanwhile goes with the next.
-    static asio::awaitable<void> run_deleter(std::shared_ptr<state> self)
-    {
-        asio::steady_timer pause(self->host.executor());
-        while (!self->is_stopping) {
-            if (self->acknowledged.empty()) {
-                self->wake_deleter.expires_at(std::chrono::steady_clock::time_point::max());
-                co_await self->wake_deleter.async_wait(asio::as_tuple(asio::use_awaitable));
-                continue;
-            }
-            self->is_deleting = true;
-            co_await self->delete_acknowledged();
-            self->is_deleting = false;
-            if (!self->acknowledged.empty()) {
-                pause.expires_after(1s);
-                co_await pause.async_wait(asio::as_tuple(asio::use_awaitable));
-            }
-        }
-    }
-
-    asio::awaitable<sweep> run_claim(bool is_measured)
-    {
-        return db.transact([table = schema, owner = host.instance(), is_measured](pqxx::work& tx) {
-            sweep claimed = claim(tx, table, owner);
-            if (is_measured)
-                measure(tx, table, claimed);
-            return claimed;
-        });
-    }
-
-    static asio::awaitable<void> run_sweeper(std::shared_ptr<state> self)
-    {
-        for (int round = 0; !self->is_stopping; ++round) {
-            sweep claimed;
-            const bool is_measured = round % 20 == 0;
-            bool is_full = false;
-            try {
-                claimed = co_await self->run_claim(is_measured);
-                is_full = claimed.rows.size() == sweep_batch;
-            } catch (const std::exception& error) {
-                log::warning("outbox not swept", {{"schema", self->schema}, {"reason", error.what()}});
-            }
-            if (is_measured) {
-                self->pending.Set(static_cast<double>(claimed.pending));
-                self->oldest_age.Set(claimed.oldest_seconds);
-            }
-            for (auto& entry : claimed.rows)
-                self->send(std::move(entry));
-            self->sweep_timer.expires_after(is_full ? 10ms : std::chrono::milliseconds(sweep_pause));
-            co_await self->sweep_timer.async_wait(asio::as_tuple(asio::use_awaitable));
-        }
-    }
 };
 
-publisher::publisher(runtime::host& host, postgres::pool& db, kafka::producer& producer, std::string schema)
-    : state_(std::make_shared<state>(host, db, producer, std::move(schema)))
+publisher::state::state(runtime::host& where, postgres::pool& db, kafka::producer& sender, const std::string& schema_name)
+    : host(where),
+      producer(sender),
+      store(db, schema_name),
+      schema(schema_name),
+      delete_timer(where.loop()),
+      sweep_timer(where.loop()),
+      drain_timer(where.loop()),
+      pending(where.metrics().gauge("outbox_pending", "Events not yet published and deleted, counted up to 100000.",
+                                    {{"schema", schema}})),
+      oldest_age(
+          where.metrics().gauge("outbox_oldest_age_seconds", "Age of the oldest event in the outbox.", {{"schema", schema}}))
+{}
+
+// What does not fit the producer's queue is forgotten: its lease ends and a sweep takes it.
+void publisher::state::send(row event, const std::shared_ptr<sweep>& part_of)
 {
+    auto id = event.id.text();
+    const bool is_queued =
+        producer.send(std::move(event.message), [self = shared_from_this(), part_of, text = std::move(id)](bool is_acknowledged) {
+            --self->under_way;
+            if (part_of) {
+                --part_of->waiting;
+                part_of->failed += is_acknowledged ? 0 : 1;
+            }
+            self->note(text, is_acknowledged);
+        });
+    if (is_queued)
+        ++under_way;
+    if (part_of) {
+        part_of->waiting += is_queued ? 1 : 0;
+        part_of->failed += is_queued ? 0 : 1;
+    }
 }
+
+void publisher::state::note(const std::string& id, bool is_acknowledged)
+{
+    if (is_acknowledged) {
+        acknowledged.push_back(id);
+        if (acknowledged.size() > most_acknowledged)
+            acknowledged.pop_front();
+    }
+    notify();
+}
+
+void publisher::state::notify()
+{
+    delete_timer.cancel();
+    if (under_way == 0) {
+        sweep_timer.cancel();
+        drain_timer.cancel();
+    }
+}
+
+asio::awaitable<void> publisher::state::wait(asio::steady_timer& timer, steady::duration patience)
+{
+    timer.expires_after(patience);
+    co_await timer.async_wait(asio::as_tuple(asio::use_awaitable));
+}
+
+asio::awaitable<void> publisher::state::run_deleter(std::shared_ptr<state> self)
+{
+    while (!self->is_stopping) {
+        if (self->acknowledged.empty()) {
+            co_await self->wait(self->delete_timer, 1s);
+            continue;
+        }
+        const auto gathered = steady::now() + gathering;
+        while (!self->is_draining && self->acknowledged.size() < delete_batch && steady::now() < gathered)
+            co_await self->wait(self->delete_timer, gathered - steady::now());
+        const bool is_done = co_await self->delete_some();
+        if (!is_done)
+            co_await self->wait(self->delete_timer, 1s);
+        self->drain_timer.cancel();
+    }
+}
+
+asio::awaitable<bool> publisher::state::delete_some()
+{
+    const auto count = static_cast<std::ptrdiff_t>(std::min(acknowledged.size(), delete_batch));
+    const std::vector<std::string> batch(acknowledged.begin(), acknowledged.begin() + count);
+    acknowledged.erase(acknowledged.begin(), acknowledged.begin() + count);
+    try {
+        co_await store.remove(batch);
+        co_return true;
+    } catch (const std::exception& error) {
+        log::warning("published events not deleted yet", {{"schema", schema}, {"reason", error.what()}});
+    }
+    acknowledged.insert(acknowledged.begin(), batch.begin(), batch.end());
+    co_return false;
+}
+
+asio::awaitable<void> publisher::state::run_sweeper(std::shared_ptr<state> self)
+{
+    while (!self->is_stopping && !self->is_draining) {
+        co_await self->measure();
+        const auto pause = co_await self->sweep_once();
+        const auto until = steady::now() + pause;
+        while (!self->is_stopping && !self->is_draining && steady::now() < until)
+            co_await self->wait(self->sweep_timer, until - steady::now());
+    }
+}
+
+// Claims one batch and waits for its outcomes before the next, so that a broker that is away is not answered with claim after
+// claim.
+asio::awaitable<steady::duration> publisher::state::sweep_once()
+{
+    auto rows = co_await claim();
+    const bool is_full = rows.size() == static_cast<std::size_t>(claim_batch);
+    const auto current = std::make_shared<sweep>();
+    for (auto& one : rows)
+        send(std::move(one), current);
+    if (!rows.empty())
+        log::info("events taken over", {{"schema", schema}, {"events", rows.size()}});
+    while (current->waiting > 0 && !is_stopping)
+        co_await wait(sweep_timer, 1s);
+    if (current->failed > 0)
+        co_return failure_pause;
+    if (is_full)
+        co_return steady::duration(0);
+    co_return sweep_interval;
+}
+
+asio::awaitable<std::vector<row>> publisher::state::claim()
+{
+    try {
+        co_return co_await store.claim(host.instance(), claim_batch);
+    } catch (const std::exception& error) {
+        log::warning("outbox not swept", {{"schema", schema}, {"reason", error.what()}});
+    }
+    co_return std::vector<row>();
+}
+
+asio::awaitable<void> publisher::state::measure()
+{
+    if (steady::now() < next_measure)
+        co_return;
+    next_measure = steady::now() + measure_interval;
+    try {
+        const auto found = co_await store.measure();
+        pending.Set(static_cast<double>(found.rows));
+        oldest_age.Set(found.oldest_seconds);
+    } catch (const std::exception& error) {
+        log::warning("outbox not measured", {{"schema", schema}, {"reason", error.what()}});
+    }
+}
+
+publisher::publisher(runtime::host& host, postgres::pool& db, kafka::producer& producer, std::string schema)
+    : state_(std::make_shared<state>(host, db, producer, schema))
+{}
 
 publisher::~publisher()
 {
     state_->is_stopping = true;
-    state_->wake_deleter.cancel();
+    state_->delete_timer.cancel();
     state_->sweep_timer.cancel();
 }
 
 void publisher::start()
 {
-    asio::co_spawn(state_->host.executor(), state::run_deleter(state_), asio::detached);
-    asio::co_spawn(state_->host.executor(), state::run_sweeper(state_), asio::detached);
+    asio::co_spawn(state_->host.loop(), state::run_deleter(state_), asio::detached);
+    asio::co_spawn(state_->host.loop(), state::run_sweeper(state_), asio::detached);
 }
 
 void publisher::publish(std::vector<row> committed)
 {
-    for (auto& entry : committed)
-        state_->send(std::move(entry));
+    for (auto& one : committed)
+        state_->send(std::move(one), nullptr);
 }
 
 asio::awaitable<void> publisher::drain(std::chrono::milliseconds patience)
 {
     const auto self = state_;
-    const auto end = std::chrono::steady_clock::now() + patience;
-    asio::steady_timer timer(self->host.executor());
-    while ((self->under_way != 0 || self->is_deleting) && std::chrono::steady_clock::now() < end) {
-        timer.expires_after(5ms);
-        co_await timer.async_wait(asio::as_tuple(asio::use_awaitable));
-    }
-    self->is_stopping = true;
+    const auto deadline = steady::now() + patience;
+    self->is_draining = true;
+    self->delete_timer.cancel();
     self->sweep_timer.cancel();
-    self->wake_deleter.cancel();
-    co_await self->delete_acknowledged();
+    while ((self->under_way > 0 || !self->acknowledged.empty()) && steady::now() < deadline)
+        co_await self->wait(self->drain_timer, deadline - steady::now());
+    self->is_stopping = true;
+    self->delete_timer.cancel();
 }
 
 } // namespace tempinbox::outbox

@@ -1,78 +1,115 @@
 #include "common/rpc/client.hpp"
 
-#include "common/core/text.hpp"
 #include "common/json/value.hpp"
 #include "common/rpc/codes.hpp"
+
+#include <stdexcept>
 
 namespace tempinbox::rpc {
 namespace {
 
-http::client_settings client_settings()
+using clock = std::chrono::steady_clock;
+using std::chrono::milliseconds;
+
+constexpr std::uint64_t largest_answer = 64 * 1024 * 1024;
+// A replica that could not be reached is asked last for this long.
+constexpr milliseconds rest_after_failure{1'000};
+
+http::client_settings http_settings()
 {
-    http::client_settings chosen;
-    chosen.connect_timeout = std::chrono::milliseconds(1'000);
-    chosen.connections_per_host = 256;
-    chosen.body_limit = 64 * 1024 * 1024;
-    return chosen;
+    http::client_settings settings;
+    settings.connect_timeout = milliseconds(1'000);
+    settings.idle_timeout = milliseconds(60'000);
+    settings.connections_per_host = 256;
+    settings.body_limit = largest_answer;
+    return settings;
 }
 
-failure read_failure(const http::client_response& answer)
+// The request did not reach the replica, so another may have it.
+bool was_not_sent(http::exchange_error error, unsigned status)
+{
+    return status == 0 && (error == http::exchange_error::connect || error == http::exchange_error::resolve ||
+                           error == http::exchange_error::refused_address || error == http::exchange_error::tls);
+}
+
+failure transport_failure(const http::client_response& answer, const char* method)
+{
+    const auto code = answer.error == http::exchange_error::timeout ? errc::deadline_exceeded : errc::unavailable;
+    return failure(code, std::string(method) + ": " + answer.error_text);
+}
+
+// A body that is not Connect's comes from something in between; the status is all it says.
+failure read_error(const http::client_response& answer, const char* method)
 {
     const auto body = json::value::parse(answer.body);
     const auto code = body ? body->find("code") : std::nullopt;
     const auto message = body ? body->find("message") : std::nullopt;
-    if (!code || !code->is_string())
-        return failure{answer.status == 503 ? errc::unavailable : errc::internal, "unexpected status " + std::to_string(answer.status)};
-    return failure{code_from_connect(code->text()), message && message->is_string() ? message->text() : std::string()};
-}
-
-failure read_transport_failure(const http::client_response& answer)
-{
-    const bool timed_out = answer.error == http::exchange_error::timeout;
-    return failure{timed_out ? errc::deadline_exceeded : errc::unavailable, answer.error_text};
+    if (code && code->is_string())
+        return failure(code_from_connect(code->text()), message && message->is_string() ? message->text() : std::string());
+    const bool is_passing = answer.status == 429 || answer.status == 502 || answer.status == 503 || answer.status == 504;
+    return failure(is_passing ? errc::unavailable : errc::internal,
+                   std::string(method) + ": HTTP status " + std::to_string(answer.status));
 }
 
 } // namespace
 
 client::client(runtime::host& host, std::vector<host_port> replicas, tokens& credentials)
-    : replicas_(std::move(replicas)), tokens_(credentials), http_(host, client_settings())
+    : replicas_(std::move(replicas)),
+      tokens_(credentials),
+      rests_until_(replicas_.size()),
+      http_(host, http_settings())
 {
+    if (replicas_.empty())
+        throw std::logic_error("an RPC client needs at least one replica");
+}
+
+std::size_t client::choose_replica()
+{
+    const auto now = clock::now();
+    for (std::size_t i = 0; i < replicas_.size(); ++i) {
+        const auto candidate = (next_ + i) % replicas_.size();
+        if (rests_until_[candidate] <= now) {
+            next_ = candidate + 1;
+            return candidate;
+        }
+    }
+    return next_++ % replicas_.size();
 }
 
 awaitable<result<void>> client::exchange(const char* method, const google::protobuf::Message& request,
-                                         google::protobuf::Message& response, std::chrono::milliseconds deadline)
+                                         google::protobuf::Message& response, milliseconds deadline)
 {
-    const auto end = std::chrono::steady_clock::now() + deadline;
-    const std::string body = request.SerializeAsString();
-    failure last{errc::unavailable, "no replica answers"};
-    for (std::size_t tried = 0; tried < std::max<std::size_t>(replicas_.size(), 1) && !replicas_.empty(); ++tried) {
-        const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(end - std::chrono::steady_clock::now());
+    const auto give_up = clock::now() + deadline;
+    http::client_response answer;
+    for (std::size_t tried = 0; tried < replicas_.size(); ++tried) {
+        const auto left = std::chrono::duration_cast<milliseconds>(give_up - clock::now());
         if (left.count() <= 0)
             break;
-        const host_port replica = replicas_[next_++ % replicas_.size()];
+        const auto replica = choose_replica();
         http::client_request outgoing;
         outgoing.method = "POST";
-        outgoing.url = "http://" + replica.text() + "/" + method;
+        outgoing.url = "http://" + replicas_[replica].text() + "/" + method;
+        outgoing.headers.reserve(4);
         outgoing.headers.emplace_back("Content-Type", "application/proto");
         outgoing.headers.emplace_back("Connect-Protocol-Version", "1");
         outgoing.headers.emplace_back("Connect-Timeout-Ms", std::to_string(left.count()));
         outgoing.headers.emplace_back("Authorization", "Bearer " + tokens_.current().reveal());
-        outgoing.body = body;
+        outgoing.body = request.SerializeAsString();
         outgoing.deadline = left;
-        const http::client_response answer = co_await http_.send(std::move(outgoing));
-        if (answer.error == http::exchange_error::connect || answer.error == http::exchange_error::resolve) {
-            last = read_transport_failure(answer);
-            continue; // nothing was sent: the next replica may be up
-        }
-        if (answer.error != http::exchange_error::none)
-            co_return read_transport_failure(answer);
-        if (answer.status != 200)
-            co_return read_failure(answer);
-        if (!response.ParseFromString(answer.body))
-            co_return failure{errc::internal, "the answer is no " + response.GetDescriptor()->full_name()};
-        co_return result<void>();
+        answer = co_await http_.send(std::move(outgoing));
+        if (!was_not_sent(answer.error, answer.status))
+            break;
+        rests_until_[replica] = clock::now() + rest_after_failure;
     }
-    co_return last;
+    if (answer.error != http::exchange_error::none)
+        co_return transport_failure(answer, method);
+    if (answer.status == 0)
+        co_return failure(errc::deadline_exceeded, std::string(method) + ": no time was left");
+    if (answer.status != 200)
+        co_return read_error(answer, method);
+    if (!response.ParseFromString(answer.body))
+        co_return failure(errc::internal, std::string(method) + ": the answer is no " + response.GetTypeName());
+    co_return result<void>();
 }
 
 } // namespace tempinbox::rpc

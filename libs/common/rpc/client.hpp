@@ -16,15 +16,17 @@ namespace tempinbox::rpc {
 template <class T = void>
 using awaitable = boost::asio::awaitable<T>;
 
-// Calls one service over its replicas in turn (application/proto). A replica that refuses the connection is passed over once for the next.
-// Failures of the transport are errc::unavailable or deadline_exceeded, so a handler can pass them on; never throws for them.
+// Calls one service over its replicas in turn (application/proto). A replica that refuses the connection is passed over once for
+// the next. Failures of the transport are errc::unavailable or deadline_exceeded, so a handler can pass them on; never throws for
+// them.
 class client
 {
 public:
     client(runtime::host& host, std::vector<host_port> replicas, tokens& credentials);
 
     template <class Response, class Request>
-    awaitable<result<Response>> call(const char* method, Request request, std::chrono::milliseconds deadline = std::chrono::seconds(5))
+    awaitable<result<Response>> call(const char* method, Request request,
+                                     std::chrono::milliseconds deadline = std::chrono::seconds(5))
     {
         Response response;
         const result<void> outcome = co_await exchange(method, request, response, deadline);
@@ -37,12 +39,15 @@ public:
     std::size_t replicas() const { return replicas_.size(); }
 
 private:
-    awaitable<result<void>> exchange(const char* method, const google::protobuf::Message& request, google::protobuf::Message& response,
-                                     std::chrono::milliseconds deadline);
+    awaitable<result<void>> exchange(const char* method, const google::protobuf::Message& request,
+                                     google::protobuf::Message& response, std::chrono::milliseconds deadline);
+
+    std::size_t choose_replica();
 
     std::vector<host_port> replicas_;
     tokens& tokens_;
     std::size_t next_ = 0;
+    std::vector<std::chrono::steady_clock::time_point> rests_until_;
     http::client http_;
 };
 

@@ -1,53 +1,63 @@
 #include "common/rpc/codes.hpp"
 
+#include <algorithm>
 #include <array>
 
 namespace tempinbox::rpc {
 namespace {
 
-struct entry
+struct row
 {
     errc code;
-    std::string_view name;
-    unsigned status;
+    std::string_view connect;
+    unsigned http;
 };
 
-// Where several errc share a Connect code, the first is what reading it gives.
+// Connect protocol, "Error codes". Both directions read this table, so that a failure passes through a service unchanged.
 constexpr std::array table{
-    entry{errc::invalid_argument, "invalid_argument", 400},     entry{errc::unauthenticated, "unauthenticated", 401},
-    entry{errc::permission_denied, "permission_denied", 403},   entry{errc::not_found, "not_found", 404},
-    entry{errc::conflict, "already_exists", 409},               entry{errc::unprocessable, "failed_precondition", 400},
-    entry{errc::rate_limited, "resource_exhausted", 429},       entry{errc::payload_too_large, "out_of_range", 400},
-    entry{errc::unsupported_media_type, "unimplemented", 501},  entry{errc::unavailable, "unavailable", 503},
-    entry{errc::deadline_exceeded, "deadline_exceeded", 504},   entry{errc::internal, "internal", 500},
+    row{errc::invalid_argument, "invalid_argument", 400},
+    row{errc::unauthenticated, "unauthenticated", 401},
+    row{errc::permission_denied, "permission_denied", 403},
+    row{errc::not_found, "not_found", 404},
+    row{errc::conflict, "already_exists", 409},
+    row{errc::unprocessable, "failed_precondition", 400},
+    row{errc::rate_limited, "resource_exhausted", 429},
+    row{errc::payload_too_large, "out_of_range", 400},
+    row{errc::unsupported_media_type, "unknown", 500},
+    row{errc::unavailable, "unavailable", 503},
+    row{errc::deadline_exceeded, "deadline_exceeded", 504},
+    row{errc::internal, "internal", 500},
 };
 
-const entry& find(errc code)
+const row& row_of(errc code)
 {
-    for (const auto& each : table)
-        if (each.code == code)
-            return each;
-    return table.back();
+    const auto found = std::find_if(table.begin(), table.end(), [code](const row& candidate) { return candidate.code == code; });
+    return found == table.end() ? table.back() : *found;
 }
 
 } // namespace
 
 std::string_view connect_code(errc code)
 {
-    return find(code).name;
+    return row_of(code).connect;
 }
 
-errc code_from_connect(std::string_view connect_code)
+errc code_from_connect(std::string_view name)
 {
-    for (const auto& each : table)
-        if (each.name == connect_code)
-            return each.code;
-    return connect_code == "aborted" ? errc::conflict : connect_code == "canceled" ? errc::unavailable : errc::internal;
+    if (name == "aborted")
+        return errc::conflict;
+    if (name == "canceled")
+        return errc::unavailable;
+    if (name == "unknown")
+        return errc::internal;
+    const auto found =
+        std::find_if(table.begin(), table.end(), [name](const row& candidate) { return candidate.connect == name; });
+    return found == table.end() ? errc::internal : found->code;
 }
 
 unsigned connect_http_status(errc code)
 {
-    return find(code).status;
+    return row_of(code).http;
 }
 
 } // namespace tempinbox::rpc

@@ -7,72 +7,96 @@
 
 #include <google/protobuf/util/json_util.h>
 
+#include <charconv>
+#include <stdexcept>
+
 namespace tempinbox::rpc {
 namespace {
 
 constexpr std::string_view proto_type = "application/proto";
 constexpr std::string_view json_type = "application/json";
+// Connect protocol: a timeout has at most ten digits.
+constexpr std::size_t most_timeout_digits = 10;
 
-// Connect protocol, "Error end-stream / unary error body": {"code","message"}
-http::response error_response(unsigned status, std::string_view code, std::string_view message)
+http::server_settings with_rpc_limits(http::server_settings settings)
+{
+    if (settings.body_limit == http::server_settings().body_limit)
+        settings.body_limit = 64 * 1024 * 1024;
+    return settings;
+}
+
+http::response error_answer(unsigned status, std::string_view code, std::string_view message)
 {
     json::writer body;
     body.begin_object().member("code", code).member("message", message).end_object();
     return http::response(status, json_type, body.take());
 }
 
-http::response error_response(const failure& reason)
+http::response error_answer(const failure& reason)
 {
-    return error_response(connect_http_status(reason.code), connect_code(reason.code), reason.message);
+    return error_answer(connect_http_status(reason.code), connect_code(reason.code), reason.message);
 }
 
+// The media type without its parameters.
 std::string_view media_type(const http::request& received)
 {
-    const auto type = received.header("Content-Type").value_or("");
-    return trim(type.substr(0, type.find(';')));
+    const auto given = received.header("Content-Type").value_or(std::string_view());
+    return trim(given.substr(0, given.find(';')));
 }
 
 std::string_view bearer_token(const http::request& received)
 {
-    const auto value = received.header("Authorization").value_or("");
-    constexpr std::string_view scheme = "bearer ";
-    if (value.size() <= scheme.size() || !equals_ignoring_ascii_case(value.substr(0, scheme.size()), scheme))
+    constexpr std::string_view scheme = "Bearer ";
+    const auto given = received.header("Authorization").value_or(std::string_view());
+    if (given.size() <= scheme.size() || !equals_ignoring_ascii_case(given.substr(0, scheme.size()), scheme))
         return {};
-    return trim(value.substr(scheme.size()));
+    return trim(given.substr(scheme.size()));
 }
 
-result<void> read_message(const http::request& received, bool is_json, google::protobuf::Message& message)
+bool is_timeout(std::string_view text)
+{
+    return !text.empty() && text.size() <= most_timeout_digits &&
+           std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
+}
+
+// Nothing where the body was read; else why not.
+std::optional<std::string> read_body(const std::string& body, bool is_json, google::protobuf::Message& message)
 {
     if (!is_json) {
-        if (!message.ParseFromString(received.body))
-            return failure{errc::invalid_argument, "the body is no " + message.GetDescriptor()->full_name()};
-        return {};
+        if (message.ParseFromString(body))
+            return std::nullopt;
+        return "the body is no " + message.GetTypeName();
     }
-    const auto status = google::protobuf::util::JsonStringToMessage(received.body.empty() ? "{}" : received.body, &message);
-    if (!status.ok())
-        return failure{errc::invalid_argument, "the body is no " + message.GetDescriptor()->full_name() + ": " + std::string(status.message())};
-    return {};
+    google::protobuf::util::JsonParseOptions options;
+    options.ignore_unknown_fields = false;
+    const auto read = google::protobuf::util::JsonStringToMessage(body.empty() ? "{}" : body, &message, options);
+    if (read.ok())
+        return std::nullopt;
+    return "the body is no " + message.GetTypeName() + ": " + std::string(read.message());
 }
 
-http::response write_message(const google::protobuf::Message& message, bool is_json)
+http::response write_body(const google::protobuf::Message& message, bool is_json)
 {
     if (!is_json)
         return http::response(200, proto_type, message.SerializeAsString());
     std::string text;
-    google::protobuf::util::JsonPrintOptions options;
-    options.always_print_primitive_fields = true;
-    const auto status = google::protobuf::util::MessageToJsonString(message, &text, options);
-    if (!status.ok())
-        return error_response(failure{errc::internal, "the answer cannot be written as JSON"});
+    const auto written = google::protobuf::util::MessageToJsonString(message, &text);
+    if (!written.ok())
+        throw std::runtime_error("cannot write " + message.GetTypeName() + " as JSON: " + std::string(written.message()));
     return http::response(200, json_type, std::move(text));
+}
+
+http::awaitable<http::response> answer_with(http::response answer)
+{
+    co_return answer;
 }
 
 } // namespace
 
 server::server(runtime::host& host, http::server_settings settings, tokens& accepted)
-    : host_(host), tokens_(accepted), http_(host, std::move(settings), [this](http::request& received) { return handle(received); })
-{
-}
+    : tokens_(accepted),
+      http_(host, with_rpc_limits(std::move(settings)), [this](http::request& received) { return handle(received); })
+{}
 
 void server::add_raw(const std::string& method, std::unique_ptr<google::protobuf::Message> prototype, raw_handler handle)
 {
@@ -87,53 +111,58 @@ void server::start()
 awaitable<http::response> server::handle(http::request& received)
 {
     if (!tokens_.accepts(bearer_token(received)))
-        co_return error_response(failure{errc::unauthenticated, "Authorization must be `Bearer` and a valid token"});
+        return answer_with(
+            error_answer(failure{errc::unauthenticated, "the call needs Authorization: Bearer with a valid token"}));
     const auto found = methods_.find(received.path);
     if (found == methods_.end())
-        co_return error_response(404, "unimplemented", "no such method: " + quote(received.path));
+        return answer_with(error_answer(404, "unimplemented", "no such method: " + quote(received.path)));
     received.route = found->first;
     if (received.method != "POST") {
-        auto refused = error_response(405, "unimplemented", "only POST is served");
-        refused.set("Allow", "POST");
-        co_return refused;
+        auto refusal = error_answer(405, "unimplemented", "a call is a POST");
+        refusal.set("Allow", "POST");
+        return answer_with(std::move(refusal));
     }
     const auto type = media_type(received);
     const bool is_json = equals_ignoring_ascii_case(type, json_type);
     if (!is_json && !equals_ignoring_ascii_case(type, proto_type)) {
-        auto refused = error_response(415, "unknown", "Content-Type must be application/proto or application/json, not " + quote(type));
-        refused.set("Accept-Post", "application/json, application/proto");
-        co_return refused;
+        auto refusal =
+            error_answer(415, "invalid_argument", "the body must be application/proto or application/json, not " + quote(type));
+        refusal.set("Accept-Post", "application/proto, application/json");
+        return answer_with(std::move(refusal));
     }
+    if (const auto timeout = received.header("Connect-Timeout-Ms"); timeout && !is_timeout(*timeout))
+        return answer_with(error_answer(failure{errc::invalid_argument, "Connect-Timeout-Ms must be up to ten digits"}));
     if (received.body_too_large)
-        co_return error_response(413, "resource_exhausted", "the body is too large");
+        return answer_with(error_answer(failure{errc::payload_too_large, "the body is too large"}));
+    return invoke(found->second, received, is_json);
+}
 
-    const std::unique_ptr<google::protobuf::Message> message(found->second.prototype->New());
-    const auto read = read_message(received, is_json, *message);
-    if (!read)
-        co_return error_response(read.error());
+awaitable<http::response> server::invoke(const method_entry& method, http::request& received, bool is_json)
+{
+    const std::unique_ptr<google::protobuf::Message> request(method.prototype->New());
+    if (const auto problem = read_body(received.body, is_json, *request))
+        co_return error_answer(failure(errc::invalid_argument, *problem));
+    received.body = std::string();
 
-    answer outcome = failure{};
-    std::string unavailable, broken;
+    std::string error;
+    bool is_dependency = false;
     try {
-        outcome = co_await found->second.handle(*message);
-    } catch (const dependency_error& error) {
-        unavailable = error.what();
-    } catch (const std::exception& error) {
-        broken = error.what();
-        if (broken.empty())
-            broken = "unknown error";
+        const answer outcome = co_await method.handle(*request);
+        if (!outcome)
+            co_return error_answer(outcome.error());
+        co_return write_body(**outcome, is_json);
+    } catch (const dependency_error& lost) {
+        is_dependency = true;
+        error = lost.what();
+    } catch (const std::exception& bug) {
+        error = bug.what();
     }
-    if (!unavailable.empty()) {
-        log::warning("call not answered: a dependency is away", {{"method", found->first}, {"request_id", received.id}, {"reason", unavailable}});
-        co_return error_response(failure{errc::unavailable, "cannot answer right now; try again in a moment"});
-    }
-    if (!broken.empty()) {
-        log::error("call failed", {{"method", found->first}, {"request_id", received.id}, {"reason", broken}});
-        co_return error_response(failure{errc::internal, "internal error; the log has more under request " + received.id});
-    }
-    if (!outcome)
-        co_return error_response(outcome.error());
-    co_return write_message(**outcome, is_json);
+    log::write(is_dependency ? log::level::warning : log::level::error,
+               is_dependency ? "a dependency did not answer" : "a call failed",
+               {{"request_id", received.id}, {"http_route", received.route}, {"error", error}});
+    if (is_dependency)
+        co_return error_answer(failure(errc::unavailable, "a part of the service cannot be reached"));
+    co_return error_answer(failure(errc::internal, "the call failed; the request id names this case"));
 }
 
 } // namespace tempinbox::rpc

@@ -16,19 +16,22 @@ namespace tempinbox::rpc {
 template <class T = void>
 using awaitable = boost::asio::awaitable<T>;
 
-// Unary calls in the Connect protocol's shape: POST /package.Service/Method, application/proto or application/json both ways, Connect's error
-// body. Each call needs `Authorization: Bearer <token>`. Unknown methods: unimplemented (404); bad bodies: invalid_argument.
+// Unary calls in the Connect protocol's shape: POST /package.Service/Method, application/proto or application/json both ways,
+// Connect's error body. Each call needs `Authorization: Bearer <token>`. Unknown methods: unimplemented (404); bad bodies:
+// invalid_argument. What a handler throws becomes internal, a dependency_error unavailable, both logged once. A caller's
+// Connect-Timeout-Ms does not stop a handler.
 class server
 {
 public:
+    // Bodies of calls and answers may hold whole emails: a body limit left at HTTP's default becomes 64 MiB.
     server(runtime::host& host, http::server_settings settings, tokens& accepted);
 
     // `method` is "tempinbox.inbox.v1.InboxService/CreateInbox". Before start.
     template <class Request, class Response>
     void add(const std::string& method, std::function<awaitable<result<Response>>(Request)> handle)
     {
-        add_raw(method, std::make_unique<Request>(), [handle = std::move(handle)](const google::protobuf::Message& request) {
-            return call<Request, Response>(&handle, static_cast<const Request&>(request));
+        add_raw(method, std::make_unique<Request>(), [handle = std::move(handle)](google::protobuf::Message& request) {
+            return call<Request, Response>(&handle, std::move(static_cast<Request&>(request)));
         });
     }
 
@@ -39,7 +42,7 @@ public:
 
 private:
     using answer = result<std::shared_ptr<google::protobuf::Message>>;
-    using raw_handler = std::function<awaitable<answer>(const google::protobuf::Message&)>;
+    using raw_handler = std::function<awaitable<answer>(google::protobuf::Message&)>;
 
     template <class Request, class Response>
     static awaitable<answer> call(const std::function<awaitable<result<Response>>(Request)>* handle, Request request)
@@ -52,15 +55,15 @@ private:
     }
 
     void add_raw(const std::string& method, std::unique_ptr<google::protobuf::Message> prototype, raw_handler handle);
-    awaitable<http::response> handle(http::request& received);
-
     struct method_entry
     {
         std::unique_ptr<google::protobuf::Message> prototype;
         raw_handler handle;
     };
 
-    runtime::host& host_;
+    awaitable<http::response> handle(http::request& received);
+    awaitable<http::response> invoke(const method_entry& method, http::request& received, bool is_json);
+
     tokens& tokens_;
     std::map<std::string, method_entry, std::less<>> methods_;
     http::server http_;

@@ -14,58 +14,53 @@
 namespace tempinbox::rpc {
 namespace {
 
-constexpr std::size_t shortest_token = 16;
+constexpr std::size_t least_characters = 16;
+constexpr std::size_t most_tokens = 2;
+constexpr std::int64_t look_interval = 1'000;
 
-std::int64_t change_time(const std::string& file)
-{
-    struct stat info{};
-    return stat(file.c_str(), &info) == 0 ? info.st_mtim.tv_sec * 1'000'000'000 + info.st_mtim.tv_nsec : 0;
-}
-
-std::int64_t steady_millis()
+std::int64_t monotonic_millis()
 {
     return std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
+// Changes whenever the file is written or replaced.
+std::int64_t look_of(const std::string& file)
+{
+    struct stat look
+    {};
+    if (::stat(file.c_str(), &look) != 0)
+        return 0;
+    const auto time = std::int64_t{look.st_mtim.tv_sec} * 1'000'000'000 + look.st_mtim.tv_nsec;
+    return time ^ static_cast<std::int64_t>(look.st_ino << 20) ^ static_cast<std::int64_t>(look.st_size);
+}
+
 std::vector<secret> read_tokens(const std::string& file)
 {
-    std::ifstream in(file);
+    std::ifstream in(file, std::ios::binary);
+    std::ostringstream content;
+    content << in.rdbuf();
     if (!in)
-        throw std::runtime_error("the file of RPC tokens cannot be read: " + file);
-    std::stringstream text;
-    text << in.rdbuf();
-    std::vector<secret> values;
-    for (auto& line : split_list(text.str(), '\n'))
-        if (line.size() >= shortest_token && values.size() < 2)
-            values.emplace_back(std::move(line));
-    if (values.empty())
-        throw std::runtime_error("the file of RPC tokens has no line of at least 16 characters: " + file);
-    return values;
+        throw std::runtime_error("cannot read the RPC token file " + file);
+    std::vector<secret> tokens;
+    for (auto& line : split_list(content.str(), '\n')) {
+        if (line.size() < least_characters)
+            throw std::runtime_error("a token in " + file + " is shorter than " + std::to_string(least_characters) +
+                                     " characters");
+        tokens.emplace_back(std::move(line));
+    }
+    if (tokens.empty() || tokens.size() > most_tokens)
+        throw std::runtime_error("the RPC token file " + file + " must have one or two lines, a token each");
+    return tokens;
 }
 
 } // namespace
 
 tokens::tokens(std::string file)
-    : file_(std::move(file)), values_(read_tokens(file_)), modified_(change_time(file_)), next_look_(steady_millis() + 1'000)
+    : file_(std::move(file)),
+      modified_(look_of(file_)),
+      next_look_(monotonic_millis() + look_interval)
 {
-}
-
-void tokens::reload_if_changed()
-{
-    const auto now = steady_millis();
-    if (now < next_look_)
-        return;
-    next_look_ = now + 1'000;
-    const auto modified = change_time(file_);
-    if (modified == modified_)
-        return;
-    try {
-        values_ = read_tokens(file_);
-        modified_ = modified;
-        log::info("RPC tokens read again", {{"count", values_.size()}});
-    } catch (const std::exception& error) {
-        log::error("RPC tokens not read again, the old ones stay", {{"reason", error.what()}});
-    }
+    values_ = read_tokens(file_);
 }
 
 const secret& tokens::current()
@@ -77,10 +72,29 @@ const secret& tokens::current()
 bool tokens::accepts(std::string_view token)
 {
     reload_if_changed();
-    bool accepted = false;
-    for (const auto& known : values_)
-        accepted |= crypto::equal_constant_time(known.reveal(), token);
-    return accepted;
+    bool is_accepted = false;
+    for (const auto& value : values_)
+        is_accepted = crypto::equal_constant_time(value.reveal(), token) || is_accepted;
+    return is_accepted;
+}
+
+// A file caught in the middle of its change is left for the next look.
+void tokens::reload_if_changed()
+{
+    const auto now = monotonic_millis();
+    if (now < next_look_)
+        return;
+    next_look_ = now + look_interval;
+    const auto look = look_of(file_);
+    if (look == modified_)
+        return;
+    modified_ = look;
+    try {
+        values_ = read_tokens(file_);
+        log::info("RPC tokens reloaded", {{"file", file_}, {"tokens", values_.size()}});
+    } catch (const std::exception& error) {
+        log::error("RPC tokens not reloaded, the old ones stay in use", {{"error", error.what()}});
+    }
 }
 
 } // namespace tempinbox::rpc

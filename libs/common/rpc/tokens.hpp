@@ -8,8 +8,8 @@
 
 namespace tempinbox::rpc {
 
-// The shared tokens of the internal calls: one or two lines of a file, so that they can be rotated. The first is sent, each is accepted.
-// The file is looked at again at most once a second and re-read when it changed.
+// The shared tokens of the internal calls: one or two lines of a file, so that they can be rotated. The first is sent, each is
+// accepted. The file is looked at again at most once a second and re-read when it changed.
 class tokens
 {
 public:

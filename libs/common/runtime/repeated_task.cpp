@@ -23,10 +23,11 @@ struct repeated_task::state
     bool is_woken = false;
 
     state(host& process, std::string task_name, step task)
-        : name(std::move(task_name)), work(std::move(task)), pause(process.executor()),
+        : name(std::move(task_name)),
+          work(std::move(task)),
+          pause(process.executor()),
           ended(process.executor(), asio::steady_timer::time_point::max())
-    {
-    }
+    {}
 
     asio::awaitable<std::chrono::microseconds> run_step()
     {
@@ -61,8 +62,7 @@ struct repeated_task::state
 
 repeated_task::repeated_task(host& process, std::string name, step work)
     : state_(std::make_shared<state>(process, std::move(name), std::move(work)))
-{
-}
+{}
 
 repeated_task::~repeated_task()
 {

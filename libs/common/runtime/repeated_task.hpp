@@ -11,8 +11,8 @@
 
 namespace tempinbox::runtime {
 
-// Background work of a service: runs a step again and again on the loop, one at a time. A step answers how long to pause before the next; one that
-// throws is logged and run again after a second.
+// Background work of a service: runs a step again and again on the loop, one at a time. A step answers how long to pause before
+// the next; one that throws is logged and run again after a second.
 class repeated_task
 {
 public:

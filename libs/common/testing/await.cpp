@@ -2,19 +2,16 @@
 
 #include "common/log/log.hpp"
 
-#include <sodium.h>
-
 #include <stdexcept>
 
 namespace tempinbox::testing {
 
 runtime::host& test_host()
 {
-    static runtime::host host = [] {
-        if (sodium_init() < 0)
-            throw std::runtime_error("libsodium does not start");
+    // Never destroyed: coroutines that a test left behind may refer to what is gone by then.
+    static auto& host = []() -> runtime::host& {
         log::set_level(log::level::error);
-        return runtime::host("test", runtime::process_settings{});
+        return *new runtime::host("test", runtime::process_settings{});
     }();
     return host;
 }

@@ -1,14 +1,17 @@
 #include "common/testing/scratch_database.hpp"
 
+#include "common/core/encoding.hpp"
 #include "common/kafka/topics.hpp"
+#include "common/postgres/dsn.hpp"
 #include "common/testing/await.hpp"
 #include "migrations/migrations.hpp"
 
+#include <sodium.h>
+
+#include <array>
 #include <cstdlib>
 #include <map>
 #include <stdexcept>
-
-#include <unistd.h>
 
 namespace tempinbox::testing {
 namespace {
@@ -23,13 +26,7 @@ std::string required_environment(const char* name)
 
 std::string with_database(const std::string& dsn, const std::string& name)
 {
-    // URIs name the database as their path, keyword strings by the last dbname.
-    if (const auto scheme = dsn.find("://"); scheme != std::string::npos) {
-        const auto path = dsn.find('/', scheme + 3);
-        const auto query = dsn.find('?');
-        return dsn.substr(0, std::min(path, query)) + "/" + name + (query == std::string::npos ? "" : dsn.substr(query));
-    }
-    return dsn + " dbname=" + name;
+    return postgres::with_parameter(dsn, "dbname", name);
 }
 
 void execute_on(const std::string& dsn, const std::string& sql)
@@ -39,10 +36,12 @@ void execute_on(const std::string& dsn, const std::string& sql)
     work.exec(sql);
 }
 
+// Random, since a run that was killed leaves its databases behind.
 std::string fresh_name(const std::string& kind)
 {
-    static int count = 0;
-    return "tempinbox_" + kind + "_" + std::to_string(getpid()) + "_" + std::to_string(++count);
+    std::array<char, 6> bytes;
+    randombytes_buf(bytes.data(), bytes.size());
+    return "tempinbox_" + kind + "_" + to_hex({bytes.data(), bytes.size()});
 }
 
 // Drops the templates when the program ends.

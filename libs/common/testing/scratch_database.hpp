@@ -8,8 +8,9 @@
 
 namespace tempinbox::testing {
 
-// A database of its own on the server named by TEMPINBOX_TEST_DATABASE (a DSN that may create databases), with the named schemas migrated to their newest version;
-// dropped at the end. A migrated template is made once a run, so the next one costs milliseconds.
+// A database of its own on the server named by TEMPINBOX_TEST_DATABASE (a DSN that may create databases), with the named schemas
+// migrated to their newest version; dropped at the end. A migrated template is made once a run, so the next one costs
+// milliseconds.
 class scratch_database
 {
 public:

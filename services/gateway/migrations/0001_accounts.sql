@@ -41,6 +41,21 @@ CREATE TABLE accounts.accounts (
 CREATE UNIQUE INDEX accounts_email ON accounts.accounts (lower(email)) WHERE deleted_at IS NULL;
 CREATE INDEX accounts_version ON accounts.accounts (version);
 
+-- An account with the numbers of its plan and, for when the plan ends, of the free one.
+CREATE VIEW accounts.states AS
+SELECT a.account_id, a.email, a.plan, a.version, a.deleted_at IS NOT NULL AS is_deleted,
+    (extract(epoch FROM a.created_at) * 1000000)::bigint AS created_micros,
+    (extract(epoch FROM a.plan_ends_at) * 1000000)::bigint AS plan_ends_micros,
+    p.api_access, p.requests_per_day, p.burst_per_second, p.live_inboxes, p.default_ttl_seconds, p.max_ttl_seconds,
+    p.max_message_bytes, p.webhooks, p.api_keys, p.routing_rules,
+    f.api_access AS free_api_access, f.requests_per_day AS free_requests_per_day, f.burst_per_second AS free_burst_per_second,
+    f.live_inboxes AS free_live_inboxes, f.default_ttl_seconds AS free_default_ttl_seconds, f.max_ttl_seconds AS free_max_ttl_seconds,
+    f.max_message_bytes AS free_max_message_bytes, f.webhooks AS free_webhooks, f.api_keys AS free_api_keys,
+    f.routing_rules AS free_routing_rules
+FROM accounts.accounts a
+JOIN accounts.plans p ON p.plan = a.plan
+JOIN accounts.plans f ON f.plan = 'free';
+
 CREATE TABLE accounts.api_keys (
     account_id uuid NOT NULL REFERENCES accounts.accounts,
     key_id uuid NOT NULL,
@@ -54,6 +69,7 @@ CREATE TABLE accounts.api_keys (
     PRIMARY KEY (account_id, key_id)
 );
 CREATE UNIQUE INDEX api_keys_hash ON accounts.api_keys (key_sha256);
+CREATE UNIQUE INDEX api_keys_id ON accounts.api_keys (key_id);
 CREATE INDEX api_keys_version ON accounts.api_keys (version);
 
 CREATE TABLE accounts.outbox (

@@ -1,10 +1,18 @@
--- Inboxes, who owns an address, emails and bodies. Large tables begin their keys with account_id; emails and bodies are partitioned by time.
+-- Inboxes, who owns an address, emails and bodies; the locks are taken in this order: account_state, inboxes (by id), account_usage, addresses.
+-- Large tables begin their keys with account_id; emails and bodies are partitioned by time.
 
 CREATE TABLE mailbox.account_state (
     account_id uuid PRIMARY KEY,
     version bigint NOT NULL,
     state bytea NOT NULL
 );
+
+-- How many inboxes of an account are live, changed in the transactions that make and end them: a new inbox costs the same beside ten and ten thousand.
+-- Locked before mailbox.addresses, in account order, by all who change it.
+CREATE TABLE mailbox.account_usage (
+    account_id uuid PRIMARY KEY,
+    live_inboxes bigint NOT NULL
+) WITH (fillfactor = 50);
 
 CREATE TABLE mailbox.domains (
     domain text PRIMARY KEY, -- lower case, A-labels
@@ -93,16 +101,29 @@ CREATE TABLE mailbox.bodies (
 ) PARTITION BY RANGE (body_hour);
 ALTER TABLE mailbox.bodies ALTER COLUMN raw SET STORAGE EXTERNAL;
 CREATE TABLE mailbox.bodies_default PARTITION OF mailbox.bodies DEFAULT;
+-- Mail of inboxes without end (postmaster, abuse): so that the default partition is empty in ordinary times and attaching beside it costs nothing.
+CREATE TABLE mailbox.bodies_endless PARTITION OF mailbox.bodies FOR VALUES FROM ('9000-01-01 00:00:00+00') TO (MAXVALUE);
+
+-- Times travel as microseconds since 1970.
+CREATE FUNCTION mailbox.to_micros(moment timestamptz) RETURNS bigint LANGUAGE sql STABLE PARALLEL SAFE AS $$
+    SELECT (extract(epoch FROM moment) * 1000000)::bigint
+$$;
+CREATE FUNCTION mailbox.from_micros(micros bigint) RETURNS timestamptz LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+    SELECT to_timestamp(micros / 1000000.0)
+$$;
 
 -- The lowest UUIDv7 made at or after a moment.
 CREATE FUNCTION mailbox.lowest_uuid(moment timestamptz) RETURNS uuid LANGUAGE sql IMMUTABLE AS $$
-    SELECT (lpad(to_hex((extract(epoch FROM moment) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid
+    SELECT (lpad(to_hex(floor(extract(epoch FROM moment) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid
 $$;
 
--- Makes the partition of emails for a day, and of bodies for an hour, where it is missing. LIKE and ATTACH need no exclusive lock on the parent.
+-- Make the partition of emails for a day, and of bodies for an hour, where it is missing. LIKE and ATTACH need no exclusive lock on the parent;
+-- rows that came before their partition did wait in the default one and are moved.
 CREATE FUNCTION mailbox.ensure_email_day(day date) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
     part text := 'emails_' || to_char(day, 'YYYYMMDD');
+    lowest uuid := mailbox.lowest_uuid(day::timestamp AT TIME ZONE 'UTC');
+    past uuid := mailbox.lowest_uuid((day + 1)::timestamp AT TIME ZONE 'UTC');
 BEGIN
     IF to_regclass('mailbox.' || part) IS NOT NULL THEN
         RETURN;
@@ -112,17 +133,22 @@ BEGIN
         RETURN;
     END IF;
     EXECUTE format('CREATE TABLE mailbox.%I (LIKE mailbox.emails INCLUDING DEFAULTS INCLUDING STORAGE)', part);
-    EXECUTE format('ALTER TABLE mailbox.emails ATTACH PARTITION mailbox.%I FOR VALUES FROM (%L) TO (%L)', part,
-                   mailbox.lowest_uuid(day::timestamp AT TIME ZONE 'UTC'), mailbox.lowest_uuid((day + 1)::timestamp AT TIME ZONE 'UTC'));
+    IF EXISTS (SELECT 1 FROM mailbox.emails_default WHERE email_id >= lowest AND email_id < past) THEN
+        LOCK TABLE mailbox.emails_default IN ACCESS EXCLUSIVE MODE;
+        EXECUTE format('WITH moved AS (DELETE FROM mailbox.emails_default WHERE email_id >= $1 AND email_id < $2 RETURNING *)
+                        INSERT INTO mailbox.%I SELECT * FROM moved', part) USING lowest, past;
+    END IF;
+    EXECUTE format('ALTER TABLE mailbox.emails ATTACH PARTITION mailbox.%I FOR VALUES FROM (%L) TO (%L)', part, lowest, past);
 END
 $$;
 
 CREATE FUNCTION mailbox.ensure_body_hour(hour timestamptz) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
     start timestamptz := date_trunc('hour', hour, 'UTC');
+    past timestamptz := start + interval '1 hour';
     part text := 'bodies_' || to_char(start AT TIME ZONE 'UTC', 'YYYYMMDD_HH24');
 BEGIN
-    IF to_regclass('mailbox.' || part) IS NOT NULL THEN
+    IF start >= '9000-01-01 00:00:00+00' OR to_regclass('mailbox.' || part) IS NOT NULL THEN
         RETURN;
     END IF;
     PERFORM pg_advisory_xact_lock(hashtext('mailbox.partitions'));
@@ -130,7 +156,12 @@ BEGIN
         RETURN;
     END IF;
     EXECUTE format('CREATE TABLE mailbox.%I (LIKE mailbox.bodies INCLUDING DEFAULTS INCLUDING STORAGE)', part);
-    EXECUTE format('ALTER TABLE mailbox.bodies ATTACH PARTITION mailbox.%I FOR VALUES FROM (%L) TO (%L)', part, start, start + interval '1 hour');
+    IF EXISTS (SELECT 1 FROM mailbox.bodies_default WHERE body_hour >= start AND body_hour < past) THEN
+        LOCK TABLE mailbox.bodies_default IN ACCESS EXCLUSIVE MODE;
+        EXECUTE format('WITH moved AS (DELETE FROM mailbox.bodies_default WHERE body_hour >= $1 AND body_hour < $2 RETURNING *)
+                        INSERT INTO mailbox.%I SELECT * FROM moved', part) USING start, past;
+    END IF;
+    EXECUTE format('ALTER TABLE mailbox.bodies ATTACH PARTITION mailbox.%I FOR VALUES FROM (%L) TO (%L)', part, start, past);
 END
 $$;
 

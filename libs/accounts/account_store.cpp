@@ -1,0 +1,176 @@
+#include "accounts/account_store.hpp"
+
+#include "common/core/text.hpp"
+
+namespace tempinbox::accounts {
+namespace {
+
+constexpr std::chrono::hours pass_length{7 * 24};
+
+constexpr postgres::statement find_account{"accounts_find",
+                                           "SELECT * FROM accounts.states WHERE account_id = $1 AND NOT is_deleted"};
+constexpr postgres::statement find_account_by_email{
+    "accounts_find_by_email", "SELECT * FROM accounts.states WHERE lower(email) = lower($1) AND NOT is_deleted"};
+constexpr postgres::statement list_accounts{"accounts_list",
+                                            "SELECT * FROM accounts.states WHERE NOT is_deleted AND account_id < $2"
+                                            " ORDER BY account_id DESC LIMIT $1"};
+constexpr postgres::statement insert_account{
+    "accounts_insert", "INSERT INTO accounts.accounts (account_id, email, plan, plan_ends_at, version)"
+                       " VALUES ($1, $2, $3, timestamptz 'epoch' + $4::bigint * interval '1 microsecond', $5)"
+                       " ON CONFLICT (lower(email)) WHERE deleted_at IS NULL DO NOTHING"};
+constexpr postgres::statement update_plan{
+    "accounts_update_plan", "UPDATE accounts.accounts SET plan = $2,"
+                            " plan_ends_at = timestamptz 'epoch' + $3::bigint * interval '1 microsecond', version = $4"
+                            " WHERE account_id = $1 AND deleted_at IS NULL"};
+constexpr postgres::statement delete_account{
+    "accounts_delete",
+    "UPDATE accounts.accounts SET deleted_at = now(), version = $2 WHERE account_id = $1 AND deleted_at IS NULL"};
+constexpr postgres::statement revoke_all_keys{
+    "accounts_revoke_all_keys",
+    "UPDATE accounts.api_keys SET revoked_at = now(), version = $2 WHERE account_id = $1 AND revoked_at IS NULL"};
+constexpr postgres::statement list_plan_names{
+    "accounts_plan_names", "SELECT string_agg(plan, ', ' ORDER BY position), bool_or(plan = $1) FROM accounts.plans"};
+
+failure no_such_account(account_id id)
+{
+    return failure{errc::not_found, "Account " + id.text() + " does not exist"};
+}
+
+account read_account(const pqxx::row& row)
+{
+    account found;
+    found.email = row["email"].as<std::string>();
+    found.created_at = from_unix_micros(row["created_micros"].as<std::int64_t>());
+    found.state = read_state(row);
+    return found;
+}
+
+result<void> check_plan(pqxx::work& tx, const std::string& plan)
+{
+    const auto row = tx.exec_prepared1(list_plan_names.name, plan);
+    if (row[1].as<bool>())
+        return {};
+    return failure{errc::invalid_argument, "plan must be one of " + row[0].as<std::string>() + ", not " + quote(plan)};
+}
+
+std::optional<std::int64_t> end_of(const std::string& plan, std::optional<time_point> told)
+{
+    if (told)
+        return to_unix_micros(*told);
+    if (plan == "pass7")
+        return to_unix_micros(system_clock_source{}.now() + pass_length);
+    return std::nullopt;
+}
+
+// The account as it is now in the transaction, announced.
+change<account> announced(pqxx::work& tx, const announcements& how, const pqxx::row& row)
+{
+    account changed = read_account(row);
+    auto rows = announce(tx, how, {changed.state});
+    return change<account>(std::move(changed), std::move(rows));
+}
+
+} // namespace
+
+account_store::account_store(postgres::pool& db, announcements how) : db_(db), how_(std::move(how))
+{
+    for (const auto& wanted : {find_account, find_account_by_email, list_accounts, insert_account, update_plan, delete_account,
+                               revoke_all_keys, list_plan_names})
+        db_.prepare(wanted);
+}
+
+postgres::awaitable<result<account>> account_store::create(account_id id, std::string email, std::string plan)
+{
+    auto transaction = db_.transact([this, id, email, plan](pqxx::work& tx) -> result<change<account>> {
+        if (const auto sane = check_email_address(email); !sane)
+            return sane.error();
+        const auto version = next_version(tx);
+        if (const auto known = check_plan(tx, plan); !known)
+            return known.error();
+        const auto ends = end_of(plan, std::nullopt);
+        const auto inserted = tx.exec_prepared(insert_account.name, id.text(), email, plan, ends, version);
+        if (inserted.affected_rows() == 0)
+            return failure{errc::conflict, "An account with the email address " + quote(email) + " exists"};
+        return announced(tx, how_, tx.exec_prepared1(find_account.name, id.text()));
+    });
+    return publish_after(std::move(transaction), how_);
+}
+
+postgres::awaitable<result<account>> account_store::find(account_id id)
+{
+    return db_.transact([id](pqxx::work& tx) -> result<account> {
+        const auto rows = tx.exec_prepared(find_account.name, id.text());
+        if (rows.empty())
+            return no_such_account(id);
+        return read_account(rows[0]);
+    });
+}
+
+postgres::awaitable<result<account>> account_store::find_by_email(std::string email)
+{
+    return db_.transact([email](pqxx::work& tx) -> result<account> {
+        const auto rows = tx.exec_prepared(find_account_by_email.name, email);
+        if (rows.empty())
+            return failure{errc::not_found, "No account has the email address " + quote(email)};
+        return read_account(rows[0]);
+    });
+}
+
+postgres::awaitable<std::vector<account>> account_store::list(std::size_t limit, std::optional<account_id> before)
+{
+    return db_.transact([limit, before](pqxx::work& tx) {
+        constexpr const char* past_all = "ffffffff-ffff-ffff-ffff-ffffffffffff";
+        std::vector<account> page;
+        for (const auto& row : tx.exec_prepared(list_accounts.name, limit, before ? before->text() : past_all))
+            page.push_back(read_account(row));
+        return page;
+    });
+}
+
+postgres::awaitable<result<account>> account_store::set_plan(account_id id, std::string plan, std::optional<time_point> ends_at)
+{
+    auto transaction = db_.transact([this, id, plan, ends_at](pqxx::work& tx) -> result<change<account>> {
+        const auto version = next_version(tx);
+        if (const auto known = check_plan(tx, plan); !known)
+            return known.error();
+        const auto ends = end_of(plan, ends_at);
+        if (tx.exec_prepared(update_plan.name, id.text(), plan, ends, version).affected_rows() == 0)
+            return no_such_account(id);
+        return announced(tx, how_, tx.exec_prepared1(find_account.name, id.text()));
+    });
+    return publish_after(std::move(transaction), how_);
+}
+
+postgres::awaitable<result<account>> account_store::remove(account_id id)
+{
+    auto transaction = db_.transact([this, id](pqxx::work& tx) -> result<change<account>> {
+        const auto version = next_version(tx);
+        const auto rows = tx.exec_prepared(find_account.name, id.text());
+        if (rows.empty())
+            return no_such_account(id);
+        tx.exec_prepared0(delete_account.name, id.text(), version);
+        tx.exec_prepared0(revoke_all_keys.name, id.text(), version);
+        account removed = read_account(rows[0]);
+        removed.state.is_deleted = true;
+        removed.state.version = version;
+        auto written = announce(tx, how_, {removed.state});
+        return change<account>(std::move(removed), std::move(written));
+    });
+    return publish_after(std::move(transaction), how_);
+}
+
+result<void> check_email_address(std::string_view email)
+{
+    const auto at = email.find('@');
+    const bool has_parts =
+        at != std::string_view::npos && at > 0 && at + 1 < email.size() && email.find('@', at + 1) == std::string_view::npos;
+    const bool is_clean = is_valid_utf8(email) && std::none_of(email.begin(), email.end(), [](char c) {
+                              const auto byte = static_cast<unsigned char>(c);
+                              return byte <= 0x20 || byte == 0x7f;
+                          });
+    if (has_parts && is_clean && email.size() <= 254)
+        return {};
+    return failure{errc::invalid_argument, "email must be an address such as name@example.com, not " + quote(email)};
+}
+
+} // namespace tempinbox::accounts

@@ -1,0 +1,47 @@
+#pragma once
+
+#include "accounts/state_store.hpp"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace tempinbox::accounts {
+
+struct account
+{
+    std::string email;
+    time_point created_at;
+    plans::account_state state;
+
+    account() = default;
+    account_id id() const { return state.account; }
+};
+
+// Accounts at rest. A deleted account is not found. Each change stamps the account with the next version of accounts.changes and
+// writes its account.state row in the same transaction. Refusals are values; an unreachable PostgreSQL throws.
+class account_store
+{
+public:
+    account_store(postgres::pool& db, announcements how);
+
+    // conflict for an email address in use, invalid_argument for a bad one or an unknown plan. A 7-Day Pass starts now.
+    postgres::awaitable<result<account>> create(account_id id, std::string email, std::string plan);
+    postgres::awaitable<result<account>> find(account_id id);
+    postgres::awaitable<result<account>> find_by_email(std::string email);
+    // Newest first, those before the given one.
+    postgres::awaitable<std::vector<account>> list(std::size_t limit, std::optional<account_id> before);
+    // A 7-Day Pass ends after seven days unless told otherwise; other plans end only when told.
+    postgres::awaitable<result<account>> set_plan(account_id id, std::string plan, std::optional<time_point> ends_at);
+    // Revokes the account's keys and publishes its tombstone.
+    postgres::awaitable<result<account>> remove(account_id id);
+
+private:
+    postgres::pool& db_;
+    announcements how_;
+};
+
+// Local part, one @, a domain; no blanks or control characters; at most 254 bytes.
+result<void> check_email_address(std::string_view email);
+
+} // namespace tempinbox::accounts

@@ -1,0 +1,206 @@
+#include "accounts/key_store.hpp"
+
+#include "accounts/api_key.hpp"
+#include "common/core/text.hpp"
+
+namespace tempinbox::accounts {
+namespace {
+
+constexpr int most_named_changes = 1'000;
+
+constexpr postgres::statement find_state{"keys_find_state",
+                                         "SELECT * FROM accounts.states WHERE account_id = $1 AND NOT is_deleted"};
+constexpr postgres::statement count_keys{"keys_count",
+                                         "SELECT count(*) FROM accounts.api_keys WHERE account_id = $1 AND revoked_at IS NULL"};
+constexpr postgres::statement insert_key{
+    "keys_insert",
+    "INSERT INTO accounts.api_keys (account_id, key_id, label, prefix, key_sha256, version) VALUES ($1, $2, $3, $4, $5, $6)"
+    " RETURNING (extract(epoch FROM created_at) * 1000000)::bigint"};
+constexpr postgres::statement list_keys{
+    "keys_list", "SELECT key_id, label, prefix, (extract(epoch FROM created_at) * 1000000)::bigint AS created_micros,"
+                 " (extract(epoch FROM last_used_at) * 1000000)::bigint AS last_used_micros,"
+                 " row_number() OVER (ORDER BY created_at, key_id) AS position"
+                 " FROM accounts.api_keys WHERE account_id = $1 AND revoked_at IS NULL ORDER BY created_at, key_id"};
+constexpr postgres::statement revoke_key{"keys_revoke", "UPDATE accounts.api_keys SET revoked_at = now(), version = $3"
+                                                        " WHERE account_id = $1 AND key_id = $2 AND revoked_at IS NULL"};
+constexpr postgres::statement find_key_account{"keys_find_account", "SELECT account_id FROM accounts.api_keys WHERE key_id = $1"};
+// The join to the one row of accounts.changes makes an answer also where there is no such key.
+constexpr postgres::statement find_by_hash{
+    "keys_find_by_hash",
+    "SELECT c.version AS changes_version, k.key_id, s.*,"
+    " (SELECT count(*) FROM accounts.api_keys o WHERE o.account_id = k.account_id AND o.revoked_at IS NULL"
+    "  AND (o.created_at, o.key_id) <= (k.created_at, k.key_id)) AS position"
+    " FROM accounts.changes c"
+    " LEFT JOIN (accounts.api_keys k JOIN accounts.states s ON s.account_id = k.account_id AND NOT s.is_deleted)"
+    " ON k.key_sha256 = $1 AND k.revoked_at IS NULL"};
+constexpr postgres::statement read_version{"keys_read_version", "SELECT version FROM accounts.changes"};
+constexpr postgres::statement list_changed{"keys_list_changed",
+                                           "SELECT account_id FROM accounts.accounts WHERE version > $1"
+                                           " UNION SELECT account_id FROM accounts.api_keys WHERE version > $1 LIMIT $2"};
+// In the order of the keys, so that two gateways that record at once cannot lock each other out.
+constexpr postgres::statement record_key_uses{
+    "keys_record_uses",
+    "WITH used AS (SELECT k.account_id, k.key_id, u.micros FROM accounts.api_keys k"
+    "  JOIN unnest($1::uuid[], $2::uuid[], $3::bigint[]) AS u(account_id, key_id, micros)"
+    "  ON k.account_id = u.account_id AND k.key_id = u.key_id ORDER BY k.account_id, k.key_id FOR UPDATE OF k)"
+    " UPDATE accounts.api_keys k SET last_used_at = greatest(k.last_used_at, timestamptz 'epoch' + used.micros * interval '1 "
+    "microsecond')"
+    " FROM used WHERE k.account_id = used.account_id AND k.key_id = used.key_id"};
+
+failure no_such_account(account_id id)
+{
+    return failure{errc::not_found, "Account " + id.text() + " does not exist"};
+}
+
+api_key read_key(const pqxx::row& row)
+{
+    api_key found;
+    found.id = key_id::parse(row["key_id"].c_str()).value();
+    found.label = row["label"].as<std::string>();
+    found.prefix = row["prefix"].as<std::string>();
+    found.created_at = from_unix_micros(row["created_micros"].as<std::int64_t>());
+    if (!row["last_used_micros"].is_null())
+        found.last_used_at = from_unix_micros(row["last_used_micros"].as<std::int64_t>());
+    found.position = row["position"].as<int>();
+    return found;
+}
+
+result<void> check_label(const std::string& label)
+{
+    if (is_valid_utf8(label) && count_characters(label) >= 1 && count_characters(label) <= 100)
+        return {};
+    return failure{errc::invalid_argument, "label must have 1 to 100 characters, not " + quote(label)};
+}
+
+result<void> check_room(const plans::account_state& state, std::int64_t live_keys, key_allowance allowance)
+{
+    const auto& limits = state.limits_at(system_clock_source{}.now());
+    const bool waits_for_a_plan = allowance == key_allowance::operator_made && !limits.api_access;
+    if (waits_for_a_plan || live_keys < limits.api_keys)
+        return {};
+    return failure{errc::permission_denied, "The plan " + state.plan_at(system_clock_source{}.now()) + " has " +
+                                                std::to_string(limits.api_keys) +
+                                                " API keys and all are in use: revoke one first"};
+}
+
+std::string join(const std::vector<std::string>& items)
+{
+    std::string text = "{";
+    for (const auto& item : items)
+        text += (text.size() > 1 ? "," : "") + item;
+    return text + "}";
+}
+
+} // namespace
+
+key_store::key_store(postgres::pool& db) : db_(db)
+{
+    for (const auto& wanted : {find_state, count_keys, insert_key, list_keys, revoke_key, find_key_account, find_by_hash,
+                               read_version, list_changed, record_key_uses})
+        db_.prepare(wanted);
+}
+
+postgres::awaitable<result<created_key>> key_store::create(account_id account, std::string label, key_allowance allowance)
+{
+    return db_.transact([account, label, allowance](pqxx::work& tx) -> result<created_key> {
+        if (const auto sane = check_label(label); !sane)
+            return sane.error();
+        const auto version = next_version(tx);
+        const auto states = tx.exec_prepared(find_state.name, account.text());
+        if (states.empty())
+            return no_such_account(account);
+        const auto live_keys = tx.exec_prepared1(count_keys.name, account.text())[0].as<std::int64_t>();
+        if (const auto room = check_room(read_state(states[0]), live_keys, allowance); !room)
+            return room.error();
+
+        const auto key = make_api_key();
+        api_key record;
+        record.id = key_id::make();
+        record.label = label;
+        record.prefix = api_key_prefix(key.reveal());
+        record.position = static_cast<int>(live_keys) + 1;
+        const auto row = tx.exec_prepared1(insert_key.name, account.text(), record.id.text(), record.label, record.prefix,
+                                           pqxx::binarystring(api_key_digest(key.reveal())), version);
+        record.created_at = from_unix_micros(row[0].as<std::int64_t>());
+        return created_key(std::move(record), key);
+    });
+}
+
+postgres::awaitable<result<std::vector<api_key>>> key_store::list(account_id account)
+{
+    return db_.transact([account](pqxx::work& tx) -> result<std::vector<api_key>> {
+        if (tx.exec_prepared(find_state.name, account.text()).empty())
+            return no_such_account(account);
+        std::vector<api_key> keys;
+        for (const auto& row : tx.exec_prepared(list_keys.name, account.text()))
+            keys.push_back(read_key(row));
+        return keys;
+    });
+}
+
+postgres::awaitable<result<void>> key_store::revoke(account_id account, key_id key)
+{
+    return db_.transact([account, key](pqxx::work& tx) -> result<void> {
+        const auto version = next_version(tx);
+        if (tx.exec_prepared(revoke_key.name, account.text(), key.text(), version).affected_rows() == 0)
+            return failure{errc::not_found, "API key " + key.text() + " does not exist"};
+        return {};
+    });
+}
+
+postgres::awaitable<result<account_id>> key_store::find_account(key_id key)
+{
+    return db_.transact([key](pqxx::work& tx) -> result<account_id> {
+        const auto rows = tx.exec_prepared(find_key_account.name, key.text());
+        if (rows.empty())
+            return failure{errc::not_found, "API key " + key.text() + " does not exist"};
+        return account_id::parse(rows[0][0].c_str());
+    });
+}
+
+postgres::awaitable<key_lookup> key_store::find_by_digest(std::string digest)
+{
+    return db_.transact([digest](pqxx::work& tx) {
+        const auto row = tx.exec_prepared1(find_by_hash.name, pqxx::binarystring(digest));
+        key_lookup answer;
+        answer.version = row["changes_version"].as<std::int64_t>();
+        if (row["key_id"].is_null())
+            return answer;
+        key_owner owner;
+        owner.key = key_id::parse(row["key_id"].c_str()).value();
+        owner.position = row["position"].as<int>();
+        owner.account = read_state(row);
+        answer.owner = std::move(owner);
+        return answer;
+    });
+}
+
+postgres::awaitable<change_set> key_store::read_changes(std::optional<std::int64_t> after)
+{
+    return db_.transact([after](pqxx::work& tx) {
+        change_set changes;
+        changes.version = tx.exec_prepared1(read_version.name)[0].as<std::int64_t>();
+        if (!after || *after == changes.version)
+            return changes;
+        // Read after the version: whatever it counts is visible here, and a little more does no harm.
+        for (const auto& row : tx.exec_prepared(list_changed.name, *after, most_named_changes + 1))
+            changes.accounts.push_back(account_id::parse(row[0].c_str()).value());
+        changes.is_complete = changes.accounts.size() <= most_named_changes;
+        return changes;
+    });
+}
+
+postgres::awaitable<void> key_store::record_uses(std::vector<use> uses)
+{
+    std::vector<std::string> accounts, keys, times;
+    for (const auto& entry : uses) {
+        accounts.push_back(entry.account.text());
+        keys.push_back(entry.key.text());
+        times.push_back(std::to_string(to_unix_micros(entry.at)));
+    }
+    return db_.transact([accounts = join(accounts), keys = join(keys), times = join(times)](pqxx::work& tx) {
+        tx.exec_prepared0(record_key_uses.name, accounts, keys, times);
+    });
+}
+
+} // namespace tempinbox::accounts

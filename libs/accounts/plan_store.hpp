@@ -1,0 +1,50 @@
+#pragma once
+
+#include "accounts/state_store.hpp"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace tempinbox::accounts {
+
+struct plan
+{
+    std::string name;
+    plans::plan_limits limits;
+
+    plan() = default;
+};
+
+// The numbers to change; what is absent stays.
+struct plan_change
+{
+    std::optional<bool> api_access;
+    std::optional<std::int64_t> requests_per_day;
+    std::optional<std::int64_t> burst_per_second;
+    std::optional<std::int64_t> live_inboxes;
+    std::optional<std::int64_t> default_ttl_seconds;
+    std::optional<std::int64_t> max_ttl_seconds;
+    std::optional<std::int64_t> max_message_bytes;
+    std::optional<std::int64_t> webhooks;
+    std::optional<std::int64_t> api_keys;
+    std::optional<std::int64_t> routing_rules;
+};
+
+// The table of plans. A change is announced for every account it concerns, in its transaction: the accounts on the plan, and for
+// the free plan also those whose plan ends.
+class plan_store
+{
+public:
+    plan_store(postgres::pool& db, announcements how);
+
+    postgres::awaitable<std::vector<plan>> list();
+    // not_found for an unknown plan, invalid_argument for numbers that contradict each other.
+    postgres::awaitable<result<plan>> set(std::string name, plan_change wanted);
+
+private:
+    postgres::pool& db_;
+    announcements how_;
+};
+
+} // namespace tempinbox::accounts

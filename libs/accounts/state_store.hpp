@@ -1,0 +1,61 @@
+#pragma once
+
+#include "common/outbox/outbox.hpp"
+#include "common/plans/account_state.hpp"
+#include "common/postgres/pool.hpp"
+
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace tempinbox::accounts {
+
+// Who tells the other services of a change. With `publish` the rows are this process's and are handed to it after the commit;
+// without, they are written with an ended lease, so that the next sweep of any gateway sends them.
+struct announcements
+{
+    std::string owner;
+    std::function<void(std::vector<outbox::row>)> publish;
+
+    announcements(std::string instance, std::function<void(std::vector<outbox::row>)> send)
+        : owner(std::move(instance)),
+          publish(std::move(send))
+    {}
+};
+
+// What a committed transaction answers, and the account.state rows it wrote.
+template <class T>
+struct change
+{
+    T value;
+    std::vector<outbox::row> rows;
+
+    change(T outcome, std::vector<outbox::row> written) : value(std::move(outcome)), rows(std::move(written)) {}
+};
+
+// The next number of accounts.changes. It locks that row until the transaction ends, so versions are committed in their order,
+// and whatever is counted after it stays true until the commit. First in every transaction that changes accounts, plans or keys.
+std::int64_t next_version(pqxx::work& tx);
+
+// The numbers of a plan: columns of accounts.plans, or of a view that prefixes their names.
+plans::plan_limits read_limits(const pqxx::row& row, const std::string& prefix = "");
+
+// A row of the view accounts.states.
+plans::account_state read_state(const pqxx::row& row);
+
+// Writes the account.state outbox rows of changed accounts in the change's transaction.
+std::vector<outbox::row> announce(pqxx::work& tx, const announcements& how, const std::vector<plans::account_state>& changed);
+
+// Waits for the transaction, then hands its rows to whoever publishes.
+template <class T>
+postgres::awaitable<result<T>> publish_after(postgres::awaitable<result<change<T>>> transaction, const announcements& how)
+{
+    result<change<T>> outcome = co_await std::move(transaction);
+    if (!outcome)
+        co_return outcome.error();
+    if (how.publish)
+        how.publish(std::move(outcome->rows));
+    co_return std::move(outcome->value);
+}
+
+} // namespace tempinbox::accounts

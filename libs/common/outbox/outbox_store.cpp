@@ -1,0 +1,84 @@
+#include "common/outbox/outbox_store.hpp"
+
+#include "common/postgres/parameters.hpp"
+
+#include <tuple>
+
+namespace tempinbox::outbox {
+namespace {
+
+// By lease, since leases end in the order in which rows were written and the index gives them so, however many wait; the batch is
+// put in order of (key, sequence) afterwards.
+constexpr std::string_view claim_rows = R"(
+WITH due AS (SELECT event_id FROM %.outbox WHERE lease_until <= clock_timestamp() ORDER BY lease_until LIMIT $2 FOR UPDATE SKIP LOCKED)
+UPDATE %.outbox AS o SET owner = $1, lease_until = clock_timestamp() + interval '30 s' FROM due WHERE o.event_id = due.event_id
+RETURNING o.event_id, o.topic, o.key, o.sequence, o.headers, o.payload)";
+
+constexpr std::string_view remove_rows = "DELETE FROM %.outbox WHERE event_id = ANY ($1::uuid[])";
+
+// The oldest by id: a UUIDv7 begins with the time, and the primary key finds it at once.
+constexpr std::string_view measure_rows = R"(
+SELECT (SELECT count(*) FROM (SELECT FROM %.outbox LIMIT 100000) AS some),
+       coalesce((SELECT extract(epoch FROM clock_timestamp() - created_at) FROM %.outbox ORDER BY event_id LIMIT 1), 0))";
+
+std::string for_schema(std::string_view sql, const std::string& schema)
+{
+    std::string text;
+    for (const char c : sql)
+        c == '%' ? text.append(schema) : text.append(1, c);
+    return text;
+}
+
+row read_row(const pqxx::row& columns)
+{
+    row read;
+    read.id = event_id::parse(columns[0].c_str()).value();
+    read.message.topic = columns[1].as<std::string>();
+    read.message.key = columns[2].as<std::string>();
+    read.sequence = columns[3].as<std::int64_t>();
+    read.message.headers = headers_from_text(columns[4].as<std::string>());
+    read.message.is_tombstone = columns[5].is_null();
+    if (!read.message.is_tombstone)
+        read.message.value = postgres::bytes_of(columns[5]);
+    return read;
+}
+
+} // namespace
+
+outbox_store::outbox_store(postgres::pool& db, const std::string& schema)
+    : db_(db),
+      claim_sql_(for_schema(claim_rows, schema)),
+      remove_sql_(for_schema(remove_rows, schema)),
+      measure_sql_(for_schema(measure_rows, schema))
+{}
+
+boost::asio::awaitable<std::vector<row>> outbox_store::claim(const std::string& owner, int limit)
+{
+    return db_.transact([sql = claim_sql_, owner, limit](pqxx::work& tx) {
+        std::vector<row> rows;
+        for (const auto& columns : tx.exec_params(sql, owner, limit))
+            rows.push_back(read_row(columns));
+        std::sort(rows.begin(), rows.end(), [](const row& a, const row& b) {
+            return std::tie(a.message.key, a.sequence) < std::tie(b.message.key, b.sequence);
+        });
+        return rows;
+    });
+}
+
+boost::asio::awaitable<void> outbox_store::remove(const std::vector<std::string>& ids)
+{
+    return db_.transact([sql = remove_sql_, array = postgres::text_array(ids)](pqxx::work& tx) { tx.exec_params0(sql, array); });
+}
+
+boost::asio::awaitable<backlog> outbox_store::measure()
+{
+    return db_.transact([sql = measure_sql_](pqxx::work& tx) {
+        const auto columns = tx.exec1(sql);
+        backlog found;
+        found.rows = columns[0].as<std::int64_t>();
+        found.oldest_seconds = columns[1].as<double>();
+        return found;
+    });
+}
+
+} // namespace tempinbox::outbox

@@ -1,0 +1,31 @@
+#pragma once
+
+#include "common/plans/account_state.hpp"
+#include "common/postgres/pool.hpp"
+#include "mailbox/types.hpp"
+
+#include <optional>
+#include <vector>
+
+namespace tempinbox::mailbox {
+
+// The mailbox's own copy of what topic account.state says, for inbox and mail-ingest. Throws when PostgreSQL cannot be reached.
+class account_store
+{
+public:
+    template <class T = void>
+    using awaitable = boost::asio::awaitable<T>;
+
+    explicit account_store(postgres::pool& db) : db_(db) {}
+
+    // The higher version wins.
+    awaitable<void> put(std::vector<plans::account_state> states);
+    // A tombstone of the topic: the state stays, as deleted, so that no late one brings the account back.
+    awaitable<void> mark_deleted(account_id account);
+    awaitable<std::optional<plans::account_state>> find(account_id account);
+
+private:
+    postgres::pool& db_;
+};
+
+} // namespace tempinbox::mailbox

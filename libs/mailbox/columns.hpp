@@ -1,0 +1,47 @@
+#pragma once
+
+#include "extract/codes.hpp"
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tempinbox::mailbox {
+
+// How values that are no plain scalars travel to and from the mailbox's columns, as text.
+
+// An array of text: takes what PostgreSQL writes for one dimension without NULL; anything else throws.
+std::vector<std::string> from_array(std::string_view literal);
+
+// A parameter of type uuid[].
+template <class Ids>
+std::string to_id_array(const Ids& ids)
+{
+    std::string literal = "{";
+    for (const auto& id : ids) {
+        if (literal.size() > 1)
+            literal += ',';
+        literal += id.text();
+    }
+    return literal + "}";
+}
+
+// jsonb columns.
+std::string to_json(const std::map<std::string, std::string>& metadata);
+std::map<std::string, std::string> metadata_from_json(std::string_view json);
+
+// [{"value","score","part","offset"}] and [{"url","text","kind"}]
+std::string to_json(const std::vector<extract::code>& codes);
+std::string to_json(const std::vector<extract::link>& links);
+std::vector<extract::code> codes_from_json(std::string_view json);
+std::vector<extract::link> links_from_json(std::string_view json);
+
+// A parameter that is NULL where the value is absent; the value must outlive the statement.
+inline const char* or_null(const std::optional<std::string>& value)
+{
+    return value ? value->c_str() : nullptr;
+}
+
+} // namespace tempinbox::mailbox

@@ -1,0 +1,37 @@
+#include "mailbox/compression.hpp"
+
+#include <zstd.h>
+
+#include <stdexcept>
+
+namespace tempinbox::mailbox {
+namespace {
+
+std::size_t checked(std::size_t outcome)
+{
+    if (ZSTD_isError(outcome))
+        throw std::runtime_error(std::string("zstd: ") + ZSTD_getErrorName(outcome));
+    return outcome;
+}
+
+} // namespace
+
+std::string compress(std::string_view raw)
+{
+    std::string frame(ZSTD_compressBound(raw.size()), '\0');
+    frame.resize(checked(ZSTD_compress(frame.data(), frame.size(), raw.data(), raw.size(), 1)));
+    return frame;
+}
+
+std::string decompress(std::string_view frame, std::size_t limit)
+{
+    const unsigned long long size = ZSTD_getFrameContentSize(frame.data(), frame.size());
+    if (size == ZSTD_CONTENTSIZE_ERROR || size == ZSTD_CONTENTSIZE_UNKNOWN || size > limit)
+        throw std::runtime_error("zstd: not a frame that tells a size within the limit");
+    std::string raw(static_cast<std::size_t>(size), '\0');
+    if (checked(ZSTD_decompress(raw.data(), raw.size(), frame.data(), frame.size())) != raw.size())
+        throw std::runtime_error("zstd: the frame is cut short");
+    return raw;
+}
+
+} // namespace tempinbox::mailbox

@@ -1,0 +1,40 @@
+#pragma once
+
+#include "common/postgres/pool.hpp"
+#include "mailbox/types.hpp"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace tempinbox::mailbox {
+
+struct domain
+{
+    std::string name; // lower case, A-labels
+    bool is_default = false;
+    std::optional<account_id> operator_account;
+
+    domain() = default;
+};
+
+// The domains an inbox can be on. Throws when PostgreSQL cannot be reached.
+class domain_store
+{
+public:
+    template <class T = void>
+    using awaitable = boost::asio::awaitable<T>;
+
+    explicit domain_store(postgres::pool& db);
+
+    // The default first, then by name.
+    awaitable<std::vector<domain>> list();
+
+    // Idempotent; the first domain is the default. An operator given replaces the one known before.
+    awaitable<domain> add(std::string name, std::optional<account_id> operator_account);
+
+private:
+    postgres::pool& db_;
+};
+
+} // namespace tempinbox::mailbox

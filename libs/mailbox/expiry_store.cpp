@@ -1,0 +1,112 @@
+#include "mailbox/expiry_store.hpp"
+
+#include "common/postgres/parameters.hpp"
+#include "mailbox/columns.hpp"
+
+namespace tempinbox::mailbox {
+namespace {
+
+// The limit stands in the text, so that the planner knows it.
+const std::string claim_due_sql = R"(
+    UPDATE mailbox.inboxes AS i
+    SET is_live = false, expired_at = i.expires_at, expiry_reason = 'ttl', has_mail_to_purge = i.last_sequence > 0
+    FROM (SELECT account_id, inbox_id FROM mailbox.inboxes WHERE is_live AND expires_at <= now()
+          ORDER BY expires_at LIMIT )" +
+                                  std::to_string(expiry_store::batch_size) + R"( FOR UPDATE SKIP LOCKED) AS due
+    WHERE i.account_id = due.account_id AND i.inbox_id = due.inbox_id
+    RETURNING i.account_id, i.inbox_id, i.email_address, mailbox.to_micros(i.expired_at), mailbox.to_micros(clock_timestamp()))";
+const postgres::statement claim_due{"mailbox_claim_due", claim_due_sql.c_str()};
+
+constexpr postgres::statement claim_one{"mailbox_claim_one", R"(
+    UPDATE mailbox.inboxes
+    SET is_live = false, expired_at = date_trunc('milliseconds', clock_timestamp()), expiry_reason = 'deleted', has_mail_to_purge = last_sequence > 0
+    WHERE account_id = $1 AND inbox_id = $2 AND is_live AND expires_at > now()
+    RETURNING account_id, inbox_id, email_address, mailbox.to_micros(expired_at), mailbox.to_micros(expired_at))"};
+
+// Locked in account order: batches of other processes touch the same accounts.
+constexpr postgres::statement free_places{"mailbox_free_places", R"(
+    WITH ended AS (SELECT account_id, count(*) AS inboxes FROM unnest($1::uuid[]) AS account_id GROUP BY account_id),
+    locked AS MATERIALIZED (
+        SELECT u.account_id, ended.inboxes FROM mailbox.account_usage AS u JOIN ended USING (account_id) ORDER BY u.account_id FOR UPDATE OF u)
+    UPDATE mailbox.account_usage AS u SET live_inboxes = greatest(0, u.live_inboxes - locked.inboxes)
+    FROM locked WHERE u.account_id = locked.account_id)"};
+
+constexpr postgres::statement quarantine_addresses{"mailbox_quarantine_addresses", R"(
+    UPDATE mailbox.addresses AS a SET state = 'quarantined', until = mailbox.from_micros(ended.at) + make_interval(secs => $4::bigint)
+    FROM unnest($1::text[], $2::uuid[], $3::bigint[]) AS ended (address, inbox_id, at)
+    WHERE a.address = ended.address AND a.inbox_id = ended.inbox_id AND a.state = 'live')"};
+
+constexpr postgres::statement next_due{"mailbox_next_due", R"(
+    SELECT mailbox.to_micros(expires_at) - mailbox.to_micros(clock_timestamp()) FROM mailbox.inboxes WHERE is_live ORDER BY expires_at LIMIT 1)"};
+
+// The rest of ending inboxes, once their rows are marked and locked.
+expiry_batch finish(pqxx::work& tx, const pqxx::result& claimed, expiry_reason reason, const std::string& outbox_owner,
+                    std::chrono::seconds quarantine)
+{
+    expiry_batch batch;
+    std::vector<account_id> accounts;
+    std::vector<inbox_id> ids;
+    std::vector<std::string> addresses, times;
+    for (const auto& row : claimed) {
+        ended_inbox ended;
+        ended.account = account_id::parse(row[0].c_str()).value();
+        ended.id = inbox_id::parse(row[1].c_str()).value();
+        ended.address = row[2].as<std::string>();
+        ended.expired_at = from_unix_micros(row[3].as<std::int64_t>());
+        ended.reason = reason;
+        batch.oldest_delay = std::max(batch.oldest_delay, from_unix_micros(row[4].as<std::int64_t>()) - ended.expired_at);
+        accounts.push_back(ended.account);
+        ids.push_back(ended.id);
+        addresses.push_back(ended.address);
+        times.emplace_back(row[3].c_str());
+        batch.events.push_back(make_expired_event(ended));
+        batch.ended.push_back(std::move(ended));
+    }
+    if (batch.ended.empty())
+        return batch;
+    tx.exec_prepared0(free_places.name, to_id_array(accounts));
+    tx.exec_prepared0(quarantine_addresses.name, postgres::text_array(addresses), to_id_array(ids), postgres::text_array(times),
+                      static_cast<std::int64_t>(quarantine.count()));
+    outbox::insert(tx, schema, outbox_owner, batch.events);
+    return batch;
+}
+
+} // namespace
+
+expiry_store::expiry_store(postgres::pool& db, std::string outbox_owner, std::chrono::seconds quarantine)
+    : db_(db),
+      outbox_owner_(std::move(outbox_owner)),
+      quarantine_(quarantine)
+{
+    for (const auto& statement : {claim_due, claim_one, free_places, quarantine_addresses, next_due})
+        db_.prepare(statement);
+}
+
+boost::asio::awaitable<expiry_batch> expiry_store::expire_due()
+{
+    return db_.transact([owner = outbox_owner_, quarantine = quarantine_](pqxx::work& tx) {
+        return finish(tx, tx.exec_prepared(claim_due.name), expiry_reason::ttl, owner, quarantine);
+    });
+}
+
+boost::asio::awaitable<std::optional<std::chrono::microseconds>> expiry_store::until_next_due()
+{
+    return db_.transact([](pqxx::work& tx) -> std::optional<std::chrono::microseconds> {
+        const auto rows = tx.exec_prepared(next_due.name);
+        if (rows.empty())
+            return std::nullopt;
+        return std::chrono::microseconds{rows[0][0].as<std::int64_t>()};
+    });
+}
+
+boost::asio::awaitable<result<expiry_batch>> expiry_store::expire(account_id account, inbox_id id)
+{
+    return db_.transact([account, id, owner = outbox_owner_, quarantine = quarantine_](pqxx::work& tx) -> result<expiry_batch> {
+        const auto claimed = tx.exec_prepared(claim_one.name, account.text(), id.text());
+        if (claimed.empty())
+            return failure{errc::not_found, "Inbox " + id.text() + " does not exist"};
+        return finish(tx, claimed, expiry_reason::deleted, owner, quarantine);
+    });
+}
+
+} // namespace tempinbox::mailbox

@@ -1,0 +1,30 @@
+#include "mailbox/inbox_events.hpp"
+
+#include "common/events/events.hpp"
+#include "mailbox/timestamps.hpp"
+
+namespace tempinbox::mailbox {
+
+outbox::row make_created_event(const inbox& made)
+{
+    events::v1::InboxCreated event;
+    event.set_inbox_id(made.id.text());
+    event.set_account_id(made.account.text());
+    event.set_email_address(made.address);
+    set_timestamp(*event.mutable_created_at(), made.created_at);
+    set_timestamp(*event.mutable_expires_at(), made.expires_at);
+    return events::make_row(event, event_id::make(), trace::traceparent::make());
+}
+
+outbox::row make_expired_event(const ended_inbox& ended)
+{
+    events::v1::InboxExpired event;
+    event.set_inbox_id(ended.id.text());
+    event.set_account_id(ended.account.text());
+    event.set_email_address(ended.address);
+    set_timestamp(*event.mutable_expired_at(), ended.expired_at);
+    event.set_reason(ended.reason == expiry_reason::ttl ? events::v1::EXPIRY_REASON_TTL : events::v1::EXPIRY_REASON_DELETED);
+    return events::make_row(event, event_id::make(), trace::traceparent::make());
+}
+
+} // namespace tempinbox::mailbox

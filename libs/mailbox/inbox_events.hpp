@@ -1,0 +1,23 @@
+#pragma once
+
+#include "common/outbox/outbox.hpp"
+#include "mailbox/types.hpp"
+
+namespace tempinbox::mailbox {
+
+// The outbox rows of what happens to inboxes; each has an id of its own and begins a trace.
+outbox::row make_created_event(const inbox& made);
+
+struct ended_inbox
+{
+    account_id account;
+    inbox_id id;
+    std::string address;
+    time_point expired_at;
+    expiry_reason reason = expiry_reason::ttl;
+
+    ended_inbox() = default;
+};
+outbox::row make_expired_event(const ended_inbox& ended);
+
+} // namespace tempinbox::mailbox

@@ -1,0 +1,12 @@
+#pragma once
+
+#include "mailbox/inbox_store.hpp"
+
+namespace tempinbox::mailbox {
+
+// The lists of inbox_store, in its transactions.
+void prepare_inbox_lists(postgres::pool& db);
+result<page<inbox>> list_inboxes(pqxx::work& tx, account_id account, const inbox_filter& filter, int limit,
+                                 const std::string& cursor);
+
+} // namespace tempinbox::mailbox

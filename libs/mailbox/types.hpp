@@ -1,0 +1,92 @@
+#pragma once
+
+#include "common/core/ids.hpp"
+#include "common/core/time.hpp"
+#include "extract/codes.hpp"
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace tempinbox::mailbox {
+
+inline constexpr const char* schema = "mailbox";
+// The newest file of services/inbox/migrations that the code needs.
+inline constexpr int schema_version = 1;
+
+// What an inbox without end (postmaster, abuse) has as its expiry: 9999-12-31T00:00:00Z.
+inline constexpr time_point endless{std::chrono::seconds{253'402'214'400}};
+
+// An inbox as its account sees it. Whether it is live is judged by the database's clock, so one that is due has ended even before
+// it is marked.
+struct inbox
+{
+    account_id account;
+    inbox_id id;
+    std::string address;
+    std::optional<std::string> name;
+    std::vector<std::string> tags;
+    std::map<std::string, std::string> metadata;
+    bool is_live = true;
+    std::int64_t email_count = 0;
+    std::int64_t last_sequence = 0;
+    std::optional<time_point> last_email_at;
+    time_point created_at;
+    time_point expires_at;
+    std::optional<time_point> expired_at;
+
+    inbox() = default;
+};
+
+enum class expiry_reason { ttl, deleted };
+
+// A row of a list of emails.
+struct email_summary
+{
+    email_id id;
+    inbox_id inbox;
+    std::int64_t sequence = 0;
+    std::string from; // the first address of From, or the envelope sender
+    std::string from_name;
+    std::vector<std::string> rcpt_to;
+    std::string subject;
+    std::string preview;
+    time_point received_at;
+    std::int64_t size = 0;
+    int attachment_count = 0;
+    bool is_read = false;
+    std::vector<extract::code> codes;
+
+    email_summary() = default;
+};
+
+// A whole email: what was found before its commit, and the message as received.
+struct stored_email
+{
+    email_summary summary;
+    std::vector<std::string> to_header;
+    std::optional<std::string> message_id;
+    std::string mail_from;
+    std::string remote_address;
+    std::string helo;
+    std::optional<std::string> tls;
+    std::vector<extract::link> links;
+    std::vector<std::string> defects;
+    std::string raw;
+
+    stored_email() = default;
+};
+
+// A page of a list, newest first, and where the next one starts (empty: no more).
+template <class T>
+struct page
+{
+    std::vector<T> items;
+    std::string next_cursor;
+
+    page() = default;
+};
+
+} // namespace tempinbox::mailbox

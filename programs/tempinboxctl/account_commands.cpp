@@ -1,0 +1,141 @@
+#include "tempinboxctl/command.hpp"
+
+#include "common/core/text.hpp"
+#include "tempinboxctl/session.hpp"
+
+namespace tempinbox::ctl {
+namespace {
+
+using boost::asio::awaitable;
+
+constexpr std::size_t page_size = 500;
+constexpr const char* plan_names = "free, starter, pass7, pro, business or premium";
+
+record to_record(const accounts::account& shown)
+{
+    record fields;
+    fields.add("accountId", shown.id().text()).add("email", shown.email).add("plan", shown.state.plan);
+    fields.add_time("planEndsAt", shown.state.plan_ends_at);
+    return fields;
+}
+
+record to_full_record(const accounts::account& shown)
+{
+    const auto now = system_clock_source{}.now();
+    const auto& limits = shown.state.limits_at(now);
+    auto fields = to_record(shown);
+    fields.add_time("createdAt", shown.created_at);
+    fields.add("apiAccess", limits.api_access).add("requestsPerDay", limits.requests_per_day);
+    fields.add("liveInboxes", std::int64_t{limits.live_inboxes}).add("maxTtlSeconds", std::int64_t{limits.max_ttl.count()});
+    fields.add("maxMessageBytes", limits.max_message_bytes).add("webhooks", std::int64_t{limits.webhooks});
+    fields.add("apiKeys", std::int64_t{limits.api_keys}).add("routingRules", std::int64_t{limits.routing_rules});
+    return fields;
+}
+
+awaitable<result<answer>> create(session& suite, arguments given)
+{
+    auto email = *given.value("email");
+    auto plan = *given.value("plan");
+    const auto id = account_id::make();
+    const auto created = co_await suite.accounts().create(id, std::move(email), std::move(plan));
+    if (!created)
+        co_return created.error();
+    co_return answer(to_record(*created));
+}
+
+awaitable<result<answer>> show(session& suite, arguments given)
+{
+    const auto found = co_await suite.find_account(given.at("ACCOUNT"));
+    if (!found)
+        co_return found.error();
+    co_return answer(to_full_record(*found));
+}
+
+awaitable<result<answer>> list(session& suite, arguments)
+{
+    std::vector<record> all;
+    std::optional<account_id> last;
+    bool has_more = true;
+    while (has_more) {
+        const auto page = co_await suite.accounts().list(page_size, last);
+        for (const auto& one : page)
+            all.push_back(to_record(one));
+        has_more = page.size() == page_size;
+        if (has_more)
+            last = page.back().id();
+    }
+    co_return answer("accounts", std::move(all));
+}
+
+result<std::optional<time_point>> read_end(const arguments& given)
+{
+    const auto text = given.value("ends-at");
+    if (!text)
+        return std::optional<time_point>();
+    const auto time = parse_iso8601(*text);
+    if (!time)
+        return failure{errc::invalid_argument, "--ends-at must be a time such as 2026-11-21T10:00:00Z, not " + quote(*text)};
+    return time;
+}
+
+awaitable<result<answer>> set_plan(session& suite, arguments given)
+{
+    const auto ends_at = read_end(given);
+    if (!ends_at)
+        co_return ends_at.error();
+    const auto found = co_await suite.find_account(given.at("ACCOUNT"));
+    if (!found)
+        co_return found.error();
+    auto plan = *given.value("plan");
+    const auto changed = co_await suite.accounts().set_plan(found->id(), std::move(plan), *ends_at);
+    if (!changed)
+        co_return changed.error();
+    co_return answer(to_record(*changed));
+}
+
+awaitable<result<answer>> remove(session& suite, arguments given)
+{
+    const auto found = co_await suite.find_account(given.at("ACCOUNT"));
+    if (!found)
+        co_return found.error();
+    const auto removed = co_await suite.accounts().remove(found->id());
+    if (!removed)
+        co_return removed.error();
+    record fields;
+    fields.add("accountId", removed->id().text()).add("deleted", true);
+    co_return answer(std::move(fields));
+}
+
+} // namespace
+
+std::vector<command> account_commands()
+{
+    const positional account("ACCOUNT", "id or email address of the account");
+    std::vector<command> commands;
+
+    auto& creating = commands.emplace_back("account create", "Makes an account");
+    creating.options.emplace_back("email", "E", "email address, unique", option::kind::required);
+    creating.options.emplace_back("plan", "P", plan_names, option::kind::required);
+    creating.run = create;
+
+    auto& showing = commands.emplace_back("account show", "Shows an account and what its plan allows now");
+    showing.positionals.push_back(account);
+    showing.run = show;
+
+    auto& listing = commands.emplace_back("account list", "Lists all accounts, newest first");
+    listing.run = list;
+
+    auto& planning = commands.emplace_back("account set-plan", "Puts an account on a plan, in force everywhere within 1 s");
+    planning.positionals.push_back(account);
+    planning.options.emplace_back("plan", "P", plan_names, option::kind::required);
+    planning.options.emplace_back("ends-at", "TIME", "when the plan ends and the account is on free; pass7 without it: in 7 days",
+                                  option::kind::optional);
+    planning.run = set_plan;
+
+    auto& deleting = commands.emplace_back("account delete", "Deletes an account and revokes its keys");
+    deleting.positionals.push_back(account);
+    deleting.run = remove;
+    return commands;
+}
+
+} // namespace tempinbox::ctl

@@ -1,0 +1,91 @@
+#pragma once
+
+#include "common/core/errors.hpp"
+#include "tempinboxctl/answer.hpp"
+
+#include <boost/asio/awaitable.hpp>
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tempinbox::ctl {
+
+class session;
+
+enum class need { required, optional };
+
+struct positional
+{
+    std::string name; // as in help: ACCOUNT
+    std::string meaning;
+    need needed = need::required;
+
+    positional(std::string title, std::string text, need how = need::required)
+        : name(std::move(title)),
+          meaning(std::move(text)),
+          needed(how)
+    {}
+};
+
+struct option
+{
+    enum class kind { required, optional, repeated, flag };
+
+    std::string name;  // without the dashes
+    std::string value; // as in help: N; empty for a flag
+    std::string meaning;
+    kind takes = kind::optional;
+
+    option(std::string title, std::string placeholder, std::string text, kind how)
+        : name(std::move(title)),
+          value(std::move(placeholder)),
+          meaning(std::move(text)),
+          takes(how)
+    {}
+};
+
+// What the command line gave to a command: required ones are there.
+class arguments
+{
+public:
+    arguments() = default;
+
+    std::map<std::string, std::string> positionals;
+    std::map<std::string, std::vector<std::string>> options;
+
+    const std::string& at(const std::string& positional_name) const { return positionals.at(positional_name); }
+    std::optional<std::string> positional_of(const std::string& name) const;
+    std::optional<std::string> value(const std::string& option_name) const;
+    std::vector<std::string> values(const std::string& option_name) const;
+    bool has(const std::string& option_name) const { return options.contains(option_name); }
+    // Absent where not given; the failure names the option and its bounds.
+    result<std::optional<std::int64_t>> integer(const std::string& option_name, std::int64_t least, std::int64_t most) const;
+    result<std::optional<bool>> truth(const std::string& option_name) const;
+};
+
+// One verb: `account create`.
+struct command
+{
+    std::string name;
+    std::string purpose;
+    std::vector<positional> positionals;
+    std::vector<option> options;
+    std::function<boost::asio::awaitable<result<answer>>(session&, arguments)> run;
+
+    explicit command(std::string words, std::string text) : name(std::move(words)), purpose(std::move(text)) {}
+};
+
+std::vector<command> account_commands();
+std::vector<command> plan_commands();
+std::vector<command> key_commands();
+std::vector<command> domain_commands();
+std::vector<command> webhook_commands();
+std::vector<command> rule_commands();
+std::vector<command> topic_commands();
+std::vector<command> all_commands();
+
+} // namespace tempinbox::ctl

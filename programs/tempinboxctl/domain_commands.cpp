@@ -1,0 +1,65 @@
+#include "tempinboxctl/command.hpp"
+
+#include "tempinboxctl/session.hpp"
+
+#include "tempinbox/inbox/v1/inbox_service.pb.h"
+
+namespace tempinbox::ctl {
+namespace {
+
+using boost::asio::awaitable;
+
+record to_record(const inbox::v1::Domain& shown)
+{
+    record fields;
+    fields.add("domain", shown.domain()).add("default", shown.is_default());
+    return fields;
+}
+
+awaitable<result<answer>> add(session& suite, arguments given)
+{
+    inbox::v1::AddDomainRequest wanted;
+    wanted.set_domain(given.at("DOMAIN"));
+    if (const auto named = given.value("operator")) {
+        const auto account = co_await suite.find_account(*named);
+        if (!account)
+            co_return account.error();
+        wanted.set_operator_account_id(account->id().text());
+    }
+    const auto added =
+        co_await suite.inbox().call<inbox::v1::AddDomainResponse>("tempinbox.inbox.v1.InboxService/AddDomain", wanted);
+    if (!added)
+        co_return added.error();
+    co_return answer(to_record(added->domain()));
+}
+
+awaitable<result<answer>> list(session& suite, arguments)
+{
+    const inbox::v1::ListDomainsRequest wanted;
+    const auto found =
+        co_await suite.inbox().call<inbox::v1::ListDomainsResponse>("tempinbox.inbox.v1.InboxService/ListDomains", wanted);
+    if (!found)
+        co_return found.error();
+    std::vector<record> all;
+    for (const auto& domain : found->domains())
+        all.push_back(to_record(domain));
+    co_return answer("domains", std::move(all));
+}
+
+} // namespace
+
+std::vector<command> domain_commands()
+{
+    std::vector<command> commands;
+    auto& adding = commands.emplace_back("domain add", "Takes mail for a domain; the first one is the default");
+    adding.positionals.emplace_back("DOMAIN", "the domain");
+    adding.options.emplace_back("operator", "ACCOUNT", "account that gets postmaster@ and abuse@ of it, as inboxes without end",
+                                option::kind::optional);
+    adding.run = add;
+
+    auto& listing = commands.emplace_back("domain list", "Lists the domains an inbox can use");
+    listing.run = list;
+    return commands;
+}
+
+} // namespace tempinbox::ctl

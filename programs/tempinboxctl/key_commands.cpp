@@ -1,0 +1,96 @@
+#include "tempinboxctl/command.hpp"
+
+#include "tempinboxctl/session.hpp"
+
+namespace tempinbox::ctl {
+namespace {
+
+using boost::asio::awaitable;
+
+awaitable<result<answer>> create(session& suite, arguments given)
+{
+    const auto account = co_await suite.find_account(given.at("ACCOUNT"));
+    if (!account)
+        co_return account.error();
+    auto label = *given.value("label");
+    const auto made = co_await suite.keys().create(account->id(), std::move(label), accounts::key_allowance::operator_made);
+    if (!made)
+        co_return made.error();
+    record fields;
+    fields.add("keyId", made->record.id.text()).add("label", made->record.label).add("key", made->key.reveal());
+    co_return answer(std::move(fields));
+}
+
+awaitable<result<answer>> list(session& suite, arguments given)
+{
+    const auto account = co_await suite.find_account(given.at("ACCOUNT"));
+    if (!account)
+        co_return account.error();
+    const auto keys = co_await suite.keys().list(account->id());
+    if (!keys)
+        co_return keys.error();
+    const auto& limits = account->state.limits_at(system_clock_source{}.now());
+    std::vector<record> all;
+    for (const auto& key : *keys) {
+        auto& fields = all.emplace_back();
+        fields.add("keyId", key.id.text())
+            .add("label", key.label)
+            .add("prefix", key.prefix)
+            .add_time("createdAt", key.created_at);
+        fields.add_time("lastUsedAt", key.last_used_at).add("isActive", limits.api_access && key.position <= limits.api_keys);
+    }
+    co_return answer("keys", std::move(all));
+}
+
+// The account is optional: a key id says enough.
+awaitable<result<account_id>> owner_of(session& suite, const arguments& given, key_id key)
+{
+    const auto named = given.positional_of("ACCOUNT");
+    if (!named)
+        co_return co_await suite.keys().find_account(key);
+    const auto account = co_await suite.find_account(*named);
+    if (!account)
+        co_return account.error();
+    co_return account->id();
+}
+
+awaitable<result<answer>> revoke(session& suite, arguments given)
+{
+    const auto key = key_id::parse(given.at("KEY"));
+    if (!key)
+        co_return key.error();
+    const auto account = co_await owner_of(suite, given, *key);
+    if (!account)
+        co_return account.error();
+    const auto revoked = co_await suite.keys().revoke(*account, *key);
+    if (!revoked)
+        co_return revoked.error();
+    record fields;
+    fields.add("keyId", key->text()).add("revoked", true);
+    co_return answer(std::move(fields));
+}
+
+} // namespace
+
+std::vector<command> key_commands()
+{
+    const positional account("ACCOUNT", "id or email address of the account");
+    std::vector<command> commands;
+
+    auto& creating = commands.emplace_back("key create", "Makes an API key; this is the only time it is shown");
+    creating.positionals.push_back(account);
+    creating.options.emplace_back("label", "L", "what the key is for, 1 to 100 characters", option::kind::required);
+    creating.run = create;
+
+    auto& listing = commands.emplace_back("key list", "Lists an account's API keys, oldest first");
+    listing.positionals.push_back(account);
+    listing.run = list;
+
+    auto& revoking = commands.emplace_back("key revoke", "Revokes an API key, refused everywhere within 1 s");
+    revoking.positionals.emplace_back("ACCOUNT", "id or email address of the account", need::optional);
+    revoking.positionals.emplace_back("KEY", "keyId of the key");
+    revoking.run = revoke;
+    return commands;
+}
+
+} // namespace tempinbox::ctl

@@ -1,0 +1,106 @@
+#include "tempinboxctl/command.hpp"
+
+#include "tempinboxctl/session.hpp"
+
+#include <limits>
+
+namespace tempinbox::ctl {
+namespace {
+
+using boost::asio::awaitable;
+
+record to_record(const accounts::plan& shown)
+{
+    const auto& limits = shown.limits;
+    record fields;
+    fields.add("plan", shown.name).add("apiAccess", limits.api_access).add("requestsPerDay", limits.requests_per_day);
+    fields.add("burstPerSecond", std::int64_t{limits.burst_per_second}).add("liveInboxes", std::int64_t{limits.live_inboxes});
+    fields.add("defaultTtlSeconds", std::int64_t{limits.default_ttl.count()})
+        .add("maxTtlSeconds", std::int64_t{limits.max_ttl.count()});
+    fields.add("maxMessageBytes", limits.max_message_bytes).add("webhooks", std::int64_t{limits.webhooks});
+    fields.add("apiKeys", std::int64_t{limits.api_keys}).add("routingRules", std::int64_t{limits.routing_rules});
+    return fields;
+}
+
+awaitable<result<answer>> list(session& suite, arguments)
+{
+    const auto plans = co_await suite.plans().list();
+    std::vector<record> all;
+    for (const auto& one : plans)
+        all.push_back(to_record(one));
+    co_return answer("plans", std::move(all));
+}
+
+// A number of a plan: its option, where it goes, and its bounds.
+struct number
+{
+    const char* option_name;
+    const char* meaning;
+    std::optional<std::int64_t> accounts::plan_change::*target;
+    std::int64_t least;
+    std::int64_t most;
+};
+
+constexpr std::int64_t int_most = std::numeric_limits<std::int32_t>::max();
+constexpr std::int64_t year_seconds = 366LL * 86'400;
+constexpr number numbers[] = {
+    {"requests-per-day", "requests a day; 0: unlimited", &accounts::plan_change::requests_per_day, 0, 1'000'000'000'000},
+    {"burst-per-second", "requests a second; 0: unlimited", &accounts::plan_change::burst_per_second, 0, int_most},
+    {"live-inboxes", "live inboxes at a time", &accounts::plan_change::live_inboxes, 0, int_most},
+    {"default-ttl-seconds", "life of an inbox that does not ask for one", &accounts::plan_change::default_ttl_seconds, 60,
+     year_seconds},
+    {"max-ttl-seconds", "longest life of an inbox", &accounts::plan_change::max_ttl_seconds, 60, year_seconds},
+    {"max-message-bytes", "largest message", &accounts::plan_change::max_message_bytes, 1'024, 1LL << 30},
+    {"webhooks", "webhook endpoints", &accounts::plan_change::webhooks, 0, 10'000},
+    {"api-keys", "active API keys", &accounts::plan_change::api_keys, 0, 10'000},
+    {"routing-rules", "active routing rules", &accounts::plan_change::routing_rules, 0, 10'000},
+};
+
+result<accounts::plan_change> read_change(const arguments& given)
+{
+    accounts::plan_change wanted;
+    for (const auto& known : numbers) {
+        const auto value = given.integer(known.option_name, known.least, known.most);
+        if (!value)
+            return value.error();
+        wanted.*known.target = *value;
+    }
+    const auto api_access = given.truth("api-access");
+    if (!api_access)
+        return api_access.error();
+    wanted.api_access = *api_access;
+    if (given.options.empty())
+        return failure{errc::invalid_argument, "name at least one number to change, such as --requests-per-day 5000"};
+    return wanted;
+}
+
+awaitable<result<answer>> set(session& suite, arguments given)
+{
+    const auto wanted = read_change(given);
+    if (!wanted)
+        co_return wanted.error();
+    const auto changed = co_await suite.plans().set(given.at("PLAN"), *wanted);
+    if (!changed)
+        co_return changed.error();
+    co_return answer(to_record(*changed));
+}
+
+} // namespace
+
+std::vector<command> plan_commands()
+{
+    std::vector<command> commands;
+    auto& listing = commands.emplace_back("plan list", "Lists the plans and their numbers");
+    listing.run = list;
+
+    auto& setting =
+        commands.emplace_back("plan set", "Changes numbers of a plan for all its accounts, in force everywhere within 1 s");
+    setting.positionals.emplace_back("PLAN", "name of the plan");
+    for (const auto& known : numbers)
+        setting.options.emplace_back(known.option_name, "N", known.meaning, option::kind::optional);
+    setting.options.emplace_back("api-access", "BOOL", "whether API keys open anything: true or false", option::kind::optional);
+    setting.run = set;
+    return commands;
+}
+
+} // namespace tempinbox::ctl

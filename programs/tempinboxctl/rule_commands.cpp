@@ -1,0 +1,135 @@
+#include "tempinboxctl/command.hpp"
+
+#include "tempinboxctl/condition_text.hpp"
+#include "tempinboxctl/session.hpp"
+
+#include "tempinbox/webhooks/v1/webhook_service.pb.h"
+
+namespace tempinbox::ctl {
+namespace {
+
+using boost::asio::awaitable;
+using namespace webhooks::v1;
+
+// Fields as in the API; the id is called `id` there.
+record to_record(const Rule& shown)
+{
+    std::vector<record> conditions;
+    for (const auto& condition : shown.conditions())
+        conditions.emplace_back()
+            .add("field", condition.field())
+            .add("operator", condition.operator_())
+            .add("value", condition.value());
+    record fields;
+    fields.add("id", shown.rule_id()).add("name", shown.name()).add("webhookId", shown.webhook_id());
+    fields.add("conditions", std::move(conditions)).add("isEnabled", shown.is_enabled());
+    fields.add_time("createdAt", from_unix_micros(shown.created_at().seconds() * 1'000'000 + shown.created_at().nanos() / 1'000));
+    return fields;
+}
+
+result<CreateRuleRequest> read_rule(const arguments& given, const accounts::account& account)
+{
+    const auto webhook = webhook_id::parse(*given.value("webhook"));
+    if (!webhook)
+        return webhook.error();
+    CreateRuleRequest wanted;
+    *wanted.mutable_account() = plans::to_proto(account.state);
+    wanted.set_rule_id(rule_id::make().text());
+    wanted.set_name(*given.value("name"));
+    wanted.set_webhook_id(webhook->text());
+    wanted.set_is_enabled(!given.has("disabled"));
+    for (const auto& text : given.values("when")) {
+        const auto condition = parse_condition(text);
+        if (!condition)
+            return condition.error();
+        auto& added = *wanted.add_conditions();
+        added.set_field(std::string(rules::to_string(condition->what)));
+        added.set_operator_(std::string(rules::to_string(condition->how)));
+        added.set_value(condition->value);
+    }
+    return wanted;
+}
+
+awaitable<result<answer>> create(session& suite, arguments given)
+{
+    const auto account = co_await suite.find_account(given.at("ACCOUNT"));
+    if (!account)
+        co_return account.error();
+    const auto wanted = read_rule(given, *account);
+    if (!wanted)
+        co_return wanted.error();
+    const auto created =
+        co_await suite.webhook_dispatcher().call<CreateRuleResponse>("tempinbox.webhooks.v1.WebhookService/CreateRule", *wanted);
+    if (!created)
+        co_return created.error();
+    co_return answer(to_record(created->rule()));
+}
+
+awaitable<result<answer>> list(session& suite, arguments given)
+{
+    const auto account = co_await suite.find_account(given.at("ACCOUNT"));
+    if (!account)
+        co_return account.error();
+    ListRulesRequest wanted;
+    wanted.set_account_id(account->id().text());
+    const auto found =
+        co_await suite.webhook_dispatcher().call<ListRulesResponse>("tempinbox.webhooks.v1.WebhookService/ListRules", wanted);
+    if (!found)
+        co_return found.error();
+    std::vector<record> all;
+    for (const auto& rule : found->rules())
+        all.push_back(to_record(rule));
+    co_return answer("rules", std::move(all));
+}
+
+awaitable<result<answer>> remove(session& suite, arguments given)
+{
+    const auto rule = rule_id::parse(given.at("RULE"));
+    if (!rule)
+        co_return rule.error();
+    const auto account = co_await suite.find_account(given.at("ACCOUNT"));
+    if (!account)
+        co_return account.error();
+    DeleteRuleRequest wanted;
+    wanted.set_account_id(account->id().text());
+    wanted.set_rule_id(rule->text());
+    const auto removed =
+        co_await suite.webhook_dispatcher().call<DeleteRuleResponse>("tempinbox.webhooks.v1.WebhookService/DeleteRule", wanted);
+    if (!removed)
+        co_return removed.error();
+    record fields;
+    fields.add("id", rule->text()).add("deleted", true);
+    co_return answer(std::move(fields));
+}
+
+} // namespace
+
+std::vector<command> rule_commands()
+{
+    const positional account("ACCOUNT", "id or email address of the account");
+    std::vector<command> commands;
+
+    auto& creating = commands.emplace_back("rule create", "Makes a routing rule; without --when it matches all mail");
+    creating.positionals.push_back(account);
+    creating.options.emplace_back("name", "N", "name of the rule, 1 to 100 characters", option::kind::required);
+    creating.options.emplace_back("webhook", "WEBHOOK", "webhookId of the endpoint that gets matching mail",
+                                  option::kind::required);
+    creating.options.emplace_back(
+        "when", "CONDITION",
+        "FIELD OPERATOR VALUE: subject, from or to; contains, equals, starts_with or ends_with; all must match",
+        option::kind::repeated);
+    creating.options.emplace_back("disabled", "", "makes the rule without putting it in force", option::kind::flag);
+    creating.run = create;
+
+    auto& listing = commands.emplace_back("rule list", "Lists an account's routing rules");
+    listing.positionals.push_back(account);
+    listing.run = list;
+
+    auto& deleting = commands.emplace_back("rule delete", "Deletes a routing rule");
+    deleting.positionals.push_back(account);
+    deleting.positionals.emplace_back("RULE", "id of the rule");
+    deleting.run = remove;
+    return commands;
+}
+
+} // namespace tempinbox::ctl

@@ -1,0 +1,117 @@
+#include "tempinboxctl/session.hpp"
+
+namespace tempinbox::ctl {
+namespace {
+
+[[noreturn]] void refuse(std::string_view setting)
+{
+    throw failure_error(failure{errc::invalid_argument, "--" + std::string(setting) + " or " + config::environment_name(setting) +
+                                                            " must be set for this command"});
+}
+
+} // namespace
+
+settings read_settings(config::reader& reader)
+{
+    settings chosen;
+    chosen.database = reader.text("database", "", "PostgreSQL with the schema accounts, as libpq takes it");
+    chosen.inbox_rpc =
+        reader.addresses("inbox-rpc", "127.0.0.1:9101", "Replicas of the inbox service, host:port, comma-separated");
+    chosen.webhook_dispatcher_rpc = reader.addresses("webhook-dispatcher-rpc", "127.0.0.1:9103",
+                                                     "Replicas of the webhook dispatcher, host:port, comma-separated");
+    chosen.rpc_token_file = reader.readable_file("rpc-token-file", "", "Shared token of the internal calls");
+    chosen.kafka_brokers = reader.text("kafka-brokers", "", "Kafka brokers, host:port, comma-separated");
+    chosen.output = reader.choice("output", "text", {"text", "json"}, "How answers are shown");
+    return chosen;
+}
+
+session::session(runtime::host& host, settings chosen) : host_(host), settings_(std::move(chosen)) {}
+
+session::~session()
+{
+    if (db_)
+        db_->stop();
+}
+
+postgres::pool& session::db()
+{
+    if (!db_) {
+        if (settings_.database.empty())
+            refuse("database");
+        postgres::settings chosen;
+        chosen.dsn = settings_.database;
+        chosen.connections = 1;
+        chosen.statement_timeout = std::chrono::seconds(60);
+        db_ = std::make_unique<postgres::pool>(host_, std::move(chosen));
+    }
+    return *db_;
+}
+
+// Rows are left to the gateways, which sweep the outbox several times a second.
+accounts::announcements session::announcements() const
+{
+    return accounts::announcements(host_.instance(), nullptr);
+}
+
+accounts::account_store& session::accounts()
+{
+    if (!accounts_)
+        accounts_ = std::make_unique<accounts::account_store>(db(), announcements());
+    return *accounts_;
+}
+
+accounts::plan_store& session::plans()
+{
+    if (!plans_)
+        plans_ = std::make_unique<accounts::plan_store>(db(), announcements());
+    return *plans_;
+}
+
+accounts::key_store& session::keys()
+{
+    if (!keys_)
+        keys_ = std::make_unique<accounts::key_store>(db());
+    return *keys_;
+}
+
+rpc::tokens& session::tokens()
+{
+    if (!tokens_) {
+        if (settings_.rpc_token_file.empty())
+            refuse("rpc-token-file");
+        tokens_ = std::make_unique<rpc::tokens>(settings_.rpc_token_file);
+    }
+    return *tokens_;
+}
+
+rpc::client& session::inbox()
+{
+    if (!inbox_)
+        inbox_ = std::make_unique<rpc::client>(host_, settings_.inbox_rpc, tokens());
+    return *inbox_;
+}
+
+rpc::client& session::webhook_dispatcher()
+{
+    if (!webhook_dispatcher_)
+        webhook_dispatcher_ = std::make_unique<rpc::client>(host_, settings_.webhook_dispatcher_rpc, tokens());
+    return *webhook_dispatcher_;
+}
+
+kafka::settings session::kafka() const
+{
+    if (settings_.kafka_brokers.empty())
+        refuse("kafka-brokers");
+    kafka::settings cluster;
+    cluster.brokers = settings_.kafka_brokers;
+    return cluster;
+}
+
+boost::asio::awaitable<result<accounts::account>> session::find_account(std::string id_or_email)
+{
+    if (const auto id = uuid::parse(id_or_email))
+        return accounts().find(account_id{*id});
+    return accounts().find_by_email(std::move(id_or_email));
+}
+
+} // namespace tempinbox::ctl

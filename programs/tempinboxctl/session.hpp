@@ -1,0 +1,65 @@
+#pragma once
+
+#include "accounts/account_store.hpp"
+#include "accounts/key_store.hpp"
+#include "accounts/plan_store.hpp"
+#include "common/config/reader.hpp"
+#include "common/kafka/settings.hpp"
+#include "common/rpc/client.hpp"
+#include "common/runtime/host.hpp"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace tempinbox::ctl {
+
+// Where the suite is; each command needs some of it.
+struct settings
+{
+    std::string database;
+    std::vector<host_port> inbox_rpc;
+    std::vector<host_port> webhook_dispatcher_rpc;
+    std::string rpc_token_file;
+    std::string kafka_brokers;
+    std::string output;
+};
+
+settings read_settings(config::reader& reader);
+
+// The connections of one run, made when a command first asks for them. A missing setting is an invalid_argument failure, thrown
+// as failure_error.
+class session
+{
+public:
+    session(runtime::host& host, settings chosen);
+    ~session();
+    session(const session&) = delete;
+
+    accounts::account_store& accounts();
+    accounts::plan_store& plans();
+    accounts::key_store& keys();
+    rpc::client& inbox();
+    rpc::client& webhook_dispatcher();
+    kafka::settings kafka() const;
+
+    // By id or email address.
+    boost::asio::awaitable<result<accounts::account>> find_account(std::string id_or_email);
+
+private:
+    postgres::pool& db();
+    rpc::tokens& tokens();
+    accounts::announcements announcements() const;
+
+    runtime::host& host_;
+    settings settings_;
+    std::unique_ptr<postgres::pool> db_;
+    std::unique_ptr<accounts::account_store> accounts_;
+    std::unique_ptr<accounts::plan_store> plans_;
+    std::unique_ptr<accounts::key_store> keys_;
+    std::unique_ptr<rpc::tokens> tokens_;
+    std::unique_ptr<rpc::client> inbox_;
+    std::unique_ptr<rpc::client> webhook_dispatcher_;
+};
+
+} // namespace tempinbox::ctl

@@ -1,0 +1,55 @@
+#include "gateway/api/account.hpp"
+
+#include "gateway/api/json.hpp"
+#include "gateway/api/query_reader.hpp"
+
+namespace tempinbox::gateway {
+namespace {
+
+constexpr int most_webhooks = 100;
+
+inbox::v1::CountInboxesRequest count_inboxes_of(const caller& who)
+{
+    inbox::v1::CountInboxesRequest wanted;
+    wanted.set_account_id(who.account().text());
+    return wanted;
+}
+
+webhooks::v1::ListWebhooksRequest list_webhooks_of(const caller& who)
+{
+    webhooks::v1::ListWebhooksRequest wanted;
+    wanted.set_account_id(who.account().text());
+    wanted.set_limit(most_webhooks);
+    return wanted;
+}
+
+} // namespace
+
+// GET /v1/account
+http::awaitable<http::response> get_account(const http::request& received, const caller& who, accounts::account_store& accounts,
+                                            inbox_client& inboxes, webhook_client& webhooks)
+{
+    const auto query = expect_no_query(received);
+    if (!query)
+        co_return http::problem(query.error());
+
+    const auto account = co_await accounts.find(who.account());
+    if (!account)
+        co_return http::problem(account.error());
+
+    const auto live = co_await inboxes.count(count_inboxes_of(who));
+    if (!live)
+        co_return http::problem(live.error());
+
+    const auto endpoints = co_await webhooks.list(list_webhooks_of(who));
+    if (!endpoints)
+        co_return http::problem(endpoints.error());
+
+    account_usage usage;
+    usage.requests_today = who.quota.limit - who.quota.remaining;
+    usage.live_inboxes = live->live_inboxes();
+    usage.webhooks = endpoints->webhooks_size();
+    co_return http::ok_json(to_json(*account, usage, who.now));
+}
+
+} // namespace tempinbox::gateway

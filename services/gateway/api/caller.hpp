@@ -1,0 +1,26 @@
+#pragma once
+
+#include "common/http/message.hpp"
+#include "common/plans/account_state.hpp"
+#include "gateway/quota/numbers.hpp"
+
+#include <functional>
+
+namespace tempinbox::gateway {
+
+// Who asks: the account as it is known at this moment, its day after this request, and the moment.
+struct caller
+{
+    plans::account_state state;
+    quota_numbers quota;
+    time_point now;
+
+    caller() = default;
+    account_id account() const { return state.account; }
+    const plans::plan_limits& limits() const { return state.limits_at(now); }
+};
+
+// An operation of the API. The request and the caller outlive the awaitable.
+using api_handler = std::function<http::awaitable<http::response>(const http::request&, const caller&)>;
+
+} // namespace tempinbox::gateway

@@ -1,0 +1,169 @@
+#include "gateway/api/inboxes.hpp"
+
+#include "common/json/object_reader.hpp"
+#include "gateway/api/json.hpp"
+#include "gateway/api/query_reader.hpp"
+
+namespace tempinbox::gateway {
+namespace {
+
+constexpr std::size_t longest_name = 100;
+constexpr std::size_t most_tags = 10;
+constexpr std::size_t longest_tag = 50;
+constexpr std::size_t most_metadata = 20;
+constexpr std::size_t longest_metadata_key = 50;
+constexpr std::size_t longest_metadata_value = 500;
+constexpr std::int64_t shortest_ttl = 60;
+
+// The body of POST /v1/inboxes. The inbox service knows which local parts and domains can be had.
+result<inbox::v1::CreateInboxRequest> read_new_inbox(const http::request& received, const caller& who)
+{
+    if (const auto query = expect_no_query(received); !query)
+        return query.error();
+    auto body = json::object_reader::parse(received.body);
+    if (!body)
+        return body.error();
+    const auto local_part = body->text("localPart", 1, 64);
+    const auto domain = body->text("domain", 1, 253);
+    const auto ttl = body->integer("ttlSeconds", shortest_ttl, who.limits().max_ttl.count());
+    const auto name = body->text("name", 1, longest_name);
+    const auto tags = body->texts("tags", most_tags, 1, longest_tag);
+    const auto metadata = body->text_map("metadata", most_metadata, longest_metadata_key, longest_metadata_value);
+    if (const auto all_known = body->finish(); !all_known)
+        return all_known.error();
+
+    inbox::v1::CreateInboxRequest wanted;
+    *wanted.mutable_account() = plans::to_proto(who.state);
+    wanted.set_inbox_id(inbox_id::make().text());
+    if (local_part)
+        wanted.set_local_part(*local_part);
+    if (domain)
+        wanted.set_domain(*domain);
+    if (ttl)
+        wanted.set_ttl_seconds(*ttl);
+    if (name)
+        wanted.set_name(*name);
+    if (tags)
+        wanted.mutable_tags()->Assign(tags->begin(), tags->end());
+    if (metadata)
+        wanted.mutable_metadata()->insert(metadata->begin(), metadata->end());
+    return wanted;
+}
+
+inbox::v1::InboxStatus to_status(const std::string& text)
+{
+    if (text == "all")
+        return inbox::v1::INBOX_STATUS_UNSPECIFIED;
+    return text == "expired" ? inbox::v1::INBOX_STATUS_EXPIRED : inbox::v1::INBOX_STATUS_ACTIVE;
+}
+
+result<inbox::v1::ListInboxesRequest> read_list(const http::request& received, const caller& who)
+{
+    query_reader query(received);
+    const auto status = query.choice("status", "active", {"active", "expired", "all"});
+    const auto tag = query.text("tag", 1, longest_tag);
+    const auto address = query.text("address", 1, 320);
+    const auto wanted = read_page(query);
+    if (const auto all_known = query.finish(); !all_known)
+        return all_known.error();
+
+    inbox::v1::ListInboxesRequest list;
+    list.set_account_id(who.account().text());
+    list.set_status(to_status(status));
+    if (tag)
+        list.set_tag(*tag);
+    if (address)
+        list.set_address(*address);
+    list.set_limit(wanted.limit);
+    list.set_cursor(wanted.cursor);
+    return list;
+}
+
+// The path's inboxId for a request without parameters.
+template <class Request>
+result<Request> read_one(const http::request& received, const caller& who)
+{
+    const auto id = inbox_id::parse(received.path_param("inboxId"));
+    if (!id)
+        return id.error();
+    if (const auto query = expect_no_query(received); !query)
+        return query.error();
+    Request wanted;
+    wanted.set_account_id(who.account().text());
+    wanted.set_inbox_id(id->text());
+    return wanted;
+}
+
+} // namespace
+
+// POST /v1/inboxes
+http::awaitable<http::response> create_inbox(const http::request& received, const caller& who, inbox_client& inboxes)
+{
+    auto wanted = read_new_inbox(received, who);
+    if (!wanted)
+        co_return http::problem(wanted.error());
+
+    const auto created = co_await inboxes.create(std::move(*wanted));
+    if (!created)
+        co_return http::problem(created.error());
+
+    co_return http::created_json(to_json(created->inbox()), "/v1/inboxes/" + created->inbox().inbox_id());
+}
+
+// GET /v1/inboxes
+http::awaitable<http::response> list_inboxes(const http::request& received, const caller& who, inbox_client& inboxes)
+{
+    auto wanted = read_list(received, who);
+    if (!wanted)
+        co_return http::problem(wanted.error());
+
+    const auto found = co_await inboxes.list(std::move(*wanted));
+    if (!found)
+        co_return http::problem(found.error());
+
+    co_return http::ok_json(to_json(*found));
+}
+
+// GET /v1/inboxes/{inboxId}
+http::awaitable<http::response> get_inbox(const http::request& received, const caller& who, inbox_client& inboxes)
+{
+    auto wanted = read_one<inbox::v1::GetInboxRequest>(received, who);
+    if (!wanted)
+        co_return http::problem(wanted.error());
+
+    const auto found = co_await inboxes.find(std::move(*wanted));
+    if (!found)
+        co_return http::problem(found.error());
+
+    co_return http::ok_json(to_json(found->inbox()));
+}
+
+// DELETE /v1/inboxes/{inboxId}
+http::awaitable<http::response> delete_inbox(const http::request& received, const caller& who, inbox_client& inboxes)
+{
+    const auto wanted = read_one<inbox::v1::DeleteInboxRequest>(received, who);
+    if (!wanted)
+        co_return http::problem(wanted.error());
+
+    const auto deleted = co_await inboxes.remove(*wanted);
+    if (!deleted)
+        co_return http::problem(deleted.error());
+
+    co_return http::ok_json(deleted_json("inboxId", wanted->inbox_id()));
+}
+
+// GET /v1/domains
+http::awaitable<http::response> list_domains(const http::request& received, const caller&, inbox_client& inboxes)
+{
+    const auto query = expect_no_query(received);
+    if (!query)
+        co_return http::problem(query.error());
+
+    const auto found = co_await inboxes.list_domains();
+    if (!found)
+        co_return http::problem(found.error());
+
+    co_return http::ok_json(to_json(*found));
+}
+
+} // namespace tempinbox::gateway

@@ -1,0 +1,35 @@
+#pragma once
+
+#include "accounts/account_store.hpp"
+#include "common/json/writer.hpp"
+#include "gateway/api/caller.hpp"
+
+#include "tempinbox/inbox/v1/inbox_service.pb.h"
+#include "tempinbox/webhooks/v1/webhook_service.pb.h"
+
+#include <string>
+
+namespace tempinbox::gateway {
+
+// The resources of the API as JSON, field by field as the API's documentation lists them.
+std::string to_json(const inbox::v1::Inbox& inbox);
+std::string to_json(const inbox::v1::ListInboxesResponse& list);
+std::string to_json(const inbox::v1::ListDomainsResponse& list);
+std::string to_json(const inbox::v1::Email& email);
+std::string to_json(const inbox::v1::ListEmailsResponse& list);
+std::string to_json(const webhooks::v1::Webhook& webhook);
+std::string to_json(const webhooks::v1::CreateWebhookResponse& created); // with the secret
+std::string to_json(const webhooks::v1::ListWebhooksResponse& list);
+
+struct account_usage
+{
+    std::int64_t requests_today = 0;
+    std::int64_t live_inboxes = 0;
+    std::int64_t webhooks = 0;
+};
+std::string to_json(const accounts::account& account, const account_usage& usage, time_point now);
+
+// `{"inboxId":"…","deleted":true}`
+std::string deleted_json(std::string_view id_name, std::string_view id);
+
+} // namespace tempinbox::gateway

@@ -1,0 +1,48 @@
+#include "gateway/api/json.hpp"
+
+namespace tempinbox::gateway {
+namespace {
+
+void put_limits(json::writer& out, const plans::plan_limits& limits)
+{
+    out.key("limits").begin_object();
+    // Null: no daily limit. Without API access the number is 0.
+    if (limits.api_access && limits.requests_per_day == 0)
+        out.null_member("requestsPerDay");
+    else
+        out.member("requestsPerDay", limits.requests_per_day);
+    out.member("liveInboxes", limits.live_inboxes);
+    out.member("maxTtlSeconds", limits.max_ttl.count());
+    out.member("maxMessageBytes", limits.max_message_bytes);
+    out.member("webhooks", limits.webhooks);
+    out.member("apiKeys", limits.api_keys);
+    out.member("routingRules", limits.routing_rules);
+    out.end_object();
+}
+
+void put_usage(json::writer& out, const account_usage& usage)
+{
+    out.key("usage").begin_object();
+    out.member("requestsToday", usage.requests_today);
+    out.member("liveInboxes", usage.live_inboxes);
+    out.member("webhooks", usage.webhooks);
+    out.end_object();
+}
+
+} // namespace
+
+std::string to_json(const accounts::account& account, const account_usage& usage, time_point now)
+{
+    json::writer out;
+    out.begin_object();
+    out.member("accountId", account.id().text());
+    out.member("email", account.email);
+    out.member("plan", account.state.plan_at(now));
+    out.member("planEndsAt", account.state.plan_ends_at);
+    put_limits(out, account.state.limits_at(now));
+    put_usage(out, usage);
+    out.end_object();
+    return out.take();
+}
+
+} // namespace tempinbox::gateway

@@ -1,0 +1,53 @@
+#pragma once
+
+#include "common/json/writer.hpp"
+
+#include <google/protobuf/map.h>
+#include <google/protobuf/repeated_ptr_field.h>
+#include <google/protobuf/timestamp.pb.h>
+
+#include <string>
+#include <string_view>
+
+namespace tempinbox::gateway {
+
+// Protobuf's shapes as members of a JSON object.
+inline void put_time(json::writer& out, std::string_view name, bool is_known, const google::protobuf::Timestamp& stamp)
+{
+    if (is_known)
+        out.member(name, from_unix_micros(stamp.seconds() * 1'000'000 + stamp.nanos() / 1'000));
+    else
+        out.null_member(name);
+}
+
+inline void put_text(json::writer& out, std::string_view name, bool is_known, const std::string& text)
+{
+    if (is_known)
+        out.member(name, text);
+    else
+        out.null_member(name);
+}
+
+inline void put_texts(json::writer& out, std::string_view name, const google::protobuf::RepeatedPtrField<std::string>& texts)
+{
+    out.key(name).begin_array();
+    for (const auto& text : texts)
+        out.value(text);
+    out.end_array();
+}
+
+template <class Message, class Put>
+void put_objects(json::writer& out, std::string_view name, const google::protobuf::RepeatedPtrField<Message>& messages, Put put)
+{
+    out.key(name).begin_array();
+    for (const auto& message : messages)
+        put(out, message);
+    out.end_array();
+}
+
+inline void put_cursor(json::writer& out, const std::string& cursor)
+{
+    put_text(out, "nextCursor", !cursor.empty(), cursor);
+}
+
+} // namespace tempinbox::gateway

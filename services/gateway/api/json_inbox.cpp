@@ -1,0 +1,78 @@
+#include "gateway/api/json.hpp"
+
+#include "gateway/api/json_fields.hpp"
+
+#include <map>
+
+namespace tempinbox::gateway {
+namespace {
+
+void put_metadata(json::writer& out, const google::protobuf::Map<std::string, std::string>& metadata)
+{
+    // Protobuf's map has no order of its own; an answer's should not change from call to call.
+    const std::map<std::string, std::string> sorted(metadata.begin(), metadata.end());
+    out.key("metadata").begin_object();
+    for (const auto& [name, text] : sorted)
+        out.member(name, text);
+    out.end_object();
+}
+
+void put_inbox(json::writer& out, const inbox::v1::Inbox& inbox)
+{
+    out.begin_object();
+    out.member("inboxId", inbox.inbox_id());
+    out.member("emailAddress", inbox.email_address());
+    put_text(out, "name", inbox.has_name(), inbox.name());
+    put_texts(out, "tags", inbox.tags());
+    put_metadata(out, inbox.metadata());
+    out.member("status", inbox.status() == inbox::v1::INBOX_STATUS_EXPIRED ? "expired" : "active");
+    out.member("emailCount", inbox.email_count());
+    out.member("lastSequence", inbox.last_sequence());
+    put_time(out, "lastEmailAt", inbox.has_last_email_at(), inbox.last_email_at());
+    put_time(out, "createdAt", inbox.has_created_at(), inbox.created_at());
+    put_time(out, "expiresAt", inbox.has_expires_at(), inbox.expires_at());
+    put_time(out, "expiredAt", inbox.has_expired_at(), inbox.expired_at());
+    out.end_object();
+}
+
+void put_domain(json::writer& out, const inbox::v1::Domain& domain)
+{
+    out.begin_object().member("domain", domain.domain()).member("default", domain.is_default()).end_object();
+}
+
+} // namespace
+
+std::string to_json(const inbox::v1::Inbox& inbox)
+{
+    json::writer out;
+    put_inbox(out, inbox);
+    return out.take();
+}
+
+std::string to_json(const inbox::v1::ListInboxesResponse& list)
+{
+    json::writer out;
+    out.begin_object();
+    put_objects(out, "inboxes", list.inboxes(), put_inbox);
+    put_cursor(out, list.next_cursor());
+    out.end_object();
+    return out.take();
+}
+
+std::string to_json(const inbox::v1::ListDomainsResponse& list)
+{
+    json::writer out;
+    out.begin_object();
+    put_objects(out, "domains", list.domains(), put_domain);
+    out.end_object();
+    return out.take();
+}
+
+std::string deleted_json(std::string_view id_name, std::string_view id)
+{
+    json::writer out;
+    out.begin_object().member(id_name, id).member("deleted", true).end_object();
+    return out.take();
+}
+
+} // namespace tempinbox::gateway

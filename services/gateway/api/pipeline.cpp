@@ -1,0 +1,205 @@
+#include "gateway/api/pipeline.hpp"
+
+#include "accounts/api_key.hpp"
+#include "common/core/text.hpp"
+#include "common/log/log.hpp"
+#include "gateway/api/client_address.hpp"
+#include "gateway/api/cors.hpp"
+
+namespace tempinbox::gateway {
+namespace {
+
+void put_numbers(http::response& answer, const quota_numbers& numbers)
+{
+    answer.set("X-RateLimit-Limit", numbers.limit);
+    answer.set("X-RateLimit-Remaining", numbers.remaining);
+    answer.set("X-RateLimit-Reset", numbers.reset);
+}
+
+http::response too_many(std::string_view reason, const quota_numbers& numbers, time_point now)
+{
+    auto answer = http::problem(429, reason);
+    answer.set("Retry-After", std::max<std::int64_t>(1, numbers.reset - to_unix_seconds(now)));
+    return answer;
+}
+
+// The media type without its parameters (RFC 9110 8.3.1).
+bool is_json(std::string_view content_type)
+{
+    return equals_ignoring_ascii_case(trim(content_type.substr(0, content_type.find(';'))), "application/json");
+}
+
+} // namespace
+
+// One request on its way through the checks, and what they found out.
+struct pipeline::exchange
+{
+    http::request& request;
+    boost::asio::ip::address client;
+    quota_numbers numbers;
+    std::shared_ptr<const accounts::key_owner> owner;
+    routes::match target;
+    caller who;
+
+    exchange(http::request& received, boost::asio::ip::address address, quota_numbers before, time_point now)
+        : request(received),
+          client(std::move(address)),
+          numbers(before)
+    {
+        who.now = now;
+    }
+};
+
+pipeline::pipeline(const clock_source& clock, const routes& operations, pipeline_sources sources,
+                   std::vector<network> trusted_proxies)
+    : clock_(clock),
+      operations_(operations),
+      sources_(std::move(sources)),
+      trusted_proxies_(std::move(trusted_proxies))
+{}
+
+bool pipeline::serves(std::string_view path)
+{
+    return path == "/v1" || path.starts_with("/v1/");
+}
+
+http::awaitable<http::response> pipeline::answer(http::request& received)
+{
+    const auto now = clock_.now();
+    const auto address = client_address(received, trusted_proxies_);
+    exchange x(received, address, failures_.numbers(address, now), now);
+    http::response answer;
+    try {
+        answer = co_await run(x);
+    } catch (const dependency_error& problem) {
+        answer = unavailable(x, problem.what());
+    } catch (const std::exception& problem) {
+        answer = broken(x, problem.what());
+    }
+    put_numbers(answer, x.numbers);
+    answer.set("Cache-Control", "no-store");
+    allow_origin(received, answer);
+    co_return answer;
+}
+
+http::awaitable<http::response> pipeline::run(exchange& x)
+{
+    if (is_preflight(x.request))
+        co_return answer_preflight();
+    if (auto refused = co_await check_key(x))
+        co_return std::move(*refused);
+    if (auto refused = check_plan(x))
+        co_return std::move(*refused);
+    if (auto refused = co_await check_quota(x))
+        co_return std::move(*refused);
+    if (auto refused = check_request(x))
+        co_return std::move(*refused);
+    co_return co_await x.target.operation->handle(x.request, x.who);
+}
+
+http::awaitable<pipeline::refusal> pipeline::check_key(exchange& x)
+{
+    const auto key = x.request.header("X-API-Key");
+    if (!key)
+        co_return refuse_key(x, "Header X-API-Key is missing");
+    if (!accounts::is_well_formed_api_key(*key))
+        co_return refuse_key(x, "X-API-Key is not a valid API key");
+    x.owner = co_await sources_.find_key(accounts::api_key_digest(*key));
+    if (!x.owner)
+        co_return refuse_key(x, "X-API-Key is not a valid API key");
+    x.who.state = x.owner->account;
+    co_return std::nullopt;
+}
+
+// The caller's address pays for the failure: 401 while its allowance lasts, then 429. A valid key never comes here.
+http::response pipeline::refuse_key(exchange& x, std::string_view reason)
+{
+    const auto outcome = failures_.note(x.client, x.who.now);
+    x.numbers = outcome.numbers;
+    if (outcome.is_within)
+        return http::problem(401, reason);
+    return too_many("Too many requests without a valid API key from this address", x.numbers, x.who.now);
+}
+
+pipeline::refusal pipeline::check_plan(exchange& x)
+{
+    const auto& limits = x.who.limits();
+    const auto plan = x.who.state.plan_at(x.who.now);
+    if (limits.api_access && x.owner->position <= limits.api_keys)
+        return std::nullopt;
+    x.numbers = quota_numbers(0, 0, next_midnight(x.who.now));
+    if (!limits.api_access)
+        return http::problem(403, "API access is not available on the plan " + plan);
+    return http::problem(403, "This API key is inactive: the plan " + plan + " has room for the " +
+                                  std::to_string(limits.api_keys) + " oldest keys of the account");
+}
+
+http::awaitable<pipeline::refusal> pipeline::check_quota(exchange& x)
+{
+    const auto decision = co_await sources_.take_quota(x.who.state);
+    x.numbers = decision.numbers;
+    x.who.quota = decision.numbers;
+    sources_.note_use(*x.owner, x.who.now);
+    if (decision.is_granted)
+        co_return std::nullopt;
+    co_return too_many("The daily limit of " + std::to_string(x.numbers.limit) + " requests is used up; it resets at " +
+                           to_iso8601(time_point{std::chrono::seconds{x.numbers.reset}}),
+                       x.numbers, x.who.now);
+}
+
+pipeline::refusal pipeline::check_request(exchange& x)
+{
+    for (const auto check : {&pipeline::check_route, &pipeline::check_size, &pipeline::check_type})
+        if (auto refused = (this->*check)(x))
+            return refused;
+    return std::nullopt;
+}
+
+// 404 for the path, then 405 for the method.
+pipeline::refusal pipeline::check_route(exchange& x)
+{
+    x.target = operations_.find(x.request);
+    x.request.route = x.target.path.pattern;
+    if (!x.target.operation)
+        return http::not_routed(x.target.path, x.request);
+    x.request.path_params = x.target.path.params;
+    return std::nullopt;
+}
+
+pipeline::refusal pipeline::check_size(exchange& x)
+{
+    if (!x.request.body_too_large)
+        return std::nullopt;
+    return http::problem(413, "The body is larger than 64 KiB");
+}
+
+pipeline::refusal pipeline::check_type(exchange& x)
+{
+    if (x.target.operation->body != body_kind::json || x.request.body.empty())
+        return std::nullopt;
+    const auto coding = x.request.header("Content-Encoding");
+    if (coding && !equals_ignoring_ascii_case(trim(*coding), "identity"))
+        return http::problem(415, "Content-Encoding must be absent, not " + quote(*coding));
+    const auto type = x.request.header("Content-Type");
+    if (type && is_json(*type))
+        return std::nullopt;
+    return http::problem(415, "Content-Type must be application/json, not " + (type ? quote(*type) : "absent"));
+}
+
+http::response pipeline::unavailable(exchange& x, std::string_view problem)
+{
+    log::error("request failed: a dependency is away",
+               {{"request_id", x.request.id}, {"method", x.request.method}, {"path", x.request.path}, {"error", problem}});
+    auto answer = http::problem(503, "The service cannot answer now; try again");
+    answer.set("Retry-After", 1);
+    return answer;
+}
+
+http::response pipeline::broken(exchange& x, std::string_view problem)
+{
+    log::error("request failed",
+               {{"request_id", x.request.id}, {"method", x.request.method}, {"path", x.request.path}, {"error", problem}});
+    return http::problem(500, "The service failed to answer; the request is noted as " + x.request.id);
+}
+
+} // namespace tempinbox::gateway

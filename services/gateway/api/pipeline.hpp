@@ -1,0 +1,60 @@
+#pragma once
+
+#include "accounts/key_store.hpp"
+#include "common/core/network.hpp"
+#include "gateway/api/routes.hpp"
+#include "gateway/quota/failed_authentication.hpp"
+#include "gateway/quota/quota_client.hpp"
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace tempinbox::gateway {
+
+// What the pipeline asks others for.
+struct pipeline_sources
+{
+    // Null for an unknown or revoked key; throws dependency_error when nobody knows.
+    std::function<http::awaitable<std::shared_ptr<const accounts::key_owner>>(std::string digest)> find_key;
+    std::function<http::awaitable<quota_decision>(const plans::account_state&)> take_quota;
+    std::function<void(const accounts::key_owner&, time_point)> note_use;
+};
+
+// Everything under /v1, in this order: preflight, key 401, plan 403, daily limit 429, path 404, method 405, size 413, type 415,
+// then the operation (syntax and fields 400, object 404, conflicts). Every answer carries X-RateLimit-*. An operation that throws
+// is answered 500, 503 for a lost dependency; nothing escapes.
+class pipeline
+{
+public:
+    pipeline(const clock_source& clock, const routes& operations, pipeline_sources sources, std::vector<network> trusted_proxies);
+
+    static bool serves(std::string_view path);
+    http::awaitable<http::response> answer(http::request& received);
+
+private:
+    struct exchange;
+    using refusal = std::optional<http::response>;
+
+    http::awaitable<http::response> run(exchange& x);
+    http::awaitable<refusal> check_key(exchange& x);
+    http::awaitable<refusal> check_quota(exchange& x);
+    refusal check_plan(exchange& x);
+    refusal check_request(exchange& x);
+    refusal check_route(exchange& x);
+    refusal check_size(exchange& x);
+    refusal check_type(exchange& x);
+    http::response refuse_key(exchange& x, std::string_view reason);
+    http::response unavailable(exchange& x, std::string_view problem);
+    http::response broken(exchange& x, std::string_view problem);
+
+    const clock_source& clock_;
+    const routes& operations_;
+    pipeline_sources sources_;
+    std::vector<network> trusted_proxies_;
+    failed_authentication failures_;
+};
+
+} // namespace tempinbox::gateway

@@ -1,0 +1,109 @@
+#include "gateway/api/query_reader.hpp"
+
+#include "common/core/text.hpp"
+
+#include <algorithm>
+#include <charconv>
+
+namespace tempinbox::gateway {
+namespace {
+
+constexpr std::size_t longest_cursor = 500;
+
+std::string join(const std::vector<std::string>& names)
+{
+    std::string text;
+    for (const auto& name : names)
+        text += (text.empty() ? "" : ", ") + name;
+    return text;
+}
+
+} // namespace
+
+query_reader::query_reader(const http::request& received) : received_(received) {}
+
+std::optional<std::string> query_reader::text(std::string_view name, std::size_t least, std::size_t most)
+{
+    const auto given = take(name);
+    if (!given)
+        return std::nullopt;
+    const bool is_sound = is_valid_utf8(*given) && given->find('\0') == std::string_view::npos;
+    const auto characters = is_sound ? count_characters(*given) : 0;
+    if (!is_sound || characters < least || characters > most) {
+        fail(std::string(name) + " must have " + std::to_string(least) + " to " + std::to_string(most) + " characters, not " +
+             quote(*given));
+        return std::nullopt;
+    }
+    return std::string(*given);
+}
+
+std::int64_t query_reader::integer(std::string_view name, std::int64_t fallback, std::int64_t least, std::int64_t most)
+{
+    const auto given = take(name);
+    if (!given)
+        return fallback;
+    std::int64_t number = 0;
+    const auto [end, error] = std::from_chars(given->data(), given->data() + given->size(), number);
+    if (error != std::errc() || end != given->data() + given->size() || number < least || number > most) {
+        fail(std::string(name) + " must be an integer from " + std::to_string(least) + " to " + std::to_string(most) + ", not " +
+             quote(*given));
+        return fallback;
+    }
+    return number;
+}
+
+std::string query_reader::choice(std::string_view name, std::string_view fallback, const std::vector<std::string>& allowed)
+{
+    const auto given = take(name);
+    if (!given)
+        return std::string(fallback);
+    if (std::find(allowed.begin(), allowed.end(), *given) == allowed.end())
+        fail(std::string(name) + " must be one of " + join(allowed) + ", not " + quote(*given));
+    return std::string(*given);
+}
+
+std::optional<std::string_view> query_reader::take(std::string_view name)
+{
+    asked_.emplace_back(name);
+    std::optional<std::string_view> found;
+    for (const auto& [key, value] : received_.query) {
+        if (key != name)
+            continue;
+        if (found)
+            fail(std::string(name) + " is given more than once");
+        found = value;
+    }
+    return found;
+}
+
+void query_reader::fail(std::string message)
+{
+    if (!problem_)
+        problem_ = failure{errc::invalid_argument, std::move(message)};
+}
+
+result<void> query_reader::finish()
+{
+    for (const auto& [key, value] : received_.query)
+        if (std::find(asked_.begin(), asked_.end(), key) == asked_.end())
+            fail("Unknown query parameter " + quote(key) +
+                 (asked_.empty() ? ": this operation takes none" : "; known are " + join(asked_)));
+    if (problem_)
+        return *problem_;
+    return {};
+}
+
+page read_page(query_reader& query)
+{
+    page wanted;
+    wanted.limit = static_cast<int>(query.integer("limit", wanted.limit, 1, 100));
+    wanted.cursor = query.text("cursor", 1, longest_cursor).value_or("");
+    return wanted;
+}
+
+result<void> expect_no_query(const http::request& received)
+{
+    return query_reader(received).finish();
+}
+
+} // namespace tempinbox::gateway

@@ -1,0 +1,46 @@
+#pragma once
+
+#include "common/http/message.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tempinbox::gateway {
+
+// Reads the query of a request as json::object_reader reads a body: ask for every parameter, then `finish`, which also refuses
+// what nobody asked for. The first problem is kept; an empty value counts as given.
+class query_reader
+{
+public:
+    explicit query_reader(const http::request& received);
+
+    std::optional<std::string> text(std::string_view name, std::size_t least, std::size_t most);
+    std::int64_t integer(std::string_view name, std::int64_t fallback, std::int64_t least, std::int64_t most);
+    std::string choice(std::string_view name, std::string_view fallback, const std::vector<std::string>& allowed);
+
+    result<void> finish();
+
+private:
+    std::optional<std::string_view> take(std::string_view name);
+    void fail(std::string message);
+
+    const http::request& received_;
+    std::vector<std::string> asked_;
+    std::optional<failure> problem_;
+};
+
+// Where a list begins and how long it is: `limit` 1–100, by default 25, and an opaque `cursor`.
+struct page
+{
+    int limit = 25;
+    std::string cursor;
+};
+page read_page(query_reader& query);
+
+// For operations without parameters.
+result<void> expect_no_query(const http::request& received);
+
+} // namespace tempinbox::gateway

@@ -1,0 +1,52 @@
+#pragma once
+
+#include "common/http/router.hpp"
+#include "gateway/api/caller.hpp"
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tempinbox::gateway {
+
+enum class body_kind { none, json };
+
+// An operation of the API: how it is called and what answers it.
+struct route
+{
+    std::string method;
+    std::string pattern;
+    body_kind body = body_kind::none;
+    api_handler handle;
+
+    route(std::string verb, std::string path, body_kind takes, api_handler answer)
+        : method(std::move(verb)),
+          pattern(std::move(path)),
+          body(takes),
+          handle(std::move(answer))
+    {}
+};
+
+// The operations of the API by method and path.
+class routes
+{
+public:
+    explicit routes(std::vector<route> operations);
+    routes(const routes&) = delete;
+
+    struct match
+    {
+        const route* operation = nullptr; // null: no such path, or not with this method
+        http::router::match path;
+    };
+    // HEAD finds the route of GET.
+    match find(const http::request& received) const;
+
+private:
+    std::vector<route> operations_;
+    std::map<std::string, const route*, std::less<>> by_name_;
+    http::router router_;
+};
+
+} // namespace tempinbox::gateway

@@ -1,0 +1,49 @@
+#pragma once
+
+#include "gateway/clients/service_client.hpp"
+
+#include "tempinbox/webhooks/v1/webhook_service.pb.h"
+
+namespace tempinbox::gateway {
+
+// The webhook dispatcher as the API sees it.
+class webhook_client
+{
+public:
+    webhook_client(runtime::host& host, std::vector<host_port> replicas, rpc::tokens& tokens)
+        : service_(host, "webhook-dispatcher", std::move(replicas), tokens)
+    {}
+
+    template <class T>
+    using answer = rpc::awaitable<result<T>>;
+
+    answer<webhooks::v1::CreateWebhookResponse> create(webhooks::v1::CreateWebhookRequest request)
+    {
+        return call<webhooks::v1::CreateWebhookResponse>("tempinbox.webhooks.v1.WebhookService/CreateWebhook",
+                                                         std::move(request));
+    }
+    answer<webhooks::v1::GetWebhookResponse> find(webhooks::v1::GetWebhookRequest request)
+    {
+        return call<webhooks::v1::GetWebhookResponse>("tempinbox.webhooks.v1.WebhookService/GetWebhook", std::move(request));
+    }
+    answer<webhooks::v1::ListWebhooksResponse> list(webhooks::v1::ListWebhooksRequest request)
+    {
+        return call<webhooks::v1::ListWebhooksResponse>("tempinbox.webhooks.v1.WebhookService/ListWebhooks", std::move(request));
+    }
+    answer<webhooks::v1::DeleteWebhookResponse> remove(webhooks::v1::DeleteWebhookRequest request)
+    {
+        return call<webhooks::v1::DeleteWebhookResponse>("tempinbox.webhooks.v1.WebhookService/DeleteWebhook",
+                                                         std::move(request));
+    }
+
+private:
+    template <class Response, class Request>
+    answer<Response> call(const char* method, Request request)
+    {
+        return service_.call<Response>(method, std::move(request));
+    }
+
+    service_client service_;
+};
+
+} // namespace tempinbox::gateway

@@ -1,0 +1,83 @@
+#include "gateway/keys/key_uses.hpp"
+
+#include "common/log/log.hpp"
+
+#include <boost/asio/as_tuple.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/use_awaitable.hpp>
+
+namespace tempinbox::gateway {
+namespace {
+
+using namespace std::chrono_literals;
+using boost::asio::awaitable;
+
+constexpr auto write_interval = 10s;
+constexpr auto pause_per_key = 1min;
+
+} // namespace
+
+key_uses::key_uses(runtime::host& host, accounts::key_store& keys) : host_(host), keys_(keys), next_write_(host.loop()) {}
+
+void key_uses::start()
+{
+    boost::asio::co_spawn(host_.loop(), write_now_and_then(), boost::asio::detached);
+}
+
+void key_uses::stop()
+{
+    is_stopped_ = true;
+    next_write_.cancel();
+}
+
+void key_uses::note(const accounts::key_owner& owner, time_point now)
+{
+    auto& entry = uses_[owner.key];
+    entry.account = owner.account.account;
+    entry.used = now;
+}
+
+awaitable<void> key_uses::write_now_and_then()
+{
+    while (!is_stopped_) {
+        next_write_.expires_after(write_interval);
+        co_await next_write_.async_wait(boost::asio::as_tuple(boost::asio::use_awaitable));
+        if (!is_stopped_)
+            co_await flush();
+    }
+}
+
+awaitable<void> key_uses::flush()
+{
+    auto unwritten = take_unwritten();
+    if (unwritten.empty())
+        co_return;
+    try {
+        co_await keys_.record_uses(std::move(unwritten));
+    } catch (const std::exception& problem) {
+        log::warning("the last use of keys cannot be written", {{"error", problem.what()}});
+    }
+}
+
+std::vector<accounts::key_store::use> key_uses::take_unwritten()
+{
+    const auto now = host_.clock().now();
+    std::vector<accounts::key_store::use> unwritten;
+    for (auto entry = uses_.begin(); entry != uses_.end();) {
+        auto& use = entry->second;
+        const bool may_write = is_stopped_ || now - use.written >= pause_per_key;
+        if (use.used > use.written && may_write) {
+            unwritten.emplace_back(use.account, entry->first, use.used);
+            use.written = now;
+            ++entry;
+        } else if (now - use.used > pause_per_key && use.used <= use.written) {
+            entry = uses_.erase(entry);
+        } else {
+            ++entry;
+        }
+    }
+    return unwritten;
+}
+
+} // namespace tempinbox::gateway

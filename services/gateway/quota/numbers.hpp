@@ -1,0 +1,34 @@
+#pragma once
+
+#include "common/core/time.hpp"
+
+#include <cstdint>
+
+namespace tempinbox::gateway {
+
+// What X-RateLimit-* say.
+struct quota_numbers
+{
+    std::int64_t limit = 0;
+    std::int64_t remaining = 0;
+    std::int64_t reset = 0; // Unix seconds
+
+    quota_numbers() = default;
+    quota_numbers(std::int64_t most, std::int64_t left, std::int64_t resets_at) : limit(most), remaining(left), reset(resets_at)
+    {}
+    friend bool operator==(const quota_numbers&, const quota_numbers&) = default;
+};
+
+inline std::int64_t to_unix_seconds(time_point time)
+{
+    return std::chrono::floor<std::chrono::seconds>(time.time_since_epoch()).count();
+}
+
+// The next 00:00 UTC, Unix seconds.
+inline std::int64_t next_midnight(time_point now)
+{
+    const auto today = std::chrono::floor<std::chrono::days>(now.time_since_epoch());
+    return std::chrono::seconds(today + std::chrono::days{1}).count();
+}
+
+} // namespace tempinbox::gateway

@@ -1,0 +1,68 @@
+#include "gateway/quota/quota_book.hpp"
+
+#include <algorithm>
+
+namespace tempinbox::gateway {
+
+void quota_book::learn(account_id account, const quota_numbers& numbers)
+{
+    known_[account] = numbers;
+    if (earliest_end_ == 0)
+        earliest_end_ = numbers.reset;
+}
+
+quota_numbers quota_book::let_through(account_id account, std::int64_t limit, time_point now)
+{
+    forget_ended_days(to_unix_seconds(now));
+    const auto entry = known_.find(account);
+    if (entry == known_.end())
+        return quota_numbers(limit, limit, next_midnight(now));
+    auto& numbers = entry->second;
+    numbers.remaining = std::max<std::int64_t>(0, numbers.remaining - 1);
+    return numbers;
+}
+
+void quota_book::owe(account_id account, std::int64_t limit, std::int64_t limit_version, std::int64_t units, time_point now)
+{
+    auto& owed = debts_[account];
+    const auto day_end = next_midnight(now);
+    if (owed.day_end != day_end)
+        owed.units = 0;
+    owed.units += units;
+    owed.limit = limit;
+    owed.limit_version = limit_version;
+    owed.day_end = day_end;
+}
+
+std::int64_t quota_book::take_debt(account_id account, time_point now)
+{
+    const auto entry = debts_.find(account);
+    if (entry == debts_.end())
+        return 0;
+    const auto owed = entry->second;
+    debts_.erase(entry);
+    return owed.day_end == next_midnight(now) ? owed.units : 0;
+}
+
+std::vector<quota_book::debtor> quota_book::debtors(std::size_t most) const
+{
+    std::vector<debtor> found;
+    for (const auto& [account, owed] : debts_) {
+        if (found.size() == most)
+            break;
+        found.emplace_back(account, owed.limit, owed.limit_version);
+    }
+    return found;
+}
+
+void quota_book::forget_ended_days(std::int64_t now)
+{
+    if (earliest_end_ == 0 || now < earliest_end_)
+        return;
+    std::erase_if(known_, [now](const auto& entry) { return entry.second.reset <= now; });
+    earliest_end_ = 0;
+    for (const auto& [account, numbers] : known_)
+        earliest_end_ = earliest_end_ == 0 ? numbers.reset : std::min(earliest_end_, numbers.reset);
+}
+
+} // namespace tempinbox::gateway

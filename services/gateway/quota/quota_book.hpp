@@ -1,0 +1,53 @@
+#pragma once
+
+#include "common/core/ids.hpp"
+#include "gateway/quota/numbers.hpp"
+
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+namespace tempinbox::gateway {
+
+// What this gateway last learned of each account's day, and the requests it let through that nobody has counted yet. A day that
+// is over is forgotten, debts included: a unit is spent only on its own day.
+class quota_book
+{
+public:
+    void learn(account_id account, const quota_numbers& numbers);
+    // The numbers for a request that is let through: the last known, lowered by it; without any, `limit` of `limit` until
+    // midnight.
+    quota_numbers let_through(account_id account, std::int64_t limit, time_point now);
+
+    void owe(account_id account, std::int64_t limit, std::int64_t limit_version, std::int64_t units, time_point now);
+    // Takes what is owed out of the book, to be told to rate-limit; 0 for nothing.
+    std::int64_t take_debt(account_id account, time_point now);
+
+    struct debtor
+    {
+        account_id account;
+        std::int64_t limit = 0;
+        std::int64_t limit_version = 0;
+
+        debtor(account_id who, std::int64_t most, std::int64_t version) : account(who), limit(most), limit_version(version) {}
+    };
+    std::vector<debtor> debtors(std::size_t most) const;
+    bool has_debts() const { return !debts_.empty(); }
+
+private:
+    struct debt
+    {
+        std::int64_t units = 0;
+        std::int64_t limit = 0;
+        std::int64_t limit_version = 0;
+        std::int64_t day_end = 0;
+    };
+
+    void forget_ended_days(std::int64_t now);
+
+    std::unordered_map<account_id, quota_numbers> known_;
+    std::unordered_map<account_id, debt> debts_;
+    std::int64_t earliest_end_ = 0;
+};
+
+} // namespace tempinbox::gateway

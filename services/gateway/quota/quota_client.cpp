@@ -1,0 +1,117 @@
+#include "gateway/quota/quota_client.hpp"
+
+#include "common/log/log.hpp"
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+
+#include <algorithm>
+
+namespace tempinbox::gateway {
+namespace {
+
+using namespace std::chrono_literals;
+using steady = std::chrono::steady_clock;
+using boost::asio::awaitable;
+
+constexpr auto settlement_interval = 1s;
+// A plan without a daily limit counts like the others, against a number nobody reaches.
+constexpr std::int64_t unlimited = 1'000'000'000'000;
+
+std::int64_t limit_of(const plans::account_state& account, time_point now)
+{
+    const auto limit = account.limits_at(now).requests_per_day;
+    return limit > 0 ? limit : unlimited;
+}
+
+} // namespace
+
+// FNV-1a over the name and the account, then the finalizer of SplitMix64, so that near names spread.
+std::uint64_t rendezvous_score(account_id account, std::string_view replica)
+{
+    std::uint64_t hash = 0xcbf29ce484222325u;
+    const auto add = [&hash](std::uint8_t byte) { hash = (hash ^ byte) * 0x100000001b3u; };
+    for (const char c : replica)
+        add(static_cast<std::uint8_t>(c));
+    for (const auto byte : account.value().bytes())
+        add(byte);
+    hash = (hash ^ (hash >> 30)) * 0xbf58476d1ce4e5b9u;
+    hash = (hash ^ (hash >> 27)) * 0x94d049bb133111ebu;
+    return hash ^ (hash >> 31);
+}
+
+quota_client::quota_client(runtime::host& host, std::vector<quota_replica> replicas)
+    : host_(host),
+      next_settlement_(host.loop()),
+      let_through_(host.metrics().counter("tempinbox_gateway_quota_let_through_total",
+                                          "Requests let through because rate-limit did not answer in time"))
+{
+    for (auto& replica : replicas)
+        lanes_.push_back(std::make_unique<quota_lane>(host, std::move(replica), book_, patience));
+}
+
+void quota_client::start()
+{
+    boost::asio::co_spawn(host_.loop(), settle_debts(), boost::asio::detached);
+}
+
+void quota_client::stop()
+{
+    is_stopped_ = true;
+    next_settlement_.cancel();
+}
+
+awaitable<quota_decision> quota_client::take(const plans::account_state& account)
+{
+    const auto limit = limit_of(account, host_.clock().now());
+    auto ticket = std::make_shared<quota_ticket>(host_.executor(), account.account, limit, account.version);
+    lane_of(account.account).ask(ticket);
+    return wait_for(std::move(ticket));
+}
+
+awaitable<quota_decision> quota_client::wait_for(std::shared_ptr<quota_ticket> ticket)
+{
+    co_await ticket->done.wait_until(steady::now() + patience);
+    if (ticket->numbers)
+        co_return quota_decision(ticket->is_granted, false, *ticket->numbers);
+    ticket->is_let_through = true;
+    co_return let_through(*ticket);
+}
+
+// A ticket that a call still carries is settled by that call's end.
+quota_decision quota_client::let_through(const quota_ticket& ticket)
+{
+    const auto now = host_.clock().now();
+    if (!ticket.is_sent)
+        book_.owe(ticket.account, ticket.limit, ticket.limit_version, 1, now);
+    let_through_.Increment();
+    log::warning("request let through: rate-limit did not answer in time", {{"account_id", ticket.account.text()}});
+    return quota_decision(true, true, book_.let_through(ticket.account, ticket.limit, now));
+}
+
+quota_lane& quota_client::lane_of(account_id account)
+{
+    if (lanes_.size() == 1)
+        return *lanes_.front();
+    const auto rank = [account](const auto& lane) {
+        return std::pair(!lane->is_doubtful(), rendezvous_score(account, lane->name()));
+    };
+    const auto best =
+        std::max_element(lanes_.begin(), lanes_.end(), [&](const auto& a, const auto& b) { return rank(a) < rank(b); });
+    return **best;
+}
+
+awaitable<void> quota_client::settle_debts()
+{
+    while (!is_stopped_) {
+        next_settlement_.expires_after(settlement_interval);
+        co_await next_settlement_.async_wait(boost::asio::as_tuple(boost::asio::use_awaitable));
+        if (is_stopped_ || !book_.has_debts())
+            continue;
+        for (const auto& lane : lanes_)
+            if (!lane->is_doubtful() || lanes_.size() == 1)
+                lane->settle();
+    }
+}
+
+} // namespace tempinbox::gateway

@@ -1,0 +1,59 @@
+#pragma once
+
+#include "gateway/quota/quota_lane.hpp"
+
+#include <boost/asio/steady_timer.hpp>
+
+#include <memory>
+#include <vector>
+
+namespace tempinbox::gateway {
+
+struct quota_decision
+{
+    bool is_granted = true;
+    bool was_let_through = false;
+    quota_numbers numbers;
+
+    quota_decision(bool granted, bool let_through, quota_numbers left)
+        : is_granted(granted),
+          was_let_through(let_through),
+          numbers(left)
+    {}
+};
+
+// Asks rate-limit for one unit of an account's day. Accounts map to replicas by rendezvous hashing; a replica that just failed is
+// passed over. Without an answer within 250 ms the request is let through (metric, log) and counted when rate-limit answers
+// again; a 429 is never guessed.
+class quota_client
+{
+public:
+    static constexpr std::chrono::milliseconds patience{250};
+
+    quota_client(runtime::host& host, std::vector<quota_replica> replicas);
+    quota_client(const quota_client&) = delete;
+
+    // Spawns the settling of debts that no later request carries.
+    void start();
+    void stop();
+
+    boost::asio::awaitable<quota_decision> take(const plans::account_state& account);
+
+private:
+    boost::asio::awaitable<quota_decision> wait_for(std::shared_ptr<quota_ticket> ticket);
+    quota_lane& lane_of(account_id account);
+    quota_decision let_through(const quota_ticket& ticket);
+    boost::asio::awaitable<void> settle_debts();
+
+    runtime::host& host_;
+    quota_book book_;
+    std::vector<std::unique_ptr<quota_lane>> lanes_;
+    boost::asio::steady_timer next_settlement_;
+    bool is_stopped_ = false;
+    prometheus::Counter& let_through_;
+};
+
+// An account belongs to the replica with the highest score: the same on every gateway, whatever the order of its list.
+std::uint64_t rendezvous_score(account_id account, std::string_view replica);
+
+} // namespace tempinbox::gateway

@@ -1,0 +1,214 @@
+#include "gateway/quota/quota_lane.hpp"
+
+#include "common/log/log.hpp"
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+
+#include <map>
+
+namespace tempinbox::gateway {
+namespace {
+
+using namespace std::chrono_literals;
+using steady = std::chrono::steady_clock;
+using boost::asio::awaitable;
+
+constexpr std::size_t most_late_calls = 8;
+constexpr std::size_t most_accounts_a_call = 1'000;
+constexpr auto doubtful_for = 1s;
+
+} // namespace
+
+// A call with the tickets and debts it carries, in the order of its items.
+struct quota_lane::call
+{
+    // What concerns one account.
+    struct share
+    {
+        account_id account;
+        std::int64_t limit = 0;
+        std::int64_t limit_version = 0;
+        std::int64_t let_through = 0;
+        tickets asked;
+
+        share(account_id who, std::int64_t most, std::int64_t version) : account(who), limit(most), limit_version(version) {}
+    };
+
+    std::vector<share> shares;
+    std::map<account_id, std::size_t> index;
+    completion done;
+    bool is_late = false;
+
+    explicit call(const boost::asio::any_io_executor& executor) : done(executor) {}
+
+    share& share_of(account_id account, std::int64_t limit, std::int64_t version)
+    {
+        const auto [entry, is_new] = index.try_emplace(account, shares.size());
+        if (is_new)
+            shares.emplace_back(account, limit, version);
+        auto& found = shares[entry->second];
+        if (version > found.limit_version) {
+            found.limit = limit;
+            found.limit_version = version;
+        }
+        return found;
+    }
+
+    ratelimit::v1::TakeQuotaRequest request() const
+    {
+        ratelimit::v1::TakeQuotaRequest message;
+        for (const auto& part : shares) {
+            auto& line = *message.add_items();
+            line.set_account_id(part.account.text());
+            line.set_units(static_cast<std::int64_t>(part.asked.size()));
+            line.set_limit(part.limit);
+            line.set_limit_version(part.limit_version);
+            line.set_let_through(part.let_through);
+        }
+        return message;
+    }
+};
+
+quota_lane::quota_lane(runtime::host& host, quota_replica replica, quota_book& book, std::chrono::milliseconds patience)
+    : host_(host),
+      replica_(std::move(replica)),
+      book_(book),
+      patience_(patience),
+      calls_(host.metrics().counter("tempinbox_gateway_quota_calls_total", "Calls to rate-limit")),
+      failed_calls_(
+          host.metrics().counter("tempinbox_gateway_quota_calls_failed_total", "Calls to rate-limit that failed or were late"))
+{}
+
+void quota_lane::ask(std::shared_ptr<quota_ticket> ticket)
+{
+    while (!gathering_.empty() && gathering_.front()->is_let_through)
+        gathering_.pop_front();
+    gathering_.push_back(std::move(ticket));
+    start();
+}
+
+void quota_lane::settle()
+{
+    must_settle_ = true;
+    start();
+}
+
+void quota_lane::start()
+{
+    if (is_sending_ || late_calls_ >= most_late_calls)
+        return;
+    is_sending_ = true;
+    boost::asio::co_spawn(host_.loop(), send_what_gathers(), boost::asio::detached);
+}
+
+awaitable<void> quota_lane::send_what_gathers()
+{
+    while (late_calls_ < most_late_calls) {
+        const auto sent = next_call();
+        if (sent->shares.empty())
+            break;
+        calls_.Increment();
+        boost::asio::co_spawn(host_.loop(), run(sent), boost::asio::detached);
+        const bool is_in_time = co_await sent->done.wait_until(steady::now() + patience_);
+        if (!is_in_time) {
+            sent->is_late = true;
+            ++late_calls_;
+            doubt();
+        }
+    }
+    is_sending_ = false;
+}
+
+std::shared_ptr<quota_lane::call> quota_lane::next_call()
+{
+    auto next = std::make_shared<call>(host_.executor());
+    while (!gathering_.empty() && next->shares.size() < most_accounts_a_call) {
+        auto ticket = std::move(gathering_.front());
+        gathering_.pop_front();
+        if (ticket->is_let_through)
+            continue;
+        ticket->is_sent = true;
+        next->share_of(ticket->account, ticket->limit, ticket->limit_version).asked.push_back(std::move(ticket));
+    }
+    if (must_settle_) {
+        for (const auto& debtor : book_.debtors(most_accounts_a_call - next->shares.size()))
+            next->share_of(debtor.account, debtor.limit, debtor.limit_version);
+        must_settle_ = false;
+    }
+    const auto now = host_.clock().now();
+    for (auto& part : next->shares)
+        part.let_through = book_.take_debt(part.account, now);
+    return next;
+}
+
+awaitable<void> quota_lane::run(std::shared_ptr<call> sent)
+{
+    result<ratelimit::v1::TakeQuotaResponse> outcome = failure{errc::unavailable, "no answer"};
+    try {
+        outcome = co_await replica_.take(sent->request());
+    } catch (const std::exception& problem) {
+        outcome = failure{errc::unavailable, problem.what()};
+    }
+    if (outcome && outcome->results_size() == static_cast<int>(sent->shares.size())) {
+        take_answer(*sent, *outcome);
+    } else {
+        const auto reason = outcome ? std::string("an answer with the wrong number of results") : outcome.error().message;
+        log::warning("rate-limit did not answer", {{"replica", replica_.name}, {"error", reason}});
+        take_failure(*sent);
+    }
+    sent->done.set();
+    if (sent->is_late) {
+        --late_calls_;
+        start();
+    }
+}
+
+// Grants go to the tickets in the order they came; each sees what was left after its own unit.
+void quota_lane::take_answer(call& answered, const ratelimit::v1::TakeQuotaResponse& response)
+{
+    const auto now = host_.clock().now();
+    for (std::size_t i = 0; i < answered.shares.size(); ++i) {
+        auto& part = answered.shares[i];
+        const auto& answer = response.results(static_cast<int>(i));
+        const quota_numbers last(answer.limit(), answer.remaining(), answer.reset());
+        std::int64_t left = answer.granted();
+        std::int64_t uncounted = 0;
+        for (const auto& ticket : part.asked) {
+            ticket->is_granted = left > 0;
+            left -= ticket->is_granted ? 1 : 0;
+            ticket->numbers = quota_numbers(last.limit, last.remaining + std::max<std::int64_t>(left, 0), last.reset);
+            uncounted += ticket->is_let_through && !ticket->is_granted ? 1 : 0;
+            ticket->done.set();
+        }
+        book_.learn(part.account, last);
+        if (uncounted > 0)
+            book_.owe(part.account, part.limit, part.limit_version, uncounted, now);
+    }
+}
+
+// What was let through meanwhile, and the debts that were to be told, are owed again. A call that timed out may have been
+// counted: then its units count twice, which only lowers what is left.
+void quota_lane::take_failure(call& failed)
+{
+    failed_calls_.Increment();
+    doubt();
+    const auto now = host_.clock().now();
+    for (auto& part : failed.shares) {
+        std::int64_t owed = part.let_through;
+        for (const auto& ticket : part.asked) {
+            owed += ticket->is_let_through ? 1 : 0;
+            ticket->is_sent = false;
+            ticket->done.set();
+        }
+        if (owed > 0)
+            book_.owe(part.account, part.limit, part.limit_version, owed, now);
+    }
+}
+
+void quota_lane::doubt()
+{
+    doubtful_until_ = steady::now() + doubtful_for;
+}
+
+} // namespace tempinbox::gateway

@@ -1,0 +1,131 @@
+#include "gateway/service.hpp"
+
+#include "common/rpc/client.hpp"
+#include "gateway/api/account.hpp"
+#include "gateway/api/emails.hpp"
+#include "gateway/api/inboxes.hpp"
+#include "gateway/api/webhooks.hpp"
+
+namespace tempinbox::gateway {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr int schema_version = 1;
+
+// A call to rate-limit outlives the patience of those who wait: a late answer still counts.
+constexpr auto quota_deadline = 5s;
+// A part of the drain time for each step, so that one that hangs leaves something to the next.
+constexpr auto publish_patience = 3s;
+
+accounts::announcements announcements_of(runtime::host& host, outbox::publisher& publisher)
+{
+    return accounts::announcements(host.instance(),
+                                   [&publisher](std::vector<outbox::row> rows) { publisher.publish(std::move(rows)); });
+}
+
+// Accounts belong to replicas, so each has a client of its own.
+std::vector<quota_replica> quota_replicas(runtime::host& host, const std::vector<host_port>& addresses, rpc::tokens& tokens)
+{
+    std::vector<quota_replica> replicas;
+    for (const auto& address : addresses) {
+        const auto client = std::make_shared<rpc::client>(host, std::vector{address}, tokens);
+        replicas.emplace_back(address.text(), [client](ratelimit::v1::TakeQuotaRequest request) {
+            return client->call<ratelimit::v1::TakeQuotaResponse>("tempinbox.ratelimit.v1.RateLimitService/TakeQuota",
+                                                                  std::move(request), quota_deadline);
+        });
+    }
+    return replicas;
+}
+
+// An operation on one of the clients.
+template <class Client>
+api_handler on(Client& client, http::awaitable<http::response> (*handle)(const http::request&, const caller&, Client&))
+{
+    return [&client, handle](const http::request& received, const caller& who) { return handle(received, who, client); };
+}
+
+std::vector<route> operations(accounts::account_store& accounts, inbox_client& inboxes, webhook_client& webhooks)
+{
+    const auto account = [&](const http::request& received, const caller& who) {
+        return get_account(received, who, accounts, inboxes, webhooks);
+    };
+    std::vector<route> all;
+    all.emplace_back("GET", "/v1/inboxes", body_kind::none, on(inboxes, list_inboxes));
+    all.emplace_back("POST", "/v1/inboxes", body_kind::json, on(inboxes, create_inbox));
+    all.emplace_back("GET", "/v1/inboxes/{inboxId}", body_kind::none, on(inboxes, get_inbox));
+    all.emplace_back("DELETE", "/v1/inboxes/{inboxId}", body_kind::none, on(inboxes, delete_inbox));
+    all.emplace_back("GET", "/v1/inboxes/{inboxId}/emails", body_kind::none, on(inboxes, list_inbox_emails));
+    all.emplace_back("GET", "/v1/emails/{emailId}", body_kind::none, on(inboxes, get_email));
+    all.emplace_back("GET", "/v1/webhooks", body_kind::none, on(webhooks, list_webhooks));
+    all.emplace_back("POST", "/v1/webhooks", body_kind::json, on(webhooks, create_webhook));
+    all.emplace_back("GET", "/v1/webhooks/{webhookId}", body_kind::none, on(webhooks, get_webhook));
+    all.emplace_back("DELETE", "/v1/webhooks/{webhookId}", body_kind::none, on(webhooks, delete_webhook));
+    all.emplace_back("GET", "/v1/domains", body_kind::none, on(inboxes, list_domains));
+    all.emplace_back("GET", "/v1/account", body_kind::none, account);
+    return all;
+}
+
+pipeline_sources sources_of(key_cache& keys, key_uses& uses, quota_client& quota)
+{
+    pipeline_sources sources;
+    sources.find_key = [&keys](std::string digest) { return keys.find(std::move(digest)); };
+    sources.take_quota = [&quota](const plans::account_state& account) { return quota.take(account); };
+    sources.note_use = [&uses](const accounts::key_owner& owner, time_point now) { uses.note(owner, now); };
+    return sources;
+}
+
+} // namespace
+
+service::service(runtime::host& host, settings chosen)
+    : host_(host),
+      settings_(std::move(chosen)),
+      admin_(host),
+      tokens_(settings_.rpc_token_file),
+      db_(host, settings_.database),
+      producer_(host, settings_.kafka),
+      publisher_(host, db_, producer_, "accounts"),
+      accounts_(db_, announcements_of(host, publisher_)),
+      key_store_(db_),
+      keys_(host, key_store_),
+      uses_(host, key_store_),
+      quota_(host, quota_replicas(host, settings_.rate_limit_rpc, tokens_)),
+      inboxes_(host, settings_.inbox_rpc, tokens_),
+      webhooks_(host, settings_.webhook_dispatcher_rpc, tokens_),
+      operations_(operations(accounts_, inboxes_, webhooks_)),
+      api_(host.clock(), operations_, sources_of(keys_, uses_, quota_), settings_.trusted_proxies),
+      server_(host, settings_.api, [this](http::request& received) { return answer(received); })
+{
+    db_.require_schema("accounts", schema_version);
+}
+
+http::awaitable<http::response> service::answer(http::request& received)
+{
+    if (pipeline::serves(received.path))
+        return api_.answer(received);
+    return site_.dispatch(received);
+}
+
+void service::start()
+{
+    admin_.start();
+    keys_.start();
+    uses_.start();
+    quota_.start();
+    publisher_.start();
+    server_.start();
+}
+
+runtime::awaitable<void> service::drain()
+{
+    co_await server_.drain(host_.settings().drain_timeout - publish_patience);
+    keys_.stop();
+    quota_.stop();
+    uses_.stop();
+    co_await uses_.flush();
+    co_await publisher_.drain(publish_patience);
+    server_.stop();
+    db_.stop();
+}
+
+} // namespace tempinbox::gateway

@@ -1,0 +1,54 @@
+#pragma once
+
+#include "accounts/account_store.hpp"
+#include "accounts/key_store.hpp"
+#include "common/admin/listener.hpp"
+#include "common/http/server.hpp"
+#include "common/kafka/producer.hpp"
+#include "common/outbox/outbox.hpp"
+#include "common/postgres/pool.hpp"
+#include "common/rpc/tokens.hpp"
+#include "gateway/api/pipeline.hpp"
+#include "gateway/clients/inbox_client.hpp"
+#include "gateway/clients/webhook_client.hpp"
+#include "gateway/keys/key_cache.hpp"
+#include "gateway/keys/key_uses.hpp"
+#include "gateway/quota/quota_client.hpp"
+#include "gateway/settings.hpp"
+
+namespace tempinbox::gateway {
+
+// The public API: checks keys and the daily quota, validates, and calls the services that own what is asked for. Publishes the
+// outbox of accounts.
+class service final : public runtime::service
+{
+public:
+    service(runtime::host& host, settings chosen);
+
+    void start() override;
+    runtime::awaitable<void> drain() override;
+
+private:
+    http::awaitable<http::response> answer(http::request& received);
+
+    runtime::host& host_;
+    settings settings_;
+    admin::listener admin_;
+    rpc::tokens tokens_;
+    postgres::pool db_;
+    kafka::producer producer_;
+    outbox::publisher publisher_;
+    accounts::account_store accounts_;
+    accounts::key_store key_store_;
+    key_cache keys_;
+    key_uses uses_;
+    quota_client quota_;
+    inbox_client inboxes_;
+    webhook_client webhooks_;
+    routes operations_;
+    pipeline api_;
+    http::router site_; // what is outside /v1
+    http::server server_;
+};
+
+} // namespace tempinbox::gateway

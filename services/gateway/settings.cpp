@@ -1,0 +1,44 @@
+#include "gateway/settings.hpp"
+
+namespace tempinbox::gateway {
+namespace {
+
+http::server_settings read_api_settings(config::reader& reader)
+{
+    http::server_settings api;
+    api.name = "api";
+    api.listen = reader.address("listen", "127.0.0.1:8080", "Where the API is served; 0.0.0.0 in a container");
+    api.certificate_file = reader.readable_file("tls-certificate-file", "",
+                                                "Certificate chain (PEM) to serve the API over TLS; re-read when it changes");
+    api.key_file = reader.readable_file("tls-key-file", "", "Private key (PEM) of the certificate");
+    if (api.certificate_file.empty() != api.key_file.empty())
+        reader.add_problem("tls-certificate-file", "must be set together with tls-key-file");
+    api.connection_limit = static_cast<std::size_t>(
+        reader.integer("connection-limit", 10'000, 1, 1'000'000, "Most connections at once; further ones are answered 503"));
+    return api;
+}
+
+} // namespace
+
+settings read_settings(config::reader& reader)
+{
+    settings chosen;
+    chosen.api = read_api_settings(reader);
+    chosen.database = postgres::read_settings(reader);
+    chosen.kafka = kafka::read_settings(reader);
+    chosen.rpc_token_file =
+        reader.readable_file("rpc-token-file", "", "Shared token of the internal calls, one or two lines; the first is sent");
+    if (chosen.rpc_token_file.empty())
+        reader.add_problem("rpc-token-file", "must be set");
+    chosen.inbox_rpc =
+        reader.addresses("inbox-rpc", "127.0.0.1:9101", "Replicas of the inbox service, host:port, comma-separated");
+    chosen.rate_limit_rpc =
+        reader.addresses("rate-limit-rpc", "127.0.0.1:9102", "Replicas of the rate-limit service, host:port, comma-separated");
+    chosen.webhook_dispatcher_rpc = reader.addresses("webhook-dispatcher-rpc", "127.0.0.1:9103",
+                                                     "Replicas of the webhook dispatcher, host:port, comma-separated");
+    chosen.trusted_proxies =
+        reader.networks("trusted-proxies", "", "Proxies whose X-Forwarded-For is believed, CIDR, comma-separated");
+    return chosen;
+}
+
+} // namespace tempinbox::gateway

@@ -1,0 +1,27 @@
+#pragma once
+
+#include "common/config/reader.hpp"
+#include "common/http/server.hpp"
+#include "common/kafka/settings.hpp"
+#include "common/postgres/pool.hpp"
+
+#include <string>
+#include <vector>
+
+namespace tempinbox::gateway {
+
+struct settings
+{
+    http::server_settings api;
+    postgres::settings database;
+    kafka::settings kafka;
+    std::string rpc_token_file;
+    std::vector<host_port> inbox_rpc;
+    std::vector<host_port> rate_limit_rpc;
+    std::vector<host_port> webhook_dispatcher_rpc;
+    std::vector<network> trusted_proxies;
+};
+
+settings read_settings(config::reader& reader);
+
+} // namespace tempinbox::gateway

@@ -1,0 +1,52 @@
+#include "inbox/account_updates.hpp"
+
+#include "common/events/events.hpp"
+#include "common/log/log.hpp"
+
+namespace tempinbox::inbox {
+namespace {
+
+kafka::consumer_settings membership(const kafka::settings& cluster)
+{
+    kafka::consumer_settings chosen;
+    chosen.cluster = cluster;
+    chosen.group = "tempinbox-inbox";
+    chosen.topics = {events::topics::account_state};
+    return chosen;
+}
+
+} // namespace
+
+account_updates::account_updates(runtime::host& host, const kafka::settings& cluster, mailbox::account_store& accounts)
+    : accounts_(accounts),
+      unreadable_(host.metrics().counter("tempinbox_inbox_unreadable_account_states_total",
+                                         "Records of account.state that could not be read.")),
+      consumer_(host, membership(cluster), [this](const std::vector<kafka::record>& batch) { return handle(batch); })
+{}
+
+boost::asio::awaitable<void> account_updates::handle(const std::vector<kafka::record>& batch)
+{
+    std::vector<plans::account_state> states;
+    std::vector<account_id> removed;
+    for (const auto& record : batch) {
+        if (record.is_tombstone) {
+            if (const auto account = account_id::parse(record.key))
+                removed.push_back(*account);
+            continue;
+        }
+        auto state = events::read_account_state(record);
+        if (state) {
+            states.push_back(std::move(*state));
+            continue;
+        }
+        // The topic is compacted and has no dead letters: the account's next state repairs what this one lost.
+        unreadable_.Increment();
+        log::error("account state cannot be read",
+                   {{"partition", record.partition}, {"offset", record.offset}, {"reason", state.error().message}});
+    }
+    co_await accounts_.put(std::move(states));
+    for (const auto account : removed)
+        co_await accounts_.mark_deleted(account);
+}
+
+} // namespace tempinbox::inbox

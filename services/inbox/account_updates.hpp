@@ -1,0 +1,28 @@
+#pragma once
+
+#include "common/kafka/consumer.hpp"
+#include "mailbox/account_store.hpp"
+
+namespace tempinbox::inbox {
+
+// Keeps the mailbox's copy of every account's plan and limits as topic account.state says, as one member of a consumer group.
+class account_updates
+{
+public:
+    template <class T = void>
+    using awaitable = boost::asio::awaitable<T>;
+
+    account_updates(runtime::host& host, const kafka::settings& cluster, mailbox::account_store& accounts);
+
+    void start() { consumer_.start(); }
+    awaitable<void> stop() { return consumer_.stop(); }
+
+private:
+    awaitable<void> handle(const std::vector<kafka::record>& batch);
+
+    mailbox::account_store& accounts_;
+    prometheus::Counter& unreadable_;
+    kafka::consumer consumer_;
+};
+
+} // namespace tempinbox::inbox

@@ -1,0 +1,36 @@
+#pragma once
+
+#include "common/outbox/outbox.hpp"
+#include "common/rpc/server.hpp"
+#include "mailbox/domain_store.hpp"
+#include "mailbox/inbox_store.hpp"
+
+#include "tempinbox/inbox/v1/inbox_service.pb.h"
+
+namespace tempinbox::inbox {
+
+// The calls about domains.
+class domain_calls
+{
+public:
+    template <class T = void>
+    using awaitable = boost::asio::awaitable<T>;
+
+    domain_calls(mailbox::domain_store& domains, mailbox::inbox_store& inboxes, outbox::publisher& publisher)
+        : domains_(domains),
+          inboxes_(inboxes),
+          publisher_(publisher)
+    {}
+
+    void add_to(rpc::server& server);
+
+private:
+    awaitable<result<v1::AddDomainResponse>> add(v1::AddDomainRequest request);
+    awaitable<result<v1::ListDomainsResponse>> list();
+
+    mailbox::domain_store& domains_;
+    mailbox::inbox_store& inboxes_;
+    outbox::publisher& publisher_;
+};
+
+} // namespace tempinbox::inbox

@@ -1,0 +1,59 @@
+#include "inbox/expiry.hpp"
+
+namespace tempinbox::inbox {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr const char* ended_help = "Inboxes that ended, by reason.";
+
+} // namespace
+
+std::chrono::microseconds pause_after(std::size_t ended, std::optional<std::chrono::microseconds> until_next_due)
+{
+    constexpr std::chrono::microseconds shortest = 5ms, held_by_another = 20ms, longest = 1s;
+    if (ended == mailbox::expiry_store::batch_size)
+        return 0us;
+    if (!until_next_due)
+        return longest;
+    if (*until_next_due <= 0us)
+        return held_by_another;
+    return std::clamp(*until_next_due, shortest, longest);
+}
+
+expiry::expiry(runtime::host& host, mailbox::expiry_store& store, outbox::publisher& publisher)
+    : store_(store),
+      publisher_(publisher),
+      ended_by_ttl_(host.metrics().counter("tempinbox_inbox_ended_inboxes_total", ended_help, {{"reason", "ttl"}})),
+      ended_by_owner_(host.metrics().counter("tempinbox_inbox_ended_inboxes_total", ended_help, {{"reason", "deleted"}})),
+      delay_(host.metrics().histogram("tempinbox_inbox_expiry_delay_seconds",
+                                      "From an inbox's due time to its end, the oldest of each batch.",
+                                      metrics::latency_buckets())),
+      task_(host, "inboxes not expired", [this] { return round(); })
+{}
+
+boost::asio::awaitable<result<void>> expiry::end(account_id account, inbox_id id)
+{
+    auto batch = co_await store_.expire(account, id);
+    if (!batch)
+        co_return batch.error();
+    ended_by_owner_.Increment();
+    publisher_.publish(std::move(batch->events));
+    co_return result<void>{};
+}
+
+boost::asio::awaitable<std::chrono::microseconds> expiry::round()
+{
+    auto batch = co_await store_.expire_due();
+    if (!batch.ended.empty()) {
+        ended_by_ttl_.Increment(static_cast<double>(batch.ended.size()));
+        delay_.Observe(std::chrono::duration<double>(batch.oldest_delay).count());
+        publisher_.publish(std::move(batch.events));
+    }
+    if (batch.ended.size() == mailbox::expiry_store::batch_size)
+        co_return pause_after(batch.ended.size(), std::nullopt);
+    const auto until_next_due = co_await store_.until_next_due();
+    co_return pause_after(batch.ended.size(), until_next_due);
+}
+
+} // namespace tempinbox::inbox

@@ -1,0 +1,40 @@
+#pragma once
+
+#include "common/metrics/registry.hpp"
+#include "common/outbox/outbox.hpp"
+#include "common/runtime/repeated_task.hpp"
+#include "mailbox/expiry_store.hpp"
+
+namespace tempinbox::inbox {
+
+// How long the expiry loop pauses after a round: not at all behind a full batch, until the next inbox is due, briefly when one is
+// overdue because another transaction holds it; never past a second, since another replica's inboxes are not heard of.
+std::chrono::microseconds pause_after(std::size_t ended, std::optional<std::chrono::microseconds> until_next_due);
+
+// Ends inboxes when they are due and publishes their events; one a process, any number of processes.
+class expiry
+{
+public:
+    template <class T = void>
+    using awaitable = boost::asio::awaitable<T>;
+
+    expiry(runtime::host& host, mailbox::expiry_store& store, outbox::publisher& publisher);
+
+    void start() { task_.start(); }
+    awaitable<void> stop() { return task_.stop(); }
+
+    // Ends one now. Fails with not_found.
+    awaitable<result<void>> end(account_id account, inbox_id id);
+
+private:
+    awaitable<std::chrono::microseconds> round();
+
+    mailbox::expiry_store& store_;
+    outbox::publisher& publisher_;
+    prometheus::Counter& ended_by_ttl_;
+    prometheus::Counter& ended_by_owner_;
+    prometheus::Histogram& delay_;
+    runtime::repeated_task task_;
+};
+
+} // namespace tempinbox::inbox

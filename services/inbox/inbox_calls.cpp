@@ -1,0 +1,118 @@
+#include "inbox/inbox_calls.hpp"
+
+#include "inbox/inbox_requests.hpp"
+#include "inbox/messages.hpp"
+
+namespace tempinbox::inbox {
+
+inbox_calls::inbox_calls(runtime::host& host, mailbox::inbox_store& inboxes, expiry& ending, outbox::publisher& publisher,
+                         partition_upkeep& partitions)
+    : clock_(host.clock()),
+      inboxes_(inboxes),
+      expiry_(ending),
+      publisher_(publisher),
+      partitions_(partitions),
+      created_(host.metrics().counter("tempinbox_inbox_created_inboxes_total", "Inboxes made."))
+{}
+
+void inbox_calls::add_to(rpc::server& server)
+{
+    const std::string service = "tempinbox.inbox.v1.InboxService/";
+    server.add<v1::CreateInboxRequest, v1::CreateInboxResponse>(
+        service + "CreateInbox", [this](v1::CreateInboxRequest request) { return create(std::move(request)); });
+    server.add<v1::GetInboxRequest, v1::GetInboxResponse>(
+        service + "GetInbox", [this](v1::GetInboxRequest request) { return get(std::move(request)); });
+    server.add<v1::ListInboxesRequest, v1::ListInboxesResponse>(
+        service + "ListInboxes", [this](v1::ListInboxesRequest request) { return list(std::move(request)); });
+    server.add<v1::DeleteInboxRequest, v1::DeleteInboxResponse>(
+        service + "DeleteInbox", [this](v1::DeleteInboxRequest request) { return remove(std::move(request)); });
+    server.add<v1::CountInboxesRequest, v1::CountInboxesResponse>(
+        service + "CountInboxes", [this](v1::CountInboxesRequest request) { return count(std::move(request)); });
+}
+
+boost::asio::awaitable<result<v1::CreateInboxResponse>> inbox_calls::create(v1::CreateInboxRequest request)
+{
+    auto wanted = read_new_inbox(request);
+    if (!wanted)
+        co_return wanted.error();
+
+    auto created = co_await inboxes_.create(std::move(*wanted), clock_.now());
+    if (!created)
+        co_return created.error();
+    if (!created->events.empty()) {
+        created_.Increment();
+        partitions_.note_end(created->inbox.expires_at);
+        publisher_.publish(std::move(created->events));
+    }
+    v1::CreateInboxResponse response;
+    *response.mutable_inbox() = to_message(created->inbox);
+    co_return response;
+}
+
+boost::asio::awaitable<result<v1::GetInboxResponse>> inbox_calls::get(v1::GetInboxRequest request)
+{
+    const auto account = account_id::parse(request.account_id());
+    if (!account)
+        co_return account.error();
+    const auto id = inbox_id::parse(request.inbox_id());
+    if (!id)
+        co_return id.error();
+
+    const auto found = co_await inboxes_.find(*account, *id);
+    if (!found)
+        co_return found.error();
+    v1::GetInboxResponse response;
+    *response.mutable_inbox() = to_message(*found);
+    co_return response;
+}
+
+boost::asio::awaitable<result<v1::ListInboxesResponse>> inbox_calls::list(v1::ListInboxesRequest request)
+{
+    const auto account = account_id::parse(request.account_id());
+    if (!account)
+        co_return account.error();
+    const auto limit = read_limit(request.limit());
+    if (!limit)
+        co_return limit.error();
+    auto filter = read_filter(request);
+    if (!filter)
+        co_return filter.error();
+
+    const auto page = co_await inboxes_.list(*account, std::move(*filter), *limit, request.cursor());
+    if (!page)
+        co_return page.error();
+    v1::ListInboxesResponse response;
+    for (const auto& inbox : page->items)
+        *response.add_inboxes() = to_message(inbox);
+    response.set_next_cursor(page->next_cursor);
+    co_return response;
+}
+
+boost::asio::awaitable<result<v1::DeleteInboxResponse>> inbox_calls::remove(v1::DeleteInboxRequest request)
+{
+    const auto account = account_id::parse(request.account_id());
+    if (!account)
+        co_return account.error();
+    const auto id = inbox_id::parse(request.inbox_id());
+    if (!id)
+        co_return id.error();
+
+    const auto ended = co_await expiry_.end(*account, *id);
+    if (!ended)
+        co_return ended.error();
+    co_return v1::DeleteInboxResponse();
+}
+
+boost::asio::awaitable<result<v1::CountInboxesResponse>> inbox_calls::count(v1::CountInboxesRequest request)
+{
+    const auto account = account_id::parse(request.account_id());
+    if (!account)
+        co_return account.error();
+
+    const auto live = co_await inboxes_.count_live(*account);
+    v1::CountInboxesResponse response;
+    response.set_live_inboxes(live);
+    co_return response;
+}
+
+} // namespace tempinbox::inbox

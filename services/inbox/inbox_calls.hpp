@@ -1,0 +1,40 @@
+#pragma once
+
+#include "common/outbox/outbox.hpp"
+#include "common/rpc/server.hpp"
+#include "inbox/expiry.hpp"
+#include "inbox/partition_upkeep.hpp"
+#include "mailbox/inbox_store.hpp"
+
+#include "tempinbox/inbox/v1/inbox_service.pb.h"
+
+namespace tempinbox::inbox {
+
+// The calls about inboxes.
+class inbox_calls
+{
+public:
+    template <class T = void>
+    using awaitable = boost::asio::awaitable<T>;
+
+    inbox_calls(runtime::host& host, mailbox::inbox_store& inboxes, expiry& ending, outbox::publisher& publisher,
+                partition_upkeep& partitions);
+
+    void add_to(rpc::server& server);
+
+private:
+    awaitable<result<v1::CreateInboxResponse>> create(v1::CreateInboxRequest request);
+    awaitable<result<v1::GetInboxResponse>> get(v1::GetInboxRequest request);
+    awaitable<result<v1::ListInboxesResponse>> list(v1::ListInboxesRequest request);
+    awaitable<result<v1::DeleteInboxResponse>> remove(v1::DeleteInboxRequest request);
+    awaitable<result<v1::CountInboxesResponse>> count(v1::CountInboxesRequest request);
+
+    const clock_source& clock_;
+    mailbox::inbox_store& inboxes_;
+    expiry& expiry_;
+    outbox::publisher& publisher_;
+    partition_upkeep& partitions_;
+    prometheus::Counter& created_;
+};
+
+} // namespace tempinbox::inbox

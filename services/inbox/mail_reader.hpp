@@ -1,0 +1,31 @@
+#pragma once
+
+#include "common/core/errors.hpp"
+#include "mime/view.hpp"
+
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/thread_pool.hpp>
+
+#include <cstddef>
+#include <string>
+
+namespace tempinbox::inbox {
+
+// Reads messages on threads of its own, since a large one takes longer than the loop may wait. Past 256 MiB of messages under way
+// it answers unavailable.
+class mail_reader
+{
+public:
+    template <class T = void>
+    using awaitable = boost::asio::awaitable<T>;
+
+    explicit mail_reader(int threads) : threads_(static_cast<std::size_t>(threads)) {}
+
+    awaitable<result<mime::view>> read(std::string raw);
+
+private:
+    std::size_t bytes_under_way_ = 0;
+    boost::asio::thread_pool threads_;
+};
+
+} // namespace tempinbox::inbox

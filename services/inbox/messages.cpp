@@ -1,0 +1,126 @@
+#include "inbox/messages.hpp"
+
+#include "mailbox/timestamps.hpp"
+
+namespace tempinbox::inbox {
+namespace {
+
+using mailbox::set_timestamp;
+
+template <class Repeated, class Texts>
+void add_all(Repeated& target, const Texts& texts)
+{
+    for (const auto& text : texts)
+        *target.Add() = text;
+}
+
+void add_addresses(google::protobuf::RepeatedPtrField<std::string>& target, const std::vector<mime::mailbox_address>& addresses)
+{
+    for (const auto& each : addresses)
+        *target.Add() = each.address;
+}
+
+} // namespace
+
+v1::Inbox to_message(const mailbox::inbox& inbox)
+{
+    v1::Inbox message;
+    message.set_inbox_id(inbox.id.text());
+    message.set_email_address(inbox.address);
+    if (inbox.name)
+        message.set_name(*inbox.name);
+    add_all(*message.mutable_tags(), inbox.tags);
+    message.mutable_metadata()->insert(inbox.metadata.begin(), inbox.metadata.end());
+    message.set_status(inbox.is_live ? v1::INBOX_STATUS_ACTIVE : v1::INBOX_STATUS_EXPIRED);
+    message.set_email_count(inbox.email_count);
+    message.set_last_sequence(inbox.last_sequence);
+    if (inbox.last_email_at)
+        set_timestamp(*message.mutable_last_email_at(), *inbox.last_email_at);
+    set_timestamp(*message.mutable_created_at(), inbox.created_at);
+    set_timestamp(*message.mutable_expires_at(), inbox.expires_at);
+    if (inbox.expired_at)
+        set_timestamp(*message.mutable_expired_at(), *inbox.expired_at);
+    return message;
+}
+
+v1::EmailSummary to_message(const mailbox::email_summary& email)
+{
+    v1::EmailSummary message;
+    message.set_email_id(email.id.text());
+    message.set_inbox_id(email.inbox.text());
+    message.set_sequence(email.sequence);
+    message.set_from(email.from);
+    message.set_from_name(email.from_name);
+    add_all(*message.mutable_to(), email.rcpt_to);
+    message.set_subject(email.subject);
+    message.set_preview(email.preview);
+    set_timestamp(*message.mutable_received_at(), email.received_at);
+    message.set_size_bytes(email.size);
+    message.set_attachment_count(email.attachment_count);
+    message.set_is_read(email.is_read);
+    for (const auto& code : email.codes) {
+        auto& added = *message.add_codes();
+        added.set_value(code.value);
+        added.set_score(code.score);
+        added.set_part(code.part);
+        added.set_offset(code.offset);
+    }
+    return message;
+}
+
+v1::Email to_message(const mailbox::stored_email& email, const mime::view& view)
+{
+    v1::Email message;
+    *message.mutable_summary() = to_message(email.summary);
+    add_all(*message.mutable_to_header(), email.to_header);
+    add_addresses(*message.mutable_cc(), view.cc);
+    add_addresses(*message.mutable_reply_to(), view.reply_to);
+    if (email.message_id)
+        message.set_message_id(*email.message_id);
+    if (view.date)
+        set_timestamp(*message.mutable_date(), *view.date);
+    for (const auto& [name, value] : view.headers) {
+        auto& added = *message.add_headers();
+        added.set_name(name);
+        added.set_value(value);
+    }
+    if (view.text)
+        message.set_text(*view.text);
+    if (view.html)
+        message.set_html(*view.html);
+    for (const auto& part : view.attachments) {
+        auto& added = *message.add_attachments();
+        added.set_attachment_id(part.id);
+        added.set_filename(part.filename);
+        added.set_content_type(part.content_type);
+        added.set_size_bytes(part.size);
+        if (part.content_id)
+            added.set_content_id(*part.content_id);
+        added.set_inline_(part.is_inline);
+    }
+    for (const auto& link : email.links) {
+        auto& added = *message.add_links();
+        added.set_url(link.url);
+        added.set_text(link.text);
+        added.set_kind(link.kind);
+    }
+    auto& envelope = *message.mutable_envelope();
+    envelope.set_mail_from(email.mail_from);
+    add_all(*envelope.mutable_rcpt_to(), email.summary.rcpt_to);
+    envelope.set_remote_address(email.remote_address);
+    envelope.set_helo(email.helo);
+    if (email.tls)
+        envelope.set_tls(*email.tls);
+    add_all(*message.mutable_defects(), email.defects);
+    return message;
+}
+
+v1::Domain to_message(const mailbox::domain& domain)
+{
+    v1::Domain message;
+    message.set_domain(domain.name);
+    message.set_is_default(domain.is_default);
+    return message;
+}
+
+} // namespace tempinbox::inbox

@@ -1,0 +1,17 @@
+#pragma once
+
+#include "mailbox/domain_store.hpp"
+#include "mailbox/types.hpp"
+#include "mime/view.hpp"
+
+#include "tempinbox/inbox/v1/inbox_service.pb.h"
+
+namespace tempinbox::inbox {
+
+// What the stores answer, as messages of the RPC.
+v1::Inbox to_message(const mailbox::inbox& inbox);
+v1::EmailSummary to_message(const mailbox::email_summary& email);
+v1::Email to_message(const mailbox::stored_email& email, const mime::view& view);
+v1::Domain to_message(const mailbox::domain& domain);
+
+} // namespace tempinbox::inbox

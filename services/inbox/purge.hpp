@@ -1,0 +1,36 @@
+#pragma once
+
+#include "common/metrics/registry.hpp"
+#include "common/runtime/repeated_task.hpp"
+#include "mailbox/purge_store.hpp"
+
+namespace tempinbox::inbox {
+
+// Takes the mail of ended inboxes from the disk in small batches, later the inboxes themselves; one a process, any number of
+// processes.
+class purge
+{
+public:
+    template <class T = void>
+    using awaitable = boost::asio::awaitable<T>;
+
+    // Mail is looked for every `interval`; an inbox is forgotten `kept` after its end.
+    purge(runtime::host& host, mailbox::purge_store& store, std::chrono::milliseconds interval, std::chrono::seconds kept);
+
+    void start();
+    awaitable<void> stop();
+
+private:
+    awaitable<std::chrono::microseconds> purge_mail();
+    awaitable<std::chrono::microseconds> forget_inboxes();
+
+    mailbox::purge_store& store_;
+    std::chrono::milliseconds interval_;
+    std::chrono::seconds kept_;
+    prometheus::Counter& emails_;
+    prometheus::Counter& bodies_;
+    runtime::repeated_task mail_task_;
+    runtime::repeated_task inbox_task_;
+};
+
+} // namespace tempinbox::inbox

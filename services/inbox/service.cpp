@@ -1,0 +1,76 @@
+#include "inbox/service.hpp"
+
+#include "mime/view.hpp"
+
+namespace tempinbox::inbox {
+namespace {
+
+http::server_settings rpc_settings(const settings& chosen)
+{
+    http::server_settings server;
+    server.listen = chosen.rpc_listen;
+    server.body_limit = 1024 * 1024;
+    server.name = "rpc";
+    return server;
+}
+
+} // namespace
+
+service::service(runtime::host& host, const settings& chosen)
+    : host_(host),
+      admin_(host),
+      db_(host, chosen.database),
+      producer_(host, chosen.kafka),
+      publisher_(host, db_, producer_, mailbox::schema),
+      account_store_(db_),
+      domain_store_(db_),
+      inbox_store_(db_, host.instance()),
+      email_store_(db_),
+      expiry_store_(db_, host.instance(), chosen.quarantine),
+      purge_store_(db_),
+      partition_store_(db_),
+      account_updates_(host, chosen.kafka, account_store_),
+      partition_upkeep_(host, partition_store_),
+      expiry_(host, expiry_store_, publisher_),
+      purge_(host, purge_store_, chosen.purge_interval, chosen.quarantine),
+      mail_reader_(chosen.mail_readers),
+      inbox_calls_(host, inbox_store_, expiry_, publisher_, partition_upkeep_),
+      email_calls_(email_store_, mail_reader_),
+      domain_calls_(domain_store_, inbox_store_, publisher_),
+      tokens_(chosen.rpc_token_file),
+      server_(host, rpc_settings(chosen), tokens_)
+{
+    db_.require_schema(mailbox::schema, mailbox::schema_version);
+    inbox_calls_.add_to(server_);
+    email_calls_.add_to(server_);
+    domain_calls_.add_to(server_);
+}
+
+void service::start()
+{
+    mime::start();
+    admin_.start();
+    server_.start();
+    publisher_.start();
+    account_updates_.start();
+    partition_upkeep_.start();
+    expiry_.start();
+    purge_.start();
+}
+
+boost::asio::awaitable<void> service::drain()
+{
+    // Calls first, since they publish; the broker last.
+    const auto patience = host_.settings().drain_timeout / 2;
+    co_await server_.drain(patience);
+    co_await account_updates_.stop();
+    co_await expiry_.stop();
+    co_await purge_.stop();
+    co_await partition_upkeep_.stop();
+    co_await publisher_.drain(patience / 2);
+    co_await producer_.flush(patience / 4);
+    db_.stop();
+    admin_.stop();
+}
+
+} // namespace tempinbox::inbox

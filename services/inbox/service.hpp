@@ -1,0 +1,60 @@
+#pragma once
+
+#include "common/admin/listener.hpp"
+#include "common/kafka/producer.hpp"
+#include "common/outbox/outbox.hpp"
+#include "common/postgres/pool.hpp"
+#include "common/rpc/server.hpp"
+#include "common/runtime/host.hpp"
+#include "inbox/account_updates.hpp"
+#include "inbox/domain_calls.hpp"
+#include "inbox/email_calls.hpp"
+#include "inbox/expiry.hpp"
+#include "inbox/inbox_calls.hpp"
+#include "inbox/mail_reader.hpp"
+#include "inbox/partition_upkeep.hpp"
+#include "inbox/purge.hpp"
+#include "inbox/settings.hpp"
+
+namespace tempinbox::inbox {
+
+// Inboxes and reading mail: RPC, the ends of inboxes, their mail's removal and the mailbox's partitions. Any number of replicas.
+class service final : public runtime::service
+{
+public:
+    service(runtime::host& host, const settings& chosen);
+
+    void start() override;
+    runtime::awaitable<void> drain() override;
+
+    host_port rpc_address() const { return server_.local_address(); }
+
+private:
+    runtime::host& host_;
+    admin::listener admin_;
+    postgres::pool db_;
+    kafka::producer producer_;
+    outbox::publisher publisher_;
+
+    mailbox::account_store account_store_;
+    mailbox::domain_store domain_store_;
+    mailbox::inbox_store inbox_store_;
+    mailbox::email_store email_store_;
+    mailbox::expiry_store expiry_store_;
+    mailbox::purge_store purge_store_;
+    mailbox::partition_store partition_store_;
+
+    account_updates account_updates_;
+    partition_upkeep partition_upkeep_;
+    expiry expiry_;
+    purge purge_;
+    mail_reader mail_reader_;
+
+    inbox_calls inbox_calls_;
+    email_calls email_calls_;
+    domain_calls domain_calls_;
+    rpc::tokens tokens_;
+    rpc::server server_;
+};
+
+} // namespace tempinbox::inbox

@@ -1,0 +1,23 @@
+#include "inbox/settings.hpp"
+
+namespace tempinbox::inbox {
+
+settings read_settings(config::reader& reader)
+{
+    using namespace std::chrono_literals;
+    settings chosen;
+    chosen.database = postgres::read_settings(reader);
+    chosen.kafka = kafka::read_settings(reader);
+    chosen.rpc_listen = reader.address("rpc-listen", "127.0.0.1:9101", "Where the other services call this one");
+    chosen.rpc_token_file = reader.readable_file("rpc-token-file", "", "One or two tokens of internal calls, a line each");
+    if (chosen.rpc_token_file.empty())
+        reader.add_problem("rpc-token-file", "must be set");
+    chosen.quarantine = std::chrono::duration_cast<std::chrono::seconds>(reader.duration(
+        "quarantine", 24h * 30, 1s, 24h * 3'650, "How long an ended inbox can be read and its address is given to nobody"));
+    chosen.purge_interval =
+        reader.duration("purge-interval", 2s, 10ms, 1h, "How often ended inboxes are looked for whose mail is still on the disk");
+    chosen.mail_readers = static_cast<int>(reader.integer("mail-readers", 2, 1, 64, "Threads that read messages for the API"));
+    return chosen;
+}
+
+} // namespace tempinbox::inbox

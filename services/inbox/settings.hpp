@@ -1,0 +1,25 @@
+#pragma once
+
+#include "common/config/reader.hpp"
+#include "common/kafka/settings.hpp"
+#include "common/postgres/pool.hpp"
+
+#include <chrono>
+#include <string>
+
+namespace tempinbox::inbox {
+
+struct settings
+{
+    postgres::settings database;
+    kafka::settings kafka;
+    host_port rpc_listen;
+    std::string rpc_token_file;
+    std::chrono::seconds quarantine{std::chrono::hours(24 * 30)};
+    std::chrono::milliseconds purge_interval{2'000};
+    int mail_readers = 2;
+};
+
+settings read_settings(config::reader& reader);
+
+} // namespace tempinbox::inbox
