@@ -41,12 +41,12 @@ struct attachment
 // What list, event, rules and code finding need; found once, before the commit.
 struct summary
 {
-    std::string from;      // first address of From; empty where there is none
+    std::string from; // first address of From; empty where there is none
     std::string from_name;
-    std::string subject;   // decoded, one line
+    std::string subject; // decoded, one line
     std::vector<std::string> to_header;
     std::optional<std::string> message_id;
-    std::string preview;   // ≤ 200 characters of the text
+    std::string preview; // ≤ 200 characters of the text
     int attachment_count = 0;
     int received_hops = 0;
 };
@@ -58,8 +58,8 @@ struct view
     std::vector<mailbox_address> to, cc, reply_to;
     std::optional<time_point> date;
     std::vector<std::pair<std::string, std::string>> headers; // decoded, in order
-    std::optional<std::string> text;  // first text/plain that is no attachment; derived where there is only html
-    std::optional<std::string> html;  // decoded only, as sent
+    std::optional<std::string> text; // first text/plain that is no attachment; derived where there is only html
+    std::optional<std::string> html; // decoded only, as sent
     bool is_text_derived = false;
     std::vector<attachment> attachments; // inline parts too
     std::vector<std::string> defects;    // such as "no_header", "missing_end_boundary"

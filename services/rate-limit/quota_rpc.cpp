@@ -11,7 +11,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr std::int64_t most_units = 1'000'000;
+constexpr std::int64_t most_units = 1'000'000'000;
 
 result<std::vector<ask>> read_asks(const ratelimit::v1::TakeQuotaRequest& request)
 {

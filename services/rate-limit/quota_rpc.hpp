@@ -11,8 +11,8 @@ namespace tempinbox::rate_limit {
 // At most this many items a call.
 inline constexpr int most_items = 10'000;
 
-// RateLimitService on the RPC server: checks the items, takes them, and answers with day and reset. Around midnight, when this clock and
-// PostgreSQL's disagree about the day, it looks again until they agree, at most for two seconds.
+// RateLimitService on the RPC server: checks the items, takes them, and answers with day and reset. Around midnight, when this
+// clock and PostgreSQL's disagree about the day, it looks again until they agree, at most for two seconds.
 class quota_rpc
 {
 public:

@@ -22,8 +22,8 @@ struct usage
     std::int64_t limit = 0; // 0: unlimited
 };
 
-// What one ask comes to: `granted` of the units, and the usage after it. Units let through while the service was away are counted whatever the
-// limit says; refused units are not counted.
+// What one ask comes to: `granted` of the units, and the usage after it. Units let through while the service was away are counted
+// whatever the limit says; refused units are not counted.
 struct decision
 {
     std::int64_t granted = 0;

@@ -8,12 +8,14 @@
 namespace tempinbox::rate_limit {
 namespace {
 
-// Makes the rows that are missing, takes over newer limits, locks in account order and reads.
+// Makes the rows that are missing, takes over newer limits, locks in account order and reads; nothing where PostgreSQL is on
+// another day.
 constexpr postgres::statement lock_days{
     "quota_lock_days",
     "WITH asked AS (SELECT * FROM unnest($1::uuid[], $3::bigint[], $4::bigint[]) AS a (account_id, daily_limit, limit_version)), "
     "kept AS (INSERT INTO quota.days AS d (account_id, day, daily_limit, limit_version) "
-    "SELECT account_id, $2::date, daily_limit, limit_version FROM asked ORDER BY account_id "
+    "SELECT account_id, $2::date, daily_limit, limit_version FROM asked "
+    "WHERE (now() AT TIME ZONE 'UTC')::date = $2::date ORDER BY account_id "
     "ON CONFLICT (account_id, day) DO UPDATE SET "
     "daily_limit = CASE WHEN excluded.limit_version > d.limit_version THEN excluded.daily_limit ELSE d.daily_limit END, "
     "limit_version = greatest(d.limit_version, excluded.limit_version) "
@@ -21,9 +23,12 @@ constexpr postgres::statement lock_days{
     "SELECT account_id, used, daily_limit FROM kept"};
 
 constexpr postgres::statement write_days{
-    "quota_write_days",
-    "UPDATE quota.days d SET used = u.used FROM unnest($1::uuid[], $3::bigint[]) AS u (account_id, used) "
-    "WHERE d.account_id = u.account_id AND d.day = $2::date"};
+    "quota_write_days", "UPDATE quota.days d SET used = u.used FROM unnest($1::uuid[], $3::bigint[]) AS u (account_id, used) "
+                        "WHERE d.account_id = u.account_id AND d.day = $2::date"};
+
+constexpr postgres::statement forget_days{
+    "quota_forget_days", "DELETE FROM quota.days WHERE (account_id, day) IN "
+                         "(SELECT account_id, day FROM quota.days WHERE day < $1::date LIMIT 5000 FOR UPDATE SKIP LOCKED)"};
 
 std::string date_text(day today)
 {
@@ -84,11 +89,11 @@ batch_outcome take_batch(pqxx::work& tx, day today, const std::vector<ask>& asks
 {
     batch_outcome outcome;
     const auto date = date_text(today);
-    if (tx.exec_params1("SELECT (clock_timestamp() AT TIME ZONE 'UTC')::date <> $1::date", date)[0].as<bool>()) {
+    auto usages = lock(tx, date, columns_of(asks));
+    if (usages.empty() && !asks.empty()) {
         outcome.day_differs = true;
         return outcome;
     }
-    auto usages = lock(tx, date, columns_of(asks));
     for (const auto& each : asks) {
         auto& known = usages.at(each.account);
         const auto made = decide(known, each.units, each.let_through);
@@ -106,11 +111,19 @@ quota_store::quota_store(postgres::pool& db) : db_(db)
 {
     db_.prepare(lock_days);
     db_.prepare(write_days);
+    db_.prepare(forget_days);
 }
 
 awaitable<batch_outcome> quota_store::take(day today, std::vector<ask> asks)
 {
     return db_.transact([today, asks = std::move(asks)](pqxx::work& tx) { return take_batch(tx, today, asks); });
+}
+
+awaitable<std::size_t> quota_store::forget_before(day oldest)
+{
+    return db_.transact([oldest](pqxx::work& tx) {
+        return static_cast<std::size_t>(tx.exec_prepared(forget_days.name, date_text(oldest)).affected_rows());
+    });
 }
 
 } // namespace tempinbox::rate_limit

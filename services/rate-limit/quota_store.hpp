@@ -22,8 +22,8 @@ struct ask
     std::int64_t limit_version = 0;
 };
 
-// What a batch came to: a decision an ask, in their order, and the limit each was judged by. `day_differs` when PostgreSQL's clock is on
-// another day than the one asked for: nothing was counted then.
+// What a batch came to: a decision an ask, in their order, and the limit each was judged by. `day_differs` when PostgreSQL's
+// clock is on another day than the one asked for: nothing was counted then.
 struct batch_outcome
 {
     std::vector<decision> decisions;
@@ -31,14 +31,17 @@ struct batch_outcome
     bool day_differs = false;
 };
 
-// The counts of each account and day. A batch is one transaction that locks its rows in account order, so that replicas do not deadlock.
-// Throws dependency_error when PostgreSQL cannot be reached.
+// The counts of each account and day. A batch is one transaction that locks its rows in account order, so that replicas do not
+// deadlock. Throws dependency_error when PostgreSQL cannot be reached.
 class quota_store
 {
 public:
     explicit quota_store(postgres::pool& db);
 
     awaitable<batch_outcome> take(day today, std::vector<ask> asks);
+
+    // Deletes some of the rows before `oldest`; how many.
+    awaitable<std::size_t> forget_before(day oldest);
 
 private:
     postgres::pool& db_;

@@ -5,6 +5,7 @@
 #include "common/rpc/server.hpp"
 #include "common/rpc/tokens.hpp"
 #include "common/runtime/host.hpp"
+#include "common/runtime/repeated_task.hpp"
 #include "rate-limit/quota_rpc.hpp"
 #include "rate-limit/quota_store.hpp"
 #include "rate-limit/settings.hpp"
@@ -20,11 +21,15 @@ public:
     runtime::awaitable<void> drain() override;
 
 private:
+    runtime::awaitable<std::chrono::microseconds> forget_old_days();
+
     runtime::host& host_;
+    std::chrono::days kept_;
     admin::listener admin_;
     postgres::pool db_;
     quota_store quotas_;
     quota_rpc rpc_;
+    runtime::repeated_task forgetting_;
     rpc::tokens tokens_;
     rpc::server server_;
 };

@@ -13,6 +13,7 @@ struct settings
     postgres::settings database;
     http::server_settings rpc;
     std::string rpc_token_file;
+    int days_kept = 35;
 };
 
 settings read_settings(config::reader& read);

@@ -35,11 +35,23 @@ std::string_view to_string(exchange_error error)
     return "none";
 }
 
+namespace {
+
+prometheus::Counter& handshakes(runtime::host& host, const char* is_resumed)
+{
+    return host.metrics().counter("http_client_tls_handshakes_total", "TLS handshakes of outgoing connections",
+                                  {{"resumed", is_resumed}});
+}
+
+} // namespace
+
 client_context::client_context(runtime::host& owner, client_settings chosen)
     : host(owner),
       settings(std::move(chosen)),
       tls(ssl::context::tls_client),
-      pool(std::make_shared<connection_pool>(owner.loop(), settings.connections_per_host, settings.idle_timeout))
+      pool(std::make_shared<connection_pool>(owner.loop(), settings.connections_per_host, settings.idle_timeout)),
+      full_handshakes(handshakes(owner, "false")),
+      resumed_handshakes(handshakes(owner, "true"))
 {
     const auto handle = tls.native_handle();
     SSL_CTX_set_min_proto_version(handle, TLS1_2_VERSION);

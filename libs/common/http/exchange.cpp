@@ -195,8 +195,10 @@ awaitable<bool> exchange::secure(transport& wire, connection_pool::lease& lease)
     const error_code failed = co_await wire.connect_tls(url_.host, context_.settings.verify_certificates);
     const bool is_late = watch_->is_expired();
     watch_->disarm();
-    if (!failed && !is_late)
+    if (!failed && !is_late) {
+        (SSL_session_reused(tls) ? context_.resumed_handshakes : context_.full_handshakes).Increment();
         co_return true;
+    }
     lease.forget_sessions();
     const long verdict = SSL_get_verify_result(tls);
     if (is_late)
@@ -232,9 +234,10 @@ awaitable<exchange::ending> exchange::converse(transport& wire)
     std::optional<response_parser> parser;
     new_parser(parser);
     bool has_begun = false;
+    bool wants_bytes = true;
     unsigned interim = 0;
     for (;;) {
-        if (input.empty() || parser->state() == progress::need_more) {
+        if (wants_bytes) {
             const auto into = input.prepare(parser->is_in_body() ? body_read_size : 2 * input_buffer::small);
             transfer got;
             if (!watch_->is_expired())
@@ -256,8 +259,9 @@ awaitable<exchange::ending> exchange::converse(transport& wire)
                 input.commit(got.bytes);
             }
         }
-        if (!input.empty() && parser->state() != progress::complete)
+        if (!input.empty() && parser->state() == progress::need_more)
             input.consume(parser->feed(input.view()));
+        wants_bytes = parser->state() == progress::need_more || input.empty();
 
         switch (parser->state()) {
         case progress::need_more:

@@ -20,6 +20,8 @@ struct client_context
     client_settings settings;
     boost::asio::ssl::context tls;
     std::shared_ptr<connection_pool> pool;
+    prometheus::Counter& full_handshakes;
+    prometheus::Counter& resumed_handshakes;
 };
 
 // Ends what a transport is doing at a time. Lives as long as its timer, so it may outlast the exchange it watched.

@@ -22,6 +22,10 @@ constexpr auto answer_tuple = asio::as_tuple(asio::use_awaitable);
 struct transport::tls_layer
 {
     tls_layer(asio::ip::tcp::socket& below, asio::ssl::context& context) : stream(below, context) {}
+    // OpenSSL takes a connection freed without close_notify for an attack and spoils its session; every message here says its own
+    // length.
+    ~tls_layer() { SSL_set_shutdown(stream.native_handle(), SSL_SENT_SHUTDOWN | SSL_RECEIVED_SHUTDOWN); }
+
     asio::ssl::stream<asio::ip::tcp::socket&> stream;
 };
 

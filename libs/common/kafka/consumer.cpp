@@ -129,7 +129,8 @@ std::vector<record> consumer::state::read_batch()
             log::warning("cannot read from kafka",
                          {{"group", settings.group}, {"reason", rd_kafka_message_errstr(message.get())}});
     }
-    return std::exchange(read_ahead, {});
+    // Paused meanwhile: it waits here.
+    return is_pause_wanted ? std::vector<record>() : std::exchange(read_ahead, {});
 }
 
 // Keeps the membership alive (max.poll.interval.ms) and serves rebalances.

@@ -36,6 +36,7 @@ public:
     void start();
     // Stops polling, finishes the running batch, commits, leaves the group.
     boost::asio::awaitable<void> stop();
+    // From now on no batch is handed over but the one that is; membership is kept alive.
     void pause();
     void resume();
 

@@ -18,7 +18,7 @@ constexpr std::string_view remove_rows = "DELETE FROM %.outbox WHERE event_id = 
 
 // The oldest by id: a UUIDv7 begins with the time, and the primary key finds it at once.
 constexpr std::string_view measure_rows = R"(
-SELECT (SELECT count(*) FROM (SELECT FROM %.outbox LIMIT 100000) AS some),
+SELECT (SELECT count(*) FROM (SELECT FROM %.outbox LIMIT 100000) AS bounded),
        coalesce((SELECT extract(epoch FROM clock_timestamp() - created_at) FROM %.outbox ORDER BY event_id LIMIT 1), 0))";
 
 std::string for_schema(std::string_view sql, const std::string& schema)

@@ -55,6 +55,7 @@ struct publisher::state : std::enable_shared_from_this<publisher::state>
     outbox_store store;
     const std::string schema;
     std::deque<std::string> acknowledged; // to be deleted
+    std::size_t deleting = 0;             // taken out of the above
     std::size_t under_way = 0;            // sent, outcome not known
     bool is_draining = false;
     bool is_stopping = false;
@@ -148,14 +149,18 @@ asio::awaitable<bool> publisher::state::delete_some()
     const auto count = static_cast<std::ptrdiff_t>(std::min(acknowledged.size(), delete_batch));
     const std::vector<std::string> batch(acknowledged.begin(), acknowledged.begin() + count);
     acknowledged.erase(acknowledged.begin(), acknowledged.begin() + count);
+    deleting = batch.size();
+    bool is_done = false;
     try {
         co_await store.remove(batch);
-        co_return true;
+        is_done = true;
     } catch (const std::exception& error) {
         log::warning("published events not deleted yet", {{"schema", schema}, {"reason", error.what()}});
     }
-    acknowledged.insert(acknowledged.begin(), batch.begin(), batch.end());
-    co_return false;
+    deleting = 0;
+    if (!is_done)
+        acknowledged.insert(acknowledged.begin(), batch.begin(), batch.end());
+    co_return is_done;
 }
 
 asio::awaitable<void> publisher::state::run_sweeper(std::shared_ptr<state> self)
@@ -243,7 +248,7 @@ asio::awaitable<void> publisher::drain(std::chrono::milliseconds patience)
     self->is_draining = true;
     self->delete_timer.cancel();
     self->sweep_timer.cancel();
-    while ((self->under_way > 0 || !self->acknowledged.empty()) && steady::now() < deadline)
+    while ((self->under_way > 0 || self->deleting > 0 || !self->acknowledged.empty()) && steady::now() < deadline)
         co_await self->wait(self->drain_timer, deadline - steady::now());
     self->is_stopping = true;
     self->delete_timer.cancel();

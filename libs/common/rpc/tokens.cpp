@@ -6,7 +6,6 @@
 
 #include <sys/stat.h>
 
-#include <chrono>
 #include <fstream>
 #include <sstream>
 #include <stdexcept>
@@ -16,12 +15,6 @@ namespace {
 
 constexpr std::size_t least_characters = 16;
 constexpr std::size_t most_tokens = 2;
-constexpr std::int64_t look_interval = 1'000;
-
-std::int64_t monotonic_millis()
-{
-    return std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
 
 // Changes whenever the file is written or replaced.
 std::int64_t look_of(const std::string& file)
@@ -55,10 +48,11 @@ std::vector<secret> read_tokens(const std::string& file)
 
 } // namespace
 
-tokens::tokens(std::string file)
+tokens::tokens(std::string file, std::chrono::milliseconds look_interval)
     : file_(std::move(file)),
       modified_(look_of(file_)),
-      next_look_(monotonic_millis() + look_interval)
+      look_interval_(look_interval),
+      next_look_(std::chrono::steady_clock::now() + look_interval)
 {
     values_ = read_tokens(file_);
 }
@@ -81,10 +75,10 @@ bool tokens::accepts(std::string_view token)
 // A file caught in the middle of its change is left for the next look.
 void tokens::reload_if_changed()
 {
-    const auto now = monotonic_millis();
+    const auto now = std::chrono::steady_clock::now();
     if (now < next_look_)
         return;
-    next_look_ = now + look_interval;
+    next_look_ = now + look_interval_;
     const auto look = look_of(file_);
     if (look == modified_)
         return;

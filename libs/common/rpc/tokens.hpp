@@ -2,6 +2,8 @@
 
 #include "common/core/secret.hpp"
 
+#include <chrono>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,7 +16,7 @@ class tokens
 {
 public:
     // Throws std::runtime_error when the file cannot be read or has no token of at least 16 characters.
-    explicit tokens(std::string file);
+    explicit tokens(std::string file, std::chrono::milliseconds look_interval = std::chrono::seconds(1));
     const secret& current();
     bool accepts(std::string_view token);
 
@@ -24,7 +26,8 @@ private:
     std::string file_;
     std::vector<secret> values_;
     std::int64_t modified_ = 0;
-    std::int64_t next_look_ = 0;
+    std::chrono::milliseconds look_interval_;
+    std::chrono::steady_clock::time_point next_look_;
 };
 
 } // namespace tempinbox::rpc

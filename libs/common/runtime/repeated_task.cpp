@@ -21,6 +21,7 @@ struct repeated_task::state
     bool is_started = false;
     bool is_stopping = false;
     bool is_woken = false;
+    bool is_failing = false;
 
     state(host& process, std::string task_name, step task)
         : name(std::move(task_name)),
@@ -39,9 +40,13 @@ struct repeated_task::state
             problem = error.what();
         }
         if (!problem.empty()) {
-            log::warning(name, {{"reason", problem}});
+            if (!is_failing)
+                log::warning(name, {{"reason", problem}});
             wait = std::chrono::seconds(1);
+        } else if (is_failing) {
+            log::info("works again", {{"task", name}});
         }
+        is_failing = !problem.empty();
         co_return wait;
     }
 

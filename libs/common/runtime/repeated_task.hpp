@@ -12,7 +12,7 @@
 namespace tempinbox::runtime {
 
 // Background work of a service: runs a step again and again on the loop, one at a time. A step answers how long to pause before
-// the next; one that throws is logged and run again after a second.
+// the next; one that throws is run again after a second. Of failures in a row the first is logged, and their end.
 class repeated_task
 {
 public:

@@ -2,6 +2,8 @@
 
 #include "common/log/log.hpp"
 
+#include <boost/asio/executor_work_guard.hpp>
+
 #include <stdexcept>
 
 namespace tempinbox::testing {
@@ -34,6 +36,8 @@ void detail::run_to_end(boost::asio::awaitable<void> task, std::chrono::millisec
 bool eventually(const std::function<bool()>& condition, std::chrono::milliseconds deadline)
 {
     auto& loop = test_host().loop();
+    // Without it a loop that has nothing to do would spin.
+    const auto busy = boost::asio::make_work_guard(loop);
     const auto end = std::chrono::steady_clock::now() + deadline;
     while (!condition()) {
         const auto now = std::chrono::steady_clock::now();

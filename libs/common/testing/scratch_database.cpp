@@ -9,6 +9,7 @@
 #include <sodium.h>
 
 #include <array>
+#include <cstdio>
 #include <cstdlib>
 #include <map>
 #include <stdexcept>
@@ -36,6 +37,16 @@ void execute_on(const std::string& dsn, const std::string& sql)
     work.exec(sql);
 }
 
+// A leftover is harmless, so the test goes on.
+void drop(const std::string& server, const std::string& name) noexcept
+{
+    try {
+        execute_on(server, "DROP DATABASE IF EXISTS " + name + " WITH (FORCE)");
+    } catch (const std::exception& error) {
+        std::fprintf(stderr, "database %s was not dropped: %s\n", name.c_str(), error.what());
+    }
+}
+
 // Random, since a run that was killed leaves its databases behind.
 std::string fresh_name(const std::string& kind)
 {
@@ -54,13 +65,8 @@ struct template_cache
     template_cache(const template_cache&) = delete;
     ~template_cache()
     {
-        for (const auto& [schemas, name] : names) {
-            try {
-                execute_on(server, "DROP DATABASE IF EXISTS " + name + " WITH (FORCE)");
-            } catch (const std::exception&) {
-                // The server is a test server: a leftover is harmless.
-            }
-        }
+        for (const auto& [schemas, name] : names)
+            drop(server, name);
     }
 
     const std::string& of(const std::vector<std::string>& schemas)
@@ -104,11 +110,7 @@ scratch_database::~scratch_database()
 {
     pool_->stop();
     pool_.reset();
-    try {
-        execute_on(templates().server, "DROP DATABASE IF EXISTS " + name_ + " WITH (FORCE)");
-    } catch (const std::exception&) {
-        // The server is a test server: a leftover is harmless.
-    }
+    drop(templates().server, name_);
 }
 
 pqxx::result scratch_database::execute(const std::string& sql)

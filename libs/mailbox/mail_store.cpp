@@ -1,0 +1,266 @@
+#include "mailbox/mail_store.hpp"
+
+#include "common/log/log.hpp"
+#include "mailbox/binary_array.hpp"
+#include "mailbox/columns.hpp"
+
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/use_awaitable.hpp>
+
+#include <map>
+
+namespace tempinbox::mailbox {
+namespace {
+
+constexpr char list_separator = '\x1f';
+constexpr std::chrono::seconds patience{20};
+constexpr std::chrono::milliseconds resolve_pause{200};
+
+constexpr postgres::statement store_mail{"mailbox_store_mail", R"(
+    SELECT place, outcome, sequence FROM mailbox.store_mail($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19,
+                                                           $20, $21, $22, $23, $24, $25, $26, $27, $28, $29))"};
+
+// Waits for whoever holds the rows, and so for the end of a transaction whose connection was lost.
+constexpr postgres::statement lock_inboxes{"mailbox_lock_inboxes", R"(
+    SELECT 1 FROM mailbox.inboxes WHERE (account_id, inbox_id) IN (SELECT * FROM unnest($1::uuid[], $2::uuid[])) ORDER BY inbox_id FOR UPDATE)"};
+
+constexpr postgres::statement find_emails{"mailbox_find_stored", R"(
+    SELECT email_id, sequence FROM mailbox.emails WHERE (account_id, email_id) IN (SELECT * FROM unnest($1::uuid[], $2::uuid[])))"};
+
+// Text columns take no NUL, and the separator must not be in an item.
+std::string joined(const std::vector<std::string>& items)
+{
+    std::string whole;
+    for (const auto& item : items) {
+        if (&item != &items.front())
+            whole.push_back(list_separator);
+        for (const char c : item)
+            whole.push_back(c == list_separator ? ' ' : c);
+    }
+    return whole;
+}
+
+// The columns of a batch.
+struct parameters
+{
+    using element = binary_array::element;
+
+    binary_array message{element::int4}, account{element::id}, inbox{element::id}, email{element::id}, rcpt{element::text},
+        headers{element::text}, event{element::bytes};
+    binary_array body{element::id}, raw{element::bytes}, size{element::int8}, received{element::timestamp}, from{element::text},
+        from_name{element::text}, subject{element::text}, preview{element::text}, message_id{element::text},
+        to_header{element::text}, mail_from{element::text}, remote{element::text}, helo{element::text}, tls{element::text},
+        attachments{element::int4}, codes{element::text}, links{element::text}, defects{element::text}, sha256{element::bytes};
+
+    explicit parameters(const mail_batch& batch)
+    {
+        std::int32_t place = 0;
+        for (const auto& one : batch)
+            add(*one, ++place);
+    }
+
+private:
+    void add(const new_message& one, std::int32_t place)
+    {
+        body.add(one.body.value());
+        raw.add(std::string_view(one.frame));
+        size.add_int8(one.size);
+        received.add_time(one.received_at);
+        from.add(std::string_view(one.from));
+        from_name.add(std::string_view(one.from_name));
+        subject.add(std::string_view(one.subject));
+        preview.add(std::string_view(one.preview));
+        message_id.add(one.message_id);
+        to_header.add(std::string_view(joined(one.to_header)));
+        mail_from.add(std::string_view(one.mail_from));
+        remote.add(std::string_view(one.remote_address));
+        helo.add(std::string_view(one.helo));
+        tls.add(one.tls);
+        attachments.add_int4(one.attachment_count);
+        codes.add(std::string_view(one.codes));
+        links.add(std::string_view(one.links));
+        defects.add(std::string_view(joined(one.defects)));
+        sha256.add(std::string_view(one.sha256));
+        for (const auto& delivery : one.deliveries) {
+            message.add_int4(place);
+            account.add(delivery.account.value());
+            inbox.add(delivery.inbox.value());
+            email.add(delivery.id.value());
+            rcpt.add(std::string_view(joined(delivery.rcpt_to)));
+            headers.add(std::string_view(outbox::to_text(delivery.event.message.headers)));
+            event.add(std::string_view(delivery.event.message.value));
+        }
+    }
+};
+
+delivery_outcome read_outcome(std::string_view text)
+{
+    return text == "stored" ? delivery_outcome::stored : text == "full" ? delivery_outcome::full : delivery_outcome::gone;
+}
+
+std::vector<stored_message> read_answers(const mail_batch& batch, const pqxx::result& rows)
+{
+    std::vector<stored_message> found;
+    pqxx::result::size_type at = 0;
+    for (const auto& one : batch) {
+        std::vector<delivery_answer> answers;
+        for (std::size_t i = 0; i < one->deliveries.size(); ++i, ++at) {
+            delivery_answer answer;
+            answer.outcome = read_outcome(rows.at(at)[1].c_str());
+            answer.sequence = answer.outcome == delivery_outcome::stored ? rows[at][2].as<std::int64_t>() : 0;
+            answers.push_back(answer);
+        }
+        found.emplace_back(std::move(answers));
+    }
+    return found;
+}
+
+} // namespace
+
+mail_store::mail_store(runtime::host& host, postgres::pool& db, inbox_bounds bounds) : host_(host), db_(db), bounds_(bounds)
+{
+    db_.prepare(store_mail);
+    db_.prepare(lock_inboxes);
+    db_.prepare(find_emails);
+}
+
+boost::asio::awaitable<std::vector<stored_message>> mail_store::store(mail_batch batch)
+{
+    auto found = std::make_shared<answers>();
+    auto outcome = co_await attempt(batch, found);
+    if (outcome == attempt_outcome::try_again)
+        outcome = co_await attempt(batch, found);
+    if (outcome == attempt_outcome::unknown) {
+        co_await resolve(batch, found);
+        co_return std::move(*found);
+    }
+    if (outcome == attempt_outcome::refused && batch.size() > 1) {
+        // One of them is at fault: it fails alone.
+        answers all;
+        for (const auto& one : batch) {
+            mail_batch alone{one};
+            auto answer = co_await store(std::move(alone));
+            all.push_back(std::move(answer.front()));
+        }
+        co_return all;
+    }
+    found->resize(batch.size());
+    co_return std::move(*found);
+}
+
+boost::asio::awaitable<mail_store::attempt_outcome> mail_store::attempt(const mail_batch& batch, std::shared_ptr<answers> found)
+{
+    found->clear();
+    try {
+        co_await run_statement(batch, found);
+        co_return attempt_outcome::stored;
+    } catch (const postgres::commit_unknown& error) {
+        log::warning("connection lost while mail was stored", {{"error", error.what()}, {"messages", batch.size()}});
+        co_return attempt_outcome::unknown;
+    } catch (const postgres::timed_out& error) {
+        log::warning("storing mail timed out", {{"error", error.what()}});
+        co_return attempt_outcome::try_again;
+    } catch (const dependency_error& error) {
+        log::warning("mail cannot be stored", {{"error", error.what()}});
+        co_return attempt_outcome::unavailable;
+    } catch (const pqxx::deadlock_detected&) {
+        co_return attempt_outcome::try_again;
+    } catch (const pqxx::serialization_failure&) {
+        co_return attempt_outcome::try_again;
+    } catch (const std::exception& error) {
+        log::error("PostgreSQL refused mail", {{"error", error.what()}, {"messages", batch.size()}});
+        co_return attempt_outcome::refused;
+    }
+}
+
+boost::asio::awaitable<void> mail_store::run_statement(const mail_batch& batch, std::shared_ptr<answers> found)
+{
+    return db_.run([batch, found, owner = host_.instance(), bounds = bounds_](pqxx::connection_base& connection) {
+        const parameters given(batch);
+        pqxx::nontransaction statement(connection);
+        const auto rows = statement.exec_prepared(
+            store_mail.name, given.message.parameter(), given.account.parameter(), given.inbox.parameter(),
+            given.email.parameter(), given.rcpt.parameter(), given.headers.parameter(), given.event.parameter(),
+            given.body.parameter(), given.raw.parameter(), given.size.parameter(), given.received.parameter(),
+            given.from.parameter(), given.from_name.parameter(), given.subject.parameter(), given.preview.parameter(),
+            given.message_id.parameter(), given.to_header.parameter(), given.mail_from.parameter(), given.remote.parameter(),
+            given.helo.parameter(), given.tls.parameter(), given.attachments.parameter(), given.codes.parameter(),
+            given.links.parameter(), given.defects.parameter(), given.sha256.parameter(), owner, bounds.emails, bounds.bytes);
+        *found = read_answers(batch, rows);
+    });
+}
+
+// smtp.md 4b: there is the transaction's end to wait for, then the email ids say how it ended.
+boost::asio::awaitable<void> mail_store::resolve(const mail_batch& batch, std::shared_ptr<answers> found)
+{
+    const auto deadline = std::chrono::steady_clock::now() + patience;
+    boost::asio::steady_timer timer(host_.executor());
+    while (std::chrono::steady_clock::now() < deadline) {
+        bool is_known = false;
+        try {
+            *found = co_await look_for(batch);
+            is_known = true;
+        } catch (const std::exception& error) {
+            log::warning("cannot find out whether mail was stored", {{"error", error.what()}});
+        }
+        if (is_known)
+            co_return;
+        timer.expires_after(resolve_pause);
+        co_await timer.async_wait(boost::asio::use_awaitable);
+    }
+    found->assign(batch.size(), std::nullopt);
+}
+
+boost::asio::awaitable<mail_store::answers> mail_store::look_for(const mail_batch& batch)
+{
+    return db_.transact([batch](pqxx::work& tx) {
+        std::vector<account_id> accounts;
+        std::vector<inbox_id> inboxes;
+        std::vector<email_id> emails;
+        for (const auto& one : batch) {
+            for (const auto& delivery : one->deliveries) {
+                accounts.push_back(delivery.account);
+                inboxes.push_back(delivery.inbox);
+                emails.push_back(delivery.id);
+            }
+        }
+        tx.exec_prepared(lock_inboxes.name, to_id_array(accounts), to_id_array(inboxes));
+        std::map<email_id, std::int64_t> sequences;
+        for (const auto& row : tx.exec_prepared(find_emails.name, to_id_array(accounts), to_id_array(emails)))
+            sequences[email_id::parse(row[0].c_str()).value()] = row[1].as<std::int64_t>();
+
+        answers found;
+        for (const auto& one : batch) {
+            std::vector<delivery_answer> known;
+            bool is_any_stored = false;
+            for (const auto& delivery : one->deliveries) {
+                const auto sequence = sequences.find(delivery.id);
+                delivery_answer answer;
+                if (sequence != sequences.end()) {
+                    answer.outcome = delivery_outcome::stored;
+                    answer.sequence = sequence->second;
+                    is_any_stored = true;
+                }
+                known.push_back(answer);
+            }
+            // Nothing of it there: it was not stored, whatever its inboxes are.
+            found.push_back(is_any_stored ? stored_message(std::move(known)) : std::nullopt);
+        }
+        return found;
+    });
+}
+
+// As mailbox.sequence_field has it.
+outbox::row mail_store::event_of(const new_delivery& delivery, std::int64_t sequence)
+{
+    constexpr char sequence_tag = 0x20;
+    constexpr int last_shift = 49;
+    auto row = delivery.event;
+    row.sequence = sequence;
+    row.message.value.push_back(sequence_tag);
+    for (int shift = 0; shift <= last_shift; shift += 7)
+        row.message.value.push_back(static_cast<char>((sequence >> shift & 127) | (shift < last_shift ? 128 : 0)));
+    return row;
+}
+
+} // namespace tempinbox::mailbox

@@ -1,0 +1,106 @@
+#pragma once
+
+#include "common/outbox/outbox.hpp"
+#include "common/postgres/pool.hpp"
+#include "mailbox/types.hpp"
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace tempinbox::mailbox {
+
+// One inbox a message goes to. The event is complete but for its sequence.
+struct new_delivery
+{
+    account_id account;
+    inbox_id inbox;
+    email_id id;
+    std::vector<std::string> rcpt_to;
+    outbox::row event;
+
+    new_delivery() = default;
+};
+
+// A message read and compressed: everything its rows need. One body, an email and an event for each of its inboxes.
+struct new_message
+{
+    body_id body;
+    std::string frame; // zstd
+    std::string sha256;
+    std::int64_t size = 0;
+    time_point received_at;
+    std::string from;
+    std::string from_name;
+    std::string subject;
+    std::string preview;
+    std::optional<std::string> message_id;
+    std::vector<std::string> to_header;
+    std::string mail_from;
+    std::string remote_address;
+    std::string helo;
+    std::optional<std::string> tls;
+    int attachment_count = 0;
+    std::string codes; // JSON
+    std::string links; // JSON
+    std::vector<std::string> defects;
+    std::vector<new_delivery> deliveries;
+
+    new_message() = default;
+};
+
+enum class delivery_outcome { stored, gone, full };
+
+struct delivery_answer
+{
+    delivery_outcome outcome = delivery_outcome::gone;
+    std::int64_t sequence = 0;
+};
+
+// What became of a message: an answer for each of its deliveries, or nothing where it was not stored for all that is known.
+using stored_message = std::optional<std::vector<delivery_answer>>;
+
+using mail_batch = std::vector<std::shared_ptr<const new_message>>;
+
+// Zero: without bound.
+struct inbox_bounds
+{
+    std::int64_t emails = 10'000;
+    std::int64_t bytes = 1024 * 1024 * 1024;
+};
+
+// Writes mail. Never throws for the database: a message without an answer was not stored, or nobody could say in time.
+class mail_store
+{
+public:
+    template <class T = void>
+    using awaitable = boost::asio::awaitable<T>;
+
+    // The pool's own connections: one for each batch under way at once, and one more for what became of lost ones.
+    mail_store(runtime::host& host, postgres::pool& db, inbox_bounds bounds);
+
+    // One statement, its own transaction, committed when this returns. A deadlock or a time-out is tried once more; after another
+    // SQL error each message is tried alone; after a lost connection the rows are looked for until they are seen or 20 s have
+    // passed.
+    awaitable<std::vector<stored_message>> store(mail_batch batch);
+
+    // The event of a stored delivery, to be published.
+    static outbox::row event_of(const new_delivery& delivery, std::int64_t sequence);
+
+private:
+    enum class attempt_outcome { stored, try_again, refused, unknown, unavailable };
+    using answers = std::vector<stored_message>;
+
+    awaitable<attempt_outcome> attempt(const mail_batch& batch, std::shared_ptr<answers> found);
+    awaitable<void> run_statement(const mail_batch& batch, std::shared_ptr<answers> found);
+    awaitable<void> resolve(const mail_batch& batch, std::shared_ptr<answers> found);
+    awaitable<answers> look_for(const mail_batch& batch);
+
+    runtime::host& host_;
+    postgres::pool& db_;
+    inbox_bounds bounds_;
+};
+
+} // namespace tempinbox::mailbox

@@ -1,0 +1,133 @@
+#include "mime/header.hpp"
+
+#include "common/core/text.hpp"
+#include "mime/charset.hpp"
+#include "mime/transfer.hpp"
+
+#include <optional>
+
+namespace tempinbox::mime {
+namespace {
+
+constexpr std::size_t longest_name = 1'000;
+
+// `=?charset[*language]?B|Q?text?=` (RFC 2047 2, RFC 2231 5).
+struct encoded_word
+{
+    std::string_view charset;
+    std::string bytes;
+    std::size_t length = 0;
+};
+
+std::optional<encoded_word> read_word(std::string_view text)
+{
+    constexpr std::size_t longest_charset = 64;
+    const auto charset_end = text.substr(0, longest_charset).find('?', 2);
+    if (charset_end == std::string_view::npos || charset_end == 2 || charset_end + 2 >= text.size() ||
+        text[charset_end + 2] != '?')
+        return std::nullopt;
+    const auto content = text.substr(charset_end + 3);
+    const auto end = content.find('?');
+    if (end == std::string_view::npos || end + 1 >= content.size() || content[end + 1] != '=')
+        return std::nullopt;
+    const auto coded = content.substr(0, end);
+    if (coded.find_first_of(" \t") != std::string_view::npos)
+        return std::nullopt;
+
+    encoded_word word;
+    word.charset = text.substr(2, charset_end - 2);
+    word.charset = word.charset.substr(0, word.charset.find('*'));
+    word.length = charset_end + 3 + end + 2;
+    const char how = text[charset_end + 1];
+    if (how == 'Q' || how == 'q') {
+        word.bytes = decode_q(coded);
+    } else if (how == 'B' || how == 'b') {
+        auto outcome = decode(encoding::base64, coded);
+        const bool lacks_padding_alone =
+            coded.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/") == std::string_view::npos;
+        if (outcome.is_damaged && !lacks_padding_alone)
+            return std::nullopt;
+        word.bytes = std::move(outcome.bytes);
+    } else {
+        return std::nullopt;
+    }
+    return word;
+}
+
+std::string one_line(std::string text)
+{
+    for (char& c : text)
+        if (c == '\r' || c == '\n')
+            c = ' ';
+    return text;
+}
+
+} // namespace
+
+std::string_view field_name(std::string_view line)
+{
+    const auto colon = line.substr(0, longest_name).find(':');
+    if (colon == std::string_view::npos)
+        return {};
+    auto name = line.substr(0, colon);
+    while (!name.empty() && (name.back() == ' ' || name.back() == '\t'))
+        name.remove_suffix(1);
+    const bool is_name = std::all_of(name.begin(), name.end(), [](char c) { return c > 0x20 && c < 0x7f; });
+    return is_name ? name : std::string_view{};
+}
+
+std::string unfold(std::string_view value)
+{
+    std::string line;
+    line.reserve(value.size());
+    for (const char c : value)
+        if (c != '\r' && c != '\n')
+            line.push_back(c);
+    return std::string(trim(line));
+}
+
+std::string decode_text(std::string_view unfolded, std::string_view charset, bool& has_raw_bytes)
+{
+    std::string out;
+    std::string pending; // bytes of encoded words of one charset: a character may be split over two words
+    std::string_view pending_charset;
+    const auto flush = [&] {
+        out += to_utf8(std::exchange(pending, {}), pending_charset);
+        pending_charset = {};
+    };
+    const auto take_plain = [&](std::string_view plain) {
+        if (plain.empty())
+            return;
+        const bool is_utf8 = is_valid_utf8(plain);
+        has_raw_bytes = has_raw_bytes || !is_utf8;
+        out += is_utf8 ? to_clean_utf8(plain) : to_utf8(plain, charset);
+    };
+
+    std::size_t plain_from = 0;
+    bool is_after_word = false;
+    for (std::size_t at = unfolded.find("=?"); at != std::string_view::npos;) {
+        const auto word = read_word(unfolded.substr(at));
+        if (!word) {
+            at = unfolded.find("=?", at + 2);
+            continue;
+        }
+        const auto between = unfolded.substr(plain_from, at - plain_from);
+        const bool is_adjacent = is_after_word && between.find_first_not_of(" \t") == std::string_view::npos;
+        if (!is_adjacent) {
+            flush();
+            take_plain(between);
+        } else if (!equals_ignoring_ascii_case(pending_charset, word->charset)) {
+            flush();
+        }
+        pending_charset = word->charset;
+        pending += word->bytes;
+        is_after_word = true;
+        plain_from = at + word->length;
+        at = unfolded.find("=?", plain_from);
+    }
+    flush();
+    take_plain(unfolded.substr(plain_from));
+    return one_line(std::move(out));
+}
+
+} // namespace tempinbox::mime

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tempinbox::mime {
+
+// A header field as it came: the value still folded and encoded.
+struct field
+{
+    std::string_view name;
+    std::string_view value;
+};
+
+// Where a line of a header block has its name: RFC 5322 2.2, blanks before the colon tolerated (obs-optional). Empty for what is
+// no field.
+std::string_view field_name(std::string_view line);
+
+// RFC 5322 2.2.3: the line breaks are removed, nothing else; blanks at both ends go.
+std::string unfold(std::string_view value);
+
+// Encoded words (RFC 2047) decoded, everything else as UTF-8 by `charset` where it is not UTF-8 already; one line.
+// `has_raw_bytes` is set where bytes past ASCII were no UTF-8.
+std::string decode_text(std::string_view unfolded, std::string_view charset, bool& has_raw_bytes);
+
+} // namespace tempinbox::mime

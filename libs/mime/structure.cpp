@@ -1,0 +1,369 @@
+#include "mime/structure.hpp"
+
+#include "common/core/text.hpp"
+#include "mime/charset.hpp"
+
+#include <cstring>
+#include <map>
+
+namespace tempinbox::mime {
+namespace {
+
+constexpr std::size_t longest_boundary = 1'000;
+constexpr int look_ahead_lines = 5;
+
+struct line
+{
+    std::string_view text; // without its end
+    std::size_t begin = 0;
+    std::size_t end = 0; // past its end
+};
+
+line line_at(std::string_view raw, std::size_t begin)
+{
+    line found;
+    found.begin = begin;
+    const auto* newline = static_cast<const char*>(std::memchr(raw.data() + begin, '\n', raw.size() - begin));
+    const std::size_t stop = newline ? static_cast<std::size_t>(newline - raw.data()) : raw.size();
+    found.end = newline ? stop + 1 : stop;
+    found.text = raw.substr(begin, stop - begin);
+    if (!found.text.empty() && found.text.back() == '\r')
+        found.text.remove_suffix(1);
+    return found;
+}
+
+// Builds the parts of one message from its lines.
+class splitter
+{
+public:
+    splitter(structure& out, const view_limits& limits, std::string_view raw) : out_(out), limits_(limits), raw_(raw) {}
+
+    void run(int parent, std::string id, int depth, bool is_in_message)
+    {
+        if (!add_part(parent, std::move(id), depth, is_in_message, {}))
+            return;
+        std::size_t at = 0;
+        if (parent < 0 && raw_.starts_with("From ")) {
+            at = line_at(raw_, 0).end; // mbox
+            out_.defects.insert("mbox_line");
+        }
+        if (!has_header(at))
+            finish_header(at);
+        while (at < raw_.size() && !is_full_) {
+            const auto next = line_at(raw_, at);
+            at = next.end;
+            if (!take_boundary(next) && is_in_header_)
+                at = take_header_line(next);
+        }
+        while (is_in_header_)
+            finish_header(raw_.size());
+        close_parts(raw_.size());
+    }
+
+private:
+    struct open_multipart
+    {
+        int part = 0;
+        std::string boundary;
+        bool was_seen = false;
+        bool is_ended = false; // in its epilogue
+    };
+
+    // Whether fields begin here, or a blank line ends a block without any.
+    bool has_header(std::size_t at) const
+    {
+        if (at >= raw_.size())
+            return false;
+        const auto first = line_at(raw_, at);
+        if (first.text.empty() || !field_name(first.text).empty())
+            return true;
+        return first.end < raw_.size() && !field_name(line_at(raw_, first.end).text).empty();
+    }
+
+    bool add_part(int parent, std::string id, int depth, bool is_in_message, std::string default_type)
+    {
+        if (out_.parts.size() >= limits_.parts) {
+            out_.defects.insert("too_many_parts");
+            is_full_ = true;
+            return false;
+        }
+        auto& fresh = out_.parts.emplace_back();
+        fresh.id = std::move(id);
+        fresh.parent = parent;
+        fresh.depth = depth;
+        fresh.is_in_message = is_in_message;
+        fresh.body = raw_.substr(raw_.size());
+        if (!default_type.empty())
+            fresh.type.type = std::move(default_type);
+        current_ = static_cast<int>(out_.parts.size()) - 1;
+        open_.push_back(current_);
+        is_in_header_ = true;
+        header_lines_ = header_bytes_ = 0;
+        return true;
+    }
+
+    part& current() { return out_.parts[static_cast<std::size_t>(current_)]; }
+
+    // Where the next line begins: that of the line itself where the body has already begun.
+    std::size_t take_header_line(const line& given)
+    {
+        if (given.text.empty()) {
+            finish_header(given.end);
+            return given.end;
+        }
+        if (++header_lines_ > limits_.header_lines || (header_bytes_ += given.text.size()) > limits_.header_bytes) {
+            out_.defects.insert("header_truncated");
+            return given.end;
+        }
+        auto& fields = current().fields;
+        if (given.text.front() == ' ' || given.text.front() == '\t') {
+            if (!fields.empty())
+                fields.back().value =
+                    std::string_view(fields.back().value.data(), static_cast<std::size_t>(given.text.data() + given.text.size() -
+                                                                                          fields.back().value.data()));
+            return given.end;
+        }
+        const auto name = field_name(given.text);
+        if (!name.empty()) {
+            fields.push_back(field{name, given.text.substr(given.text.find(':') + 1)});
+            return given.end;
+        }
+        out_.defects.insert("bad_header_line");
+        if (fields_follow(given.end))
+            return given.end;
+        finish_header(given.begin); // RFC 7103 7.5: no blank line before the body
+        return given.begin;
+    }
+
+    bool fields_follow(std::size_t at) const
+    {
+        for (int i = 0; i < look_ahead_lines && at < raw_.size(); ++i) {
+            const auto next = line_at(raw_, at);
+            if (next.text.empty())
+                return true; // the blank line is there: the body begins after it
+            if (!field_name(next.text).empty())
+                return true;
+            at = next.end;
+        }
+        return false;
+    }
+
+    void finish_header(std::size_t body_begin)
+    {
+        is_in_header_ = false;
+        auto& ended = current();
+        ended.body = raw_.substr(body_begin);
+        read_content_fields(ended);
+        if (ended.is_opaque)
+            return;
+        const int depth = ended.depth;
+        if (ended.is_multipart) {
+            open_multipart opened;
+            opened.part = current_;
+            opened.boundary = ended.type.boundary;
+            multiparts_.push_back(std::move(opened));
+            by_boundary_[multiparts_.back().boundary].push_back(multiparts_.size() - 1);
+        } else if (ended.is_message && ended.encoding == encoding::identity) {
+            const auto id = ended.id + ".1";
+            ended.children = 1;
+            const int parent = current_;
+            if (add_part(parent, id, depth + 1, true, {}) && !has_header(body_begin))
+                finish_header(body_begin);
+        }
+    }
+
+    void read_content_fields(part& of)
+    {
+        bool has_type = false;
+        for (const auto& [name, value] : of.fields) {
+            if (equals_ignoring_ascii_case(name, "Content-Type")) {
+                if (std::exchange(has_type, true))
+                    out_.defects.insert("duplicate_content_type");
+                of.type = parse_content_type(to_utf8(unfold(value), {}));
+            } else if (equals_ignoring_ascii_case(name, "Content-Disposition")) {
+                of.placement = parse_disposition(to_utf8(unfold(value), {}));
+            } else if (equals_ignoring_ascii_case(name, "Content-Transfer-Encoding")) {
+                of.encoding = read_encoding(value);
+            } else if (equals_ignoring_ascii_case(name, "Content-ID")) {
+                of.content_id = to_utf8(unfold(value), {});
+            }
+        }
+        if (of.type.is_broken)
+            out_.defects.insert("bad_content_type");
+        of.is_message = of.type.type == "message/rfc822" || of.type.type == "message/global";
+        if (of.type.type.starts_with("multipart/"))
+            read_boundary(of);
+        if ((of.is_multipart || of.is_message) && of.depth >= static_cast<int>(limits_.depth)) {
+            out_.defects.insert("too_deep");
+            of.is_opaque = true;
+            of.is_multipart = of.is_message = false;
+        }
+        if (of.parent < 0 && !of.is_multipart)
+            of.id = "1";
+    }
+
+    void read_boundary(part& of)
+    {
+        auto& boundary = of.type.boundary;
+        boundary.erase(boundary.find_last_not_of(" \t") + 1);
+        of.is_multipart = !boundary.empty() && boundary.size() <= longest_boundary;
+        if (!of.is_multipart) {
+            out_.defects.insert("no_boundary");
+            of.type.type = "text/plain";
+        } else if (of.encoding != encoding::identity) {
+            out_.defects.insert("encoded_multipart"); // RFC 2045 6.4 forbids it
+            of.encoding = encoding::identity;
+        }
+    }
+
+    // RFC 2045 6.1; comments and a trailing `;` are seen in the wild.
+    encoding read_encoding(std::string_view value)
+    {
+        auto name = to_lower_ascii(unfold(value));
+        name.erase(std::min(name.find_first_of("(;"), name.size()));
+        const auto word = trim(name);
+        if (word == "base64")
+            return encoding::base64;
+        if (word == "quoted-printable")
+            return encoding::quoted_printable;
+        if (!word.empty() && word != "7bit" && word != "8bit" && word != "binary")
+            out_.defects.insert("unknown_encoding");
+        return encoding::identity;
+    }
+
+    // A line that is `--boundary` or `--boundary--` of an open multipart: closes what is inside and begins the next part.
+    bool take_boundary(const line& given)
+    {
+        if (by_boundary_.empty() || !given.text.starts_with("--"))
+            return false;
+        auto name = given.text.substr(2);
+        name = name.substr(0, name.find_last_not_of(" \t") + 1);
+        if (name.size() > longest_boundary + 2)
+            return false;
+        auto found = by_boundary_.find(name);
+        const bool is_delimiter = found != by_boundary_.end();
+        if (!is_delimiter && name.ends_with("--"))
+            found = by_boundary_.find(name.substr(0, name.size() - 2));
+        if (found == by_boundary_.end())
+            return false;
+        const auto level = found->second.back();
+        if (is_in_header_)
+            finish_header(given.begin);
+        close_to(level, given.begin);
+        auto& owner = multiparts_[level];
+        owner.was_seen = true;
+        owner.is_ended = owner.is_ended || !is_delimiter;
+        if (owner.is_ended)
+            return true;
+        auto& parent = out_.parts[static_cast<std::size_t>(owner.part)];
+        const auto id = (parent.id.empty() ? "" : parent.id + ".") + std::to_string(++parent.children);
+        add_part(owner.part, id, parent.depth + 1, parent.is_in_message,
+                 parent.type.type == "multipart/digest" ? "message/rfc822" : "");
+        return true;
+    }
+
+    // The inner multiparts and all parts below the one at `level` end here.
+    void close_to(std::size_t level, std::size_t at)
+    {
+        while (multiparts_.size() > level + 1)
+            forget_multipart();
+        const int owner = multiparts_[level].part;
+        while (!open_.empty() && open_.back() != owner)
+            close_part(at);
+        current_ = owner;
+    }
+
+    void close_parts(std::size_t at)
+    {
+        while (!multiparts_.empty())
+            forget_multipart();
+        while (!open_.empty())
+            close_part(at);
+    }
+
+    // RFC 2046 5.1.1: the line break before a boundary belongs to the boundary.
+    void close_part(std::size_t at)
+    {
+        auto& ended = out_.parts[static_cast<std::size_t>(open_.back())];
+        open_.pop_back();
+        const auto begin = static_cast<std::size_t>(ended.body.data() - raw_.data());
+        auto end = at;
+        if (at < raw_.size()) {
+            if (end > begin && raw_[end - 1] == '\n')
+                --end;
+            if (end > begin && raw_[end - 1] == '\r')
+                --end;
+        }
+        ended.body = raw_.substr(begin, end > begin ? end - begin : 0);
+    }
+
+    void forget_multipart()
+    {
+        const auto& last = multiparts_.back();
+        auto& owner = out_.parts[static_cast<std::size_t>(last.part)];
+        if (!last.was_seen) {
+            out_.defects.insert("boundary_not_found");
+            owner.is_multipart = false;
+            owner.type.type = "text/plain";
+            if (owner.id.empty())
+                owner.id = "1";
+        } else if (!last.is_ended) {
+            out_.defects.insert("missing_end_boundary");
+        }
+        auto& levels = by_boundary_[last.boundary];
+        levels.pop_back();
+        if (levels.empty())
+            by_boundary_.erase(last.boundary);
+        multiparts_.pop_back();
+    }
+
+    structure& out_;
+    const view_limits& limits_;
+    std::string_view raw_;
+    int current_ = -1;
+    std::vector<int> open_;
+    std::vector<open_multipart> multiparts_;
+    std::map<std::string, std::vector<std::size_t>, std::less<>> by_boundary_;
+    bool is_in_header_ = true;
+    bool is_full_ = false;
+    std::size_t header_lines_ = 0;
+    std::size_t header_bytes_ = 0;
+};
+
+// RFC 2046 5.2.1 wants messages within as they are; the ones that come coded are read all the same.
+void read_coded_messages(structure& found, const view_limits& limits, std::size_t budget)
+{
+    for (std::size_t i = 0; i < found.parts.size(); ++i) {
+        auto& holder = found.parts[i];
+        if (!holder.is_message || holder.encoding == encoding::identity || holder.body.size() > budget)
+            continue;
+        budget -= holder.body.size();
+        const std::string_view inner = found.decoded_messages.emplace_back(decode(holder.encoding, holder.body).bytes);
+        holder.children = 1;
+        splitter(found, limits, inner).run(static_cast<int>(i), holder.id + ".1", holder.depth + 1, true);
+    }
+}
+
+} // namespace
+
+const std::string_view* find_field(const part& of, std::string_view name)
+{
+    for (const auto& entry : of.fields)
+        if (equals_ignoring_ascii_case(entry.name, name))
+            return &entry.value;
+    return nullptr;
+}
+
+structure read_structure(std::string_view raw, const view_limits& limits)
+{
+    structure found;
+    splitter(found, limits, raw).run(-1, {}, 0, false);
+    read_coded_messages(found, limits, 2 * raw.size());
+    if (found.parts.front().fields.empty())
+        found.defects.insert("no_header");
+    if (found.parts.front().body.empty())
+        found.defects.insert("no_body");
+    return found;
+}
+
+} // namespace tempinbox::mime

@@ -1,0 +1,266 @@
+#include "mime/view.hpp"
+
+#include "common/core/text.hpp"
+#include "mime/charset.hpp"
+#include "mime/filename.hpp"
+#include "mime/html_text.hpp"
+#include "mime/structure.hpp"
+
+namespace tempinbox::mime {
+namespace {
+
+constexpr std::size_t preview_characters = 200;
+constexpr std::chrono::seconds patience{2};
+
+// Reads a view off a structure.
+class reader
+{
+public:
+    reader(const structure& from, std::string_view raw, const view_limits& limits)
+        : from_(from),
+          raw_(raw),
+          limits_(limits),
+          defects_(from.defects)
+    {}
+
+    view read()
+    {
+        read_headers();
+        read_parts();
+        finish_texts();
+        found_.summary.attachment_count = static_cast<int>(found_.attachments.size());
+        found_.defects.assign(defects_.begin(), defects_.end());
+        return std::move(found_);
+    }
+
+private:
+    const part& root() const { return from_.parts.front(); }
+
+    std::string decoded_value(std::string_view value)
+    {
+        bool has_raw_bytes = false;
+        auto text = decode_text(unfold(value), root().type.charset, has_raw_bytes);
+        if (has_raw_bytes)
+            defects_.insert("8bit_header");
+        if (value.find('\0') != std::string_view::npos)
+            defects_.insert("nul_in_header");
+        return text;
+    }
+
+    // For grammars that must see encoded words as they are.
+    std::string coded_value(std::string_view value) const
+    {
+        const auto line = unfold(value);
+        return is_valid_utf8(line) ? to_clean_utf8(line) : to_utf8(line, root().type.charset);
+    }
+
+    std::vector<mailbox_address> addresses(std::string_view name)
+    {
+        std::vector<mailbox_address> all;
+        for (const auto& entry : root().fields) {
+            if (!equals_ignoring_ascii_case(entry.name, name) || all.size() >= limits_.addresses)
+                continue;
+            auto more = parse_addresses(coded_value(entry.value), limits_.addresses - all.size());
+            all.insert(all.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
+        }
+        if (all.size() >= limits_.addresses)
+            defects_.insert("too_many_addresses");
+        return all;
+    }
+
+    void read_headers()
+    {
+        auto& summary = found_.summary;
+        for (const auto& entry : root().fields) {
+            found_.headers.emplace_back(std::string(entry.name), decoded_value(entry.value));
+            if (equals_ignoring_ascii_case(entry.name, "Received"))
+                ++summary.received_hops;
+        }
+        auto from = addresses("From");
+        if (!from.empty()) {
+            summary.from = std::move(from.front().address);
+            summary.from_name = std::move(from.front().name);
+        }
+        found_.to = addresses("To");
+        found_.cc = addresses("Cc");
+        found_.reply_to = addresses("Reply-To");
+        for (const auto& address : found_.to)
+            summary.to_header.push_back(address.address);
+        if (const auto* subject = find_field(root(), "Subject"))
+            summary.subject = decoded_value(*subject);
+        if (const auto* id = find_field(root(), "Message-ID"))
+            summary.message_id = decoded_value(*id);
+        if (const auto* date = find_field(root(), "Date"))
+            found_.date = parse_date(coded_value(*date));
+    }
+
+    void read_parts()
+    {
+        const auto deadline = std::chrono::steady_clock::now() + patience;
+        for (std::size_t i = 0; i < from_.parts.size(); ++i) {
+            if (std::chrono::steady_clock::now() > deadline) {
+                defects_.insert("deadline");
+                return;
+            }
+            const auto& one = from_.parts[i];
+            if (!one.is_multipart && !one.is_opaque && !is_nothing(one))
+                read_leaf(one);
+        }
+    }
+
+    bool is_nothing(const part& one) const { return one.parent >= 0 && one.fields.empty() && one.body.empty(); }
+
+    // The root of a message within is not listed by itself where it is its text: the message is the attachment.
+    bool is_text_of_inner_message(const part& one) const
+    {
+        return one.is_in_message && one.type.type.starts_with("text/") && one.placement.kind != "attachment" &&
+               shown_name(one).empty();
+    }
+
+    static std::string shown_name(const part& one)
+    {
+        return safe_filename(one.placement.filename.empty() ? one.type.name : one.placement.filename);
+    }
+
+    bool could_be_body(const part& one) const
+    {
+        if (one.is_in_message || one.is_message || one.placement.kind == "attachment")
+            return false;
+        const bool is_root = one.parent < 0;
+        return is_root || (one.placement.filename.empty() && one.type.name.empty());
+    }
+
+    void read_leaf(const part& one)
+    {
+        if (could_be_body(one)) {
+            if (one.type.type == "text/plain" && text_part_ == nullptr) {
+                text_part_ = &one;
+                return;
+            }
+            // The later of two alternatives is the richer one (RFC 2046 5.1.4); elsewhere the first is the body.
+            if (one.type.type == "text/html" && (html_part_ == nullptr || are_alternatives(*html_part_, one))) {
+                html_part_ = &one;
+                return;
+            }
+            if (one.type.type == "text/x-amp-html" || one.type.type == "text/watch-html")
+                return;
+        }
+        if (!is_text_of_inner_message(one))
+            add_attachment(one);
+    }
+
+    bool are_alternatives(const part& a, const part& b) const
+    {
+        return a.parent >= 0 && a.parent == b.parent &&
+               from_.parts[static_cast<std::size_t>(a.parent)].type.type == "multipart/alternative";
+    }
+
+    void add_attachment(const part& one)
+    {
+        attachment listed;
+        listed.id = one.id;
+        listed.content_type = one.type.type;
+        listed.filename = shown_name(one);
+        if (listed.filename.empty())
+            listed.filename = made_up_filename(static_cast<int>(found_.attachments.size()) + 1, one.type.type);
+        if (auto id = trim(one.content_id); !id.empty()) {
+            if (id.front() == '<' && id.back() == '>')
+                id = id.substr(1, id.size() - 2);
+            listed.content_id = std::string(id);
+        }
+        listed.is_inline = one.placement.kind == "inline" || (one.placement.kind.empty() && listed.content_id);
+        bool is_damaged = false;
+        listed.size = static_cast<std::int64_t>(decoded_size(one.encoding, one.body, is_damaged));
+        note_damage(one, is_damaged);
+        found_.attachments.push_back(std::move(listed));
+    }
+
+    void note_damage(const part& one, bool is_damaged)
+    {
+        if (is_damaged)
+            defects_.insert(one.encoding == encoding::base64 ? "bad_base64" : "bad_quoted_printable");
+    }
+
+    std::string read_text(const part& one)
+    {
+        auto outcome = decode(one.encoding, one.body);
+        note_damage(one, outcome.is_damaged);
+        auto text = to_utf8(outcome.bytes, one.type.charset);
+        if (text.size() > limits_.text_bytes) {
+            defects_.insert("text_truncated");
+            text.resize(take_bytes(text, limits_.text_bytes).size());
+        }
+        return text;
+    }
+
+    void finish_texts()
+    {
+        if (html_part_)
+            found_.html = read_text(*html_part_);
+        if (text_part_)
+            found_.text = read_text(*text_part_);
+        const bool is_text_blank = !found_.text || trim(*found_.text).empty();
+        if (found_.html && is_text_blank) {
+            found_.text = html_to_text(*found_.html, limits_.text_bytes);
+            found_.is_text_derived = true;
+        }
+        if (found_.text)
+            found_.summary.preview = make_preview(*found_.text);
+        if (raw_.find('\0') != std::string_view::npos)
+            defects_.insert("nul");
+        if (has_bare_newline(raw_))
+            defects_.insert("bare_newline");
+    }
+
+    static bool has_bare_newline(std::string_view raw)
+    {
+        for (auto at = raw.find_first_of("\r\n"); at != std::string_view::npos; at = raw.find_first_of("\r\n", at + 2))
+            if (raw.substr(at, 2) != "\r\n")
+                return true;
+        return false;
+    }
+
+    // The beginning of the text on one line.
+    static std::string make_preview(std::string_view text)
+    {
+        std::string line;
+        bool wants_blank = false;
+        for (const char c : take_bytes(text, preview_characters * 16)) {
+            if (static_cast<unsigned char>(c) <= 0x20 || c == 0x7f) {
+                wants_blank = !line.empty();
+                continue;
+            }
+            if (std::exchange(wants_blank, false))
+                line.push_back(' ');
+            line.push_back(c);
+        }
+        return std::string(take_characters(line, preview_characters));
+    }
+
+    const structure& from_;
+    std::string_view raw_;
+    const view_limits& limits_;
+    view found_;
+    std::set<std::string> defects_;
+    const part* text_part_ = nullptr;
+    const part* html_part_ = nullptr;
+};
+
+} // namespace
+
+view read_view(std::string_view raw, const view_limits& limits)
+{
+    const auto parts = read_structure(raw, limits);
+    return reader(parts, raw, limits).read();
+}
+
+std::optional<std::string> read_attachment(std::string_view raw, std::string_view attachment_id, const view_limits& limits)
+{
+    const auto parts = read_structure(raw, limits);
+    for (const auto& one : parts.parts)
+        if (one.id == attachment_id && !one.is_multipart && !one.is_opaque)
+            return decode(one.encoding, one.body).bytes;
+    return std::nullopt;
+}
+
+} // namespace tempinbox::mime

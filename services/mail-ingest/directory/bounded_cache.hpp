@@ -1,0 +1,89 @@
+#pragma once
+
+#include <cstddef>
+#include <unordered_map>
+#include <utility>
+
+namespace tempinbox::mail_ingest {
+
+// At most so many entries; the one unused for longest makes room. Every call costs the same whatever the size.
+template <class Key, class Value>
+class bounded_cache
+{
+public:
+    explicit bounded_cache(std::size_t most) : most_(most) {}
+    bounded_cache(const bounded_cache&) = delete;
+
+    // The value stays where it is until the next change.
+    Value* find(const Key& key)
+    {
+        const auto found = entries_.find(key);
+        if (found == entries_.end())
+            return nullptr;
+        unlink(*found);
+        link_first(*found);
+        return &found->second.value;
+    }
+
+    Value& put(const Key& key, Value value)
+    {
+        const auto [place, is_new] = entries_.try_emplace(key);
+        if (!is_new)
+            unlink(*place);
+        place->second.value = std::move(value);
+        link_first(*place);
+        if (entries_.size() > most_)
+            drop_last();
+        return place->second.value;
+    }
+
+    void erase(const Key& key)
+    {
+        const auto found = entries_.find(key);
+        if (found == entries_.end())
+            return;
+        unlink(*found);
+        entries_.erase(found);
+    }
+
+    std::size_t size() const { return entries_.size(); }
+
+private:
+    struct entry;
+    using node = std::pair<const Key, entry>;
+
+    struct entry
+    {
+        Value value{};
+        node* newer = nullptr;
+        node* older = nullptr;
+    };
+
+    void unlink(node& one)
+    {
+        (one.second.newer ? one.second.newer->second.older : first_) = one.second.older;
+        (one.second.older ? one.second.older->second.newer : last_) = one.second.newer;
+    }
+
+    void link_first(node& one)
+    {
+        one.second.newer = nullptr;
+        one.second.older = first_;
+        (first_ ? first_->second.newer : last_) = &one;
+        first_ = &one;
+    }
+
+    void drop_last()
+    {
+        auto& last = *last_;
+        unlink(last);
+        entries_.erase(entries_.find(last.first));
+    }
+
+    std::size_t most_;
+    std::unordered_map<Key, entry> entries_; // its nodes do not move
+    node* first_ = nullptr;
+    node* last_ = nullptr;
+};
+
+} // namespace tempinbox::mail_ingest

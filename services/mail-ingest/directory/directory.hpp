@@ -1,0 +1,69 @@
+#pragma once
+
+#include "common/kafka/message.hpp"
+#include "mail-ingest/directory/account_limits.hpp"
+#include "mail-ingest/directory/domains.hpp"
+#include "mail-ingest/directory/inbox_rates.hpp"
+#include "mail-ingest/directory/live_addresses.hpp"
+#include "mail-ingest/directory/look_ups.hpp"
+#include "mail-ingest/smtp/envelope.hpp"
+#include "mail-ingest/smtp/path.hpp"
+#include "mailbox/mail_store.hpp"
+
+namespace tempinbox::mail_ingest {
+
+struct directory_settings
+{
+    std::size_t cached_addresses = 1'000'000;
+    std::size_t cached_accounts = 100'000;
+    std::chrono::milliseconds patience{2'000};
+    int messages_per_minute = 120;
+    int message_burst = 60;
+    mailbox::inbox_bounds inbox_bounds;
+};
+
+// Who may receive mail: answers RCPT from memory where it can, else from the database. Never throws; without an answer in time it
+// says so.
+class directory
+{
+public:
+    template <class T = void>
+    using awaitable = boost::asio::awaitable<T>;
+
+    directory(runtime::host& host, postgres::pool& db, const directory_settings& chosen);
+
+    // From memory alone, or nothing.
+    std::optional<smtp::recipient_answer> recall(const smtp::mailbox& wanted);
+    awaitable<smtp::recipient_answer> find(smtp::mailbox wanted);
+
+    // Before a recipient is taken into a transaction that does not have its inbox yet.
+    bool admits(inbox_id inbox) { return rates_.take(inbox, std::chrono::steady_clock::now()); }
+    // The limit as it is known now.
+    std::uint64_t largest_message(account_id account, std::uint64_t otherwise);
+    // The commit found the inbox ended or full.
+    void forget(const std::string& recipient);
+
+    // inbox.created, inbox.expired and account.state.
+    void take_events(const std::vector<kafka::record>& batch);
+
+private:
+    std::optional<std::string> address_of(const smtp::mailbox& wanted) const;
+    std::optional<smtp::recipient_answer> recall_address(const std::string& address);
+    smtp::recipient_answer judge(const std::string& address, look_ups::answer asked);
+
+    runtime::host& host_;
+    directory_settings settings_;
+    mailbox::address_store address_store_;
+    mailbox::domain_store domain_store_;
+    mail_ingest::domains domains_;
+    mail_ingest::look_ups look_ups_;
+    live_addresses addresses_;
+    account_limits accounts_;
+    inbox_rates rates_;
+    prometheus::Gauge& cached_;
+    prometheus::Counter& from_memory_;
+    prometheus::Counter& from_database_;
+    prometheus::Counter& unreadable_events_;
+};
+
+} // namespace tempinbox::mail_ingest

@@ -1,0 +1,44 @@
+#pragma once
+
+#include "common/runtime/host.hpp"
+#include "mail-ingest/wait_point.hpp"
+#include "mailbox/domain_store.hpp"
+
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+
+namespace tempinbox::mail_ingest {
+
+// The domains mail is taken for. A domain that is not known is asked for, at most once a second.
+class domains
+{
+public:
+    template <class T = void>
+    using awaitable = boost::asio::awaitable<T>;
+
+    enum class standing { ours, foreign, unknown };
+
+    domains(runtime::host& host, mailbox::domain_store& store, std::chrono::milliseconds patience);
+
+    bool has(const std::string& domain) const { return known_.contains(domain); }
+    // Empty until it is known.
+    const std::string& default_domain() const { return default_; }
+
+    awaitable<standing> find(std::string domain);
+
+private:
+    awaitable<void> refresh();
+    awaitable<void> run_refresh(std::shared_ptr<wait_point> done);
+
+    runtime::host& host_;
+    mailbox::domain_store& store_;
+    std::chrono::milliseconds patience_;
+    std::set<std::string, std::less<>> known_;
+    std::string default_;
+    std::optional<std::chrono::steady_clock::time_point> fresh_as_of_;
+    std::shared_ptr<wait_point> under_way_;
+};
+
+} // namespace tempinbox::mail_ingest

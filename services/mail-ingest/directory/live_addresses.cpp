@@ -1,0 +1,53 @@
+#include "mail-ingest/directory/live_addresses.hpp"
+
+namespace tempinbox::mail_ingest {
+
+std::optional<live_address> live_addresses::find(const std::string& address, time_point now)
+{
+    const auto* found = known_.find(address);
+    if (!found)
+        return std::nullopt;
+    if (found->until > now)
+        return *found;
+    known_.erase(address); // over, or extended since: the database knows
+    return std::nullopt;
+}
+
+void live_addresses::look_up_started(const std::string& address)
+{
+    ++under_way_[address].count;
+}
+
+std::optional<live_address> live_addresses::look_up_ended(const std::string& address, std::optional<live_address> found)
+{
+    const auto waiting = under_way_.find(address);
+    if (waiting != under_way_.end()) {
+        if (!found)
+            found = waiting->second.created;
+        if (--waiting->second.count == 0)
+            under_way_.erase(waiting);
+    }
+    if (found && ended_.find(found->inbox))
+        found.reset();
+    if (found)
+        known_.put(address, *found);
+    return found;
+}
+
+void live_addresses::created(const std::string& address, const live_address& fresh)
+{
+    if (ended_.find(fresh.inbox))
+        return;
+    if (const auto waiting = under_way_.find(address); waiting != under_way_.end())
+        waiting->second.created = fresh;
+    known_.put(address, fresh);
+}
+
+void live_addresses::ended(const std::string& address, inbox_id inbox)
+{
+    ended_.put(inbox, true);
+    if (const auto* found = known_.find(address); found && found->inbox == inbox)
+        known_.erase(address);
+}
+
+} // namespace tempinbox::mail_ingest

@@ -1,0 +1,53 @@
+#pragma once
+
+#include "common/core/ids.hpp"
+#include "common/core/time.hpp"
+#include "mail-ingest/directory/bounded_cache.hpp"
+
+#include <map>
+#include <optional>
+#include <string>
+
+namespace tempinbox::mail_ingest {
+
+struct live_address
+{
+    account_id account;
+    inbox_id inbox;
+    time_point until;
+};
+
+// Addresses known to be live, by look-ups and by what inbox.created and inbox.expired say. An event that arrives while its
+// address is looked up wins. What is not here has to be asked for; nothing is remembered about addresses that are not live, save
+// that an inbox has ended, since its events may come in any order.
+class live_addresses
+{
+public:
+    explicit live_addresses(std::size_t most) : known_(most) {}
+
+    std::optional<live_address> find(const std::string& address, time_point now);
+
+    // Around a look-up: what it found, as corrected by the events that came meanwhile.
+    void look_up_started(const std::string& address);
+    std::optional<live_address> look_up_ended(const std::string& address, std::optional<live_address> found);
+
+    void created(const std::string& address, const live_address& fresh);
+    void ended(const std::string& address, inbox_id inbox);
+    // The database knows better.
+    void forget(const std::string& address) { known_.erase(address); }
+
+    std::size_t size() const { return known_.size(); }
+
+private:
+    struct look_up
+    {
+        int count = 0;
+        std::optional<live_address> created;
+    };
+
+    bounded_cache<std::string, live_address> known_;
+    bounded_cache<inbox_id, bool> ended_{100'000};
+    std::map<std::string, look_up> under_way_;
+};
+
+} // namespace tempinbox::mail_ingest

@@ -1,0 +1,144 @@
+#include "mail-ingest/intake/intake.hpp"
+
+#include "common/log/log.hpp"
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/use_awaitable.hpp>
+
+namespace tempinbox::mail_ingest {
+namespace {
+
+using smtp::message_answer;
+using smtp::message_status;
+
+std::string_view domain_of(std::string_view address)
+{
+    const auto at = address.rfind('@');
+    return at == std::string_view::npos ? std::string_view("-") : address.substr(at + 1);
+}
+
+} // namespace
+
+intake::intake(runtime::host& host, mail_ingest::directory& directory, mailbox::mail_store& store, outbox::publisher& publisher,
+               const intake_settings& chosen)
+    : host_(host),
+      directory_(directory),
+      settings_(chosen),
+      budget_(chosen.memory_bytes),
+      writers_(host, store, publisher, chosen.writing),
+      read_done_(host.loop()),
+      readers_(chosen.readers),
+      memory_used_(host.metrics().gauge("tempinbox_mail_ingest_message_memory_bytes", "Memory held by messages under way.")),
+      sizes_(host.metrics().histogram("tempinbox_mail_ingest_message_bytes", "Sizes of messages that came to their end.",
+                                      metrics::size_buckets()))
+{}
+
+std::unique_ptr<spool> intake::open_spool()
+{
+    return std::make_unique<spool>(budget_, settings_.memory_bytes_a_message, settings_.spool_folder);
+}
+
+boost::asio::awaitable<message_answer> intake::take(smtp::envelope envelope, std::unique_ptr<spool> message,
+                                                    std::string remote_address)
+{
+    try {
+        auto answer = co_await take_or_throw(std::move(envelope), std::move(message), std::move(remote_address));
+        co_return answer;
+    } catch (const std::exception& error) {
+        log::error("message cannot be taken", {{"error", error.what()}});
+        co_return message_answer(message_status::unavailable);
+    }
+}
+
+boost::asio::awaitable<message_answer> intake::take_or_throw(smtp::envelope envelope, std::unique_ptr<spool> message,
+                                                             std::string remote_address)
+{
+    const auto size = message->size();
+    sizes_.Observe(static_cast<double>(size));
+    memory_used_.Set(static_cast<double>(budget_.used()));
+    if (is_too_large(envelope, size))
+        co_return message_answer(message_status::too_large);
+    if (writers_.are_full() || !message->finish())
+        co_return message_answer(message_status::overloaded);
+
+    auto facts = std::make_shared<reading_facts>();
+    facts->envelope = std::move(envelope);
+    facts->remote_address = std::move(remote_address);
+    facts->hostname = settings_.hostname;
+    facts->received_at = host_.clock().now();
+    facts->most_hops = settings_.most_hops;
+    auto mail = co_await read_on_worker(message->bytes(), facts);
+    message.reset();
+    if (mail.is_looping)
+        co_return message_answer(message_status::looping);
+
+    // The compressed body waits in memory.
+    memory_share share(budget_);
+    if (!share.grow(mail.message->frame.size()))
+        co_return message_answer(message_status::overloaded);
+    const auto stored = co_await writers_.store(mail.message);
+    co_return answer_of(*mail.message, stored);
+}
+
+// Mail is handled by the limits known at its end.
+bool intake::is_too_large(const smtp::envelope& envelope, std::uint64_t size)
+{
+    return std::any_of(envelope.recipients.begin(), envelope.recipients.end(), [&](const smtp::recipient& one) {
+        return size > directory_.largest_message(one.account, one.largest_message);
+    });
+}
+
+boost::asio::awaitable<read_mail> intake::read_on_worker(std::string_view raw, std::shared_ptr<const reading_facts> facts)
+{
+    const auto initiate = [this](auto handler, std::string_view bytes, std::shared_ptr<const reading_facts> known) {
+        auto resume = std::make_shared<decltype(handler)>(std::move(handler));
+        boost::asio::post(readers_, [this, bytes, known, resume] {
+            read_mail mail;
+            std::exception_ptr error;
+            try {
+                mail = read(bytes, *known);
+            } catch (...) {
+                error = std::current_exception();
+            }
+            read_done_.push([resume, error, found = std::move(mail)]() mutable { std::move (*resume)(error, std::move(found)); });
+        });
+    };
+    return boost::asio::async_initiate<const boost::asio::use_awaitable_t<>, void(std::exception_ptr, read_mail)>(
+        initiate, boost::asio::use_awaitable, raw, std::move(facts));
+}
+
+message_answer intake::answer_of(const mailbox::new_message& message, const mailbox::stored_message& stored)
+{
+    if (!stored)
+        return message_answer(message_status::unavailable);
+    message_answer answer(message_status::gone);
+    for (std::size_t i = 0; i < stored->size(); ++i) {
+        const auto& delivery = message.deliveries[i];
+        const auto outcome = (*stored)[i].outcome;
+        if (outcome == mailbox::delivery_outcome::stored) {
+            log::info("email stored", {{"email_id", delivery.id.text()},
+                                       {"inbox_id", delivery.inbox.text()},
+                                       {"sequence", (*stored)[i].sequence},
+                                       {"size_bytes", message.size},
+                                       {"from_domain", domain_of(message.mail_from)},
+                                       {"remote_ip", message.remote_address},
+                                       {"tls", message.tls.value_or("")}});
+            if (answer.status != message_status::stored)
+                answer.id = delivery.id.text();
+            answer.status = message_status::stored;
+            continue;
+        }
+        directory_.forget(delivery.rcpt_to.front());
+        if (outcome == mailbox::delivery_outcome::full && answer.status == message_status::gone)
+            answer.status = message_status::full;
+    }
+    return answer;
+}
+
+void intake::stop()
+{
+    readers_.join();
+}
+
+} // namespace tempinbox::mail_ingest

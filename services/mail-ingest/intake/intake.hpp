@@ -1,0 +1,60 @@
+#pragma once
+
+#include "common/runtime/loop_queue.hpp"
+#include "mail-ingest/directory/directory.hpp"
+#include "mail-ingest/intake/reading.hpp"
+#include "mail-ingest/intake/spool.hpp"
+#include "mail-ingest/intake/writers.hpp"
+
+#include <boost/asio/thread_pool.hpp>
+
+namespace tempinbox::mail_ingest {
+
+struct intake_settings
+{
+    std::string hostname = "localhost";
+    int most_hops = 50;
+    std::size_t memory_bytes = 512 * 1024 * 1024;
+    std::size_t memory_bytes_a_message = 256 * 1024;
+    std::string spool_folder = "/tmp";
+    std::size_t readers = 2;
+    writer_settings writing;
+};
+
+// From the last byte of a message to the answer: reads it on a worker, has it committed, says what became of it. Never throws.
+class intake
+{
+public:
+    template <class T = void>
+    using awaitable = boost::asio::awaitable<T>;
+
+    intake(runtime::host& host, mail_ingest::directory& directory, mailbox::mail_store& store, outbox::publisher& publisher,
+           const intake_settings& chosen);
+
+    std::unique_ptr<spool> open_spool();
+    bool is_overloaded() const { return budget_.is_short() || writers_.are_full(); }
+
+    awaitable<smtp::message_answer> take(smtp::envelope envelope, std::unique_ptr<spool> message, std::string remote_address);
+
+    // Lets reading threads end.
+    void stop();
+
+private:
+    awaitable<smtp::message_answer> take_or_throw(smtp::envelope envelope, std::unique_ptr<spool> message,
+                                                  std::string remote_address);
+    awaitable<read_mail> read_on_worker(std::string_view raw, std::shared_ptr<const reading_facts> facts);
+    bool is_too_large(const smtp::envelope& envelope, std::uint64_t size);
+    smtp::message_answer answer_of(const mailbox::new_message& message, const mailbox::stored_message& stored);
+
+    runtime::host& host_;
+    mail_ingest::directory& directory_;
+    intake_settings settings_;
+    memory_budget budget_;
+    writers writers_;
+    runtime::loop_queue read_done_;
+    boost::asio::thread_pool readers_;
+    prometheus::Gauge& memory_used_;
+    prometheus::Histogram& sizes_;
+};
+
+} // namespace tempinbox::mail_ingest

@@ -1,0 +1,38 @@
+#pragma once
+
+#include "common/core/time.hpp"
+#include "mail-ingest/smtp/envelope.hpp"
+#include "mailbox/mail_store.hpp"
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace tempinbox::mail_ingest {
+
+// What reading needs to know beside the message.
+struct reading_facts
+{
+    smtp::envelope envelope;
+    std::string remote_address;
+    std::string hostname;
+    time_point received_at;
+    int most_hops = 50;
+
+    reading_facts() = default;
+};
+
+struct read_mail
+{
+    bool is_looping = false;
+    bool has_message_id = false;
+    std::shared_ptr<mailbox::new_message> message;
+
+    read_mail() = default;
+};
+
+// Reads a message once, for everything its rows need: summary, codes, links, digest, compressed body, and one delivery and event
+// for each inbox. A pure function of its arguments but for the ids it makes; any thread.
+read_mail read(std::string_view raw, const reading_facts& facts);
+
+} // namespace tempinbox::mail_ingest

@@ -1,0 +1,62 @@
+#pragma once
+
+#include "common/core/network.hpp"
+#include "mail-ingest/directory/bounded_cache.hpp"
+
+#include <boost/asio/ip/address.hpp>
+
+#include <chrono>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+namespace tempinbox::smtp {
+
+struct caller_limits
+{
+    std::size_t connections = 8'192;
+    std::size_t connections_an_address = 20;
+    std::size_t connections_a_large_sender = 200;
+    std::vector<network> large_senders;
+    std::vector<network> exempt; // from everything counted by address, from MAILMAX and the length of a session
+    int unknown_recipients = 30; // in ten minutes, before an address without accepted mail in the last day is slowed
+};
+
+// Who is connected and how they behaved, by address: IPv4, or the /64 of IPv6. Bounded; on the loop alone. Zero: without bound.
+class callers
+{
+public:
+    using time_point = std::chrono::steady_clock::time_point;
+    using address = boost::asio::ip::address;
+
+    enum class verdict { welcome, too_many, too_many_from_address };
+
+    explicit callers(caller_limits limits) : limits_(std::move(limits)) {}
+
+    bool is_exempt(const address& who) const { return contains(limits_.exempt, who); }
+    // Welcome ones are counted until `leave`.
+    verdict enter(const address& who);
+    void leave(const address& who);
+    std::size_t connected() const { return connected_; }
+    // Past three quarters of the connections idle ones have to go earlier.
+    bool are_many() const { return limits_.connections > 0 && connected_ * 4 > limits_.connections * 3; }
+
+    void note_unknown_recipient(const address& who, time_point now);
+    void note_accepted_mail(const address& who, time_point now);
+    bool is_slowed(const address& who, time_point now);
+
+private:
+    struct guesses
+    {
+        time_point window_start;
+        int count = 0;
+    };
+
+    caller_limits limits_;
+    std::size_t connected_ = 0;
+    std::unordered_map<std::string, std::size_t> connections_;
+    mail_ingest::bounded_cache<std::string, guesses> guesses_{100'000};
+    mail_ingest::bounded_cache<std::string, time_point> accepted_{100'000};
+};
+
+} // namespace tempinbox::smtp

@@ -1,0 +1,113 @@
+#include "mail-ingest/smtp/command.hpp"
+
+#include "common/core/text.hpp"
+
+#include <charconv>
+
+namespace tempinbox::smtp {
+namespace {
+
+struct named_verb
+{
+    std::string_view name;
+    smtp::verb verb;
+};
+
+constexpr named_verb verbs[] = {
+    {"EHLO", verb::ehlo},     {"HELO", verb::helo},         {"MAIL", verb::mail},     {"RCPT", verb::rcpt},
+    {"DATA", verb::data},     {"BDAT", verb::bdat},         {"RSET", verb::rset},     {"NOOP", verb::noop},
+    {"QUIT", verb::quit},     {"VRFY", verb::vrfy},         {"HELP", verb::help},     {"EXPN", verb::unserved},
+    {"ETRN", verb::unserved}, {"STARTTLS", verb::starttls}, {"AUTH", verb::unserved}, {"TURN", verb::unserved},
+    {"SEND", verb::unserved}, {"SOML", verb::unserved},     {"SAML", verb::unserved}, {"GET", verb::http},
+    {"POST", verb::http},     {"CONNECT", verb::http},      {"HEAD", verb::http},     {"PUT", verb::http},
+    {"OPTIONS", verb::http},
+};
+
+std::string_view take_word(std::string_view& text)
+{
+    const auto end = std::min(text.find(' '), text.size());
+    const auto word = text.substr(0, end);
+    text.remove_prefix(end);
+    while (!text.empty() && text.front() == ' ')
+        text.remove_prefix(1);
+    return word;
+}
+
+std::optional<std::uint64_t> parse_size(std::string_view digits)
+{
+    std::uint64_t value = 0;
+    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+    if (digits.empty() || digits.size() > 20 || error != std::errc{} || end != digits.data() + digits.size())
+        return std::nullopt;
+    return value;
+}
+
+// `FROM:` or `TO:`, blanks before the colon tolerated.
+std::string_view after_colon(std::string_view text, std::string_view keyword)
+{
+    if (!equals_ignoring_ascii_case(text.substr(0, keyword.size()), keyword))
+        return {};
+    text.remove_prefix(keyword.size());
+    while (!text.empty() && text.front() == ' ')
+        text.remove_prefix(1);
+    return !text.empty() && text.front() == ':' ? text.substr(1) : std::string_view{};
+}
+
+} // namespace
+
+command parse_command(std::string_view line)
+{
+    while (!line.empty() && line.back() == ' ')
+        line.remove_suffix(1);
+    command parsed;
+    parsed.arguments = line;
+    const auto word = take_word(parsed.arguments);
+    for (const auto& [name, known] : verbs)
+        if (equals_ignoring_ascii_case(word, name))
+            parsed.verb = known;
+    if (parsed.verb == verb::mail)
+        parsed.arguments = after_colon(parsed.arguments, "FROM");
+    if (parsed.verb == verb::rcpt)
+        parsed.arguments = after_colon(parsed.arguments, "TO");
+    return parsed;
+}
+
+std::optional<mail_parameters> parse_mail_parameters(std::string_view text)
+{
+    mail_parameters parsed;
+    while (!text.empty() && text.front() == ' ')
+        text.remove_prefix(1);
+    while (!text.empty()) {
+        const auto word = take_word(text);
+        const auto equals = word.find('=');
+        const auto name = word.substr(0, equals);
+        const auto value = equals == std::string_view::npos ? std::string_view{} : word.substr(equals + 1);
+        if (equals_ignoring_ascii_case(name, "SIZE") && !parsed.size) {
+            parsed.size = parse_size(value);
+            if (!parsed.size)
+                return std::nullopt;
+        } else if (equals_ignoring_ascii_case(name, "BODY") && !parsed.has_body) {
+            parsed.has_body = true;
+            if (!equals_ignoring_ascii_case(value, "7BIT") && !equals_ignoring_ascii_case(value, "8BITMIME"))
+                return std::nullopt;
+        } else if (equals_ignoring_ascii_case(word, "SMTPUTF8") && !parsed.smtputf8) {
+            parsed.smtputf8 = true;
+        } else {
+            return std::nullopt;
+        }
+    }
+    return parsed;
+}
+
+std::optional<chunk> parse_chunk(std::string_view text)
+{
+    const auto size = parse_size(take_word(text));
+    if (!size || (!text.empty() && !equals_ignoring_ascii_case(text, "LAST")))
+        return std::nullopt;
+    chunk parsed;
+    parsed.size = *size;
+    parsed.is_last = !text.empty();
+    return parsed;
+}
+
+} // namespace tempinbox::smtp

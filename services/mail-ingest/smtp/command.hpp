@@ -1,0 +1,38 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace tempinbox::smtp {
+
+enum class verb { ehlo, helo, mail, rcpt, data, bdat, rset, noop, quit, vrfy, help, starttls, unserved, http, unknown };
+
+// A command line taken apart: RFC 5321 4.1.1.
+struct command
+{
+    smtp::verb verb = verb::unknown;
+    std::string_view arguments; // of MAIL and RCPT: what follows the colon
+};
+
+// The line without its CRLF. MAIL without `FROM:` and RCPT without `TO:` have empty arguments.
+command parse_command(std::string_view line);
+
+// RFC 1870, 6152 and 6531 parameters of MAIL; absent where one is unknown, repeated or malformed.
+struct mail_parameters
+{
+    std::optional<std::uint64_t> size;
+    bool smtputf8 = false;
+    bool has_body = false;
+};
+std::optional<mail_parameters> parse_mail_parameters(std::string_view text);
+
+// RFC 3030 2: `chunk-size [LAST]`.
+struct chunk
+{
+    std::uint64_t size = 0;
+    bool is_last = false;
+};
+std::optional<chunk> parse_chunk(std::string_view text);
+
+} // namespace tempinbox::smtp

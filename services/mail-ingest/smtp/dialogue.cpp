@@ -1,0 +1,278 @@
+#include "mail-ingest/smtp/dialogue.hpp"
+
+#include "mail-ingest/smtp/replies.hpp"
+
+namespace tempinbox::smtp {
+namespace {
+
+constexpr char tls_handshake_record = 0x16; // RFC 8446 5.1
+
+bool has_control_character(std::string_view line)
+{
+    return std::any_of(line.begin(), line.end(), [](char c) {
+        const auto byte = static_cast<unsigned char>(c);
+        return (byte < 0x20 && c != '\t') || byte == 0x7f;
+    });
+}
+
+} // namespace
+
+dialogue::dialogue(const limits& bounds, client who, time_point now)
+    : limits_(bounds),
+      client_(who),
+      now_(now),
+      started_(now),
+      active_(now),
+      window_start_(now)
+{}
+
+void dialogue::greet()
+{
+    // RFC 5321 4.3.1: the client waits for the greeting.
+    if (!input_.empty()) {
+        const bool is_other_protocol =
+            input_.front() == tls_handshake_record || parse_command(input_.substr(0, input_.find('\r'))).verb == verb::http;
+        close(is_other_protocol ? replies::not_smtp : replies::out_of_turn);
+        return;
+    }
+    say("220 " + limits_.hostname + " ESMTP");
+    state_ = state::command;
+}
+
+void dialogue::turn_away(std::string_view reply)
+{
+    close(reply);
+}
+
+void dialogue::receive(std::string_view bytes, time_point now)
+{
+    now_ = active_ = now;
+    if (input_.empty()) {
+        if (held_input_.capacity() > limits_.command_line)
+            held_input_ = {};
+        input_ = bytes;
+        return;
+    }
+    hold_input();
+    held_input_.append(bytes);
+    input_ = held_input_;
+}
+
+void dialogue::tls_started(std::string protocol, time_point now)
+{
+    now_ = active_ = now;
+    is_tls_ = true;
+    // RFC 3207 4.2: what was known before the handshake is forgotten.
+    has_said_hello_ = false;
+    input_ = {};
+    transaction_ = {};
+    transaction_.tls = std::move(protocol);
+    state_ = state::command;
+}
+
+action dialogue::next()
+{
+    for (;;) {
+        if (wait_.count() > 0) {
+            auto pause = suspend(action::kind::delay);
+            pause.wait = std::exchange(wait_, {});
+            return pause;
+        }
+        if (!later_.empty())
+            say(std::exchange(later_, {}));
+
+        switch (state_) {
+        case state::fresh:
+            return suspend(action::kind::read);
+        case state::closed:
+            return suspend(action::kind::close);
+        case state::looking_up:
+            return suspend(action::kind::look_up);
+        case state::handshake:
+            return suspend(action::kind::start_tls);
+        case state::storing:
+            return suspend(action::kind::finish);
+        case state::data:
+        case state::chunk:
+            if (input_.empty() && !scanner_.is_complete() && (state_ == state::data || chunk_left_ > 0))
+                return suspend(action::kind::read);
+            if (auto wanted = state_ == state::data ? take_data() : take_chunk())
+                return *wanted;
+            break;
+        case state::unwanted_chunk:
+            if (input_.empty() && chunk_left_ > 0)
+                return suspend(action::kind::read);
+            skip_chunk();
+            break;
+        case state::command: {
+            if (is_shutting_down_ && !is_bdat_) {
+                close(replies::shutting_down);
+                break;
+            }
+            const auto line = take_line();
+            if (!line)
+                return suspend(action::kind::read);
+            if (auto wanted = handle_line(*line))
+                return *wanted;
+            break;
+        }
+        }
+    }
+}
+
+// A command line without its CRLF. Input without an end of line stays; a line that is too long is dropped up to its end.
+std::optional<std::string_view> dialogue::take_line()
+{
+    while (state_ == state::command && !input_.empty()) {
+        if (!has_said_hello_ && !is_tls_ && input_.front() == tls_handshake_record) {
+            close(replies::not_smtp);
+            return std::string_view{};
+        }
+        const auto end = input_.find('\n');
+        const bool is_too_long = std::min(end, input_.size()) > limits_.command_line;
+        if (end == std::string_view::npos) {
+            if (is_too_long || is_dropping_line_) {
+                is_dropping_line_ = true;
+                input_ = {};
+            }
+            return std::nullopt;
+        }
+        auto line = input_.substr(0, end);
+        input_.remove_prefix(end + 1);
+        const bool was_cut = std::exchange(is_dropping_line_, false);
+        if (is_too_long || was_cut) {
+            say_error(replies::line_too_long);
+            return std::string_view{};
+        }
+        const bool ends_well = !line.empty() && line.back() == '\r';
+        if (ends_well)
+            line.remove_suffix(1);
+        // RFC 5321 2.3.8: CRLF ends a line and nothing else.
+        if ((!ends_well && !limits_.takes_bare_newlines) || has_control_character(line)) {
+            say_error(replies::bad_line);
+            return std::string_view{};
+        }
+        if (line.empty()) {
+            say_error(replies::unknown_command);
+            return line;
+        }
+        return line;
+    }
+    return std::nullopt;
+}
+
+void dialogue::hold_input()
+{
+    if (!input_.empty() &&
+        (held_input_.empty() || input_.data() < held_input_.data() || input_.data() >= held_input_.data() + held_input_.size())) {
+        held_input_.assign(input_);
+    } else {
+        held_input_.erase(0, input_.empty() ? held_input_.size() : static_cast<std::size_t>(input_.data() - held_input_.data()));
+    }
+    input_ = held_input_;
+}
+
+// The caller's buffer may be another session's by the time this one goes on.
+action dialogue::suspend(action::kind what)
+{
+    if (!input_.empty())
+        hold_input();
+    action wanted;
+    wanted.what = what;
+    return wanted;
+}
+
+void dialogue::reset()
+{
+    auto helo = std::move(transaction_.helo);
+    auto tls = std::move(transaction_.tls);
+    transaction_ = {};
+    transaction_.helo = std::move(helo);
+    transaction_.tls = std::move(tls);
+    has_transaction_ = false;
+    has_refused_recipient_ = false;
+    is_bdat_ = false;
+    oversize_since_.reset();
+}
+
+dialogue::time_point dialogue::deadline() const
+{
+    constexpr auto never = time_point::max();
+    switch (state_) {
+    case state::data:
+    case state::chunk:
+    case state::unwanted_chunk: {
+        const auto window_end = limits_.rate_window.count() > 0 ? window_start_ + limits_.rate_window : never;
+        return oversize_since_ ? std::min(window_end, *oversize_since_ + limits_.oversize_patience) : window_end;
+    }
+    case state::fresh:
+    case state::command: {
+        const auto idle = is_busy_ ? limits_.idle_when_busy : limits_.idle;
+        const auto idle_end = idle.count() > 0 ? active_ + idle : never;
+        const bool has_end = limits_.session.count() > 0 && !client_.is_exempt && !is_bdat_;
+        return has_end ? std::min(idle_end, started_ + limits_.session) : idle_end;
+    }
+    default:
+        return never;
+    }
+}
+
+void dialogue::expire(time_point now)
+{
+    now_ = now;
+    if (now < deadline() || !has_timed_out(now))
+        return;
+    if (is_in_message())
+        ending_ = ending{"timed_out", 421};
+    close(replies::timed_out);
+}
+
+bool dialogue::has_timed_out(time_point now)
+{
+    if (state_ == state::fresh || state_ == state::command ||
+        (oversize_since_ && now >= *oversize_since_ + limits_.oversize_patience))
+        return true;
+    const auto seconds =
+        static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::seconds>(now - window_start_).count());
+    const bool is_slow = window_bytes_ < seconds * limits_.least_bytes_a_second;
+    window_start_ = now;
+    window_bytes_ = 0;
+    return is_slow;
+}
+
+void dialogue::say(std::string_view reply)
+{
+    output_.append(reply);
+    output_.append("\r\n");
+}
+
+// Mistakes of the client: borne for a while, then slowed, then the end.
+void dialogue::say_error(std::string_view reply)
+{
+    ++errors_;
+    if (limits_.errors_before_close > 0 && errors_ >= limits_.errors_before_close)
+        close(replies::too_many_errors);
+    else if (limits_.errors_before_delay > 0 && errors_ >= limits_.errors_before_delay)
+        say_later(limits_.error_delay, std::string(reply));
+    else
+        say(reply);
+}
+
+void dialogue::say_later(std::chrono::milliseconds wait, std::string reply)
+{
+    wait_ = wait;
+    later_ = std::move(reply);
+}
+
+void dialogue::close(std::string_view reply)
+{
+    say(reply);
+    state_ = state::closed;
+}
+
+std::optional<ending> dialogue::take_ending()
+{
+    return std::exchange(ending_, std::nullopt);
+}
+
+} // namespace tempinbox::smtp

@@ -1,0 +1,172 @@
+#pragma once
+
+#include "mail-ingest/smtp/command.hpp"
+#include "mail-ingest/smtp/data_scanner.hpp"
+#include "mail-ingest/smtp/envelope.hpp"
+#include "mail-ingest/smtp/limits.hpp"
+#include "mail-ingest/smtp/path.hpp"
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace tempinbox::smtp {
+
+// What the owner of a dialogue is to do next.
+struct action
+{
+    enum class kind {
+        read,      // send the output, then hand over what the client says
+        look_up,   // `wanted()`, then answer_recipient
+        begin,     // a message starts; what was kept of another is dropped
+        append,    // `bytes` belong to it; they are gone after the next call
+        drop,      // it will not be taken
+        finish,    // it is complete: store it for `transaction()`, then answer_message
+        start_tls, // send the output, shake hands, then tls_started
+        delay,     // send the output, wait
+        close      // send the output, end
+    };
+
+    kind what = kind::read;
+    std::string_view bytes;
+    std::chrono::milliseconds wait{0};
+};
+
+// How a message ended, for logs and metrics.
+struct ending
+{
+    std::string_view result;
+    int code = 0;
+};
+
+// One SMTP session as the server sees it (RFC 5321), without sockets, clocks or threads: bytes and answers go in, actions and
+// replies come out. Never throws for what a client says, and holds no more of it than a command line and what was received at
+// once.
+class dialogue
+{
+public:
+    using time_point = std::chrono::steady_clock::time_point;
+
+    struct client
+    {
+        bool is_exempt = false; // from the number of messages and the length of the session
+        bool can_start_tls = false;
+    };
+
+    dialogue(const limits& bounds, client who, time_point now);
+
+    // Once, first. What was received before is held against the client.
+    void greet();
+    // Instead of the greeting: the reply and the end.
+    void turn_away(std::string_view reply);
+    // The bytes must live until `next` asks for more or for something that takes time.
+    void receive(std::string_view bytes, time_point now);
+    void answer_recipient(const recipient_answer& answer);
+    void answer_message(const message_answer& answer, time_point now);
+    void tls_started(std::string protocol, time_point now);
+    // `deadline` has passed: often, but not always, the end.
+    void expire(time_point now);
+    // The service ends: so does this session, after the message it is in.
+    void shut_down() { is_shutting_down_ = true; }
+
+    action next();
+
+    // No memory for another message just now.
+    void set_overloaded(bool is_so) { is_overloaded_ = is_so; }
+    // Many sessions are open: idle ones end earlier.
+    void set_busy(bool is_so) { is_busy_ = is_so; }
+
+    const std::string& output() const { return output_; }
+    void clear_output() { output_.clear(); }
+
+    const mailbox& wanted() const { return wanted_; }
+    const smtp::envelope& transaction() const { return transaction_; }
+    time_point deadline() const;
+    bool is_in_message() const { return state_ == state::data || is_bdat_ || state_ == state::storing; }
+    // The last command was answered and nothing came after it.
+    bool is_waiting_for_command() const { return state_ == state::command; }
+    // Once for each message whose end was seen.
+    std::optional<ending> take_ending();
+
+private:
+    enum class state { fresh, command, looking_up, data, chunk, unwanted_chunk, storing, handshake, closed };
+
+    // dialogue.cpp: input and time
+    std::optional<std::string_view> take_line();
+    void hold_input();
+    action suspend(action::kind what);
+    void reset();
+    bool has_timed_out(time_point now);
+
+    // replies
+    void say(std::string_view reply);
+    void say_error(std::string_view reply);
+    void say_later(std::chrono::milliseconds wait, std::string reply);
+    void close(std::string_view reply);
+
+    // dialogue_commands.cpp
+    std::optional<action> handle_line(std::string_view line);
+    std::optional<action> handle(const command& given);
+    void handle_hello(const command& given);
+    void handle_mail(std::string_view arguments);
+    std::optional<action> handle_rcpt(std::string_view arguments);
+    std::optional<action> handle_starttls(std::string_view arguments);
+    void accept(const recipient_answer& answer);
+    std::uint64_t allowed_by(const recipient_answer& answer) const;
+
+    // dialogue_message.cpp
+    std::optional<action> handle_data(std::string_view arguments);
+    std::optional<action> handle_bdat(std::string_view arguments);
+    void begin_message();
+    std::optional<action> take_data();
+    std::optional<action> take_chunk();
+    void skip_chunk();
+    std::optional<action> keep(std::string_view bytes, std::size_t used);
+    std::optional<action> end_message();
+    void end_transaction(std::string_view result, std::string_view reply);
+
+    const limits& limits_;
+    client client_;
+    state state_ = state::fresh;
+    bool is_shutting_down_ = false;
+    bool is_overloaded_ = false;
+    bool is_busy_ = false;
+
+    std::string_view input_;
+    std::string held_input_;
+    bool is_dropping_line_ = false;
+    std::string output_;
+    std::chrono::milliseconds wait_{0};
+    std::string later_;
+
+    time_point now_;
+    time_point started_;
+    time_point active_;
+    int errors_ = 0;
+    int unknown_ = 0;
+    int messages_ = 0;
+
+    bool has_said_hello_ = false;
+    bool is_tls_ = false;
+    bool has_transaction_ = false;
+    bool has_refused_recipient_ = false;
+    smtp::envelope transaction_;
+    mailbox wanted_;
+
+    data_scanner scanner_;
+    newline_watch newlines_;
+    std::string scratch_;
+    bool is_bdat_ = false;
+    smtp::chunk chunk_;
+    std::uint64_t chunk_left_ = 0;
+    std::string_view refusal_; // of the chunk being skipped
+    std::uint64_t allowed_ = 0;
+    std::uint64_t message_size_ = 0;
+    std::uint64_t window_bytes_ = 0;
+    time_point window_start_;
+    std::optional<time_point> oversize_since_;
+    std::optional<ending> ending_;
+};
+
+} // namespace tempinbox::smtp

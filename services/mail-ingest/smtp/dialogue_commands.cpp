@@ -1,0 +1,250 @@
+#include "mail-ingest/smtp/dialogue.hpp"
+
+#include "common/core/text.hpp"
+#include "mail-ingest/smtp/replies.hpp"
+
+namespace tempinbox::smtp {
+
+std::optional<action> dialogue::handle_line(std::string_view line)
+{
+    if (state_ != state::command || line.empty())
+        return std::nullopt;
+    return handle(parse_command(line));
+}
+
+std::optional<action> dialogue::handle(const command& given)
+{
+    switch (given.verb) {
+    case verb::ehlo:
+    case verb::helo:
+        handle_hello(given);
+        return std::nullopt;
+    case verb::mail:
+        handle_mail(given.arguments);
+        return std::nullopt;
+    case verb::rcpt:
+        return handle_rcpt(given.arguments);
+    case verb::data:
+        return handle_data(given.arguments);
+    case verb::bdat:
+        return handle_bdat(given.arguments);
+    case verb::starttls:
+        return handle_starttls(given.arguments);
+    case verb::rset: {
+        if (!given.arguments.empty()) {
+            say_error(replies::bad_arguments);
+            return std::nullopt;
+        }
+        const bool was_in_message = is_bdat_;
+        reset();
+        say(replies::ok);
+        return was_in_message ? std::optional<action>(suspend(action::kind::drop)) : std::nullopt;
+    }
+    case verb::noop:
+        say(replies::ok);
+        return std::nullopt;
+    case verb::vrfy:
+        say(replies::vrfy);
+        return std::nullopt;
+    case verb::help:
+        say(replies::help);
+        return std::nullopt;
+    case verb::quit:
+        // RFC 2920 3.1: QUIT is the last command of a group.
+        close(input_.empty() ? replies::bye : replies::out_of_turn);
+        return std::nullopt;
+    case verb::http:
+        close(replies::not_smtp);
+        return std::nullopt;
+    case verb::unserved:
+        say_error(replies::not_served);
+        return std::nullopt;
+    case verb::unknown:
+        break;
+    }
+    say_error(replies::unknown_command);
+    return std::nullopt;
+}
+
+void dialogue::handle_hello(const command& given)
+{
+    if (!input_.empty()) {
+        close(replies::out_of_turn); // RFC 2920 3.1
+        return;
+    }
+    if (given.arguments.empty()) {
+        say_error(replies::bad_arguments);
+        return;
+    }
+    reset();
+    has_said_hello_ = true;
+    transaction_.helo = to_clean_utf8(given.arguments.substr(0, 255));
+    if (given.verb == verb::helo) {
+        say("250 " + limits_.hostname);
+        return;
+    }
+    say("250-" + limits_.hostname);
+    say("250-PIPELINING");
+    say("250-SIZE " + std::to_string(limits_.message_bytes));
+    say("250-8BITMIME");
+    say("250-SMTPUTF8");
+    say("250-ENHANCEDSTATUSCODES");
+    say("250-CHUNKING");
+    if (client_.can_start_tls && !is_tls_)
+        say("250-STARTTLS");
+    // RFC 9422
+    std::string bounds = "250 LIMITS RCPTMAX=" + std::to_string(limits_.recipients);
+    if (limits_.messages > 0 && !client_.is_exempt)
+        bounds += " MAILMAX=" + std::to_string(limits_.messages);
+    say(bounds);
+}
+
+void dialogue::handle_mail(std::string_view arguments)
+{
+    if (!has_said_hello_)
+        return say_error(replies::say_hello_first);
+    if (has_transaction_)
+        return say_error(is_bdat_ ? replies::in_chunks : replies::nested_mail);
+    auto sender = parse_path(arguments);
+    if (!sender || (!sender->mailbox.text.empty() && sender->mailbox.domain.empty()))
+        return say_error(replies::bad_sender);
+    const auto parameters = parse_mail_parameters(sender->parameters);
+    if (!parameters)
+        return say_error(replies::bad_parameter);
+    if (sender->mailbox.has_utf8 && !parameters->smtputf8)
+        return say_error(replies::utf8_not_asked);
+    if (parameters->size && *parameters->size > limits_.message_bytes)
+        return say(replies::too_large);
+    if (limits_.messages > 0 && !client_.is_exempt && messages_ >= limits_.messages)
+        return close(replies::too_many_messages);
+    if (is_overloaded_)
+        return say(replies::out_of_memory);
+
+    ++messages_;
+    has_transaction_ = true;
+    transaction_.mail_from = std::move(sender->mailbox.text);
+    transaction_.declared_size = parameters->size;
+    transaction_.has_utf8 = parameters->smtputf8;
+    say(replies::sender_ok);
+}
+
+std::optional<action> dialogue::handle_rcpt(std::string_view arguments)
+{
+    if (!has_transaction_ || is_bdat_) {
+        say_error(is_bdat_ ? replies::in_chunks : replies::need_mail);
+        return std::nullopt;
+    }
+    auto given = parse_path(arguments);
+    if (!given || given->mailbox.text.empty()) {
+        say_error(replies::bad_recipient);
+        return std::nullopt;
+    }
+    if (given->parameters.find_first_not_of(' ') != std::string_view::npos) {
+        say_error(replies::bad_parameter);
+        return std::nullopt;
+    }
+    if (given->mailbox.has_utf8 && !transaction_.has_utf8) {
+        say_error(replies::utf8_not_asked);
+        return std::nullopt;
+    }
+    if (limits_.recipients > 0 && transaction_.recipients.size() >= static_cast<std::size_t>(limits_.recipients)) {
+        say(replies::too_many_recipients);
+        return std::nullopt;
+    }
+    wanted_ = std::move(given->mailbox);
+    state_ = state::looking_up;
+    return std::nullopt;
+}
+
+void dialogue::answer_recipient(const recipient_answer& answer)
+{
+    state_ = state::command;
+    const auto output_before = output_.size();
+    if (answer.status != recipient_status::live)
+        has_refused_recipient_ = true;
+    switch (answer.status) {
+    case recipient_status::live:
+        accept(answer);
+        break;
+    case recipient_status::unknown:
+        ++unknown_;
+        if (limits_.unknown_before_close > 0 && unknown_ >= limits_.unknown_before_close)
+            return close(replies::too_many_unknown);
+        if (limits_.unknown_before_delay > 0 && unknown_ >= limits_.unknown_before_delay)
+            return say_later(limits_.unknown_delay, std::string(replies::unknown_recipient));
+        say(replies::unknown_recipient);
+        break;
+    case recipient_status::quarantined:
+        say(replies::unknown_recipient);
+        break;
+    case recipient_status::foreign:
+        say_error(replies::relaying_denied);
+        break;
+    case recipient_status::full:
+        say(replies::mailbox_full);
+        break;
+    case recipient_status::over_rate:
+        say(replies::over_rate);
+        break;
+    case recipient_status::unavailable:
+        say(replies::unavailable);
+        break;
+    }
+    if (answer.is_slowed && state_ == state::command && later_.empty()) {
+        say_later(limits_.unknown_delay, output_.substr(output_before, output_.size() - output_before - 2));
+        output_.resize(output_before);
+    }
+}
+
+std::uint64_t dialogue::allowed_by(const recipient_answer& answer) const
+{
+    return std::min(answer.largest_message, limits_.message_bytes);
+}
+
+// The first recipient's plan sets the transaction's limit. One with another limit is only taken where the declared size fits
+// both, so that nobody is left out after the 250.
+void dialogue::accept(const recipient_answer& answer)
+{
+    const auto allowed = allowed_by(answer);
+    const auto declared = transaction_.declared_size;
+    if (declared && *declared > allowed) {
+        has_refused_recipient_ = true;
+        return say(replies::too_large_for_recipient);
+    }
+    if (!transaction_.recipients.empty() && allowed != allowed_ && !declared)
+        return say(replies::other_size_limit);
+    allowed_ = transaction_.recipients.empty() ? allowed : std::min(allowed, allowed_);
+
+    recipient taken;
+    taken.account = answer.account;
+    taken.inbox = answer.inbox;
+    taken.as_given = wanted_.text;
+    taken.largest_message = allowed;
+    transaction_.recipients.push_back(std::move(taken));
+    say(replies::recipient_ok);
+}
+
+std::optional<action> dialogue::handle_starttls(std::string_view arguments)
+{
+    if (!client_.can_start_tls && !is_tls_) {
+        say_error(replies::not_served);
+    } else if (is_tls_) {
+        say_error(replies::tls_already);
+    } else if (!arguments.empty()) {
+        say_error(replies::bad_arguments);
+    } else if (!input_.empty()) {
+        // What was sent in the clear must never pass for what the handshake protects.
+        input_ = {};
+        close(replies::out_of_turn);
+    } else {
+        const bool was_in_message = is_bdat_;
+        reset();
+        say(replies::start_tls);
+        state_ = state::handshake;
+        if (was_in_message)
+            return suspend(action::kind::drop);
+    }
+    return std::nullopt;
+}
+
+} // namespace tempinbox::smtp

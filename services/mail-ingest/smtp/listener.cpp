@@ -1,0 +1,199 @@
+#include "mail-ingest/smtp/listener.hpp"
+
+#include "common/log/log.hpp"
+#include "mail-ingest/smtp/replies.hpp"
+
+#include <boost/asio/as_tuple.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/use_awaitable.hpp>
+
+#include <unordered_set>
+
+namespace tempinbox::smtp {
+namespace {
+
+namespace asio = boost::asio;
+using tcp = asio::ip::tcp;
+using boost::system::error_code;
+
+constexpr auto token = asio::as_tuple(asio::use_awaitable);
+constexpr int backlog = 4'096;
+constexpr std::chrono::milliseconds watch_pause{500};
+constexpr std::chrono::milliseconds accept_pause{100};
+constexpr std::chrono::milliseconds drain_pause{20};
+
+std::string_view reason_of(callers::verdict verdict)
+{
+    return verdict == callers::verdict::too_many ? "all" : "address";
+}
+
+// Best effort: who is turned away gets one line if it fits the socket's buffer.
+void turn_away(tcp::socket& socket, std::string_view reply)
+{
+    error_code ignored;
+    const auto line = std::string(reply) + "\r\n";
+    socket.write_some(asio::buffer(line), ignored);
+    socket.shutdown(tcp::socket::shutdown_both, ignored);
+}
+
+} // namespace
+
+struct listener::state : std::enable_shared_from_this<state>
+{
+    state(surroundings& shared, std::vector<host_port> where, std::function<bool()> is_away)
+        : around(shared),
+          addresses(std::move(where)),
+          is_database_away(std::move(is_away)),
+          watch_timer(shared.host.executor())
+    {}
+
+    void bind();
+    asio::awaitable<void> accept(tcp::acceptor& acceptor);
+    asio::awaitable<void> serve(std::shared_ptr<session> one);
+    asio::awaitable<void> watch();
+    void welcome(tcp::socket socket);
+    void stop_accepting();
+
+    surroundings& around;
+    std::vector<host_port> addresses;
+    std::function<bool()> is_database_away;
+    std::list<tcp::acceptor> acceptors;
+    std::unordered_set<std::shared_ptr<session>> sessions;
+    asio::steady_timer watch_timer;
+    bool is_stopping = false;
+};
+
+void listener::state::bind()
+{
+    for (const auto& address : addresses) {
+        const tcp::endpoint endpoint(asio::ip::make_address(address.host), address.port);
+        auto& acceptor = acceptors.emplace_back(around.host.executor());
+        acceptor.open(endpoint.protocol());
+        acceptor.set_option(tcp::acceptor::reuse_address(true));
+        if (endpoint.protocol() == tcp::v6())
+            acceptor.set_option(asio::ip::v6_only(true));
+        acceptor.bind(endpoint);
+        acceptor.listen(backlog);
+        log::info("listening", {{"smtp", address.host + ":" + std::to_string(acceptor.local_endpoint().port())}});
+    }
+}
+
+asio::awaitable<void> listener::state::accept(tcp::acceptor& acceptor)
+{
+    const auto self = shared_from_this();
+    asio::steady_timer pause(around.host.executor());
+    while (!is_stopping) {
+        auto [error, socket] = co_await acceptor.async_accept(token);
+        if (is_stopping)
+            co_return;
+        if (error) {
+            // Out of descriptors, most likely: some will be free again.
+            log::warning("connection cannot be accepted", {{"error", error.message()}});
+            pause.expires_after(accept_pause);
+            co_await pause.async_wait(token);
+            continue;
+        }
+        welcome(std::move(socket));
+    }
+}
+
+void listener::state::welcome(tcp::socket socket)
+{
+    error_code error;
+    const auto peer = socket.remote_endpoint(error);
+    if (error)
+        return;
+    socket.non_blocking(true, error);
+    socket.set_option(tcp::no_delay(true), error);
+    if (is_database_away()) {
+        around.metrics.turned_away("database");
+        return turn_away(socket, replies::database_away);
+    }
+    const auto verdict = around.callers.enter(peer.address());
+    if (verdict != callers::verdict::welcome) {
+        around.metrics.turned_away(reason_of(verdict));
+        return turn_away(socket,
+                         verdict == callers::verdict::too_many ? replies::too_many_connections : replies::too_many_from_address);
+    }
+    auto fresh = std::make_shared<session>(around, std::move(socket), peer);
+    sessions.insert(fresh);
+    asio::co_spawn(around.host.executor(), serve(std::move(fresh)), asio::detached);
+}
+
+asio::awaitable<void> listener::state::serve(std::shared_ptr<session> one)
+{
+    const auto self = shared_from_this();
+    co_await one->run();
+    sessions.erase(one);
+}
+
+asio::awaitable<void> listener::state::watch()
+{
+    const auto self = shared_from_this();
+    while (!is_stopping || !sessions.empty()) {
+        watch_timer.expires_after(watch_pause);
+        co_await watch_timer.async_wait(token);
+        const auto now = std::chrono::steady_clock::now();
+        for (const auto& one : sessions)
+            one->check_deadline(now);
+    }
+}
+
+void listener::state::stop_accepting()
+{
+    is_stopping = true;
+    error_code ignored;
+    for (auto& acceptor : acceptors)
+        acceptor.close(ignored);
+}
+
+listener::listener(surroundings& around, std::vector<host_port> addresses, std::function<bool()> is_database_away)
+    : state_(std::make_shared<state>(around, std::move(addresses), std::move(is_database_away)))
+{}
+
+listener::~listener()
+{
+    state_->stop_accepting();
+}
+
+void listener::start()
+{
+    state_->bind();
+    const auto& executor = state_->around.host.executor();
+    for (auto& acceptor : state_->acceptors)
+        asio::co_spawn(executor, state_->accept(acceptor), asio::detached);
+    asio::co_spawn(executor, state_->watch(), asio::detached);
+}
+
+host_port listener::local_address() const
+{
+    const auto endpoint = state_->acceptors.front().local_endpoint();
+    return host_port(endpoint.address().to_string(), endpoint.port());
+}
+
+std::size_t listener::sessions() const
+{
+    return state_->sessions.size();
+}
+
+asio::awaitable<void> listener::drain(std::chrono::milliseconds patience)
+{
+    const auto self = state_;
+    self->stop_accepting();
+    for (const auto& one : self->sessions)
+        one->shut_down();
+    const auto deadline = std::chrono::steady_clock::now() + patience;
+    asio::steady_timer pause(self->around.host.executor());
+    while (!self->sessions.empty() && std::chrono::steady_clock::now() < deadline) {
+        pause.expires_after(drain_pause);
+        co_await pause.async_wait(token);
+    }
+    if (!self->sessions.empty())
+        log::warning("SMTP sessions cut at the end of the drain", {{"sessions", self->sessions.size()}});
+    for (const auto& one : self->sessions)
+        one->abort();
+}
+
+} // namespace tempinbox::smtp

@@ -1,0 +1,32 @@
+#pragma once
+
+#include "mail-ingest/smtp/session.hpp"
+
+#include <list>
+#include <vector>
+
+namespace tempinbox::smtp {
+
+// The SMTP port: accepts, turns away, watches over the sessions' deadlines, and drains.
+class listener
+{
+public:
+    // `is_database_away`: asked before a client is greeted.
+    listener(surroundings& around, std::vector<host_port> addresses, std::function<bool()> is_database_away);
+    ~listener();
+    listener(const listener&) = delete;
+
+    // Binds and accepts; throws when an address cannot be bound.
+    void start();
+    host_port local_address() const;
+    std::size_t sessions() const;
+    // Stops accepting, ends idle sessions, lets messages be finished; returns when all sessions are gone or time is up, then cuts
+    // the rest.
+    boost::asio::awaitable<void> drain(std::chrono::milliseconds patience);
+
+private:
+    struct state;
+    std::shared_ptr<state> state_;
+};
+
+} // namespace tempinbox::smtp

@@ -1,0 +1,77 @@
+#pragma once
+
+#include "mail-ingest/directory/directory.hpp"
+#include "mail-ingest/intake/intake.hpp"
+#include "mail-ingest/smtp/callers.hpp"
+#include "mail-ingest/smtp/dialogue.hpp"
+#include "mail-ingest/smtp/session_metrics.hpp"
+#include "mail-ingest/smtp/tls_context.hpp"
+
+#include <boost/asio/ip/tcp.hpp>
+
+#include <memory>
+
+namespace tempinbox::smtp {
+
+// What the sessions of a listener share; outlives them.
+struct surroundings
+{
+    runtime::host& host;
+    const smtp::limits& limits;
+    mail_ingest::directory& directory;
+    mail_ingest::intake& intake;
+    smtp::callers& callers;
+    tls_context& tls;
+    session_metrics& metrics;
+};
+
+// A dialogue on a connection: reads, writes, asks the directory and the intake, and keeps the dialogue's deadlines. All on the
+// loop. What goes wrong on the connection ends it; nothing is thrown out of it.
+class session : public std::enable_shared_from_this<session>
+{
+public:
+    using tcp = boost::asio::ip::tcp;
+
+    session(surroundings& around, tcp::socket socket, tcp::endpoint peer);
+    ~session();
+    session(const session&) = delete;
+
+    // Runs until the connection ends.
+    boost::asio::awaitable<void> run();
+
+    // Each second or so: ends what took too long.
+    void check_deadline(std::chrono::steady_clock::time_point now);
+    // The service drains: ends the session as soon as no message of it is under way.
+    void shut_down();
+    // Now, whatever is under way.
+    void abort();
+
+private:
+    class transport;
+
+    boost::asio::awaitable<void> converse();
+    boost::asio::awaitable<bool> receive();
+    boost::asio::awaitable<bool> send_output();
+    boost::asio::awaitable<bool> shake_hands();
+    boost::asio::awaitable<void> look_up();
+    boost::asio::awaitable<void> store();
+    boost::asio::awaitable<void> pause(std::chrono::milliseconds time);
+    boost::asio::awaitable<void> linger();
+    void append(std::string_view bytes);
+    void answer_recipient(recipient_answer answer);
+    void note_ending();
+
+    surroundings& around_;
+    boost::asio::ip::address peer_;
+    std::string peer_text_;
+    std::unique_ptr<transport> transport_;
+    smtp::dialogue dialogue_;
+    std::unique_ptr<mail_ingest::spool> spool_;
+    bool has_lost_spool_ = false;
+    bool is_reading_ = false;
+    bool has_expired_ = false;
+    std::optional<std::chrono::steady_clock::time_point> transport_deadline_; // of a write, a handshake or the end
+    std::optional<std::chrono::steady_clock::time_point> transaction_start_;
+};
+
+} // namespace tempinbox::smtp

@@ -1,0 +1,45 @@
+#include "mail-ingest/smtp/session_metrics.hpp"
+
+namespace tempinbox::smtp {
+
+session_metrics::session_metrics(metrics::registry& registry)
+    : registry_(registry),
+      active_(registry.gauge("smtp_sessions_active", "Open SMTP sessions.")),
+      duration_(registry.histogram("smtp_transaction_duration_seconds", "From the first RCPT to the final reply of a message.",
+                                   metrics::latency_buckets()))
+{}
+
+void session_metrics::turned_away(std::string_view reason)
+{
+    counter("tempinbox_mail_ingest_connections_refused_total", "Connections turned away before the greeting.",
+            {{"reason", std::string(reason)}})
+        .Increment();
+}
+
+void session_metrics::recipient(std::string_view outcome)
+{
+    counter("tempinbox_mail_ingest_recipients_total", "RCPT commands by outcome.", {{"outcome", std::string(outcome)}})
+        .Increment();
+}
+
+void session_metrics::transaction(std::string_view result, int code, double seconds)
+{
+    const char first = static_cast<char>('0' + code / 100);
+    counter("smtp_transactions_total", "Messages by how they ended.",
+            {{"result", std::string(result)}, {"code_class", std::string(1, first) + "xx"}})
+        .Increment();
+    duration_.Observe(seconds);
+}
+
+prometheus::Counter& session_metrics::counter(std::string_view name, std::string_view help, const metrics::labels& with)
+{
+    std::string key(name);
+    for (const auto& [label, value] : with)
+        key.append(1, '\0').append(value);
+    auto& known = counters_[key];
+    if (!known)
+        known = &registry_.counter(std::string(name), std::string(help), with);
+    return *known;
+}
+
+} // namespace tempinbox::smtp

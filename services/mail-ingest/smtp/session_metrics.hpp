@@ -1,0 +1,32 @@
+#pragma once
+
+#include "common/metrics/registry.hpp"
+
+#include <map>
+#include <string>
+#include <string_view>
+
+namespace tempinbox::smtp {
+
+// What sessions count; found once, kept.
+class session_metrics
+{
+public:
+    explicit session_metrics(metrics::registry& registry);
+
+    void session_began() { active_.Increment(); }
+    void session_ended() { active_.Decrement(); }
+    void turned_away(std::string_view reason);
+    void recipient(std::string_view outcome);
+    void transaction(std::string_view result, int code, double seconds);
+
+private:
+    prometheus::Counter& counter(std::string_view name, std::string_view help, const metrics::labels& with);
+
+    metrics::registry& registry_;
+    prometheus::Gauge& active_;
+    prometheus::Histogram& duration_;
+    std::map<std::string, prometheus::Counter*, std::less<>> counters_;
+};
+
+} // namespace tempinbox::smtp

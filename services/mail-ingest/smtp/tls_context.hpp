@@ -1,0 +1,34 @@
+#pragma once
+
+#include <boost/asio/ssl/context.hpp>
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+namespace tempinbox::smtp {
+
+// The certificate of STARTTLS: TLS 1.2 or later, opportunistic. Looked at again at most once a second and read anew when the
+// files changed; files that cannot be read then leave the old one in use. Without files there is no STARTTLS.
+class tls_context
+{
+public:
+    // Throws when the files are set and cannot be used.
+    tls_context(std::string certificate_file, std::string key_file);
+
+    bool is_available() const { return current_ != nullptr; }
+    // What a handshake that begins now uses.
+    std::shared_ptr<boost::asio::ssl::context> current();
+
+private:
+    std::int64_t modified() const;
+
+    std::string certificate_file_;
+    std::string key_file_;
+    std::shared_ptr<boost::asio::ssl::context> current_;
+    std::int64_t modified_ = 0;
+    std::chrono::steady_clock::time_point looked_at_;
+};
+
+} // namespace tempinbox::smtp

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/steady_timer.hpp>
+
+#include <chrono>
+
+namespace tempinbox::mail_ingest {
+
+// One moment that any number of coroutines of the loop wait for, each no longer than the deadline set when it was made.
+class wait_point
+{
+public:
+    wait_point(boost::asio::any_io_executor executor, std::chrono::milliseconds patience) : timer_(std::move(executor))
+    {
+        timer_.expires_after(patience);
+    }
+
+    void reach()
+    {
+        is_reached_ = true;
+        timer_.cancel();
+    }
+    bool is_reached() const { return is_reached_; }
+
+    // False when the deadline passed first.
+    boost::asio::awaitable<bool> wait();
+
+private:
+    boost::asio::steady_timer timer_;
+    bool is_reached_ = false;
+};
+
+} // namespace tempinbox::mail_ingest

@@ -1,0 +1,190 @@
+#include "webhook-dispatcher/api/requests.hpp"
+
+#include "common/core/encoding.hpp"
+#include "common/core/text.hpp"
+
+#include <algorithm>
+#include <charconv>
+
+namespace tempinbox::webhooks {
+namespace {
+
+constexpr std::size_t longest_description = 500;
+constexpr std::size_t longest_name = 100;
+constexpr std::size_t longest_value = 500;
+constexpr int most_conditions = 5;
+
+failure invalid(std::string text)
+{
+    return failure{errc::invalid_argument, std::move(text)};
+}
+
+result<void> check_text(std::string_view field, std::string_view text, std::size_t least, std::size_t most)
+{
+    const auto characters = count_characters(text);
+    if (characters < least || characters > most)
+        return invalid(std::string(field) + " must have " + std::to_string(least) + " to " + std::to_string(most) +
+                       " characters, not " + std::to_string(characters));
+    const bool has_control = std::any_of(text.begin(), text.end(), [](char c) {
+        const auto byte = static_cast<unsigned char>(c);
+        return (byte < 0x20 && c != '\t' && c != '\n' && c != '\r') || byte == 0x7f;
+    });
+    if (has_control || !is_valid_utf8(text))
+        return invalid(std::string(field) + " must not contain control characters");
+    return {};
+}
+
+result<std::vector<rules::condition>> read_conditions(const v1::CreateRuleRequest& request)
+{
+    if (request.conditions_size() > most_conditions)
+        return invalid("conditions must have 0 to " + std::to_string(most_conditions) + " items, not " +
+                       std::to_string(request.conditions_size()));
+    std::vector<rules::condition> conditions;
+    for (int i = 0; i < request.conditions_size(); ++i) {
+        const auto& given = request.conditions(i);
+        const auto place = "conditions[" + std::to_string(i) + "].";
+        const auto what = rules::parse_field(given.field());
+        if (!what)
+            return invalid(place + what.error().message);
+        const auto how = rules::parse_comparison(given.operator_());
+        if (!how)
+            return invalid(place + how.error().message);
+        if (const auto checked = check_text(place + "value", given.value(), 1, longest_value); !checked)
+            return checked.error();
+        rules::condition read;
+        read.what = *what;
+        read.how = *how;
+        read.value = given.value();
+        conditions.push_back(std::move(read));
+    }
+    return conditions;
+}
+
+void set_time(google::protobuf::Timestamp& stamp, time_point time)
+{
+    const auto micros = to_unix_micros(time);
+    stamp.set_seconds(micros / 1'000'000);
+    stamp.set_nanos(static_cast<int>(micros % 1'000'000) * 1'000);
+}
+
+} // namespace
+
+result<webhook_wish> read_wish(const v1::CreateWebhookRequest& request, const url_policy& policy)
+{
+    auto account = plans::from_proto(request.account());
+    if (!account)
+        return account.error();
+    const auto id = webhook_id::parse(request.webhook_id());
+    if (!id)
+        return id.error();
+    auto target = check_url(request.url(), policy);
+    if (!target)
+        return target.error();
+    const auto events = read_event_set({request.events().begin(), request.events().end()});
+    if (!events)
+        return events.error();
+    if (const auto checked = check_text("description", request.description(), 0, longest_description); !checked)
+        return checked.error();
+
+    webhook_wish wish;
+    wish.wanted.account = account->account;
+    wish.wanted.id = *id;
+    wish.wanted.url = request.url();
+    wish.wanted.events = *events;
+    wish.wanted.description = request.description();
+    wish.account = std::move(*account);
+    wish.target = std::move(*target);
+    return wish;
+}
+
+result<rule_wish> read_wish(const v1::CreateRuleRequest& request)
+{
+    auto account = plans::from_proto(request.account());
+    if (!account)
+        return account.error();
+    const auto id = rule_id::parse(request.rule_id());
+    if (!id)
+        return id.error();
+    if (const auto checked = check_text("name", request.name(), 1, longest_name); !checked)
+        return checked.error();
+    const auto webhook = webhook_id::parse(request.webhook_id());
+    if (!webhook)
+        return webhook.error();
+    auto conditions = read_conditions(request);
+    if (!conditions)
+        return conditions.error();
+
+    rule_wish wish;
+    wish.account = std::move(*account);
+    wish.wanted.id = *id;
+    wish.wanted.name = request.name();
+    wish.wanted.webhook = *webhook;
+    wish.wanted.conditions = std::move(*conditions);
+    wish.wanted.is_enabled = request.is_enabled();
+    return wish;
+}
+
+result<int> read_limit(int given)
+{
+    if (given == 0)
+        return 25;
+    if (given < 1 || given > 100)
+        return invalid("limit must be an integer from 1 to 100, not " + std::to_string(given));
+    return given;
+}
+
+result<std::optional<endpoint_position>> read_cursor(std::string_view cursor)
+{
+    if (cursor.empty())
+        return std::optional<endpoint_position>{};
+    const auto bad = invalid("cursor must be one that this list gave, not " + quote(cursor));
+    const auto text = from_base64url(cursor);
+    const auto dot = text ? text->find('.') : std::string::npos;
+    if (dot == std::string::npos)
+        return bad;
+    std::int64_t micros = 0;
+    const auto [end, error] = std::from_chars(text->data(), text->data() + dot, micros);
+    const auto id = webhook_id::parse(std::string_view(*text).substr(dot + 1));
+    if (error != std::errc{} || end != text->data() + dot || !id)
+        return bad;
+    return std::optional<endpoint_position>{endpoint_position{from_unix_micros(micros), *id}};
+}
+
+std::string make_cursor(const endpoint& last)
+{
+    return to_base64url(std::to_string(to_unix_micros(last.created_at)) + "." + last.id.text());
+}
+
+v1::Webhook to_message(const endpoint& stored)
+{
+    v1::Webhook message;
+    message.set_webhook_id(stored.id.text());
+    message.set_url(stored.url);
+    for (const auto& name : stored.events.names())
+        message.add_events(name);
+    message.set_description(stored.description);
+    message.set_is_enabled(stored.is_enabled);
+    if (stored.disabled_reason)
+        message.set_disabled_reason(*stored.disabled_reason);
+    set_time(*message.mutable_created_at(), stored.created_at);
+    return message;
+}
+
+v1::Rule to_message(const stored_rule& stored)
+{
+    v1::Rule message;
+    message.set_rule_id(stored.rule.id.text());
+    message.set_name(stored.rule.name);
+    message.set_webhook_id(stored.rule.webhook.text());
+    for (const auto& entry : stored.rule.conditions) {
+        auto& condition = *message.add_conditions();
+        condition.set_field(std::string(rules::to_string(entry.what)));
+        condition.set_operator_(std::string(rules::to_string(entry.how)));
+        condition.set_value(entry.value);
+    }
+    message.set_is_enabled(stored.rule.is_enabled);
+    set_time(*message.mutable_created_at(), stored.created_at);
+    return message;
+}
+
+} // namespace tempinbox::webhooks

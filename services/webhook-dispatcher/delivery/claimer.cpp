@@ -1,0 +1,208 @@
+#include "webhook-dispatcher/delivery/claimer.hpp"
+
+#include "common/log/log.hpp"
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+
+#include <algorithm>
+
+namespace tempinbox::webhooks {
+namespace {
+
+using namespace std::chrono_literals;
+using steady = std::chrono::steady_clock;
+
+constexpr std::chrono::milliseconds shortest_pause = 5ms;
+constexpr std::chrono::milliseconds longest_pause = 1s;
+constexpr std::chrono::milliseconds pause_after_failure = 500ms;
+constexpr int scout_page_size = 1'000;
+
+} // namespace
+
+due_claimer::due_claimer(runtime::host& host, delivery_store& deliveries, config_cache& configs, delivery_engine& engine,
+                         delivery_engine::outcome_handler on_outcome)
+    : host_(host),
+      deliveries_(deliveries),
+      configs_(configs),
+      engine_(engine),
+      on_outcome_(std::move(on_outcome)),
+      has_wish_(host.executor()),
+      has_stopped_(host.executor()),
+      oldest_due_(host.metrics().gauge("tempinbox_webhook_dispatcher_oldest_due_seconds",
+                                       "How long the oldest waiting delivery is overdue.")),
+      held_(host.metrics().gauge("tempinbox_webhook_dispatcher_deliveries_held", "Deliveries in memory, sent or about to be."))
+{}
+
+void due_claimer::start()
+{
+    is_running_ = true;
+    engine_.on_wish([this] { has_wish_.notify(); });
+    boost::asio::co_spawn(host_.executor(), run(), boost::asio::detached);
+}
+
+awaitable<void> due_claimer::stop()
+{
+    is_stopping_ = true;
+    has_wish_.notify();
+    while (is_running_)
+        co_await has_stopped_.wait();
+    engine_.on_wish(nullptr);
+}
+
+awaitable<void> due_claimer::run()
+{
+    while (!is_stopping_) {
+        auto wake_at = next_scout_;
+        std::string problem;
+        try {
+            co_await step();
+            wake_at = std::min(next_scout_, next_release_);
+        } catch (const std::exception& error) {
+            problem = error.what();
+        }
+        if (!problem.empty()) {
+            log::warning("due deliveries not claimed, trying again", {{"reason", problem}});
+            wake_at = steady::now() + pause_after_failure;
+            wakeup pause(host_.executor());
+            co_await pause.wait(wake_at);
+            continue;
+        }
+        if (!is_stopping_)
+            co_await has_wish_.wait(wake_at);
+    }
+    is_running_ = false;
+    has_stopped_.notify();
+}
+
+awaitable<void> due_claimer::step()
+{
+    if (steady::now() >= next_release_) {
+        next_release_ = steady::now() + longest_pause;
+        const int released = co_await deliveries_.release_expired_leases();
+        if (released > 0) {
+            log::info("deliveries of a process that is gone taken over", {{"deliveries", released}});
+            next_scout_ = steady::now();
+        }
+        const auto age = co_await deliveries_.oldest_due_age();
+        oldest_due_.Set(std::chrono::duration<double>(age).count());
+        held_.Set(static_cast<double>(engine_.held()));
+        engine_.forget_idle();
+    }
+    if (steady::now() >= next_scout_)
+        co_await scout();
+    auto wishes = engine_.take_wishes();
+    if (!wishes.empty())
+        co_await claim(std::move(wishes));
+}
+
+awaitable<void> due_claimer::scout()
+{
+    const auto page = co_await deliveries_.scout(scout_from_, scout_page_size);
+    for (const auto& lane : page.lanes)
+        engine_.note_backlog(lane);
+    scout_from_ = page.next;
+    auto pause = page.until_next_due.value_or(longest_pause);
+    if (page.next)
+        pause = shortest_pause;
+    next_scout_ = steady::now() + spread(std::clamp(pause, shortest_pause, longest_pause));
+}
+
+awaitable<void> due_claimer::claim(std::vector<lane_wish> wishes)
+{
+    const auto lease = uuid::make_v7();
+    const auto lease_end = steady::now() + lease_time;
+    std::vector<claimed_delivery> claimed;
+    config_cache::configs configs;
+    std::exception_ptr failed;
+    try {
+        claimed = co_await deliveries_.claim(wishes, lease);
+        std::vector<account_id> accounts;
+        for (const auto& entry : claimed)
+            accounts.push_back(entry.account);
+        if (!accounts.empty())
+            configs = co_await configs_.current(std::move(accounts));
+    } catch (...) {
+        failed = std::current_exception();
+    }
+    if (failed) {
+        // What was claimed is left to its lease.
+        for (const auto& wish : wishes)
+            for (std::size_t i = 0; i < wish.places; ++i)
+                engine_.release(wish.lane.webhook, wish.lane.lane);
+        std::rethrow_exception(failed);
+    }
+
+    std::vector<due_lane> found;
+    for (auto& entry : claimed) {
+        found.push_back({entry.webhook, entry.lane});
+        accept(std::move(entry), configs, lease, lease_end);
+    }
+    settle(wishes, found);
+}
+
+void due_claimer::accept(claimed_delivery claimed, const config_cache::configs& configs, uuid lease, time lease_end)
+{
+    using state = delivery_outcome::state;
+    const auto now = host_.clock().now();
+    const auto config = configs.find(claimed.account);
+    auto to = config == configs.end() ? nullptr : config->second->find(claimed.webhook);
+    if (!to)
+        return refuse(claimed, lease, state::dropped, "the webhook was deleted");
+    if (!config->second->is_active(claimed.webhook, now))
+        return refuse(claimed, lease, state::aborted, "the plan has no place for this webhook");
+    if (!to->is_enabled)
+        return refuse(claimed, lease, state::skipped_disabled, "the webhook is switched off");
+    if (!claimed.body)
+        return refuse(claimed, lease, state::aborted, "the event is no longer kept");
+
+    auto event = std::make_shared<outgoing_event>();
+    event->id = claimed.event;
+    event->body = std::move(*claimed.body);
+    event->traceparent = std::move(claimed.traceparent);
+    delivery_job job;
+    job.event = std::move(event);
+    job.to = std::move(to);
+    job.attempts_made = claimed.attempts;
+    job.lease = lease;
+    job.lease_end = lease_end;
+    job.began = claimed.began;
+    engine_.submit(std::move(job));
+}
+
+void due_claimer::refuse(const claimed_delivery& claimed, uuid lease, delivery_outcome::state state, std::string reason)
+{
+    delivery_outcome outcome;
+    outcome.event = claimed.event;
+    outcome.webhook = claimed.webhook;
+    outcome.account = claimed.account;
+    outcome.lease = lease;
+    outcome.next = state;
+    outcome.attempts = claimed.attempts;
+    outcome.error = std::move(reason);
+    engine_.release(claimed.webhook, claimed.lane);
+    on_outcome_(std::move(outcome));
+}
+
+// Gives back the places that stayed empty.
+void due_claimer::settle(const std::vector<lane_wish>& wishes, const std::vector<due_lane>& found)
+{
+    for (const auto& wish : wishes) {
+        const auto filled = static_cast<std::size_t>(std::count_if(found.begin(), found.end(), [&](const due_lane& entry) {
+            return entry.webhook == wish.lane.webhook && entry.lane == wish.lane.lane;
+        }));
+        for (auto empty = filled; empty < wish.places; ++empty)
+            engine_.release(wish.lane.webhook, wish.lane.lane);
+        if (filled < wish.places)
+            engine_.clear_backlog(wish);
+    }
+}
+
+// ± 20 %, so that replicas do not ask in step.
+std::chrono::milliseconds due_claimer::spread(std::chrono::milliseconds pause)
+{
+    spread_state_ = spread_state_ * 1'664'525U + 1'013'904'223U;
+    return pause * (80 + static_cast<int>(spread_state_ >> 24) * 40 / 255) / 100;
+}
+
+} // namespace tempinbox::webhooks

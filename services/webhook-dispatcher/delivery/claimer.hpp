@@ -1,0 +1,52 @@
+#pragma once
+
+#include "webhook-dispatcher/delivery/engine.hpp"
+#include "webhook-dispatcher/routing/config_cache.hpp"
+
+#include <optional>
+#include <vector>
+
+namespace tempinbox::webhooks {
+
+// Brings what is due in the database to the engine: scouts which endpoints have something due, claims at most what their windows
+// take, and frees what processes that are gone had claimed. Sleeps until the next delivery is due, one second at most. Used on
+// the loop only.
+class due_claimer
+{
+public:
+    due_claimer(runtime::host& host, delivery_store& deliveries, config_cache& configs, delivery_engine& engine,
+                delivery_engine::outcome_handler on_outcome);
+
+    void start();
+    awaitable<void> stop();
+
+private:
+    using time = std::chrono::steady_clock::time_point;
+
+    awaitable<void> run();
+    awaitable<void> step();
+    awaitable<void> claim(std::vector<lane_wish> wishes);
+    awaitable<void> scout();
+    void accept(claimed_delivery claimed, const config_cache::configs& configs, uuid lease, time lease_end);
+    void refuse(const claimed_delivery& claimed, uuid lease, delivery_outcome::state state, std::string reason);
+    void settle(const std::vector<lane_wish>& wishes, const std::vector<due_lane>& found);
+    std::chrono::milliseconds spread(std::chrono::milliseconds pause);
+
+    runtime::host& host_;
+    delivery_store& deliveries_;
+    config_cache& configs_;
+    delivery_engine& engine_;
+    delivery_engine::outcome_handler on_outcome_;
+    wakeup has_wish_;
+    wakeup has_stopped_;
+    std::optional<scouted_page::place> scout_from_;
+    time next_scout_{};
+    time next_release_{};
+    std::uint32_t spread_state_ = 1;
+    bool is_stopping_ = false;
+    bool is_running_ = false;
+    prometheus::Gauge& oldest_due_;
+    prometheus::Gauge& held_;
+};
+
+} // namespace tempinbox::webhooks

@@ -1,0 +1,305 @@
+#include "webhook-dispatcher/delivery/delivery_store.hpp"
+
+#include "common/postgres/parameters.hpp"
+
+#include <algorithm>
+#include <functional>
+
+namespace tempinbox::webhooks {
+namespace {
+
+using postgres::integer_array;
+using postgres::text_array;
+
+// OFFSET 0 keeps the look-ups from becoming joins over all partitions: each is one index probe into the partition of the event's
+// day.
+constexpr postgres::statement insert_batch{"deliveries_insert", R"(
+WITH incoming AS MATERIALIZED (
+    SELECT * FROM unnest($7::uuid[], $8::uuid[], $9::uuid[], $10::int[], $11::bigint[], $12::text[])
+        AS i(event_id, webhook_id, account_id, start, wait, rule_ids)
+), fresh AS MATERIALIZED (
+    SELECT i.* FROM incoming i
+    WHERE NOT EXISTS (SELECT 1 FROM webhooks.due d WHERE d.event_id = i.event_id AND d.webhook_id = i.webhook_id OFFSET 0)
+      AND NOT EXISTS (SELECT 1 FROM webhooks.delivery f WHERE f.event_id = i.event_id AND f.webhook_id = i.webhook_id OFFSET 0)
+), events AS (
+    INSERT INTO webhooks.event (event_id, account_id, type, occurred_at, body, traceparent)
+    SELECT e.event_id, e.account_id, e.type, timestamptz 'epoch' + e.occurred_at * interval '1 microsecond', convert_to(e.body, 'UTF8'),
+           nullif(e.traceparent, '')
+    FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::bigint[], $5::text[], $6::text[])
+        AS e(event_id, account_id, type, occurred_at, body, traceparent)
+    WHERE e.event_id IN (SELECT event_id FROM fresh)
+    ON CONFLICT (event_id) DO NOTHING
+), skipped AS (
+    INSERT INTO webhooks.delivery (event_id, webhook_id, account_id, state, attempts, rule_ids, created_at)
+    SELECT event_id, webhook_id, account_id, 'skipped_disabled', 0, rule_ids::uuid[], now() FROM fresh WHERE start = 2
+    ON CONFLICT (event_id, webhook_id) DO NOTHING
+)
+INSERT INTO webhooks.due (event_id, webhook_id, account_id, run_at, lease_id, lease_until, rule_ids)
+SELECT event_id, webhook_id, account_id, now() + wait * interval '1 microsecond', CASE WHEN start = 0 THEN $13::uuid END,
+       CASE WHEN start = 0 THEN clock_timestamp() + $14 * interval '1 millisecond' END, rule_ids::uuid[]
+FROM fresh WHERE start <> 2 ORDER BY event_id, webhook_id
+ON CONFLICT (event_id, webhook_id) DO NOTHING
+RETURNING CASE WHEN lease_id IS NOT NULL THEN event_id END, webhook_id)"};
+
+// A page of what is due in the order of due_waiting; only the lanes of its rows leave the database.
+constexpr postgres::statement scout_page{"deliveries_scout", R"(
+WITH page AS MATERIALIZED (
+    SELECT run_at, event_id, webhook_id, is_retry FROM webhooks.due
+    WHERE lease_id IS NULL AND run_at <= now()
+      AND (run_at, event_id, webhook_id) > (timestamptz 'epoch' + $1 * interval '1 microsecond', $2::uuid, $3::uuid)
+    ORDER BY run_at, event_id, webhook_id LIMIT $4
+)
+SELECT lane.webhook_id, lane.is_retry, last.rows, (extract(epoch FROM last.run_at) * 1000000)::bigint, last.event_id, last.webhook_id
+FROM (SELECT DISTINCT webhook_id, is_retry FROM page) lane
+CROSS JOIN (SELECT run_at, event_id, webhook_id, (SELECT count(*) FROM page) AS rows FROM page
+            ORDER BY run_at DESC, event_id DESC, webhook_id DESC LIMIT 1) last)"};
+
+constexpr postgres::statement next_due{"deliveries_next_due", R"(
+SELECT ceil(extract(epoch FROM min(run_at) - now()) * 1000)::bigint FROM webhooks.due WHERE lease_id IS NULL AND run_at > now())"};
+
+// A claim that a crash of PostgreSQL forgets does no harm: its commit need not wait for the disk.
+constexpr postgres::statement claim_due{"deliveries_claim", R"(
+WITH wish AS (
+    SELECT * FROM unnest($1::uuid[], $2::int[], $3::int[]) AS w(webhook_id, is_retry, places)
+), chosen AS MATERIALIZED (
+    SELECT d.event_id, d.webhook_id FROM wish w CROSS JOIN LATERAL (
+        SELECT event_id, webhook_id FROM webhooks.due
+        WHERE webhook_id = w.webhook_id AND is_retry = (w.is_retry = 1) AND lease_id IS NULL AND run_at <= now()
+        ORDER BY run_at LIMIT w.places FOR UPDATE SKIP LOCKED) d
+), claimed AS (
+    UPDATE webhooks.due d SET lease_id = $4::uuid, lease_until = clock_timestamp() + $5 * interval '1 millisecond'
+    FROM chosen c WHERE d.event_id = c.event_id AND d.webhook_id = c.webhook_id
+    RETURNING d.event_id, d.webhook_id, d.account_id, d.attempts, d.is_retry, d.created_at
+)
+SELECT c.event_id, c.webhook_id, c.account_id, c.attempts, c.is_retry, (extract(epoch FROM c.created_at) * 1000000)::bigint,
+       convert_from(e.body, 'UTF8'), e.traceparent, set_config('synchronous_commit', 'off', true)
+FROM claimed c LEFT JOIN LATERAL (
+    SELECT body, traceparent FROM webhooks.event e WHERE e.event_id = c.event_id AND e.account_id = c.account_id OFFSET 0) e ON true)"};
+
+constexpr postgres::statement finish_batch{"deliveries_finish", R"(
+WITH outcome AS MATERIALIZED (
+    SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::uuid[], $5::text[], $6::int[], $7::bigint[], $8::bigint[], $9::int[],
+                         $10::int[], $11::text[], $12::text[])
+        AS o(event_id, webhook_id, account_id, lease_id, state, attempts, wait, at, took, status, error, response_body)
+), finished AS (
+    DELETE FROM webhooks.due d USING outcome o
+    WHERE o.state <> 'waiting' AND d.event_id = o.event_id AND d.webhook_id = o.webhook_id AND d.lease_id = o.lease_id
+    RETURNING d.event_id, d.webhook_id, d.account_id, o.state, o.attempts, coalesce(nullif(o.status, 0), d.last_status) AS last_status,
+              nullif(o.error, '') AS reason, d.rule_ids, d.created_at
+), kept AS (
+    UPDATE webhooks.due d SET attempts = o.attempts, is_retry = o.attempts > 0, run_at = clock_timestamp() + o.wait * interval '1 millisecond',
+           lease_id = NULL, lease_until = NULL, last_status = coalesce(nullif(o.status, 0), d.last_status)
+    FROM outcome o
+    WHERE o.state = 'waiting' AND d.event_id = o.event_id AND d.webhook_id = o.webhook_id AND d.lease_id = o.lease_id
+), delivered AS (
+    INSERT INTO webhooks.delivery AS known (event_id, webhook_id, account_id, state, attempts, last_status, reason, rule_ids, created_at)
+    SELECT event_id, webhook_id, account_id, state, attempts, last_status, reason, rule_ids, created_at FROM finished
+    WHERE state <> 'dropped'
+    ON CONFLICT (event_id, webhook_id) DO UPDATE SET state = EXCLUDED.state, attempts = EXCLUDED.attempts,
+        last_status = EXCLUDED.last_status, reason = EXCLUDED.reason, finished_at = EXCLUDED.finished_at
+)
+INSERT INTO webhooks.attempt (event_id, webhook_id, number, lease_id, account_id, at, duration_ms, status, error, response_body)
+SELECT event_id, webhook_id, attempts, lease_id, account_id, timestamptz 'epoch' + at * interval '1 microsecond', took,
+       nullif(status, 0), nullif(error, ''), nullif(response_body, '')
+FROM outcome WHERE at <> 0
+ON CONFLICT DO NOTHING)"};
+
+constexpr postgres::statement release_leases{"deliveries_release_leases", R"(
+UPDATE webhooks.due SET lease_id = NULL, lease_until = NULL WHERE (event_id, webhook_id) IN (
+    SELECT event_id, webhook_id FROM webhooks.due WHERE lease_until < now() ORDER BY lease_until LIMIT 1000 FOR UPDATE SKIP LOCKED))"};
+
+constexpr postgres::statement oldest_age{"deliveries_oldest_age", R"(
+SELECT greatest(0, extract(epoch FROM now() - min(run_at)) * 1000)::bigint FROM webhooks.due WHERE lease_id IS NULL)"};
+
+constexpr const char* nil_uuid = "00000000-0000-0000-0000-000000000000";
+
+// One statement by itself: BEGIN and COMMIT would be two more round trips.
+template <class Answer>
+awaitable<Answer> run_alone(postgres::pool& db, std::function<Answer(pqxx::nontransaction&)> work)
+{
+    const auto answer = std::make_shared<std::optional<Answer>>();
+    std::function<void(pqxx::connection_base&)> job = [answer, work = std::move(work)](pqxx::connection_base& connection) {
+        pqxx::nontransaction tx(connection);
+        answer->emplace(work(tx));
+    };
+    co_await db.run(std::move(job));
+    co_return std::move(**answer);
+}
+
+std::string uuid_array_literal(const std::vector<rule_id>& rules)
+{
+    std::string literal = "{";
+    for (const auto& rule : rules)
+        literal += (literal.size() > 1 ? "," : "") + rule.text();
+    return literal + "}";
+}
+
+template <class Id>
+Id read_id(const pqxx::field& field)
+{
+    return Id::parse(field.as<std::string>()).value();
+}
+
+} // namespace
+
+std::string_view to_string(delivery_outcome::state state)
+{
+    switch (state) {
+    case delivery_outcome::state::waiting:
+        return "waiting";
+    case delivery_outcome::state::succeeded:
+        return "succeeded";
+    case delivery_outcome::state::exhausted:
+        return "exhausted";
+    case delivery_outcome::state::aborted:
+        return "aborted";
+    case delivery_outcome::state::skipped_disabled:
+        return "skipped_disabled";
+    case delivery_outcome::state::dropped:
+        return "dropped";
+    }
+    return {};
+}
+
+delivery_store::delivery_store(postgres::pool& db) : db_(db)
+{
+    for (const auto& wanted : {insert_batch, scout_page, next_due, claim_due, finish_batch, release_leases, oldest_age})
+        db_.prepare(wanted);
+}
+
+awaitable<std::vector<delivery_key>> delivery_store::insert(const std::vector<new_event>& events,
+                                                            const std::vector<new_delivery>& deliveries, uuid lease)
+{
+    std::vector<std::string> event_ids, event_accounts, types, bodies, parents, ids, webhooks, accounts, rules;
+    std::vector<std::int64_t> times, starts, waits;
+    for (const auto& event : events) {
+        event_ids.push_back(event.id.text());
+        event_accounts.push_back(event.account.text());
+        types.emplace_back(to_string(event.kind));
+        times.push_back(to_unix_micros(event.occurred_at));
+        bodies.push_back(event.body);
+        parents.push_back(event.traceparent);
+    }
+    for (const auto& delivery : deliveries) {
+        ids.push_back(delivery.event.text());
+        webhooks.push_back(delivery.webhook.text());
+        accounts.push_back(delivery.account.text());
+        starts.push_back(static_cast<std::int64_t>(delivery.how));
+        waits.push_back(std::chrono::microseconds(delivery.wait).count());
+        rules.push_back(uuid_array_literal(delivery.rules));
+    }
+    return run_alone<std::vector<delivery_key>>(
+        db_, [event_ids = text_array(event_ids), event_accounts = text_array(event_accounts), types = text_array(types),
+              times = integer_array(times), bodies = text_array(bodies), parents = text_array(parents), ids = text_array(ids),
+              webhooks = text_array(webhooks), accounts = text_array(accounts), starts = integer_array(starts),
+              waits = integer_array(waits), rules = text_array(rules), lease = lease.text()](pqxx::nontransaction& tx) {
+            const auto rows = tx.exec_prepared(insert_batch.name, event_ids, event_accounts, types, times, bodies, parents, ids,
+                                               webhooks, accounts, starts, waits, rules, lease, lease_time.count());
+            std::vector<delivery_key> leased;
+            for (const auto& row : rows)
+                if (!row[0].is_null())
+                    leased.push_back({read_id<event_id>(row[0]), read_id<webhook_id>(row[1])});
+            return leased;
+        });
+}
+
+awaitable<scouted_page> delivery_store::scout(std::optional<scouted_page::place> from, int page_size)
+{
+    return run_alone<scouted_page>(db_, [from = std::move(from), page_size](pqxx::nontransaction& tx) {
+        scouted_page page;
+        const auto rows = tx.exec_prepared(scout_page.name, from ? from->run_at : 0, from ? from->event : nil_uuid,
+                                           from ? from->webhook : nil_uuid, page_size);
+        for (const auto& row : rows)
+            page.lanes.push_back({read_id<webhook_id>(row[0]), row[1].as<bool>() ? lane_kind::retry : lane_kind::first});
+        if (!rows.empty() && rows[0][2].as<int>() == page_size)
+            page.next =
+                scouted_page::place{rows[0][3].as<std::int64_t>(), rows[0][4].as<std::string>(), rows[0][5].as<std::string>()};
+        const auto next = tx.exec_prepared1(next_due.name);
+        if (!next[0].is_null())
+            page.until_next_due = std::chrono::milliseconds{next[0].as<std::int64_t>()};
+        return page;
+    });
+}
+
+awaitable<std::vector<claimed_delivery>> delivery_store::claim(const std::vector<lane_wish>& wishes, uuid lease)
+{
+    std::vector<std::string> webhooks;
+    std::vector<std::int64_t> kinds, places;
+    for (const auto& wish : wishes) {
+        webhooks.push_back(wish.lane.webhook.text());
+        kinds.push_back(wish.lane.lane == lane_kind::retry ? 1 : 0);
+        places.push_back(static_cast<std::int64_t>(wish.places));
+    }
+    return run_alone<std::vector<claimed_delivery>>(db_, [webhooks = text_array(webhooks), kinds = integer_array(kinds),
+                                                          places = integer_array(places),
+                                                          lease = lease.text()](pqxx::nontransaction& tx) {
+        std::vector<claimed_delivery> claimed;
+        for (const auto& row : tx.exec_prepared(claim_due.name, webhooks, kinds, places, lease, lease_time.count())) {
+            claimed_delivery read;
+            read.event = read_id<event_id>(row[0]);
+            read.webhook = read_id<webhook_id>(row[1]);
+            read.account = read_id<account_id>(row[2]);
+            read.attempts = row[3].as<int>();
+            read.lane = row[4].as<bool>() ? lane_kind::retry : lane_kind::first;
+            read.began = from_unix_micros(row[5].as<std::int64_t>());
+            if (!row[6].is_null())
+                read.body = row[6].as<std::string>();
+            read.traceparent = row[7].is_null() ? "" : row[7].as<std::string>();
+            claimed.push_back(std::move(read));
+        }
+        return claimed;
+    });
+}
+
+awaitable<void> delivery_store::finish(const std::vector<delivery_outcome>& outcomes)
+{
+    // In the order of their keys, as every writer of several rows.
+    std::vector<const delivery_outcome*> sorted;
+    for (const auto& outcome : outcomes)
+        sorted.push_back(&outcome);
+    std::sort(sorted.begin(), sorted.end(), [](const delivery_outcome* a, const delivery_outcome* b) {
+        return std::tie(a->event, a->webhook) < std::tie(b->event, b->webhook);
+    });
+
+    std::vector<std::string> events, webhooks, accounts, leases, states, errors, bodies;
+    std::vector<std::int64_t> attempts, waits, times, durations, statuses;
+    for (const auto* outcome : sorted) {
+        events.push_back(outcome->event.text());
+        webhooks.push_back(outcome->webhook.text());
+        accounts.push_back(outcome->account.text());
+        leases.push_back(outcome->lease.text());
+        states.emplace_back(to_string(outcome->next));
+        attempts.push_back(outcome->attempts);
+        waits.push_back(outcome->wait.count());
+        times.push_back(outcome->has_attempt ? to_unix_micros(outcome->at) : 0);
+        durations.push_back(outcome->took.count());
+        statuses.push_back(outcome->status);
+        errors.push_back(outcome->error);
+        bodies.push_back(outcome->response_body);
+    }
+    return db_.run([events = text_array(events), webhooks = text_array(webhooks), accounts = text_array(accounts),
+                    leases = text_array(leases), states = text_array(states), attempts = integer_array(attempts),
+                    waits = integer_array(waits), times = integer_array(times), durations = integer_array(durations),
+                    statuses = integer_array(statuses), errors = text_array(errors),
+                    bodies = text_array(bodies)](pqxx::connection_base& connection) {
+        pqxx::nontransaction tx(connection);
+        tx.exec_prepared(finish_batch.name, events, webhooks, accounts, leases, states, attempts, waits, times, durations,
+                         statuses, errors, bodies);
+    });
+}
+
+awaitable<int> delivery_store::release_expired_leases()
+{
+    return run_alone<int>(
+        db_, [](pqxx::nontransaction& tx) { return static_cast<int>(tx.exec_prepared(release_leases.name).affected_rows()); });
+}
+
+awaitable<std::chrono::milliseconds> delivery_store::oldest_due_age()
+{
+    return run_alone<std::chrono::milliseconds>(db_, [](pqxx::nontransaction& tx) {
+        const auto row = tx.exec_prepared1(oldest_age.name);
+        return std::chrono::milliseconds{row[0].is_null() ? 0 : row[0].as<std::int64_t>()};
+    });
+}
+
+} // namespace tempinbox::webhooks

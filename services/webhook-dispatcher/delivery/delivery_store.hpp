@@ -1,0 +1,117 @@
+#pragma once
+
+#include "webhook-dispatcher/delivery/job.hpp"
+#include "webhook-dispatcher/events/kind.hpp"
+
+#include "common/postgres/pool.hpp"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace tempinbox::webhooks {
+
+template <class T = void>
+using awaitable = boost::asio::awaitable<T>;
+
+struct new_event
+{
+    event_id id;
+    account_id account;
+    event_kind kind = event_kind::email_received;
+    time_point occurred_at;
+    std::string body;
+    std::string traceparent;
+};
+
+struct new_delivery
+{
+    enum class start {
+        leased, // sent from here at once
+        waiting,
+        skipped // finished before it began: the endpoint is switched off
+    };
+
+    event_id event;
+    webhook_id webhook;
+    account_id account;
+    start how = start::waiting;
+    std::chrono::milliseconds wait{0};
+    std::vector<rule_id> rules;
+};
+
+struct delivery_key
+{
+    event_id event;
+    webhook_id webhook;
+    friend auto operator<=>(const delivery_key&, const delivery_key&) = default;
+};
+
+// Whose first tries or retries are due.
+struct due_lane
+{
+    webhook_id webhook;
+    lane_kind lane = lane_kind::first;
+};
+
+// One page of what is due, as the lanes it belongs to.
+struct scouted_page
+{
+    struct place
+    {
+        std::int64_t run_at = 0;
+        std::string event;
+        std::string webhook;
+    };
+
+    std::vector<due_lane> lanes;
+    std::optional<place> next;                               // where the next page begins, when this one was full
+    std::optional<std::chrono::milliseconds> until_next_due; // of what is not due yet
+};
+
+struct lane_wish
+{
+    due_lane lane;
+    std::size_t places = 0;
+    std::uint64_t noted = 0; // of the backlog it answers
+};
+
+struct claimed_delivery
+{
+    event_id event;
+    webhook_id webhook;
+    account_id account;
+    int attempts = 0;
+    lane_kind lane = lane_kind::first;
+    time_point began;
+    std::optional<std::string> body; // absent where the event is gone already
+    std::string traceparent;
+};
+
+// Deliveries at rest: `due` holds the unfinished, `delivery` the finished, `attempt` each request sent. Every write after a claim
+// is fenced by the lease. Throws when PostgreSQL cannot be reached.
+class delivery_store
+{
+public:
+    explicit delivery_store(postgres::pool& db);
+
+    // A whole batch in one statement, leaving out what is known already; answers the leased ones that are new.
+    awaitable<std::vector<delivery_key>> insert(const std::vector<new_event>& events, const std::vector<new_delivery>& deliveries,
+                                                uuid lease);
+
+    awaitable<scouted_page> scout(std::optional<scouted_page::place> from, int page_size);
+    awaitable<std::vector<claimed_delivery>> claim(const std::vector<lane_wish>& wishes, uuid lease);
+
+    // One statement; outcomes whose lease was lost change nothing but still leave their attempt.
+    awaitable<void> finish(const std::vector<delivery_outcome>& outcomes);
+
+    // Deliveries of processes that are gone become due again; answers how many.
+    awaitable<int> release_expired_leases();
+    // How long the oldest waiting delivery is overdue.
+    awaitable<std::chrono::milliseconds> oldest_due_age();
+
+private:
+    postgres::pool& db_;
+};
+
+} // namespace tempinbox::webhooks

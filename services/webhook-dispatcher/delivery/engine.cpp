@@ -1,0 +1,313 @@
+#include "webhook-dispatcher/delivery/engine.hpp"
+
+#include "common/core/text.hpp"
+#include "common/log/log.hpp"
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+
+#include <algorithm>
+
+namespace tempinbox::webhooks {
+namespace {
+
+using steady = std::chrono::steady_clock;
+
+constexpr lane_kind both_lanes[] = {lane_kind::first, lane_kind::retry};
+
+// Asking for a few places at a time would cost a statement each.
+std::size_t worth_a_claim(lane_kind lane)
+{
+    return endpoint_window::slots(lane) / 2;
+}
+
+delivery_outcome outcome_of(const delivery_job& job)
+{
+    delivery_outcome outcome;
+    outcome.event = job.event->id;
+    outcome.webhook = job.to->id;
+    outcome.account = job.to->account;
+    outcome.lease = job.lease;
+    outcome.attempts = job.attempts_made;
+    return outcome;
+}
+
+delivery_outcome::state state_after(verdict::step next)
+{
+    switch (next) {
+    case verdict::step::succeed:
+        return delivery_outcome::state::succeeded;
+    case verdict::step::exhaust:
+        return delivery_outcome::state::exhausted;
+    case verdict::step::abort:
+        return delivery_outcome::state::aborted;
+    case verdict::step::retry:
+    case verdict::step::park:
+        return delivery_outcome::state::waiting;
+    }
+    return delivery_outcome::state::waiting;
+}
+
+std::chrono::milliseconds left_until(steady::time_point moment)
+{
+    return std::max(std::chrono::milliseconds{0}, std::chrono::ceil<std::chrono::milliseconds>(moment - steady::now()));
+}
+
+} // namespace
+
+delivery_engine::delivery_engine(runtime::host& host, request_sender send, outcome_handler on_outcome, engine_limits limits)
+    : host_(host),
+      send_(std::move(send)),
+      on_outcome_(std::move(on_outcome)),
+      limits_(limits),
+      has_room_(host.executor()),
+      is_quiet_(host.executor())
+{}
+
+delivery_engine::~delivery_engine() = default;
+
+delivery_engine::endpoint_state& delivery_engine::state_of(webhook_id webhook)
+{
+    auto& entry = endpoints_[webhook];
+    if (!entry)
+        entry = std::make_unique<endpoint_state>(webhook);
+    return *entry;
+}
+
+std::size_t delivery_engine::places(const endpoint_state& endpoint, lane_kind lane) const
+{
+    if (is_draining_ || held_ >= limits_.held || endpoint.health.is_open(steady::now()))
+        return 0;
+    // Half-open: one delivery is enough for the probe.
+    if (endpoint.health.is_tripped())
+        return endpoint.window.is_idle() ? 1 : 0;
+    return std::min(endpoint.window.places(lane), limits_.held - held_);
+}
+
+bool delivery_engine::reserve(webhook_id webhook, lane_kind lane)
+{
+    auto& endpoint = state_of(webhook);
+    if (places(endpoint, lane) == 0 || !endpoint.window.reserve(lane))
+        return false;
+    ++held_;
+    return true;
+}
+
+void delivery_engine::release(webhook_id webhook, lane_kind lane)
+{
+    state_of(webhook).window.release(lane);
+    --held_;
+    has_room_.notify();
+}
+
+std::chrono::milliseconds delivery_engine::closed_for(webhook_id webhook) const
+{
+    const auto found = endpoints_.find(webhook);
+    if (found == endpoints_.end() || !found->second->health.is_open(steady::now()))
+        return std::chrono::milliseconds{0};
+    return left_until(found->second->health.open_until());
+}
+
+void delivery_engine::submit(delivery_job job)
+{
+    auto& endpoint = state_of(job.to->id);
+    const auto lane = job.lane();
+    endpoint.waiting_of(lane).push_back(std::move(job));
+    pump(endpoint);
+}
+
+void delivery_engine::note_backlog(due_lane lane)
+{
+    auto& endpoint = state_of(lane.webhook);
+    if (std::exchange(endpoint.backlog_of(lane.lane), ++backlogs_noted_) == 0)
+        backlogs_.push_back(lane);
+    tell_of_places(endpoint);
+}
+
+void delivery_engine::clear_backlog(const lane_wish& wish)
+{
+    auto& noted = state_of(wish.lane.webhook).backlog_of(wish.lane.lane);
+    if (noted != wish.noted)
+        return;
+    noted = 0;
+    std::erase_if(backlogs_,
+                  [&](const due_lane& entry) { return entry.webhook == wish.lane.webhook && entry.lane == wish.lane.lane; });
+}
+
+std::vector<lane_wish> delivery_engine::take_wishes()
+{
+    std::vector<lane_wish> wishes;
+    for (const auto& lane : backlogs_) {
+        auto& endpoint = state_of(lane.webhook);
+        const auto free = places(endpoint, lane.lane);
+        // A half-open breaker offers a single place.
+        if (free == 0 || (free < worth_a_claim(lane.lane) && !endpoint.health.is_tripped()))
+            continue;
+        lane_wish wish;
+        wish.lane = lane;
+        wish.noted = endpoint.backlog_of(lane.lane);
+        while (wish.places < free && endpoint.window.reserve(lane.lane)) {
+            ++wish.places;
+            ++held_;
+        }
+        wishes.push_back(wish);
+    }
+    return wishes;
+}
+
+void delivery_engine::tell_of_places(const endpoint_state& endpoint)
+{
+    if (!wish_handler_)
+        return;
+    for (const auto lane : both_lanes)
+        if (endpoint.backlog[static_cast<std::size_t>(lane)] != 0 && places(endpoint, lane) >= worth_a_claim(lane))
+            return wish_handler_();
+}
+
+awaitable<void> delivery_engine::wait_for_room()
+{
+    while (held_ >= limits_.held && !is_draining_)
+        co_await has_room_.wait();
+}
+
+void delivery_engine::forget_idle()
+{
+    std::erase_if(endpoints_, [](const auto& item) {
+        const auto& endpoint = *item.second;
+        return endpoint.window.is_idle() && endpoint.health.is_clean() && endpoint.backlog[0] == 0 && endpoint.backlog[1] == 0;
+    });
+}
+
+void delivery_engine::pump(endpoint_state& endpoint)
+{
+    for (const auto lane : both_lanes)
+        pump(endpoint, lane);
+}
+
+void delivery_engine::pump(endpoint_state& endpoint, lane_kind kind)
+{
+    auto& waiting = endpoint.waiting_of(kind);
+    while (!waiting.empty() && endpoint.window.has_free_slot(kind)) {
+        if (in_flight_ >= limits_.in_flight) {
+            starved_.push_back(endpoint.id);
+            return;
+        }
+        const auto now = steady::now();
+        const auto permit = endpoint.health.ask(now);
+        if (permit == breaker::permit::refused && !endpoint.health.is_open(now))
+            return; // a probe is under way
+        delivery_job job = std::move(waiting.front());
+        waiting.pop_front();
+        if (permit == breaker::permit::refused) {
+            // Waiting behind an open breaker spends no attempt.
+            give_back(endpoint, std::move(job), left_until(endpoint.health.open_until()));
+            continue;
+        }
+        if (job.lease_end - now < least_lease_to_send) {
+            endpoint.health.abandoned(permit);
+            give_back(endpoint, std::move(job), std::chrono::milliseconds{0});
+            continue;
+        }
+        endpoint.window.start(kind);
+        ++in_flight_;
+        auto task = deliver(endpoint, std::move(job), permit);
+        boost::asio::co_spawn(host_.executor(), std::move(task), boost::asio::detached);
+    }
+}
+
+void delivery_engine::give_back(endpoint_state& endpoint, delivery_job job, std::chrono::milliseconds wait)
+{
+    auto outcome = outcome_of(job);
+    outcome.wait = wait;
+    endpoint.window.release(job.lane());
+    --held_;
+    has_room_.notify();
+    on_outcome_(std::move(outcome));
+}
+
+awaitable<void> delivery_engine::deliver(endpoint_state& endpoint, delivery_job job, breaker::permit permit)
+{
+    sent_request sent;
+    try {
+        sent = co_await send_(job);
+    } catch (const std::exception& error) {
+        log::error("webhook not sent", {{"webhook_id", job.to->id.text()}, {"reason", error.what()}});
+        sent.result.what = exchange_result::kind::network_down;
+        sent.at = host_.clock().now();
+    }
+    finish(endpoint, job, permit, std::move(sent));
+}
+
+void delivery_engine::finish(endpoint_state& endpoint, const delivery_job& job, breaker::permit permit, sent_request sent)
+{
+    attempt_facts facts;
+    facts.event = job.event->id;
+    facts.webhook = job.to->id;
+    facts.number = job.attempts_made + 1;
+    facts.now = host_.clock().now();
+    facts.delivery_began = job.began;
+    auto given = judge(sent.result, facts);
+
+    const auto now = steady::now();
+    if (!given.is_failure)
+        endpoint.health.succeeded(permit, now);
+    else if (given.next == verdict::step::park || given.next == verdict::step::abort)
+        endpoint.health.abandoned(permit);
+    else
+        endpoint.health.failed(permit, given.breaker_weight, now);
+
+    auto outcome = outcome_of(job);
+    outcome.next = state_after(given.next);
+    outcome.wait = given.wait;
+    if (given.next != verdict::step::park) {
+        outcome.has_attempt = true;
+        outcome.attempts = facts.number;
+        outcome.at = sent.at;
+        outcome.took = sent.took;
+        outcome.status = sent.result.status;
+        outcome.response_body = std::move(sent.response_body);
+    }
+    outcome.error = std::move(given.error);
+    outcome.disables_endpoint = std::move(given.disables_endpoint);
+
+    --in_flight_;
+    --held_;
+    endpoint.window.finish(job.lane());
+    on_outcome_(std::move(outcome));
+
+    has_room_.notify();
+    if (in_flight_ == 0)
+        is_quiet_.notify();
+    pump(endpoint);
+    tell_of_places(endpoint);
+    resume_starved();
+}
+
+void delivery_engine::resume_starved()
+{
+    while (!starved_.empty() && in_flight_ < limits_.in_flight) {
+        const auto next = starved_.front();
+        starved_.pop_front();
+        pump(state_of(next));
+    }
+}
+
+awaitable<void> delivery_engine::drain(std::chrono::milliseconds patience)
+{
+    is_draining_ = true;
+    has_room_.notify();
+    for (const auto& [id, endpoint] : endpoints_) {
+        for (const auto lane : both_lanes) {
+            auto waiting = std::exchange(endpoint->waiting_of(lane), {});
+            for (auto& job : waiting)
+                give_back(*endpoint, std::move(job), std::chrono::milliseconds{0});
+        }
+    }
+    const auto until = steady::now() + patience;
+    while (in_flight_ != 0 && steady::now() < until)
+        co_await is_quiet_.wait(until);
+    if (in_flight_ != 0)
+        log::warning("requests still under way at the end, their deliveries will be repeated", {{"requests", in_flight_}});
+}
+
+} // namespace tempinbox::webhooks

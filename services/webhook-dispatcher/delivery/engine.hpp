@@ -1,0 +1,123 @@
+#pragma once
+
+#include "webhook-dispatcher/delivery/breaker.hpp"
+#include "webhook-dispatcher/delivery/delivery_store.hpp"
+#include "webhook-dispatcher/delivery/job.hpp"
+#include "webhook-dispatcher/delivery/recorder.hpp"
+#include "webhook-dispatcher/delivery/verdict.hpp"
+#include "webhook-dispatcher/delivery/wakeup.hpp"
+#include "webhook-dispatcher/delivery/window.hpp"
+
+#include "common/runtime/host.hpp"
+
+#include <array>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+namespace tempinbox::webhooks {
+
+// One request and what came of it.
+struct sent_request
+{
+    exchange_result result;
+    time_point at;
+    std::chrono::milliseconds took{0};
+    std::string response_body;
+
+    sent_request() = default;
+};
+
+// Carries a delivery to its receiver; never throws for what the network does.
+using request_sender = std::function<awaitable<sent_request>(delivery_job)>;
+
+// How much a process holds.
+struct engine_limits
+{
+    std::size_t held = 10'000;     // deliveries in memory
+    std::size_t in_flight = 2'000; // requests at a time
+};
+
+// Holds leased deliveries and sends them: each endpoint has its window, its breaker and separate slots for retries, so that one
+// that hangs slows nobody else. Outcomes go to `on_outcome`. Used on the loop only.
+class delivery_engine
+{
+public:
+    using outcome_handler = std::function<void(delivery_outcome)>;
+
+    delivery_engine(runtime::host& host, request_sender send, outcome_handler on_outcome, engine_limits limits = {});
+    ~delivery_engine();
+    delivery_engine(const delivery_engine&) = delete;
+
+    // A place for a delivery that is about to be stored under our lease; false: store it unleased.
+    bool reserve(webhook_id webhook, lane_kind lane);
+    void release(webhook_id webhook, lane_kind lane);
+    // How long nothing is sent to the endpoint; zero while its breaker is closed.
+    std::chrono::milliseconds closed_for(webhook_id webhook) const;
+    // A reserved one, now stored under our lease.
+    void submit(delivery_job job);
+
+    // Deliveries of the lane wait in the database: `take_wishes` asks for them as places become free.
+    void note_backlog(due_lane lane);
+    // For each lane with backlog and free places: the places, reserved. Return those that stay empty by `release`.
+    std::vector<lane_wish> take_wishes();
+    // A wish found less than it asked for: the backlog is gone, unless it was noted again since.
+    void clear_backlog(const lane_wish& wish);
+    // Called when there may be new wishes.
+    void on_wish(std::function<void()> handler) { wish_handler_ = std::move(handler); }
+
+    std::size_t held() const { return held_; }
+    std::size_t in_flight() const { return in_flight_; }
+    // Returns while less than the limit is held.
+    awaitable<void> wait_for_room();
+    // Endpoints that nothing is known of any more.
+    void forget_idle();
+
+    // Sends nothing new, gives back what waits, finishes what is under way within that time.
+    awaitable<void> drain(std::chrono::milliseconds patience);
+
+private:
+    // What is known of one endpoint: an entry of the map below.
+    struct endpoint_state
+    {
+        explicit endpoint_state(webhook_id webhook) : id(webhook) {}
+
+        std::deque<delivery_job>& waiting_of(lane_kind lane) { return waiting[static_cast<std::size_t>(lane)]; }
+        std::uint64_t& backlog_of(lane_kind lane) { return backlog[static_cast<std::size_t>(lane)]; }
+
+        webhook_id id;
+        endpoint_window window;
+        breaker health;
+        std::array<std::deque<delivery_job>, 2> waiting;
+        std::array<std::uint64_t, 2> backlog{}; // 0: none; else how often it was noted by then, over all endpoints
+    };
+
+    endpoint_state& state_of(webhook_id webhook);
+    std::size_t places(const endpoint_state& endpoint, lane_kind lane) const;
+    void pump(endpoint_state& endpoint);
+    void pump(endpoint_state& endpoint, lane_kind kind);
+    void give_back(endpoint_state& endpoint, delivery_job job, std::chrono::milliseconds wait);
+    awaitable<void> deliver(endpoint_state& endpoint, delivery_job job, breaker::permit permit);
+    void finish(endpoint_state& endpoint, const delivery_job& job, breaker::permit permit, sent_request sent);
+    void resume_starved();
+    void tell_of_places(const endpoint_state& endpoint);
+
+    runtime::host& host_;
+    request_sender send_;
+    outcome_handler on_outcome_;
+    engine_limits limits_;
+    std::function<void()> wish_handler_;
+    std::unordered_map<webhook_id, std::unique_ptr<endpoint_state>> endpoints_;
+    std::vector<due_lane> backlogs_;
+    std::uint64_t backlogs_noted_ = 0;
+    std::deque<webhook_id> starved_; // stopped by the limit on requests
+    std::size_t held_ = 0;
+    std::size_t in_flight_ = 0;
+    bool is_draining_ = false;
+    wakeup has_room_;
+    wakeup is_quiet_;
+};
+
+} // namespace tempinbox::webhooks

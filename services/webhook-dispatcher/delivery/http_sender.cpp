@@ -1,0 +1,139 @@
+#include "webhook-dispatcher/delivery/http_sender.hpp"
+
+#include "webhook-dispatcher/delivery/signature.hpp"
+
+#include "common/core/text.hpp"
+
+#include <boost/asio/error.hpp>
+
+namespace tempinbox::webhooks {
+namespace {
+
+using kind = exchange_result::kind;
+
+constexpr std::size_t kept_response_bytes = 1'024;
+
+http::client_settings client_settings(address_policy policy, http::resolver resolve, std::string ca_file)
+{
+    http::client_settings settings;
+    settings.header_limit = 16 * 1024;
+    settings.body_limit = 64 * 1024;
+    // The engine bounds requests by endpoint and in all; several endpoints may share a host.
+    settings.connections_per_host = 2'000;
+    settings.ca_file = std::move(ca_file);
+    settings.resolve = std::move(resolve);
+    settings.allow_address = [policy = std::move(policy)](const boost::asio::ip::address& address) {
+        return policy.allows(address);
+    };
+    return settings;
+}
+
+kind kind_of_resolve_failure(const boost::system::error_code& cause)
+{
+    namespace error = boost::asio::error;
+    // Without a cause the look-up worked and found no address.
+    if (!cause || cause == error::host_not_found || cause == error::no_data)
+        return kind::no_such_host;
+    return kind::resolver_failed;
+}
+
+// Failures of this machine, not of the receiver.
+bool is_local(const boost::system::error_code& cause)
+{
+    namespace error = boost::asio::error;
+    namespace errc = boost::system::errc;
+    return cause == error::network_unreachable || cause == error::network_down || cause == error::no_descriptors ||
+           cause == error::no_buffer_space || cause == error::no_memory || cause == errc::too_many_files_open_in_system ||
+           cause == errc::address_not_available || cause == errc::address_family_not_supported;
+}
+
+} // namespace
+
+exchange_result read_exchange(const http::client_response& answer)
+{
+    exchange_result result;
+    result.status = answer.status;
+    result.detail = answer.error_text;
+    if (const auto header = answer.header("Retry-After"))
+        result.retry_after = std::string(*header);
+
+    const bool has_status = answer.status != 0;
+    switch (answer.error) {
+    case http::exchange_error::none:
+        result.what = kind::answered;
+        break;
+    case http::exchange_error::resolve:
+        result.what = kind_of_resolve_failure(answer.cause);
+        break;
+    case http::exchange_error::refused_address:
+        result.what = kind::refused_address;
+        break;
+    case http::exchange_error::connect:
+        result.what = is_local(answer.cause) ? kind::network_down : kind::connect_failed;
+        break;
+    case http::exchange_error::tls:
+        result.what = kind::tls_failed;
+        break;
+    case http::exchange_error::timeout:
+        result.what = kind::timed_out;
+        break;
+    case http::exchange_error::closed:
+        result.what = has_status ? kind::cut_short : kind::closed;
+        break;
+    case http::exchange_error::malformed:
+        result.what = has_status ? kind::cut_short : kind::malformed;
+        break;
+    case http::exchange_error::too_large:
+        result.what = has_status ? kind::cut_short : kind::malformed;
+        break;
+    }
+    return result;
+}
+
+http::header_list make_headers(const delivery_job& job, time_point now)
+{
+    const auto id = job.event->id.text();
+    const auto timestamp = std::chrono::floor<std::chrono::seconds>(now).time_since_epoch().count();
+    http::header_list headers;
+    headers.emplace_back("Content-Type", "application/json");
+    headers.emplace_back("User-Agent", "TempInbox-Webhooks/" TEMPINBOX_VERSION);
+    headers.emplace_back("Accept-Encoding", "identity");
+    headers.emplace_back("webhook-id", id);
+    headers.emplace_back("webhook-timestamp", std::to_string(timestamp));
+    headers.emplace_back("webhook-signature", sign(job.to->keys_at(now), id, now, job.event->body));
+    headers.emplace_back("webhook-attempt", std::to_string(job.attempts_made + 1));
+    if (!job.event->traceparent.empty())
+        headers.emplace_back("traceparent", job.event->traceparent);
+    return headers;
+}
+
+http_sender::http_sender(runtime::host& host, address_policy policy, http::resolver resolve, std::string ca_file)
+    : host_(host),
+      client_(host, client_settings(std::move(policy), std::move(resolve), std::move(ca_file)))
+{}
+
+awaitable<sent_request> http_sender::send(delivery_job job)
+{
+    sent_request sent;
+    sent.at = host_.clock().now();
+    if (!job.to->key) {
+        sent.result.what = kind::network_down;
+        sent.result.detail = "no master key opens the webhook's secret";
+        co_return sent;
+    }
+    http::client_request outgoing;
+    outgoing.method = "POST";
+    outgoing.url = job.to->url;
+    outgoing.headers = make_headers(job, sent.at);
+    outgoing.body = job.event->body;
+    outgoing.deadline = exchange_deadline;
+    const auto answer = co_await client_.send(std::move(outgoing));
+
+    sent.took = answer.took;
+    sent.result = read_exchange(answer);
+    sent.response_body =
+        take_bytes(to_clean_utf8(std::string_view(answer.body).substr(0, kept_response_bytes)), kept_response_bytes);
+    co_return sent;
+}
+
+} // namespace tempinbox::webhooks

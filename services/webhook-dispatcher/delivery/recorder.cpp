@@ -1,0 +1,143 @@
+#include "webhook-dispatcher/delivery/recorder.hpp"
+
+#include "common/log/log.hpp"
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+
+namespace tempinbox::webhooks {
+namespace {
+
+constexpr std::size_t batch_limit = 500;
+constexpr std::chrono::milliseconds retry_pause{200};
+constexpr int attempts_alone = 3;
+
+} // namespace
+
+outcome_recorder::outcome_recorder(runtime::host& host, delivery_store& deliveries, endpoint_store& endpoints)
+    : host_(host),
+      deliveries_(deliveries),
+      endpoints_(endpoints),
+      has_work_(host.executor()),
+      has_drained_(host.executor()),
+      durations_(host.metrics().histogram("webhook_delivery_duration_seconds", "Time from the first byte to the whole response.",
+                                          metrics::latency_buckets()))
+{
+    for (const auto name : {"succeeded", "retried", "postponed", "exhausted", "aborted", "skipped_disabled", "dropped"})
+        counters_[name] =
+            &host.metrics().counter("webhook_deliveries_total", "Deliveries by what came of them.", {{"outcome", name}});
+}
+
+void outcome_recorder::start()
+{
+    is_running_ = true;
+    boost::asio::co_spawn(host_.executor(), run(), boost::asio::detached);
+}
+
+void outcome_recorder::record(delivery_outcome outcome)
+{
+    count(outcome);
+    pending_.push_back(std::move(outcome));
+    has_work_.notify();
+}
+
+void outcome_recorder::count(const delivery_outcome& outcome)
+{
+    auto name = to_string(outcome.next);
+    if (outcome.next == delivery_outcome::state::waiting)
+        name = outcome.has_attempt ? "retried" : "postponed";
+    counters_.at(name)->Increment();
+    if (outcome.has_attempt)
+        durations_.Observe(std::chrono::duration<double>(outcome.took).count());
+}
+
+awaitable<void> outcome_recorder::drain(std::chrono::milliseconds patience)
+{
+    is_stopping_ = true;
+    has_work_.notify();
+    const auto until = std::chrono::steady_clock::now() + patience;
+    while (is_running_ && std::chrono::steady_clock::now() < until)
+        co_await has_drained_.wait(until);
+    if (pending() != 0)
+        log::warning("outcomes not written before the end, their deliveries will be repeated", {{"outcomes", pending()}});
+}
+
+awaitable<void> outcome_recorder::run()
+{
+    std::vector<delivery_outcome> batch;
+    while (!(is_stopping_ && pending_.empty())) {
+        if (pending_.empty()) {
+            co_await has_work_.wait();
+            continue;
+        }
+        const auto count = std::min(pending_.size(), batch_limit);
+        batch.assign(std::make_move_iterator(pending_.begin()),
+                     std::make_move_iterator(pending_.begin() + static_cast<std::ptrdiff_t>(count)));
+        pending_.erase(pending_.begin(), pending_.begin() + static_cast<std::ptrdiff_t>(count));
+        being_written_ = batch.size();
+        const bool is_written = co_await write(batch);
+        if (!is_written)
+            co_await write_one_by_one(batch);
+        co_await disable_endpoints(batch);
+        being_written_ = 0;
+    }
+    is_running_ = false;
+    has_drained_.notify();
+}
+
+// False when PostgreSQL refuses the batch; while it is away this tries on.
+awaitable<bool> outcome_recorder::write(const std::vector<delivery_outcome>& batch)
+{
+    for (;;) {
+        std::string away, refused;
+        try {
+            co_await deliveries_.finish(batch);
+        } catch (const dependency_error& error) {
+            away = error.what();
+        } catch (const std::exception& error) {
+            refused = error.what();
+        }
+        if (!refused.empty())
+            log::warning("outcomes refused", {{"outcomes", batch.size()}, {"reason", refused}});
+        if (away.empty())
+            co_return refused.empty();
+        log::warning("outcomes not written, trying again", {{"outcomes", batch.size()}, {"reason", away}});
+        wakeup pause(host_.executor());
+        co_await pause.wait(std::chrono::steady_clock::now() + retry_pause);
+    }
+}
+
+// One that cannot be written must not keep the others: it is left to its lease, and its delivery is repeated.
+awaitable<void> outcome_recorder::write_one_by_one(std::vector<delivery_outcome> batch)
+{
+    for (auto& outcome : batch) {
+        std::vector<delivery_outcome> alone;
+        alone.push_back(std::move(outcome));
+        bool is_written = false;
+        for (int attempt = 1; attempt <= attempts_alone && !is_written; ++attempt) {
+            is_written = co_await write(alone);
+            // What came from the receiver is the likeliest reason.
+            alone.front().response_body.clear();
+            alone.front().error.clear();
+        }
+        if (!is_written)
+            log::error("outcome lost", {{"event_id", alone.front().event.text()}, {"webhook_id", alone.front().webhook.text()}});
+    }
+}
+
+awaitable<void> outcome_recorder::disable_endpoints(const std::vector<delivery_outcome>& batch)
+{
+    for (const auto& outcome : batch) {
+        if (outcome.disables_endpoint.empty())
+            continue;
+        try {
+            co_await endpoints_.disable(outcome.account, outcome.webhook, outcome.disables_endpoint);
+            log::info("webhook switched off", {{"webhook_id", outcome.webhook.text()}, {"reason", outcome.disables_endpoint}});
+        } catch (const std::exception& error) {
+            // The next delivery to it finds the same reason.
+            log::warning("webhook not switched off", {{"webhook_id", outcome.webhook.text()}, {"reason", error.what()}});
+        }
+    }
+}
+
+} // namespace tempinbox::webhooks

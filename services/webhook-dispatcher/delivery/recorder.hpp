@@ -1,0 +1,50 @@
+#pragma once
+
+#include "webhook-dispatcher/delivery/delivery_store.hpp"
+#include "webhook-dispatcher/delivery/wakeup.hpp"
+#include "webhook-dispatcher/endpoints/endpoint_store.hpp"
+
+#include "common/runtime/host.hpp"
+
+#include <deque>
+#include <map>
+#include <vector>
+
+namespace tempinbox::webhooks {
+
+// Writes down what came of deliveries: everything that gathered while the last batch was being written, in one statement. While
+// PostgreSQL is away it keeps them and tries again. Switches endpoints off where an outcome says so. Used on the loop only.
+class outcome_recorder
+{
+public:
+    outcome_recorder(runtime::host& host, delivery_store& deliveries, endpoint_store& endpoints);
+
+    void start();
+    void record(delivery_outcome outcome);
+    // Not yet written.
+    std::size_t pending() const { return pending_.size() + being_written_; }
+    // Writes what is pending, at most that long, then stops.
+    awaitable<void> drain(std::chrono::milliseconds patience);
+
+private:
+    awaitable<void> run();
+    awaitable<bool> write(const std::vector<delivery_outcome>& batch);
+    awaitable<void> write_one_by_one(std::vector<delivery_outcome> batch);
+    awaitable<void> disable_endpoints(const std::vector<delivery_outcome>& batch);
+
+    void count(const delivery_outcome& outcome);
+
+    runtime::host& host_;
+    delivery_store& deliveries_;
+    endpoint_store& endpoints_;
+    std::deque<delivery_outcome> pending_;
+    std::size_t being_written_ = 0;
+    wakeup has_work_;
+    wakeup has_drained_;
+    bool is_stopping_ = false;
+    bool is_running_ = false;
+    std::map<std::string_view, prometheus::Counter*> counters_;
+    prometheus::Histogram& durations_;
+};
+
+} // namespace tempinbox::webhooks

@@ -1,0 +1,69 @@
+#include "webhook-dispatcher/delivery/retention.hpp"
+
+#include "common/log/log.hpp"
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+
+namespace tempinbox::webhooks {
+namespace {
+
+using steady = std::chrono::steady_clock;
+
+// Events come at most as late as their topics keep them.
+constexpr int days_back = 8;
+constexpr int days_ahead = 3;
+constexpr std::chrono::hours interval{1};
+constexpr std::chrono::seconds pause_after_failure{10};
+
+} // namespace
+
+retention::retention(runtime::host& host, retention_store& partitions, int days_kept)
+    : host_(host),
+      partitions_(partitions),
+      days_kept_(days_kept),
+      is_due_(host.executor()),
+      has_stopped_(host.executor())
+{}
+
+void retention::start()
+{
+    is_running_ = true;
+    boost::asio::co_spawn(host_.executor(), run(), boost::asio::detached);
+}
+
+awaitable<void> retention::stop()
+{
+    is_stopping_ = true;
+    is_due_.notify();
+    while (is_running_)
+        co_await has_stopped_.wait();
+}
+
+awaitable<void> retention::run()
+{
+    while (!is_stopping_) {
+        std::string problem;
+        try {
+            co_await keep_up();
+        } catch (const std::exception& error) {
+            problem = error.what();
+        }
+        if (!problem.empty())
+            log::warning("partitions not kept up, trying again", {{"reason", problem}});
+        const std::chrono::seconds pause = problem.empty() ? interval : pause_after_failure;
+        if (!is_stopping_)
+            co_await is_due_.wait(steady::now() + pause);
+    }
+    is_running_ = false;
+    has_stopped_.notify();
+}
+
+awaitable<void> retention::keep_up()
+{
+    co_await partitions_.make_partitions(days_back, days_ahead);
+    for (bool may_have_more = true; may_have_more && !is_stopping_;)
+        may_have_more = co_await partitions_.drop_partition_older_than(days_kept_);
+}
+
+} // namespace tempinbox::webhooks

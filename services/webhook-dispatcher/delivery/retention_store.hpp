@@ -1,0 +1,27 @@
+#pragma once
+
+#include "common/postgres/pool.hpp"
+
+#include <chrono>
+
+namespace tempinbox::webhooks {
+
+template <class T = void>
+using awaitable = boost::asio::awaitable<T>;
+
+// The daily partitions of events, deliveries and attempts. Safe when run by many processes at once.
+class retention_store
+{
+public:
+    explicit retention_store(postgres::pool& db);
+
+    // For events of the last `back` and the coming `ahead` days.
+    awaitable<void> make_partitions(int back, int ahead);
+    // One partition of a day more than `days` ago; false when there is none left.
+    awaitable<bool> drop_partition_older_than(int days);
+
+private:
+    postgres::pool& db_;
+};
+
+} // namespace tempinbox::webhooks

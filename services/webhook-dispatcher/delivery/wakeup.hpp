@@ -1,0 +1,27 @@
+#pragma once
+
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/steady_timer.hpp>
+
+#include <chrono>
+
+namespace tempinbox::webhooks {
+
+// Where one coroutine of the loop waits until another has something for it. A notice given while nobody waits is kept for the
+// next wait.
+class wakeup
+{
+public:
+    using time = std::chrono::steady_clock::time_point;
+
+    explicit wakeup(boost::asio::any_io_executor executor) : timer_(executor) {}
+
+    void notify();
+    boost::asio::awaitable<void> wait(time until = time::max());
+
+private:
+    boost::asio::steady_timer timer_;
+    bool is_notified_ = false;
+};
+
+} // namespace tempinbox::webhooks

@@ -1,0 +1,177 @@
+#include "webhook-dispatcher/endpoints/endpoint_store.hpp"
+
+#include "webhook-dispatcher/routing/config_store.hpp"
+
+#include "common/core/text.hpp"
+#include "common/postgres/parameters.hpp"
+
+namespace tempinbox::webhooks {
+
+const char* const endpoint_columns =
+    R"(account_id, webhook_id, url, array_to_string(events, ','), description, is_enabled, disabled_reason,
+    sealed_secret, previous_sealed_secret, (extract(epoch FROM previous_secret_until) * 1000000)::bigint,
+    (extract(epoch FROM created_at) * 1000000)::bigint)";
+
+namespace {
+
+const std::string columns = endpoint_columns;
+
+const std::string find_sql =
+    "SELECT " + columns + " FROM webhooks.endpoint WHERE account_id = $1::uuid AND webhook_id = $2::uuid";
+
+const std::string insert_sql = R"(
+INSERT INTO webhooks.endpoint (account_id, webhook_id, url, events, description, sealed_secret)
+VALUES ($1::uuid, $2::uuid, $3, $4::text[], $5, $6) RETURNING )" +
+                               columns;
+
+const std::string list_first_sql = "SELECT " + columns + R"( FROM webhooks.endpoint WHERE account_id = $1::uuid
+ORDER BY created_at DESC, webhook_id DESC LIMIT $2)";
+
+const std::string list_after_sql = "SELECT " + columns + R"( FROM webhooks.endpoint WHERE account_id = $1::uuid
+  AND (created_at, webhook_id) < (timestamptz 'epoch' + $3 * interval '1 microsecond', $4::uuid)
+ORDER BY created_at DESC, webhook_id DESC LIMIT $2)";
+
+constexpr postgres::statement count_webhooks{"webhooks_count", R"(
+SELECT count(*) FROM webhooks.endpoint WHERE account_id = $1::uuid)"};
+
+constexpr postgres::statement rules_of_webhook{"webhooks_rules_of_webhook", R"(
+SELECT name FROM webhooks.rule WHERE account_id = $1::uuid AND webhook_id = $2::uuid ORDER BY created_at, rule_id LIMIT 20)"};
+
+constexpr postgres::statement delete_webhook{"webhooks_delete", R"(
+DELETE FROM webhooks.endpoint WHERE account_id = $1::uuid AND webhook_id = $2::uuid)"};
+
+// Rows that are being sent are left to their sender, which drops them; the rest is dropped as it comes due.
+constexpr postgres::statement forget_due{"webhooks_forget_due", R"(
+DELETE FROM webhooks.due WHERE (event_id, webhook_id) IN (
+    SELECT event_id, webhook_id FROM webhooks.due
+    WHERE webhook_id = $2::uuid AND account_id = $1::uuid AND lease_id IS NULL LIMIT 5000 FOR UPDATE SKIP LOCKED))"};
+
+constexpr postgres::statement disable_webhook{"webhooks_disable", R"(
+UPDATE webhooks.endpoint SET is_enabled = false, disabled_reason = $3
+WHERE account_id = $1::uuid AND webhook_id = $2::uuid AND is_enabled)"};
+
+std::optional<time_point> read_time(const pqxx::field& field)
+{
+    if (field.is_null())
+        return std::nullopt;
+    return from_unix_micros(field.as<std::int64_t>());
+}
+
+failure no_such_webhook(webhook_id id)
+{
+    return failure{errc::not_found, "Webhook " + id.text() + " does not exist"};
+}
+
+failure number_is_used_up(const plans::account_state& account, int allowed)
+{
+    const auto plan = account.plan_at(system_clock_source{}.now());
+    if (allowed <= 0)
+        return failure{errc::permission_denied, "Webhooks are not part of the plan " + plan};
+    return failure{errc::permission_denied, "The plan " + plan + " has " + std::to_string(allowed) +
+                                                (allowed == 1 ? " webhook" : " webhooks") +
+                                                ", all in use; DELETE /v1/webhooks/{webhookId} frees one"};
+}
+
+} // namespace
+
+endpoint read_endpoint(const pqxx::row& row)
+{
+    endpoint read;
+    read.account = account_id::parse(row[0].as<std::string>()).value();
+    read.id = webhook_id::parse(row[1].as<std::string>()).value();
+    read.url = row[2].as<std::string>();
+    read.events = read_event_set(split_list(row[3].as<std::string>())).value();
+    read.description = row[4].as<std::string>();
+    read.is_enabled = row[5].as<bool>();
+    if (!row[6].is_null())
+        read.disabled_reason = row[6].as<std::string>();
+    read.sealed_secret = row[7].as<std::string>();
+    if (!row[8].is_null())
+        read.previous_sealed_secret = row[8].as<std::string>();
+    read.previous_secret_until = read_time(row[9]);
+    read.created_at = read_time(row[10]).value();
+    return read;
+}
+
+endpoint_store::endpoint_store(postgres::pool& db) : db_(db)
+{
+    db_.prepare({"webhooks_find", find_sql.c_str()});
+    db_.prepare({"webhooks_insert", insert_sql.c_str()});
+    db_.prepare({"webhooks_list_first", list_first_sql.c_str()});
+    db_.prepare({"webhooks_list_after", list_after_sql.c_str()});
+    for (const auto& wanted : {count_webhooks, rules_of_webhook, delete_webhook, forget_due, disable_webhook})
+        db_.prepare(wanted);
+}
+
+awaitable<result<endpoint>> endpoint_store::create(plans::account_state account, endpoint wanted)
+{
+    return db_.transact([account = std::move(account), wanted = std::move(wanted)](pqxx::work& tx) -> result<endpoint> {
+        begin_config_change(tx, account.account);
+        const auto known = learn_account_state(tx, account);
+        const auto existing = tx.exec_prepared("webhooks_find", account.account.text(), wanted.id.text());
+        if (!existing.empty())
+            return read_endpoint(existing[0]);
+
+        const int allowed = known.limits_at(system_clock_source{}.now()).webhooks;
+        const auto used = tx.exec_prepared1(count_webhooks.name, account.account.text())[0].as<int>();
+        if (used >= allowed)
+            return number_is_used_up(known, allowed);
+        return read_endpoint(tx.exec_prepared1("webhooks_insert", account.account.text(), wanted.id.text(), wanted.url,
+                                               postgres::text_array(wanted.events.names()), wanted.description,
+                                               wanted.sealed_secret));
+    });
+}
+
+awaitable<result<endpoint>> endpoint_store::find(account_id account, webhook_id id)
+{
+    return db_.transact([account, id](pqxx::work& tx) -> result<endpoint> {
+        const auto rows = tx.exec_prepared("webhooks_find", account.text(), id.text());
+        if (rows.empty())
+            return no_such_webhook(id);
+        return read_endpoint(rows[0]);
+    });
+}
+
+awaitable<std::vector<endpoint>> endpoint_store::list(account_id account, std::optional<endpoint_position> after, int limit)
+{
+    return db_.transact([account, after, limit](pqxx::work& tx) {
+        const auto rows = after ? tx.exec_prepared("webhooks_list_after", account.text(), limit,
+                                                   to_unix_micros(after->created_at), after->id.text())
+                                : tx.exec_prepared("webhooks_list_first", account.text(), limit);
+        std::vector<endpoint> found;
+        for (const auto& row : rows)
+            found.push_back(read_endpoint(row));
+        return found;
+    });
+}
+
+awaitable<result<void>> endpoint_store::remove(account_id account, webhook_id id)
+{
+    return db_.transact([account, id](pqxx::work& tx) -> result<void> {
+        if (!begin_config_change_if_any(tx, account))
+            return no_such_webhook(id);
+        const auto users = tx.exec_prepared(rules_of_webhook.name, account.text(), id.text());
+        if (!users.empty()) {
+            std::string names;
+            for (const auto& row : users)
+                names += (names.empty() ? "" : ", ") + quote(row[0].as<std::string>());
+            return failure{errc::conflict, "Webhook " + id.text() + " is named by the routing " +
+                                               (users.size() == 1 ? "rule " : "rules ") + names + "; delete " +
+                                               (users.size() == 1 ? "it" : "them") + " first"};
+        }
+        if (tx.exec_prepared(delete_webhook.name, account.text(), id.text()).affected_rows() == 0)
+            return no_such_webhook(id);
+        tx.exec_prepared(forget_due.name, account.text(), id.text());
+        return {};
+    });
+}
+
+awaitable<void> endpoint_store::disable(account_id account, webhook_id id, std::string reason)
+{
+    return db_.transact([account, id, reason = std::move(reason)](pqxx::work& tx) {
+        if (begin_config_change_if_any(tx, account))
+            tx.exec_prepared(disable_webhook.name, account.text(), id.text(), reason);
+    });
+}
+
+} // namespace tempinbox::webhooks

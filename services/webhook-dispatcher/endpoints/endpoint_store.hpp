@@ -1,0 +1,47 @@
+#pragma once
+
+#include "webhook-dispatcher/endpoints/endpoint.hpp"
+
+#include "common/plans/account_state.hpp"
+#include "common/postgres/pool.hpp"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace tempinbox::webhooks {
+
+template <class T = void>
+using awaitable = boost::asio::awaitable<T>;
+
+// The columns of an endpoint in the order that read_endpoint reads them.
+extern const char* const endpoint_columns;
+endpoint read_endpoint(const pqxx::row& row);
+
+// Where a page of a list goes on: after this endpoint, newest first.
+struct endpoint_position
+{
+    time_point created_at;
+    webhook_id id;
+};
+
+// Endpoints at rest. Answers not_found for what is absent or another account's; throws when PostgreSQL cannot be reached.
+class endpoint_store
+{
+public:
+    explicit endpoint_store(postgres::pool& db);
+
+    // Permission_denied when the plan's number is reached. An endpoint of the account with that id is answered as it is.
+    awaitable<result<endpoint>> create(plans::account_state account, endpoint wanted);
+    awaitable<result<endpoint>> find(account_id account, webhook_id id);
+    awaitable<std::vector<endpoint>> list(account_id account, std::optional<endpoint_position> after, int limit);
+    // Conflict, naming the rules, while rules name it. Its waiting deliveries go with it.
+    awaitable<result<void>> remove(account_id account, webhook_id id);
+    // By the service, not the account. What waits for it becomes skipped as it comes due.
+    awaitable<void> disable(account_id account, webhook_id id, std::string reason);
+
+private:
+    postgres::pool& db_;
+};
+
+} // namespace tempinbox::webhooks

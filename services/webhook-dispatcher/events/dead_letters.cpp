@@ -1,0 +1,51 @@
+#include "webhook-dispatcher/events/dead_letters.hpp"
+
+#include "webhook-dispatcher/delivery/wakeup.hpp"
+
+#include "common/core/errors.hpp"
+
+namespace tempinbox::webhooks {
+
+struct dead_letters::batch
+{
+    explicit batch(boost::asio::any_io_executor executor) : is_done(executor) {}
+
+    std::size_t open = 0;
+    bool has_failed = false;
+    wakeup is_done;
+};
+
+dead_letters::dead_letters(runtime::host& host, kafka::producer& producer)
+    : host_(host),
+      producer_(producer),
+      count_(host.metrics().counter("tempinbox_webhook_dispatcher_dead_letters_total", "Events that could not be handled."))
+{}
+
+awaitable<void> dead_letters::send(std::vector<kafka::message> letters)
+{
+    const auto sent = std::make_shared<batch>(host_.executor());
+    const auto count = letters.size();
+    for (auto& letter : letters)
+        if (!hand_over(std::move(letter), sent))
+            sent->has_failed = true;
+    while (sent->open != 0)
+        co_await sent->is_done.wait();
+    if (sent->has_failed)
+        throw dependency_error("a dead letter was not taken by the broker");
+    count_.Increment(static_cast<double>(count));
+}
+
+bool dead_letters::hand_over(kafka::message letter, const std::shared_ptr<batch>& sent)
+{
+    ++sent->open;
+    const bool is_queued = producer_.send(std::move(letter), [sent](bool acknowledged) {
+        sent->has_failed |= !acknowledged;
+        if (--sent->open == 0)
+            sent->is_done.notify();
+    });
+    if (!is_queued)
+        --sent->open;
+    return is_queued;
+}
+
+} // namespace tempinbox::webhooks

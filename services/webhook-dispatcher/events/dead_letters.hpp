@@ -1,0 +1,31 @@
+#pragma once
+
+#include "common/kafka/producer.hpp"
+#include "common/runtime/host.hpp"
+
+#include <vector>
+
+namespace tempinbox::webhooks {
+
+template <class T = void>
+using awaitable = boost::asio::awaitable<T>;
+
+// Puts away what cannot be handled, so that it never blocks its partition.
+class dead_letters
+{
+public:
+    dead_letters(runtime::host& host, kafka::producer& producer);
+
+    // Returns when the broker has all of them; throws dependency_error when it does not take one.
+    awaitable<void> send(std::vector<kafka::message> letters);
+
+private:
+    struct batch;
+    bool hand_over(kafka::message letter, const std::shared_ptr<batch>& sent);
+
+    runtime::host& host_;
+    kafka::producer& producer_;
+    prometheus::Counter& count_;
+};
+
+} // namespace tempinbox::webhooks

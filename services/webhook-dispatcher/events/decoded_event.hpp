@@ -1,0 +1,36 @@
+#pragma once
+
+#include "webhook-dispatcher/events/kind.hpp"
+
+#include "common/events/events.hpp"
+#include "common/rules/rules.hpp"
+
+#include <optional>
+#include <string>
+#include <variant>
+
+namespace tempinbox::webhooks {
+
+// An event as read from its topic.
+struct decoded_event
+{
+    event_id id;
+    account_id account;
+    event_kind kind = event_kind::email_received;
+    time_point occurred_at;
+    std::string traceparent; // empty where there was none
+    std::variant<events::v1::EmailReceived, events::v1::InboxCreated, events::v1::InboxExpired> message;
+
+    decoded_event() = default;
+};
+
+// The failure says why the record belongs into the dead letters.
+result<decoded_event> decode(const kafka::record& record);
+
+// The mail as routing rules see it; nothing for the other kinds.
+std::optional<rules::subject_of_rules> mail_of(const decoded_event& event);
+
+// The exact bytes that are stored, signed and sent: `{"event":…,"timestamp":…,"data":{…}}` (spec section 6). Made once an event.
+std::string make_payload(const decoded_event& event);
+
+} // namespace tempinbox::webhooks

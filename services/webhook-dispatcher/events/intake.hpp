@@ -1,0 +1,56 @@
+#pragma once
+
+#include "webhook-dispatcher/delivery/engine.hpp"
+#include "webhook-dispatcher/events/dead_letters.hpp"
+#include "webhook-dispatcher/events/decoded_event.hpp"
+#include "webhook-dispatcher/routing/config_cache.hpp"
+
+#include <vector>
+
+namespace tempinbox::webhooks {
+
+// Turns a batch of events into deliveries: reads, routes, stores all of it in one statement, and hands what fits the windows to
+// the engine. When it returns, everything is stored and the offsets may be committed. What can never be handled goes to the dead
+// letters. Throws dependency_error while PostgreSQL or Kafka is away: the batch comes again.
+class event_intake
+{
+public:
+    event_intake(runtime::host& host, config_store& stored_configs, config_cache& configs, delivery_store& deliveries,
+                 delivery_engine& engine, dead_letters& letters);
+
+    awaitable<void> handle(const std::vector<kafka::record>& batch);
+
+private:
+    struct routed_event
+    {
+        const kafka::record* source = nullptr;
+        decoded_event event;
+        std::vector<route> routes;
+    };
+    struct sorted_batch
+    {
+        std::vector<routed_event> events;
+        std::vector<plans::account_state> states;
+        std::vector<kafka::message> letters;
+    };
+    // What one insert carries, and the jobs it starts.
+    struct plan;
+
+    sorted_batch sort(const std::vector<kafka::record>& batch) const;
+    void choose_routes(std::vector<routed_event>& events, const config_cache::configs& configs) const;
+    plan make_plan(const std::vector<routed_event>& events);
+    awaitable<void> store(const std::vector<routed_event>& events);
+    awaitable<void> store_one_by_one(std::vector<routed_event> events);
+    void start(plan& planned, const std::vector<delivery_key>& leased);
+    void give_up(const plan& planned);
+
+    runtime::host& host_;
+    config_store& stored_configs_;
+    config_cache& configs_;
+    delivery_store& deliveries_;
+    delivery_engine& engine_;
+    dead_letters& letters_;
+    prometheus::Counter& events_;
+};
+
+} // namespace tempinbox::webhooks

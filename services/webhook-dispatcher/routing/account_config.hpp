@@ -1,0 +1,72 @@
+#pragma once
+
+#include "webhook-dispatcher/endpoints/endpoint.hpp"
+
+#include "common/core/secret.hpp"
+#include "common/plans/account_state.hpp"
+#include "common/rules/rules.hpp"
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace tempinbox::webhooks {
+
+// An endpoint as the sender needs it, its secrets opened.
+struct receiver
+{
+    account_id account;
+    webhook_id id;
+    std::string url;
+    event_set events;
+    bool is_enabled = true;
+    std::optional<secret> key; // absent: no master key opens it
+    std::optional<secret> previous_key;
+    std::optional<time_point> previous_key_until;
+
+    receiver() = default;
+    // What signs now: one key, or two while a secret is rotated.
+    std::vector<secret> keys_at(time_point now) const;
+};
+
+// Where an event goes.
+struct route
+{
+    std::shared_ptr<const receiver> to;
+    std::vector<rule_id> rules; // that chose it; empty when the subscription did
+    bool is_skipped = false;    // switched off: kept as failed, nothing is sent
+};
+
+// One account's endpoints, rules and plan at one config_version, compiled. Immutable, so that deliveries can share it.
+class account_config
+{
+public:
+    // Endpoints and rules oldest first. Without a known plan nothing is allowed.
+    account_config(std::int64_t version, std::optional<plans::account_state> state, std::vector<receiver> endpoints,
+                   std::vector<rules::rule> rules);
+
+    std::int64_t version() const { return version_; }
+    // Null where there is no such endpoint.
+    std::shared_ptr<const receiver> find(webhook_id id) const;
+    // Whether the plan's number of webhooks reaches it: the oldest stay active when a plan shrinks.
+    bool is_active(webhook_id id, time_point now) const;
+
+    // design.md section 5 "routing". `mail` is given for email.received.
+    std::vector<route> choose_routes(event_kind kind, const rules::subject_of_rules* mail, time_point now) const;
+
+private:
+    std::size_t active_endpoints(time_point now) const;
+    const rules::compiled_rules& rules_at(time_point now) const;
+    std::vector<route> routes_by_rules(const rules::compiled_rules& compiled, const rules::subject_of_rules& mail,
+                                       time_point now) const;
+
+    std::int64_t version_;
+    std::optional<plans::account_state> state_;
+    std::vector<std::shared_ptr<const receiver>> endpoints_;
+    std::vector<rules::rule> rules_;
+    rules::compiled_rules compiled_;
+    rules::compiled_rules compiled_after_end_;
+};
+
+} // namespace tempinbox::webhooks

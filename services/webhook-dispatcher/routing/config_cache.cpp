@@ -1,0 +1,100 @@
+#include "webhook-dispatcher/routing/config_cache.hpp"
+
+#include "webhook-dispatcher/delivery/signature.hpp"
+
+#include "common/log/log.hpp"
+
+#include <algorithm>
+
+namespace tempinbox::webhooks {
+namespace {
+
+std::optional<secret> open_key(const crypto::keyring& keys, const std::string& sealed, webhook_id id)
+{
+    const auto text = keys.open(sealed, id.text());
+    const auto key = text ? read_signing_secret(*text) : text;
+    if (!key) {
+        log::error("webhook secret cannot be opened", {{"webhook_id", id.text()}, {"reason", key.error().message}});
+        return std::nullopt;
+    }
+    return *key;
+}
+
+} // namespace
+
+config_cache::config_cache(config_store& store, const crypto::keyring& keys, std::size_t capacity)
+    : store_(store),
+      keys_(keys),
+      capacity_(capacity)
+{}
+
+awaitable<config_cache::configs> config_cache::current(std::vector<account_id> accounts)
+{
+    std::sort(accounts.begin(), accounts.end());
+    accounts.erase(std::unique(accounts.begin(), accounts.end()), accounts.end());
+    const auto versions = co_await store_.versions(accounts);
+
+    std::vector<account_id> stale;
+    for (const auto& [account, version] : versions) {
+        const auto known = entries_.find(account);
+        if (known == entries_.end() || known->second.config->version() < version)
+            stale.push_back(account);
+    }
+    if (!stale.empty()) {
+        const auto loaded = co_await store_.load(stale);
+        for (const auto& stored : loaded)
+            keep(stored);
+    }
+
+    configs found;
+    for (const auto& [account, version] : versions) {
+        const auto known = entries_.find(account);
+        if (known == entries_.end())
+            continue;
+        known->second.last_use = ++uses_;
+        found.emplace(account, known->second.config);
+    }
+    forget_least_used();
+    co_return found;
+}
+
+receiver config_cache::open(const endpoint& stored) const
+{
+    receiver opened;
+    opened.account = stored.account;
+    opened.id = stored.id;
+    opened.url = stored.url;
+    opened.events = stored.events;
+    opened.is_enabled = stored.is_enabled;
+    opened.key = open_key(keys_, stored.sealed_secret, stored.id);
+    if (stored.previous_sealed_secret && stored.previous_secret_until) {
+        opened.previous_key = open_key(keys_, *stored.previous_sealed_secret, stored.id);
+        opened.previous_key_until = stored.previous_secret_until;
+    }
+    return opened;
+}
+
+void config_cache::keep(const stored_config& stored)
+{
+    std::vector<receiver> receivers;
+    for (const auto& endpoint : stored.endpoints)
+        receivers.push_back(open(endpoint));
+    entries_[stored.account].config =
+        std::make_shared<const account_config>(stored.version, stored.state, std::move(receivers), stored.rules);
+}
+
+void config_cache::forget_least_used()
+{
+    if (entries_.size() <= capacity_)
+        return;
+    // A tenth more than needed, so that this is seldom.
+    std::vector<std::uint64_t> uses;
+    for (const auto& [account, kept] : entries_)
+        uses.push_back(kept.last_use);
+    const auto surplus = entries_.size() - capacity_ + capacity_ / 10;
+    const auto edge = uses.begin() + static_cast<std::ptrdiff_t>(std::min(surplus, uses.size() - 1));
+    std::nth_element(uses.begin(), edge, uses.end());
+    std::erase_if(entries_, [least = *edge](const auto& item) { return item.second.last_use < least; });
+}
+
+} // namespace tempinbox::webhooks

@@ -1,0 +1,45 @@
+#pragma once
+
+#include "webhook-dispatcher/routing/account_config.hpp"
+#include "webhook-dispatcher/routing/config_store.hpp"
+
+#include "common/crypto/sealing.hpp"
+
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+namespace tempinbox::webhooks {
+
+// Compiled configurations of the accounts last seen. `current` compares with the stored versions each time, so a change is in
+// force for whatever is read after it was committed. Used on the loop only.
+class config_cache
+{
+public:
+    using configs = std::unordered_map<account_id, std::shared_ptr<const account_config>>;
+
+    config_cache(config_store& store, const crypto::keyring& keys, std::size_t capacity = 10'000);
+
+    // Accounts that never had an endpoint are absent. Throws when PostgreSQL cannot be reached.
+    awaitable<configs> current(std::vector<account_id> accounts);
+    std::size_t size() const { return entries_.size(); }
+
+private:
+    struct entry
+    {
+        std::shared_ptr<const account_config> config;
+        std::uint64_t last_use = 0;
+    };
+
+    receiver open(const endpoint& stored) const;
+    void keep(const stored_config& stored);
+    void forget_least_used();
+
+    config_store& store_;
+    const crypto::keyring& keys_;
+    std::size_t capacity_;
+    std::uint64_t uses_ = 0;
+    std::unordered_map<account_id, entry> entries_;
+};
+
+} // namespace tempinbox::webhooks

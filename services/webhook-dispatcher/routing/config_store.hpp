@@ -1,0 +1,55 @@
+#pragma once
+
+#include "webhook-dispatcher/endpoints/endpoint.hpp"
+
+#include "common/plans/account_state.hpp"
+#include "common/postgres/pool.hpp"
+#include "common/rules/rules.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+namespace tempinbox::webhooks {
+
+template <class T = void>
+using awaitable = boost::asio::awaitable<T>;
+
+// First step of each transaction that changes an account's endpoints, rules or plan: takes the account's next config_version and
+// with it the lock that puts such transactions in order.
+void begin_config_change(pqxx::work& tx, account_id account);
+// The same where the account may have no configuration, which then stays so: false.
+bool begin_config_change_if_any(pqxx::work& tx, account_id account);
+
+// Takes over what the request says of the account, unless a newer version is known already; answers what holds.
+plans::account_state learn_account_state(pqxx::work& tx, const plans::account_state& given);
+
+// What is stored of one account, endpoints and rules oldest first. At least as new as its version.
+struct stored_config
+{
+    account_id account;
+    std::int64_t version = 0;
+    std::optional<plans::account_state> state;
+    std::vector<endpoint> endpoints;
+    std::vector<rules::rule> rules;
+};
+
+// Configurations at rest, as the router reads them, and the plans behind them. Throws when PostgreSQL cannot be reached.
+class config_store
+{
+public:
+    explicit config_store(postgres::pool& db);
+
+    // Accounts that never had an endpoint are absent.
+    awaitable<std::unordered_map<account_id, std::int64_t>> versions(const std::vector<account_id>& accounts);
+    awaitable<std::vector<stored_config>> load(const std::vector<account_id>& accounts);
+
+    // From topic account.state. A deleted account loses its endpoints and rules.
+    awaitable<void> put_states(std::vector<plans::account_state> states);
+
+private:
+    postgres::pool& db_;
+};
+
+} // namespace tempinbox::webhooks

@@ -1,0 +1,77 @@
+#include "webhook-dispatcher/service.hpp"
+
+namespace tempinbox::webhooks {
+namespace {
+
+constexpr int schema_version = 1;
+
+kafka::consumer_settings membership(const settings& chosen)
+{
+    kafka::consumer_settings member;
+    member.cluster = chosen.kafka;
+    member.group = chosen.consumer_group;
+    member.topics = chosen.topics;
+    return member;
+}
+
+} // namespace
+
+service::service(runtime::host& host, settings chosen)
+    : host_(host),
+      settings_(std::move(chosen)),
+      admin_(host),
+      db_(host, settings_.database),
+      producer_(host, settings_.kafka),
+      endpoint_store_(db_),
+      rule_store_(db_),
+      config_store_(db_),
+      delivery_store_(db_),
+      retention_store_(db_),
+      configs_(config_store_, settings_.keys),
+      recorder_(host, delivery_store_, endpoint_store_),
+      sender_(host, settings_.urls.addresses, {}, settings_.ca_file),
+      engine_(
+          host, [this](delivery_job job) { return sender_.send(std::move(job)); },
+          [this](delivery_outcome outcome) { recorder_.record(std::move(outcome)); }),
+      claimer_(host, delivery_store_, configs_, engine_,
+               [this](delivery_outcome outcome) { recorder_.record(std::move(outcome)); }),
+      retention_(host, retention_store_, settings_.retention_days),
+      dead_letters_(host, producer_),
+      intake_(host, config_store_, configs_, delivery_store_, engine_, dead_letters_),
+      consumer_(host, membership(settings_), [this](const std::vector<kafka::record>& batch) { return intake_.handle(batch); }),
+      webhook_calls_(host, endpoint_store_, settings_.keys, settings_.urls, {}),
+      rule_calls_(rule_store_),
+      tokens_(settings_.rpc_token_file),
+      server_(host, settings_.rpc, tokens_)
+{
+    db_.require_schema("webhooks", schema_version);
+    webhook_calls_.add_to(server_);
+    rule_calls_.add_to(server_);
+}
+
+void service::start()
+{
+    admin_.start();
+    server_.start();
+    retention_.start();
+    recorder_.start();
+    claimer_.start();
+    consumer_.start();
+}
+
+runtime::awaitable<void> service::drain()
+{
+    // No new work first, then what is under way, then writing down what came of it.
+    const auto patience = host_.settings().drain_timeout;
+    co_await consumer_.stop();
+    co_await claimer_.stop();
+    co_await retention_.stop();
+    co_await engine_.drain(patience * 7 / 10);
+    co_await recorder_.drain(patience / 10);
+    co_await producer_.flush(patience / 20);
+    co_await server_.drain(patience / 10);
+    db_.stop();
+    admin_.stop();
+}
+
+} // namespace tempinbox::webhooks

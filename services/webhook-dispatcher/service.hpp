@@ -1,0 +1,60 @@
+#pragma once
+
+#include "webhook-dispatcher/api/rule_calls.hpp"
+#include "webhook-dispatcher/api/webhook_calls.hpp"
+#include "webhook-dispatcher/delivery/claimer.hpp"
+#include "webhook-dispatcher/delivery/engine.hpp"
+#include "webhook-dispatcher/delivery/http_sender.hpp"
+#include "webhook-dispatcher/delivery/recorder.hpp"
+#include "webhook-dispatcher/delivery/retention.hpp"
+#include "webhook-dispatcher/events/dead_letters.hpp"
+#include "webhook-dispatcher/events/intake.hpp"
+#include "webhook-dispatcher/settings.hpp"
+
+#include "common/admin/listener.hpp"
+#include "common/kafka/consumer.hpp"
+
+namespace tempinbox::webhooks {
+
+// Webhook endpoints and routing rules by RPC; events from Kafka to deliveries; deliveries to receivers. Any number of replicas.
+class service final : public runtime::service
+{
+public:
+    service(runtime::host& host, settings chosen);
+
+    void start() override;
+    runtime::awaitable<void> drain() override;
+
+    host_port rpc_address() const { return server_.local_address(); }
+
+private:
+    runtime::host& host_;
+    settings settings_;
+    admin::listener admin_;
+    postgres::pool db_;
+    kafka::producer producer_;
+
+    endpoint_store endpoint_store_;
+    rule_store rule_store_;
+    config_store config_store_;
+    delivery_store delivery_store_;
+    retention_store retention_store_;
+
+    config_cache configs_;
+    outcome_recorder recorder_;
+    http_sender sender_;
+    delivery_engine engine_;
+    due_claimer claimer_;
+    retention retention_;
+
+    dead_letters dead_letters_;
+    event_intake intake_;
+    kafka::consumer consumer_;
+
+    webhook_calls webhook_calls_;
+    rule_calls rule_calls_;
+    rpc::tokens tokens_;
+    rpc::server server_;
+};
+
+} // namespace tempinbox::webhooks

@@ -1,0 +1,62 @@
+#include "webhook-dispatcher/settings.hpp"
+
+#include "common/events/events.hpp"
+
+#include <fstream>
+#include <iterator>
+
+namespace tempinbox::webhooks {
+namespace {
+
+crypto::keyring read_keys(config::reader& reader)
+{
+    constexpr const char* name = "master-key-file";
+    const auto path =
+        reader.readable_file(name, "", "keys that seal webhook secrets: `id:` and 32 bytes in base64 a line, first is current");
+    if (path.empty()) {
+        reader.add_problem(name, "must be set");
+        return {};
+    }
+    std::ifstream file(path);
+    const std::string text{std::istreambuf_iterator<char>(file), {}};
+    auto keys = crypto::keyring::parse(text);
+    if (!keys) {
+        reader.add_problem(name, keys.error().message);
+        return {};
+    }
+    return std::move(*keys);
+}
+
+} // namespace
+
+settings::settings()
+    : topics{events::topics::email_received, events::topics::inbox_created, events::topics::inbox_expired,
+             events::topics::account_state}
+{
+    rpc.name = "rpc";
+}
+
+settings read_settings(config::reader& reader)
+{
+    using namespace std::chrono_literals;
+    settings chosen;
+    chosen.database = postgres::read_settings(reader);
+    chosen.kafka = kafka::read_settings(reader);
+    chosen.rpc.listen = reader.address("rpc-listen", "127.0.0.1:9103", "where the other services call this one");
+    chosen.rpc_token_file = reader.readable_file("rpc-token-file", "", "one or two tokens of internal calls, a line each");
+    if (chosen.rpc_token_file.empty())
+        reader.add_problem("rpc-token-file", "must be set");
+    chosen.keys = read_keys(reader);
+    auto allowed =
+        reader.networks("webhook-allow-networks", "", "networks that webhooks may go to though they are private or reserved");
+    auto denied =
+        reader.networks("webhook-deny-networks", "", "public networks that webhooks may not go to, such as the operator's own");
+    chosen.urls.addresses = address_policy(std::move(allowed), std::move(denied));
+    chosen.urls.allows_http = reader.flag("webhook-allow-http", false, "whether webhooks may use http:// besides https://");
+    chosen.ca_file = reader.readable_file("webhook-ca-file", "", "certificates trusted for webhooks; empty: the system's");
+    chosen.retention_days = static_cast<int>(
+        reader.integer("delivery-retention-days", 30, 9, 3'650, "how long deliveries and their attempts are kept"));
+    return chosen;
+}
+
+} // namespace tempinbox::webhooks

@@ -1,0 +1,34 @@
+#pragma once
+
+#include "webhook-dispatcher/endpoints/url_policy.hpp"
+
+#include "common/config/reader.hpp"
+#include "common/crypto/sealing.hpp"
+#include "common/http/server.hpp"
+#include "common/kafka/settings.hpp"
+#include "common/postgres/pool.hpp"
+
+#include <string>
+#include <vector>
+
+namespace tempinbox::webhooks {
+
+struct settings
+{
+    postgres::settings database;
+    kafka::settings kafka;
+    std::string consumer_group = "tempinbox-webhook-dispatcher";
+    std::vector<std::string> topics; // the three of events and account.state
+    http::server_settings rpc;
+    std::string rpc_token_file;
+    crypto::keyring keys;
+    url_policy urls;
+    std::string ca_file; // empty: the system's
+    int retention_days = 30;
+
+    settings();
+};
+
+settings read_settings(config::reader& reader);
+
+} // namespace tempinbox::webhooks

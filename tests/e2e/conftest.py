@@ -1,0 +1,42 @@
+"""Fixtures of the end-to-end tests. The suite under test is made by `./dev test e2e`, or is the one of `./dev up`."""
+
+import pytest
+from harness import Account, Api, Suite
+
+_ENOUGH_REQUESTS = "1000000"
+
+
+@pytest.fixture(scope="session")
+def suite() -> Suite:
+    """The running suite, with a daily limit no test runs into unless it wants to."""
+    running = Suite()
+    running.operate("plan", "set", "premium", "--requests-per-day", _ENOUGH_REQUESTS)
+    return running
+
+
+@pytest.fixture(scope="session")
+def api(suite: Suite) -> Api:
+    """The demo account's API."""
+    return Api(suite["API"], suite["API_KEY"])
+
+
+@pytest.fixture
+def account(suite: Suite) -> Account:
+    """A Premium account of the test's own."""
+    return Account.make(suite)
+
+
+@pytest.fixture(scope="session")
+def other_account(suite: Suite) -> Account:
+    """Somebody else."""
+    return Account.make(suite)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """What has to wait for a clock comes last: the time passes while the others run."""
+    items.sort(key=lambda item: item.get_closest_marker("last") is not None)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Markers of this folder."""
+    config.addinivalue_line("markers", "last: run after all others")

@@ -1,0 +1,11 @@
+"""What end-to-end tests use: clients written by others, pointed at a running suite."""
+
+from harness.accounts import Account
+from harness.api import Api
+from harness.mail import Delivery, send, send_raw
+from harness.receiver import Receiver, Request
+from harness.suite import Suite
+from harness.topics import Event, Topic
+from harness.waiting import eventually
+
+__all__ = ["Account", "Api", "Delivery", "Event", "Receiver", "Request", "Suite", "Topic", "eventually", "send", "send_raw"]

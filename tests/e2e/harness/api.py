@@ -1,0 +1,47 @@
+"""The public REST API, by python-requests."""
+
+from typing import Any
+
+import requests
+
+_SECONDS = 70.0  # past the longest wait the API offers
+
+
+class Api:
+    """One key's view. `call` answers the response whatever its status; `get`, `post`, `patch` and `delete` insist on success and answer the JSON."""
+
+    def __init__(self, base: str, key: str | None) -> None:
+        self.base = base
+        self._session = requests.Session()
+        if key is not None:
+            self._session.headers["X-API-Key"] = key
+
+    def call(self, method: str, path: str, **more: Any) -> requests.Response:
+        """Any request; `more` as for requests.request."""
+        return self._session.request(method, self.base + path, timeout=_SECONDS, **more)
+
+    def _insist(self, method: str, path: str, **more: Any) -> Any:
+        answer = self.call(method, path, **more)
+        assert answer.ok, f"{method} {path} answered {answer.status_code}: {answer.text}"
+        return answer.json()
+
+    def get(self, path: str, **query: Any) -> Any:
+        """Query parameters by name; `from_` for a name Python keeps to itself."""
+        return self._insist("GET", path, params={name.rstrip("_"): value for name, value in query.items()})
+
+    def post(self, path: str, body: Any = None) -> Any:
+        """Without a body nothing is sent."""
+        return self._insist("POST", path, json=body)
+
+    def patch(self, path: str, body: Any) -> Any:
+        """A JSON merge patch."""
+        return self._insist("PATCH", path, json=body)
+
+    def delete(self, path: str) -> Any:
+        """The deleted object's id."""
+        return self._insist("DELETE", path)
+
+    def new_inbox(self, **wishes: Any) -> dict[str, Any]:
+        """A fresh inbox."""
+        inbox: dict[str, Any] = self.post("/v1/inboxes", wishes or None)
+        return inbox

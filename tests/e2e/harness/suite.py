@@ -1,0 +1,55 @@
+"""The suite under test, known only by what `./dev` says of it."""
+
+import json
+import os
+import shlex
+import subprocess
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[3]
+
+
+class Suite:
+    """A running suite: TEMPINBOX_DEV_SUITE names its data folder, else it is the one of `./dev up`."""
+
+    def __init__(self) -> None:
+        self._variables = self._read_variables()
+
+    @staticmethod
+    def dev(*arguments: str) -> str:
+        """Runs ./dev and answers what it printed."""
+        done = subprocess.run([str(ROOT / "dev"), *arguments], capture_output=True, text=True, timeout=180)
+        assert done.returncode == 0, f"./dev {shlex.join(arguments)} answered {done.returncode}:\n{done.stdout}{done.stderr}"
+        return done.stdout
+
+    def _read_variables(self) -> dict[str, str]:
+        lines = (shlex.split(line) for line in self.dev("env").splitlines())
+        return dict(parts[1].split("=", 1) for parts in lines if parts[:1] == ["export"])
+
+    def __getitem__(self, name: str) -> str:
+        """A variable of `./dev env`, without its prefix."""
+        return self._variables["TEMPINBOX_" + name]
+
+    def pid(self, service: str, number: int = 1) -> int:
+        """The process of a replica as it is now."""
+        self._variables = self._read_variables()
+        return int(self[f"{service.upper().replace('-', '_')}_{number}_PID"] or 0)
+
+    def operate(self, *arguments: str) -> Any:
+        """Runs the operator's command line; its JSON answer."""
+        return json.loads(self.dev("ctl", *arguments, "--output", "json"))
+
+    def status(self) -> dict[str, dict[str, Any]]:
+        """Every process by name. Unready ones make ./dev status exit with 1, which is no failure here."""
+        done = subprocess.run([str(ROOT / "dev"), "status", "--output", "json"], capture_output=True, text=True, timeout=60)
+        return {row["name"]: row for row in json.loads(done.stdout)["processes"]}
+
+    def program(self, name: str) -> Path:
+        """A built program of the suite."""
+        done = subprocess.run([str(ROOT / "dev"), "status", "--output", "json"], capture_output=True, text=True, timeout=60)
+        return Path(json.loads(done.stdout)["programs"]) / name
+
+    def signal(self, service: str, number: int, sent: int) -> None:
+        """Sends a signal to one replica."""
+        os.kill(self.pid(service, number), sent)

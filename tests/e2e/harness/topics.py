@@ -1,0 +1,101 @@
+"""Reading Kafka as another team would: a plain consumer, protoc, and the schemas."""
+
+import re
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Self
+
+from confluent_kafka import OFFSET_END, Consumer, Message, TopicPartition
+
+from harness.suite import ROOT, Suite
+
+_SCHEMAS = ROOT / "proto-schemas"
+_MESSAGES = {
+    "email.received": ("tempinbox.events.v1.EmailReceived", "tempinbox/events/v1/email_received.proto"),
+    "inbox.created": ("tempinbox.events.v1.InboxCreated", "tempinbox/events/v1/inbox_created.proto"),
+    "inbox.expired": ("tempinbox.events.v1.InboxExpired", "tempinbox/events/v1/inbox_expired.proto"),
+}
+
+
+@dataclass(frozen=True)
+class Event:
+    """One record; its value is decoded with nothing but proto-schemas, when it is asked for."""
+
+    topic: str
+    partition: int
+    key: str
+    headers: dict[str, str]
+    value: bytes
+
+    @cached_property
+    def fields(self) -> dict[str, list[str]]:
+        """The value's fields by name."""
+        return decode(self.topic, self.value)
+
+    def __getitem__(self, name: str) -> str:
+        """A field that is set once; as protoc prints it, strings without their quotes."""
+        return self.fields[name][0]
+
+
+def decode(topic: str, value: bytes) -> dict[str, list[str]]:
+    """The fields of the outermost message in protoc's text form."""
+    message, schema = _MESSAGES[topic]
+    command = ["protoc", f"--decode={message}", "-I", str(_SCHEMAS), str(_SCHEMAS / schema)]
+    text = subprocess.run(command, input=value, capture_output=True, check=True).stdout.decode()
+    found: dict[str, list[str]] = {}
+    for name, quoted, plain in re.findall(r'^(\w+): (?:"((?:\\.|[^"\\])*)"|(\S+))$', text, re.MULTILINE):
+        found.setdefault(name, []).append(plain or _unescape(quoted))
+    for name in re.findall(r"^(\w+) \{", text, re.MULTILINE):
+        found.setdefault(name, []).append("{…}")
+    return found
+
+
+def _unescape(quoted: str) -> str:
+    return re.sub(r"\\([0-7]{3})", lambda octal: chr(int(octal[1], 8)), quoted).encode("latin-1").decode().replace('\\"', '"').replace("\\\\", "\\")
+
+
+class Topic:
+    """A reader of one topic from the moment it was made. Use as a context manager."""
+
+    def __init__(self, suite: Suite, name: str) -> None:
+        self._name = name
+        self._consumer = Consumer({"bootstrap.servers": suite["KAFKA"], "group.id": "unused", "enable.auto.commit": False, "fetch.wait.max.ms": 20})
+        partitions = self._consumer.list_topics(name, timeout=15).topics[name].partitions
+        self._consumer.assign([self._end(TopicPartition(name, number, OFFSET_END)) for number in partitions])
+        self.seen: list[Event] = []
+
+    def _end(self, partition: TopicPartition) -> TopicPartition:
+        """Where the partition ends now: asked here, since "from the end" is only looked up with the first fetch."""
+        _, end = self._consumer.get_watermark_offsets(partition, timeout=15)
+        return TopicPartition(partition.topic, partition.partition, end)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._consumer.close()
+
+    def events(self, seconds: float) -> Iterator[Event]:
+        """Events as they come, until the time is over."""
+        deadline = time.monotonic() + seconds
+        while (left := deadline - time.monotonic()) > 0:
+            record = self._consumer.poll(min(left, 0.2))
+            if record is not None and record.error() is None:
+                event = self._read(record)
+                self.seen.append(event)
+                yield event
+
+    def wait_for(self, wanted: Callable[[Event], bool], what: str, seconds: float = 20.0) -> Event:
+        """The first wanted event."""
+        for event in self.events(seconds):
+            if wanted(event):
+                return event
+        raise AssertionError(f"no event on {self._name} within {seconds} s: {what}; seen: {[event.fields for event in self.seen]}")
+
+    def _read(self, record: Message) -> Event:
+        headers = {name: bytes(value or b"").decode() for name, value in dict(record.headers() or []).items()}
+        key, value = (bytes(part or b"") for part in (record.key(), record.value()))
+        return Event(self._name, record.partition() or 0, key.decode(), headers, value)

@@ -1,0 +1,230 @@
+#include "common/outbox/outbox.hpp"
+
+#include "integration/common/kafka/collected.hpp"
+#include "integration/common/kafka/sent.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <set>
+
+using namespace tempinbox;
+using namespace std::chrono_literals;
+
+namespace {
+
+const std::string schema = "mailbox";
+
+outbox::row make_row(const std::string& topic, std::string key, std::int64_t sequence, std::string value)
+{
+    outbox::row made;
+    made.id = event_id::make();
+    made.sequence = sequence;
+    made.message.topic = topic;
+    made.message.key = std::move(key);
+    made.message.value = std::move(value);
+    made.message.headers = {{"ce_id", made.id.text()}};
+    return made;
+}
+
+// A process that commits rows and publishes them.
+struct process
+{
+    kafka::producer producer;
+    outbox::publisher publisher;
+
+    explicit process(postgres::pool& db, const kafka::settings& cluster = testing::test_cluster())
+        : producer(testing::test_host(), cluster),
+          publisher(testing::test_host(), db, producer, schema)
+    {}
+};
+
+boost::asio::awaitable<void> commit(postgres::pool& db, const std::string& owner, const std::vector<outbox::row>& rows)
+{
+    return db.transact([owner, rows](pqxx::work& tx) { outbox::insert(tx, schema, owner, rows); });
+}
+
+// As a process that died leaves them: committed, its lease over.
+void leave_behind(testing::scratch_database& scratch, const std::vector<outbox::row>& rows)
+{
+    testing::await(commit(scratch.db(), "dead", rows));
+    scratch.execute("UPDATE mailbox.outbox SET lease_until = now() - interval '1 s' WHERE owner = 'dead'");
+}
+
+int rows_left(testing::scratch_database& scratch)
+{
+    return scratch.execute("SELECT count(*) FROM mailbox.outbox")[0][0].as<int>();
+}
+
+kafka::settings nowhere()
+{
+    kafka::settings cluster;
+    cluster.brokers = "127.0.0.1:1";
+    cluster.properties = {{"delivery.timeout.ms", "700"}};
+    return cluster;
+}
+
+} // namespace
+
+TEST_CASE("what was committed is published at once and deleted once acknowledged", "[outbox]")
+{
+    testing::scratch_database scratch({schema});
+    const auto topic = testing::scratch_topic("outbox");
+    process here(scratch.db());
+    here.publisher.start();
+    const std::vector rows{make_row(topic, "a", 1, "one"), make_row(topic, "b", 1, "two")};
+
+    testing::await(commit(scratch.db(), testing::test_host().instance(), rows));
+    here.publisher.publish(rows);
+
+    testing::collected found(testing::test_cluster(), {topic});
+    REQUIRE(found.has(2));
+    CHECK(testing::eventually([&] { return rows_left(scratch) == 0; }));
+    CHECK(found.records().size() == 2);
+}
+
+TEST_CASE("rows of a process that died are published in order of their keys, whole, and deleted", "[outbox]")
+{
+    testing::scratch_database scratch({schema});
+    const auto topic = testing::scratch_topic("swept", 2);
+    std::vector<outbox::row> rows;
+    std::string binary;
+    for (int c = 0; c < 256; ++c)
+        binary += static_cast<char>(c);
+    for (int i = 60; i > 0; --i)
+        rows.push_back(make_row(topic, "key " + std::to_string(i % 3), i, binary));
+    rows.push_back(make_row(topic, "gone", 1, ""));
+    rows.back().message.is_tombstone = true;
+    leave_behind(scratch, rows);
+
+    process next(scratch.db());
+    next.publisher.start();
+
+    testing::collected found(testing::test_cluster(), {topic});
+    REQUIRE(found.has(61));
+    CHECK(testing::eventually([&] { return rows_left(scratch) == 0; }));
+    std::map<std::string, std::int64_t> last;
+    std::map<std::string, std::int64_t> sequence_of;
+    for (const auto& row : rows)
+        sequence_of[row.id.text()] = row.sequence;
+    for (const auto& record : found.records()) {
+        const auto sequence = sequence_of.at(std::string(*record.header("ce_id")));
+        CHECK(sequence > last[record.key]);
+        last[record.key] = sequence;
+        CHECK(record.is_tombstone == (record.key == "gone"));
+        CHECK((record.is_tombstone || record.value == binary));
+    }
+}
+
+TEST_CASE("a row under another's lease is left alone", "[outbox]")
+{
+    testing::scratch_database scratch({schema});
+    const auto topic = testing::scratch_topic("leased");
+    testing::await(commit(scratch.db(), "another", {make_row(topic, "a", 1, "under lease")}));
+    leave_behind(scratch, {make_row(topic, "a", 2, "left behind")});
+
+    process here(scratch.db());
+    here.publisher.start();
+
+    testing::collected found(testing::test_cluster(), {topic});
+    REQUIRE(found.has(1));
+    CHECK(testing::eventually([&] { return rows_left(scratch) == 1; }));
+    CHECK(found.records()[0].value == "left behind");
+    const auto left = scratch.execute("SELECT owner, lease_until > now() + interval '15 s' FROM mailbox.outbox")[0];
+    CHECK(left[0].as<std::string>() == "another");
+    CHECK(left[1].as<bool>());
+}
+
+TEST_CASE("what the broker did not acknowledge stays, and a sweep publishes it later", "[outbox]")
+{
+    testing::scratch_database scratch({schema});
+    const auto topic = testing::scratch_topic("away");
+    const std::vector rows{make_row(topic, "a", 1, "one")};
+    testing::await(commit(scratch.db(), testing::test_host().instance(), rows));
+    {
+        process without_broker(scratch.db(), nowhere());
+        without_broker.publisher.start();
+        without_broker.publisher.publish(rows);
+        testing::await(without_broker.publisher.drain(5s));
+    }
+    REQUIRE(rows_left(scratch) == 1);
+
+    scratch.execute("UPDATE mailbox.outbox SET lease_until = now() - interval '1 s'");
+    process with_broker(scratch.db());
+    with_broker.publisher.start();
+
+    testing::collected found(testing::test_cluster(), {topic});
+    CHECK(found.has(1));
+    CHECK(testing::eventually([&] { return rows_left(scratch) == 0; }));
+}
+
+TEST_CASE("sweepers of several processes share the work without repeats", "[outbox]")
+{
+    testing::scratch_database scratch({schema});
+    const auto topic = testing::scratch_topic("shared");
+    std::vector<outbox::row> rows;
+    for (int i = 0; i < 3'000; ++i)
+        rows.push_back(make_row(topic, std::to_string(i), 1, "x"));
+    leave_behind(scratch, rows);
+
+    process first(scratch.db()), second(scratch.db()), third(scratch.db());
+    first.publisher.start();
+    second.publisher.start();
+    third.publisher.start();
+
+    REQUIRE(testing::eventually([&] { return rows_left(scratch) == 0; }, 20s));
+    testing::collected found(testing::test_cluster(), {topic});
+    REQUIRE(found.has_all());
+    CHECK(found.records().size() == 3'000);
+}
+
+TEST_CASE("drain publishes what is queued and deletes what was acknowledged", "[outbox]")
+{
+    testing::scratch_database scratch({schema});
+    const auto topic = testing::scratch_topic("drained");
+    process here(scratch.db());
+    here.publisher.start();
+    std::vector<outbox::row> rows;
+    for (int i = 0; i < 500; ++i)
+        rows.push_back(make_row(topic, std::to_string(i), 1, "x"));
+    testing::await(commit(scratch.db(), testing::test_host().instance(), rows));
+    here.publisher.publish(rows);
+
+    testing::await(here.publisher.drain(10s));
+
+    CHECK(rows_left(scratch) == 0);
+}
+
+TEST_CASE("a transaction that rolls back leaves nothing to publish", "[outbox]")
+{
+    testing::scratch_database scratch({schema});
+    const auto refused = testing::await(scratch.db().transact([](pqxx::work& tx) -> result<void> {
+        outbox::insert(tx, schema, "me", {make_row("t", "a", 1, "x")});
+        return failure{errc::conflict, "no"};
+    }));
+
+    CHECK_FALSE(refused);
+    CHECK(rows_left(scratch) == 0);
+}
+
+TEST_CASE("what waits is measured", "[outbox]")
+{
+    testing::scratch_database scratch({"accounts", schema});
+    testing::await(commit(scratch.db(), "another", {make_row("t", "a", 1, "x"), make_row("t", "b", 1, "x")}));
+    scratch.execute("UPDATE mailbox.outbox SET created_at = now() - interval '90 s'");
+    process here(scratch.db(), nowhere());
+    here.publisher.start();
+
+    const auto shows = [](const std::string& line) {
+        return testing::test_host().metrics().text().find(line) != std::string::npos;
+    };
+    CHECK(testing::eventually([&] { return shows("outbox_pending{schema=\"mailbox\"} 2"); }));
+    CHECK(shows("outbox_oldest_age_seconds{schema=\"mailbox\"} 90"));
+}
+
+TEST_CASE("the outbox of the accounts schema has the same shape", "[outbox]")
+{
+    testing::scratch_database scratch({"accounts"});
+    CHECK_NOTHROW(testing::await(scratch.db().transact(
+        [](pqxx::work& tx) { outbox::insert(tx, "accounts", "me", {make_row("account.state", "a", 1, "x")}); })));
+    CHECK(scratch.execute("SELECT count(*) FROM accounts.outbox")[0][0].as<int>() == 1);
+}

@@ -1,0 +1,191 @@
+// What callers see when PostgreSQL or the way to it goes away.
+#include "common/postgres/dsn.hpp"
+#include "common/postgres/pool.hpp"
+#include "common/testing/await.hpp"
+#include "common/testing/relay.hpp"
+#include "common/testing/scratch_database.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <boost/asio/co_spawn.hpp>
+
+using namespace tempinbox;
+using namespace std::chrono_literals;
+
+namespace {
+
+const std::vector<std::string> no_schemas;
+
+boost::asio::awaitable<void> execute(postgres::pool& db, const std::string& sql)
+{
+    return db.transact([sql](pqxx::work& tx) { tx.exec(sql); });
+}
+
+bool works(postgres::pool& db)
+{
+    try {
+        testing::await(execute(db, "SELECT 1"));
+        return true;
+    } catch (const dependency_error&) {
+        return false;
+    }
+}
+
+void terminate_others(testing::scratch_database& scratch, const std::string& condition = "true")
+{
+    scratch.execute(
+        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid() "
+        "AND " +
+        condition);
+}
+
+host_port server_of(testing::scratch_database& scratch)
+{
+    const auto row = scratch.execute("SELECT host(inet_server_addr()), inet_server_port()")[0];
+    return host_port(row[0].as<std::string>(), row[1].as<std::uint16_t>());
+}
+
+std::string through(const testing::relay& relay, const testing::scratch_database& scratch)
+{
+    const auto address = relay.address();
+    return postgres::with_parameter(postgres::with_parameter(scratch.dsn(), "host", address.host), "port",
+                                    std::to_string(address.port));
+}
+
+postgres::settings settings_for(std::string dsn, std::size_t connections = 1)
+{
+    postgres::settings chosen;
+    chosen.dsn = std::move(dsn);
+    chosen.connections = connections;
+    return chosen;
+}
+
+} // namespace
+
+TEST_CASE("an idle connection that the server closed is replaced unseen", "[postgres]")
+{
+    testing::scratch_database scratch(no_schemas);
+    postgres::pool db(testing::test_host(), settings_for(scratch.dsn()));
+    scratch.db().stop();
+
+    for (int i = 0; i < 20; ++i) {
+        testing::await(execute(db, "SELECT 1"));
+        terminate_others(scratch);
+        CHECK_NOTHROW(testing::await(execute(db, "SELECT 1")));
+    }
+}
+
+TEST_CASE("a connection lost during the work is a dependency_error, and the next work finds a fresh one", "[postgres]")
+{
+    testing::scratch_database scratch(no_schemas);
+    scratch.execute("CREATE TABLE t (x int)");
+    auto& db = scratch.db();
+    std::exception_ptr seen;
+    bool is_done = false;
+    boost::asio::co_spawn(testing::test_host().loop(), execute(db, "INSERT INTO t SELECT 1 FROM pg_sleep(4)"),
+                          [&](const std::exception_ptr& error) {
+                              seen = error;
+                              is_done = true;
+                          });
+    testing::eventually([&] {
+        return scratch.execute("SELECT count(*) FROM pg_stat_activity WHERE query LIKE 'INSERT%' AND state = 'active'")[0][0]
+                   .as<int>() == 1;
+    });
+
+    terminate_others(scratch, "query LIKE 'INSERT%'");
+
+    REQUIRE(testing::eventually([&] { return is_done; }));
+    REQUIRE(seen);
+    CHECK_THROWS_AS(std::rethrow_exception(seen), dependency_error);
+    try {
+        std::rethrow_exception(seen);
+    } catch (const postgres::commit_unknown&) {
+        FAIL("nothing was committed for certain");
+    } catch (const dependency_error&) {
+        SUCCEED();
+    }
+    CHECK_NOTHROW(testing::await(execute(db, "SELECT 1")));
+    CHECK(scratch.execute("SELECT count(*) FROM t")[0][0].as<int>() == 0);
+}
+
+TEST_CASE("a connection lost during COMMIT leaves the outcome unknown", "[postgres]")
+{
+    testing::scratch_database scratch(no_schemas);
+    scratch.execute(
+        "CREATE TABLE t (x int);"
+        "CREATE FUNCTION die() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM pg_terminate_backend(pg_backend_pid()); "
+        "RETURN NULL; END $$;"
+        "CREATE CONSTRAINT TRIGGER at_commit AFTER INSERT ON t DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION "
+        "die()");
+
+    CHECK_THROWS_AS(testing::await(execute(scratch.db(), "INSERT INTO t VALUES (1)")), postgres::commit_unknown);
+
+    CHECK_NOTHROW(testing::await(execute(scratch.db(), "SELECT 1")));
+}
+
+TEST_CASE("a connection lost during a single statement leaves the outcome unknown", "[postgres]")
+{
+    testing::scratch_database scratch(no_schemas);
+    const auto die = [](pqxx::connection_base& db) {
+        pqxx::nontransaction(db).exec("SELECT pg_terminate_backend(pg_backend_pid())");
+    };
+
+    CHECK_THROWS_AS(testing::await(scratch.db().run(die)), postgres::commit_unknown);
+
+    CHECK_NOTHROW(testing::await(execute(scratch.db(), "SELECT 1")));
+}
+
+TEST_CASE("a server that was never there is waited for", "[postgres]")
+{
+    testing::scratch_database scratch(no_schemas);
+    testing::relay relay(server_of(scratch));
+    relay.cut();
+    runtime::host host("early", runtime::process_settings{});
+    postgres::pool db(host, settings_for(through(relay, scratch)));
+
+    CHECK(testing::eventually([&] { return host.health().json().find("\"waiting\":{\"postgresql\"") != std::string::npos; }));
+    CHECK_FALSE(host.health().is_ready());
+
+    relay.restore();
+    CHECK(testing::eventually([&] { return host.health().is_ready(); }));
+}
+
+TEST_CASE("a server killed and started again is lost and found", "[postgres]")
+{
+    testing::scratch_database scratch(no_schemas);
+    testing::relay relay(server_of(scratch));
+    postgres::pool db(testing::test_host(), settings_for(through(relay, scratch), 4));
+    REQUIRE(works(db));
+
+    relay.cut();
+    // Fast: refused work does not wait for the server.
+    const auto start = std::chrono::steady_clock::now();
+    for (int i = 0; i < 20; ++i)
+        CHECK_FALSE(works(db));
+    CHECK(std::chrono::steady_clock::now() - start < 5s);
+    CHECK(
+        testing::eventually([] { return testing::test_host().health().json().find("\"postgresql\":\"") != std::string::npos; }));
+
+    relay.restore();
+    CHECK(testing::eventually([&] { return works(db); }));
+}
+
+TEST_CASE("a server that stands still does not hold its callers for ever", "[postgres]")
+{
+    testing::scratch_database scratch(no_schemas);
+    testing::relay relay(server_of(scratch));
+    auto chosen = settings_for(through(relay, scratch), 1);
+    chosen.statement_timeout = 250ms;
+    postgres::pool db(testing::test_host(), chosen);
+    REQUIRE(works(db));
+
+    relay.freeze();
+    int failed = 0;
+    for (int i = 0; i < 3; ++i)
+        boost::asio::co_spawn(testing::test_host().loop(), execute(db, "SELECT 1"),
+                              [&](const std::exception_ptr& error) { failed += error ? 1 : 0; });
+
+    CHECK(testing::eventually([&] { return failed == 3; }));
+    relay.restore();
+    CHECK(testing::eventually([&] { return works(db); }));
+}

@@ -1,0 +1,161 @@
+#include "integration/mailbox/seeds.hpp"
+
+#include "common/events/events.hpp"
+
+#include <catch2/catch.hpp>
+
+using namespace tempinbox;
+using namespace tempinbox::mailbox;
+using namespace std::chrono_literals;
+
+namespace {
+
+boost::asio::awaitable<void> expire_all(expiry_store& store, std::vector<inbox_id>& ended, int& done)
+{
+    for (;;) {
+        const auto batch = co_await store.expire_due();
+        for (const auto& each : batch.ended)
+            ended.push_back(each.id);
+        if (batch.ended.empty())
+            break;
+    }
+    ++done;
+}
+
+} // namespace
+
+TEST_CASE("a due inbox is ended with its event, its place freed and its address quarantined", "[mailbox][postgres]")
+{
+    seeds::world world;
+    const auto account = seeds::account();
+    const auto due = world.create(account, "due");
+    const auto living = world.create(account, "living");
+    world.make_due("inbox_id = '" + due.id.text() + "'");
+
+    const auto batch = testing::await(world.endings.expire_due());
+
+    REQUIRE(batch.ended.size() == 1);
+    CHECK(batch.ended[0].id == due.id);
+    CHECK(batch.oldest_delay >= 3s);
+    REQUIRE(batch.events.size() == 1);
+    CHECK(world.count("outbox WHERE topic = 'inbox.expired' AND event_id = '" + batch.events[0].id.text() + "'") == 1);
+    const auto found = testing::await(world.inboxes.find(account.account, due.id)).value();
+    CHECK_FALSE(found.is_live);
+    CHECK(found.expired_at == found.expires_at);
+    CHECK(testing::await(world.inboxes.find(account.account, living.id)).value().is_live);
+    CHECK(testing::await(world.inboxes.count_live(account.account)) == 1);
+    CHECK(world.count(
+              "addresses WHERE address = 'due@mail.test' AND state = 'quarantined' AND until > now() + interval '29 days'") == 1);
+}
+
+TEST_CASE("a due inbox has ended for readers even before it is marked", "[mailbox][postgres]")
+{
+    seeds::world world;
+    const auto account = seeds::account();
+    const auto due = world.create(account);
+    world.make_due();
+
+    const auto found = testing::await(world.inboxes.find(account.account, due.id)).value();
+
+    CHECK_FALSE(found.is_live);
+    CHECK(found.expired_at == found.expires_at);
+    CHECK(testing::await(world.endings.expire(account.account, due.id)).error().code == errc::not_found);
+}
+
+TEST_CASE("concurrent claimers end each due inbox exactly once", "[mailbox][postgres]")
+{
+    seeds::world world;
+    const auto account = seeds::account(2'000);
+    world.scratch.execute(
+        "INSERT INTO mailbox.inboxes (account_id, inbox_id, email_address, created_at, expires_at) "
+        "SELECT ('00000000-0000-7000-8000-00000000000' || n % 5)::uuid, gen_random_uuid(), n || '@mail.test', "
+        "now() - interval '1 hour', now() - interval '1 second' FROM generate_series(1, 1700) n; "
+        "INSERT INTO mailbox.addresses SELECT email_address, account_id, inbox_id, 'live', expires_at FROM mailbox.inboxes; "
+        "INSERT INTO mailbox.account_usage SELECT account_id, count(*) FROM mailbox.inboxes GROUP BY account_id");
+    expiry_store another(world.scratch.db(), "another", std::chrono::hours(24));
+    std::vector<inbox_id> ended;
+    int done = 0;
+
+    boost::asio::co_spawn(testing::test_host().loop(), expire_all(world.endings, ended, done), boost::asio::detached);
+    boost::asio::co_spawn(testing::test_host().loop(), expire_all(another, ended, done), boost::asio::detached);
+    boost::asio::co_spawn(testing::test_host().loop(), expire_all(world.endings, ended, done), boost::asio::detached);
+    REQUIRE(testing::eventually([&] { return done == 3; }));
+
+    CHECK(ended.size() == 1'700);
+    CHECK(std::set<inbox_id>(ended.begin(), ended.end()).size() == 1'700);
+    CHECK(world.count("outbox WHERE topic = 'inbox.expired'") == 1'700);
+    CHECK(world.count("inboxes WHERE is_live") == 0);
+    CHECK(world.count("account_usage WHERE live_inboxes <> 0") == 0);
+    CHECK(world.count("addresses WHERE state = 'live'") == 0);
+}
+
+TEST_CASE("when the event cannot be written the inbox is not ended", "[mailbox][postgres]")
+{
+    seeds::world world;
+    const auto account = seeds::account();
+    const auto due = world.create(account);
+    world.make_due();
+    world.scratch.execute("ALTER TABLE mailbox.outbox ADD CONSTRAINT nothing_more CHECK (topic <> 'inbox.expired')");
+
+    CHECK_THROWS(testing::await(world.endings.expire_due()));
+
+    CHECK(world.count("inboxes WHERE is_live") == 1);
+    CHECK(world.count("addresses WHERE state = 'live'") == 1);
+    CHECK(testing::await(world.inboxes.count_live(account.account)) == 1);
+}
+
+TEST_CASE("an inbox that another transaction holds is passed over", "[mailbox][postgres]")
+{
+    seeds::world world;
+    const auto account = seeds::account();
+    const auto held = world.create(account);
+    world.create(account);
+    world.make_due();
+    pqxx::connection connection(world.scratch.dsn());
+    pqxx::work holding(connection);
+    holding.exec("SELECT 1 FROM mailbox.inboxes WHERE inbox_id = '" + held.id.text() + "' FOR UPDATE");
+
+    const auto meanwhile = testing::await(world.endings.expire_due());
+    const auto until_next = testing::await(world.endings.until_next_due());
+    holding.abort();
+    const auto afterwards = testing::await(world.endings.expire_due());
+
+    CHECK(meanwhile.ended.size() == 1);
+    CHECK(until_next.value() < 0s);
+    REQUIRE(afterwards.ended.size() == 1);
+    CHECK(afterwards.ended[0].id == held.id);
+}
+
+TEST_CASE("an owner ends an inbox once, and the event says so", "[mailbox][postgres]")
+{
+    seeds::world world;
+    const auto account = seeds::account();
+    const auto mine = world.create(account);
+
+    const auto batch = testing::await(world.endings.expire(account.account, mine.id)).value();
+
+    REQUIRE(batch.events.size() == 1);
+    events::v1::InboxExpired event;
+    REQUIRE(event.ParseFromString(batch.events[0].message.value));
+    CHECK(event.reason() == events::v1::EXPIRY_REASON_DELETED);
+    CHECK(event.email_address() == mine.address);
+    CHECK(testing::await(world.endings.expire(account.account, mine.id)).error().code == errc::not_found);
+    CHECK(world.count("outbox WHERE topic = 'inbox.expired'") == 1);
+}
+
+TEST_CASE("an address is given again once its quarantine is over, not before", "[mailbox][postgres]")
+{
+    seeds::world world;
+    const auto account = seeds::account();
+    const auto first = world.create(account, "ann");
+    testing::await(world.endings.expire(account.account, first.id)).value();
+
+    const auto during = world.try_create(account, "ann");
+    world.scratch.execute("UPDATE mailbox.addresses SET until = now() - interval '1 second'");
+    const auto after = world.try_create(account, "ann");
+
+    CHECK(during.error().code == errc::conflict);
+    REQUIRE(after);
+    CHECK(world.count("addresses WHERE address = 'ann@mail.test' AND state = 'live' AND inbox_id = '" + after->inbox.id.text() +
+                      "'") == 1);
+}

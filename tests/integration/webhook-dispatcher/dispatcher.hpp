@@ -1,0 +1,178 @@
+#pragma once
+
+#include "common/core/encoding.hpp"
+#include "common/crypto/digest.hpp"
+#include "common/events/events.hpp"
+#include "common/testing/await.hpp"
+#include "common/testing/scratch_database.hpp"
+#include "webhook-dispatcher/api/rule_calls.hpp"
+#include "webhook-dispatcher/api/webhook_calls.hpp"
+#include "webhook-dispatcher/delivery/claimer.hpp"
+#include "webhook-dispatcher/delivery/http_sender.hpp"
+#include "webhook-dispatcher/events/intake.hpp"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace tempinbox::testing {
+
+inline crypto::keyring test_keys()
+{
+    static const std::string line = "test:" + to_base64(crypto::random_bytes(32));
+    return crypto::keyring::parse(line).value();
+}
+
+inline webhooks::url_policy loopback_policy()
+{
+    webhooks::url_policy policy;
+    policy.addresses = webhooks::address_policy({*network::parse("127.0.0.0/8")}, {});
+    policy.allows_http = true;
+    return policy;
+}
+
+// The parts of one dispatcher process on a database, without RPC and without a broker: events are handed to `intake`.
+struct dispatcher
+{
+    explicit dispatcher(const std::string& dsn, webhooks::url_policy policy = loopback_policy())
+        : db(test_host(), database(dsn)),
+          producer(test_host(), nowhere()),
+          endpoints(db),
+          rules(db),
+          stored_configs(db),
+          deliveries(db),
+          configs(stored_configs, keys),
+          recorder(test_host(), deliveries, endpoints),
+          sender(test_host(), policy.addresses, {}, ""),
+          engine(
+              test_host(), [this](webhooks::delivery_job job) { return sender.send(std::move(job)); },
+              [this](webhooks::delivery_outcome outcome) { recorder.record(std::move(outcome)); }),
+          claimer(test_host(), deliveries, configs, engine,
+                  [this](webhooks::delivery_outcome outcome) { recorder.record(std::move(outcome)); }),
+          letters(test_host(), producer),
+          intake(test_host(), stored_configs, configs, deliveries, engine, letters),
+          webhook_calls(test_host(), endpoints, keys, policy, {}),
+          rule_calls(rules)
+    {}
+
+    void start()
+    {
+        recorder.start();
+        claimer.start();
+        is_started = true;
+    }
+    ~dispatcher()
+    {
+        if (is_started) {
+            await(claimer.stop());
+            await(engine.drain(std::chrono::seconds(16)));
+            await(recorder.drain(std::chrono::seconds(5)));
+        }
+        db.stop();
+    }
+    dispatcher(const dispatcher&) = delete;
+
+    static postgres::settings database(const std::string& dsn)
+    {
+        postgres::settings chosen;
+        chosen.dsn = dsn;
+        chosen.connections = 4;
+        return chosen;
+    }
+    static kafka::settings nowhere()
+    {
+        kafka::settings cluster;
+        cluster.brokers = "127.0.0.1:1";
+        return cluster;
+    }
+
+    crypto::keyring keys = test_keys();
+    postgres::pool db;
+    kafka::producer producer;
+    webhooks::endpoint_store endpoints;
+    webhooks::rule_store rules;
+    webhooks::config_store stored_configs;
+    webhooks::delivery_store deliveries;
+    webhooks::config_cache configs;
+    webhooks::outcome_recorder recorder;
+    webhooks::http_sender sender;
+    webhooks::delivery_engine engine;
+    webhooks::due_claimer claimer;
+    webhooks::dead_letters letters;
+    webhooks::event_intake intake;
+    webhooks::webhook_calls webhook_calls;
+    webhooks::rule_calls rule_calls;
+    bool is_started = false;
+};
+
+// An account as the gateway describes it.
+inline accounts::v1::AccountState account_on_plan(account_id account, int webhooks, int routing_rules, std::int64_t version = 1)
+{
+    plans::account_state state;
+    state.account = account;
+    state.plan = "premium";
+    state.limits.webhooks = webhooks;
+    state.limits.routing_rules = routing_rules;
+    state.version = version;
+    return plans::to_proto(state);
+}
+
+inline webhooks::v1::CreateWebhookRequest webhook_request(account_id account, const std::string& url, int webhooks = 5)
+{
+    webhooks::v1::CreateWebhookRequest request;
+    *request.mutable_account() = account_on_plan(account, webhooks, 20);
+    request.set_webhook_id(webhook_id::make().text());
+    request.set_url(url);
+    return request;
+}
+
+inline webhooks::v1::CreateRuleRequest rule_request(account_id account, const std::string& webhook,
+                                                    const std::string& subject = "")
+{
+    webhooks::v1::CreateRuleRequest request;
+    *request.mutable_account() = account_on_plan(account, 5, 20);
+    request.set_rule_id(rule_id::make().text());
+    request.set_name("rule");
+    request.set_webhook_id(webhook);
+    request.set_is_enabled(true);
+    if (!subject.empty()) {
+        auto& condition = *request.add_conditions();
+        condition.set_field("subject");
+        condition.set_operator_("contains");
+        condition.set_value(subject);
+    }
+    return request;
+}
+
+inline kafka::record to_record(const outbox::row& row)
+{
+    kafka::record record;
+    record.topic = row.message.topic;
+    record.key = row.message.key;
+    record.value = row.message.value;
+    record.headers = row.message.headers;
+    record.is_tombstone = row.message.is_tombstone;
+    return record;
+}
+
+inline events::v1::EmailReceived email(account_id account, const std::string& subject = "Hello")
+{
+    events::v1::EmailReceived message;
+    message.set_email_id(email_id::make().text());
+    message.set_inbox_id(inbox_id::make().text());
+    message.set_account_id(account.text());
+    message.set_from("sender@example.com");
+    message.set_subject(subject);
+    message.add_to("box@example.org");
+    const auto now = to_unix_micros(system_clock_source{}.now());
+    message.mutable_received_at()->set_seconds(now / 1'000'000);
+    message.mutable_received_at()->set_nanos(static_cast<int>(now % 1'000'000) * 1'000);
+    return message;
+}
+
+inline kafka::record email_record(const events::v1::EmailReceived& message)
+{
+    return to_record(events::make_row(message, trace::traceparent::make()));
+}
+
+} // namespace tempinbox::testing

@@ -1,0 +1,76 @@
+#pragma once
+
+#include "common/http/server.hpp"
+#include "common/testing/await.hpp"
+
+#include <chrono>
+#include <deque>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace tempinbox::testing {
+
+// A webhook receiver on loopback: keeps what it got and answers as told, 200 otherwise.
+class receiver
+{
+public:
+    struct answer
+    {
+        unsigned status = 200;
+        std::string body;
+        http::header_list headers;
+        std::chrono::milliseconds delay{0};
+
+        answer() = default;
+        explicit answer(unsigned code, std::string text = {}) : status(code), body(std::move(text)) {}
+    };
+
+    receiver() : server_(test_host(), http::server_settings{}, [this](http::request& request) { return handle(request); })
+    {
+        server_.start();
+    }
+    ~receiver()
+    {
+        server_.stop();
+        await(server_.drain(std::chrono::milliseconds(500)));
+    }
+    receiver(const receiver&) = delete;
+
+    std::string url(const std::string& path = "/hook") const { return "http://" + server_.local_address().text() + path; }
+    // The next requests get these, in order; later ones the default.
+    void answer_with(std::vector<answer> answers) { answers_ = {answers.begin(), answers.end()}; }
+    void answer_always(answer given) { default_ = std::move(given); }
+
+    const std::vector<http::request>& requests() const { return requests_; }
+    bool got(std::size_t count, std::chrono::milliseconds deadline = std::chrono::seconds(10))
+    {
+        return eventually([&] { return requests_.size() >= count; }, deadline);
+    }
+
+private:
+    http::awaitable<http::response> handle(http::request& request)
+    {
+        requests_.push_back(request);
+        answer chosen = default_;
+        if (!answers_.empty()) {
+            chosen = answers_.front();
+            answers_.pop_front();
+        }
+        if (chosen.delay.count() != 0) {
+            boost::asio::steady_timer timer(test_host().loop(), chosen.delay);
+            co_await timer.async_wait(boost::asio::use_awaitable);
+        }
+        http::response response(chosen.status, "text/plain", chosen.body);
+        for (const auto& [name, value] : chosen.headers)
+            response.set(name, value);
+        co_return response;
+    }
+
+    std::vector<http::request> requests_;
+    std::deque<answer> answers_;
+    answer default_;
+    http::server server_;
+};
+
+} // namespace tempinbox::testing

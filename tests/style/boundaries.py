@@ -1,0 +1,101 @@
+"""Which folder may include what: libraries stay in their room, arrows between rooms point down, no service knows another."""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+
+from source import Problem, Source
+
+# A room includes rooms of its own or a lower line only.
+LAYERS = [
+    {"core"},
+    {"config", "log", "metrics", "json", "crypto", "trace", "extract", "mime", "rules"},
+    {"runtime"},
+    {"http", "kafka", "postgres"},
+    {"admin", "rpc", "outbox", "plans", "events", "migrations"},
+    {"mailbox", "accounts", "testing"},
+]
+_LEVEL = {room: level for level, rooms in enumerate(LAYERS) for room in rooms}
+
+# A library's headers, and the only places that may see them.
+_LIBRARIES = {
+    r"boost/beast": r"^libs/common/http/|^libs/boost/",
+    r"librdkafka/": r"^libs/common/kafka/",
+    r"pqxx/": r"^libs/common/(postgres|outbox|testing)/|_store\.[ch]pp$|/outbox\.[ch]pp$",
+    r"rapidjson/": r"^libs/common/json/",
+    r"gmime/": r"^libs/mime/",
+}
+_INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"]+)[>"]', re.MULTILINE)
+_GENERATED = "tempinbox"
+
+
+def check(sources: list[Source]) -> Iterator[Problem]:
+    """All of these rules."""
+    edges: dict[str, dict[str, Problem]] = defaultdict(dict)
+    services = {source.path.parts[1] for source in sources if source.path.parts[0] == "services" and len(source.path.parts) > 2}
+    for source in sources:
+        if not source.is_cpp:
+            continue
+        here = _room(source.path)
+        for found in _INCLUDE.finditer(source.text):
+            name = found[2]
+            yield from _check_library(source, found.start(), name)
+            if found[1] == '"':
+                yield from _check_service(source, found.start(), name, services)
+            there = _room(Path("libs", name)) if found[1] == '"' and not name.startswith(_GENERATED) else None
+            if here and there in _LEVEL and there != here:
+                edges[here].setdefault(str(there), source.problem(found.start(), f"includes {name}: room {there} lies above {here}"))
+    yield from _check_layers(edges)
+    yield from _check_cycles(edges)
+
+
+def _room(path: Path) -> str | None:
+    """The room of a file of libs/; None elsewhere."""
+    parts = path.parts
+    if parts[0] != "libs" or len(parts) < 3:
+        return None
+    return parts[2] if parts[1] == "common" and len(parts) > 3 else parts[1]
+
+
+def _check_library(source: Source, offset: int, name: str) -> Iterator[Problem]:
+    if source.path.parts[0] == "tests":
+        return
+    for header, places in _LIBRARIES.items():
+        if re.match(header, name) and not re.search(places, str(source.path)):
+            yield source.problem(offset, f"includes <{name}>, which belongs behind another room (allowed: {places})")
+
+
+def _check_service(source: Source, offset: int, name: str, services: set[str]) -> Iterator[Problem]:
+    top, other = source.path.parts[0], name.split("/")[0]
+    # A room of libs/ may have a service's name within common/ only, so the first part of an include tells a service.
+    if other not in services or (top == "services" and source.path.parts[1] == other) or top == "tests":
+        return
+    yield source.problem(offset, f"includes {name} of another service")
+
+
+def _check_layers(edges: dict[str, dict[str, Problem]]) -> Iterator[Problem]:
+    for here, others in edges.items():
+        if here not in _LEVEL:
+            yield from (
+                Problem(it.path, it.line, f"room {here} is unknown: give it a line in tests/style/boundaries.py") for it in list(others.values())[:1]
+            )
+            continue
+        yield from (problem for there, problem in others.items() if _LEVEL[there] > _LEVEL[here])
+
+
+def _check_cycles(edges: dict[str, dict[str, Problem]]) -> Iterator[Problem]:
+    done: set[str] = set()
+
+    def walk(room: str, path: list[str]) -> Iterator[Problem]:
+        for there, problem in edges.get(room, {}).items():
+            if there in path:
+                cycle = " -> ".join([*path[path.index(there) :], there])
+                yield Problem(problem.path, problem.line, f"rooms include each other: {cycle}")
+            elif there not in done:
+                yield from walk(there, [*path, there])
+        done.add(room)
+
+    for room in sorted(edges):
+        if room not in done:
+            yield from walk(room, [room])

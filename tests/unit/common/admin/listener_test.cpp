@@ -1,0 +1,77 @@
+#include "common/admin/listener.hpp"
+#include "common/http/client.hpp"
+#include "common/json/value.hpp"
+#include "common/log/log.hpp"
+#include "common/testing/await.hpp"
+
+#include <catch2/catch.hpp>
+
+using namespace tempinbox;
+using Catch::Contains;
+
+namespace {
+
+// A listener on a host of its own would need a loop of its own; health and metrics are the test host's.
+struct running_listener
+{
+    running_listener() { listener.start(); }
+    ~running_listener()
+    {
+        listener.stop();
+        testing::eventually([] { return false; }, std::chrono::milliseconds(20));
+    }
+
+    http::client_response ask(const std::string& method, const std::string& path)
+    {
+        http::client_request outgoing;
+        outgoing.method = method;
+        outgoing.url = "http://" + listener.local_address().text() + path;
+        return testing::await(client.send(std::move(outgoing)));
+    }
+
+    admin::listener listener{testing::test_host()};
+    http::client client{testing::test_host(), {}};
+};
+
+} // namespace
+
+TEST_CASE("the operator's port says that the process lives and whether it is ready", "[admin]")
+{
+    running_listener running;
+    auto& health = testing::test_host().health();
+
+    CHECK(running.ask("GET", "/livez").status == 200);
+    health.expect("admin-test");
+    const auto waiting = running.ask("GET", "/readyz");
+    health.met("admin-test");
+    const auto ready = running.ask("GET", "/readyz");
+
+    CHECK(waiting.status == 503);
+    CHECK(json::value::parse(waiting.body).value()["ready"].boolean() == false);
+    CHECK(ready.status == 200);
+    CHECK(json::value::parse(ready.body).value()["ready"].boolean());
+}
+
+TEST_CASE("metrics are Prometheus text", "[admin]")
+{
+    running_listener running;
+    running.ask("GET", "/livez");
+
+    const auto answer = running.ask("GET", "/metrics");
+
+    CHECK(answer.status == 200);
+    CHECK(answer.header("Content-Type") == "text/plain; version=0.0.4; charset=utf-8");
+    CHECK_THAT(answer.body, Contains("# TYPE http_server_request_duration_seconds histogram") && Contains("server=\"admin\""));
+}
+
+TEST_CASE("the log level changes while running", "[admin]")
+{
+    running_listener running;
+
+    CHECK(running.ask("POST", "/log-level?level=error").body == R"({"level":"error"})");
+    const auto wrong = running.ask("POST", "/log-level?level=loud");
+    CHECK(wrong.status == 400);
+    CHECK_THAT(wrong.body, Contains("level must be one of debug, info, warning, error"));
+    CHECK(running.ask("GET", "/log-level?level=debug").status == 405);
+    CHECK(running.ask("GET", "/nothing").status == 404);
+}

@@ -1,0 +1,197 @@
+#include "common/events/events.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <google/protobuf/timestamp.pb.h>
+
+using namespace tempinbox;
+
+namespace {
+
+const std::string email = "0193a2b4-0000-7000-8000-000000000001";
+const std::string inbox = "0193a2b4-0000-7000-8000-000000000002";
+const std::string account = "0193a2b4-0000-7000-8000-000000000003";
+const trace::traceparent parent = *trace::traceparent::parse("00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01");
+
+events::v1::EmailReceived some_email()
+{
+    events::v1::EmailReceived event;
+    event.set_email_id(email);
+    event.set_inbox_id(inbox);
+    event.set_account_id(account);
+    event.set_sequence(7);
+    event.set_subject("Hello");
+    event.mutable_received_at()->set_seconds(1'795'255'200);
+    event.mutable_received_at()->set_nanos(123'456'789);
+    return event;
+}
+
+kafka::record as_read(const outbox::row& row)
+{
+    kafka::record record;
+    record.topic = row.message.topic;
+    record.partition = 3;
+    record.offset = 42;
+    record.key = row.message.key;
+    record.value = row.message.value;
+    record.is_tombstone = row.message.is_tombstone;
+    record.headers = row.message.headers;
+    return record;
+}
+
+} // namespace
+
+TEST_CASE("email.received is a CloudEvent in binary mode", "[events]")
+{
+    const auto row = events::make_row(some_email(), parent);
+
+    CHECK(row.id.text() == email);
+    CHECK(row.sequence == 7);
+    CHECK(row.message.topic == "email.received");
+    CHECK(row.message.key == inbox);
+    CHECK_FALSE(row.message.is_tombstone);
+    CHECK(row.message.headers == kafka::header_list{{"ce_specversion", "1.0"},
+                                                    {"ce_id", email},
+                                                    {"ce_type", "email.received"},
+                                                    {"ce_source", "/tempinbox/mail-ingest"},
+                                                    {"ce_time", "2026-11-21T10:00:00.123Z"},
+                                                    {"content-type", "application/protobuf"},
+                                                    {"traceparent", parent.text()}});
+}
+
+TEST_CASE("an id that came in capitals is published in lower case", "[events]")
+{
+    auto event = some_email();
+    event.set_email_id("0193A2B4-0000-7000-8000-000000000001");
+    CHECK(events::make_row(event, parent).message.headers[1].second == email);
+}
+
+TEST_CASE("an event without an id cannot be made", "[events]")
+{
+    CHECK_THROWS(events::make_row(events::v1::EmailReceived(), parent));
+}
+
+TEST_CASE("email.received is read as it was made", "[events]")
+{
+    const auto record = as_read(events::make_row(some_email(), parent));
+
+    const auto read = events::read_email_received(record);
+    const auto envelope = events::read_envelope(record);
+
+    REQUIRE(read);
+    CHECK(read->SerializeAsString() == some_email().SerializeAsString());
+    REQUIRE(envelope);
+    CHECK(envelope->id.text() == email);
+    CHECK(envelope->type == "email.received");
+    CHECK(to_iso8601(envelope->time) == "2026-11-21T10:00:00.123Z");
+    REQUIRE(envelope->parent);
+    CHECK(envelope->parent->text() == parent.text());
+}
+
+TEST_CASE("the events of an inbox are ordered: made, mail, ended", "[events]")
+{
+    events::v1::InboxCreated created;
+    created.set_inbox_id(inbox);
+    created.set_account_id(account);
+    created.set_email_address("a@example.com");
+    events::v1::InboxExpired expired;
+    expired.set_inbox_id(inbox);
+    expired.set_account_id(account);
+
+    const auto made = events::make_row(created, event_id::make(), parent);
+    const auto ended = events::make_row(expired, event_id::make(), parent);
+
+    CHECK(made.message.key == ended.message.key);
+    CHECK(made.sequence < events::make_row(some_email(), parent).sequence);
+    CHECK(ended.sequence > 1'000'000'000);
+    CHECK(events::read_inbox_created(as_read(made))->email_address() == "a@example.com");
+    CHECK(events::read_inbox_expired(as_read(ended))->inbox_id() == inbox);
+}
+
+TEST_CASE("account.state is keyed by the account; a deleted account is a tombstone", "[events]")
+{
+    plans::account_state state;
+    state.account = account_id::parse(account).value();
+    state.plan = "pro";
+    state.version = 9;
+
+    const auto row = events::make_row(state, event_id::make(), parent);
+    CHECK(row.message.topic == "account.state");
+    CHECK(row.message.key == account);
+    CHECK(row.sequence == 9);
+    const auto read = events::read_account_state(as_read(row));
+    REQUIRE(read);
+    CHECK(read->plan == "pro");
+    CHECK(read->version == 9);
+
+    state.is_deleted = true;
+    const auto tombstone = events::make_row(state, event_id::make(), parent);
+    CHECK(tombstone.message.is_tombstone);
+    CHECK(tombstone.message.value.empty());
+    const auto gone = events::read_account_state(as_read(tombstone));
+    REQUIRE(gone);
+    CHECK(gone->is_deleted);
+    CHECK(gone->account == state.account);
+    CHECK(gone->version > 9);
+}
+
+TEST_CASE("what cannot be read is a failure that says why", "[events]")
+{
+    auto record = as_read(events::make_row(some_email(), parent));
+
+    SECTION("a value that is no message")
+    {
+        record.value = "\xff\xff\xff";
+        CHECK(events::read_email_received(record).error().message.find("EmailReceived") != std::string::npos);
+    }
+    SECTION("a tombstone")
+    {
+        record.is_tombstone = true;
+        CHECK_FALSE(events::read_email_received(record));
+    }
+    SECTION("a message with a bad id")
+    {
+        auto event = some_email();
+        event.set_inbox_id("x");
+        record.value = event.SerializeAsString();
+        CHECK(events::read_email_received(record).error().message.find("inboxId") != std::string::npos);
+    }
+    SECTION("no ce_id")
+    {
+        record.headers.clear();
+        CHECK(events::read_envelope(record).error().message.find("ce_id") != std::string::npos);
+    }
+    SECTION("a ce_id that is no version 7 UUID")
+    {
+        record.headers.emplace_back("ce_id", "0193a2b4-0000-4000-8000-000000000001");
+        CHECK_FALSE(events::read_envelope(record));
+    }
+}
+
+TEST_CASE("an invalid traceparent or time is not fatal", "[events]")
+{
+    auto record = as_read(events::make_row(some_email(), parent));
+    record.headers.emplace_back("traceparent", "rubbish");
+    record.headers.emplace_back("ce_time", "yesterday");
+
+    const auto envelope = events::read_envelope(record);
+
+    REQUIRE(envelope);
+    CHECK_FALSE(envelope->parent);
+    CHECK(envelope->time == envelope->id.value().time());
+}
+
+TEST_CASE("a dead letter is the record as it came, and why", "[events]")
+{
+    const auto record = as_read(events::make_row(some_email(), parent));
+
+    const auto letter = events::make_dead_letter(record, "webhook-dispatcher", "it is broken");
+
+    CHECK(letter.topic == "email.received.dead-letter");
+    CHECK(letter.key == record.key);
+    CHECK(letter.value == record.value);
+    REQUIRE(letter.headers.size() == record.headers.size() + 3);
+    CHECK(letter.headers[7] == std::pair<std::string, std::string>("dead_letter_reason", "it is broken"));
+    CHECK(letter.headers[8] == std::pair<std::string, std::string>("dead_letter_source", "email.received/3/42"));
+    CHECK(letter.headers[9] == std::pair<std::string, std::string>("dead_letter_consumer", "webhook-dispatcher"));
+}

@@ -1,0 +1,44 @@
+#include "common/http/message.hpp"
+
+#include <catch2/catch.hpp>
+
+using namespace tempinbox;
+
+TEST_CASE("header names compare without case", "[http]")
+{
+    const http::header_list headers{{"Content-Type", "text/plain"}, {"X-A", "1"}};
+
+    CHECK(http::find_header(headers, "content-type") == "text/plain");
+    CHECK_FALSE(http::find_header(headers, "x-b"));
+}
+
+TEST_CASE("setting a response header replaces it", "[http]")
+{
+    http::response answer(200, "text/plain", "x");
+    answer.set("content-type", "text/html").set("X-Count", 5);
+
+    REQUIRE(answer.headers.size() == 2);
+    CHECK(answer.headers[0].second == "text/html");
+    CHECK(answer.headers[1].second == "5");
+}
+
+TEST_CASE("problems have the API's error body", "[http]")
+{
+    const auto missing = http::problem(failure{errc::not_found, "Inbox \"x\" does not exist"});
+    CHECK(missing.status == 404);
+    CHECK(missing.body == R"({"statusCode":404,"error":"Not Found","message":"Inbox \"x\" does not exist"})");
+    CHECK(http::find_header(missing.headers, "content-type") == "application/json");
+
+    CHECK(http::problem(failure{errc::rate_limited, "slow down"}).status == 429);
+    CHECK(http::problem(failure{errc::payload_too_large, "too large"}).body.find("\"error\":\"Content Too Large\"") !=
+          std::string::npos);
+    CHECK(http::find_header(http::problem(failure{errc::unavailable, "away"}).headers, "retry-after") == "1");
+}
+
+TEST_CASE("a request knows its raw path", "[http]")
+{
+    http::request received;
+    received.target = "/a%2Fb?c=/d";
+
+    CHECK(received.raw_path() == "/a%2Fb");
+}

@@ -1,0 +1,42 @@
+#pragma once
+
+#include "common/core/network.hpp"
+#include "common/testing/await.hpp"
+
+#include <boost/asio/ip/tcp.hpp>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace tempinbox::testing {
+
+// What one connection answers to its requests, in order; after the last answer it closes unless it stays open. An empty answer is
+// none.
+struct script
+{
+    script(std::vector<std::string> given, bool open = true) : answers(std::move(given)), stays_open(open) {}
+    std::vector<std::string> answers;
+    bool stays_open;
+};
+
+// A server on the test loop that says exactly what a test wants, well-formed or not. Each connection follows the next script.
+class scripted_server
+{
+public:
+    explicit scripted_server(std::vector<script> scripts);
+    ~scripted_server();
+
+    host_port address() const;
+    std::string url(std::string_view path = "/") const { return "http://" + address().text() + std::string(path); }
+    std::size_t connections() const;
+    // Heads and bodies as they came.
+    const std::vector<std::string>& requests() const;
+    void close_connections();
+
+private:
+    struct state;
+    std::shared_ptr<state> state_;
+};
+
+} // namespace tempinbox::testing

@@ -1,0 +1,69 @@
+#include "unit/common/http/self_signed.hpp"
+
+#include <openssl/ec.h>
+#include <openssl/evp.h>
+#include <openssl/pem.h>
+#include <openssl/x509.h>
+#include <openssl/x509v3.h>
+
+#include <memory>
+
+namespace tempinbox::testing {
+namespace {
+
+template <class T, void (*Free)(T*)>
+struct freed_by
+{
+    void operator()(T* object) const { Free(object); }
+};
+
+using key_pointer = std::unique_ptr<EVP_PKEY, freed_by<EVP_PKEY, EVP_PKEY_free>>;
+using certificate_pointer = std::unique_ptr<X509, freed_by<X509, X509_free>>;
+using bio_pointer = std::unique_ptr<BIO, freed_by<BIO, BIO_free_all>>;
+
+std::string text_of(BIO* memory)
+{
+    char* bytes = nullptr;
+    const auto length = BIO_get_mem_data(memory, &bytes);
+    return {bytes, static_cast<std::size_t>(length)};
+}
+
+void add_extension(X509* certificate, int kind, const std::string& content)
+{
+    X509V3_CTX context;
+    X509V3_set_ctx_nodb(&context);
+    X509V3_set_ctx(&context, certificate, certificate, nullptr, nullptr, 0);
+    X509_EXTENSION* extension = X509V3_EXT_conf_nid(nullptr, &context, kind, content.c_str());
+    X509_add_ext(certificate, extension, -1);
+    X509_EXTENSION_free(extension);
+}
+
+} // namespace
+
+self_signed make_self_signed(const std::string& names)
+{
+    static long serial = 0;
+    const key_pointer key(EVP_EC_gen("P-256"));
+    const certificate_pointer certificate(X509_new());
+    X509_set_version(certificate.get(), 2);
+    ASN1_INTEGER_set(X509_get_serialNumber(certificate.get()), ++serial);
+    X509_gmtime_adj(X509_getm_notBefore(certificate.get()), -60);
+    X509_gmtime_adj(X509_getm_notAfter(certificate.get()), 3600);
+    X509_set_pubkey(certificate.get(), key.get());
+    X509_NAME* const subject = X509_get_subject_name(certificate.get());
+    const auto common_name = "test " + std::to_string(serial);
+    X509_NAME_add_entry_by_txt(subject, "CN", MBSTRING_ASC, reinterpret_cast<const unsigned char*>(common_name.c_str()), -1, -1,
+                               0);
+    X509_set_issuer_name(certificate.get(), subject);
+    add_extension(certificate.get(), NID_basic_constraints, "critical,CA:TRUE");
+    add_extension(certificate.get(), NID_subject_alt_name, names);
+    X509_sign(certificate.get(), key.get(), EVP_sha256());
+
+    const bio_pointer certificate_text(BIO_new(BIO_s_mem()));
+    const bio_pointer key_text(BIO_new(BIO_s_mem()));
+    PEM_write_bio_X509(certificate_text.get(), certificate.get());
+    PEM_write_bio_PrivateKey(key_text.get(), key.get(), nullptr, nullptr, 0, nullptr, nullptr);
+    return {text_of(certificate_text.get()), text_of(key_text.get())};
+}
+
+} // namespace tempinbox::testing

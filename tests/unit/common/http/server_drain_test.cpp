@@ -1,0 +1,129 @@
+#include "unit/common/http/raw_client.hpp"
+#include "unit/common/http/running_server.hpp"
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/redirect_error.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <catch2/catch.hpp>
+
+using namespace tempinbox;
+using Catch::Contains;
+using Catch::StartsWith;
+using std::chrono::milliseconds;
+using testing::raw_client;
+using testing::running_server;
+
+namespace {
+
+// Answers once its gate opens.
+class gated
+{
+public:
+    gated() : gate_(testing::test_host().loop(), std::chrono::steady_clock::time_point::max()) {}
+
+    http::handler handler()
+    {
+        return [this](http::request& received) { return wait(received); };
+    }
+
+    void open() { gate_.cancel(); }
+    int waiting() const { return waiting_; }
+
+private:
+    http::awaitable<http::response> wait(http::request&)
+    {
+        ++waiting_;
+        boost::system::error_code opened;
+        co_await gate_.async_wait(boost::asio::redirect_error(boost::asio::use_awaitable, opened));
+        --waiting_;
+        co_return http::response(200, "text/plain", "done");
+    }
+
+    boost::asio::steady_timer gate_;
+    int waiting_ = 0;
+};
+
+constexpr std::string_view get = "GET / HTTP/1.1\r\nHost: h\r\n\r\n";
+
+} // namespace
+
+TEST_CASE("a draining server answers what is under way and closes what is idle", "[http]")
+{
+    gated gate;
+    running_server running(gate.handler());
+    raw_client busy(running.address());
+    raw_client idle(running.address());
+    idle.send(get);
+    busy.send(get);
+    REQUIRE(testing::eventually([&] { return gate.waiting() == 2; }));
+    bool is_drained = false;
+    gate.open();
+    REQUIRE_THAT(idle.read_response(), StartsWith("HTTP/1.1 200"));
+    REQUIRE_THAT(busy.read_response(), StartsWith("HTTP/1.1 200"));
+    busy.send(get);
+    REQUIRE(testing::eventually([&] { return gate.waiting() == 1; }));
+
+    boost::asio::co_spawn(testing::test_host().loop(), running.server.drain(std::chrono::seconds(10)),
+                          [&is_drained](std::exception_ptr) { is_drained = true; });
+
+    CHECK(idle.is_closed());
+    CHECK_THROWS(raw_client(running.address()));
+    CHECK_FALSE(is_drained);
+    gate.open();
+    CHECK_THAT(busy.read_to_end(), StartsWith("HTTP/1.1 200") && Contains("\r\nConnection: close\r\n"));
+    CHECK(testing::eventually([&] { return is_drained; }));
+}
+
+TEST_CASE("a connection made just before the drain still gets its answer", "[http]")
+{
+    running_server running(
+        [](http::request&) -> http::awaitable<http::response> { co_return http::response(200, "text/plain", "ok"); });
+    raw_client client(running.address());
+    bool is_drained = false;
+
+    boost::asio::co_spawn(testing::test_host().loop(), running.server.drain(std::chrono::seconds(10)),
+                          [&is_drained](std::exception_ptr) { is_drained = true; });
+    client.pause();
+    client.send(get);
+
+    CHECK_THAT(client.read_to_end(), StartsWith("HTTP/1.1 200") && Contains("\r\nConnection: close\r\n"));
+    CHECK(testing::eventually([&] { return is_drained; }));
+}
+
+TEST_CASE("a drain gives up when its time is over", "[http]")
+{
+    gated gate;
+    running_server running(gate.handler());
+    raw_client client(running.address());
+    client.send(get);
+    REQUIRE(testing::eventually([&] { return gate.waiting() == 1; }));
+
+    testing::await(running.server.drain(milliseconds(50)));
+
+    CHECK(running.server.connections() == 1);
+    gate.open();
+}
+
+TEST_CASE("stopping closes connections and tells handlers that listen", "[http]")
+{
+    bool is_told = false;
+    running_server running([&is_told](http::request& received) -> http::awaitable<http::response> {
+        boost::asio::steady_timer timer(testing::test_host().loop(), std::chrono::seconds(60));
+        received.on_hang_up = [&] {
+            is_told = true;
+            timer.cancel();
+        };
+        boost::system::error_code ignored;
+        co_await timer.async_wait(boost::asio::redirect_error(boost::asio::use_awaitable, ignored));
+        co_return http::response(200, "text/plain", "late");
+    });
+    raw_client client(running.address());
+    client.send(get);
+    REQUIRE_FALSE(client.is_closed(milliseconds(30)));
+
+    running.server.stop();
+
+    CHECK(client.is_closed());
+    CHECK(is_told);
+}

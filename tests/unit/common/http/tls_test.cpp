@@ -1,0 +1,154 @@
+#include "common/http/client.hpp"
+#include "unit/common/http/running_server.hpp"
+#include "unit/common/http/scripted_server.hpp"
+#include "unit/common/http/self_signed.hpp"
+#include "unit/common/scratch_folder.hpp"
+
+#include <catch2/catch.hpp>
+
+using namespace tempinbox;
+using Catch::Contains;
+using http::exchange_error;
+using std::chrono::milliseconds;
+
+namespace {
+
+http::awaitable<http::response> echo(http::request& received)
+{
+    co_return http::response(200, "text/plain", received.is_tls ? "tls " + received.body : "plain");
+}
+
+http::server_settings with_certificate(const testing::scratch_folder& folder, const std::string& names)
+{
+    const auto pair = testing::make_self_signed(names);
+    http::server_settings settings;
+    settings.certificate_file = folder.write("certificate.pem", pair.certificate);
+    settings.key_file = folder.write("key.pem", pair.key);
+    return settings;
+}
+
+http::client_settings trusting(const std::string& certificate_file)
+{
+    http::client_settings settings;
+    settings.ca_file = certificate_file;
+    settings.resolve = [](const std::string&) -> http::awaitable<std::vector<boost::asio::ip::address>> {
+        std::vector<boost::asio::ip::address> found;
+        found.push_back(boost::asio::ip::make_address("127.0.0.1"));
+        co_return found;
+    };
+    return settings;
+}
+
+http::client_response post(http::client& client, const std::string& host, const testing::running_server& running,
+                           std::string body = "hi")
+{
+    http::client_request outgoing;
+    outgoing.method = "POST";
+    outgoing.url = "https://" + host + ":" + std::to_string(running.address().port) + "/";
+    outgoing.body = std::move(body);
+    return testing::await(client.send(std::move(outgoing)));
+}
+
+} // namespace
+
+TEST_CASE("client and server speak TLS", "[http][tls]")
+{
+    const testing::scratch_folder folder;
+    testing::running_server running(echo, with_certificate(folder, "DNS:good.test,IP:127.0.0.1"));
+    http::client client(testing::test_host(), trusting(folder.file("certificate.pem")));
+
+    const auto by_name = post(client, "good.test", running);
+    const auto again = post(client, "good.test", running, std::string(60'000, 'x'));
+    const auto by_address = post(client, "127.0.0.1", running);
+
+    CHECK(by_name.error_text.empty());
+    CHECK(by_name.body == "tls hi");
+    CHECK(again.body.size() == 60'004);
+    CHECK(by_address.body == "tls hi");
+    CHECK(running.server.connections() == 2);
+}
+
+TEST_CASE("a certificate for another host or of an unknown issuer is refused", "[http][tls]")
+{
+    const testing::scratch_folder folder;
+    testing::running_server running(echo, with_certificate(folder, "DNS:good.test"));
+    const auto stranger = folder.write("stranger.pem", testing::make_self_signed("DNS:good.test").certificate);
+
+    http::client mismatch(testing::test_host(), trusting(folder.file("certificate.pem")));
+    const auto other_name = post(mismatch, "evil.test", running);
+    const auto other_address = post(mismatch, "127.0.0.1", running);
+    http::client distrusting(testing::test_host(), trusting(stranger));
+    const auto unknown = post(distrusting, "good.test", running);
+    auto blind_settings = trusting(stranger);
+    blind_settings.verify_certificates = false;
+    http::client blind(testing::test_host(), blind_settings);
+
+    CHECK(other_name.error == exchange_error::tls);
+    CHECK(other_address.error == exchange_error::tls);
+    CHECK(unknown.error == exchange_error::tls);
+    CHECK_THAT(unknown.error_text, Contains("not trusted"));
+    CHECK(post(blind, "good.test", running).body == "tls hi");
+}
+
+TEST_CASE("TLS sessions are resumed on new connections", "[http][tls]")
+{
+    const testing::scratch_folder folder;
+    auto settings = with_certificate(folder, "DNS:good.test");
+    settings.idle_timeout = milliseconds(40);
+    testing::running_server running(echo, settings);
+    http::client client(testing::test_host(), trusting(folder.file("certificate.pem")));
+    const auto resumed = [] {
+        return testing::test_host().metrics().counter("http_client_tls_handshakes_total", "", {{"resumed", "true"}}).Value();
+    };
+    const auto before = resumed();
+
+    for (int i = 0; i < 3; ++i) {
+        CHECK(post(client, "good.test", running).body == "tls hi");
+        REQUIRE(testing::eventually([&] { return running.server.connections() == 0; }));
+    }
+
+    CHECK(resumed() - before == 2);
+}
+
+TEST_CASE("a plain server is no TLS server", "[http][tls]")
+{
+    testing::scripted_server plain({testing::script({"HTTP/1.1 400 Bad Request\r\n\r\n"}, false)});
+    http::client client(testing::test_host(), {});
+    http::client_request outgoing;
+    outgoing.url = "https://" + plain.address().text() + "/";
+    outgoing.deadline = milliseconds(100);
+
+    const auto answer = testing::await(client.send(std::move(outgoing)));
+
+    CHECK((answer.error == exchange_error::tls || answer.error == exchange_error::timeout));
+    CHECK(answer.status == 0);
+}
+
+TEST_CASE("a server takes a renewed certificate and keeps the old one over a broken one", "[http][tls]")
+{
+    const testing::scratch_folder folder;
+    testing::running_server running(echo, with_certificate(folder, "DNS:old.test"));
+    http::client old_client(testing::test_host(), trusting(folder.file("certificate.pem")));
+    REQUIRE(post(old_client, "old.test", running).status == 200);
+
+    folder.write("key.pem", "broken");
+    testing::eventually([] { return false; }, milliseconds(600));
+    http::client still_old(testing::test_host(), trusting(folder.file("certificate.pem")));
+    CHECK(post(still_old, "old.test", running).status == 200);
+
+    const auto renewed = testing::make_self_signed("DNS:new.test");
+    folder.write("key.pem", renewed.key);
+    folder.write("certificate.pem", renewed.certificate);
+    http::client new_client(testing::test_host(), trusting(folder.file("certificate.pem")));
+    CHECK(testing::eventually([&] { return post(new_client, "new.test", running).status == 200; }));
+}
+
+TEST_CASE("a certificate that does not load stops the start", "[http][tls]")
+{
+    const testing::scratch_folder folder;
+    auto settings = with_certificate(folder, "DNS:a.test");
+    settings.key_file = folder.write("other.pem", testing::make_self_signed("DNS:b.test").key);
+    http::server server(testing::test_host(), settings, echo);
+
+    CHECK_THROWS_WITH(server.start(), Contains("cannot use certificate"));
+}

@@ -1,0 +1,167 @@
+#include "unit/common/http/running_server.hpp"
+#include "unit/common/http/scripted_server.hpp"
+#include "unit/common/rpc/calls.hpp"
+
+#include <catch2/catch.hpp>
+
+using namespace tempinbox;
+using Catch::Contains;
+using std::chrono::milliseconds;
+using testing::running_rpc_server;
+using testing::scripted_server;
+using testing::TakeQuotaRequest;
+using testing::TakeQuotaResponse;
+
+namespace {
+
+result<TakeQuotaResponse> take(rpc::client& client, std::int64_t units, milliseconds deadline = std::chrono::seconds(5))
+{
+    return testing::await(
+        client.call<TakeQuotaResponse, TakeQuotaRequest>(testing::take_quota, testing::quota_request(units), deadline));
+}
+
+// An address where nobody listens.
+host_port nobody()
+{
+    const scripted_server gone({});
+    return gone.address();
+}
+
+} // namespace
+
+TEST_CASE("a call goes to the server and back", "[rpc]")
+{
+    testing::token_file file;
+    running_rpc_server running(file.tokens);
+    rpc::client client(testing::test_host(), {running.server.local_address()}, file.tokens);
+
+    const auto answer = take(client, 3);
+
+    REQUIRE(answer);
+    CHECK(answer->results(0).granted() == 3);
+}
+
+TEST_CASE("a failure of the handler arrives as it was", "[rpc]")
+{
+    testing::token_file file;
+    running_rpc_server running(file.tokens);
+    rpc::client client(testing::test_host(), {running.server.local_address()}, file.tokens);
+
+    const auto conflict = take(client, -1);
+    const auto away = take(client, -2);
+    const auto bug = take(client, -3);
+
+    REQUIRE_FALSE(conflict);
+    CHECK(conflict.error().code == errc::conflict);
+    CHECK(conflict.error().message == "already taken: a");
+    CHECK(away.error().code == errc::unavailable);
+    CHECK(bug.error().code == errc::internal);
+}
+
+TEST_CASE("replicas are called in turn", "[rpc]")
+{
+    testing::token_file file;
+    const std::string empty_answer = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n";
+    scripted_server one({testing::script({empty_answer, empty_answer})});
+    scripted_server two({testing::script({empty_answer, empty_answer})});
+    rpc::client client(testing::test_host(), {one.address(), two.address()}, file.tokens);
+
+    for (int i = 0; i < 4; ++i)
+        REQUIRE(take(client, 1));
+
+    CHECK(one.requests().size() == 2);
+    CHECK(two.requests().size() == 2);
+    CHECK_THAT(one.requests()[0], Catch::StartsWith("POST /tempinbox.ratelimit.v1.RateLimitService/TakeQuota HTTP/1.1\r\n"));
+    CHECK_THAT(one.requests()[0], Contains("\r\nContent-Type: application/proto\r\n") &&
+                                      Contains("\r\nConnect-Protocol-Version: 1\r\n") && Contains("\r\nConnect-Timeout-Ms: ") &&
+                                      Contains("\r\nAuthorization: Bearer " + testing::rpc_token));
+}
+
+TEST_CASE("a replica that refuses the connection is passed over", "[rpc]")
+{
+    testing::token_file file;
+    running_rpc_server running(file.tokens);
+    rpc::client client(testing::test_host(), {nobody(), running.server.local_address(), nobody()}, file.tokens);
+
+    for (int i = 0; i < 6; ++i)
+        CHECK(take(client, 1));
+}
+
+TEST_CASE("without any replica a call is unavailable", "[rpc]")
+{
+    testing::token_file file;
+    rpc::client client(testing::test_host(), {nobody(), nobody()}, file.tokens);
+
+    const auto answer = take(client, 1);
+
+    REQUIRE_FALSE(answer);
+    CHECK(answer.error().code == errc::unavailable);
+}
+
+TEST_CASE("a replica that comes back is called again", "[rpc]")
+{
+    testing::token_file file;
+    const auto address = nobody();
+    rpc::client client(testing::test_host(), {address}, file.tokens);
+    REQUIRE_FALSE(take(client, 1));
+
+    running_rpc_server running(file.tokens, address);
+
+    CHECK(take(client, 1));
+}
+
+TEST_CASE("a call that was received is not repeated elsewhere", "[rpc]")
+{
+    testing::token_file file;
+    scripted_server dying({testing::script({""}, false)});
+    scripted_server other({testing::script({"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"})});
+    rpc::client client(testing::test_host(), {dying.address(), other.address()}, file.tokens);
+
+    const auto answer = take(client, 1);
+
+    REQUIRE_FALSE(answer);
+    CHECK(answer.error().code == errc::unavailable);
+    CHECK(other.requests().empty());
+}
+
+TEST_CASE("a call ends at its deadline", "[rpc]")
+{
+    testing::token_file file;
+    scripted_server silent({testing::script({""})});
+    rpc::client client(testing::test_host(), {silent.address()}, file.tokens);
+
+    const auto answer = take(client, 1, milliseconds(40));
+
+    REQUIRE_FALSE(answer);
+    CHECK(answer.error().code == errc::deadline_exceeded);
+}
+
+TEST_CASE("answers that are not Connect's become failures", "[rpc]")
+{
+    testing::token_file file;
+    const auto code_of = [&file](const std::string& bytes) {
+        scripted_server odd({testing::script({bytes}, false)});
+        rpc::client client(testing::test_host(), {odd.address()}, file.tokens);
+        const auto answer = take(client, 1);
+        return answer ? std::string("a value") : std::string(to_string(answer.error().code));
+    };
+
+    CHECK(code_of("HTTP/1.1 502 Bad Gateway\r\nContent-Length: 6\r\n\r\n<html>") == "unavailable");
+    CHECK(code_of("HTTP/1.1 418 Teapot\r\nContent-Length: 0\r\n\r\n") == "internal");
+    CHECK(code_of("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n\xff\xff") == "internal");
+    CHECK(code_of("garbage\r\n\r\n") == "unavailable");
+}
+
+TEST_CASE("a server that rotated its token refuses the old client", "[rpc]")
+{
+    testing::token_file servers;
+    testing::scratch_folder folder;
+    rpc::tokens others(folder.write("tokens", "another-token-0123456789\n"), milliseconds(10));
+    running_rpc_server running(servers.tokens);
+    rpc::client client(testing::test_host(), {running.server.local_address()}, others);
+    REQUIRE(take(client, 1).error().code == errc::unauthenticated);
+
+    folder.write("tokens", testing::rpc_token + "\n");
+
+    CHECK(testing::eventually([&] { return take(client, 1).has_value(); }));
+}

@@ -1,0 +1,55 @@
+#include "common/rpc/tokens.hpp"
+#include "common/testing/await.hpp"
+#include "unit/common/scratch_folder.hpp"
+
+#include <catch2/catch.hpp>
+
+using namespace tempinbox;
+using Catch::Contains;
+
+namespace {
+
+const std::string first = "first-token-0123456789";
+const std::string second = "second-token-0123456789";
+
+} // namespace
+
+TEST_CASE("the first token is sent, each is accepted", "[rpc]")
+{
+    const testing::scratch_folder folder;
+    rpc::tokens tokens(folder.write("tokens", "  " + first + "\r\n\n" + second + "\n"));
+
+    CHECK(tokens.current().reveal() == first);
+    CHECK(tokens.accepts(first));
+    CHECK(tokens.accepts(second));
+    CHECK_FALSE(tokens.accepts(""));
+    CHECK_FALSE(tokens.accepts(first + "x"));
+    CHECK_FALSE(tokens.accepts(first.substr(1)));
+}
+
+TEST_CASE("a token file that cannot serve is refused at start", "[rpc]")
+{
+    const testing::scratch_folder folder;
+
+    CHECK_THROWS_WITH(rpc::tokens(folder.file("absent")), Contains("cannot read"));
+    CHECK_THROWS_WITH(rpc::tokens(folder.write("short", "tooshort\n")), Contains("shorter than 16"));
+    CHECK_THROWS_WITH(rpc::tokens(folder.write("empty", "\n\n")), Contains("one or two lines"));
+    CHECK_THROWS_WITH(rpc::tokens(folder.write("three", first + "\n" + second + "\nthird-token-0123456789\n")),
+                      Contains("one or two lines"));
+}
+
+TEST_CASE("tokens rotate without a restart, a broken file changes nothing", "[rpc]")
+{
+    const testing::scratch_folder folder;
+    rpc::tokens tokens(folder.write("tokens", first + "\n"), std::chrono::milliseconds(10));
+    REQUIRE_FALSE(tokens.accepts(second));
+
+    folder.write("tokens", second + "\n" + first + "\n");
+    REQUIRE(testing::eventually([&] { return tokens.accepts(second); }));
+    CHECK(tokens.accepts(first));
+    CHECK(tokens.current().reveal() == second);
+
+    folder.write("tokens", "short\n");
+    testing::eventually([&] { return !tokens.accepts(second); }, std::chrono::milliseconds(40));
+    CHECK(tokens.accepts(second));
+}

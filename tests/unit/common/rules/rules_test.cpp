@@ -1,0 +1,186 @@
+#include "common/rules/rules.hpp"
+
+#include <catch2/catch.hpp>
+
+using namespace tempinbox;
+using rules::comparison;
+using rules::condition;
+using rules::field;
+using rules::subject_of_rules;
+
+namespace {
+
+rules::rule make_rule(webhook_id webhook, std::vector<condition> conditions, bool is_enabled = true)
+{
+    rules::rule made;
+    made.id = rule_id::make();
+    made.name = "rule";
+    made.webhook = webhook;
+    made.conditions = std::move(conditions);
+    made.is_enabled = is_enabled;
+    return made;
+}
+
+bool matches(field what, comparison how, std::string_view value, const subject_of_rules& mail)
+{
+    return mail.matches(what, how, rules::fold(value));
+}
+
+bool subject_matches(comparison how, std::string_view value, std::string_view subject)
+{
+    return matches(field::subject, how, value, subject_of_rules("a@example.com", {"box@example.org"}, subject));
+}
+
+} // namespace
+
+TEST_CASE("folding makes letters that differ only in case equal", "[rules]")
+{
+    CHECK(rules::fold("Order #42") == "order #42");
+    CHECK(rules::fold("ÄÖÜ") == rules::fold("äöü"));
+    CHECK(rules::fold("ΣΊΣΥΦΟΣ") == rules::fold("σίσυφος"));
+    CHECK(rules::fold("ПРИВЕТ") == rules::fold("привет"));
+    CHECK(rules::fold("") == "");
+}
+
+TEST_CASE("sharp s folds to ss in both of its cases", "[rules]")
+{
+    CHECK(rules::fold("Straße") == "strasse");
+    CHECK(rules::fold("STRAẞE") == "strasse");
+    CHECK(rules::fold("STRASSE") == "strasse");
+}
+
+TEST_CASE("dotted capital I folds to i and a combining dot, never to a bare i", "[rules]")
+{
+    CHECK(rules::fold("İ") == "i\xcc\x87");
+    CHECK(rules::fold("İ") != rules::fold("i"));
+    CHECK(rules::fold("I") == "i");
+    CHECK(rules::fold("ı") != "i");
+}
+
+TEST_CASE("composed and decomposed forms are one text", "[rules]")
+{
+    CHECK(rules::fold("caf\xc3\xa9") == rules::fold("cafe\xcc\x81"));
+    CHECK(rules::fold("CAFE\xcc\x81") == rules::fold("caf\xc3\xa9"));
+    // Marks of different classes are put into canonical order.
+    CHECK(rules::fold("q\xcc\x87\xcc\xa3") == rules::fold("q\xcc\xa3\xcc\x87"));
+    // Hangul syllable and its jamo.
+    CHECK(rules::fold("\xed\x95\x9c") == rules::fold("\xe1\x84\x92\xe1\x85\xa1\xe1\x86\xab"));
+}
+
+TEST_CASE("a letter with an accent is another letter", "[rules]")
+{
+    CHECK_FALSE(subject_matches(comparison::ends_with, "cafe", "cafe\xcc\x81"));
+    CHECK_FALSE(subject_matches(comparison::equals, "resume", "résumé"));
+}
+
+TEST_CASE("bytes that are not UTF-8 are folded as replacement characters", "[rules]")
+{
+    CHECK(rules::fold("A\xff"
+                      "B") == "a\xef\xbf\xbd"
+                              "b");
+    CHECK(subject_matches(comparison::contains, "invoice", "\xc3 INVOICE"));
+}
+
+TEST_CASE("every operator compares without case", "[rules]")
+{
+    CHECK(subject_matches(comparison::contains, "INVOICE", "Your invoice is ready"));
+    CHECK_FALSE(subject_matches(comparison::contains, "receipt", "Your invoice is ready"));
+    CHECK(subject_matches(comparison::equals, "hello world", "Hello World"));
+    CHECK_FALSE(subject_matches(comparison::equals, "hello", "Hello World"));
+    CHECK(subject_matches(comparison::starts_with, "HELLO", "Hello World"));
+    CHECK_FALSE(subject_matches(comparison::starts_with, "world", "Hello World"));
+    CHECK(subject_matches(comparison::ends_with, "WORLD", "Hello World"));
+    CHECK_FALSE(subject_matches(comparison::ends_with, "hello", "Hello World"));
+}
+
+TEST_CASE("a value longer than the field never matches", "[rules]")
+{
+    for (const auto how : {comparison::contains, comparison::equals, comparison::starts_with, comparison::ends_with})
+        CHECK_FALSE(subject_matches(how, "longer than the subject", "long"));
+}
+
+TEST_CASE("patterns of other languages are plain text", "[rules]")
+{
+    CHECK(subject_matches(comparison::contains, ".*", "what does .* mean"));
+    CHECK_FALSE(subject_matches(comparison::contains, ".*", "anything"));
+    CHECK(subject_matches(comparison::contains, "100%", "Save 100%!"));
+}
+
+TEST_CASE("an empty subject matches no condition on the subject", "[rules]")
+{
+    for (const auto how : {comparison::contains, comparison::equals, comparison::starts_with, comparison::ends_with})
+        CHECK_FALSE(subject_matches(how, "x", ""));
+}
+
+TEST_CASE("to matches any recipient as given, tag included", "[rules]")
+{
+    const subject_of_rules mail("a@example.com", {"Box+Orders@Example.org", "box@example.org"}, "Hi");
+
+    CHECK(matches(field::to, comparison::equals, "box+orders@example.org", mail));
+    CHECK(matches(field::to, comparison::equals, "BOX@EXAMPLE.ORG", mail));
+    CHECK(matches(field::to, comparison::contains, "+orders@", mail));
+    CHECK(matches(field::to, comparison::starts_with, "box+", mail));
+    CHECK_FALSE(matches(field::to, comparison::contains, "+invoices@", mail));
+}
+
+TEST_CASE("from is compared as one address", "[rules]")
+{
+    const subject_of_rules mail("Billing@Shop.Example", {"box@example.org"}, "Hi");
+
+    CHECK(matches(field::from, comparison::ends_with, "@shop.example", mail));
+    CHECK(matches(field::from, comparison::equals, "billing@shop.example", mail));
+    CHECK_FALSE(matches(field::from, comparison::equals, "shop.example", mail));
+}
+
+TEST_CASE("all conditions of a rule must match", "[rules]")
+{
+    const auto webhook = webhook_id::make();
+    const rules::compiled_rules compiled({make_rule(
+        webhook, {{field::subject, comparison::contains, "invoice"}, {field::from, comparison::ends_with, "@shop.example"}})});
+
+    CHECK(compiled.evaluate(subject_of_rules("b@shop.example", {}, "Invoice 7")).webhooks == std::vector{webhook});
+    CHECK(compiled.evaluate(subject_of_rules("b@other.example", {}, "Invoice 7")).webhooks.empty());
+    CHECK(compiled.evaluate(subject_of_rules("b@shop.example", {}, "Hello")).webhooks.empty());
+}
+
+TEST_CASE("a rule without conditions matches always, beside other matches too", "[rules]")
+{
+    const auto specific = webhook_id::make(), everything = webhook_id::make();
+    const rules::compiled_rules compiled(
+        {make_rule(specific, {{field::subject, comparison::contains, "invoice"}}), make_rule(everything, {})});
+
+    CHECK(compiled.evaluate(subject_of_rules("", {}, "")).webhooks == std::vector{everything});
+    CHECK(compiled.evaluate(subject_of_rules("", {}, "Invoice")).webhooks == std::vector{specific, everything});
+}
+
+TEST_CASE("several matching rules of one webhook name it once", "[rules]")
+{
+    const auto webhook = webhook_id::make();
+    const auto first = make_rule(webhook, {{field::subject, comparison::contains, "a"}});
+    const auto second = make_rule(webhook, {{field::subject, comparison::contains, "b"}});
+
+    const auto outcome = rules::compiled_rules({first, second}).evaluate(subject_of_rules("", {}, "AB"));
+
+    CHECK(outcome.webhooks == std::vector{webhook});
+    CHECK(outcome.matched == std::vector{first.id, second.id});
+}
+
+TEST_CASE("disabled rules are left out", "[rules]")
+{
+    const rules::compiled_rules compiled({make_rule(webhook_id::make(), {}, false)});
+
+    CHECK(compiled.empty());
+    CHECK(compiled.evaluate(subject_of_rules("", {}, "")).matched.empty());
+}
+
+TEST_CASE("names of fields and operators are those of the specification", "[rules]")
+{
+    for (const auto what : {field::subject, field::from, field::to})
+        CHECK(*rules::parse_field(rules::to_string(what)) == what);
+    for (const auto how : {comparison::contains, comparison::equals, comparison::starts_with, comparison::ends_with})
+        CHECK(*rules::parse_comparison(rules::to_string(how)) == how);
+
+    CHECK(rules::parse_field("body").error().message == "field must be subject, from or to, not \"body\"");
+    CHECK(rules::parse_field("Subject").has_error());
+    CHECK(rules::parse_comparison("regex").error().code == errc::invalid_argument);
+}

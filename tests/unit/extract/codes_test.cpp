@@ -1,0 +1,104 @@
+#include "extract/codes.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <chrono>
+
+using namespace tempinbox;
+
+namespace {
+
+std::string best(const std::string& subject, const std::string& text)
+{
+    const auto found = extract::find_codes(subject, text, std::nullopt);
+    return found.empty() ? "" : found.front().value;
+}
+
+} // namespace
+
+TEST_CASE("the one-time code of a mail is found", "[extract]")
+{
+    const std::vector<std::array<std::string, 3>> mails = {
+        {"Your verification code", "Hello,\n\nyour verification code is 482913.\n\nIt expires in 10 minutes.\n", "482913"},
+        {"482913 is your Example code", "Use it to sign in.", "482913"},
+        {"Sign in to Example", "Enter this code to sign in:\n\n    730 118\n\nIf it was not you, ignore this mail.\n", "730118"},
+        {"Security alert", "G-904512 is your Google verification code.", "904512"},
+        {"Your login code", "X7K9QP\n", "X7K9QP"},
+        {"Confirm your e-mail", "Please confirm with this code: ABCD-1234\n", "ABCD-1234"},
+        {"Welcome", "Your one-time passcode: 0042\n", "0042"},
+        {"OTP", "12345678 is your OTP. Do not share it. (c) 2024 Example Inc.", "12345678"},
+        {"Ihr Bestätigungscode", "Ihr Bestätigungscode lautet 55123.\n", "55123"},
+        {"Código de verificación", "Tu código es 640221\n", "640221"},
+        {"验证码", "您的验证码是 381920，10 分钟内有效。", "381920"},
+        {"Your PIN", "PIN: 2024\n", "2024"},
+        {"Log in", "Your code:\n\n9 9 9\n\n771204\n\nSent 2024-01-02 to a@b.test", "771204"},
+    };
+    for (const auto& [subject, text, code] : mails) {
+        INFO(subject << " / " << text);
+        CHECK(best(subject, text) == code);
+    }
+}
+
+TEST_CASE("what is no code is not taken for one", "[extract]")
+{
+    const std::vector<std::pair<std::string, std::string>> mails = {
+        {"Newsletter", "Copyright 2024 Example Inc. All rights reserved."},
+        {"Receipt", "Total: $1299.00, order number 48291375, thank you for your purchase"},
+        {"Your parcel", "Tracking number 9400110200881234 - call +1 415 555 2671"},
+        {"Hello", "Call us at 415-555-2671 for your verification questions"},
+        {"Meeting", "On 12.05.2024 at 1430 in room 4096"},
+        {"Invoice 2024-1881", "Invoice number 20241881 is due. IBAN DE89 3704 0044 0532 0130 00"},
+        {"Visit us", "Example Inc., 1600 Amphitheatre Parkway, Mountain View, CA 94043"},
+        {"Sale", "Save up to 5000 EUR, discount of 1000 points"},
+        {"Your code review", "Changes at https://example.test/pull/123456 by dev"},
+    };
+    for (const auto& [subject, text] : mails) {
+        INFO(subject << " / " << text);
+        CHECK(best(subject, text) == "");
+    }
+}
+
+TEST_CASE("a code says where it stands, in characters", "[extract]")
+{
+    const auto found = extract::find_codes("Grüße", std::string("Größe: ä\nIhr Bestätigungscode: 482913\n"), std::nullopt);
+
+    REQUIRE(found.size() == 1);
+    CHECK(found[0].part == "text");
+    CHECK(found[0].offset == 31);
+    CHECK(found[0].score > 0.5);
+    CHECK(found[0].score <= 1);
+}
+
+TEST_CASE("a code that only the html shows is found at its place in the source", "[extract]")
+{
+    const std::string html = "<style>.x{color:#123456}</style><p>Your code</p><p><b>482913</b></p>";
+    const auto found = extract::find_codes("Sign in", std::string("See the HTML part."), html);
+
+    REQUIRE(found.size() == 1);
+    CHECK(found[0].part == "html");
+    CHECK(found[0].offset == static_cast<int>(html.find("482913")));
+}
+
+TEST_CASE("codes are ordered by likelihood and named once", "[extract]")
+{
+    const auto found =
+        extract::find_codes("Your code is 111222",
+                            std::string("Backup codes, token 333444 perhaps.\nYour verification code is 111222"), std::nullopt);
+
+    REQUIRE_FALSE(found.empty());
+    CHECK(found.front().value == "111222");
+    CHECK(std::count_if(found.begin(), found.end(), [](const auto& one) { return one.value == "111222"; }) == 1);
+}
+
+TEST_CASE("hostile text costs linear time", "[extract]")
+{
+    const auto started = std::chrono::steady_clock::now();
+    for (const std::string unit : {"code 123456 ", "<a href=x ", "1111-", "https://a.test/", "code: ", "<", "&nbsp;", "a1"}) {
+        std::string text;
+        while (text.size() < 2'000'000)
+            text += unit;
+        extract::find_codes(text, text, text);
+        extract::find_links(text, text);
+    }
+    CHECK(std::chrono::steady_clock::now() - started < std::chrono::seconds(20));
+}

@@ -1,0 +1,252 @@
+#include "gateway/api/inboxes.hpp"
+
+#include "common/json/value.hpp"
+#include "gateway/api/emails.hpp"
+#include "unit/gateway/api/operations_fixture.hpp"
+
+using namespace tempinbox;
+using namespace tempinbox::gateway;
+using namespace inbox::v1;
+
+namespace {
+
+const std::string some_id = "01934f2e-7b1c-7d3a-9f00-5a1b2c3d4e5f";
+
+// Handlers against an inbox service on loopback that notes what it was asked and answers as told.
+class arranged_inboxes
+{
+public:
+    arranged_inboxes()
+    {
+        service_.answer<CreateInboxRequest, CreateInboxResponse>(
+            "tempinbox.inbox.v1.InboxService/CreateInbox", [this](const CreateInboxRequest& request) { return create(request); });
+        service_.answer<ListInboxesRequest, ListInboxesResponse>("tempinbox.inbox.v1.InboxService/ListInboxes",
+                                                                 [this](const ListInboxesRequest& request) {
+                                                                     listed = request;
+                                                                     return result<ListInboxesResponse>(ListInboxesResponse());
+                                                                 });
+        service_.answer<ListEmailsRequest, ListEmailsResponse>("tempinbox.inbox.v1.InboxService/ListEmails",
+                                                               [this](const ListEmailsRequest& request) {
+                                                                   listed_emails = request;
+                                                                   return result<ListEmailsResponse>(ListEmailsResponse());
+                                                               });
+        service_.answer<DeleteInboxRequest, DeleteInboxResponse>(
+            "tempinbox.inbox.v1.InboxService/DeleteInbox", [](const DeleteInboxRequest& request) -> result<DeleteInboxResponse> {
+                if (request.inbox_id() == some_id)
+                    return DeleteInboxResponse();
+                return failure{errc::not_found, "Inbox does not exist"};
+            });
+        client = std::make_unique<inbox_client>(testing::test_host(), service_.start(), service_.tokens());
+    }
+
+    http::response post(const std::string& body, std::vector<std::pair<std::string, std::string>> query = {})
+    {
+        http::request received;
+        received.method = "POST";
+        received.body = body;
+        received.query = std::move(query);
+        return testing::await(create_inbox(received, who, *client));
+    }
+
+    caller who = testing::premium_caller();
+    std::optional<failure> refusal;
+    std::optional<CreateInboxRequest> created;
+    ListInboxesRequest listed;
+    ListEmailsRequest listed_emails;
+
+private:
+    result<CreateInboxResponse> create(const CreateInboxRequest& request)
+    {
+        created = request;
+        if (refusal)
+            return *refusal;
+        CreateInboxResponse response;
+        response.mutable_inbox()->set_inbox_id(request.inbox_id());
+        return response;
+    }
+
+    testing::fake_service service_;
+
+public:
+    std::unique_ptr<inbox_client> client;
+};
+
+std::string message(const http::response& answer)
+{
+    return json::value::parse(answer.body).value()["message"].text();
+}
+
+http::request get(std::vector<std::pair<std::string, std::string>> query)
+{
+    http::request received;
+    received.method = "GET";
+    received.query = std::move(query);
+    received.path_params.emplace_back("inboxId", some_id);
+    return received;
+}
+
+} // namespace
+
+TEST_CASE("an empty body makes an inbox with everything chosen for it", "[gateway][inboxes]")
+{
+    arranged_inboxes arranged;
+
+    const auto answer = arranged.post("");
+
+    REQUIRE(arranged.created);
+    const auto& wanted = *arranged.created;
+    CHECK(answer.status == 201);
+    CHECK(http::find_header(answer.headers, "Location") == "/v1/inboxes/" + wanted.inbox_id());
+    CHECK(uuid::parse(wanted.inbox_id())->version() == 7);
+    CHECK(wanted.account().account_id() == arranged.who.account().text());
+    CHECK(wanted.account().plan() == "premium");
+    CHECK(wanted.account().version() == 7);
+    CHECK_FALSE(wanted.has_local_part());
+    CHECK_FALSE(wanted.has_domain());
+    CHECK_FALSE(wanted.has_ttl_seconds());
+}
+
+TEST_CASE("every field of the body reaches the inbox service", "[gateway][inboxes]")
+{
+    arranged_inboxes arranged;
+
+    arranged.post(
+        R"({"localPart":"Sign-Up","domain":"x.test","ttlSeconds":2592000,"name":"CI","tags":["a","b"],"metadata":{"run":"7"}})");
+
+    REQUIRE(arranged.created);
+    const auto& wanted = *arranged.created;
+    CHECK(wanted.local_part() == "Sign-Up");
+    CHECK(wanted.domain() == "x.test");
+    CHECK(wanted.ttl_seconds() == 2'592'000);
+    CHECK(wanted.name() == "CI");
+    CHECK(wanted.tags_size() == 2);
+    CHECK(wanted.metadata().at("run") == "7");
+}
+
+TEST_CASE("a bad body is 400, names the field, and goes no further", "[gateway][inboxes]")
+{
+    struct row
+    {
+        const char* body;
+        const char* named;
+    };
+    const row rows[] = {
+        {"{", "JSON"},
+        {"[]", "object"},
+        {R"({"ttl":5})", "ttl"},
+        {R"({"ttlSeconds":59})", "ttlSeconds must be an integer from 60 to 2592000"},
+        {R"({"ttlSeconds":2592001})", "ttlSeconds"},
+        {R"({"ttlSeconds":"60"})", "ttlSeconds"},
+        {R"({"ttlSeconds":60.5})", "ttlSeconds"},
+        {R"({"localPart":""})", "localPart"},
+        {R"({"localPart":7})", "localPart"},
+        {R"({"domain":[]})", "domain"},
+        {R"({"name":""})", "name"},
+        {R"({"name":"a\u0000b"})", "name"},
+        {R"({"tags":"a"})", "tags"},
+        {R"({"tags":[""]})", "tags"},
+        {R"({"tags":["1","2","3","4","5","6","7","8","9","10","11"]})", "tags"},
+        {R"({"metadata":{"a":1}})", "metadata"},
+        {R"({"metadata":[]})", "metadata"},
+        {R"({"name":"a","name":"b"})", "name"},
+    };
+
+    for (const auto& row : rows) {
+        arranged_inboxes arranged;
+        const auto answer = arranged.post(row.body);
+        INFO(row.body << " gave " << answer.body);
+        CHECK(answer.status == 400);
+        CHECK(message(answer).find(row.named) != std::string::npos);
+        CHECK_FALSE(arranged.created);
+    }
+    arranged_inboxes arranged;
+    CHECK(arranged.post("{}", {{"dry", "1"}}).status == 400);
+}
+
+TEST_CASE("what the inbox service refuses keeps its status and sentence", "[gateway][inboxes]")
+{
+    struct row
+    {
+        errc code;
+        unsigned status;
+    };
+    for (const auto& row : {row{errc::conflict, 409}, row{errc::permission_denied, 403}, row{errc::invalid_argument, 400}}) {
+        arranged_inboxes arranged;
+        arranged.refusal = failure{row.code, "Because it is so"};
+        const auto answer = arranged.post("{}");
+        CHECK(answer.status == row.status);
+        CHECK(message(answer) == "Because it is so");
+    }
+}
+
+TEST_CASE("what concerns only the suite is hidden from the caller", "[gateway][inboxes]")
+{
+    struct row
+    {
+        errc code;
+        unsigned status;
+    };
+    for (const auto& row : {row{errc::unavailable, 503}, row{errc::internal, 500}, row{errc::unauthenticated, 503}}) {
+        arranged_inboxes arranged;
+        arranged.refusal = failure{row.code, "10.0.0.1 said no"};
+        const auto answer = arranged.post("{}");
+        CHECK(answer.status == row.status);
+        CHECK(answer.body.find("10.0.0.1") == std::string::npos);
+    }
+}
+
+TEST_CASE("an inbox service that is away is 503 with Retry-After", "[gateway][inboxes]")
+{
+    arranged_inboxes arranged;
+    testing::token_file file;
+    rpc::tokens tokens(file.path());
+    inbox_client nobody(testing::test_host(), {host_port("127.0.0.1", 1)}, tokens);
+    http::request received;
+
+    const auto answer = testing::await(create_inbox(received, arranged.who, nobody));
+
+    CHECK(answer.status == 503);
+    CHECK(http::find_header(answer.headers, "Retry-After") == "1");
+}
+
+TEST_CASE("lists pass their filters on", "[gateway][inboxes]")
+{
+    arranged_inboxes arranged;
+
+    const auto plain = testing::await(list_inboxes(get({}), arranged.who, *arranged.client));
+    CHECK(plain.status == 200);
+    CHECK(arranged.listed.status() == INBOX_STATUS_ACTIVE);
+    CHECK(arranged.listed.limit() == 25);
+    CHECK_FALSE(arranged.listed.has_tag());
+
+    const auto received = get({{"status", "all"}, {"tag", "ci"}, {"address", "a@x.test"}, {"limit", "3"}, {"cursor", "c"}});
+    testing::await(list_inboxes(received, arranged.who, *arranged.client));
+    CHECK(arranged.listed.status() == INBOX_STATUS_UNSPECIFIED);
+    CHECK(arranged.listed.tag() == "ci");
+    CHECK(arranged.listed.address() == "a@x.test");
+    CHECK(arranged.listed.limit() == 3);
+    CHECK(arranged.listed.cursor() == "c");
+    CHECK(arranged.listed.account_id() == arranged.who.account().text());
+
+    const auto emails = get({{"after", "12"}, {"limit", "1"}});
+    testing::await(list_inbox_emails(emails, arranged.who, *arranged.client));
+    CHECK(arranged.listed_emails.inbox_id() == some_id);
+    CHECK(arranged.listed_emails.after() == 12);
+    CHECK(arranged.listed_emails.limit() == 1);
+}
+
+TEST_CASE("ids in paths must be UUIDs, and unknown ones are 404", "[gateway][inboxes]")
+{
+    arranged_inboxes arranged;
+    auto received = get({});
+    const auto deleted = testing::await(delete_inbox(received, arranged.who, *arranged.client));
+    received.path_params.front().second = uuid::make_v7().text();
+    const auto missing = testing::await(delete_inbox(received, arranged.who, *arranged.client));
+    received.path_params.front().second = "7";
+    const auto bad = testing::await(delete_inbox(received, arranged.who, *arranged.client));
+
+    CHECK(deleted.body == R"({"inboxId":")" + some_id + R"(","deleted":true})");
+    CHECK(missing.status == 404);
+    CHECK(bad.status == 400);
+    CHECK(message(bad).starts_with("inboxId must be a UUID"));
+}

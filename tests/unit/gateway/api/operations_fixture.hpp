@@ -1,0 +1,74 @@
+#pragma once
+
+#include "common/rpc/server.hpp"
+#include "common/rpc/tokens.hpp"
+#include "common/testing/await.hpp"
+#include "gateway/api/caller.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <filesystem>
+#include <fstream>
+
+namespace tempinbox::testing {
+
+// A token file in the temporary folder.
+class token_file
+{
+public:
+    token_file() : path_(std::filesystem::temp_directory_path() / ("tempinbox-token-" + uuid::make_v7().text()))
+    {
+        std::ofstream(path_) << "a-token-for-the-unit-tests\n";
+    }
+    ~token_file() { std::filesystem::remove(path_); }
+    std::string path() const { return path_.string(); }
+
+private:
+    std::filesystem::path path_;
+};
+
+// An RPC service on loopback whose methods a test chooses: the other side of a handler.
+class fake_service
+{
+public:
+    fake_service() : tokens_(file_.path()), server_(test_host(), http::server_settings(), tokens_) {}
+    ~fake_service() { server_.stop(); }
+
+    template <class Request, class Response>
+    void answer(const std::string& method, std::function<result<Response>(const Request&)> handle)
+    {
+        server_.add<Request, Response>(method, [handle](Request request) { return answer_with(handle(request)); });
+    }
+    std::vector<host_port> start()
+    {
+        server_.start();
+        return {server_.local_address()};
+    }
+
+    rpc::tokens& tokens() { return tokens_; }
+
+private:
+    template <class Response>
+    static rpc::awaitable<result<Response>> answer_with(result<Response> outcome)
+    {
+        co_return outcome;
+    }
+
+    token_file file_;
+    rpc::tokens tokens_;
+    rpc::server server_;
+};
+
+inline gateway::caller premium_caller()
+{
+    gateway::caller who;
+    who.state.account = account_id::make();
+    who.state.plan = "premium";
+    who.state.limits.api_access = true;
+    who.state.limits.max_ttl = std::chrono::hours(720);
+    who.state.version = 7;
+    who.now = *parse_iso8601("2026-11-21T12:00:00Z");
+    return who;
+}
+
+} // namespace tempinbox::testing

@@ -1,0 +1,313 @@
+#include "gateway/quota/quota_client.hpp"
+
+#include "common/testing/await.hpp"
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+
+#include <catch2/catch.hpp>
+
+using namespace tempinbox;
+using namespace tempinbox::gateway;
+using namespace std::chrono_literals;
+using boost::asio::awaitable;
+using ratelimit::v1::TakeQuotaRequest;
+using ratelimit::v1::TakeQuotaResponse;
+
+namespace {
+
+constexpr std::int64_t reset = 4'000'000'000;
+
+// A rate-limit service in the process: counts each account's units against its limit, answers when told to, and remembers the
+// calls.
+class fake_rate_limit
+{
+public:
+    quota_replica replica(const std::string& name = "127.0.0.1:1")
+    {
+        return quota_replica(name, [this](TakeQuotaRequest request) { return answer(std::move(request)); });
+    }
+
+    void hold() { is_held_ = true; }
+    void release()
+    {
+        is_held_ = false;
+        for (const auto& waiting : held_)
+            waiting->set();
+        held_.clear();
+    }
+
+    bool is_broken = false;
+    std::map<std::string, std::int64_t> used;
+    std::vector<TakeQuotaRequest> calls;
+
+private:
+    awaitable<result<TakeQuotaResponse>> answer(TakeQuotaRequest request)
+    {
+        calls.push_back(request);
+        if (is_held_) {
+            const auto gate = std::make_shared<completion>(testing::test_host().executor());
+            held_.push_back(gate);
+            co_await gate->wait_until(std::chrono::steady_clock::now() + 10s);
+        }
+        if (is_broken)
+            co_return failure{errc::unavailable, "broken"};
+        TakeQuotaResponse response;
+        for (const auto& item : request.items())
+            grant(item, *response.add_results());
+        co_return response;
+    }
+
+    void grant(const ratelimit::v1::QuotaItem& item, ratelimit::v1::QuotaResult& outcome)
+    {
+        auto& count = used[item.account_id()];
+        count += item.let_through();
+        const auto granted = std::clamp<std::int64_t>(item.limit() - count, 0, item.units());
+        count += granted;
+        outcome.set_granted(granted);
+        outcome.set_limit(item.limit());
+        outcome.set_remaining(std::max<std::int64_t>(0, item.limit() - count));
+        outcome.set_reset(reset);
+    }
+
+    bool is_held_ = false;
+    std::vector<std::shared_ptr<completion>> held_;
+};
+
+plans::account_state account_with(std::int64_t limit)
+{
+    plans::account_state state;
+    state.account = account_id::make();
+    state.limits.api_access = true;
+    state.limits.requests_per_day = limit;
+    state.version = 1;
+    return state;
+}
+
+std::vector<quota_replica> only(quota_replica replica)
+{
+    std::vector<quota_replica> replicas;
+    replicas.push_back(std::move(replica));
+    return replicas;
+}
+
+// A client whose coroutines have ended before it goes.
+class running_client
+{
+public:
+    running_client(fake_rate_limit& service, std::vector<quota_replica> replicas)
+        : service_(service),
+          client_(testing::test_host(), std::move(replicas))
+    {}
+    explicit running_client(fake_rate_limit& service) : running_client(service, only(service.replica())) {}
+
+    ~running_client()
+    {
+        client_.stop();
+        service_.release();
+        testing::eventually([] { return testing::test_host().loop().poll() == 0; });
+    }
+
+    quota_client* operator->() { return &client_; }
+    quota_client& operator*() { return client_; }
+
+private:
+    fake_rate_limit& service_;
+    quota_client client_;
+};
+
+awaitable<void> take_into(quota_client& client, plans::account_state account, std::vector<quota_decision>& decisions)
+{
+    const auto decision = co_await client.take(account);
+    decisions.push_back(decision);
+}
+
+// Asks without waiting.
+void ask(quota_client& client, const plans::account_state& account, std::vector<quota_decision>& decisions, int times = 1)
+{
+    for (int i = 0; i < times; ++i)
+        boost::asio::co_spawn(testing::test_host().loop(), take_into(client, account, decisions), boost::asio::detached);
+}
+
+} // namespace
+
+TEST_CASE("request 3,000 passes and 3,001 does not", "[gateway][quota]")
+{
+    fake_rate_limit service;
+    running_client client(service);
+    const auto account = account_with(3'000);
+    service.used[account.account.text()] = 2'999;
+
+    const auto last = testing::await(client->take(account));
+    const auto past = testing::await(client->take(account));
+
+    CHECK(last.is_granted);
+    CHECK(last.numbers == quota_numbers(3'000, 0, reset));
+    CHECK_FALSE(past.is_granted);
+    CHECK_FALSE(past.was_let_through);
+    CHECK(past.numbers == quota_numbers(3'000, 0, reset));
+}
+
+TEST_CASE("while one call is under way the others gather into the next", "[gateway][quota]")
+{
+    fake_rate_limit service;
+    running_client client(service);
+    const auto ann = account_with(100), bob = account_with(100);
+    std::vector<quota_decision> decisions;
+    service.hold();
+
+    ask(*client, ann, decisions);
+    REQUIRE(testing::eventually([&] { return service.calls.size() == 1; }));
+    ask(*client, ann, decisions, 3);
+    ask(*client, bob, decisions, 2);
+    service.release();
+    REQUIRE(testing::eventually([&] { return decisions.size() == 6; }));
+
+    REQUIRE(service.calls.size() == 2);
+    REQUIRE(service.calls[1].items_size() == 2);
+    CHECK(service.calls[1].items(0).units() == 3);
+    CHECK(service.calls[1].items(1).units() == 2);
+    CHECK(service.used[ann.account.text()] == 4);
+}
+
+TEST_CASE("each request of a call sees what was left after it", "[gateway][quota]")
+{
+    fake_rate_limit service;
+    running_client client(service);
+    const auto account = account_with(4);
+    std::vector<quota_decision> decisions;
+    service.hold();
+    ask(*client, account, decisions);
+    REQUIRE(testing::eventually([&] { return service.calls.size() == 1; }));
+    ask(*client, account, decisions, 4);
+    service.release();
+    REQUIRE(testing::eventually([&] { return decisions.size() == 5; }));
+
+    std::vector<std::int64_t> left;
+    std::vector<bool> granted;
+    for (const auto& decision : decisions) {
+        left.push_back(decision.numbers.remaining);
+        granted.push_back(decision.is_granted);
+    }
+    CHECK(left == std::vector<std::int64_t>{3, 2, 1, 0, 0});
+    CHECK(granted == std::vector<bool>{true, true, true, true, false});
+}
+
+TEST_CASE("without an answer in 250 ms a request is let through, and the late answer still counts it once", "[gateway][quota]")
+{
+    fake_rate_limit service;
+    running_client client(service);
+    const auto account = account_with(100);
+    testing::await(client->take(account));
+    service.hold();
+
+    const auto began = std::chrono::steady_clock::now();
+    const auto decision = testing::await(client->take(account));
+    const auto took = std::chrono::steady_clock::now() - began;
+
+    CHECK(decision.is_granted);
+    CHECK(decision.was_let_through);
+    CHECK(decision.numbers.remaining == 98);
+    CHECK(took >= 240ms);
+    CHECK(took < 2s);
+
+    service.release();
+    REQUIRE(testing::eventually([&] { return service.used[account.account.text()] == 2; }));
+    testing::await(client->take(account));
+    CHECK(service.used[account.account.text()] == 3);
+}
+
+TEST_CASE("a refused call lets through at once, and the debt is told with the next request", "[gateway][quota]")
+{
+    fake_rate_limit service;
+    running_client client(service);
+    const auto account = account_with(100);
+    service.is_broken = true;
+
+    const auto decision = testing::await(client->take(account));
+    testing::await(client->take(account));
+    service.is_broken = false;
+    const auto next = testing::await(client->take(account));
+
+    CHECK(decision.was_let_through);
+    CHECK(decision.numbers.remaining == 100);
+    CHECK_FALSE(next.was_let_through);
+    CHECK(next.numbers.remaining == 97);
+    CHECK(service.calls.back().items(0).let_through() == 2);
+}
+
+TEST_CASE("a debt is told without any further request", "[gateway][quota]")
+{
+    fake_rate_limit service;
+    running_client client(service);
+    const auto account = account_with(100);
+    service.is_broken = true;
+    testing::await(client->take(account));
+    service.is_broken = false;
+
+    client->start();
+
+    CHECK(testing::eventually([&] { return service.used[account.account.text()] == 1; }));
+}
+
+TEST_CASE("a request that gathered for longer than the patience is let through and owed", "[gateway][quota]")
+{
+    fake_rate_limit service;
+    running_client client(service);
+    const auto account = account_with(100);
+    std::vector<quota_decision> decisions;
+    service.hold();
+
+    ask(*client, account, decisions);
+    REQUIRE(testing::eventually([&] { return decisions.size() == 1; }));
+    ask(*client, account, decisions, 20);
+    REQUIRE(testing::eventually([&] { return decisions.size() == 21; }));
+    service.release();
+    REQUIRE(testing::eventually([&] { return service.used[account.account.text()] >= 21; }));
+    testing::await(client->take(account));
+
+    CHECK(service.used[account.account.text()] == 22);
+}
+
+TEST_CASE("another replica takes over from one that failed", "[gateway][quota]")
+{
+    fake_rate_limit first, second;
+    std::vector<quota_replica> replicas;
+    replicas.push_back(first.replica("127.0.0.1:1"));
+    replicas.push_back(second.replica("127.0.0.1:2"));
+    running_client client(first, std::move(replicas));
+    const auto account = account_with(100);
+    const bool is_first = rendezvous_score(account.account, "127.0.0.1:1") > rendezvous_score(account.account, "127.0.0.1:2");
+    auto& owner = is_first ? first : second;
+    auto& other = is_first ? second : first;
+    owner.is_broken = true;
+
+    const auto failed = testing::await(client->take(account));
+    const auto taken_over = testing::await(client->take(account));
+
+    CHECK(failed.was_let_through);
+    CHECK_FALSE(taken_over.was_let_through);
+    CHECK(other.used[account.account.text()] == 2);
+}
+
+TEST_CASE("accounts spread over replicas, and few move when one is added", "[gateway][quota]")
+{
+    const std::vector<std::string> replicas{"a:1", "b:1", "c:1", "d:1"};
+    std::map<std::string, int> accounts_of;
+    int moved = 0;
+    for (int i = 0; i < 4'000; ++i) {
+        const auto account = account_id::make();
+        const auto best = [&](std::size_t count) {
+            return *std::max_element(
+                replicas.begin(), replicas.begin() + static_cast<std::ptrdiff_t>(count),
+                [&](const auto& a, const auto& b) { return rendezvous_score(account, a) < rendezvous_score(account, b); });
+        };
+        ++accounts_of[best(4)];
+        moved += best(3) != best(4) ? 1 : 0;
+    }
+
+    for (const auto& [replica, count] : accounts_of)
+        CHECK(std::abs(count - 1'000) < 150);
+    CHECK(accounts_of.size() == 4);
+    CHECK(std::abs(moved - 1'000) < 150);
+}

@@ -1,0 +1,123 @@
+#include "inbox/inbox_requests.hpp"
+
+#include <catch2/catch.hpp>
+
+using namespace tempinbox;
+using namespace tempinbox::inbox;
+
+namespace {
+
+v1::CreateInboxRequest good_request()
+{
+    v1::CreateInboxRequest request;
+    request.mutable_account()->set_account_id(account_id::make().text());
+    request.set_inbox_id(inbox_id::make().text());
+    return request;
+}
+
+std::string refusal(const v1::CreateInboxRequest& request)
+{
+    const auto outcome = read_new_inbox(request);
+    return outcome ? "none" : std::string(to_string(outcome.error().code)) + ": " + outcome.error().message;
+}
+
+} // namespace
+
+TEST_CASE("a request for an inbox is read", "[inbox]")
+{
+    auto request = good_request();
+    request.set_local_part("Ann");
+    request.set_domain("Mail.Test");
+    request.set_ttl_seconds(90);
+    request.set_name(std::string(100, 'n'));
+    for (int i = 0; i < 10; ++i)
+        request.add_tags(std::string(50, 't'));
+    for (int i = 0; i < 20; ++i)
+        (*request.mutable_metadata())["key" + std::to_string(i)] = "";
+
+    const auto wanted = read_new_inbox(request).value();
+
+    CHECK(wanted.id.text() == request.inbox_id());
+    CHECK(wanted.local_part == "ann");
+    CHECK(wanted.domain == "mail.test");
+    CHECK(wanted.ttl == std::chrono::seconds(90));
+    CHECK(wanted.tags.size() == 10);
+    CHECK(wanted.metadata.size() == 20);
+}
+
+TEST_CASE("characters are counted, not bytes", "[inbox]")
+{
+    auto request = good_request();
+    std::string name;
+    for (int i = 0; i < 100; ++i)
+        name += "ü";
+    request.set_name(name);
+
+    CHECK(read_new_inbox(request));
+}
+
+TEST_CASE("each bad field of a request is named", "[inbox]")
+{
+    auto request = good_request();
+    SECTION("inbox id")
+    {
+        request.set_inbox_id("1");
+        CHECK(refusal(request).starts_with("invalid_argument: inboxId "));
+    }
+    SECTION("account id")
+    {
+        request.mutable_account()->set_account_id("1");
+        CHECK(refusal(request).starts_with("invalid_argument: accountId "));
+    }
+    SECTION("local part")
+    {
+        request.set_local_part("a b");
+        CHECK(refusal(request).starts_with("invalid_argument: localPart "));
+    }
+    SECTION("domain")
+    {
+        request.set_domain("nothing");
+        CHECK(refusal(request).starts_with("invalid_argument: domain "));
+    }
+    SECTION("name")
+    {
+        request.set_name(std::string(101, 'n'));
+        CHECK(refusal(request) == "invalid_argument: name must have 1 to 100 characters, not 101");
+    }
+    SECTION("control characters in a name")
+    {
+        request.set_name(std::string("a\0b", 3));
+        CHECK(refusal(request).starts_with("invalid_argument: name "));
+    }
+    SECTION("tags")
+    {
+        for (int i = 0; i < 11; ++i)
+            request.add_tags("t");
+        CHECK(refusal(request) == "invalid_argument: tags must be at most 10, not 11");
+    }
+    SECTION("a tag")
+    {
+        request.add_tags("");
+        CHECK(refusal(request).starts_with("invalid_argument: each of tags "));
+    }
+    SECTION("metadata")
+    {
+        for (int i = 0; i < 21; ++i)
+            (*request.mutable_metadata())[std::to_string(i)] = "v";
+        CHECK(refusal(request) == "invalid_argument: metadata must have at most 20 pairs, not 21");
+    }
+    SECTION("a metadata key")
+    {
+        (*request.mutable_metadata())[""] = "v";
+        CHECK(refusal(request).starts_with("invalid_argument: each key of metadata "));
+    }
+}
+
+TEST_CASE("a page holds 25 unless asked otherwise, at most 100", "[inbox]")
+{
+    CHECK(read_limit(0).value() == 25);
+    CHECK(read_limit(1).value() == 1);
+    CHECK(read_limit(100).value() == 100);
+    CHECK_FALSE(read_limit(101));
+    CHECK_FALSE(read_limit(-1));
+}

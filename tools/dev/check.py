@@ -1,0 +1,93 @@
+"""`./dev check`: format, the project's style rules, schemas, clang-tidy. Each part counts as one test."""
+
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+from dev import packages, places, tidy
+from dev.tally import Tally
+from dev.terminal import Failure, fail, heading, item, paint, say
+
+BUF_VERSION = "1.75.0"
+_SCHEMAS = places.ROOT / "proto-schemas"
+
+
+def cpp_files() -> list[str]:
+    """Every C++ file git knows or would add."""
+    command = ["git", "ls-files", "--cached", "--others", "--exclude-standard", "*.cpp", "*.hpp"]
+    listed = subprocess.run(command, cwd=places.ROOT, capture_output=True, text=True, check=True).stdout.split()
+    return sorted({name for name in listed if (places.ROOT / name).exists()})
+
+
+def _run(command: list[str], folder: Path = places.ROOT) -> bool:
+    return subprocess.run(command, cwd=folder, stdin=subprocess.DEVNULL).returncode == 0
+
+
+def _check_format(fix: bool) -> bool:
+    how = ["-i"] if fix else ["--dry-run", "-Werror", "--ferror-limit=3"]
+    return _run(["clang-format-14", *how, *cpp_files()])
+
+
+def _check_style() -> bool:
+    rules = places.ROOT / "tests" / "style"
+    are_right = _run([sys.executable, "-B", "-m", "unittest", "-q", "rules_test"], rules)
+    return _run([sys.executable, "-B", str(rules)]) and are_right
+
+
+def _buf() -> str:
+    folder = places.cache(f"buf-{BUF_VERSION}")
+    program = folder / "node_modules" / ".bin" / "buf"
+    if not program.exists():
+        say(f"  bringing buf {BUF_VERSION} into {folder} ...")
+        command = ["npm", "install", "--prefix", str(folder), "--no-audit", "--no-fund", "--silent", f"@bufbuild/buf@{BUF_VERSION}"]
+        done = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL)
+        if done.returncode != 0:
+            shutil.rmtree(folder, ignore_errors=True)
+            fail("npm could not bring buf:\n" + done.stdout + done.stderr)
+    return str(program)
+
+
+def _check_schemas() -> bool:
+    """Lint always; from the first release on, schemas only grow."""
+    buf = _buf()
+    is_good = _run([buf, "lint"], _SCHEMAS)
+    tag = subprocess.run(["git", "describe", "--tags", "--abbrev=0", "--match", "v*"], cwd=places.ROOT, capture_output=True, text=True)
+    if tag.returncode == 0:
+        is_good &= _run([buf, "breaking", "proto-schemas", "--against", f".git#ref={tag.stdout.strip()},subdir=proto-schemas"])
+    return is_good
+
+
+PARTS = ["format", "style", "schemas", "tidy"]
+
+
+def tally(parts: list[str], everything: bool, fix: bool = False) -> Tally:
+    """Runs the parts (all when none is named) and counts them."""
+    checks: dict[str, Callable[[], bool]] = {
+        "format": lambda: _check_format(fix),
+        "style": _check_style,
+        "schemas": _check_schemas,
+        "tidy": lambda: tidy.check(cpp_files(), everything),
+    }
+    total = Tally()
+    for part in parts or PARTS:
+        if part not in checks:
+            fail(f"no check is called {part}; there are: {', '.join(PARTS)}")
+        heading(f"Check: {part}")
+        try:
+            is_good = checks[part]()
+        except Failure as problem:
+            say(paint("error: ", "red") + str(problem))
+            is_good = False
+        total.add(Tally(passed=int(is_good), failed=int(not is_good)))
+        item(part, paint("good", "green") if is_good else paint("not good", "red"))
+    return total
+
+
+def run(parts: list[str], everything: bool, fix: bool) -> int:
+    """The verb."""
+    packages.ensure("build", "check")
+    found = tally(parts, everything, fix)
+    say(f"\n{found}")
+    return 0 if found.is_good() else 1

@@ -1,0 +1,187 @@
+"""The verbs of ./dev and their options."""
+
+import argparse
+import os
+import sys
+from pathlib import Path
+
+from dev import build, logs, places, running, status, suite_env
+from dev.suite import DEFAULT_DOMAIN, Suite, Wishes
+from dev.terminal import Failure, paint
+
+
+def _suite(chosen: argparse.Namespace) -> Suite:
+    return Suite(chosen.data)
+
+
+def _up(chosen: argparse.Namespace) -> int:
+    wishes = Wishes(chosen.replicas, chosen.brokers, chosen.preset, chosen.domain, chosen.api_port, chosen.smtp_port)
+    running.up(_suite(chosen), wishes, detached=chosen.detach, builds=not chosen.no_build)
+    return 0
+
+
+def _down(chosen: argparse.Namespace) -> int:
+    running.down(_suite(chosen), chosen.wipe)
+    return 0
+
+
+def _restart(chosen: argparse.Namespace) -> int:
+    running.restart(_suite(chosen), chosen.name)
+    return 0
+
+
+def _env(chosen: argparse.Namespace) -> int:
+    sys.stdout.write(suite_env.as_exports(suite_env.variables(_suite(chosen))))
+    return 0
+
+
+def _status(chosen: argparse.Namespace) -> int:
+    return 0 if status.show(_suite(chosen), chosen.output == "json") else 1
+
+
+def _logs(chosen: argparse.Namespace) -> int:
+    logs.show(_suite(chosen).logs, chosen.service, chosen.lines, chosen.follow)
+    return 0
+
+
+def _ctl(chosen: argparse.Namespace) -> int:
+    command, environment = _suite(chosen).operator_command(chosen.arguments)
+    sys.stdout.flush()
+    os.execve(command[0], command, environment)
+
+
+def _build(chosen: argparse.Namespace) -> int:
+    from dev import packages
+
+    packages.ensure("build")
+    build.build(chosen.preset, chosen.target)
+    return 0
+
+
+def _demo(chosen: argparse.Namespace) -> int:
+    from dev import demo
+
+    return demo.run(_suite(chosen))
+
+
+def _test(chosen: argparse.Namespace) -> int:
+    from dev import testing
+
+    return testing.run(chosen.tier, chosen.preset, is_ci=chosen.ci, builds=not chosen.no_build, arguments=chosen.arguments)
+
+
+def _check(chosen: argparse.Namespace) -> int:
+    from dev import check
+
+    return check.run(chosen.part, everything=chosen.all, fix=chosen.fix)
+
+
+def _programs(chosen: argparse.Namespace) -> int:
+    from dev import programs
+
+    return programs.run(chosen.verb, chosen.name, chosen.arguments, _suite(chosen))
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="./dev", description="Builds, runs, tests and checks the Temporary Inbox Service on this machine.")
+    verbs = parser.add_subparsers(dest="verb", metavar="VERB", required=True)
+
+    def verb(name: str, does: str, run: object, more: str = "") -> argparse.ArgumentParser:
+        made = verbs.add_parser(
+            name, help=does, description=does[0].upper() + does[1:] + "." + more, formatter_class=argparse.RawDescriptionHelpFormatter
+        )
+        made.set_defaults(run=run)
+        return made
+
+    def on_suite(name: str, does: str, run: object, more: str = "") -> argparse.ArgumentParser:
+        made = verb(name, does, run, more)
+        meaning = f"the suite's data folder (default: .run in the checkout, or ${places.SUITE_VARIABLE})"
+        made.add_argument("--data", metavar="DIR", type=Path, default=places.default_suite_folder(), help=meaning)
+        return made
+
+    up = on_suite("up", "build and run the whole suite; on a running one change what differs", _up)
+    up.add_argument("-d", "--detach", action="store_true", help="return when everything is ready; otherwise Ctrl-C stops all")
+    up.add_argument("--replicas", metavar="SERVICE=N,...", help="how many of each service, such as gateway=2,mail-ingest=3")
+    up.add_argument("--brokers", metavar="N", type=int, choices=range(1, 6), help="Kafka nodes (default: 1); fixed once there is data")
+    up.add_argument("--preset", choices=build.PRESETS, help="what to build and run (default: release)")
+    up.add_argument("--domain", help=f"mail domain of the inboxes (default: {DEFAULT_DOMAIN})")
+    up.add_argument("--api-port", metavar="N", type=int, help="port of the first gateway (default: a free one, kept)")
+    up.add_argument("--smtp-port", metavar="N", type=int, help="port of the first mail-ingest (default: a free one, kept)")
+    up.add_argument("--no-build", action="store_true", help="run what is built already")
+
+    down = on_suite("down", "stop the suite", _down)
+    down.add_argument("--wipe", action="store_true", help="delete its data too")
+
+    restart = on_suite("restart", "stop and start one process", _restart)
+    restart.add_argument("name", help="as in ./dev status, or a service for all its replicas")
+
+    on_suite("env", 'print the shell variables of the running suite: eval "$(./dev env)"', _env)
+
+    shown = on_suite("status", "show what runs: pids, addresses, readiness, restarts; exit code 1 when anything is not ready", _status)
+    shown.add_argument("--output", choices=["text", "json"], default="text")
+
+    log = on_suite("logs", "show the logs of a service, or of everything", _logs)
+    log.add_argument("service", nargs="?", help="a service, one replica (inbox-1), postgres, kafka, supervisor")
+    log.add_argument("-f", "--follow", action="store_true", help="go on with what comes")
+    log.add_argument("-n", "--lines", type=int, default=100, help="of each log (default: 100)")
+
+    on_suite("demo", "show the story of one mail on the running suite, step by step", _demo)
+
+    ctl = on_suite("ctl", "run the operator's command line, tempinboxctl, against the running suite", _ctl)
+    ctl.add_argument("arguments", nargs=argparse.REMAINDER, metavar="...", help="for tempinboxctl; `./dev ctl -- --help` shows its own help")
+
+    test = verb(
+        "test",
+        "run the tests; the last line is `N passed, N failed`",
+        _test,
+        "\n\n  unit         nothing outside the process\n  integration  against a PostgreSQL and a Kafka started for it"
+        "\n  e2e          against a suite of its own, through its public ports\n\nWithout a tier: all three.",
+    )
+    test.add_argument("tier", nargs="*", metavar="TIER", help="unit, integration, e2e")
+    test.add_argument("--preset", choices=build.PRESETS, default="release", help="what to build and test (default: release)")
+    test.add_argument("--ci", action="store_true", help="checks, all tiers, then the unit tests under sanitizers")
+    test.add_argument("--no-build", action="store_true", help="test what is built already")
+    test.add_argument(
+        "--only",
+        dest="arguments",
+        metavar="ARGUMENT",
+        action="append",
+        default=[],
+        help="passed on to the test program of a single tier, such as a Catch2 name or tag, or `-k=word` for pytest; may be repeated",
+    )
+
+    check = verb("check", "check format, clang-tidy, the project's own style rules and the schemas", _check)
+    check.add_argument("part", nargs="*", metavar="PART", help="format, style, schemas, tidy (default: all)")
+    check.add_argument("--all", action="store_true", help="clang-tidy on every file instead of the changed ones")
+    check.add_argument("--fix", action="store_true", help="let clang-format rewrite what it would complain of")
+
+    made = verb("build", "configure and build", _build)
+    made.add_argument("--preset", choices=build.PRESETS, default="release")
+    made.add_argument("target", nargs="*", help="CMake targets (default: everything)")
+
+    for name, does in (
+        ("bench", "measure the running suite"),
+        ("fuzz", "fuzz what reads foreign input"),
+        ("chaos", "break the running suite and watch its promises"),
+    ):
+        several = on_suite(name, does, _programs, f" The programs are those of tests/{name}; without a name they are listed.")
+        several.add_argument("name", nargs="?")
+        several.add_argument("arguments", nargs=argparse.REMAINDER, metavar="...", help="for the program")
+    return parser
+
+
+def main() -> int:
+    """Runs the verb; the exit code is its outcome."""
+    os.environ.pop("PYTHONPATH", None)  # it was for finding this package alone
+    chosen = _parser().parse_args()
+    try:
+        return int(chosen.run(chosen))
+    except Failure as problem:
+        print(paint("error: ", "red") + str(problem), file=sys.stderr, flush=True)
+        return 1
+    except KeyboardInterrupt:
+        print("interrupted", file=sys.stderr)
+        return 130
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1

@@ -1,0 +1,188 @@
+"""Apache Kafka in KRaft mode: jars in the cache, one or more combined nodes on loopback."""
+
+import base64
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+import time
+import uuid
+from dataclasses import dataclass
+from pathlib import Path
+
+from dev import places
+from dev.children import ChildSpec
+from dev.terminal import fail, say
+
+VERSION = "4.3.1"
+_SLF4J = "1.7.36"
+_COPY_DEPENDENCIES = "org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy-dependencies"
+_JAVA_OPTIONS = [
+    "-Xms256m",
+    "-Xmx256m",
+    "-XX:+UseSerialGC",
+    "-XX:TieredStopAtLevel=1",
+    "-XX:-UsePerfData",
+    "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn",
+    "-Dorg.slf4j.simpleLogger.showDateTime=true",
+    "-Dorg.slf4j.simpleLogger.log.org.apache.kafka.storage.internals.log.UnifiedLog=error",
+]
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """All nodes of one suite. `ports` holds a listener and a controller port for each."""
+
+    folder: Path
+    ports: list[tuple[int, int]]
+
+    @property
+    def brokers(self) -> str:
+        """The bootstrap list."""
+        return ",".join(f"127.0.0.1:{listener}" for listener, _ in self.ports)
+
+    @property
+    def replication(self) -> int:
+        """Copies of each partition."""
+        return min(3, len(self.ports))
+
+    def specs(self, logs: Path) -> list[ChildSpec]:
+        """How the supervisor runs the nodes; formats the storage of new ones."""
+        return [self._node(number, logs) for number in range(1, len(self.ports) + 1)]
+
+    def _node(self, number: int, logs: Path) -> ChildSpec:
+        folder = self.folder / f"node{number}"
+        folder.mkdir(parents=True, exist_ok=True)
+        properties = folder / "server.properties"
+        text = "".join(f"{name}={value}\n" for name, value in self._properties(number, folder).items())
+        properties.write_text(text, encoding="utf-8")
+        if not (folder / "log" / "meta.properties").exists():
+            self._format(properties)
+        argv = ["java", *_JAVA_OPTIONS, *self._class_archive_options(number), "-cp", class_path(), "kafka.Kafka", str(properties)]
+        return ChildSpec(f"kafka-{number}", argv, folder=str(folder), log=str(logs / f"kafka-{number}.log"), grace_seconds=20.0)
+
+    def _properties(self, number: int, folder: Path) -> dict[str, object]:
+        listener, controller = self.ports[number - 1]
+        in_sync = max(1, self.replication - 1)
+        return {
+            "process.roles": "broker,controller",
+            "node.id": number,
+            "controller.quorum.voters": ",".join(f"{i}@127.0.0.1:{port}" for i, (_, port) in enumerate(self.ports, start=1)),
+            "listeners": f"PLAINTEXT://127.0.0.1:{listener},CONTROLLER://127.0.0.1:{controller}",
+            "advertised.listeners": f"PLAINTEXT://127.0.0.1:{listener}",
+            "listener.security.protocol.map": "PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT",
+            "controller.listener.names": "CONTROLLER",
+            "inter.broker.listener.name": "PLAINTEXT",
+            "log.dirs": folder / "log",
+            "auto.create.topics.enable": "false",
+            "default.replication.factor": self.replication,
+            "min.insync.replicas": in_sync,
+            "offsets.topic.num.partitions": 4,
+            "offsets.topic.replication.factor": self.replication,
+            "transaction.state.log.num.partitions": 4,
+            "transaction.state.log.replication.factor": self.replication,
+            "transaction.state.log.min.isr": in_sync,
+            "share.coordinator.state.topic.replication.factor": self.replication,
+            "share.coordinator.state.topic.min.isr": in_sync,
+            "group.initial.rebalance.delay.ms": 0,
+            "group.min.session.timeout.ms": 1000,
+            "broker.session.timeout.ms": 3000,
+            "broker.heartbeat.interval.ms": 500,
+            "num.network.threads": 2,
+            "num.io.threads": 2,
+            "num.replica.fetchers": 1,
+            "log.cleaner.threads": 1,
+            "log.cleaner.dedupe.buffer.size": 2 * 1024 * 1024,
+        }
+
+    def _format(self, properties: Path) -> None:
+        identity = self.folder / "cluster.id"
+        if not identity.exists():
+            identity.write_text(base64.urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=") + "\n", encoding="ascii")
+        command = ["java", *_JAVA_OPTIONS, *_use_class_archive(), "-cp", class_path(), "kafka.tools.StorageTool", "format"]
+        command += ["-t", identity.read_text(encoding="ascii").strip(), "-c", str(properties)]
+        done = subprocess.run(command, capture_output=True, text=True)
+        if done.returncode != 0:
+            fail("Kafka could not format its storage:\n" + done.stdout + done.stderr)
+
+    def _class_archive_options(self, number: int) -> list[str]:
+        if has_class_archive() or number != 1:
+            return _use_class_archive()
+        return [f"-XX:ArchiveClassesAtExit={self._written_archive()}"]
+
+    def _written_archive(self) -> Path:
+        return self.folder / "classes.jsa"
+
+    def keep_class_archive(self) -> None:
+        """After a clean stop: the archive that the first node wrote serves all later starts."""
+        if self._written_archive().exists() and not has_class_archive():
+            partial = _class_archive().with_suffix(f".{uuid.uuid4().hex[:8]}")
+            shutil.copyfile(self._written_archive(), partial)
+            partial.rename(_class_archive())
+        self._written_archive().unlink(missing_ok=True)
+
+    def wait_ready(self, seconds: float = 60.0) -> None:
+        """Returns when every broker is listed; an open port alone is too early."""
+        deadline = time.monotonic() + seconds
+        while self._listed() != len(self.ports):
+            if time.monotonic() > deadline:
+                fail(f"Kafka did not get ready in {seconds:.0f} s; see ./dev logs kafka")
+            time.sleep(0.05)
+
+    def _listed(self) -> int:
+        asked = subprocess.run(["kcat", "-L", "-m", "1", "-b", self.brokers], capture_output=True, text=True)
+        return len(re.findall(r"^  broker ", asked.stdout, re.MULTILINE))
+
+
+def _jars() -> Path:
+    return places.cache(f"kafka-{VERSION}") / "jars"
+
+
+def class_path() -> str:
+    """The jars in a fixed order, as a class archive wants it."""
+    return ":".join(str(jar) for jar in sorted(_jars().glob("*.jar")))
+
+
+def ensure_jars() -> None:
+    """Brings the jars into the cache by Maven's own client, once."""
+    if _jars().is_dir():
+        return
+    say(f"  bringing Apache Kafka {VERSION} into {_jars().parent} ...")
+    with tempfile.TemporaryDirectory(dir=_jars().parent) as work:
+        coordinates = (("org.apache.kafka", "kafka_2.13", VERSION), ("org.slf4j", "slf4j-simple", _SLF4J))
+        wanted = "".join(
+            f"<dependency><groupId>{group}</groupId><artifactId>{artifact}</artifactId><version>{version}</version></dependency>"
+            for group, artifact, version in coordinates
+        )
+        Path(work, "pom.xml").write_text(
+            "<project><modelVersion>4.0.0</modelVersion><groupId>local</groupId><artifactId>kafka-jars</artifactId>"
+            f"<version>1</version><packaging>pom</packaging><dependencies>{wanted}</dependencies></project>",
+            encoding="utf-8",
+        )
+        command = ["mvn", "-q", "-B", _COPY_DEPENDENCIES, "-DincludeScope=runtime", f"-DoutputDirectory={work}/jars"]
+        done = subprocess.run(command, cwd=work, capture_output=True, text=True, stdin=subprocess.DEVNULL)
+        if done.returncode != 0:
+            fail("Maven could not bring Kafka's jars:\n" + done.stdout[-4000:] + done.stderr[-2000:])
+        try:
+            os.rename(Path(work, "jars"), _jars())
+        except OSError:
+            if not _jars().is_dir():  # else another ./dev was quicker
+                raise
+
+
+# A class archive, written by the JVM when a node ends, makes the next start take a second instead of three.
+
+
+def _class_archive() -> Path:
+    return places.cache(f"kafka-{VERSION}") / "classes.jsa"
+
+
+def has_class_archive() -> bool:
+    """Whether later starts are quick already."""
+    return _class_archive().exists()
+
+
+def _use_class_archive() -> list[str]:
+    quiet = ["-Xshare:auto", "-Xlog:cds=off", "-Xlog:cds+dynamic=off"]
+    return [f"-XX:SharedArchiveFile={_class_archive()}", *quiet] if has_class_archive() else []

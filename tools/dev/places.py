@@ -1,0 +1,36 @@
+"""Where things are: the checkout, the cache outside it, and the folder a suite keeps its data in."""
+
+import os
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+SUITE_VARIABLE = "TEMPINBOX_DEV_SUITE"  # names the data folder: a default for every verb, and the mark on every process of a suite
+
+
+def cache(name: str) -> Path:
+    """A folder of the user's cache, made when it is missing; what is in it can be brought again."""
+    top = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
+    folder = Path(top) / "tempinbox" / name
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+def default_suite_folder() -> Path:
+    """The data folder a verb means when --data is not given."""
+    named = os.environ.get(SUITE_VARIABLE)
+    return Path(named).resolve() if named else ROOT / ".run"
+
+
+def build_folder(preset: str) -> Path:
+    """Where CMake builds a preset."""
+    return ROOT / "build" / preset
+
+
+def program(preset: str, name: str) -> Path:
+    """A built program."""
+    return build_folder(preset) / "bin" / name
+
+
+def clean_environment() -> dict[str, str]:
+    """The caller's environment without settings of a suite it may have evaluated `./dev env` for."""
+    return {name: value for name, value in os.environ.items() if not name.startswith("TEMPINBOX_")}

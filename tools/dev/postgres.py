@@ -1,0 +1,121 @@
+"""A private PostgreSQL 15: its own data, port and password; under root its own OS user."""
+
+import os
+import shutil
+import subprocess
+import time
+import zlib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from dev.children import ChildSpec
+from dev.terminal import fail, warn
+
+PROGRAMS = Path("/usr/lib/postgresql/15/bin")
+ROLE = "tempinbox"
+OS_USER = "postgres"  # PostgreSQL refuses to run as root
+
+
+@dataclass(frozen=True)
+class Server:
+    """One cluster: where it is and how to reach it."""
+
+    data: Path
+    port: int
+    password: str
+    sync_to_disk: bool = True
+
+    def dsn(self, database: str = ROLE) -> str:
+        """The URI libpq takes."""
+        return f"postgresql://{ROLE}:{self.password}@127.0.0.1:{self.port}/{database}"
+
+    def spec(self, logs: Path) -> ChildSpec:
+        """How the supervisor runs it."""
+        settings = {
+            "listen_addresses": "127.0.0.1",
+            "port": self.port,
+            "unix_socket_directories": "",
+            "max_connections": 300,
+            "shared_buffers": "256MB",
+            "max_wal_size": "2GB",
+            "log_checkpoints": "off",
+            "log_timezone": "UTC",
+            "fsync": "on" if self.sync_to_disk else "off",
+        }
+        argv = [str(PROGRAMS / "postgres"), "-D", str(self.data)]
+        for name, value in settings.items():
+            argv += ["-c", f"{name}={value}"]
+        return ChildSpec("postgres", argv, folder=str(self.data), log=str(logs / "postgres.log"), user=_user(), grace_seconds=20.0)
+
+    def wait_ready(self, seconds: float = 30.0) -> None:
+        """Returns when it takes connections."""
+        deadline = time.monotonic() + seconds
+        command = [str(PROGRAMS / "pg_isready"), "-q", "-h", "127.0.0.1", "-p", str(self.port)]
+        while subprocess.run(command).returncode != 0:
+            if time.monotonic() > deadline:
+                fail(f"PostgreSQL did not get ready in {seconds:.0f} s")
+            time.sleep(0.05)
+
+    def ensure_database(self, name: str = ROLE) -> None:
+        """Creates the database unless it is there."""
+        if self.query(f"SELECT 1 FROM pg_database WHERE datname = '{name}'") != "1":
+            self.query(f'CREATE DATABASE "{name}"')
+
+    def query(self, statement: str, database: str = "postgres") -> str:
+        """Runs one statement and answers its rows as text."""
+        command = [str(PROGRAMS / "psql"), "-XAtq", "-v", "ON_ERROR_STOP=1", "-d", self.dsn(database), "-c", statement]
+        done = subprocess.run(command, capture_output=True, text=True)
+        if done.returncode != 0:
+            fail(f"psql: {done.stderr.strip()}")
+        return done.stdout.strip()
+
+
+def _user() -> str | None:
+    return OS_USER if os.geteuid() == 0 else None
+
+
+def _as_user() -> dict[str, Any]:
+    return {"user": OS_USER, "group": OS_USER, "extra_groups": []} if os.geteuid() == 0 else {}
+
+
+def choose_folder(suite: Path) -> Path:
+    """Where the cluster of a suite lives: with the rest, or where its OS user can reach it."""
+    preferred = suite / "postgres"
+    preferred.mkdir(parents=True, exist_ok=True)
+    if _can_use(preferred):
+        return preferred
+    preferred.rmdir()
+    elsewhere = Path("/var/tmp") / f"tempinbox-postgres-{zlib.crc32(str(suite).encode()):08x}"
+    warn(f"the OS user {OS_USER} cannot enter {suite}: PostgreSQL keeps its data in {elsewhere}")
+    elsewhere.mkdir(exist_ok=True)
+    if elsewhere.is_symlink() or not _can_use(elsewhere):
+        fail(f"the OS user {OS_USER} cannot use {elsewhere} either")
+    return elsewhere
+
+
+def _can_use(folder: Path) -> bool:
+    if os.geteuid() != 0:
+        return os.access(folder, os.W_OK | os.X_OK)
+    shutil.chown(folder, OS_USER, OS_USER)
+    folder.chmod(0o700)
+    return subprocess.run(["sh", "-c", 'cd "$0"', str(folder)], cwd="/", stderr=subprocess.DEVNULL, **_as_user()).returncode == 0
+
+
+def initialize(folder: Path, password: str) -> None:
+    """Makes the cluster unless it is there."""
+    if (folder / "PG_VERSION").exists():
+        return
+    secret = folder.with_name(folder.name + ".password")
+    secret.touch(mode=0o600)
+    secret.write_text(password + "\n", encoding="ascii")
+    if os.geteuid() == 0:
+        shutil.chown(secret, OS_USER, OS_USER)
+    command = [str(PROGRAMS / "initdb"), "-D", str(folder), "-U", ROLE, "--auth=scram-sha-256", f"--pwfile={secret}"]
+    command += ["--encoding=UTF8", "--locale=C.UTF-8"]
+    try:
+        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, **_as_user())
+    finally:
+        secret.unlink()
+    if done.returncode != 0:
+        fail("initdb: " + done.stderr.strip())

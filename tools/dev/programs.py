@@ -1,0 +1,31 @@
+"""Benches, fuzzers and chaos runs: programs below tests/, run against the suite."""
+
+import os
+import subprocess
+from pathlib import Path
+
+from dev import places, suite_env
+from dev.suite import Suite
+from dev.terminal import fail, say
+
+
+def run(verb: str, name: str | None, arguments: list[str], suite: Suite) -> int:
+    """Runs tests/VERB/NAME with the suite's variables; without a name lists what there is."""
+    found = _programs(places.ROOT / "tests" / verb)
+    if not found:
+        say(f"there are no {verb} programs: tests/{verb} holds none")
+        return 1
+    if name is None:
+        say("\n".join(found))
+        return 0
+    if name not in found:
+        fail(f"no {verb} program is called {name}; there are: {', '.join(found)}")
+    environment = {**places.clean_environment(), places.SUITE_VARIABLE: str(suite.folder)}
+    if verb != "fuzz":
+        environment |= suite_env.variables(suite)
+    return subprocess.run([str(found[name]), *arguments], env=environment).returncode
+
+
+def _programs(folder: Path) -> dict[str, Path]:
+    paths = sorted(folder.iterdir()) if folder.is_dir() else []
+    return {path.stem: path for path in paths if path.is_file() and os.access(path, os.X_OK)}

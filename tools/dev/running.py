@@ -1,0 +1,90 @@
+"""The verbs that bring a suite up, change it and take it down."""
+
+import signal
+import threading
+from types import FrameType
+
+from dev import build, packages, places, services
+from dev.suite import Suite, Wishes
+from dev.terminal import Failure, heading, item, paint, say
+
+
+def stop_on_signals() -> None:
+    """SIGTERM and SIGHUP unwind like Ctrl-C, so that everything started is stopped."""
+
+    def interrupt(_number: int, _frame: FrameType | None) -> None:
+        raise KeyboardInterrupt
+
+    signal.signal(signal.SIGTERM, interrupt)
+    signal.signal(signal.SIGHUP, interrupt)
+
+
+def up(suite: Suite, wishes: Wishes, detached: bool, builds: bool) -> None:
+    """Brings the suite up or changes what differs; in the foreground stays until Ctrl-C."""
+    stop_on_signals()
+    packages.ensure("build", "run")
+    was_running = suite.is_running()
+    if builds:
+        build.build(wishes.preset or (suite.record.preset if was_running else "release"), services.PROGRAMS)
+    heading(f"{'Changing' if was_running else 'Starting'} the suite in {suite.folder}")
+    try:
+        suite.start_infrastructure(wishes, outlives_caller=detached)
+        suite.start_services(wishes)
+    except (KeyboardInterrupt, Failure):
+        if not was_running:
+            say("stopping what was started")
+            suite.down(wipe=False)
+        raise
+    _introduce(suite)
+    if was_running or detached:
+        return
+    say(paint("Ctrl-C stops everything.", "dim"))
+    try:
+        _wait_while_running(suite)
+    except KeyboardInterrupt:
+        say("\nstopping")
+        suite.down(wipe=False)
+
+
+def _wait_while_running(suite: Suite) -> None:
+    deaths = {name: child["restarts"] for name, child in suite.supervision.status().items()}
+    pause = threading.Event()
+    while suite.is_running():
+        for name, child in suite.supervision.status().items():
+            if child["restarts"] > deaths.get(name, 0):
+                say(f"  {name} ended ({child['last_exit']}) and is started again")
+            deaths[name] = child["restarts"]
+        pause.wait(1.0)
+    say("the suite was taken down from elsewhere")
+
+
+def _introduce(suite: Suite) -> None:
+    account = suite.record.account
+    assert account
+    api = next((it.listener for it in services.of("gateway", suite.replicas)), "nowhere: no gateway")
+    smtp = next((it.listener for it in services.of("mail-ingest", suite.replicas)), "nowhere: no mail-ingest")
+    heading("The suite is up")
+    item("API", f"http://{api}")
+    item("SMTP", f"{smtp}, for addresses at {suite.record.domain}")
+    item("demo account", f"{account.email}, key {account.api_key}")
+    option = "" if suite.folder == places.default_suite_folder() else f" --data {suite.folder}"
+    say("\nA first request:\n")
+    say(f'  eval "$(./dev env{option})"')
+    say('  curl -s -X POST "$TEMPINBOX_API/v1/inboxes" -H "X-API-Key: $TEMPINBOX_API_KEY"\n')
+
+
+def restart(suite: Suite, wanted: str) -> None:
+    """Stops and starts one process, or all replicas of a service one after the other, each once the one before is ready."""
+    names = [name for name in suite.supervision.status() if wanted in (name, name.rpartition("-")[0])]
+    if not names:
+        raise Failure(f"nothing is called {wanted}; there are: {', '.join(suite.supervision.status())}")
+    for name in names:
+        suite.supervision.restart(name)
+        suite.wait_ready(name)
+        item(name, f"started anew, pid {suite.supervision.status()[name]['pid']}")
+
+
+def down(suite: Suite, wipe: bool) -> None:
+    """Stops everything, whether or not its supervisor still lives."""
+    suite.down(wipe)
+    say(f"nothing of {suite.folder} runs any more" + (", and its data is deleted" if wipe else ""))

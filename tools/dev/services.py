@@ -1,0 +1,158 @@
+"""The five services: which ports and settings each replica gets in ./dev."""
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from dev import places
+from dev.children import ChildSpec
+from dev.keys import Keys
+from dev.ports import Ports
+from dev.terminal import fail
+
+# In the order they are started and shown.
+SERVICES = ["rate-limit", "inbox", "webhook-dispatcher", "mail-ingest", "gateway"]
+PROGRAMS = [f"tempinbox-{service}" for service in SERVICES] + ["tempinboxctl", "tempinbox-migrate"]
+LOOPBACK = "127.0.0.0/8,::1/128"
+
+
+@dataclass(frozen=True)
+class Replica:
+    """One process of a service."""
+
+    service: str
+    number: int
+    port: int
+    admin_port: int
+
+    @property
+    def name(self) -> str:
+        """As in `./dev status`."""
+        return f"{self.service}-{self.number}"
+
+    @property
+    def listener(self) -> str:
+        """host:port of what it serves."""
+        return f"127.0.0.1:{self.port}"
+
+    @property
+    def admin(self) -> str:
+        """host:port of its operator's port."""
+        return f"127.0.0.1:{self.admin_port}"
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """What every service is told about the suite it is part of."""
+
+    preset: str
+    database: str
+    brokers: str
+    domain: str
+    keys: Keys
+    logs: str
+    folder: str
+
+
+def parse_replicas(text: str | None, current: dict[str, int]) -> dict[str, int]:
+    """`gateway=2,mail-ingest=3` laid over what there is; one of each where nothing is said."""
+    counts = {service: current.get(service, 1) for service in SERVICES}
+    for entry in filter(None, (text or "").split(",")):
+        service, _, count = entry.partition("=")
+        if service not in counts or not count.isdigit() or int(count) > 20:
+            fail(f"--replicas {entry}: expected SERVICE=0..20 with SERVICE one of {', '.join(SERVICES)}")
+        counts[service] = int(count)
+    return counts
+
+
+def choose_replicas(counts: dict[str, int], ports: Ports, running: set[str], wanted_ports: dict[str, int | None]) -> list[Replica]:
+    """Every replica with its ports; running ones keep theirs. `wanted_ports` are those the user set for first replicas."""
+
+    def make(service: str, number: int) -> Replica:
+        name = f"{service}-{number}"
+        is_running = name in running
+        wanted = wanted_ports.get(service) if number == 1 else None
+        return Replica(service, number, ports.take(name, wanted, is_running), ports.take(f"{name}-admin", None, is_running))
+
+    return [make(service, number) for service in SERVICES for number in range(1, counts[service] + 1)]
+
+
+def of(service: str, replicas: list[Replica]) -> Iterator[Replica]:
+    """The replicas of one service."""
+    return (replica for replica in replicas if replica.service == service)
+
+
+def _addresses(service: str, replicas: list[Replica]) -> str:
+    return ",".join(replica.listener for replica in of(service, replicas))
+
+
+def _settings(replica: Replica, replicas: list[Replica], around: Surroundings) -> dict[str, str]:
+    common = {
+        "admin-listen": replica.admin,
+        "database": around.database,
+        "kafka-brokers": around.brokers,
+        "rpc-token-file": str(around.keys.rpc_token),
+    }
+    own = {
+        "rate-limit": {"rpc-listen": replica.listener},
+        "inbox": {"rpc-listen": replica.listener},
+        "webhook-dispatcher": {
+            "rpc-listen": replica.listener,
+            "master-key-file": str(around.keys.master_key),
+            # Receivers on this machine are what a developer has; the defaults refuse them.
+            "webhook-allow-networks": LOOPBACK,
+            "webhook-allow-http": "true",
+        },
+        "mail-ingest": {
+            "smtp-listen": replica.listener,
+            "hostname": f"mx.{around.domain}",
+            "tls-certificate-file": str(around.keys.certificate),
+            "tls-key-file": str(around.keys.certificate_key),
+            # Every test and bench sends from loopback, into few inboxes.
+            "exempt-networks": LOOPBACK,
+            "inbox-rate-per-minute": "0",
+            "inbox-max-emails": "0",
+            "inbox-max-bytes": "0",
+        },
+        "gateway": {
+            "listen": replica.listener,
+            "inbox-rpc": _addresses("inbox", replicas),
+            "rate-limit-rpc": _addresses("rate-limit", replicas),
+            "webhook-dispatcher-rpc": _addresses("webhook-dispatcher", replicas),
+            "master-key-file": str(around.keys.master_key),
+        },
+    }
+    # A service without replicas leaves its callers with their default address, where nobody answers.
+    return {name: value for name, value in (common | own[replica.service]).items() if value}
+
+
+def as_environment(settings: dict[str, str]) -> dict[str, str]:
+    """`smtp-listen` is TEMPINBOX_SMTP_LISTEN."""
+    return {"TEMPINBOX_" + name.upper().replace("-", "_"): value for name, value in settings.items()}
+
+
+def spec(replica: Replica, replicas: list[Replica], around: Surroundings) -> ChildSpec:
+    """How the supervisor runs a replica. A program built anew makes the description differ, so that it is started again."""
+    program = places.program(around.preset, f"tempinbox-{replica.service}")
+    if not program.exists():
+        fail(f"{program} is not built: ./dev build")
+    return ChildSpec(
+        name=replica.name,
+        argv=[str(program)],
+        folder=around.folder,
+        log=f"{around.logs}/{replica.name}.log",
+        environment=as_environment(_settings(replica, replicas, around)),
+        version=str(os.stat(program).st_mtime_ns),
+    )
+
+
+def operator_environment(replicas: list[Replica], around: Surroundings) -> dict[str, str]:
+    """What tempinboxctl needs to reach the suite."""
+    settings = {
+        "database": around.database,
+        "inbox-rpc": _addresses("inbox", replicas),
+        "webhook-dispatcher-rpc": _addresses("webhook-dispatcher", replicas),
+        "rpc-token-file": str(around.keys.rpc_token),
+        "kafka-brokers": around.brokers,
+    }
+    return as_environment({name: value for name, value in settings.items() if value})

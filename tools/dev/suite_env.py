@@ -1,0 +1,51 @@
+"""The variables `./dev env` prints: everything a client, a test or a bench needs to know of a running suite."""
+
+import shlex
+
+from dev.services import Replica
+from dev.suite import Suite
+from dev.terminal import fail
+
+_DASHBOARD_PATH = "/dashboard"
+
+
+def variables(suite: Suite) -> dict[str, str]:
+    """All of them; needs a running suite."""
+    known = suite.record
+    pids = {name: child["pid"] or "" for name, child in suite.supervision.status().items()}
+    replicas = suite.replicas
+    account = known.account or fail("the suite has not come up completely: ./dev up")
+    api = next((f"http://{it.listener}" for it in replicas if it.service == "gateway"), "")
+    smtp = next((it.listener for it in replicas if it.service == "mail-ingest"), "")
+    found = {
+        "API": api,
+        "API_KEY": account.api_key,
+        "ACCOUNT": account.account_id,
+        "SMTP": smtp,
+        "KAFKA": suite.cluster.brokers,
+        "DATABASE": suite.server.dsn(),
+        "DOMAIN": known.domain,
+        "RPC_TOKEN": suite.around.keys.rpc_token.read_text(encoding="ascii").split()[0],
+        "DASHBOARD": api + _DASHBOARD_PATH,
+        "DASHBOARD_EMAIL": account.email,
+        "DASHBOARD_PASSWORD": account.password,
+        "KAFKA_PID": str(pids.get("kafka-1", "")),
+        "POSTGRES_PID": str(pids.get("postgres", "")),
+    }
+    for replica in replicas:
+        found |= _of_replica(replica, str(pids.get(replica.name, "")))
+    return {f"TEMPINBOX_{name}": value for name, value in found.items()}
+
+
+def _of_replica(replica: Replica, pid: str) -> dict[str, str]:
+    prefix = f"{replica.service.upper().replace('-', '_')}_{replica.number}"
+    address = {
+        "gateway": ("URL", f"http://{replica.listener}"),
+        "mail-ingest": ("URL", f"smtp://{replica.listener}"),
+    }.get(replica.service, ("RPC", replica.listener))
+    return {f"{prefix}_PID": pid, f"{prefix}_ADMIN": replica.admin, f"{prefix}_{address[0]}": address[1]}
+
+
+def as_exports(found: dict[str, str]) -> str:
+    """For `eval "$(./dev env)"`."""
+    return "".join(f"export {name}={shlex.quote(value)}\n" for name, value in found.items())
