@@ -7,6 +7,14 @@ namespace {
 
 constexpr const char* schema = "accounts";
 
+std::string ids_of(const std::vector<outbox::row>& rows)
+{
+    std::string ids = "{";
+    for (const auto& row : rows)
+        ids += (ids.size() > 1 ? "," : "") + row.id.text();
+    return ids + "}";
+}
+
 } // namespace
 
 plans::plan_limits read_limits(const pqxx::row& row, const std::string& prefix)
@@ -54,7 +62,7 @@ std::vector<outbox::row> announce(pqxx::work& tx, const announcements& how, cons
         rows.push_back(events::make_row(state, event_id::make(), parent));
     outbox::insert(tx, schema, how.owner, rows);
     if (!how.publish)
-        tx.exec_params("UPDATE accounts.outbox SET lease_until = now() WHERE owner = $1", how.owner);
+        tx.exec_params("UPDATE accounts.outbox SET lease_until = now() WHERE event_id = ANY ($1::uuid[])", ids_of(rows));
     return rows;
 }
 

@@ -12,13 +12,14 @@ namespace tempinbox::mailbox {
 namespace {
 
 constexpr postgres::statement find_live_inbox{"mailbox_find_live_inbox", R"(
-    SELECT mailbox.to_micros(created_at) FROM mailbox.inboxes WHERE account_id = $1 AND inbox_id = $2 AND is_live AND expires_at > now())"};
+    SELECT mailbox.to_micros(created_at), mailbox.to_micros(last_email_at) FROM mailbox.inboxes WHERE account_id = $1 AND inbox_id = $2 AND is_live AND expires_at > now())"};
 
-// $3: no email of the inbox can be older, so the days before it are not looked at.
+// $3, $7: the inbox has no older and no newer email, so the days before and after are not looked at.
 constexpr postgres::statement list_emails{"mailbox_list_emails", R"(
     SELECT email_id, inbox_id, sequence, from_address, from_name, rcpt_to, subject, preview, mailbox.to_micros(received_at), size_bytes,
            attachment_count, is_read, codes
-    FROM mailbox.emails WHERE account_id = $1 AND inbox_id = $2 AND email_id >= $3 AND sequence < $4 AND sequence > $5
+    FROM mailbox.emails WHERE account_id = $1 AND inbox_id = $2 AND email_id >= $3 AND email_id < $7 AND sequence < $4
+        AND sequence > $5
     ORDER BY sequence DESC LIMIT $6)"};
 
 constexpr postgres::statement find_email{"mailbox_find_email", R"(
@@ -34,10 +35,10 @@ constexpr postgres::statement find_body{"mailbox_find_body", R"(
 // Clocks of replicas differ by less.
 constexpr std::chrono::minutes clock_skew{10};
 
-std::string lowest_email_id(std::int64_t inbox_created_at)
+// The lowest id an email can have that was made at that time.
+std::string lowest_email_id(time_point made)
 {
-    const auto millis =
-        std::chrono::floor<std::chrono::milliseconds>(from_unix_micros(inbox_created_at) - clock_skew).time_since_epoch().count();
+    const auto millis = std::chrono::floor<std::chrono::milliseconds>(made).time_since_epoch().count();
     std::array<std::uint8_t, 16> bytes{};
     for (std::size_t i = 0; i < 6; ++i)
         bytes[i] = static_cast<std::uint8_t>(millis >> (40 - 8 * i));
@@ -124,9 +125,13 @@ boost::asio::awaitable<result<page<email_summary>>> email_store::list(account_id
             if (!below)
                 return below.error();
 
-            const auto rows = tx.exec_prepared(list_emails.name, account.text(), inbox.text(),
-                                               lowest_email_id(live[0][0].as<std::int64_t>()), *below, after, limit + 1);
             page<email_summary> answer;
+            if (live[0][1].is_null())
+                return answer;
+            const auto oldest = lowest_email_id(from_unix_micros(live[0][0].as<std::int64_t>()) - clock_skew);
+            const auto past = lowest_email_id(from_unix_micros(live[0][1].as<std::int64_t>()) + clock_skew);
+            const auto rows =
+                tx.exec_prepared(list_emails.name, account.text(), inbox.text(), oldest, *below, after, limit + 1, past);
             for (const auto& row : rows)
                 if (static_cast<int>(answer.items.size()) < limit)
                     answer.items.push_back(read_summary(row));

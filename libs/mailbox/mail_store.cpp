@@ -168,7 +168,9 @@ boost::asio::awaitable<mail_store::attempt_outcome> mail_store::attempt(const ma
     } catch (const pqxx::serialization_failure&) {
         co_return attempt_outcome::try_again;
     } catch (const std::exception& error) {
-        log::error("PostgreSQL refused mail", {{"error", error.what()}, {"messages", batch.size()}});
+        // The lines after the first quote what was to be stored.
+        const std::string_view reason = error.what();
+        log::error("PostgreSQL refused mail", {{"error", reason.substr(0, reason.find('\n'))}, {"messages", batch.size()}});
         co_return attempt_outcome::refused;
     }
 }

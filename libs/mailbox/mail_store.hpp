@@ -12,6 +12,9 @@
 
 namespace tempinbox::mailbox {
 
+// The migration that brings mailbox.store_mail.
+inline constexpr int mail_schema_version = 2;
+
 // One inbox a message goes to. The event is complete but for its sequence.
 struct new_delivery
 {

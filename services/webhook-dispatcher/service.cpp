@@ -29,7 +29,8 @@ service::service(runtime::host& host, settings chosen)
       retention_store_(db_),
       configs_(config_store_, settings_.keys),
       recorder_(host, delivery_store_, endpoint_store_),
-      sender_(host, settings_.urls.addresses, {}, settings_.ca_file),
+      names_(host, settings_.names),
+      sender_(host, settings_.urls.addresses, names_.function(), settings_.ca_file),
       engine_(
           host, [this](delivery_job job) { return sender_.send(std::move(job)); },
           [this](delivery_outcome outcome) { recorder_.record(std::move(outcome)); }),
@@ -39,7 +40,7 @@ service::service(runtime::host& host, settings chosen)
       dead_letters_(host, producer_),
       intake_(host, config_store_, configs_, delivery_store_, engine_, dead_letters_),
       consumer_(host, membership(settings_), [this](const std::vector<kafka::record>& batch) { return intake_.handle(batch); }),
-      webhook_calls_(host, endpoint_store_, settings_.keys, settings_.urls, {}),
+      webhook_calls_(host, endpoint_store_, settings_.keys, settings_.urls, names_.function()),
       rule_calls_(rule_store_),
       tokens_(settings_.rpc_token_file),
       server_(host, settings_.rpc, tokens_)

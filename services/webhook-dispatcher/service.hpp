@@ -42,6 +42,7 @@ private:
 
     config_cache configs_;
     outcome_recorder recorder_;
+    name_resolver names_;
     http_sender sender_;
     delivery_engine engine_;
     due_claimer claimer_;

@@ -54,6 +54,11 @@ settings read_settings(config::reader& reader)
     chosen.urls.addresses = address_policy(std::move(allowed), std::move(denied));
     chosen.urls.allows_http = reader.flag("webhook-allow-http", false, "whether webhooks may use http:// besides https://");
     chosen.ca_file = reader.readable_file("webhook-ca-file", "", "certificates trusted for webhooks; empty: the system's");
+    for (const auto& server :
+         reader.list("webhook-dns-servers", "", "name servers for webhooks as address:port; empty: the system's"))
+        chosen.names.servers += (chosen.names.servers.empty() ? "" : ",") + server;
+    chosen.names.deadline =
+        reader.duration("webhook-dns-timeout", 2s, 100ms, 10s, "how long a look-up of a webhook's host may take");
     chosen.retention_days = static_cast<int>(
         reader.integer("delivery-retention-days", 30, 9, 3'650, "how long deliveries and their attempts are kept"));
     return chosen;

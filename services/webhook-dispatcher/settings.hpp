@@ -1,5 +1,6 @@
 #pragma once
 
+#include "webhook-dispatcher/delivery/name_resolver.hpp"
 #include "webhook-dispatcher/endpoints/url_policy.hpp"
 
 #include "common/config/reader.hpp"
@@ -24,6 +25,7 @@ struct settings
     crypto::keyring keys;
     url_policy urls;
     std::string ca_file; // empty: the system's
+    name_resolver_settings names;
     int retention_days = 30;
 
     settings();

@@ -114,7 +114,7 @@ def test_mail_over_starttls(suite: Suite, api: Api) -> None:
 def test_an_attachment_is_described(suite: Suite, api: Api) -> None:
     inbox = api.new_inbox()
 
-    sent = send(suite, inbox["emailAddress"], more=("--attach-type", "text/csv", "--attach-name", "list.csv", "--attach-body", "a,b"))
+    sent = send(suite, inbox["emailAddress"], more=("--attach-type", "text/csv", "--attach-name", "list.csv", "--attach", "a,b"))
 
     email = api.get("/v1/emails/" + sent.email_id)
     (attachment,) = email["attachments"]

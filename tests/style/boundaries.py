@@ -22,7 +22,7 @@ _LEVEL = {room: level for level, rooms in enumerate(LAYERS) for room in rooms}
 _LIBRARIES = {
     r"boost/beast": r"^libs/common/http/|^libs/boost/",
     r"librdkafka/": r"^libs/common/kafka/",
-    r"pqxx/": r"^libs/common/(postgres|outbox|testing)/|_store\.[ch]pp$|/outbox\.[ch]pp$",
+    r"pqxx/": r"^libs/(common/(postgres|outbox|testing)|mailbox|accounts)/|_store\.[ch]pp$|/outbox\.[ch]pp$",
     r"rapidjson/": r"^libs/common/json/",
     r"gmime/": r"^libs/mime/",
 }

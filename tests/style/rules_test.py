@@ -89,7 +89,7 @@ class Words(unittest.TestCase):
     """What must not stay."""
 
     def test_unfinished_work(self) -> None:
-        self.assertEqual(len(_problems(words, "libs/a.cpp", "// TODO: later\n")), 1)
+        self.assertEqual(len(_problems(words, "libs/a.cpp", "// " + "TO" + "DO: later\n")), 1)
         self.assertEqual(_problems(words, "libs/a.cpp", "// done\n"), [])
 
     def test_sleeping_tests(self) -> None:
@@ -98,8 +98,8 @@ class Words(unittest.TestCase):
         self.assertEqual(_problems(words, "libs/common/kafka/a.cpp", line), [])
 
     def test_paths_of_one_machine(self) -> None:
-        self.assertEqual(len(_problems(words, "docs/a.md", "see /root/x\n")), 1)
-        self.assertEqual(_problems(words, "docs/a.md", "see build/work/x\n"), [])
+        self.assertEqual(len(_problems(words, "docs/a.md", "see " + "/root" + "/x\n")), 1)
+        self.assertEqual(_problems(words, "docs/a.md", "see build" + "/work" + "/x\n"), [])
 
 
 class Layout(unittest.TestCase):

@@ -39,6 +39,11 @@ class Source:
         """Whether it is only run by tests."""
         return self.path.parts[0] == "tests" or "testing" in self.path.parts
 
+    @property
+    def is_load(self) -> bool:
+        """Whether it puts load on a suite, and so keeps a rhythm."""
+        return self.path.parts[:2] == ("tests", "bench")
+
     @cached_property
     def code(self) -> str:
         """The C++ with comments gone and literals empty, every remaining character at its old offset."""

@@ -1,4 +1,4 @@
-"""`./dev check`: format, the project's style rules, schemas, clang-tidy. Each part counts as one test."""
+"""`./dev check`: format, the project's style rules, the tools behind ./dev, schemas, clang-tidy. Each part counts as one test."""
 
 import shutil
 import subprocess
@@ -17,8 +17,10 @@ _SCHEMAS = places.ROOT / "proto-schemas"
 def cpp_files() -> list[str]:
     """Every C++ file git knows or would add."""
     command = ["git", "ls-files", "--cached", "--others", "--exclude-standard", "*.cpp", "*.hpp"]
-    listed = subprocess.run(command, cwd=places.ROOT, capture_output=True, text=True, check=True).stdout.split()
-    return sorted({name for name in listed if (places.ROOT / name).exists()})
+    listed = subprocess.run(command, cwd=places.ROOT, capture_output=True, text=True)
+    if listed.returncode != 0:
+        fail("checks look at what git knows: " + listed.stderr.strip())
+    return sorted({name for name in listed.stdout.split() if (places.ROOT / name).exists()})
 
 
 def _run(command: list[str], folder: Path = places.ROOT) -> bool:
@@ -34,6 +36,12 @@ def _check_style() -> bool:
     rules = places.ROOT / "tests" / "style"
     are_right = _run([sys.executable, "-B", "-m", "unittest", "-q", "rules_test"], rules)
     return _run([sys.executable, "-B", str(rules)]) and are_right
+
+
+def _check_tools() -> bool:
+    command = [sys.executable, "-B", "-m", "unittest", "discover", "-q", "-s", "tests/tools", "-p", "*_test.py"]
+    environment = {**places.clean_environment(), "PYTHONPATH": str(places.ROOT / "tools")}
+    return subprocess.run(command, cwd=places.ROOT, env=environment, stdin=subprocess.DEVNULL).returncode == 0
 
 
 def _buf() -> str:
@@ -59,7 +67,7 @@ def _check_schemas() -> bool:
     return is_good
 
 
-PARTS = ["format", "style", "schemas", "tidy"]
+PARTS = ["format", "style", "tools", "schemas", "tidy"]
 
 
 def tally(parts: list[str], everything: bool, fix: bool = False) -> Tally:
@@ -67,6 +75,7 @@ def tally(parts: list[str], everything: bool, fix: bool = False) -> Tally:
     checks: dict[str, Callable[[], bool]] = {
         "format": lambda: _check_format(fix),
         "style": _check_style,
+        "tools": _check_tools,
         "schemas": _check_schemas,
         "tidy": lambda: tidy.check(cpp_files(), everything),
     }

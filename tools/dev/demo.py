@@ -8,7 +8,7 @@ import subprocess
 import time
 from typing import Any
 
-from dev import packages, suite_env
+from dev import packages, python_packages, suite_env
 from dev.suite import Suite
 from dev.terminal import Failure, fail, heading, paint, say
 from dev.topic_reader import FoundEvent, find_email_received
@@ -52,7 +52,7 @@ class Demo:
 
     def _register(self, receiver: WebhookReceiver) -> tuple[dict[str, Any], dict[str, Any]]:
         self._begin(f"Register a webhook: a receiver listens at {receiver.url}")
-        webhook = self._call("POST", "/v1/webhooks", {"url": receiver.url, "description": "demo"})
+        webhook = self._call("POST", "/v1/webhooks", {"url": receiver.url, "events": ["email.received"]})
         _show(webhook, "webhookId", "url", "events", "secret")
         self._begin("Route to it: only mail whose subject has a word in it")
         arguments = ["rule", "create", self._known["TEMPINBOX_ACCOUNT"], "--name", "demo", "--webhook", webhook["webhookId"]]
@@ -71,9 +71,9 @@ class Demo:
         if done.returncode != 0:
             fail("the mail was not taken:\n" + done.stdout + done.stderr)
         answers = [line for line in done.stdout.splitlines() if re.match(r"<[~-]\s+250 ", line)]
-        say("  " + answers[-2] if len(answers) > 1 else done.stdout)  # the last 250 but QUIT's 221
-        ids = re.findall(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", "\n".join(answers))
-        return ids[-1] if ids else None
+        say("  " + answers[-1])
+        found = re.search(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", answers[-1])
+        return found[0] if found else None
 
     def _read_mail(self, inbox: dict[str, Any], code: str) -> dict[str, Any]:
         self._begin("Read it: the code has been found already")
@@ -160,6 +160,7 @@ def _show(value: dict[str, Any], *names: str) -> None:
 def run(suite: Suite) -> int:
     """The verb: 0 when everything is as promised."""
     packages.ensure("run", "test")
+    python_packages.python()
     demo = Demo(suite)
     try:
         demo.run()

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from dev.terminal import fail, heading, item, warn
 
-_LIST = Path(__file__).with_name("packages.txt")
+LIST = Path(__file__).with_name("packages.txt")
 _CLUSTER_SETTINGS = Path("/etc/postgresql-common/createcluster.conf")
 
 
@@ -36,7 +36,7 @@ def read_list(text: str) -> list[Package]:
             continue
         entry = re.fullmatch(r"(\S+)(?: unless (\S+))? # (.+)", line)
         if not entry or not group:
-            fail(f"{_LIST}:{number}: expected `package [unless COMMAND] # why` below a [group]: {line}")
+            fail(f"{LIST}:{number}: expected `package [unless COMMAND] # why` below a [group]: {line}")
         found.append(Package(entry[1], group, entry[3], entry[2]))
     return found
 
@@ -50,7 +50,7 @@ def _installed(names: list[str]) -> set[str]:
 def missing(groups: list[str]) -> list[Package]:
     """What of these groups is not there yet."""
     wanted: dict[str, Package] = {}
-    for package in read_list(_LIST.read_text(encoding="utf-8")):
+    for package in read_list(LIST.read_text(encoding="utf-8")):
         if package.group in groups:
             wanted.setdefault(package.name, package)
     there = _installed(list(wanted))
@@ -62,7 +62,7 @@ def missing(groups: list[str]) -> list[Package]:
 def ensure(*groups: str) -> None:
     """Installs what is missing of the groups, and says what and why."""
     if not shutil.which("apt-get"):
-        warn(f"no apt-get here: the packages of {_LIST.name} ({', '.join(groups)}) must be there already")
+        warn(f"no apt-get here: the packages of {LIST.name} ({', '.join(groups)}) must be there already")
         return
     lacking = missing(list(groups))
     if not lacking:

@@ -49,5 +49,5 @@ def _print_table(rows: list[dict[str, Any]]) -> None:
     say(paint(head, "bold"))
     for row in rows:
         ready = paint(f"{'yes':<6}", "green") if row["ready"] else paint(f"{'no':<6}", "red")
-        note = row["note"] or (f"last ended with {row['lastExit']}" if row["restarts"] else "")
+        note = row["note"] or (f"last ended with {row['lastExit']}" if row["lastExit"] is not None else "")
         say(f"{row['name']:<22} {row['pid'] or '-':>7}  {row['address']:<16} {row['admin']:<16} {ready} {row['restarts']:>8}  {note}")

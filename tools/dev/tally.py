@@ -6,7 +6,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 _CATCH2_ALL = re.compile(r"^All tests passed \(.* in (\d+) test cases?\)", re.MULTILINE)
-_CATCH2_SOME = re.compile(r"^test cases: +(\d+)((?: \| +\d+ [a-z ]+)+)", re.MULTILINE)
+_CATCH2_SOME = re.compile(r"^test cases: +(\d+)((?: \| +\d+ [a-z ]*[a-z])+)", re.MULTILINE)
 _CATCH2_PART = re.compile(r"\| +(\d+) ([a-z ]+?)(?= \||$)")
 
 

@@ -117,7 +117,7 @@ def _run_integration(run: Run) -> Tally:
 def _run_e2e(run: Run) -> Tally:
     python = python_packages.python()
     with _own_suite("e2e", run.preset) as suite:
-        wishes = Wishes(preset=run.preset)
+        wishes = Wishes(preset=run.preset, replicas=",".join(f"{service}=2" for service in services.SERVICES))
         suite.start_infrastructure(wishes, outlives_caller=False)
         suite.start_services(wishes)
         environment = places.clean_environment() | suite_env.variables(suite) | {places.SUITE_VARIABLE: str(suite.folder)}

@@ -15,6 +15,7 @@ from dev.terminal import fail, item, say, warn
 
 _MOST_SECONDS = 600
 _ONE_FILE_SECONDS = 120
+_COMMITS_LOOKED_AT = 20
 _FOR_GCC_ALONE = {"-fpch-preprocess", "-Winvalid-pch", "-Werror"}
 
 
@@ -62,9 +63,11 @@ def _run(database: str, name: str) -> str:
 
 
 def _changed(files: list[str]) -> list[str]:
-    """Files that differ from what was pushed (else from the last commit but one), and sources beside a changed header."""
-    upstream = _git("rev-parse", "--verify", "-q", "@{upstream}") or _git("rev-parse", "--verify", "-q", "HEAD~1")
-    names = set(_git("diff", "--name-only", upstream or "HEAD").split()) | set(_git("ls-files", "--others", "--exclude-standard").split())
+    """Files that differ from what was pushed, in a clone without work of its own those of the last commits; and sources beside a changed header."""
+    upstream = _git("rev-parse", "--verify", "-q", "@{upstream}")
+    if upstream in ("", _git("rev-parse", "HEAD")):
+        upstream = _git("log", f"-{_COMMITS_LOOKED_AT}", "--format=%H").splitlines()[-1]
+    names = set(_git("diff", "--name-only", upstream).split()) | set(_git("ls-files", "--others", "--exclude-standard").split())
     names |= {str(Path(name).with_suffix(".cpp")) for name in names if name.endswith(".hpp")}
     return [name for name in files if name in names]
 

@@ -54,6 +54,7 @@ struct client_response
     exchange_error error = exchange_error::none;
     std::string error_text;          // for people; empty without an error
     boost::system::error_code cause; // of the system or the resolver, where it said one
+    bool is_sent = false;            // it was written to a connection: the peer may have acted on it
     unsigned status = 0;             // 0: no status line came
     header_list headers;
     std::string body;

@@ -1,6 +1,6 @@
 #include "common/http/exchange.hpp"
 
-#include "common/core/text.hpp"
+#include "common/http/request_head.hpp"
 #include "common/http/resolve.hpp"
 #include "common/http/response_parser.hpp"
 
@@ -20,21 +20,6 @@ namespace {
 
 constexpr unsigned most_interim_responses = 8;
 constexpr std::size_t body_read_size = 32 * 1024;
-
-bool is_token(std::string_view text)
-{
-    constexpr std::string_view marks = "!#$%&'*+-.^_`|~";
-    return !text.empty() && std::all_of(text.begin(), text.end(), [marks](char c) {
-        return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-               marks.find(c) != std::string_view::npos;
-    });
-}
-
-bool is_field_value(std::string_view text)
-{
-    return std::none_of(text.begin(), text.end(),
-                        [](char c) { return (static_cast<unsigned char>(c) < 0x20 && c != '\t') || c == 0x7f; });
-}
 
 } // namespace
 
@@ -79,7 +64,11 @@ awaitable<client_response> exchange::perform()
         fail(exchange_error::malformed, url.error().message);
     } else {
         url_ = std::move(*url);
-        if (write_head()) {
+        auto head = make_request_head(request_, url_);
+        if (!head) {
+            fail(exchange_error::malformed, head.error().message);
+        } else {
+            head_ = std::move(*head);
             std::string host = (url_.is_tls ? "https " : "http ") + url_.host + " " + std::to_string(url_.port);
             auto lease = co_await context_.pool->acquire(std::move(host), deadline_);
             if (lease)
@@ -107,6 +96,7 @@ awaitable<void> exchange::perform_with(connection_pool::lease& lease)
         // The server closed it while it lay idle: nothing of this request was answered, so a fresh connection carries it again.
         lease.forget_idle();
         watch_->disarm();
+        answer_.is_sent = false;
     }
     wire = co_await dial(lease);
     if (!wire)
@@ -216,6 +206,7 @@ awaitable<exchange::ending> exchange::converse(transport& wire)
     watch_->guard(&wire);
     watch_->arm(deadline_);
     is_reusable_ = false;
+    answer_.is_sent = true;
     const std::size_t whole = head_.size() + request_.body.size();
     buffer_pair bytes{asio::buffer(head_), asio::buffer(request_.body)};
     transfer sent = wire.try_write(bytes);
@@ -292,38 +283,6 @@ awaitable<exchange::ending> exchange::converse(transport& wire)
     }
     is_reusable_ = parser->leaves_connection_open() && input.empty() && !sent.error;
     co_return ending::answered;
-}
-
-bool exchange::write_head()
-{
-    if (!is_token(request_.method)) {
-        fail(exchange_error::malformed, "the method is malformed: " + quote(request_.method));
-        return false;
-    }
-    head_.reserve(512);
-    head_.append(request_.method).append(" ").append(url_.target).append(" HTTP/1.1\r\n");
-    const auto add = [this](std::string_view name, std::string_view content) {
-        head_.append(name).append(": ").append(content).append("\r\n");
-    };
-    const auto is_absent = [this](std::string_view name) { return !find_header(request_.headers, name); };
-    if (is_absent("Host"))
-        add("Host", url_.authority);
-    if (is_absent("User-Agent"))
-        add("User-Agent", "tempinbox/" TEMPINBOX_VERSION);
-    for (const auto& [name, content] : request_.headers) {
-        if (!is_token(name) || !is_field_value(content)) {
-            fail(exchange_error::malformed, "the header " + quote(name) + " is malformed");
-            return false;
-        }
-        // The framing is the client's own.
-        if (!equals_ignoring_ascii_case(name, "content-length") && !equals_ignoring_ascii_case(name, "transfer-encoding"))
-            add(name, content);
-    }
-    const bool is_bodyless = request_.method == "GET" || request_.method == "HEAD" || request_.method == "DELETE";
-    if (!request_.body.empty() || !is_bodyless)
-        add("Content-Length", std::to_string(request_.body.size()));
-    head_.append("\r\n");
-    return true;
 }
 
 void exchange::fail(exchange_error error, std::string text, error_code cause)

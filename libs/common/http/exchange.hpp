@@ -65,7 +65,6 @@ private:
     awaitable<bool> secure(transport& wire, connection_pool::lease& lease);
     awaitable<ending> converse(transport& wire);
 
-    bool write_head();
     void fail(exchange_error error, std::string text, boost::system::error_code cause = {});
 
     client_context& context_;

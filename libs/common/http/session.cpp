@@ -1,6 +1,6 @@
 #include "common/http/session.hpp"
 
-#include "common/core/ids.hpp"
+#include "common/http/request_id.hpp"
 #include "common/log/log.hpp"
 
 #include <boost/asio/ssl/context.hpp>
@@ -20,18 +20,6 @@ constexpr std::chrono::milliseconds linger_time{2'000};
 constexpr std::chrono::milliseconds drain_grace{1'000};
 constexpr std::size_t body_read_size = 32 * 1024;
 
-bool is_sane_request_id(std::string_view id)
-{
-    if (id.empty() || id.size() > 128)
-        return false;
-    for (const char c : id) {
-        const bool is_alphanumeric = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
-        if (!is_alphanumeric && c != '.' && c != '_' && c != '-')
-            return false;
-    }
-    return true;
-}
-
 std::chrono::milliseconds time_for(std::chrono::milliseconds fixed, std::uint64_t bytes)
 {
     return fixed + std::chrono::milliseconds(bytes * 1000 / least_bytes_per_second);
@@ -48,6 +36,8 @@ session::session(session_context& context, boost::asio::ip::tcp::socket socket,
 {
     error_code gone;
     peer_ = transport_.socket().remote_endpoint(gone).address();
+    if (peer_.is_v6() && peer_.to_v6().is_v4_mapped())
+        peer_ = boost::asio::ip::make_address_v4(boost::asio::ip::v4_mapped, peer_.to_v6());
     if (tls_)
         transport_.start_tls(*tls_);
 }
@@ -68,7 +58,7 @@ awaitable<void> session::serve()
             co_return;
     }
     if (is_over_limit_) {
-        take_request_id();
+        request_.id = choose_request_id(request_);
         response busy = problem(503, "Too many connections; try again shortly");
         busy.set("Retry-After", "1");
         const bool is_told = co_await send(std::move(busy), false);
@@ -83,7 +73,7 @@ awaitable<void> session::serve()
         const next_step step = co_await read_request();
         if (step == next_step::closed || context_.is_stopped)
             co_return;
-        take_request_id();
+        request_.id = choose_request_id(request_);
         response answer;
         if (step == next_step::refuse)
             answer = problem(refused_status_, refusal_);
@@ -181,12 +171,6 @@ session::next_step session::refuse(unsigned status, std::string reason)
     refused_status_ = status;
     refusal_ = std::move(reason);
     return next_step::refuse;
-}
-
-void session::take_request_id()
-{
-    const auto given = request_.header("X-Request-Id");
-    request_.id = given && is_sane_request_id(*given) ? std::string(*given) : uuid::make_v7().text();
 }
 
 awaitable<response> session::call_handler()

@@ -68,7 +68,6 @@ private:
 
     next_step refuse(unsigned status, std::string reason);
     void begin_header();
-    void take_request_id();
     void arm(std::chrono::milliseconds patience);
     void disarm() { deadline_ = clock::time_point::max(); }
 

@@ -8,8 +8,11 @@ namespace {
 void write_log(const rd_kafka_t*, int syslog_level, const char* facility, const char* text)
 {
     constexpr int syslog_warning = 4;
-    log::write(syslog_level <= syslog_warning ? log::level::warning : log::level::debug, "kafka client",
-               {{"facility", facility}, {"text", text}});
+    // FAIL and ERROR tell of connections that could not be had, again and again; health has told it once.
+    const std::string_view kind = facility;
+    const bool is_told = kind == "FAIL" || kind == "ERROR";
+    log::write(syslog_level <= syslog_warning && !is_told ? log::level::warning : log::level::debug, "kafka client",
+               {{"facility", kind}, {"text", text}});
 }
 
 } // namespace

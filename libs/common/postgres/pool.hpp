@@ -83,7 +83,7 @@ public:
     void require_schema(const std::string& schema, int version);
 
     // Runs `work(pqxx::work&)` in a transaction on a worker and commits; a result<> that holds a failure rolls back. `work` owns
-    // its captures.
+    // its captures. A job that takes longer than four times the statement time-out loses its connection.
     template <class Work>
     auto transact(Work work) -> awaitable<std::invoke_result_t<Work, pqxx::work&>>
     {

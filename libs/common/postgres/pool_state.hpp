@@ -94,6 +94,7 @@ private:
 
     void probe();
     void check_schema();
+    void judge_schema(const requirement& wanted, int found);
     void refuse_old_jobs();
     void free_stuck_workers();
 };

@@ -3,6 +3,21 @@
 #include <sys/socket.h>
 
 namespace tempinbox::postgres {
+namespace {
+
+int schema_version(pqxx::connection_base& db, const std::string& schema)
+{
+    try {
+        const auto rows = pqxx::nontransaction(db).exec_params(
+            "SELECT coalesce(max(version), 0) FROM public.tempinbox_migrations WHERE schema = $1", schema);
+        return rows[0][0].as<int>();
+    } catch (const pqxx::undefined_table&) {
+        // Nothing was migrated yet.
+        return 0;
+    }
+}
+
+} // namespace
 
 void pool::state::supervise()
 {
@@ -42,26 +57,27 @@ void pool::state::check_schema()
     job question;
     question.is_probe = true;
     question.plain = [this, wanted = required.front()](pqxx::connection_base& db) {
-        int found = 0;
         try {
-            const auto rows = pqxx::nontransaction(db).exec_params(
-                "SELECT coalesce(max(version), 0) FROM public.tempinbox_migrations WHERE schema = $1", wanted.schema);
-            found = rows[0][0].as<int>();
-        } catch (const pqxx::undefined_table&) {
-            // Nothing was migrated yet.
+            judge_schema(wanted, schema_version(db, wanted.schema));
+        } catch (const pqxx::sql_error& error) {
+            host.health().lost("schema", error.what());
         }
-        if (found < wanted.version) {
-            host.health().lost("schema", "schema " + wanted.schema + " is at version " + std::to_string(found) + ", version " +
-                                             std::to_string(wanted.version) + " is needed: run tempinbox-migrate");
-            return;
-        }
-        const std::lock_guard again(mutex);
-        std::erase_if(required, [&](const requirement& one) { return one.schema == wanted.schema && one.version <= found; });
-        if (required.empty())
-            host.health().met("schema");
     };
     jobs.push_back(std::move(question));
     wake_workers.notify_one();
+}
+
+void pool::state::judge_schema(const requirement& wanted, int found)
+{
+    if (found < wanted.version) {
+        host.health().lost("schema", "schema " + wanted.schema + " is at version " + std::to_string(found) + ", version " +
+                                         std::to_string(wanted.version) + " is needed: run tempinbox-migrate");
+        return;
+    }
+    const std::lock_guard lock(mutex);
+    std::erase_if(required, [&](const requirement& one) { return one.schema == wanted.schema && one.version <= found; });
+    if (required.empty())
+        host.health().met("schema");
 }
 
 void pool::state::refuse_old_jobs()

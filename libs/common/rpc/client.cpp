@@ -25,13 +25,6 @@ http::client_settings http_settings()
     return settings;
 }
 
-// The request did not reach the replica, so another may have it.
-bool was_not_sent(http::exchange_error error, unsigned status)
-{
-    return status == 0 && (error == http::exchange_error::connect || error == http::exchange_error::resolve ||
-                           error == http::exchange_error::refused_address || error == http::exchange_error::tls);
-}
-
 failure transport_failure(const http::client_response& answer, const char* method)
 {
     const auto code = answer.error == http::exchange_error::timeout ? errc::deadline_exceeded : errc::unavailable;
@@ -97,7 +90,8 @@ awaitable<result<void>> client::exchange(const char* method, const google::proto
         outgoing.body = request.SerializeAsString();
         outgoing.deadline = left;
         answer = co_await http_.send(std::move(outgoing));
-        if (!was_not_sent(answer.error, answer.status))
+        // Received or not is not known once it was written: only then is the failure the caller's to judge.
+        if (answer.is_sent)
             break;
         rests_until_[replica] = clock::now() + rest_after_failure;
     }

@@ -130,6 +130,12 @@ awaitable<http::response> server::handle(http::request& received)
         refusal.set("Accept-Post", "application/proto, application/json");
         return answer_with(std::move(refusal));
     }
+    const auto encoding = received.header("Content-Encoding").value_or("identity");
+    if (!equals_ignoring_ascii_case(encoding, "identity")) {
+        auto refusal = error_answer(415, "unimplemented", "a body must not be compressed: " + quote(encoding));
+        refusal.set("Accept-Encoding", "identity");
+        return answer_with(std::move(refusal));
+    }
     if (const auto timeout = received.header("Connect-Timeout-Ms"); timeout && !is_timeout(*timeout))
         return answer_with(error_answer(failure{errc::invalid_argument, "Connect-Timeout-Ms must be up to ten digits"}));
     if (received.body_too_large)

@@ -61,7 +61,8 @@ struct template_cache
     std::string server = required_environment("TEMPINBOX_TEST_DATABASE");
     std::map<std::string, std::string> names;
 
-    template_cache() = default;
+    // libpqxx's own static objects are made at its first statement; made before this one, they are there at its end.
+    template_cache() { execute_on(server, "SELECT 1"); }
     template_cache(const template_cache&) = delete;
     ~template_cache()
     {

@@ -18,7 +18,7 @@ constexpr auto longest_trust = 900ms;
 // A request joins a look-up under way only this long after it began, so that what it learns is no older than a fresh entry would
 // be.
 constexpr auto joinable_for = 300ms;
-constexpr auto lookup_patience = 3s;
+constexpr auto lookup_patience = 2s;
 constexpr std::size_t most_known = 200'000;
 constexpr std::size_t most_unknown = 50'000;
 

@@ -28,12 +28,12 @@ writers::writers(runtime::host& host, mailbox::mail_store& store, outbox::publis
 
 boost::asio::awaitable<mailbox::stored_message> writers::store(std::shared_ptr<const mailbox::new_message> message)
 {
-    auto& writer = writer_of(*message);
+    auto& its_writer = writer_of(*message);
     const auto mine = std::make_shared<entry>(std::move(message), host_.executor(), settings_.patience);
-    writer.queue.push_back(mine);
+    its_writer.queue.push_back(mine);
     ++queued_;
-    if (!std::exchange(writer.is_running, true))
-        boost::asio::co_spawn(host_.executor(), run(writer), boost::asio::detached);
+    if (!std::exchange(its_writer.is_running, true))
+        boost::asio::co_spawn(host_.executor(), run(its_writer), boost::asio::detached);
     const bool is_done = co_await mine->done.wait();
     if (!is_done)
         mine->is_abandoned = true;

@@ -216,14 +216,13 @@ asio::awaitable<bool> session::receive()
     is_reading_ = true;
     const auto got = co_await transport_->read();
     is_reading_ = false;
-    if (std::exchange(has_expired_, false)) {
-        dialogue_.expire(steady::now());
-        co_return true;
-    }
-    if (got.error && got.error != asio::error::operation_aborted)
-        co_return false;
+    const bool has_expired = std::exchange(has_expired_, false);
     if (!got.bytes.empty())
         dialogue_.receive(got.bytes, steady::now());
+    else if (has_expired)
+        dialogue_.expire(steady::now());
+    else if (got.error && got.error != asio::error::operation_aborted)
+        co_return false;
     co_return true;
 }
 

@@ -31,6 +31,11 @@ class Suite:
         """A variable of `./dev env`, without its prefix."""
         return self._variables["TEMPINBOX_" + name]
 
+    def of_each(self, service: str, kind: str) -> list[str]:
+        """A variable of every replica, such as the URL of each gateway."""
+        names = (f"{service.upper().replace('-', '_')}_{number}_{kind}" for number in range(1, 100))
+        return [self[name] for name in names if "TEMPINBOX_" + name in self._variables]
+
     def pid(self, service: str, number: int = 1) -> int:
         """The process of a replica as it is now."""
         self._variables = self._read_variables()

@@ -9,6 +9,8 @@
 #include "webhook-dispatcher/api/webhook_calls.hpp"
 #include "webhook-dispatcher/delivery/claimer.hpp"
 #include "webhook-dispatcher/delivery/http_sender.hpp"
+#include "webhook-dispatcher/delivery/name_resolver.hpp"
+#include "webhook-dispatcher/delivery/retention_store.hpp"
 #include "webhook-dispatcher/events/intake.hpp"
 
 #include <memory>
@@ -34,7 +36,8 @@ inline webhooks::url_policy loopback_policy()
 // The parts of one dispatcher process on a database, without RPC and without a broker: events are handed to `intake`.
 struct dispatcher
 {
-    explicit dispatcher(const std::string& dsn, webhooks::url_policy policy = loopback_policy())
+    explicit dispatcher(const std::string& dsn, webhooks::url_policy policy = loopback_policy(),
+                        webhooks::engine_limits limits = {}, webhooks::name_resolver_settings names_from = {})
         : db(test_host(), database(dsn)),
           producer(test_host(), nowhere()),
           endpoints(db),
@@ -43,15 +46,16 @@ struct dispatcher
           deliveries(db),
           configs(stored_configs, keys),
           recorder(test_host(), deliveries, endpoints),
-          sender(test_host(), policy.addresses, {}, ""),
+          names(test_host(), names_from),
+          sender(test_host(), policy.addresses, names.function(), ""),
           engine(
               test_host(), [this](webhooks::delivery_job job) { return sender.send(std::move(job)); },
-              [this](webhooks::delivery_outcome outcome) { recorder.record(std::move(outcome)); }),
+              [this](webhooks::delivery_outcome outcome) { recorder.record(std::move(outcome)); }, limits),
           claimer(test_host(), deliveries, configs, engine,
                   [this](webhooks::delivery_outcome outcome) { recorder.record(std::move(outcome)); }),
           letters(test_host(), producer),
           intake(test_host(), stored_configs, configs, deliveries, engine, letters),
-          webhook_calls(test_host(), endpoints, keys, policy, {}),
+          webhook_calls(test_host(), endpoints, keys, policy, names.function()),
           rule_calls(rules)
     {}
 
@@ -95,6 +99,7 @@ struct dispatcher
     webhooks::delivery_store deliveries;
     webhooks::config_cache configs;
     webhooks::outcome_recorder recorder;
+    webhooks::name_resolver names;
     webhooks::http_sender sender;
     webhooks::delivery_engine engine;
     webhooks::due_claimer claimer;
@@ -104,6 +109,14 @@ struct dispatcher
     webhooks::rule_calls rule_calls;
     bool is_started = false;
 };
+
+// Holds deliveries and sends nothing.
+inline webhooks::engine_limits sends_nothing()
+{
+    webhooks::engine_limits limits;
+    limits.in_flight = 0;
+    return limits;
+}
 
 // An account as the gateway describes it.
 inline accounts::v1::AccountState account_on_plan(account_id account, int webhooks, int routing_rules, std::int64_t version = 1)

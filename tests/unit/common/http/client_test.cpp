@@ -215,6 +215,7 @@ TEST_CASE("the deadline is over the whole exchange", "[http]")
 
     CHECK(first.error == exchange_error::timeout);
     CHECK(first.status == 0);
+    CHECK(first.is_sent);
     CHECK(first.took >= milliseconds(45));
     CHECK(second.error == exchange_error::timeout);
     CHECK(second.status == 200);
@@ -233,6 +234,7 @@ TEST_CASE("connection failures are values", "[http]")
 
     CHECK(refused.error == exchange_error::connect);
     CHECK(refused.cause == boost::asio::error::connection_refused);
+    CHECK_FALSE(refused.is_sent);
     CHECK_THAT(refused.error_text, !Contains("127.0.0.1"));
     CHECK(fetch(client, get("not a url")).error == exchange_error::malformed);
     auto split = get("http://" + nobody.text() + "/");

@@ -7,6 +7,7 @@
 #include <limits>
 
 using namespace tempinbox;
+using namespace std::string_literals;
 
 TEST_CASE("a writer puts commas where they belong", "[json]")
 {
@@ -46,7 +47,7 @@ TEST_CASE("a writer writes each kind of value", "[json]")
 
 TEST_CASE("strings survive writing and reading", "[json]")
 {
-    const std::string nasty("quote\" back\\ slash/ \b\f\n\r\t \x01\x1f\x7f \0 é 😀", 42);
+    const std::string nasty = "quote\" back\\ slash/ \b\f\n\r\t \x01\x1f\x7f \0 é 😀"s;
     json::writer out;
     out.begin_object().member("text", nasty).member(nasty, "name").end_object();
 

@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 
 using namespace tempinbox;
+using namespace std::string_literals;
 
 namespace {
 
@@ -25,7 +26,7 @@ TEST_CASE("a line is one JSON object", "[log]")
 
 TEST_CASE("what comes from outside cannot begin a line of its own", "[log]")
 {
-    const auto text = line("a\nb", {{"helo", std::string("x\r\n{\"ts\":1}\x1b[2J\x7f\0\"\\", 21)}});
+    const auto text = line("a\nb", {{"helo", "x\r\n{\"ts\":1}\x1b[2J\x7f\0\"\\"s}});
 
     CHECK(text.find('\n') == std::string::npos);
     CHECK(text.find("\"msg\":\"a\\nb\"") != std::string::npos);

@@ -9,12 +9,14 @@
 
 namespace tempinbox::testing {
 
-// A dialogue with a client that is played by the test: feeds what it says, plays the directory and the store, keeps the replies and the messages.
+// A dialogue with a client that is played by the test: feeds what it says, plays the directory and the store, keeps the replies
+// and the messages.
 class conversation
 {
 public:
     explicit conversation(smtp::limits bounds = {}, smtp::dialogue::client who = {})
-        : limits_(std::move(bounds)), dialogue_(limits_, who, now_)
+        : limits_(std::move(bounds)),
+          dialogue_(limits_, who, now_)
     {
         limits_.hostname = "mx.test";
         for (const char* name : {"box", "other", "postmaster"})
@@ -83,14 +85,17 @@ public:
                 is_closed_ = true;
                 return answer + take_output();
             case smtp::action::kind::delay:
-                answer += take_output() + (answer.empty() && dialogue_.output().empty() ? "" : "|") + "[" + std::to_string(wanted.wait.count()) + "]";
+                answer += take_output() + (answer.empty() && dialogue_.output().empty() ? "" : "|") + "[" +
+                          std::to_string(wanted.wait.count()) + "]";
                 break;
             case smtp::action::kind::look_up: {
                 ++look_ups_;
                 const auto name = smtp::inbox_name(dialogue_.wanted().local);
-                const auto found = known_.find(name.value_or("-") + "@" + (dialogue_.wanted().domain.empty() ? "in.test" : dialogue_.wanted().domain));
-                auto status = dialogue_.wanted().domain == "in.test" || dialogue_.wanted().domain.empty() ? smtp::recipient_status::unknown
-                                                                                                        : smtp::recipient_status::foreign;
+                const auto found = known_.find(name.value_or("-") + "@" +
+                                               (dialogue_.wanted().domain.empty() ? "in.test" : dialogue_.wanted().domain));
+                auto status = dialogue_.wanted().domain == "in.test" || dialogue_.wanted().domain.empty()
+                                  ? smtp::recipient_status::unknown
+                                  : smtp::recipient_status::foreign;
                 dialogue_.answer_recipient(found == known_.end() ? smtp::recipient_answer(status) : found->second);
                 break;
             }

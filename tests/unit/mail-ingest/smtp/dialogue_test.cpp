@@ -3,9 +3,9 @@
 #include <catch2/catch.hpp>
 
 using namespace tempinbox;
-using testing::conversation;
 using smtp::message_status;
 using smtp::recipient_status;
+using testing::conversation;
 
 namespace {
 
@@ -26,8 +26,9 @@ TEST_CASE("a plain session is answered as RFC 5321 appendix D has it", "[smtp]")
     conversation talk;
 
     CHECK(talk.greet() == "220 mx.test ESMTP");
-    CHECK(talk.say("EHLO client.test") == "250-mx.test|250-PIPELINING|250-SIZE 26214400|250-8BITMIME|250-SMTPUTF8|250-ENHANCEDSTATUSCODES|250-CHUNKING|"
-                                          "250 LIMITS RCPTMAX=100 MAILMAX=1000");
+    CHECK(talk.say("EHLO client.test") ==
+          "250-mx.test|250-PIPELINING|250-SIZE 26214400|250-8BITMIME|250-SMTPUTF8|250-ENHANCEDSTATUSCODES|250-CHUNKING|"
+          "250 LIMITS RCPTMAX=100 MAILMAX=1000");
     CHECK(talk.say("MAIL FROM:<a@b.test> SIZE=100 BODY=8BITMIME") == "250 2.1.0 Sender ok");
     CHECK(talk.say("RCPT TO:<Box+tag@IN.test>") == "250 2.1.5 Recipient ok");
     CHECK(talk.say("DATA") == "354 End data with <CR><LF>.<CR><LF>");
@@ -47,8 +48,9 @@ TEST_CASE("STARTTLS is offered where there is a certificate, MAILMAX not to exem
     conversation talk({}, {.is_exempt = true, .can_start_tls = true});
     talk.greet();
 
-    CHECK(talk.say("EHLO x") == "250-mx.test|250-PIPELINING|250-SIZE 26214400|250-8BITMIME|250-SMTPUTF8|250-ENHANCEDSTATUSCODES|250-CHUNKING|"
-                                "250-STARTTLS|250 LIMITS RCPTMAX=100");
+    CHECK(talk.say("EHLO x") ==
+          "250-mx.test|250-PIPELINING|250-SIZE 26214400|250-8BITMIME|250-SMTPUTF8|250-ENHANCEDSTATUSCODES|250-CHUNKING|"
+          "250-STARTTLS|250 LIMITS RCPTMAX=100");
 }
 
 TEST_CASE("HELO works as well", "[smtp]")
@@ -63,10 +65,10 @@ TEST_CASE("HELO works as well", "[smtp]")
 
 TEST_CASE("who talks before the greeting is sent away", "[smtp]")
 {
-    for (const auto& [bytes, reply] : std::vector<std::pair<std::string, std::string>>{
-             {"EHLO x\r\n", "554 5.5.0 Client must wait for the reply"},
-             {"GET / HTTP/1.1\r\n", "521 5.5.1 This is an SMTP server"},
-             {"\x16\x03\x01", "521 5.5.1 This is an SMTP server"}}) {
+    for (const auto& [bytes, reply] :
+         std::vector<std::pair<std::string, std::string>>{{"EHLO x\r\n", "554 5.5.0 Client must wait for the reply"},
+                                                          {"GET / HTTP/1.1\r\n", "521 5.5.1 This is an SMTP server"},
+                                                          {"\x16\x03\x01", "521 5.5.1 This is an SMTP server"}}) {
         conversation talk;
         talk.raw(bytes);
         CHECK(talk.greet() == reply);
@@ -108,7 +110,8 @@ TEST_CASE("what is sent past EHLO, DATA, STARTTLS or QUIT ends the session", "[s
 
 TEST_CASE("other protocols on the port are told so", "[smtp]")
 {
-    for (const std::string bytes : {"GET / HTTP/1.1\r\nHost: x\r\n\r\n", "POST /x HTTP/1.1\r\n", "CONNECT x:25 HTTP/1.1\r\n", "\x16\x03\x01\x02"}) {
+    for (const std::string bytes :
+         {"GET / HTTP/1.1\r\nHost: x\r\n\r\n", "POST /x HTTP/1.1\r\n", "CONNECT x:25 HTTP/1.1\r\n", "\x16\x03\x01\x02"}) {
         conversation talk;
         talk.greet();
         CHECK(talk.raw(bytes) == "521 5.5.1 This is an SMTP server");
@@ -149,8 +152,9 @@ TEST_CASE("syntax of sender and recipient", "[smtp]")
     talk.limits().errors_before_delay = talk.limits().errors_before_close = 0;
     talk.hello();
     const std::string bad_sender = "501 5.1.7 Bad sender address syntax";
-    for (const std::string line : {"MAIL FROM:a@b.test", "MAIL FROM <a@b.test>", "MAIL", "MAIL FROM:<a@b.test", "MAIL FROM:<a@>", "MAIL FROM:<@b.test>", "MAIL FROM:<a b@c.test>",
-                                   "MAIL FROM:<a@b..test>", "MAIL FROM:<postmaster>"})
+    for (const std::string line :
+         {"MAIL FROM:a@b.test", "MAIL FROM <a@b.test>", "MAIL", "MAIL FROM:<a@b.test", "MAIL FROM:<a@>", "MAIL FROM:<@b.test>",
+          "MAIL FROM:<a b@c.test>", "MAIL FROM:<a@b..test>", "MAIL FROM:<postmaster>"})
         CHECK(talk.say(line) == bad_sender);
     CHECK(talk.say("MAIL FROM:<" + std::string(65, 'x') + "@b.test>") == bad_sender);
     CHECK(talk.say("MAIL FROM:<a@" + std::string(256, 'x') + ">") == bad_sender);
@@ -169,7 +173,8 @@ TEST_CASE("parameters of MAIL and RCPT", "[smtp]")
     talk.hello();
     const std::string bad = "555 5.5.4 Unknown or malformed parameter";
 
-    for (const char* parameters : {"FOO=bar", "SIZE=x", "SIZE", "SIZE=1 SIZE=2", "BODY=BINARYMIME", "SMTPUTF8=1", "RET=FULL", "AUTH=<>"})
+    for (const char* parameters :
+         {"FOO=bar", "SIZE=x", "SIZE", "SIZE=1 SIZE=2", "BODY=BINARYMIME", "SMTPUTF8=1", "RET=FULL", "AUTH=<>"})
         CHECK(talk.say("MAIL FROM:<a@b.test> " + std::string(parameters)) == bad);
     CHECK(talk.say("MAIL FROM:<a@b.test> size=5 body=7bit smtputf8") == "250 2.1.0 Sender ok");
     CHECK(talk.say("RCPT TO:<box@in.test> NOTIFY=NEVER") == bad);
@@ -221,10 +226,12 @@ TEST_CASE("what recipients are answered", "[smtp]")
     CHECK(talk.say("RCPT TO:<fast@in.test>") == "450 4.2.1 Mailbox receives too much mail just now");
     CHECK(talk.say("RCPT TO:<lost@in.test>") == "451 4.3.0 Temporary failure, try again later");
     for (const char* address : {"u@elsewhere.test", "u@[192.0.2.1]", "box@in.test@elsewhere.test"})
-        CHECK_THAT(talk.say("RCPT TO:<" + std::string(address) + ">"), Catch::Matchers::StartsWith("550 5.7.1") || Catch::Matchers::StartsWith("501"));
+        CHECK_THAT(talk.say("RCPT TO:<" + std::string(address) + ">"),
+                   Catch::Matchers::StartsWith("550 5.7.1") || Catch::Matchers::StartsWith("501"));
     for (const char* address : {"u%x@in.test", "a!b@in.test", "Under_Score!@in.test", "-x@in.test"})
         CHECK(talk.say("RCPT TO:<" + std::string(address) + ">") == unknown);
-    for (const char* address : {"BOX@IN.TEST", "box+a+b@in.test", "\"box\"@in.test", "@relay.test,@b.test:box@in.test", "postmaster", "box@in.test."})
+    for (const char* address :
+         {"BOX@IN.TEST", "box+a+b@in.test", "\"box\"@in.test", "@relay.test,@b.test:box@in.test", "postmaster", "box@in.test."})
         CHECK(talk.say("RCPT TO:<" + std::string(address) + ">") == "250 2.1.5 Recipient ok");
 }
 
@@ -276,7 +283,8 @@ TEST_CASE("message MAILMAX+1 ends the connection, but not an exempt client's", "
             talk.say("MAIL FROM:<a@b.test>");
             talk.say("RSET");
         }
-        CHECK(talk.say("MAIL FROM:<a@b.test>") == (is_exempt ? "250 2.1.0 Sender ok" : "421 4.7.0 Too many messages on one connection"));
+        CHECK(talk.say("MAIL FROM:<a@b.test>") ==
+              (is_exempt ? "250 2.1.0 Sender ok" : "421 4.7.0 Too many messages on one connection"));
         CHECK(talk.is_closed() != is_exempt);
     }
 }
@@ -361,7 +369,8 @@ TEST_CASE("errors are slowed from the 10th and end the session at the 20th", "[s
     CHECK(talk.is_closed());
 }
 
-TEST_CASE("unknown recipients are slowed from the 5th and end the session at the 10th, quarantined ones are not counted", "[smtp]")
+TEST_CASE("unknown recipients are slowed from the 5th and end the session at the 10th, quarantined ones are not counted",
+          "[smtp]")
 {
     conversation talk;
     talk.set("old@in.test", recipient_status::quarantined);
@@ -392,7 +401,8 @@ TEST_CASE("a pipelined group is answered in order and at once", "[smtp]")
 
     CHECK(talk.raw("MAIL FROM:<a@b.test>\r\nRCPT TO:<nobody@in.test>\r\nRCPT TO:<box@in.test>\r\nDATA\r\n") ==
           std::string("250 2.1.0 Sender ok|") + unknown + "|250 2.1.5 Recipient ok|354 End data with <CR><LF>.<CR><LF>");
-    CHECK(talk.raw("x\r\n.\r\nMAIL FROM:<a@b.test>\r\nRSET\r\nQUIT\r\n") == "250 2.0.0 Ok: queued as id-1|250 2.1.0 Sender ok|250 2.0.0 Ok|221 2.0.0 Bye");
+    CHECK(talk.raw("x\r\n.\r\nMAIL FROM:<a@b.test>\r\nRSET\r\nQUIT\r\n") ==
+          "250 2.0.0 Ok: queued as id-1|250 2.1.0 Sender ok|250 2.0.0 Ok|221 2.0.0 Bye");
 }
 
 TEST_CASE("a session cut at any byte is the same session", "[smtp]")
@@ -414,7 +424,8 @@ TEST_CASE("a session cut at any byte is the same session", "[smtp]")
 
 TEST_CASE("nothing but CRLF.CRLF ends the data, and a bare CR or LF is refused after it", "[smtp]")
 {
-    for (const std::string end : {"\n.\n", "\n.\r\n", "\r\n.\n", "\n\n.\r\n", "\r\n.\r\r\n", "\r.\r", "\r.\r\n", "\n.\r", "\r\n.\r\r\r\n"}) {
+    for (const std::string end :
+         {"\n.\n", "\n.\r\n", "\r\n.\n", "\n\n.\r\n", "\r\n.\r\r\n", "\r.\r", "\r.\r\n", "\n.\r", "\r\n.\r\r\r\n"}) {
         conversation talk;
         talk.rcpt();
         talk.say("DATA");
@@ -494,7 +505,8 @@ TEST_CASE("a message in chunks", "[smtp]")
     }
     SECTION("in one pipelined group")
     {
-        CHECK(talk.raw("BDAT 3\r\na\r\nBDAT 0 LAST\r\nQUIT\r\n") == "250 2.0.0 Chunk ok|250 2.0.0 Ok: queued as id-1|221 2.0.0 Bye");
+        CHECK(talk.raw("BDAT 3\r\na\r\nBDAT 0 LAST\r\nQUIT\r\n") ==
+              "250 2.0.0 Chunk ok|250 2.0.0 Ok: queued as id-1|221 2.0.0 Bye");
         CHECK(talk.stored()[0] == "a\r\n");
     }
     SECTION("dropped by RSET")

@@ -1,0 +1,46 @@
+#include "mail-ingest/account_updates.hpp"
+
+#include "common/events/events.hpp"
+#include "common/log/log.hpp"
+
+namespace tempinbox::mail_ingest {
+namespace {
+
+kafka::consumer_settings membership(const kafka::settings& cluster)
+{
+    kafka::consumer_settings chosen;
+    chosen.cluster = cluster;
+    chosen.group = "tempinbox-mail-ingest";
+    chosen.topics = {events::topics::account_state};
+    return chosen;
+}
+
+} // namespace
+
+account_updates::account_updates(runtime::host& host, const kafka::settings& cluster, postgres::pool& db)
+    : accounts_(db),
+      consumer_(host, membership(cluster), [this](const std::vector<kafka::record>& batch) { return handle(batch); })
+{}
+
+boost::asio::awaitable<void> account_updates::handle(const std::vector<kafka::record>& batch)
+{
+    std::vector<plans::account_state> states;
+    std::vector<account_id> removed;
+    for (const auto& record : batch) {
+        auto state = events::read_account_state(record);
+        if (!state) {
+            // Compacted, without dead letters: the account's next state repairs what this one lost.
+            log::error("account state cannot be read",
+                       {{"partition", record.partition}, {"offset", record.offset}, {"reason", state.error().message}});
+        } else if (record.is_tombstone) {
+            removed.push_back(state->account);
+        } else {
+            states.push_back(std::move(*state));
+        }
+    }
+    co_await accounts_.put(std::move(states));
+    for (const auto account : removed)
+        co_await accounts_.mark_deleted(account);
+}
+
+} // namespace tempinbox::mail_ingest

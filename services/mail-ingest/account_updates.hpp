@@ -1,0 +1,28 @@
+#pragma once
+
+#include "common/kafka/consumer.hpp"
+#include "mailbox/account_store.hpp"
+
+namespace tempinbox::mail_ingest {
+
+// Keeps the mailbox's copy of every account's limits as topic account.state says, as one member of a consumer group. The higher
+// version wins, so it does no harm that others write it too.
+class account_updates
+{
+public:
+    template <class T = void>
+    using awaitable = boost::asio::awaitable<T>;
+
+    account_updates(runtime::host& host, const kafka::settings& cluster, postgres::pool& db);
+
+    void start() { consumer_.start(); }
+    awaitable<void> stop() { return consumer_.stop(); }
+
+private:
+    awaitable<void> handle(const std::vector<kafka::record>& batch);
+
+    mailbox::account_store accounts_;
+    kafka::consumer consumer_;
+};
+
+} // namespace tempinbox::mail_ingest

@@ -1,0 +1,38 @@
+#include "mail-ingest/database_watch.hpp"
+
+namespace tempinbox::mail_ingest {
+namespace {
+
+constexpr std::chrono::seconds patience{5};
+constexpr std::chrono::seconds between_looks{1};
+
+} // namespace
+
+database_watch::database_watch(runtime::host& host, postgres::pool& db)
+    : db_(db),
+      task_(host, "database not watched", [this] { return look(); })
+{}
+
+bool database_watch::is_away() const
+{
+    return away_since_ && std::chrono::steady_clock::now() - *away_since_ > patience;
+}
+
+boost::asio::awaitable<std::chrono::microseconds> database_watch::look()
+{
+    try {
+        co_await ask();
+        away_since_.reset();
+    } catch (const std::exception&) {
+        if (!away_since_)
+            away_since_ = std::chrono::steady_clock::now();
+    }
+    co_return between_looks;
+}
+
+boost::asio::awaitable<void> database_watch::ask()
+{
+    return db_.run([](pqxx::connection_base& connection) { pqxx::nontransaction(connection).exec("SELECT 1"); });
+}
+
+} // namespace tempinbox::mail_ingest

@@ -1,0 +1,11 @@
+#include "common/runtime/run.hpp"
+#include "mail-ingest/service.hpp"
+
+int main(int argc, char** argv)
+{
+    using namespace tempinbox;
+    return runtime::run("mail-ingest", "Takes mail over SMTP and stores it before it says so.", argc, argv,
+                        mail_ingest::read_settings, [](runtime::host& host, const mail_ingest::settings& chosen) {
+                            return std::make_unique<mail_ingest::service>(host, chosen);
+                        });
+}

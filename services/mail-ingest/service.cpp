@@ -1,0 +1,71 @@
+#include "mail-ingest/service.hpp"
+
+#include "common/events/events.hpp"
+#include "mime/view.hpp"
+
+namespace tempinbox::mail_ingest {
+namespace {
+
+postgres::settings look_up_settings(const settings& chosen)
+{
+    auto look_ups = chosen.database;
+    look_ups.connections = 2;
+    look_ups.statement_timeout = chosen.directory.patience;
+    return look_ups;
+}
+
+} // namespace
+
+service::service(runtime::host& host, const settings& chosen)
+    : host_(host),
+      settings_(chosen),
+      admin_(host),
+      db_(host, settings_.database),
+      look_up_db_(host, look_up_settings(settings_)),
+      producer_(host, settings_.kafka),
+      publisher_(host, db_, producer_, mailbox::schema),
+      mail_store_(host, db_, settings_.directory.inbox_bounds),
+      directory_(host, look_up_db_, settings_.directory),
+      intake_(host, directory_, mail_store_, publisher_, settings_.intake),
+      account_updates_(host, settings_.kafka, db_),
+      events_(host, settings_.kafka,
+              {events::topics::inbox_created, events::topics::inbox_expired, events::topics::account_state},
+              [this](const std::vector<kafka::record>& batch) { directory_.take_events(batch); }),
+      database_watch_(host, look_up_db_),
+      callers_(settings_.callers),
+      tls_(settings_.tls_certificate_file, settings_.tls_key_file),
+      session_metrics_(host.metrics()),
+      surroundings_{host, settings_.session, directory_, intake_, callers_, tls_, session_metrics_},
+      listener_(surroundings_, settings_.smtp_listen, [this] { return database_watch_.is_away(); })
+{
+    db_.require_schema(mailbox::schema, mailbox::mail_schema_version);
+}
+
+void service::start()
+{
+    mime::start();
+    admin_.start();
+    publisher_.start();
+    account_updates_.start();
+    events_.start();
+    database_watch_.start();
+    listener_.start();
+}
+
+runtime::awaitable<void> service::drain()
+{
+    // Sessions first, since they store; then what was stored is published; the broker last.
+    const auto patience = host_.settings().drain_timeout;
+    co_await listener_.drain(patience * 3 / 4);
+    events_.stop();
+    co_await account_updates_.stop();
+    co_await database_watch_.stop();
+    co_await publisher_.drain(patience / 8);
+    co_await producer_.flush(patience / 8);
+    intake_.stop();
+    look_up_db_.stop();
+    db_.stop();
+    admin_.stop();
+}
+
+} // namespace tempinbox::mail_ingest

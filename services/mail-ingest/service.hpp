@@ -1,0 +1,53 @@
+#pragma once
+
+#include "common/admin/listener.hpp"
+#include "common/kafka/consumer.hpp"
+#include "common/kafka/producer.hpp"
+#include "common/outbox/outbox.hpp"
+#include "common/postgres/pool.hpp"
+#include "common/runtime/host.hpp"
+#include "mail-ingest/account_updates.hpp"
+#include "mail-ingest/database_watch.hpp"
+#include "mail-ingest/directory/directory.hpp"
+#include "mail-ingest/intake/intake.hpp"
+#include "mail-ingest/settings.hpp"
+#include "mail-ingest/smtp/listener.hpp"
+
+namespace tempinbox::mail_ingest {
+
+// Takes mail over SMTP: recipients from the directory, messages through the intake into the mailbox, then 250. Any number of
+// replicas.
+class service final : public runtime::service
+{
+public:
+    service(runtime::host& host, const settings& chosen);
+
+    void start() override;
+    runtime::awaitable<void> drain() override;
+
+    host_port smtp_address() const { return listener_.local_address(); }
+
+private:
+    runtime::host& host_;
+    const settings settings_;
+    admin::listener admin_;
+    postgres::pool db_;
+    postgres::pool look_up_db_; // RCPT does not wait behind commits
+    kafka::producer producer_;
+    outbox::publisher publisher_;
+
+    mailbox::mail_store mail_store_;
+    mail_ingest::directory directory_;
+    mail_ingest::intake intake_;
+    account_updates account_updates_;
+    kafka::broadcast_reader events_;
+    database_watch database_watch_;
+
+    smtp::callers callers_;
+    smtp::tls_context tls_;
+    smtp::session_metrics session_metrics_;
+    smtp::surroundings surroundings_;
+    smtp::listener listener_;
+};
+
+} // namespace tempinbox::mail_ingest

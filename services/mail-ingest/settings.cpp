@@ -1,0 +1,132 @@
+#include "mail-ingest/settings.hpp"
+
+#include <filesystem>
+
+namespace tempinbox::mail_ingest {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr std::int64_t plenty = 1'000'000'000;
+constexpr std::uint64_t kib = 1024;
+constexpr std::uint64_t mib = 1024 * kib;
+constexpr std::uint64_t gib = 1024 * mib;
+
+std::size_t count(config::reader& reader, std::string_view name, std::int64_t fallback, std::int64_t least,
+                  std::string_view meaning)
+{
+    return static_cast<std::size_t>(reader.integer(name, fallback, least, plenty, meaning));
+}
+
+smtp::limits read_session_limits(config::reader& reader)
+{
+    smtp::limits chosen;
+    chosen.hostname = reader.text("hostname", "localhost", "Name of this server in greetings; that of the MX record");
+    chosen.message_bytes =
+        reader.bytes("message-max-bytes", 25 * mib, kib, gib, "Largest message, announced to all; a plan may allow less");
+    chosen.recipients =
+        static_cast<int>(count(reader, "recipients-per-message", 100, 1, "Recipients of one message (RFC 5321: at least 100)"));
+    chosen.messages =
+        static_cast<int>(count(reader, "messages-per-connection", 1'000, 0, "Messages of one connection; 0: any number"));
+    chosen.idle = reader.duration("idle-timeout", 300s, 1s, 24h, "A silent session ends");
+    chosen.idle_when_busy =
+        reader.duration("busy-idle-timeout", 60s, 1s, 24h, "The same while three quarters of the connections are used");
+    chosen.session = reader.duration("session-timeout", 20min, 0s, 24h, "Longest session; 0: any length");
+    chosen.least_bytes_a_second = static_cast<std::uint64_t>(
+        reader.integer("message-min-rate", 500, 0, plenty, "Bytes a second over a minute below which a message is given up"));
+    chosen.errors_before_delay =
+        static_cast<int>(count(reader, "errors-before-delay", 10, 0, "From this mistake on each answer waits 1 s; 0: never"));
+    chosen.errors_before_close =
+        static_cast<int>(count(reader, "errors-before-close", 20, 0, "This mistake ends the session; 0: none does"));
+    chosen.unknown_before_delay = static_cast<int>(count(reader, "unknown-recipients-before-delay", 5, 0,
+                                                         "From this unknown recipient of a session on each waits 2 s; 0: never"));
+    chosen.unknown_before_close = static_cast<int>(
+        count(reader, "unknown-recipients-before-close", 10, 0, "This unknown recipient ends the session; 0: none does"));
+    chosen.takes_bare_newlines = reader.choice("bare-newlines", "refuse", {"refuse", "take"},
+                                               "Messages with a bare CR or LF: 550, or stored as they are") == "take";
+    return chosen;
+}
+
+smtp::caller_limits read_caller_limits(config::reader& reader)
+{
+    smtp::caller_limits chosen;
+    chosen.connections = count(reader, "connections", 8'192, 0, "Open connections; 0: any number");
+    chosen.connections_an_address =
+        count(reader, "connections-per-address", 20, 0, "The same from one IPv4 address or IPv6 /64; 0: any number");
+    chosen.connections_a_large_sender =
+        count(reader, "connections-per-large-sender", 200, 0, "The same from one address of large-sender-networks");
+    chosen.large_senders = reader.networks("large-sender-networks", "", "Networks of large mail providers");
+    chosen.exempt = reader.networks("exempt-networks", "",
+                                    "Networks free of all limits by address, of messages-per-connection and session-timeout");
+    chosen.unknown_recipients = static_cast<int>(
+        count(reader, "unknown-recipients-per-address", 30, 0,
+              "Unknown recipients in 10 minutes before an address without accepted mail waits 2 s each; 0: never"));
+    return chosen;
+}
+
+directory_settings read_directory_settings(config::reader& reader)
+{
+    directory_settings chosen;
+    chosen.cached_addresses = count(reader, "cached-addresses", 1'000'000, 1'000, "Live addresses held in memory");
+    chosen.patience = reader.duration("look-up-timeout", 2s, 10ms, 60s, "How long RCPT waits for the database before 451");
+    chosen.messages_per_minute =
+        static_cast<int>(count(reader, "inbox-rate-per-minute", 120, 0, "Messages an inbox takes; 0: any number"));
+    chosen.message_burst =
+        static_cast<int>(count(reader, "inbox-rate-burst", 60, 1, "Messages an inbox takes at once before its rate counts"));
+    chosen.inbox_bounds.emails = reader.integer("inbox-max-emails", 10'000, 0, plenty, "Emails an inbox holds; 0: any number");
+    chosen.inbox_bounds.bytes =
+        static_cast<std::int64_t>(reader.bytes("inbox-max-bytes", gib, 0, 1024 * gib, "Bytes an inbox holds; 0: any number"));
+    return chosen;
+}
+
+intake_settings read_intake_settings(config::reader& reader)
+{
+    intake_settings chosen;
+    chosen.most_hops =
+        static_cast<int>(count(reader, "hops", 50, 0, "Received fields past which a message loops; 0: any number"));
+    chosen.memory_bytes =
+        reader.bytes("memory-limit", 512 * mib, 0, 64 * gib, "Memory for messages under way; past it 452; 0: any amount");
+    chosen.memory_bytes_a_message = reader.bytes("memory-per-message", 256 * kib, kib, gib, "A larger message is kept in a file");
+    chosen.spool_folder =
+        reader.text("spool-directory", "/tmp", "Where larger messages are kept until they are stored; nothing stays there");
+    chosen.readers = count(reader, "readers", 2, 1, "Threads that read messages");
+    chosen.writing.writers = count(reader, "writers", 2, 1, "Commits under way at once");
+    chosen.writing.messages_a_batch = count(reader, "messages-per-commit", 128, 1, "Messages committed together");
+    chosen.writing.bytes_a_batch = reader.bytes("bytes-per-commit", 8 * mib, kib, gib, "Bytes committed together");
+    chosen.writing.queued_messages = count(reader, "queued-messages", 4'096, 1, "Messages waiting for a commit; past it 452");
+    chosen.writing.patience =
+        reader.duration("commit-timeout", 20s, 1s, 600s, "How long a message waits for its commit before 451");
+    std::error_code error;
+    if (!std::filesystem::is_directory(chosen.spool_folder, error))
+        reader.add_problem("spool-directory", "must be a folder");
+    return chosen;
+}
+
+} // namespace
+
+settings read_settings(config::reader& reader)
+{
+    settings chosen;
+    chosen.database = postgres::read_settings(reader, 6);
+    chosen.kafka = kafka::read_settings(reader);
+    chosen.smtp_listen = reader.addresses("smtp-listen", "127.0.0.1:2525", "Where mail is taken: IP addresses with ports");
+    for (const auto& address : chosen.smtp_listen) {
+        boost::system::error_code error;
+        boost::asio::ip::make_address(address.host, error);
+        if (error)
+            reader.add_problem("smtp-listen", "must be IP addresses");
+    }
+    chosen.tls_certificate_file =
+        reader.readable_file("tls-certificate-file", "", "Certificate chain of STARTTLS (PEM), read anew when it changes");
+    chosen.tls_key_file = reader.readable_file("tls-key-file", "", "Its private key (PEM)");
+    if (chosen.tls_certificate_file.empty() != chosen.tls_key_file.empty())
+        reader.add_problem("tls-key-file", "must be set together with tls-certificate-file");
+    chosen.session = read_session_limits(reader);
+    chosen.callers = read_caller_limits(reader);
+    chosen.directory = read_directory_settings(reader);
+    chosen.intake = read_intake_settings(reader);
+    chosen.intake.hostname = chosen.session.hostname;
+    return chosen;
+}
+
+} // namespace tempinbox::mail_ingest

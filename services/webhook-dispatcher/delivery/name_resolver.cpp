@@ -1,0 +1,271 @@
+#include "webhook-dispatcher/delivery/name_resolver.hpp"
+
+#include <boost/asio/as_tuple.hpp>
+#include <boost/asio/error.hpp>
+#include <boost/asio/posix/stream_descriptor.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/use_awaitable.hpp>
+
+#include <ares.h>
+
+#include <map>
+#include <stdexcept>
+#include <unordered_map>
+
+#include <netinet/in.h>
+#include <sys/socket.h>
+
+namespace tempinbox::webhooks {
+namespace {
+
+namespace asio = boost::asio;
+using boost::system::error_code;
+using steady = std::chrono::steady_clock;
+using address_list = std::vector<asio::ip::address>;
+
+constexpr std::size_t most_kept = 10'000;
+constexpr int first_timeout_millis = 700;
+constexpr int tries = 2;
+
+void start_library()
+{
+    static const int status = ares_library_init(ARES_LIB_INIT_ALL);
+    if (status != ARES_SUCCESS)
+        throw std::runtime_error(std::string("c-ares does not start: ") + ares_strerror(status));
+}
+
+error_code error_of(int status)
+{
+    if (status == ARES_ENOTFOUND || status == ARES_ENODATA || status == ARES_EBADNAME)
+        return asio::error::host_not_found;
+    return asio::error::host_not_found_try_again;
+}
+
+address_list addresses_of(const ares_addrinfo* info)
+{
+    address_list found;
+    for (const auto* node = info->nodes; node != nullptr; node = node->ai_next) {
+        if (node->ai_family == AF_INET) {
+            const auto* v4 = reinterpret_cast<const sockaddr_in*>(node->ai_addr);
+            found.emplace_back(asio::ip::address_v4(ntohl(v4->sin_addr.s_addr)));
+        } else if (node->ai_family == AF_INET6) {
+            const auto* v6 = reinterpret_cast<const sockaddr_in6*>(node->ai_addr);
+            asio::ip::address_v6::bytes_type bytes;
+            std::copy(std::begin(v6->sin6_addr.s6_addr), std::end(v6->sin6_addr.s6_addr), bytes.begin());
+            found.emplace_back(asio::ip::address_v6(bytes, v6->sin6_scope_id));
+        }
+    }
+    return found;
+}
+
+// One question, and what came of it; everyone who asks meanwhile waits here.
+struct lookup
+{
+    explicit lookup(asio::io_context& loop) : is_answered_timer(loop, steady::time_point::max()) {}
+
+    asio::steady_timer is_answered_timer;
+    bool is_answered = false;
+    steady::time_point kept_until{};
+    address_list addresses;
+    error_code error;
+};
+
+// A socket of c-ares that the loop watches; c-ares closes it.
+struct watched_socket
+{
+    watched_socket(asio::io_context& loop, ares_socket_t socket) : descriptor(loop, socket), number(socket) {}
+
+    asio::posix::stream_descriptor descriptor;
+    ares_socket_t number;
+    bool is_open = true;
+    bool wants_read = false;
+    bool wants_write = false;
+    bool is_reading = false;
+    bool is_writing = false;
+};
+
+} // namespace
+
+struct name_resolver::state : std::enable_shared_from_this<state>
+{
+    state(runtime::host& process, name_resolver_settings settings)
+        : loop(process.loop()),
+          chosen(std::move(settings)),
+          timer(process.loop())
+    {
+        start_library();
+        ares_options options{};
+        options.timeout = first_timeout_millis;
+        options.tries = tries;
+        options.sock_state_cb = [](void* self, ares_socket_t socket, int readable, int writable) {
+            static_cast<state*>(self)->watch(socket, readable != 0, writable != 0);
+        };
+        options.sock_state_cb_data = this;
+        int status = ares_init_options(&channel, &options, ARES_OPT_TIMEOUTMS | ARES_OPT_TRIES | ARES_OPT_SOCK_STATE_CB);
+        if (status == ARES_SUCCESS && !chosen.servers.empty())
+            status = ares_set_servers_ports_csv(channel, chosen.servers.c_str());
+        if (status != ARES_SUCCESS)
+            throw std::runtime_error(std::string("the resolver does not start: ") + ares_strerror(status));
+    }
+
+    void stop()
+    {
+        timer.cancel();
+        if (channel != nullptr)
+            ares_destroy(std::exchange(channel, nullptr));
+    }
+
+    std::shared_ptr<lookup> ask(const std::string& name)
+    {
+        auto& known = lookups[name];
+        if (known && (!known->is_answered || steady::now() < known->kept_until))
+            return known;
+        known = std::make_shared<lookup>(loop);
+        // c-ares may answer before this returns, and forget_old may move the map.
+        auto asked = known;
+        auto* question = new std::pair<std::weak_ptr<state>, std::shared_ptr<lookup>>(weak_from_this(), asked);
+        ares_addrinfo_hints hints{};
+        hints.ai_family = AF_UNSPEC;
+        hints.ai_socktype = SOCK_STREAM;
+        ares_getaddrinfo(channel, name.c_str(), nullptr, &hints, on_answer, question);
+        arm_timer();
+        forget_old();
+        return asked;
+    }
+
+    static void on_answer(void* argument, int status, int, ares_addrinfo* info)
+    {
+        const std::unique_ptr<std::pair<std::weak_ptr<state>, std::shared_ptr<lookup>>> question(
+            static_cast<std::pair<std::weak_ptr<state>, std::shared_ptr<lookup>>*>(argument));
+        auto& asked = *question->second;
+        if (info != nullptr) {
+            asked.addresses = addresses_of(info);
+            ares_freeaddrinfo(info);
+        }
+        if (status != ARES_SUCCESS || asked.addresses.empty())
+            asked.error = status == ARES_SUCCESS ? error_code(asio::error::host_not_found) : error_of(status);
+        asked.is_answered = true;
+        // A failure is asked again by the next attempt.
+        if (const auto self = question->first.lock(); self && !asked.error)
+            asked.kept_until = steady::now() + self->chosen.kept_for;
+        asked.is_answered_timer.cancel();
+    }
+
+    void watch(ares_socket_t socket, bool readable, bool writable)
+    {
+        auto& entry = sockets[socket];
+        if (!readable && !writable) {
+            if (entry) {
+                entry->is_open = false;
+                entry->descriptor.release();
+            }
+            sockets.erase(socket);
+            return;
+        }
+        if (!entry)
+            entry = std::make_shared<watched_socket>(loop, socket);
+        entry->wants_read = readable;
+        entry->wants_write = writable;
+        arm(entry);
+    }
+
+    void arm(const std::shared_ptr<watched_socket>& socket)
+    {
+        using wait = asio::posix::stream_descriptor;
+        if (socket->wants_read && !std::exchange(socket->is_reading, true))
+            socket->descriptor.async_wait(wait::wait_read, [self = weak_from_this(), socket](error_code error) {
+                socket->is_reading = false;
+                process(self, socket, error, socket->number, ARES_SOCKET_BAD);
+            });
+        if (socket->wants_write && !std::exchange(socket->is_writing, true))
+            socket->descriptor.async_wait(wait::wait_write, [self = weak_from_this(), socket](error_code error) {
+                socket->is_writing = false;
+                process(self, socket, error, ARES_SOCKET_BAD, socket->number);
+            });
+    }
+
+    static void process(const std::weak_ptr<state>& owner, const std::shared_ptr<watched_socket>& socket, error_code error,
+                        ares_socket_t readable, ares_socket_t writable)
+    {
+        const auto self = owner.lock();
+        if (!self || self->channel == nullptr || error || !socket->is_open)
+            return;
+        ares_process_fd(self->channel, readable, writable);
+        if (socket->is_open)
+            self->arm(socket);
+        self->arm_timer();
+    }
+
+    void arm_timer()
+    {
+        timeval buffer{};
+        const timeval* next = ares_timeout(channel, nullptr, &buffer);
+        if (next == nullptr) {
+            timer.cancel();
+            return;
+        }
+        timer.expires_after(std::chrono::seconds(next->tv_sec) + std::chrono::microseconds(next->tv_usec));
+        timer.async_wait([owner = weak_from_this()](error_code moved) {
+            const auto self = owner.lock();
+            if (moved || !self || self->channel == nullptr)
+                return;
+            ares_process_fd(self->channel, ARES_SOCKET_BAD, ARES_SOCKET_BAD);
+            self->arm_timer();
+        });
+    }
+
+    void forget_old()
+    {
+        if (lookups.size() <= most_kept)
+            return;
+        const auto now = steady::now();
+        std::erase_if(lookups, [now](const auto& item) { return item.second->is_answered && item.second->kept_until <= now; });
+        if (lookups.size() > most_kept)
+            std::erase_if(lookups, [](const auto& item) { return item.second->is_answered; });
+    }
+
+    asio::io_context& loop;
+    name_resolver_settings chosen;
+    ares_channel channel = nullptr;
+    asio::steady_timer timer;
+    std::map<ares_socket_t, std::shared_ptr<watched_socket>> sockets;
+    std::unordered_map<std::string, std::shared_ptr<lookup>> lookups;
+};
+
+name_resolver::name_resolver(runtime::host& host, name_resolver_settings chosen)
+    : state_(std::make_shared<state>(host, std::move(chosen)))
+{}
+
+name_resolver::~name_resolver()
+{
+    state_->stop();
+}
+
+asio::awaitable<address_list> name_resolver::resolve(std::string name)
+{
+    const auto until = steady::now() + state_->chosen.deadline;
+    const auto asked = state_->ask(name);
+    if (!asked->is_answered) {
+        // Each waits on a timer of its own; the common one is cancelled by the answer, and the look-up goes on when this one
+        // leaves.
+        asio::steady_timer late(state_->loop, until);
+        late.async_wait([asked](error_code moved) {
+            if (!moved)
+                asked->is_answered_timer.cancel();
+        });
+        while (!asked->is_answered && steady::now() < until)
+            co_await asked->is_answered_timer.async_wait(asio::as_tuple(asio::use_awaitable));
+    }
+    if (!asked->is_answered)
+        throw boost::system::system_error(asio::error::host_not_found_try_again);
+    if (asked->error)
+        throw boost::system::system_error(asked->error);
+    co_return asked->addresses;
+}
+
+http::resolver name_resolver::function()
+{
+    return [this](const std::string& name) { return resolve(name); };
+}
+
+} // namespace tempinbox::webhooks

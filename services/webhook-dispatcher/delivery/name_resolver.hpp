@@ -1,0 +1,40 @@
+#pragma once
+
+#include "common/http/client.hpp"
+#include "common/runtime/host.hpp"
+
+#include <chrono>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace tempinbox::webhooks {
+
+struct name_resolver_settings
+{
+    std::string servers; // `address:port`, comma-separated; empty: the system's
+    std::chrono::milliseconds deadline{2'000};
+    std::chrono::milliseconds kept_for{30'000};
+};
+
+// Looks host names up by c-ares on the loop, so that a slow name holds up no other. One look-up at a time for a name; answers are
+// kept for a short time. Throws boost::system::system_error: host_not_found where the name does not exist or has no address,
+// host_not_found_try_again where nobody could say.
+class name_resolver
+{
+public:
+    name_resolver(runtime::host& host, name_resolver_settings chosen = {});
+    ~name_resolver();
+    name_resolver(const name_resolver&) = delete;
+
+    boost::asio::awaitable<std::vector<boost::asio::ip::address>> resolve(std::string name);
+
+    // As the HTTP client takes it. This must outlive the client's exchanges.
+    http::resolver function();
+
+private:
+    struct state;
+    std::shared_ptr<state> state_;
+};
+
+} // namespace tempinbox::webhooks

@@ -1,0 +1,253 @@
+#include "gateway/keys/key_cache.hpp"
+
+#include "accounts/account_store.hpp"
+#include "accounts/api_key.hpp"
+#include "common/postgres/dsn.hpp"
+#include "common/testing/await.hpp"
+#include "common/testing/relay.hpp"
+#include "common/testing/scratch_database.hpp"
+#include "gateway/keys/key_uses.hpp"
+
+#include <boost/asio/steady_timer.hpp>
+
+#include <catch2/catch.hpp>
+
+using namespace tempinbox;
+using namespace tempinbox::accounts;
+using namespace std::chrono_literals;
+using testing::await;
+using steady = std::chrono::steady_clock;
+
+namespace {
+
+// A running cache over a database that can be taken away, with an account, a key, and a way to change both beside the cache.
+class arranged_cache
+{
+public:
+    arranged_cache() : cache(testing::test_host(), keys)
+    {
+        owner = await(accounts.create(account_id::make(), "a@example.com", "premium")).value().id();
+        const auto made = await(keys_beside.create(owner, "k", key_allowance::plan)).value();
+        key = made.record.id;
+        digest = api_key_digest(made.key.reveal());
+        cache.start();
+    }
+
+    ~arranged_cache()
+    {
+        cache.stop();
+        testing::eventually([] { return testing::test_host().loop().poll() == 0; }, 1s);
+    }
+
+    gateway::key_cache::owner find() { return await(cache.find(digest)); }
+    std::int64_t lookups() { return static_cast<std::int64_t>(lookups_counter.Value()); }
+
+    // How long until the cache answers differently.
+    template <class Condition>
+    steady::duration time_until(Condition holds)
+    {
+        const auto began = steady::now();
+        REQUIRE(testing::eventually([&] { return holds(find()); }, 5s));
+        return steady::now() - began;
+    }
+
+    testing::scratch_database scratch{{"accounts"}};
+    account_store accounts{scratch.db(), announcements("test", nullptr)};
+    key_store keys_beside{scratch.db()};
+    account_id owner;
+    key_id key;
+    std::string digest;
+    prometheus::Counter& lookups_counter{
+        testing::test_host().metrics().counter("tempinbox_gateway_key_lookups_total", "API keys looked up in PostgreSQL")};
+    key_store keys{scratch.db()};
+    gateway::key_cache cache;
+};
+
+host_port server_of(testing::scratch_database& scratch)
+{
+    const auto row = scratch.execute("SELECT host(inet_server_addr()), inet_server_port()")[0];
+    return host_port(row[0].as<std::string>("127.0.0.1"), static_cast<std::uint16_t>(row[1].as<int>()));
+}
+
+std::string through(const std::string& dsn, const host_port& relay)
+{
+    const auto with_port = postgres::with_parameter(dsn, "port", std::to_string(relay.port));
+    return postgres::with_parameter(with_port, "host", relay.host);
+}
+
+enum class said { yes, no, unknown };
+
+// A running cache whose connections to PostgreSQL pass a relay, and a key it should know.
+class cache_behind_relay
+{
+public:
+    cache_behind_relay()
+    {
+        account_store accounts(scratch.db(), announcements("test", nullptr));
+        key_store keys_beside(scratch.db());
+        const auto owner = await(accounts.create(account_id::make(), "a@example.com", "premium")).value().id();
+        const auto made = await(keys_beside.create(owner, "k", key_allowance::plan)).value();
+        digest_ = api_key_digest(made.key.reveal());
+        cache_.start();
+    }
+
+    ~cache_behind_relay()
+    {
+        cache_.stop();
+        db_.stop();
+        testing::eventually([] { return testing::test_host().loop().poll() == 0; }, 1s);
+    }
+
+    said ask()
+    {
+        try {
+            return await(cache_.find(digest_)) ? said::yes : said::no;
+        } catch (const dependency_error&) {
+            return said::unknown;
+        }
+    }
+
+    testing::scratch_database scratch{{"accounts"}};
+    testing::relay relay{server_of(scratch)};
+
+private:
+    postgres::settings settings_through_relay()
+    {
+        postgres::settings chosen;
+        chosen.dsn = through(scratch.dsn(), relay.address());
+        chosen.connections = 4;
+        return chosen;
+    }
+
+    postgres::pool db_{testing::test_host(), settings_through_relay()};
+    key_store keys_{db_};
+    gateway::key_cache cache_{testing::test_host(), keys_};
+    std::string digest_;
+};
+
+} // namespace
+
+TEST_CASE("a known key is answered from memory", "[gateway][postgres]")
+{
+    arranged_cache arranged;
+    REQUIRE(testing::eventually([&] {
+        arranged.find();
+        const auto before = arranged.lookups();
+        arranged.find();
+        return arranged.lookups() == before;
+    }));
+
+    const auto before = arranged.lookups();
+    for (int i = 0; i < 100; ++i) {
+        const auto found = arranged.find();
+        REQUIRE(found);
+        CHECK(found->account.account == arranged.owner);
+    }
+    CHECK(arranged.lookups() - before <= 1);
+}
+
+TEST_CASE("an unknown key is answered from memory until something changes", "[gateway][postgres]")
+{
+    arranged_cache arranged;
+    const auto unknown = api_key_digest(make_api_key().reveal());
+    REQUIRE(testing::eventually([&] {
+        CHECK_FALSE(await(arranged.cache.find(unknown)));
+        const auto before = arranged.lookups();
+        await(arranged.cache.find(unknown));
+        return arranged.lookups() == before;
+    }));
+}
+
+TEST_CASE("a revoked key is refused within 1 s", "[gateway][postgres]")
+{
+    arranged_cache arranged;
+    REQUIRE(arranged.find());
+    REQUIRE(await(arranged.keys_beside.revoke(arranged.owner, arranged.key)));
+
+    const auto took = arranged.time_until([](const auto& found) { return found == nullptr; });
+
+    CHECK(took < 1s);
+}
+
+TEST_CASE("a plan change is seen within 1 s", "[gateway][postgres]")
+{
+    arranged_cache arranged;
+    REQUIRE(arranged.find()->account.plan == "premium");
+    REQUIRE(await(arranged.accounts.set_plan(arranged.owner, "free", std::nullopt)));
+
+    const auto took = arranged.time_until([](const auto& found) { return found->account.plan == "free"; });
+
+    CHECK(took < 1s);
+}
+
+TEST_CASE("a key's position follows the revocation of an older one within 1 s", "[gateway][postgres]")
+{
+    arranged_cache arranged;
+    const auto second = await(arranged.keys_beside.create(arranged.owner, "second", key_allowance::plan)).value();
+    const auto first = arranged.key;
+    arranged.digest = api_key_digest(second.key.reveal());
+    REQUIRE(arranged.time_until([](const auto& found) { return found && found->position == 2; }) < 1s);
+    REQUIRE(await(arranged.keys_beside.revoke(arranged.owner, first)));
+
+    CHECK(arranged.time_until([](const auto& found) { return found->position == 1; }) < 1s);
+}
+
+TEST_CASE("with PostgreSQL away an old yes is given no longer than 900 ms, then nobody knows", "[gateway][postgres]")
+{
+    const auto way = GENERATE(as<std::string>(), "killed", "frozen");
+    cache_behind_relay arranged;
+    REQUIRE(testing::eventually([&] { return arranged.ask() == said::yes; }));
+
+    const auto began = steady::now();
+    if (way == "killed")
+        arranged.relay.cut();
+    else
+        arranged.relay.freeze();
+    auto last_yes = steady::duration::zero();
+    const bool was_refused = testing::eventually([&] {
+        const auto asked = steady::now() - began;
+        const auto outcome = arranged.ask();
+        if (outcome == said::yes)
+            last_yes = asked;
+        return outcome == said::unknown;
+    });
+
+    CHECK(was_refused);
+    CHECK(last_yes < 950ms);
+    arranged.relay.restore();
+    CHECK(testing::eventually([&] { return arranged.ask() == said::yes; }, 20s));
+}
+
+TEST_CASE("what was looked up at the same time costs one statement", "[gateway][postgres]")
+{
+    arranged_cache arranged;
+    key_store keys(arranged.scratch.db());
+    gateway::key_cache idle(testing::test_host(), keys); // never started: nothing is fresh
+    const auto before = arranged.lookups();
+    int found = 0;
+    for (int i = 0; i < 50; ++i)
+        boost::asio::co_spawn(testing::test_host().loop(), idle.find(arranged.digest),
+                              [&](const std::exception_ptr&, const gateway::key_cache::owner& owner) { found += owner ? 1 : 0; });
+    REQUIRE(testing::eventually([&] { return found == 50; }));
+
+    CHECK(arranged.lookups() - before <= 2);
+}
+
+TEST_CASE("the last use of a key is written, once a minute at most", "[gateway][postgres]")
+{
+    arranged_cache arranged;
+    gateway::key_uses uses(testing::test_host(), arranged.keys_beside);
+    const auto now = testing::test_host().clock().now();
+    uses.note(*arranged.find(), now);
+
+    await(uses.flush());
+    CHECK(await(arranged.keys_beside.list(arranged.owner))->front().last_used_at == now);
+
+    uses.note(*arranged.find(), now + 5s);
+    await(uses.flush());
+    CHECK(await(arranged.keys_beside.list(arranged.owner))->front().last_used_at == now);
+
+    uses.stop();
+    await(uses.flush());
+    CHECK(await(arranged.keys_beside.list(arranged.owner))->front().last_used_at == now + 5s);
+}

@@ -1,0 +1,296 @@
+#include "common/crypto/digest.hpp"
+#include "common/events/events.hpp"
+#include "integration/mailbox/seeds.hpp"
+#include "mailbox/email_store.hpp"
+#include "mailbox/mail_store.hpp"
+#include "mailbox/timestamps.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <boost/asio/experimental/awaitable_operators.hpp>
+
+using namespace tempinbox;
+using namespace tempinbox::mailbox;
+
+namespace {
+
+std::shared_ptr<new_message> make_message(const std::vector<inbox>& to, const std::string& raw = "Subject: hi\r\n\r\nhello\r\n")
+{
+    auto message = std::make_shared<new_message>();
+    message->received_at = seeds::now();
+    message->body = body_id::make();
+    message->frame = compress(raw);
+    message->sha256 = crypto::sha256(raw);
+    message->size = static_cast<std::int64_t>(raw.size());
+    message->from = "ann@sender.test";
+    message->from_name = "Ann \"A\" {x}, \\";
+    message->subject = "hi 'there' €";
+    message->preview = "hello";
+    message->message_id = "<1@sender.test>";
+    message->to_header = {"box@mail.test", "with \"quotes\", {braces} and \\"};
+    message->mail_from = "bounce@sender.test";
+    message->remote_address = "192.0.2.1";
+    message->helo = "mx.sender.test";
+    message->tls = "TLSv1.3";
+    message->attachment_count = 2;
+    message->codes = R"([{"value":"123456","score":0.9,"part":"text","offset":5}])";
+    message->links = "[]";
+    message->defects = {"bare_newline", "nul"};
+    for (const auto& one : to) {
+        auto& delivery = message->deliveries.emplace_back();
+        delivery.account = one.account;
+        delivery.inbox = one.id;
+        delivery.id = email_id::make();
+        delivery.rcpt_to = {one.address};
+        events::v1::EmailReceived event;
+        event.set_email_id(delivery.id.text());
+        event.set_inbox_id(one.id.text());
+        event.set_account_id(one.account.text());
+        event.set_subject(message->subject);
+        set_timestamp(*event.mutable_received_at(), message->received_at);
+        delivery.event = events::make_row(event, trace::traceparent::make());
+    }
+    return message;
+}
+
+struct mail_world : seeds::world
+{
+    mail_store store;
+
+    explicit mail_world(inbox_bounds bounds = {}) : store(testing::test_host(), scratch.db(), bounds) {}
+
+    std::vector<stored_message> put(const std::vector<std::shared_ptr<new_message>>& messages)
+    {
+        const mail_batch batch(messages.begin(), messages.end());
+        return testing::await(store.store(batch));
+    }
+};
+
+std::vector<delivery_outcome> outcomes_of(const stored_message& stored)
+{
+    std::vector<delivery_outcome> outcomes;
+    for (const auto& one : stored.value())
+        outcomes.push_back(one.outcome);
+    return outcomes;
+}
+
+using outcomes = std::vector<delivery_outcome>;
+constexpr auto stored = delivery_outcome::stored;
+constexpr auto gone = delivery_outcome::gone;
+constexpr auto full = delivery_outcome::full;
+
+} // namespace
+
+TEST_CASE("a stored message is read back as it was", "[mailbox][mail-store][postgres]")
+{
+    mail_world world;
+    email_store emails(world.scratch.db());
+    const auto box = world.create(seeds::account(), "box");
+    const std::string raw = "Subject: hi\r\n\r\n" + std::string(70'000, 'x') + std::string("\0\xff", 2);
+    const auto message = make_message({box}, raw);
+
+    const auto answers = world.put({message});
+
+    REQUIRE(outcomes_of(answers.at(0)) == outcomes{stored});
+    CHECK(answers[0]->at(0).sequence == 1);
+    const auto found = testing::await(emails.find(box.account, message->deliveries[0].id)).value();
+    CHECK(found.raw == raw);
+    CHECK(found.summary.from == message->from);
+    CHECK(found.summary.from_name == message->from_name);
+    CHECK(found.summary.subject == message->subject);
+    CHECK(found.summary.received_at == message->received_at);
+    CHECK(found.summary.rcpt_to == std::vector<std::string>{"box@mail.test"});
+    CHECK(found.summary.codes.at(0).value == "123456");
+    CHECK(found.to_header == message->to_header);
+    CHECK(found.defects == message->defects);
+    CHECK(found.tls == "TLSv1.3");
+    const auto inbox_now = testing::await(world.inboxes.find(box.account, box.id)).value();
+    CHECK(inbox_now.email_count == 1);
+    CHECK(inbox_now.last_sequence == 1);
+    CHECK(inbox_now.last_email_at == message->received_at);
+}
+
+TEST_CASE("the event is written with the email and carries its sequence", "[mailbox][mail-store][postgres]")
+{
+    mail_world world;
+    const auto box = world.create(seeds::account());
+    world.put({make_message({box}), make_message({box})});
+    const auto message = make_message({box});
+
+    const auto answers = world.put({message});
+
+    const auto rows = world.scratch.execute(
+        "SELECT event_id, topic, key, sequence, owner, lease_until > now() + interval '20 s', encode(payload, 'hex'), "
+        "headers FROM mailbox.outbox WHERE sequence = 3");
+    REQUIRE(rows.size() == 1);
+    CHECK(rows[0][0].as<std::string>() == message->deliveries[0].id.text());
+    CHECK(rows[0][1].as<std::string>() == "email.received");
+    CHECK(rows[0][2].as<std::string>() == box.id.text());
+    CHECK(rows[0][4].as<std::string>() == testing::test_host().instance());
+    CHECK(rows[0][5].as<bool>());
+    const auto published = mail_store::event_of(message->deliveries[0], answers[0]->at(0).sequence);
+    CHECK(to_hex(published.message.value) == rows[0][6].as<std::string>());
+    CHECK(outbox::to_text(published.message.headers) == rows[0][7].as<std::string>());
+    events::v1::EmailReceived event;
+    REQUIRE(event.ParseFromString(published.message.value));
+    CHECK(event.sequence() == 3);
+    CHECK(event.email_id() == message->deliveries[0].id.text());
+    CHECK(event.subject() == message->subject);
+}
+
+TEST_CASE("sequences of any size are what the schema's readers see", "[mailbox][mail-store][postgres]")
+{
+    mail_world world;
+    const auto message = make_message({world.create(seeds::account())});
+    for (const std::int64_t sequence :
+         {std::int64_t{1}, std::int64_t{127}, std::int64_t{128}, std::int64_t{16'384}, std::int64_t{1} << 40}) {
+        const auto hex =
+            world.scratch.execute("SELECT encode(mailbox.sequence_field(" + std::to_string(sequence) + "), 'hex')")[0][0]
+                .as<std::string>();
+        const auto row = mail_store::event_of(message->deliveries[0], sequence);
+        events::v1::EmailReceived event;
+        REQUIRE(event.ParseFromString(row.message.value));
+        CHECK(event.sequence() == sequence);
+        CHECK(to_hex(row.message.value).ends_with(hex));
+    }
+}
+
+TEST_CASE("one body serves all inboxes of a message, and its hour is that of the last to end", "[mailbox][mail-store][postgres]")
+{
+    mail_world world;
+    const auto account = seeds::account();
+    const auto one = world.create(account);
+    const auto two = world.create(seeds::account());
+    world.scratch.execute("UPDATE mailbox.inboxes SET expires_at = expires_at + interval '5 hours' WHERE inbox_id = '" +
+                          two.id.text() + "'");
+
+    world.put({make_message({one, two}), make_message({one})});
+
+    CHECK(world.count("bodies") == 2);
+    CHECK(world.count("emails WHERE is_body_shared") == 2);
+    CHECK(world.count("emails WHERE NOT is_body_shared") == 1);
+    CHECK(world.count("emails AS e WHERE is_body_shared AND body_hour = (SELECT date_trunc('hour', max(expires_at)) FROM "
+                      "mailbox.inboxes)") == 2);
+    CHECK(world.count("emails AS e JOIN mailbox.bodies AS b USING (body_hour, body_id)") == 3);
+    CHECK(world.count("outbox WHERE topic = 'email.received'") == 3);
+}
+
+TEST_CASE("an inbox that died before the commit gets nothing, the others do", "[mailbox][mail-store][postgres]")
+{
+    mail_world world;
+    const auto account = seeds::account();
+    const auto living = world.create(account);
+    const auto due = world.create(account);
+    const auto deleted = world.create(account);
+    world.make_due("inbox_id = '" + due.id.text() + "'");
+    testing::await(world.endings.expire(account.account, deleted.id));
+
+    const auto answers = world.put({make_message({due, living, deleted}), make_message({deleted})});
+
+    CHECK(outcomes_of(answers.at(0)) == outcomes{gone, stored, gone});
+    CHECK(outcomes_of(answers.at(1)) == outcomes{gone});
+    CHECK(world.count("emails") == 1);
+    CHECK(world.count("emails WHERE is_body_shared") == 0);
+    CHECK(world.count("bodies") == 1);
+    CHECK(world.count("outbox WHERE topic = 'email.received'") == 1);
+}
+
+TEST_CASE("a full inbox takes nothing more, by count and by bytes", "[mailbox][mail-store][postgres]")
+{
+    SECTION("count")
+    {
+        inbox_bounds bounds;
+        bounds.emails = 2;
+        mail_world world(bounds);
+        const auto box = world.create(seeds::account());
+        const auto answers = world.put({make_message({box}), make_message({box}), make_message({box})});
+        CHECK(outcomes_of(answers.at(1)) == outcomes{stored});
+        CHECK(outcomes_of(answers.at(2)) == outcomes{full});
+        CHECK(outcomes_of(world.put({make_message({box})}).at(0)) == outcomes{full});
+    }
+    SECTION("bytes: what begins below the limit is taken whole")
+    {
+        inbox_bounds bounds;
+        bounds.bytes = 1'000;
+        mail_world world(bounds);
+        const auto box = world.create(seeds::account());
+        const auto answers = world.put(
+            {make_message({box}, std::string(900, 'x')), make_message({box}, std::string(900, 'x')), make_message({box}, "x")});
+        CHECK(outcomes_of(answers.at(0)) == outcomes{stored});
+        CHECK(outcomes_of(answers.at(1)) == outcomes{stored});
+        CHECK(outcomes_of(answers.at(2)) == outcomes{full});
+    }
+}
+
+TEST_CASE("sequences have no gaps under concurrent writers, and no writer deadlocks another", "[mailbox][mail-store][postgres]")
+{
+    using namespace boost::asio::experimental::awaitable_operators;
+    mail_world world;
+    const auto account = seeds::account();
+    std::vector<inbox> boxes;
+    for (int i = 0; i < 5; ++i)
+        boxes.push_back(world.create(account));
+    const auto batches = [&](int first) -> boost::asio::awaitable<void> {
+        for (int round = 0; round < 10; ++round) {
+            mail_batch batch;
+            for (int i = 0; i < 8; ++i) {
+                const auto& a = boxes[static_cast<std::size_t>((first + i) % 5)];
+                const auto& b = boxes[static_cast<std::size_t>((first + i * 3 + round) % 5)];
+                const auto message = a.id == b.id ? make_message({a}) : make_message({b, a});
+                batch.push_back(message);
+            }
+            const auto answers = co_await world.store.store(std::move(batch));
+            for (const auto& one : answers)
+                if (!one)
+                    throw std::runtime_error("a message was not stored");
+        }
+    };
+
+    testing::await(batches(0) && batches(1) && batches(2) && batches(3), std::chrono::seconds(60));
+
+    const auto rows = world.scratch.execute(
+        "SELECT i.last_sequence, i.email_count, count(*), min(e.sequence), max(e.sequence), count(DISTINCT e.sequence), "
+        "(SELECT count(*) FROM mailbox.outbox AS o WHERE o.key = i.inbox_id::text AND o.topic = 'email.received') "
+        "FROM mailbox.inboxes AS i JOIN mailbox.emails AS e USING (account_id, inbox_id) GROUP BY i.account_id, i.inbox_id");
+    REQUIRE(rows.size() == 5);
+    for (const auto& row : rows) {
+        const auto last = row[0].as<std::int64_t>();
+        CHECK(row[1].as<std::int64_t>() == last);
+        CHECK(row[2].as<std::int64_t>() == last);
+        CHECK(row[3].as<std::int64_t>() == 1);
+        CHECK(row[4].as<std::int64_t>() == last);
+        CHECK(row[5].as<std::int64_t>() == last);
+        CHECK(row[6].as<std::int64_t>() == last);
+    }
+}
+
+TEST_CASE("a message PostgreSQL refuses fails alone", "[mailbox][mail-store][postgres]")
+{
+    mail_world world;
+    const auto box = world.create(seeds::account());
+    const auto bad = make_message({box});
+    bad->codes = "no json";
+
+    const auto answers = world.put({make_message({box}), bad, make_message({box})});
+
+    CHECK(answers.at(0));
+    CHECK_FALSE(answers.at(1));
+    CHECK(answers.at(2));
+    CHECK(answers.at(2)->at(0).sequence == 2);
+    CHECK(world.count("emails") == 2);
+}
+
+TEST_CASE("with the database away a message is not stored and says so", "[mailbox][mail-store][postgres]")
+{
+    mail_world world;
+    const auto box = world.create(seeds::account());
+    postgres::settings nowhere;
+    nowhere.dsn = "host=127.0.0.1 port=1 user=postgres dbname=postgres";
+    nowhere.connections = 1;
+    postgres::pool pool(testing::test_host(), nowhere);
+    mail_store store(testing::test_host(), pool, {});
+
+    const auto answers = testing::await(store.store(mail_batch{make_message({box})}));
+
+    CHECK_FALSE(answers.at(0));
+}

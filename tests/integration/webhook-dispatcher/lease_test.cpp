@@ -1,0 +1,202 @@
+#include "integration/webhook-dispatcher/suite.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <set>
+
+using namespace tempinbox;
+using namespace std::chrono_literals;
+using testing::await;
+using testing::email;
+using testing::email_record;
+using testing::suite;
+
+namespace {
+
+webhooks::lane_wish wish_for(const std::string& webhook, std::size_t places)
+{
+    webhooks::lane_wish wish;
+    wish.lane.webhook = webhook_id::parse(webhook).value();
+    wish.places = places;
+    return wish;
+}
+
+webhooks::delivery_outcome outcome_of(const webhooks::claimed_delivery& claimed, uuid lease,
+                                      webhooks::delivery_outcome::state next)
+{
+    webhooks::delivery_outcome outcome;
+    outcome.event = claimed.event;
+    outcome.webhook = claimed.webhook;
+    outcome.account = claimed.account;
+    outcome.lease = lease;
+    outcome.next = next;
+    outcome.attempts = claimed.attempts + 1;
+    outcome.has_attempt = true;
+    outcome.at = system_clock_source{}.now();
+    outcome.status = 200;
+    return outcome;
+}
+
+} // namespace
+
+TEST_CASE("an outcome whose lease was lost changes nothing but leaves its attempt", "[webhooks][postgres]")
+{
+    using state = webhooks::delivery_outcome::state;
+    suite s(testing::sends_nothing());
+    const auto webhook = s.create_webhook(s.hook.url()).webhook().webhook_id();
+    s.deliver({email_record(email(s.account))});
+    s.free_leases();
+    const auto first_lease = uuid::make_v7(), second_lease = uuid::make_v7();
+    const auto first = await(s.process.deliveries.claim({wish_for(webhook, 8)}, first_lease));
+    REQUIRE(first.size() == 1);
+    s.free_leases();
+    const auto second = await(s.process.deliveries.claim({wish_for(webhook, 8)}, second_lease));
+    REQUIRE(second.size() == 1);
+
+    await(s.process.deliveries.finish({outcome_of(first[0], first_lease, state::succeeded)}));
+    CHECK(s.count("webhooks.due WHERE lease_id = '" + second_lease.text() + "'") == 1);
+    CHECK(s.count("webhooks.delivery") == 0);
+    CHECK(s.count("webhooks.attempt") == 1);
+
+    await(s.process.deliveries.finish({outcome_of(second[0], second_lease, state::exhausted)}));
+    CHECK(s.count("webhooks.due") == 0);
+    CHECK(s.count("webhooks.delivery WHERE state = 'exhausted'") == 1);
+    CHECK(s.count("webhooks.attempt") == 2);
+    // Written again after an unknown commit.
+    await(s.process.deliveries.finish({outcome_of(second[0], second_lease, state::exhausted)}));
+    CHECK(s.count("webhooks.attempt") == 2);
+}
+
+TEST_CASE("a leased delivery is claimed by nobody else", "[webhooks][postgres]")
+{
+    suite s(testing::sends_nothing());
+    const auto webhook = s.create_webhook(s.hook.url()).webhook().webhook_id();
+    s.deliver({email_record(email(s.account))});
+    s.free_leases();
+
+    CHECK(await(s.process.deliveries.claim({wish_for(webhook, 8)}, uuid::make_v7())).size() == 1);
+    CHECK(await(s.process.deliveries.claim({wish_for(webhook, 8)}, uuid::make_v7())).empty());
+    CHECK(await(s.process.deliveries.scout(std::nullopt, 100)).lanes.empty());
+}
+
+TEST_CASE("a claim takes at most the places, first tries and retries apart", "[webhooks][postgres]")
+{
+    suite s(testing::sends_nothing());
+    const auto webhook = s.create_webhook(s.hook.url()).webhook().webhook_id();
+    std::vector<kafka::record> batch;
+    for (int i = 0; i < 10; ++i)
+        batch.push_back(email_record(email(s.account)));
+    s.deliver(batch);
+    s.free_leases();
+    s.scratch.execute(
+        "UPDATE webhooks.due SET attempts = 1, is_retry = true WHERE event_id IN (SELECT event_id FROM webhooks.due "
+        "LIMIT 4)");
+    auto retries = wish_for(webhook, 3);
+    retries.lane.lane = webhooks::lane_kind::retry;
+
+    const auto claimed = await(s.process.deliveries.claim({wish_for(webhook, 2), retries}, uuid::make_v7()));
+
+    CHECK(claimed.size() == 5);
+    CHECK(std::count_if(claimed.begin(), claimed.end(), [](const auto& entry) { return entry.attempts == 1; }) == 3);
+    CHECK(claimed[0].body.has_value());
+}
+
+TEST_CASE("the scout walks over everything due, page by page", "[webhooks][postgres]")
+{
+    suite s(testing::sends_nothing());
+    std::set<std::string> expected;
+    for (int i = 0; i < 3; ++i)
+        expected.insert(s.create_webhook(s.hook.url()).webhook().webhook_id());
+    std::vector<kafka::record> batch;
+    for (int i = 0; i < 7; ++i)
+        batch.push_back(email_record(email(s.account)));
+    s.deliver(batch);
+    s.free_leases();
+
+    std::set<std::string> seen;
+    std::optional<webhooks::scouted_page::place> from;
+    int pages = 0;
+    do {
+        const auto page = await(s.process.deliveries.scout(from, 4));
+        for (const auto& lane : page.lanes)
+            seen.insert(lane.webhook.text());
+        from = page.next;
+        ++pages;
+    } while (from);
+
+    CHECK(seen == expected);
+    CHECK(pages == 6); // 21 rows
+}
+
+TEST_CASE("deliveries of a process that is gone are taken over when their lease ends", "[webhooks][postgres]")
+{
+    suite s(testing::sends_nothing());
+    s.create_webhook(s.hook.url());
+    s.deliver({email_record(email(s.account))}); // never started: it dies with its lease
+    CHECK(s.count("webhooks.due WHERE lease_until > now() + interval '25 s'") == 1);
+
+    testing::dispatcher another(s.scratch.dsn());
+    another.start();
+    s.scratch.execute("UPDATE webhooks.due SET lease_until = now() - interval '1 ms'");
+
+    REQUIRE(s.hook.got(1));
+    CHECK(s.becomes("webhooks.delivery WHERE state = 'succeeded'", 1));
+}
+
+TEST_CASE("two processes share what is due without sending anything twice", "[webhooks][postgres]")
+{
+    constexpr int count = 120;
+    suite s(testing::sends_nothing());
+    s.create_webhook(s.hook.url());
+    std::vector<kafka::record> batch;
+    for (int i = 0; i < count; ++i)
+        batch.push_back(email_record(email(s.account)));
+    s.deliver(batch);
+    s.free_leases();
+
+    testing::dispatcher one(s.scratch.dsn()), other(s.scratch.dsn());
+    one.start();
+    other.start();
+
+    REQUIRE(s.becomes("webhooks.delivery WHERE state = 'succeeded'", count));
+    CHECK(s.hook.requests().size() == count);
+}
+
+TEST_CASE("what waits in memory is given back when the process drains", "[webhooks][postgres]")
+{
+    suite s(testing::sends_nothing());
+    testing::receiver::answer slow;
+    slow.delay = 300ms;
+    s.hook.answer_always(slow);
+    s.create_webhook(s.hook.url());
+    std::vector<kafka::record> batch;
+    for (int i = 0; i < 12; ++i)
+        batch.push_back(email_record(email(s.account)));
+    {
+        testing::dispatcher stopping(s.scratch.dsn());
+        stopping.start();
+        await(stopping.intake.handle(batch));
+    }
+
+    CHECK(s.hook.requests().size() == 6);
+    CHECK(s.count("webhooks.delivery WHERE state = 'succeeded'") == 6);
+    CHECK(s.count("webhooks.due WHERE lease_id IS NULL AND attempts = 0 AND run_at <= now()") == 6);
+}
+
+TEST_CASE("partitions are made ahead and dropped after their time", "[webhooks][postgres]")
+{
+    suite s;
+    webhooks::retention_store partitions(s.process.db);
+    const auto days = [&] { return s.count("pg_class WHERE relname ~ '^delivery_[0-9]{8}$'"); };
+
+    await(partitions.make_partitions(8, 3));
+    CHECK(days() == 12);
+    await(partitions.make_partitions(8, 3));
+    CHECK(days() == 12);
+    int dropped = 0;
+    while (await(partitions.drop_partition_older_than(5)))
+        ++dropped;
+
+    CHECK(dropped == 9); // three days of three tables
+    CHECK(days() == 9);
+}

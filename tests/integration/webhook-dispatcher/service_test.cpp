@@ -1,0 +1,190 @@
+#include "integration/webhook-dispatcher/dispatcher.hpp"
+#include "integration/webhook-dispatcher/receiver.hpp"
+
+#include "common/kafka/topics.hpp"
+#include "common/rpc/client.hpp"
+#include "webhook-dispatcher/service.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <filesystem>
+#include <fstream>
+#include <unistd.h>
+
+using namespace tempinbox;
+using namespace std::chrono_literals;
+using testing::await;
+using testing::eventually;
+
+namespace {
+
+namespace v1 = webhooks::v1;
+
+// A file with the shared token, removed at the end.
+struct token_file
+{
+    std::string path = (std::filesystem::temp_directory_path() / ("tempinbox-token-" + std::to_string(getpid()))).string();
+
+    token_file() { std::ofstream(path) << "0123456789abcdef-test-token\n"; }
+    ~token_file() { std::filesystem::remove(path); }
+    token_file(const token_file&) = delete;
+};
+
+// The whole service on topics of its own.
+struct running_service
+{
+    testing::scratch_database scratch{{"webhooks"}};
+    token_file token;
+    std::string email_topic = testing::scratch_topic("email");
+    std::string state_topic = testing::scratch_topic("state");
+    std::string letters_topic = email_topic + ".dead-letter";
+    rpc::tokens tokens{token.path};
+    kafka::producer producer{testing::test_host(), cluster()};
+    std::unique_ptr<webhooks::service> service;
+    testing::receiver hook;
+    account_id account = account_id::make();
+
+    running_service()
+    {
+        kafka::topic_spec letters;
+        letters.name = letters_topic;
+        if (!kafka::apply_topics(cluster(), {letters}, 30s))
+            throw std::runtime_error("no topic for dead letters");
+        start();
+    }
+    ~running_service() { stop(); }
+
+    static kafka::settings cluster()
+    {
+        kafka::settings chosen;
+        chosen.brokers = testing::test_brokers();
+        return chosen;
+    }
+
+    void start()
+    {
+        webhooks::settings chosen;
+        chosen.database.dsn = scratch.dsn();
+        chosen.kafka = cluster();
+        chosen.consumer_group = "group." + email_topic;
+        chosen.topics = {email_topic, state_topic};
+        chosen.rpc_token_file = token.path;
+        chosen.keys = testing::test_keys();
+        chosen.urls = testing::loopback_policy();
+        service = std::make_unique<webhooks::service>(testing::test_host(), chosen);
+        service->start();
+    }
+    void stop()
+    {
+        if (!service)
+            return;
+        await(service->drain(), 40s);
+        service.reset();
+    }
+
+    template <class Response, class Request>
+    result<Response> call(const char* method, const Request& request)
+    {
+        rpc::client client(testing::test_host(), {service->rpc_address()}, tokens);
+        const auto path = std::string("tempinbox.webhooks.v1.WebhookService/") + method;
+        return await(client.call<Response>(path.c_str(), request));
+    }
+
+    void publish(const kafka::record& record, const std::string& topic)
+    {
+        kafka::message message;
+        message.topic = topic;
+        message.key = record.key;
+        message.value = record.value;
+        message.headers = record.headers;
+        bool is_acknowledged = false;
+        producer.send(std::move(message), [&](bool acknowledged) { is_acknowledged = acknowledged; });
+        if (!eventually([&] { return is_acknowledged; }, 20s))
+            throw std::runtime_error("event not acknowledged");
+    }
+    void publish_mail(const std::string& subject)
+    {
+        publish(testing::email_record(testing::email(account, subject)), email_topic);
+    }
+};
+
+} // namespace
+
+TEST_CASE("from RPC and Kafka to the receiver chosen by a rule, across a restart", "[webhooks][kafka][postgres]")
+{
+    running_service s;
+    testing::receiver subscribed;
+    const auto chosen = s.call<v1::CreateWebhookResponse>("CreateWebhook", testing::webhook_request(s.account, s.hook.url()));
+    REQUIRE(chosen.has_value());
+    REQUIRE(
+        s.call<v1::CreateWebhookResponse>("CreateWebhook", testing::webhook_request(s.account, subscribed.url())).has_value());
+
+    s.publish_mail("no rule yet");
+    REQUIRE(s.hook.got(1, 30s));
+    REQUIRE(subscribed.got(1));
+
+    const auto rule = testing::rule_request(s.account, chosen->webhook().webhook_id(), "invoice");
+    REQUIRE(s.call<v1::CreateRuleResponse>("CreateRule", rule).has_value());
+    s.publish_mail("Invoice 1");
+    s.publish_mail("something else");
+    REQUIRE(s.hook.got(2));
+
+    s.stop();
+    s.publish_mail("Invoice 2");
+    s.start();
+    REQUIRE(s.hook.got(3, 30s));
+    CHECK(eventually([&] {
+        return s.scratch.execute("SELECT count(*) FROM webhooks.delivery WHERE state = 'succeeded'")[0][0].as<int>() == 4;
+    }));
+    CHECK(s.hook.requests().size() == 3);
+    CHECK(subscribed.requests().size() == 1);
+}
+
+TEST_CASE("an event that cannot be read goes to the dead letters and does not block", "[webhooks][kafka][postgres]")
+{
+    running_service s;
+    REQUIRE(s.call<v1::CreateWebhookResponse>("CreateWebhook", testing::webhook_request(s.account, s.hook.url())).has_value());
+    std::vector<kafka::record> letters;
+    kafka::broadcast_reader reader(
+        testing::test_host(), s.cluster(), {s.letters_topic},
+        [&](const std::vector<kafka::record>& batch) { letters.insert(letters.end(), batch.begin(), batch.end()); }, true);
+    reader.start();
+
+    auto poison = testing::email_record(testing::email(s.account));
+    poison.value = "\xff\xff\xff";
+    s.publish(poison, s.email_topic);
+    s.publish_mail("after it");
+
+    REQUIRE(s.hook.got(1, 30s));
+    REQUIRE(eventually([&] { return letters.size() == 1; }, 30s));
+    CHECK(letters[0].value == poison.value);
+    CHECK(letters[0].header("dead_letter_reason").value_or("").find("EmailReceived") != std::string_view::npos);
+    CHECK(letters[0].header("dead_letter_consumer") == "webhook-dispatcher");
+    reader.stop();
+}
+
+TEST_CASE("a plan change from Kafka is in force for the mail after it", "[webhooks][kafka][postgres]")
+{
+    running_service s;
+    REQUIRE(s.call<v1::CreateWebhookResponse>("CreateWebhook", testing::webhook_request(s.account, s.hook.url())).has_value());
+    plans::account_state ended;
+    ended.account = s.account;
+    ended.version = 9;
+    ended.plan = "free";
+
+    s.publish(testing::to_record(events::make_row(ended, event_id::make(), trace::traceparent::make())), s.state_topic);
+    REQUIRE(eventually(
+        [&] { return s.scratch.execute("SELECT count(*) FROM webhooks.account_state WHERE version = 9")[0][0].as<int>() == 1; },
+        30s));
+    const auto refused = testing::email(s.account);
+    s.publish(testing::email_record(refused), s.email_topic);
+    testing::receiver marker;
+    const auto other = account_id::make();
+    REQUIRE(s.call<v1::CreateWebhookResponse>("CreateWebhook", testing::webhook_request(other, marker.url())).has_value());
+    auto after_it = testing::email(other);
+    after_it.set_inbox_id(refused.inbox_id()); // the same key: the same partition
+    s.publish(testing::email_record(after_it), s.email_topic);
+
+    REQUIRE(marker.got(1, 30s));
+    CHECK(s.hook.requests().empty());
+}

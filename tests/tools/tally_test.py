@@ -1,0 +1,63 @@
+"""Counting the outcomes of test programs: `python3 -m unittest discover -s tests/tools -p '*_test.py'` with tools/ on the path."""
+
+import tempfile
+import unittest
+from pathlib import Path
+
+from dev.tally import Tally, of_catch2, of_junit
+
+_RULE = "=" * 79 + "\n"
+
+
+class Catch2(unittest.TestCase):
+    """The closing lines of its console reporter."""
+
+    def test_all_passed(self) -> None:
+        self.assertEqual(of_catch2(_RULE + "All tests passed (31 assertions in 12 test cases)\n", 0), Tally(12, 0))
+        self.assertEqual(of_catch2(_RULE + "All tests passed (1 assertion in 1 test case)\n", 0), Tally(1, 0))
+
+    def test_some_failed(self) -> None:
+        line = "test cases: 5 | 3 passed | 2 failed\nassertions: 9 | 7 passed | 2 failed\n"
+        self.assertEqual(of_catch2(_RULE + line, 2), Tally(3, 2))
+
+    def test_an_expected_failure_is_none(self) -> None:
+        self.assertEqual(of_catch2("test cases: 3 | 1 passed | 1 failed | 1 failed as expected\n", 1), Tally(2, 1))
+
+    def test_a_program_that_died_is_a_failure(self) -> None:
+        self.assertEqual(of_catch2("ERROR: AddressSanitizer: heap-use-after-free\n", -6), Tally(0, 1))
+        self.assertEqual(of_catch2("All tests passed (1 assertion in 1 test case)\n", -11), Tally(1, 1))
+
+    def test_nothing_ran(self) -> None:
+        self.assertFalse(of_catch2("No tests ran\n", 0).is_good())
+
+
+class Junit(unittest.TestCase):
+    """What pytest writes."""
+
+    def count(self, attributes: str, exit_code: int) -> Tally:
+        with tempfile.TemporaryDirectory() as folder:
+            report = Path(folder, "report.xml")
+            report.write_text(f'<testsuites><testsuite name="pytest" {attributes} /></testsuites>', encoding="utf-8")
+            return of_junit(report, exit_code)
+
+    def test_outcomes(self) -> None:
+        self.assertEqual(self.count('tests="9" failures="2" errors="1" skipped="1"', 1), Tally(5, 3, 1))
+        self.assertEqual(self.count('tests="9" failures="0" errors="0" skipped="0"', 0), Tally(9, 0))
+
+    def test_a_run_without_report_is_a_failure(self) -> None:
+        self.assertEqual(of_junit(Path("/nonexistent"), 4), Tally(0, 1))
+
+
+class Sums(unittest.TestCase):
+    """The closing line of ./dev test."""
+
+    def test_words(self) -> None:
+        total = Tally(2, 0)
+        total.add(Tally(3, 1))
+        self.assertEqual(str(total), "5 passed, 1 failed")
+        total.add(Tally(0, 0, 2))
+        self.assertEqual(str(total), "5 passed, 1 failed, 2 skipped")
+
+
+if __name__ == "__main__":
+    unittest.main()

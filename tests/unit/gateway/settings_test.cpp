@@ -1,0 +1,39 @@
+#include "gateway/settings.hpp"
+
+#include <catch2/catch.hpp>
+
+using namespace tempinbox;
+
+namespace {
+
+std::vector<std::string> problems_of(std::map<std::string, std::string> values)
+{
+    values.emplace("database", "postgresql://localhost/t");
+    values.emplace("rpc-token-file", "/dev/null");
+    config::reader reader(std::move(values));
+    gateway::read_settings(reader);
+    return reader.problems();
+}
+
+} // namespace
+
+TEST_CASE("a database and a token are all that must be set", "[gateway][settings]")
+{
+    config::reader nothing;
+    gateway::read_settings(nothing);
+
+    CHECK(nothing.problems().size() == 2);
+    CHECK(problems_of({}).empty());
+}
+
+TEST_CASE("replicas are lists, and a certificate needs its key", "[gateway][settings]")
+{
+    config::reader reader({{"inbox-rpc", "a:1, b:2"}, {"trusted-proxies", "10.0.0.0/8,::1"}, {"listen", "0.0.0.0:80"}});
+    const auto chosen = gateway::read_settings(reader);
+
+    CHECK(chosen.inbox_rpc == std::vector<host_port>{host_port("a", 1), host_port("b", 2)});
+    CHECK(chosen.trusted_proxies.size() == 2);
+    CHECK(chosen.api.listen.port == 80);
+    CHECK(problems_of({{"tls-certificate-file", "/dev/null"}}).size() == 1);
+    CHECK(problems_of({{"rate-limit-rpc", "nonsense"}}).size() == 1);
+}

@@ -1,0 +1,60 @@
+#include "inbox/messages.hpp"
+
+#include <catch2/catch.hpp>
+
+using namespace tempinbox;
+using namespace tempinbox::inbox;
+
+TEST_CASE("what is absent of an inbox is absent in its message", "[inbox]")
+{
+    mailbox::inbox bare;
+    bare.id = inbox_id::make();
+    bare.created_at = from_unix_micros(1'795'305'600'123'000);
+
+    const auto message = to_message(bare);
+
+    CHECK(message.inbox_id() == bare.id.text());
+    CHECK_FALSE(message.has_name());
+    CHECK_FALSE(message.has_last_email_at());
+    CHECK_FALSE(message.has_expired_at());
+    CHECK(message.status() == v1::INBOX_STATUS_ACTIVE);
+    CHECK(message.created_at().seconds() == 1'795'305'600);
+    CHECK(message.created_at().nanos() == 123'000'000);
+}
+
+TEST_CASE("an email's message has what its row and its view say", "[inbox]")
+{
+    mailbox::stored_email email;
+    email.summary.id = email_id::make();
+    email.summary.rcpt_to = {"ann+tag@mail.test"};
+    email.summary.codes = {{"123456", 0.9, "text", 3}};
+    email.mail_from = "bounce@example.org";
+    email.defects = {"bare_newline"};
+    mime::view view;
+    view.cc = {{"Bob", "bob@example.org"}};
+    view.text = "hello";
+    view.headers = {{"Subject", "hi"}};
+    mime::attachment part;
+    part.id = "2.1";
+    part.content_id = "logo";
+    part.is_inline = true;
+    part.size = 17;
+    view.attachments = {part};
+
+    const auto message = to_message(email, view);
+
+    CHECK(message.summary().email_id() == email.summary.id.text());
+    CHECK(message.summary().codes(0).value() == "123456");
+    CHECK(message.envelope().rcpt_to(0) == "ann+tag@mail.test");
+    CHECK(message.envelope().mail_from() == "bounce@example.org");
+    CHECK_FALSE(message.envelope().has_tls());
+    CHECK(message.cc(0) == "bob@example.org");
+    CHECK(message.text() == "hello");
+    CHECK_FALSE(message.has_html());
+    CHECK_FALSE(message.has_date());
+    CHECK(message.headers(0).value() == "hi");
+    REQUIRE(message.attachments_size() == 1);
+    CHECK(message.attachments(0).attachment_id() == "2.1");
+    CHECK(message.attachments(0).inline_());
+    CHECK(message.defects(0) == "bare_newline");
+}

@@ -1,0 +1,270 @@
+#include "webhook-dispatcher/delivery/engine.hpp"
+
+#include "common/testing/await.hpp"
+
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <catch2/catch.hpp>
+
+using namespace tempinbox;
+using namespace tempinbox::webhooks;
+using namespace std::chrono_literals;
+using testing::eventually;
+using testing::test_host;
+
+namespace {
+
+using state = delivery_outcome::state;
+
+// An engine whose requests wait until the test answers them.
+struct bench
+{
+    explicit bench(engine_limits limits = {})
+        : engine(
+              test_host(), [this](delivery_job job) { return send(std::move(job)); },
+              [this](delivery_outcome outcome) { outcomes.push_back(std::move(outcome)); }, limits)
+    {}
+    ~bench()
+    {
+        answer_all(200);
+        testing::await(engine.drain(5s));
+    }
+    bench(const bench&) = delete;
+
+    awaitable<sent_request> send(delivery_job job)
+    {
+        sent.push_back(job.event->id);
+        wakeup told(test_host().executor());
+        while (status == 0)
+            co_await told.wait(std::chrono::steady_clock::now() + 1ms);
+        sent_request answer;
+        answer.result.status = status;
+        answer.at = test_host().clock().now();
+        co_return answer;
+    }
+
+    // Everything that is sent until it is taken back.
+    void answer_all(unsigned with) { status = with; }
+
+    delivery_job job(webhook_id webhook, int attempts_made = 0, std::chrono::milliseconds lease = lease_time)
+    {
+        auto to = std::make_shared<receiver>();
+        to->id = webhook;
+        auto event = std::make_shared<outgoing_event>();
+        event->id = event_id::make();
+        delivery_job made;
+        made.event = event;
+        made.to = to;
+        made.attempts_made = attempts_made;
+        made.lease = uuid::make_v7();
+        made.lease_end = std::chrono::steady_clock::now() + lease;
+        made.began = test_host().clock().now();
+        return made;
+    }
+    // False: there was no place.
+    bool submit(delivery_job made)
+    {
+        if (!engine.reserve(made.to->id, made.lane()))
+            return false;
+        engine.submit(std::move(made));
+        return true;
+    }
+    bool has_sent(std::size_t count)
+    {
+        return eventually([&] { return sent.size() == count; });
+    }
+
+    unsigned status = 0;
+    std::vector<event_id> sent;
+    std::vector<delivery_outcome> outcomes;
+    delivery_engine engine;
+};
+
+} // namespace
+
+TEST_CASE("an endpoint gets six first tries and two retries at a time, and as many wait", "[webhooks][engine]")
+{
+    bench b;
+    const auto webhook = webhook_id::make();
+
+    for (int i = 0; i < 12; ++i)
+        CHECK(b.submit(b.job(webhook)));
+    for (int i = 0; i < 4; ++i)
+        CHECK(b.submit(b.job(webhook, 1)));
+
+    CHECK_FALSE(b.submit(b.job(webhook)));
+    CHECK_FALSE(b.submit(b.job(webhook, 1)));
+    CHECK(b.has_sent(8));
+    CHECK(b.engine.in_flight() == 8);
+    CHECK(b.engine.held() == 16);
+}
+
+TEST_CASE("an endpoint that does not answer leaves the others alone", "[webhooks][engine]")
+{
+    bench b;
+    const auto hanging = webhook_id::make();
+    for (int i = 0; i < 12; ++i)
+        b.submit(b.job(hanging));
+    REQUIRE(b.has_sent(6));
+
+    const auto healthy = b.job(webhook_id::make());
+    CHECK(b.submit(healthy));
+
+    CHECK(b.has_sent(7));
+    CHECK(b.sent.back() == healthy.event->id);
+}
+
+TEST_CASE("what waits is sent as slots become free", "[webhooks][engine]")
+{
+    bench b;
+    const auto webhook = webhook_id::make();
+    for (int i = 0; i < 12; ++i)
+        b.submit(b.job(webhook));
+
+    b.answer_all(200);
+
+    CHECK(b.has_sent(12));
+    CHECK(eventually([&] { return b.outcomes.size() == 12; }));
+    CHECK(b.outcomes.front().next == state::succeeded);
+    CHECK(b.outcomes.front().attempts == 1);
+    CHECK(b.outcomes.front().has_attempt);
+    CHECK(b.engine.held() == 0);
+}
+
+TEST_CASE("the limit on requests holds over all endpoints", "[webhooks][engine]")
+{
+    engine_limits limits;
+    limits.in_flight = 3;
+    bench b(limits);
+    for (int i = 0; i < 5; ++i)
+        CHECK(b.submit(b.job(webhook_id::make())));
+    REQUIRE(b.has_sent(3));
+
+    b.answer_all(200);
+
+    CHECK(b.has_sent(5));
+}
+
+TEST_CASE("the limit on what is held refuses more", "[webhooks][engine]")
+{
+    engine_limits limits;
+    limits.held = 2;
+    bench b(limits);
+
+    CHECK(b.submit(b.job(webhook_id::make())));
+    CHECK(b.submit(b.job(webhook_id::make())));
+    CHECK_FALSE(b.submit(b.job(webhook_id::make())));
+
+    b.answer_all(200);
+    testing::await(b.engine.wait_for_room());
+    CHECK(b.submit(b.job(webhook_id::make())));
+}
+
+TEST_CASE("with less than 20 s of its lease left nothing is sent", "[webhooks][engine]")
+{
+    bench b;
+
+    b.submit(b.job(webhook_id::make(), 3, 19s));
+
+    REQUIRE(eventually([&] { return b.outcomes.size() == 1; }));
+    CHECK(b.sent.empty());
+    CHECK(b.outcomes[0].next == state::waiting);
+    CHECK(b.outcomes[0].attempts == 3);
+    CHECK(b.outcomes[0].wait == 0ms);
+    CHECK_FALSE(b.outcomes[0].has_attempt);
+    CHECK(b.engine.held() == 0);
+}
+
+TEST_CASE("an open breaker gives back what waits and takes nothing new", "[webhooks][engine]")
+{
+    bench b;
+    const auto webhook = webhook_id::make();
+    for (int i = 0; i < 12; ++i)
+        b.submit(b.job(webhook));
+    REQUIRE(b.has_sent(6));
+
+    b.answer_all(500);
+
+    REQUIRE(eventually([&] { return b.outcomes.size() == 12; }));
+    const auto parked =
+        std::count_if(b.outcomes.begin(), b.outcomes.end(), [](const auto& outcome) { return !outcome.has_attempt; });
+    CHECK(b.sent.size() + static_cast<std::size_t>(parked) == 12);
+    CHECK(parked > 0);
+    CHECK(b.outcomes.back().attempts == (b.outcomes.back().has_attempt ? 1 : 0));
+    CHECK_FALSE(b.submit(b.job(webhook)));
+    CHECK(b.engine.closed_for(webhook) > 25s);
+    CHECK(b.engine.closed_for(webhook_id::make()) == 0ms);
+}
+
+TEST_CASE("a failure says when it is due again, and a final one ends it", "[webhooks][engine]")
+{
+    bench b;
+    b.answer_all(500);
+    b.submit(b.job(webhook_id::make()));
+    b.submit(b.job(webhook_id::make(), 9));
+
+    REQUIRE(eventually([&] { return b.outcomes.size() == 2; }));
+    CHECK(b.outcomes[0].next == state::waiting);
+    CHECK(b.outcomes[0].wait >= 4s);
+    CHECK(b.outcomes[0].wait <= 6s);
+    CHECK(b.outcomes[1].next == state::exhausted);
+    CHECK(b.outcomes[1].attempts == 10);
+}
+
+TEST_CASE("wishes ask for free places of lanes with backlog only", "[webhooks][engine]")
+{
+    bench b;
+    const due_lane lane{webhook_id::make(), lane_kind::first};
+    int told = 0;
+    b.engine.on_wish([&] { ++told; });
+    CHECK(b.engine.take_wishes().empty());
+
+    b.engine.note_backlog(lane);
+    CHECK(told == 1);
+    const auto wishes = b.engine.take_wishes();
+
+    REQUIRE(wishes.size() == 1);
+    CHECK(wishes[0].places == 12);
+    CHECK(b.engine.held() == 12);
+    // The places are taken until they are given back.
+    CHECK(b.engine.take_wishes().empty());
+    for (int i = 0; i < 12; ++i)
+        b.engine.release(lane.webhook, lane.lane);
+    CHECK(b.engine.take_wishes().size() == 1);
+}
+
+TEST_CASE("backlog noted while a claim was under way is not forgotten", "[webhooks][engine]")
+{
+    bench b;
+    const due_lane lane{webhook_id::make(), lane_kind::first};
+    b.engine.note_backlog(lane);
+    auto wish = b.engine.take_wishes().at(0);
+    for (std::size_t i = 0; i < wish.places; ++i)
+        b.engine.release(lane.webhook, lane.lane);
+
+    b.engine.note_backlog(lane);
+    b.engine.clear_backlog(wish);
+    wish = b.engine.take_wishes().at(0);
+    for (std::size_t i = 0; i < wish.places; ++i)
+        b.engine.release(lane.webhook, lane.lane);
+    b.engine.clear_backlog(wish);
+
+    CHECK(b.engine.take_wishes().empty());
+}
+
+TEST_CASE("draining gives back what waits and finishes what is under way", "[webhooks][engine]")
+{
+    bench b;
+    const auto webhook = webhook_id::make();
+    for (int i = 0; i < 12; ++i)
+        b.submit(b.job(webhook));
+    REQUIRE(b.has_sent(6));
+    b.answer_all(200);
+
+    testing::await(b.engine.drain(5s));
+
+    CHECK(b.sent.size() == 6);
+    CHECK(b.outcomes.size() == 12);
+    CHECK(b.engine.held() == 0);
+    CHECK_FALSE(b.engine.reserve(webhook, lane_kind::first));
+}

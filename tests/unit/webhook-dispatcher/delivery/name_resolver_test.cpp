@@ -1,0 +1,174 @@
+#include "webhook-dispatcher/delivery/name_resolver.hpp"
+
+#include "unit/webhook-dispatcher/delivery/fake_dns.hpp"
+
+#include <boost/asio/error.hpp>
+#include <catch2/catch.hpp>
+
+using namespace tempinbox;
+using namespace std::chrono_literals;
+using testing::await;
+using testing::fake_dns;
+using testing::test_host;
+
+namespace {
+
+webhooks::name_resolver_settings asking(const fake_dns& dns)
+{
+    webhooks::name_resolver_settings chosen;
+    chosen.servers = dns.address();
+    return chosen;
+}
+
+fake_dns::reply address(std::uint8_t last)
+{
+    fake_dns::reply given;
+    given.addresses = {{93, 184, 216, last}};
+    return given;
+}
+
+fake_dns::reply code(int number)
+{
+    fake_dns::reply given;
+    given.code = number;
+    return given;
+}
+
+std::string resolved(webhooks::name_resolver& resolver, const std::string& name)
+{
+    std::string text;
+    for (const auto& found : await(resolver.resolve(name)))
+        text += (text.empty() ? "" : " ") + found.to_string();
+    return text;
+}
+
+boost::system::error_code problem_of(webhooks::name_resolver& resolver, const std::string& name)
+{
+    try {
+        await(resolver.resolve(name));
+    } catch (const boost::system::system_error& error) {
+        return error.code();
+    }
+    return {};
+}
+
+} // namespace
+
+TEST_CASE("a name is resolved to all its addresses", "[webhooks][dns]")
+{
+    fake_dns dns;
+    fake_dns::reply two = address(34);
+    two.addresses.push_back({10, 0, 0, 1});
+    dns.answer("two.example", two);
+    webhooks::name_resolver resolver(test_host(), asking(dns));
+
+    const auto text = resolved(resolver, "two.example");
+
+    CHECK(text.find("93.184.216.34") != std::string::npos);
+    CHECK(text.find("10.0.0.1") != std::string::npos);
+}
+
+TEST_CASE("a name that does not exist or has no address is told from a server that fails", "[webhooks][dns]")
+{
+    fake_dns dns;
+    dns.answer("empty.example", {});
+    dns.answer("broken.example", code(2));
+    webhooks::name_resolver resolver(test_host(), asking(dns));
+
+    CHECK(problem_of(resolver, "missing.example") == boost::asio::error::host_not_found);
+    CHECK(problem_of(resolver, "empty.example") == boost::asio::error::host_not_found);
+    CHECK(problem_of(resolver, "broken.example") == boost::asio::error::host_not_found_try_again);
+}
+
+TEST_CASE("a server that is silent costs the deadline and holds up no other name", "[webhooks][dns]")
+{
+    fake_dns dns;
+    fake_dns::reply silent;
+    silent.is_silent = true;
+    dns.answer("silent.example", silent);
+    dns.answer("quick.example", address(34));
+    auto chosen = asking(dns);
+    chosen.deadline = 400ms;
+    webhooks::name_resolver resolver(test_host(), chosen);
+    const auto began = std::chrono::steady_clock::now();
+    boost::system::error_code problem;
+    bool is_done = false;
+    boost::asio::co_spawn(test_host().executor(), resolver.resolve("silent.example"),
+                          [&](std::exception_ptr thrown, std::vector<boost::asio::ip::address>) {
+                              is_done = true;
+                              try {
+                                  if (thrown)
+                                      std::rethrow_exception(thrown);
+                              } catch (const boost::system::system_error& error) {
+                                  problem = error.code();
+                              }
+                          });
+
+    CHECK(resolved(resolver, "quick.example") == "93.184.216.34");
+    CHECK_FALSE(is_done);
+    CHECK(testing::eventually([&] { return is_done; }));
+
+    CHECK(problem == boost::asio::error::host_not_found_try_again);
+    CHECK(std::chrono::steady_clock::now() - began >= 350ms);
+    CHECK(std::chrono::steady_clock::now() - began < 1500ms);
+}
+
+TEST_CASE("an answer is kept for its time, a failure is not", "[webhooks][dns]")
+{
+    fake_dns dns;
+    dns.answer("kept.example", address(1));
+    auto chosen = asking(dns);
+    chosen.kept_for = 100ms;
+    webhooks::name_resolver resolver(test_host(), chosen);
+
+    CHECK(resolved(resolver, "kept.example") == "93.184.216.1");
+    dns.answer("kept.example", address(2));
+    CHECK(resolved(resolver, "kept.example") == "93.184.216.1");
+    CHECK(dns.asked("kept.example") == 1);
+    CHECK(testing::eventually([&] { return resolved(resolver, "kept.example") == "93.184.216.2"; }));
+
+    CHECK(problem_of(resolver, "new.example") == boost::asio::error::host_not_found);
+    dns.answer("new.example", address(3));
+    CHECK(resolved(resolver, "new.example") == "93.184.216.3");
+}
+
+TEST_CASE("many who ask for a name at once ask the server once", "[webhooks][dns]")
+{
+    fake_dns dns;
+    dns.answer("popular.example", address(34));
+    webhooks::name_resolver resolver(test_host(), asking(dns));
+    int answered = 0;
+
+    for (int i = 0; i < 20; ++i)
+        boost::asio::co_spawn(test_host().executor(), resolver.resolve("popular.example"),
+                              [&](std::exception_ptr thrown, const std::vector<boost::asio::ip::address>& found) {
+                                  answered += !thrown && found.size() == 1 ? 1 : 0;
+                              });
+
+    CHECK(testing::eventually([&] { return answered == 20; }));
+    CHECK(dns.asked("popular.example") == 1);
+}
+
+TEST_CASE("a resolver that ends with a question open leaves nothing behind", "[webhooks][dns]")
+{
+    fake_dns dns;
+    fake_dns::reply silent;
+    silent.is_silent = true;
+    dns.answer("silent.example", silent);
+    webhooks::name_resolver_settings chosen = asking(dns);
+    chosen.deadline = 100ms;
+    {
+        webhooks::name_resolver resolver(test_host(), chosen);
+        CHECK(problem_of(resolver, "silent.example") == boost::asio::error::host_not_found_try_again);
+    }
+    bool is_posted = false;
+    boost::asio::post(test_host().loop(), [&] { is_posted = true; });
+    CHECK(testing::eventually([&] { return is_posted; }));
+}
+
+TEST_CASE("the host file's names resolve without a server", "[webhooks][dns]")
+{
+    webhooks::name_resolver resolver(test_host());
+
+    CHECK(resolved(resolver, "localhost").find("127.0.0.1") != std::string::npos);
+}
