@@ -24,7 +24,8 @@ settings read_settings(config::reader& read)
 {
     settings chosen;
     chosen.database = read.required_text("database", "libpq connection string of a user who may create schemas and tables");
-    chosen.schema = read.choice("schema", "all", {"all", "accounts", "mailbox", "quota", "webhooks"}, "which schema to bring up to date");
+    chosen.schema =
+        read.choice("schema", "all", {"all", "accounts", "mailbox", "quota", "webhooks"}, "which schema to bring up to date");
     return chosen;
 }
 
@@ -57,8 +58,10 @@ int main(int argc, char** argv)
     read_settings(declaring);
     const auto line = config::read_command_line(argc, argv, declaring.declared());
     if (line.wanted == config::command_line::action::show_help) {
-        std::fputs(config::help_text("tempinbox-migrate", "brings the database schemas to their newest version", declaring.declared()).c_str(),
-                   stdout);
+        std::fputs(
+            config::help_text("tempinbox-migrate", "brings the database schemas to their newest version", declaring.declared())
+                .c_str(),
+            stdout);
         return 0;
     }
     if (line.wanted == config::command_line::action::show_version) {

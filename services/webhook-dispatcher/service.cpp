@@ -26,9 +26,10 @@ service::service(runtime::host& host, settings chosen)
       rule_store_(db_),
       config_store_(db_),
       delivery_store_(db_),
+      outcome_store_(db_),
       retention_store_(db_),
       configs_(config_store_, settings_.keys),
-      recorder_(host, delivery_store_, endpoint_store_),
+      recorder_(host, outcome_store_, endpoint_store_),
       names_(host, settings_.names),
       sender_(host, settings_.urls.addresses, names_.function(), settings_.ca_file),
       engine_(

@@ -38,6 +38,7 @@ private:
     rule_store rule_store_;
     config_store config_store_;
     delivery_store delivery_store_;
+    outcome_store outcome_store_;
     retention_store retention_store_;
 
     config_cache configs_;

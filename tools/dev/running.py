@@ -5,6 +5,7 @@ import threading
 from types import FrameType
 
 from dev import build, packages, places, services
+from dev.locks import exclusively
 from dev.suite import Suite, Wishes
 from dev.terminal import Failure, heading, item, paint, say
 
@@ -23,18 +24,11 @@ def up(suite: Suite, wishes: Wishes, detached: bool, builds: bool) -> None:
     """Brings the suite up or changes what differs; in the foreground stays until Ctrl-C."""
     stop_on_signals()
     packages.ensure("build", "run")
-    was_running = suite.is_running()
     if builds:
-        build.build(wishes.preset or (suite.record.preset if was_running else "release"), services.PROGRAMS)
-    heading(f"{'Changing' if was_running else 'Starting'} the suite in {suite.folder}")
-    try:
-        suite.start_infrastructure(wishes, outlives_caller=detached)
-        suite.start_services(wishes)
-    except (KeyboardInterrupt, Failure):
-        if not was_running:
-            say("stopping what was started")
-            suite.down(wipe=False)
-        raise
+        build.build(wishes.preset or suite.preset(), services.PROGRAMS)
+    with exclusively(suite.folder / "up.lock", f"another ./dev up is working on {suite.folder}"):
+        was_running = suite.is_running()
+        _start(suite, wishes, detached, was_running)
     _introduce(suite)
     if was_running or detached:
         return
@@ -44,6 +38,18 @@ def up(suite: Suite, wishes: Wishes, detached: bool, builds: bool) -> None:
     except KeyboardInterrupt:
         say("\nstopping")
         suite.down(wipe=False)
+
+
+def _start(suite: Suite, wishes: Wishes, detached: bool, was_running: bool) -> None:
+    heading(f"{'Changing' if was_running else 'Starting'} the suite in {suite.folder}")
+    try:
+        suite.start_infrastructure(wishes, outlives_caller=detached)
+        suite.start_services(wishes)
+    except (KeyboardInterrupt, Failure):
+        if not was_running:
+            say("stopping what was started")
+            suite.down(wipe=False)
+        raise
 
 
 def _wait_while_running(suite: Suite) -> None:

@@ -53,6 +53,11 @@ class Suite:
             self._record = record.find(self.folder) or fail(f"there is no suite in {self.folder}: ./dev up")
         return self._record
 
+    def preset(self) -> str:
+        """What its programs were built with; release in a new one."""
+        known = record.find(self.folder)
+        return known.preset if known else record.Record.preset
+
     def is_running(self) -> bool:
         """Whether its supervisor answers."""
         return self.supervision.is_running()
@@ -182,7 +187,7 @@ class Suite:
         if wipe:
             if known and known.postgres_data:
                 shutil.rmtree(known.postgres_data, ignore_errors=True)
-            for name in ("postgres", "kafka", "keys", "logs", "suite.json", "state.json"):
+            for name in ("postgres", "kafka", "keys", "logs", "suite.json", "state.json", "up.lock"):
                 _delete(self.folder / name)
             try:
                 self.folder.rmdir()

@@ -1,7 +1,6 @@
 """`./dev test`: builds and runs the tiers, each against what it needs, and sums what passed and failed."""
 
 import contextlib
-import fcntl
 import os
 import shutil
 import signal
@@ -13,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from dev import build, check, packages, places, python_packages, services, suite_env
+from dev.locks import exclusively
 from dev.running import stop_on_signals
 from dev.suite import Suite, Wishes
 from dev.tally import Tally, of_catch2, of_junit
@@ -85,12 +85,7 @@ def _run_unit(run: Run) -> Tally:
 def _own_suite(tier: str, preset: str) -> Iterator[Suite]:
     """A suite that exists for one tier: ends with it, also when this process is killed, and leaves its logs when something failed."""
     folder = _folder(tier, preset)
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    with open(folder.with_suffix(".lock"), "w", encoding="ascii") as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            fail(f"another ./dev test {tier} is under way in this checkout")
+    with exclusively(folder.with_suffix(".lock"), f"another ./dev test {tier} is under way in this checkout"):
         suite = Suite(folder)
         suite.down(wipe=True)  # what a run that was killed left behind
         try:

@@ -13,8 +13,8 @@ time_point to_time(const google::protobuf::Timestamp& stamp)
 }
 
 // CloudEvents Kafka protocol binding 1.0.2, section 3.2 (binary content mode)
-outbox::row make_event_row(const char* topic, std::string_view source, std::string key, event_id id, time_point time, std::string value,
-                           const trace::traceparent& parent)
+outbox::row make_event_row(const char* topic, std::string_view source, std::string key, event_id id, time_point time,
+                           std::string value, const trace::traceparent& parent)
 {
     outbox::row made;
     made.id = id;
@@ -67,8 +67,8 @@ outbox::row make_row(const v1::EmailReceived& event, const trace::traceparent& p
 
 outbox::row make_row(const v1::InboxCreated& event, event_id id, const trace::traceparent& parent)
 {
-    return make_event_row(topics::inbox_created, "inbox", event.inbox_id(), id, to_time(event.created_at()), event.SerializeAsString(),
-                          parent);
+    return make_event_row(topics::inbox_created, "inbox", event.inbox_id(), id, to_time(event.created_at()),
+                          event.SerializeAsString(), parent);
 }
 
 outbox::row make_row(const v1::InboxExpired& event, event_id id, const trace::traceparent& parent)
@@ -113,8 +113,8 @@ result<v1::EmailReceived> read_email_received(const kafka::record& record)
     auto message = read_message<v1::EmailReceived>(record);
     if (!message)
         return message;
-    for (const auto& checked :
-         {require_id<email_id>(message->email_id()), require_id<inbox_id>(message->inbox_id()), require_id<account_id>(message->account_id())})
+    for (const auto& checked : {require_id<email_id>(message->email_id()), require_id<inbox_id>(message->inbox_id()),
+                                require_id<account_id>(message->account_id())})
         if (!checked)
             return checked.error();
     return message;

@@ -12,7 +12,8 @@
 
 namespace tempinbox::plans {
 
-// The numbers of a plan (design.md section 5's table, kept in accounts.plans). Zero: none; for requests_per_day and burst_per_second: unlimited.
+// The numbers of a plan (design.md section 5's table, kept in accounts.plans). Zero: none; for requests_per_day and
+// burst_per_second: unlimited.
 struct plan_limits
 {
     bool api_access = false;

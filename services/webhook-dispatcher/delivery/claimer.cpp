@@ -17,6 +17,7 @@ constexpr std::chrono::milliseconds shortest_pause = 5ms;
 constexpr std::chrono::milliseconds longest_pause = 1s;
 constexpr std::chrono::milliseconds pause_after_failure = 500ms;
 constexpr int scout_page_size = 1'000;
+constexpr int most_pages_of_lap = 5;
 
 } // namespace
 
@@ -103,8 +104,22 @@ awaitable<void> due_claimer::scout()
         engine_.note_backlog(lane);
     scout_from_ = page.next;
     auto pause = page.until_next_due.value_or(longest_pause);
-    if (page.next)
+    if (page.next && ++pages_of_lap_ < most_pages_of_lap) {
         pause = shortest_pause;
+    } else if (page.next) {
+        // A mass of deliveries waits, most likely for few endpoints: past them by lanes.
+        const auto began = steady::now();
+        const auto lanes = co_await deliveries_.scout_all();
+        for (const auto& lane : lanes)
+            engine_.note_backlog(lane);
+        scout_from_.reset();
+        pause = std::max(longest_pause, std::chrono::ceil<std::chrono::milliseconds>(10 * (steady::now() - began)));
+        next_scout_ = steady::now() + spread(pause);
+        pages_of_lap_ = 0;
+        co_return;
+    } else {
+        pages_of_lap_ = 0;
+    }
     next_scout_ = steady::now() + spread(std::clamp(pause, shortest_pause, longest_pause));
 }
 

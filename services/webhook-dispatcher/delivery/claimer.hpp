@@ -40,6 +40,7 @@ private:
     wakeup has_wish_;
     wakeup has_stopped_;
     std::optional<scouted_page::place> scout_from_;
+    int pages_of_lap_ = 0;
     time next_scout_{};
     time next_release_{};
     std::uint32_t spread_state_ = 1;

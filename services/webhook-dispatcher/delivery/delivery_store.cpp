@@ -2,7 +2,6 @@
 
 #include "common/postgres/parameters.hpp"
 
-#include <algorithm>
 #include <functional>
 
 namespace tempinbox::webhooks {
@@ -54,6 +53,18 @@ FROM (SELECT DISTINCT webhook_id, is_retry FROM page) lane
 CROSS JOIN (SELECT run_at, event_id, webhook_id, (SELECT count(*) FROM page) AS rows FROM page
             ORDER BY run_at DESC, event_id DESC, webhook_id DESC LIMIT 1) last)"};
 
+// From lane to lane by due_waiting_for_webhook: one index probe each, however much waits in it.
+constexpr postgres::statement scout_lanes{"deliveries_scout_lanes", R"(
+WITH RECURSIVE lane AS (
+    (SELECT webhook_id, is_retry, run_at FROM webhooks.due WHERE lease_id IS NULL ORDER BY webhook_id, is_retry, run_at LIMIT 1)
+    UNION ALL
+    SELECT following.* FROM lane CROSS JOIN LATERAL (
+        SELECT webhook_id, is_retry, run_at FROM webhooks.due
+        WHERE lease_id IS NULL AND (webhook_id, is_retry) > (lane.webhook_id, lane.is_retry)
+        ORDER BY webhook_id, is_retry, run_at LIMIT 1) following
+)
+SELECT webhook_id, is_retry FROM lane WHERE run_at <= now())"};
+
 constexpr postgres::statement next_due{"deliveries_next_due", R"(
 SELECT ceil(extract(epoch FROM min(run_at) - now()) * 1000)::bigint FROM webhooks.due WHERE lease_id IS NULL AND run_at > now())"};
 
@@ -75,34 +86,6 @@ SELECT c.event_id, c.webhook_id, c.account_id, c.attempts, c.is_retry, (extract(
        convert_from(e.body, 'UTF8'), e.traceparent, set_config('synchronous_commit', 'off', true)
 FROM claimed c LEFT JOIN LATERAL (
     SELECT body, traceparent FROM webhooks.event e WHERE e.event_id = c.event_id AND e.account_id = c.account_id OFFSET 0) e ON true)"};
-
-constexpr postgres::statement finish_batch{"deliveries_finish", R"(
-WITH outcome AS MATERIALIZED (
-    SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::uuid[], $5::text[], $6::int[], $7::bigint[], $8::bigint[], $9::int[],
-                         $10::int[], $11::text[], $12::text[])
-        AS o(event_id, webhook_id, account_id, lease_id, state, attempts, wait, at, took, status, error, response_body)
-), finished AS (
-    DELETE FROM webhooks.due d USING outcome o
-    WHERE o.state <> 'waiting' AND d.event_id = o.event_id AND d.webhook_id = o.webhook_id AND d.lease_id = o.lease_id
-    RETURNING d.event_id, d.webhook_id, d.account_id, o.state, o.attempts, coalesce(nullif(o.status, 0), d.last_status) AS last_status,
-              nullif(o.error, '') AS reason, d.rule_ids, d.created_at
-), kept AS (
-    UPDATE webhooks.due d SET attempts = o.attempts, is_retry = o.attempts > 0, run_at = clock_timestamp() + o.wait * interval '1 millisecond',
-           lease_id = NULL, lease_until = NULL, last_status = coalesce(nullif(o.status, 0), d.last_status)
-    FROM outcome o
-    WHERE o.state = 'waiting' AND d.event_id = o.event_id AND d.webhook_id = o.webhook_id AND d.lease_id = o.lease_id
-), delivered AS (
-    INSERT INTO webhooks.delivery AS known (event_id, webhook_id, account_id, state, attempts, last_status, reason, rule_ids, created_at)
-    SELECT event_id, webhook_id, account_id, state, attempts, last_status, reason, rule_ids, created_at FROM finished
-    WHERE state <> 'dropped'
-    ON CONFLICT (event_id, webhook_id) DO UPDATE SET state = EXCLUDED.state, attempts = EXCLUDED.attempts,
-        last_status = EXCLUDED.last_status, reason = EXCLUDED.reason, finished_at = EXCLUDED.finished_at
-)
-INSERT INTO webhooks.attempt (event_id, webhook_id, number, lease_id, account_id, at, duration_ms, status, error, response_body)
-SELECT event_id, webhook_id, attempts, lease_id, account_id, timestamptz 'epoch' + at * interval '1 microsecond', took,
-       nullif(status, 0), nullif(error, ''), nullif(response_body, '')
-FROM outcome WHERE at <> 0
-ON CONFLICT DO NOTHING)"};
 
 constexpr postgres::statement release_leases{"deliveries_release_leases", R"(
 UPDATE webhooks.due SET lease_id = NULL, lease_until = NULL WHERE (event_id, webhook_id) IN (
@@ -142,28 +125,9 @@ Id read_id(const pqxx::field& field)
 
 } // namespace
 
-std::string_view to_string(delivery_outcome::state state)
-{
-    switch (state) {
-    case delivery_outcome::state::waiting:
-        return "waiting";
-    case delivery_outcome::state::succeeded:
-        return "succeeded";
-    case delivery_outcome::state::exhausted:
-        return "exhausted";
-    case delivery_outcome::state::aborted:
-        return "aborted";
-    case delivery_outcome::state::skipped_disabled:
-        return "skipped_disabled";
-    case delivery_outcome::state::dropped:
-        return "dropped";
-    }
-    return {};
-}
-
 delivery_store::delivery_store(postgres::pool& db) : db_(db)
 {
-    for (const auto& wanted : {insert_batch, scout_page, next_due, claim_due, finish_batch, release_leases, oldest_age})
+    for (const auto& wanted : {insert_batch, scout_page, scout_lanes, next_due, claim_due, release_leases, oldest_age})
         db_.prepare(wanted);
 }
 
@@ -221,6 +185,16 @@ awaitable<scouted_page> delivery_store::scout(std::optional<scouted_page::place>
     });
 }
 
+awaitable<std::vector<due_lane>> delivery_store::scout_all()
+{
+    return run_alone<std::vector<due_lane>>(db_, [](pqxx::nontransaction& tx) {
+        std::vector<due_lane> lanes;
+        for (const auto& row : tx.exec_prepared(scout_lanes.name))
+            lanes.push_back({read_id<webhook_id>(row[0]), row[1].as<bool>() ? lane_kind::retry : lane_kind::first});
+        return lanes;
+    });
+}
+
 awaitable<std::vector<claimed_delivery>> delivery_store::claim(const std::vector<lane_wish>& wishes, uuid lease)
 {
     std::vector<std::string> webhooks;
@@ -248,43 +222,6 @@ awaitable<std::vector<claimed_delivery>> delivery_store::claim(const std::vector
             claimed.push_back(std::move(read));
         }
         return claimed;
-    });
-}
-
-awaitable<void> delivery_store::finish(const std::vector<delivery_outcome>& outcomes)
-{
-    // In the order of their keys, as every writer of several rows.
-    std::vector<const delivery_outcome*> sorted;
-    for (const auto& outcome : outcomes)
-        sorted.push_back(&outcome);
-    std::sort(sorted.begin(), sorted.end(), [](const delivery_outcome* a, const delivery_outcome* b) {
-        return std::tie(a->event, a->webhook) < std::tie(b->event, b->webhook);
-    });
-
-    std::vector<std::string> events, webhooks, accounts, leases, states, errors, bodies;
-    std::vector<std::int64_t> attempts, waits, times, durations, statuses;
-    for (const auto* outcome : sorted) {
-        events.push_back(outcome->event.text());
-        webhooks.push_back(outcome->webhook.text());
-        accounts.push_back(outcome->account.text());
-        leases.push_back(outcome->lease.text());
-        states.emplace_back(to_string(outcome->next));
-        attempts.push_back(outcome->attempts);
-        waits.push_back(outcome->wait.count());
-        times.push_back(outcome->has_attempt ? to_unix_micros(outcome->at) : 0);
-        durations.push_back(outcome->took.count());
-        statuses.push_back(outcome->status);
-        errors.push_back(outcome->error);
-        bodies.push_back(outcome->response_body);
-    }
-    return db_.run([events = text_array(events), webhooks = text_array(webhooks), accounts = text_array(accounts),
-                    leases = text_array(leases), states = text_array(states), attempts = integer_array(attempts),
-                    waits = integer_array(waits), times = integer_array(times), durations = integer_array(durations),
-                    statuses = integer_array(statuses), errors = text_array(errors),
-                    bodies = text_array(bodies)](pqxx::connection_base& connection) {
-        pqxx::nontransaction tx(connection);
-        tx.exec_prepared(finish_batch.name, events, webhooks, accounts, leases, states, attempts, waits, times, durations,
-                         statuses, errors, bodies);
     });
 }
 

@@ -99,11 +99,11 @@ public:
     awaitable<std::vector<delivery_key>> insert(const std::vector<new_event>& events, const std::vector<new_delivery>& deliveries,
                                                 uuid lease);
 
+    // Which lanes have something due: a page in the order of the times, or all lanes at once, whose cost grows with the number of
+    // lanes that have anything waiting instead.
     awaitable<scouted_page> scout(std::optional<scouted_page::place> from, int page_size);
+    awaitable<std::vector<due_lane>> scout_all();
     awaitable<std::vector<claimed_delivery>> claim(const std::vector<lane_wish>& wishes, uuid lease);
-
-    // One statement; outcomes whose lease was lost change nothing but still leave their attempt.
-    awaitable<void> finish(const std::vector<delivery_outcome>& outcomes);
 
     // Deliveries of processes that are gone become due again; answers how many.
     awaitable<int> release_expired_leases();

@@ -1,6 +1,5 @@
 #include "webhook-dispatcher/delivery/engine.hpp"
 
-#include "common/core/text.hpp"
 #include "common/log/log.hpp"
 
 #include <boost/asio/co_spawn.hpp>
@@ -19,33 +18,6 @@ constexpr lane_kind both_lanes[] = {lane_kind::first, lane_kind::retry};
 std::size_t worth_a_claim(lane_kind lane)
 {
     return endpoint_window::slots(lane) / 2;
-}
-
-delivery_outcome outcome_of(const delivery_job& job)
-{
-    delivery_outcome outcome;
-    outcome.event = job.event->id;
-    outcome.webhook = job.to->id;
-    outcome.account = job.to->account;
-    outcome.lease = job.lease;
-    outcome.attempts = job.attempts_made;
-    return outcome;
-}
-
-delivery_outcome::state state_after(verdict::step next)
-{
-    switch (next) {
-    case verdict::step::succeed:
-        return delivery_outcome::state::succeeded;
-    case verdict::step::exhaust:
-        return delivery_outcome::state::exhausted;
-    case verdict::step::abort:
-        return delivery_outcome::state::aborted;
-    case verdict::step::retry:
-    case verdict::step::park:
-        return delivery_outcome::state::waiting;
-    }
-    return delivery_outcome::state::waiting;
 }
 
 std::chrono::milliseconds left_until(steady::time_point moment)
@@ -200,12 +172,12 @@ void delivery_engine::pump(endpoint_state& endpoint, lane_kind kind)
         waiting.pop_front();
         if (permit == breaker::permit::refused) {
             // Waiting behind an open breaker spends no attempt.
-            give_back(endpoint, std::move(job), left_until(endpoint.health.open_until()));
+            give_back(endpoint, job, left_until(endpoint.health.open_until()));
             continue;
         }
         if (job.lease_end - now < least_lease_to_send) {
             endpoint.health.abandoned(permit);
-            give_back(endpoint, std::move(job), std::chrono::milliseconds{0});
+            give_back(endpoint, job, std::chrono::milliseconds{0});
             continue;
         }
         endpoint.window.start(kind);
@@ -215,14 +187,12 @@ void delivery_engine::pump(endpoint_state& endpoint, lane_kind kind)
     }
 }
 
-void delivery_engine::give_back(endpoint_state& endpoint, delivery_job job, std::chrono::milliseconds wait)
+void delivery_engine::give_back(endpoint_state& endpoint, const delivery_job& job, std::chrono::milliseconds wait)
 {
-    auto outcome = outcome_of(job);
-    outcome.wait = wait;
     endpoint.window.release(job.lane());
     --held_;
     has_room_.notify();
-    on_outcome_(std::move(outcome));
+    on_outcome_(unsent_outcome(job, wait));
 }
 
 awaitable<void> delivery_engine::deliver(endpoint_state& endpoint, delivery_job job, breaker::permit permit)
@@ -240,14 +210,7 @@ awaitable<void> delivery_engine::deliver(endpoint_state& endpoint, delivery_job 
 
 void delivery_engine::finish(endpoint_state& endpoint, const delivery_job& job, breaker::permit permit, sent_request sent)
 {
-    attempt_facts facts;
-    facts.event = job.event->id;
-    facts.webhook = job.to->id;
-    facts.number = job.attempts_made + 1;
-    facts.now = host_.clock().now();
-    facts.delivery_began = job.began;
-    auto given = judge(sent.result, facts);
-
+    const auto given = judge(sent.result, facts_of(job, host_.clock().now()));
     const auto now = steady::now();
     if (!given.is_failure)
         endpoint.health.succeeded(permit, now);
@@ -256,24 +219,10 @@ void delivery_engine::finish(endpoint_state& endpoint, const delivery_job& job, 
     else
         endpoint.health.failed(permit, given.breaker_weight, now);
 
-    auto outcome = outcome_of(job);
-    outcome.next = state_after(given.next);
-    outcome.wait = given.wait;
-    if (given.next != verdict::step::park) {
-        outcome.has_attempt = true;
-        outcome.attempts = facts.number;
-        outcome.at = sent.at;
-        outcome.took = sent.took;
-        outcome.status = sent.result.status;
-        outcome.response_body = std::move(sent.response_body);
-    }
-    outcome.error = std::move(given.error);
-    outcome.disables_endpoint = std::move(given.disables_endpoint);
-
     --in_flight_;
     --held_;
     endpoint.window.finish(job.lane());
-    on_outcome_(std::move(outcome));
+    on_outcome_(outcome_after(job, std::move(sent), given));
 
     has_room_.notify();
     if (in_flight_ == 0)
@@ -299,8 +248,8 @@ awaitable<void> delivery_engine::drain(std::chrono::milliseconds patience)
     for (const auto& [id, endpoint] : endpoints_) {
         for (const auto lane : both_lanes) {
             auto waiting = std::exchange(endpoint->waiting_of(lane), {});
-            for (auto& job : waiting)
-                give_back(*endpoint, std::move(job), std::chrono::milliseconds{0});
+            for (const auto& job : waiting)
+                give_back(*endpoint, job, std::chrono::milliseconds{0});
         }
     }
     const auto until = steady::now() + patience;

@@ -2,9 +2,7 @@
 
 #include "webhook-dispatcher/delivery/breaker.hpp"
 #include "webhook-dispatcher/delivery/delivery_store.hpp"
-#include "webhook-dispatcher/delivery/job.hpp"
-#include "webhook-dispatcher/delivery/recorder.hpp"
-#include "webhook-dispatcher/delivery/verdict.hpp"
+#include "webhook-dispatcher/delivery/outcome.hpp"
 #include "webhook-dispatcher/delivery/wakeup.hpp"
 #include "webhook-dispatcher/delivery/window.hpp"
 
@@ -18,17 +16,6 @@
 #include <vector>
 
 namespace tempinbox::webhooks {
-
-// One request and what came of it.
-struct sent_request
-{
-    exchange_result result;
-    time_point at;
-    std::chrono::milliseconds took{0};
-    std::string response_body;
-
-    sent_request() = default;
-};
 
 // Carries a delivery to its receiver; never throws for what the network does.
 using request_sender = std::function<awaitable<sent_request>(delivery_job)>;
@@ -98,7 +85,7 @@ private:
     std::size_t places(const endpoint_state& endpoint, lane_kind lane) const;
     void pump(endpoint_state& endpoint);
     void pump(endpoint_state& endpoint, lane_kind kind);
-    void give_back(endpoint_state& endpoint, delivery_job job, std::chrono::milliseconds wait);
+    void give_back(endpoint_state& endpoint, const delivery_job& job, std::chrono::milliseconds wait);
     awaitable<void> deliver(endpoint_state& endpoint, delivery_job job, breaker::permit permit);
     void finish(endpoint_state& endpoint, const delivery_job& job, breaker::permit permit, sent_request sent);
     void resume_starved();

@@ -40,40 +40,4 @@ struct delivery_job
     lane_kind lane() const { return attempts_made == 0 ? lane_kind::first : lane_kind::retry; }
 };
 
-// What came of one, to be written down.
-struct delivery_outcome
-{
-    enum class state {
-        waiting,
-        succeeded,
-        exhausted,
-        aborted,
-        skipped_disabled,
-        dropped // leaves no trace: its endpoint was deleted
-    };
-
-    event_id event;
-    webhook_id webhook;
-    account_id account;
-    uuid lease;
-    state next = state::waiting;
-    int attempts = 0;                  // made so far
-    std::chrono::milliseconds wait{0}; // before it is due again
-
-    // The request that was sent, where one was.
-    bool has_attempt = false;
-    time_point at;
-    std::chrono::milliseconds took{0};
-    unsigned status = 0;
-    std::string error; // also why it ended without a request
-    std::string response_body;
-
-    // Why the endpoint is to be switched off; empty: it is not.
-    std::string disables_endpoint;
-
-    delivery_outcome() = default;
-};
-
-std::string_view to_string(delivery_outcome::state state);
-
 } // namespace tempinbox::webhooks

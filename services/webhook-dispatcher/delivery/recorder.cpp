@@ -14,9 +14,9 @@ constexpr int attempts_alone = 3;
 
 } // namespace
 
-outcome_recorder::outcome_recorder(runtime::host& host, delivery_store& deliveries, endpoint_store& endpoints)
+outcome_recorder::outcome_recorder(runtime::host& host, outcome_store& outcomes, endpoint_store& endpoints)
     : host_(host),
-      deliveries_(deliveries),
+      outcomes_(outcomes),
       endpoints_(endpoints),
       has_work_(host.executor()),
       has_drained_(host.executor()),
@@ -91,7 +91,7 @@ awaitable<bool> outcome_recorder::write(const std::vector<delivery_outcome>& bat
     for (;;) {
         std::string away, refused;
         try {
-            co_await deliveries_.finish(batch);
+            co_await outcomes_.write(batch);
         } catch (const dependency_error& error) {
             away = error.what();
         } catch (const std::exception& error) {

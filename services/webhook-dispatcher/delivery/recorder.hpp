@@ -1,6 +1,6 @@
 #pragma once
 
-#include "webhook-dispatcher/delivery/delivery_store.hpp"
+#include "webhook-dispatcher/delivery/outcome_store.hpp"
 #include "webhook-dispatcher/delivery/wakeup.hpp"
 #include "webhook-dispatcher/endpoints/endpoint_store.hpp"
 
@@ -17,7 +17,7 @@ namespace tempinbox::webhooks {
 class outcome_recorder
 {
 public:
-    outcome_recorder(runtime::host& host, delivery_store& deliveries, endpoint_store& endpoints);
+    outcome_recorder(runtime::host& host, outcome_store& outcomes, endpoint_store& endpoints);
 
     void start();
     void record(delivery_outcome outcome);
@@ -35,7 +35,7 @@ private:
     void count(const delivery_outcome& outcome);
 
     runtime::host& host_;
-    delivery_store& deliveries_;
+    outcome_store& outcomes_;
     endpoint_store& endpoints_;
     std::deque<delivery_outcome> pending_;
     std::size_t being_written_ = 0;

@@ -44,8 +44,9 @@ struct dispatcher
           rules(db),
           stored_configs(db),
           deliveries(db),
+          outcomes(db),
           configs(stored_configs, keys),
-          recorder(test_host(), deliveries, endpoints),
+          recorder(test_host(), outcomes, endpoints),
           names(test_host(), names_from),
           sender(test_host(), policy.addresses, names.function(), ""),
           engine(
@@ -97,6 +98,7 @@ struct dispatcher
     webhooks::rule_store rules;
     webhooks::config_store stored_configs;
     webhooks::delivery_store deliveries;
+    webhooks::outcome_store outcomes;
     webhooks::config_cache configs;
     webhooks::outcome_recorder recorder;
     webhooks::name_resolver names;

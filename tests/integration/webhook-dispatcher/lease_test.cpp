@@ -53,17 +53,17 @@ TEST_CASE("an outcome whose lease was lost changes nothing but leaves its attemp
     const auto second = await(s.process.deliveries.claim({wish_for(webhook, 8)}, second_lease));
     REQUIRE(second.size() == 1);
 
-    await(s.process.deliveries.finish({outcome_of(first[0], first_lease, state::succeeded)}));
+    await(s.process.outcomes.write({outcome_of(first[0], first_lease, state::succeeded)}));
     CHECK(s.count("webhooks.due WHERE lease_id = '" + second_lease.text() + "'") == 1);
     CHECK(s.count("webhooks.delivery") == 0);
     CHECK(s.count("webhooks.attempt") == 1);
 
-    await(s.process.deliveries.finish({outcome_of(second[0], second_lease, state::exhausted)}));
+    await(s.process.outcomes.write({outcome_of(second[0], second_lease, state::exhausted)}));
     CHECK(s.count("webhooks.due") == 0);
     CHECK(s.count("webhooks.delivery WHERE state = 'exhausted'") == 1);
     CHECK(s.count("webhooks.attempt") == 2);
     // Written again after an unknown commit.
-    await(s.process.deliveries.finish({outcome_of(second[0], second_lease, state::exhausted)}));
+    await(s.process.outcomes.write({outcome_of(second[0], second_lease, state::exhausted)}));
     CHECK(s.count("webhooks.attempt") == 2);
 }
 
@@ -125,6 +125,7 @@ TEST_CASE("the scout walks over everything due, page by page", "[webhooks][postg
     } while (from);
 
     CHECK(seen == expected);
+    CHECK(await(s.process.deliveries.scout_all()).size() == 3);
     CHECK(pages == 6); // 21 rows
 }
 

@@ -1,0 +1,84 @@
+#include "webhook-dispatcher/delivery/outcome.hpp"
+
+namespace tempinbox::webhooks {
+namespace {
+
+delivery_outcome::state state_after(verdict::step next)
+{
+    switch (next) {
+    case verdict::step::succeed:
+        return delivery_outcome::state::succeeded;
+    case verdict::step::exhaust:
+        return delivery_outcome::state::exhausted;
+    case verdict::step::abort:
+        return delivery_outcome::state::aborted;
+    case verdict::step::retry:
+    case verdict::step::park:
+        return delivery_outcome::state::waiting;
+    }
+    return delivery_outcome::state::waiting;
+}
+
+} // namespace
+
+std::string_view to_string(delivery_outcome::state state)
+{
+    switch (state) {
+    case delivery_outcome::state::waiting:
+        return "waiting";
+    case delivery_outcome::state::succeeded:
+        return "succeeded";
+    case delivery_outcome::state::exhausted:
+        return "exhausted";
+    case delivery_outcome::state::aborted:
+        return "aborted";
+    case delivery_outcome::state::skipped_disabled:
+        return "skipped_disabled";
+    case delivery_outcome::state::dropped:
+        return "dropped";
+    }
+    return {};
+}
+
+delivery_outcome unsent_outcome(const delivery_job& job, std::chrono::milliseconds wait)
+{
+    delivery_outcome outcome;
+    outcome.event = job.event->id;
+    outcome.webhook = job.to->id;
+    outcome.account = job.to->account;
+    outcome.lease = job.lease;
+    outcome.attempts = job.attempts_made;
+    outcome.wait = wait;
+    return outcome;
+}
+
+attempt_facts facts_of(const delivery_job& job, time_point now)
+{
+    attempt_facts facts;
+    facts.event = job.event->id;
+    facts.webhook = job.to->id;
+    facts.number = job.attempts_made + 1;
+    facts.now = now;
+    facts.delivery_began = job.began;
+    return facts;
+}
+
+delivery_outcome outcome_after(const delivery_job& job, sent_request sent, const verdict& given)
+{
+    auto outcome = unsent_outcome(job, given.wait);
+    outcome.next = state_after(given.next);
+    outcome.error = given.error;
+    outcome.disables_endpoint = given.disables_endpoint;
+    // Our own failure is no attempt.
+    if (given.next == verdict::step::park)
+        return outcome;
+    outcome.has_attempt = true;
+    outcome.attempts = job.attempts_made + 1;
+    outcome.at = sent.at;
+    outcome.took = sent.took;
+    outcome.status = sent.result.status;
+    outcome.response_body = std::move(sent.response_body);
+    return outcome;
+}
+
+} // namespace tempinbox::webhooks

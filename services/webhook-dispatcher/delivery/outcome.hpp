@@ -1,0 +1,65 @@
+#pragma once
+
+#include "webhook-dispatcher/delivery/job.hpp"
+#include "webhook-dispatcher/delivery/verdict.hpp"
+
+#include <chrono>
+#include <string>
+#include <string_view>
+
+namespace tempinbox::webhooks {
+
+// What came of a delivery that was held, to be written down.
+struct delivery_outcome
+{
+    enum class state {
+        waiting,
+        succeeded,
+        exhausted,
+        aborted,
+        skipped_disabled,
+        dropped // leaves no trace: its endpoint was deleted
+    };
+
+    event_id event;
+    webhook_id webhook;
+    account_id account;
+    uuid lease;
+    state next = state::waiting;
+    int attempts = 0;                  // made so far
+    std::chrono::milliseconds wait{0}; // before it is due again
+
+    // The request that was sent, where one was.
+    bool has_attempt = false;
+    time_point at;
+    std::chrono::milliseconds took{0};
+    unsigned status = 0;
+    std::string error; // also why it ended without a request
+    std::string response_body;
+
+    // Why the endpoint is to be switched off; empty: it is not.
+    std::string disables_endpoint;
+
+    delivery_outcome() = default;
+};
+
+std::string_view to_string(delivery_outcome::state state);
+
+// Of a delivery that nothing was sent for: as it was, due again after `wait`.
+delivery_outcome unsent_outcome(const delivery_job& job, std::chrono::milliseconds wait);
+
+// One request and what came of it.
+struct sent_request
+{
+    exchange_result result;
+    time_point at;
+    std::chrono::milliseconds took{0};
+    std::string response_body;
+
+    sent_request() = default;
+};
+
+attempt_facts facts_of(const delivery_job& job, time_point now);
+delivery_outcome outcome_after(const delivery_job& job, sent_request sent, const verdict& given);
+
+} // namespace tempinbox::webhooks

@@ -1,0 +1,20 @@
+"""One ./dev at a time where two would undo each other's work."""
+
+import contextlib
+import fcntl
+from collections.abc import Iterator
+from pathlib import Path
+
+from dev.terminal import fail
+
+
+@contextlib.contextmanager
+def exclusively(path: Path, otherwise: str) -> Iterator[None]:
+    """Holds the lock file; where another process holds it, fails with the explanation. It ends with its process, however that ends."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with open(path, "w", encoding="ascii") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            fail(otherwise)
+        yield
