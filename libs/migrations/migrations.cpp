@@ -12,7 +12,8 @@ struct owner
     std::string_view service;
 };
 
-constexpr owner owners[] = {{"accounts", "gateway"}, {"mailbox", "inbox"}, {"quota", "rate-limit"}, {"webhooks", "webhook-dispatcher"}};
+constexpr owner owners[] = {
+    {"accounts", "gateway"}, {"mailbox", "inbox"}, {"quota", "rate-limit"}, {"webhooks", "webhook-dispatcher"}};
 
 } // namespace
 

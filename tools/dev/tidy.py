@@ -13,7 +13,7 @@ from pathlib import Path
 from dev import build, places
 from dev.terminal import fail, item, say, warn
 
-_MOST_SECONDS = 600
+_MOST_SECONDS = 300
 _ONE_FILE_SECONDS = 120
 _COMMITS_LOOKED_AT = 20
 _FOR_GCC_ALONE = {"-fpch-preprocess", "-Winvalid-pch", "-Werror"}

@@ -23,8 +23,8 @@ std::optional<std::string> decode(std::string_view text, int variant)
     std::string bytes(text.size() / 4 * 3 + 3, '\0');
     std::size_t length = 0;
     const char* end = nullptr;
-    if (sodium_base642bin(reinterpret_cast<unsigned char*>(bytes.data()), bytes.size(), text.data(), text.size(), nullptr, &length, &end,
-                          variant) != 0 ||
+    if (sodium_base642bin(reinterpret_cast<unsigned char*>(bytes.data()), bytes.size(), text.data(), text.size(), nullptr,
+                          &length, &end, variant) != 0 ||
         end != text.data() + text.size())
         return std::nullopt;
     bytes.resize(length);
@@ -66,8 +66,9 @@ std::optional<std::string> from_hex(std::string_view text)
     std::string bytes(text.size() / 2, '\0');
     std::size_t length = 0;
     const char* end = nullptr;
-    if (text.size() % 2 != 0 || sodium_hex2bin(reinterpret_cast<unsigned char*>(bytes.data()), bytes.size(), text.data(), text.size(),
-                                               nullptr, &length, &end) != 0 ||
+    if (text.size() % 2 != 0 ||
+        sodium_hex2bin(reinterpret_cast<unsigned char*>(bytes.data()), bytes.size(), text.data(), text.size(), nullptr, &length,
+                       &end) != 0 ||
         end != text.data() + text.size())
         return std::nullopt;
     return bytes;

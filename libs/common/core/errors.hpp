@@ -9,7 +9,8 @@
 
 namespace tempinbox {
 
-// Why a request cannot be answered as asked. One table each maps it to an HTTP status (http/problem), an SMTP reply and a Connect code (rpc/codes).
+// Why a request cannot be answered as asked. One table each maps it to an HTTP status (http/problem), an SMTP reply and a Connect
+// code (rpc/codes).
 enum class errc {
     invalid_argument,
     unauthenticated,
@@ -70,7 +71,8 @@ private:
 
 [[noreturn]] void throw_exception_from_error(const failure& reason, const boost::source_location& where);
 
-// A dependency (PostgreSQL, Kafka, another service) cannot be reached or did not answer in time. Becomes 503, 451 or unavailable at the edge.
+// A dependency (PostgreSQL, Kafka, another service) cannot be reached or did not answer in time. Becomes 503, 451 or unavailable
+// at the edge.
 class dependency_error : public std::runtime_error
 {
 public:

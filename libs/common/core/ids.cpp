@@ -104,7 +104,8 @@ time_point uuid::time() const
 
 failure bad_id(std::string_view kind, std::string_view given)
 {
-    return failure{errc::invalid_argument, std::string(kind) + " must be a UUID such as 01934f2e-7b1c-7d3a-9f00-5a1b2c3d4e5f, not " + quote(given)};
+    return failure{errc::invalid_argument,
+                   std::string(kind) + " must be a UUID such as 01934f2e-7b1c-7d3a-9f00-5a1b2c3d4e5f, not " + quote(given)};
 }
 
 } // namespace tempinbox

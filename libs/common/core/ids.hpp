@@ -70,15 +70,42 @@ result<strong_id<Tag>> strong_id<Tag>::parse(std::string_view text)
     return bad_id(Tag::name, text);
 }
 
-struct account_tag { static constexpr std::string_view name = "accountId"; };
-struct inbox_tag { static constexpr std::string_view name = "inboxId"; };
-struct email_tag { static constexpr std::string_view name = "emailId"; };
-struct event_tag { static constexpr std::string_view name = "eventId"; };
-struct webhook_tag { static constexpr std::string_view name = "webhookId"; };
-struct rule_tag { static constexpr std::string_view name = "ruleId"; };
-struct key_tag { static constexpr std::string_view name = "keyId"; };
-struct body_tag { static constexpr std::string_view name = "bodyId"; };
-struct user_tag { static constexpr std::string_view name = "userId"; };
+struct account_tag
+{
+    static constexpr std::string_view name = "accountId";
+};
+struct inbox_tag
+{
+    static constexpr std::string_view name = "inboxId";
+};
+struct email_tag
+{
+    static constexpr std::string_view name = "emailId";
+};
+struct event_tag
+{
+    static constexpr std::string_view name = "eventId";
+};
+struct webhook_tag
+{
+    static constexpr std::string_view name = "webhookId";
+};
+struct rule_tag
+{
+    static constexpr std::string_view name = "ruleId";
+};
+struct key_tag
+{
+    static constexpr std::string_view name = "keyId";
+};
+struct body_tag
+{
+    static constexpr std::string_view name = "bodyId";
+};
+struct user_tag
+{
+    static constexpr std::string_view name = "userId";
+};
 
 using account_id = strong_id<account_tag>;
 using inbox_id = strong_id<inbox_tag>;
@@ -108,5 +135,8 @@ struct std::hash<tempinbox::uuid>
 template <class Tag>
 struct std::hash<tempinbox::strong_id<Tag>>
 {
-    std::size_t operator()(const tempinbox::strong_id<Tag>& id) const noexcept { return std::hash<tempinbox::uuid>{}(id.value()); }
+    std::size_t operator()(const tempinbox::strong_id<Tag>& id) const noexcept
+    {
+        return std::hash<tempinbox::uuid>{}(id.value());
+    }
 };

@@ -67,7 +67,8 @@ result<network> network::parse(std::string_view text)
     if (error)
         return failure{errc::invalid_argument, "must be a network such as 10.0.0.0/8, not " + quote(text)};
     const unsigned longest = base.is_v4() ? 32 : 128;
-    const auto prefix = slash == std::string_view::npos ? std::optional<unsigned>{longest} : parse_number<unsigned>(text.substr(slash + 1));
+    const auto prefix =
+        slash == std::string_view::npos ? std::optional<unsigned>{longest} : parse_number<unsigned>(text.substr(slash + 1));
     if (!prefix || *prefix > longest)
         return failure{errc::invalid_argument, "must have a prefix of 0 to " + std::to_string(longest) + " bits: " + quote(text)};
 

@@ -8,7 +8,9 @@ namespace {
 // Length of the well-formed UTF-8 sequence at `at` (RFC 3629 4), 0 where there is none.
 std::size_t sequence_length(std::string_view text, std::size_t at)
 {
-    const auto byte = [&](std::size_t i) { return at + i < text.size() ? static_cast<std::uint8_t>(text[at + i]) : std::uint8_t{0}; };
+    const auto byte = [&](std::size_t i) {
+        return at + i < text.size() ? static_cast<std::uint8_t>(text[at + i]) : std::uint8_t{0};
+    };
     const auto continues = [&](std::size_t i) { return (byte(i) & 0xc0) == 0x80; };
     const auto first = byte(0);
     if (first < 0x80)

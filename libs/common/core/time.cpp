@@ -47,8 +47,8 @@ std::optional<time_point> parse_iso8601(std::string_view text)
     const int h = digits(text, 11, 2), mi = digits(text, 14, 2), s = digits(text, 17, 2);
     if (y < 0 || mo < 0 || d < 0 || h < 0 || mi < 0 || s < 0)
         return std::nullopt;
-    if (!is_at(text, 4, '-') || !is_at(text, 7, '-') || !(is_at(text, 10, 'T') || is_at(text, 10, 't')) || !is_at(text, 13, ':') ||
-        !is_at(text, 16, ':'))
+    if (!is_at(text, 4, '-') || !is_at(text, 7, '-') || !(is_at(text, 10, 'T') || is_at(text, 10, 't')) ||
+        !is_at(text, 13, ':') || !is_at(text, 16, ':'))
         return std::nullopt;
     const year_month_day date{year{y}, month{static_cast<unsigned>(mo)}, day{static_cast<unsigned>(d)}};
     if (!date.ok() || h > 23 || mi > 59 || s > 59)

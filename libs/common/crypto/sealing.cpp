@@ -45,7 +45,8 @@ std::string keyring::seal(const secret& plain, std::string_view context) const
     std::string box(plain.reveal().size() + crypto_aead_xchacha20poly1305_ietf_ABYTES, '\0');
     unsigned long long length = 0;
     crypto_aead_xchacha20poly1305_ietf_encrypt(reinterpret_cast<unsigned char*>(box.data()), &length, raw(plain.reveal()),
-                                               plain.reveal().size(), raw(context), context.size(), nullptr, raw(nonce), raw(key.bytes));
+                                               plain.reveal().size(), raw(context), context.size(), nullptr, raw(nonce),
+                                               raw(key.bytes));
     return key.id + ":" + to_base64url(nonce + box);
 }
 
@@ -64,8 +65,8 @@ result<secret> keyring::open(std::string_view sealed, std::string_view context) 
     const std::string_view box = std::string_view(*packed).substr(nonce_size);
     std::string plain(box.size() - tag_size, '\0');
     unsigned long long length = 0;
-    if (crypto_aead_xchacha20poly1305_ietf_decrypt(reinterpret_cast<unsigned char*>(plain.data()), &length, nullptr, raw(box), box.size(),
-                                                   raw(context), context.size(), raw(*packed), raw(key->bytes)) != 0)
+    if (crypto_aead_xchacha20poly1305_ietf_decrypt(reinterpret_cast<unsigned char*>(plain.data()), &length, nullptr, raw(box),
+                                                   box.size(), raw(context), context.size(), raw(*packed), raw(key->bytes)) != 0)
         return failure{errc::internal, "a sealed value does not open: altered, or moved to another row"};
     return secret{std::move(plain)};
 }

@@ -9,8 +9,9 @@
 
 namespace tempinbox::crypto {
 
-// The operator's master keys: seals secrets at rest (libsodium XChaCha20-Poly1305). The first key seals, every key opens, so keys can be rotated.
-// A sealed value is `keyId:base64url(nonce || box)` and is bound to a context such as the id of the row that holds it.
+// The operator's master keys: seals secrets at rest (libsodium XChaCha20-Poly1305). The first key seals, every key opens, so keys
+// can be rotated. A sealed value is `keyId:base64url(nonce || box)` and is bound to a context such as the id of the row that
+// holds it.
 class keyring
 {
 public:

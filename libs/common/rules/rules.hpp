@@ -57,8 +57,8 @@ public:
 
     struct outcome
     {
-        std::vector<rule_id> matched;      // in the order of the rules
-        std::vector<webhook_id> webhooks;  // each once
+        std::vector<rule_id> matched;     // in the order of the rules
+        std::vector<webhook_id> webhooks; // each once
     };
     outcome evaluate(const subject_of_rules& mail) const;
     bool empty() const { return rules_.empty(); }
