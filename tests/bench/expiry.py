@@ -39,7 +39,8 @@ def make_inboxes(api: str, key: str, rate: int, seconds: int) -> dict[str, float
             answer = connection.getresponse()
             body = json.loads(answer.read())
             if answer.status != 201:
-                raise SystemExit(f"POST /v1/inboxes answered {answer.status}: {body}")
+                print(f"POST /v1/inboxes answered {answer.status}: {body['message']}", flush=True)
+                continue
             with lock:
                 due[body["inboxId"]] = datetime.datetime.fromisoformat(body["expiresAt"].replace("Z", "+00:00")).timestamp()
 
