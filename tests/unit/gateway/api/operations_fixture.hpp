@@ -4,34 +4,17 @@
 #include "common/rpc/tokens.hpp"
 #include "common/testing/await.hpp"
 #include "gateway/api/caller.hpp"
+#include "unit/common/scratch_folder.hpp"
 
 #include <catch2/catch.hpp>
 
-#include <filesystem>
-#include <fstream>
-
 namespace tempinbox::testing {
-
-// A token file in the temporary folder.
-class token_file
-{
-public:
-    token_file() : path_(std::filesystem::temp_directory_path() / ("tempinbox-token-" + uuid::make_v7().text()))
-    {
-        std::ofstream(path_) << "a-token-for-the-unit-tests\n";
-    }
-    ~token_file() { std::filesystem::remove(path_); }
-    std::string path() const { return path_.string(); }
-
-private:
-    std::filesystem::path path_;
-};
 
 // An RPC service on loopback whose methods a test chooses: the other side of a handler.
 class fake_service
 {
 public:
-    fake_service() : tokens_(file_.path()), server_(test_host(), http::server_settings(), tokens_) {}
+    fake_service() : tokens_(folder_.write("tokens", "a-token-for-the-unit-tests\n")), server_(test_host(), http::server_settings(), tokens_) {}
     ~fake_service() { server_.stop(); }
 
     template <class Request, class Response>
@@ -54,7 +37,7 @@ private:
         co_return outcome;
     }
 
-    token_file file_;
+    scratch_folder folder_;
     rpc::tokens tokens_;
     rpc::server server_;
 };
