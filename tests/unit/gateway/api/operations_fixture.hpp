@@ -14,7 +14,10 @@ namespace tempinbox::testing {
 class fake_service
 {
 public:
-    fake_service() : tokens_(folder_.write("tokens", "a-token-for-the-unit-tests\n")), server_(test_host(), http::server_settings(), tokens_) {}
+    fake_service()
+        : tokens_(folder_.write("tokens", "a-token-for-the-unit-tests\n")),
+          server_(test_host(), http::server_settings(), tokens_)
+    {}
     ~fake_service() { server_.stop(); }
 
     template <class Request, class Response>
