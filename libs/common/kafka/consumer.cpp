@@ -149,8 +149,8 @@ void consumer::state::work_on(std::vector<record> records)
 {
     const auto ours = revocations;
     const auto began = steady::now();
+    running = std::make_shared<running_batch>(std::move(records));
     for (bool is_settled = false; !is_settled;) {
-        running = std::make_shared<running_batch>(std::move(records));
         hand_over();
         const auto phase = wait_for_running(ours);
         observe(running->records(), steady::now() - began, phase == running_batch::phase::done);
@@ -165,7 +165,7 @@ void consumer::state::work_on(std::vector<record> records)
             is_settled = is_stopping || revocations != ours;
         }
         if (!is_settled)
-            records = running->records();
+            running = std::make_shared<running_batch>(running->records());
     }
     running.reset();
     oldest_age.Set(0);
