@@ -198,8 +198,8 @@ TEST_CASE("what concerns only the suite is hidden from the caller", "[gateway][i
 TEST_CASE("an inbox service that is away is 503 with Retry-After", "[gateway][inboxes]")
 {
     arranged_inboxes arranged;
-    testing::token_file file;
-    rpc::tokens tokens(file.path());
+    testing::scratch_folder folder;
+    rpc::tokens tokens(folder.write("tokens", "a-token-for-the-unit-tests\n"));
     inbox_client nobody(testing::test_host(), {host_port("127.0.0.1", 1)}, tokens);
     http::request received;
 
