@@ -15,7 +15,7 @@ from dev.terminal import fail, item, say, warn
 
 _MOST_SECONDS = 300
 _ONE_FILE_SECONDS = 120
-_COMMITS_LOOKED_AT = 20
+_COMMITS_LOOKED_AT = 5
 _FOR_GCC_ALONE = {"-fpch-preprocess", "-Winvalid-pch", "-Werror"}
 
 
