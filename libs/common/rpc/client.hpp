@@ -2,6 +2,7 @@
 
 #include "common/core/network.hpp"
 #include "common/http/client.hpp"
+#include "common/rpc/awaitable.hpp"
 #include "common/rpc/tokens.hpp"
 #include "common/runtime/host.hpp"
 
@@ -12,9 +13,6 @@
 #include <vector>
 
 namespace tempinbox::rpc {
-
-template <class T = void>
-using awaitable = boost::asio::awaitable<T>;
 
 // Calls one service over its replicas in turn (application/proto). A replica that refuses the connection is passed over once for
 // the next. Failures of the transport are errc::unavailable or deadline_exceeded, so a handler can pass them on; never throws for

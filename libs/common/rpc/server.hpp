@@ -1,6 +1,7 @@
 #pragma once
 
 #include "common/http/server.hpp"
+#include "common/rpc/awaitable.hpp"
 #include "common/rpc/tokens.hpp"
 #include "common/runtime/host.hpp"
 
@@ -12,9 +13,6 @@
 #include <string>
 
 namespace tempinbox::rpc {
-
-template <class T = void>
-using awaitable = boost::asio::awaitable<T>;
 
 // Unary calls in the Connect protocol's shape: POST /package.Service/Method, application/proto or application/json both ways,
 // Connect's error body. Each call needs `Authorization: Bearer <token>`. Unknown methods: unimplemented (404); bad bodies:
