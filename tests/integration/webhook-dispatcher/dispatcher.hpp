@@ -10,6 +10,8 @@
 #include "webhook-dispatcher/delivery/claimer.hpp"
 #include "webhook-dispatcher/delivery/http_sender.hpp"
 #include "webhook-dispatcher/delivery/name_resolver.hpp"
+#include "webhook-dispatcher/delivery/outcome_store.hpp"
+#include "webhook-dispatcher/delivery/recorder.hpp"
 #include "webhook-dispatcher/delivery/retention_store.hpp"
 #include "webhook-dispatcher/events/intake.hpp"
 
