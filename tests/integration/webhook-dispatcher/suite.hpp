@@ -31,12 +31,14 @@ struct suite
     {
         // The loop runs one handler between two looks: most of them look at the clock only.
         auto next_look = std::chrono::steady_clock::now();
-        return eventually([&] {
-            if (std::chrono::steady_clock::now() < next_look)
-                return false;
-            next_look = std::chrono::steady_clock::now() + std::chrono::milliseconds(25);
-            return count(query) == expected;
-        });
+        return eventually(
+            [&] {
+                if (std::chrono::steady_clock::now() < next_look)
+                    return false;
+                next_look = std::chrono::steady_clock::now() + std::chrono::milliseconds(25);
+                return count(query) == expected;
+            },
+            std::chrono::seconds(60));
     }
 };
 
