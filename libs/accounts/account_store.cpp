@@ -79,7 +79,7 @@ account_store::account_store(postgres::pool& db, announcements how) : db_(db), h
         db_.prepare(wanted);
 }
 
-postgres::awaitable<result<account>> account_store::create(account_id id, std::string email, std::string plan)
+awaitable<result<account>> account_store::create(account_id id, std::string email, std::string plan)
 {
     auto transaction = db_.transact([this, id, email, plan](pqxx::work& tx) -> result<change<account>> {
         if (const auto sane = check_email_address(email); !sane)
@@ -96,7 +96,7 @@ postgres::awaitable<result<account>> account_store::create(account_id id, std::s
     return publish_after(std::move(transaction), how_);
 }
 
-postgres::awaitable<result<account>> account_store::find(account_id id)
+awaitable<result<account>> account_store::find(account_id id)
 {
     return db_.transact([id](pqxx::work& tx) -> result<account> {
         const auto rows = tx.exec_prepared(find_account.name, id.text());
@@ -106,7 +106,7 @@ postgres::awaitable<result<account>> account_store::find(account_id id)
     });
 }
 
-postgres::awaitable<result<account>> account_store::find_by_email(std::string email)
+awaitable<result<account>> account_store::find_by_email(std::string email)
 {
     return db_.transact([email](pqxx::work& tx) -> result<account> {
         const auto rows = tx.exec_prepared(find_account_by_email.name, email);
@@ -116,7 +116,7 @@ postgres::awaitable<result<account>> account_store::find_by_email(std::string em
     });
 }
 
-postgres::awaitable<std::vector<account>> account_store::list(std::size_t limit, std::optional<account_id> before)
+awaitable<std::vector<account>> account_store::list(std::size_t limit, std::optional<account_id> before)
 {
     return db_.transact([limit, before](pqxx::work& tx) {
         constexpr const char* past_all = "ffffffff-ffff-ffff-ffff-ffffffffffff";
@@ -127,7 +127,7 @@ postgres::awaitable<std::vector<account>> account_store::list(std::size_t limit,
     });
 }
 
-postgres::awaitable<result<account>> account_store::set_plan(account_id id, std::string plan, std::optional<time_point> ends_at)
+awaitable<result<account>> account_store::set_plan(account_id id, std::string plan, std::optional<time_point> ends_at)
 {
     auto transaction = db_.transact([this, id, plan, ends_at](pqxx::work& tx) -> result<change<account>> {
         const auto version = next_version(tx);
@@ -141,7 +141,7 @@ postgres::awaitable<result<account>> account_store::set_plan(account_id id, std:
     return publish_after(std::move(transaction), how_);
 }
 
-postgres::awaitable<result<account>> account_store::remove(account_id id)
+awaitable<result<account>> account_store::remove(account_id id)
 {
     auto transaction = db_.transact([this, id](pqxx::work& tx) -> result<change<account>> {
         const auto version = next_version(tx);

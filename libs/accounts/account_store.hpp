@@ -1,6 +1,7 @@
 #pragma once
 
 #include "accounts/state_store.hpp"
+#include "common/core/awaitable.hpp"
 
 #include <optional>
 #include <string>
@@ -26,15 +27,15 @@ public:
     account_store(postgres::pool& db, announcements how);
 
     // conflict for an email address in use, invalid_argument for a bad one or an unknown plan. A 7-Day Pass starts now.
-    postgres::awaitable<result<account>> create(account_id id, std::string email, std::string plan);
-    postgres::awaitable<result<account>> find(account_id id);
-    postgres::awaitable<result<account>> find_by_email(std::string email);
+    awaitable<result<account>> create(account_id id, std::string email, std::string plan);
+    awaitable<result<account>> find(account_id id);
+    awaitable<result<account>> find_by_email(std::string email);
     // Newest first, those before the given one.
-    postgres::awaitable<std::vector<account>> list(std::size_t limit, std::optional<account_id> before);
+    awaitable<std::vector<account>> list(std::size_t limit, std::optional<account_id> before);
     // A 7-Day Pass ends after seven days unless told otherwise; other plans end only when told.
-    postgres::awaitable<result<account>> set_plan(account_id id, std::string plan, std::optional<time_point> ends_at);
+    awaitable<result<account>> set_plan(account_id id, std::string plan, std::optional<time_point> ends_at);
     // Revokes the account's keys and publishes its tombstone.
-    postgres::awaitable<result<account>> remove(account_id id);
+    awaitable<result<account>> remove(account_id id);
 
 private:
     postgres::pool& db_;

@@ -100,7 +100,7 @@ key_store::key_store(postgres::pool& db) : db_(db)
         db_.prepare(wanted);
 }
 
-postgres::awaitable<result<created_key>> key_store::create(account_id account, std::string label, key_allowance allowance)
+awaitable<result<created_key>> key_store::create(account_id account, std::string label, key_allowance allowance)
 {
     return db_.transact([account, label, allowance](pqxx::work& tx) -> result<created_key> {
         if (const auto sane = check_label(label); !sane)
@@ -126,7 +126,7 @@ postgres::awaitable<result<created_key>> key_store::create(account_id account, s
     });
 }
 
-postgres::awaitable<result<std::vector<api_key>>> key_store::list(account_id account)
+awaitable<result<std::vector<api_key>>> key_store::list(account_id account)
 {
     return db_.transact([account](pqxx::work& tx) -> result<std::vector<api_key>> {
         if (tx.exec_prepared(find_state.name, account.text()).empty())
@@ -138,7 +138,7 @@ postgres::awaitable<result<std::vector<api_key>>> key_store::list(account_id acc
     });
 }
 
-postgres::awaitable<result<void>> key_store::revoke(account_id account, key_id key)
+awaitable<result<void>> key_store::revoke(account_id account, key_id key)
 {
     return db_.transact([account, key](pqxx::work& tx) -> result<void> {
         const auto version = next_version(tx);
@@ -148,7 +148,7 @@ postgres::awaitable<result<void>> key_store::revoke(account_id account, key_id k
     });
 }
 
-postgres::awaitable<result<account_id>> key_store::find_account(key_id key)
+awaitable<result<account_id>> key_store::find_account(key_id key)
 {
     return db_.transact([key](pqxx::work& tx) -> result<account_id> {
         const auto rows = tx.exec_prepared(find_key_account.name, key.text());
@@ -158,7 +158,7 @@ postgres::awaitable<result<account_id>> key_store::find_account(key_id key)
     });
 }
 
-postgres::awaitable<key_lookup> key_store::find_by_digest(std::string digest)
+awaitable<key_lookup> key_store::find_by_digest(std::string digest)
 {
     return db_.transact([digest](pqxx::work& tx) {
         const auto row = tx.exec_prepared1(find_by_hash.name, pqxx::binarystring(digest));
@@ -175,7 +175,7 @@ postgres::awaitable<key_lookup> key_store::find_by_digest(std::string digest)
     });
 }
 
-postgres::awaitable<change_set> key_store::read_changes(std::optional<std::int64_t> after)
+awaitable<change_set> key_store::read_changes(std::optional<std::int64_t> after)
 {
     return db_.transact([after](pqxx::work& tx) {
         change_set changes;
@@ -190,7 +190,7 @@ postgres::awaitable<change_set> key_store::read_changes(std::optional<std::int64
     });
 }
 
-postgres::awaitable<void> key_store::record_uses(std::vector<use> uses)
+awaitable<void> key_store::record_uses(std::vector<use> uses)
 {
     std::vector<std::string> accounts, keys, times;
     for (const auto& entry : uses) {

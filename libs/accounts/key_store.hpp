@@ -1,6 +1,7 @@
 #pragma once
 
 #include "accounts/state_store.hpp"
+#include "common/core/awaitable.hpp"
 
 #include "common/core/secret.hpp"
 
@@ -72,18 +73,18 @@ public:
     explicit key_store(postgres::pool& db);
 
     // permission_denied once the plan's number is reached, not_found for an unknown account.
-    postgres::awaitable<result<created_key>> create(account_id account, std::string label, key_allowance allowance);
+    awaitable<result<created_key>> create(account_id account, std::string label, key_allowance allowance);
     // Live keys, oldest first.
-    postgres::awaitable<result<std::vector<api_key>>> list(account_id account);
+    awaitable<result<std::vector<api_key>>> list(account_id account);
     // not_found for an unknown, revoked or foreign key.
-    postgres::awaitable<result<void>> revoke(account_id account, key_id key);
+    awaitable<result<void>> revoke(account_id account, key_id key);
     // The account of a key, for the operator, who may name a key alone.
-    postgres::awaitable<result<account_id>> find_account(key_id key);
+    awaitable<result<account_id>> find_account(key_id key);
 
     // One statement, so that version and owner belong together.
-    postgres::awaitable<key_lookup> find_by_digest(std::string digest);
+    awaitable<key_lookup> find_by_digest(std::string digest);
     // Without an earlier version only the present one is read.
-    postgres::awaitable<change_set> read_changes(std::optional<std::int64_t> after);
+    awaitable<change_set> read_changes(std::optional<std::int64_t> after);
 
     struct use
     {
@@ -94,7 +95,7 @@ public:
         use(account_id owner, key_id used, time_point when) : account(owner), key(used), at(when) {}
     };
     // Keeps the latest time of each key.
-    postgres::awaitable<void> record_uses(std::vector<use> uses);
+    awaitable<void> record_uses(std::vector<use> uses);
 
 private:
     postgres::pool& db_;

@@ -56,7 +56,7 @@ plan_store::plan_store(postgres::pool& db, announcements how) : db_(db), how_(st
         db_.prepare(wanted);
 }
 
-postgres::awaitable<std::vector<plan>> plan_store::list()
+awaitable<std::vector<plan>> plan_store::list()
 {
     return db_.transact([](pqxx::work& tx) {
         std::vector<plan> found;
@@ -66,7 +66,7 @@ postgres::awaitable<std::vector<plan>> plan_store::list()
     });
 }
 
-postgres::awaitable<result<plan>> plan_store::set(std::string name, plan_change wanted)
+awaitable<result<plan>> plan_store::set(std::string name, plan_change wanted)
 {
     auto transaction = db_.transact([this, name, wanted](pqxx::work& tx) -> result<change<plan>> {
         const auto version = next_version(tx);

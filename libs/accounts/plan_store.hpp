@@ -1,6 +1,7 @@
 #pragma once
 
 #include "accounts/state_store.hpp"
+#include "common/core/awaitable.hpp"
 
 #include <optional>
 #include <string>
@@ -38,9 +39,9 @@ class plan_store
 public:
     plan_store(postgres::pool& db, announcements how);
 
-    postgres::awaitable<std::vector<plan>> list();
+    awaitable<std::vector<plan>> list();
     // not_found for an unknown plan, invalid_argument for numbers that contradict each other.
-    postgres::awaitable<result<plan>> set(std::string name, plan_change wanted);
+    awaitable<result<plan>> set(std::string name, plan_change wanted);
 
 private:
     postgres::pool& db_;

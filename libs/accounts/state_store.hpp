@@ -1,5 +1,6 @@
 #pragma once
 
+#include "common/core/awaitable.hpp"
 #include "common/outbox/outbox.hpp"
 #include "common/plans/account_state.hpp"
 #include "common/postgres/pool.hpp"
@@ -48,7 +49,7 @@ std::vector<outbox::row> announce(pqxx::work& tx, const announcements& how, cons
 
 // Waits for the transaction, then hands its rows to whoever publishes.
 template <class T>
-postgres::awaitable<result<T>> publish_after(postgres::awaitable<result<change<T>>> transaction, const announcements& how)
+awaitable<result<T>> publish_after(awaitable<result<change<T>>> transaction, const announcements& how)
 {
     result<change<T>> outcome = co_await std::move(transaction);
     if (!outcome)

@@ -1,6 +1,7 @@
 #include "extract/codes.hpp"
 
 #include "common/core/text.hpp"
+#include "extract/candidates.hpp"
 #include "extract/html_mask.hpp"
 
 #include <re2/re2.h>
@@ -21,11 +22,6 @@ re2::StringPiece piece(std::string_view text)
     return re2::StringPiece(text.data(), text.size());
 }
 
-std::string_view view(const re2::StringPiece& found)
-{
-    return std::string_view(found.data(), found.size());
-}
-
 RE2::Options case_blind()
 {
     RE2::Options options;
@@ -37,9 +33,6 @@ RE2::Options case_blind()
 // The patterns, compiled once a process; RE2 objects are safe to share between threads.
 struct patterns
 {
-    // Digits, also in two or three groups; letters and digits mixed, also in groups; `G-123456`.
-    RE2 candidate{
-        R"(([0-9]{3}[ -][0-9]{3}(?:[ -][0-9]{3})?|[0-9]{4}[ -][0-9]{4}|[0-9]{4,10}|[A-Z0-9]{3,6}(?:-[A-Z0-9]{3,6}){1,3}|[A-Za-z0-9]{4,12}))"};
     RE2 keyword{
         R"((verification code|security code|one[- ]?time|passcode|pass code|otp\b|2fa|access code|login code|sign[- ]?in code|confirmation code|)"
         R"(activation code|auth(?:entication|orization)? code|\bcode\b|\bpin\b|\btoken\b|verify|verification|)"
@@ -101,16 +94,20 @@ struct candidate
     std::string_view before; // on its line and the ones before, bounded
     std::string_view after;
     std::string_view line_before;
+
+    candidate(std::string_view whole, std::size_t at, std::string_view found) : text(found)
+    {
+        before = whole.substr(at - std::min(at, context_bytes), std::min(at, context_bytes));
+        after = whole.substr(at + found.size(), context_bytes);
+        const auto line_start = before.rfind('\n');
+        line_before = line_start == std::string_view::npos ? before : before.substr(line_start + 1);
+    }
 };
 
 class judge
 {
 public:
-    judge(std::string_view part_text, bool is_subject, bool subject_has_code)
-        : text_(part_text),
-          is_subject_(is_subject),
-          subject_has_code_(subject_has_code)
-    {}
+    judge(bool is_subject, bool subject_has_code) : is_subject_(is_subject), subject_has_code_(subject_has_code) {}
 
     // 0: no code at all.
     double score(const candidate& one) const
@@ -221,44 +218,41 @@ private:
         return trim(one.line_before).empty() && trim(rest).empty();
     }
 
-    std::string_view text_;
     bool is_subject_;
     bool subject_has_code_;
 };
+
+bool is_number(std::string_view text)
+{
+    return std::all_of(text.begin(), text.end(), [](char c) { return is_digit(c) || c == ' ' || c == '-'; });
+}
 
 void find_in(std::string_view whole, const char* name, bool subject_has_code, std::vector<code>& found)
 {
     const auto text = take_bytes(whole, longest_part);
     const bool is_subject = std::string_view(name) == "subject";
-    const judge scores(text, is_subject, subject_has_code);
-    re2::StringPiece rest = piece(text);
-    re2::StringPiece match;
+    const judge scores(is_subject, subject_has_code);
+    candidate_scanner candidates(text);
+    bool is_announced = subject_has_code;
     std::size_t counted_to = 0;
     std::size_t characters = 0;
-    std::size_t looked_at = 0;
-    while (looked_at < most_candidates && RE2::FindAndConsume(&rest, known().candidate, &match)) {
-        candidate one;
-        one.text = view(match);
-        const bool has_digit = std::any_of(one.text.begin(), one.text.end(), is_digit);
-        if (!has_digit)
-            continue;
-        ++looked_at;
-        const auto at = static_cast<std::size_t>(match.data() - text.data());
-        one.before = text.substr(at - std::min(at, context_bytes), std::min(at, context_bytes));
-        one.after = text.substr(at + one.text.size(), context_bytes);
-        const auto line_start = one.before.rfind('\n');
-        one.line_before = line_start == std::string_view::npos ? one.before : one.before.substr(line_start + 1);
+    for (std::size_t looked_at = 0; looked_at < most_candidates; ++looked_at) {
+        auto next = candidates.next();
+        if (!next)
+            return;
+        // Most mails have numbers and no word for a code: one look at the whole saves many at the parts.
+        if (!is_announced && !RE2::PartialMatch(piece(text), known().keyword))
+            return;
+        is_announced = true;
         // `G-123456`: what is typed in is the number.
-        if (one.text.size() > 2 && one.text[0] == 'G' && one.text[1] == '-' &&
-            std::all_of(one.text.begin() + 2, one.text.end(), is_digit))
-            one.text.remove_prefix(2);
-        const double score = scores.score(one);
+        if (next->starts_with("G-") && is_number(next->substr(2)))
+            next->remove_prefix(2);
+        const auto at = static_cast<std::size_t>(next->data() - text.data());
+        const double score = scores.score(candidate(text, at, *next));
         if (score < least_score)
             continue;
         code fresh;
-        const bool is_numeric =
-            std::all_of(one.text.begin(), one.text.end(), [](char c) { return is_digit(c) || c == ' ' || c == '-'; });
-        fresh.value = is_numeric ? bare(one.text) : std::string(one.text);
+        fresh.value = is_number(*next) ? bare(*next) : std::string(*next);
         fresh.score = score;
         fresh.part = name;
         characters += count_characters(text.substr(counted_to, at - counted_to));

@@ -56,9 +56,8 @@ re2::StringPiece piece(std::string_view text)
 const char* kind_of(std::string_view url, std::string_view text)
 {
     const auto& all = known();
-    const auto says = [&](const RE2& pattern) {
-        return RE2::PartialMatch(piece(url), pattern) || RE2::PartialMatch(piece(text), pattern);
-    };
+    const std::string both = std::string(text) + "\n" + std::string(url);
+    const auto says = [&](const RE2& pattern) { return RE2::PartialMatch(both, pattern); };
     if (says(all.unsubscribe))
         return "unsubscribe";
     if (says(all.reset))

@@ -4,12 +4,12 @@
 
 namespace tempinbox::mailbox {
 
-boost::asio::awaitable<void> account_store::put(std::vector<plans::account_state> states)
+awaitable<void> account_store::put(std::vector<plans::account_state> states)
 {
     return db_.transact([states = std::move(states)](pqxx::work& tx) { plans::put(tx, schema, states); });
 }
 
-boost::asio::awaitable<void> account_store::mark_deleted(account_id account)
+awaitable<void> account_store::mark_deleted(account_id account)
 {
     return db_.transact([account](pqxx::work& tx) {
         auto known = plans::find(tx, schema, account);
@@ -21,7 +21,7 @@ boost::asio::awaitable<void> account_store::mark_deleted(account_id account)
     });
 }
 
-boost::asio::awaitable<std::optional<plans::account_state>> account_store::find(account_id account)
+awaitable<std::optional<plans::account_state>> account_store::find(account_id account)
 {
     return db_.transact([account](pqxx::work& tx) { return plans::find(tx, schema, account); });
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "common/core/awaitable.hpp"
 #include "common/plans/account_state.hpp"
 #include "common/postgres/pool.hpp"
 #include "mailbox/types.hpp"
@@ -13,9 +14,6 @@ namespace tempinbox::mailbox {
 class account_store
 {
 public:
-    template <class T = void>
-    using awaitable = boost::asio::awaitable<T>;
-
     explicit account_store(postgres::pool& db) : db_(db) {}
 
     // The higher version wins.

@@ -56,7 +56,7 @@ address_store::address_store(postgres::pool& db) : db_(db)
     db_.prepare(find_owners);
 }
 
-boost::asio::awaitable<std::vector<known_address>> address_store::find(std::vector<std::string> addresses)
+awaitable<std::vector<known_address>> address_store::find(std::vector<std::string> addresses)
 {
     auto wanted = std::make_shared<const std::vector<std::string>>(std::move(addresses));
     auto found = std::make_shared<std::vector<known_address>>();
@@ -64,8 +64,8 @@ boost::asio::awaitable<std::vector<known_address>> address_store::find(std::vect
     co_return std::move(*found);
 }
 
-boost::asio::awaitable<void> address_store::run_statements(std::shared_ptr<const std::vector<std::string>> addresses,
-                                                           std::shared_ptr<std::vector<known_address>> found)
+awaitable<void> address_store::run_statements(std::shared_ptr<const std::vector<std::string>> addresses,
+                                              std::shared_ptr<std::vector<known_address>> found)
 {
     return db_.run([addresses, found](pqxx::connection_base& connection) {
         pqxx::nontransaction tx(connection);

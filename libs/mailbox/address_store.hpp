@@ -1,5 +1,6 @@
 #pragma once
 
+#include "common/core/awaitable.hpp"
 #include "common/plans/account_state.hpp"
 #include "common/postgres/pool.hpp"
 #include "mailbox/types.hpp"
@@ -29,9 +30,6 @@ struct known_address
 class address_store
 {
 public:
-    template <class T = void>
-    using awaitable = boost::asio::awaitable<T>;
-
     explicit address_store(postgres::pool& db);
 
     // Addresses in lower case without tags; those nobody has or had are left out. Any number cost two statements.

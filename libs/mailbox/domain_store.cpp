@@ -35,7 +35,7 @@ domain_store::domain_store(postgres::pool& db) : db_(db)
     db_.prepare(add_domain);
 }
 
-boost::asio::awaitable<std::vector<domain>> domain_store::list()
+awaitable<std::vector<domain>> domain_store::list()
 {
     return db_.transact([](pqxx::work& tx) {
         std::vector<domain> domains;
@@ -45,7 +45,7 @@ boost::asio::awaitable<std::vector<domain>> domain_store::list()
     });
 }
 
-boost::asio::awaitable<domain> domain_store::add(std::string name, std::optional<account_id> operator_account)
+awaitable<domain> domain_store::add(std::string name, std::optional<account_id> operator_account)
 {
     return db_.transact([name = std::move(name), operator_account](pqxx::work& tx) {
         const auto owner = operator_account ? std::optional<std::string>{operator_account->text()} : std::nullopt;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "common/core/awaitable.hpp"
 #include "common/postgres/pool.hpp"
 #include "mailbox/types.hpp"
 
@@ -22,9 +23,6 @@ struct domain
 class domain_store
 {
 public:
-    template <class T = void>
-    using awaitable = boost::asio::awaitable<T>;
-
     explicit domain_store(postgres::pool& db);
 
     // The default first, then by name.

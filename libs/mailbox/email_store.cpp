@@ -113,8 +113,8 @@ email_store::email_store(postgres::pool& db) : db_(db)
         db_.prepare(statement);
 }
 
-boost::asio::awaitable<result<page<email_summary>>> email_store::list(account_id account, inbox_id inbox, int limit,
-                                                                      std::string cursor, std::int64_t after)
+awaitable<result<page<email_summary>>> email_store::list(account_id account, inbox_id inbox, int limit, std::string cursor,
+                                                         std::int64_t after)
 {
     return db_.transact(
         [account, inbox, limit, cursor = std::move(cursor), after](pqxx::work& tx) -> result<page<email_summary>> {
@@ -141,7 +141,7 @@ boost::asio::awaitable<result<page<email_summary>>> email_store::list(account_id
         });
 }
 
-boost::asio::awaitable<result<stored_email>> email_store::find(account_id account, email_id id)
+awaitable<result<stored_email>> email_store::find(account_id account, email_id id)
 {
     return db_.transact([account, id](pqxx::work& tx) -> result<stored_email> {
         const auto rows = tx.exec_prepared(find_email.name, account.text(), id.text());

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "common/core/awaitable.hpp"
 #include "common/postgres/pool.hpp"
 #include "mailbox/types.hpp"
 
@@ -12,9 +13,6 @@ namespace tempinbox::mailbox {
 class email_store
 {
 public:
-    template <class T = void>
-    using awaitable = boost::asio::awaitable<T>;
-
     explicit email_store(postgres::pool& db);
 
     // Newest first; only sequences above `after`.

@@ -82,14 +82,14 @@ expiry_store::expiry_store(postgres::pool& db, std::string outbox_owner, std::ch
         db_.prepare(statement);
 }
 
-boost::asio::awaitable<expiry_batch> expiry_store::expire_due()
+awaitable<expiry_batch> expiry_store::expire_due()
 {
     return db_.transact([owner = outbox_owner_, quarantine = quarantine_](pqxx::work& tx) {
         return finish(tx, tx.exec_prepared(claim_due.name), expiry_reason::ttl, owner, quarantine);
     });
 }
 
-boost::asio::awaitable<std::optional<std::chrono::microseconds>> expiry_store::until_next_due()
+awaitable<std::optional<std::chrono::microseconds>> expiry_store::until_next_due()
 {
     return db_.transact([](pqxx::work& tx) -> std::optional<std::chrono::microseconds> {
         const auto rows = tx.exec_prepared(next_due.name);
@@ -99,7 +99,7 @@ boost::asio::awaitable<std::optional<std::chrono::microseconds>> expiry_store::u
     });
 }
 
-boost::asio::awaitable<result<expiry_batch>> expiry_store::expire(account_id account, inbox_id id)
+awaitable<result<expiry_batch>> expiry_store::expire(account_id account, inbox_id id)
 {
     return db_.transact([account, id, owner = outbox_owner_, quarantine = quarantine_](pqxx::work& tx) -> result<expiry_batch> {
         const auto claimed = tx.exec_prepared(claim_one.name, account.text(), id.text());

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "common/core/awaitable.hpp"
 #include "common/outbox/outbox.hpp"
 #include "common/postgres/pool.hpp"
 #include "mailbox/inbox_events.hpp"
@@ -26,9 +27,6 @@ struct expiry_batch
 class expiry_store
 {
 public:
-    template <class T = void>
-    using awaitable = boost::asio::awaitable<T>;
-
     static constexpr std::size_t batch_size = 500;
 
     expiry_store(postgres::pool& db, std::string outbox_owner, std::chrono::seconds quarantine);

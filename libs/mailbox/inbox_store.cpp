@@ -157,15 +157,14 @@ inbox_store::inbox_store(postgres::pool& db, std::string outbox_owner) : db_(db)
     prepare_inbox_lists(db_);
 }
 
-boost::asio::awaitable<result<created_inbox>> inbox_store::create(new_inbox wanted, time_point now)
+awaitable<result<created_inbox>> inbox_store::create(new_inbox wanted, time_point now)
 {
     return db_.transact([wanted = std::move(wanted), now, owner = outbox_owner_](pqxx::work& tx) -> result<created_inbox> {
         return create_in(tx, wanted, now, owner);
     });
 }
 
-boost::asio::awaitable<result<std::vector<created_inbox>>> inbox_store::create_operator_inboxes(account_id account,
-                                                                                                std::string domain)
+awaitable<result<std::vector<created_inbox>>> inbox_store::create_operator_inboxes(account_id account, std::string domain)
 {
     return db_.transact(
         [account, domain = std::move(domain), owner = outbox_owner_](pqxx::work& tx) -> result<std::vector<created_inbox>> {
@@ -192,7 +191,7 @@ boost::asio::awaitable<result<std::vector<created_inbox>>> inbox_store::create_o
         });
 }
 
-boost::asio::awaitable<result<inbox>> inbox_store::find(account_id account, inbox_id id)
+awaitable<result<inbox>> inbox_store::find(account_id account, inbox_id id)
 {
     return db_.transact([account, id](pqxx::work& tx) -> result<inbox> {
         auto found = find_in(tx, account, id);
@@ -202,14 +201,13 @@ boost::asio::awaitable<result<inbox>> inbox_store::find(account_id account, inbo
     });
 }
 
-boost::asio::awaitable<std::int64_t> inbox_store::count_live(account_id account)
+awaitable<std::int64_t> inbox_store::count_live(account_id account)
 {
     return db_.transact(
         [account](pqxx::work& tx) { return tx.exec_prepared1(live_inboxes.name, account.text())[0].as<std::int64_t>(); });
 }
 
-boost::asio::awaitable<result<page<inbox>>> inbox_store::list(account_id account, inbox_filter filter, int limit,
-                                                              std::string cursor)
+awaitable<result<page<inbox>>> inbox_store::list(account_id account, inbox_filter filter, int limit, std::string cursor)
 {
     return db_.transact([account, filter = std::move(filter), limit, cursor = std::move(cursor)](pqxx::work& tx) {
         return list_inboxes(tx, account, filter, limit, cursor);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "common/core/awaitable.hpp"
 #include "common/outbox/outbox.hpp"
 #include "common/plans/account_state.hpp"
 #include "common/postgres/pool.hpp"
@@ -55,9 +56,6 @@ result<std::chrono::seconds> choose_life(const plans::plan_limits& limits, std::
 class inbox_store
 {
 public:
-    template <class T = void>
-    using awaitable = boost::asio::awaitable<T>;
-
     // Events are written as owned by `outbox_owner`.
     inbox_store(postgres::pool& db, std::string outbox_owner);
 

@@ -124,7 +124,7 @@ mail_store::mail_store(runtime::host& host, postgres::pool& db, inbox_bounds bou
     db_.prepare(find_emails);
 }
 
-boost::asio::awaitable<std::vector<stored_message>> mail_store::store(mail_batch batch)
+awaitable<std::vector<stored_message>> mail_store::store(mail_batch batch)
 {
     auto found = std::make_shared<answers>();
     auto outcome = co_await attempt(batch, found);
@@ -148,7 +148,7 @@ boost::asio::awaitable<std::vector<stored_message>> mail_store::store(mail_batch
     co_return std::move(*found);
 }
 
-boost::asio::awaitable<mail_store::attempt_outcome> mail_store::attempt(const mail_batch& batch, std::shared_ptr<answers> found)
+awaitable<mail_store::attempt_outcome> mail_store::attempt(const mail_batch& batch, std::shared_ptr<answers> found)
 {
     found->clear();
     try {
@@ -175,7 +175,7 @@ boost::asio::awaitable<mail_store::attempt_outcome> mail_store::attempt(const ma
     }
 }
 
-boost::asio::awaitable<void> mail_store::run_statement(const mail_batch& batch, std::shared_ptr<answers> found)
+awaitable<void> mail_store::run_statement(const mail_batch& batch, std::shared_ptr<answers> found)
 {
     return db_.run([batch, found, owner = host_.instance(), bounds = bounds_](pqxx::connection_base& connection) {
         const parameters given(batch);
@@ -193,7 +193,7 @@ boost::asio::awaitable<void> mail_store::run_statement(const mail_batch& batch, 
 }
 
 // smtp.md 4b: there is the transaction's end to wait for, then the email ids say how it ended.
-boost::asio::awaitable<void> mail_store::resolve(const mail_batch& batch, std::shared_ptr<answers> found)
+awaitable<void> mail_store::resolve(const mail_batch& batch, std::shared_ptr<answers> found)
 {
     const auto deadline = std::chrono::steady_clock::now() + patience;
     boost::asio::steady_timer timer(host_.executor());
@@ -213,7 +213,7 @@ boost::asio::awaitable<void> mail_store::resolve(const mail_batch& batch, std::s
     found->assign(batch.size(), std::nullopt);
 }
 
-boost::asio::awaitable<mail_store::answers> mail_store::look_for(const mail_batch& batch)
+awaitable<mail_store::answers> mail_store::look_for(const mail_batch& batch)
 {
     return db_.transact([batch](pqxx::work& tx) {
         std::vector<account_id> accounts;

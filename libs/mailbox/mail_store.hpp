@@ -1,5 +1,6 @@
 #pragma once
 
+#include "common/core/awaitable.hpp"
 #include "common/outbox/outbox.hpp"
 #include "common/postgres/pool.hpp"
 #include "mailbox/types.hpp"
@@ -78,9 +79,6 @@ struct inbox_bounds
 class mail_store
 {
 public:
-    template <class T = void>
-    using awaitable = boost::asio::awaitable<T>;
-
     // The pool's own connections: one for each batch under way at once, and one more for what became of lost ones.
     mail_store(runtime::host& host, postgres::pool& db, inbox_bounds bounds);
 

@@ -40,7 +40,7 @@ constexpr const char* past = R"(
 
 partition_store::partition_store(postgres::pool& db) : db_(db) {}
 
-boost::asio::awaitable<void> partition_store::ensure_email_days(int days_ahead)
+awaitable<void> partition_store::ensure_email_days(int days_ahead)
 {
     return db_.transact([days_ahead](pqxx::work& tx) {
         tx.exec0(short_lock_wait);
@@ -48,7 +48,7 @@ boost::asio::awaitable<void> partition_store::ensure_email_days(int days_ahead)
     });
 }
 
-boost::asio::awaitable<std::vector<time_point>> partition_store::missing_body_hours(int hours_ahead)
+awaitable<std::vector<time_point>> partition_store::missing_body_hours(int hours_ahead)
 {
     return db_.transact([hours_ahead](pqxx::work& tx) {
         std::vector<time_point> hours;
@@ -58,7 +58,7 @@ boost::asio::awaitable<std::vector<time_point>> partition_store::missing_body_ho
     });
 }
 
-boost::asio::awaitable<void> partition_store::ensure_body_hour(time_point hour)
+awaitable<void> partition_store::ensure_body_hour(time_point hour)
 {
     return db_.transact([hour](pqxx::work& tx) {
         tx.exec0(short_lock_wait);
@@ -66,7 +66,7 @@ boost::asio::awaitable<void> partition_store::ensure_body_hour(time_point hour)
     });
 }
 
-boost::asio::awaitable<std::vector<std::string>> partition_store::past_partitions()
+awaitable<std::vector<std::string>> partition_store::past_partitions()
 {
     return db_.transact([](pqxx::work& tx) {
         std::vector<std::string> names;
@@ -76,7 +76,7 @@ boost::asio::awaitable<std::vector<std::string>> partition_store::past_partition
     });
 }
 
-boost::asio::awaitable<bool> partition_store::drop_if_empty(std::string partition)
+awaitable<bool> partition_store::drop_if_empty(std::string partition)
 {
     return db_.transact([partition = std::move(partition)](pqxx::work& tx) {
         const auto table = "mailbox." + tx.quote_name(partition);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "common/core/awaitable.hpp"
 #include "common/postgres/pool.hpp"
 #include "mailbox/types.hpp"
 
@@ -14,9 +15,6 @@ namespace tempinbox::mailbox {
 class partition_store
 {
 public:
-    template <class T = void>
-    using awaitable = boost::asio::awaitable<T>;
-
     explicit partition_store(postgres::pool& db);
 
     // Today, the days after it.

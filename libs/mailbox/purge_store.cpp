@@ -126,12 +126,12 @@ purge_store::purge_store(postgres::pool& db) : db_(db)
         db_.prepare(statement);
 }
 
-boost::asio::awaitable<purge_batch> purge_store::purge_mail()
+awaitable<purge_batch> purge_store::purge_mail()
 {
     return db_.transact([](pqxx::work& tx) { return purge_in(tx); });
 }
 
-boost::asio::awaitable<purge_batch> purge_store::forget_inboxes(std::chrono::seconds kept)
+awaitable<purge_batch> purge_store::forget_inboxes(std::chrono::seconds kept)
 {
     return db_.transact([kept](pqxx::work& tx) {
         const auto inboxes = tx.exec_prepared(forget_ended.name, static_cast<std::int64_t>(kept.count())).affected_rows();

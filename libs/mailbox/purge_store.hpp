@@ -1,5 +1,6 @@
 #pragma once
 
+#include "common/core/awaitable.hpp"
 #include "common/postgres/pool.hpp"
 #include "mailbox/types.hpp"
 
@@ -23,9 +24,6 @@ struct purge_batch
 class purge_store
 {
 public:
-    template <class T = void>
-    using awaitable = boost::asio::awaitable<T>;
-
     static constexpr int batch_size = 500;
 
     explicit purge_store(postgres::pool& db);

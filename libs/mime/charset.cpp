@@ -93,6 +93,36 @@ private:
     iconv_t handle_;
 };
 
+// RFC 1843: GB 2312 pairs between ~{ and ~}, their high bits off. iconv does not know it.
+std::string hz_to_gb18030(std::string_view bytes)
+{
+    std::string pairs;
+    bool is_gb = false;
+    for (std::size_t at = 0; at < bytes.size(); ++at) {
+        const auto two = bytes.substr(at, 2);
+        if (two == "~{" || two == "~}") {
+            is_gb = two == "~{";
+            ++at;
+        } else if (!is_gb && (two == "~~" || two == "~\n")) {
+            if (two == "~~")
+                pairs.push_back('~');
+            ++at;
+        } else if (bytes[at] == '\n') {
+            is_gb = false;
+            pairs.push_back('\n');
+        } else {
+            pairs.push_back(is_gb && bytes[at] > 0x20 ? static_cast<char>(bytes[at] | 0x80) : bytes[at]);
+        }
+    }
+    return pairs;
+}
+
+bool is_hz(std::string_view charset)
+{
+    const auto name = to_lower_ascii(trim(charset));
+    return name == "hz-gb-2312" || name == "hz";
+}
+
 std::string iconv_name(std::string_view charset)
 {
     const auto wanted = to_lower_ascii(trim(charset));
@@ -107,6 +137,8 @@ std::string iconv_name(std::string_view charset)
 
 std::string to_utf8(std::string_view bytes, std::string_view charset)
 {
+    if (is_hz(charset))
+        return to_utf8(hz_to_gb18030(bytes), "GB18030");
     const auto name = iconv_name(charset);
     const bool is_plain_label = name.empty() || name == "WINDOWS-1252" || name == "utf-8" || name == "UTF-8";
     if (is_plain_label && is_valid_utf8(bytes) &&

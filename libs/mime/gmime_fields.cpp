@@ -88,6 +88,13 @@ void collect(InternetAddressList* list, std::size_t most, int depth, std::vector
     }
 }
 
+// Groups do not nest (RFC 5322 3.4), but GMime follows them as if they did, on the stack.
+bool could_nest_deep(std::string_view value)
+{
+    constexpr std::ptrdiff_t most_colons = 1'000;
+    return std::count(value.begin(), value.end(), ':') > most_colons;
+}
+
 // `Undisclosed recipients:;`: no address is meant.
 bool is_empty_group(std::string_view value)
 {
@@ -114,12 +121,13 @@ content_type parse_content_type(const std::string& value)
     }
     const auto major = to_lower_ascii(text_of(g_mime_content_type_get_media_type(given.get())));
     const auto minor = to_lower_ascii(text_of(g_mime_content_type_get_media_subtype(given.get())));
-    if (is_token(major) && is_token(minor)) {
+    const auto named = trim(std::string_view(value).substr(0, value.find(';')));
+    if (is_token(major) && is_token(minor) && named.find('/') != std::string_view::npos) {
         parsed.type = major + "/" + minor;
     } else {
+        // RFC 2045 5.2 takes what is no type/subtype for plain text; here that is so for those that say text.
         parsed.is_broken = true;
-        // RFC 2045 5.2: what is no type/subtype is plain text; that is kept for those that begin with the word.
-        const auto word = to_lower_ascii(trim(std::string_view(value).substr(0, value.find_first_of(";/"))));
+        const auto word = to_lower_ascii(trim(named.substr(0, named.find('/'))));
         parsed.type = word == "text" ? "text/plain" : "application/octet-stream";
     }
     GMimeParamList* parameters = g_mime_content_type_get_parameters(given.get());
@@ -148,7 +156,8 @@ disposition parse_disposition(const std::string& value)
 std::vector<mailbox_address> parse_addresses(const std::string& value, std::size_t most)
 {
     std::vector<mailbox_address> found;
-    const owned<InternetAddressList> list(internet_address_list_parse(options(), value.c_str()));
+    const owned<InternetAddressList> list(could_nest_deep(value) ? nullptr
+                                                                 : internet_address_list_parse(options(), value.c_str()));
     if (list)
         collect(list.get(), most, 0, found);
     if (found.empty() && !trim(value).empty() && !is_empty_group(value)) {

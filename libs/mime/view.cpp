@@ -212,12 +212,18 @@ private:
             defects_.insert("bare_newline");
     }
 
+    // memchr is what makes this cheap.
     static bool has_bare_newline(std::string_view raw)
     {
-        for (auto at = raw.find_first_of("\r\n"); at != std::string_view::npos; at = raw.find_first_of("\r\n", at + 2))
-            if (raw.substr(at, 2) != "\r\n")
+        for (std::size_t at = 0;;) {
+            const auto newline = std::min(raw.find('\n', at), raw.size());
+            const auto carriage = std::min(raw.substr(0, newline).find('\r', at), raw.size());
+            if (newline == raw.size())
+                return carriage < raw.size();
+            if (carriage + 1 != newline)
                 return true;
-        return false;
+            at = newline + 1;
+        }
     }
 
     // The beginning of the text on one line.

@@ -6,8 +6,6 @@
 namespace tempinbox::ctl {
 namespace {
 
-using boost::asio::awaitable;
-
 constexpr std::size_t page_size = 500;
 constexpr const char* plan_names = "free, starter, pass7, pro, business or premium";
 

@@ -1,9 +1,8 @@
 #pragma once
 
+#include "common/core/awaitable.hpp"
 #include "common/core/errors.hpp"
 #include "tempinboxctl/answer.hpp"
-
-#include <boost/asio/awaitable.hpp>
 
 #include <functional>
 #include <map>
@@ -74,7 +73,7 @@ struct command
     std::string purpose;
     std::vector<positional> positionals;
     std::vector<option> options;
-    std::function<boost::asio::awaitable<result<answer>>(session&, arguments)> run;
+    std::function<awaitable<result<answer>>(session&, arguments)> run;
 
     explicit command(std::string words, std::string text) : name(std::move(words)), purpose(std::move(text)) {}
 };

@@ -7,8 +7,6 @@
 namespace tempinbox::ctl {
 namespace {
 
-using boost::asio::awaitable;
-
 record to_record(const inbox::v1::Domain& shown)
 {
     record fields;

@@ -5,8 +5,6 @@
 namespace tempinbox::ctl {
 namespace {
 
-using boost::asio::awaitable;
-
 awaitable<result<answer>> create(session& suite, arguments given)
 {
     const auto account = co_await suite.find_account(given.at("ACCOUNT"));

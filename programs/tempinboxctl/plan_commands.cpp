@@ -7,8 +7,6 @@
 namespace tempinbox::ctl {
 namespace {
 
-using boost::asio::awaitable;
-
 record to_record(const accounts::plan& shown)
 {
     const auto& limits = shown.limits;

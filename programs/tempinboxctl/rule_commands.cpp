@@ -8,7 +8,6 @@
 namespace tempinbox::ctl {
 namespace {
 
-using boost::asio::awaitable;
 using namespace webhooks::v1;
 
 // Fields as in the API; the id is called `id` there.

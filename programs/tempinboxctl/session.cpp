@@ -107,7 +107,7 @@ kafka::settings session::kafka() const
     return cluster;
 }
 
-boost::asio::awaitable<result<accounts::account>> session::find_account(std::string id_or_email)
+awaitable<result<accounts::account>> session::find_account(std::string id_or_email)
 {
     if (const auto id = uuid::parse(id_or_email))
         return accounts().find(account_id{*id});

@@ -4,6 +4,7 @@
 #include "accounts/key_store.hpp"
 #include "accounts/plan_store.hpp"
 #include "common/config/reader.hpp"
+#include "common/core/awaitable.hpp"
 #include "common/kafka/settings.hpp"
 #include "common/rpc/client.hpp"
 #include "common/runtime/host.hpp"
@@ -44,7 +45,7 @@ public:
     kafka::settings kafka() const;
 
     // By id or email address.
-    boost::asio::awaitable<result<accounts::account>> find_account(std::string id_or_email);
+    awaitable<result<accounts::account>> find_account(std::string id_or_email);
 
 private:
     postgres::pool& db();

@@ -10,8 +10,6 @@
 namespace tempinbox::ctl {
 namespace {
 
-using boost::asio::awaitable;
-
 constexpr std::int64_t default_patience_seconds = 60;
 
 result<std::string> read_file(const std::string& path)

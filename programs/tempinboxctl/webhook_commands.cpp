@@ -7,7 +7,6 @@
 namespace tempinbox::ctl {
 namespace {
 
-using boost::asio::awaitable;
 using namespace webhooks::v1;
 
 constexpr int page_size = 100;

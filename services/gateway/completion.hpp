@@ -1,8 +1,9 @@
 #pragma once
 
+#include "common/core/awaitable.hpp"
+
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/as_tuple.hpp>
-#include <boost/asio/awaitable.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
@@ -27,7 +28,7 @@ public:
     bool is_set() const { return is_set_; }
 
     // False when the deadline passed first.
-    boost::asio::awaitable<bool> wait_until(std::chrono::steady_clock::time_point deadline)
+    awaitable<bool> wait_until(std::chrono::steady_clock::time_point deadline)
     {
         if (is_set_)
             co_return true;

@@ -40,7 +40,7 @@ std::vector<quota_replica> quota_replicas(runtime::host& host, const std::vector
 
 // An operation on one of the clients.
 template <class Client>
-api_handler on(Client& client, http::awaitable<http::response> (*handle)(const http::request&, const caller&, Client&))
+api_handler on(Client& client, awaitable<http::response> (*handle)(const http::request&, const caller&, Client&))
 {
     return [&client, handle](const http::request& received, const caller& who) { return handle(received, who, client); };
 }
@@ -99,7 +99,7 @@ service::service(runtime::host& host, settings chosen)
     db_.require_schema("accounts", schema_version);
 }
 
-http::awaitable<http::response> service::answer(http::request& received)
+awaitable<http::response> service::answer(http::request& received)
 {
     if (pipeline::serves(received.path))
         return api_.answer(received);
@@ -116,7 +116,7 @@ void service::start()
     server_.start();
 }
 
-runtime::awaitable<void> service::drain()
+awaitable<void> service::drain()
 {
     co_await server_.drain(host_.settings().drain_timeout - publish_patience);
     keys_.stop();

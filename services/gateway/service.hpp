@@ -3,6 +3,7 @@
 #include "accounts/account_store.hpp"
 #include "accounts/key_store.hpp"
 #include "common/admin/listener.hpp"
+#include "common/core/awaitable.hpp"
 #include "common/http/server.hpp"
 #include "common/kafka/producer.hpp"
 #include "common/outbox/outbox.hpp"
@@ -26,10 +27,10 @@ public:
     service(runtime::host& host, settings chosen);
 
     void start() override;
-    runtime::awaitable<void> drain() override;
+    awaitable<void> drain() override;
 
 private:
-    http::awaitable<http::response> answer(http::request& received);
+    awaitable<http::response> answer(http::request& received);
 
     runtime::host& host_;
     settings settings_;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "common/core/awaitable.hpp"
 #include "common/kafka/consumer.hpp"
 #include "mailbox/account_store.hpp"
 
@@ -9,9 +10,6 @@ namespace tempinbox::inbox {
 class account_updates
 {
 public:
-    template <class T = void>
-    using awaitable = boost::asio::awaitable<T>;
-
     account_updates(runtime::host& host, const kafka::settings& cluster, mailbox::account_store& accounts);
 
     void start() { consumer_.start(); }

@@ -14,7 +14,7 @@ void domain_calls::add_to(rpc::server& server)
                                                                 [this](const v1::ListDomainsRequest&) { return list(); });
 }
 
-boost::asio::awaitable<result<v1::AddDomainResponse>> domain_calls::add(v1::AddDomainRequest request)
+awaitable<result<v1::AddDomainResponse>> domain_calls::add(v1::AddDomainRequest request)
 {
     const auto name = mailbox::parse_domain(request.domain());
     if (!name)
@@ -40,7 +40,7 @@ boost::asio::awaitable<result<v1::AddDomainResponse>> domain_calls::add(v1::AddD
     co_return response;
 }
 
-boost::asio::awaitable<result<v1::ListDomainsResponse>> domain_calls::list()
+awaitable<result<v1::ListDomainsResponse>> domain_calls::list()
 {
     const auto domains = co_await domains_.list();
     v1::ListDomainsResponse response;

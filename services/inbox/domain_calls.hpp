@@ -1,5 +1,6 @@
 #pragma once
 
+#include "common/core/awaitable.hpp"
 #include "common/outbox/outbox.hpp"
 #include "common/rpc/server.hpp"
 #include "mailbox/domain_store.hpp"
@@ -13,9 +14,6 @@ namespace tempinbox::inbox {
 class domain_calls
 {
 public:
-    template <class T = void>
-    using awaitable = boost::asio::awaitable<T>;
-
     domain_calls(mailbox::domain_store& domains, mailbox::inbox_store& inboxes, outbox::publisher& publisher)
         : domains_(domains),
           inboxes_(inboxes),

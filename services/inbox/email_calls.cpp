@@ -14,7 +14,7 @@ void email_calls::add_to(rpc::server& server)
         service + "GetEmail", [this](v1::GetEmailRequest request) { return get(std::move(request)); });
 }
 
-boost::asio::awaitable<result<v1::ListEmailsResponse>> email_calls::list(v1::ListEmailsRequest request)
+awaitable<result<v1::ListEmailsResponse>> email_calls::list(v1::ListEmailsRequest request)
 {
     const auto account = account_id::parse(request.account_id());
     if (!account)
@@ -38,7 +38,7 @@ boost::asio::awaitable<result<v1::ListEmailsResponse>> email_calls::list(v1::Lis
     co_return response;
 }
 
-boost::asio::awaitable<result<v1::GetEmailResponse>> email_calls::get(v1::GetEmailRequest request)
+awaitable<result<v1::GetEmailResponse>> email_calls::get(v1::GetEmailRequest request)
 {
     const auto account = account_id::parse(request.account_id());
     if (!account)

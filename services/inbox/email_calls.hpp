@@ -1,5 +1,6 @@
 #pragma once
 
+#include "common/core/awaitable.hpp"
 #include "common/rpc/server.hpp"
 #include "inbox/mail_reader.hpp"
 #include "mailbox/email_store.hpp"
@@ -12,9 +13,6 @@ namespace tempinbox::inbox {
 class email_calls
 {
 public:
-    template <class T = void>
-    using awaitable = boost::asio::awaitable<T>;
-
     email_calls(mailbox::email_store& emails, mail_reader& reader) : emails_(emails), reader_(reader) {}
 
     void add_to(rpc::server& server);

@@ -32,7 +32,7 @@ expiry::expiry(runtime::host& host, mailbox::expiry_store& store, outbox::publis
       task_(host, "inboxes not expired", [this] { return round(); })
 {}
 
-boost::asio::awaitable<result<void>> expiry::end(account_id account, inbox_id id)
+awaitable<result<void>> expiry::end(account_id account, inbox_id id)
 {
     auto batch = co_await store_.expire(account, id);
     if (!batch)
@@ -42,7 +42,7 @@ boost::asio::awaitable<result<void>> expiry::end(account_id account, inbox_id id
     co_return result<void>{};
 }
 
-boost::asio::awaitable<std::chrono::microseconds> expiry::round()
+awaitable<std::chrono::microseconds> expiry::round()
 {
     auto batch = co_await store_.expire_due();
     if (!batch.ended.empty()) {

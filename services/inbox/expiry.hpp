@@ -1,5 +1,6 @@
 #pragma once
 
+#include "common/core/awaitable.hpp"
 #include "common/metrics/registry.hpp"
 #include "common/outbox/outbox.hpp"
 #include "common/runtime/repeated_task.hpp"
@@ -15,9 +16,6 @@ std::chrono::microseconds pause_after(std::size_t ended, std::optional<std::chro
 class expiry
 {
 public:
-    template <class T = void>
-    using awaitable = boost::asio::awaitable<T>;
-
     expiry(runtime::host& host, mailbox::expiry_store& store, outbox::publisher& publisher);
 
     void start() { task_.start(); }

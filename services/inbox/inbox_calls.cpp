@@ -30,7 +30,7 @@ void inbox_calls::add_to(rpc::server& server)
         service + "CountInboxes", [this](v1::CountInboxesRequest request) { return count(std::move(request)); });
 }
 
-boost::asio::awaitable<result<v1::CreateInboxResponse>> inbox_calls::create(v1::CreateInboxRequest request)
+awaitable<result<v1::CreateInboxResponse>> inbox_calls::create(v1::CreateInboxRequest request)
 {
     auto wanted = read_new_inbox(request);
     if (!wanted)
@@ -49,7 +49,7 @@ boost::asio::awaitable<result<v1::CreateInboxResponse>> inbox_calls::create(v1::
     co_return response;
 }
 
-boost::asio::awaitable<result<v1::GetInboxResponse>> inbox_calls::get(v1::GetInboxRequest request)
+awaitable<result<v1::GetInboxResponse>> inbox_calls::get(v1::GetInboxRequest request)
 {
     const auto account = account_id::parse(request.account_id());
     if (!account)
@@ -66,7 +66,7 @@ boost::asio::awaitable<result<v1::GetInboxResponse>> inbox_calls::get(v1::GetInb
     co_return response;
 }
 
-boost::asio::awaitable<result<v1::ListInboxesResponse>> inbox_calls::list(v1::ListInboxesRequest request)
+awaitable<result<v1::ListInboxesResponse>> inbox_calls::list(v1::ListInboxesRequest request)
 {
     const auto account = account_id::parse(request.account_id());
     if (!account)
@@ -88,7 +88,7 @@ boost::asio::awaitable<result<v1::ListInboxesResponse>> inbox_calls::list(v1::Li
     co_return response;
 }
 
-boost::asio::awaitable<result<v1::DeleteInboxResponse>> inbox_calls::remove(v1::DeleteInboxRequest request)
+awaitable<result<v1::DeleteInboxResponse>> inbox_calls::remove(v1::DeleteInboxRequest request)
 {
     const auto account = account_id::parse(request.account_id());
     if (!account)
@@ -103,7 +103,7 @@ boost::asio::awaitable<result<v1::DeleteInboxResponse>> inbox_calls::remove(v1::
     co_return v1::DeleteInboxResponse();
 }
 
-boost::asio::awaitable<result<v1::CountInboxesResponse>> inbox_calls::count(v1::CountInboxesRequest request)
+awaitable<result<v1::CountInboxesResponse>> inbox_calls::count(v1::CountInboxesRequest request)
 {
     const auto account = account_id::parse(request.account_id());
     if (!account)

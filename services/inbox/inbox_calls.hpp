@@ -1,5 +1,6 @@
 #pragma once
 
+#include "common/core/awaitable.hpp"
 #include "common/outbox/outbox.hpp"
 #include "common/rpc/server.hpp"
 #include "inbox/expiry.hpp"
@@ -14,9 +15,6 @@ namespace tempinbox::inbox {
 class inbox_calls
 {
 public:
-    template <class T = void>
-    using awaitable = boost::asio::awaitable<T>;
-
     inbox_calls(runtime::host& host, mailbox::inbox_store& inboxes, expiry& ending, outbox::publisher& publisher,
                 partition_upkeep& partitions);
 

@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::size_t most_bytes = 256 * 1024 * 1024;
 
-boost::asio::awaitable<mime::view> read_on_this_thread(std::string raw)
+awaitable<mime::view> read_on_this_thread(std::string raw)
 {
     co_return mime::read_view(raw);
 }
@@ -28,7 +28,7 @@ private:
 
 } // namespace
 
-boost::asio::awaitable<result<mime::view>> mail_reader::read(std::string raw)
+awaitable<result<mime::view>> mail_reader::read(std::string raw)
 {
     if (bytes_under_way_ + raw.size() > most_bytes && bytes_under_way_ > 0)
         co_return failure{errc::unavailable, "Too many large messages are being read; try again"};

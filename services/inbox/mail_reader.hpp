@@ -1,9 +1,9 @@
 #pragma once
 
+#include "common/core/awaitable.hpp"
 #include "common/core/errors.hpp"
 #include "mime/view.hpp"
 
-#include <boost/asio/awaitable.hpp>
 #include <boost/asio/thread_pool.hpp>
 
 #include <cstddef>
@@ -16,9 +16,6 @@ namespace tempinbox::inbox {
 class mail_reader
 {
 public:
-    template <class T = void>
-    using awaitable = boost::asio::awaitable<T>;
-
     explicit mail_reader(int threads) : threads_(static_cast<std::size_t>(threads)) {}
 
     awaitable<result<mime::view>> read(std::string raw);

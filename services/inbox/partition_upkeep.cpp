@@ -28,7 +28,7 @@ void partition_upkeep::note_end(time_point ends_at)
         task_.wake();
 }
 
-boost::asio::awaitable<std::chrono::microseconds> partition_upkeep::round()
+awaitable<std::chrono::microseconds> partition_upkeep::round()
 {
     co_await store_.ensure_email_days(days_ahead);
     const auto missing = co_await store_.missing_body_hours(hours_ahead);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "common/core/awaitable.hpp"
 #include "common/runtime/repeated_task.hpp"
 #include "mailbox/partition_store.hpp"
 
@@ -11,9 +12,6 @@ namespace tempinbox::inbox {
 class partition_upkeep
 {
 public:
-    template <class T = void>
-    using awaitable = boost::asio::awaitable<T>;
-
     partition_upkeep(runtime::host& host, mailbox::partition_store& store);
 
     void start() { task_.start(); }

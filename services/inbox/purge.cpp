@@ -25,13 +25,13 @@ void purge::start()
     inbox_task_.start();
 }
 
-boost::asio::awaitable<void> purge::stop()
+awaitable<void> purge::stop()
 {
     co_await mail_task_.stop();
     co_await inbox_task_.stop();
 }
 
-boost::asio::awaitable<std::chrono::microseconds> purge::purge_mail()
+awaitable<std::chrono::microseconds> purge::purge_mail()
 {
     const auto batch = co_await store_.purge_mail();
     emails_.Increment(static_cast<double>(batch.emails));
@@ -39,7 +39,7 @@ boost::asio::awaitable<std::chrono::microseconds> purge::purge_mail()
     co_return batch.is_full ? breath : interval_;
 }
 
-boost::asio::awaitable<std::chrono::microseconds> purge::forget_inboxes()
+awaitable<std::chrono::microseconds> purge::forget_inboxes()
 {
     const auto batch = co_await store_.forget_inboxes(kept_);
     co_return batch.is_full ? breath : std::chrono::milliseconds(std::chrono::minutes(1));

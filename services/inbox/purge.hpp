@@ -1,5 +1,6 @@
 #pragma once
 
+#include "common/core/awaitable.hpp"
 #include "common/metrics/registry.hpp"
 #include "common/runtime/repeated_task.hpp"
 #include "mailbox/purge_store.hpp"
@@ -11,9 +12,6 @@ namespace tempinbox::inbox {
 class purge
 {
 public:
-    template <class T = void>
-    using awaitable = boost::asio::awaitable<T>;
-
     // Mail is looked for every `interval`; an inbox is forgotten `kept` after its end.
     purge(runtime::host& host, mailbox::purge_store& store, std::chrono::milliseconds interval, std::chrono::seconds kept);
 

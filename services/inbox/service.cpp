@@ -58,7 +58,7 @@ void service::start()
     purge_.start();
 }
 
-boost::asio::awaitable<void> service::drain()
+awaitable<void> service::drain()
 {
     // Calls first, since they publish; the broker last.
     const auto patience = host_.settings().drain_timeout / 2;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "common/admin/listener.hpp"
+#include "common/core/awaitable.hpp"
 #include "common/kafka/producer.hpp"
 #include "common/outbox/outbox.hpp"
 #include "common/postgres/pool.hpp"
@@ -25,7 +26,7 @@ public:
     service(runtime::host& host, const settings& chosen);
 
     void start() override;
-    runtime::awaitable<void> drain() override;
+    awaitable<void> drain() override;
 
     host_port rpc_address() const { return server_.local_address(); }
 

@@ -22,7 +22,7 @@ account_updates::account_updates(runtime::host& host, const kafka::settings& clu
       consumer_(host, membership(cluster), [this](const std::vector<kafka::record>& batch) { return handle(batch); })
 {}
 
-boost::asio::awaitable<void> account_updates::handle(const std::vector<kafka::record>& batch)
+awaitable<void> account_updates::handle(const std::vector<kafka::record>& batch)
 {
     std::vector<plans::account_state> states;
     std::vector<account_id> removed;

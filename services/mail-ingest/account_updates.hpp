@@ -1,5 +1,6 @@
 #pragma once
 
+#include "common/core/awaitable.hpp"
 #include "common/kafka/consumer.hpp"
 #include "mailbox/account_store.hpp"
 
@@ -10,9 +11,6 @@ namespace tempinbox::mail_ingest {
 class account_updates
 {
 public:
-    template <class T = void>
-    using awaitable = boost::asio::awaitable<T>;
-
     account_updates(runtime::host& host, const kafka::settings& cluster, postgres::pool& db);
 
     void start() { consumer_.start(); }

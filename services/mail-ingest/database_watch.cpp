@@ -18,7 +18,7 @@ bool database_watch::is_away() const
     return away_since_ && std::chrono::steady_clock::now() - *away_since_ > patience;
 }
 
-boost::asio::awaitable<std::chrono::microseconds> database_watch::look()
+awaitable<std::chrono::microseconds> database_watch::look()
 {
     try {
         co_await ask();
@@ -30,7 +30,7 @@ boost::asio::awaitable<std::chrono::microseconds> database_watch::look()
     co_return between_looks;
 }
 
-boost::asio::awaitable<void> database_watch::ask()
+awaitable<void> database_watch::ask()
 {
     return db_.run([](pqxx::connection_base& connection) { pqxx::nontransaction(connection).exec("SELECT 1"); });
 }

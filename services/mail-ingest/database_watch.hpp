@@ -1,5 +1,6 @@
 #pragma once
 
+#include "common/core/awaitable.hpp"
 #include "common/postgres/pool.hpp"
 #include "common/runtime/repeated_task.hpp"
 
@@ -13,9 +14,6 @@ namespace tempinbox::mail_ingest {
 class database_watch
 {
 public:
-    template <class T = void>
-    using awaitable = boost::asio::awaitable<T>;
-
     database_watch(runtime::host& host, postgres::pool& db);
 
     void start() { task_.start(); }

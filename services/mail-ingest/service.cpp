@@ -52,7 +52,7 @@ void service::start()
     listener_.start();
 }
 
-runtime::awaitable<void> service::drain()
+awaitable<void> service::drain()
 {
     // Sessions first, since they store; then what was stored is published; the broker last.
     const auto patience = host_.settings().drain_timeout;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "common/admin/listener.hpp"
+#include "common/core/awaitable.hpp"
 #include "common/kafka/consumer.hpp"
 #include "common/kafka/producer.hpp"
 #include "common/outbox/outbox.hpp"
@@ -23,7 +24,7 @@ public:
     service(runtime::host& host, const settings& chosen);
 
     void start() override;
-    runtime::awaitable<void> drain() override;
+    awaitable<void> drain() override;
 
     host_port smtp_address() const { return listener_.local_address(); }
 

@@ -5,7 +5,7 @@
 
 namespace tempinbox::mail_ingest {
 
-boost::asio::awaitable<bool> wait_point::wait()
+awaitable<bool> wait_point::wait()
 {
     constexpr auto token = boost::asio::as_tuple(boost::asio::use_awaitable);
     if (!is_reached_)

@@ -1,6 +1,7 @@
 #pragma once
 
-#include <boost/asio/awaitable.hpp>
+#include "common/core/awaitable.hpp"
+
 #include <boost/asio/steady_timer.hpp>
 
 #include <chrono>
@@ -24,7 +25,7 @@ public:
     bool is_reached() const { return is_reached_; }
 
     // False when the deadline passed first.
-    boost::asio::awaitable<bool> wait();
+    awaitable<bool> wait();
 
 private:
     boost::asio::steady_timer timer_;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "common/core/awaitable.hpp"
 #include "common/core/time.hpp"
 #include "common/rpc/server.hpp"
 #include "rate-limit/quota_store.hpp"

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "common/core/awaitable.hpp"
 #include "common/core/ids.hpp"
 #include "common/postgres/pool.hpp"
 #include "rate-limit/quota_rule.hpp"
@@ -8,9 +9,6 @@
 #include <vector>
 
 namespace tempinbox::rate_limit {
-
-template <class T = void>
-using awaitable = boost::asio::awaitable<T>;
 
 // What one account asks for.
 struct ask

@@ -29,14 +29,14 @@ void service::start()
     forgetting_.start();
 }
 
-runtime::awaitable<void> service::drain()
+awaitable<void> service::drain()
 {
     co_await server_.drain(host_.settings().drain_timeout / 2);
     co_await forgetting_.stop();
     db_.stop();
 }
 
-runtime::awaitable<std::chrono::microseconds> service::forget_old_days()
+awaitable<std::chrono::microseconds> service::forget_old_days()
 {
     const auto forgotten = co_await quotas_.forget_before(day_of(host_.clock().now()) - kept_);
     if (forgotten > 0)

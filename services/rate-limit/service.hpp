@@ -1,6 +1,7 @@
 #pragma once
 
 #include "common/admin/listener.hpp"
+#include "common/core/awaitable.hpp"
 #include "common/postgres/pool.hpp"
 #include "common/rpc/server.hpp"
 #include "common/rpc/tokens.hpp"
@@ -18,10 +19,10 @@ class service final : public runtime::service
 public:
     service(runtime::host& host, settings chosen);
     void start() override;
-    runtime::awaitable<void> drain() override;
+    awaitable<void> drain() override;
 
 private:
-    runtime::awaitable<std::chrono::microseconds> forget_old_days();
+    awaitable<std::chrono::microseconds> forget_old_days();
 
     runtime::host& host_;
     std::chrono::days kept_;

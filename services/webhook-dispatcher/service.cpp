@@ -61,7 +61,7 @@ void service::start()
     consumer_.start();
 }
 
-runtime::awaitable<void> service::drain()
+awaitable<void> service::drain()
 {
     // No new work first, then what is under way, then writing down what came of it.
     const auto patience = host_.settings().drain_timeout;

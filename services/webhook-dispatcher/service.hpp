@@ -1,5 +1,6 @@
 #pragma once
 
+#include "common/core/awaitable.hpp"
 #include "webhook-dispatcher/api/rule_calls.hpp"
 #include "webhook-dispatcher/api/webhook_calls.hpp"
 #include "webhook-dispatcher/delivery/claimer.hpp"
@@ -23,7 +24,7 @@ public:
     service(runtime::host& host, settings chosen);
 
     void start() override;
-    runtime::awaitable<void> drain() override;
+    awaitable<void> drain() override;
 
     host_port rpc_address() const { return server_.local_address(); }
 

@@ -10,8 +10,6 @@
 namespace tempinbox::admin {
 namespace {
 
-using http::awaitable;
-
 constexpr std::string_view plain_text = "text/plain; charset=utf-8";
 // Prometheus text format, version 0.0.4.
 constexpr std::string_view metrics_text = "text/plain; version=0.0.4; charset=utf-8";

@@ -1,6 +1,7 @@
 #include "common/core/text.hpp"
 
 #include <cstdint>
+#include <cstring>
 
 namespace tempinbox {
 namespace {
@@ -28,6 +29,19 @@ std::size_t sequence_length(std::string_view text, std::size_t at)
     return 0;
 }
 
+// How many bytes from `at` on are surely ASCII: whole words of eight, since most text is nothing else.
+std::size_t ascii_length(std::string_view text, std::size_t at)
+{
+    constexpr std::uint64_t high_bits = 0x8080808080808080;
+    const auto start = at;
+    for (std::uint64_t word = 0; at + sizeof word <= text.size(); at += sizeof word) {
+        std::memcpy(&word, text.data() + at, sizeof word);
+        if ((word & high_bits) != 0)
+            break;
+    }
+    return at - start;
+}
+
 bool is_continuation(char c)
 {
     return (static_cast<std::uint8_t>(c) & 0xc0) == 0x80;
@@ -37,7 +51,7 @@ bool is_continuation(char c)
 
 bool is_valid_utf8(std::string_view text)
 {
-    for (std::size_t at = 0; at < text.size();) {
+    for (std::size_t at = ascii_length(text, 0); at < text.size(); at += ascii_length(text, at)) {
         const auto length = sequence_length(text, at);
         if (length == 0)
             return false;
@@ -48,6 +62,8 @@ bool is_valid_utf8(std::string_view text)
 
 std::string to_clean_utf8(std::string_view text)
 {
+    if (is_valid_utf8(text) && text.find('\0') == std::string_view::npos)
+        return std::string(text);
     std::string clean;
     clean.reserve(text.size());
     for (std::size_t at = 0; at < text.size();) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "common/core/awaitable.hpp"
 #include "common/core/errors.hpp"
 #include "common/http/message.hpp"
 #include "common/runtime/host.hpp"
@@ -20,7 +21,7 @@ std::string_view to_string(exchange_error error);
 
 // Resolves a host name to addresses; the default asks the system. A boost::system::system_error it throws ends as `resolve` with
 // its code.
-using resolver = std::function<boost::asio::awaitable<std::vector<boost::asio::ip::address>>(const std::string& host)>;
+using resolver = std::function<awaitable<std::vector<boost::asio::ip::address>>(const std::string& host)>;
 
 struct client_settings
 {

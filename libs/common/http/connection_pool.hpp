@@ -1,5 +1,6 @@
 #pragma once
 
+#include "common/core/awaitable.hpp"
 #include "common/http/transport.hpp"
 
 #include <boost/asio/io_context.hpp>

@@ -1,8 +1,8 @@
 #pragma once
 
+#include "common/core/awaitable.hpp"
 #include "common/core/errors.hpp"
 
-#include <boost/asio/awaitable.hpp>
 #include <boost/asio/ip/address.hpp>
 
 #include <functional>
@@ -13,9 +13,6 @@
 #include <vector>
 
 namespace tempinbox::http {
-
-template <class T = void>
-using awaitable = boost::asio::awaitable<T>;
 
 using header_list = std::vector<std::pair<std::string, std::string>>;
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "common/core/awaitable.hpp"
 #include "common/core/network.hpp"
 #include "common/http/message.hpp"
 #include "common/runtime/host.hpp"

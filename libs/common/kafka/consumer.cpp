@@ -230,7 +230,7 @@ void consumer::start()
     state_->poller = std::thread([me = state_.get()] { me->run(); });
 }
 
-asio::awaitable<void> consumer::stop()
+awaitable<void> consumer::stop()
 {
     const auto self = state_;
     self->is_stopping = true;

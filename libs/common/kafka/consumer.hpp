@@ -1,5 +1,6 @@
 #pragma once
 
+#include "common/core/awaitable.hpp"
 #include "common/kafka/message.hpp"
 #include "common/kafka/settings.hpp"
 #include "common/runtime/host.hpp"
@@ -27,7 +28,7 @@ struct consumer_settings
 class consumer
 {
 public:
-    using batch_handler = std::function<boost::asio::awaitable<void>(const std::vector<record>&)>;
+    using batch_handler = std::function<awaitable<void>(const std::vector<record>&)>;
 
     consumer(runtime::host& host, consumer_settings settings, batch_handler handle);
     ~consumer();
@@ -35,7 +36,7 @@ public:
 
     void start();
     // Stops polling, finishes the running batch, commits, leaves the group.
-    boost::asio::awaitable<void> stop();
+    awaitable<void> stop();
     // From now on no batch is handed over but the one that is; membership is kept alive.
     void pause();
     void resume();

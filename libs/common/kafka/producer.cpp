@@ -216,7 +216,7 @@ bool producer::send(message outgoing, outcome_handler on_outcome)
     return state_->send(outgoing, std::move(on_outcome));
 }
 
-boost::asio::awaitable<void> producer::flush(std::chrono::milliseconds patience)
+awaitable<void> producer::flush(std::chrono::milliseconds patience)
 {
     const auto self = state_;
     const auto deadline = steady::now() + patience;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "common/core/awaitable.hpp"
 #include "common/kafka/message.hpp"
 #include "common/kafka/settings.hpp"
 #include "common/runtime/host.hpp"
@@ -27,7 +28,7 @@ public:
     bool send(message outgoing, outcome_handler on_outcome);
 
     // Waits for what is queued, at most that long.
-    boost::asio::awaitable<void> flush(std::chrono::milliseconds patience);
+    awaitable<void> flush(std::chrono::milliseconds patience);
 
 private:
     struct state;

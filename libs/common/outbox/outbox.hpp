@@ -1,5 +1,6 @@
 #pragma once
 
+#include "common/core/awaitable.hpp"
 #include "common/core/ids.hpp"
 #include "common/kafka/producer.hpp"
 #include "common/postgres/pool.hpp"
@@ -49,7 +50,7 @@ public:
     // After the commit, on the loop.
     void publish(std::vector<row> committed);
     // Waits for what is queued, deletes what was acknowledged.
-    boost::asio::awaitable<void> drain(std::chrono::milliseconds patience);
+    awaitable<void> drain(std::chrono::milliseconds patience);
 
 private:
     struct state;

@@ -52,7 +52,7 @@ outbox_store::outbox_store(postgres::pool& db, const std::string& schema)
       measure_sql_(for_schema(measure_rows, schema))
 {}
 
-boost::asio::awaitable<std::vector<row>> outbox_store::claim(const std::string& owner, int limit)
+awaitable<std::vector<row>> outbox_store::claim(const std::string& owner, int limit)
 {
     return db_.transact([sql = claim_sql_, owner, limit](pqxx::work& tx) {
         std::vector<row> rows;
@@ -65,12 +65,12 @@ boost::asio::awaitable<std::vector<row>> outbox_store::claim(const std::string& 
     });
 }
 
-boost::asio::awaitable<void> outbox_store::remove(const std::vector<std::string>& ids)
+awaitable<void> outbox_store::remove(const std::vector<std::string>& ids)
 {
     return db_.transact([sql = remove_sql_, array = postgres::text_array(ids)](pqxx::work& tx) { tx.exec_params0(sql, array); });
 }
 
-boost::asio::awaitable<backlog> outbox_store::measure()
+awaitable<backlog> outbox_store::measure()
 {
     return db_.transact([sql = measure_sql_](pqxx::work& tx) {
         const auto columns = tx.exec1(sql);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "common/core/awaitable.hpp"
 #include "common/outbox/outbox.hpp"
 
 #include <string>
@@ -22,9 +23,9 @@ public:
 
     // Up to `limit` rows whose lease has ended, under a new lease of `owner`, ordered by (key, sequence). Others' claims are
     // skipped.
-    boost::asio::awaitable<std::vector<row>> claim(const std::string& owner, int limit);
-    boost::asio::awaitable<void> remove(const std::vector<std::string>& ids);
-    boost::asio::awaitable<backlog> measure();
+    awaitable<std::vector<row>> claim(const std::string& owner, int limit);
+    awaitable<void> remove(const std::vector<std::string>& ids);
+    awaitable<backlog> measure();
 
 private:
     postgres::pool& db_;

@@ -42,13 +42,13 @@ struct publisher::state : std::enable_shared_from_this<publisher::state>
     void send(row event, const std::shared_ptr<sweep>& part_of);
     void note(const std::string& id, bool acknowledged);
     void notify();
-    asio::awaitable<void> wait(asio::steady_timer& timer, steady::duration patience);
-    static asio::awaitable<void> run_deleter(std::shared_ptr<state> self);
-    asio::awaitable<bool> delete_some();
-    static asio::awaitable<void> run_sweeper(std::shared_ptr<state> self);
-    asio::awaitable<steady::duration> sweep_once();
-    asio::awaitable<std::vector<row>> claim();
-    asio::awaitable<void> measure();
+    awaitable<void> wait(asio::steady_timer& timer, steady::duration patience);
+    static awaitable<void> run_deleter(std::shared_ptr<state> self);
+    awaitable<bool> delete_some();
+    static awaitable<void> run_sweeper(std::shared_ptr<state> self);
+    awaitable<steady::duration> sweep_once();
+    awaitable<std::vector<row>> claim();
+    awaitable<void> measure();
 
     runtime::host& host;
     kafka::producer& producer;
@@ -121,13 +121,13 @@ void publisher::state::notify()
     }
 }
 
-asio::awaitable<void> publisher::state::wait(asio::steady_timer& timer, steady::duration patience)
+awaitable<void> publisher::state::wait(asio::steady_timer& timer, steady::duration patience)
 {
     timer.expires_after(patience);
     co_await timer.async_wait(asio::as_tuple(asio::use_awaitable));
 }
 
-asio::awaitable<void> publisher::state::run_deleter(std::shared_ptr<state> self)
+awaitable<void> publisher::state::run_deleter(std::shared_ptr<state> self)
 {
     while (!self->is_stopping) {
         if (self->acknowledged.empty()) {
@@ -144,7 +144,7 @@ asio::awaitable<void> publisher::state::run_deleter(std::shared_ptr<state> self)
     }
 }
 
-asio::awaitable<bool> publisher::state::delete_some()
+awaitable<bool> publisher::state::delete_some()
 {
     const auto count = static_cast<std::ptrdiff_t>(std::min(acknowledged.size(), delete_batch));
     const std::vector<std::string> batch(acknowledged.begin(), acknowledged.begin() + count);
@@ -163,7 +163,7 @@ asio::awaitable<bool> publisher::state::delete_some()
     co_return is_done;
 }
 
-asio::awaitable<void> publisher::state::run_sweeper(std::shared_ptr<state> self)
+awaitable<void> publisher::state::run_sweeper(std::shared_ptr<state> self)
 {
     while (!self->is_stopping && !self->is_draining) {
         co_await self->measure();
@@ -176,7 +176,7 @@ asio::awaitable<void> publisher::state::run_sweeper(std::shared_ptr<state> self)
 
 // Claims one batch and waits for its outcomes before the next, so that a broker that is away is not answered with claim after
 // claim.
-asio::awaitable<steady::duration> publisher::state::sweep_once()
+awaitable<steady::duration> publisher::state::sweep_once()
 {
     auto rows = co_await claim();
     const bool is_full = rows.size() == static_cast<std::size_t>(claim_batch);
@@ -194,7 +194,7 @@ asio::awaitable<steady::duration> publisher::state::sweep_once()
     co_return sweep_interval;
 }
 
-asio::awaitable<std::vector<row>> publisher::state::claim()
+awaitable<std::vector<row>> publisher::state::claim()
 {
     try {
         co_return co_await store.claim(host.instance(), claim_batch);
@@ -204,7 +204,7 @@ asio::awaitable<std::vector<row>> publisher::state::claim()
     co_return std::vector<row>();
 }
 
-asio::awaitable<void> publisher::state::measure()
+awaitable<void> publisher::state::measure()
 {
     if (steady::now() < next_measure)
         co_return;
@@ -241,7 +241,7 @@ void publisher::publish(std::vector<row> committed)
         state_->send(std::move(one), nullptr);
 }
 
-asio::awaitable<void> publisher::drain(std::chrono::milliseconds patience)
+awaitable<void> publisher::drain(std::chrono::milliseconds patience)
 {
     const auto self = state_;
     const auto deadline = steady::now() + patience;

@@ -1,10 +1,10 @@
 #pragma once
 
 #include "common/config/reader.hpp"
+#include "common/core/awaitable.hpp"
 #include "common/core/errors.hpp"
 #include "common/runtime/host.hpp"
 
-#include <boost/asio/awaitable.hpp>
 #include <pqxx/pqxx>
 
 #include <chrono>
@@ -15,9 +15,6 @@
 #include <type_traits>
 
 namespace tempinbox::postgres {
-
-template <class T = void>
-using awaitable = boost::asio::awaitable<T>;
 
 struct settings
 {

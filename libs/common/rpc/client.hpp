@@ -1,8 +1,8 @@
 #pragma once
 
+#include "common/core/awaitable.hpp"
 #include "common/core/network.hpp"
 #include "common/http/client.hpp"
-#include "common/rpc/awaitable.hpp"
 #include "common/rpc/tokens.hpp"
 #include "common/runtime/host.hpp"
 

@@ -86,7 +86,7 @@ http::response write_body(const google::protobuf::Message& message, bool is_json
     return http::response(200, json_type, std::move(text));
 }
 
-http::awaitable<http::response> answer_with(http::response answer)
+awaitable<http::response> answer_with(http::response answer)
 {
     co_return answer;
 }

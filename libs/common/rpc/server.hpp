@@ -1,7 +1,7 @@
 #pragma once
 
+#include "common/core/awaitable.hpp"
 #include "common/http/server.hpp"
-#include "common/rpc/awaitable.hpp"
 #include "common/rpc/tokens.hpp"
 #include "common/runtime/host.hpp"
 

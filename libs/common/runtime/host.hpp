@@ -1,12 +1,12 @@
 #pragma once
 
+#include "common/core/awaitable.hpp"
 #include "common/core/network.hpp"
 #include "common/core/time.hpp"
 #include "common/metrics/registry.hpp"
 #include "common/runtime/health.hpp"
 
 #include <boost/asio/any_io_executor.hpp>
-#include <boost/asio/awaitable.hpp>
 #include <boost/asio/io_context.hpp>
 
 #include <chrono>
@@ -14,9 +14,6 @@
 #include <string>
 
 namespace tempinbox::runtime {
-
-template <class T = void>
-using awaitable = boost::asio::awaitable<T>;
 
 // The settings every service has.
 struct process_settings

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "common/core/awaitable.hpp"
 #include "common/runtime/host.hpp"
 
 namespace tempinbox::runtime {

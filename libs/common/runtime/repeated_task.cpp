@@ -30,7 +30,7 @@ struct repeated_task::state
           ended(process.executor(), asio::steady_timer::time_point::max())
     {}
 
-    asio::awaitable<std::chrono::microseconds> run_step()
+    awaitable<std::chrono::microseconds> run_step()
     {
         std::chrono::microseconds wait{0};
         std::string problem;
@@ -50,7 +50,7 @@ struct repeated_task::state
         co_return wait;
     }
 
-    static asio::awaitable<void> run(std::shared_ptr<state> self)
+    static awaitable<void> run(std::shared_ptr<state> self)
     {
         while (!self->is_stopping) {
             self->is_woken = false;
@@ -88,7 +88,7 @@ void repeated_task::wake()
     state_->pause.cancel();
 }
 
-asio::awaitable<void> repeated_task::stop()
+awaitable<void> repeated_task::stop()
 {
     const auto self = state_;
     self->is_stopping = true;

@@ -1,8 +1,7 @@
 #pragma once
 
+#include "common/core/awaitable.hpp"
 #include "common/runtime/host.hpp"
-
-#include <boost/asio/awaitable.hpp>
 
 #include <chrono>
 #include <functional>
@@ -16,7 +15,7 @@ namespace tempinbox::runtime {
 class repeated_task
 {
 public:
-    using step = std::function<boost::asio::awaitable<std::chrono::microseconds>()>;
+    using step = std::function<awaitable<std::chrono::microseconds>()>;
 
     // `name` says in log lines what did not work: "inboxes not expired".
     repeated_task(host& process, std::string name, step work);
@@ -27,7 +26,7 @@ public:
     // Ends the pause, or runs the step once more at once after the one under way.
     void wake();
     // Lets a step under way finish.
-    boost::asio::awaitable<void> stop();
+    awaitable<void> stop();
 
 private:
     struct state;

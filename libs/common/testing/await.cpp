@@ -18,7 +18,7 @@ runtime::host& test_host()
     return host;
 }
 
-void detail::run_to_end(boost::asio::awaitable<void> task, std::chrono::milliseconds deadline)
+void detail::run_to_end(awaitable<void> task, std::chrono::milliseconds deadline)
 {
     auto& loop = test_host().loop();
     bool is_done = false;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "common/core/awaitable.hpp"
 #include "common/runtime/host.hpp"
 
 #include <boost/asio/co_spawn.hpp>
@@ -17,19 +18,19 @@ runtime::host& test_host();
 namespace detail {
 
 template <class T>
-boost::asio::awaitable<void> keep_answer(boost::asio::awaitable<T> task, std::optional<T>& answer)
+awaitable<void> keep_answer(awaitable<T> task, std::optional<T>& answer)
 {
     answer.emplace(co_await std::move(task));
 }
 
 // Runs the test host's loop until the coroutine ends; rethrows what it threw.
-void run_to_end(boost::asio::awaitable<void> task, std::chrono::milliseconds deadline);
+void run_to_end(awaitable<void> task, std::chrono::milliseconds deadline);
 
 } // namespace detail
 
 // Runs the test host's loop until the coroutine ends; rethrows what it threw; throws after the deadline.
 template <class T>
-T await(boost::asio::awaitable<T> task, std::chrono::milliseconds deadline = std::chrono::seconds(20))
+T await(awaitable<T> task, std::chrono::milliseconds deadline = std::chrono::seconds(20))
 {
     if constexpr (std::is_void_v<T>) {
         detail::run_to_end(std::move(task), deadline);

@@ -26,8 +26,8 @@ webhooks::v1::ListWebhooksRequest list_webhooks_of(const caller& who)
 } // namespace
 
 // GET /v1/account
-http::awaitable<http::response> get_account(const http::request& received, const caller& who, accounts::account_store& accounts,
-                                            inbox_client& inboxes, webhook_client& webhooks)
+awaitable<http::response> get_account(const http::request& received, const caller& who, accounts::account_store& accounts,
+                                      inbox_client& inboxes, webhook_client& webhooks)
 {
     const auto query = expect_no_query(received);
     if (!query)

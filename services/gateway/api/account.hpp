@@ -1,13 +1,14 @@
 #pragma once
 
 #include "accounts/account_store.hpp"
+#include "common/core/awaitable.hpp"
 #include "gateway/api/caller.hpp"
 #include "gateway/clients/inbox_client.hpp"
 #include "gateway/clients/webhook_client.hpp"
 
 namespace tempinbox::gateway {
 
-http::awaitable<http::response> get_account(const http::request& received, const caller& who, accounts::account_store& accounts,
-                                            inbox_client& inboxes, webhook_client& webhooks);
+awaitable<http::response> get_account(const http::request& received, const caller& who, accounts::account_store& accounts,
+                                      inbox_client& inboxes, webhook_client& webhooks);
 
 } // namespace tempinbox::gateway

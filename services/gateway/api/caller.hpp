@@ -1,5 +1,6 @@
 #pragma once
 
+#include "common/core/awaitable.hpp"
 #include "common/http/message.hpp"
 #include "common/plans/account_state.hpp"
 #include "gateway/quota/numbers.hpp"
@@ -21,6 +22,6 @@ struct caller
 };
 
 // An operation of the API. The request and the caller outlive the awaitable.
-using api_handler = std::function<http::awaitable<http::response>(const http::request&, const caller&)>;
+using api_handler = std::function<awaitable<http::response>(const http::request&, const caller&)>;
 
 } // namespace tempinbox::gateway

@@ -44,7 +44,7 @@ result<inbox::v1::GetEmailRequest> read_one(const http::request& received, const
 } // namespace
 
 // GET /v1/inboxes/{inboxId}/emails
-http::awaitable<http::response> list_inbox_emails(const http::request& received, const caller& who, inbox_client& inboxes)
+awaitable<http::response> list_inbox_emails(const http::request& received, const caller& who, inbox_client& inboxes)
 {
     auto wanted = read_list(received, who);
     if (!wanted)
@@ -58,7 +58,7 @@ http::awaitable<http::response> list_inbox_emails(const http::request& received,
 }
 
 // GET /v1/emails/{emailId}
-http::awaitable<http::response> get_email(const http::request& received, const caller& who, inbox_client& inboxes)
+awaitable<http::response> get_email(const http::request& received, const caller& who, inbox_client& inboxes)
 {
     auto wanted = read_one(received, who);
     if (!wanted)

@@ -1,11 +1,12 @@
 #pragma once
 
+#include "common/core/awaitable.hpp"
 #include "gateway/api/caller.hpp"
 #include "gateway/clients/inbox_client.hpp"
 
 namespace tempinbox::gateway {
 
-http::awaitable<http::response> list_inbox_emails(const http::request& received, const caller& who, inbox_client& inboxes);
-http::awaitable<http::response> get_email(const http::request& received, const caller& who, inbox_client& inboxes);
+awaitable<http::response> list_inbox_emails(const http::request& received, const caller& who, inbox_client& inboxes);
+awaitable<http::response> get_email(const http::request& received, const caller& who, inbox_client& inboxes);
 
 } // namespace tempinbox::gateway

@@ -97,7 +97,7 @@ result<Request> read_one(const http::request& received, const caller& who)
 } // namespace
 
 // POST /v1/inboxes
-http::awaitable<http::response> create_inbox(const http::request& received, const caller& who, inbox_client& inboxes)
+awaitable<http::response> create_inbox(const http::request& received, const caller& who, inbox_client& inboxes)
 {
     auto wanted = read_new_inbox(received, who);
     if (!wanted)
@@ -111,7 +111,7 @@ http::awaitable<http::response> create_inbox(const http::request& received, cons
 }
 
 // GET /v1/inboxes
-http::awaitable<http::response> list_inboxes(const http::request& received, const caller& who, inbox_client& inboxes)
+awaitable<http::response> list_inboxes(const http::request& received, const caller& who, inbox_client& inboxes)
 {
     auto wanted = read_list(received, who);
     if (!wanted)
@@ -125,7 +125,7 @@ http::awaitable<http::response> list_inboxes(const http::request& received, cons
 }
 
 // GET /v1/inboxes/{inboxId}
-http::awaitable<http::response> get_inbox(const http::request& received, const caller& who, inbox_client& inboxes)
+awaitable<http::response> get_inbox(const http::request& received, const caller& who, inbox_client& inboxes)
 {
     auto wanted = read_one<inbox::v1::GetInboxRequest>(received, who);
     if (!wanted)
@@ -139,7 +139,7 @@ http::awaitable<http::response> get_inbox(const http::request& received, const c
 }
 
 // DELETE /v1/inboxes/{inboxId}
-http::awaitable<http::response> delete_inbox(const http::request& received, const caller& who, inbox_client& inboxes)
+awaitable<http::response> delete_inbox(const http::request& received, const caller& who, inbox_client& inboxes)
 {
     const auto wanted = read_one<inbox::v1::DeleteInboxRequest>(received, who);
     if (!wanted)
@@ -153,7 +153,7 @@ http::awaitable<http::response> delete_inbox(const http::request& received, cons
 }
 
 // GET /v1/domains
-http::awaitable<http::response> list_domains(const http::request& received, const caller&, inbox_client& inboxes)
+awaitable<http::response> list_domains(const http::request& received, const caller&, inbox_client& inboxes)
 {
     const auto query = expect_no_query(received);
     if (!query)

@@ -1,14 +1,15 @@
 #pragma once
 
+#include "common/core/awaitable.hpp"
 #include "gateway/api/caller.hpp"
 #include "gateway/clients/inbox_client.hpp"
 
 namespace tempinbox::gateway {
 
-http::awaitable<http::response> create_inbox(const http::request& received, const caller& who, inbox_client& inboxes);
-http::awaitable<http::response> list_inboxes(const http::request& received, const caller& who, inbox_client& inboxes);
-http::awaitable<http::response> get_inbox(const http::request& received, const caller& who, inbox_client& inboxes);
-http::awaitable<http::response> delete_inbox(const http::request& received, const caller& who, inbox_client& inboxes);
-http::awaitable<http::response> list_domains(const http::request& received, const caller& who, inbox_client& inboxes);
+awaitable<http::response> create_inbox(const http::request& received, const caller& who, inbox_client& inboxes);
+awaitable<http::response> list_inboxes(const http::request& received, const caller& who, inbox_client& inboxes);
+awaitable<http::response> get_inbox(const http::request& received, const caller& who, inbox_client& inboxes);
+awaitable<http::response> delete_inbox(const http::request& received, const caller& who, inbox_client& inboxes);
+awaitable<http::response> list_domains(const http::request& received, const caller& who, inbox_client& inboxes);
 
 } // namespace tempinbox::gateway

@@ -63,7 +63,7 @@ bool pipeline::serves(std::string_view path)
     return path == "/v1" || path.starts_with("/v1/");
 }
 
-http::awaitable<http::response> pipeline::answer(http::request& received)
+awaitable<http::response> pipeline::answer(http::request& received)
 {
     const auto now = clock_.now();
     const auto address = client_address(received, trusted_proxies_);
@@ -82,7 +82,7 @@ http::awaitable<http::response> pipeline::answer(http::request& received)
     co_return answer;
 }
 
-http::awaitable<http::response> pipeline::run(exchange& x)
+awaitable<http::response> pipeline::run(exchange& x)
 {
     if (is_preflight(x.request))
         co_return answer_preflight();
@@ -97,7 +97,7 @@ http::awaitable<http::response> pipeline::run(exchange& x)
     co_return co_await x.target.operation->handle(x.request, x.who);
 }
 
-http::awaitable<pipeline::refusal> pipeline::check_key(exchange& x)
+awaitable<pipeline::refusal> pipeline::check_key(exchange& x)
 {
     const auto key = x.request.header("X-API-Key");
     if (!key)
@@ -134,7 +134,7 @@ pipeline::refusal pipeline::check_plan(exchange& x)
                                   std::to_string(limits.api_keys) + " oldest keys of the account");
 }
 
-http::awaitable<pipeline::refusal> pipeline::check_quota(exchange& x)
+awaitable<pipeline::refusal> pipeline::check_quota(exchange& x)
 {
     const auto decision = co_await sources_.take_quota(x.who.state);
     x.numbers = decision.numbers;

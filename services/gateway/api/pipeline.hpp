@@ -1,6 +1,7 @@
 #pragma once
 
 #include "accounts/key_store.hpp"
+#include "common/core/awaitable.hpp"
 #include "common/core/network.hpp"
 #include "gateway/api/routes.hpp"
 #include "gateway/quota/failed_authentication.hpp"
@@ -18,8 +19,8 @@ namespace tempinbox::gateway {
 struct pipeline_sources
 {
     // Null for an unknown or revoked key; throws dependency_error when nobody knows.
-    std::function<http::awaitable<std::shared_ptr<const accounts::key_owner>>(std::string digest)> find_key;
-    std::function<http::awaitable<quota_decision>(const plans::account_state&)> take_quota;
+    std::function<awaitable<std::shared_ptr<const accounts::key_owner>>(std::string digest)> find_key;
+    std::function<awaitable<quota_decision>(const plans::account_state&)> take_quota;
     std::function<void(const accounts::key_owner&, time_point)> note_use;
 };
 
@@ -32,15 +33,15 @@ public:
     pipeline(const clock_source& clock, const routes& operations, pipeline_sources sources, std::vector<network> trusted_proxies);
 
     static bool serves(std::string_view path);
-    http::awaitable<http::response> answer(http::request& received);
+    awaitable<http::response> answer(http::request& received);
 
 private:
     struct exchange;
     using refusal = std::optional<http::response>;
 
-    http::awaitable<http::response> run(exchange& x);
-    http::awaitable<refusal> check_key(exchange& x);
-    http::awaitable<refusal> check_quota(exchange& x);
+    awaitable<http::response> run(exchange& x);
+    awaitable<refusal> check_key(exchange& x);
+    awaitable<refusal> check_quota(exchange& x);
     refusal check_plan(exchange& x);
     refusal check_request(exchange& x);
     refusal check_route(exchange& x);

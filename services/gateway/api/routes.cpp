@@ -9,7 +9,7 @@ std::string name_of(std::string_view method, std::string_view pattern)
 }
 
 // The router only finds: between finding and calling sit the checks of the pipeline.
-http::awaitable<http::response> never_called(http::request&)
+awaitable<http::response> never_called(http::request&)
 {
     throw std::logic_error("an operation was called past the pipeline");
     co_return http::response();

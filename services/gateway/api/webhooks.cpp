@@ -87,7 +87,7 @@ result<Request> read_one(const http::request& received, const caller& who)
 } // namespace
 
 // POST /v1/webhooks
-http::awaitable<http::response> create_webhook(const http::request& received, const caller& who, webhook_client& webhooks)
+awaitable<http::response> create_webhook(const http::request& received, const caller& who, webhook_client& webhooks)
 {
     auto wanted = read_new_webhook(received, who);
     if (!wanted)
@@ -101,7 +101,7 @@ http::awaitable<http::response> create_webhook(const http::request& received, co
 }
 
 // GET /v1/webhooks
-http::awaitable<http::response> list_webhooks(const http::request& received, const caller& who, webhook_client& webhooks)
+awaitable<http::response> list_webhooks(const http::request& received, const caller& who, webhook_client& webhooks)
 {
     auto wanted = read_list(received, who);
     if (!wanted)
@@ -115,7 +115,7 @@ http::awaitable<http::response> list_webhooks(const http::request& received, con
 }
 
 // GET /v1/webhooks/{webhookId}
-http::awaitable<http::response> get_webhook(const http::request& received, const caller& who, webhook_client& webhooks)
+awaitable<http::response> get_webhook(const http::request& received, const caller& who, webhook_client& webhooks)
 {
     auto wanted = read_one<webhooks::v1::GetWebhookRequest>(received, who);
     if (!wanted)
@@ -129,7 +129,7 @@ http::awaitable<http::response> get_webhook(const http::request& received, const
 }
 
 // DELETE /v1/webhooks/{webhookId}
-http::awaitable<http::response> delete_webhook(const http::request& received, const caller& who, webhook_client& webhooks)
+awaitable<http::response> delete_webhook(const http::request& received, const caller& who, webhook_client& webhooks)
 {
     const auto wanted = read_one<webhooks::v1::DeleteWebhookRequest>(received, who);
     if (!wanted)

@@ -1,13 +1,14 @@
 #pragma once
 
+#include "common/core/awaitable.hpp"
 #include "gateway/api/caller.hpp"
 #include "gateway/clients/webhook_client.hpp"
 
 namespace tempinbox::gateway {
 
-http::awaitable<http::response> create_webhook(const http::request& received, const caller& who, webhook_client& webhooks);
-http::awaitable<http::response> list_webhooks(const http::request& received, const caller& who, webhook_client& webhooks);
-http::awaitable<http::response> get_webhook(const http::request& received, const caller& who, webhook_client& webhooks);
-http::awaitable<http::response> delete_webhook(const http::request& received, const caller& who, webhook_client& webhooks);
+awaitable<http::response> create_webhook(const http::request& received, const caller& who, webhook_client& webhooks);
+awaitable<http::response> list_webhooks(const http::request& received, const caller& who, webhook_client& webhooks);
+awaitable<http::response> get_webhook(const http::request& received, const caller& who, webhook_client& webhooks);
+awaitable<http::response> delete_webhook(const http::request& received, const caller& who, webhook_client& webhooks);
 
 } // namespace tempinbox::gateway

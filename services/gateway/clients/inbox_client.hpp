@@ -1,5 +1,6 @@
 #pragma once
 
+#include "common/core/awaitable.hpp"
 #include "gateway/clients/service_client.hpp"
 
 #include "tempinbox/inbox/v1/inbox_service.pb.h"
@@ -15,7 +16,7 @@ public:
     {}
 
     template <class T>
-    using answer = rpc::awaitable<result<T>>;
+    using answer = awaitable<result<T>>;
 
     answer<inbox::v1::CreateInboxResponse> create(inbox::v1::CreateInboxRequest request)
     {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "common/core/awaitable.hpp"
 #include "common/rpc/client.hpp"
 
 #include <string>
@@ -14,7 +15,7 @@ public:
     service_client(runtime::host& host, std::string service, std::vector<host_port> replicas, rpc::tokens& tokens);
 
     template <class Response, class Request>
-    rpc::awaitable<result<Response>> call(const char* method, Request request)
+    awaitable<result<Response>> call(const char* method, Request request)
     {
         result<Response> outcome = co_await rpc_.call<Response>(method, std::move(request));
         if (!outcome)

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "common/core/awaitable.hpp"
 #include "gateway/clients/service_client.hpp"
 
 #include "tempinbox/webhooks/v1/webhook_service.pb.h"
@@ -15,7 +16,7 @@ public:
     {}
 
     template <class T>
-    using answer = rpc::awaitable<result<T>>;
+    using answer = awaitable<result<T>>;
 
     answer<webhooks::v1::CreateWebhookResponse> create(webhooks::v1::CreateWebhookRequest request)
     {

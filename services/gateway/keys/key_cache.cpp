@@ -11,7 +11,6 @@ namespace {
 
 using namespace std::chrono_literals;
 using steady = std::chrono::steady_clock;
-using boost::asio::awaitable;
 
 constexpr auto read_interval = 300ms;
 constexpr auto longest_trust = 900ms;

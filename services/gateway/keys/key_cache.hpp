@@ -1,6 +1,7 @@
 #pragma once
 
 #include "accounts/key_store.hpp"
+#include "common/core/awaitable.hpp"
 #include "common/runtime/host.hpp"
 
 #include <boost/asio/steady_timer.hpp>
@@ -31,17 +32,17 @@ public:
     void stop();
 
     // Null for a key that is unknown or revoked.
-    boost::asio::awaitable<owner> find(std::string digest);
+    awaitable<owner> find(std::string digest);
 
 private:
     struct lookup;
 
-    boost::asio::awaitable<void> follow_changes();
-    boost::asio::awaitable<void> read_changes();
+    awaitable<void> follow_changes();
+    awaitable<void> read_changes();
     void forget(const accounts::change_set& changes);
     bool is_fresh() const;
     std::shared_ptr<lookup> join_lookup(const std::string& digest);
-    boost::asio::awaitable<void> look_up(std::shared_ptr<lookup> entry, std::string digest);
+    awaitable<void> look_up(std::shared_ptr<lookup> entry, std::string digest);
     void remember(const std::string& digest, const owner& found, std::int64_t version);
 
     runtime::host& host_;

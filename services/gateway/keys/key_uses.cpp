@@ -11,7 +11,6 @@ namespace tempinbox::gateway {
 namespace {
 
 using namespace std::chrono_literals;
-using boost::asio::awaitable;
 
 constexpr auto write_interval = 10s;
 constexpr auto pause_per_key = 1min;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "accounts/key_store.hpp"
+#include "common/core/awaitable.hpp"
 #include "common/runtime/host.hpp"
 
 #include <boost/asio/steady_timer.hpp>
@@ -21,7 +22,7 @@ public:
     void stop();
     void note(const accounts::key_owner& owner, time_point now);
     // Writes what is not yet written; never throws.
-    boost::asio::awaitable<void> flush();
+    awaitable<void> flush();
 
 private:
     struct last_use
@@ -31,7 +32,7 @@ private:
         time_point written;
     };
 
-    boost::asio::awaitable<void> write_now_and_then();
+    awaitable<void> write_now_and_then();
     std::vector<accounts::key_store::use> take_unwritten();
 
     runtime::host& host_;

@@ -12,7 +12,6 @@ namespace {
 
 using namespace std::chrono_literals;
 using steady = std::chrono::steady_clock;
-using boost::asio::awaitable;
 
 constexpr auto settlement_interval = 1s;
 // A plan without a daily limit counts like the others, against a number nobody reaches.

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "common/core/awaitable.hpp"
 #include "gateway/quota/quota_lane.hpp"
 
 #include <boost/asio/steady_timer.hpp>
@@ -37,13 +38,13 @@ public:
     void start();
     void stop();
 
-    boost::asio::awaitable<quota_decision> take(const plans::account_state& account);
+    awaitable<quota_decision> take(const plans::account_state& account);
 
 private:
-    boost::asio::awaitable<quota_decision> wait_for(std::shared_ptr<quota_ticket> ticket);
+    awaitable<quota_decision> wait_for(std::shared_ptr<quota_ticket> ticket);
     quota_lane& lane_of(account_id account);
     quota_decision let_through(const quota_ticket& ticket);
-    boost::asio::awaitable<void> settle_debts();
+    awaitable<void> settle_debts();
 
     runtime::host& host_;
     quota_book book_;

@@ -12,7 +12,6 @@ namespace {
 
 using namespace std::chrono_literals;
 using steady = std::chrono::steady_clock;
-using boost::asio::awaitable;
 
 constexpr std::size_t most_late_calls = 8;
 constexpr std::size_t most_accounts_a_call = 1'000;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "common/core/awaitable.hpp"
 #include "common/plans/account_state.hpp"
 #include "common/runtime/host.hpp"
 #include "gateway/completion.hpp"
@@ -16,8 +17,7 @@
 namespace tempinbox::gateway {
 
 // One call to a replica of rate-limit.
-using quota_transport =
-    std::function<boost::asio::awaitable<result<ratelimit::v1::TakeQuotaResponse>>(ratelimit::v1::TakeQuotaRequest)>;
+using quota_transport = std::function<awaitable<result<ratelimit::v1::TakeQuotaResponse>>(ratelimit::v1::TakeQuotaRequest)>;
 
 struct quota_replica
 {
@@ -68,9 +68,9 @@ private:
     using tickets = std::vector<std::shared_ptr<quota_ticket>>;
 
     void start();
-    boost::asio::awaitable<void> send_what_gathers();
+    awaitable<void> send_what_gathers();
     std::shared_ptr<call> next_call();
-    boost::asio::awaitable<void> run(std::shared_ptr<call> sent);
+    awaitable<void> run(std::shared_ptr<call> sent);
     void take_answer(call& answered, const ratelimit::v1::TakeQuotaResponse& response);
     void take_failure(call& failed);
     void doubt();

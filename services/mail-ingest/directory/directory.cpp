@@ -72,7 +72,7 @@ std::optional<recipient_answer> directory::recall_address(const std::string& add
     return answer;
 }
 
-boost::asio::awaitable<recipient_answer> directory::find(smtp::mailbox wanted)
+awaitable<recipient_answer> directory::find(smtp::mailbox wanted)
 {
     const auto standing = co_await domains_.find(wanted.domain);
     if (standing != domains::standing::ours)

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "common/core/awaitable.hpp"
 #include "common/kafka/message.hpp"
 #include "mail-ingest/directory/account_limits.hpp"
 #include "mail-ingest/directory/domains.hpp"
@@ -27,9 +28,6 @@ struct directory_settings
 class directory
 {
 public:
-    template <class T = void>
-    using awaitable = boost::asio::awaitable<T>;
-
     directory(runtime::host& host, postgres::pool& db, const directory_settings& chosen);
 
     // From memory alone, or nothing.

@@ -19,7 +19,7 @@ domains::domains(runtime::host& host, mailbox::domain_store& store, std::chrono:
 {}
 
 // An empty name means the default domain.
-boost::asio::awaitable<domains::standing> domains::find(std::string domain)
+awaitable<domains::standing> domains::find(std::string domain)
 {
     const auto is_known = [&] { return domain.empty() ? !default_.empty() : has(domain); };
     const auto is_fresh = [&] { return fresh_as_of_ && std::chrono::steady_clock::now() - *fresh_as_of_ < fresh_for; };
@@ -30,7 +30,7 @@ boost::asio::awaitable<domains::standing> domains::find(std::string domain)
     co_return is_fresh() ? standing::foreign : standing::unknown;
 }
 
-boost::asio::awaitable<void> domains::refresh()
+awaitable<void> domains::refresh()
 {
     if (!under_way_) {
         under_way_ = std::make_shared<wait_point>(host_.executor(), patience_);
@@ -40,7 +40,7 @@ boost::asio::awaitable<void> domains::refresh()
     co_await mine->wait();
 }
 
-boost::asio::awaitable<void> domains::run_refresh(std::shared_ptr<wait_point> done)
+awaitable<void> domains::run_refresh(std::shared_ptr<wait_point> done)
 {
     const auto asked_at = std::chrono::steady_clock::now();
     try {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "common/core/awaitable.hpp"
 #include "common/runtime/host.hpp"
 #include "mail-ingest/wait_point.hpp"
 #include "mailbox/domain_store.hpp"
@@ -15,9 +16,6 @@ namespace tempinbox::mail_ingest {
 class domains
 {
 public:
-    template <class T = void>
-    using awaitable = boost::asio::awaitable<T>;
-
     enum class standing { ours, foreign, unknown };
 
     domains(runtime::host& host, mailbox::domain_store& store, std::chrono::milliseconds patience);

@@ -18,7 +18,7 @@ look_ups::look_ups(runtime::host& host, mailbox::address_store& store, std::chro
       patience_(patience)
 {}
 
-boost::asio::awaitable<look_ups::answer> look_ups::find(std::string address)
+awaitable<look_ups::answer> look_ups::find(std::string address)
 {
     auto& entry = waiting_[address];
     if (!entry)
@@ -30,7 +30,7 @@ boost::asio::awaitable<look_ups::answer> look_ups::find(std::string address)
     co_return mine->answer;
 }
 
-boost::asio::awaitable<void> look_ups::run()
+awaitable<void> look_ups::run()
 {
     while (!waiting_.empty()) {
         questions asked;
@@ -41,7 +41,7 @@ boost::asio::awaitable<void> look_ups::run()
     is_running_ = false;
 }
 
-boost::asio::awaitable<void> look_ups::ask(questions asked)
+awaitable<void> look_ups::ask(questions asked)
 {
     std::vector<std::string> addresses;
     for (const auto& [address, one] : asked)

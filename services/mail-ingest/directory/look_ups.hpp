@@ -1,5 +1,6 @@
 #pragma once
 
+#include "common/core/awaitable.hpp"
 #include "common/runtime/host.hpp"
 #include "mail-ingest/wait_point.hpp"
 #include "mailbox/address_store.hpp"
@@ -16,9 +17,6 @@ namespace tempinbox::mail_ingest {
 class look_ups
 {
 public:
-    template <class T = void>
-    using awaitable = boost::asio::awaitable<T>;
-
     struct answer
     {
         bool is_known = false; // else the database did not answer in time

@@ -39,8 +39,7 @@ std::unique_ptr<spool> intake::open_spool()
     return std::make_unique<spool>(budget_, settings_.memory_bytes_a_message, settings_.spool_folder);
 }
 
-boost::asio::awaitable<message_answer> intake::take(smtp::envelope envelope, std::unique_ptr<spool> message,
-                                                    std::string remote_address)
+awaitable<message_answer> intake::take(smtp::envelope envelope, std::unique_ptr<spool> message, std::string remote_address)
 {
     try {
         auto answer = co_await take_or_throw(std::move(envelope), std::move(message), std::move(remote_address));
@@ -51,8 +50,8 @@ boost::asio::awaitable<message_answer> intake::take(smtp::envelope envelope, std
     }
 }
 
-boost::asio::awaitable<message_answer> intake::take_or_throw(smtp::envelope envelope, std::unique_ptr<spool> message,
-                                                             std::string remote_address)
+awaitable<message_answer> intake::take_or_throw(smtp::envelope envelope, std::unique_ptr<spool> message,
+                                                std::string remote_address)
 {
     const auto size = message->size();
     sizes_.Observe(static_cast<double>(size));
@@ -89,7 +88,7 @@ bool intake::is_too_large(const smtp::envelope& envelope, std::uint64_t size)
     });
 }
 
-boost::asio::awaitable<read_mail> intake::read_on_worker(std::string_view raw, std::shared_ptr<const reading_facts> facts)
+awaitable<read_mail> intake::read_on_worker(std::string_view raw, std::shared_ptr<const reading_facts> facts)
 {
     const auto initiate = [this](auto handler, std::string_view bytes, std::shared_ptr<const reading_facts> known) {
         auto resume = std::make_shared<decltype(handler)>(std::move(handler));

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "common/core/awaitable.hpp"
 #include "common/runtime/loop_queue.hpp"
 #include "mail-ingest/directory/directory.hpp"
 #include "mail-ingest/intake/reading.hpp"
@@ -25,9 +26,6 @@ struct intake_settings
 class intake
 {
 public:
-    template <class T = void>
-    using awaitable = boost::asio::awaitable<T>;
-
     intake(runtime::host& host, mail_ingest::directory& directory, mailbox::mail_store& store, outbox::publisher& publisher,
            const intake_settings& chosen);
 

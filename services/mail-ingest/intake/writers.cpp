@@ -26,7 +26,7 @@ writers::writers(runtime::host& host, mailbox::mail_store& store, outbox::publis
                                        "Deliveries whose inbox ended or was full at the commit."))
 {}
 
-boost::asio::awaitable<mailbox::stored_message> writers::store(std::shared_ptr<const mailbox::new_message> message)
+awaitable<mailbox::stored_message> writers::store(std::shared_ptr<const mailbox::new_message> message)
 {
     auto& its_writer = writer_of(*message);
     const auto mine = std::make_shared<entry>(std::move(message), host_.executor(), settings_.patience);
@@ -64,7 +64,7 @@ writers::entries writers::take_batch(writer& from)
     return batch;
 }
 
-boost::asio::awaitable<void> writers::run(writer& me)
+awaitable<void> writers::run(writer& me)
 {
     while (!me.queue.empty()) {
         auto batch = take_batch(me);
@@ -74,7 +74,7 @@ boost::asio::awaitable<void> writers::run(writer& me)
     me.is_running = false;
 }
 
-boost::asio::awaitable<void> writers::commit(entries batch)
+awaitable<void> writers::commit(entries batch)
 {
     mailbox::mail_batch messages;
     for (const auto& one : batch)

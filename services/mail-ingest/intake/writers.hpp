@@ -1,5 +1,6 @@
 #pragma once
 
+#include "common/core/awaitable.hpp"
 #include "common/outbox/outbox.hpp"
 #include "mail-ingest/wait_point.hpp"
 #include "mailbox/mail_store.hpp"
@@ -25,9 +26,6 @@ struct writer_settings
 class writers
 {
 public:
-    template <class T = void>
-    using awaitable = boost::asio::awaitable<T>;
-
     writers(runtime::host& host, mailbox::mail_store& store, outbox::publisher& publisher, const writer_settings& chosen);
 
     // No room in the queues.

@@ -51,9 +51,9 @@ struct listener::state : std::enable_shared_from_this<state>
     {}
 
     void bind();
-    asio::awaitable<void> accept(tcp::acceptor& acceptor);
-    asio::awaitable<void> serve(std::shared_ptr<session> one);
-    asio::awaitable<void> watch();
+    awaitable<void> accept(tcp::acceptor& acceptor);
+    awaitable<void> serve(std::shared_ptr<session> one);
+    awaitable<void> watch();
     void welcome(tcp::socket socket);
     void stop_accepting();
 
@@ -81,7 +81,7 @@ void listener::state::bind()
     }
 }
 
-asio::awaitable<void> listener::state::accept(tcp::acceptor& acceptor)
+awaitable<void> listener::state::accept(tcp::acceptor& acceptor)
 {
     const auto self = shared_from_this();
     asio::steady_timer pause(around.host.executor());
@@ -123,14 +123,14 @@ void listener::state::welcome(tcp::socket socket)
     asio::co_spawn(around.host.executor(), serve(std::move(fresh)), asio::detached);
 }
 
-asio::awaitable<void> listener::state::serve(std::shared_ptr<session> one)
+awaitable<void> listener::state::serve(std::shared_ptr<session> one)
 {
     const auto self = shared_from_this();
     co_await one->run();
     sessions.erase(one);
 }
 
-asio::awaitable<void> listener::state::watch()
+awaitable<void> listener::state::watch()
 {
     const auto self = shared_from_this();
     while (!is_stopping || !sessions.empty()) {
@@ -179,7 +179,7 @@ std::size_t listener::sessions() const
     return state_->sessions.size();
 }
 
-asio::awaitable<void> listener::drain(std::chrono::milliseconds patience)
+awaitable<void> listener::drain(std::chrono::milliseconds patience)
 {
     const auto self = state_;
     self->stop_accepting();

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "common/core/awaitable.hpp"
 #include "mail-ingest/smtp/session.hpp"
 
 #include <list>
@@ -22,7 +23,7 @@ public:
     std::size_t sessions() const;
     // Stops accepting, ends idle sessions, lets messages be finished; returns when all sessions are gone or time is up, then cuts
     // the rest.
-    boost::asio::awaitable<void> drain(std::chrono::milliseconds patience);
+    awaitable<void> drain(std::chrono::milliseconds patience);
 
 private:
     struct state;

@@ -44,7 +44,7 @@ public:
         std::string_view bytes;
     };
 
-    asio::awaitable<outcome> read()
+    awaitable<outcome> read()
     {
         outcome got;
         std::size_t count = 0;
@@ -63,7 +63,7 @@ public:
         co_return got;
     }
 
-    asio::awaitable<error_code> write(const std::string& bytes)
+    awaitable<error_code> write(const std::string& bytes)
     {
         error_code error;
         std::size_t done = 0;
@@ -81,7 +81,7 @@ public:
         co_return error;
     }
 
-    asio::awaitable<error_code> shake_hands(std::shared_ptr<asio::ssl::context> context)
+    awaitable<error_code> shake_hands(std::shared_ptr<asio::ssl::context> context)
     {
         context_ = std::move(context);
         tls_ = std::make_unique<asio::ssl::stream<tcp::socket&>>(socket_, *context_);
@@ -142,7 +142,7 @@ session::~session()
     around_.metrics.session_ended();
 }
 
-asio::awaitable<void> session::run()
+awaitable<void> session::run()
 {
     try {
         co_await converse();
@@ -154,7 +154,7 @@ asio::awaitable<void> session::run()
     transport_->close();
 }
 
-asio::awaitable<void> session::converse()
+awaitable<void> session::converse()
 {
     if (transport_->has_input()) {
         const auto early = co_await transport_->read();
@@ -211,7 +211,7 @@ asio::awaitable<void> session::converse()
 }
 
 // False when the connection is gone.
-asio::awaitable<bool> session::receive()
+awaitable<bool> session::receive()
 {
     is_reading_ = true;
     const auto got = co_await transport_->read();
@@ -226,7 +226,7 @@ asio::awaitable<bool> session::receive()
     co_return true;
 }
 
-asio::awaitable<bool> session::send_output()
+awaitable<bool> session::send_output()
 {
     if (dialogue_.output().empty())
         co_return true;
@@ -237,7 +237,7 @@ asio::awaitable<bool> session::send_output()
     co_return !error;
 }
 
-asio::awaitable<bool> session::shake_hands()
+awaitable<bool> session::shake_hands()
 {
     const bool is_sent = co_await send_output();
     if (!is_sent)
@@ -253,7 +253,7 @@ asio::awaitable<bool> session::shake_hands()
     co_return true;
 }
 
-asio::awaitable<void> session::look_up()
+awaitable<void> session::look_up()
 {
     if (!transaction_start_)
         transaction_start_ = steady::now();
@@ -291,7 +291,7 @@ void session::append(std::string_view bytes)
         log::error("no room for a message, neither in memory nor on the disk");
 }
 
-asio::awaitable<void> session::store()
+awaitable<void> session::store()
 {
     auto message = std::move(spool_);
     message_answer answer(message_status::overloaded);
@@ -305,7 +305,7 @@ asio::awaitable<void> session::store()
     dialogue_.answer_message(answer, now);
 }
 
-asio::awaitable<void> session::pause(std::chrono::milliseconds time)
+awaitable<void> session::pause(std::chrono::milliseconds time)
 {
     asio::steady_timer timer(around_.host.executor());
     timer.expires_after(time);
@@ -313,7 +313,7 @@ asio::awaitable<void> session::pause(std::chrono::milliseconds time)
 }
 
 // Closing with bytes of the client unread would take the last reply back.
-asio::awaitable<void> session::linger()
+awaitable<void> session::linger()
 {
     transport_->end_output();
     transport_deadline_ = steady::now() + linger_patience;

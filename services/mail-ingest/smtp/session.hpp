@@ -1,5 +1,6 @@
 #pragma once
 
+#include "common/core/awaitable.hpp"
 #include "mail-ingest/directory/directory.hpp"
 #include "mail-ingest/intake/intake.hpp"
 #include "mail-ingest/smtp/callers.hpp"
@@ -37,7 +38,7 @@ public:
     session(const session&) = delete;
 
     // Runs until the connection ends.
-    boost::asio::awaitable<void> run();
+    awaitable<void> run();
 
     // Each second or so: ends what took too long.
     void check_deadline(std::chrono::steady_clock::time_point now);
@@ -49,14 +50,14 @@ public:
 private:
     class transport;
 
-    boost::asio::awaitable<void> converse();
-    boost::asio::awaitable<bool> receive();
-    boost::asio::awaitable<bool> send_output();
-    boost::asio::awaitable<bool> shake_hands();
-    boost::asio::awaitable<void> look_up();
-    boost::asio::awaitable<void> store();
-    boost::asio::awaitable<void> pause(std::chrono::milliseconds time);
-    boost::asio::awaitable<void> linger();
+    awaitable<void> converse();
+    awaitable<bool> receive();
+    awaitable<bool> send_output();
+    awaitable<bool> shake_hands();
+    awaitable<void> look_up();
+    awaitable<void> store();
+    awaitable<void> pause(std::chrono::milliseconds time);
+    awaitable<void> linger();
     void append(std::string_view bytes);
     void answer_recipient(recipient_answer answer);
     void note_ending();

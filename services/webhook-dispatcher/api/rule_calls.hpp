@@ -1,5 +1,6 @@
 #pragma once
 
+#include "common/core/awaitable.hpp"
 #include "webhook-dispatcher/routing/rule_store.hpp"
 
 #include "common/rpc/server.hpp"

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "common/core/awaitable.hpp"
 #include "webhook-dispatcher/endpoints/endpoint_store.hpp"
 #include "webhook-dispatcher/endpoints/url_policy.hpp"
 

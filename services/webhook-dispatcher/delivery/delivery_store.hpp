@@ -1,5 +1,6 @@
 #pragma once
 
+#include "common/core/awaitable.hpp"
 #include "webhook-dispatcher/delivery/job.hpp"
 #include "webhook-dispatcher/events/kind.hpp"
 
@@ -10,9 +11,6 @@
 #include <vector>
 
 namespace tempinbox::webhooks {
-
-template <class T = void>
-using awaitable = boost::asio::awaitable<T>;
 
 struct new_event
 {

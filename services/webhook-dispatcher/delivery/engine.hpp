@@ -1,5 +1,6 @@
 #pragma once
 
+#include "common/core/awaitable.hpp"
 #include "webhook-dispatcher/delivery/breaker.hpp"
 #include "webhook-dispatcher/delivery/delivery_store.hpp"
 #include "webhook-dispatcher/delivery/outcome.hpp"

@@ -241,7 +241,7 @@ name_resolver::~name_resolver()
     state_->stop();
 }
 
-asio::awaitable<address_list> name_resolver::resolve(std::string name)
+awaitable<address_list> name_resolver::resolve(std::string name)
 {
     const auto until = steady::now() + state_->chosen.deadline;
     const auto asked = state_->ask(name);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "common/core/awaitable.hpp"
 #include "common/http/client.hpp"
 #include "common/runtime/host.hpp"
 
@@ -27,7 +28,7 @@ public:
     ~name_resolver();
     name_resolver(const name_resolver&) = delete;
 
-    boost::asio::awaitable<std::vector<boost::asio::ip::address>> resolve(std::string name);
+    awaitable<std::vector<boost::asio::ip::address>> resolve(std::string name);
 
     // As the HTTP client takes it. This must outlive the client's exchanges.
     http::resolver function();

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "common/core/awaitable.hpp"
 #include "webhook-dispatcher/delivery/outcome.hpp"
 
 #include "common/postgres/pool.hpp"
@@ -7,9 +8,6 @@
 #include <vector>
 
 namespace tempinbox::webhooks {
-
-template <class T = void>
-using awaitable = boost::asio::awaitable<T>;
 
 // Writes what came of deliveries: an attempt is only added, a finished delivery moves from `due` to `delivery`, the rest is due
 // again. Fenced by the lease: an outcome whose lease was lost changes nothing but still leaves its attempt. Writing one twice is

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "common/core/awaitable.hpp"
 #include "webhook-dispatcher/delivery/retention_store.hpp"
 #include "webhook-dispatcher/delivery/wakeup.hpp"
 

@@ -1,13 +1,11 @@
 #pragma once
 
+#include "common/core/awaitable.hpp"
 #include "common/postgres/pool.hpp"
 
 #include <chrono>
 
 namespace tempinbox::webhooks {
-
-template <class T = void>
-using awaitable = boost::asio::awaitable<T>;
 
 // The daily partitions of events, deliveries and attempts. Safe when run by many processes at once.
 class retention_store

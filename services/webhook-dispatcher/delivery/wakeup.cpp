@@ -11,7 +11,7 @@ void wakeup::notify()
     timer_.cancel();
 }
 
-boost::asio::awaitable<void> wakeup::wait(time until)
+awaitable<void> wakeup::wait(time until)
 {
     if (!is_notified_) {
         timer_.expires_at(until);

@@ -1,6 +1,7 @@
 #pragma once
 
-#include <boost/asio/awaitable.hpp>
+#include "common/core/awaitable.hpp"
+
 #include <boost/asio/steady_timer.hpp>
 
 #include <chrono>
@@ -17,7 +18,7 @@ public:
     explicit wakeup(boost::asio::any_io_executor executor) : timer_(executor) {}
 
     void notify();
-    boost::asio::awaitable<void> wait(time until = time::max());
+    awaitable<void> wait(time until = time::max());
 
 private:
     boost::asio::steady_timer timer_;

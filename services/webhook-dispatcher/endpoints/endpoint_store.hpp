@@ -1,5 +1,6 @@
 #pragma once
 
+#include "common/core/awaitable.hpp"
 #include "webhook-dispatcher/endpoints/endpoint.hpp"
 
 #include "common/plans/account_state.hpp"
@@ -10,9 +11,6 @@
 #include <vector>
 
 namespace tempinbox::webhooks {
-
-template <class T = void>
-using awaitable = boost::asio::awaitable<T>;
 
 // The columns of an endpoint in the order that read_endpoint reads them.
 extern const char* const endpoint_columns;

@@ -1,14 +1,12 @@
 #pragma once
 
+#include "common/core/awaitable.hpp"
 #include "common/kafka/producer.hpp"
 #include "common/runtime/host.hpp"
 
 #include <vector>
 
 namespace tempinbox::webhooks {
-
-template <class T = void>
-using awaitable = boost::asio::awaitable<T>;
 
 // Puts away what cannot be handled, so that it never blocks its partition.
 class dead_letters

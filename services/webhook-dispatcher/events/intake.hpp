@@ -1,5 +1,6 @@
 #pragma once
 
+#include "common/core/awaitable.hpp"
 #include "webhook-dispatcher/delivery/engine.hpp"
 #include "webhook-dispatcher/events/dead_letters.hpp"
 #include "webhook-dispatcher/events/decoded_event.hpp"

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "common/core/awaitable.hpp"
 #include "webhook-dispatcher/routing/account_config.hpp"
 #include "webhook-dispatcher/routing/config_store.hpp"
 

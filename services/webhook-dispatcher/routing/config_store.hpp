@@ -1,5 +1,6 @@
 #pragma once
 
+#include "common/core/awaitable.hpp"
 #include "webhook-dispatcher/endpoints/endpoint.hpp"
 
 #include "common/plans/account_state.hpp"
@@ -12,9 +13,6 @@
 #include <vector>
 
 namespace tempinbox::webhooks {
-
-template <class T = void>
-using awaitable = boost::asio::awaitable<T>;
 
 // First step of each transaction that changes an account's endpoints, rules or plan: takes the account's next config_version and
 // with it the lock that puts such transactions in order.

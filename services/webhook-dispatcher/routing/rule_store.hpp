@@ -1,5 +1,6 @@
 #pragma once
 
+#include "common/core/awaitable.hpp"
 #include "common/plans/account_state.hpp"
 #include "common/postgres/pool.hpp"
 #include "common/rules/rules.hpp"
@@ -8,9 +9,6 @@
 #include <vector>
 
 namespace tempinbox::webhooks {
-
-template <class T = void>
-using awaitable = boost::asio::awaitable<T>;
 
 struct stored_rule
 {

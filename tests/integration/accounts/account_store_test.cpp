@@ -40,7 +40,7 @@ public:
     }
 };
 
-boost::asio::awaitable<void> change_plan(account_store& store, account_id id, std::string plan, int& done)
+awaitable<void> change_plan(account_store& store, account_id id, std::string plan, int& done)
 {
     const auto changed = co_await store.set_plan(id, std::move(plan), std::nullopt);
     done += changed ? 1 : 0;

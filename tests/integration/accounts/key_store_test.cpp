@@ -34,7 +34,7 @@ public:
     key_lookup find(const secret& key) { return await(keys.find_by_digest(api_key_digest(key.reveal()))); }
 };
 
-boost::asio::awaitable<void> create_key(key_store& keys, account_id owner, int& made, int& refused)
+awaitable<void> create_key(key_store& keys, account_id owner, int& made, int& refused)
 {
     const auto outcome = co_await keys.create(owner, "k", key_allowance::plan);
     ++(outcome ? made : refused);

@@ -10,7 +10,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-boost::asio::awaitable<void> expire_all(expiry_store& store, std::vector<inbox_id>& ended, int& done)
+awaitable<void> expire_all(expiry_store& store, std::vector<inbox_id>& ended, int& done)
 {
     for (;;) {
         const auto batch = co_await store.expire_due();

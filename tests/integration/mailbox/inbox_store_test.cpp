@@ -8,7 +8,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-boost::asio::awaitable<void> create_and_count(inbox_store& inboxes, new_inbox wanted, int& made, int& refused, int& ended)
+awaitable<void> create_and_count(inbox_store& inboxes, new_inbox wanted, int& made, int& refused, int& ended)
 {
     const auto outcome = co_await inboxes.create(std::move(wanted), seeds::now());
     if (outcome)

@@ -230,7 +230,7 @@ TEST_CASE("sequences have no gaps under concurrent writers, and no writer deadlo
     std::vector<inbox> boxes;
     for (int i = 0; i < 5; ++i)
         boxes.push_back(world.create(account));
-    const auto batches = [&](int first) -> boost::asio::awaitable<void> {
+    const auto batches = [&](int first) -> awaitable<void> {
         for (int round = 0; round < 10; ++round) {
             mail_batch batch;
             for (int i = 0; i < 8; ++i) {

@@ -9,7 +9,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-boost::asio::awaitable<void> purge_once(purge_store& store, int& done)
+awaitable<void> purge_once(purge_store& store, int& done)
 {
     co_await store.purge_mail();
     ++done;

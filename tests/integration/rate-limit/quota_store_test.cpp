@@ -37,8 +37,8 @@ batch_outcome take(quota_store& store, const std::vector<ask>& asks)
     return outcome.day_differs ? testing::await(store.take(today(), asks)) : outcome;
 }
 
-boost::asio::awaitable<void> take_some(quota_store& store, std::vector<ask> asks, std::int64_t& granted,
-                                       std::set<std::int64_t>& remaining, int& done)
+awaitable<void> take_some(quota_store& store, std::vector<ask> asks, std::int64_t& granted, std::set<std::int64_t>& remaining,
+                          int& done)
 {
     const auto outcome = co_await store.take(today(), std::move(asks));
     for (const auto& made : outcome.decisions) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "common/core/awaitable.hpp"
 #include "common/http/server.hpp"
 #include "common/testing/await.hpp"
 
@@ -49,7 +50,7 @@ public:
     }
 
 private:
-    http::awaitable<http::response> handle(http::request& request)
+    awaitable<http::response> handle(http::request& request)
     {
         requests_.push_back(request);
         answer chosen = default_;

@@ -9,7 +9,7 @@ using namespace tempinbox::inbox;
 
 namespace {
 
-boost::asio::awaitable<void> read_into(mail_reader& reader, std::string raw, std::vector<result<mime::view>>& views)
+awaitable<void> read_into(mail_reader& reader, std::string raw, std::vector<result<mime::view>>& views)
 {
     auto view = co_await reader.read(std::move(raw));
     views.push_back(std::move(view));

@@ -15,8 +15,6 @@ using namespace std::chrono_literals;
 
 namespace {
 
-using boost::asio::awaitable;
-
 // A member of a group whose handler does what the test says, and remembers what it was handed.
 class member
 {

@@ -38,7 +38,7 @@ struct process
     {}
 };
 
-boost::asio::awaitable<void> commit(postgres::pool& db, const std::string& owner, const std::vector<outbox::row>& rows)
+awaitable<void> commit(postgres::pool& db, const std::string& owner, const std::vector<outbox::row>& rows)
 {
     return db.transact([owner, rows](pqxx::work& tx) { outbox::insert(tx, schema, owner, rows); });
 }

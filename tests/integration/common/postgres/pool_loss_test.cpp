@@ -16,7 +16,7 @@ namespace {
 
 const std::vector<std::string> no_schemas;
 
-boost::asio::awaitable<void> execute(postgres::pool& db, const std::string& sql)
+awaitable<void> execute(postgres::pool& db, const std::string& sql)
 {
     return db.transact([sql](pqxx::work& tx) { tx.exec(sql); });
 }

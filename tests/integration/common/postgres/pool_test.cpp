@@ -23,17 +23,17 @@ postgres::settings settings_for(const testing::scratch_database& scratch, std::s
     return chosen;
 }
 
-boost::asio::awaitable<std::string> show(postgres::pool& db, const std::string& name)
+awaitable<std::string> show(postgres::pool& db, const std::string& name)
 {
     return db.transact([name](pqxx::work& tx) { return tx.exec1("SHOW " + name)[0].as<std::string>(); });
 }
 
-boost::asio::awaitable<void> execute(postgres::pool& db, const std::string& sql)
+awaitable<void> execute(postgres::pool& db, const std::string& sql)
 {
     return db.transact([sql](pqxx::work& tx) { tx.exec(sql); });
 }
 
-boost::asio::awaitable<int> count(postgres::pool& db)
+awaitable<int> count(postgres::pool& db)
 {
     return db.transact([](pqxx::work& tx) { return tx.exec1("SELECT count(*) FROM t")[0].as<int>(); });
 }

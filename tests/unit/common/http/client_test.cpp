@@ -63,9 +63,8 @@ TEST_CASE("a client sends what it was given and what is missing", "[http]")
 
 TEST_CASE("connections are kept and used again", "[http]")
 {
-    running_server running([](http::request& received) -> http::awaitable<http::response> {
-        co_return http::response(200, "text/plain", received.path);
-    });
+    running_server running(
+        [](http::request& received) -> awaitable<http::response> { co_return http::response(200, "text/plain", received.path); });
     http::client client(testing::test_host(), {});
 
     for (const auto* path : {"/1", "/2", "/3"})
@@ -247,7 +246,7 @@ TEST_CASE("names go to the resolver, literals do not", "[http]")
     scripted_server server({script({ok}), script({ok})});
     std::vector<std::string> asked;
     http::client_settings settings;
-    settings.resolve = [&asked](const std::string& name) -> http::awaitable<std::vector<boost::asio::ip::address>> {
+    settings.resolve = [&asked](const std::string& name) -> awaitable<std::vector<boost::asio::ip::address>> {
         asked.push_back(name);
         if (name == "nowhere.test")
             throw boost::system::system_error(boost::asio::error::host_not_found);
@@ -273,7 +272,7 @@ TEST_CASE("a slow resolver does not outlast the deadline", "[http]")
     http::client_settings settings;
     boost::asio::steady_timer never(testing::test_host().loop(), std::chrono::hours(1));
     bool is_over = false;
-    settings.resolve = [&](const std::string&) -> http::awaitable<std::vector<boost::asio::ip::address>> {
+    settings.resolve = [&](const std::string&) -> awaitable<std::vector<boost::asio::ip::address>> {
         boost::system::error_code ignored;
         co_await never.async_wait(boost::asio::redirect_error(boost::asio::use_awaitable, ignored));
         is_over = true;
@@ -295,7 +294,7 @@ TEST_CASE("an address that must not be called is not dialled", "[http]")
     const auto port = std::to_string(server.address().port);
     http::client_settings settings;
     settings.allow_address = [](const boost::asio::ip::address& address) { return address.to_string() != "127.0.0.1"; };
-    settings.resolve = [](const std::string&) -> http::awaitable<std::vector<boost::asio::ip::address>> {
+    settings.resolve = [](const std::string&) -> awaitable<std::vector<boost::asio::ip::address>> {
         std::vector<boost::asio::ip::address> found;
         found.push_back(boost::asio::ip::make_address("127.0.0.2"));
         found.push_back(boost::asio::ip::make_address("127.0.0.1"));
@@ -312,7 +311,7 @@ TEST_CASE("the next address is tried where the first does not answer", "[http]")
 {
     scripted_server server({script({ok})});
     http::client_settings settings;
-    settings.resolve = [](const std::string&) -> http::awaitable<std::vector<boost::asio::ip::address>> {
+    settings.resolve = [](const std::string&) -> awaitable<std::vector<boost::asio::ip::address>> {
         std::vector<boost::asio::ip::address> found;
         found.push_back(boost::asio::ip::make_address("127.0.0.3"));
         found.push_back(boost::asio::ip::make_address("127.0.0.1"));
@@ -326,7 +325,7 @@ TEST_CASE("the next address is tried where the first does not answer", "[http]")
 TEST_CASE("connections a host are bounded and waiters served in turn", "[http]")
 {
     int under_way = 0, most = 0, done = 0;
-    running_server running([&](http::request&) -> http::awaitable<http::response> {
+    running_server running([&](http::request&) -> awaitable<http::response> {
         most = std::max(most, ++under_way);
         boost::asio::steady_timer timer(testing::test_host().loop(), milliseconds(5));
         co_await timer.async_wait(boost::asio::use_awaitable);

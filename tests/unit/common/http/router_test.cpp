@@ -9,7 +9,7 @@ namespace {
 
 http::handler answers(const char* name)
 {
-    return [name](http::request&) -> http::awaitable<http::response> { co_return http::ok_json(name); };
+    return [name](http::request&) -> awaitable<http::response> { co_return http::ok_json(name); };
 }
 
 http::router make_router()

@@ -35,7 +35,7 @@ struct scripted_server::state
           acceptor(test_host().loop(), {asio::ip::address_v4::loopback(), 0})
     {}
 
-    static asio::awaitable<void> accept(std::shared_ptr<state> self)
+    static awaitable<void> accept(std::shared_ptr<state> self)
     {
         for (;;) {
             auto [error, socket] = co_await self->acceptor.async_accept(answer_tuple);
@@ -52,7 +52,7 @@ struct scripted_server::state
         }
     }
 
-    static asio::awaitable<void> serve(std::shared_ptr<state> self, std::list<tcp::socket>::iterator place, script next)
+    static awaitable<void> serve(std::shared_ptr<state> self, std::list<tcp::socket>::iterator place, script next)
     {
         for (const auto& answer : next.answers) {
             std::string request;

@@ -31,7 +31,7 @@ public:
     int waiting() const { return waiting_; }
 
 private:
-    http::awaitable<http::response> wait(http::request&)
+    awaitable<http::response> wait(http::request&)
     {
         ++waiting_;
         boost::system::error_code opened;
@@ -78,7 +78,7 @@ TEST_CASE("a draining server answers what is under way and closes what is idle",
 TEST_CASE("a connection made just before the drain still gets its answer", "[http]")
 {
     running_server running(
-        [](http::request&) -> http::awaitable<http::response> { co_return http::response(200, "text/plain", "ok"); });
+        [](http::request&) -> awaitable<http::response> { co_return http::response(200, "text/plain", "ok"); });
     raw_client client(running.address());
     bool is_drained = false;
 
@@ -108,7 +108,7 @@ TEST_CASE("a drain gives up when its time is over", "[http]")
 TEST_CASE("stopping closes connections and tells handlers that listen", "[http]")
 {
     bool is_told = false;
-    running_server running([&is_told](http::request& received) -> http::awaitable<http::response> {
+    running_server running([&is_told](http::request& received) -> awaitable<http::response> {
         boost::asio::steady_timer timer(testing::test_host().loop(), std::chrono::seconds(60));
         received.on_hang_up = [&] {
             is_told = true;

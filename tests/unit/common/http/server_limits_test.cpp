@@ -13,7 +13,7 @@ using testing::running_server;
 
 namespace {
 
-http::awaitable<http::response> ok(http::request& received)
+awaitable<http::response> ok(http::request& received)
 {
     co_return received.body_too_large ? http::problem(413, "too large") : http::response(200, "text/plain", received.body);
 }
@@ -166,7 +166,7 @@ TEST_CASE("a client that does not read its answer is cut off", "[http]")
     auto settings = small_limits();
     settings.write_timeout = milliseconds(60);
     running_server running(
-        [](http::request&) -> http::awaitable<http::response> {
+        [](http::request&) -> awaitable<http::response> {
             co_return http::response(200, "text/plain", std::string(40'000'000, 'x'));
         },
         settings);

@@ -14,7 +14,7 @@ using testing::running_server;
 namespace {
 
 // Tells what the server understood.
-http::awaitable<http::response> echo(http::request& received)
+awaitable<http::response> echo(http::request& received)
 {
     std::string text = received.method + " " + received.path;
     for (const auto& [name, content] : received.query)
@@ -23,7 +23,7 @@ http::awaitable<http::response> echo(http::request& received)
     co_return http::response(200, "text/plain", text);
 }
 
-http::awaitable<http::response> break_down(http::request& received)
+awaitable<http::response> break_down(http::request& received)
 {
     if (received.path == "/dependency")
         throw dependency_error("PostgreSQL at 10.1.2.3 is away");
@@ -31,7 +31,7 @@ http::awaitable<http::response> break_down(http::request& received)
     co_return http::response();
 }
 
-http::awaitable<http::response> wait_a_little(http::request& received)
+awaitable<http::response> wait_a_little(http::request& received)
 {
     boost::asio::steady_timer timer(testing::test_host().loop(), std::chrono::milliseconds(20));
     co_await timer.async_wait(boost::asio::use_awaitable);
@@ -160,7 +160,7 @@ TEST_CASE("what a handler throws becomes 500 without details, a lost dependency 
 
 TEST_CASE("a response cannot be split by what a handler puts into a header", "[http]")
 {
-    running_server running([](http::request&) -> http::awaitable<http::response> {
+    running_server running([](http::request&) -> awaitable<http::response> {
         http::response answer(200, "text/plain", "x");
         answer.set("X-Name", "a\r\nX-Evil: 1").set("Content-Length", "99").set("Connection", "close");
         co_return answer;
@@ -174,7 +174,7 @@ TEST_CASE("a response cannot be split by what a handler puts into a header", "[h
 
 TEST_CASE("answers without content have no length", "[http]")
 {
-    running_server running([](http::request&) -> http::awaitable<http::response> {
+    running_server running([](http::request&) -> awaitable<http::response> {
         http::response answer;
         answer.status = 204;
         co_return answer;
@@ -187,7 +187,7 @@ TEST_CASE("answers without content have no length", "[http]")
 
 TEST_CASE("a large answer arrives whole", "[http]")
 {
-    running_server running([](http::request&) -> http::awaitable<http::response> {
+    running_server running([](http::request&) -> awaitable<http::response> {
         co_return http::response(200, "text/plain", std::string(8 * 1024 * 1024, 'x'));
     });
     raw_client client(running.address());
@@ -234,7 +234,7 @@ TEST_CASE("requests are measured by route, not by path", "[http]")
 TEST_CASE("a handler hears when its client hangs up", "[http]")
 {
     bool is_told = false;
-    running_server running([&is_told](http::request& received) -> http::awaitable<http::response> {
+    running_server running([&is_told](http::request& received) -> awaitable<http::response> {
         boost::asio::steady_timer timer(testing::test_host().loop(), std::chrono::seconds(60));
         received.on_hang_up = [&timer, &is_told] {
             is_told = true;

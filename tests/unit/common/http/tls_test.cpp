@@ -13,7 +13,7 @@ using std::chrono::milliseconds;
 
 namespace {
 
-http::awaitable<http::response> echo(http::request& received)
+awaitable<http::response> echo(http::request& received)
 {
     co_return http::response(200, "text/plain", received.is_tls ? "tls " + received.body : "plain");
 }
@@ -31,7 +31,7 @@ http::client_settings trusting(const std::string& certificate_file)
 {
     http::client_settings settings;
     settings.ca_file = certificate_file;
-    settings.resolve = [](const std::string&) -> http::awaitable<std::vector<boost::asio::ip::address>> {
+    settings.resolve = [](const std::string&) -> awaitable<std::vector<boost::asio::ip::address>> {
         std::vector<boost::asio::ip::address> found;
         found.push_back(boost::asio::ip::make_address("127.0.0.1"));
         co_return found;

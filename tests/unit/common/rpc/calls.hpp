@@ -1,5 +1,6 @@
 #pragma once
 
+#include "common/core/awaitable.hpp"
 #include "common/rpc/client.hpp"
 #include "common/rpc/server.hpp"
 #include "common/testing/await.hpp"
@@ -24,7 +25,7 @@ struct token_file
 };
 
 // Grants what is asked for; units below zero choose a way to fail.
-inline rpc::awaitable<result<TakeQuotaResponse>> grant(TakeQuotaRequest request)
+inline awaitable<result<TakeQuotaResponse>> grant(TakeQuotaRequest request)
 {
     TakeQuotaResponse response;
     for (const auto& item : request.items()) {

@@ -9,20 +9,20 @@ using namespace std::chrono_literals;
 
 namespace {
 
-boost::asio::awaitable<std::chrono::microseconds> count(int& runs, std::chrono::microseconds pause)
+awaitable<std::chrono::microseconds> count(int& runs, std::chrono::microseconds pause)
 {
     ++runs;
     co_return pause;
 }
 
-boost::asio::awaitable<std::chrono::microseconds> fail_once(int& runs)
+awaitable<std::chrono::microseconds> fail_once(int& runs)
 {
     if (++runs == 1)
         throw std::runtime_error("not yet");
     co_return 1h;
 }
 
-boost::asio::awaitable<std::chrono::microseconds> take_a_while(bool& is_running)
+awaitable<std::chrono::microseconds> take_a_while(bool& is_running)
 {
     is_running = true;
     boost::asio::steady_timer work(testing::test_host().executor(), 30ms);

@@ -46,7 +46,7 @@ public:
             throw std::runtime_error("cannot listen");
     }
 
-    runtime::awaitable<void> drain() override
+    awaitable<void> drain() override
     {
         if (settings_.mode == "undrainable")
             throw std::runtime_error("cannot drain");

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "common/core/awaitable.hpp"
 #include "common/rpc/server.hpp"
 #include "common/rpc/tokens.hpp"
 #include "common/testing/await.hpp"
@@ -35,7 +36,7 @@ public:
 
 private:
     template <class Response>
-    static rpc::awaitable<result<Response>> answer_with(result<Response> outcome)
+    static awaitable<result<Response>> answer_with(result<Response> outcome)
     {
         co_return outcome;
     }

@@ -16,18 +16,18 @@ const auto midnight = to_unix_seconds(*parse_iso8601("2026-11-22T00:00:00Z"));
 const std::string good_key = accounts::make_api_key().reveal();
 const std::string unknown_key = accounts::make_api_key().reveal();
 
-http::awaitable<http::response> answer_ok(const http::request&, const caller&)
+awaitable<http::response> answer_ok(const http::request&, const caller&)
 {
     co_return http::ok_json("{}");
 }
 
-http::awaitable<http::response> lose_dependency(const http::request&, const caller&)
+awaitable<http::response> lose_dependency(const http::request&, const caller&)
 {
     throw dependency_error("no route to 10.1.2.3");
     co_return http::response();
 }
 
-http::awaitable<http::response> break_down(const http::request&, const caller&)
+awaitable<http::response> break_down(const http::request&, const caller&)
 {
     throw std::runtime_error("null pointer in secret place");
     co_return http::response();
@@ -90,7 +90,7 @@ private:
         return all;
     }
 
-    http::awaitable<std::shared_ptr<const accounts::key_owner>> find_key(std::string digest)
+    awaitable<std::shared_ptr<const accounts::key_owner>> find_key(std::string digest)
     {
         if (is_key_store_away)
             throw dependency_error("PostgreSQL is away");
@@ -100,7 +100,7 @@ private:
         co_return found;
     }
 
-    http::awaitable<quota_decision> take_quota()
+    awaitable<quota_decision> take_quota()
     {
         ++quota_taken;
         co_return quota_decision(is_quota_left, false, quota_numbers(10'000, is_quota_left ? 9'999 : 0, midnight));

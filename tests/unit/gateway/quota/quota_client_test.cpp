@@ -10,7 +10,6 @@
 using namespace tempinbox;
 using namespace tempinbox::gateway;
 using namespace std::chrono_literals;
-using boost::asio::awaitable;
 using ratelimit::v1::TakeQuotaRequest;
 using ratelimit::v1::TakeQuotaResponse;
 

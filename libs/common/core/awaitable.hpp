@@ -2,10 +2,10 @@
 
 #include <boost/asio/awaitable.hpp>
 
-namespace tempinbox::rpc {
+namespace tempinbox {
 
-// What every call answers, on either side.
+// What a coroutine answers; nothing, where no type is said.
 template <class T = void>
 using awaitable = boost::asio::awaitable<T>;
 
-} // namespace tempinbox::rpc
+} // namespace tempinbox

@@ -1,0 +1,161 @@
+#pragma once
+
+#include "integration/mailbox/seeds.hpp"
+#include "mail-ingest/smtp/listener.hpp"
+#include "mailbox/email_store.hpp"
+#include "mime/view.hpp"
+
+#include <array>
+#include <memory>
+#include <stdexcept>
+#include <string>
+
+namespace tempinbox::testing {
+
+// The parts of one mail-ingest process on a database; its broker is nowhere, so events stay in the outbox.
+struct mail_server
+{
+    explicit mail_server(const std::string& dsn, mail_ingest::directory_settings directories = {}, smtp::limits bounds = {},
+                         mail_ingest::intake_settings intakes = {}, smtp::caller_limits caller_bounds = {})
+        : limits(std::move(bounds)),
+          db(test_host(), database(dsn)),
+          look_up_db(test_host(), database(dsn)),
+          producer(test_host(), nowhere()),
+          publisher(test_host(), db, producer, mailbox::schema),
+          store(test_host(), db, directories.inbox_bounds),
+          directory(test_host(), look_up_db, directories),
+          intake(test_host(), directory, store, publisher, intakes),
+          callers(std::move(caller_bounds)),
+          tls({}, {}),
+          metrics(test_host().metrics()),
+          around{test_host(), limits, directory, intake, callers, tls, metrics},
+          listener(around, {host_port("127.0.0.1", 0)}, [this] { return is_database_away; })
+    {
+        mime::start();
+        listener.start();
+    }
+    ~mail_server() { await(listener.drain(std::chrono::seconds(5))); }
+
+    static postgres::settings database(const std::string& dsn)
+    {
+        postgres::settings chosen;
+        chosen.dsn = dsn;
+        chosen.connections = 3;
+        return chosen;
+    }
+    static kafka::settings nowhere()
+    {
+        kafka::settings chosen;
+        chosen.brokers = "127.0.0.1:1";
+        return chosen;
+    }
+
+    smtp::limits limits;
+    postgres::pool db;
+    postgres::pool look_up_db;
+    kafka::producer producer;
+    outbox::publisher publisher;
+    mailbox::mail_store store;
+    mail_ingest::directory directory;
+    mail_ingest::intake intake;
+    smtp::callers callers;
+    smtp::tls_context tls;
+    smtp::session_metrics metrics;
+    smtp::surroundings around;
+    bool is_database_away = false;
+    smtp::listener listener;
+};
+
+// A client on the test's own thread: the server's loop runs while it waits for a reply.
+class mail_client
+{
+public:
+    explicit mail_client(const host_port& server) : socket_(context_)
+    {
+        using boost::asio::ip::tcp;
+        socket_.connect(tcp::endpoint(boost::asio::ip::make_address(server.host), server.port));
+        socket_.non_blocking(true);
+    }
+
+    // The last line of the next reply; empty when the connection ended instead.
+    std::string reply()
+    {
+        std::string last;
+        const bool came = eventually([&] { return take_reply(last) || is_ended_; }, std::chrono::seconds(30));
+        if (!came)
+            throw std::runtime_error("no reply to an SMTP command");
+        return last;
+    }
+    std::string say(const std::string& line)
+    {
+        send(line + "\r\n");
+        return reply();
+    }
+    void send(std::string_view bytes)
+    {
+        const bool is_sent = eventually(
+            [&] {
+                boost::system::error_code error;
+                bytes.remove_prefix(socket_.write_some(boost::asio::buffer(bytes.data(), bytes.size()), error));
+                return bytes.empty();
+            },
+            std::chrono::seconds(30));
+        if (!is_sent)
+            throw std::runtime_error("the server does not read");
+    }
+    // From the greeting to after the last RCPT.
+    mail_client& begin(const std::vector<std::string>& recipients)
+    {
+        reply();
+        say("EHLO client.test");
+        say("MAIL FROM:<ann@sender.test>");
+        for (const auto& recipient : recipients)
+            say("RCPT TO:<" + recipient + ">");
+        return *this;
+    }
+    std::string deliver(const std::string& message = "Subject: hi\r\n\r\nhello\r\n")
+    {
+        auto started = say("DATA");
+        if (!started.starts_with("354"))
+            return started;
+        send(message);
+        return say(".");
+    }
+    bool has_ended()
+    {
+        return eventually([this] {
+            std::string ignored;
+            take_reply(ignored);
+            return is_ended_;
+        });
+    }
+
+private:
+    bool take_reply(std::string& last)
+    {
+        std::array<char, 4096> buffer;
+        boost::system::error_code error;
+        const auto count = socket_.read_some(boost::asio::buffer(buffer), error);
+        received_.append(buffer.data(), count);
+        is_ended_ = error && error != boost::asio::error::would_block;
+        for (auto end = received_.find("\r\n"); end != std::string::npos; end = received_.find("\r\n")) {
+            last = received_.substr(0, end);
+            received_.erase(0, end + 2);
+            if (last.size() < 4 || last[3] != '-')
+                return true;
+        }
+        return false;
+    }
+
+    boost::asio::io_context context_;
+    boost::asio::ip::tcp::socket socket_;
+    std::string received_;
+    bool is_ended_ = false;
+};
+
+inline std::string queued_id(const std::string& reply)
+{
+    return reply.substr(reply.rfind(' ') + 1);
+}
+
+} // namespace tempinbox::testing

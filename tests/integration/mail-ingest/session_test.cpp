@@ -1,0 +1,366 @@
+#include "common/events/events.hpp"
+#include "common/testing/relay.hpp"
+#include "integration/mail-ingest/mail_server.hpp"
+
+#include <catch2/catch.hpp>
+
+using namespace tempinbox;
+using testing::mail_client;
+using testing::mail_server;
+
+namespace {
+
+const std::string unknown = "550 5.1.1 No such mailbox here";
+const std::string later = "451 4.3.0 Temporary failure, try again later";
+const std::string accepted = "250 2.1.5 Recipient ok";
+
+struct mail_world : mailbox::seeds::world
+{
+    plans::account_state account = mailbox::seeds::account();
+    mailbox::email_store emails{scratch.db()};
+
+    mailbox::stored_email find(const std::string& id)
+    {
+        return testing::await(emails.find(account.account, email_id::parse(id).value())).value();
+    }
+};
+
+kafka::record record_of(const char* topic, const google::protobuf::Message& value)
+{
+    kafka::record record;
+    record.topic = topic;
+    record.value = value.SerializeAsString();
+    return record;
+}
+
+kafka::record account_record(const plans::account_state& state)
+{
+    auto record = record_of(events::topics::account_state, plans::to_proto(state));
+    record.key = state.account.text();
+    return record;
+}
+
+} // namespace
+
+TEST_CASE("a mail is committed before its 250, and is there as it was sent", "[mail-ingest][postgres]")
+{
+    mail_world world;
+    world.create(world.account, "box");
+    mail_server server(world.scratch.dsn());
+    mail_client client(server.listener.local_address());
+
+    const std::string message =
+        "From: Ann <ann@sender.test>\r\nTo: box@mail.test\r\nSubject: Your code\r\n\r\nYour verification code is 482913.\r\n";
+    const auto reply = client.begin({"Box+news@MAIL.test"}).deliver(message);
+
+    REQUIRE(reply.starts_with("250 2.0.0 Ok: queued as "));
+    const auto found = world.find(testing::queued_id(reply));
+    CHECK(found.raw == message);
+    CHECK(found.summary.from == "ann@sender.test");
+    CHECK(found.summary.subject == "Your code");
+    CHECK(found.summary.rcpt_to == std::vector<std::string>{"Box+news@MAIL.test"});
+    CHECK(found.summary.codes.at(0).value == "482913");
+    CHECK(found.mail_from == "ann@sender.test");
+    CHECK(found.helo == "client.test");
+    CHECK(found.remote_address == "127.0.0.1");
+    CHECK_FALSE(found.tls);
+    CHECK(world.count("outbox WHERE event_id = '" + testing::queued_id(reply) + "'") == 1);
+    CHECK(client.say("QUIT") == "221 2.0.0 Bye");
+    CHECK(client.has_ended());
+}
+
+TEST_CASE("recipients are known, unknown, quarantined or elsewhere", "[mail-ingest][postgres]")
+{
+    mail_world world;
+    world.create(world.account, "box");
+    const auto old = world.create(world.account, "old");
+    testing::await(world.endings.expire(world.account.account, old.id));
+    mail_server server(world.scratch.dsn());
+    mail_client client(server.listener.local_address());
+    client.begin({});
+
+    CHECK(client.say("RCPT TO:<box@mail.test>") == accepted);
+    CHECK(client.say("RCPT TO:<old@mail.test>") == unknown);
+    CHECK(client.say("RCPT TO:<never@mail.test>") == unknown);
+    CHECK(client.say("RCPT TO:<x!y@mail.test>") == unknown);
+    CHECK(client.say("RCPT TO:<postmaster>") == unknown);
+    CHECK(client.say("RCPT TO:<box@elsewhere.test>") == "550 5.7.1 Relaying denied");
+}
+
+TEST_CASE("an inbox made a moment ago receives, also after its address was asked for in vain", "[mail-ingest][postgres]")
+{
+    mail_world world;
+    mail_server server(world.scratch.dsn());
+    mail_client client(server.listener.local_address());
+    client.begin({});
+    CHECK(client.say("RCPT TO:<late@mail.test>") == unknown);
+
+    world.create(world.account, "late");
+
+    CHECK(client.say("RCPT TO:<late@mail.test>") == accepted);
+}
+
+TEST_CASE("an inbox that ends before the commit gets nothing and its sender is told", "[mail-ingest][postgres]")
+{
+    mail_world world;
+    const auto box = world.create(world.account, "box");
+    world.create(world.account, "second");
+    mail_server server(world.scratch.dsn());
+    mail_client client(server.listener.local_address());
+    client.begin({"box@mail.test"});
+
+    testing::await(world.endings.expire(world.account.account, box.id));
+
+    CHECK(client.deliver() == unknown);
+    CHECK(world.count("emails") == 0);
+    CHECK(world.count("outbox WHERE topic = 'email.received'") == 0);
+    // The cache has learned it.
+    client.say("MAIL FROM:<>");
+    CHECK(client.say("RCPT TO:<box@mail.test>") == unknown);
+    CHECK(client.say("RCPT TO:<second@mail.test>") == accepted);
+    CHECK(client.deliver().starts_with("250"));
+}
+
+TEST_CASE("one inbox by several names is one message, several inboxes share a body", "[mail-ingest][postgres]")
+{
+    mail_world world;
+    world.create(world.account, "one");
+    world.create(world.account, "two");
+    mail_server server(world.scratch.dsn());
+    mail_client client(server.listener.local_address());
+
+    const auto reply =
+        client.begin({"one@mail.test", "one+tag@mail.test", "two@mail.test", "ONE@mail.test", "one@mail.test"}).deliver();
+
+    REQUIRE(reply.starts_with("250"));
+    CHECK(world.count("emails") == 2);
+    CHECK(world.count("bodies") == 1);
+    const auto first = world.find(testing::queued_id(reply));
+    CHECK(first.summary.rcpt_to == std::vector<std::string>{"one@mail.test", "one+tag@mail.test", "ONE@mail.test"});
+}
+
+TEST_CASE("a large message goes through a file, byte for byte", "[mail-ingest][postgres]")
+{
+    mail_world world;
+    world.create(world.account, "box");
+    mail_server server(world.scratch.dsn());
+    mail_client client(server.listener.local_address());
+    std::string message = "Subject: large\r\n\r\n";
+    for (int i = 0; i < 60'000; ++i)
+        message += std::to_string(i * 7919) + " some line of a large message\r\n";
+    REQUIRE(message.size() > 2'000'000);
+
+    const auto reply = client.begin({"box@mail.test"}).deliver(message);
+
+    REQUIRE(reply.starts_with("250"));
+    CHECK(world.find(testing::queued_id(reply)).raw == message);
+}
+
+TEST_CASE("the plan's size limit holds as it is known at the end of the message", "[mail-ingest][postgres]")
+{
+    mail_world world;
+    world.account.limits.max_message_bytes = 2'000;
+    world.create(world.account, "box");
+    mail_server server(world.scratch.dsn());
+    mail_client client(server.listener.local_address());
+    client.begin({"box@mail.test"});
+    CHECK(client.deliver(std::string(3'000, 'x') + "\r\n") == "552 5.3.4 Message is too large");
+
+    client.say("MAIL FROM:<>");
+    client.say("RCPT TO:<box@mail.test>");
+    auto smaller = world.account;
+    smaller.version = 2;
+    smaller.limits.max_message_bytes = 500;
+    server.directory.take_events({account_record(smaller)});
+
+    CHECK(client.deliver(std::string(1'000, 'x') + "\r\n") == "552 5.3.4 Message is too large");
+    CHECK(world.count("emails") == 0);
+}
+
+TEST_CASE("events keep the directory true", "[mail-ingest][postgres]")
+{
+    mail_world world;
+    mail_server server(world.scratch.dsn());
+    const auto inbox = world.create(world.account, "box");
+    events::v1::InboxCreated created;
+    created.set_inbox_id(inbox.id.text());
+    created.set_account_id(inbox.account.text());
+    created.set_email_address("box@mail.test");
+    created.mutable_expires_at()->set_seconds(4'000'000'000);
+    events::v1::InboxExpired expired;
+    expired.set_inbox_id(inbox.id.text());
+    expired.set_account_id(inbox.account.text());
+    expired.set_email_address("box@mail.test");
+    const auto creation = record_of(events::topics::inbox_created, created);
+    const auto wanted = smtp::parse_path("<box@mail.test>")->mailbox;
+    testing::await(server.directory.find(smtp::parse_path("<nobody@mail.test>")->mailbox));
+
+    CHECK_FALSE(server.directory.recall(wanted));
+    server.directory.take_events({creation, account_record(world.account)});
+    REQUIRE(server.directory.recall(wanted));
+    CHECK(server.directory.recall(wanted)->inbox == inbox.id);
+    server.directory.take_events({record_of(events::topics::inbox_expired, expired)});
+    CHECK_FALSE(server.directory.recall(wanted));
+    // Topics have no order between each other: what has ended does not come back.
+    server.directory.take_events({creation});
+    CHECK_FALSE(server.directory.recall(wanted));
+}
+
+TEST_CASE("a full inbox is refused after the message that found it so, and then at RCPT", "[mail-ingest][postgres]")
+{
+    mail_world world;
+    world.create(world.account, "box");
+    mail_ingest::directory_settings directories;
+    directories.inbox_bounds.emails = 1;
+    mail_server server(world.scratch.dsn(), directories);
+    mail_client client(server.listener.local_address());
+    REQUIRE(client.begin({"box@mail.test"}).deliver().starts_with("250"));
+
+    client.say("MAIL FROM:<>");
+    CHECK(client.say("RCPT TO:<box@mail.test>") == accepted);
+    CHECK(client.deliver() == "550 5.2.2 Mailbox is full");
+    client.say("MAIL FROM:<>");
+    CHECK(client.say("RCPT TO:<box@mail.test>") == "550 5.2.2 Mailbox is full");
+}
+
+TEST_CASE("an inbox takes its rate and no more", "[mail-ingest][postgres]")
+{
+    mail_world world;
+    world.create(world.account, "box");
+    mail_ingest::directory_settings directories;
+    directories.messages_per_minute = 1;
+    directories.message_burst = 2;
+    mail_server server(world.scratch.dsn(), directories);
+    mail_client client(server.listener.local_address());
+    client.begin({"box@mail.test", "box+same@mail.test"});
+    client.say("RSET");
+
+    client.say("MAIL FROM:<>");
+    CHECK(client.say("RCPT TO:<box@mail.test>") == accepted);
+    client.say("RSET");
+    client.say("MAIL FROM:<>");
+    CHECK(client.say("RCPT TO:<box@mail.test>") == "450 4.2.1 Mailbox receives too much mail just now");
+}
+
+TEST_CASE("looping mail is refused", "[mail-ingest][postgres]")
+{
+    mail_world world;
+    world.create(world.account, "box");
+    mail_server server(world.scratch.dsn());
+    mail_client client(server.listener.local_address());
+    std::string hops;
+    for (int i = 0; i < 51; ++i)
+        hops += "Received: from a by b; Mon, 1 Jan 2024 00:00:00 +0000\r\n";
+    CHECK(client.begin({"box@mail.test"}).deliver(hops + "\r\nx\r\n") == "554 5.4.6 Too many hops, or a loop");
+
+    client.say("MAIL FROM:<>");
+    client.say("RCPT TO:<box@mail.test>");
+    CHECK(client.deliver("Received: from a by localhost with ESMTP id 01934f2e-7b1c-7d3a-9f00-5a1b2c3d4e5f; x\r\n\r\nx\r\n") ==
+          "554 5.4.6 Too many hops, or a loop");
+}
+
+TEST_CASE("with the database away nobody is refused for good, and all is well when it is back", "[mail-ingest][postgres]")
+{
+    mail_world world;
+    world.create(world.account, "box");
+    world.create(world.account, "second");
+    pqxx::connection probe(world.scratch.dsn());
+    testing::relay between(host_port(probe.hostname(), static_cast<std::uint16_t>(std::stoi(probe.port()))));
+    const auto dsn = world.scratch.dsn() + " host=" + between.address().host + " port=" + std::to_string(between.address().port);
+    mail_ingest::directory_settings impatient;
+    impatient.patience = std::chrono::milliseconds(300);
+    mail_server server(dsn, impatient);
+    mail_client client(server.listener.local_address());
+    REQUIRE(client.begin({"box@mail.test"}).deliver().starts_with("250"));
+
+    between.cut();
+    client.say("MAIL FROM:<>");
+    CHECK(client.say("RCPT TO:<second@mail.test>") == later);
+    CHECK(client.say("RCPT TO:<box@mail.test>") == accepted); // from memory
+    CHECK(client.deliver() == later);
+    server.is_database_away = true;
+    mail_client turned_away(server.listener.local_address());
+    CHECK(turned_away.reply() == "421 4.3.2 Service not available, try again later");
+
+    between.restore();
+    server.is_database_away = false;
+    const auto deliver_to_second = [&] {
+        client.say("RSET");
+        client.say("MAIL FROM:<>");
+        return client.say("RCPT TO:<second@mail.test>") == accepted && client.deliver().starts_with("250");
+    };
+    CHECK(testing::eventually(deliver_to_second, std::chrono::seconds(20)));
+}
+
+TEST_CASE("too many connections are turned away", "[mail-ingest][postgres]")
+{
+    mail_world world;
+    smtp::caller_limits bounds;
+    bounds.connections = 3;
+    bounds.connections_an_address = 2;
+    mail_server server(world.scratch.dsn(), {}, {}, {}, bounds);
+    const auto address = server.listener.local_address();
+    mail_client one(address), two(address);
+    CHECK(one.reply().starts_with("220"));
+    CHECK(two.reply().starts_with("220"));
+
+    mail_client three(address);
+
+    CHECK(three.reply() == "421 4.7.0 Too many connections from your address");
+    CHECK(three.has_ended());
+    one.say("QUIT");
+    CHECK(one.has_ended());
+    CHECK(testing::eventually([&] { return server.listener.sessions() == 1; }));
+    mail_client four(address);
+    CHECK(four.reply().starts_with("220"));
+}
+
+TEST_CASE("a drain ends idle sessions and finishes messages", "[mail-ingest][postgres]")
+{
+    mail_world world;
+    world.create(world.account, "box");
+    mail_server server(world.scratch.dsn());
+    mail_client idle(server.listener.local_address()), busy(server.listener.local_address());
+    idle.begin({"box@mail.test"});
+    busy.begin({"box@mail.test"});
+    REQUIRE(busy.say("DATA").starts_with("354"));
+    bool is_drained = false;
+    boost::asio::co_spawn(testing::test_host().loop(), server.listener.drain(std::chrono::seconds(20)),
+                          [&](const std::exception_ptr&) { is_drained = true; });
+
+    CHECK(idle.reply() == "421 4.3.2 Service shutting down");
+    CHECK(idle.has_ended());
+    CHECK_FALSE(is_drained);
+    busy.send("Subject: hi\r\n\r\nx\r\n");
+    CHECK(busy.say(".").starts_with("250"));
+    CHECK(busy.reply() == "421 4.3.2 Service shutting down");
+    CHECK(busy.has_ended());
+    CHECK(testing::eventually([&] { return is_drained; }));
+    CHECK(world.count("emails") == 1);
+}
+
+TEST_CASE("silent sessions end", "[mail-ingest][postgres]")
+{
+    mail_world world;
+    smtp::limits bounds;
+    bounds.idle = std::chrono::milliseconds(200);
+    mail_server server(world.scratch.dsn(), {}, bounds);
+    mail_client client(server.listener.local_address());
+    CHECK(client.reply().starts_with("220"));
+
+    CHECK(client.reply() == "421 4.4.2 Timeout, closing connection");
+    CHECK(client.has_ended());
+}
+
+TEST_CASE("with no room left in memory mail is put off", "[mail-ingest][postgres]")
+{
+    mail_world world;
+    mail_ingest::intake_settings intakes;
+    intakes.memory_bytes = 1'024;
+    mail_server server(world.scratch.dsn(), {}, {}, intakes);
+    mail_client client(server.listener.local_address());
+    client.reply();
+    client.say("EHLO x");
+
+    CHECK(client.say("MAIL FROM:<>") == "452 4.3.1 Insufficient system storage, try again later");
+}

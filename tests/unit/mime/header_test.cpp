@@ -1,0 +1,200 @@
+#include "mime/header.hpp"
+
+#include "unit/mime/mails.hpp"
+
+#include <catch2/catch.hpp>
+
+using namespace tempinbox;
+using namespace std::string_literals;
+using testing::has_defect;
+using testing::view_of;
+
+namespace {
+
+std::string decoded(std::string_view text, std::string_view charset = {})
+{
+    bool has_raw_bytes = false;
+    return mime::decode_text(text, charset, has_raw_bytes);
+}
+
+std::string subject_of(const std::string& value)
+{
+    return view_of("Subject: " + value + "\n\nx\n").summary.subject;
+}
+
+} // namespace
+
+TEST_CASE("row 1: a message may be empty, or lack its header or its body", "[mime]")
+{
+    CHECK(has_defect(view_of(""), "no_header"));
+    CHECK(has_defect(view_of(""), "no_body"));
+    CHECK(view_of("").summary.subject.empty());
+
+    const auto headers_only = view_of("Subject: hi\nFrom: a@b.test\n");
+    CHECK(headers_only.summary.subject == "hi");
+    CHECK(headers_only.summary.from == "a@b.test");
+    CHECK(has_defect(headers_only, "no_body"));
+
+    const auto body_only = view_of("hello world\nsecond line\n");
+    CHECK(has_defect(body_only, "no_header"));
+    CHECK(body_only.text == "hello world\r\nsecond line\r\n");
+
+    const auto blank_first = view_of("\nSubject: no header\n");
+    CHECK(has_defect(blank_first, "no_header"));
+    CHECK(blank_first.text == "Subject: no header\r\n");
+
+    const auto no_blank_line = view_of("Subject: hi\nThis is the body.\nSecond line.\n");
+    CHECK(no_blank_line.summary.subject == "hi");
+    CHECK(no_blank_line.text == "This is the body.\r\nSecond line.\r\n");
+}
+
+TEST_CASE("row 2: a line that is no field, and an mbox line", "[mime]")
+{
+    const auto odd = view_of("From: a@b.test\nthis is no field\nSubject: hi\n\nx\n");
+    CHECK(odd.summary.subject == "hi");
+    CHECK(has_defect(odd, "bad_header_line"));
+    CHECK(odd.text == "x\r\n");
+
+    const auto mbox = view_of("From a@b.test Mon Jan  1 00:00:00 2024\nSubject: hi\n\nx\n");
+    CHECK(mbox.summary.subject == "hi");
+    CHECK(mbox.summary.from.empty());
+    CHECK(has_defect(mbox, "mbox_line"));
+}
+
+TEST_CASE("row 3: folded fields become one line", "[mime]")
+{
+    CHECK(subject_of("a\n\tb\n   c") == "a\tb   c");
+    CHECK(subject_of("a\n  \n b") == "a   b");
+    CHECK(subject_of("wo\n rd") == "wo rd");
+    CHECK(decoded("=?utf-8?Q?a=0D=0Ab?=") == "a  b");
+}
+
+TEST_CASE("row 4: huge headers are cut, and the body is still found", "[mime]")
+{
+    const auto many = view_of("Subject: hi\n" + testing::repeated("X-Y: z\n", 100'000) + "\nbody\n");
+    CHECK(many.summary.subject == "hi");
+    CHECK(many.headers.size() <= 1'000);
+    CHECK(has_defect(many, "header_truncated"));
+    CHECK(many.text == "body\r\n");
+
+    const auto folded = view_of(
+        "Subject: hi\nX-Long: " + testing::repeated("aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\n ", 30'000) + "z\n\nbody\n");
+    CHECK(has_defect(folded, "header_truncated"));
+    CHECK(folded.text == "body\r\n");
+}
+
+TEST_CASE("row 5: encoded words", "[mime]")
+{
+    CHECK(decoded("=?utf-8?B?SsO8cmdlbg==?=") == "Jürgen");
+    CHECK(decoded("=?UTF-8?q?J=C3=BCrgen_M?=") == "Jürgen M");
+    CHECK(decoded("=?utf-8?Q?a?= =?utf-8?Q?b?=") == "ab");
+    CHECK(decoded("=?utf-8?Q?a?=\t  =?iso-8859-1?Q?=E4?=") == "aä");
+    CHECK(decoded("x =?utf-8?Q?a?= y =?utf-8?Q?b?= z") == "x a y b z");
+    CHECK(decoded("=?utf-8?Q?=E2=82?= =?utf-8?B?rA==?=") == "€");
+    CHECK(decoded("=?utf-8*en?Q?a?=") == "a");
+    CHECK(decoded("=?iso-2022-jp?B?GyRCJEgkOSRIGyhC?=") == "とすと");
+}
+
+TEST_CASE("row 6: broken encoded words stay what they are", "[mime]")
+{
+    for (const char* text :
+         {"=?utf-8?Q?a b?=", "=?utf-8?B?@@@@?=", "=?utf-8?X?a?=", "=?utf-8?Q?a", "=??Q?a?=", "=?", "=?=?=?", "a=?b"})
+        CHECK(decoded(text) == text);
+    CHECK(decoded("=?utf-8?Q?a?==?utf-8?Q?b?=") == "ab");
+    CHECK(decoded("=?utf-8?B?YQ?=") == "a");
+    CHECK(decoded("\"=?utf-8?Q?a?=\"") == "\"a\"");
+}
+
+TEST_CASE("row 8: bytes past ASCII in a field are UTF-8, else of the mail's charset, else windows-1252", "[mime]")
+{
+    const auto utf8 = view_of("Subject: Grüße\n\nx\n");
+    CHECK(utf8.summary.subject == "Grüße");
+    CHECK_FALSE(has_defect(utf8, "8bit_header"));
+
+    const auto western = view_of("Subject: Gr\xfc\xdf\x65 \x80\n\nx\n");
+    CHECK(western.summary.subject == "Grüße €");
+    CHECK(has_defect(western, "8bit_header"));
+
+    const auto russian = view_of("Subject: \xf0\xd2\xc9\nContent-Type: text/plain; charset=koi8-r\n\nx\n");
+    CHECK(russian.summary.subject == "При");
+}
+
+TEST_CASE("row 28: addresses", "[mime]")
+{
+    const auto addresses = [](const std::string& field) {
+        std::string all;
+        for (const auto& one : view_of("To: " + field + "\n\nx\n").to)
+            all += one.name + "<" + one.address + ">";
+        return all;
+    };
+    CHECK(addresses("a@b.test") == "<a@b.test>");
+    CHECK(addresses("A B <a@b.test>, \"C, D\" <c@d.test>") == "A B<a@b.test>C, D<c@d.test>");
+    CHECK(addresses("friends: a@b.test, c@d.test;, e@f.test") == "<a@b.test><c@d.test><e@f.test>");
+    CHECK(addresses("Undisclosed recipients:;") == "");
+    CHECK(addresses("=?utf-8?q?J=C3=BCrgen?= <j@b.test>") == "Jürgen<j@b.test>");
+    CHECK(addresses("\"=?utf-8?q?J=C3=BCrgen?=\" <j@b.test>") == "Jürgen<j@b.test>");
+    CHECK(addresses("用户@例え.test") == "<用户@例え.test>");
+    CHECK(addresses("a@b.test (a comment)").find("<a@b.test>") != std::string::npos);
+    CHECK(addresses("root") == "<root>");
+    for (const char* odd : {"<>", "a@b, c with bad commas", "@@@@", "<<<<a@b>>>>", "\"", "a@b@c@d", "(((((", ":::;;;", ","})
+        addresses(odd);
+}
+
+TEST_CASE("row 28: many and hostile addresses cost linear time and bounded stack", "[mime]")
+{
+    const auto many = view_of("To: " + testing::repeated("a@b.test, ", 20'000) + "\n\nx\n");
+    CHECK(many.to.size() == 1'000);
+    CHECK(has_defect(many, "too_many_addresses"));
+    for (const char* unit : {":", "(", "<", "\"", "@", "a:", "\"a:", "[a:", "=?utf-8?Q?", ",;", "a.b."})
+        view_of("From: " + testing::repeated(unit, 100'000) + "\n\nx\n");
+}
+
+TEST_CASE("who a mail is from", "[mime]")
+{
+    CHECK(view_of("From: Ann <ann@b.test>, Bob <bob@b.test>\n\nx\n").summary.from == "ann@b.test");
+    CHECK(view_of("From: Ann <ann@b.test>\n\nx\n").summary.from_name == "Ann");
+    CHECK(view_of("Sender: x@y.test\n\nx\n").summary.from.empty());
+}
+
+TEST_CASE("row 29: NUL, controls and bad UTF-8 never reach the view", "[mime]")
+{
+    const auto raw = "Subject: a\0b \x01\r\nX-N\0ame: y\r\n\r\nte\0xt \xff\xed\xa0\x80\r\n"s;
+    const auto view = mime::read_view(raw);
+    CHECK(view.summary.subject == "a\xef\xbf\xbd"
+                                  "b \x01");
+    CHECK(has_defect(view, "nul"));
+    REQUIRE(view.text);
+    CHECK(view.text->find('\0') == std::string::npos);
+    for (const auto& [name, value] : view.headers) {
+        CHECK(name.find('\0') == std::string::npos);
+        CHECK(value.find('\0') == std::string::npos);
+    }
+}
+
+TEST_CASE("row 31: dates and message ids", "[mime]")
+{
+    const auto date = [](const std::string& value) {
+        const auto found = view_of("Date: " + value + "\n\nx\n").date;
+        return found ? to_iso8601(*found) : std::string("none");
+    };
+    CHECK(date("Mon, 1 Jan 2024 10:00:00 +0200") == "2024-01-01T08:00:00.000Z");
+    CHECK(date("1 Jan 2024 10:00:00 GMT") == "2024-01-01T10:00:00.000Z");
+    CHECK(date("1 Jan 24 10:00:00 -0000") == "2024-01-01T10:00:00.000Z");
+    CHECK(date("Mon, 1 Jan 2024 10:00 EST") == "2024-01-01T15:00:00.000Z");
+    CHECK(date("nonsense") == "none");
+    CHECK(date("") == "none");
+    CHECK(date("1 Jan 99999 10:00:00 +0000") == "none");
+    for (const char* odd : {"31 Feb 2024 10:00:00 +0000", "1 Jan -5 00:00:00", "99 Foo 2024 99:99:99 +9999", "::::", "1"})
+        date(odd);
+    CHECK(view_of("\n\nx\n").date == std::nullopt);
+    CHECK(view_of("Message-ID: <a b@c>\nMessage-ID: <second>\n\nx\n").summary.message_id == "<a b@c>");
+    CHECK_FALSE(view_of("Subject: x\n\nx\n").summary.message_id);
+}
+
+TEST_CASE("every header field is listed, decoded and in order", "[mime]")
+{
+    const auto view = view_of("Received: one\nReceived: two\nX-A: =?utf-8?Q?=C3=A4?=\nSubject: s\n\nx\n");
+    REQUIRE(view.headers.size() == 4);
+    CHECK(view.headers[2] == std::pair<std::string, std::string>("X-A", "ä"));
+    CHECK(view.summary.received_hops == 2);
+}

@@ -1,0 +1,183 @@
+#include "mime/structure.hpp"
+
+#include "unit/mime/mails.hpp"
+
+#include <catch2/catch.hpp>
+
+using namespace tempinbox;
+using testing::has_defect;
+using testing::mail;
+using testing::view_of;
+
+namespace {
+
+// The leaves as `id=body`, separated by `|`.
+std::string leaves(std::string_view text)
+{
+    mime::start();
+    const auto raw = mail(text);
+    const auto found = mime::read_structure(raw, {});
+    std::string all;
+    for (const auto& one : found.parts)
+        if (!one.is_multipart && !one.is_message)
+            all += (all.empty() ? "" : "|") + one.id + "=" + std::string(one.body);
+    return all;
+}
+
+std::string multipart(const std::string& boundary, const std::string& content)
+{
+    return "Content-Type: multipart/mixed; boundary=" + boundary + "\n\n" + content;
+}
+
+} // namespace
+
+TEST_CASE("row 14: without a last boundary the last part runs to the end", "[mime]")
+{
+    const auto text = multipart("b", "--b\n\none\n--b\nContent-Transfer-Encoding: base64\n\nAAAA\nAA");
+    CHECK(leaves(text) == "1=one|2=AAAA\r\nAA");
+    CHECK(has_defect(view_of(text), "missing_end_boundary"));
+}
+
+TEST_CASE("row 15: a multipart without a boundary, or whose boundary never comes, is one text", "[mime]")
+{
+    const auto none = view_of("Content-Type: multipart/mixed\n\nhello\n--b\nx\n");
+    CHECK(none.text == "hello\r\n--b\r\nx\r\n");
+    CHECK(has_defect(none, "no_boundary"));
+
+    const auto empty = view_of("Content-Type: multipart/mixed; boundary=\"\"\n\nhello\n--\nx\n");
+    CHECK(empty.text == "hello\r\n--\r\nx\r\n");
+
+    const auto unseen = view_of(multipart("b", "hello\n--c\nx\n"));
+    CHECK(unseen.text == "hello\r\n--c\r\nx\r\n");
+    CHECK(has_defect(unseen, "boundary_not_found"));
+}
+
+TEST_CASE("row 16: boundaries", "[mime]")
+{
+    CHECK(leaves(multipart("b", "--bb\n--b\n\none\n--bb\n--b--\n")) == "1=one\r\n--bb");
+    CHECK(leaves(multipart("\"b \"", "--b  \t\n\none\n--b--   \n")) == "1=one");
+    CHECK(leaves(multipart("\"a\\\"=(x)\"", "--a\"=(x)\n\none\n--a\"=(x)--\n")) == "1=one");
+    const std::string long_one(900, 'x');
+    CHECK(leaves(multipart(long_one, "--" + long_one + "\n\none\n--" + long_one + "--\n")) == "1=one");
+    const std::string too_long(2'000, 'x');
+    CHECK(has_defect(view_of(multipart(too_long, "--" + too_long + "\n\none\n")), "no_boundary"));
+
+    // The same boundary inside and outside: the innermost open one wins.
+    CHECK(leaves(multipart("b", "--b\n" + multipart("b", "--b\n\ninner\n--b--\n") + "--b\n\nouter\n--b--\n")) == "1.1=inner");
+    // An outer boundary closes what is inside.
+    CHECK(leaves(multipart("o", "--o\n" + multipart("i", "--i\n\ninner\n") + "--o\n\nouter\n--o--\n")) == "1.1=inner|2=outer");
+}
+
+TEST_CASE("row 17: only an exact line is a boundary", "[mime]")
+{
+    CHECK(leaves(multipart("b", "--b\n\n --b\n>--b\nx--b\n--b x\n--b-\n--b--")) == "1= --b\r\n>--b\r\nx--b\r\n--b x\r\n--b-");
+}
+
+TEST_CASE("row 18: preamble, epilogue, no parts, parts of nothing", "[mime]")
+{
+    CHECK(leaves(multipart("b", "preamble\n--b\n\none\n--b--\nepilogue\n--b\n\nlate\n")) == "1=one");
+    const auto none = view_of(multipart("b", "--b--\n"));
+    CHECK(none.attachments.empty());
+    CHECK_FALSE(none.text);
+    const auto nothing = view_of(multipart("b", "--b\n--b\n\n--b\n--b--\n"));
+    CHECK(nothing.attachments.empty());
+}
+
+TEST_CASE("row 19: nesting is followed to a depth of 100", "[mime]")
+{
+    std::string multiparts;
+    for (int i = 0; i < 20'000; ++i)
+        multiparts += multipart("b" + std::to_string(i), "--b" + std::to_string(i) + "\n");
+    CHECK(has_defect(view_of(multiparts + "\nx\n"), "too_deep"));
+
+    std::string messages;
+    for (int i = 0; i < 20'000; ++i)
+        messages += "Content-Type: message/rfc822\n\n";
+    const auto nested = view_of(messages + "Subject: x\n\nx\n");
+    CHECK(has_defect(nested, "too_deep"));
+    CHECK(nested.attachments.size() <= 101);
+}
+
+TEST_CASE("row 20: at most 1000 parts", "[mime]")
+{
+    const auto view = view_of(multipart("b", testing::repeated("--b\n\nx\n", 100'000)));
+    CHECK(has_defect(view, "too_many_parts"));
+    CHECK(view.attachments.size() < 1'000);
+    CHECK(view.text == "x");
+}
+
+TEST_CASE("row 25: messages within, also coded ones, and what is in them", "[mime]")
+{
+    const std::string inner =
+        "Subject: inner\n" +
+        multipart("i", "--i\n\ninner text\n--i\nContent-Disposition: attachment; filename=a.bin\n\nDATA\n--i--\n");
+    const auto plain = view_of(multipart("o", "--o\n\nouter text\n--o\nContent-Type: message/rfc822\n\n" + inner + "--o--\n"));
+    CHECK(plain.text == "outer text");
+    REQUIRE(plain.attachments.size() == 2);
+    CHECK(plain.attachments[0].content_type == "message/rfc822");
+    CHECK(plain.attachments[0].id == "2");
+    CHECK(plain.attachments[0].filename == "unnamed-1.eml");
+    CHECK(plain.attachments[1].filename == "a.bin");
+    CHECK(plain.attachments[1].id == "2.1.2");
+
+    const auto digest = view_of(
+        "Content-Type: multipart/digest; boundary=d\n\n--d\n\nSubject: one\n\nfirst\n--d\n\nSubject: two\n\nsecond\n--d--\n");
+    REQUIRE(digest.attachments.size() == 2);
+    CHECK(digest.attachments[1].content_type == "message/rfc822");
+
+    const auto coded = view_of("Content-Type: message/rfc822\nContent-Transfer-Encoding: base64\n\n"
+                               "U3ViamVjdDogaW5uZXINCkNvbnRlbnQtVHlwZTogYXBwbGljYXRpb24vcGRmDQoNCkRBVEE=\n");
+    REQUIRE(coded.attachments.size() == 2);
+    CHECK(coded.attachments[1].content_type == "application/pdf");
+    CHECK(coded.attachments[1].size == 4);
+
+    const auto report =
+        view_of("Content-Type: multipart/report; report-type=delivery-status; boundary=r\n\n--r\n\nNot delivered.\n--r\n"
+                "Content-Type: message/delivery-status\n\nReporting-MTA: dns; x\n\nFinal-Recipient: rfc822; a@b\nAction: "
+                "failed\n--r--\n");
+    CHECK(report.text == "Not delivered.");
+    REQUIRE(report.attachments.size() == 1);
+    CHECK(report.attachments[0].content_type == "message/delivery-status");
+
+    for (const char* type : {"message/partial; id=x; number=1", "message/external-body; access-type=URL; URL=\"http://x\""})
+        CHECK(view_of("Content-Type: " + std::string(type) + "\n\nSubject: x\n\ny\n").attachments.size() == 1);
+}
+
+TEST_CASE("row 13: transfer encodings", "[mime]")
+{
+    const auto unknown = view_of("Content-Transfer-Encoding: x-strange\n\na=20b\n");
+    CHECK(unknown.text == "a=20b\r\n");
+    CHECK(has_defect(unknown, "unknown_encoding"));
+    CHECK(view_of("Content-Transfer-Encoding: base64 (a comment)\n\naGk=\n").text == "hi");
+    CHECK(view_of("Content-Transfer-Encoding: Base64;\n\naGk=\n").text == "hi");
+    CHECK(view_of("Content-Transfer-Encoding: 7bit\n\nGrüße\n").text == "Grüße\r\n");
+    const auto coded =
+        view_of("Content-Type: multipart/mixed; boundary=b\nContent-Transfer-Encoding: base64\n\n--b\n\nx\n--b--\n");
+    CHECK(coded.text == "x");
+    CHECK(has_defect(coded, "encoded_multipart"));
+}
+
+TEST_CASE("row 24: odd content types", "[mime]")
+{
+    CHECK(view_of("Content-Type: text\n\nx\n").text == "x\r\n");
+    CHECK(view_of("Content-Type: pdf\n\nx\n").attachments.at(0).content_type == "application/octet-stream");
+    CHECK(view_of("Content-Type: ;;;\n\nx\n").attachments.size() <= 1);
+    CHECK(view_of("Content-Type: TEXT/HTML;; charset = utf-8\n\n<p>x</p>\n").html == "<p>x</p>\r\n");
+    const auto twice = view_of("Content-Type: text/html\nContent-Type: text/plain\n\n<p>x</p>\n");
+    CHECK(twice.text == "<p>x</p>\r\n");
+    CHECK(has_defect(twice, "duplicate_content_type"));
+    const auto spaced = view_of("Content-Type: application/pdf; name=my file=1.pdf\n\nx\n");
+    CHECK(spaced.attachments.size() == 1);
+}
+
+TEST_CASE("row 30: lines may end in LF alone, a CR alone is data", "[mime]")
+{
+    const std::string raw = "Subject: x\nContent-Type: multipart/mixed; boundary=b\n\n--b\n\none\rtwo\n--b--\n";
+    mime::start();
+    const auto view = mime::read_view(raw);
+    CHECK(view.text == "one\rtwo");
+    CHECK(has_defect(view, "bare_newline"));
+    CHECK_FALSE(has_defect(view_of("Subject: x\n\ny\n"), "bare_newline"));
+    const auto one_line = view_of("Subject: x\n\n" + std::string(1'000'000, 'y'));
+    CHECK(one_line.text->size() == 1'000'000);
+}

@@ -1,0 +1,68 @@
+#include "mime/transfer.hpp"
+
+#include <catch2/catch.hpp>
+
+using namespace tempinbox;
+using mime::encoding;
+
+namespace {
+
+std::string base64(std::string_view text)
+{
+    return mime::decode(encoding::base64, text).bytes;
+}
+
+std::string quoted(std::string_view text)
+{
+    return mime::decode(encoding::quoted_printable, text).bytes;
+}
+
+bool is_damaged(encoding how, std::string_view text)
+{
+    return mime::decode(how, text).is_damaged;
+}
+
+} // namespace
+
+TEST_CASE("row 11: quoted-printable, also when it is broken", "[mime]")
+{
+    CHECK(quoted("a=20b=3D=c3=A4") == "a b=ä");
+    CHECK(quoted("soft=\r\nbreak") == "softbreak");
+    CHECK(quoted("soft=  \r\nbreak") == "softbreak");
+    CHECK(quoted("soft at the end=") == "soft at the end");
+    CHECK(quoted("trailing \t \r\nblanks  ") == "trailing\r\nblanks");
+    CHECK(quoted("=ZZ=4") == "=ZZ=4");
+    CHECK(quoted("==41") == "=A");
+    CHECK(quoted("a\nb\r\nc") == "a\nb\r\nc");
+    CHECK(is_damaged(encoding::quoted_printable, "=ZZ"));
+    CHECK_FALSE(is_damaged(encoding::quoted_printable, "=41=\r\n"));
+}
+
+TEST_CASE("row 12: base64, also when it is broken", "[mime]")
+{
+    CHECK(base64("aGVsbG8=") == "hello");
+    CHECK(base64("aGVs\r\nbG8=\r\n") == "hello");
+    CHECK(base64("a!G*V#s bG8=") == "hello");
+    CHECK(base64(std::string_view("aGVs\0bG8=", 9)) == "hello");
+    CHECK(base64("aGVsbG8") == "hello");
+    CHECK(base64("aGVsbG8=aGVsbG8=") == "hello");
+    CHECK(base64("aGVsb") == "hel");
+    CHECK(base64("====") == "");
+    CHECK(is_damaged(encoding::base64, "aGVs!bG8="));
+    CHECK(is_damaged(encoding::base64, "aGVsbG8=aGVsbG8="));
+    CHECK(is_damaged(encoding::base64, "aGVsb"));
+    CHECK_FALSE(is_damaged(encoding::base64, "aGVsbG8=\r\n"));
+    CHECK_FALSE(is_damaged(encoding::base64, ""));
+    CHECK(base64(std::string(30'000'000, 'A')).size() == 22'500'000);
+}
+
+TEST_CASE("the size of what would be decoded is that of what is", "[mime]")
+{
+    for (const std::string text : {"aGVsbG8=", "aGVsbG8", "a=20b", "soft=\r\nbreak \r\n", "", "=", "=Z", "\r\n\r\n"}) {
+        for (const auto how : {encoding::identity, encoding::base64, encoding::quoted_printable}) {
+            bool was_damaged = false;
+            CHECK(mime::decoded_size(how, text, was_damaged) == mime::decode(how, text).bytes.size());
+            CHECK(was_damaged == mime::decode(how, text).is_damaged);
+        }
+    }
+}

@@ -1,0 +1,193 @@
+#include "unit/mime/mails.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <chrono>
+
+using namespace tempinbox;
+using testing::has_defect;
+using testing::mail;
+using testing::view_of;
+
+namespace {
+
+std::string mixed(const std::string& parts)
+{
+    return "Content-Type: multipart/mixed; boundary=b\n\n" + parts + "--b--\n";
+}
+
+std::string attachment_name(const std::string& fields)
+{
+    return view_of(mixed("--b\n\ntext\n--b\nContent-Type: application/pdf\n" + fields + "\n\nx\n")).attachments.at(0).filename;
+}
+
+std::string with_filename(const std::string& parameter)
+{
+    return attachment_name("Content-Disposition: attachment; " + parameter);
+}
+
+} // namespace
+
+TEST_CASE("row 7: file names over RFC 2231", "[mime]")
+{
+    CHECK(with_filename("filename*=utf-8''r%C3%A9sum%C3%A9.pdf") == "résumé.pdf");
+    CHECK(with_filename("filename*0*=utf-8''r%C3%A9s; filename*1=ume.pdf") == "résume.pdf");
+    CHECK(with_filename("filename*1=b.pdf; filename*0=a") == "ab.pdf");
+    CHECK(with_filename("filename=plain.pdf; filename*=utf-8''starred.pdf") != "");
+    CHECK(with_filename("filename=\"=?utf-8?Q?r=C3=A9sum=C3=A9.pdf?=\"") == "résumé.pdf");
+    CHECK(with_filename("filename*0=a; filename*2=c.pdf").starts_with("a"));
+    CHECK(with_filename("filename*=bogus''r%E9s.pdf").ends_with("s.pdf"));
+    CHECK(attachment_name("Content-Description: x") == "unnamed-1.pdf");
+}
+
+TEST_CASE("row 23: shown names are safe", "[mime]")
+{
+    CHECK(with_filename("filename=\"../../etc/passwd\"") == "passwd");
+    CHECK(with_filename("filename=\"C:\\\\dir\\\\x.exe\"") == "x.exe");
+    CHECK(with_filename("filename*=utf-8''a%00b%0d%0a.txt").find('\n') == std::string::npos);
+    CHECK(with_filename("filename*=utf-8''gpj.%E2%80%AEexe") == "gpj.exe");
+    CHECK(with_filename("filename=\"\"") == "unnamed-1.pdf");
+    CHECK(with_filename("filename=\"..\"") == "unnamed-1.pdf");
+    CHECK(with_filename("filename=\"/\"") == "unnamed-1.pdf");
+    const auto long_name = with_filename("filename=\"" + testing::repeated("ä", 5'000) + ".docx\"");
+    CHECK(long_name.size() <= 255);
+    CHECK(long_name.ends_with(".docx"));
+}
+
+TEST_CASE("row 21: the text and the html of a mail", "[mime]")
+{
+    const auto all = view_of(
+        "Content-Type: multipart/mixed; boundary=m\n\n--m\nContent-Type: multipart/related; boundary=r\n\n--r\n"
+        "Content-Type: multipart/alternative; boundary=a\n\n--a\n\nplain\n--a\nContent-Type: text/html\n\n<p>html</p>\n--a\n"
+        "Content-Type: text/calendar\n\nBEGIN:VCALENDAR\n--a--\n--r\nContent-Type: image/png\nContent-ID: <logo@x>\n"
+        "Content-Disposition: inline; filename=logo.png\nContent-Transfer-Encoding: base64\n\niVBORw==\n--r--\n--m\n"
+        "Content-Type: application/pdf; name=a.pdf\nContent-Disposition: attachment\n\nPDF\n--m--\n");
+    CHECK(all.text == "plain");
+    CHECK(all.html == "<p>html</p>");
+    CHECK_FALSE(all.is_text_derived);
+    REQUIRE(all.attachments.size() == 3);
+    CHECK(all.attachments[0].content_type == "text/calendar");
+    CHECK(all.attachments[1].content_id == "logo@x");
+    CHECK(all.attachments[1].is_inline);
+    CHECK(all.attachments[1].size == 4);
+    CHECK_FALSE(all.attachments[2].is_inline);
+    CHECK(all.attachments[2].filename == "a.pdf");
+    CHECK(all.summary.attachment_count == 3);
+
+    const auto html_only =
+        view_of("Content-Type: text/html\n\n<h1>Hello</h1><p>a &amp; b&nbsp;c<br>d</p><script>alert(1)</script>\n");
+    CHECK(html_only.is_text_derived);
+    CHECK(html_only.text == "Hello\n\na & b c\nd");
+    CHECK(html_only.summary.preview == "Hello a & b c d");
+
+    const auto empty_text =
+        view_of("Content-Type: multipart/alternative; boundary=a\n\n--a\n\n \n--a\nContent-Type: text/html\n\n<p>x</p>\n--a--\n");
+    CHECK(empty_text.text == "x");
+
+    const auto attached_text =
+        view_of(mixed("--b\nContent-Type: text/plain\nContent-Disposition: attachment; filename=log.txt\n\nlog\n--b\n\nbody\n"));
+    CHECK(attached_text.text == "body");
+    CHECK(attached_text.attachments.size() == 1);
+
+    const auto root_attachment = view_of("Content-Type: application/pdf; name=x.pdf\n\nPDF\n");
+    CHECK_FALSE(root_attachment.text);
+    CHECK(root_attachment.attachments.at(0).id == "1");
+}
+
+TEST_CASE("row 22: cid links of the html stay as they were sent", "[mime]")
+{
+    const auto view = view_of(
+        "Content-Type: multipart/related; boundary=r; start=\"<root>\"\n\n--r\nContent-Type: text/html\nContent-ID: <root>\n\n"
+        "<img src=\"cid:a%40b\">\n--r\nContent-Type: image/png\nContent-ID: a@b\n\nx\n--r--\n");
+    CHECK(view.html == "<img src=\"cid:a%40b\">");
+    CHECK(view.attachments.at(0).content_id == "a@b");
+}
+
+TEST_CASE("row 26: sealed and odd formats are attachments, bytes unchanged", "[mime]")
+{
+    const std::string text = "Content-Type: multipart/signed; boundary=s; "
+                             "protocol=\"application/pgp-signature\"\n\n--s\nContent-Type: text/plain\n\nsigned  \n--s\n"
+                             "Content-Type: application/pgp-signature\n\nSIG\n--s--\n";
+    const auto signed_mail = view_of(text);
+    CHECK(signed_mail.text == "signed  ");
+    CHECK(signed_mail.attachments.at(0).content_type == "application/pgp-signature");
+    CHECK(mime::read_attachment(mail(text), signed_mail.attachments[0].id) == "SIG");
+
+    const auto tnef = view_of("Content-Type: application/ms-tnef; name=winmail.dat\n\nx\n");
+    CHECK(tnef.attachments.at(0).filename == "winmail.dat");
+    const auto uuencoded = view_of("Subject: x\n\nbegin 644 a.txt\n#86)C\n`\nend\n");
+    CHECK(uuencoded.text == "begin 644 a.txt\r\n#86)C\r\n`\r\nend\r\n");
+}
+
+TEST_CASE("row 27: flowed text is shown as it was sent", "[mime]")
+{
+    CHECK(view_of("Content-Type: text/plain; format=flowed; delsp=yes\n\n> quoted \n> text\n-- \nme\n").text ==
+          "> quoted \r\n> text\r\n-- \r\nme\r\n");
+}
+
+TEST_CASE("row 32: html becomes text in one pass, whatever it is", "[mime]")
+{
+    const auto text = [](const std::string& html) { return view_of("Content-Type: text/html\n\n" + html).text.value(); };
+    CHECK(text("<style>p{}</style>a<!-- b -->c<title>t</title>") == "ac");
+    CHECK(text("<p>one</p><p>two</p><ul><li>x<li>y</ul>") == "one\n\ntwo\n\nx\ny");
+    CHECK(text("a<script>never closed") == "a");
+    CHECK(text("1 < 2 &lt; 3 &bogus; &#8364; &#x20AC; &#0;") == "1 < 2 < 3 &bogus; € € \xef\xbf\xbd");
+    CHECK(text("<a title=\"a > b\">x</a>") == "x");
+    CHECK(text("<") == "<");
+    const auto started = std::chrono::steady_clock::now();
+    for (const char* unit : {"<table><tr><td>", "<", "<!--", "&", "<a href=\"", "<script>", "&#", "<div ", "</", "a<b>"})
+        text(testing::repeated(unit, 500'000));
+    CHECK(std::chrono::steady_clock::now() - started < std::chrono::seconds(20));
+}
+
+TEST_CASE("the preview is the beginning of the text on one line", "[mime]")
+{
+    CHECK(view_of("Subject: x\n\n  Hello\n\n\tworld  \n").summary.preview == "Hello world");
+    const auto long_text = view_of("Subject: x\n\n" + testing::repeated("ä€ ", 500) + "\n").summary.preview;
+    CHECK(long_text == testing::repeated("ä€ ", 66) + "ä€");
+    CHECK(view_of("Subject: x\n\n").summary.preview.empty());
+}
+
+TEST_CASE("attachments are read by their ids", "[mime]")
+{
+    const auto raw =
+        mail(mixed("--b\n\ntext\n--b\nContent-Type: application/x; name=a\nContent-Transfer-Encoding: base64\n\naGVs\nbG8=\n--b\n"
+                   "Content-Type: message/rfc822\n\nSubject: inner\n\nhi\n"));
+    const auto view = mime::read_view(raw);
+    REQUIRE(view.attachments.size() == 2);
+    CHECK(mime::read_attachment(raw, view.attachments[0].id) == "hello");
+    CHECK(mime::read_attachment(raw, view.attachments[1].id) == "Subject: inner\r\n\r\nhi");
+    CHECK(view.attachments[1].size == 20);
+    for (const char* id : {"", "9", "1.1", "x", "2 "})
+        CHECK_FALSE(mime::read_attachment(raw, id));
+}
+
+TEST_CASE("long texts are cut at a character", "[mime]")
+{
+    mime::view_limits limits;
+    limits.text_bytes = 100;
+    const auto view = mime::read_view(mail("Subject: x\n\n" + testing::repeated("€", 100)), limits);
+    CHECK(view.text->size() == 99);
+    CHECK(has_defect(view, "text_truncated"));
+}
+
+TEST_CASE("any cut and any damaged byte of a mail can be read", "[mime]")
+{
+    const auto raw =
+        mail("From: =?utf-8?q?a?= <a@b.test>\nTo: x:a@b,c@d;\nSubject: =?utf-8?B?w6Q=?=\nDate: Mon, 1 Jan 2024 10:00:00 +0000\n"
+             "Content-Type: multipart/mixed; boundary=\"b\"\n\n--b\nContent-Type: text/html; "
+             "charset=gb2312\nContent-Transfer-Encoding: "
+             "quoted-printable\n\n<p>=C4=E3</p>\n--b\nContent-Type: message/rfc822\n\nSubject: i\n\nx\n--b\nContent-Disposition: "
+             "attachment;\n"
+             " filename*0*=utf-8''%C3; filename*1*=%A4\nContent-Transfer-Encoding: base64\n\naGk=\n--b--\n");
+    for (std::size_t cut = 0; cut <= raw.size(); ++cut)
+        mime::read_view(std::string_view(raw).substr(0, cut));
+    for (std::size_t at = 0; at < raw.size(); ++at) {
+        for (const char c : {'\0', '\n', '-', '"', '\xff', '='}) {
+            auto damaged = raw;
+            damaged[at] = c;
+            mime::read_view(damaged);
+        }
+    }
+    SUCCEED();
+}
