@@ -6,6 +6,7 @@
 #include <boost/asio/ip/address.hpp>
 
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -50,6 +51,7 @@ struct response
     unsigned status = 200;
     header_list headers;
     std::string body;
+    std::shared_ptr<const void> held; // let go once the answer is sent: what its memory was counted with
 
     response() = default;
     response(unsigned code, std::string_view content_type, std::string content);

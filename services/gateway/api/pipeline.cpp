@@ -24,9 +24,11 @@ http::response too_many(std::string_view reason, const quota_numbers& numbers, t
 }
 
 // The media type without its parameters (RFC 9110 8.3.1).
-bool is_json(std::string_view content_type)
+bool is_taken(std::string_view content_type, body_kind wanted)
 {
-    return equals_ignoring_ascii_case(trim(content_type.substr(0, content_type.find(';'))), "application/json");
+    const auto type = trim(content_type.substr(0, content_type.find(';')));
+    return equals_ignoring_ascii_case(type, "application/json") ||
+           (wanted == body_kind::merge_patch && equals_ignoring_ascii_case(type, "application/merge-patch+json"));
 }
 
 } // namespace
@@ -94,7 +96,15 @@ awaitable<http::response> pipeline::run(exchange& x)
         co_return std::move(*refused);
     if (auto refused = check_request(x))
         co_return std::move(*refused);
-    co_return co_await x.target.operation->handle(x.request, x.who);
+    co_return co_await call(x);
+}
+
+awaitable<http::response> pipeline::call(exchange& x)
+{
+    const auto& handle = x.target.operation->handle;
+    if (x.request.method == "POST" && sources_.answer_once && x.request.header("Idempotency-Key"))
+        return sources_.answer_once(x.request, x.who, handle);
+    return handle(x.request, x.who);
 }
 
 awaitable<pipeline::refusal> pipeline::check_key(exchange& x)
@@ -175,15 +185,21 @@ pipeline::refusal pipeline::check_size(exchange& x)
 
 pipeline::refusal pipeline::check_type(exchange& x)
 {
-    if (x.target.operation->body != body_kind::json || x.request.body.empty())
+    const auto wanted = x.target.operation->body;
+    if (wanted == body_kind::none || x.request.body.empty())
         return std::nullopt;
     const auto coding = x.request.header("Content-Encoding");
     if (coding && !equals_ignoring_ascii_case(trim(*coding), "identity"))
         return http::problem(415, "Content-Encoding must be absent, not " + quote(*coding));
     const auto type = x.request.header("Content-Type");
-    if (type && is_json(*type))
+    if (type && is_taken(*type, wanted))
         return std::nullopt;
-    return http::problem(415, "Content-Type must be application/json, not " + (type ? quote(*type) : "absent"));
+    const std::string allowed =
+        wanted == body_kind::merge_patch ? "application/json or application/merge-patch+json" : "application/json";
+    auto refused = http::problem(415, "Content-Type must be " + allowed + ", not " + (type ? quote(*type) : "absent"));
+    if (wanted == body_kind::merge_patch)
+        refused.set("Accept-Patch", "application/json, application/merge-patch+json"); // RFC 5789 2.2
+    return refused;
 }
 
 http::response pipeline::unavailable(exchange& x, std::string_view problem)

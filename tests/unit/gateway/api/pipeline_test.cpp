@@ -38,6 +38,7 @@ std::vector<route> test_routes()
     std::vector<route> all;
     all.emplace_back("GET", "/v1/things", body_kind::none, answer_ok);
     all.emplace_back("POST", "/v1/things", body_kind::json, answer_ok);
+    all.emplace_back("PATCH", "/v1/patched", body_kind::merge_patch, answer_ok);
     all.emplace_back("GET", "/v1/lost", body_kind::none, lose_dependency);
     all.emplace_back("GET", "/v1/broken", body_kind::none, break_down);
     return all;
@@ -335,6 +336,23 @@ TEST_CASE("JSON bodies are taken whatever the parameters of their type, and no b
     packed.headers.emplace_back("Content-Type", "application/json");
     packed.headers.emplace_back("Content-Encoding", "gzip");
     CHECK(arranged.send(packed).status == 415);
+}
+
+TEST_CASE("a patch is taken by both of its types", "[gateway][pipeline]")
+{
+    arranged_pipeline arranged;
+    const auto sent_as = [&](const std::string& type) {
+        auto received = make_request("PATCH", "/v1/patched");
+        received.body = "{}";
+        received.headers.emplace_back("Content-Type", type);
+        return arranged.send(received);
+    };
+
+    CHECK(sent_as("application/json").status == 200);
+    CHECK(sent_as("Application/Merge-Patch+JSON; charset=utf-8").status == 200);
+    const auto refused = sent_as("application/json-patch+json");
+    CHECK(refused.status == 415);
+    CHECK(http::find_header(refused.headers, "Accept-Patch") == "application/json, application/merge-patch+json");
 }
 
 TEST_CASE("what throws becomes 503 or 500 with the usual headers and without its text", "[gateway][pipeline]")
