@@ -12,6 +12,10 @@ namespace {
 // With their texts, a page holds no more than this of messages.
 constexpr std::int64_t most_bytes_with_text = 8 * 1024 * 1024;
 
+constexpr std::size_t most_raw_bytes = 512 * 1024 * 1024;
+// As stored, as read, and as it is sent.
+constexpr std::size_t raw_copies = 3;
+
 struct email_key
 {
     account_id account;
@@ -33,6 +37,13 @@ result<email_key> read_key(const Request& request)
 }
 
 } // namespace
+
+email_calls::email_calls(mailbox::email_store& emails, mailbox::mail_removal_store& removals, mail_reader& reader)
+    : emails_(emails),
+      removals_(removals),
+      reader_(reader),
+      memory_(most_raw_bytes)
+{}
 
 void email_calls::add_to(rpc::server& server)
 {
@@ -181,6 +192,9 @@ awaitable<result<v1::GetRawEmailResponse>> email_calls::get_raw(v1::GetRawEmailR
     response.set_size_bytes(*size);
     if (request.most_bytes() > 0 && *size > request.most_bytes())
         co_return response;
+    const auto counted = memory_.try_take(raw_copies * static_cast<std::size_t>(*size));
+    if (!counted)
+        co_return failure(errc::unavailable, "Too many large messages are being read; try again");
     auto email = co_await emails_.find(key->account, key->id);
     if (!email)
         co_return email.error();

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "common/core/awaitable.hpp"
+#include "common/core/byte_budget.hpp"
 #include "common/rpc/server.hpp"
 #include "inbox/mail_reader.hpp"
 #include "mailbox/email_store.hpp"
@@ -14,11 +15,7 @@ namespace tempinbox::inbox {
 class email_calls
 {
 public:
-    email_calls(mailbox::email_store& emails, mailbox::mail_removal_store& removals, mail_reader& reader)
-        : emails_(emails),
-          removals_(removals),
-          reader_(reader)
-    {}
+    email_calls(mailbox::email_store& emails, mailbox::mail_removal_store& removals, mail_reader& reader);
 
     void add_to(rpc::server& server);
 
@@ -37,6 +34,7 @@ private:
     mailbox::email_store& emails_;
     mailbox::mail_removal_store& removals_;
     mail_reader& reader_;
+    byte_budget memory_; // of messages that are given out whole
 };
 
 } // namespace tempinbox::inbox

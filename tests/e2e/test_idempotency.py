@@ -51,7 +51,7 @@ def test_refusals_are_repeated_too(account: Account) -> None:
 
 def test_a_webhook_s_secret_comes_again_and_rests_sealed(suite: Suite, account: Account) -> None:
     headers = _headers()
-    body = {"url": "http://127.0.0.1:9/hook"}
+    body = {"url": "http://127.0.0.1:49151/hook"}
 
     first = account.api.call("POST", "/v1/webhooks", json=body, headers=headers)
     again = account.api.call("POST", "/v1/webhooks", json=body, headers=headers)

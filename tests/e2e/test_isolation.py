@@ -30,7 +30,7 @@ def theirs(suite: Suite) -> Belongings:
     assert send_raw(suite, [inbox["emailAddress"]], _MESSAGE) == {}
     (summary,) = account.api.get(f"/v1/inboxes/{inbox['inboxId']}/emails")["emails"]
     (attachment,) = account.api.get("/v1/emails/" + summary["emailId"])["attachments"]
-    webhook = account.api.post("/v1/webhooks", {"url": "http://127.0.0.1:9/hook", "events": ["inbox.expired"]})
+    webhook = account.api.post("/v1/webhooks", {"url": "http://127.0.0.1:49151/hook", "events": ["inbox.expired"]})
     ids = {
         "inboxId": inbox["inboxId"],
         "emailId": summary["emailId"],

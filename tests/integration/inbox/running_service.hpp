@@ -1,0 +1,123 @@
+#pragma once
+
+#include "common/events/events.hpp"
+#include "common/kafka/consumer.hpp"
+#include "common/kafka/topics.hpp"
+#include "common/rpc/client.hpp"
+#include "common/testing/await.hpp"
+#include "common/testing/scratch_database.hpp"
+#include "inbox/service.hpp"
+
+#include <cstdlib>
+#include <fstream>
+
+#include <unistd.h>
+
+namespace tempinbox::inbox {
+
+using namespace std::chrono_literals;
+
+// A file with a token, gone at the end.
+struct token_file
+{
+    std::string path = "/tmp/tempinbox-token-XXXXXX";
+
+    token_file()
+    {
+        close(mkstemp(path.data()));
+        std::ofstream(path) << "0123456789abcdef0123456789abcdef\n";
+    }
+    token_file(const token_file&) = delete;
+    ~token_file() { unlink(path.c_str()); }
+};
+
+// The service on a database of its own, called as other services call it, and what it publishes.
+struct running_service
+{
+    testing::scratch_database scratch{{"mailbox"}};
+    token_file token;
+    kafka::settings cluster;
+    std::vector<kafka::record> events;
+    std::unique_ptr<kafka::broadcast_reader> reader;
+    std::unique_ptr<inbox::service> service;
+    std::unique_ptr<rpc::tokens> tokens;
+    std::unique_ptr<rpc::client> client;
+
+    running_service()
+    {
+        auto& host = testing::test_host();
+        cluster.brokers = testing::test_brokers();
+        const std::vector<std::string> topics{events::topics::inbox_created, events::topics::inbox_expired};
+        std::vector<kafka::topic_spec> wanted;
+        for (const auto* name : {events::topics::inbox_created, events::topics::inbox_expired, events::topics::account_state})
+            wanted.push_back({name, 3, 1, {}});
+        kafka::apply_topics(cluster, wanted, 20s).value();
+        reader =
+            std::make_unique<kafka::broadcast_reader>(host, cluster, topics, [this](const std::vector<kafka::record>& batch) {
+                events.insert(events.end(), batch.begin(), batch.end());
+            });
+        reader->start();
+        if (!testing::eventually([this] { return reader->is_current(); }, 20s))
+            throw std::runtime_error("the events cannot be read");
+
+        settings chosen;
+        chosen.database.dsn = scratch.dsn();
+        chosen.kafka = cluster;
+        chosen.rpc_listen = host_port("127.0.0.1", 0);
+        chosen.rpc_token_file = token.path;
+        chosen.purge_interval = 50ms;
+        service = std::make_unique<inbox::service>(host, chosen);
+        service->start();
+        tokens = std::make_unique<rpc::tokens>(token.path);
+        client = std::make_unique<rpc::client>(host, std::vector<host_port>{service->rpc_address()}, *tokens);
+    }
+    running_service(const running_service&) = delete;
+
+    ~running_service()
+    {
+        testing::await(service->drain());
+        reader->stop();
+    }
+
+    template <class Response, class Request>
+    result<Response> call(const std::string& method, Request request)
+    {
+        const auto path = "tempinbox.inbox.v1.InboxService/" + method;
+        return testing::await(client->call<Response>(path.c_str(), std::move(request), 5s));
+    }
+
+    void add_domain()
+    {
+        v1::AddDomainRequest request;
+        request.set_domain("mail.test");
+        call<v1::AddDomainResponse>("AddDomain", request).value();
+    }
+
+    result<v1::CreateInboxResponse> create(const std::string& account)
+    {
+        v1::CreateInboxRequest request;
+        request.mutable_account()->set_account_id(account);
+        request.mutable_account()->set_version(1);
+        auto& limits = *request.mutable_account()->mutable_limits();
+        limits.set_live_inboxes(3);
+        limits.set_default_ttl_seconds(3'600);
+        limits.set_max_ttl_seconds(86'400);
+        request.set_inbox_id(inbox_id::make().text());
+        return call<v1::CreateInboxResponse>("CreateInbox", request);
+    }
+
+    // The event of an inbox once it is on its topic.
+    const kafka::record* wait_for(const std::string& topic, const std::string& inbox)
+    {
+        const kafka::record* found = nullptr;
+        testing::eventually([&] {
+            for (const auto& each : events)
+                if (each.topic == topic && each.key == inbox)
+                    found = &each;
+            return found != nullptr;
+        });
+        return found;
+    }
+};
+
+} // namespace tempinbox::inbox
