@@ -4,6 +4,7 @@ import signal
 import subprocess
 import threading
 import uuid
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -47,6 +48,21 @@ def test_refusals_are_repeated_too(account: Account) -> None:
     assert (first.status_code, again.status_code) == (409, 409)
     assert again.json() == first.json()
     assert again.headers["Idempotency-Replayed"] == "true"
+
+
+def test_of_many_repeats_at_once_one_makes_the_object(suite: Suite, account: Account) -> None:
+    headers = _headers()
+
+    def ask(_number: int) -> requests.Response:
+        return Api(suite["API"], account.key).call("POST", "/v1/inboxes", json={"name": "once"}, headers=headers)
+
+    with ThreadPoolExecutor(20) as pool:
+        answers = list(pool.map(ask, range(20)))
+
+    made = {answer.json()["inboxId"] for answer in answers if answer.status_code == 201}
+    assert {answer.status_code for answer in answers} <= {201, 409}
+    assert {answer.headers.get("Retry-After") for answer in answers if answer.status_code == 409} <= {"1"}
+    assert [row["inboxId"] for row in account.api.get("/v1/inboxes")["inboxes"]] == list(made)
 
 
 def test_a_webhook_s_secret_comes_again_and_rests_sealed(suite: Suite, account: Account) -> None:

@@ -2,6 +2,9 @@
 
 #include <sodium.h>
 
+#include <array>
+#include <cstring>
+
 namespace tempinbox {
 namespace {
 
@@ -31,7 +34,39 @@ std::optional<std::string> decode(std::string_view text, int variant)
     return bytes;
 }
 
+// The two characters of every 12 bits.
+using pair_table = std::array<std::array<char, 2>, 4096>;
+
+const pair_table& base64_pairs()
+{
+    static const pair_table table = [] {
+        constexpr std::string_view alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+        pair_table pairs{};
+        for (std::size_t i = 0; i < pairs.size(); ++i)
+            pairs[i] = {alphabet[i >> 6], alphabet[i & 63]};
+        return pairs;
+    }();
+    return table;
+}
+
 } // namespace
+
+void append_base64(std::string& text, std::string_view bytes)
+{
+    const auto& pairs = base64_pairs();
+    const auto start = text.size();
+    const std::size_t whole = bytes.size() / 3 * 3;
+    text.resize(start + whole / 3 * 4);
+    char* out = text.data() + start;
+    const unsigned char* in = unsigned_bytes(bytes);
+    for (const unsigned char* end = in + whole; in != end; in += 3, out += 4) {
+        const unsigned group = static_cast<unsigned>(in[0]) << 16 | static_cast<unsigned>(in[1]) << 8 | in[2];
+        std::memcpy(out, pairs[group >> 12].data(), 2);
+        std::memcpy(out + 2, pairs[group & 0xfff].data(), 2);
+    }
+    if (whole != bytes.size())
+        text += to_base64(bytes.substr(whole));
+}
 
 std::string to_base64(std::string_view bytes)
 {

@@ -60,7 +60,9 @@ std::string with_base64(std::string object, std::string_view name, std::string_v
 {
     object.pop_back();
     object.reserve(object.size() + name.size() + bytes.size() / 3 * 4 + 16);
-    object.append(",\"").append(name).append("\":\"").append(to_base64(bytes)).append("\"}");
+    object.append(",\"").append(name).append("\":\"");
+    append_base64(object, bytes);
+    object.append("\"}");
     return object;
 }
 

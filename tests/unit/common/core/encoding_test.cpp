@@ -48,3 +48,14 @@ TEST_CASE("encodings are read strictly", "[core]")
     CHECK_FALSE(from_hex("1"));
     CHECK_FALSE(from_hex("0g"));
 }
+
+TEST_CASE("appending base64 writes what to_base64 does, behind what is there", "[core][encoding]")
+{
+    std::string bytes;
+    for (int i = 0; i < 300; ++i) {
+        std::string text = "before:";
+        append_base64(text, bytes);
+        REQUIRE(text == "before:" + to_base64(bytes));
+        bytes += static_cast<char>(i * 167 + 13);
+    }
+}
