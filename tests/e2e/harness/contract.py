@@ -18,6 +18,7 @@ from harness.suite import ROOT
 
 FILE = ROOT / "docs" / "openapi.yaml"
 _ADDRESS = "urn:openapi"
+_ERROR = {"$ref": "#/components/schemas/Error"}
 _METHODS = {"get", "post", "put", "patch", "delete"}
 _ANYWHERE = {"400", "408", "413", "431", "501", "505"}  # what the HTTP server says before an operation is known
 _BEFORE_ROUTING = {"401", "403", "429", "500", "503", "504"}
@@ -54,8 +55,8 @@ class Contract:
         if not answer.path.startswith("/v1"):
             return
         path = self._find(answer.path)
-        method = "get" if answer.method == "HEAD" else answer.method.lower()
-        operation = self.content["paths"].get(path, {}).get(method)
+        method = "GET" if answer.method == "HEAD" else answer.method
+        operation = self.content["paths"].get(path, {}).get(method.lower()) if method.isupper() else None
         where = f"{answer.method} {path or answer.path}: {answer.status}"
         if operation is None:
             self._check_unrouted(answer, is_known_path=path is not None, where=where)
@@ -66,7 +67,11 @@ class Contract:
             self._check_documented(answer, self._resolve(operation["responses"][status]), where)
         else:
             assert status in _ANYWHERE, f"{where}: the status is not documented: {answer.body[:300]!r}"
-            self._check_body(answer, {"$ref": "#/components/schemas/Error"}, where)
+            self._check_body(answer, _ERROR, where)
+
+    def check_error(self, answer: Answer) -> None:
+        """Fails unless the body is an error of this status: all that can be said of a request that was no sound HTTP."""
+        self._check_body(answer, _ERROR, f"{answer.method}: {answer.status}")
 
     def _find(self, path: str) -> str | None:
         fitting = [known for known, pattern in self._paths.items() if pattern.fullmatch(path)]
@@ -79,12 +84,15 @@ class Contract:
         allowed = _ANYWHERE | _BEFORE_ROUTING | {"405" if is_known_path else "404"}
         assert str(answer.status) in allowed, f"{where}: no such operation is documented"
         assert answer.status != 405 or "allow" in answer.headers, f"{where}: header Allow is missing"
-        self._check_body(answer, {"$ref": "#/components/schemas/Error"}, where)
+        self._check_body(answer, _ERROR, where)
 
     def _check_documented(self, answer: Answer, documented: dict[str, Any], where: str) -> None:
         for name, reference in documented.get("headers", {}).items():
             self._check_header(answer, name, self._resolve(reference), where)
         content = documented.get("content", {})
+        if not content:
+            assert not answer.body, f"{where}: an answer without content has {answer.body[:300]!r}"
+            return
         kind = answer.headers.get("content-type", "").partition(";")[0]
         chosen = content.get(kind) or content.get("*/*")
         assert chosen is not None, f"{where}: content type {kind!r} is not documented; documented are {', '.join(content)}"
