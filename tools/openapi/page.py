@@ -134,7 +134,10 @@ def _answers(document: Document, it: Operation) -> str:
 
 
 def _status_name(status: str) -> str:
-    return HTTPStatus(int(status)).phrase if status.isdigit() else ""
+    """RFC 9110's, some of which Python learned late."""
+    if not status.isdigit():
+        return ""
+    return {"413": "Content Too Large", "422": "Unprocessable Content"}.get(status) or HTTPStatus(int(status)).phrase
 
 
 def _answer_type(document: Document, answer: Node) -> str:
