@@ -8,10 +8,10 @@ import pytest
 from harness import Account, Suite, send
 from harness.contract import Answer, contract
 from harness.raw import exchange, request_bytes
-from wrong_requests import fields, headers, syntax, targets, transport
+from wrong_requests import changes, fields, filters, headers, syntax, targets, transport
 from wrong_requests.row import Row
 
-_ROWS = [*syntax.ROWS, *fields.ROWS, *targets.ROWS, *headers.ROWS]
+_ROWS = [*syntax.ROWS, *fields.ROWS, *targets.ROWS, *changes.ROWS, *filters.ROWS, *headers.ROWS]
 _NEW_NAMES = {413: "Content Too Large", 422: "Unprocessable Content"}  # RFC 9110's, which Python 3.11 does not know yet
 _ALLOWANCE = ["x-ratelimit-limit", "x-ratelimit-remaining", "x-ratelimit-reset"]
 _LONGEST_MESSAGE = 600

@@ -18,8 +18,6 @@ ROWS: list[Row] = [
     get("/v1/emails?after=1", "after"),
     get("/v1/emails?hasCode=true", "hasCode"),
     get("/v1/emails?inboxId=" + UNKNOWN, "inboxId"),
-    get("/v1/emails?cursor=x", "cursor"),
-    get("/v1/emails?limit=101", "limit must be an integer from 1 to 100"),
     *(get(f"{_WAIT}?timeoutSeconds={quote(text, safe='')}", "timeoutSeconds must be an integer from 1 to 60") for text in _TIMEOUTS),
     *(get(f"{_WAIT}?after={text}", "after must be an integer from 0") for text in ("-1", "", "x", "9223372036854775808")),
     *(get(f"{_WAIT}?hasCode={text}", "hasCode must be one of true, false") for text in ("", "1", "yes", "TRUE")),

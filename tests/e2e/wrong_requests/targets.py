@@ -13,7 +13,7 @@ _BAD_IDS = [
 _BY_ID = {"inboxId": "/v1/inboxes/{id}", "emailId": "/v1/emails/{id}", "webhookId": "/v1/webhooks/{id}"}
 _UNDECODABLE = ["%", "%2", "%zz", "%ff", "%00", "%c0%80", "%ed%a0%80", "a%fe"]
 
-_LISTS = ["/v1/inboxes", "/v1/inboxes/{inbox}/emails", "/v1/webhooks"]
+_LISTS = ["/v1/inboxes", "/v1/inboxes/{inbox}/emails", "/v1/emails", "/v1/webhooks"]
 _BAD_LIMITS = ["0", "101", "-1", "abc", "", "1.5", "1e1", "0x10", "%2B5", "%205", "5%20", "99999999999999999999", "-99999999999999999999", "5,6", "null", "٥"]
 _BAD_CURSORS = ["x", "", "%20", "null", "AAAA", "A" * 501, "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA", "====", "%7B%7D", "a%0Ab", "🙂"]
 
@@ -67,6 +67,10 @@ _WRONG_METHODS = [
     ("PUT", "/v1/webhooks", "POST"),
     ("POST", "/v1/webhooks/{webhook}", "GET"),
     ("DELETE", "/v1/webhooks", "POST"),
+    ("POST", "/v1/emails", "GET"),
+    ("DELETE", "/v1/emails", "GET"),
+    ("DELETE", "/v1/emails/{email}/raw", "GET"),
+    ("POST", "/v1/emails/{email}/attachments/1", "GET"),
     ("POST", "/v1/domains", "GET"),
     ("DELETE", "/v1/account", "GET"),
     ("TRACE", "/v1/inboxes", "GET"),
