@@ -23,6 +23,19 @@ constexpr postgres::statement claim_one{"mailbox_claim_one", R"(
     WHERE account_id = $1 AND inbox_id = $2 AND is_live AND expires_at > now()
     RETURNING account_id, inbox_id, email_address, mailbox.to_micros(expired_at), mailbox.to_micros(expired_at))"};
 
+// In the order in which mail-ingest locks inboxes.
+const std::string claim_tagged_sql = R"(
+    UPDATE mailbox.inboxes AS i
+    SET is_live = false, expired_at = date_trunc('milliseconds', clock_timestamp()), expiry_reason = 'deleted', has_mail_to_purge = i.last_sequence > 0
+    FROM (SELECT account_id, inbox_id FROM mailbox.inboxes
+          WHERE account_id = $1 AND is_live AND expires_at > now() AND $2::text = ANY (tags)
+          ORDER BY inbox_id LIMIT )" +
+                                     std::to_string(expiry_store::batch_size) +
+                                     R"( FOR UPDATE) AS tagged
+    WHERE i.account_id = tagged.account_id AND i.inbox_id = tagged.inbox_id
+    RETURNING i.account_id, i.inbox_id, i.email_address, mailbox.to_micros(i.expired_at), mailbox.to_micros(i.expired_at))";
+const postgres::statement claim_tagged{"mailbox_claim_tagged", claim_tagged_sql.c_str()};
+
 // Locked in account order: batches of other processes touch the same accounts.
 constexpr postgres::statement free_places{"mailbox_free_places", R"(
     WITH ended AS (SELECT account_id, count(*) AS inboxes FROM unnest($1::uuid[]) AS account_id GROUP BY account_id),
@@ -78,7 +91,7 @@ expiry_store::expiry_store(postgres::pool& db, std::string outbox_owner, std::ch
       outbox_owner_(std::move(outbox_owner)),
       quarantine_(quarantine)
 {
-    for (const auto& statement : {claim_due, claim_one, free_places, quarantine_addresses, next_due})
+    for (const auto& statement : {claim_due, claim_one, claim_tagged, free_places, quarantine_addresses, next_due})
         db_.prepare(statement);
 }
 
@@ -106,6 +119,13 @@ awaitable<result<expiry_batch>> expiry_store::expire(account_id account, inbox_i
         if (claimed.empty())
             return failure{errc::not_found, "Inbox " + id.text() + " does not exist"};
         return finish(tx, claimed, expiry_reason::deleted, owner, quarantine);
+    });
+}
+
+awaitable<expiry_batch> expiry_store::expire_tagged(account_id account, std::string tag)
+{
+    return db_.transact([account, tag = std::move(tag), owner = outbox_owner_, quarantine = quarantine_](pqxx::work& tx) {
+        return finish(tx, tx.exec_prepared(claim_tagged.name, account.text(), tag), expiry_reason::deleted, owner, quarantine);
     });
 }
 

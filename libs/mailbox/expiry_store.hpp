@@ -40,6 +40,9 @@ public:
     // Ends one now, at its owner's wish. Not there, another account's or ended already: not_found.
     awaitable<result<expiry_batch>> expire(account_id account, inbox_id id);
 
+    // Ends up to batch_size live inboxes of the account that have the tag.
+    awaitable<expiry_batch> expire_tagged(account_id account, std::string tag);
+
 private:
     postgres::pool& db_;
     std::string outbox_owner_;

@@ -39,9 +39,10 @@ const std::string find_by_address_sql = "SELECT" + std::string(inbox_columns) + 
     WHERE account_id = $1 AND inbox_id = (SELECT inbox_id FROM mailbox.addresses WHERE address = $2 AND account_id = $1))";
 const postgres::statement find_by_address{"mailbox_find_inbox_by_address", find_by_address_sql.c_str()};
 
-std::string text_of(const inbox_filter& filter)
+std::string text_of(account_id account, const inbox_filter& filter)
 {
-    return "inboxes " + std::to_string(static_cast<int>(filter.status)) + (filter.tag ? " tag " + *filter.tag : "");
+    return "inboxes " + account.text() + " " + std::to_string(static_cast<int>(filter.status)) +
+           (filter.tag ? " tag " + *filter.tag : "");
 }
 
 std::string position_of(const inbox& row)
@@ -56,11 +57,11 @@ struct position
     std::string id = "ffffffff-ffff-ffff-ffff-ffffffffffff";
 };
 
-result<position> read_position(const std::string& cursor, const inbox_filter& filter)
+result<position> read_position(const std::string& cursor, account_id account, const inbox_filter& filter)
 {
     if (cursor.empty())
         return position{};
-    const auto text = read_cursor(cursor, text_of(filter));
+    const auto text = read_cursor(cursor, text_of(account, filter));
     if (!text)
         return text.error();
     position from;
@@ -91,13 +92,16 @@ result<page<inbox>> list_inboxes(pqxx::work& tx, account_id account, const inbox
 {
     page<inbox> answer;
     if (filter.address) {
+        // One row at most: this list never gave a cursor out.
+        if (!cursor.empty())
+            return failure{errc::invalid_argument, "cursor is not one that this list gave out"};
         for (const auto& row : tx.exec_prepared(find_by_address.name, account.text(), to_lower_ascii(*filter.address)))
             if (auto found = read_inbox(row); matches(found, filter))
                 answer.items.push_back(std::move(found));
         return answer;
     }
 
-    const auto from = read_position(cursor, filter);
+    const auto from = read_position(cursor, account, filter);
     if (!from)
         return from.error();
     const bool only_ended = filter.status == inbox_status::expired;
@@ -113,9 +117,9 @@ result<page<inbox>> list_inboxes(pqxx::work& tx, account_id account, const inbox
     for (pqxx::result::size_type i = 0; i < mark && static_cast<int>(i) < limit; ++i)
         answer.items.push_back(read_inbox(rows[i], 2));
     if (has_more_matches)
-        answer.next_cursor = make_cursor(text_of(filter), position_of(answer.items.back()));
+        answer.next_cursor = make_cursor(text_of(account, filter), position_of(answer.items.back()));
     else if (rows[mark][1].as<int>() == looked_at_most)
-        answer.next_cursor = make_cursor(text_of(filter), position_of(read_inbox(rows[mark], 2)));
+        answer.next_cursor = make_cursor(text_of(account, filter), position_of(read_inbox(rows[mark], 2)));
     return answer;
 }
 

@@ -1,9 +1,9 @@
 #include "mailbox/purge_store.hpp"
 
 #include "common/postgres/parameters.hpp"
+#include "mailbox/body_removal_store.hpp"
 #include "mailbox/columns.hpp"
 
-#include <map>
 #include <string>
 #include <vector>
 
@@ -35,16 +35,6 @@ constexpr postgres::statement mark_purged{"mailbox_mark_purged", R"(
     FROM unnest($1::uuid[], $2::uuid[]) AS ended (account_id, inbox_id)
     WHERE i.account_id = ended.account_id AND i.inbox_id = ended.inbox_id)"};
 
-constexpr postgres::statement delete_bodies{"mailbox_delete_bodies", R"(
-    DELETE FROM mailbox.bodies WHERE body_hour = mailbox.from_micros($1) AND body_id = ANY ($2::uuid[]))"};
-
-// Whoever deletes the last email of a shared body deletes the body: the lock makes the later of two see what the earlier did.
-constexpr postgres::statement lock_bodies{"mailbox_lock_bodies", R"(
-    SELECT 1 FROM mailbox.bodies WHERE body_hour = mailbox.from_micros($1) AND body_id = ANY ($2::uuid[]) ORDER BY body_id FOR UPDATE)"};
-constexpr postgres::statement delete_unused_bodies{"mailbox_delete_unused_bodies", R"(
-    DELETE FROM mailbox.bodies AS b WHERE body_hour = mailbox.from_micros($1) AND body_id = ANY ($2::uuid[])
-        AND NOT EXISTS (SELECT 1 FROM mailbox.emails AS e WHERE e.body_id = b.body_id AND e.is_body_shared))"};
-
 const std::string forget_ended_sql = R"(
     DELETE FROM mailbox.inboxes AS i
     USING (SELECT account_id, inbox_id FROM mailbox.inboxes
@@ -62,32 +52,6 @@ const std::string free_addresses_sql = R"(
     WHERE a.address = free.address)";
 const postgres::statement free_addresses{"mailbox_free_addresses", free_addresses_sql.c_str()};
 
-// Body ids by the hour of their partition, so that each statement touches one; in order, as others lock them.
-using bodies_by_hour = std::map<std::int64_t, std::vector<body_id>>;
-
-std::int64_t delete_own_bodies(pqxx::work& tx, const bodies_by_hour& bodies)
-{
-    std::int64_t deleted = 0;
-    for (const auto& [hour, ids] : bodies) {
-        auto rows = tx.exec_prepared(delete_bodies.name, hour, to_id_array(ids)).affected_rows();
-        // A body that was just moved into its new partition can be missed by one look, not by two.
-        if (rows < ids.size())
-            rows += tx.exec_prepared(delete_bodies.name, hour, to_id_array(ids)).affected_rows();
-        deleted += static_cast<std::int64_t>(rows);
-    }
-    return deleted;
-}
-
-std::int64_t delete_shared_bodies(pqxx::work& tx, const bodies_by_hour& bodies)
-{
-    std::int64_t deleted = 0;
-    for (const auto& [hour, ids] : bodies)
-        tx.exec_prepared(lock_bodies.name, hour, to_id_array(ids));
-    for (const auto& [hour, ids] : bodies)
-        deleted += static_cast<std::int64_t>(tx.exec_prepared(delete_unused_bodies.name, hour, to_id_array(ids)).affected_rows());
-    return deleted;
-}
-
 purge_batch purge_in(pqxx::work& tx)
 {
     purge_batch batch;
@@ -103,11 +67,8 @@ purge_batch purge_in(pqxx::work& tx)
         return batch;
 
     const auto deleted = tx.exec_prepared(delete_emails.name, to_id_array(accounts), to_id_array(ids), oldest);
-    bodies_by_hour own, shared;
-    for (const auto& row : deleted)
-        (row[2].as<bool>() ? shared : own)[row[0].as<std::int64_t>()].push_back(body_id::parse(row[1].c_str()).value());
     batch.emails = static_cast<std::int64_t>(deleted.size());
-    batch.bodies = delete_own_bodies(tx, own) + delete_shared_bodies(tx, shared);
+    batch.bodies = remove_bodies(tx, deleted);
 
     if (batch.emails < purge_store::batch_size) {
         tx.exec_prepared(mark_purged.name, to_id_array(accounts), to_id_array(ids));
@@ -121,9 +82,9 @@ purge_batch purge_in(pqxx::work& tx)
 
 purge_store::purge_store(postgres::pool& db) : db_(db)
 {
-    for (const auto& statement : {claim_ended, delete_emails, mark_purged, delete_bodies, lock_bodies, delete_unused_bodies,
-                                  forget_ended, free_addresses})
+    for (const auto& statement : {claim_ended, delete_emails, mark_purged, forget_ended, free_addresses})
         db_.prepare(statement);
+    prepare_body_removal(db_);
 }
 
 awaitable<purge_batch> purge_store::purge_mail()

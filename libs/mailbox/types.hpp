@@ -74,6 +74,8 @@ struct stored_email
     std::optional<std::string> tls;
     std::vector<extract::link> links;
     std::vector<std::string> defects;
+    bool is_to_several_inboxes = false; // its SMTP transaction had recipients in other inboxes too
+    std::string inbox_address;
     std::string raw;
 
     stored_email() = default;

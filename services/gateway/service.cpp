@@ -2,21 +2,26 @@
 
 #include "common/rpc/client.hpp"
 #include "gateway/api/account.hpp"
+#include "gateway/api/email_content.hpp"
 #include "gateway/api/emails.hpp"
+#include "gateway/api/inbox_changes.hpp"
 #include "gateway/api/inboxes.hpp"
 #include "gateway/api/webhooks.hpp"
+#include "gateway/site/documentation.hpp"
 
 namespace tempinbox::gateway {
 namespace {
 
 using namespace std::chrono_literals;
 
-constexpr int schema_version = 1;
+constexpr int schema_version = 2;
 
 // A call to rate-limit outlives the patience of those who wait: a late answer still counts.
 constexpr auto quota_deadline = 5s;
 // A part of the drain time for each step, so that one that hangs leaves something to the next.
 constexpr auto publish_patience = 3s;
+// Messages and attachments on their way to clients.
+constexpr std::size_t most_content_bytes = 512 * 1024 * 1024;
 
 accounts::announcements announcements_of(runtime::host& host, outbox::publisher& publisher)
 {
@@ -45,7 +50,30 @@ api_handler on(Client& client, awaitable<http::response> (*handle)(const http::r
     return [&client, handle](const http::request& received, const caller& who) { return handle(received, who, client); };
 }
 
-std::vector<route> operations(accounts::account_store& accounts, inbox_client& inboxes, webhook_client& webhooks)
+// What can be large, so that its memory is counted.
+api_handler content(inbox_client& inboxes, byte_budget& memory,
+                    awaitable<http::response> (*handle)(const http::request&, const caller&, inbox_client&, byte_budget&))
+{
+    return [&inboxes, &memory, handle](const http::request& received, const caller& who) {
+        return handle(received, who, inboxes, memory);
+    };
+}
+
+void add_mailbox(std::vector<route>& all, inbox_client& inboxes, byte_budget& memory)
+{
+    all.emplace_back("DELETE", "/v1/inboxes", body_kind::none, on(inboxes, delete_tagged_inboxes));
+    all.emplace_back("PATCH", "/v1/inboxes/{inboxId}", body_kind::merge_patch, on(inboxes, update_inbox));
+    all.emplace_back("DELETE", "/v1/inboxes/{inboxId}/emails", body_kind::none, on(inboxes, empty_inbox));
+    all.emplace_back("GET", "/v1/emails", body_kind::none, on(inboxes, list_emails));
+    all.emplace_back("PATCH", "/v1/emails/{emailId}", body_kind::merge_patch, on(inboxes, update_email));
+    all.emplace_back("DELETE", "/v1/emails/{emailId}", body_kind::none, on(inboxes, delete_email));
+    all.emplace_back("GET", "/v1/emails/{emailId}/raw", body_kind::none, content(inboxes, memory, get_raw_email));
+    all.emplace_back("GET", "/v1/emails/{emailId}/attachments/{attachmentId}", body_kind::none,
+                     content(inboxes, memory, get_attachment));
+}
+
+std::vector<route> operations(accounts::account_store& accounts, inbox_client& inboxes, webhook_client& webhooks,
+                              byte_budget& content_memory)
 {
     const auto account = [&](const http::request& received, const caller& who) {
         return get_account(received, who, accounts, inboxes, webhooks);
@@ -63,15 +91,19 @@ std::vector<route> operations(accounts::account_store& accounts, inbox_client& i
     all.emplace_back("DELETE", "/v1/webhooks/{webhookId}", body_kind::none, on(webhooks, delete_webhook));
     all.emplace_back("GET", "/v1/domains", body_kind::none, on(inboxes, list_domains));
     all.emplace_back("GET", "/v1/account", body_kind::none, account);
+    add_mailbox(all, inboxes, content_memory);
     return all;
 }
 
-pipeline_sources sources_of(key_cache& keys, key_uses& uses, quota_client& quota)
+pipeline_sources sources_of(key_cache& keys, key_uses& uses, quota_client& quota, repeatable_calls& repeatable)
 {
     pipeline_sources sources;
     sources.find_key = [&keys](std::string digest) { return keys.find(std::move(digest)); };
     sources.take_quota = [&quota](const plans::account_state& account) { return quota.take(account); };
     sources.note_use = [&uses](const accounts::key_owner& owner, time_point now) { uses.note(owner, now); };
+    sources.answer_once = [&repeatable](const http::request& received, caller& who, const api_handler& handle) {
+        return repeatable.answer(received, who, handle);
+    };
     return sources;
 }
 
@@ -92,11 +124,15 @@ service::service(runtime::host& host, settings chosen)
       quota_(host, quota_replicas(host, settings_.rate_limit_rpc, tokens_)),
       inboxes_(host, settings_.inbox_rpc, tokens_),
       webhooks_(host, settings_.webhook_dispatcher_rpc, tokens_),
-      operations_(operations(accounts_, inboxes_, webhooks_)),
-      api_(host.clock(), operations_, sources_of(keys_, uses_, quota_), settings_.trusted_proxies),
+      idempotency_store_(db_),
+      repeatable_(host, idempotency_store_, settings_.master_keys),
+      content_memory_(most_content_bytes),
+      operations_(operations(accounts_, inboxes_, webhooks_, content_memory_)),
+      api_(host.clock(), operations_, sources_of(keys_, uses_, quota_, repeatable_), settings_.trusted_proxies),
       server_(host, settings_.api, [this](http::request& received) { return answer(received); })
 {
     db_.require_schema("accounts", schema_version);
+    add_documentation(site_);
 }
 
 awaitable<http::response> service::answer(http::request& received)
@@ -111,6 +147,7 @@ void service::start()
     admin_.start();
     keys_.start();
     uses_.start();
+    repeatable_.start();
     quota_.start();
     publisher_.start();
     server_.start();
@@ -123,6 +160,7 @@ awaitable<void> service::drain()
     quota_.stop();
     uses_.stop();
     co_await uses_.flush();
+    co_await repeatable_.stop();
     co_await publisher_.drain(publish_patience);
     server_.stop();
     db_.stop();

@@ -1,9 +1,11 @@
 #pragma once
 
 #include "accounts/account_store.hpp"
+#include "accounts/idempotency_store.hpp"
 #include "accounts/key_store.hpp"
 #include "common/admin/listener.hpp"
 #include "common/core/awaitable.hpp"
+#include "common/core/byte_budget.hpp"
 #include "common/http/server.hpp"
 #include "common/kafka/producer.hpp"
 #include "common/outbox/outbox.hpp"
@@ -15,6 +17,7 @@
 #include "gateway/keys/key_cache.hpp"
 #include "gateway/keys/key_uses.hpp"
 #include "gateway/quota/quota_client.hpp"
+#include "gateway/repeatable/repeatable_calls.hpp"
 #include "gateway/settings.hpp"
 
 namespace tempinbox::gateway {
@@ -46,6 +49,9 @@ private:
     quota_client quota_;
     inbox_client inboxes_;
     webhook_client webhooks_;
+    accounts::idempotency_store idempotency_store_;
+    repeatable_calls repeatable_;
+    byte_budget content_memory_;
     routes operations_;
     pipeline api_;
     http::router site_; // what is outside /v1

@@ -1,5 +1,8 @@
 #include "gateway/settings.hpp"
 
+#include <fstream>
+#include <iterator>
+
 namespace tempinbox::gateway {
 namespace {
 
@@ -16,6 +19,25 @@ http::server_settings read_api_settings(config::reader& reader)
     api.connection_limit = static_cast<std::size_t>(
         reader.integer("connection-limit", 10'000, 1, 1'000'000, "Most connections at once; further ones are answered 503"));
     return api;
+}
+
+crypto::keyring read_master_keys(config::reader& reader)
+{
+    constexpr const char* name = "master-key-file";
+    const auto path = reader.readable_file(
+        name, "", "keys that seal answers kept for Idempotency-Key: `id:` and 32 bytes in base64 a line, first is current");
+    if (path.empty()) {
+        reader.add_problem(name, "must be set");
+        return {};
+    }
+    std::ifstream file(path);
+    const std::string text{std::istreambuf_iterator<char>(file), {}};
+    auto keys = crypto::keyring::parse(text);
+    if (!keys) {
+        reader.add_problem(name, keys.error().message);
+        return {};
+    }
+    return std::move(*keys);
 }
 
 } // namespace
@@ -38,6 +60,7 @@ settings read_settings(config::reader& reader)
                                                      "Replicas of the webhook dispatcher, host:port, comma-separated");
     chosen.trusted_proxies =
         reader.networks("trusted-proxies", "", "Proxies whose X-Forwarded-For is believed, CIDR, comma-separated");
+    chosen.master_keys = read_master_keys(reader);
     return chosen;
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "common/config/reader.hpp"
+#include "common/crypto/sealing.hpp"
 #include "common/http/server.hpp"
 #include "common/kafka/settings.hpp"
 #include "common/postgres/pool.hpp"
@@ -20,6 +21,7 @@ struct settings
     std::vector<host_port> rate_limit_rpc;
     std::vector<host_port> webhook_dispatcher_rpc;
     std::vector<network> trusted_proxies;
+    crypto::keyring master_keys; // seal stored answers
 };
 
 settings read_settings(config::reader& reader);

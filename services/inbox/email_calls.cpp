@@ -1,9 +1,38 @@
 #include "inbox/email_calls.hpp"
 
+#include "common/core/text.hpp"
 #include "inbox/inbox_requests.hpp"
 #include "inbox/messages.hpp"
+#include "inbox/trace_headers.hpp"
 
 namespace tempinbox::inbox {
+
+namespace {
+
+// With their texts, a page holds no more than this of messages.
+constexpr std::int64_t most_bytes_with_text = 8 * 1024 * 1024;
+
+struct email_key
+{
+    account_id account;
+    email_id id;
+
+    email_key(account_id whose, email_id which) : account(whose), id(which) {}
+};
+
+template <class Request>
+result<email_key> read_key(const Request& request)
+{
+    const auto account = account_id::parse(request.account_id());
+    if (!account)
+        return account.error();
+    const auto id = email_id::parse(request.email_id());
+    if (!id)
+        return id.error();
+    return email_key(*account, *id);
+}
+
+} // namespace
 
 void email_calls::add_to(rpc::server& server)
 {
@@ -12,42 +41,66 @@ void email_calls::add_to(rpc::server& server)
         service + "ListEmails", [this](v1::ListEmailsRequest request) { return list(std::move(request)); });
     server.add<v1::GetEmailRequest, v1::GetEmailResponse>(
         service + "GetEmail", [this](v1::GetEmailRequest request) { return get(std::move(request)); });
+    server.add<v1::UpdateEmailRequest, v1::UpdateEmailResponse>(
+        service + "UpdateEmail", [this](v1::UpdateEmailRequest request) { return update(std::move(request)); });
+    server.add<v1::DeleteEmailRequest, v1::DeleteEmailResponse>(
+        service + "DeleteEmail", [this](v1::DeleteEmailRequest request) { return remove(std::move(request)); });
+    server.add<v1::EmptyInboxRequest, v1::EmptyInboxResponse>(
+        service + "EmptyInbox", [this](v1::EmptyInboxRequest request) { return empty(std::move(request)); });
+    server.add<v1::GetRawEmailRequest, v1::GetRawEmailResponse>(
+        service + "GetRawEmail", [this](v1::GetRawEmailRequest request) { return get_raw(std::move(request)); });
+    server.add<v1::GetAttachmentRequest, v1::GetAttachmentResponse>(
+        service + "GetAttachment", [this](v1::GetAttachmentRequest request) { return get_attachment(std::move(request)); });
 }
 
 awaitable<result<v1::ListEmailsResponse>> email_calls::list(v1::ListEmailsRequest request)
 {
-    const auto account = account_id::parse(request.account_id());
-    if (!account)
-        co_return account.error();
-    const auto inbox = inbox_id::parse(request.inbox_id());
-    if (!inbox)
-        co_return inbox.error();
-    const auto limit = read_limit(request.limit());
-    if (!limit)
-        co_return limit.error();
-    if (request.after() < 0)
-        co_return failure{errc::invalid_argument, "after must be an integer from 0, not " + std::to_string(request.after())};
+    auto query = read_email_query(request);
+    if (!query)
+        co_return query.error();
+    if (request.include_text())
+        query->most_bytes = most_bytes_with_text;
+    const auto account = query->account;
 
-    const auto page = co_await emails_.list(*account, *inbox, *limit, request.cursor(), request.after());
+    const auto page = co_await emails_.list(std::move(*query));
     if (!page)
         co_return page.error();
     v1::ListEmailsResponse response;
-    for (const auto& email : page->items)
-        *response.add_emails() = to_message(email);
+    for (const auto& email : page->items) {
+        auto& added = *response.add_emails();
+        added = to_message(email);
+        if (!request.include_text())
+            continue;
+        const auto text = co_await find_text(account, email.id);
+        if (!text)
+            co_return text.error();
+        if (*text)
+            added.set_text(**text);
+    }
     response.set_next_cursor(page->next_cursor);
     co_return response;
 }
 
+awaitable<result<std::optional<std::string>>> email_calls::find_text(account_id account, email_id id)
+{
+    auto email = co_await emails_.find(account, id);
+    if (!email && email.error().code == errc::not_found)
+        co_return std::optional<std::string>();
+    if (!email)
+        co_return email.error();
+    auto view = co_await reader_.read(std::move(email->raw));
+    if (!view)
+        co_return view.error();
+    co_return std::move(view->text);
+}
+
 awaitable<result<v1::GetEmailResponse>> email_calls::get(v1::GetEmailRequest request)
 {
-    const auto account = account_id::parse(request.account_id());
-    if (!account)
-        co_return account.error();
-    const auto id = email_id::parse(request.email_id());
-    if (!id)
-        co_return id.error();
+    const auto key = read_key(request);
+    if (!key)
+        co_return key.error();
 
-    auto email = co_await emails_.find(*account, *id);
+    auto email = co_await emails_.find(key->account, key->id);
     if (!email)
         co_return email.error();
     const auto view = co_await reader_.read(std::move(email->raw));
@@ -55,6 +108,106 @@ awaitable<result<v1::GetEmailResponse>> email_calls::get(v1::GetEmailRequest req
         co_return view.error();
     v1::GetEmailResponse response;
     *response.mutable_email() = to_message(*email, *view);
+    co_return response;
+}
+
+awaitable<result<v1::UpdateEmailResponse>> email_calls::update(v1::UpdateEmailRequest request)
+{
+    const auto key = read_key(request);
+    if (!key)
+        co_return key.error();
+    if (!request.has_is_read())
+        co_return failure(errc::invalid_argument, "isRead must be given: true or false");
+
+    const auto email = co_await emails_.mark(key->account, key->id, request.is_read());
+    if (!email)
+        co_return email.error();
+    v1::UpdateEmailResponse response;
+    *response.mutable_email() = to_message(*email);
+    co_return response;
+}
+
+awaitable<result<v1::DeleteEmailResponse>> email_calls::remove(v1::DeleteEmailRequest request)
+{
+    const auto key = read_key(request);
+    if (!key)
+        co_return key.error();
+
+    const auto removed = co_await removals_.remove(key->account, key->id);
+    if (!removed)
+        co_return removed.error();
+    co_return v1::DeleteEmailResponse();
+}
+
+awaitable<result<v1::EmptyInboxResponse>> email_calls::empty(v1::EmptyInboxRequest request)
+{
+    const auto account = account_id::parse(request.account_id());
+    if (!account)
+        co_return account.error();
+    const auto inbox = inbox_id::parse(request.inbox_id());
+    if (!inbox)
+        co_return inbox.error();
+
+    // Mail that comes meanwhile stays, or a busy inbox would never be empty.
+    std::optional<std::int64_t> up_to;
+    std::int64_t emails = 0;
+    bool is_full = true;
+    while (is_full) {
+        const auto removed = co_await removals_.empty(*account, *inbox, up_to);
+        if (!removed && emails == 0)
+            co_return removed.error();
+        if (!removed) // the inbox ended meanwhile, and its mail with it
+            break;
+        if (!up_to)
+            up_to = removed->last_sequence;
+        emails += removed->emails;
+        is_full = removed->is_full;
+    }
+    v1::EmptyInboxResponse response;
+    response.set_deleted_emails(emails);
+    co_return response;
+}
+
+awaitable<result<v1::GetRawEmailResponse>> email_calls::get_raw(v1::GetRawEmailRequest request)
+{
+    const auto key = read_key(request);
+    if (!key)
+        co_return key.error();
+
+    const auto size = co_await emails_.find_size(key->account, key->id);
+    if (!size)
+        co_return size.error();
+    v1::GetRawEmailResponse response;
+    response.set_size_bytes(*size);
+    if (request.most_bytes() > 0 && *size > request.most_bytes())
+        co_return response;
+    auto email = co_await emails_.find(key->account, key->id);
+    if (!email)
+        co_return email.error();
+    response.set_trace(trace_headers(*email));
+    response.set_raw(std::move(email->raw));
+    co_return response;
+}
+
+awaitable<result<v1::GetAttachmentResponse>> email_calls::get_attachment(v1::GetAttachmentRequest request)
+{
+    const auto key = read_key(request);
+    if (!key)
+        co_return key.error();
+
+    auto email = co_await emails_.find(key->account, key->id);
+    if (!email)
+        co_return email.error();
+    auto found = co_await reader_.read_part(std::move(email->raw), request.attachment_id());
+    if (!found)
+        co_return found.error();
+    if (!*found)
+        co_return failure(errc::not_found, "Attachment " + quote(request.attachment_id()) + " does not exist");
+    auto& part = **found;
+    v1::GetAttachmentResponse response;
+    *response.mutable_attachment() = to_message(part.about);
+    if (request.most_bytes() <= 0 || part.about.size <= request.most_bytes())
+        response.set_content(std::move(part.content));
     co_return response;
 }
 

@@ -4,6 +4,7 @@
 #include "common/rpc/server.hpp"
 #include "inbox/mail_reader.hpp"
 #include "mailbox/email_store.hpp"
+#include "mailbox/mail_removal_store.hpp"
 
 #include "tempinbox/inbox/v1/inbox_service.pb.h"
 
@@ -13,15 +14,28 @@ namespace tempinbox::inbox {
 class email_calls
 {
 public:
-    email_calls(mailbox::email_store& emails, mail_reader& reader) : emails_(emails), reader_(reader) {}
+    email_calls(mailbox::email_store& emails, mailbox::mail_removal_store& removals, mail_reader& reader)
+        : emails_(emails),
+          removals_(removals),
+          reader_(reader)
+    {}
 
     void add_to(rpc::server& server);
 
 private:
     awaitable<result<v1::ListEmailsResponse>> list(v1::ListEmailsRequest request);
     awaitable<result<v1::GetEmailResponse>> get(v1::GetEmailRequest request);
+    awaitable<result<v1::UpdateEmailResponse>> update(v1::UpdateEmailRequest request);
+    awaitable<result<v1::DeleteEmailResponse>> remove(v1::DeleteEmailRequest request);
+    awaitable<result<v1::EmptyInboxResponse>> empty(v1::EmptyInboxRequest request);
+    awaitable<result<v1::GetRawEmailResponse>> get_raw(v1::GetRawEmailRequest request);
+    awaitable<result<v1::GetAttachmentResponse>> get_attachment(v1::GetAttachmentRequest request);
+
+    // The body as text; nothing where there is none, or the email was deleted meanwhile.
+    awaitable<result<std::optional<std::string>>> find_text(account_id account, email_id id);
 
     mailbox::email_store& emails_;
+    mailbox::mail_removal_store& removals_;
     mail_reader& reader_;
 };
 

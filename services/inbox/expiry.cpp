@@ -42,6 +42,20 @@ awaitable<result<void>> expiry::end(account_id account, inbox_id id)
     co_return result<void>{};
 }
 
+awaitable<std::int64_t> expiry::end_tagged(account_id account, std::string tag)
+{
+    std::int64_t ended = 0;
+    bool is_full = true;
+    while (is_full) {
+        auto batch = co_await store_.expire_tagged(account, tag);
+        is_full = batch.ended.size() == mailbox::expiry_store::batch_size;
+        ended += static_cast<std::int64_t>(batch.ended.size());
+        publisher_.publish(std::move(batch.events));
+    }
+    ended_by_owner_.Increment(static_cast<double>(ended));
+    co_return ended;
+}
+
 awaitable<std::chrono::microseconds> expiry::round()
 {
     auto batch = co_await store_.expire_due();

@@ -24,6 +24,9 @@ public:
     // Ends one now. Fails with not_found.
     awaitable<result<void>> end(account_id account, inbox_id id);
 
+    // Ends all live ones of the account with the tag now; answers how many.
+    awaitable<std::int64_t> end_tagged(account_id account, std::string tag);
+
 private:
     awaitable<std::chrono::microseconds> round();
 

@@ -5,10 +5,11 @@
 
 namespace tempinbox::inbox {
 
-inbox_calls::inbox_calls(runtime::host& host, mailbox::inbox_store& inboxes, expiry& ending, outbox::publisher& publisher,
-                         partition_upkeep& partitions)
+inbox_calls::inbox_calls(runtime::host& host, mailbox::inbox_store& inboxes, mailbox::inbox_change_store& changes, expiry& ending,
+                         outbox::publisher& publisher, partition_upkeep& partitions)
     : clock_(host.clock()),
       inboxes_(inboxes),
+      changes_(changes),
       expiry_(ending),
       publisher_(publisher),
       partitions_(partitions),
@@ -26,6 +27,11 @@ void inbox_calls::add_to(rpc::server& server)
         service + "ListInboxes", [this](v1::ListInboxesRequest request) { return list(std::move(request)); });
     server.add<v1::DeleteInboxRequest, v1::DeleteInboxResponse>(
         service + "DeleteInbox", [this](v1::DeleteInboxRequest request) { return remove(std::move(request)); });
+    server.add<v1::DeleteInboxesByTagRequest, v1::DeleteInboxesByTagResponse>(
+        service + "DeleteInboxesByTag",
+        [this](v1::DeleteInboxesByTagRequest request) { return remove_tagged(std::move(request)); });
+    server.add<v1::UpdateInboxRequest, v1::UpdateInboxResponse>(
+        service + "UpdateInbox", [this](v1::UpdateInboxRequest request) { return update(std::move(request)); });
     server.add<v1::CountInboxesRequest, v1::CountInboxesResponse>(
         service + "CountInboxes", [this](v1::CountInboxesRequest request) { return count(std::move(request)); });
 }
@@ -101,6 +107,36 @@ awaitable<result<v1::DeleteInboxResponse>> inbox_calls::remove(v1::DeleteInboxRe
     if (!ended)
         co_return ended.error();
     co_return v1::DeleteInboxResponse();
+}
+
+awaitable<result<v1::DeleteInboxesByTagResponse>> inbox_calls::remove_tagged(v1::DeleteInboxesByTagRequest request)
+{
+    const auto account = account_id::parse(request.account_id());
+    if (!account)
+        co_return account.error();
+    const auto fits = check_tag(request.tag());
+    if (!fits)
+        co_return fits.error();
+
+    const auto ended = co_await expiry_.end_tagged(*account, request.tag());
+    v1::DeleteInboxesByTagResponse response;
+    response.set_deleted(ended);
+    co_return response;
+}
+
+awaitable<result<v1::UpdateInboxResponse>> inbox_calls::update(v1::UpdateInboxRequest request)
+{
+    auto wanted = read_change(request);
+    if (!wanted)
+        co_return wanted.error();
+
+    const auto changed = co_await changes_.change(std::move(*wanted), clock_.now());
+    if (!changed)
+        co_return changed.error();
+    partitions_.note_end(changed->expires_at);
+    v1::UpdateInboxResponse response;
+    *response.mutable_inbox() = to_message(*changed);
+    co_return response;
 }
 
 awaitable<result<v1::CountInboxesResponse>> inbox_calls::count(v1::CountInboxesRequest request)

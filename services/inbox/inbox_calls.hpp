@@ -5,6 +5,7 @@
 #include "common/rpc/server.hpp"
 #include "inbox/expiry.hpp"
 #include "inbox/partition_upkeep.hpp"
+#include "mailbox/inbox_change_store.hpp"
 #include "mailbox/inbox_store.hpp"
 
 #include "tempinbox/inbox/v1/inbox_service.pb.h"
@@ -15,8 +16,8 @@ namespace tempinbox::inbox {
 class inbox_calls
 {
 public:
-    inbox_calls(runtime::host& host, mailbox::inbox_store& inboxes, expiry& ending, outbox::publisher& publisher,
-                partition_upkeep& partitions);
+    inbox_calls(runtime::host& host, mailbox::inbox_store& inboxes, mailbox::inbox_change_store& changes, expiry& ending,
+                outbox::publisher& publisher, partition_upkeep& partitions);
 
     void add_to(rpc::server& server);
 
@@ -25,10 +26,13 @@ private:
     awaitable<result<v1::GetInboxResponse>> get(v1::GetInboxRequest request);
     awaitable<result<v1::ListInboxesResponse>> list(v1::ListInboxesRequest request);
     awaitable<result<v1::DeleteInboxResponse>> remove(v1::DeleteInboxRequest request);
+    awaitable<result<v1::DeleteInboxesByTagResponse>> remove_tagged(v1::DeleteInboxesByTagRequest request);
+    awaitable<result<v1::UpdateInboxResponse>> update(v1::UpdateInboxRequest request);
     awaitable<result<v1::CountInboxesResponse>> count(v1::CountInboxesRequest request);
 
     const clock_source& clock_;
     mailbox::inbox_store& inboxes_;
+    mailbox::inbox_change_store& changes_;
     expiry& expiry_;
     outbox::publisher& publisher_;
     partition_upkeep& partitions_;

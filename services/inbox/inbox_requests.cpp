@@ -8,6 +8,7 @@ namespace {
 
 constexpr int most_tags = 10;
 constexpr int most_pairs = 20;
+constexpr std::size_t longest_condition = 500;
 
 bool has_control(std::string_view text)
 {
@@ -28,26 +29,58 @@ result<void> check_text(const std::string& field, std::string_view given, std::s
     return {};
 }
 
-result<void> check_words(const v1::CreateInboxRequest& request)
+template <class Texts>
+result<void> check_tags(const Texts& tags)
 {
-    if (request.has_name())
-        if (auto fits = check_text("name", request.name(), 1, 100); !fits)
-            return fits;
-    if (request.tags_size() > most_tags)
-        return failure{errc::invalid_argument, "tags must be at most 10, not " + std::to_string(request.tags_size())};
-    for (const auto& tag : request.tags())
+    if (tags.size() > most_tags)
+        return failure{errc::invalid_argument, "tags must be at most 10, not " + std::to_string(tags.size())};
+    for (const auto& tag : tags)
         if (auto fits = check_text("each of tags", tag, 1, 50); !fits)
             return fits;
-    if (static_cast<int>(request.metadata_size()) > most_pairs)
-        return failure{errc::invalid_argument,
-                       "metadata must have at most 20 pairs, not " + std::to_string(request.metadata_size())};
-    for (const auto& [key, value] : request.metadata()) {
+    return {};
+}
+
+template <class Map>
+result<void> check_metadata(const Map& metadata)
+{
+    if (static_cast<int>(metadata.size()) > most_pairs)
+        return failure{errc::invalid_argument, "metadata must have at most 20 pairs, not " + std::to_string(metadata.size())};
+    for (const auto& [key, value] : metadata) {
         if (auto fits = check_text("each key of metadata", key, 1, 100); !fits)
             return fits;
         if (auto fits = check_text("each value of metadata", value, 0, 1'000); !fits)
             return fits;
     }
     return {};
+}
+
+result<void> check_words(const v1::CreateInboxRequest& request)
+{
+    if (request.has_name())
+        if (auto fits = check_text("name", request.name(), 1, 100); !fits)
+            return fits;
+    if (auto fits = check_tags(request.tags()); !fits)
+        return fits;
+    return check_metadata(request.metadata());
+}
+
+result<void> check_words(const v1::UpdateInboxRequest& request)
+{
+    if (request.has_name())
+        if (auto fits = check_text("name", request.name(), 0, 100); !fits)
+            return fits;
+    if (auto fits = check_tags(request.tags().tags()); !fits)
+        return fits;
+    return check_metadata(request.metadata().values());
+}
+
+result<std::optional<std::string>> read_condition(const std::string& field, bool is_given, const std::string& value)
+{
+    if (!is_given)
+        return std::optional<std::string>();
+    if (const auto fits = check_text(field, value, 1, longest_condition); !fits)
+        return fits.error();
+    return std::optional<std::string>(value);
 }
 
 } // namespace
@@ -106,6 +139,73 @@ result<mailbox::inbox_filter> read_filter(const v1::ListInboxesRequest& request)
         filter.address = request.address();
     }
     return filter;
+}
+
+result<mailbox::inbox_change> read_change(const v1::UpdateInboxRequest& request)
+{
+    mailbox::inbox_change wanted;
+    auto account = plans::from_proto(request.account());
+    if (!account)
+        return account.error();
+    wanted.account = std::move(*account);
+    const auto id = inbox_id::parse(request.inbox_id());
+    if (!id)
+        return id.error();
+    wanted.id = *id;
+    if (const auto fits = check_words(request); !fits)
+        return fits.error();
+    if (request.has_ttl_seconds())
+        wanted.ttl = std::chrono::seconds(request.ttl_seconds());
+    if (request.has_name())
+        wanted.name = request.name();
+    if (request.has_tags())
+        wanted.tags.emplace(request.tags().tags().begin(), request.tags().tags().end());
+    wanted.removes_all_metadata = request.metadata().remove_all();
+    for (const auto& key : request.metadata().removed())
+        wanted.metadata.insert_or_assign(key, std::nullopt);
+    for (const auto& [key, value] : request.metadata().values())
+        wanted.metadata.insert_or_assign(key, value);
+    return wanted;
+}
+
+result<mailbox::email_query> read_email_query(const v1::ListEmailsRequest& request)
+{
+    mailbox::email_query query;
+    const auto account = account_id::parse(request.account_id());
+    if (!account)
+        return account.error();
+    query.account = *account;
+    if (!request.inbox_id().empty()) {
+        const auto inbox = inbox_id::parse(request.inbox_id());
+        if (!inbox)
+            return inbox.error();
+        query.inbox = *inbox;
+    }
+    const auto limit = read_limit(request.limit());
+    if (!limit)
+        return limit.error();
+    query.limit = *limit;
+    query.cursor = request.cursor();
+    if (request.after() < 0 || (request.after() > 0 && !query.inbox))
+        return failure{errc::invalid_argument,
+                       "after must be an integer from 0 and needs an inbox, not " + std::to_string(request.after())};
+    query.after = request.after();
+    auto from = read_condition("from", request.has_from(), request.from());
+    if (!from)
+        return from.error();
+    auto to = read_condition("to", request.has_to(), request.to());
+    if (!to)
+        return to.error();
+    auto subject = read_condition("subject", request.has_subject(), request.subject());
+    if (!subject)
+        return subject.error();
+    query.filter = mailbox::email_filter(std::move(*from), std::move(*to), std::move(*subject));
+    return query;
+}
+
+result<void> check_tag(const std::string& tag)
+{
+    return check_text("tag", tag, 1, 50);
 }
 
 result<int> read_limit(int given)

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "mailbox/email_store.hpp"
+#include "mailbox/inbox_change_store.hpp"
 #include "mailbox/inbox_store.hpp"
 
 #include "tempinbox/inbox/v1/inbox_service.pb.h"
@@ -9,6 +11,11 @@ namespace tempinbox::inbox {
 // Requests as read and checked; failures name the field, what was given and what is allowed.
 result<mailbox::new_inbox> read_new_inbox(const v1::CreateInboxRequest& request);
 result<mailbox::inbox_filter> read_filter(const v1::ListInboxesRequest& request);
+result<mailbox::inbox_change> read_change(const v1::UpdateInboxRequest& request);
+result<mailbox::email_query> read_email_query(const v1::ListEmailsRequest& request);
+
+// A tag as an inbox can have it.
+result<void> check_tag(const std::string& tag);
 
 // 1–100; 0 stands for 25.
 result<int> read_limit(int given);

@@ -3,6 +3,8 @@
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
+#include <algorithm>
+
 namespace tempinbox::inbox {
 namespace {
 
@@ -11,6 +13,20 @@ constexpr std::size_t most_bytes = 256 * 1024 * 1024;
 awaitable<mime::view> read_on_this_thread(std::string raw)
 {
     co_return mime::read_view(raw);
+}
+
+awaitable<std::optional<part>> read_part_on_this_thread(std::string raw, std::string attachment_id)
+{
+    const auto view = mime::read_view(raw);
+    const auto about = std::find_if(view.attachments.begin(), view.attachments.end(),
+                                    [&](const mime::attachment& each) { return each.id == attachment_id; });
+    auto content = about == view.attachments.end() ? std::nullopt : mime::read_attachment(raw, attachment_id);
+    if (!content)
+        co_return std::nullopt;
+    part found;
+    found.about = *about;
+    found.content = std::move(*content);
+    co_return found;
 }
 
 // Counts a message for as long as it is held.
@@ -28,14 +44,32 @@ private:
 
 } // namespace
 
+std::optional<failure> mail_reader::refuse(std::size_t bytes) const
+{
+    if (bytes_under_way_ + bytes > most_bytes && bytes_under_way_ > 0)
+        return failure{errc::unavailable, "Too many large messages are being read; try again"};
+    return std::nullopt;
+}
+
 awaitable<result<mime::view>> mail_reader::read(std::string raw)
 {
-    if (bytes_under_way_ + raw.size() > most_bytes && bytes_under_way_ > 0)
-        co_return failure{errc::unavailable, "Too many large messages are being read; try again"};
+    if (auto refused = refuse(raw.size()))
+        co_return std::move(*refused);
     const hold counted(bytes_under_way_, raw.size());
     auto reading = read_on_this_thread(std::move(raw));
     auto view = co_await boost::asio::co_spawn(threads_.get_executor(), std::move(reading), boost::asio::use_awaitable);
     co_return view;
+}
+
+awaitable<result<std::optional<part>>> mail_reader::read_part(std::string raw, std::string attachment_id)
+{
+    if (auto refused = refuse(raw.size()))
+        co_return std::move(*refused);
+    // The content may be as large again.
+    const hold counted(bytes_under_way_, 2 * raw.size());
+    auto reading = read_part_on_this_thread(std::move(raw), std::move(attachment_id));
+    auto found = co_await boost::asio::co_spawn(threads_.get_executor(), std::move(reading), boost::asio::use_awaitable);
+    co_return found;
 }
 
 } // namespace tempinbox::inbox

@@ -7,9 +7,19 @@
 #include <boost/asio/thread_pool.hpp>
 
 #include <cstddef>
+#include <optional>
 #include <string>
 
 namespace tempinbox::inbox {
+
+// An attachment with its decoded bytes.
+struct part
+{
+    mime::attachment about;
+    std::string content;
+
+    part() = default;
+};
 
 // Reads messages on threads of its own, since a large one takes longer than the loop may wait. Past 256 MiB of messages under way
 // it answers unavailable.
@@ -20,7 +30,12 @@ public:
 
     awaitable<result<mime::view>> read(std::string raw);
 
+    // Absent where the message has no such part.
+    awaitable<result<std::optional<part>>> read_part(std::string raw, std::string attachment_id);
+
 private:
+    std::optional<failure> refuse(std::size_t bytes) const;
+
     std::size_t bytes_under_way_ = 0;
     boost::asio::thread_pool threads_;
 };

@@ -68,6 +68,19 @@ v1::EmailSummary to_message(const mailbox::email_summary& email)
     return message;
 }
 
+v1::Attachment to_message(const mime::attachment& part)
+{
+    v1::Attachment message;
+    message.set_attachment_id(part.id);
+    message.set_filename(part.filename);
+    message.set_content_type(part.content_type);
+    message.set_size_bytes(part.size);
+    if (part.content_id)
+        message.set_content_id(*part.content_id);
+    message.set_inline_(part.is_inline);
+    return message;
+}
+
 v1::Email to_message(const mailbox::stored_email& email, const mime::view& view)
 {
     v1::Email message;
@@ -88,16 +101,8 @@ v1::Email to_message(const mailbox::stored_email& email, const mime::view& view)
         message.set_text(*view.text);
     if (view.html)
         message.set_html(*view.html);
-    for (const auto& part : view.attachments) {
-        auto& added = *message.add_attachments();
-        added.set_attachment_id(part.id);
-        added.set_filename(part.filename);
-        added.set_content_type(part.content_type);
-        added.set_size_bytes(part.size);
-        if (part.content_id)
-            added.set_content_id(*part.content_id);
-        added.set_inline_(part.is_inline);
-    }
+    for (const auto& part : view.attachments)
+        *message.add_attachments() = to_message(part);
     for (const auto& link : email.links) {
         auto& added = *message.add_links();
         added.set_url(link.url);

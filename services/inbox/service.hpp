@@ -40,7 +40,9 @@ private:
     mailbox::account_store account_store_;
     mailbox::domain_store domain_store_;
     mailbox::inbox_store inbox_store_;
+    mailbox::inbox_change_store inbox_change_store_;
     mailbox::email_store email_store_;
+    mailbox::mail_removal_store mail_removal_store_;
     mailbox::expiry_store expiry_store_;
     mailbox::purge_store purge_store_;
     mailbox::partition_store partition_store_;

@@ -6,6 +6,7 @@
 #include <boost/asio/ip/address.hpp>
 
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -33,6 +34,7 @@ struct request
     boost::asio::ip::address peer;
     bool is_tls = false;
     bool body_too_large = false; // the body was over the limit and thrown away
+    std::string target_problem;  // why path or query cannot be decoded: to be answered 400; `path` is as sent then
     std::string_view route;      // pattern of the matched route, set by the router: label of metrics
     // A handler that waits long may set it: called once, on the loop, when the client hung up meanwhile (noticed within about a
     // second) or the server stops. The handler then ends early; its answer goes nowhere.
@@ -50,6 +52,7 @@ struct response
     unsigned status = 200;
     header_list headers;
     std::string body;
+    std::shared_ptr<const void> held; // let go once the answer is sent: what its memory was counted with
 
     response() = default;
     response(unsigned code, std::string_view content_type, std::string content);

@@ -5,6 +5,9 @@
 #include <boost/asio/async_result.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
+#include <algorithm>
+#include <string_view>
+
 namespace tempinbox::postgres {
 namespace {
 
@@ -100,7 +103,12 @@ pool::~pool()
 void pool::prepare(const statement& wanted)
 {
     const std::lock_guard lock(state_->mutex);
-    state_->statements.push_back(wanted);
+    // Stores that share a statement each ask for it.
+    const bool is_known = std::any_of(state_->statements.begin(), state_->statements.end(), [&](const statement& known) {
+        return std::string_view(known.name) == wanted.name && std::string_view(known.sql) == wanted.sql;
+    });
+    if (!is_known)
+        state_->statements.push_back(wanted);
 }
 
 void pool::require_schema(const std::string& schema, int version)

@@ -6,6 +6,7 @@
 #include "gateway/quota/numbers.hpp"
 
 #include <functional>
+#include <optional>
 
 namespace tempinbox::gateway {
 
@@ -15,10 +16,16 @@ struct caller
     plans::account_state state;
     quota_numbers quota;
     time_point now;
+    std::optional<uuid> chosen_id; // for the object this request makes, where a retry must make the same one
 
     caller() = default;
     account_id account() const { return state.account; }
     const plans::plan_limits& limits() const { return state.limits_at(now); }
+    template <class Id>
+    Id new_id() const
+    {
+        return chosen_id ? Id{*chosen_id} : Id::make();
+    }
 };
 
 // An operation of the API. The request and the caller outlive the awaitable.

@@ -24,7 +24,7 @@ void allow_origin(const http::request& received, http::response& answer)
     answer.set("Access-Control-Allow-Origin", "*");
     answer.set("Access-Control-Expose-Headers",
                "X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, X-Request-Id, Location,"
-               " Retry-After, Allow, Idempotency-Replayed");
+               " Retry-After, Allow, Idempotency-Replayed, ETag, Content-Disposition");
 }
 
 } // namespace tempinbox::gateway

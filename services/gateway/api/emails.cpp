@@ -1,43 +1,87 @@
 #include "gateway/api/emails.hpp"
 
+#include "common/json/object_reader.hpp"
 #include "gateway/api/json.hpp"
-#include "gateway/api/query_reader.hpp"
+#include "gateway/api/path_ids.hpp"
 
+#include <algorithm>
 #include <limits>
 
 namespace tempinbox::gateway {
 namespace {
 
-result<inbox::v1::ListEmailsRequest> read_list(const http::request& received, const caller& who)
+constexpr std::size_t longest_condition = 500;
+
+// A list as it was asked for.
+struct asked_list
 {
-    const auto id = inbox_id::parse(received.path_param("inboxId"));
-    if (!id)
-        return id.error();
+    inbox::v1::ListEmailsRequest request;
+    email_extras extras;
+
+    asked_list() = default;
+};
+
+// The conditions and the page: what every list of emails takes.
+void read_conditions(query_reader& query, asked_list& list)
+{
+    auto& wanted = list.request;
+    if (const auto from = query.text("from", 1, longest_condition))
+        wanted.set_from(*from);
+    if (const auto to = query.text("to", 1, longest_condition))
+        wanted.set_to(*to);
+    if (const auto subject = query.text("subject", 1, longest_condition))
+        wanted.set_subject(*subject);
+    const auto include = query.choices("include", {"text", "codes"});
+    list.extras.text = std::find(include.begin(), include.end(), "text") != include.end();
+    list.extras.codes = std::find(include.begin(), include.end(), "codes") != include.end();
+    wanted.set_include_text(list.extras.text);
+    const auto page = read_page(query);
+    wanted.set_limit(page.limit);
+    wanted.set_cursor(page.cursor);
+}
+
+result<asked_list> read_inbox_list(const http::request& received, const caller& who)
+{
+    auto path = read_inbox_path<inbox::v1::ListEmailsRequest>(received, who);
+    if (!path)
+        return path.error();
+    asked_list list;
+    list.request = std::move(*path);
     query_reader query(received);
-    const auto after = query.integer("after", 0, 0, std::numeric_limits<std::int64_t>::max());
-    const auto wanted = read_page(query);
+    list.request.set_after(query.integer("after", 0, 0, std::numeric_limits<std::int64_t>::max()));
+    read_conditions(query, list);
     if (const auto all_known = query.finish(); !all_known)
         return all_known.error();
-
-    inbox::v1::ListEmailsRequest list;
-    list.set_account_id(who.account().text());
-    list.set_inbox_id(id->text());
-    list.set_limit(wanted.limit);
-    list.set_cursor(wanted.cursor);
-    list.set_after(after);
     return list;
 }
 
-result<inbox::v1::GetEmailRequest> read_one(const http::request& received, const caller& who)
+result<asked_list> read_list(const http::request& received, const caller& who)
 {
-    const auto id = email_id::parse(received.path_param("emailId"));
-    if (!id)
-        return id.error();
-    if (const auto query = expect_no_query(received); !query)
-        return query.error();
-    inbox::v1::GetEmailRequest wanted;
-    wanted.set_account_id(who.account().text());
-    wanted.set_email_id(id->text());
+    asked_list list;
+    list.request.set_account_id(who.account().text());
+    query_reader query(received);
+    read_conditions(query, list);
+    if (const auto all_known = query.finish(); !all_known)
+        return all_known.error();
+    return list;
+}
+
+result<inbox::v1::UpdateEmailRequest> read_change(const http::request& received, const caller& who)
+{
+    auto wanted = read_email_path<inbox::v1::UpdateEmailRequest>(received, who);
+    if (!wanted)
+        return wanted.error();
+    auto body = json::object_reader::parse(received.body);
+    if (!body)
+        return body.error();
+    if (body->has_null("isRead"))
+        body->fail("isRead must be true or false, not null");
+    const auto is_read = body->boolean("isRead");
+    if (const auto all_known = body->finish(); !all_known)
+        return all_known.error();
+    if (!is_read)
+        return failure{errc::invalid_argument, "body must have isRead: true or false"};
+    wanted->set_is_read(*is_read);
     return wanted;
 }
 
@@ -46,21 +90,35 @@ result<inbox::v1::GetEmailRequest> read_one(const http::request& received, const
 // GET /v1/inboxes/{inboxId}/emails
 awaitable<http::response> list_inbox_emails(const http::request& received, const caller& who, inbox_client& inboxes)
 {
+    auto wanted = read_inbox_list(received, who);
+    if (!wanted)
+        co_return http::problem(wanted.error());
+
+    const auto found = co_await inboxes.list_emails(std::move(wanted->request));
+    if (!found)
+        co_return http::problem(found.error());
+
+    co_return http::ok_json(to_json(*found, wanted->extras));
+}
+
+// GET /v1/emails
+awaitable<http::response> list_emails(const http::request& received, const caller& who, inbox_client& inboxes)
+{
     auto wanted = read_list(received, who);
     if (!wanted)
         co_return http::problem(wanted.error());
 
-    const auto found = co_await inboxes.list_emails(std::move(*wanted));
+    const auto found = co_await inboxes.list_emails(std::move(wanted->request));
     if (!found)
         co_return http::problem(found.error());
 
-    co_return http::ok_json(to_json(*found));
+    co_return http::ok_json(to_json(*found, wanted->extras));
 }
 
 // GET /v1/emails/{emailId}
 awaitable<http::response> get_email(const http::request& received, const caller& who, inbox_client& inboxes)
 {
-    auto wanted = read_one(received, who);
+    auto wanted = read_email_path<inbox::v1::GetEmailRequest>(received, who);
     if (!wanted)
         co_return http::problem(wanted.error());
 
@@ -69,6 +127,34 @@ awaitable<http::response> get_email(const http::request& received, const caller&
         co_return http::problem(found.error());
 
     co_return http::ok_json(to_json(found->email()));
+}
+
+// PATCH /v1/emails/{emailId}
+awaitable<http::response> update_email(const http::request& received, const caller& who, inbox_client& inboxes)
+{
+    auto wanted = read_change(received, who);
+    if (!wanted)
+        co_return http::problem(wanted.error());
+
+    const auto changed = co_await inboxes.update_email(std::move(*wanted));
+    if (!changed)
+        co_return http::problem(changed.error());
+
+    co_return http::ok_json(to_json(changed->email()));
+}
+
+// DELETE /v1/emails/{emailId}
+awaitable<http::response> delete_email(const http::request& received, const caller& who, inbox_client& inboxes)
+{
+    const auto wanted = read_email_path<inbox::v1::DeleteEmailRequest>(received, who);
+    if (!wanted)
+        co_return http::problem(wanted.error());
+
+    const auto deleted = co_await inboxes.remove_email(*wanted);
+    if (!deleted)
+        co_return http::problem(deleted.error());
+
+    co_return http::ok_json(deleted_json("emailId", wanted->email_id()));
 }
 
 } // namespace tempinbox::gateway

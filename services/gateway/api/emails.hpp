@@ -8,5 +8,8 @@ namespace tempinbox::gateway {
 
 awaitable<http::response> list_inbox_emails(const http::request& received, const caller& who, inbox_client& inboxes);
 awaitable<http::response> get_email(const http::request& received, const caller& who, inbox_client& inboxes);
+awaitable<http::response> list_emails(const http::request& received, const caller& who, inbox_client& inboxes);
+awaitable<http::response> update_email(const http::request& received, const caller& who, inbox_client& inboxes);
+awaitable<http::response> delete_email(const http::request& received, const caller& who, inbox_client& inboxes);
 
 } // namespace tempinbox::gateway

@@ -1,19 +1,12 @@
 #include "gateway/api/inboxes.hpp"
 
 #include "common/json/object_reader.hpp"
+#include "gateway/api/inbox_limits.hpp"
 #include "gateway/api/json.hpp"
 #include "gateway/api/query_reader.hpp"
 
 namespace tempinbox::gateway {
 namespace {
-
-constexpr std::size_t longest_name = 100;
-constexpr std::size_t most_tags = 10;
-constexpr std::size_t longest_tag = 50;
-constexpr std::size_t most_metadata = 20;
-constexpr std::size_t longest_metadata_key = 50;
-constexpr std::size_t longest_metadata_value = 500;
-constexpr std::int64_t shortest_ttl = 60;
 
 // The body of POST /v1/inboxes. The inbox service knows which local parts and domains can be had.
 result<inbox::v1::CreateInboxRequest> read_new_inbox(const http::request& received, const caller& who)
@@ -34,7 +27,7 @@ result<inbox::v1::CreateInboxRequest> read_new_inbox(const http::request& receiv
 
     inbox::v1::CreateInboxRequest wanted;
     *wanted.mutable_account() = plans::to_proto(who.state);
-    wanted.set_inbox_id(inbox_id::make().text());
+    wanted.set_inbox_id(who.new_id<inbox_id>().text());
     if (local_part)
         wanted.set_local_part(*local_part);
     if (domain)

@@ -16,7 +16,14 @@ std::string to_json(const inbox::v1::Inbox& inbox);
 std::string to_json(const inbox::v1::ListInboxesResponse& list);
 std::string to_json(const inbox::v1::ListDomainsResponse& list);
 std::string to_json(const inbox::v1::Email& email);
-std::string to_json(const inbox::v1::ListEmailsResponse& list);
+std::string to_json(const inbox::v1::EmailSummary& email);
+// `include` asks for more of each email.
+struct email_extras
+{
+    bool text = false;
+    bool codes = false;
+};
+std::string to_json(const inbox::v1::ListEmailsResponse& list, const email_extras& extras = {});
 std::string to_json(const webhooks::v1::Webhook& webhook);
 std::string to_json(const webhooks::v1::CreateWebhookResponse& created); // with the secret
 std::string to_json(const webhooks::v1::ListWebhooksResponse& list);
@@ -31,5 +38,9 @@ std::string to_json(const accounts::account& account, const account_usage& usage
 
 // `{"inboxId":"…","deleted":true}`
 std::string deleted_json(std::string_view id_name, std::string_view id);
+// `{"deleted":3}`
+std::string deleted_count_json(std::int64_t count);
+// `{"inboxId":"…","deletedEmails":3}`
+std::string emptied_json(std::string_view id, std::int64_t emails);
 
 } // namespace tempinbox::gateway

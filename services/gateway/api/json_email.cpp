@@ -21,13 +21,6 @@ void put_summary_members(json::writer& out, const inbox::v1::EmailSummary& email
     out.member("isRead", email.is_read());
 }
 
-void put_summary(json::writer& out, const inbox::v1::EmailSummary& email)
-{
-    out.begin_object();
-    put_summary_members(out, email);
-    out.end_object();
-}
-
 void put_header(json::writer& out, const inbox::v1::Header& header)
 {
     out.begin_object().member("name", header.name()).member("value", header.value()).end_object();
@@ -52,6 +45,17 @@ void put_code(json::writer& out, const inbox::v1::Code& code)
     out.member("score", code.score());
     out.member("part", code.part());
     out.member("offset", code.offset());
+    out.end_object();
+}
+
+void put_summary(json::writer& out, const inbox::v1::EmailSummary& email, const email_extras& extras)
+{
+    out.begin_object();
+    put_summary_members(out, email);
+    if (extras.text)
+        put_text(out, "text", email.has_text(), email.text());
+    if (extras.codes)
+        put_objects(out, "codes", email.codes(), put_code);
     out.end_object();
 }
 
@@ -97,11 +101,19 @@ std::string to_json(const inbox::v1::Email& email)
     return out.take();
 }
 
-std::string to_json(const inbox::v1::ListEmailsResponse& list)
+std::string to_json(const inbox::v1::EmailSummary& email)
+{
+    json::writer out;
+    put_summary(out, email, email_extras());
+    return out.take();
+}
+
+std::string to_json(const inbox::v1::ListEmailsResponse& list, const email_extras& extras)
 {
     json::writer out;
     out.begin_object();
-    put_objects(out, "emails", list.emails(), put_summary);
+    put_objects(out, "emails", list.emails(),
+                [&](json::writer& to, const inbox::v1::EmailSummary& email) { put_summary(to, email, extras); });
     put_cursor(out, list.next_cursor());
     out.end_object();
     return out.take();

@@ -6,6 +6,8 @@
 #include "gateway/api/client_address.hpp"
 #include "gateway/api/cors.hpp"
 
+#include <algorithm>
+
 namespace tempinbox::gateway {
 namespace {
 
@@ -24,9 +26,17 @@ http::response too_many(std::string_view reason, const quota_numbers& numbers, t
 }
 
 // The media type without its parameters (RFC 9110 8.3.1).
-bool is_json(std::string_view content_type)
+bool is_taken(std::string_view content_type, body_kind wanted)
 {
-    return equals_ignoring_ascii_case(trim(content_type.substr(0, content_type.find(';'))), "application/json");
+    const auto type = trim(content_type.substr(0, content_type.find(';')));
+    return equals_ignoring_ascii_case(type, "application/json") ||
+           (wanted == body_kind::merge_patch && equals_ignoring_ascii_case(type, "application/merge-patch+json"));
+}
+
+bool is_given_twice(const http::request& received, std::string_view header)
+{
+    return std::count_if(received.headers.begin(), received.headers.end(),
+                         [header](const auto& field) { return equals_ignoring_ascii_case(field.first, header); }) > 1;
 }
 
 } // namespace
@@ -94,7 +104,15 @@ awaitable<http::response> pipeline::run(exchange& x)
         co_return std::move(*refused);
     if (auto refused = check_request(x))
         co_return std::move(*refused);
-    co_return co_await x.target.operation->handle(x.request, x.who);
+    co_return co_await call(x);
+}
+
+awaitable<http::response> pipeline::call(exchange& x)
+{
+    const auto& handle = x.target.operation->handle;
+    if (x.request.method == "POST" && sources_.answer_once && x.request.header("Idempotency-Key"))
+        return sources_.answer_once(x.request, x.who, handle);
+    return handle(x.request, x.who);
 }
 
 awaitable<pipeline::refusal> pipeline::check_key(exchange& x)
@@ -102,6 +120,8 @@ awaitable<pipeline::refusal> pipeline::check_key(exchange& x)
     const auto key = x.request.header("X-API-Key");
     if (!key)
         co_return refuse_key(x, "Header X-API-Key is missing");
+    if (is_given_twice(x.request, "X-API-Key"))
+        co_return refuse_key(x, "Header X-API-Key is given more than once");
     if (!accounts::is_well_formed_api_key(*key))
         co_return refuse_key(x, "X-API-Key is not a valid API key");
     x.owner = co_await sources_.find_key(accounts::api_key_digest(*key));
@@ -149,7 +169,7 @@ awaitable<pipeline::refusal> pipeline::check_quota(exchange& x)
 
 pipeline::refusal pipeline::check_request(exchange& x)
 {
-    for (const auto check : {&pipeline::check_route, &pipeline::check_size, &pipeline::check_type})
+    for (const auto check : {&pipeline::check_route, &pipeline::check_size, &pipeline::check_type, &pipeline::check_target})
         if (auto refused = (this->*check)(x))
             return refused;
     return std::nullopt;
@@ -175,15 +195,28 @@ pipeline::refusal pipeline::check_size(exchange& x)
 
 pipeline::refusal pipeline::check_type(exchange& x)
 {
-    if (x.target.operation->body != body_kind::json || x.request.body.empty())
+    const auto wanted = x.target.operation->body;
+    if (wanted == body_kind::none || x.request.body.empty())
         return std::nullopt;
     const auto coding = x.request.header("Content-Encoding");
     if (coding && !equals_ignoring_ascii_case(trim(*coding), "identity"))
         return http::problem(415, "Content-Encoding must be absent, not " + quote(*coding));
     const auto type = x.request.header("Content-Type");
-    if (type && is_json(*type))
+    if (type && is_taken(*type, wanted))
         return std::nullopt;
-    return http::problem(415, "Content-Type must be application/json, not " + (type ? quote(*type) : "absent"));
+    const std::string allowed =
+        wanted == body_kind::merge_patch ? "application/json or application/merge-patch+json" : "application/json";
+    auto refused = http::problem(415, "Content-Type must be " + allowed + ", not " + (type ? quote(*type) : "absent"));
+    if (wanted == body_kind::merge_patch)
+        refused.set("Accept-Patch", "application/json, application/merge-patch+json"); // RFC 5789 2.2
+    return refused;
+}
+
+pipeline::refusal pipeline::check_target(exchange& x)
+{
+    if (x.request.target_problem.empty())
+        return std::nullopt;
+    return http::problem(400, x.request.target_problem);
 }
 
 http::response pipeline::unavailable(exchange& x, std::string_view problem)

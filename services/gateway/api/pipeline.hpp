@@ -22,6 +22,8 @@ struct pipeline_sources
     std::function<awaitable<std::shared_ptr<const accounts::key_owner>>(std::string digest)> find_key;
     std::function<awaitable<quota_decision>(const plans::account_state&)> take_quota;
     std::function<void(const accounts::key_owner&, time_point)> note_use;
+    // Answers a POST that carries an Idempotency-Key; without it the operation is called as it is.
+    std::function<awaitable<http::response>(const http::request&, caller&, const api_handler&)> answer_once;
 };
 
 // Everything under /v1, in this order: preflight, key 401, plan 403, daily limit 429, path 404, method 405, size 413, type 415,
@@ -47,6 +49,8 @@ private:
     refusal check_route(exchange& x);
     refusal check_size(exchange& x);
     refusal check_type(exchange& x);
+    awaitable<http::response> call(exchange& x);
+    refusal check_target(exchange& x);
     http::response refuse_key(exchange& x, std::string_view reason);
     http::response unavailable(exchange& x, std::string_view problem);
     http::response broken(exchange& x, std::string_view problem);

@@ -62,6 +62,20 @@ std::string query_reader::choice(std::string_view name, std::string_view fallbac
     return std::string(*given);
 }
 
+std::vector<std::string> query_reader::choices(std::string_view name, const std::vector<std::string>& allowed)
+{
+    const auto given = take(name);
+    if (!given)
+        return {};
+    auto chosen = split_list(*given);
+    const bool is_sound = !chosen.empty() && std::all_of(chosen.begin(), chosen.end(), [&](const std::string& each) {
+        return std::find(allowed.begin(), allowed.end(), each) != allowed.end();
+    });
+    if (!is_sound)
+        fail(std::string(name) + " must be a comma-separated list of " + join(allowed) + ", not " + quote(*given));
+    return chosen;
+}
+
 std::optional<std::string_view> query_reader::take(std::string_view name)
 {
     asked_.emplace_back(name);

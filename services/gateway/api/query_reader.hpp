@@ -20,12 +20,14 @@ public:
     std::optional<std::string> text(std::string_view name, std::size_t least, std::size_t most);
     std::int64_t integer(std::string_view name, std::int64_t fallback, std::int64_t least, std::int64_t most);
     std::string choice(std::string_view name, std::string_view fallback, const std::vector<std::string>& allowed);
+    // Some of `allowed`, comma-separated; absent: none.
+    std::vector<std::string> choices(std::string_view name, const std::vector<std::string>& allowed);
 
+    void fail(std::string message);
     result<void> finish();
 
 private:
     std::optional<std::string_view> take(std::string_view name);
-    void fail(std::string message);
 
     const http::request& received_;
     std::vector<std::string> asked_;

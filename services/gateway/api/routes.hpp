@@ -10,7 +10,8 @@
 
 namespace tempinbox::gateway {
 
-enum class body_kind { none, json };
+// merge_patch: JSON too, by either of its media types (RFC 7396).
+enum class body_kind { none, json, merge_patch };
 
 // An operation of the API: how it is called and what answers it.
 struct route

@@ -49,7 +49,7 @@ result<webhooks::v1::CreateWebhookRequest> read_new_webhook(const http::request&
 
     webhooks::v1::CreateWebhookRequest wanted;
     *wanted.mutable_account() = plans::to_proto(who.state);
-    wanted.set_webhook_id(webhook_id::make().text());
+    wanted.set_webhook_id(who.new_id<webhook_id>().text());
     wanted.set_url(url);
     wanted.mutable_events()->Assign(events.begin(), events.end());
     wanted.set_description(description.value_or(""));

@@ -46,6 +46,35 @@ public:
     {
         return call<inbox::v1::GetEmailResponse>("tempinbox.inbox.v1.InboxService/GetEmail", std::move(request));
     }
+    answer<inbox::v1::UpdateInboxResponse> change(inbox::v1::UpdateInboxRequest request)
+    {
+        return call<inbox::v1::UpdateInboxResponse>("tempinbox.inbox.v1.InboxService/UpdateInbox", std::move(request));
+    }
+    answer<inbox::v1::DeleteInboxesByTagResponse> remove_tagged(inbox::v1::DeleteInboxesByTagRequest request)
+    {
+        return call<inbox::v1::DeleteInboxesByTagResponse>("tempinbox.inbox.v1.InboxService/DeleteInboxesByTag",
+                                                           std::move(request));
+    }
+    answer<inbox::v1::EmptyInboxResponse> empty(inbox::v1::EmptyInboxRequest request)
+    {
+        return call<inbox::v1::EmptyInboxResponse>("tempinbox.inbox.v1.InboxService/EmptyInbox", std::move(request));
+    }
+    answer<inbox::v1::UpdateEmailResponse> update_email(inbox::v1::UpdateEmailRequest request)
+    {
+        return call<inbox::v1::UpdateEmailResponse>("tempinbox.inbox.v1.InboxService/UpdateEmail", std::move(request));
+    }
+    answer<inbox::v1::DeleteEmailResponse> remove_email(inbox::v1::DeleteEmailRequest request)
+    {
+        return call<inbox::v1::DeleteEmailResponse>("tempinbox.inbox.v1.InboxService/DeleteEmail", std::move(request));
+    }
+    answer<inbox::v1::GetRawEmailResponse> find_raw(inbox::v1::GetRawEmailRequest request)
+    {
+        return call<inbox::v1::GetRawEmailResponse>("tempinbox.inbox.v1.InboxService/GetRawEmail", std::move(request));
+    }
+    answer<inbox::v1::GetAttachmentResponse> find_attachment(inbox::v1::GetAttachmentRequest request)
+    {
+        return call<inbox::v1::GetAttachmentResponse>("tempinbox.inbox.v1.InboxService/GetAttachment", std::move(request));
+    }
     answer<inbox::v1::ListDomainsResponse> list_domains()
     {
         return call<inbox::v1::ListDomainsResponse>("tempinbox.inbox.v1.InboxService/ListDomains",

@@ -159,3 +159,30 @@ TEST_CASE("an address is given again once its quarantine is over, not before", "
     CHECK(world.count("addresses WHERE address = 'ann@mail.test' AND state = 'live' AND inbox_id = '" + after->inbox.id.text() +
                       "'") == 1);
 }
+
+TEST_CASE("an owner ends all live inboxes with a tag, and nobody else's", "[mailbox][postgres]")
+{
+    seeds::world world;
+    const auto alice = seeds::account(), bob = seeds::account();
+    const auto tagged = [&](const plans::account_state& owner, std::vector<std::string> tags) {
+        new_inbox wanted;
+        wanted.account = owner;
+        wanted.id = inbox_id::make();
+        wanted.tags = std::move(tags);
+        return testing::await(world.inboxes.create(wanted, seeds::now())).value().inbox;
+    };
+    tagged(alice, {"run 7", "ci"});
+    tagged(alice, {"ci"});
+    const auto foreign = tagged(bob, {"ci"});
+    const auto untagged = tagged(alice, {"c"});
+
+    const auto batch = testing::await(world.endings.expire_tagged(alice.account, "ci"));
+    const auto again = testing::await(world.endings.expire_tagged(alice.account, "ci"));
+
+    CHECK(batch.ended.size() == 2);
+    CHECK(batch.events.size() == 2);
+    CHECK(again.ended.empty());
+    CHECK(testing::await(world.inboxes.count_live(alice.account)) == 1);
+    CHECK(testing::await(world.inboxes.find(bob.account, foreign.id)).value().is_live);
+    CHECK(testing::await(world.inboxes.find(alice.account, untagged.id)).value().is_live);
+}

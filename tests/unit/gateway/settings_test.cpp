@@ -1,5 +1,8 @@
 #include "gateway/settings.hpp"
 
+#include "common/core/encoding.hpp"
+#include "unit/common/scratch_folder.hpp"
+
 #include <catch2/catch.hpp>
 
 using namespace tempinbox;
@@ -10,6 +13,8 @@ std::vector<std::string> problems_of(std::map<std::string, std::string> values)
 {
     values.emplace("database", "postgresql://localhost/t");
     values.emplace("rpc-token-file", "/dev/null");
+    testing::scratch_folder folder;
+    values.emplace("master-key-file", folder.write("keys", "one:" + to_base64(std::string(32, 'k')) + "\n"));
     config::reader reader(std::move(values));
     gateway::read_settings(reader);
     return reader.problems();
@@ -17,12 +22,12 @@ std::vector<std::string> problems_of(std::map<std::string, std::string> values)
 
 } // namespace
 
-TEST_CASE("a database and a token are all that must be set", "[gateway][settings]")
+TEST_CASE("a database, a token and a master key are all that must be set", "[gateway][settings]")
 {
     config::reader nothing;
     gateway::read_settings(nothing);
 
-    CHECK(nothing.problems().size() == 2);
+    CHECK(nothing.problems().size() == 3);
     CHECK(problems_of({}).empty());
 }
 
@@ -35,5 +40,6 @@ TEST_CASE("replicas are lists, and a certificate needs its key", "[gateway][sett
     CHECK(chosen.trusted_proxies.size() == 2);
     CHECK(chosen.api.listen.port == 80);
     CHECK(problems_of({{"tls-certificate-file", "/dev/null"}}).size() == 1);
+    CHECK(problems_of({{"master-key-file", "/dev/null"}}).size() == 1);
     CHECK(problems_of({{"rate-limit-rpc", "nonsense"}}).size() == 1);
 }

@@ -38,6 +38,7 @@ std::vector<route> test_routes()
     std::vector<route> all;
     all.emplace_back("GET", "/v1/things", body_kind::none, answer_ok);
     all.emplace_back("POST", "/v1/things", body_kind::json, answer_ok);
+    all.emplace_back("PATCH", "/v1/patched", body_kind::merge_patch, answer_ok);
     all.emplace_back("GET", "/v1/lost", body_kind::none, lose_dependency);
     all.emplace_back("GET", "/v1/broken", body_kind::none, break_down);
     return all;
@@ -337,6 +338,23 @@ TEST_CASE("JSON bodies are taken whatever the parameters of their type, and no b
     CHECK(arranged.send(packed).status == 415);
 }
 
+TEST_CASE("a patch is taken by both of its types", "[gateway][pipeline]")
+{
+    arranged_pipeline arranged;
+    const auto sent_as = [&](const std::string& type) {
+        auto received = make_request("PATCH", "/v1/patched");
+        received.body = "{}";
+        received.headers.emplace_back("Content-Type", type);
+        return arranged.send(received);
+    };
+
+    CHECK(sent_as("application/json").status == 200);
+    CHECK(sent_as("Application/Merge-Patch+JSON; charset=utf-8").status == 200);
+    const auto refused = sent_as("application/json-patch+json");
+    CHECK(refused.status == 415);
+    CHECK(http::find_header(refused.headers, "Accept-Patch") == "application/json, application/merge-patch+json");
+}
+
 TEST_CASE("what throws becomes 503 or 500 with the usual headers and without its text", "[gateway][pipeline]")
 {
     arranged_pipeline arranged;
@@ -364,4 +382,32 @@ TEST_CASE("the pipeline serves /v1 and what is below it", "[gateway][pipeline]")
     CHECK_FALSE(pipeline::serves("/"));
     CHECK_FALSE(pipeline::serves("/v10/inboxes"));
     CHECK_FALSE(pipeline::serves("/V1/inboxes"));
+}
+
+TEST_CASE("a target that cannot be decoded is 400, after key, path and method", "[gateway][pipeline]")
+{
+    arranged_pipeline arranged;
+    auto received = make_request("GET", "/v1/things");
+    received.target_problem = "The query is not well-formed";
+    auto unknown = received;
+    unknown.path = unknown.target = "/v1/nothing";
+    auto keyless = make_request("GET", "/v1/things", "");
+    keyless.target_problem = received.target_problem;
+
+    const auto answer = arranged.send(received);
+
+    CHECK(answer.status == 400);
+    CHECK(answer.body.find("The query is not well-formed") != std::string::npos);
+    CHECK(number(answer, "X-RateLimit-Remaining") == 9'999);
+    CHECK(arranged.send(unknown).status == 404);
+    CHECK(arranged.send(keyless).status == 401);
+}
+
+TEST_CASE("two keys are none", "[gateway][pipeline]")
+{
+    arranged_pipeline arranged;
+    auto received = make_request("GET", "/v1/things");
+    received.headers.emplace_back("x-api-key", good_key);
+
+    CHECK(arranged.send(received).status == 401);
 }

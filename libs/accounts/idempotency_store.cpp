@@ -1,0 +1,117 @@
+#include "accounts/idempotency_store.hpp"
+
+#include "common/postgres/parameters.hpp"
+
+namespace tempinbox::accounts {
+namespace {
+
+// A row when the caller may go on: a new key, one past its day, or an attempt that ended without an answer.
+constexpr postgres::statement claim_key{"accounts_claim_idempotency_key", R"(
+    INSERT INTO accounts.idempotency_key AS k (account_id, operation_sha256, key, request_sha256, object_id, started_at)
+    VALUES ($1, $2, $3, $4, $5, now())
+    ON CONFLICT (account_id, operation_sha256, key) DO UPDATE
+    SET request_sha256 = excluded.request_sha256, started_at = now(), status = NULL, location = NULL, content_type = NULL, answer = NULL,
+        object_id = CASE WHEN k.created_at <= now() - interval '24 hours' THEN excluded.object_id ELSE k.object_id END,
+        created_at = CASE WHEN k.created_at <= now() - interval '24 hours' THEN now() ELSE k.created_at END
+    WHERE k.created_at <= now() - interval '24 hours'
+        OR (k.status IS NULL AND k.request_sha256 = excluded.request_sha256
+            AND (k.started_at IS NULL OR k.started_at <= now() - interval '30 seconds'))
+    RETURNING object_id)"};
+
+constexpr postgres::statement find_key{"accounts_find_idempotency_key", R"(
+    SELECT request_sha256 = $4, status, location, content_type, answer FROM accounts.idempotency_key
+    WHERE account_id = $1 AND operation_sha256 = $2 AND key = $3)"};
+
+constexpr postgres::statement keep_answer{"accounts_keep_answer", R"(
+    UPDATE accounts.idempotency_key SET status = $5, location = nullif($6, ''), content_type = $7, answer = $8, started_at = NULL
+    WHERE account_id = $1 AND operation_sha256 = $2 AND key = $3 AND object_id = $4 AND status IS NULL)"};
+
+constexpr postgres::statement release_key{"accounts_release_idempotency_key", R"(
+    UPDATE accounts.idempotency_key SET started_at = NULL
+    WHERE account_id = $1 AND operation_sha256 = $2 AND key = $3 AND object_id = $4 AND status IS NULL)"};
+
+const std::string forget_keys_sql = R"(
+    DELETE FROM accounts.idempotency_key AS k
+    USING (SELECT account_id, operation_sha256, key FROM accounts.idempotency_key WHERE created_at <= now() - interval '24 hours'
+           ORDER BY created_at LIMIT )" +
+                                    std::to_string(idempotency_store::batch_size) + R"( FOR UPDATE SKIP LOCKED) AS old
+    WHERE k.account_id = old.account_id AND k.operation_sha256 = old.operation_sha256 AND k.key = old.key)";
+const postgres::statement forget_keys{"accounts_forget_idempotency_keys", forget_keys_sql.c_str()};
+
+std::string text_or_empty(const pqxx::field& field)
+{
+    return field.is_null() ? std::string() : field.as<std::string>();
+}
+
+pqxx::binarystring binary(const std::string& bytes)
+{
+    return pqxx::binarystring(bytes.data(), bytes.size());
+}
+
+idempotency_claim read_claim(const pqxx::row& row)
+{
+    idempotency_claim claim;
+    if (!row[0].as<bool>()) {
+        claim.what = idempotency_claim::verdict::other_request;
+    } else if (!row[1].is_null()) {
+        claim.what = idempotency_claim::verdict::replay;
+        claim.answer.status = row[1].as<int>();
+        claim.answer.location = text_or_empty(row[2]);
+        claim.answer.content_type = text_or_empty(row[3]);
+        claim.answer.sealed_body = text_or_empty(row[4]);
+    }
+    return claim;
+}
+
+idempotency_claim claim_in(pqxx::work& tx, const idempotency_key& key, const std::string& request_sha256, uuid object_id)
+{
+    const auto account = key.account.text();
+    const auto operation = binary(key.operation_sha256), request = binary(request_sha256);
+    const auto claimed = tx.exec_prepared(claim_key.name, account, operation, key.key, request, object_id.text());
+    if (!claimed.empty()) {
+        idempotency_claim claim;
+        claim.what = idempotency_claim::verdict::go;
+        claim.object_id = uuid::parse(claimed[0][0].c_str()).value();
+        return claim;
+    }
+    const auto rows = tx.exec_prepared(find_key.name, account, operation, key.key, request);
+    // Forgotten between the two statements: the next repeat begins anew.
+    return rows.empty() ? idempotency_claim() : read_claim(rows[0]);
+}
+
+} // namespace
+
+idempotency_store::idempotency_store(postgres::pool& db) : db_(db)
+{
+    for (const auto& statement : {claim_key, find_key, keep_answer, release_key, forget_keys})
+        db_.prepare(statement);
+}
+
+awaitable<idempotency_claim> idempotency_store::claim(idempotency_key key, std::string request_sha256, uuid object_id)
+{
+    return db_.transact([key = std::move(key), request = std::move(request_sha256), object_id](pqxx::work& tx) {
+        return claim_in(tx, key, request, object_id);
+    });
+}
+
+awaitable<void> idempotency_store::keep(idempotency_key key, uuid object_id, kept_answer answer)
+{
+    return db_.transact([key = std::move(key), object_id, answer = std::move(answer)](pqxx::work& tx) {
+        tx.exec_prepared0(keep_answer.name, key.account.text(), binary(key.operation_sha256), key.key, object_id.text(),
+                          answer.status, answer.location, answer.content_type, answer.sealed_body);
+    });
+}
+
+awaitable<void> idempotency_store::release(idempotency_key key, uuid object_id)
+{
+    return db_.transact([key = std::move(key), object_id](pqxx::work& tx) {
+        tx.exec_prepared0(release_key.name, key.account.text(), binary(key.operation_sha256), key.key, object_id.text());
+    });
+}
+
+awaitable<int> idempotency_store::forget()
+{
+    return db_.transact([](pqxx::work& tx) { return static_cast<int>(tx.exec_prepared(forget_keys.name).affected_rows()); });
+}
+
+} // namespace tempinbox::accounts

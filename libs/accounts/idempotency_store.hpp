@@ -1,0 +1,69 @@
+#pragma once
+
+#include "common/core/awaitable.hpp"
+#include "common/core/ids.hpp"
+#include "common/postgres/pool.hpp"
+
+#include <optional>
+#include <string>
+
+namespace tempinbox::accounts {
+
+// Which request is repeated: a key is an account's own, for one method and path.
+struct idempotency_key
+{
+    account_id account;
+    std::string operation_sha256; // of method and path
+    std::string key;
+
+    idempotency_key() = default;
+};
+
+// An answer at rest; the body is sealed.
+struct kept_answer
+{
+    int status = 0;
+    std::string location; // empty: none
+    std::string content_type;
+    std::string sealed_body;
+
+    kept_answer() = default;
+};
+
+// What a request with a key may do.
+struct idempotency_claim
+{
+    enum class verdict { go, replay, other_request, under_way };
+    verdict what = verdict::under_way;
+    uuid object_id;     // go: the object to make, the same at every attempt
+    kept_answer answer; // replay
+
+    idempotency_claim() = default;
+};
+
+// Requests by their Idempotency-Key, kept 24 h. Throws when PostgreSQL cannot be reached.
+class idempotency_store
+{
+public:
+    static constexpr int batch_size = 1'000;
+
+    explicit idempotency_store(postgres::pool& db);
+
+    // Writes down the request and `object_id` before anything is made; a repeat is told what came of the first. An attempt that
+    // was released, or began 30 s ago and has no answer, may be made again with its object id.
+    awaitable<idempotency_claim> claim(idempotency_key key, std::string request_sha256, uuid object_id);
+
+    // The attempt's answer, for repeats.
+    awaitable<void> keep(idempotency_key key, uuid object_id, kept_answer answer);
+
+    // The attempt has no answer to keep: another may follow at once.
+    awaitable<void> release(idempotency_key key, uuid object_id);
+
+    // Up to batch_size of those that are too old; answers how many.
+    awaitable<int> forget();
+
+private:
+    postgres::pool& db_;
+};
+
+} // namespace tempinbox::accounts

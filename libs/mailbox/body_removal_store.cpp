@@ -1,0 +1,64 @@
+#include "mailbox/body_removal_store.hpp"
+
+#include "common/core/ids.hpp"
+#include "mailbox/columns.hpp"
+
+#include <map>
+#include <vector>
+
+namespace tempinbox::mailbox {
+namespace {
+
+constexpr postgres::statement delete_bodies{"mailbox_delete_bodies", R"(
+    DELETE FROM mailbox.bodies WHERE body_hour = mailbox.from_micros($1) AND body_id = ANY ($2::uuid[]))"};
+
+// Whoever deletes the last email of a shared body deletes the body: the lock makes the later of two see what the earlier did.
+constexpr postgres::statement lock_bodies{"mailbox_lock_bodies", R"(
+    SELECT 1 FROM mailbox.bodies WHERE body_hour = mailbox.from_micros($1) AND body_id = ANY ($2::uuid[]) ORDER BY body_id FOR UPDATE)"};
+constexpr postgres::statement delete_unused_bodies{"mailbox_delete_unused_bodies", R"(
+    DELETE FROM mailbox.bodies AS b WHERE body_hour = mailbox.from_micros($1) AND body_id = ANY ($2::uuid[])
+        AND NOT EXISTS (SELECT 1 FROM mailbox.emails AS e WHERE e.body_id = b.body_id AND e.is_body_shared))"};
+
+// Body ids by the hour of their partition, so that each statement touches one; in order, as others lock them.
+using bodies_by_hour = std::map<std::int64_t, std::vector<body_id>>;
+
+std::int64_t delete_own_bodies(pqxx::work& tx, const bodies_by_hour& bodies)
+{
+    std::int64_t deleted = 0;
+    for (const auto& [hour, ids] : bodies) {
+        auto rows = tx.exec_prepared(delete_bodies.name, hour, to_id_array(ids)).affected_rows();
+        // A body that was just moved into its new partition can be missed by one look, not by two.
+        if (rows < ids.size())
+            rows += tx.exec_prepared(delete_bodies.name, hour, to_id_array(ids)).affected_rows();
+        deleted += static_cast<std::int64_t>(rows);
+    }
+    return deleted;
+}
+
+std::int64_t delete_shared_bodies(pqxx::work& tx, const bodies_by_hour& bodies)
+{
+    std::int64_t deleted = 0;
+    for (const auto& [hour, ids] : bodies)
+        tx.exec_prepared(lock_bodies.name, hour, to_id_array(ids));
+    for (const auto& [hour, ids] : bodies)
+        deleted += static_cast<std::int64_t>(tx.exec_prepared(delete_unused_bodies.name, hour, to_id_array(ids)).affected_rows());
+    return deleted;
+}
+
+} // namespace
+
+void prepare_body_removal(postgres::pool& db)
+{
+    for (const auto& statement : {delete_bodies, lock_bodies, delete_unused_bodies})
+        db.prepare(statement);
+}
+
+std::int64_t remove_bodies(pqxx::work& tx, const pqxx::result& deleted)
+{
+    bodies_by_hour own, shared;
+    for (const auto& row : deleted)
+        (row[2].as<bool>() ? shared : own)[row[0].as<std::int64_t>()].push_back(body_id::parse(row[1].c_str()).value());
+    return delete_own_bodies(tx, own) + delete_shared_bodies(tx, shared);
+}
+
+} // namespace tempinbox::mailbox

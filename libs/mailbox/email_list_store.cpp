@@ -1,0 +1,169 @@
+#include "mailbox/email_list_store.hpp"
+
+#include "mailbox/columns.hpp"
+#include "mailbox/cursor.hpp"
+#include "mailbox/email_row_store.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <limits>
+
+namespace tempinbox::mailbox {
+namespace {
+
+constexpr int most_rows_looked_at = 2'000;
+constexpr int rows_a_look = 500;
+
+constexpr postgres::statement find_live_inbox{"mailbox_find_live_inbox", R"(
+    SELECT mailbox.to_micros(created_at), mailbox.to_micros(last_email_at) FROM mailbox.inboxes
+    WHERE account_id = $1 AND inbox_id = $2 AND is_live AND expires_at > now())"};
+
+// $3, $7: the inbox has no older and no newer email, so the days before and after are not looked at. Both lists end with the To
+// addresses and whether the email's inbox lives.
+const std::string list_one_sql = "SELECT" + std::string(summary_columns) + R"(, to_header, true
+    FROM mailbox.emails WHERE account_id = $1 AND inbox_id = $2 AND email_id >= $3 AND email_id < $7 AND sequence < $4
+        AND sequence > $5
+    ORDER BY sequence DESC LIMIT $6)";
+const postgres::statement list_one{"mailbox_list_emails", list_one_sql.c_str()};
+
+const std::string list_all_sql = "WITH looked AS MATERIALIZED (SELECT" + std::string(summary_columns) + R"(, to_header
+        FROM mailbox.emails WHERE account_id = $1 AND email_id < $2 ORDER BY email_id DESC LIMIT $3)
+    SELECT looked.*, EXISTS (SELECT 1 FROM mailbox.inboxes AS i WHERE i.account_id = $1 AND i.inbox_id = looked.inbox_id
+                                 AND i.is_live AND i.expires_at > now())
+    FROM looked ORDER BY email_id DESC)";
+const postgres::statement list_all{"mailbox_list_all_emails", list_all_sql.c_str()};
+
+// Clocks of replicas differ by less.
+constexpr std::chrono::minutes clock_skew{10};
+
+// The lowest id an email can have that was made at that time.
+std::string lowest_email_id(time_point made)
+{
+    const auto millis = std::chrono::floor<std::chrono::milliseconds>(made).time_since_epoch().count();
+    std::array<std::uint8_t, 16> bytes{};
+    for (std::size_t i = 0; i < 6; ++i)
+        bytes[i] = static_cast<std::uint8_t>(millis >> (40 - 8 * i));
+    return uuid{bytes}.text();
+}
+
+constexpr const char* past_every_id = "ffffffff-ffff-ffff-ffff-ffffffffffff";
+
+std::string text_of(const email_query& query)
+{
+    const auto scope = query.inbox ? query.inbox->text() + " " + std::to_string(query.after) : "of " + query.account.text();
+    return "emails " + scope + query.filter.text();
+}
+
+std::string to_cursor_text(std::int64_t sequence)
+{
+    return std::to_string(sequence);
+}
+
+std::string to_cursor_text(const std::string& id)
+{
+    return id;
+}
+
+failure foreign_cursor()
+{
+    return failure{errc::invalid_argument, "cursor is not one that this list gave out"};
+}
+
+// Gathers a page from looks at the rows, newest first, until it is full, there are no more rows, or enough were looked at. `look`
+// answers up to that many rows below a position; a position names a row's place.
+template <class Position, class Look, class PositionOf>
+page<email_summary> gather(const email_query& query, bool is_filtered, Position below, Look look, PositionOf position_of)
+{
+    page<email_summary> answer;
+    const auto text = text_of(query);
+    int looked_at = 0;
+    std::int64_t bytes = 0;
+    while (true) {
+        const int wanted = is_filtered ? std::min(rows_a_look, most_rows_looked_at - looked_at) : query.limit + 1;
+        const pqxx::result rows = look(below, wanted);
+        for (const auto& row : rows) {
+            auto email = read_summary(row);
+            below = position_of(email);
+            const bool lives = row[summary_column_count + 1].as<bool>();
+            if (!lives ||
+                (!query.filter.is_empty() && !query.filter.matches(email, from_array(row[summary_column_count].c_str()))))
+                continue;
+            bytes += email.size;
+            const bool is_heavy = query.most_bytes > 0 && bytes > query.most_bytes && !answer.items.empty();
+            if (is_heavy || static_cast<int>(answer.items.size()) == query.limit) {
+                answer.next_cursor = make_cursor(text, to_cursor_text(position_of(answer.items.back())));
+                return answer;
+            }
+            answer.items.push_back(std::move(email));
+        }
+        looked_at += wanted;
+        if (static_cast<int>(rows.size()) < wanted)
+            return answer;
+        if (looked_at >= most_rows_looked_at) {
+            answer.next_cursor = make_cursor(text, to_cursor_text(below));
+            return answer;
+        }
+    }
+}
+
+result<page<email_summary>> list_of_inbox(pqxx::work& tx, const email_query& query)
+{
+    const auto account = query.account.text(), inbox = query.inbox->text();
+    const auto live = tx.exec_prepared(find_live_inbox.name, account, inbox);
+    if (live.empty())
+        return failure{errc::not_found, "Inbox " + inbox + " does not exist"};
+    std::int64_t below = std::numeric_limits<std::int64_t>::max();
+    if (!query.cursor.empty()) {
+        const auto text = read_cursor(query.cursor, text_of(query));
+        if (!text)
+            return text.error();
+        if (std::from_chars(text->data(), text->data() + text->size(), below).ec != std::errc{})
+            return foreign_cursor();
+    }
+    if (live[0][1].is_null())
+        return page<email_summary>();
+    const auto oldest = lowest_email_id(from_unix_micros(live[0][0].as<std::int64_t>()) - clock_skew);
+    const auto past = lowest_email_id(from_unix_micros(live[0][1].as<std::int64_t>()) + clock_skew);
+    return gather(
+        query, !query.filter.is_empty(), below,
+        [&](std::int64_t position, int rows) {
+            return tx.exec_prepared(list_one.name, account, inbox, oldest, position, query.after, rows, past);
+        },
+        [](const email_summary& email) { return email.sequence; });
+}
+
+result<page<email_summary>> list_of_account(pqxx::work& tx, const email_query& query)
+{
+    std::string below = past_every_id;
+    if (!query.cursor.empty()) {
+        const auto text = read_cursor(query.cursor, text_of(query));
+        if (!text)
+            return text.error();
+        if (!uuid::parse(*text))
+            return foreign_cursor();
+        below = *text;
+    }
+    // Emails of ended inboxes are passed over, so it is always a filtered list.
+    return gather(
+        query, true, below,
+        [&](const std::string& position, int rows) {
+            return tx.exec_prepared(list_all.name, query.account.text(), position, rows);
+        },
+        [](const email_summary& email) { return email.id.text(); });
+}
+
+} // namespace
+
+void prepare_email_lists(postgres::pool& db)
+{
+    for (const auto& statement : {find_live_inbox, list_one, list_all})
+        db.prepare(statement);
+}
+
+result<page<email_summary>> list_emails(pqxx::work& tx, const email_query& query)
+{
+    return query.inbox ? list_of_inbox(tx, query) : list_of_account(tx, query);
+}
+
+} // namespace tempinbox::mailbox

@@ -1,0 +1,11 @@
+#pragma once
+
+#include "mailbox/email_store.hpp"
+
+namespace tempinbox::mailbox {
+
+// The lists of email_store, in its transactions.
+void prepare_email_lists(postgres::pool& db);
+result<page<email_summary>> list_emails(pqxx::work& tx, const email_query& query);
+
+} // namespace tempinbox::mailbox

@@ -1,0 +1,47 @@
+#pragma once
+
+#include "common/core/awaitable.hpp"
+#include "common/plans/account_state.hpp"
+#include "common/postgres/pool.hpp"
+#include "mailbox/types.hpp"
+
+#include <chrono>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace tempinbox::mailbox {
+
+// What is to change of a live inbox; what is absent stays.
+struct inbox_change
+{
+    plans::account_state account; // as the caller knows it; the stored one holds where its version is higher
+    inbox_id id;
+    std::optional<std::chrono::seconds> ttl; // from now on
+    std::optional<std::string> name;         // empty: removed
+    std::optional<std::vector<std::string>> tags;
+    bool removes_all_metadata = false;
+    std::map<std::string, std::optional<std::string>> metadata; // a value, or removed
+
+    inbox_change() = default;
+};
+
+// Changes inboxes at their owners' wish. What is absent, has ended or is another account's is not_found; throws when PostgreSQL
+// cannot be reached.
+class inbox_change_store
+{
+public:
+    static constexpr std::size_t most_metadata = 20;
+
+    explicit inbox_change_store(postgres::pool& db);
+
+    // All of it or nothing. Fails with invalid_argument for a life past the plan's longest and for more metadata than an inbox
+    // can have. The address lives as long as its inbox.
+    awaitable<result<inbox>> change(inbox_change wanted, time_point now);
+
+private:
+    postgres::pool& db_;
+};
+
+} // namespace tempinbox::mailbox

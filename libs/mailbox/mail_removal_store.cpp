@@ -1,0 +1,99 @@
+#include "mailbox/mail_removal_store.hpp"
+
+#include "mailbox/body_removal_store.hpp"
+
+namespace tempinbox::mailbox {
+namespace {
+
+// mail-ingest stores under the same lock, so counts and rows agree.
+constexpr postgres::statement lock_inbox{"mailbox_lock_inbox_to_empty", R"(
+    SELECT last_sequence, mailbox.to_micros(created_at) FROM mailbox.inboxes
+    WHERE account_id = $1 AND inbox_id = $2 AND is_live AND expires_at > now() FOR UPDATE)"};
+
+// No email is older than its inbox; ten minutes for clocks that differ.
+const std::string delete_batch_sql = R"(
+    WITH doomed AS MATERIALIZED (
+        SELECT email_id FROM mailbox.emails
+        WHERE account_id = $1 AND inbox_id = $2 AND sequence <= $3
+            AND email_id >= mailbox.lowest_uuid(mailbox.from_micros($4) - interval '10 minutes')
+        ORDER BY sequence LIMIT )" + std::to_string(mail_removal_store::batch_size) +
+                                     R"()
+    DELETE FROM mailbox.emails AS e USING doomed
+    WHERE e.account_id = $1 AND e.email_id = doomed.email_id
+        AND e.email_id >= mailbox.lowest_uuid(mailbox.from_micros($4) - interval '10 minutes')
+    RETURNING mailbox.to_micros(e.body_hour), e.body_id, e.is_body_shared, e.size_bytes)";
+const postgres::statement delete_batch{"mailbox_delete_batch", delete_batch_sql.c_str()};
+
+constexpr postgres::statement find_inbox_of{"mailbox_find_inbox_of", R"(
+    SELECT inbox_id FROM mailbox.emails WHERE account_id = $1 AND email_id = $2)"};
+
+constexpr postgres::statement delete_one{"mailbox_delete_one_email", R"(
+    DELETE FROM mailbox.emails WHERE account_id = $1 AND email_id = $2
+    RETURNING mailbox.to_micros(body_hour), body_id, is_body_shared, size_bytes)"};
+
+constexpr postgres::statement count_down{"mailbox_count_down", R"(
+    UPDATE mailbox.inboxes SET email_count = greatest(0, email_count - $3), email_bytes = greatest(0, email_bytes - $4)
+    WHERE account_id = $1 AND inbox_id = $2)"};
+
+// Bodies and counts behind deleted rows.
+void settle(pqxx::work& tx, account_id account, const std::string& inbox, const pqxx::result& deleted)
+{
+    std::int64_t bytes = 0;
+    for (const auto& row : deleted)
+        bytes += row[3].as<std::int64_t>();
+    tx.exec_prepared0(count_down.name, account.text(), inbox, static_cast<std::int64_t>(deleted.size()), bytes);
+    remove_bodies(tx, deleted);
+}
+
+result<removed_mail> empty_in(pqxx::work& tx, account_id account, inbox_id inbox, std::optional<std::int64_t> up_to)
+{
+    const auto locked = tx.exec_prepared(lock_inbox.name, account.text(), inbox.text());
+    if (locked.empty())
+        return failure{errc::not_found, "Inbox " + inbox.text() + " does not exist"};
+    removed_mail removed;
+    removed.last_sequence = locked[0][0].as<std::int64_t>();
+    const auto deleted = tx.exec_prepared(delete_batch.name, account.text(), inbox.text(), up_to.value_or(removed.last_sequence),
+                                          locked[0][1].as<std::int64_t>());
+    removed.emails = static_cast<std::int64_t>(deleted.size());
+    removed.is_full = removed.emails == mail_removal_store::batch_size;
+    if (!deleted.empty())
+        settle(tx, account, inbox.text(), deleted);
+    return removed;
+}
+
+result<void> remove_in(pqxx::work& tx, account_id account, email_id email)
+{
+    const failure absent{errc::not_found, "Email " + email.text() + " does not exist"};
+    const auto found = tx.exec_prepared(find_inbox_of.name, account.text(), email.text());
+    if (found.empty())
+        return absent;
+    const auto inbox = found[0][0].as<std::string>();
+    if (tx.exec_prepared(lock_inbox.name, account.text(), inbox).empty())
+        return absent;
+    const auto deleted = tx.exec_prepared(delete_one.name, account.text(), email.text());
+    if (deleted.empty())
+        return absent;
+    settle(tx, account, inbox, deleted);
+    return {};
+}
+
+} // namespace
+
+mail_removal_store::mail_removal_store(postgres::pool& db) : db_(db)
+{
+    for (const auto& statement : {lock_inbox, delete_batch, find_inbox_of, delete_one, count_down})
+        db_.prepare(statement);
+    prepare_body_removal(db_);
+}
+
+awaitable<result<removed_mail>> mail_removal_store::empty(account_id account, inbox_id inbox, std::optional<std::int64_t> up_to)
+{
+    return db_.transact([account, inbox, up_to](pqxx::work& tx) { return empty_in(tx, account, inbox, up_to); });
+}
+
+awaitable<result<void>> mail_removal_store::remove(account_id account, email_id email)
+{
+    return db_.transact([account, email](pqxx::work& tx) { return remove_in(tx, account, email); });
+}
+
+} // namespace tempinbox::mailbox

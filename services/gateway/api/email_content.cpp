@@ -1,0 +1,181 @@
+#include "gateway/api/email_content.hpp"
+
+#include "common/core/encoding.hpp"
+#include "common/core/text.hpp"
+#include "common/json/writer.hpp"
+#include "gateway/api/negotiation.hpp"
+#include "gateway/api/path_ids.hpp"
+
+namespace tempinbox::gateway {
+namespace {
+
+constexpr std::int64_t small_answer = 64 * 1024;
+// As received from the other service, as read from it, and in base64.
+constexpr std::size_t copies = 4;
+
+// A message never changes, so its id names its content; the number changes with the way it is shown.
+std::string etag_of(std::string_view id, std::string_view form)
+{
+    return "\"" + std::string(id) + "." + std::string(form) + ".1\"";
+}
+
+http::response not_acceptable(std::string_view offers, const std::optional<std::string>& accept)
+{
+    return http::problem(406, "Accept must allow " + std::string(offers) + ", not " + quote(accept.value_or("")));
+}
+
+http::response no_room()
+{
+    auto answer = http::problem(503, "Too many large answers are under way; try again");
+    answer.set("Retry-After", 1);
+    return answer;
+}
+
+http::response& add_validators(http::response& answer, std::string_view etag)
+{
+    answer.set("ETag", etag);
+    answer.set("Vary", "Accept");
+    return answer;
+}
+
+http::response not_modified(std::string_view etag)
+{
+    http::response answer;
+    answer.status = 304;
+    return add_validators(answer, etag);
+}
+
+// What strangers sent is only ever saved, never shown as a page of ours.
+http::response file_answer(std::string_view content_type, std::string content, std::string_view filename, std::string_view etag)
+{
+    http::response answer(200, content_type, std::move(content));
+    answer.set("Content-Disposition", attachment_disposition(filename));
+    answer.set("X-Content-Type-Options", "nosniff");
+    answer.set("Content-Security-Policy", "sandbox; default-src 'none'");
+    return add_validators(answer, etag);
+}
+
+// Base64 needs no escapes: it is put behind the other members as it is.
+std::string with_base64(std::string object, std::string_view name, std::string_view bytes)
+{
+    object.pop_back();
+    object.reserve(object.size() + name.size() + bytes.size() / 3 * 4 + 16);
+    object.append(",\"").append(name).append("\":\"").append(to_base64(bytes)).append("\"}");
+    return object;
+}
+
+std::string id_json(const std::string& email)
+{
+    json::writer out;
+    out.begin_object().member("emailId", email).end_object();
+    return out.take();
+}
+
+std::string about_json(const inbox::v1::Attachment& about)
+{
+    json::writer out;
+    out.begin_object();
+    out.member("attachmentId", about.attachment_id());
+    out.member("filename", about.filename());
+    out.member("contentType", about.content_type());
+    out.member("sizeBytes", about.size_bytes());
+    out.end_object();
+    return out.take();
+}
+
+http::response raw_answer(const std::string& email, inbox::v1::GetRawEmailResponse& found, bool is_json, std::string_view etag)
+{
+    if (!is_json)
+        return file_answer("message/rfc822", found.trace() + found.raw(), email + ".eml", etag);
+    auto answer = http::ok_json(with_base64(id_json(email), "raw", found.raw()));
+    return add_validators(answer, etag);
+}
+
+http::response attachment_answer(inbox::v1::GetAttachmentResponse& found, const std::string& type, bool is_json,
+                                 std::string_view etag)
+{
+    const auto& about = found.attachment();
+    if (!is_json)
+        return file_answer(type, std::move(*found.mutable_content()), about.filename(), etag);
+    auto answer = http::ok_json(with_base64(about_json(about), "content", found.content()));
+    answer.set("Content-Disposition", attachment_disposition(about.filename() + ".json"));
+    answer.set("X-Content-Type-Options", "nosniff");
+    return add_validators(answer, etag);
+}
+
+} // namespace
+
+// GET /v1/emails/{emailId}/raw
+awaitable<http::response> get_raw_email(const http::request& received, const caller& who, inbox_client& inboxes,
+                                        byte_budget& memory)
+{
+    auto wanted = read_email_path<inbox::v1::GetRawEmailRequest>(received, who);
+    if (!wanted)
+        co_return http::problem(wanted.error());
+    const auto accept = joined_header(received, "Accept");
+    const auto form = choose_media_type(accept, {"application/json", "message/rfc822"});
+    if (!form)
+        co_return not_acceptable("application/json or message/rfc822", accept);
+
+    const bool is_json = *form == 0;
+    const auto etag = etag_of(wanted->email_id(), is_json ? "json" : "rfc822");
+    wanted->set_most_bytes(small_answer);
+    auto found = co_await inboxes.find_raw(*wanted);
+    if (!found)
+        co_return http::problem(found.error());
+    if (is_known_to(received, etag))
+        co_return not_modified(etag);
+
+    byte_budget::hold counted;
+    if (!found->has_raw()) {
+        counted = memory.try_take(copies * static_cast<std::size_t>(found->size_bytes()));
+        if (!counted)
+            co_return no_room();
+        wanted->set_most_bytes(0);
+        found = co_await inboxes.find_raw(*wanted);
+        if (!found)
+            co_return http::problem(found.error());
+    }
+    auto answer = raw_answer(wanted->email_id(), *found, is_json, etag);
+    answer.held = std::move(counted);
+    co_return answer;
+}
+
+// GET /v1/emails/{emailId}/attachments/{attachmentId}
+awaitable<http::response> get_attachment(const http::request& received, const caller& who, inbox_client& inboxes,
+                                         byte_budget& memory)
+{
+    auto wanted = read_email_path<inbox::v1::GetAttachmentRequest>(received, who);
+    if (!wanted)
+        co_return http::problem(wanted.error());
+    wanted->set_attachment_id(std::string(received.path_param("attachmentId")));
+    wanted->set_most_bytes(small_answer);
+    auto found = co_await inboxes.find_attachment(*wanted);
+    if (!found)
+        co_return http::problem(found.error());
+
+    const auto accept = joined_header(received, "Accept");
+    const std::vector<std::string> offers{"application/json", found->attachment().content_type(), "application/octet-stream"};
+    const auto form = choose_media_type(accept, offers);
+    if (!form)
+        co_return not_acceptable(offers[0] + ", " + offers[1] + " or " + offers[2], accept);
+    const auto etag = etag_of(wanted->email_id() + "." + found->attachment().attachment_id(), std::to_string(*form));
+    if (is_known_to(received, etag))
+        co_return not_modified(etag);
+
+    byte_budget::hold counted;
+    if (!found->has_content()) {
+        counted = memory.try_take(copies * static_cast<std::size_t>(found->attachment().size_bytes()));
+        if (!counted)
+            co_return no_room();
+        wanted->set_most_bytes(0);
+        found = co_await inboxes.find_attachment(*wanted);
+        if (!found)
+            co_return http::problem(found.error());
+    }
+    auto answer = attachment_answer(*found, offers[*form], *form == 0, etag);
+    answer.held = std::move(counted);
+    co_return answer;
+}
+
+} // namespace tempinbox::gateway

@@ -1,0 +1,128 @@
+#include "gateway/api/inbox_changes.hpp"
+
+#include "common/json/object_reader.hpp"
+#include "gateway/api/inbox_limits.hpp"
+#include "gateway/api/json.hpp"
+#include "gateway/api/path_ids.hpp"
+
+namespace tempinbox::gateway {
+namespace {
+
+constexpr const char* fields[] = {"ttlSeconds", "name", "tags", "metadata"};
+
+void read_metadata(json::object_reader& body, inbox::v1::UpdateInboxRequest& wanted)
+{
+    if (body.has_null("metadata"))
+        wanted.mutable_metadata()->set_remove_all(true);
+    // As many removed as set.
+    const auto patch = body.text_map_patch("metadata", 2 * most_metadata, longest_metadata_key, longest_metadata_value);
+    if (!patch)
+        return;
+    for (const auto& [key, text] : *patch) {
+        if (text)
+            (*wanted.mutable_metadata()->mutable_values())[key] = *text;
+        else
+            wanted.mutable_metadata()->add_removed(key);
+    }
+}
+
+// RFC 7396: null removes; a life cannot be removed.
+result<inbox::v1::UpdateInboxRequest> read_change(const http::request& received, const caller& who)
+{
+    const auto id = inbox_id::parse(received.path_param("inboxId"));
+    if (!id)
+        return id.error();
+    if (const auto query = expect_no_query(received); !query)
+        return query.error();
+    auto body = json::object_reader::parse(received.body);
+    if (!body)
+        return body.error();
+
+    inbox::v1::UpdateInboxRequest wanted;
+    *wanted.mutable_account() = plans::to_proto(who.state);
+    wanted.set_inbox_id(id->text());
+    const auto most_seconds = who.limits().max_ttl.count();
+    if (body->has_null("ttlSeconds"))
+        body->fail("ttlSeconds must be an integer from 60 to " + std::to_string(most_seconds) + ", not null");
+    if (const auto ttl = body->integer("ttlSeconds", shortest_ttl, most_seconds))
+        wanted.set_ttl_seconds(*ttl);
+    if (const auto name = body->text("name", 1, longest_name))
+        wanted.set_name(*name);
+    if (body->has_null("name"))
+        wanted.set_name("");
+    if (body->has_null("tags"))
+        wanted.mutable_tags();
+    if (const auto tags = body->texts("tags", most_tags, 1, longest_tag))
+        wanted.mutable_tags()->mutable_tags()->Assign(tags->begin(), tags->end());
+    read_metadata(*body, wanted);
+    if (const auto all_known = body->finish(); !all_known)
+        return all_known.error();
+    if (std::none_of(std::begin(fields), std::end(fields),
+                     [&](const char* field) { return body->has(field) || body->has_null(field); }))
+        return failure{errc::invalid_argument, "body must have at least one of ttlSeconds, name, tags, metadata"};
+    return wanted;
+}
+
+result<inbox::v1::DeleteInboxesByTagRequest> read_tag(const http::request& received, const caller& who)
+{
+    query_reader query(received);
+    const auto tag = query.text("tag", 1, longest_tag);
+    if (const auto all_known = query.finish(); !all_known)
+        return all_known.error();
+    if (!tag)
+        return failure{errc::invalid_argument, "tag is required: all live inboxes with this tag are expired"};
+
+    inbox::v1::DeleteInboxesByTagRequest wanted;
+    wanted.set_account_id(who.account().text());
+    wanted.set_tag(*tag);
+    return wanted;
+}
+
+} // namespace
+
+// PATCH /v1/inboxes/{inboxId}
+awaitable<http::response> update_inbox(const http::request& received, const caller& who, inbox_client& inboxes)
+{
+    auto wanted = read_change(received, who);
+    if (!wanted)
+        co_return http::problem(wanted.error());
+
+    const auto changed = co_await inboxes.change(std::move(*wanted));
+    if (!changed)
+        co_return http::problem(changed.error());
+
+    co_return http::ok_json(to_json(changed->inbox()));
+}
+
+// DELETE /v1/inboxes?tag=
+awaitable<http::response> delete_tagged_inboxes(const http::request& received, const caller& who, inbox_client& inboxes)
+{
+    auto wanted = read_tag(received, who);
+    if (!wanted)
+        co_return http::problem(wanted.error());
+
+    const auto deleted = co_await inboxes.remove_tagged(std::move(*wanted));
+    if (!deleted)
+        co_return http::problem(deleted.error());
+
+    co_return http::ok_json(deleted_count_json(deleted->deleted()));
+}
+
+// DELETE /v1/inboxes/{inboxId}/emails
+awaitable<http::response> empty_inbox(const http::request& received, const caller& who, inbox_client& inboxes)
+{
+    const auto wanted = read_inbox_path<inbox::v1::EmptyInboxRequest>(received, who);
+    if (!wanted)
+        co_return http::problem(wanted.error());
+    const auto query = expect_no_query(received);
+    if (!query)
+        co_return http::problem(query.error());
+
+    const auto emptied = co_await inboxes.empty(*wanted);
+    if (!emptied)
+        co_return http::problem(emptied.error());
+
+    co_return http::ok_json(emptied_json(wanted->inbox_id(), emptied->deleted_emails()));
+}
+
+} // namespace tempinbox::gateway

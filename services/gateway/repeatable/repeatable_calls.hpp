@@ -1,0 +1,38 @@
+#pragma once
+
+#include "accounts/idempotency_store.hpp"
+#include "common/core/awaitable.hpp"
+#include "common/crypto/sealing.hpp"
+#include "common/runtime/repeated_task.hpp"
+#include "gateway/api/caller.hpp"
+
+namespace tempinbox::gateway {
+
+// POST requests with an Idempotency-Key: the first is answered by its operation, which gets the id of the object it makes from
+// here; the same request again gets the same answer, marked as replayed. The id is stored before the operation is called, so an
+// attempt after a crash makes the same object. Answers rest sealed, since some hold secrets. 401, 429 and 5xx are not kept.
+class repeatable_calls
+{
+public:
+    repeatable_calls(runtime::host& host, accounts::idempotency_store& store, const crypto::keyring& keys);
+
+    // Forgetting what is past its day.
+    void start() { forgetting_.start(); }
+    awaitable<void> stop() { return forgetting_.stop(); }
+
+    // The request, caller and operation outlive the awaitable. Throws dependency_error when PostgreSQL cannot be reached.
+    awaitable<http::response> answer(const http::request& received, caller& who, const api_handler& handle);
+
+private:
+    awaitable<void> keep_or_release(const accounts::idempotency_key& key, uuid object_id, const http::response& answer);
+    awaitable<http::response> call(const http::request& received, const caller& who, const api_handler& handle,
+                                   const accounts::idempotency_key& key);
+    http::response replay(const accounts::idempotency_key& key, const accounts::kept_answer& kept) const;
+    awaitable<std::chrono::microseconds> forget();
+
+    accounts::idempotency_store& store_;
+    const crypto::keyring& keys_;
+    runtime::repeated_task forgetting_;
+};
+
+} // namespace tempinbox::gateway

@@ -1,0 +1,101 @@
+"""Lists of emails: conditions, extras, pages, and all inboxes together."""
+
+from typing import Any
+
+import pytest
+from harness import Account, Suite, send, send_raw
+
+
+@pytest.fixture(scope="module")
+def mailed(suite: Suite) -> tuple[Account, dict[str, Any]]:
+    """An account with three emails in one inbox."""
+    account = Account.make(suite)
+    inbox = account.api.new_inbox()
+    local, _, domain = inbox["emailAddress"].partition("@")
+    send_raw(
+        suite,
+        [f"{local}+news@{domain}"],
+        "From: =?utf-8?Q?J=C3=BCrgen_Stra=C3=9Fe?= <news@shop.example>\r\nTo: All <list@lists.example>\r\n"
+        "Subject: =?utf-8?Q?Gr=C3=BC=C3=9Fe?=\r\n\r\nnothing here\r\n".encode(),
+    )
+    send(suite, inbox["emailAddress"], subject="Your code", body="Your verification code is 482913.")
+    send(suite, inbox["emailAddress"], subject="Invoice 17", body="Please pay.")
+    return account, inbox
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ({}, ["Invoice 17", "Your code", "Grüße"]),
+        ({"subject": "GRÜSSE"}, ["Grüße"]),
+        ({"from_": "jürgen STRASSE"}, ["Grüße"]),
+        ({"from_": "NEWS@shop"}, ["Grüße"]),
+        ({"to": "+NEWS@"}, ["Grüße"]),
+        ({"to": "list@LISTS.example"}, ["Grüße"]),
+        ({"from_": "robot@", "subject": "invoice"}, ["Invoice 17"]),
+        ({"subject": "code", "after": 2}, []),
+        ({"after": 1}, ["Invoice 17", "Your code"]),
+        ({"subject": "nowhere"}, []),
+    ],
+)
+def test_conditions_hold_together_whatever_the_case(mailed: tuple[Account, dict[str, Any]], query: dict[str, Any], expected: list[str]) -> None:
+    account, inbox = mailed
+
+    of_inbox = account.api.get(f"/v1/inboxes/{inbox['inboxId']}/emails", **query)
+    assert [row["subject"] for row in of_inbox["emails"]] == expected
+    assert of_inbox["nextCursor"] is None
+    if "after" not in query:
+        assert [row["subject"] for row in account.api.get("/v1/emails", **query)["emails"]] == expected
+
+
+def test_text_and_codes_come_when_they_are_asked_for(mailed: tuple[Account, dict[str, Any]]) -> None:
+    account, inbox = mailed
+    path = f"/v1/inboxes/{inbox['inboxId']}/emails"
+
+    (plain,) = account.api.get(path, subject="code")["emails"]
+    (both,) = account.api.get(path, subject="code", include="text,codes")["emails"]
+    (codes,) = account.api.get("/v1/emails", subject="code", include="codes")["emails"]
+
+    assert set(both) - set(plain) == {"text", "codes"}
+    assert both["codes"][0]["value"] == "482913"
+    assert "482913" in both["text"]
+    assert set(codes) - set(plain) == {"codes"}
+    assert account.api.call("GET", path, params={"include": "html"}).status_code == 400
+
+
+def test_all_live_inboxes_are_one_list(suite: Suite, account: Account) -> None:
+    inboxes = [account.api.new_inbox() for _ in range(3)]
+    sent = [send(suite, inbox["emailAddress"]).email_id for inbox in inboxes for _ in range(2)]
+    account.api.delete("/v1/inboxes/" + inboxes[1]["inboxId"])
+
+    seen: list[str] = []
+    cursor: dict[str, str] = {}
+    while True:
+        page = account.api.get("/v1/emails", limit=3, **cursor)
+        seen += [row["emailId"] for row in page["emails"]]
+        if page["nextCursor"] is None:
+            break
+        cursor = {"cursor": page["nextCursor"]}
+
+    assert seen == [sent[5], sent[4], sent[1], sent[0]]
+    assert account.api.call("GET", "/v1/emails", params={"after": 1}).status_code == 400
+
+
+def test_a_cursor_belongs_to_its_list(mailed: tuple[Account, dict[str, Any]], other_account: Account) -> None:
+    account, inbox = mailed
+    path = f"/v1/inboxes/{inbox['inboxId']}/emails"
+    cursor = account.api.get(path, limit=1)["nextCursor"]
+    of_all = account.api.get("/v1/emails", limit=1)["nextCursor"]
+
+    refused = [
+        (account, path, {"cursor": cursor, "subject": "code"}),
+        (account, path, {"cursor": cursor, "after": "1"}),
+        (account, "/v1/emails", {"cursor": cursor}),
+        (account, path, {"cursor": of_all}),
+        (other_account, "/v1/emails", {"cursor": of_all}),
+        (account, path, {"cursor": cursor[::-1]}),
+    ]
+    for who, where, query in refused:
+        answer = who.api.call("GET", where, params=query)
+        assert (answer.status_code, "cursor" in answer.json()["message"]) == (400, True), query
+    assert len(account.api.get(path, cursor=cursor, limit=1)["emails"]) == 1

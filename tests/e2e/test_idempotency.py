@@ -1,0 +1,112 @@
+"""A POST with an Idempotency-Key happens once, whatever dies in between."""
+
+import signal
+import subprocess
+import threading
+import uuid
+from typing import Any
+
+import pytest
+import requests
+from harness import Account, Api, Suite, eventually
+
+
+def _headers() -> dict[str, str]:
+    return {"Idempotency-Key": uuid.uuid4().hex}
+
+
+def test_a_repeat_gets_the_first_answer(account: Account) -> None:
+    headers = _headers()
+
+    first = account.api.call("POST", "/v1/inboxes", json={"name": "CI"}, headers=headers)
+    again = account.api.call("POST", "/v1/inboxes", json={"name": "CI"}, headers=headers)
+
+    assert (first.status_code, again.status_code) == (201, 201)
+    assert again.json() == first.json()
+    assert again.headers["Location"] == first.headers["Location"]
+    assert again.headers["Idempotency-Replayed"] == "true"
+    assert "Idempotency-Replayed" not in first.headers
+    assert int(again.headers["X-RateLimit-Remaining"]) < int(first.headers["X-RateLimit-Remaining"])
+    assert len(account.api.get("/v1/inboxes")["inboxes"]) == 1
+
+
+def test_another_body_is_422_and_a_bad_key_400(account: Account) -> None:
+    headers = _headers()
+    account.api.call("POST", "/v1/inboxes", json={"name": "CI"}, headers=headers)
+
+    assert account.api.call("POST", "/v1/inboxes", json={"name": "other"}, headers=headers).status_code == 422
+    assert account.api.call("POST", "/v1/inboxes", headers={"Idempotency-Key": "x" * 256}).status_code == 400
+
+
+def test_refusals_are_repeated_too(account: Account) -> None:
+    headers = _headers()
+
+    first = account.api.call("POST", "/v1/inboxes", json={"localPart": "postmaster"}, headers=headers)
+    again = account.api.call("POST", "/v1/inboxes", json={"localPart": "postmaster"}, headers=headers)
+
+    assert (first.status_code, again.status_code) == (409, 409)
+    assert again.json() == first.json()
+    assert again.headers["Idempotency-Replayed"] == "true"
+
+
+def test_a_webhook_s_secret_comes_again_and_rests_sealed(suite: Suite, account: Account) -> None:
+    headers = _headers()
+    body = {"url": "http://127.0.0.1:9/hook"}
+
+    first = account.api.call("POST", "/v1/webhooks", json=body, headers=headers)
+    again = account.api.call("POST", "/v1/webhooks", json=body, headers=headers)
+
+    assert again.json()["secret"] == first.json()["secret"]
+    stored = _query(suite, f"SELECT answer FROM accounts.idempotency_key WHERE key = '{headers['Idempotency-Key']}'")
+    assert stored
+    assert first.json()["secret"] not in stored
+    assert "whsec" not in stored
+
+
+def _query(suite: Suite, sql: str) -> str:
+    done = subprocess.run(["psql", "-X", "-A", "-t", "-d", suite["DATABASE"], "-c", sql], capture_output=True, text=True, check=True, timeout=30)
+    return done.stdout.strip()
+
+
+def _post_and_forget(api: Api, headers: dict[str, str]) -> None:
+    try:
+        api.call("POST", "/v1/inboxes", json={"name": "crash"}, headers=headers)
+    except requests.RequestException:
+        pass  # the gateway is killed while it answers
+
+
+@pytest.mark.last
+def test_a_gateway_killed_between_store_and_call_makes_one_object(suite: Suite, account: Account) -> None:
+    headers = _headers()
+    find = f"SELECT object_id FROM accounts.idempotency_key WHERE key = '{headers['Idempotency-Key']}'"
+    inboxes = range(1, len(suite.of_each("inbox", "PID")) + 1)
+    for number in inboxes:
+        suite.signal("inbox", number, signal.SIGSTOP)
+    try:
+        caller = threading.Thread(target=_post_and_forget, args=(Api(suite["API"], account.key), headers))
+        caller.start()
+        chosen = eventually(lambda: _query(suite, find), "the key is stored")
+        suite.signal("gateway", 1, signal.SIGKILL)
+        caller.join()
+    finally:
+        for number in inboxes:
+            suite.signal("inbox", number, signal.SIGCONT)
+
+    statuses: list[int] = []
+
+    def retry() -> dict[str, Any] | None:
+        try:
+            answer = account.api.call("POST", "/v1/inboxes", json={"name": "crash"}, headers=headers)
+        except requests.RequestException:
+            return None
+        statuses.append(answer.status_code)
+        if answer.status_code == 409:
+            assert answer.headers["Retry-After"] == "1"
+        made: dict[str, Any] = answer.json()
+        return made if answer.status_code == 201 else None
+
+    made = eventually(retry, "the repeat makes the inbox", seconds=60)
+
+    assert made["inboxId"] == chosen
+    assert set(statuses) <= {201, 409, 503}
+    assert [row["inboxId"] for row in account.api.get("/v1/inboxes", status="all")["inboxes"]] == [chosen]

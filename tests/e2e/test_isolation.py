@@ -1,0 +1,121 @@
+"""What belongs to somebody else answers exactly like what never was."""
+
+import uuid
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+from harness import Account, Suite, eventually, send_raw
+
+_MESSAGE = (
+    b"Subject: private\r\nMIME-Version: 1.0\r\nContent-Type: multipart/mixed; boundary=b\r\n\r\n"
+    b"--b\r\n\r\ntext\r\n--b\r\nContent-Type: text/csv\r\nContent-Disposition: attachment; filename=list.csv\r\n\r\na,b\r\n--b--\r\n"
+)
+_NOBODY = "01934f2e-7b1c-7d3a-9f00-5a1b2c3d4e5f"
+
+
+@dataclass(frozen=True)
+class Belongings:
+    """What the other account has, by the names the paths give them."""
+
+    ids: dict[str, str]
+    account: Account
+
+
+@pytest.fixture(scope="module")
+def theirs(suite: Suite) -> Belongings:
+    """An account with an inbox, an email with an attachment, and a webhook."""
+    account = Account.make(suite)
+    inbox = account.api.new_inbox(tags=["theirs"])
+    assert send_raw(suite, [inbox["emailAddress"]], _MESSAGE) == {}
+    (summary,) = account.api.get(f"/v1/inboxes/{inbox['inboxId']}/emails")["emails"]
+    (attachment,) = account.api.get("/v1/emails/" + summary["emailId"])["attachments"]
+    webhook = account.api.post("/v1/webhooks", {"url": "http://127.0.0.1:9/hook", "events": ["inbox.expired"]})
+    ids = {
+        "inboxId": inbox["inboxId"],
+        "emailId": summary["emailId"],
+        "attachmentId": attachment["attachmentId"],
+        "webhookId": webhook["webhookId"],
+    }
+    return Belongings(ids, account)
+
+
+_CALLS: list[tuple[str, str, Any]] = [
+    ("GET", "/v1/inboxes/{inboxId}", None),
+    ("PATCH", "/v1/inboxes/{inboxId}", {"name": "mine", "ttlSeconds": 60}),
+    ("DELETE", "/v1/inboxes/{inboxId}", None),
+    ("GET", "/v1/inboxes/{inboxId}/emails", None),
+    ("GET", "/v1/inboxes/{inboxId}/emails?subject=private&include=text,codes", None),
+    ("DELETE", "/v1/inboxes/{inboxId}/emails", None),
+    ("GET", "/v1/emails/{emailId}", None),
+    ("PATCH", "/v1/emails/{emailId}", {"isRead": True}),
+    ("DELETE", "/v1/emails/{emailId}", None),
+    ("GET", "/v1/emails/{emailId}/raw", None),
+    ("GET", "/v1/emails/{emailId}/attachments/{attachmentId}", None),
+    ("GET", "/v1/webhooks/{webhookId}", None),
+    ("DELETE", "/v1/webhooks/{webhookId}", None),
+]
+
+
+@pytest.mark.parametrize(("method", "path", "body"), _CALLS, ids=[f"{method} {path}" for method, path, _ in _CALLS])
+def test_a_foreign_id_answers_like_a_missing_one(theirs: Belongings, other_account: Account, method: str, path: str, body: Any) -> None:
+    missing = dict.fromkeys(theirs.ids, _NOBODY) | {"attachmentId": theirs.ids["attachmentId"]}
+    more = {} if body is None else {"json": body}
+
+    foreign_answer = other_account.api.call(method, path.format(**theirs.ids), **more)
+    missing_answer = other_account.api.call(method, path.format(**missing), **more)
+
+    assert foreign_answer.status_code == missing_answer.status_code == 404
+    assert _shape(foreign_answer.text, theirs.ids) == _shape(missing_answer.text, missing)
+    assert _names(foreign_answer.headers) == _names(missing_answer.headers)
+
+
+def _shape(text: str, ids: dict[str, str]) -> str:
+    for name in ("inboxId", "emailId", "webhookId"):
+        text = text.replace(ids[name], "…")
+    return text
+
+
+def _names(headers: Any) -> set[str]:
+    return {name.lower() for name in headers}
+
+
+def test_nothing_of_theirs_was_touched(theirs: Belongings) -> None:
+    api = theirs.account.api
+
+    inbox = api.get("/v1/inboxes/" + theirs.ids["inboxId"])
+    assert (inbox["status"], inbox["name"], inbox["emailCount"]) == ("active", None, 1)
+    assert api.get("/v1/emails/" + theirs.ids["emailId"])["isRead"] is False
+    assert api.get("/v1/webhooks/" + theirs.ids["webhookId"])["isEnabled"] is True
+
+
+def test_lists_hold_only_what_is_the_account_s_own(theirs: Belongings, account: Account) -> None:
+    address = theirs.account.api.get("/v1/inboxes/" + theirs.ids["inboxId"])["emailAddress"]
+
+    assert account.api.get("/v1/inboxes", status="all")["inboxes"] == []
+    assert account.api.get("/v1/inboxes", address=address, status="all")["inboxes"] == []
+    assert account.api.get("/v1/emails")["emails"] == []
+    assert account.api.get("/v1/webhooks")["webhooks"] == []
+    assert account.api.call("DELETE", "/v1/inboxes", params={"tag": "theirs"}).json() == {"deleted": 0}
+
+
+def test_a_foreign_address_is_refused_like_a_reserved_one(theirs: Belongings, account: Account) -> None:
+    local = theirs.account.api.get("/v1/inboxes/" + theirs.ids["inboxId"])["emailAddress"].partition("@")[0]
+
+    taken = account.api.call("POST", "/v1/inboxes", json={"localPart": local})
+    reserved = account.api.call("POST", "/v1/inboxes", json={"localPart": "postmaster"})
+
+    assert taken.status_code == reserved.status_code == 409
+    assert taken.json()["message"].replace(local, "…") == reserved.json()["message"].replace("postmaster", "…")
+
+
+def test_a_foreign_idempotency_key_is_one_s_own(theirs: Belongings, account: Account) -> None:
+    headers = {"Idempotency-Key": uuid.uuid4().hex}
+
+    first = theirs.account.api.call("POST", "/v1/inboxes", headers=headers)
+    second = account.api.call("POST", "/v1/inboxes", headers=headers)
+
+    assert first.status_code == second.status_code == 201
+    assert "Idempotency-Replayed" not in second.headers
+    assert first.json()["inboxId"] != second.json()["inboxId"]
+    eventually(lambda: account.api.get("/v1/inboxes")["inboxes"], "the own inbox is listed")

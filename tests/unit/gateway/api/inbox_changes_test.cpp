@@ -1,0 +1,175 @@
+#include "gateway/api/inbox_changes.hpp"
+
+#include "common/json/value.hpp"
+#include "gateway/api/emails.hpp"
+#include "unit/gateway/api/operations_fixture.hpp"
+
+using namespace tempinbox;
+using namespace tempinbox::gateway;
+using namespace inbox::v1;
+
+namespace {
+
+const std::string some_id = "01934f2e-7b1c-7d3a-9f00-5a1b2c3d4e5f";
+
+// Handlers against an inbox service that notes what it was asked.
+class arranged_changes
+{
+public:
+    arranged_changes()
+    {
+        note<UpdateInboxRequest, UpdateInboxResponse>("UpdateInbox", changed);
+        note<DeleteInboxesByTagRequest, DeleteInboxesByTagResponse>("DeleteInboxesByTag", tagged);
+        note<ListEmailsRequest, ListEmailsResponse>("ListEmails", listed);
+        note<UpdateEmailRequest, UpdateEmailResponse>("UpdateEmail", marked);
+        client_ = std::make_unique<inbox_client>(testing::test_host(), service_.start(), service_.tokens());
+    }
+
+    using operation = awaitable<http::response> (*)(const http::request&, const caller&, inbox_client&);
+    http::response call(operation handle, const std::string& body, std::vector<std::pair<std::string, std::string>> query = {})
+    {
+        http::request received;
+        received.body = body;
+        received.query = std::move(query);
+        received.path_params = {{"inboxId", some_id}, {"emailId", some_id}};
+        return testing::await(handle(received, who, *client_));
+    }
+    http::response patch(const std::string& body) { return call(update_inbox, body); }
+
+    caller who = testing::premium_caller();
+    std::optional<UpdateInboxRequest> changed;
+    std::optional<DeleteInboxesByTagRequest> tagged;
+    std::optional<ListEmailsRequest> listed;
+    std::optional<UpdateEmailRequest> marked;
+
+private:
+    template <class Request, class Response>
+    void note(const std::string& method, std::optional<Request>& asked)
+    {
+        service_.answer<Request, Response>("tempinbox.inbox.v1.InboxService/" + method, [&asked](const Request& request) {
+            asked = request;
+            return result<Response>(Response());
+        });
+    }
+
+    testing::fake_service service_;
+    std::unique_ptr<inbox_client> client_;
+};
+
+std::string message(const http::response& answer)
+{
+    return json::value::parse(answer.body).value()["message"].text();
+}
+
+} // namespace
+
+TEST_CASE("a merge patch says what changes and what goes", "[gateway][inbox-changes]")
+{
+    arranged_changes arranged;
+
+    const auto answer = arranged.patch(R"({"ttlSeconds":3600,"name":"CI","tags":["a"],"metadata":{"run":"7","branch":null}})");
+
+    CHECK(answer.status == 200);
+    REQUIRE(arranged.changed);
+    const auto& wanted = *arranged.changed;
+    CHECK(wanted.account().account_id() == arranged.who.account().text());
+    CHECK(wanted.inbox_id() == some_id);
+    CHECK(wanted.ttl_seconds() == 3'600);
+    CHECK(wanted.name() == "CI");
+    CHECK(wanted.tags().tags_size() == 1);
+    CHECK(wanted.metadata().values().at("run") == "7");
+    CHECK(wanted.metadata().removed(0) == "branch");
+    CHECK_FALSE(wanted.metadata().remove_all());
+}
+
+TEST_CASE("null takes name, tags and metadata away, and what is absent stays", "[gateway][inbox-changes]")
+{
+    arranged_changes arranged;
+
+    arranged.patch(R"({"name":null,"tags":null,"metadata":null})");
+    REQUIRE(arranged.changed);
+    const auto all = *arranged.changed;
+    arranged.patch(R"({"name":"CI"})");
+
+    CHECK(all.has_name());
+    CHECK(all.name().empty());
+    CHECK(all.has_tags());
+    CHECK(all.metadata().remove_all());
+    CHECK_FALSE(arranged.changed->has_tags());
+    CHECK_FALSE(arranged.changed->has_metadata());
+    CHECK_FALSE(arranged.changed->has_ttl_seconds());
+}
+
+TEST_CASE("a bad change is 400, names the field, and goes no further", "[gateway][inbox-changes]")
+{
+    struct row
+    {
+        const char* body;
+        const char* named;
+    };
+    const row rows[] = {
+        {"", "ttlSeconds, name, tags, metadata"},
+        {"{}", "ttlSeconds, name, tags, metadata"},
+        {"[]", "object"},
+        {R"({"localPart":"x"})", "localPart"},
+        {R"({"ttlSeconds":null})", "ttlSeconds"},
+        {R"({"ttlSeconds":59})", "ttlSeconds must be an integer from 60 to 2592000"},
+        {R"({"name":""})", "name"},
+        {R"({"tags":[1]})", "tags[0]"},
+        {R"({"metadata":{"a":1}})", "metadata.a"},
+    };
+    for (const auto& [body, named] : rows) {
+        arranged_changes arranged;
+        const auto answer = arranged.patch(body);
+        INFO(body);
+        CHECK(answer.status == 400);
+        CHECK(message(answer).find(named) != std::string::npos);
+        CHECK_FALSE(arranged.changed);
+    }
+}
+
+TEST_CASE("ending inboxes together needs a tag", "[gateway][inbox-changes]")
+{
+    arranged_changes arranged;
+
+    CHECK(arranged.call(delete_tagged_inboxes, "").status == 400);
+    CHECK(arranged.call(delete_tagged_inboxes, "", {{"tag", ""}}).status == 400);
+    CHECK(arranged.call(delete_tagged_inboxes, "", {{"tag", "a"}, {"tag", "b"}}).status == 400);
+    CHECK_FALSE(arranged.tagged);
+    CHECK(arranged.call(delete_tagged_inboxes, "", {{"tag", "run 7"}}).body == R"({"deleted":0})");
+    CHECK(arranged.tagged->tag() == "run 7");
+}
+
+TEST_CASE("lists of emails pass their conditions on", "[gateway][inbox-changes]")
+{
+    arranged_changes arranged;
+
+    arranged.call(list_inbox_emails, "",
+                  {{"from", "a"}, {"to", "b"}, {"subject", "c"}, {"include", "codes, text"}, {"after", "4"}});
+    REQUIRE(arranged.listed);
+    const auto of_inbox = *arranged.listed;
+    arranged.call(list_emails, "", {{"subject", "c"}});
+
+    CHECK(of_inbox.inbox_id() == some_id);
+    CHECK(of_inbox.from() == "a");
+    CHECK(of_inbox.to() == "b");
+    CHECK(of_inbox.subject() == "c");
+    CHECK(of_inbox.after() == 4);
+    CHECK(of_inbox.include_text());
+    CHECK(arranged.listed->inbox_id().empty());
+    CHECK_FALSE(arranged.listed->include_text());
+    CHECK(arranged.call(list_emails, "", {{"after", "4"}}).status == 400);
+    CHECK(arranged.call(list_emails, "", {{"include", "html"}}).status == 400);
+    CHECK(arranged.call(list_emails, "", {{"from", ""}}).status == 400);
+}
+
+TEST_CASE("an email is marked with true or false, nothing else", "[gateway][inbox-changes]")
+{
+    arranged_changes arranged;
+
+    for (const char* body : {"", "{}", R"({"isRead":null})", R"({"isRead":1})", R"({"isRead":true,"subject":"x"})"})
+        CHECK(arranged.call(update_email, body).status == 400);
+    CHECK_FALSE(arranged.marked);
+    CHECK(arranged.call(update_email, R"({"isRead":false})").status == 200);
+    CHECK(arranged.marked->has_is_read());
+}
