@@ -19,3 +19,17 @@ pkg_check_modules(idn2 REQUIRED IMPORTED_TARGET libidn2)
 # gmime's pkg-config defines _LARGEFILE64_SOURCE, which would part its users from the shared precompiled header; g++ has large files anyway.
 set_property(TARGET PkgConfig::gmime PROPERTY INTERFACE_COMPILE_OPTIONS "")
 pkg_check_modules(idn2 REQUIRED IMPORTED_TARGET libidn2)
+
+# A Python that has PyYAML (python3-yaml): the API's documentation is made from docs/openapi.yaml at build time.
+if(NOT TEMPINBOX_PYTHON)
+  foreach(candidate python3 /usr/bin/python3)
+    execute_process(COMMAND "${candidate}" -c "import yaml" RESULT_VARIABLE lacks_yaml OUTPUT_QUIET ERROR_QUIET)
+    if(lacks_yaml EQUAL 0)
+      set(TEMPINBOX_PYTHON "${candidate}" CACHE STRING "Python 3 with PyYAML")
+      break()
+    endif()
+  endforeach()
+endif()
+if(NOT TEMPINBOX_PYTHON)
+  message(FATAL_ERROR "No python3 here can import yaml: install python3-yaml")
+endif()

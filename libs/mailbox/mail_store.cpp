@@ -17,8 +17,9 @@ constexpr std::chrono::seconds patience{20};
 constexpr std::chrono::milliseconds resolve_pause{200};
 
 constexpr postgres::statement store_mail{"mailbox_store_mail", R"(
-    SELECT place, outcome, sequence FROM mailbox.store_mail($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19,
-                                                           $20, $21, $22, $23, $24, $25, $26, $27, $28, $29))"};
+    SELECT place, outcome, sequence, email
+    FROM mailbox.store_mail_once($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26,
+                                 $27, $28, $29))"};
 
 // Waits for whoever holds the rows, and so for the end of a transaction whose connection was lost.
 constexpr postgres::statement lock_inboxes{"mailbox_lock_inboxes", R"(
@@ -95,7 +96,11 @@ private:
 
 delivery_outcome read_outcome(std::string_view text)
 {
-    return text == "stored" ? delivery_outcome::stored : text == "full" ? delivery_outcome::full : delivery_outcome::gone;
+    if (text == "stored")
+        return delivery_outcome::stored;
+    if (text == "repeated")
+        return delivery_outcome::repeated;
+    return text == "full" ? delivery_outcome::full : delivery_outcome::gone;
 }
 
 std::vector<stored_message> read_answers(const mail_batch& batch, const pqxx::result& rows)
@@ -107,7 +112,11 @@ std::vector<stored_message> read_answers(const mail_batch& batch, const pqxx::re
         for (std::size_t i = 0; i < one->deliveries.size(); ++i, ++at) {
             delivery_answer answer;
             answer.outcome = read_outcome(rows.at(at)[1].c_str());
-            answer.sequence = answer.outcome == delivery_outcome::stored ? rows[at][2].as<std::int64_t>() : 0;
+            answer.email = one->deliveries[i].id;
+            if (answer.outcome == delivery_outcome::repeated)
+                answer.email = email_id::parse(rows[at][3].c_str()).value();
+            if (answer.outcome == delivery_outcome::stored || answer.outcome == delivery_outcome::repeated)
+                answer.sequence = rows[at][2].as<std::int64_t>();
             answers.push_back(answer);
         }
         found.emplace_back(std::move(answers));
@@ -238,6 +247,7 @@ awaitable<mail_store::answers> mail_store::look_for(const mail_batch& batch)
             for (const auto& delivery : one->deliveries) {
                 const auto sequence = sequences.find(delivery.id);
                 delivery_answer answer;
+                answer.email = delivery.id;
                 if (sequence != sequences.end()) {
                     answer.outcome = delivery_outcome::stored;
                     answer.sequence = sequence->second;

@@ -13,8 +13,8 @@
 
 namespace tempinbox::mailbox {
 
-// The migration that brings mailbox.store_mail.
-inline constexpr int mail_schema_version = 2;
+// The migration that brings mailbox.store_mail_once.
+inline constexpr int mail_schema_version = 3;
 
 // One inbox a message goes to. The event is complete but for its sequence.
 struct new_delivery
@@ -55,12 +55,14 @@ struct new_message
     new_message() = default;
 };
 
-enum class delivery_outcome { stored, gone, full };
+// Repeated: its sender may not know that it was stored before, as the email of the answer.
+enum class delivery_outcome { stored, repeated, gone, full };
 
 struct delivery_answer
 {
     delivery_outcome outcome = delivery_outcome::gone;
     std::int64_t sequence = 0;
+    email_id email;
 };
 
 // What became of a message: an answer for each of its deliveries, or nothing where it was not stored for all that is known.

@@ -7,6 +7,7 @@
 #include "gateway/api/inbox_changes.hpp"
 #include "gateway/api/inboxes.hpp"
 #include "gateway/api/webhooks.hpp"
+#include "gateway/site/documentation.hpp"
 
 namespace tempinbox::gateway {
 namespace {
@@ -131,6 +132,7 @@ service::service(runtime::host& host, settings chosen)
       server_(host, settings_.api, [this](http::request& received) { return answer(received); })
 {
     db_.require_schema("accounts", schema_version);
+    add_documentation(site_);
 }
 
 awaitable<http::response> service::answer(http::request& received)

@@ -3,6 +3,8 @@
 #include "common/events/events.hpp"
 #include "mime/view.hpp"
 
+#include <boost/asio/ip/host_name.hpp>
+
 namespace tempinbox::mail_ingest {
 namespace {
 
@@ -12,6 +14,15 @@ postgres::settings look_up_settings(const settings& chosen)
     look_ups.connections = 2;
     look_ups.statement_timeout = chosen.directory.patience;
     return look_ups;
+}
+
+// The name a restarted process has again: its host and where it listens.
+std::string replica_name(const settings& chosen)
+{
+    std::string name = boost::asio::ip::host_name();
+    for (const auto& address : chosen.smtp_listen)
+        name += " " + address.text();
+    return name;
 }
 
 } // namespace
@@ -25,8 +36,10 @@ service::service(runtime::host& host, const settings& chosen)
       producer_(host, settings_.kafka),
       publisher_(host, db_, producer_, mailbox::schema),
       mail_store_(host, db_, settings_.directory.inbox_bounds),
+      unconfirmed_store_(db_),
+      unconfirmed_(host, unconfirmed_store_, replica_name(settings_)),
       directory_(host, look_up_db_, settings_.directory),
-      intake_(host, directory_, mail_store_, publisher_, settings_.intake),
+      intake_(host, directory_, mail_store_, publisher_, unconfirmed_, settings_.intake),
       account_updates_(host, settings_.kafka, db_),
       events_(host, settings_.kafka,
               {events::topics::inbox_created, events::topics::inbox_expired, events::topics::account_state},
@@ -46,6 +59,7 @@ void service::start()
     mime::start();
     admin_.start();
     publisher_.start();
+    unconfirmed_.start();
     account_updates_.start();
     events_.start();
     database_watch_.start();
@@ -60,6 +74,7 @@ awaitable<void> service::drain()
     events_.stop();
     co_await account_updates_.stop();
     co_await database_watch_.stop();
+    co_await unconfirmed_.stop();
     co_await publisher_.drain(patience / 8);
     co_await producer_.flush(patience / 8);
     intake_.stop();

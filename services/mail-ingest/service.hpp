@@ -38,6 +38,8 @@ private:
     outbox::publisher publisher_;
 
     mailbox::mail_store mail_store_;
+    mailbox::unconfirmed_store unconfirmed_store_;
+    unconfirmed_mail unconfirmed_;
     mail_ingest::directory directory_;
     mail_ingest::intake intake_;
     account_updates account_updates_;

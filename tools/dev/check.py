@@ -1,5 +1,6 @@
-"""`./dev check`: format, the project's style rules, the tools behind ./dev, schemas, clang-tidy. Each part counts as one test."""
+"""`./dev check`: format, the project's style rules, the tools behind ./dev, schemas, the OpenAPI file, clang-tidy. Each part counts as one test."""
 
+import os
 import shutil
 import subprocess
 import sys
@@ -11,6 +12,7 @@ from dev.tally import Tally
 from dev.terminal import Failure, fail, heading, item, paint, say
 
 BUF_VERSION = "1.75.0"
+REDOCLY_VERSION = "1.34.5"  # the last line that runs on the Node.js of Debian 12
 _SCHEMAS = places.ROOT / "proto-schemas"
 
 
@@ -44,22 +46,34 @@ def _check_tools() -> bool:
     return subprocess.run(command, cwd=places.ROOT, env=environment, stdin=subprocess.DEVNULL).returncode == 0
 
 
-def _buf() -> str:
-    folder = places.cache(f"buf-{BUF_VERSION}")
-    program = folder / "node_modules" / ".bin" / "buf"
-    if not program.exists():
-        say(f"  bringing buf {BUF_VERSION} into {folder} ...")
-        command = ["npm", "install", "--prefix", str(folder), "--no-audit", "--no-fund", "--silent", f"@bufbuild/buf@{BUF_VERSION}"]
+def _from_npm(package: str, version: str, program: str) -> str:
+    """The path of a program of a pinned npm package; brought once, then used without a network."""
+    folder = places.cache(f"{program}-{version}")
+    path = folder / "node_modules" / ".bin" / program
+    if not path.exists():
+        say(f"  bringing {program} {version} into {folder} ...")
+        command = ["npm", "install", "--prefix", str(folder), "--no-audit", "--no-fund", "--silent", f"{package}@{version}"]
         done = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL)
         if done.returncode != 0:
             shutil.rmtree(folder, ignore_errors=True)
-            fail("npm could not bring buf:\n" + done.stdout + done.stderr)
-    return str(program)
+            fail(f"npm could not bring {program}:\n" + done.stdout + done.stderr)
+    return str(path)
+
+
+def _check_openapi() -> bool:
+    """Redocly reports use and asks for updates unless told not to."""
+    redocly = _from_npm("@redocly/cli", REDOCLY_VERSION, "redocly")
+    command = [redocly, "lint", "--config", "docs/redocly.yaml", "docs/openapi.yaml"]
+    quiet = {"REDOCLY_TELEMETRY": "off", "REDOCLY_SUPPRESS_UPDATE_NOTICE": "true"}
+    done = subprocess.run(command, cwd=places.ROOT, env=os.environ | quiet, capture_output=True, text=True, stdin=subprocess.DEVNULL)
+    if done.returncode != 0:
+        say(done.stdout + done.stderr)
+    return done.returncode == 0
 
 
 def _check_schemas() -> bool:
     """Lint always; from the first release on, schemas only grow."""
-    buf = _buf()
+    buf = _from_npm("@bufbuild/buf", BUF_VERSION, "buf")
     is_good = _run([buf, "lint"], _SCHEMAS)
     tag = subprocess.run(["git", "describe", "--tags", "--abbrev=0", "--match", "v*"], cwd=places.ROOT, capture_output=True, text=True)
     if tag.returncode == 0:
@@ -67,7 +81,7 @@ def _check_schemas() -> bool:
     return is_good
 
 
-PARTS = ["format", "style", "tools", "schemas", "tidy"]
+PARTS = ["format", "style", "tools", "schemas", "openapi", "tidy"]
 
 
 def tally(parts: list[str], everything: bool, fix: bool = False) -> Tally:
@@ -77,6 +91,7 @@ def tally(parts: list[str], everything: bool, fix: bool = False) -> Tally:
         "style": _check_style,
         "tools": _check_tools,
         "schemas": _check_schemas,
+        "openapi": _check_openapi,
         "tidy": lambda: tidy.check(cpp_files(), everything),
     }
     total = Tally()

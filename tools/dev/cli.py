@@ -150,8 +150,8 @@ def _parser() -> argparse.ArgumentParser:
         help="passed on to the test program of a single tier, such as a Catch2 name or tag, or `-k=word` for pytest; may be repeated",
     )
 
-    check = verb("check", "check format, clang-tidy, the project's own style rules, the tools behind ./dev and the schemas", _check)
-    check.add_argument("part", nargs="*", metavar="PART", help="format, style, tools, schemas, tidy (default: all)")
+    check = verb("check", "check format, clang-tidy, the project's own style rules, the tools behind ./dev, the schemas and the OpenAPI file", _check)
+    check.add_argument("part", nargs="*", metavar="PART", help="format, style, tools, schemas, openapi, tidy (default: all)")
     check.add_argument("--all", action="store_true", help="clang-tidy on every file instead of the changed ones")
     check.add_argument("--fix", action="store_true", help="let clang-format rewrite what it would complain of")
 

@@ -34,6 +34,7 @@ struct request
     boost::asio::ip::address peer;
     bool is_tls = false;
     bool body_too_large = false; // the body was over the limit and thrown away
+    std::string target_problem;  // why path or query cannot be decoded: to be answered 400; `path` is as sent then
     std::string_view route;      // pattern of the matched route, set by the router: label of metrics
     // A handler that waits long may set it: called once, on the loop, when the client hung up meanwhile (noticed within about a
     // second) or the server stops. The handler then ends early; its answer goes nowhere.

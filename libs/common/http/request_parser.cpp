@@ -104,14 +104,15 @@ progress request_parser::check_header()
     const auto question = sent.find('?');
     auto path = percent_decode(sent.substr(0, question));
     if (!path)
-        return fail(400, "The path is not well-formed percent-encoded UTF-8: " + quote(sent.substr(0, question)));
-    out_.path = std::move(*path);
+        out_.target_problem = "The path is not well-formed percent-encoded UTF-8: " + quote(sent.substr(0, question));
+    out_.path = path ? std::move(*path) : std::string(sent.substr(0, question));
     if (question != std::string_view::npos) {
         const auto query = sent.substr(question + 1, sent.find('#', question) - question - 1);
         auto pairs = parse_query(query);
-        if (!pairs)
-            return fail(400, "The query is not well-formed percent-encoded UTF-8: " + quote(query));
-        out_.query = std::move(*pairs);
+        if (pairs)
+            out_.query = std::move(*pairs);
+        else if (out_.target_problem.empty())
+            out_.target_problem = "The query is not well-formed percent-encoded UTF-8: " + quote(query);
     }
     return expected_bytes() > body_limit_ ? progress::body_too_large : progress::header;
 }

@@ -122,6 +122,8 @@ awaitable<response> router::dispatch(request& received) const
     received.route = found.pattern;
     if (!found.handle)
         return answer_with(not_routed(found, received));
+    if (!received.target_problem.empty())
+        return answer_with(problem(400, received.target_problem));
     received.path_params = std::move(found.params);
     return (*found.handle)(received);
 }

@@ -28,7 +28,7 @@ public:
     match find(std::string_view method, std::string_view path) const;
     match find(const request& received) const { return find(received.method, received.raw_path()); }
 
-    // find, fill in path parameters and route, then call or answer 404/405.
+    // find, fill in path parameters and route, then call or answer 404, 405, or 400 for a target that cannot be decoded.
     awaitable<response> dispatch(request& received) const;
 
 private:

@@ -33,7 +33,7 @@ std::string_view view(const node& string)
 class strict_builder
 {
 public:
-    strict_builder(rapidjson::Document& out, unsigned depth) : out_(out), depth_left_(depth) {}
+    strict_builder(rapidjson::Document& out, unsigned depth) : out_(out), depth_(depth), depth_left_(depth) {}
 
     const std::string& refusal() const { return refusal_; }
 
@@ -82,7 +82,7 @@ private:
     bool enter()
     {
         if (depth_left_ == 0)
-            return refuse("nested too deeply");
+            return refuse("nested deeper than " + std::to_string(depth_) + " levels");
         --depth_left_;
         return true;
     }
@@ -102,6 +102,7 @@ private:
     }
 
     rapidjson::Document& out_;
+    const unsigned depth_;
     unsigned depth_left_;
     std::vector<std::string_view> names_;
     std::string refusal_;

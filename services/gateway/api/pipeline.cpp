@@ -6,6 +6,8 @@
 #include "gateway/api/client_address.hpp"
 #include "gateway/api/cors.hpp"
 
+#include <algorithm>
+
 namespace tempinbox::gateway {
 namespace {
 
@@ -29,6 +31,12 @@ bool is_taken(std::string_view content_type, body_kind wanted)
     const auto type = trim(content_type.substr(0, content_type.find(';')));
     return equals_ignoring_ascii_case(type, "application/json") ||
            (wanted == body_kind::merge_patch && equals_ignoring_ascii_case(type, "application/merge-patch+json"));
+}
+
+bool is_given_twice(const http::request& received, std::string_view header)
+{
+    return std::count_if(received.headers.begin(), received.headers.end(),
+                         [header](const auto& field) { return equals_ignoring_ascii_case(field.first, header); }) > 1;
 }
 
 } // namespace
@@ -112,6 +120,8 @@ awaitable<pipeline::refusal> pipeline::check_key(exchange& x)
     const auto key = x.request.header("X-API-Key");
     if (!key)
         co_return refuse_key(x, "Header X-API-Key is missing");
+    if (is_given_twice(x.request, "X-API-Key"))
+        co_return refuse_key(x, "Header X-API-Key is given more than once");
     if (!accounts::is_well_formed_api_key(*key))
         co_return refuse_key(x, "X-API-Key is not a valid API key");
     x.owner = co_await sources_.find_key(accounts::api_key_digest(*key));
@@ -159,7 +169,7 @@ awaitable<pipeline::refusal> pipeline::check_quota(exchange& x)
 
 pipeline::refusal pipeline::check_request(exchange& x)
 {
-    for (const auto check : {&pipeline::check_route, &pipeline::check_size, &pipeline::check_type})
+    for (const auto check : {&pipeline::check_route, &pipeline::check_size, &pipeline::check_type, &pipeline::check_target})
         if (auto refused = (this->*check)(x))
             return refused;
     return std::nullopt;
@@ -200,6 +210,13 @@ pipeline::refusal pipeline::check_type(exchange& x)
     if (wanted == body_kind::merge_patch)
         refused.set("Accept-Patch", "application/json, application/merge-patch+json"); // RFC 5789 2.2
     return refused;
+}
+
+pipeline::refusal pipeline::check_target(exchange& x)
+{
+    if (x.request.target_problem.empty())
+        return std::nullopt;
+    return http::problem(400, x.request.target_problem);
 }
 
 http::response pipeline::unavailable(exchange& x, std::string_view problem)

@@ -50,6 +50,7 @@ private:
     refusal check_size(exchange& x);
     refusal check_type(exchange& x);
     awaitable<http::response> call(exchange& x);
+    refusal check_target(exchange& x);
     http::response refuse_key(exchange& x, std::string_view reason);
     http::response unavailable(exchange& x, std::string_view problem);
     http::response broken(exchange& x, std::string_view problem);

@@ -9,7 +9,6 @@
 namespace tempinbox::mail_ingest {
 namespace {
 
-using smtp::message_answer;
 using smtp::message_status;
 
 std::string_view domain_of(std::string_view address)
@@ -21,12 +20,13 @@ std::string_view domain_of(std::string_view address)
 } // namespace
 
 intake::intake(runtime::host& host, mail_ingest::directory& directory, mailbox::mail_store& store, outbox::publisher& publisher,
-               const intake_settings& chosen)
+               unconfirmed_mail& unconfirmed, const intake_settings& chosen)
     : host_(host),
       directory_(directory),
+      unconfirmed_(unconfirmed),
       settings_(chosen),
       budget_(chosen.memory_bytes),
-      writers_(host, store, publisher, chosen.writing),
+      writers_(host, store, publisher, unconfirmed, chosen.writing),
       read_done_(host.loop()),
       readers_(chosen.readers),
       memory_used_(host.metrics().gauge("tempinbox_mail_ingest_message_memory_bytes", "Memory held by messages under way.")),
@@ -39,27 +39,30 @@ std::unique_ptr<spool> intake::open_spool()
     return std::make_unique<spool>(budget_, settings_.memory_bytes_a_message, settings_.spool_folder);
 }
 
-awaitable<message_answer> intake::take(smtp::envelope envelope, std::unique_ptr<spool> message, std::string remote_address)
+awaitable<taken_message> intake::take(smtp::envelope envelope, std::unique_ptr<spool> message, std::string remote_address)
 {
     try {
         auto answer = co_await take_or_throw(std::move(envelope), std::move(message), std::move(remote_address));
         co_return answer;
     } catch (const std::exception& error) {
         log::error("message cannot be taken", {{"error", error.what()}});
-        co_return message_answer(message_status::unavailable);
+        co_return taken_message(message_status::unavailable);
     }
 }
 
-awaitable<message_answer> intake::take_or_throw(smtp::envelope envelope, std::unique_ptr<spool> message,
-                                                std::string remote_address)
+awaitable<taken_message> intake::take_or_throw(smtp::envelope envelope, std::unique_ptr<spool> message,
+                                               std::string remote_address)
 {
     const auto size = message->size();
     sizes_.Observe(static_cast<double>(size));
     memory_used_.Set(static_cast<double>(budget_.used()));
     if (is_too_large(envelope, size))
-        co_return message_answer(message_status::too_large);
+        co_return taken_message(message_status::too_large);
     if (writers_.are_full() || !message->finish())
-        co_return message_answer(message_status::overloaded);
+        co_return taken_message(message_status::overloaded);
+    const bool is_ready = co_await unconfirmed_.is_ready();
+    if (!is_ready)
+        co_return taken_message(message_status::unavailable);
 
     auto facts = std::make_shared<reading_facts>();
     facts->envelope = std::move(envelope);
@@ -70,14 +73,14 @@ awaitable<message_answer> intake::take_or_throw(smtp::envelope envelope, std::un
     auto mail = co_await read_on_worker(message->bytes(), facts);
     message.reset();
     if (mail.is_looping)
-        co_return message_answer(message_status::looping);
+        co_return taken_message(message_status::looping);
 
     // The compressed body waits in memory.
     memory_share share(budget_);
     if (!share.grow(mail.message->frame.size()))
-        co_return message_answer(message_status::overloaded);
+        co_return taken_message(message_status::overloaded);
     const auto stored = co_await writers_.store(mail.message);
-    co_return answer_of(*mail.message, stored);
+    co_return answer_of(mail, stored);
 }
 
 // Mail is handled by the limits known at its end.
@@ -107,32 +110,38 @@ awaitable<read_mail> intake::read_on_worker(std::string_view raw, std::shared_pt
         initiate, boost::asio::use_awaitable, raw, std::move(facts));
 }
 
-message_answer intake::answer_of(const mailbox::new_message& message, const mailbox::stored_message& stored)
+taken_message intake::answer_of(const read_mail& mail, const mailbox::stored_message& stored)
 {
+    using mailbox::delivery_outcome;
     if (!stored)
-        return message_answer(message_status::unavailable);
-    message_answer answer(message_status::gone);
+        return taken_message(message_status::unavailable);
+    const auto& message = *mail.message;
+    taken_message taken(message_status::gone);
+    auto& status = taken.answer.status;
     for (std::size_t i = 0; i < stored->size(); ++i) {
         const auto& delivery = message.deliveries[i];
-        const auto outcome = (*stored)[i].outcome;
-        if (outcome == mailbox::delivery_outcome::stored) {
-            log::info("email stored", {{"email_id", delivery.id.text()},
-                                       {"inbox_id", delivery.inbox.text()},
-                                       {"sequence", (*stored)[i].sequence},
-                                       {"size_bytes", message.size},
-                                       {"from_domain", domain_of(message.mail_from)},
-                                       {"remote_ip", message.remote_address},
-                                       {"tls", message.tls.value_or("")}});
-            if (answer.status != message_status::stored)
-                answer.id = delivery.id.text();
-            answer.status = message_status::stored;
+        const auto& [outcome, sequence, email] = (*stored)[i];
+        if (outcome == delivery_outcome::stored || outcome == delivery_outcome::repeated) {
+            log::info(outcome == delivery_outcome::stored ? "email stored" : "email repeated",
+                      {{"email_id", email.text()},
+                       {"inbox_id", delivery.inbox.text()},
+                       {"sequence", sequence},
+                       {"size_bytes", message.size},
+                       {"from_domain", domain_of(message.mail_from)},
+                       {"remote_ip", message.remote_address},
+                       {"tls", message.tls.value_or("")}});
+            if (status != message_status::stored)
+                taken.answer.id = email.text();
+            status = message_status::stored;
+            if (mail.has_message_id)
+                taken.emails.push_back(mailbox::email_key{delivery.account, email});
             continue;
         }
         directory_.forget(delivery.rcpt_to.front());
-        if (outcome == mailbox::delivery_outcome::full && answer.status == message_status::gone)
-            answer.status = message_status::full;
+        if (outcome == delivery_outcome::full && status == message_status::gone)
+            status = message_status::full;
     }
-    return answer;
+    return taken;
 }
 
 void intake::stop()

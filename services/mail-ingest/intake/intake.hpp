@@ -5,6 +5,7 @@
 #include "mail-ingest/directory/directory.hpp"
 #include "mail-ingest/intake/reading.hpp"
 #include "mail-ingest/intake/spool.hpp"
+#include "mail-ingest/intake/unconfirmed_mail.hpp"
 #include "mail-ingest/intake/writers.hpp"
 
 #include <boost/asio/thread_pool.hpp>
@@ -22,30 +23,43 @@ struct intake_settings
     writer_settings writing;
 };
 
+// What became of a message, and the emails it was stored as that can be told from a repeat.
+struct taken_message
+{
+    smtp::message_answer answer;
+    std::vector<mailbox::email_key> emails;
+
+    taken_message() = default;
+    explicit taken_message(smtp::message_status status) : answer(status) {}
+};
+
 // From the last byte of a message to the answer: reads it on a worker, has it committed, says what became of it. Never throws.
 class intake
 {
 public:
     intake(runtime::host& host, mail_ingest::directory& directory, mailbox::mail_store& store, outbox::publisher& publisher,
-           const intake_settings& chosen);
+           unconfirmed_mail& unconfirmed, const intake_settings& chosen);
 
     std::unique_ptr<spool> open_spool();
     bool is_overloaded() const { return budget_.is_short() || writers_.are_full(); }
 
-    awaitable<smtp::message_answer> take(smtp::envelope envelope, std::unique_ptr<spool> message, std::string remote_address);
+    awaitable<taken_message> take(smtp::envelope envelope, std::unique_ptr<spool> message, std::string remote_address);
+
+    // The session ended before its client said anything after the 250.
+    void note_unconfirmed(const std::vector<mailbox::email_key>& emails) { unconfirmed_.note(emails); }
 
     // Lets reading threads end.
     void stop();
 
 private:
-    awaitable<smtp::message_answer> take_or_throw(smtp::envelope envelope, std::unique_ptr<spool> message,
-                                                  std::string remote_address);
+    awaitable<taken_message> take_or_throw(smtp::envelope envelope, std::unique_ptr<spool> message, std::string remote_address);
     awaitable<read_mail> read_on_worker(std::string_view raw, std::shared_ptr<const reading_facts> facts);
     bool is_too_large(const smtp::envelope& envelope, std::uint64_t size);
-    smtp::message_answer answer_of(const mailbox::new_message& message, const mailbox::stored_message& stored);
+    taken_message answer_of(const read_mail& mail, const mailbox::stored_message& stored);
 
     runtime::host& host_;
     mail_ingest::directory& directory_;
+    unconfirmed_mail& unconfirmed_;
     intake_settings settings_;
     memory_budget budget_;
     writers writers_;

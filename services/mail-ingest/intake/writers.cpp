@@ -13,10 +13,12 @@ const prometheus::Histogram::BucketBoundaries batch_buckets{1, 2, 4, 8, 16, 32, 
 
 } // namespace
 
-writers::writers(runtime::host& host, mailbox::mail_store& store, outbox::publisher& publisher, const writer_settings& chosen)
+writers::writers(runtime::host& host, mailbox::mail_store& store, outbox::publisher& publisher, unconfirmed_mail& unconfirmed,
+                 const writer_settings& chosen)
     : host_(host),
       store_(store),
       publisher_(publisher),
+      unconfirmed_(unconfirmed),
       settings_(chosen),
       writers_(chosen.writers),
       batch_messages_(host.metrics().histogram("tempinbox_mail_ingest_batch_messages", "Messages a commit.", batch_buckets)),
@@ -98,10 +100,15 @@ void writers::publish(const entries& batch)
         if (!one->answer)
             continue;
         for (std::size_t i = 0; i < one->answer->size(); ++i) {
-            const auto& [outcome, sequence] = (*one->answer)[i];
+            const auto& answer = (*one->answer)[i];
             const auto& delivery = one->message->deliveries[i];
-            if (outcome == mailbox::delivery_outcome::stored) {
-                events.push_back(mailbox::mail_store::event_of(delivery, sequence));
+            if (answer.outcome == mailbox::delivery_outcome::repeated)
+                continue;
+            if (answer.outcome == mailbox::delivery_outcome::stored) {
+                events.push_back(mailbox::mail_store::event_of(delivery, answer.sequence));
+                // Its sender was told 451.
+                if (one->is_abandoned)
+                    unconfirmed_.note({mailbox::email_key{delivery.account, delivery.id}});
                 continue;
             }
             left_out_.Increment();

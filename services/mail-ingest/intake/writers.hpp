@@ -2,6 +2,7 @@
 
 #include "common/core/awaitable.hpp"
 #include "common/outbox/outbox.hpp"
+#include "mail-ingest/intake/unconfirmed_mail.hpp"
 #include "mail-ingest/wait_point.hpp"
 #include "mailbox/mail_store.hpp"
 
@@ -26,7 +27,8 @@ struct writer_settings
 class writers
 {
 public:
-    writers(runtime::host& host, mailbox::mail_store& store, outbox::publisher& publisher, const writer_settings& chosen);
+    writers(runtime::host& host, mailbox::mail_store& store, outbox::publisher& publisher, unconfirmed_mail& unconfirmed,
+            const writer_settings& chosen);
 
     // No room in the queues.
     bool are_full() const { return queued_ >= settings_.queued_messages; }
@@ -64,6 +66,7 @@ private:
     runtime::host& host_;
     mailbox::mail_store& store_;
     outbox::publisher& publisher_;
+    unconfirmed_mail& unconfirmed_;
     writer_settings settings_;
     std::vector<writer> writers_;
     std::size_t queued_ = 0;

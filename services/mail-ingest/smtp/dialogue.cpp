@@ -112,6 +112,7 @@ action dialogue::next()
             const auto line = take_line();
             if (!line)
                 return suspend(action::kind::read);
+            is_confirmed_ = true;
             if (auto wanted = handle_line(*line))
                 return *wanted;
             break;

@@ -86,6 +86,8 @@ public:
     bool is_in_message() const { return state_ == state::data || is_bdat_ || state_ == state::storing; }
     // The last command was answered and nothing came after it.
     bool is_waiting_for_command() const { return state_ == state::command; }
+    // The client said something after the last 250 for a message: it has it.
+    bool is_confirmed() const { return is_confirmed_; }
     // Once for each message whose end was seen.
     std::optional<ending> take_ending();
 
@@ -167,6 +169,7 @@ private:
     time_point window_start_;
     std::optional<time_point> oversize_since_;
     std::optional<ending> ending_;
+    bool is_confirmed_ = true;
 };
 
 } // namespace tempinbox::smtp

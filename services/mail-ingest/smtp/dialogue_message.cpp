@@ -153,6 +153,7 @@ void dialogue::answer_message(const message_answer& answer, time_point now)
     now_ = now;
     switch (answer.status) {
     case message_status::stored:
+        is_confirmed_ = false;
         return end_transaction("stored", "250 2.0.0 Ok: queued as " + answer.id);
     case message_status::gone:
         return end_transaction("gone", replies::unknown_recipient);

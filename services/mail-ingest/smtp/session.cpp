@@ -151,6 +151,8 @@ awaitable<void> session::run()
     }
     if (spool_)
         around_.metrics.transaction("aborted", 0, 0);
+    if (!dialogue_.is_confirmed())
+        around_.intake.note_unconfirmed(last_stored_);
     transport_->close();
 }
 
@@ -294,15 +296,16 @@ void session::append(std::string_view bytes)
 awaitable<void> session::store()
 {
     auto message = std::move(spool_);
-    message_answer answer(message_status::overloaded);
+    mail_ingest::taken_message taken(message_status::overloaded);
     if (message && !has_lost_spool_) {
         auto envelope = dialogue_.transaction();
-        answer = co_await around_.intake.take(std::move(envelope), std::move(message), peer_text_);
+        taken = co_await around_.intake.take(std::move(envelope), std::move(message), peer_text_);
     }
     const auto now = steady::now();
-    if (answer.status == message_status::stored)
+    if (taken.answer.status == message_status::stored)
         around_.callers.note_accepted_mail(peer_, now);
-    dialogue_.answer_message(answer, now);
+    last_stored_ = std::move(taken.emails);
+    dialogue_.answer_message(taken.answer, now);
 }
 
 awaitable<void> session::pause(std::chrono::milliseconds time)

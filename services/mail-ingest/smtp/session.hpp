@@ -68,6 +68,7 @@ private:
     std::unique_ptr<transport> transport_;
     smtp::dialogue dialogue_;
     std::unique_ptr<mail_ingest::spool> spool_;
+    std::vector<tempinbox::mailbox::email_key> last_stored_; // the last message, where a repeat could be told
     bool has_lost_spool_ = false;
     bool is_reading_ = false;
     bool has_expired_ = false;

@@ -1,8 +1,11 @@
 """The public REST API, by python-requests."""
 
 from typing import Any
+from urllib.parse import urlsplit
 
 import requests
+
+from harness.contract import Answer, contract
 
 _SECONDS = 70.0  # past the longest wait the API offers
 
@@ -17,8 +20,11 @@ class Api:
             self._session.headers["X-API-Key"] = key
 
     def call(self, method: str, path: str, **more: Any) -> requests.Response:
-        """Any request; `more` as for requests.request."""
-        return self._session.request(method, self.base + path, timeout=_SECONDS, **more)
+        """Any request; `more` as for requests.request. The answer is held against docs/openapi.yaml."""
+        answer = self._session.request(method, self.base + path, timeout=_SECONDS, **more)
+        headers = {name.lower(): value for name, value in answer.headers.items()}
+        contract().check(Answer(method, urlsplit(answer.url).path, answer.status_code, headers, answer.content))
+        return answer
 
     def _insist(self, method: str, path: str, **more: Any) -> Any:
         answer = self.call(method, path, **more)

@@ -23,8 +23,10 @@ struct mail_server
           producer(test_host(), nowhere()),
           publisher(test_host(), db, producer, mailbox::schema),
           store(test_host(), db, directories.inbox_bounds),
+          unconfirmed_mail_store(db),
+          unconfirmed(test_host(), unconfirmed_mail_store, "test"),
           directory(test_host(), look_up_db, directories),
-          intake(test_host(), directory, store, publisher, intakes),
+          intake(test_host(), directory, store, publisher, unconfirmed, intakes),
           callers(std::move(caller_bounds)),
           tls({}, {}),
           metrics(test_host().metrics()),
@@ -32,9 +34,14 @@ struct mail_server
           listener(around, {host_port("127.0.0.1", 0)}, [this] { return is_database_away; })
     {
         mime::start();
+        unconfirmed.start();
         listener.start();
     }
-    ~mail_server() { await(listener.drain(std::chrono::seconds(5))); }
+    ~mail_server()
+    {
+        await(listener.drain(std::chrono::seconds(5)));
+        await(unconfirmed.stop());
+    }
 
     static postgres::settings database(const std::string& dsn)
     {
@@ -56,6 +63,8 @@ struct mail_server
     kafka::producer producer;
     outbox::publisher publisher;
     mailbox::mail_store store;
+    mailbox::unconfirmed_store unconfirmed_mail_store;
+    mail_ingest::unconfirmed_mail unconfirmed;
     mail_ingest::directory directory;
     mail_ingest::intake intake;
     smtp::callers callers;

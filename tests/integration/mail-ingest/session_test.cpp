@@ -1,4 +1,5 @@
 #include "common/events/events.hpp"
+#include "common/postgres/dsn.hpp"
 #include "common/testing/relay.hpp"
 #include "integration/mail-ingest/mail_server.hpp"
 
@@ -266,12 +267,16 @@ TEST_CASE("with the database away nobody is refused for good, and all is well wh
     world.create(world.account, "second");
     pqxx::connection probe(world.scratch.dsn());
     testing::relay between(host_port(probe.hostname(), static_cast<std::uint16_t>(std::stoi(probe.port()))));
-    const auto dsn = world.scratch.dsn() + " host=" + between.address().host + " port=" + std::to_string(between.address().port);
+    const auto at_relay = postgres::with_parameter(world.scratch.dsn(), "host", between.address().host);
+    const auto dsn = postgres::with_parameter(at_relay, "port", std::to_string(between.address().port));
     mail_ingest::directory_settings impatient;
     impatient.patience = std::chrono::milliseconds(300);
     mail_server server(dsn, impatient);
     mail_client client(server.listener.local_address());
-    REQUIRE(client.begin({"box@mail.test"}).deliver().starts_with("250"));
+    client.begin({});
+    REQUIRE(testing::eventually(
+        [&] { return client.say("RCPT TO:<box@mail.test>") == accepted; })); // the first waits for a connection
+    REQUIRE(client.deliver().starts_with("250"));
 
     between.cut();
     client.say("MAIL FROM:<>");

@@ -122,3 +122,18 @@ TEST_CASE("folded header lines become spaces", "[http]")
 {
     CHECK(read("GET / HTTP/1.1\r\nHost: h\r\nX: a\r\n\t b\r\n\r\n", {}).request.header("X") == "a b");
 }
+
+TEST_CASE("a target that cannot be decoded is for the handler to answer", "[http]")
+{
+    for (const std::string target : {"/%zz", "/%00", "/%ff", "/%"}) {
+        CAPTURE(target);
+        const auto found = read("GET " + target + " HTTP/1.1\r\nHost: h\r\n\r\n", {});
+        CHECK(found.state == progress::complete);
+        CHECK(found.request.path == target);
+        CHECK(found.request.target_problem.find("The path is not") == 0);
+    }
+    const auto query = read("GET /a?b=%f HTTP/1.1\r\nHost: h\r\n\r\n", {});
+    CHECK(query.request.path == "/a");
+    CHECK(query.request.target_problem == "The query is not well-formed percent-encoded UTF-8: \"b=%f\"");
+    CHECK(read("GET /a?b=%20 HTTP/1.1\r\nHost: h\r\n\r\n", {}).request.target_problem.empty());
+}

@@ -115,3 +115,14 @@ TEST_CASE("a route without a leading slash is a mistake of the program", "[http]
 
     CHECK_THROWS_AS(paths.add("GET", "v1", answers("x")), std::logic_error);
 }
+
+TEST_CASE("a router refuses a target that cannot be decoded", "[http]")
+{
+    const auto paths = make_router();
+    http::request received;
+    received.method = "GET";
+    received.target = "/v1/inboxes?a=%f";
+    received.target_problem = "The query is not well-formed";
+
+    CHECK(testing::await(paths.dispatch(received)).status == 400);
+}

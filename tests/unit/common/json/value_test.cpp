@@ -126,8 +126,8 @@ TEST_CASE("zero bytes are refused, written as an escape they are kept", "[json]"
 TEST_CASE("depth and size of JSON are bounded", "[json]")
 {
     CHECK(value::parse(nested(32)));
-    CHECK_THAT(refusal(nested(33)), Catch::Contains("nested too deeply"));
-    CHECK_THAT(refusal(std::string(60'000, '[')), Catch::Contains("nested too deeply"));
+    CHECK_THAT(refusal(nested(33)), Catch::Contains("nested deeper than 32 levels"));
+    CHECK_THAT(refusal(std::string(60'000, '[')), Catch::Contains("nested deeper than 32 levels"));
     CHECK(value::parse("[[],[]]", json::limits{100, 2}));
 
     const auto large = value::parse("\"" + std::string(70'000, 'x') + "\"");

@@ -383,3 +383,31 @@ TEST_CASE("the pipeline serves /v1 and what is below it", "[gateway][pipeline]")
     CHECK_FALSE(pipeline::serves("/v10/inboxes"));
     CHECK_FALSE(pipeline::serves("/V1/inboxes"));
 }
+
+TEST_CASE("a target that cannot be decoded is 400, after key, path and method", "[gateway][pipeline]")
+{
+    arranged_pipeline arranged;
+    auto received = make_request("GET", "/v1/things");
+    received.target_problem = "The query is not well-formed";
+    auto unknown = received;
+    unknown.path = unknown.target = "/v1/nothing";
+    auto keyless = make_request("GET", "/v1/things", "");
+    keyless.target_problem = received.target_problem;
+
+    const auto answer = arranged.send(received);
+
+    CHECK(answer.status == 400);
+    CHECK(answer.body.find("The query is not well-formed") != std::string::npos);
+    CHECK(number(answer, "X-RateLimit-Remaining") == 9'999);
+    CHECK(arranged.send(unknown).status == 404);
+    CHECK(arranged.send(keyless).status == 401);
+}
+
+TEST_CASE("two keys are none", "[gateway][pipeline]")
+{
+    arranged_pipeline arranged;
+    auto received = make_request("GET", "/v1/things");
+    received.headers.emplace_back("x-api-key", good_key);
+
+    CHECK(arranged.send(received).status == 401);
+}

@@ -129,6 +129,7 @@ public:
     const std::vector<std::string>& stored() const { return stored_; }
     const std::vector<smtp::envelope>& envelopes() const { return envelopes_; }
     bool is_closed() const { return is_closed_; }
+    bool is_confirmed() const { return dialogue_.is_confirmed(); }
     int look_ups() const { return look_ups_; }
     void set_outcome(smtp::message_status outcome) { outcome_ = outcome; }
 

@@ -643,3 +643,18 @@ TEST_CASE("a connection can be turned away", "[smtp]")
     CHECK(talk.run() == "421 4.3.2 Too many connections, try again later");
     CHECK(talk.is_closed());
 }
+
+TEST_CASE("a 250 for a message is confirmed by whatever is said next", "[smtp]")
+{
+    conversation talk;
+    talk.rcpt();
+    CHECK(talk.is_confirmed());
+
+    talk.say("DATA");
+    talk.raw("Subject: x\r\n\r\nhello\r\n.\r\n");
+    CHECK_FALSE(talk.is_confirmed());
+    talk.raw("NO");
+    CHECK_FALSE(talk.is_confirmed());
+    talk.raw("OP\r\n");
+    CHECK(talk.is_confirmed());
+}

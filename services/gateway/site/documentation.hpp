@@ -1,0 +1,25 @@
+#pragma once
+
+#include "common/core/embedded_file.hpp"
+#include "common/http/router.hpp"
+
+#include <span>
+#include <string_view>
+
+namespace tempinbox::documentation {
+
+// What the build makes of docs/openapi.yaml: openapi.json, and docs.html with style.css.
+extern const std::span<const embedded_file> files;
+
+} // namespace tempinbox::documentation
+
+namespace tempinbox::gateway {
+
+// The API's contract as JSON, as built in; throws std::logic_error for a program built without it.
+std::string_view openapi_json();
+
+// Serves `/openapi.json`, and a page for people at `/docs`. No key is needed; the page loads nothing from elsewhere and runs no
+// script.
+void add_documentation(http::router& site);
+
+} // namespace tempinbox::gateway

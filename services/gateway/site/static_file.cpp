@@ -1,0 +1,47 @@
+#include "gateway/site/static_file.hpp"
+
+#include "common/core/encoding.hpp"
+#include "common/core/text.hpp"
+#include "common/crypto/digest.hpp"
+
+#include <algorithm>
+
+namespace tempinbox::gateway {
+namespace {
+
+// RFC 9110 8.8.3.2: If-None-Match compares weakly.
+bool names(std::string_view entity_tags, std::string_view etag)
+{
+    const auto listed = split_list(entity_tags);
+    return std::any_of(listed.begin(), listed.end(), [etag](std::string_view tag) {
+        if (tag.starts_with("W/"))
+            tag.remove_prefix(2);
+        return tag == etag || tag == "*";
+    });
+}
+
+} // namespace
+
+static_file::static_file(std::string_view content_type, std::string_view content)
+    : content_type_(content_type),
+      content_(content),
+      etag_("\"" + to_hex(crypto::sha256(content)).substr(0, 32) + "\"")
+{}
+
+http::response static_file::answer(const http::request& received) const
+{
+    const auto known = received.header("If-None-Match");
+    http::response answer;
+    if (known && names(*known, etag_)) {
+        answer.status = 304;
+    } else {
+        answer.set("Content-Type", content_type_);
+        answer.body = content_;
+    }
+    answer.set("ETag", etag_);
+    answer.set("Cache-Control", "no-cache"); // kept, but asked for again: the next release may say something else
+    answer.set("X-Content-Type-Options", "nosniff");
+    return answer;
+}
+
+} // namespace tempinbox::gateway

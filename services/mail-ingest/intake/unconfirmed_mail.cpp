@@ -1,0 +1,77 @@
+#include "mail-ingest/intake/unconfirmed_mail.hpp"
+
+#include "common/log/log.hpp"
+
+namespace tempinbox::mail_ingest {
+namespace {
+
+using namespace std::chrono_literals;
+using steady = std::chrono::steady_clock;
+
+constexpr auto between_beats = 5s;
+constexpr auto patience = 10s;
+constexpr std::size_t most_noted = 10'000;
+
+} // namespace
+
+unconfirmed_mail::unconfirmed_mail(runtime::host& host, mailbox::unconfirmed_store& store, std::string replica)
+    : host_(host),
+      store_(store),
+      replica_(std::move(replica)),
+      ready_(host.executor(), patience),
+      task_(host, "unconfirmed mail not written down", [this] { return round(); })
+{}
+
+void unconfirmed_mail::note(const std::vector<mailbox::email_key>& emails)
+{
+    if (emails.empty() || noted_.size() + emails.size() > most_noted)
+        return;
+    noted_.insert(noted_.end(), emails.begin(), emails.end());
+    task_.wake();
+}
+
+awaitable<bool> unconfirmed_mail::is_ready()
+{
+    if (has_signed_on_)
+        co_return true;
+    co_return co_await ready_.wait();
+}
+
+awaitable<std::chrono::microseconds> unconfirmed_mail::round()
+{
+    if (!has_signed_on_) {
+        co_await store_.sign_on(replica_);
+        has_signed_on_ = true;
+        ready_.reach();
+        next_beat_ = steady::now() + between_beats;
+    }
+    co_await write_down();
+    if (steady::now() >= next_beat_) {
+        co_await store_.beat(replica_);
+        next_beat_ = steady::now() + between_beats;
+    }
+    co_return std::chrono::duration_cast<std::chrono::microseconds>(next_beat_ - steady::now());
+}
+
+awaitable<void> unconfirmed_mail::write_down()
+{
+    if (noted_.empty())
+        co_return;
+    auto batch = noted_;
+    co_await store_.mark(batch);
+    noted_.erase(noted_.begin(), noted_.begin() + static_cast<std::ptrdiff_t>(batch.size()));
+}
+
+awaitable<void> unconfirmed_mail::stop()
+{
+    co_await task_.stop();
+    try {
+        co_await write_down();
+        if (has_signed_on_)
+            co_await store_.sign_off(replica_);
+    } catch (const std::exception& error) {
+        log::warning("unconfirmed mail not written down", {{"error", error.what()}});
+    }
+}
+
+} // namespace tempinbox::mail_ingest

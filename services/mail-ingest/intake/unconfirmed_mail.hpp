@@ -1,0 +1,45 @@
+#pragma once
+
+#include "common/core/awaitable.hpp"
+#include "common/runtime/repeated_task.hpp"
+#include "mail-ingest/wait_point.hpp"
+#include "mailbox/unconfirmed_store.hpp"
+
+#include <string>
+#include <vector>
+
+namespace tempinbox::mail_ingest {
+
+// Keeps which mail was stored without its sender surely knowing it: the session ended before any command after the 250, or this
+// process crashed. The same message again within ten minutes is then the same email, where any other repeat is a new one.
+class unconfirmed_mail
+{
+public:
+    // `replica`: a name that a restarted process has again.
+    unconfirmed_mail(runtime::host& host, mailbox::unconfirmed_store& store, std::string replica);
+
+    void start() { task_.start(); }
+    // Writes down what is noted, and that this process ended in order.
+    awaitable<void> stop();
+
+    // Written down soon; while the database is away a bounded number is remembered.
+    void note(const std::vector<mailbox::email_key>& emails);
+
+    // Whether the crash of the process before is dealt with; waits a little for it.
+    awaitable<bool> is_ready();
+
+private:
+    awaitable<std::chrono::microseconds> round();
+    awaitable<void> write_down();
+
+    runtime::host& host_;
+    mailbox::unconfirmed_store& store_;
+    const std::string replica_;
+    std::vector<mailbox::email_key> noted_;
+    bool has_signed_on_ = false;
+    std::chrono::steady_clock::time_point next_beat_;
+    wait_point ready_;
+    runtime::repeated_task task_;
+};
+
+} // namespace tempinbox::mail_ingest

@@ -1,0 +1,153 @@
+#include "integration/mail-ingest/mail_server.hpp"
+
+#include <catch2/catch.hpp>
+
+using namespace tempinbox;
+using testing::mail_client;
+using testing::mail_server;
+using testing::queued_id;
+
+namespace {
+
+const std::string message = "From: Ann <ann@sender.test>\r\nMessage-ID: <1@sender.test>\r\nSubject: hi\r\n\r\nhello\r\n";
+
+struct repeat_world : mailbox::seeds::world
+{
+    plans::account_state account = mailbox::seeds::account();
+
+    repeat_world() { create(account, "box"); }
+
+    bool has_unconfirmed(std::int64_t wanted)
+    {
+        return testing::eventually([&] { return count("unconfirmed") == wanted; });
+    }
+};
+
+std::string send(mail_server& server, const std::string& text, bool says_quit,
+                 const std::vector<std::string>& to = {"box@mail.test"})
+{
+    mail_client client(server.listener.local_address());
+    const auto reply = client.begin(to).deliver(text);
+    REQUIRE(reply.starts_with("250 "));
+    if (says_quit) {
+        CHECK(client.say("QUIT") == "221 2.0.0 Bye");
+    }
+    return queued_id(reply);
+}
+
+} // namespace
+
+TEST_CASE("a message again, after its sender went away without a word, is the same email", "[mail-ingest][postgres]")
+{
+    repeat_world world;
+    mail_server server(world.scratch.dsn());
+    const auto first = send(server, message, false);
+    REQUIRE(world.has_unconfirmed(1));
+
+    CHECK(send(server, message, true) == first);
+    CHECK(send(server, message, true) == first);
+
+    CHECK(world.count("emails") == 1);
+    CHECK(world.count("inboxes WHERE email_count = 1 AND last_sequence = 1") == 1);
+    CHECK(world.count("outbox WHERE topic = 'email.received'") == 1);
+}
+
+TEST_CASE("a message again, after its sender said something behind the 250, is a new email", "[mail-ingest][postgres]")
+{
+    repeat_world world;
+    mail_server server(world.scratch.dsn());
+    const auto first = send(server, message, true);
+
+    CHECK(send(server, message, true) != first);
+
+    CHECK(world.count("emails") == 2);
+    CHECK(world.count("unconfirmed") == 0);
+}
+
+TEST_CASE("only the same bytes from the same sender with a Message-ID in the same inbox are a repeat", "[mail-ingest][postgres]")
+{
+    repeat_world world;
+    world.create(world.account, "other");
+    mail_server server(world.scratch.dsn());
+    const std::string without_id = "Subject: hi\r\n\r\nhello\r\n";
+    const auto first = send(server, message, false);
+    const auto nameless = send(server, without_id, false);
+    REQUIRE(world.has_unconfirmed(1));
+
+    CHECK(send(server, message + "more\r\n", true) != first);
+    CHECK(send(server, message, true, {"other@mail.test"}) != first);
+    CHECK(send(server, without_id, true) != nameless);
+    mail_client client(server.listener.local_address());
+    client.reply();
+    client.say("EHLO client.test");
+    client.say("MAIL FROM:<bob@sender.test>");
+    client.say("RCPT TO:<box@mail.test>");
+    CHECK(queued_id(client.deliver(message)) != first);
+}
+
+TEST_CASE("of a message to two inboxes only what one of them has is left out", "[mail-ingest][postgres]")
+{
+    repeat_world world;
+    world.create(world.account, "other");
+    mail_server server(world.scratch.dsn());
+    const auto first = send(server, message, false);
+    REQUIRE(world.has_unconfirmed(1));
+
+    CHECK(send(server, message, true, {"box@mail.test", "other@mail.test"}) == first);
+
+    CHECK(world.count("emails") == 2);
+    CHECK(world.count("inboxes WHERE email_count = 1 AND last_sequence = 1") == 2);
+}
+
+TEST_CASE("after ten minutes a repeat is a new email", "[mail-ingest][postgres]")
+{
+    repeat_world world;
+    mail_server server(world.scratch.dsn());
+    const auto first = send(server, message, false);
+    REQUIRE(world.has_unconfirmed(1));
+    world.scratch.execute("UPDATE mailbox.unconfirmed SET until = until - interval '10 minutes'");
+
+    CHECK(send(server, message, true) != first);
+
+    mailbox::unconfirmed_store store(world.scratch.db());
+    testing::await(store.beat("any"));
+    CHECK(world.count("unconfirmed") == 0);
+}
+
+TEST_CASE("all mail of the minute before a crash is unconfirmed", "[mail-ingest][postgres]")
+{
+    repeat_world world;
+    std::string first;
+    {
+        mail_server server(world.scratch.dsn());
+        first = send(server, message, true);
+    }
+    REQUIRE(world.count("unconfirmed") == 0);
+    REQUIRE(world.count("ingest_runs") == 0);
+    mailbox::unconfirmed_store store(world.scratch.db());
+
+    SECTION("and it is the restarted process that sees it")
+    {
+        testing::await(store.sign_on("test"));
+        mail_server server(world.scratch.dsn());
+        CHECK(send(server, message, true) == first);
+    }
+    SECTION("and another one that sees it after a while")
+    {
+        testing::await(store.sign_on("lost"));
+        world.scratch.execute("UPDATE mailbox.ingest_runs SET alive_at = now() - interval '31 seconds'");
+        testing::await(store.beat("other"));
+        CHECK(world.count("ingest_runs WHERE replica = 'other'") == 1);
+        CHECK(world.count("ingest_runs") == 1);
+        mail_server server(world.scratch.dsn());
+        CHECK(send(server, message, true) == first);
+    }
+    SECTION("but not what came before that minute")
+    {
+        // The process was last alive two minutes after the mail: the mail's ids say when it came.
+        testing::await(store.sign_on("test"));
+        world.scratch.execute("UPDATE mailbox.ingest_runs SET alive_at = now() + interval '2 minutes'");
+        mail_server server(world.scratch.dsn());
+        CHECK(send(server, message, true) != first);
+    }
+}

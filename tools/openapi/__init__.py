@@ -1,0 +1,1 @@
+"""Makes what the gateway serves of docs/openapi.yaml: JSON for programs and a page for people."""
