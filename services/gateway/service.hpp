@@ -5,6 +5,7 @@
 #include "common/admin/listener.hpp"
 #include "common/core/awaitable.hpp"
 #include "common/http/server.hpp"
+#include "common/kafka/consumer.hpp"
 #include "common/kafka/producer.hpp"
 #include "common/outbox/outbox.hpp"
 #include "common/postgres/pool.hpp"
@@ -16,6 +17,7 @@
 #include "gateway/keys/key_uses.hpp"
 #include "gateway/quota/quota_client.hpp"
 #include "gateway/settings.hpp"
+#include "gateway/waiting/waiting_room.hpp"
 
 namespace tempinbox::gateway {
 
@@ -46,6 +48,8 @@ private:
     quota_client quota_;
     inbox_client inboxes_;
     webhook_client webhooks_;
+    waiting_room waiting_;
+    kafka::broadcast_reader mail_events_; // wakes those who wait
     routes operations_;
     pipeline api_;
     http::router site_; // what is outside /v1

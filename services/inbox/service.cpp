@@ -26,6 +26,7 @@ service::service(runtime::host& host, const settings& chosen)
       domain_store_(db_),
       inbox_store_(db_, host.instance()),
       email_store_(db_),
+      email_search_store_(db_),
       expiry_store_(db_, host.instance(), chosen.quarantine),
       purge_store_(db_),
       partition_store_(db_),
@@ -36,6 +37,7 @@ service::service(runtime::host& host, const settings& chosen)
       mail_reader_(chosen.mail_readers),
       inbox_calls_(host, inbox_store_, expiry_, publisher_, partition_upkeep_),
       email_calls_(email_store_, mail_reader_),
+      search_calls_(email_search_store_),
       domain_calls_(domain_store_, inbox_store_, publisher_),
       tokens_(chosen.rpc_token_file),
       server_(host, rpc_settings(chosen), tokens_)
@@ -43,6 +45,7 @@ service::service(runtime::host& host, const settings& chosen)
     db_.require_schema(mailbox::schema, mailbox::schema_version);
     inbox_calls_.add_to(server_);
     email_calls_.add_to(server_);
+    search_calls_.add_to(server_);
     domain_calls_.add_to(server_);
 }
 
