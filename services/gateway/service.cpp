@@ -1,11 +1,13 @@
 #include "gateway/service.hpp"
 
+#include "common/events/events.hpp"
 #include "common/rpc/client.hpp"
 #include "gateway/api/account.hpp"
 #include "gateway/api/email_content.hpp"
 #include "gateway/api/emails.hpp"
 #include "gateway/api/inbox_changes.hpp"
 #include "gateway/api/inboxes.hpp"
+#include "gateway/api/wait.hpp"
 #include "gateway/api/webhooks.hpp"
 #include "gateway/site/documentation.hpp"
 
@@ -72,18 +74,39 @@ void add_mailbox(std::vector<route>& all, inbox_client& inboxes, byte_budget& me
                      content(inboxes, memory, get_attachment));
 }
 
+wait_sources sources_of(inbox_client& inboxes)
+{
+    wait_sources sources;
+    sources.find_first = [&inboxes](inbox::v1::FindFirstEmailsRequest request) {
+        return inboxes.find_first_emails(std::move(request));
+    };
+    sources.find_email = [&inboxes](inbox::v1::GetEmailRequest request) { return inboxes.find_email(std::move(request)); };
+    sources.last_sequences = [&inboxes](inbox::v1::GetLastSequencesRequest request) {
+        return inboxes.last_sequences(std::move(request));
+    };
+    return sources;
+}
+
+// Waits leave a tenth of the connections to everybody else.
+std::size_t most_waiters(const http::server_settings& api)
+{
+    return api.connection_limit - api.connection_limit / 10;
+}
+
 std::vector<route> operations(accounts::account_store& accounts, inbox_client& inboxes, webhook_client& webhooks,
-                              byte_budget& content_memory)
+                              byte_budget& content_memory, waiting_room& waiting)
 {
     const auto account = [&](const http::request& received, const caller& who) {
         return get_account(received, who, accounts, inboxes, webhooks);
     };
+    const auto wait = [&](http::request& received, const caller& who) { return wait_for_email(received, who, waiting); };
     std::vector<route> all;
     all.emplace_back("GET", "/v1/inboxes", body_kind::none, on(inboxes, list_inboxes));
     all.emplace_back("POST", "/v1/inboxes", body_kind::json, on(inboxes, create_inbox));
     all.emplace_back("GET", "/v1/inboxes/{inboxId}", body_kind::none, on(inboxes, get_inbox));
     all.emplace_back("DELETE", "/v1/inboxes/{inboxId}", body_kind::none, on(inboxes, delete_inbox));
     all.emplace_back("GET", "/v1/inboxes/{inboxId}/emails", body_kind::none, on(inboxes, list_inbox_emails));
+    all.emplace_back("GET", "/v1/inboxes/{inboxId}/emails/wait", body_kind::none, wait);
     all.emplace_back("GET", "/v1/emails/{emailId}", body_kind::none, on(inboxes, get_email));
     all.emplace_back("GET", "/v1/webhooks", body_kind::none, on(webhooks, list_webhooks));
     all.emplace_back("POST", "/v1/webhooks", body_kind::json, on(webhooks, create_webhook));
@@ -127,7 +150,10 @@ service::service(runtime::host& host, settings chosen)
       idempotency_store_(db_),
       repeatable_(host, idempotency_store_, settings_.master_keys),
       content_memory_(most_content_bytes),
-      operations_(operations(accounts_, inboxes_, webhooks_, content_memory_)),
+      waiting_(host, sources_of(inboxes_), most_waiters(settings_.api)),
+      mail_events_(host, settings_.kafka, {events::topics::email_received, events::topics::inbox_expired},
+                   [this](const std::vector<kafka::record>& batch) { waiting_.take_events(batch); }),
+      operations_(operations(accounts_, inboxes_, webhooks_, content_memory_, waiting_)),
       api_(host.clock(), operations_, sources_of(keys_, uses_, quota_, repeatable_), settings_.trusted_proxies),
       server_(host, settings_.api, [this](http::request& received) { return answer(received); })
 {
@@ -150,12 +176,17 @@ void service::start()
     repeatable_.start();
     quota_.start();
     publisher_.start();
+    mail_events_.start();
+    waiting_.start();
     server_.start();
 }
 
 awaitable<void> service::drain()
 {
+    waiting_.interrupt();
     co_await server_.drain(host_.settings().drain_timeout - publish_patience);
+    mail_events_.stop();
+    co_await waiting_.stop();
     keys_.stop();
     quota_.stop();
     uses_.stop();

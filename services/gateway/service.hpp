@@ -7,6 +7,7 @@
 #include "common/core/awaitable.hpp"
 #include "common/core/byte_budget.hpp"
 #include "common/http/server.hpp"
+#include "common/kafka/consumer.hpp"
 #include "common/kafka/producer.hpp"
 #include "common/outbox/outbox.hpp"
 #include "common/postgres/pool.hpp"
@@ -19,6 +20,7 @@
 #include "gateway/quota/quota_client.hpp"
 #include "gateway/repeatable/repeatable_calls.hpp"
 #include "gateway/settings.hpp"
+#include "gateway/waiting/waiting_room.hpp"
 
 namespace tempinbox::gateway {
 
@@ -52,6 +54,8 @@ private:
     accounts::idempotency_store idempotency_store_;
     repeatable_calls repeatable_;
     byte_budget content_memory_;
+    waiting_room waiting_;
+    kafka::broadcast_reader mail_events_; // wakes those who wait
     routes operations_;
     pipeline api_;
     http::router site_; // what is outside /v1

@@ -11,6 +11,9 @@
 namespace tempinbox::gateway {
 namespace {
 
+// What is known of a key is no older than this.
+constexpr std::chrono::milliseconds longest_without_check{900};
+
 void put_numbers(http::response& answer, const quota_numbers& numbers)
 {
     answer.set("X-RateLimit-Limit", numbers.limit);
@@ -104,7 +107,17 @@ awaitable<http::response> pipeline::run(exchange& x)
         co_return std::move(*refused);
     if (auto refused = check_request(x))
         co_return std::move(*refused);
-    co_return co_await call(x);
+    auto answer = co_await call(x);
+    const bool is_read = x.target.operation->method == "GET";
+    if (!is_read || clock_.now() - x.who.now < longest_without_check)
+        co_return answer;
+    // What is read after a long time, such as mail waited for, is not given to a key revoked meanwhile.
+    x.who.now = clock_.now();
+    if (auto refused = co_await check_key(x))
+        co_return std::move(*refused);
+    if (auto refused = check_plan(x))
+        co_return std::move(*refused);
+    co_return answer;
 }
 
 awaitable<http::response> pipeline::call(exchange& x)
