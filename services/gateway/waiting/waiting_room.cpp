@@ -12,7 +12,8 @@ using namespace std::chrono_literals;
 constexpr auto look_interval = 1s;
 // Inboxes are looked at when their second is over, a part of them at a time.
 constexpr auto round_interval = 100ms;
-constexpr std::size_t inboxes_at_a_time = 1'000;
+// Few enough that events are handled in between.
+constexpr std::size_t inboxes_at_a_time = 250;
 // A call to the inbox service ends before.
 constexpr auto last_look_patience = 7s;
 

@@ -16,7 +16,7 @@
 namespace tempinbox::gateway {
 
 // Every request of this process that waits for mail, by inbox. Woken by the events of the topics; once a second all inboxes are
-// looked at besides, a thousand in one call, so that lost events cost a second and nothing else. Bounded; runs on the loop.
+// looked at besides, hundreds in one call, so that lost events cost a second and nothing else. Bounded; runs on the loop.
 class waiting_room
 {
 public:
