@@ -4,6 +4,7 @@
 #include "gateway/api/account.hpp"
 #include "gateway/api/emails.hpp"
 #include "gateway/api/inboxes.hpp"
+#include "gateway/api/usage.hpp"
 #include "gateway/api/webhooks.hpp"
 
 namespace tempinbox::gateway {
@@ -17,6 +18,7 @@ constexpr int schema_version = 1;
 constexpr auto quota_deadline = 5s;
 // A part of the drain time for each step, so that one that hangs leaves something to the next.
 constexpr auto publish_patience = 3s;
+constexpr auto settle_patience = 1s;
 
 accounts::announcements announcements_of(runtime::host& host, outbox::publisher& publisher)
 {
@@ -25,16 +27,20 @@ accounts::announcements announcements_of(runtime::host& host, outbox::publisher&
 }
 
 // Accounts belong to replicas, so each has a client of its own.
+quota_replica quota_replica_at(runtime::host& host, const host_port& address, rpc::tokens& tokens)
+{
+    const auto client = std::make_shared<rpc::client>(host, std::vector{address}, tokens);
+    return quota_replica(address.text(), [client](ratelimit::v1::TakeQuotaRequest request) {
+        return client->call<ratelimit::v1::TakeQuotaResponse>("tempinbox.ratelimit.v1.RateLimitService/TakeQuota",
+                                                              std::move(request), quota_deadline);
+    });
+}
+
 std::vector<quota_replica> quota_replicas(runtime::host& host, const std::vector<host_port>& addresses, rpc::tokens& tokens)
 {
     std::vector<quota_replica> replicas;
-    for (const auto& address : addresses) {
-        const auto client = std::make_shared<rpc::client>(host, std::vector{address}, tokens);
-        replicas.emplace_back(address.text(), [client](ratelimit::v1::TakeQuotaRequest request) {
-            return client->call<ratelimit::v1::TakeQuotaResponse>("tempinbox.ratelimit.v1.RateLimitService/TakeQuota",
-                                                                  std::move(request), quota_deadline);
-        });
-    }
+    for (const auto& address : addresses)
+        replicas.push_back(quota_replica_at(host, address, tokens));
     return replicas;
 }
 
@@ -45,10 +51,14 @@ api_handler on(Client& client, awaitable<http::response> (*handle)(const http::r
     return [&client, handle](const http::request& received, const caller& who) { return handle(received, who, client); };
 }
 
-std::vector<route> operations(accounts::account_store& accounts, inbox_client& inboxes, webhook_client& webhooks)
+std::vector<route> operations(accounts::account_store& accounts, inbox_client& inboxes, webhook_client& webhooks,
+                              rate_limit_client& quotas)
 {
     const auto account = [&](const http::request& received, const caller& who) {
         return get_account(received, who, accounts, inboxes, webhooks);
+    };
+    const auto usage = [&](const http::request& received, const caller& who) {
+        return get_usage(received, who, quotas, inboxes, webhooks);
     };
     std::vector<route> all;
     all.emplace_back("GET", "/v1/inboxes", body_kind::none, on(inboxes, list_inboxes));
@@ -63,6 +73,7 @@ std::vector<route> operations(accounts::account_store& accounts, inbox_client& i
     all.emplace_back("DELETE", "/v1/webhooks/{webhookId}", body_kind::none, on(webhooks, delete_webhook));
     all.emplace_back("GET", "/v1/domains", body_kind::none, on(inboxes, list_domains));
     all.emplace_back("GET", "/v1/account", body_kind::none, account);
+    all.emplace_back("GET", "/v1/account/usage", body_kind::none, usage);
     return all;
 }
 
@@ -71,6 +82,7 @@ pipeline_sources sources_of(key_cache& keys, key_uses& uses, quota_client& quota
     pipeline_sources sources;
     sources.find_key = [&keys](std::string digest) { return keys.find(std::move(digest)); };
     sources.take_quota = [&quota](const plans::account_state& account) { return quota.take(account); };
+    sources.last_known_quota = [&quota](const plans::account_state& account) { return quota.last_known(account); };
     sources.note_use = [&uses](const accounts::key_owner& owner, time_point now) { uses.note(owner, now); };
     return sources;
 }
@@ -90,9 +102,12 @@ service::service(runtime::host& host, settings chosen)
       keys_(host, key_store_),
       uses_(host, key_store_),
       quota_(host, quota_replicas(host, settings_.rate_limit_rpc, tokens_)),
+      rate_limit_replicas_(host, settings_.rate_limit_rpc,
+                           [this](const auto& found) { quota_.set_replicas(quota_replicas(host_, found, tokens_)); }),
+      quota_days_(host, settings_.rate_limit_rpc, tokens_),
       inboxes_(host, settings_.inbox_rpc, tokens_),
       webhooks_(host, settings_.webhook_dispatcher_rpc, tokens_),
-      operations_(operations(accounts_, inboxes_, webhooks_)),
+      operations_(operations(accounts_, inboxes_, webhooks_, quota_days_)),
       api_(host.clock(), operations_, sources_of(keys_, uses_, quota_), settings_.trusted_proxies),
       server_(host, settings_.api, [this](http::request& received) { return answer(received); })
 {
@@ -112,14 +127,17 @@ void service::start()
     keys_.start();
     uses_.start();
     quota_.start();
+    rate_limit_replicas_.start();
     publisher_.start();
     server_.start();
 }
 
 awaitable<void> service::drain()
 {
-    co_await server_.drain(host_.settings().drain_timeout - publish_patience);
+    co_await server_.drain(host_.settings().drain_timeout - publish_patience - settle_patience);
     keys_.stop();
+    co_await rate_limit_replicas_.stop();
+    co_await quota_.settle_up(settle_patience);
     quota_.stop();
     uses_.stop();
     co_await uses_.flush();

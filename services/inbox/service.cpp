@@ -37,6 +37,8 @@ service::service(runtime::host& host, const settings& chosen)
       inbox_calls_(host, inbox_store_, expiry_, publisher_, partition_upkeep_),
       email_calls_(email_store_, mail_reader_),
       domain_calls_(domain_store_, inbox_store_, publisher_),
+      email_counts_(db_),
+      usage_calls_(email_counts_),
       tokens_(chosen.rpc_token_file),
       server_(host, rpc_settings(chosen), tokens_)
 {
@@ -44,6 +46,7 @@ service::service(runtime::host& host, const settings& chosen)
     inbox_calls_.add_to(server_);
     email_calls_.add_to(server_);
     domain_calls_.add_to(server_);
+    usage_calls_.add_to(server_);
 }
 
 void service::start()

@@ -16,6 +16,7 @@
 #include "inbox/partition_upkeep.hpp"
 #include "inbox/purge.hpp"
 #include "inbox/settings.hpp"
+#include "inbox/usage_calls.hpp"
 
 namespace tempinbox::inbox {
 
@@ -54,6 +55,8 @@ private:
     inbox_calls inbox_calls_;
     email_calls email_calls_;
     domain_calls domain_calls_;
+    mailbox::email_count_store email_counts_;
+    usage_calls usage_calls_;
     rpc::tokens tokens_;
     rpc::server server_;
 };

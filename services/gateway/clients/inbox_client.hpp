@@ -46,6 +46,10 @@ public:
     {
         return call<inbox::v1::GetEmailResponse>("tempinbox.inbox.v1.InboxService/GetEmail", std::move(request));
     }
+    answer<inbox::v1::CountEmailsResponse> count_emails(inbox::v1::CountEmailsRequest request)
+    {
+        return call<inbox::v1::CountEmailsResponse>("tempinbox.inbox.v1.InboxService/CountEmails", std::move(request));
+    }
     answer<inbox::v1::ListDomainsResponse> list_domains()
     {
         return call<inbox::v1::ListDomainsResponse>("tempinbox.inbox.v1.InboxService/ListDomains",
