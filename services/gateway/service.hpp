@@ -14,10 +14,12 @@
 #include "common/rpc/tokens.hpp"
 #include "gateway/api/pipeline.hpp"
 #include "gateway/clients/inbox_client.hpp"
+#include "gateway/clients/rate_limit_client.hpp"
 #include "gateway/clients/webhook_client.hpp"
 #include "gateway/keys/key_cache.hpp"
 #include "gateway/keys/key_uses.hpp"
 #include "gateway/quota/quota_client.hpp"
+#include "gateway/quota/replica_resolver.hpp"
 #include "gateway/repeatable/repeatable_calls.hpp"
 #include "gateway/settings.hpp"
 #include "gateway/waiting/waiting_room.hpp"
@@ -49,6 +51,8 @@ private:
     key_cache keys_;
     key_uses uses_;
     quota_client quota_;
+    replica_resolver rate_limit_replicas_;
+    rate_limit_client quota_days_;
     inbox_client inboxes_;
     webhook_client webhooks_;
     accounts::idempotency_store idempotency_store_;

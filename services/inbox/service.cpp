@@ -41,6 +41,8 @@ service::service(runtime::host& host, const settings& chosen)
       email_calls_(email_store_, mail_removal_store_, mail_reader_),
       search_calls_(email_search_store_),
       domain_calls_(domain_store_, inbox_store_, publisher_),
+      email_counts_(db_),
+      usage_calls_(email_counts_),
       tokens_(chosen.rpc_token_file),
       server_(host, rpc_settings(chosen), tokens_)
 {
@@ -49,6 +51,7 @@ service::service(runtime::host& host, const settings& chosen)
     email_calls_.add_to(server_);
     search_calls_.add_to(server_);
     domain_calls_.add_to(server_);
+    usage_calls_.add_to(server_);
 }
 
 void service::start()

@@ -17,6 +17,7 @@
 #include "inbox/purge.hpp"
 #include "inbox/search_calls.hpp"
 #include "inbox/settings.hpp"
+#include "inbox/usage_calls.hpp"
 
 namespace tempinbox::inbox {
 
@@ -59,6 +60,8 @@ private:
     email_calls email_calls_;
     search_calls search_calls_;
     domain_calls domain_calls_;
+    mailbox::email_count_store email_counts_;
+    usage_calls usage_calls_;
     rpc::tokens tokens_;
     rpc::server server_;
 };

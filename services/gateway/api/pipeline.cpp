@@ -103,6 +103,8 @@ awaitable<http::response> pipeline::run(exchange& x)
         co_return std::move(*refused);
     if (auto refused = check_plan(x))
         co_return std::move(*refused);
+    if (auto refused = check_burst(x))
+        co_return std::move(*refused);
     if (auto refused = co_await check_quota(x))
         co_return std::move(*refused);
     if (auto refused = check_request(x))
@@ -165,6 +167,18 @@ pipeline::refusal pipeline::check_plan(exchange& x)
         return http::problem(403, "API access is not available on the plan " + plan);
     return http::problem(403, "This API key is inactive: the plan " + plan + " has room for the " +
                                   std::to_string(limits.api_keys) + " oldest keys of the account");
+}
+
+pipeline::refusal pipeline::check_burst(exchange& x)
+{
+    const auto most = x.who.limits().burst_per_second;
+    if (bursts_.take(x.owner->key, most, x.who.now))
+        return std::nullopt;
+    x.numbers = sources_.last_known_quota(x.who.state);
+    auto refused = http::problem(429, "More than " + std::to_string(most) +
+                                          " requests in one second with this API key; this one was not counted against the day");
+    refused.set("Retry-After", 1);
+    return refused;
 }
 
 awaitable<pipeline::refusal> pipeline::check_quota(exchange& x)

@@ -75,6 +75,10 @@ public:
     {
         return call<inbox::v1::GetAttachmentResponse>("tempinbox.inbox.v1.InboxService/GetAttachment", std::move(request));
     }
+    answer<inbox::v1::CountEmailsResponse> count_emails(inbox::v1::CountEmailsRequest request)
+    {
+        return call<inbox::v1::CountEmailsResponse>("tempinbox.inbox.v1.InboxService/CountEmails", std::move(request));
+    }
     answer<inbox::v1::ListDomainsResponse> list_domains()
     {
         return call<inbox::v1::ListDomainsResponse>("tempinbox.inbox.v1.InboxService/ListDomains",
