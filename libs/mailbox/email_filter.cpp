@@ -7,21 +7,24 @@
 namespace tempinbox::mailbox {
 namespace {
 
-std::optional<std::string> fold(const std::optional<std::string>& given)
+std::optional<std::string> fold_given(const std::optional<std::string>& given)
 {
     if (!given)
         return std::nullopt;
     return rules::fold(*given);
 }
 
-bool contains(const std::string& text, const std::string& folded)
+bool contains(const std::string& text, const std::string& wanted)
 {
-    return rules::fold(text).find(folded) != std::string::npos;
+    return text.find(wanted) != std::string::npos;
 }
 
-bool any_contains(const std::vector<std::string>& texts, const std::string& folded)
+std::string join(const std::vector<std::string>& texts)
 {
-    return std::any_of(texts.begin(), texts.end(), [&](const std::string& text) { return contains(text, folded); });
+    std::string joined;
+    for (const auto& text : texts)
+        joined += (joined.empty() ? "" : ", ") + text;
+    return joined;
 }
 
 // Lengths in front, so that no two filters share a text.
@@ -33,28 +36,90 @@ void put(std::string& text, const char* name, const std::optional<std::string>& 
 
 } // namespace
 
-email_filter::email_filter(std::optional<std::string> from, std::optional<std::string> to, std::optional<std::string> subject)
-    : from_(fold(from)),
-      to_(fold(to)),
-      subject_(fold(subject))
-{}
-
-bool email_filter::matches(const email_summary& email, const std::vector<std::string>& to_header) const
-{
-    if (subject_ && !contains(email.subject, *subject_))
-        return false;
-    if (from_ && !contains(email.from, *from_) && !contains(email.from_name, *from_))
-        return false;
-    return !to_ || any_contains(email.rcpt_to, *to_) || any_contains(to_header, *to_);
-}
-
 std::string email_filter::text() const
 {
     std::string text;
-    put(text, "from", from_);
-    put(text, "to", to_);
-    put(text, "subject", subject_);
+    put(text, "from", fold_given(from));
+    put(text, "to", fold_given(to));
+    put(text, "subject", fold_given(subject));
+    if (has_code)
+        text += " hasCode";
     return text;
+}
+
+std::string_view to_string(filter_field field)
+{
+    switch (field) {
+    case filter_field::from:
+        return "from";
+    case filter_field::to:
+        return "to";
+    case filter_field::subject:
+        return "subject";
+    case filter_field::has_code:
+        return "hasCode";
+    }
+    return {};
+}
+
+filtered_email::filtered_email(std::string from, std::string from_name, std::vector<std::string> rcpt_to,
+                               std::vector<std::string> to_header, std::string subject, bool has_code)
+    : from_(std::move(from)),
+      from_name_(std::move(from_name)),
+      rcpt_to_(std::move(rcpt_to)),
+      to_header_(std::move(to_header)),
+      subject_(std::move(subject)),
+      has_code_(has_code)
+{
+    folded_.from = rules::fold(from_);
+    folded_.from_name = rules::fold(from_name_);
+    folded_.to.reserve(rcpt_to_.size() + to_header_.size());
+    for (const auto* addresses : {&rcpt_to_, &to_header_})
+        for (const auto& address : *addresses)
+            folded_.to.push_back(rules::fold(address));
+    folded_.subject = rules::fold(subject_);
+}
+
+std::string filtered_email::text(filter_field field) const
+{
+    switch (field) {
+    case filter_field::from:
+        return from_name_.empty() ? from_ : from_name_ + " <" + from_ + ">";
+    case filter_field::to: {
+        auto all = rcpt_to_;
+        for (const auto& address : to_header_)
+            if (std::find(all.begin(), all.end(), address) == all.end())
+                all.push_back(address);
+        return join(all);
+    }
+    case filter_field::subject:
+        return subject_;
+    case filter_field::has_code:
+        return has_code_ ? "true" : "false";
+    }
+    return {};
+}
+
+compiled_filter::compiled_filter(const email_filter& wanted)
+    : from_(fold_given(wanted.from)),
+      to_(fold_given(wanted.to)),
+      subject_(fold_given(wanted.subject)),
+      has_code_(wanted.has_code)
+{}
+
+std::optional<filter_field> compiled_filter::first_failing(const filtered_email& email) const
+{
+    const auto& seen = email.folded_;
+    if (from_ && !contains(seen.from, *from_) && !contains(seen.from_name, *from_))
+        return filter_field::from;
+    const auto names_it = [&](const std::string& address) { return contains(address, *to_); };
+    if (to_ && std::none_of(seen.to.begin(), seen.to.end(), names_it))
+        return filter_field::to;
+    if (subject_ && !contains(seen.subject, *subject_))
+        return filter_field::subject;
+    if (has_code_ && !email.has_code_)
+        return filter_field::has_code;
+    return std::nullopt;
 }
 
 } // namespace tempinbox::mailbox

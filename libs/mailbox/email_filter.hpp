@@ -1,34 +1,78 @@
 #pragma once
 
-#include "mailbox/types.hpp"
-
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace tempinbox::mailbox {
 
-// What emails must contain, whatever their case (rules::fold on both sides); all that is given must hold.
-class email_filter
+// Which emails are wanted: every part that is given must hold.
+struct email_filter
+{
+    std::optional<std::string> from;    // in the address or the display name
+    std::optional<std::string> to;      // in a recipient as given or an address of To
+    std::optional<std::string> subject; // in the decoded subject
+    bool has_code = false;              // a one-time code was found
+
+    email_filter() = default;
+    bool operator==(const email_filter&) const = default;
+
+    // One text a filter, whatever its case: for cursors, which belong to it.
+    std::string text() const;
+};
+
+enum class filter_field { from, to, subject, has_code };
+
+// As in the API: from, to, subject, hasCode.
+std::string_view to_string(filter_field field);
+
+// What filters look at of an email, folded once for any number of them. `text` is what a person would see of a field.
+class filtered_email
 {
 public:
-    email_filter() = default;
-    email_filter(std::optional<std::string> from, std::optional<std::string> to, std::optional<std::string> subject);
+    filtered_email(std::string from, std::string from_name, std::vector<std::string> rcpt_to, std::vector<std::string> to_header,
+                   std::string subject, bool has_code);
 
-    bool is_empty() const { return !from_ && !to_ && !subject_; }
-
-    // `from`: the sender's address or display name. `to`: a recipient as given, or an address of the To header. `subject`:
-    // decoded.
-    bool matches(const email_summary& email, const std::vector<std::string>& to_header) const;
-
-    // One text a filter: for cursors, which belong to it.
-    std::string text() const;
+    std::string text(filter_field field) const;
 
 private:
-    // Folded.
+    friend class compiled_filter;
+
+    struct folded
+    {
+        std::string from;
+        std::string from_name;
+        std::vector<std::string> to;
+        std::string subject;
+    };
+
+    std::string from_;
+    std::string from_name_;
+    std::vector<std::string> rcpt_to_;
+    std::vector<std::string> to_header_;
+    std::string subject_;
+    bool has_code_;
+    folded folded_;
+};
+
+// A filter ready to be applied to many emails: contains, after NFC and Unicode case folding on both sides, as rules compare.
+class compiled_filter
+{
+public:
+    explicit compiled_filter(const email_filter& wanted);
+
+    // Everything matches.
+    bool is_empty() const { return !from_ && !to_ && !subject_ && !has_code_; }
+    bool matches(const filtered_email& email) const { return !first_failing(email); }
+    // In the order from, to, subject, hasCode; nullopt: the email matches.
+    std::optional<filter_field> first_failing(const filtered_email& email) const;
+
+private:
     std::optional<std::string> from_;
     std::optional<std::string> to_;
     std::optional<std::string> subject_;
+    bool has_code_;
 };
 
 } // namespace tempinbox::mailbox

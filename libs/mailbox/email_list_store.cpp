@@ -70,6 +70,13 @@ failure foreign_cursor()
     return failure{errc::invalid_argument, "cursor is not one that this list gave out"};
 }
 
+bool passes(const compiled_filter& filter, const email_summary& email, const pqxx::field& to_header)
+{
+    return filter.is_empty() ||
+           filter.matches(filtered_email(email.from, email.from_name, email.rcpt_to, from_array(to_header.c_str()), email.subject,
+                                         !email.codes.empty()));
+}
+
 // Gathers a page from looks at the rows, newest first, until it is full, there are no more rows, or enough were looked at. `look`
 // answers up to that many rows below a position; a position names a row's place.
 template <class Position, class Look, class PositionOf>
@@ -77,6 +84,7 @@ page<email_summary> gather(const email_query& query, bool is_filtered, Position 
 {
     page<email_summary> answer;
     const auto text = text_of(query);
+    const compiled_filter filter(query.filter);
     int looked_at = 0;
     std::int64_t bytes = 0;
     while (true) {
@@ -86,8 +94,7 @@ page<email_summary> gather(const email_query& query, bool is_filtered, Position 
             auto email = read_summary(row);
             below = position_of(email);
             const bool lives = row[summary_column_count + 1].as<bool>();
-            if (!lives ||
-                (!query.filter.is_empty() && !query.filter.matches(email, from_array(row[summary_column_count].c_str()))))
+            if (!lives || !passes(filter, email, row[summary_column_count]))
                 continue;
             bytes += email.size;
             const bool is_heavy = query.most_bytes > 0 && bytes > query.most_bytes && !answer.items.empty();
@@ -126,7 +133,7 @@ result<page<email_summary>> list_of_inbox(pqxx::work& tx, const email_query& que
     const auto oldest = lowest_email_id(from_unix_micros(live[0][0].as<std::int64_t>()) - clock_skew);
     const auto past = lowest_email_id(from_unix_micros(live[0][1].as<std::int64_t>()) + clock_skew);
     return gather(
-        query, !query.filter.is_empty(), below,
+        query, query.filter != email_filter(), below,
         [&](std::int64_t position, int rows) {
             return tx.exec_prepared(list_one.name, account, inbox, oldest, position, query.after, rows, past);
         },

@@ -14,7 +14,7 @@
 namespace tempinbox::mailbox {
 
 // The migration that brings mailbox.store_mail_once.
-inline constexpr int mail_schema_version = 3;
+inline constexpr int mail_schema_version = 4;
 
 // One inbox a message goes to. The event is complete but for its sequence.
 struct new_delivery

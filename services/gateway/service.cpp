@@ -1,11 +1,14 @@
 #include "gateway/service.hpp"
 
+#include "common/events/events.hpp"
 #include "common/rpc/client.hpp"
 #include "gateway/api/account.hpp"
 #include "gateway/api/email_content.hpp"
 #include "gateway/api/emails.hpp"
 #include "gateway/api/inbox_changes.hpp"
 #include "gateway/api/inboxes.hpp"
+#include "gateway/api/usage.hpp"
+#include "gateway/api/wait.hpp"
 #include "gateway/api/webhooks.hpp"
 #include "gateway/site/documentation.hpp"
 
@@ -22,6 +25,7 @@ constexpr auto quota_deadline = 5s;
 constexpr auto publish_patience = 3s;
 // Messages and attachments on their way to clients.
 constexpr std::size_t most_content_bytes = 512 * 1024 * 1024;
+constexpr auto settle_patience = 1s;
 
 accounts::announcements announcements_of(runtime::host& host, outbox::publisher& publisher)
 {
@@ -30,16 +34,20 @@ accounts::announcements announcements_of(runtime::host& host, outbox::publisher&
 }
 
 // Accounts belong to replicas, so each has a client of its own.
+quota_replica quota_replica_at(runtime::host& host, const host_port& address, rpc::tokens& tokens)
+{
+    const auto client = std::make_shared<rpc::client>(host, std::vector{address}, tokens);
+    return quota_replica(address.text(), [client](ratelimit::v1::TakeQuotaRequest request) {
+        return client->call<ratelimit::v1::TakeQuotaResponse>("tempinbox.ratelimit.v1.RateLimitService/TakeQuota",
+                                                              std::move(request), quota_deadline);
+    });
+}
+
 std::vector<quota_replica> quota_replicas(runtime::host& host, const std::vector<host_port>& addresses, rpc::tokens& tokens)
 {
     std::vector<quota_replica> replicas;
-    for (const auto& address : addresses) {
-        const auto client = std::make_shared<rpc::client>(host, std::vector{address}, tokens);
-        replicas.emplace_back(address.text(), [client](ratelimit::v1::TakeQuotaRequest request) {
-            return client->call<ratelimit::v1::TakeQuotaResponse>("tempinbox.ratelimit.v1.RateLimitService/TakeQuota",
-                                                                  std::move(request), quota_deadline);
-        });
-    }
+    for (const auto& address : addresses)
+        replicas.push_back(quota_replica_at(host, address, tokens));
     return replicas;
 }
 
@@ -72,11 +80,34 @@ void add_mailbox(std::vector<route>& all, inbox_client& inboxes, byte_budget& me
                      content(inboxes, memory, get_attachment));
 }
 
+wait_sources sources_of(inbox_client& inboxes)
+{
+    wait_sources sources;
+    sources.find_first = [&inboxes](inbox::v1::FindFirstEmailsRequest request) {
+        return inboxes.find_first_emails(std::move(request));
+    };
+    sources.find_email = [&inboxes](inbox::v1::GetEmailRequest request) { return inboxes.find_email(std::move(request)); };
+    sources.last_sequences = [&inboxes](inbox::v1::GetLastSequencesRequest request) {
+        return inboxes.last_sequences(std::move(request));
+    };
+    return sources;
+}
+
+// Waits leave a tenth of the connections to everybody else.
+std::size_t most_waiters(const http::server_settings& api)
+{
+    return api.connection_limit - api.connection_limit / 10;
+}
+
 std::vector<route> operations(accounts::account_store& accounts, inbox_client& inboxes, webhook_client& webhooks,
-                              byte_budget& content_memory)
+                              rate_limit_client& quotas, byte_budget& content_memory, waiting_room& waiting)
 {
     const auto account = [&](const http::request& received, const caller& who) {
         return get_account(received, who, accounts, inboxes, webhooks);
+    };
+    const auto wait = [&](http::request& received, const caller& who) { return wait_for_email(received, who, waiting); };
+    const auto usage = [&](const http::request& received, const caller& who) {
+        return get_usage(received, who, quotas, inboxes, webhooks);
     };
     std::vector<route> all;
     all.emplace_back("GET", "/v1/inboxes", body_kind::none, on(inboxes, list_inboxes));
@@ -84,6 +115,7 @@ std::vector<route> operations(accounts::account_store& accounts, inbox_client& i
     all.emplace_back("GET", "/v1/inboxes/{inboxId}", body_kind::none, on(inboxes, get_inbox));
     all.emplace_back("DELETE", "/v1/inboxes/{inboxId}", body_kind::none, on(inboxes, delete_inbox));
     all.emplace_back("GET", "/v1/inboxes/{inboxId}/emails", body_kind::none, on(inboxes, list_inbox_emails));
+    all.emplace_back("GET", "/v1/inboxes/{inboxId}/emails/wait", body_kind::none, wait);
     all.emplace_back("GET", "/v1/emails/{emailId}", body_kind::none, on(inboxes, get_email));
     all.emplace_back("GET", "/v1/webhooks", body_kind::none, on(webhooks, list_webhooks));
     all.emplace_back("POST", "/v1/webhooks", body_kind::json, on(webhooks, create_webhook));
@@ -92,6 +124,7 @@ std::vector<route> operations(accounts::account_store& accounts, inbox_client& i
     all.emplace_back("GET", "/v1/domains", body_kind::none, on(inboxes, list_domains));
     all.emplace_back("GET", "/v1/account", body_kind::none, account);
     add_mailbox(all, inboxes, content_memory);
+    all.emplace_back("GET", "/v1/account/usage", body_kind::none, usage);
     return all;
 }
 
@@ -100,6 +133,7 @@ pipeline_sources sources_of(key_cache& keys, key_uses& uses, quota_client& quota
     pipeline_sources sources;
     sources.find_key = [&keys](std::string digest) { return keys.find(std::move(digest)); };
     sources.take_quota = [&quota](const plans::account_state& account) { return quota.take(account); };
+    sources.last_known_quota = [&quota](const plans::account_state& account) { return quota.last_known(account); };
     sources.note_use = [&uses](const accounts::key_owner& owner, time_point now) { uses.note(owner, now); };
     sources.answer_once = [&repeatable](const http::request& received, caller& who, const api_handler& handle) {
         return repeatable.answer(received, who, handle);
@@ -122,12 +156,18 @@ service::service(runtime::host& host, settings chosen)
       keys_(host, key_store_),
       uses_(host, key_store_),
       quota_(host, quota_replicas(host, settings_.rate_limit_rpc, tokens_)),
+      rate_limit_replicas_(host, settings_.rate_limit_rpc,
+                           [this](const auto& found) { quota_.set_replicas(quota_replicas(host_, found, tokens_)); }),
+      quota_days_(host, settings_.rate_limit_rpc, tokens_),
       inboxes_(host, settings_.inbox_rpc, tokens_),
       webhooks_(host, settings_.webhook_dispatcher_rpc, tokens_),
       idempotency_store_(db_),
       repeatable_(host, idempotency_store_, settings_.master_keys),
       content_memory_(most_content_bytes),
-      operations_(operations(accounts_, inboxes_, webhooks_, content_memory_)),
+      waiting_(host, sources_of(inboxes_), most_waiters(settings_.api)),
+      mail_events_(host, settings_.kafka, {events::topics::email_received, events::topics::inbox_expired},
+                   [this](const std::vector<kafka::record>& batch) { waiting_.take_events(batch); }),
+      operations_(operations(accounts_, inboxes_, webhooks_, quota_days_, content_memory_, waiting_)),
       api_(host.clock(), operations_, sources_of(keys_, uses_, quota_, repeatable_), settings_.trusted_proxies),
       server_(host, settings_.api, [this](http::request& received) { return answer(received); })
 {
@@ -149,14 +189,22 @@ void service::start()
     uses_.start();
     repeatable_.start();
     quota_.start();
+    rate_limit_replicas_.start();
     publisher_.start();
+    mail_events_.start();
+    waiting_.start();
     server_.start();
 }
 
 awaitable<void> service::drain()
 {
-    co_await server_.drain(host_.settings().drain_timeout - publish_patience);
+    waiting_.interrupt();
+    co_await server_.drain(host_.settings().drain_timeout - publish_patience - settle_patience);
+    mail_events_.stop();
+    co_await waiting_.stop();
     keys_.stop();
+    co_await rate_limit_replicas_.stop();
+    co_await quota_.settle_up(settle_patience);
     quota_.stop();
     uses_.stop();
     co_await uses_.flush();

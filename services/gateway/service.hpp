@@ -7,18 +7,22 @@
 #include "common/core/awaitable.hpp"
 #include "common/core/byte_budget.hpp"
 #include "common/http/server.hpp"
+#include "common/kafka/consumer.hpp"
 #include "common/kafka/producer.hpp"
 #include "common/outbox/outbox.hpp"
 #include "common/postgres/pool.hpp"
 #include "common/rpc/tokens.hpp"
 #include "gateway/api/pipeline.hpp"
 #include "gateway/clients/inbox_client.hpp"
+#include "gateway/clients/rate_limit_client.hpp"
 #include "gateway/clients/webhook_client.hpp"
 #include "gateway/keys/key_cache.hpp"
 #include "gateway/keys/key_uses.hpp"
 #include "gateway/quota/quota_client.hpp"
+#include "gateway/quota/replica_resolver.hpp"
 #include "gateway/repeatable/repeatable_calls.hpp"
 #include "gateway/settings.hpp"
+#include "gateway/waiting/waiting_room.hpp"
 
 namespace tempinbox::gateway {
 
@@ -47,11 +51,15 @@ private:
     key_cache keys_;
     key_uses uses_;
     quota_client quota_;
+    replica_resolver rate_limit_replicas_;
+    rate_limit_client quota_days_;
     inbox_client inboxes_;
     webhook_client webhooks_;
     accounts::idempotency_store idempotency_store_;
     repeatable_calls repeatable_;
     byte_budget content_memory_;
+    waiting_room waiting_;
+    kafka::broadcast_reader mail_events_; // wakes those who wait
     routes operations_;
     pipeline api_;
     http::router site_; // what is outside /v1

@@ -199,7 +199,9 @@ result<mailbox::email_query> read_email_query(const v1::ListEmailsRequest& reque
     auto subject = read_condition("subject", request.has_subject(), request.subject());
     if (!subject)
         return subject.error();
-    query.filter = mailbox::email_filter(std::move(*from), std::move(*to), std::move(*subject));
+    query.filter.from = std::move(*from);
+    query.filter.to = std::move(*to);
+    query.filter.subject = std::move(*subject);
     return query;
 }
 

@@ -28,6 +28,7 @@ service::service(runtime::host& host, const settings& chosen)
       inbox_change_store_(db_),
       email_store_(db_),
       mail_removal_store_(db_),
+      email_search_store_(db_),
       expiry_store_(db_, host.instance(), chosen.quarantine),
       purge_store_(db_),
       partition_store_(db_),
@@ -38,14 +39,19 @@ service::service(runtime::host& host, const settings& chosen)
       mail_reader_(chosen.mail_readers),
       inbox_calls_(host, inbox_store_, inbox_change_store_, expiry_, publisher_, partition_upkeep_),
       email_calls_(email_store_, mail_removal_store_, mail_reader_),
+      search_calls_(email_search_store_),
       domain_calls_(domain_store_, inbox_store_, publisher_),
+      email_counts_(db_),
+      usage_calls_(email_counts_),
       tokens_(chosen.rpc_token_file),
       server_(host, rpc_settings(chosen), tokens_)
 {
     db_.require_schema(mailbox::schema, mailbox::schema_version);
     inbox_calls_.add_to(server_);
     email_calls_.add_to(server_);
+    search_calls_.add_to(server_);
     domain_calls_.add_to(server_);
+    usage_calls_.add_to(server_);
 }
 
 void service::start()

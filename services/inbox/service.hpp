@@ -15,7 +15,9 @@
 #include "inbox/mail_reader.hpp"
 #include "inbox/partition_upkeep.hpp"
 #include "inbox/purge.hpp"
+#include "inbox/search_calls.hpp"
 #include "inbox/settings.hpp"
+#include "inbox/usage_calls.hpp"
 
 namespace tempinbox::inbox {
 
@@ -43,6 +45,7 @@ private:
     mailbox::inbox_change_store inbox_change_store_;
     mailbox::email_store email_store_;
     mailbox::mail_removal_store mail_removal_store_;
+    mailbox::email_search_store email_search_store_;
     mailbox::expiry_store expiry_store_;
     mailbox::purge_store purge_store_;
     mailbox::partition_store partition_store_;
@@ -55,7 +58,10 @@ private:
 
     inbox_calls inbox_calls_;
     email_calls email_calls_;
+    search_calls search_calls_;
     domain_calls domain_calls_;
+    mailbox::email_count_store email_counts_;
+    usage_calls usage_calls_;
     rpc::tokens tokens_;
     rpc::server server_;
 };

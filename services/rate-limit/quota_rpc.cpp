@@ -1,10 +1,7 @@
 #include "rate-limit/quota_rpc.hpp"
 
-#include "common/log/log.hpp"
-
-#include <boost/asio/steady_timer.hpp>
-#include <boost/asio/this_coro.hpp>
-#include <boost/asio/use_awaitable.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
 
 namespace tempinbox::rate_limit {
 namespace {
@@ -12,12 +9,19 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr std::int64_t most_units = 1'000'000'000;
+constexpr int most_days = 366;
+
+std::int64_t to_seconds(day date)
+{
+    return std::chrono::duration_cast<std::chrono::seconds>(date.time_since_epoch()).count();
+}
 
 result<std::vector<ask>> read_asks(const ratelimit::v1::TakeQuotaRequest& request)
 {
     if (request.items_size() > most_items)
         return failure{errc::invalid_argument, "items must be at most " + std::to_string(most_items)};
     std::vector<ask> asks;
+    asks.reserve(static_cast<std::size_t>(request.items_size()));
     for (const auto& item : request.items()) {
         const auto account = account_id::parse(item.account_id());
         if (!account)
@@ -27,51 +31,112 @@ result<std::vector<ask>> read_asks(const ratelimit::v1::TakeQuotaRequest& reques
                 return failure{errc::invalid_argument, "units and let_through must be from 0 to " + std::to_string(most_units)};
         if (item.limit() < 0)
             return failure{errc::invalid_argument, "limit must not be negative"};
-        asks.push_back(ask{*account, item.units(), item.let_through(), item.limit(), item.limit_version()});
+        asks.push_back(ask{*account, item.units(), item.let_through(), known_limit(item.limit(), item.limit_version())});
     }
     return asks;
 }
 
-ratelimit::v1::TakeQuotaResponse to_response(const batch_outcome& outcome, day today)
+ratelimit::v1::TakeQuotaResponse to_response(const std::vector<decision>& decisions, day today)
 {
     ratelimit::v1::TakeQuotaResponse response;
-    response.mutable_day()->set_seconds(std::chrono::duration_cast<std::chrono::seconds>(today.time_since_epoch()).count());
-    for (std::size_t i = 0; i < outcome.decisions.size(); ++i) {
+    response.mutable_day()->set_seconds(to_seconds(today));
+    for (const auto& made : decisions) {
         auto& item = *response.add_results();
-        item.set_granted(outcome.decisions[i].granted);
-        item.set_limit(outcome.limits[i]);
-        item.set_remaining(outcome.decisions[i].remaining);
-        item.set_reset(reset_after(today));
+        item.set_granted(made.granted);
+        item.set_undecided(made.undecided);
+        if (!made.is_known)
+            continue;
+        item.set_limit(made.limit);
+        item.set_remaining(made.remaining);
+        item.set_reset(reset_after(made.on_day));
     }
     return response;
+}
+
+// Blocks that are asked back, all at once.
+struct returning
+{
+    std::size_t open;
+    std::vector<account_id> returned;
+    runtime::completion done;
+
+    returning(const boost::asio::any_io_executor& executor, std::size_t count) : open(count), done(executor) {}
+};
+
+awaitable<void> give_back_one(lease_book& leases, account_id account, day on_day, std::shared_ptr<returning> all)
+{
+    if (co_await leases.give_back(account, on_day))
+        all->returned.push_back(account);
+    if (--all->open == 0)
+        all->done.set();
 }
 
 } // namespace
 
 void quota_rpc::add_to(rpc::server& server)
 {
-    server.add<ratelimit::v1::TakeQuotaRequest, ratelimit::v1::TakeQuotaResponse>(
-        "tempinbox.ratelimit.v1.RateLimitService/TakeQuota",
-        [this](ratelimit::v1::TakeQuotaRequest request) { return take(std::move(request)); });
+    using namespace ratelimit::v1;
+    const std::string service = "tempinbox.ratelimit.v1.RateLimitService/";
+    server.add<TakeQuotaRequest, TakeQuotaResponse>(service + "TakeQuota",
+                                                    [this](TakeQuotaRequest request) { return take(std::move(request)); });
+    server.add<ReturnBlockRequest, ReturnBlockResponse>(
+        service + "ReturnBlock", [this](ReturnBlockRequest request) { return give_back(std::move(request)); });
+    server.add<GetUsageRequest, GetUsageResponse>(service + "GetUsage",
+                                                  [this](GetUsageRequest request) { return usage(std::move(request)); });
 }
 
 awaitable<result<ratelimit::v1::TakeQuotaResponse>> quota_rpc::take(ratelimit::v1::TakeQuotaRequest request)
 {
-    const auto asks = read_asks(request);
+    auto asks = read_asks(request);
     if (!asks)
         co_return asks.error();
-    boost::asio::steady_timer pause(co_await boost::asio::this_coro::executor);
-    for (int tries = 0; tries < 100; ++tries) {
-        const day today = day_of(clock_.now());
-        std::vector<ask> batch = *asks;
-        const batch_outcome outcome = co_await store_.take(today, std::move(batch));
-        if (!outcome.day_differs)
-            co_return to_response(outcome, today);
-        pause.expires_after(20ms);
-        co_await pause.async_wait(boost::asio::use_awaitable);
+    const auto decisions = co_await leases_.take(std::move(*asks));
+    co_return to_response(decisions, day_of(clock_.now()));
+}
+
+awaitable<result<ratelimit::v1::ReturnBlockResponse>> quota_rpc::give_back(ratelimit::v1::ReturnBlockRequest request)
+{
+    if (request.account_ids_size() > most_items)
+        co_return failure(errc::invalid_argument, "account_ids must be at most " + std::to_string(most_items));
+    const day on_day =
+        std::chrono::floor<std::chrono::days>(std::chrono::sys_seconds(std::chrono::seconds(request.day().seconds())));
+    std::vector<account_id> accounts;
+    for (const auto& text : request.account_ids()) {
+        const auto account = account_id::parse(text);
+        if (!account)
+            co_return account.error();
+        accounts.push_back(*account);
     }
-    log::error("the clocks of this host and of PostgreSQL are on different days");
-    co_return failure{errc::unavailable, "the clocks of the service and its database disagree about the day"};
+    ratelimit::v1::ReturnBlockResponse response;
+    if (accounts.empty())
+        co_return response;
+    const auto all = std::make_shared<returning>(host_.executor(), accounts.size());
+    for (const auto& account : accounts)
+        boost::asio::co_spawn(host_.loop(), give_back_one(leases_, account, on_day, all), boost::asio::detached);
+    co_await all->done.wait_until(std::chrono::steady_clock::now() + 1s);
+    for (const auto& account : all->returned)
+        response.add_account_ids(account.text());
+    co_return response;
+}
+
+awaitable<result<ratelimit::v1::GetUsageResponse>> quota_rpc::usage(ratelimit::v1::GetUsageRequest request)
+{
+    const auto account = account_id::parse(request.account_id());
+    if (!account)
+        co_return account.error();
+    if (request.days() < 1 || request.days() > most_days)
+        co_return failure(errc::invalid_argument, "days must be from 1 to " + std::to_string(most_days));
+    co_await leases_.tell(*account);
+    const day today = day_of(clock_.now());
+    const auto uses = co_await store_.list_days(*account, today - std::chrono::days(request.days() - 1));
+    ratelimit::v1::GetUsageResponse response;
+    response.mutable_today()->set_seconds(to_seconds(today));
+    for (const auto& use : uses) {
+        auto& line = *response.add_days();
+        line.mutable_day()->set_seconds(to_seconds(use.on_day));
+        line.set_requests(use.requests);
+    }
+    co_return response;
 }
 
 } // namespace tempinbox::rate_limit

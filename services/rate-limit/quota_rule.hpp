@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <string>
 
 namespace tempinbox::rate_limit {
 
@@ -11,26 +12,13 @@ namespace tempinbox::rate_limit {
 using day = std::chrono::sys_days;
 
 day day_of(time_point now);
+// As SQL reads and writes it: `2026-11-21`.
+std::string date_text(day date);
 
 // The next 00:00 UTC in Unix seconds: X-RateLimit-Reset.
 std::int64_t reset_after(day today);
 
-// What an account has had of its day.
-struct usage
-{
-    std::int64_t used = 0;
-    std::int64_t limit = 0; // 0: unlimited
-};
-
-// What one ask comes to: `granted` of the units, and the usage after it. Units let through while the service was away are counted
-// whatever the limit says; refused units are not counted.
-struct decision
-{
-    std::int64_t granted = 0;
-    std::int64_t used = 0;
-    std::int64_t remaining = 0; // never negative
-};
-
-decision decide(const usage& before, std::int64_t units, std::int64_t let_through);
+// A limit of 0 is none; it counts like the others, against a number nobody reaches.
+inline constexpr std::int64_t unlimited = 1'000'000'000'000'000;
 
 } // namespace tempinbox::rate_limit

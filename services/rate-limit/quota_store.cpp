@@ -1,128 +1,148 @@
 #include "rate-limit/quota_store.hpp"
 
+#include "common/core/text.hpp"
 #include "common/postgres/parameters.hpp"
-
-#include <cstdio>
-#include <map>
 
 namespace tempinbox::rate_limit {
 namespace {
 
-// Makes the rows that are missing, takes over newer limits, locks in account order and reads; nothing where PostgreSQL is on
-// another day.
-constexpr postgres::statement lock_days{
-    "quota_lock_days",
-    "WITH asked AS (SELECT * FROM unnest($1::uuid[], $3::bigint[], $4::bigint[]) AS a (account_id, daily_limit, limit_version)), "
-    "kept AS (INSERT INTO quota.days AS d (account_id, day, daily_limit, limit_version) "
-    "SELECT account_id, $2::date, daily_limit, limit_version FROM asked "
-    "WHERE (now() AT TIME ZONE 'UTC')::date = $2::date ORDER BY account_id "
-    "ON CONFLICT (account_id, day) DO UPDATE SET "
-    "daily_limit = CASE WHEN excluded.limit_version > d.limit_version THEN excluded.daily_limit ELSE d.daily_limit END, "
-    "limit_version = greatest(d.limit_version, excluded.limit_version) "
-    "RETURNING account_id, used, daily_limit) "
-    "SELECT account_id, used, daily_limit FROM kept"};
+constexpr int most_written_off = 500;
 
-constexpr postgres::statement write_days{
-    "quota_write_days", "UPDATE quota.days d SET used = u.used FROM unnest($1::uuid[], $3::bigint[]) AS u (account_id, used) "
-                        "WHERE d.account_id = u.account_id AND d.day = $2::date"};
+constexpr postgres::statement settle_blocks{
+    "quota_settle", "SELECT * FROM quota.settle($1::uuid[], $2::date[], $3::uuid[], $4::text[], $5::boolean[], $6::bigint[], "
+                    "$7::bigint[], $8::bigint[], $9::bigint[], $10, make_interval(secs => $11::double precision))"};
 
+constexpr postgres::statement write_off_blocks{"quota_write_off", "SELECT blocks, units FROM quota.write_off($1)"};
+
+// The row of a block goes two days after its day: until then a holder that was away may settle it.
 constexpr postgres::statement forget_days{
     "quota_forget_days", "DELETE FROM quota.days WHERE (account_id, day) IN "
                          "(SELECT account_id, day FROM quota.days WHERE day < $1::date LIMIT 5000 FOR UPDATE SKIP LOCKED)"};
+constexpr postgres::statement forget_blocks{
+    "quota_forget_blocks",
+    "DELETE FROM quota.blocks WHERE (account_id, day, block_id) IN "
+    "(SELECT account_id, day, block_id FROM quota.blocks WHERE day < $1::date - 1 LIMIT 5000 FOR UPDATE SKIP LOCKED)"};
 
-std::string date_text(day today)
+constexpr postgres::statement list_used{
+    "quota_list_used",
+    "SELECT day - date '1970-01-01', used FROM quota.days WHERE account_id = $1 AND day >= $2::date ORDER BY day"};
+
+const char* name_of(settlement action)
 {
-    const std::chrono::year_month_day date{today};
-    char buffer[32];
-    std::snprintf(buffer, sizeof buffer, "%04d-%02u-%02u", static_cast<int>(date.year()), static_cast<unsigned>(date.month()),
-                  static_cast<unsigned>(date.day()));
-    return buffer;
+    switch (action) {
+    case settlement::grow:
+        return "grow";
+    case settlement::report:
+        return "report";
+    case settlement::close:
+        break;
+    }
+    return "close";
 }
 
-// One row an account, with the newest limit any of its asks knows.
-struct batch_columns
+block_outcome outcome_of(std::string_view name)
 {
-    std::vector<std::string> accounts;
-    std::vector<std::int64_t> limits, versions;
-};
+    if (name == "other_day")
+        return block_outcome::other_day;
+    return name == "gone" ? block_outcome::gone : block_outcome::settled;
+}
 
-batch_columns columns_of(const std::vector<ask>& asks)
+struct request_columns
 {
-    std::map<account_id, std::pair<std::int64_t, std::int64_t>> newest; // version, limit; in account order
-    for (const auto& each : asks) {
-        auto& [version, limit] = newest.try_emplace(each.account, each.limit_version, each.limit).first->second;
-        if (each.limit_version > version) {
-            version = each.limit_version;
-            limit = each.limit;
+    std::vector<std::string> accounts, days, blocks, actions, known;
+    std::vector<std::int64_t> spent, through, limits, versions;
+
+    explicit request_columns(const std::vector<block_request>& requests)
+    {
+        for (const auto& each : requests) {
+            accounts.push_back(each.account.text());
+            days.push_back(date_text(each.on_day));
+            blocks.push_back(each.block.text());
+            actions.emplace_back(name_of(each.action));
+            known.emplace_back(each.is_known ? "t" : "f");
+            spent.push_back(each.spent);
+            through.push_back(each.let_through);
+            limits.push_back(each.limit.units);
+            versions.push_back(each.limit.version);
         }
     }
-    batch_columns columns;
-    for (const auto& [account, known] : newest) {
-        columns.accounts.push_back(account.text());
-        columns.versions.push_back(known.first);
-        columns.limits.push_back(known.second);
-    }
-    return columns;
-}
+};
 
-std::map<account_id, usage> lock(pqxx::work& tx, const std::string& date, const batch_columns& columns)
+block_answer read_answer(const pqxx::row& row)
 {
-    std::map<account_id, usage> usages;
-    for (const auto& row : tx.exec_prepared(lock_days.name, postgres::text_array(columns.accounts), date,
-                                            postgres::integer_array(columns.limits), postgres::integer_array(columns.versions)))
-        usages.emplace(account_id::parse(row[0].c_str()).value(), usage{row[1].as<std::int64_t>(), row[2].as<std::int64_t>()});
-    return usages;
-}
-
-void write(pqxx::work& tx, const std::string& date, const std::map<account_id, usage>& usages)
-{
-    std::vector<std::string> accounts;
-    std::vector<std::int64_t> used;
-    for (const auto& [account, known] : usages) {
-        accounts.push_back(account.text());
-        used.push_back(known.used);
-    }
-    tx.exec_prepared(write_days.name, postgres::text_array(accounts), date, postgres::integer_array(used));
-}
-
-batch_outcome take_batch(pqxx::work& tx, day today, const std::vector<ask>& asks)
-{
-    batch_outcome outcome;
-    const auto date = date_text(today);
-    auto usages = lock(tx, date, columns_of(asks));
-    if (usages.empty() && !asks.empty()) {
-        outcome.day_differs = true;
-        return outcome;
-    }
-    for (const auto& each : asks) {
-        auto& known = usages.at(each.account);
-        const auto made = decide(known, each.units, each.let_through);
-        known.used = made.used;
-        outcome.decisions.push_back(made);
-        outcome.limits.push_back(known.limit);
-    }
-    write(tx, date, usages);
-    return outcome;
+    block_answer answer;
+    answer.outcome = outcome_of(row[0].c_str());
+    answer.granted = row[1].as<std::int64_t>();
+    answer.used = row[2].as<std::int64_t>();
+    answer.elsewhere = row[3].as<std::int64_t>();
+    answer.limit = known_limit(row[4].as<std::int64_t>(), row[5].as<std::int64_t>());
+    if (!row[6].is_null())
+        answer.holders = split_list(row[6].c_str());
+    return answer;
 }
 
 } // namespace
 
-quota_store::quota_store(postgres::pool& db) : db_(db)
+quota_store::quota_store(postgres::pool& db, std::string holder, std::chrono::milliseconds lease_time)
+    : db_(db),
+      holder_(std::move(holder)),
+      lease_time_(lease_time)
 {
-    db_.prepare(lock_days);
-    db_.prepare(write_days);
-    db_.prepare(forget_days);
+    for (const auto& each : {settle_blocks, write_off_blocks, forget_days, forget_blocks, list_used})
+        db_.prepare(each);
 }
 
-awaitable<batch_outcome> quota_store::take(day today, std::vector<ask> asks)
+awaitable<std::vector<block_answer>> quota_store::settle(std::vector<block_request> requests)
 {
-    return db_.transact([today, asks = std::move(asks)](pqxx::work& tx) { return take_batch(tx, today, asks); });
+    const auto answers = std::make_shared<std::vector<block_answer>>();
+    co_await db_.run(settling(std::move(requests), answers));
+    co_return std::move(*answers);
 }
 
-awaitable<std::size_t> quota_store::forget_before(day oldest)
+std::function<void(pqxx::connection_base&)> quota_store::settling(std::vector<block_request> requests,
+                                                                  std::shared_ptr<std::vector<block_answer>> answers) const
 {
-    return db_.transact([oldest](pqxx::work& tx) {
-        return static_cast<std::size_t>(tx.exec_prepared(forget_days.name, date_text(oldest)).affected_rows());
+    return [requests = std::move(requests), answers, holder = holder_,
+            seconds = std::chrono::duration<double>(lease_time_).count()](pqxx::connection_base& connection) {
+        const request_columns given(requests);
+        pqxx::nontransaction statement(connection);
+        const auto rows = statement.exec_prepared(
+            settle_blocks.name, postgres::text_array(given.accounts), postgres::text_array(given.days),
+            postgres::text_array(given.blocks), postgres::text_array(given.actions), postgres::text_array(given.known),
+            postgres::integer_array(given.spent), postgres::integer_array(given.through), postgres::integer_array(given.limits),
+            postgres::integer_array(given.versions), holder, seconds);
+        answers->clear();
+        for (const auto& row : rows)
+            answers->push_back(read_answer(row));
+    };
+}
+
+awaitable<written_off> quota_store::write_off()
+{
+    return db_.transact([](pqxx::work& tx) {
+        const auto row = tx.exec_prepared1(write_off_blocks.name, most_written_off);
+        written_off found;
+        found.blocks = row[0].as<std::int64_t>();
+        found.units = row[1].as<std::int64_t>();
+        return found;
+    });
+}
+
+awaitable<std::size_t> quota_store::forget_before(day oldest, day today)
+{
+    return db_.transact([oldest, today](pqxx::work& tx) {
+        const auto days = tx.exec_prepared(forget_days.name, date_text(oldest)).affected_rows();
+        return static_cast<std::size_t>(days + tx.exec_prepared(forget_blocks.name, date_text(today)).affected_rows());
+    });
+}
+
+awaitable<std::vector<day_use>> quota_store::list_days(account_id account, day first)
+{
+    return db_.transact([account, first](pqxx::work& tx) {
+        std::vector<day_use> uses;
+        for (const auto& row : tx.exec_prepared(list_used.name, account.text(), date_text(first)))
+            uses.emplace_back(day(std::chrono::days(row[0].as<int>())), row[1].as<std::int64_t>());
+        return uses;
     });
 }
 

@@ -1,48 +1,58 @@
 #pragma once
 
 #include "common/core/awaitable.hpp"
-#include "common/core/ids.hpp"
 #include "common/postgres/pool.hpp"
-#include "rate-limit/quota_rule.hpp"
+#include "rate-limit/lease.hpp"
 
-#include <optional>
+#include <functional>
+#include <memory>
+#include <string>
 #include <vector>
 
 namespace tempinbox::rate_limit {
 
-// What one account asks for.
-struct ask
+// What an account used of one day.
+struct day_use
 {
-    account_id account;
+    day on_day;
+    std::int64_t requests = 0;
+
+    day_use(day date, std::int64_t used) : on_day(date), requests(used) {}
+};
+
+// What was counted as used because nobody renewed it.
+struct written_off
+{
+    std::int64_t blocks = 0;
     std::int64_t units = 0;
-    std::int64_t let_through = 0;
-    std::int64_t limit = 0;
-    std::int64_t limit_version = 0;
 };
 
-// What a batch came to: a decision an ask, in their order, and the limit each was judged by. `day_differs` when PostgreSQL's
-// clock is on another day than the one asked for: nothing was counted then.
-struct batch_outcome
-{
-    std::vector<decision> decisions;
-    std::vector<std::int64_t> limits;
-    bool day_differs = false;
-};
-
-// The counts of each account and day. A batch is one transaction that locks its rows in account order, so that replicas do not
-// deadlock. Throws dependency_error when PostgreSQL cannot be reached.
+// Days and blocks at rest. A batch of settlements is one SQL statement that locks its rows by account and day, so that replicas
+// do not deadlock. Throws dependency_error when PostgreSQL cannot be reached; a statement whose outcome is unknown may be
+// repeated.
 class quota_store
 {
 public:
-    explicit quota_store(postgres::pool& db);
+    // `holder`: where other replicas ask for this one's blocks.
+    quota_store(postgres::pool& db, std::string holder, std::chrono::milliseconds lease_time);
 
-    awaitable<batch_outcome> take(day today, std::vector<ask> asks);
+    // In the order of the requests, which must be by account and day, one a block.
+    awaitable<std::vector<block_answer>> settle(std::vector<block_request> requests);
+    awaitable<written_off> write_off();
+    // Deletes some of the days before `oldest` and of the blocks before `today`; how many rows.
+    awaitable<std::size_t> forget_before(day oldest, day today);
+    // The days from `first` on that have any use, oldest first.
+    awaitable<std::vector<day_use>> list_days(account_id account, day first);
 
-    // Deletes some of the rows before `oldest`; how many.
-    awaitable<std::size_t> forget_before(day oldest);
+    void set_holder(std::string holder) { holder_ = std::move(holder); }
 
 private:
+    std::function<void(pqxx::connection_base&)> settling(std::vector<block_request> requests,
+                                                         std::shared_ptr<std::vector<block_answer>> answers) const;
+
     postgres::pool& db_;
+    std::string holder_;
+    std::chrono::milliseconds lease_time_;
 };
 
 } // namespace tempinbox::rate_limit

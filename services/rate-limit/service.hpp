@@ -9,11 +9,12 @@
 #include "common/runtime/repeated_task.hpp"
 #include "rate-limit/quota_rpc.hpp"
 #include "rate-limit/quota_store.hpp"
+#include "rate-limit/recall_client.hpp"
 #include "rate-limit/settings.hpp"
 
 namespace tempinbox::rate_limit {
 
-// The daily quota over RPC, counted in schema `quota`.
+// The daily quota over RPC: blocks of units from schema `quota`, spent in memory, given back at the end.
 class service final : public runtime::service
 {
 public:
@@ -23,16 +24,23 @@ public:
 
 private:
     awaitable<std::chrono::microseconds> forget_old_days();
+    awaitable<std::chrono::microseconds> write_off_lost_blocks();
+    awaitable<std::chrono::microseconds> tidy();
 
     runtime::host& host_;
-    std::chrono::days kept_;
+    settings settings_;
     admin::listener admin_;
+    rpc::tokens tokens_;
     postgres::pool db_;
     quota_store quotas_;
+    recall_client others_;
+    lease_book leases_;
     quota_rpc rpc_;
     runtime::repeated_task forgetting_;
-    rpc::tokens tokens_;
+    runtime::repeated_task writing_off_;
+    runtime::repeated_task tidying_;
     rpc::server server_;
+    prometheus::Counter& units_lost_;
 };
 
 } // namespace tempinbox::rate_limit

@@ -3,6 +3,7 @@
 #include "common/config/reader.hpp"
 #include "common/http/server.hpp"
 #include "common/postgres/pool.hpp"
+#include "rate-limit/lease_book.hpp"
 
 #include <string>
 
@@ -12,7 +13,9 @@ struct settings
 {
     postgres::settings database;
     http::server_settings rpc;
+    std::string rpc_advertise; // empty: where it listens
     std::string rpc_token_file;
+    lease_book_settings leases;
     int days_kept = 35;
 };
 

@@ -43,12 +43,15 @@ service::service(runtime::host& host, settings chosen)
       consumer_(host, membership(settings_), [this](const std::vector<kafka::record>& batch) { return intake_.handle(batch); }),
       webhook_calls_(host, endpoint_store_, settings_.keys, settings_.urls, names_.function()),
       rule_calls_(rule_store_),
+      delivery_counts_(db_),
+      usage_calls_(delivery_counts_),
       tokens_(settings_.rpc_token_file),
       server_(host, settings_.rpc, tokens_)
 {
     db_.require_schema("webhooks", schema_version);
     webhook_calls_.add_to(server_);
     rule_calls_.add_to(server_);
+    usage_calls_.add_to(server_);
 }
 
 void service::start()

@@ -2,6 +2,7 @@
 
 #include "common/core/awaitable.hpp"
 #include "webhook-dispatcher/api/rule_calls.hpp"
+#include "webhook-dispatcher/api/usage_calls.hpp"
 #include "webhook-dispatcher/api/webhook_calls.hpp"
 #include "webhook-dispatcher/delivery/claimer.hpp"
 #include "webhook-dispatcher/delivery/engine.hpp"
@@ -56,6 +57,8 @@ private:
 
     webhook_calls webhook_calls_;
     rule_calls rule_calls_;
+    delivery_count_store delivery_counts_;
+    usage_calls usage_calls_;
     rpc::tokens tokens_;
     rpc::server server_;
 };

@@ -4,7 +4,7 @@ import os
 import subprocess
 from pathlib import Path
 
-from dev import places, suite_env
+from dev import packages, places, suite_env
 from dev.suite import Suite
 from dev.terminal import fail, say
 
@@ -20,6 +20,8 @@ def run(verb: str, name: str | None, arguments: list[str], suite: Suite) -> int:
         return 0
     if name not in found:
         fail(f"no {verb} program is called {name}; there are: {', '.join(found)}")
+    if verb == "bench":
+        packages.ensure("bench")
     environment = {**places.clean_environment(), places.SUITE_VARIABLE: str(suite.folder)}
     if verb != "fuzz":
         environment |= suite_env.variables(suite)

@@ -28,7 +28,7 @@ struct caller
     }
 };
 
-// An operation of the API. The request and the caller outlive the awaitable.
-using api_handler = std::function<awaitable<http::response>(const http::request&, const caller&)>;
+// An operation of the API. The request and the caller outlive the awaitable; one that waits long may set `on_hang_up`.
+using api_handler = std::function<awaitable<http::response>(http::request&, const caller&)>;
 
 } // namespace tempinbox::gateway

@@ -11,6 +11,9 @@
 namespace tempinbox::gateway {
 namespace {
 
+// What is known of a key is no older than this.
+constexpr std::chrono::milliseconds longest_without_check{900};
+
 void put_numbers(http::response& answer, const quota_numbers& numbers)
 {
     answer.set("X-RateLimit-Limit", numbers.limit);
@@ -100,11 +103,23 @@ awaitable<http::response> pipeline::run(exchange& x)
         co_return std::move(*refused);
     if (auto refused = check_plan(x))
         co_return std::move(*refused);
+    if (auto refused = check_burst(x))
+        co_return std::move(*refused);
     if (auto refused = co_await check_quota(x))
         co_return std::move(*refused);
     if (auto refused = check_request(x))
         co_return std::move(*refused);
-    co_return co_await call(x);
+    auto answer = co_await call(x);
+    const bool is_read = x.target.operation->method == "GET";
+    if (!is_read || clock_.now() - x.who.now < longest_without_check)
+        co_return answer;
+    // What is read after a long time, such as mail waited for, is not given to a key revoked meanwhile.
+    x.who.now = clock_.now();
+    if (auto refused = co_await check_key(x))
+        co_return std::move(*refused);
+    if (auto refused = check_plan(x))
+        co_return std::move(*refused);
+    co_return answer;
 }
 
 awaitable<http::response> pipeline::call(exchange& x)
@@ -152,6 +167,18 @@ pipeline::refusal pipeline::check_plan(exchange& x)
         return http::problem(403, "API access is not available on the plan " + plan);
     return http::problem(403, "This API key is inactive: the plan " + plan + " has room for the " +
                                   std::to_string(limits.api_keys) + " oldest keys of the account");
+}
+
+pipeline::refusal pipeline::check_burst(exchange& x)
+{
+    const auto most = x.who.limits().burst_per_second;
+    if (bursts_.take(x.owner->key, most, x.who.now))
+        return std::nullopt;
+    x.numbers = sources_.last_known_quota(x.who.state);
+    auto refused = http::problem(429, "More than " + std::to_string(most) +
+                                          " requests in one second with this API key; this one was not counted against the day");
+    refused.set("Retry-After", 1);
+    return refused;
 }
 
 awaitable<pipeline::refusal> pipeline::check_quota(exchange& x)

@@ -4,6 +4,7 @@
 #include "common/core/awaitable.hpp"
 #include "common/core/network.hpp"
 #include "gateway/api/routes.hpp"
+#include "gateway/quota/burst_limit.hpp"
 #include "gateway/quota/failed_authentication.hpp"
 #include "gateway/quota/quota_client.hpp"
 
@@ -21,14 +22,16 @@ struct pipeline_sources
     // Null for an unknown or revoked key; throws dependency_error when nobody knows.
     std::function<awaitable<std::shared_ptr<const accounts::key_owner>>(std::string digest)> find_key;
     std::function<awaitable<quota_decision>(const plans::account_state&)> take_quota;
+    // What is left as far as is known, for an answer that is not counted.
+    std::function<quota_numbers(const plans::account_state&)> last_known_quota;
     std::function<void(const accounts::key_owner&, time_point)> note_use;
     // Answers a POST that carries an Idempotency-Key; without it the operation is called as it is.
     std::function<awaitable<http::response>(const http::request&, caller&, const api_handler&)> answer_once;
 };
 
-// Everything under /v1, in this order: preflight, key 401, plan 403, daily limit 429, path 404, method 405, size 413, type 415,
-// then the operation (syntax and fields 400, object 404, conflicts). Every answer carries X-RateLimit-*. An operation that throws
-// is answered 500, 503 for a lost dependency; nothing escapes.
+// Everything under /v1, in this order: preflight, key 401, plan 403, burst 429, daily limit 429, path 404, method 405, size 413,
+// type 415, then the operation (syntax and fields 400, object 404, conflicts). Every answer carries X-RateLimit-*. An operation
+// that throws is answered 500, 503 for a lost dependency; nothing escapes.
 class pipeline
 {
 public:
@@ -45,6 +48,7 @@ private:
     awaitable<refusal> check_key(exchange& x);
     awaitable<refusal> check_quota(exchange& x);
     refusal check_plan(exchange& x);
+    refusal check_burst(exchange& x);
     refusal check_request(exchange& x);
     refusal check_route(exchange& x);
     refusal check_size(exchange& x);
@@ -60,6 +64,7 @@ private:
     pipeline_sources sources_;
     std::vector<network> trusted_proxies_;
     failed_authentication failures_;
+    burst_limit bursts_;
 };
 
 } // namespace tempinbox::gateway

@@ -75,10 +75,22 @@ public:
     {
         return call<inbox::v1::GetAttachmentResponse>("tempinbox.inbox.v1.InboxService/GetAttachment", std::move(request));
     }
+    answer<inbox::v1::CountEmailsResponse> count_emails(inbox::v1::CountEmailsRequest request)
+    {
+        return call<inbox::v1::CountEmailsResponse>("tempinbox.inbox.v1.InboxService/CountEmails", std::move(request));
+    }
     answer<inbox::v1::ListDomainsResponse> list_domains()
     {
         return call<inbox::v1::ListDomainsResponse>("tempinbox.inbox.v1.InboxService/ListDomains",
                                                     inbox::v1::ListDomainsRequest());
+    }
+    answer<inbox::v1::FindFirstEmailsResponse> find_first_emails(inbox::v1::FindFirstEmailsRequest request)
+    {
+        return call<inbox::v1::FindFirstEmailsResponse>("tempinbox.inbox.v1.InboxService/FindFirstEmails", std::move(request));
+    }
+    answer<inbox::v1::GetLastSequencesResponse> last_sequences(inbox::v1::GetLastSequencesRequest request)
+    {
+        return call<inbox::v1::GetLastSequencesResponse>("tempinbox.inbox.v1.InboxService/GetLastSequences", std::move(request));
     }
 
 private:

@@ -36,6 +36,11 @@ public:
         return call<webhooks::v1::DeleteWebhookResponse>("tempinbox.webhooks.v1.WebhookService/DeleteWebhook",
                                                          std::move(request));
     }
+    answer<webhooks::v1::CountDeliveriesResponse> count_deliveries(webhooks::v1::CountDeliveriesRequest request)
+    {
+        return call<webhooks::v1::CountDeliveriesResponse>("tempinbox.webhooks.v1.WebhookService/CountDeliveries",
+                                                           std::move(request));
+    }
 
 private:
     template <class Response, class Request>

@@ -4,11 +4,30 @@
 
 namespace tempinbox::gateway {
 
-void quota_book::learn(account_id account, const quota_numbers& numbers)
+quota_numbers quota_book::learn(account_id account, quota_numbers numbers)
 {
-    known_[account] = numbers;
+    auto& known = known_[account];
+    if (known.limit == numbers.limit && known.reset == numbers.reset)
+        numbers.remaining = std::min(numbers.remaining, known.remaining);
+    known = numbers;
     if (earliest_end_ == 0)
         earliest_end_ = numbers.reset;
+    return numbers;
+}
+
+quota_numbers quota_book::last_known(account_id account, std::int64_t limit, time_point now)
+{
+    forget_ended_days(to_unix_seconds(now));
+    const auto entry = known_.find(account);
+    return entry == known_.end() ? quota_numbers(limit, limit, next_midnight(now)) : entry->second;
+}
+
+std::int64_t quota_book::owed() const
+{
+    std::int64_t units = 0;
+    for (const auto& [account, owed] : debts_)
+        units += owed.units;
+    return units;
 }
 
 quota_numbers quota_book::let_through(account_id account, std::int64_t limit, time_point now)

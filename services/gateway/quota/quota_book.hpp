@@ -14,7 +14,10 @@ namespace tempinbox::gateway {
 class quota_book
 {
 public:
-    void learn(account_id account, const quota_numbers& numbers);
+    // The numbers as they may be shown: within a day and a limit what remains never rises.
+    quota_numbers learn(account_id account, quota_numbers numbers);
+    // The last known, or `limit` of `limit`; nothing is counted.
+    quota_numbers last_known(account_id account, std::int64_t limit, time_point now);
     // The numbers for a request that is let through: the last known, lowered by it; without any, `limit` of `limit` until
     // midnight.
     quota_numbers let_through(account_id account, std::int64_t limit, time_point now);
@@ -33,6 +36,7 @@ public:
     };
     std::vector<debtor> debtors(std::size_t most) const;
     bool has_debts() const { return !debts_.empty(); }
+    std::int64_t owed() const;
 
 private:
     struct debt

@@ -6,6 +6,7 @@
 #include <boost/asio/detached.hpp>
 
 #include <algorithm>
+#include <map>
 
 namespace tempinbox::gateway {
 namespace {
@@ -14,6 +15,10 @@ using namespace std::chrono_literals;
 using steady = std::chrono::steady_clock;
 
 constexpr auto settlement_interval = 1s;
+// How long after the last request that was let through the gauge still says so.
+constexpr auto shown_for = 5s;
+constexpr std::size_t most_debtors = 10'000;
+constexpr auto between_looks = 10ms;
 // A plan without a daily limit counts like the others, against a number nobody reaches.
 constexpr std::int64_t unlimited = 1'000'000'000'000;
 
@@ -43,10 +48,28 @@ quota_client::quota_client(runtime::host& host, std::vector<quota_replica> repli
     : host_(host),
       next_settlement_(host.loop()),
       let_through_(host.metrics().counter("tempinbox_gateway_quota_let_through_total",
-                                          "Requests let through because rate-limit did not answer in time"))
+                                          "Requests let through because rate-limit did not answer in time")),
+      is_letting_through_(host.metrics().gauge("tempinbox_gateway_quota_letting_through",
+                                               "1 while requests are let through uncounted, and 5 s after")),
+      owed_(host.metrics().gauge("tempinbox_gateway_quota_owed_requests", "Requests let through and not yet counted"))
 {
-    for (auto& replica : replicas)
-        lanes_.push_back(std::make_unique<quota_lane>(host, std::move(replica), book_, patience));
+    set_replicas(std::move(replicas));
+}
+
+void quota_client::set_replicas(std::vector<quota_replica> replicas)
+{
+    std::vector<std::shared_ptr<quota_lane>> lanes;
+    for (auto& replica : replicas) {
+        const auto known =
+            std::find_if(lanes_.begin(), lanes_.end(), [&replica](const auto& lane) { return lane->name() == replica.name; });
+        if (known != lanes_.end())
+            lanes.push_back(*known);
+        else
+            lanes.push_back(std::make_shared<quota_lane>(host_, std::move(replica), book_, patience,
+                                                         [this](const auto& ticket) { return ask_elsewhere(ticket); }));
+    }
+    if (!lanes.empty())
+        lanes_ = std::move(lanes);
 }
 
 void quota_client::start()
@@ -84,6 +107,8 @@ quota_decision quota_client::let_through(const quota_ticket& ticket)
     if (!ticket.is_sent)
         book_.owe(ticket.account, ticket.limit, ticket.limit_version, 1, now);
     let_through_.Increment();
+    let_through_at_ = steady::now();
+    is_letting_through_.Set(1);
     log::warning("request let through: rate-limit did not answer in time", {{"account_id", ticket.account.text()}});
     return quota_decision(true, true, book_.let_through(ticket.account, ticket.limit, now));
 }
@@ -100,17 +125,64 @@ quota_lane& quota_client::lane_of(account_id account)
     return **best;
 }
 
+// The one that failed is doubtful by now, so that another comes first; with none in good state nobody is asked.
+bool quota_client::ask_elsewhere(const std::shared_ptr<quota_ticket>& ticket)
+{
+    if (ticket->was_asked_again || is_stopped_)
+        return false;
+    auto& lane = lane_of(ticket->account);
+    if (lane.is_doubtful())
+        return false;
+    ticket->was_asked_again = true;
+    lane.ask(ticket);
+    return true;
+}
+
+quota_numbers quota_client::last_known(const plans::account_state& account)
+{
+    const auto now = host_.clock().now();
+    return book_.last_known(account.account, limit_of(account, now), now);
+}
+
 awaitable<void> quota_client::settle_debts()
 {
     while (!is_stopped_) {
         next_settlement_.expires_after(settlement_interval);
         co_await next_settlement_.async_wait(boost::asio::as_tuple(boost::asio::use_awaitable));
-        if (is_stopped_ || !book_.has_debts())
-            continue;
-        for (const auto& lane : lanes_)
-            if (!lane->is_doubtful() || lanes_.size() == 1)
-                lane->settle();
+        if (!is_stopped_ && book_.has_debts())
+            tell_debts();
+        show_state();
     }
+}
+
+void quota_client::tell_debts()
+{
+    std::map<quota_lane*, std::vector<quota_book::debtor>> by_lane;
+    for (const auto& debtor : book_.debtors(most_debtors)) {
+        auto& lane = lane_of(debtor.account);
+        if (!lane.is_doubtful() || lanes_.size() == 1)
+            by_lane[&lane].push_back(debtor);
+    }
+    for (auto& [lane, debtors] : by_lane)
+        lane->settle(std::move(debtors));
+}
+
+awaitable<void> quota_client::settle_up(std::chrono::milliseconds deadline)
+{
+    const auto end = steady::now() + deadline;
+    boost::asio::steady_timer pause(host_.loop());
+    const auto is_busy = [](const auto& lane) { return !lane->is_idle(); };
+    tell_debts();
+    while ((book_.has_debts() || std::any_of(lanes_.begin(), lanes_.end(), is_busy)) && steady::now() < end) {
+        pause.expires_after(between_looks);
+        co_await pause.async_wait(boost::asio::as_tuple(boost::asio::use_awaitable));
+    }
+}
+
+void quota_client::show_state()
+{
+    is_letting_through_.Set(steady::now() - let_through_at_ < shown_for ? 1 : 0);
+    owed_.Set(static_cast<double>(book_.owed()));
 }
 
 } // namespace tempinbox::gateway

@@ -24,8 +24,8 @@ struct quota_decision
 };
 
 // Asks rate-limit for one unit of an account's day. Accounts map to replicas by rendezvous hashing; a replica that just failed is
-// passed over. Without an answer within 250 ms the request is let through (metric, log) and counted when rate-limit answers
-// again; a 429 is never guessed.
+// passed over, and replicas may come and go. Without an answer within 250 ms the request is let through (metric, log) and counted
+// when rate-limit answers again; a 429 is never guessed.
 class quota_client
 {
 public:
@@ -37,21 +37,34 @@ public:
     // Spawns the settling of debts that no later request carries.
     void start();
     void stop();
+    // Tells what is owed, for that long at most; the end of the process forgets the rest.
+    awaitable<void> settle_up(std::chrono::milliseconds deadline);
+
+    // The replicas from now on. Those that stay keep their calls, those that go finish what they hold.
+    void set_replicas(std::vector<quota_replica> replicas);
 
     awaitable<quota_decision> take(const plans::account_state& account);
+    // The numbers of the account's day as last known; nothing is counted.
+    quota_numbers last_known(const plans::account_state& account);
 
 private:
     awaitable<quota_decision> wait_for(std::shared_ptr<quota_ticket> ticket);
     quota_lane& lane_of(account_id account);
+    bool ask_elsewhere(const std::shared_ptr<quota_ticket>& ticket);
     quota_decision let_through(const quota_ticket& ticket);
     awaitable<void> settle_debts();
+    void tell_debts();
+    void show_state();
 
     runtime::host& host_;
     quota_book book_;
-    std::vector<std::unique_ptr<quota_lane>> lanes_;
+    std::vector<std::shared_ptr<quota_lane>> lanes_;
     boost::asio::steady_timer next_settlement_;
     bool is_stopped_ = false;
+    std::chrono::steady_clock::time_point let_through_at_{};
     prometheus::Counter& let_through_;
+    prometheus::Gauge& is_letting_through_;
+    prometheus::Gauge& owed_;
 };
 
 // An account belongs to the replica with the highest score: the same on every gateway, whatever the order of its list.

@@ -69,11 +69,13 @@ struct quota_lane::call
     }
 };
 
-quota_lane::quota_lane(runtime::host& host, quota_replica replica, quota_book& book, std::chrono::milliseconds patience)
+quota_lane::quota_lane(runtime::host& host, quota_replica replica, quota_book& book, std::chrono::milliseconds patience,
+                       ask_elsewhere elsewhere)
     : host_(host),
       replica_(std::move(replica)),
       book_(book),
       patience_(patience),
+      ask_elsewhere_(std::move(elsewhere)),
       calls_(host.metrics().counter("tempinbox_gateway_quota_calls_total", "Calls to rate-limit")),
       failed_calls_(
           host.metrics().counter("tempinbox_gateway_quota_calls_failed_total", "Calls to rate-limit that failed or were late"))
@@ -87,9 +89,9 @@ void quota_lane::ask(std::shared_ptr<quota_ticket> ticket)
     start();
 }
 
-void quota_lane::settle()
+void quota_lane::settle(std::vector<quota_book::debtor> debtors)
 {
-    must_settle_ = true;
+    to_settle_ = std::move(debtors);
     start();
 }
 
@@ -98,25 +100,25 @@ void quota_lane::start()
     if (is_sending_ || late_calls_ >= most_late_calls)
         return;
     is_sending_ = true;
-    boost::asio::co_spawn(host_.loop(), send_what_gathers(), boost::asio::detached);
+    boost::asio::co_spawn(host_.loop(), send_what_gathers(shared_from_this()), boost::asio::detached);
 }
 
-awaitable<void> quota_lane::send_what_gathers()
+awaitable<void> quota_lane::send_what_gathers(std::shared_ptr<quota_lane> self)
 {
-    while (late_calls_ < most_late_calls) {
-        const auto sent = next_call();
+    while (self->late_calls_ < most_late_calls) {
+        const auto sent = self->next_call();
         if (sent->shares.empty())
             break;
-        calls_.Increment();
-        boost::asio::co_spawn(host_.loop(), run(sent), boost::asio::detached);
-        const bool is_in_time = co_await sent->done.wait_until(steady::now() + patience_);
+        self->calls_.Increment();
+        boost::asio::co_spawn(self->host_.loop(), run(self, sent), boost::asio::detached);
+        const bool is_in_time = co_await sent->done.wait_until(steady::now() + self->patience_);
         if (!is_in_time) {
             sent->is_late = true;
-            ++late_calls_;
-            doubt();
+            ++self->late_calls_;
+            self->doubt();
         }
     }
-    is_sending_ = false;
+    self->is_sending_ = false;
 }
 
 std::shared_ptr<quota_lane::call> quota_lane::next_call()
@@ -130,10 +132,10 @@ std::shared_ptr<quota_lane::call> quota_lane::next_call()
         ticket->is_sent = true;
         next->share_of(ticket->account, ticket->limit, ticket->limit_version).asked.push_back(std::move(ticket));
     }
-    if (must_settle_) {
-        for (const auto& debtor : book_.debtors(most_accounts_a_call - next->shares.size()))
-            next->share_of(debtor.account, debtor.limit, debtor.limit_version);
-        must_settle_ = false;
+    while (!to_settle_.empty() && next->shares.size() < most_accounts_a_call) {
+        const auto& debtor = to_settle_.back();
+        next->share_of(debtor.account, debtor.limit, debtor.limit_version);
+        to_settle_.pop_back();
     }
     const auto now = host_.clock().now();
     for (auto& part : next->shares)
@@ -141,67 +143,76 @@ std::shared_ptr<quota_lane::call> quota_lane::next_call()
     return next;
 }
 
-awaitable<void> quota_lane::run(std::shared_ptr<call> sent)
+awaitable<void> quota_lane::run(std::shared_ptr<quota_lane> self, std::shared_ptr<call> sent)
 {
     result<ratelimit::v1::TakeQuotaResponse> outcome = failure{errc::unavailable, "no answer"};
     try {
-        outcome = co_await replica_.take(sent->request());
+        outcome = co_await self->replica_.take(sent->request());
     } catch (const std::exception& problem) {
         outcome = failure{errc::unavailable, problem.what()};
     }
     if (outcome && outcome->results_size() == static_cast<int>(sent->shares.size())) {
-        take_answer(*sent, *outcome);
+        self->take_answer(*sent, *outcome);
     } else {
         const auto reason = outcome ? std::string("an answer with the wrong number of results") : outcome.error().message;
-        log::warning("rate-limit did not answer", {{"replica", replica_.name}, {"error", reason}});
-        take_failure(*sent);
+        log::warning("rate-limit did not answer", {{"replica", self->replica_.name}, {"error", reason}});
+        self->take_failure(*sent);
     }
     sent->done.set();
     if (sent->is_late) {
-        --late_calls_;
-        start();
+        --self->late_calls_;
+        self->start();
     }
 }
 
-// Grants go to the tickets in the order they came; each sees what was left after its own unit.
+// Grants go to the tickets in the order they came; each sees what was left after its own unit. What nobody could judge is let
+// through by whoever waits for it.
 void quota_lane::take_answer(call& answered, const ratelimit::v1::TakeQuotaResponse& response)
 {
-    const auto now = host_.clock().now();
     for (std::size_t i = 0; i < answered.shares.size(); ++i) {
         auto& part = answered.shares[i];
         const auto& answer = response.results(static_cast<int>(i));
-        const quota_numbers last(answer.limit(), answer.remaining(), answer.reset());
+        quota_numbers last(answer.limit(), answer.remaining(), answer.reset());
+        if (answer.reset() > 0)
+            last = book_.learn(part.account, last);
         std::int64_t left = answer.granted();
+        std::int64_t unjudged = answer.undecided();
         std::int64_t uncounted = 0;
         for (const auto& ticket : part.asked) {
             ticket->is_granted = left > 0;
             left -= ticket->is_granted ? 1 : 0;
-            ticket->numbers = quota_numbers(last.limit, last.remaining + std::max<std::int64_t>(left, 0), last.reset);
             uncounted += ticket->is_let_through && !ticket->is_granted ? 1 : 0;
+            const bool is_unjudged = !ticket->is_granted && unjudged > 0;
+            unjudged -= is_unjudged ? 1 : 0;
+            if (is_unjudged || answer.reset() == 0)
+                ticket->is_sent = false;
+            else
+                ticket->numbers = quota_numbers(last.limit, last.remaining + std::max<std::int64_t>(left, 0), last.reset);
             ticket->done.set();
         }
-        book_.learn(part.account, last);
         if (uncounted > 0)
-            book_.owe(part.account, part.limit, part.limit_version, uncounted, now);
+            book_.owe(part.account, part.limit, part.limit_version, uncounted, host_.clock().now());
     }
 }
 
-// What was let through meanwhile, and the debts that were to be told, are owed again. A call that timed out may have been
-// counted: then its units count twice, which only lowers what is left.
+// Another replica is asked, once; without one the requests are let through. What was let through meanwhile, and the debts that
+// were to be told, are owed again. A call that timed out may have been counted: then its units count twice, which only lowers
+// what is left.
 void quota_lane::take_failure(call& failed)
 {
     failed_calls_.Increment();
     doubt();
-    const auto now = host_.clock().now();
     for (auto& part : failed.shares) {
         std::int64_t owed = part.let_through;
         for (const auto& ticket : part.asked) {
             owed += ticket->is_let_through ? 1 : 0;
             ticket->is_sent = false;
+            if (!ticket->is_let_through && ask_elsewhere_(ticket))
+                continue;
             ticket->done.set();
         }
         if (owed > 0)
-            book_.owe(part.account, part.limit, part.limit_version, owed, now);
+            book_.owe(part.account, part.limit, part.limit_version, owed, host_.clock().now());
     }
 }
 

@@ -19,6 +19,11 @@ class Api:
         if key is not None:
             self._session.headers["X-API-Key"] = key
 
+    @property
+    def headers(self) -> dict[str, str]:
+        """What each request carries, for those who send one by other means."""
+        return {name: str(value) for name, value in self._session.headers.items()}
+
     def call(self, method: str, path: str, **more: Any) -> requests.Response:
         """Any request; `more` as for requests.request. The answer is held against docs/openapi.yaml."""
         answer = self._session.request(method, self.base + path, timeout=_SECONDS, **more)

@@ -59,9 +59,9 @@ TEST_CASE("a list holds what contains every condition, whatever the case", "[mai
         return sequences_of(world.list(query).value());
     };
 
-    CHECK(listed({std::nullopt, std::nullopt, "grüße AUS kÖln"}) == numbers{2});
-    CHECK(listed({"ANN@example", std::nullopt, std::nullopt}) == numbers{3, 2, 1});
-    CHECK(listed({"ann", "LIST@", "subject 3"}) == numbers{3});
+    CHECK(listed({std::nullopt, std::nullopt, "grüße AUS kÖln", false}) == numbers{2});
+    CHECK(listed({"ANN@example", std::nullopt, std::nullopt, false}) == numbers{3, 2, 1});
+    CHECK(listed({"ann", "LIST@", "subject 3", false}) == numbers{3});
     CHECK(listed({std::nullopt, "ann@mail.test", std::nullopt}) == numbers{3, 2, 1});
     CHECK(listed({"bob", std::nullopt, std::nullopt}).empty());
 }
@@ -72,7 +72,7 @@ TEST_CASE("a filtered page looks at two thousand rows and goes on from there", "
     const auto inbox = world.create(world.account);
     world.fill(inbox, 2'500);
     auto query = world.query(inbox.id);
-    query.filter = email_filter(std::nullopt, std::nullopt, "Subject 7");
+    query.filter.subject = "Subject 7";
     query.limit = 100;
     query.after = 6;
     world.scratch.execute("UPDATE mailbox.emails SET subject = 'other' WHERE sequence > 100");
@@ -93,7 +93,7 @@ TEST_CASE("a filtered list is paged without gaps and repeats", "[mailbox][email-
     const auto inbox = world.create(world.account);
     world.fill(inbox, 40);
     auto query = world.query(inbox.id);
-    query.filter = email_filter(std::nullopt, std::nullopt, "Subject 1");
+    query.filter.subject = "Subject 1";
     query.limit = 4;
 
     numbers all;
@@ -147,7 +147,7 @@ TEST_CASE("a cursor of another list, account or filter, and an altered one, are 
         return !outcome && outcome.error().code == errc::invalid_argument;
     };
     auto filtered = query, of_other = of_all;
-    filtered.filter = email_filter(std::nullopt, std::nullopt, "Subject");
+    filtered.filter.subject = "Subject";
     of_other.account = account_id::make();
     auto altered = cursor;
     altered[3] = altered[3] == 'A' ? 'B' : 'A';

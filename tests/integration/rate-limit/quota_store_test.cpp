@@ -1,178 +1,215 @@
+#include "rate-limit/quota_store.hpp"
+
 #include "common/testing/await.hpp"
 #include "common/testing/scratch_database.hpp"
-#include "rate-limit/quota_store.hpp"
+#include "unit/rate-limit/ledger_model.hpp"
 
 #include <catch2/catch.hpp>
 
-#include <set>
+#include <random>
 
 using namespace tempinbox;
 using namespace tempinbox::rate_limit;
+using namespace std::chrono_literals;
+using tempinbox::testing::ledger_model;
 
 namespace {
 
 const account_id alice = account_id::make();
-const account_id bob = account_id::make();
 
-day today()
+// Schema `quota` on a day that a test sets.
+class arranged_quota
 {
-    return day_of(system_clock_source{}.now());
-}
-
-ask ask_for(account_id account, std::int64_t units, std::int64_t limit, std::int64_t version = 1, std::int64_t let_through = 0)
-{
-    ask wanted;
-    wanted.account = account;
-    wanted.units = units;
-    wanted.limit = limit;
-    wanted.limit_version = version;
-    wanted.let_through = let_through;
-    return wanted;
-}
-
-// Once more where midnight came between.
-batch_outcome take(quota_store& store, const std::vector<ask>& asks)
-{
-    auto outcome = testing::await(store.take(today(), asks));
-    return outcome.day_differs ? testing::await(store.take(today(), asks)) : outcome;
-}
-
-awaitable<void> take_some(quota_store& store, std::vector<ask> asks, std::int64_t& granted, std::set<std::int64_t>& remaining,
-                          int& done)
-{
-    const auto outcome = co_await store.take(today(), std::move(asks));
-    for (const auto& made : outcome.decisions) {
-        granted += made.granted;
-        if (made.granted > 0)
-            remaining.insert(made.remaining);
+public:
+    explicit arranged_quota(std::chrono::milliseconds lease_time = 30s)
+        : scratch({"quota"}),
+          store(scratch.db(), "127.0.0.1:1", lease_time)
+    {
+        set_today(day_of(*parse_iso8601("2026-11-21T12:00:00Z")));
     }
-    ++done;
+
+    void set_today(day date)
+    {
+        today = date;
+        scratch.execute("CREATE OR REPLACE FUNCTION quota.today() RETURNS date LANGUAGE sql VOLATILE AS $$ SELECT date '" +
+                        date_text(date) + "' $$");
+    }
+
+    block_answer settle(lease& units, settlement action)
+    {
+        const auto told = units.report(action);
+        std::vector<block_request> requests{told};
+        const auto answers = testing::await(store.settle(std::move(requests)));
+        REQUIRE(answers.size() == 1);
+        units.learn(told, answers.front());
+        return answers.front();
+    }
+
+    lease make_lease(std::int64_t limit, account_id account = alice)
+    {
+        return lease(account, today, uuid::make_v7(), known_limit(limit, 1));
+    }
+
+    std::int64_t number(const std::string& sql) { return scratch.execute(sql)[0][0].as<std::int64_t>(); }
+
+    testing::scratch_database scratch;
+    quota_store store;
+    day today{};
+};
+
+bool is_same(const block_answer& a, const block_answer& b)
+{
+    return a.outcome == b.outcome && a.granted == b.granted && a.used == b.used && a.elsewhere == b.elsewhere &&
+           a.limit == b.limit && a.holders == b.holders;
 }
 
 } // namespace
 
-TEST_CASE("request number limit passes and the next does not", "[rate-limit][postgres]")
+TEST_CASE("a block is granted, spent, and the day never passes its limit", "[rate-limit][postgres]")
 {
-    testing::scratch_database scratch({"quota"});
-    quota_store store(scratch.db());
-    take(store, {ask_for(alice, 2'999, 3'000)});
+    arranged_quota quota;
+    auto units = quota.make_lease(3'000);
+    std::int64_t spent = 0;
 
-    const auto last = take(store, {ask_for(alice, 1, 3'000)});
-    const auto over = take(store, {ask_for(alice, 1, 3'000)});
-
-    CHECK(last.decisions[0].granted == 1);
-    CHECK(last.decisions[0].remaining == 0);
-    CHECK(over.decisions[0].granted == 0);
-    CHECK(over.decisions[0].used == 3'000);
-    CHECK(over.limits[0] == 3'000);
-}
-
-TEST_CASE("asks of one account in a batch are decided in their order", "[rate-limit][postgres]")
-{
-    testing::scratch_database scratch({"quota"});
-    quota_store store(scratch.db());
-
-    const auto outcome =
-        take(store, {ask_for(bob, 1, 5), ask_for(alice, 1, 2), ask_for(alice, 1, 2), ask_for(bob, 2, 5), ask_for(alice, 1, 2)});
-
-    REQUIRE(outcome.decisions.size() == 5);
-    CHECK(outcome.decisions[0].remaining == 4);
-    CHECK(outcome.decisions[1].granted == 1);
-    CHECK(outcome.decisions[2].granted == 1);
-    CHECK(outcome.decisions[2].remaining == 0);
-    CHECK(outcome.decisions[3].remaining == 2);
-    CHECK(outcome.decisions[4].granted == 0);
-}
-
-TEST_CASE("concurrent batches grant the limit exactly, each unit once", "[rate-limit][postgres]")
-{
-    testing::scratch_database scratch({"quota"});
-    quota_store store(scratch.db());
-    std::vector<account_id> accounts;
-    for (int i = 0; i < 5; ++i)
-        accounts.push_back(account_id::make());
-    constexpr std::int64_t limit = 30;
-    std::int64_t granted = 0;
-    std::set<std::int64_t> remaining;
-    int done = 0;
-
-    // Each batch names the accounts in another order.
-    for (int batch = 0; batch < 100; ++batch) {
-        std::vector<ask> asks;
-        for (std::size_t i = 0; i < accounts.size(); ++i)
-            asks.push_back(ask_for(accounts[(i + static_cast<std::size_t>(batch)) % accounts.size()], 1, limit));
-        boost::asio::co_spawn(testing::test_host().loop(), take_some(store, std::move(asks), granted, remaining, done),
-                              boost::asio::detached);
+    for (bool is_granted = true; is_granted;) {
+        quota.settle(units, settlement::grow);
+        const auto got = units.spend(3'000);
+        spent += got;
+        is_granted = got > 0;
     }
-    REQUIRE(testing::eventually([&] { return done == 100; }));
+    quota.settle(units, settlement::close);
 
-    CHECK(granted == 5 * limit);
-    CHECK(remaining.size() == limit);
-    const auto rows = scratch.execute("SELECT DISTINCT used FROM quota.days");
-    REQUIRE(rows.size() == 1);
-    CHECK(rows[0][0].as<std::int64_t>() == limit);
+    CHECK(spent == 3'000);
+    CHECK(quota.number("SELECT used FROM quota.days") == 3'000);
+    CHECK(quota.number("SELECT outstanding FROM quota.days") == 0);
+    CHECK(quota.number("SELECT count(*) FROM quota.blocks") == 0);
 }
 
-TEST_CASE("what was let through is counted, also past the limit", "[rate-limit][postgres]")
+TEST_CASE("the SQL does what its model does", "[rate-limit][postgres]")
 {
-    testing::scratch_database scratch({"quota"});
-    quota_store store(scratch.db());
+    arranged_quota quota;
+    ledger_model model(quota.today);
+    std::mt19937 random(4711);
+    const auto roll = [&random](int sides) { return std::uniform_int_distribution<int>(0, sides - 1)(random); };
+    const std::vector<account_id> accounts{account_id::make(), account_id::make()};
+    std::vector<lease> leases;
+    std::int64_t version = 1, limit = 500;
+    for (int i = 0; i < 6; ++i)
+        leases.emplace_back(accounts[static_cast<std::size_t>(i % 2)], quota.today, uuid::make_v7(), known_limit(limit, 1));
 
-    const auto first = take(store, {ask_for(alice, 1, 10, 1, 4)});
-    const auto second = take(store, {ask_for(alice, 1, 10, 1, 20)});
-
-    CHECK(first.decisions[0].remaining == 5);
-    CHECK(second.decisions[0].granted == 0);
-    CHECK(second.decisions[0].remaining == 0);
-    CHECK(second.decisions[0].used == 25);
+    for (int step = 0; step < 1'500; ++step) {
+        auto& units = leases[static_cast<std::size_t>(roll(6))];
+        units.spend(roll(8));
+        if (roll(50) == 0)
+            units.owe(roll(5));
+        if (roll(40) == 0) {
+            limit = roll(5) == 0 ? 0 : roll(1'000) + 1;
+            units.hear(known_limit(limit, ++version));
+        }
+        const auto action = roll(10) == 0 ? settlement::close : roll(4) == 0 ? settlement::report : settlement::grow;
+        const auto told = units.report(action);
+        const auto expected = model.settle(told, "127.0.0.1:1");
+        const auto answer = quota.settle(units, action);
+        CAPTURE(step);
+        REQUIRE(is_same(answer, expected));
+        if (action == settlement::close)
+            units = lease(units.account(), quota.today, uuid::make_v7(), units.heard());
+        if (roll(100) == 0) {
+            quota.scratch.execute("UPDATE quota.blocks SET lease_until = now() - interval '1 s' WHERE lease_until IS NOT NULL");
+            testing::await(quota.store.write_off());
+            model.write_off_all();
+        }
+        if (roll(300) == 0)
+            quota.set_today(model.today = quota.today + std::chrono::days(roll(2)));
+    }
+    for (const auto& [at, row] : model.days)
+        CHECK(quota.number("SELECT used FROM quota.days WHERE account_id = '" + at.first.text() + "' AND day = '" +
+                           date_text(at.second) + "'") == row.used);
 }
 
-TEST_CASE("the limit of the highest version holds, whichever came last", "[rate-limit][postgres]")
+TEST_CASE("many accounts are settled in one statement, in their order", "[rate-limit][postgres]")
 {
-    testing::scratch_database scratch({"quota"});
-    quota_store store(scratch.db());
-    take(store, {ask_for(alice, 8, 10, 5)});
+    arranged_quota quota;
+    std::vector<account_id> accounts;
+    for (int i = 0; i < 200; ++i)
+        accounts.push_back(account_id::make());
+    std::sort(accounts.begin(), accounts.end());
+    std::vector<block_request> requests;
+    for (std::size_t i = 0; i < accounts.size(); ++i)
+        requests.push_back(quota.make_lease(static_cast<std::int64_t>(50 * (i + 1)), accounts[i]).report(settlement::grow));
 
-    const auto raised = take(store, {ask_for(alice, 1, 100, 6)});
-    const auto late = take(store, {ask_for(alice, 1, 10, 5)});
-    const auto lowered = take(store, {ask_for(alice, 1, 4, 7)});
+    const auto answers = testing::await(quota.store.settle(std::move(requests)));
 
-    CHECK(raised.decisions[0].remaining == 91);
-    CHECK(late.decisions[0].granted == 1);
-    CHECK(late.limits[0] == 100);
-    CHECK(lowered.decisions[0].granted == 0);
-    CHECK(lowered.decisions[0].remaining == 0);
-    CHECK(lowered.limits[0] == 4);
+    REQUIRE(answers.size() == 200);
+    CHECK(answers.front().granted == 1);
+    CHECK(answers.back().granted == 200);
+    CHECK(answers.back().limit.units == 10'000);
 }
 
-TEST_CASE("a day's use does not count for the next day, and no unit is counted for another day than PostgreSQL's",
-          "[rate-limit][postgres]")
+TEST_CASE("a lost block counts as used once its lease has ended, and not before", "[rate-limit][postgres]")
 {
-    testing::scratch_database scratch({"quota"});
-    quota_store store(scratch.db());
-    scratch.execute("INSERT INTO quota.days (account_id, day, used, daily_limit, limit_version) "
-                    "SELECT '" +
-                    alice.text() + "', (now() AT TIME ZONE 'UTC')::date - 1, 10, 10, 1");
+    arranged_quota quota;
+    auto lost = quota.make_lease(3'000);
+    quota.settle(lost, settlement::grow);
+    lost.spend(10);
 
-    const auto fresh = take(store, {ask_for(alice, 1, 10)});
-    const auto yesterday = testing::await(store.take(today() - std::chrono::days(2), {ask_for(bob, 1, 10)}));
+    const auto early = testing::await(quota.store.write_off());
+    quota.scratch.execute("UPDATE quota.blocks SET lease_until = now() - interval '1 s'");
+    const auto late = testing::await(quota.store.write_off());
+    const auto again = testing::await(quota.store.write_off());
 
-    CHECK(fresh.decisions[0].granted == 1);
-    CHECK(fresh.decisions[0].remaining == 9);
-    CHECK(yesterday.day_differs);
-    CHECK(yesterday.decisions.empty());
-    CHECK(scratch.execute("SELECT 1 FROM quota.days WHERE account_id = '" + bob.text() + "'").empty());
+    CHECK(early.blocks == 0);
+    CHECK(late.blocks == 1);
+    CHECK(late.units == 60);
+    CHECK(again.blocks == 0);
+    CHECK(quota.number("SELECT used FROM quota.days") == 60);
+    CHECK(quota.number("SELECT outstanding FROM quota.days") == 0);
 }
 
-TEST_CASE("old days are forgotten", "[rate-limit][postgres]")
+TEST_CASE("units are granted on PostgreSQL's day only, and reported on any", "[rate-limit][postgres]")
 {
-    testing::scratch_database scratch({"quota"});
-    quota_store store(scratch.db());
-    scratch.execute("INSERT INTO quota.days (account_id, day, used, daily_limit, limit_version) "
-                    "SELECT '" +
-                    alice.text() + "', (now() AT TIME ZONE 'UTC')::date - n, 1, 10, 1 FROM generate_series(1, 40) n");
+    arranged_quota quota;
+    auto units = quota.make_lease(100);
+    quota.settle(units, settlement::grow);
+    units.spend(1);
 
-    CHECK(testing::await(store.forget_before(today() - std::chrono::days(35))) == 5);
-    CHECK(testing::await(store.forget_before(today() - std::chrono::days(35))) == 0);
-    CHECK(scratch.execute("SELECT count(*) FROM quota.days")[0][0].as<int>() == 35);
+    quota.set_today(quota.today + std::chrono::days(1));
+    const auto late = quota.settle(units, settlement::grow);
+    quota.settle(units, settlement::close);
+    lease early(alice, quota.today + std::chrono::days(1), uuid::make_v7(), known_limit(100, 1));
+    const auto ahead = quota.settle(early, settlement::grow);
+
+    CHECK(late.outcome == block_outcome::other_day);
+    CHECK(late.used == 1);
+    CHECK(ahead.outcome == block_outcome::other_day);
+    CHECK(quota.number("SELECT count(*) FROM quota.days") == 1);
+    CHECK(quota.number("SELECT used FROM quota.days") == 1);
+}
+
+TEST_CASE("old days and blocks are forgotten", "[rate-limit][postgres]")
+{
+    arranged_quota quota;
+    quota.scratch.execute("INSERT INTO quota.days (account_id, day, used, daily_limit, limit_version) SELECT '" + alice.text() +
+                          "', quota.today() - n, 1, 10, 1 FROM generate_series(1, 40) n");
+    quota.scratch.execute("INSERT INTO quota.blocks (account_id, day, block_id, holder, granted, spent, let_through) SELECT '" +
+                          alice.text() + "', quota.today() - n, gen_random_uuid(), '', 0, 0, 0 FROM generate_series(0, 5) n");
+    const auto oldest = quota.today - std::chrono::days(35);
+
+    CHECK(testing::await(quota.store.forget_before(oldest, quota.today)) == 5 + 4);
+    CHECK(testing::await(quota.store.forget_before(oldest, quota.today)) == 0);
+    CHECK(quota.number("SELECT count(*) FROM quota.days") == 35);
+}
+
+TEST_CASE("the days of an account are listed oldest first", "[rate-limit][postgres]")
+{
+    arranged_quota quota;
+    quota.scratch.execute("INSERT INTO quota.days (account_id, day, used, daily_limit, limit_version) SELECT '" + alice.text() +
+                          "', quota.today() - n, n, 10, 1 FROM generate_series(0, 4) n");
+
+    const auto uses = testing::await(quota.store.list_days(alice, quota.today - std::chrono::days(2)));
+
+    REQUIRE(uses.size() == 3);
+    CHECK(uses[0].on_day == quota.today - std::chrono::days(2));
+    CHECK(uses[0].requests == 2);
+    CHECK(uses[2].on_day == quota.today);
 }

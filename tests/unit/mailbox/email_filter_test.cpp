@@ -2,62 +2,96 @@
 
 #include <catch2/catch.hpp>
 
-using namespace tempinbox;
 using namespace tempinbox::mailbox;
 
 namespace {
 
-email_summary some_email()
+filtered_email some_email(bool has_code = true)
 {
-    email_summary email;
-    email.from = "Anna.Straße@example.org";
-    email.from_name = "ΟΔΥΣΣΕΥΣ";
-    email.rcpt_to = {"Sign-Up+Tag@mail.test"};
-    email.subject = "Ihr Cafe\u0301-Code";
-    return email;
+    return filtered_email("Robot@Sender.Example", "Zoë the Robot", {"box+Shop@mail.test", "box@mail.test"},
+                          {"List@lists.example", "box@mail.test"}, "Größe: your CODE", has_code);
 }
 
-bool matches(std::optional<std::string> from, std::optional<std::string> to, std::optional<std::string> subject)
+email_filter filter(std::optional<std::string> from, std::optional<std::string> to = {}, std::optional<std::string> subject = {},
+                    bool has_code = false)
 {
-    return email_filter(std::move(from), std::move(to), std::move(subject)).matches(some_email(), {"All@List.example"});
+    email_filter wanted;
+    wanted.from = std::move(from);
+    wanted.to = std::move(to);
+    wanted.subject = std::move(subject);
+    wanted.has_code = has_code;
+    return wanted;
 }
 
-constexpr auto none = std::nullopt;
+std::optional<filter_field> first_failing(const email_filter& wanted, const filtered_email& email = some_email())
+{
+    return compiled_filter(wanted).first_failing(email);
+}
 
 } // namespace
 
-TEST_CASE("the sender is matched by address or name, folded as Unicode says", "[mailbox][filter]")
+TEST_CASE("a filter without conditions takes every email", "[mailbox][filter]")
 {
-    CHECK(matches("STRASSE@", none, none));
-    CHECK(matches("οδυσσευσ", none, none));
-    CHECK_FALSE(matches("strase", none, none));
+    CHECK(compiled_filter(email_filter()).is_empty());
+    CHECK(compiled_filter(email_filter()).matches(some_email()));
+    CHECK_FALSE(compiled_filter(filter("x")).is_empty());
 }
 
-TEST_CASE("a recipient is matched as given or in the To header", "[mailbox][filter]")
+TEST_CASE("from is found in the address and in the display name, whatever the case", "[mailbox][filter]")
 {
-    CHECK(matches(none, "sign-up+TAG", none));
-    CHECK(matches(none, "all@list", none));
-    CHECK_FALSE(matches(none, "someone", none));
+    for (const auto* text : {"robot@sender.example", "ROBOT@", "sender", "zoë", "ZOË THE", "zoe\xcc\x88 the robot", ""})
+        CHECK_FALSE(first_failing(filter(text)));
+    CHECK(first_failing(filter("zoe the")) == filter_field::from);
+    CHECK(first_failing(filter("robot@sender.example zoë")) == filter_field::from);
 }
 
-TEST_CASE("composed and decomposed letters are the same subject", "[mailbox][filter]")
+TEST_CASE("to is found in recipients as given and in addresses of To", "[mailbox][filter]")
 {
-    CHECK(matches(none, none, "caf\u00e9-code"));
-    CHECK(matches(none, none, "IHR"));
+    for (const auto* text : {"+shop@", "box@mail.test", "LISTS.example"})
+        CHECK_FALSE(first_failing(filter({}, text)));
+    CHECK(first_failing(filter({}, "other@mail.test")) == filter_field::to);
+    CHECK(first_failing(filter({}, "box@mail.test, ")) == filter_field::to);
 }
 
-TEST_CASE("all conditions must hold, and none is everything", "[mailbox][filter]")
+TEST_CASE("subject is compared after full Unicode case folding", "[mailbox][filter]")
 {
-    CHECK(matches("anna", "sign", "code"));
-    CHECK_FALSE(matches("anna", "sign", "invoice"));
-    CHECK(matches(none, none, none));
-    CHECK(email_filter().is_empty());
+    for (const auto* text : {"GRÖSSE", "größe", "gro\xcc\x88\xc3\x9f", "Your code"})
+        CHECK_FALSE(first_failing(filter({}, {}, text)));
+    CHECK(first_failing(filter({}, {}, "grosse")) == filter_field::subject);
+}
+
+TEST_CASE("hasCode asks for a code that was found", "[mailbox][filter]")
+{
+    CHECK_FALSE(first_failing(filter({}, {}, {}, true)));
+    CHECK(first_failing(filter({}, {}, {}, true), some_email(false)) == filter_field::has_code);
+    CHECK_FALSE(first_failing(filter({}), some_email(false)));
+}
+
+TEST_CASE("every condition must hold, and the first that fails is named", "[mailbox][filter]")
+{
+    CHECK_FALSE(first_failing(filter("zoë", "box", "code", true)));
+    CHECK(first_failing(filter("a!", "b", "c", true), some_email(false)) == filter_field::from);
+    CHECK(first_failing(filter("zoë", "b!", "c!", true), some_email(false)) == filter_field::to);
+    CHECK(first_failing(filter("zoë", "box", "c!", true), some_email(false)) == filter_field::subject);
+    CHECK(first_failing(filter("zoë", "box", "code", true), some_email(false)) == filter_field::has_code);
+}
+
+TEST_CASE("what an email has in a field reads as a person would see it", "[mailbox][filter]")
+{
+    const auto email = some_email(false);
+
+    CHECK(email.text(filter_field::from) == "Zoë the Robot <Robot@Sender.Example>");
+    CHECK(filtered_email("a@b.example", "", {}, {}, "", false).text(filter_field::from) == "a@b.example");
+    CHECK(email.text(filter_field::to) == "box+Shop@mail.test, box@mail.test, List@lists.example");
+    CHECK(email.text(filter_field::subject) == "Größe: your CODE");
+    CHECK(email.text(filter_field::has_code) == "false");
+    CHECK(to_string(filter_field::has_code) == "hasCode");
 }
 
 TEST_CASE("no two filters have one text, and spelling is no difference", "[mailbox][filter]")
 {
-    CHECK(email_filter("a", none, none).text() != email_filter(none, "a", none).text());
-    CHECK(email_filter("a to 1:b", none, none).text() != email_filter("a", "b", none).text());
-    CHECK(email_filter("A", none, none).text() == email_filter("a", none, none).text());
+    CHECK(filter("a").text() != filter({}, "a").text());
+    CHECK(filter("a to 1:b").text() != filter("a", "b").text());
+    CHECK(filter("A").text() == filter("a").text());
     CHECK(email_filter().text().empty());
 }

@@ -72,6 +72,8 @@ public:
     }
 
     void close() { socket_.close(); }
+    // Half of the connection: answers still come.
+    void end_sending() { socket_.shutdown(boost::asio::socket_base::shutdown_send); }
     void reset()
     {
         socket_.set_option(boost::asio::socket_base::linger(true, 0));

@@ -87,6 +87,7 @@ private:
         pipeline_sources all;
         all.find_key = [this](std::string digest) { return find_key(std::move(digest)); };
         all.take_quota = [this](const plans::account_state&) { return take_quota(); };
+        all.last_known_quota = [](const plans::account_state&) { return quota_numbers(10'000, 1'234, midnight); };
         all.note_use = [this](const accounts::key_owner&, time_point) { ++uses_noted; };
         return all;
     }
@@ -410,4 +411,23 @@ TEST_CASE("two keys are none", "[gateway][pipeline]")
     received.headers.emplace_back("x-api-key", good_key);
 
     CHECK(arranged.send(received).status == 401);
+}
+
+TEST_CASE("past the plan's burst a key gets its own 429, which is not counted against the day", "[gateway]")
+{
+    arranged_pipeline p;
+    p.owner.account.limits.burst_per_second = 2;
+    for (int i = 0; i < 2; ++i)
+        CHECK(p.send(make_request("POST", "/v1/things")).status == 200);
+
+    const auto refused = p.send(make_request("GET", "/v1/nothing"));
+    p.clock.advance(std::chrono::seconds(1));
+    const auto later = p.send(make_request("POST", "/v1/things"));
+
+    CHECK(refused.status == 429);
+    CHECK(number(refused, "Retry-After") == 1);
+    CHECK(number(refused, "X-RateLimit-Remaining") == 1'234);
+    CHECK(refused.body.find("in one second") != std::string::npos);
+    CHECK(later.status == 200);
+    CHECK(p.quota_taken == 3);
 }

@@ -37,6 +37,7 @@ public:
     }
 
     bool is_broken = false;
+    bool is_undecided = false;
     std::map<std::string, std::int64_t> used;
     std::vector<TakeQuotaRequest> calls;
 
@@ -61,6 +62,10 @@ private:
     {
         auto& count = used[item.account_id()];
         count += item.let_through();
+        if (is_undecided) {
+            outcome.set_undecided(item.units());
+            return;
+        }
         const auto granted = std::clamp<std::int64_t>(item.limit() - count, 0, item.units());
         count += granted;
         outcome.set_granted(granted);
@@ -249,6 +254,20 @@ TEST_CASE("a debt is told without any further request", "[gateway][quota]")
     CHECK(testing::eventually([&] { return service.used[account.account.text()] == 1; }));
 }
 
+TEST_CASE("at the end what is owed is told", "[gateway][quota]")
+{
+    fake_rate_limit service;
+    running_client client(service);
+    const auto account = account_with(100);
+    service.is_broken = true;
+    testing::await(client->take(account));
+    service.is_broken = false;
+
+    testing::await(client->settle_up(5s));
+
+    CHECK(service.used[account.account.text()] == 1);
+}
+
 TEST_CASE("a request that gathered for longer than the patience is let through and owed", "[gateway][quota]")
 {
     fake_rate_limit service;
@@ -268,7 +287,7 @@ TEST_CASE("a request that gathered for longer than the patience is let through a
     CHECK(service.used[account.account.text()] == 22);
 }
 
-TEST_CASE("another replica takes over from one that failed", "[gateway][quota]")
+TEST_CASE("another replica is asked at once when one fails, and takes over", "[gateway][quota]")
 {
     fake_rate_limit first, second;
     std::vector<quota_replica> replicas;
@@ -284,9 +303,58 @@ TEST_CASE("another replica takes over from one that failed", "[gateway][quota]")
     const auto failed = testing::await(client->take(account));
     const auto taken_over = testing::await(client->take(account));
 
-    CHECK(failed.was_let_through);
+    CHECK_FALSE(failed.was_let_through);
     CHECK_FALSE(taken_over.was_let_through);
     CHECK(other.used[account.account.text()] == 2);
+}
+
+TEST_CASE("replicas that come are asked and those that go are not", "[gateway][quota]")
+{
+    fake_rate_limit first, second;
+    running_client client(first);
+    const auto account = account_with(100);
+    testing::await(client->take(account));
+
+    client->set_replicas(only(second.replica("127.0.0.1:2")));
+    testing::await(client->take(account));
+
+    CHECK(first.used[account.account.text()] == 1);
+    CHECK(second.used[account.account.text()] == 1);
+}
+
+TEST_CASE("what rate-limit cannot judge is let through at once and owed", "[gateway][quota]")
+{
+    fake_rate_limit service;
+    running_client client(service);
+    const auto account = account_with(100);
+    service.is_undecided = true;
+
+    const auto unjudged = testing::await(client->take(account));
+    service.is_undecided = false;
+    const auto judged = testing::await(client->take(account));
+
+    CHECK(unjudged.was_let_through);
+    CHECK(unjudged.numbers.remaining == 100);
+    CHECK_FALSE(judged.was_let_through);
+    CHECK(judged.numbers.remaining == 98);
+}
+
+TEST_CASE("what remains never rises within a day and a limit", "[gateway][quota]")
+{
+    fake_rate_limit service;
+    running_client client(service);
+    auto account = account_with(100);
+    service.used[account.account.text()] = 50;
+    const auto before = testing::await(client->take(account));
+
+    service.used[account.account.text()] = 0;
+    const auto after = testing::await(client->take(account));
+    account.limits.requests_per_day = 200;
+    const auto upgraded = testing::await(client->take(account));
+
+    CHECK(before.numbers.remaining == 49);
+    CHECK(after.numbers.remaining == 49);
+    CHECK(upgraded.numbers.remaining == 198);
 }
 
 TEST_CASE("accounts spread over replicas, and few move when one is added", "[gateway][quota]")

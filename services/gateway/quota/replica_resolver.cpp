@@ -1,0 +1,80 @@
+#include "gateway/quota/replica_resolver.hpp"
+
+#include "common/http/resolve.hpp"
+#include "common/log/log.hpp"
+
+#include <algorithm>
+
+namespace tempinbox::gateway {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto interval = 3s;
+constexpr auto patience = 2s;
+
+bool is_address(const std::string& host)
+{
+    boost::system::error_code error;
+    boost::asio::ip::make_address(host, error);
+    return !error;
+}
+
+} // namespace
+
+replica_resolver::replica_resolver(runtime::host& host, std::vector<host_port> configured, change on_change, http::resolver ask)
+    : host_(host),
+      configured_(std::move(configured)),
+      on_change_(std::move(on_change)),
+      ask_(std::move(ask)),
+      told_(configured_),
+      task_(host, "replicas not resolved", [this] { return step(); })
+{}
+
+bool replica_resolver::has_names() const
+{
+    return std::any_of(configured_.begin(), configured_.end(), [](const auto& each) { return !is_address(each.host); });
+}
+
+void replica_resolver::start()
+{
+    if (has_names())
+        task_.start();
+}
+
+awaitable<std::chrono::microseconds> replica_resolver::step()
+{
+    co_await look();
+    co_return interval;
+}
+
+awaitable<void> replica_resolver::look()
+{
+    std::vector<host_port> replicas;
+    for (const auto& each : configured_) {
+        if (is_address(each.host)) {
+            replicas.push_back(each);
+            continue;
+        }
+        const auto outcome = co_await http::resolve(host_, ask_, each.host, std::chrono::steady_clock::now() + patience);
+        auto& last = found_[each.text()];
+        if (!outcome.addresses.empty()) {
+            last.clear();
+            for (const auto& address : outcome.addresses)
+                last.emplace_back(address.to_string(), each.port);
+        } else if (last.empty()) {
+            last.push_back(each); // whoever calls it may have more luck
+        }
+        replicas.insert(replicas.end(), last.begin(), last.end());
+    }
+    const auto by_text = [](const host_port& a, const host_port& b) { return a.text() < b.text(); };
+    std::sort(replicas.begin(), replicas.end(), by_text);
+    replicas.erase(std::unique(replicas.begin(), replicas.end()), replicas.end());
+    if (replicas == told_)
+        co_return;
+    told_ = replicas;
+    log::info("replicas of rate-limit changed", {{"replicas", replicas.size()}});
+    on_change_(replicas);
+}
+
+} // namespace tempinbox::gateway

@@ -1,0 +1,46 @@
+#pragma once
+
+#include "common/core/awaitable.hpp"
+#include "common/core/network.hpp"
+#include "common/http/client.hpp"
+#include "common/runtime/host.hpp"
+#include "common/runtime/repeated_task.hpp"
+
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace tempinbox::gateway {
+
+// The replicas behind a list of host:port: addresses stand for themselves, names for everything they resolve to, looked up every
+// three seconds. A name that does not resolve keeps what it last had. Tells when the list changed.
+class replica_resolver
+{
+public:
+    using change = std::function<void(const std::vector<host_port>&)>;
+
+    // `ask` empty: the system's resolver.
+    replica_resolver(runtime::host& host, std::vector<host_port> configured, change on_change, http::resolver ask = {});
+    replica_resolver(const replica_resolver&) = delete;
+
+    void start();
+    awaitable<void> stop() { return task_.stop(); }
+
+    // One look at every name.
+    awaitable<void> look();
+
+private:
+    awaitable<std::chrono::microseconds> step();
+    bool has_names() const;
+
+    runtime::host& host_;
+    std::vector<host_port> configured_;
+    change on_change_;
+    http::resolver ask_;
+    std::map<std::string, std::vector<host_port>> found_; // of each name and port, as last resolved
+    std::vector<host_port> told_;
+    runtime::repeated_task task_;
+};
+
+} // namespace tempinbox::gateway

@@ -1,0 +1,88 @@
+#pragma once
+
+#include "common/core/awaitable.hpp"
+#include "gateway/waiting/waiter.hpp"
+
+#include <boost/asio/any_io_executor.hpp>
+
+#include <chrono>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <unordered_set>
+#include <vector>
+
+namespace tempinbox::gateway {
+
+// How those who wait look for mail.
+struct wait_sources
+{
+    template <class Response>
+    using answer = awaitable<result<Response>>;
+
+    std::function<answer<inbox::v1::FindFirstEmailsResponse>(inbox::v1::FindFirstEmailsRequest)> find_first;
+    std::function<answer<inbox::v1::GetEmailResponse>(inbox::v1::GetEmailRequest)> find_email;
+    std::function<answer<inbox::v1::GetLastSequencesResponse>(inbox::v1::GetLastSequencesRequest)> last_sequences;
+};
+
+// All who wait on one inbox, and their looks: one under way, for all of them, and at most one more to follow. What was asked for
+// before a look began is decided by that look or a later one. A look that fails ends only those who were never looked for; the
+// others wait for the next.
+class inbox_watch : public std::enable_shared_from_this<inbox_watch>
+{
+public:
+    using clock = std::chrono::steady_clock;
+
+    inbox_watch(boost::asio::any_io_executor executor, const wait_sources& sources, account_id account, inbox_id inbox);
+    inbox_watch(const inbox_watch&) = delete;
+
+    account_id account() const { return account_; }
+    inbox_id inbox() const { return inbox_; }
+
+    void add(const std::shared_ptr<waiter>& fresh);
+    void remove(const std::shared_ptr<waiter>& gone);
+    bool is_empty() const { return waiters_.empty(); }
+
+    // Sees to it that a look begins from now on.
+    void look();
+    // An email was stored; a look only where it is news.
+    void note_email(std::int64_t sequence);
+    // Where the inbox stands; -1: it is no more.
+    void note_position(std::int64_t last_sequence);
+    // The inbox is no more.
+    void end();
+    // Everybody is answered at once; who was not looked for yet, after that look.
+    void interrupt();
+
+    // The last time that it was known where the inbox stands.
+    bool is_due(clock::time_point before) const { return !is_looking_ && known_at_ < before; }
+    bool needs_look() const { return has_failed_; }
+
+private:
+    struct group;
+    using groups = std::vector<group>;
+
+    static awaitable<void> run(std::shared_ptr<inbox_watch> self);
+    awaitable<void> look_once();
+    awaitable<bool> look_for(groups& part);
+    awaitable<void> hand_out(group& found, const inbox::v1::EmailSearchResult& result);
+    groups gather() const;
+    void fail(const failure& reason);
+    void settle(group& judged, const inbox::v1::EmailSearchResult& result, std::int64_t last_sequence);
+    void finish(waiter& one, wait_end end, std::shared_ptr<const inbox::v1::Email> email = nullptr);
+
+    boost::asio::any_io_executor executor_;
+    const wait_sources& sources_;
+    account_id account_;
+    inbox_id inbox_;
+    std::unordered_set<std::shared_ptr<waiter>> waiters_;
+    std::map<std::string, std::shared_ptr<const inbox::v1::Email>> emails_; // found by the look under way
+    std::int64_t last_sequence_ = 0;
+    clock::time_point known_at_ = clock::now();
+    bool is_looking_ = false;
+    bool wants_look_ = false;
+    bool has_failed_ = false;
+};
+
+} // namespace tempinbox::gateway

@@ -1,0 +1,64 @@
+#pragma once
+
+#include "common/core/awaitable.hpp"
+#include "common/http/message.hpp"
+#include "common/kafka/message.hpp"
+#include "common/runtime/host.hpp"
+#include "common/runtime/repeated_task.hpp"
+#include "gateway/waiting/inbox_watch.hpp"
+
+#include <chrono>
+#include <cstddef>
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+namespace tempinbox::gateway {
+
+// Every request of this process that waits for mail, by inbox. Woken by the events of the topics; once a second all inboxes are
+// looked at besides, hundreds in one call, so that lost events cost a second and nothing else. Bounded; runs on the loop.
+class waiting_room
+{
+public:
+    waiting_room(runtime::host& host, wait_sources sources, std::size_t most_waiters);
+    waiting_room(const waiting_room&) = delete;
+
+    // Spawns the looks of each second.
+    void start();
+    awaitable<void> stop();
+
+    // Ends with the email, with the time, or with the room; and when the client hangs up. Fails with what the first look
+    // answered: not_found, or unavailable; and with unavailable when the room is full.
+    awaitable<result<wait_answer>> wait(wait_wish wish, std::chrono::milliseconds patience, http::request& received);
+
+    // email.received and inbox.expired.
+    void take_events(const std::vector<kafka::record>& batch);
+
+    // From now on every wait is interrupted as soon as it was looked for once.
+    void interrupt();
+
+    std::size_t waiters() const { return waiters_; }
+    std::size_t inboxes() const { return watches_.size(); }
+
+private:
+    using clock = inbox_watch::clock;
+    class place;
+
+    std::shared_ptr<inbox_watch> find_watch(account_id account, inbox_id inbox);
+    void leave(const std::shared_ptr<inbox_watch>& watch, const std::shared_ptr<waiter>& gone);
+    void take_event(const kafka::record& event);
+    awaitable<std::chrono::microseconds> look_at_all();
+    awaitable<bool> look_at(std::vector<std::shared_ptr<inbox_watch>> part);
+
+    runtime::host& host_;
+    wait_sources sources_;
+    std::size_t most_waiters_;
+    std::size_t waiters_ = 0;
+    bool is_ending_ = false;
+    // One for each account that asks, since only the look knows whose the inbox is.
+    std::unordered_multimap<inbox_id, std::shared_ptr<inbox_watch>> watches_;
+    prometheus::Gauge& waiting_;
+    runtime::repeated_task looks_;
+};
+
+} // namespace tempinbox::gateway

@@ -1,0 +1,152 @@
+-- Blocks: units of a day that a replica of rate-limit holds and spends in memory. Always used + outstanding <= daily_limit, except for what was let
+-- through while nobody answered and after the limit was lowered. Which day it is, is this database's to say: a unit is granted only on its own day.
+
+ALTER TABLE quota.days ADD COLUMN outstanding bigint NOT NULL DEFAULT 0 CHECK (outstanding >= 0); -- what blocks hold unspent
+
+CREATE TABLE quota.blocks (
+    account_id uuid NOT NULL,
+    day date NOT NULL,
+    block_id uuid NOT NULL,
+    holder text NOT NULL, -- host:port of the replica, where others ask for it back
+    granted bigint NOT NULL, -- in all, since the block was made; so is spent, as last reported
+    spent bigint NOT NULL CHECK (spent <= granted),
+    let_through bigint NOT NULL,
+    lost bigint NOT NULL DEFAULT 0, -- counted as used when the lease ended
+    lease_until timestamptz, -- null: written off
+    PRIMARY KEY (account_id, day, block_id)
+) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_cost_delay = 0);
+CREATE INDEX blocks_lease_end ON quota.blocks (lease_until) WHERE lease_until IS NOT NULL;
+CREATE INDEX blocks_oldest ON quota.blocks USING brin (day) WITH (pages_per_range = 32);
+
+CREATE FUNCTION quota.today() RETURNS date LANGUAGE sql VOLATILE AS $$ SELECT (clock_timestamp() AT TIME ZONE 'UTC')::date $$;
+
+-- How many units a block has at most: 2 % of the limit and a quarter of what is left, single units near the limit, never more than 1,000.
+CREATE FUNCTION quota.block_size(daily_limit bigint, units_left bigint) RETURNS bigint LANGUAGE sql IMMUTABLE AS $$
+    SELECT greatest(1, least(daily_limit / 50, units_left / 4, 1000))
+$$;
+
+-- Settles blocks with their days: takes over what each holder spent and let through since it last told (totals, so that a repeat counts nothing twice) and
+-- newer limits; then `grow` fills the block up, `close` gives back what is unspent and ends it, `report` leaves it. A limit lowered below what is out cuts the
+-- block. Rows are locked in the order given: by account and day, the same for everyone.
+-- Outcomes: settled; other_day (settled, but nothing was granted: here it is another day); gone (the block is no more, nothing was counted).
+CREATE FUNCTION quota.settle(
+    account uuid[], on_day date[], block uuid[], action text[], is_known boolean[], total_spent bigint[], total_through bigint[], new_limit bigint[],
+    new_version bigint[], new_holder text, lease interval)
+RETURNS TABLE (outcome text, granted bigint, used bigint, elsewhere bigint, daily_limit bigint, limit_version bigint, holders text)
+LANGUAGE plpgsql AS $$
+#variable_conflict use_column
+DECLARE
+    d record;
+    b record;
+    is_new boolean;
+    held bigint;
+    units_left bigint;
+BEGIN
+    FOR i IN 1 .. cardinality(account) LOOP
+        outcome := 'settled';
+        IF action[i] = 'grow' AND NOT is_known[i] AND total_spent[i] = 0 AND total_through[i] = 0 AND quota.today() <> on_day[i] THEN
+            outcome := 'other_day';
+            granted := 0;
+            used := 0;
+            elsewhere := 0;
+            daily_limit := new_limit[i];
+            limit_version := new_version[i];
+            holders := NULL;
+            RETURN NEXT;
+            CONTINUE;
+        END IF;
+        SELECT t.used, t.outstanding, t.daily_limit, t.limit_version INTO d
+        FROM quota.days AS t WHERE t.account_id = account[i] AND t.day = on_day[i] FOR UPDATE;
+        IF NOT FOUND THEN
+            INSERT INTO quota.days (account_id, day, daily_limit, limit_version)
+            VALUES (account[i], on_day[i], new_limit[i], new_version[i]) ON CONFLICT DO NOTHING;
+            SELECT t.used, t.outstanding, t.daily_limit, t.limit_version INTO d
+            FROM quota.days AS t WHERE t.account_id = account[i] AND t.day = on_day[i] FOR UPDATE;
+        END IF;
+
+        SELECT t.granted, t.spent, t.let_through, t.lost INTO b
+        FROM quota.blocks AS t WHERE t.account_id = account[i] AND t.day = on_day[i] AND t.block_id = block[i];
+        is_new := NOT FOUND;
+        IF is_new AND is_known[i] THEN
+            outcome := 'gone';
+        ELSE
+            IF is_new THEN
+                SELECT 0::bigint AS granted, 0::bigint AS spent, 0::bigint AS let_through, 0::bigint AS lost INTO b;
+            END IF;
+            d.used := d.used - b.lost + (total_spent[i] - b.spent) + (total_through[i] - b.let_through);
+            d.outstanding := d.outstanding + b.lost - least(total_spent[i] - b.spent, b.granted - b.spent);
+            b.granted := greatest(b.granted, total_spent[i]);
+            IF new_version[i] > d.limit_version THEN
+                d.daily_limit := new_limit[i];
+                d.limit_version := new_version[i];
+            END IF;
+            held := b.granted - total_spent[i];
+            units_left := CASE d.daily_limit WHEN 0 THEN 1000000000000000 ELSE d.daily_limit END - d.used - d.outstanding;
+            IF action[i] = 'close' THEN
+                d.outstanding := d.outstanding - held;
+                b.granted := total_spent[i];
+                DELETE FROM quota.blocks AS t WHERE t.account_id = account[i] AND t.day = on_day[i] AND t.block_id = block[i];
+            ELSE
+                IF units_left < 0 THEN
+                    b.granted := b.granted - least(held, -units_left);
+                    d.outstanding := d.outstanding - least(held, -units_left);
+                ELSIF action[i] = 'grow' AND quota.today() <> on_day[i] THEN
+                    outcome := 'other_day';
+                ELSIF action[i] = 'grow' THEN
+                    held := greatest(0, least(quota.block_size(CASE d.daily_limit WHEN 0 THEN 1000000 ELSE d.daily_limit END, units_left) - held, units_left));
+                    b.granted := b.granted + held;
+                    d.outstanding := d.outstanding + held;
+                END IF;
+                INSERT INTO quota.blocks AS t (account_id, day, block_id, holder, granted, spent, let_through, lost, lease_until)
+                VALUES (account[i], on_day[i], block[i], new_holder, b.granted, total_spent[i], total_through[i], 0, clock_timestamp() + lease)
+                ON CONFLICT (account_id, day, block_id) DO UPDATE SET granted = excluded.granted, spent = excluded.spent,
+                    let_through = excluded.let_through, lost = 0, lease_until = excluded.lease_until;
+            END IF;
+            UPDATE quota.days AS t
+            SET used = d.used, outstanding = d.outstanding, daily_limit = d.daily_limit, limit_version = d.limit_version
+            WHERE t.account_id = account[i] AND t.day = on_day[i];
+        END IF;
+
+        granted := coalesce(b.granted, 0);
+        used := d.used;
+        elsewhere := d.outstanding - (CASE WHEN outcome = 'gone' THEN 0 ELSE b.granted - total_spent[i] END);
+        daily_limit := d.daily_limit;
+        limit_version := d.limit_version;
+        holders := NULL;
+        IF elsewhere > 0 THEN
+            SELECT string_agg(DISTINCT t.holder, ',') INTO holders FROM quota.blocks AS t
+            WHERE t.account_id = account[i] AND t.day = on_day[i] AND t.block_id <> block[i] AND t.granted > t.spent AND t.lost = 0;
+        END IF;
+        RETURN NEXT;
+    END LOOP;
+END
+$$;
+
+-- Counts the blocks whose lease has ended as used. Should a holder still live, it has its units nevertheless, and gives back at its next settling what it did
+-- not spend.
+CREATE FUNCTION quota.write_off(most integer) RETURNS TABLE (blocks bigint, units bigint) LANGUAGE plpgsql AS $$
+DECLARE
+    ended record;
+    written bigint;
+BEGIN
+    blocks := 0;
+    units := 0;
+    FOR ended IN
+        SELECT t.account_id, t.day, t.block_id FROM
+            (SELECT e.account_id, e.day, e.block_id FROM quota.blocks AS e WHERE e.lease_until < clock_timestamp() ORDER BY e.lease_until LIMIT most) AS t
+        ORDER BY t.account_id, t.day, t.block_id
+    LOOP
+        PERFORM 1 FROM quota.days AS t WHERE t.account_id = ended.account_id AND t.day = ended.day FOR UPDATE;
+        UPDATE quota.blocks AS t SET lost = t.granted - t.spent, lease_until = NULL
+        WHERE t.account_id = ended.account_id AND t.day = ended.day AND t.block_id = ended.block_id AND t.lease_until < clock_timestamp()
+        RETURNING t.lost INTO written;
+        IF FOUND THEN
+            UPDATE quota.days AS t SET used = t.used + written, outstanding = t.outstanding - written
+            WHERE t.account_id = ended.account_id AND t.day = ended.day;
+            blocks := blocks + 1;
+            units := units + written;
+        END IF;
+    END LOOP;
+    RETURN NEXT;
+END
+$$;

@@ -1,0 +1,32 @@
+#include "webhook-dispatcher/delivery/delivery_count_store.hpp"
+
+namespace tempinbox::webhooks {
+namespace {
+
+constexpr postgres::statement count_deliveries{"deliveries_count", R"(
+    SELECT date.day - date '1970-01-01', counted.deliveries
+    FROM (SELECT (now() AT TIME ZONE 'UTC')::date - n AS day FROM generate_series(0, $2::int - 1) AS n) AS date,
+    LATERAL (SELECT count(*) AS deliveries FROM webhooks.endpoint AS e JOIN webhooks.delivery AS d ON d.webhook_id = e.webhook_id
+             WHERE e.account_id = $1::uuid
+                 AND d.event_id >= webhooks.lowest_uuid(date.day::timestamp AT TIME ZONE 'UTC')
+                 AND d.event_id < webhooks.lowest_uuid((date.day + 1)::timestamp AT TIME ZONE 'UTC')) AS counted
+    WHERE counted.deliveries > 0 ORDER BY 1)"};
+
+} // namespace
+
+delivery_count_store::delivery_count_store(postgres::pool& db) : db_(db)
+{
+    db_.prepare(count_deliveries);
+}
+
+awaitable<std::vector<delivery_count>> delivery_count_store::list(account_id account, int days)
+{
+    return db_.transact([account, days](pqxx::work& tx) {
+        std::vector<delivery_count> counts;
+        for (const auto& row : tx.exec_prepared(count_deliveries.name, account.text(), days))
+            counts.emplace_back(std::chrono::sys_days(std::chrono::days(row[0].as<int>())), row[1].as<std::int64_t>());
+        return counts;
+    });
+}
+
+} // namespace tempinbox::webhooks

@@ -1,0 +1,200 @@
+#!/usr/bin/env python3
+"""How many requests a second the API answers, beside what the machine can do at most in the same run.
+
+wrk (one thread, kept connections) asks the first gateway for a list of 25 emails, for one email, and for new inboxes; nginx with a
+file as large as the list and pgbench with one prepared row are the floors. CPU is that of each part for one request. With --rows so
+many inboxes and emails of strangers are loaded first, and the plan of every statement on them is shown as it was run.
+
+Usage: ./dev bench api [--quick] [--seconds 5] [--rows 5000000]
+"""
+
+import argparse
+import http.client
+import json
+import os
+import smtplib
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from measuring import floors, many_rows, processes, wrk
+
+ROOT = Path(__file__).resolve().parents[2]
+CONNECTIONS = (1, 16, 64)
+EMAILS = 25
+LEAST_LISTS = 4 * 2_030  # design target: four times Mailpit, at 64 connections
+_PARTS = ["GATEWAY", "INBOX", "RATE_LIMIT", "MAIL_INGEST", "WEBHOOK_DISPATCHER"]
+
+
+def operate(*arguments: str) -> None:
+    """The operator's command line."""
+    subprocess.run([str(ROOT / "dev"), *arguments], check=True, stdout=subprocess.DEVNULL)
+
+
+def call(method: str, path: str, body: Any = None) -> Any:
+    """One request to the API; its JSON."""
+    connection = http.client.HTTPConnection(urlsplit(os.environ["TEMPINBOX_API"]).netloc, timeout=30)
+    headers = {"X-API-Key": os.environ["TEMPINBOX_API_KEY"], "Content-Type": "application/json"}
+    connection.request(method, path, None if body is None else json.dumps(body), headers)
+    answer = connection.getresponse()
+    text = answer.read()
+    if answer.status >= 300:
+        raise SystemExit(f"{method} {path} answered {answer.status}: {text.decode()}")
+    return json.loads(text)
+
+
+def send(address: str, count: int) -> None:
+    """Ordinary mail with a code."""
+    host, _, port = os.environ["TEMPINBOX_SMTP"].rpartition(":")
+    with smtplib.SMTP(host, int(port), timeout=30) as connection:
+        for number in range(count):
+            text = f"From: Ann <ann@sender.example>\r\nTo: {address}\r\nSubject: Your code {number}\r\n\r\nYour code is {100000 + number}.\r\n"
+            connection.sendmail("ann@sender.example", [address], text.encode())
+
+
+def parts() -> dict[str, list[int]]:
+    """The processes of the suite by name."""
+    found = {}
+    for part in _PARTS:
+        pids = [os.environ.get(f"TEMPINBOX_{part}_{number}_PID", "") for number in range(1, 20)]
+        found[part.lower().replace("_", "-")] = [int(pid) for pid in pids if pid]
+    found["postgresql"] = [int(os.environ["TEMPINBOX_POSTGRES_PID"])]
+    found["kafka"] = [int(os.environ["TEMPINBOX_KAFKA_PID"])]
+    return found
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A load and what the parts used for one request, in milliseconds."""
+
+    rate: wrk.Rate
+    cpu: dict[str, float]
+
+
+def measure(target: wrk.Target, connections: int, seconds: float, groups: dict[str, list[int]]) -> Measured:
+    """After a short run to warm up."""
+    wrk.run(target, connections, min(1.0, seconds))
+    before = {name: sum(map(processes.cpu_seconds, pids)) for name, pids in groups.items()}
+    rate = wrk.run(target, connections, seconds)
+    after = {name: sum(map(processes.cpu_seconds, pids)) for name, pids in groups.items()}
+    return Measured(rate, {name: 1000 * (after[name] - before[name]) / max(1, rate.requests) for name in groups})
+
+
+def show(name: str, connections: int, measured: Measured) -> None:
+    """One line."""
+    used = sorted(measured.cpu.items(), key=lambda it: -it[1])
+    split = ", ".join(f"{part} {millis:.3f}" for part, millis in used if millis >= 0.002)
+    rate = measured.rate
+    failed = f"  {rate.failed} FAILED" if rate.failed else ""
+    print(f"{name:<16} c={connections:<3} {rate.per_second:>9,.0f}/s  p50 {rate.p50_ms:6.2f} ms  p99 {rate.p99_ms:6.2f} ms  CPU ms: {split}{failed}", flush=True)
+
+
+def targets(inbox: dict[str, Any]) -> list[wrk.Target]:
+    """List, get, create."""
+    base = os.environ["TEMPINBOX_API"]
+    key = {"X-API-Key": os.environ["TEMPINBOX_API_KEY"]}
+    emails = call("GET", f"/v1/inboxes/{inbox['inboxId']}/emails")["emails"]
+    if len(emails) != EMAILS:
+        raise SystemExit(f"{len(emails)} emails in the list, not {EMAILS}")
+    return [
+        wrk.Target(f"list of {EMAILS}", f"{base}/v1/inboxes/{inbox['inboxId']}/emails", key),
+        wrk.Target("get email", f"{base}/v1/emails/{emails[0]['emailId']}", key),
+        wrk.Target("create inbox", f"{base}/v1/inboxes", key, '{"ttlSeconds":3600,"tags":["bench api"]}'),
+    ]
+
+
+def bench(inbox: dict[str, Any], seconds: float, connections: tuple[int, ...]) -> int:
+    """Floors, then the API; how many requests failed."""
+    listed = json.dumps(call("GET", f"/v1/inboxes/{inbox['inboxId']}/emails")).encode()
+    dsn = os.environ["TEMPINBOX_DATABASE"]
+    account = os.environ["TEMPINBOX_ACCOUNT"]
+    row = f"SELECT last_sequence FROM mailbox.inboxes WHERE account_id = '{account}' AND inbox_id = '{inbox['inboxId']}'"
+    with floors.nginx(listed) as server:
+        for count in connections:
+            show("nginx, a file", count, measure(wrk.Target("", server.url, {}), count, seconds, {"nginx": [server.pid]}))
+    for count in connections:
+        print(f"{'pgbench, a row':<16} c={count:<3} {floors.pgbench(dsn, row, count, seconds):>9,.0f}/s", flush=True)
+    failed = 0
+    lists = 0.0
+    for target in targets(inbox):
+        for count in connections:
+            measured = measure(target, count, seconds, parts())
+            show(target.name, count, measured)
+            failed += measured.rate.failed
+            if target.name.startswith("list"):
+                lists = measured.rate.per_second
+    if connections[-1] == CONNECTIONS[-1]:
+        print(f"lists at {connections[-1]} connections: {lists:,.0f}/s, target {LEAST_LISTS:,}/s: {'met' if lists >= LEAST_LISTS else 'missed'}")
+    return failed
+
+
+def exercise(inbox: dict[str, Any]) -> Callable[[], None]:
+    """Every operation that reads or writes the mailbox, often enough that prepared statements have their lasting plan."""
+
+    def run() -> None:
+        email = call("GET", f"/v1/inboxes/{inbox['inboxId']}/emails")["emails"][0]["emailId"]
+        for _ in range(8 * 8):  # each connection of a pool comes to its lasting plan after five runs
+            call("GET", f"/v1/inboxes/{inbox['inboxId']}")
+            call("GET", f"/v1/inboxes/{inbox['inboxId']}/emails")
+            call("GET", f"/v1/inboxes/{inbox['inboxId']}/emails?limit=5&after=3")
+            call("GET", f"/v1/inboxes/{inbox['inboxId']}/emails/wait?subject=nothing&timeoutSeconds=1&after={EMAILS - 1}")
+            call("GET", f"/v1/emails/{email}")
+            for query in ("", "?status=all", "?status=expired", "?tag=none", f"?address={inbox['emailAddress']}"):
+                call("GET", "/v1/inboxes" + query)
+            call("GET", "/v1/account")
+            made = call("POST", "/v1/inboxes", {"ttlSeconds": 60})
+            send(made["emailAddress"], 1)
+            call("DELETE", "/v1/inboxes/" + made["inboxId"])
+
+    return run
+
+
+def restart_services() -> None:
+    """So that their connections begin anew."""
+    for part in ("inbox", "mail-ingest", "gateway"):
+        operate("restart", part)
+
+
+def show_plans(inbox: dict[str, Any]) -> int:
+    """Each statement with its scans; how many read a large table from end to end."""
+    log = Path(os.environ["TEMPINBOX_DEV_SUITE"], "logs", "postgres.log")
+    plans = many_rows.plans_of(os.environ["TEMPINBOX_DATABASE"], log, restart_services, exercise(inbox))
+    for plan in sorted(plans, key=lambda it: it.is_indexed):
+        print(f"\n{'' if plan.is_indexed else 'READS A WHOLE TABLE: '}{plan.statement[:150]}  ({plan.millis:.2f} ms)")
+        for scan in plan.scans:
+            print("    " + scan)
+    whole = sum(not plan.is_indexed for plan in plans)
+    print(f"\n{len(plans)} statements on large tables, {whole} of them read one from end to end", flush=True)
+    return whole
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--quick", action="store_true", help="2 seconds each, at 16 and 64 connections")
+    parser.add_argument("--seconds", type=float, default=5, help="for each load (default 5)")
+    parser.add_argument("--rows", type=int, metavar="N", default=0, help="load N inboxes and emails first and show the plans; ./dev down --wipe takes them away")
+    wishes = parser.parse_args()
+    seconds = 2.0 if wishes.quick else wishes.seconds
+    connections = CONNECTIONS[1:] if wishes.quick else CONNECTIONS
+
+    operate("ctl", "plan", "set", "premium", "--requests-per-day", "1000000000", "--live-inboxes", "10000000")
+    time.sleep(1)  # until every gateway knows
+    inbox = call("POST", "/v1/inboxes", {"ttlSeconds": 86_400})
+    send(inbox["emailAddress"], EMAILS)
+    failed = bench(inbox, seconds, connections)
+    if wishes.rows:
+        began = time.monotonic()
+        many_rows.load(os.environ["TEMPINBOX_DATABASE"], wishes.rows)
+        print(f"\n{wishes.rows:,} inboxes and emails loaded in {time.monotonic() - began:.0f} s; again with them:", flush=True)
+        failed += bench(inbox, seconds, connections)
+        failed += show_plans(inbox)
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

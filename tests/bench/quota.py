@@ -1,0 +1,182 @@
+#!/usr/bin/env python3
+"""What the daily quota costs: decisions of one rate-limit replica in coalesced calls, the gateway with the service on and off, and SQL statements per 1,000
+requests of one hot account and of 10,000 accounts.
+
+Usage: ./dev bench quota [--seconds 5] [--accounts 10000]
+
+Needs wrk. Raises the demo plan's daily limit for its run.
+"""
+
+import argparse
+import http.client
+import os
+import re
+import shlex
+import subprocess
+import sys
+import threading
+import time
+import uuid
+
+LIMIT = 1_000_000_000
+METHOD = "/tempinbox.ratelimit.v1.RateLimitService/TakeQuota"
+
+
+def varint(number: int) -> bytes:
+    """Protobuf's base-128 integer."""
+    out = bytearray()
+    while number > 0x7F:
+        out.append(number & 0x7F | 0x80)
+        number >>= 7
+    out.append(number)
+    return bytes(out)
+
+
+def call_body(accounts: list[str], units: int) -> bytes:
+    """TakeQuotaRequest: `units` for each account."""
+    body = b""
+    for account in accounts:
+        item = b"\x0a\x24" + account.encode() + b"\x10" + varint(units) + b"\x18" + varint(LIMIT) + b"\x20\x01"
+        body += b"\x0a" + varint(len(item)) + item
+    return body
+
+
+class Statements:
+    """How many transactions the database committed that touch schema `quota`: the service's own count of its statements."""
+
+    def __init__(self, admins: list[str]) -> None:
+        self._admins = admins
+
+    def now(self) -> float:
+        total = 0.0
+        for admin in self._admins:
+            connection = http.client.HTTPConnection(admin, timeout=5)
+            connection.request("GET", "/metrics")
+            text = connection.getresponse().read().decode()
+            total += sum(float(line.split()[-1]) for line in text.splitlines() if line.startswith("tempinbox_rate_limit_settlements_total"))
+        return total
+
+
+def commits() -> int:
+    """Transactions of the whole database."""
+    command = ["psql", "-XAtq", "-d", os.environ["TEMPINBOX_DATABASE"], "-c",
+               "SELECT xact_commit FROM pg_stat_database WHERE datname = current_database()"]
+    return int(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+
+
+def hammer(rpc: str, bodies: list[bytes], decisions_a_call: int, seconds: float, connections: int) -> float:
+    """Calls in a closed loop; answers decisions a second."""
+    counts = [0] * connections
+    end = time.monotonic() + seconds
+    headers = {"Content-Type": "application/proto", "Authorization": "Bearer " + os.environ["TEMPINBOX_RPC_TOKEN"]}
+
+    def work(number: int) -> None:
+        connection = http.client.HTTPConnection(rpc, timeout=10)
+        turn = number
+        while time.monotonic() < end:
+            connection.request("POST", METHOD, bodies[turn % len(bodies)], headers)
+            answer = connection.getresponse()
+            answer.read()
+            if answer.status != 200:
+                raise RuntimeError(f"TakeQuota answered {answer.status}")
+            counts[number] += decisions_a_call
+            turn += connections
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(connections)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return sum(counts) / seconds
+
+
+def cpu_seconds(pid: str) -> float:
+    """User and system time of a process."""
+    with open(f"/proc/{pid}/stat", encoding="ascii") as stat:
+        fields = stat.read().rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def measure_decisions(seconds: float, accounts: int) -> None:
+    rpc, pid = os.environ["TEMPINBOX_RATE_LIMIT_1_RPC"], os.environ["TEMPINBOX_RATE_LIMIT_1_PID"]
+    counter = Statements([os.environ["TEMPINBOX_RATE_LIMIT_1_ADMIN"]])
+    hot = [str(uuid.uuid4())]
+    many = [str(uuid.uuid4()) for _ in range(accounts)]
+    cases = [
+        ("one hot account, calls of 64 units", [call_body(hot, 64)], 64),
+        (f"{accounts} accounts, calls of 64 accounts, a unit each", [call_body(many[at : at + 64], 1) for at in range(0, accounts, 64)], 64),
+        (f"{accounts} accounts, calls of 500 accounts, a unit each", [call_body(many[at : at + 500], 1) for at in range(0, accounts, 500)], 500),
+    ]
+    for name, bodies, decisions in cases:
+        hammer(rpc, bodies, decisions, 1, 2)  # to have the accounts' first blocks
+        before, cpu = counter.now(), cpu_seconds(pid)
+        rate = hammer(rpc, bodies, decisions, seconds, 2)
+        statements, spent = counter.now() - before, cpu_seconds(pid) - cpu
+        total = rate * seconds
+        print(f"{name}: {rate:,.0f} decisions/s, {1000 * statements / total:.3f} statements per 1,000, "
+              f"{1e6 * spent / total:.2f} us of the replica's CPU each", flush=True)
+
+
+def wrk(api: str, key: str, path: str, seconds: float) -> dict[str, float]:
+    """`wrk -t1 -c64`: requests a second and p99 in milliseconds."""
+    command = ["wrk", "-t1", "-c64", f"-d{int(seconds)}s", "--latency", "-H", f"X-API-Key: {key}", api + path]
+    text = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    rate = re.search(r"Requests/sec:\s+([\d.]+)", text)
+    late = re.search(r"99%\s+([\d.]+)(us|ms|s)", text)
+    assert rate and late, text
+    return {"rate": float(rate[1]), "p99": float(late[1]) * {"us": 0.001, "ms": 1, "s": 1000}[late[2]]}
+
+
+def measure_gateway(seconds: float) -> None:
+    """The cheapest request there is, so that the quota's part shows most."""
+    api, key = os.environ["TEMPINBOX_API"], os.environ["TEMPINBOX_API_KEY"]
+    gateway = os.environ["TEMPINBOX_GATEWAY_1_PID"]
+    admins = [value for name, value in os.environ.items() if re.fullmatch(r"TEMPINBOX_RATE_LIMIT_\d+_ADMIN", name)]
+    counter = Statements(admins)
+    wrk(api, key, "/v1/domains", 1)
+    before, cpu, committed = counter.now(), cpu_seconds(gateway), commits()
+    on = wrk(api, key, "/v1/nothing", seconds)
+    statements, spent, committed = counter.now() - before, cpu_seconds(gateway) - cpu, commits() - committed
+    total = on["rate"] * seconds
+    print(f"gateway with rate-limit: {on['rate']:,.0f} requests/s, p99 {on['p99']:.1f} ms, {1e6 * spent / total:.0f} us of gateway CPU each, "
+          f"{1000 * statements / total:.3f} quota statements and {1000 * committed / total:.2f} transactions in all per 1,000", flush=True)
+
+    # Off: nobody is there to be asked, and each request is let through.
+    dev("up", "-d", "--no-build", "--replicas", "rate-limit=0")
+    try:
+        gateway = running()["TEMPINBOX_GATEWAY_1_PID"]
+        wrk(api, key, "/v1/domains", 1)
+        cpu = cpu_seconds(gateway)
+        off = wrk(api, key, "/v1/nothing", seconds)
+        spent = cpu_seconds(gateway) - cpu
+    finally:
+        dev("up", "-d", "--no-build", "--replicas", f"rate-limit={len(admins)}")
+    total = off["rate"] * seconds
+    print(f"gateway without: {off['rate']:,.0f} requests/s, p99 {off['p99']:.1f} ms, {1e6 * spent / total:.0f} us of gateway CPU each; "
+          f"with it {100 * (1 - on['rate'] / off['rate']):.1f} % slower", flush=True)
+
+
+def dev(*arguments: str) -> str:
+    """Runs ./dev on the suite that is measured."""
+    return subprocess.run(["./dev", *arguments], check=True, capture_output=True, text=True).stdout
+
+
+def running() -> dict[str, str]:
+    """`./dev env` as it is now."""
+    lines = (shlex.split(line) for line in dev("env").splitlines())
+    return dict(parts[1].split("=", 1) for parts in lines if parts[:1] == ["export"])
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--seconds", type=float, default=5, help="for each figure (default 5)")
+    parser.add_argument("--accounts", type=int, default=10_000, help="in the case of many (default 10000)")
+    wishes = parser.parse_args()
+    dev("ctl", "plan", "set", "premium", "--requests-per-day", str(LIMIT), "--burst-per-second", "0")
+    measure_decisions(wishes.seconds, wishes.accounts)
+    measure_gateway(wishes.seconds)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,234 @@
+#!/usr/bin/env python3
+"""Waiting for mail: opens thousands of waits on one gateway, shows what they cost, then sends mail and measures the time from SMTP's 250 to the answer.
+
+Usage: ./dev bench wait [--waits 8000] [--inboxes 8000] [--mails 400] [--rate 20]
+
+Every wait has a connection of its own, from several loopback addresses, and begins again when it ends, so that their number stays the same.
+"""
+
+import argparse
+import asyncio
+import json
+import os
+import statistics
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+SOURCES = [f"127.0.0.{number}" for number in range(2, 10)]
+OPENED_AT_ONCE = 64
+TIMEOUT_SECONDS = 60
+MOST_MEGABYTES, MOST_P50, MOST_P99 = 300, 10.0, 30.0
+ROOT = Path(__file__).resolve().parents[2]
+
+
+class Wait(asyncio.Protocol):
+    """One connection that always waits for the next mail of its inbox."""
+
+    def __init__(self, inbox: dict[str, Any], bench: "Bench") -> None:
+        self.inbox = inbox
+        self.bench = bench
+        self.after = 0
+        self.received = b""
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self.transport = transport
+        self.ask()
+
+    def ask(self) -> None:
+        target = f"/v1/inboxes/{self.inbox['inboxId']}/emails/wait?after={self.after}&timeoutSeconds={TIMEOUT_SECONDS}"
+        self.transport.write(f"GET {target} HTTP/1.1\r\nHost: api\r\nX-API-Key: {self.bench.key}\r\n\r\n".encode())
+
+    def data_received(self, data: bytes) -> None:
+        now = time.monotonic()
+        self.received += data
+        head, split, body = self.received.partition(b"\r\n\r\n")
+        if not split:
+            return
+        length = int(next(line for line in head.split(b"\r\n") if line.lower().startswith(b"content-length:")).split(b":")[1])
+        if len(body) < length:
+            return
+        self.received = b""
+        if not head.startswith(b"HTTP/1.1 200"):
+            self.bench.problems.append(head.split(b"\r\n")[0].decode() + " " + body.decode())
+            return
+        answer = json.loads(body)
+        if answer["outcome"] == "matched":
+            self.after = answer["email"]["sequence"]
+            self.bench.answered_at.setdefault(answer["email"]["emailId"], now)
+        self.ask()
+
+    def connection_lost(self, problem: Exception | None) -> None:
+        if not self.bench.is_over:
+            self.bench.problems.append(f"a connection was closed: {problem}")
+
+
+class Bench:
+    """The waits and what became of them."""
+
+    def __init__(self) -> None:
+        self.key = os.environ["TEMPINBOX_API_KEY"]
+        address = urlsplit(os.environ["TEMPINBOX_GATEWAY_1_URL"])
+        self.host, self.port = str(address.hostname), int(address.port or 80)
+        self.answered_at: dict[str, float] = {}
+        self.stored_at: dict[str, float] = {}
+        self.problems: list[str] = []
+        self.is_over = False
+
+    async def make_inboxes(self, count: int) -> list[dict[str, Any]]:
+        """Live ones that outlive the bench."""
+        made: list[dict[str, Any]] = []
+
+        async def work(share: int) -> None:
+            reader, writer = await asyncio.open_connection(self.host, self.port)
+            body = b'{"ttlSeconds":86400,"tags":["bench wait"]}'
+            head = f"POST /v1/inboxes HTTP/1.1\r\nHost: api\r\nX-API-Key: {self.key}\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
+            for _ in range(share):
+                writer.write(head.encode() + body)
+                answer = (await reader.readuntil(b"\r\n\r\n")).lower()
+                length = int(answer.partition(b"content-length:")[2].split(b"\r\n")[0])
+                inbox = json.loads(await reader.readexactly(length))
+                assert "inboxId" in inbox, inbox
+                made.append(inbox)
+            writer.close()
+
+        await asyncio.gather(*(work(count // 16 + (number < count % 16)) for number in range(16)))
+        return made
+
+    async def open_waits(self, inboxes: list[dict[str, Any]], count: int) -> list[asyncio.BaseTransport]:
+        """All of them, some at a time."""
+        loop = asyncio.get_running_loop()
+        slots = asyncio.Semaphore(OPENED_AT_ONCE)
+
+        async def open_one(number: int) -> asyncio.BaseTransport:
+            async with slots:
+                source = (SOURCES[number % len(SOURCES)], 0)
+                transport, _ = await loop.create_connection(
+                    lambda: Wait(inboxes[number % len(inboxes)], self), self.host, self.port, local_addr=source
+                )
+                return transport
+
+        return await asyncio.gather(*(open_one(number) for number in range(count)))
+
+    async def send(self, inboxes: list[dict[str, Any]], mails: int, rate: float) -> None:
+        """One mail after the other over a kept SMTP connection, to inboxes in turn."""
+        host, _, port = os.environ["TEMPINBOX_SMTP"].rpartition(":")
+        reader, writer = await asyncio.open_connection(host, int(port))
+
+        async def say(line: str, code: str) -> str:
+            if line:
+                writer.write(line.encode() + b"\r\n")
+            while (answer := (await reader.readline()).decode())[3:4] == "-":
+                pass
+            assert answer.startswith(code), f"{line}: {answer}"
+            return answer
+
+        await say("", "220")
+        await say("EHLO bench.example", "250")
+        began = time.monotonic()
+        for number in range(mails):
+            await asyncio.sleep(max(0.0, began + number / rate - time.monotonic()))
+            await say("MAIL FROM:<bench@sender.example>", "250")
+            await say(f"RCPT TO:<{inboxes[number * 7919 % len(inboxes)]['emailAddress']}>", "250")
+            await say("DATA", "354")
+            text = f"From: bench@sender.example\r\nSubject: Your code {number}\r\n\r\nYour verification code is {100000 + number}.\r\n."
+            answer = await say(text, "250")
+            self.stored_at[next(word.strip(".,;") for word in answer.split() if word.count("-") == 4)] = time.monotonic()
+        await say("QUIT", "221")
+        writer.close()
+
+
+def memory(pid: int) -> float:
+    """Resident megabytes."""
+    status = Path(f"/proc/{pid}/status").read_text(encoding="ascii")
+    return int(next(line for line in status.splitlines() if line.startswith("VmRSS:")).split()[1]) / 1024
+
+
+def cpu_seconds() -> dict[str, float]:
+    """Of each kind of process, so far."""
+    used: dict[str, float] = {}
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            name, _, rest = stat.read_text(encoding="utf-8", errors="replace").partition("(")[2].rpartition(")")
+        except OSError:
+            continue
+        fields = rest.split()
+        used[name] = used.get(name, 0.0) + (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+    return used
+
+
+def waiting_at_gateway() -> int:
+    """How many it counts itself."""
+    url = f"http://{os.environ['TEMPINBOX_GATEWAY_1_ADMIN']}/metrics"
+    text = subprocess.run(["curl", "-s", url], capture_output=True, text=True, check=True).stdout
+    return int(float(next(line for line in text.splitlines() if line.startswith("tempinbox_gateway_waiting_requests ")).split()[1]))
+
+
+async def until(condition: Any, what: str, seconds: float = 60.0) -> None:
+    """Looks again and again; gives up loudly."""
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, f"not within {seconds} s: {what}"
+        await asyncio.sleep(0.1)
+
+
+async def measure(wishes: argparse.Namespace) -> int:
+    bench = Bench()
+    pid = int(os.environ["TEMPINBOX_GATEWAY_1_PID"])
+    began = time.monotonic()
+    inboxes = await bench.make_inboxes(wishes.inboxes)
+    print(f"{wishes.inboxes} inboxes made in {time.monotonic() - began:.1f} s", flush=True)
+    before = memory(pid)
+
+    began = time.monotonic()
+    transports = await bench.open_waits(inboxes, wishes.waits)
+    await until(lambda: waiting_at_gateway() >= wishes.waits, "all requests wait")
+    opened = time.monotonic() - began
+    idle_from = cpu_seconds()
+    await asyncio.sleep(wishes.idle)
+    idle_to = cpu_seconds()
+    with_waits = memory(pid)
+    print(f"{waiting_at_gateway()} requests wait; opened in {opened:.1f} s")
+    print(f"resident memory of the gateway: {before:.0f} MB before, {with_waits:.0f} MB with them, "
+          f"{(with_waits - before) * 1024 / wishes.waits:.1f} KB each (target: under {MOST_MEGABYTES} MB)")
+    shares = {name: 100 * (idle_to[name] - idle_from.get(name, 0.0)) / wishes.idle for name in idle_to}
+    busy = [f"{name} {share:.1f} %" for name, share in sorted(shares.items(), key=lambda it: -it[1]) if share >= 0.5]
+    print("CPU of one core while they wait and nothing comes: " + (", ".join(busy) or "none to speak of"), flush=True)
+
+    await bench.send(inboxes, wishes.mails, wishes.rate)
+    await until(lambda: bench.stored_at.keys() <= bench.answered_at.keys(), "all mail answered", seconds=10)
+    bench.is_over = True
+    late = sorted(1000 * (bench.answered_at[email] - bench.stored_at[email]) for email in bench.stored_at)
+    p50, p99 = statistics.median(late), late[min(len(late) - 1, int(0.99 * len(late)))]
+    print(f"SMTP 250 to the waiting request's answer, {len(late)} mails at {wishes.rate:g}/s: p50 {p50:.1f} ms, p99 {p99:.1f} ms, "
+          f"most {late[-1]:.1f} ms (target: p50 {MOST_P50:g}, p99 {MOST_P99:g})")
+    for transport in transports:
+        transport.close()
+    await until(lambda: waiting_at_gateway() == 0, "nobody waits any more")
+    print(f"all hung up: {waiting_at_gateway()} wait, {memory(pid):.0f} MB")
+    for problem in bench.problems[:5]:
+        print("problem: " + problem)
+    is_met = with_waits < MOST_MEGABYTES and p50 <= MOST_P50 and p99 <= MOST_P99
+    print("targets met" if is_met else "targets missed")
+    return 1 if bench.problems else 0
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--waits", type=int, default=8000, help="requests that wait (default 8000)")
+    parser.add_argument("--inboxes", type=int, default=8000, help="over how many inboxes (default 8000)")
+    parser.add_argument("--mails", type=int, default=400, help="mails sent (default 400)")
+    parser.add_argument("--rate", type=float, default=20, help="mails a second (default 20)")
+    parser.add_argument("--idle", type=float, default=5, help="seconds of waiting before the first mail (default 5)")
+    wishes = parser.parse_args()
+    limits = ["--requests-per-day", "100000000", "--live-inboxes", str(wishes.inboxes + 100_000)]
+    subprocess.run([str(ROOT / "dev"), "ctl", "plan", "set", "premium", *limits], check=True, stdout=subprocess.DEVNULL)
+    time.sleep(1)  # until every gateway knows
+    return asyncio.run(measure(wishes))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

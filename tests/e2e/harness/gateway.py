@@ -1,0 +1,61 @@
+"""A gateway beside those of the suite, with settings of a test's own."""
+
+import signal
+import socket
+import subprocess
+from pathlib import Path
+from typing import Self
+
+import requests
+
+from harness.suite import Suite
+from harness.waiting import eventually
+
+
+def free_port() -> int:
+    """A port that nobody has now."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port: int = listener.getsockname()[1]
+        return port
+
+
+class Gateway:
+    """One more replica: the settings of the suite's first one, changed by name (`tls_key_file`). Use as a context manager."""
+
+    def __init__(self, suite: Suite, **settings: str) -> None:
+        self._suite = suite
+        self.address = f"127.0.0.1:{free_port()}"
+        self.admin = f"127.0.0.1:{free_port()}"
+        self._settings = {"listen": self.address, "admin_listen": self.admin} | settings
+
+    @staticmethod
+    def settings_of(suite: Suite, number: int = 1) -> dict[str, str]:
+        """The environment of a gateway that runs."""
+        pairs = Path(f"/proc/{suite.pid('gateway', number)}/environ").read_text(encoding="utf-8").split("\0")
+        return dict(pair.split("=", 1) for pair in pairs if "=" in pair)
+
+    def __enter__(self) -> Self:
+        environment = self.settings_of(self._suite) | {f"TEMPINBOX_{name.upper()}": value for name, value in self._settings.items()}
+        self._log = subprocess.DEVNULL
+        self._process = subprocess.Popen([str(self._suite.program("tempinbox-gateway"))], env=environment, stdout=self._log, stderr=self._log)
+        eventually(self.is_ready, "the gateway is ready", seconds=30)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._process.kill()
+        self._process.wait()
+
+    def is_ready(self) -> bool:
+        """What /readyz says."""
+        try:
+            return requests.get(f"http://{self.admin}/readyz", timeout=2).ok
+        except requests.exceptions.ConnectionError:
+            return False
+
+    def terminate(self) -> None:
+        """Asks it to drain."""
+        self._process.send_signal(signal.SIGTERM)
+
+    def wait(self, seconds: float = 30.0) -> int:
+        """Its exit code."""
+        return self._process.wait(seconds)

@@ -1,0 +1,52 @@
+"""A TCP relay that can stand still: connections stay open and nothing passes."""
+
+import contextlib
+import socket
+import threading
+from typing import Self
+
+
+class Relay:
+    """In front of a server on loopback. Use as a context manager."""
+
+    def __init__(self, target: tuple[str, int]) -> None:
+        self._target = target
+        self._listener = socket.create_server(("127.0.0.1", 0))
+        self._flows = threading.Event()
+        self._flows.set()
+        self._open: list[socket.socket] = []
+        self.port: int = self._listener.getsockname()[1]
+
+    def __enter__(self) -> Self:
+        threading.Thread(target=self._accept, daemon=True).start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._flows.set()
+        for each in [self._listener, *self._open]:
+            each.close()
+
+    def freeze(self) -> None:
+        """From now on nothing passes, in neither direction; what was under way stays there."""
+        self._flows.clear()
+
+    def thaw(self) -> None:
+        """Everything held back goes on its way."""
+        self._flows.set()
+
+    def _accept(self) -> None:
+        with contextlib.suppress(OSError):
+            while True:
+                near, _ = self._listener.accept()
+                far = socket.create_connection(self._target)
+                self._open += [near, far]
+                for source, sink in ((near, far), (far, near)):
+                    threading.Thread(target=self._pass, args=(source, sink), daemon=True).start()
+
+    def _pass(self, source: socket.socket, sink: socket.socket) -> None:
+        with contextlib.suppress(OSError):
+            while data := source.recv(65536):
+                self._flows.wait()
+                sink.sendall(data)
+        with contextlib.suppress(OSError):
+            sink.shutdown(socket.SHUT_WR)

@@ -1,0 +1,174 @@
+"""The daily quota is exact over all gateways and replicas, whatever dies, and nobody waits when its database does."""
+
+import subprocess
+import threading
+import time
+import urllib.request
+from collections import Counter
+from collections.abc import Iterator
+from signal import SIGKILL
+
+import pytest
+from harness import Account, Api, Suite, eventually
+from harness.crowd import Answered, Crowd
+
+_LIMIT = 3000
+_BLOCK = _LIMIT // 50
+
+
+@pytest.fixture
+def pro(suite: Suite) -> Iterator[Account]:
+    """An account with 3,000 requests a day and no burst limit."""
+    suite.operate("plan", "set", "pro", "--requests-per-day", str(_LIMIT), "--burst-per-second", "0")
+    yield Account.make(suite, plan="pro")
+    suite.operate("plan", "set", "pro", "--requests-per-day", str(_LIMIT), "--burst-per-second", "50")
+
+
+def _crowd(suite: Suite, account: Account, **more: int) -> Crowd:
+    return Crowd(suite.of_each("gateway", "URL"), account.key, **more)
+
+
+def _statuses(answers: list[Answered]) -> Counter[int]:
+    return Counter(answer.status for answer in answers)
+
+
+def _sum_of(suite: Suite, service: str, metric: str) -> float:
+    total = 0.0
+    for admin in suite.of_each(service, "ADMIN"):
+        with urllib.request.urlopen(f"http://{admin}/metrics", timeout=5) as answer:
+            lines = answer.read().decode().splitlines()
+        total += sum(float(line.split()[-1]) for line in lines if line.startswith(metric))
+    return total
+
+
+def _let_through(suite: Suite) -> float:
+    return _sum_of(suite, "gateway", "tempinbox_gateway_quota_let_through_total")
+
+
+def _query(suite: Suite, statement: str) -> str:
+    command = ["psql", "-XAtq", "-v", "ON_ERROR_STOP=1", "-d", suite["DATABASE"], "-c", statement]
+    return subprocess.run(command, capture_output=True, text=True, check=True, timeout=30).stdout.strip()
+
+
+def _used(suite: Suite, account: Account) -> int:
+    """As stored; blocks in memory not yet told."""
+    return int(_query(suite, f"SELECT coalesce(sum(used), 0) FROM quota.days WHERE account_id = '{account.account_id}'"))
+
+
+def _outstanding(suite: Suite, account: Account) -> int:
+    return int(_query(suite, f"SELECT coalesce(sum(outstanding), 0) FROM quota.days WHERE account_id = '{account.account_id}'"))
+
+
+def test_3000_pass_and_the_next_does_not_for_64_clients_at_two_gateways(suite: Suite, pro: Account) -> None:
+    answers = _crowd(suite, pro).send(_LIMIT + 200)
+
+    assert _statuses(answers) == {200: _LIMIT, 429: 200}
+    assert min(answer.remaining for answer in answers) == 0
+    assert pro.api.call("GET", "/v1/domains").status_code == 429
+    assert eventually(lambda: _used(suite, pro) == _LIMIT, "all are counted")
+
+
+def test_a_killed_replica_costs_at_most_a_block_and_admits_nothing_twice(suite: Suite, pro: Account) -> None:
+    before = _let_through(suite)
+    pids = [suite.pid("rate-limit", number) for number in (1, 2)]
+    crowd = _crowd(suite, pro)
+    crowd.at(800, lambda: suite.signal("rate-limit", 1, SIGKILL))
+    crowd.at(1600, lambda: suite.signal("rate-limit", 2, SIGKILL))
+
+    answers = crowd.send(_LIMIT + 200)
+
+    passed = _statuses(answers)[200]
+    assert set(_statuses(answers)) == {200, 429}
+    assert _LIMIT - 2 * _BLOCK <= passed <= _LIMIT + (_let_through(suite) - before)
+    for number, pid in enumerate(pids, start=1):
+        eventually(lambda n=number, old=pid: suite.pid("rate-limit", n) not in (0, old), "started again")  # type: ignore[misc]
+    eventually(lambda: all(row["ready"] for name, row in suite.status().items() if name.startswith("rate-limit")), "ready again")
+
+
+def test_replicas_come_and_go_without_a_wrong_answer(suite: Suite, pro: Account) -> None:
+    changes = threading.Thread(
+        target=lambda: [Suite.dev("up", "-d", "--no-build", "--replicas", f"rate-limit={count}") for count in (3, 1, 2)], daemon=True
+    )
+    crowd = _crowd(suite, pro, clients=16)
+    crowd.at(200, changes.start)
+
+    answers = crowd.send(_LIMIT - 200)
+    changes.join()
+    assert set(_statuses(answers)) == {200}, "none is refused while some are left"
+    answers = _crowd(suite, pro).send(400)
+
+    passed = _LIMIT - 200 + _statuses(answers)[200]
+    assert set(_statuses(answers)) == {200, 429}
+    # Gateways are started anew on the way, and their counters with them; what they let through is counted in the end.
+    assert _LIMIT - 3 * _BLOCK <= passed <= max(_LIMIT, _used(suite, pro))
+
+
+def test_a_plan_is_in_force_within_a_second_both_ways(suite: Suite, pro: Account) -> None:
+    gateways = [Api(url, pro.key) for url in suite.of_each("gateway", "URL")]
+
+    def all_answer(status: int, limit: str) -> bool:
+        answers = [gateway.call("GET", "/v1/domains") for gateway in gateways]
+        return all(it.status_code == status and it.headers["X-RateLimit-Limit"] == limit for it in answers)
+
+    assert all_answer(200, str(_LIMIT))
+    suite.operate("plan", "set", "pro", "--requests-per-day", "2")
+    eventually(lambda: all_answer(429, "2"), "the lower limit holds", seconds=1.0)
+    suite.operate("plan", "set", "pro", "--requests-per-day", "5000")
+    eventually(lambda: all_answer(200, "5000"), "the higher limit holds", seconds=1.0)
+
+
+def test_requests_flow_while_the_quota_database_stands_still_and_are_counted_afterwards(suite: Suite, pro: Account) -> None:
+    crowd = _crowd(suite, pro, clients=4)
+    locked = subprocess.Popen(
+        ["psql", "-XAtq", "-d", suite["DATABASE"], "-c", "BEGIN; LOCK TABLE quota.days, quota.blocks IN ACCESS EXCLUSIVE MODE; SELECT pg_sleep(10); COMMIT"]
+    )
+    began = time.monotonic()
+    try:
+        answers = crowd.send(500)
+        took = time.monotonic() - began
+        eventually(lambda: locked.poll() is not None, "the database is back", seconds=20)
+    finally:
+        locked.kill()
+        locked.wait()
+
+    assert _statuses(answers) == {200: 500}
+    assert took < 60
+    eventually(lambda: _used(suite, pro) == 500 and _outstanding(suite, pro) == 0, "all are counted, none twice", seconds=30)
+    after = pro.api.call("GET", "/v1/domains")
+    assert after.status_code == 200
+    assert int(after.headers["X-RateLimit-Remaining"]) <= _LIMIT - 501
+
+
+def test_what_remains_falls_by_one_a_request_at_alternating_gateways(suite: Suite, pro: Account) -> None:
+    gateways = [Api(url, pro.key) for url in suite.of_each("gateway", "URL")]
+
+    left = [int(gateways[number % 2].call("GET", "/v1/domains").headers["X-RateLimit-Remaining"]) for number in range(150)]
+
+    assert left == list(range(_LIMIT - 1, _LIMIT - 151, -1))
+
+
+def test_a_burst_has_its_own_429_and_costs_nothing_of_the_day(suite: Suite, pro: Account) -> None:
+    suite.operate("plan", "set", "pro", "--burst-per-second", "5")
+    one = suite.of_each("gateway", "URL")[:1]
+    eventually(lambda: 429 in _statuses(Crowd(one, pro.key, clients=8).send(24)), "the burst is in force", seconds=5)
+
+    def refused() -> bool:
+        answer = pro.api.call("GET", "/v1/domains")
+        return answer.status_code == 429 and "in one second" in answer.json()["message"] and answer.headers["Retry-After"] == "1"
+
+    assert eventually(refused, "its own message", seconds=5)
+    suite.operate("plan", "set", "pro", "--burst-per-second", "0")
+    assert eventually(lambda: pro.api.call("GET", "/v1/domains").status_code == 200, "the day is not used up", seconds=5)
+
+
+def test_usage_names_the_last_thirty_days(suite: Suite, pro: Account) -> None:
+    for _ in range(6):
+        pro.api.call("GET", "/v1/nothing")
+
+    days = pro.api.get("/v1/account/usage")["days"]
+
+    assert len(days) == 30
+    assert days[0]["date"] == time.strftime("%Y-%m-%d", time.gmtime())
+    assert days[0] == {"date": days[0]["date"], "requests": 7, "emails": 0, "deliveries": 0}
+    assert all(day["requests"] == 0 for day in days[1:])
+    assert pro.api.get("/v1/account")["usage"]["requestsToday"] == 8

@@ -1,0 +1,135 @@
+#include "accounts/api_key.hpp"
+#include "common/testing/await.hpp"
+#include "gateway/api/pipeline.hpp"
+
+#include <catch2/catch.hpp>
+
+using namespace tempinbox;
+using namespace tempinbox::gateway;
+using namespace std::chrono_literals;
+
+namespace {
+
+const std::string key = accounts::make_api_key().reveal();
+
+// A pipeline whose one operation takes as long as a test says and lets it change the account meanwhile.
+struct slow_pipeline
+{
+    manual_clock clock{*parse_iso8601("2026-11-21T12:00:00Z")};
+    accounts::key_owner owner;
+    bool is_revoked = false;
+    bool is_key_store_away = false;
+    int keys_found = 0;
+    std::function<void()> meanwhile = [] {};
+    routes operations{all_routes()};
+    pipeline checked{clock, operations, sources(), {}};
+
+    slow_pipeline()
+    {
+        owner.position = 1;
+        owner.account.account = account_id::make();
+        owner.account.plan = "premium";
+        owner.account.limits.api_access = true;
+        owner.account.limits.api_keys = 1;
+    }
+
+    unsigned send(const std::string& method = "GET")
+    {
+        http::request received;
+        received.method = method;
+        received.path = "/v1/slow";
+        received.target = received.path;
+        received.peer = boost::asio::ip::make_address("192.0.2.1");
+        received.headers.emplace_back("X-API-Key", key);
+        return testing::await(checked.answer(received)).status;
+    }
+
+private:
+    std::vector<route> all_routes()
+    {
+        const auto act = [this](http::request&, const caller&) { return answer(); };
+        std::vector<route> all;
+        all.emplace_back("GET", "/v1/slow", body_kind::none, act);
+        all.emplace_back("POST", "/v1/slow", body_kind::none, act);
+        return all;
+    }
+
+    awaitable<http::response> answer()
+    {
+        meanwhile();
+        co_return http::ok_json("{}");
+    }
+
+    pipeline_sources sources()
+    {
+        pipeline_sources all;
+        all.find_key = [this](std::string) { return find_key(); };
+        all.take_quota = [](const plans::account_state&) { return take_quota(); };
+        all.note_use = [](const accounts::key_owner&, time_point) {};
+        return all;
+    }
+
+    awaitable<std::shared_ptr<const accounts::key_owner>> find_key()
+    {
+        ++keys_found;
+        if (is_key_store_away)
+            throw dependency_error("PostgreSQL is away");
+        std::shared_ptr<const accounts::key_owner> found;
+        if (!is_revoked)
+            found = std::make_shared<const accounts::key_owner>(owner);
+        co_return found;
+    }
+
+    static awaitable<quota_decision> take_quota() { co_return quota_decision(true, false, quota_numbers(10, 9, 0)); }
+};
+
+} // namespace
+
+TEST_CASE("a quick answer costs one look for the key", "[gateway][pipeline]")
+{
+    slow_pipeline arranged;
+
+    CHECK(arranged.send() == 200);
+
+    CHECK(arranged.keys_found == 1);
+}
+
+TEST_CASE("what was read after a long time is not given to a key revoked meanwhile, nor to a plan without API",
+          "[gateway][pipeline]")
+{
+    slow_pipeline arranged;
+    arranged.meanwhile = [&] {
+        arranged.clock.advance(1s);
+        arranged.is_revoked = true;
+    };
+    CHECK(arranged.send() == 401);
+
+    arranged.meanwhile = [&] {
+        arranged.clock.advance(1s);
+        arranged.owner.account.limits.api_access = false;
+    };
+    arranged.is_revoked = false;
+    CHECK(arranged.send() == 403);
+}
+
+TEST_CASE("when nobody knows the key any more, what was read after a long time becomes 503", "[gateway][pipeline]")
+{
+    slow_pipeline arranged;
+    arranged.meanwhile = [&] {
+        arranged.clock.advance(1s);
+        arranged.is_key_store_away = true;
+    };
+
+    CHECK(arranged.send() == 503);
+}
+
+TEST_CASE("what was changed stays answered as it is, however long it took", "[gateway][pipeline]")
+{
+    slow_pipeline arranged;
+    arranged.meanwhile = [&] {
+        arranged.clock.advance(1s);
+        arranged.is_revoked = true;
+    };
+
+    CHECK(arranged.send("POST") == 200);
+}

@@ -1,0 +1,131 @@
+#include "gateway/api/wait.hpp"
+
+#include "common/json/value.hpp"
+#include "unit/gateway/api/operations_fixture.hpp"
+#include "unit/gateway/waiting/fake_mailbox.hpp"
+
+using namespace tempinbox;
+using namespace tempinbox::gateway;
+using namespace std::chrono_literals;
+
+namespace {
+
+using query = std::vector<std::pair<std::string, std::string>>;
+
+struct arranged_wait
+{
+    testing::fake_mailbox mail;
+    waiting_room room{testing::test_host(), mail.sources(), 10};
+    caller who = testing::premium_caller();
+
+    arranged_wait() { mail.account = who.account(); }
+
+    http::response get(query parameters, std::string id = "")
+    {
+        http::request received;
+        received.method = "GET";
+        received.query = std::move(parameters);
+        received.path_params.emplace_back("inboxId", id.empty() ? mail.inbox.text() : id);
+        return testing::await(wait_for_email(received, who, room));
+    }
+    json::value body(query parameters)
+    {
+        const auto answer = get(std::move(parameters));
+        REQUIRE(answer.status == 200);
+        return json::value::parse(answer.body).value();
+    }
+};
+
+} // namespace
+
+TEST_CASE("a wait that is answered has the email, the inbox's last sequence and the time", "[gateway][wait]")
+{
+    arranged_wait arranged;
+    const auto id = arranged.mail.add("one");
+    arranged.mail.add("two");
+
+    const auto answer = arranged.body({});
+
+    CHECK(answer["outcome"].text() == "matched");
+    CHECK(answer["email"]["emailId"].text() == id);
+    CHECK(answer["lastSequence"].integer() == 2);
+    CHECK(answer["waitedMs"].integer() < 1'000);
+    CHECK(answer["nearMisses"].items().empty());
+}
+
+TEST_CASE("who expects none is told of the email that broke it, or of the whole time passed", "[gateway][wait]")
+{
+    arranged_wait arranged;
+    const auto id = arranged.mail.add("one");
+
+    const auto broken = arranged.body({{"expect", "none"}});
+    CHECK(broken["outcome"].text() == "violated");
+    CHECK(broken["email"]["emailId"].text() == id);
+
+    const auto kept = arranged.body({{"expect", "none"}, {"after", "1"}, {"timeoutSeconds", "1"}});
+    CHECK(kept["outcome"].text() == "timeout");
+    CHECK(kept["email"].is_null());
+    CHECK(kept["lastSequence"].integer() == 1);
+    CHECK(kept["waitedMs"].integer() >= 1'000);
+}
+
+TEST_CASE("near misses say which condition failed, newest first", "[gateway][wait]")
+{
+    arranged_wait arranged;
+    const auto first = arranged.mail.add("one");
+    const auto second = arranged.mail.add("two");
+
+    const auto answer = arranged.body({{"subject", "three"}, {"timeoutSeconds", "1"}});
+
+    const auto& misses = answer["nearMisses"].items();
+    REQUIRE(misses.size() == 2);
+    CHECK(misses[0]["emailId"].text() == second);
+    CHECK(misses[0]["field"].text() == "subject");
+    CHECK(misses[0]["expected"].text() == "three");
+    CHECK(misses[0]["actual"].text() == "two");
+    CHECK(misses[1]["emailId"].text() == first);
+}
+
+TEST_CASE("bad parameters of a wait are 400 and name the parameter; an unknown inbox is 404", "[gateway][wait]")
+{
+    arranged_wait arranged;
+    const auto row = GENERATE(table<std::string, std::string>({{"timeoutSeconds", "0"},
+                                                               {"timeoutSeconds", "61"},
+                                                               {"timeoutSeconds", "1.5"},
+                                                               {"after", "-1"},
+                                                               {"hasCode", "yes"},
+                                                               {"expect", "two"},
+                                                               {"from", ""},
+                                                               {"subject", std::string(501, 'x')},
+                                                               {"limit", "1"}}));
+
+    const auto answer = arranged.get({{std::get<0>(row), std::get<1>(row)}});
+
+    CHECK(answer.status == 400);
+    CHECK(answer.body.find(std::get<0>(row)) != std::string::npos);
+    CHECK(arranged.mail.looks == 0);
+    CHECK(arranged.get({}, "nonsense").status == 400);
+    CHECK(arranged.get({}, inbox_id::make().text()).status == 404);
+}
+
+TEST_CASE("every filter reaches the look", "[gateway][wait]")
+{
+    arranged_wait arranged;
+    inbox::v1::EmailFilter seen;
+    auto sources = arranged.mail.sources();
+    sources.find_first = [&, inner = sources.find_first](inbox::v1::FindFirstEmailsRequest request) {
+        seen = request.searches(0).filter();
+        return inner(std::move(request));
+    };
+    waiting_room room(testing::test_host(), sources, 10);
+    http::request received;
+    received.query = {{"from", "a"}, {"to", "b"}, {"subject", "c"}, {"hasCode", "true"}, {"timeoutSeconds", "1"}};
+    received.path_params.emplace_back("inboxId", arranged.mail.inbox.text());
+
+    testing::await(wait_for_email(received, arranged.who, room));
+
+    CHECK(seen.from() == "a");
+    CHECK(seen.to() == "b");
+    CHECK(seen.subject() == "c");
+    CHECK(seen.has_code());
+}

@@ -1,0 +1,81 @@
+#include "gateway/quota/replica_resolver.hpp"
+
+#include "common/testing/await.hpp"
+
+#include <catch2/catch.hpp>
+
+using namespace tempinbox;
+using namespace tempinbox::gateway;
+
+namespace {
+
+// A name whose addresses a test changes.
+struct arranged_names
+{
+    std::vector<std::string> addresses;
+    std::vector<std::vector<std::string>> told;
+    replica_resolver resolver;
+
+    explicit arranged_names(std::vector<host_port> configured)
+        : resolver(
+              testing::test_host(), std::move(configured), [this](const auto& found) { note(found); },
+              [this](const std::string&) { return answer(); })
+    {}
+
+    void note(const std::vector<host_port>& found)
+    {
+        auto& list = told.emplace_back();
+        for (const auto& each : found)
+            list.push_back(each.text());
+    }
+
+    awaitable<std::vector<boost::asio::ip::address>> answer()
+    {
+        std::vector<boost::asio::ip::address> found;
+        for (const auto& text : addresses)
+            found.push_back(boost::asio::ip::make_address(text));
+        co_return found;
+    }
+
+    void look() { testing::await(resolver.look()); }
+};
+
+using list = std::vector<std::string>;
+
+} // namespace
+
+TEST_CASE("a name stands for every address it has, and changes are told", "[gateway][quota]")
+{
+    arranged_names names({host_port("rate-limit", 9102), host_port("192.0.2.9", 9102)});
+    names.addresses = {"192.0.2.2", "192.0.2.1"};
+
+    names.look();
+    names.look();
+    names.addresses = {"192.0.2.2"};
+    names.look();
+
+    REQUIRE(names.told.size() == 2);
+    CHECK(names.told[0] == list{"192.0.2.1:9102", "192.0.2.2:9102", "192.0.2.9:9102"});
+    CHECK(names.told[1] == list{"192.0.2.2:9102", "192.0.2.9:9102"});
+}
+
+TEST_CASE("a name that no longer resolves keeps its addresses", "[gateway][quota]")
+{
+    arranged_names names({host_port("rate-limit", 9102)});
+    names.addresses = {"192.0.2.1"};
+    names.look();
+
+    names.addresses.clear();
+    names.look();
+
+    CHECK(names.told == std::vector<list>{{"192.0.2.1:9102"}});
+}
+
+TEST_CASE("a list of addresses is never looked up", "[gateway][quota]")
+{
+    arranged_names names({host_port("192.0.2.1", 9102), host_port("::1", 9102)});
+
+    names.look();
+
+    CHECK(names.told.empty());
+}

@@ -1,0 +1,159 @@
+#pragma once
+
+#include "common/testing/await.hpp"
+#include "gateway/waiting/waiting_room.hpp"
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace tempinbox::testing {
+
+// One inbox of one account as the inbox service would tell of it, with mail that a test puts in; counts what it was asked.
+class fake_mailbox
+{
+public:
+    account_id account = account_id::make();
+    inbox_id inbox = inbox_id::make();
+    bool is_live = true;
+    std::optional<failure> problem; // what every call answers
+    int looks = 0;
+    int searches = 0;
+    int emails_read = 0;
+    int cheap_looks = 0;
+    std::vector<std::string> deleted;          // found by a look, gone when read
+    std::shared_ptr<gateway::completion> held; // looks do not answer before
+
+    std::string add(const std::string& subject)
+    {
+        subjects_.push_back(subject);
+        ids_.push_back(email_id::make().text());
+        return ids_.back();
+    }
+
+    gateway::wait_sources sources()
+    {
+        gateway::wait_sources all;
+        all.find_first = [this](inbox::v1::FindFirstEmailsRequest request) { return find_first(std::move(request)); };
+        all.find_email = [this](inbox::v1::GetEmailRequest request) { return find_email(std::move(request)); };
+        all.last_sequences = [this](inbox::v1::GetLastSequencesRequest request) { return last_sequences(std::move(request)); };
+        return all;
+    }
+
+    gateway::wait_wish wish(std::int64_t after = 0, const std::string& subject = "") const
+    {
+        gateway::wait_wish wanted;
+        wanted.account = account;
+        wanted.inbox = inbox;
+        wanted.after = after;
+        if (!subject.empty())
+            wanted.filter.set_subject(subject);
+        return wanted;
+    }
+
+private:
+    bool knows(const std::string& account_text, const std::string& inbox_text) const
+    {
+        return is_live && account_text == account.text() && inbox_text == inbox.text();
+    }
+
+    awaitable<result<inbox::v1::FindFirstEmailsResponse>> find_first(inbox::v1::FindFirstEmailsRequest request)
+    {
+        ++looks;
+        searches += request.searches_size();
+        if (held) {
+            const auto until = held;
+            co_await until->wait_until(std::chrono::steady_clock::now() + std::chrono::seconds(20));
+        }
+        if (problem)
+            co_return *problem;
+        if (!knows(request.account_id(), request.inbox_id()))
+            co_return failure(errc::not_found, "Inbox does not exist");
+        inbox::v1::FindFirstEmailsResponse response;
+        response.set_last_sequence(static_cast<std::int64_t>(subjects_.size()));
+        for (const auto& search : request.searches())
+            *response.add_results() = look(search);
+        co_return response;
+    }
+
+    inbox::v1::EmailSearchResult look(const inbox::v1::EmailSearch& search) const
+    {
+        inbox::v1::EmailSearchResult found;
+        found.set_searched_to(search.after());
+        for (auto i = static_cast<std::size_t>(search.after()); i < subjects_.size(); ++i) {
+            found.set_searched_to(static_cast<std::int64_t>(i + 1));
+            if (subjects_[i].find(search.filter().subject()) != std::string::npos) {
+                found.set_email_id(ids_[i]);
+                break;
+            }
+            auto& miss = *found.add_near_misses();
+            miss.set_email_id(ids_[i]);
+            miss.set_sequence(static_cast<std::int64_t>(i + 1));
+            miss.set_field("subject");
+            miss.set_actual(subjects_[i]);
+        }
+        return found;
+    }
+
+    awaitable<result<inbox::v1::GetEmailResponse>> find_email(inbox::v1::GetEmailRequest request)
+    {
+        ++emails_read;
+        if (problem)
+            co_return *problem;
+        for (std::size_t i = 0; i < ids_.size(); ++i) {
+            const bool is_deleted = std::find(deleted.begin(), deleted.end(), ids_[i]) != deleted.end();
+            if (ids_[i] != request.email_id() || is_deleted)
+                continue;
+            inbox::v1::GetEmailResponse response;
+            response.mutable_email()->mutable_summary()->set_email_id(ids_[i]);
+            response.mutable_email()->mutable_summary()->set_subject(subjects_[i]);
+            co_return response;
+        }
+        co_return failure(errc::not_found, "Email does not exist");
+    }
+
+    awaitable<result<inbox::v1::GetLastSequencesResponse>> last_sequences(inbox::v1::GetLastSequencesRequest request)
+    {
+        ++cheap_looks;
+        if (problem)
+            co_return *problem;
+        inbox::v1::GetLastSequencesResponse response;
+        for (const auto& name : request.inboxes())
+            response.add_last_sequences(knows(name.account_id(), name.inbox_id()) ? static_cast<std::int64_t>(subjects_.size())
+                                                                                  : -1);
+        co_return response;
+    }
+
+    std::vector<std::string> subjects_;
+    std::vector<std::string> ids_;
+};
+
+// A wait under way.
+struct running_wait
+{
+    http::request request;
+    std::optional<result<gateway::wait_answer>> answer;
+
+    gateway::wait_end end() const { return answer->value().end; }
+    std::string email_id() const { return answer->value().email ? answer->value().email->summary().email_id() : ""; }
+};
+
+inline awaitable<void> run_wait(gateway::waiting_room& room, gateway::wait_wish wish, std::chrono::milliseconds patience,
+                                std::shared_ptr<running_wait> running)
+{
+    auto answer = co_await room.wait(std::move(wish), patience, running->request);
+    running->answer.emplace(std::move(answer));
+}
+
+inline std::shared_ptr<running_wait> begin_wait(gateway::waiting_room& room, gateway::wait_wish wish,
+                                                std::chrono::milliseconds patience = std::chrono::seconds(30))
+{
+    auto running = std::make_shared<running_wait>();
+    boost::asio::co_spawn(test_host().loop(), run_wait(room, std::move(wish), patience, running), boost::asio::detached);
+    return running;
+}
+
+} // namespace tempinbox::testing

@@ -1,0 +1,339 @@
+#include "rate-limit/lease_book.hpp"
+
+#include "common/testing/await.hpp"
+#include "unit/rate-limit/ledger_model.hpp"
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+
+#include <catch2/catch.hpp>
+
+#include <random>
+
+using namespace tempinbox;
+using namespace tempinbox::rate_limit;
+using namespace std::chrono_literals;
+using tempinbox::testing::ledger_model;
+
+namespace {
+
+const auto noon = *parse_iso8601("2026-11-21T12:00:00Z");
+
+ask ask_for(account_id account, std::int64_t units, std::int64_t limit, std::int64_t version = 1, std::int64_t let_through = 0)
+{
+    return ask{account, units, let_through, known_limit(limit, version)};
+}
+
+// Replicas on one database in memory, with a clock that a test sets.
+class arranged_replicas
+{
+public:
+    explicit arranged_replicas(int count, lease_book_settings chosen = quick())
+        : ledger(day_of(noon)),
+          clock(noon),
+          chosen_(chosen)
+    {
+        for (int i = 0; i < count; ++i)
+            add();
+    }
+    ~arranged_replicas()
+    {
+        is_database_away = false;
+        for (auto& [name, book] : books)
+            testing::await(book->close(1s));
+        testing::eventually([] { return testing::test_host().loop().poll() == 0; });
+    }
+
+    static lease_book_settings quick()
+    {
+        lease_book_settings chosen;
+        chosen.idle_time = 0ms;
+        return chosen;
+    }
+
+    lease_book& add()
+    {
+        const auto name = "127.0.0.1:" + std::to_string(++last_port_);
+        return *books
+                    .emplace(name, std::make_unique<lease_book>(
+                                       testing::test_host(), clock,
+                                       [this, name](std::vector<block_request> told) { return settle(name, std::move(told)); },
+                                       [this](std::string holder, account_id account, day on_day) {
+                                           return ask_back(std::move(holder), account, on_day);
+                                       },
+                                       chosen_))
+                    .first->second;
+    }
+
+    // kill -9: its coroutines go nowhere any more.
+    void kill(const std::string& name)
+    {
+        dead.push_back(std::move(books.at(name)));
+        books.erase(name);
+    }
+
+    decision take(lease_book& book, const ask& wanted)
+    {
+        std::vector<ask> asks{wanted};
+        return testing::await(book.take(std::move(asks))).front();
+    }
+    lease_book& book(int number) { return *books.at("127.0.0.1:" + std::to_string(number)); }
+
+    ledger_model ledger;
+    manual_clock clock;
+    std::map<std::string, std::unique_ptr<lease_book>> books;
+    std::vector<std::unique_ptr<lease_book>> dead;
+    int statements = 0;
+    bool is_database_away = false;
+
+private:
+    awaitable<std::vector<block_answer>> settle(std::string holder, std::vector<block_request> told)
+    {
+        co_await boost::asio::post(testing::test_host().loop(), boost::asio::use_awaitable);
+        if (is_database_away)
+            throw dependency_error("away");
+        ++statements;
+        std::vector<block_answer> answers;
+        for (const auto& each : told)
+            answers.push_back(ledger.settle(each, holder));
+        co_return answers;
+    }
+
+    awaitable<void> ask_back(std::string holder, account_id account, day on_day)
+    {
+        const auto found = books.find(holder);
+        if (found != books.end())
+            co_await found->second->give_back(account, on_day);
+    }
+
+    lease_book_settings chosen_;
+    int last_port_ = 0;
+};
+
+awaitable<void> take_into(lease_book& book, ask wanted, std::int64_t& granted, int& done)
+{
+    std::vector<ask> asks{wanted};
+    const auto made = co_await book.take(std::move(asks));
+    granted += made.front().granted;
+    ++done;
+}
+
+} // namespace
+
+TEST_CASE("request 3,000 passes and 3,001 does not, for few statements", "[rate-limit]")
+{
+    arranged_replicas all(1);
+    const auto ann = account_id::make();
+
+    for (int i = 1; i <= 3'000; ++i) {
+        const auto made = all.take(all.book(1), ask_for(ann, 1, 3'000));
+        REQUIRE(made.granted == 1);
+        REQUIRE(made.remaining == 3'000 - i);
+    }
+    const auto past = all.take(all.book(1), ask_for(ann, 1, 3'000));
+
+    CHECK(past.granted == 0);
+    CHECK(past.undecided == 0);
+    CHECK(past.remaining == 0);
+    CHECK(all.statements < 120);
+}
+
+TEST_CASE("those who wait for one account share a statement", "[rate-limit]")
+{
+    arranged_replicas all(1);
+    const auto ann = account_id::make();
+    std::int64_t granted = 0;
+    int done = 0;
+
+    for (int i = 0; i < 50; ++i)
+        boost::asio::co_spawn(testing::test_host().loop(), take_into(all.book(1), ask_for(ann, 1, 3'000), granted, done),
+                              boost::asio::detached);
+    REQUIRE(testing::eventually([&] { return done == 50; }));
+
+    CHECK(granted == 50);
+    CHECK(all.statements <= 2);
+}
+
+TEST_CASE("what another replica holds is asked back before anyone is refused", "[rate-limit]")
+{
+    arranged_replicas all(2);
+    const auto ann = account_id::make();
+    CHECK(all.take(all.book(1), ask_for(ann, 1, 3'000)).remaining == 2'999);
+
+    std::int64_t granted = 1, last = 2'999;
+    for (int i = 0; i < 2'999; ++i) {
+        const auto made = all.take(all.book(2), ask_for(ann, 1, 3'000));
+        granted += made.granted;
+        CHECK(made.remaining == last - 1);
+        last = made.remaining;
+    }
+
+    CHECK(granted == 3'000);
+    CHECK(all.take(all.book(1), ask_for(ann, 1, 3'000)).granted == 0);
+    CHECK(all.take(all.book(2), ask_for(ann, 1, 3'000)).granted == 0);
+}
+
+TEST_CASE("a block that was full when it was told and is spent since is no reason to refuse", "[rate-limit]")
+{
+    for (std::int64_t limit : {400, 450, 500, 700, 1'000}) {
+        arranged_replicas all(1);
+        const auto ann = account_id::make();
+        std::int64_t granted = 0;
+        int done = 0, asked = 0;
+        for (int round = 0; granted < limit && round < 1'000; ++round) {
+            for (int i = 0; i < 7; ++i, ++asked)
+                boost::asio::co_spawn(testing::test_host().loop(), take_into(all.book(1), ask_for(ann, 1, limit), granted, done),
+                                      boost::asio::detached);
+            REQUIRE(testing::eventually([&] { return done == asked; }));
+            REQUIRE(granted == std::min<std::int64_t>(asked, limit));
+        }
+        CHECK(granted == limit);
+    }
+}
+
+TEST_CASE("a plan that changes is in force with the next ask, both ways", "[rate-limit]")
+{
+    arranged_replicas all(1);
+    const auto ann = account_id::make();
+    for (int i = 0; i < 5; ++i)
+        all.take(all.book(1), ask_for(ann, 1, 3'000));
+
+    const auto lowered = all.take(all.book(1), ask_for(ann, 1, 4, 2));
+    const auto older = all.take(all.book(1), ask_for(ann, 1, 3'000, 1));
+    const auto raised = all.take(all.book(1), ask_for(ann, 1, 10'000, 3));
+
+    CHECK(lowered.granted == 0);
+    CHECK(lowered.limit == 4);
+    CHECK(lowered.remaining == 0);
+    CHECK(older.granted == 0);
+    CHECK(raised.granted == 1);
+    CHECK(raised.remaining == 9'994);
+}
+
+TEST_CASE("with the database away what is held is spent, then asks are undecided", "[rate-limit]")
+{
+    arranged_replicas all(1);
+    const auto ann = account_id::make();
+    all.take(all.book(1), ask_for(ann, 1, 500));
+    all.is_database_away = true;
+
+    const auto held = all.take(all.book(1), ask_for(ann, 9, 500));
+    const auto more = all.take(all.book(1), ask_for(ann, 1, 500));
+    const auto stranger = all.take(all.book(1), ask_for(account_id::make(), 1, 500));
+    all.is_database_away = false;
+    const auto told = all.take(all.book(1), ask_for(ann, 1, 500, 1, 1));
+
+    CHECK(held.granted == 9);
+    CHECK(more.undecided == 1);
+    CHECK_FALSE(stranger.is_known);
+    CHECK(told.granted == 1);
+    CHECK(told.remaining == 500 - 12);
+}
+
+TEST_CASE("idle blocks go back, and all at the end", "[rate-limit]")
+{
+    arranged_replicas all(1);
+    const auto ann = account_id::make(), bob = account_id::make();
+    all.take(all.book(1), ask_for(ann, 1, 3'000));
+
+    all.book(1).tidy();
+    REQUIRE(testing::eventually([&] { return all.book(1).size() == 0; }));
+    CHECK(all.ledger.days.at({ann, all.ledger.today}).outstanding == 0);
+    CHECK(all.ledger.days.at({ann, all.ledger.today}).used == 1);
+
+    all.take(all.book(1), ask_for(bob, 1, 3'000));
+    testing::await(all.book(1).close(1s));
+    CHECK(all.ledger.blocks.empty());
+}
+
+TEST_CASE("the number of accounts held is bounded", "[rate-limit]")
+{
+    auto chosen = arranged_replicas::quick();
+    chosen.accounts = 10;
+    arranged_replicas all(1, chosen);
+
+    for (int i = 0; i < 100; ++i)
+        CHECK(all.take(all.book(1), ask_for(account_id::make(), 1, 3'000)).granted == 1);
+
+    CHECK(all.book(1).size() <= 11);
+}
+
+TEST_CASE("requests in flight over midnight are counted once", "[rate-limit]")
+{
+    arranged_replicas all(1);
+    const auto ann = account_id::make();
+    const day before = all.ledger.today;
+    all.clock.set(noon + 11h + 59min + 59s);
+    all.take(all.book(1), ask_for(ann, 1, 3'000));
+
+    // This clock is ahead of the database's: nothing is granted until they agree.
+    all.clock.advance(1s);
+    std::int64_t granted = 0;
+    int done = 0;
+    boost::asio::co_spawn(testing::test_host().loop(), take_into(all.book(1), ask_for(ann, 1, 3'000), granted, done),
+                          boost::asio::detached);
+    all.book(1).tidy();
+    REQUIRE(testing::eventually([&] { return all.ledger.blocks.empty(); }));
+    CHECK(done == 0);
+    all.ledger.today += std::chrono::days(1);
+    REQUIRE(testing::eventually([&] { return done == 1; }));
+
+    CHECK(granted == 1);
+    CHECK(all.take(all.book(1), ask_for(ann, 1, 3'000)).remaining == 2'998);
+    CHECK(all.ledger.days.at({ann, before}).used == 1);
+}
+
+TEST_CASE("an ask that comes back to a clock behind the database's waits for it", "[rate-limit]")
+{
+    arranged_replicas all(1);
+    const auto ann = account_id::make();
+    all.ledger.today += std::chrono::days(1);
+    std::int64_t granted = 0;
+    int done = 0;
+
+    boost::asio::co_spawn(testing::test_host().loop(), take_into(all.book(1), ask_for(ann, 1, 3'000), granted, done),
+                          boost::asio::detached);
+    REQUIRE(testing::eventually([&] { return all.statements > 0; }));
+    all.clock.advance(12h);
+    REQUIRE(testing::eventually([&] { return done == 1; }));
+
+    CHECK(granted == 1);
+    CHECK(all.ledger.days.size() == 1);
+}
+
+TEST_CASE("replicas killed, added and reached in any order admit at most the limit and lose at most a block a kill",
+          "[rate-limit]")
+{
+    const auto seed = GENERATE(range(1u, 9u));
+    std::mt19937 random(seed);
+    const auto roll = [&random](int sides) { return std::uniform_int_distribution<int>(0, sides - 1)(random); };
+    arranged_replicas all(3);
+    const auto ann = account_id::make();
+    constexpr std::int64_t limit = 700, block = 14;
+    std::int64_t admitted = 0, asked = 0;
+    int done = 0, kills = 0;
+
+    for (int round = 0; round < 60; ++round) {
+        for (int i = roll(20); i >= 0; --i) {
+            auto& book = *std::next(all.books.begin(), roll(static_cast<int>(all.books.size())))->second;
+            boost::asio::co_spawn(testing::test_host().loop(), take_into(book, ask_for(ann, 1, limit), admitted, done),
+                                  boost::asio::detached);
+            ++asked;
+        }
+        REQUIRE(testing::eventually([&] { return done == asked; }));
+        REQUIRE(admitted <= limit);
+        if (roll(12) == 0) {
+            ++kills;
+            all.kill(all.books.begin()->first);
+            all.add();
+        }
+        if (roll(5) == 0)
+            all.ledger.write_off_all();
+    }
+    while (all.take(*all.books.begin()->second, ask_for(ann, 1, limit)).granted > 0)
+        ++admitted;
+
+    CAPTURE(kills);
+    CHECK(admitted <= limit);
+    CHECK(admitted >= limit - kills * block);
+}

@@ -1,0 +1,146 @@
+#pragma once
+
+#include "rate-limit/lease.hpp"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+namespace tempinbox::testing {
+
+// The arithmetic of quota.settle and quota.write_off in memory: what the SQL is compared with, and what leases are tested on.
+class ledger_model
+{
+public:
+    using day = rate_limit::day;
+
+    struct day_row
+    {
+        std::int64_t used = 0;
+        std::int64_t outstanding = 0;
+        rate_limit::known_limit limit;
+    };
+    struct block_row
+    {
+        std::string holder;
+        std::int64_t granted = 0;
+        std::int64_t spent = 0;
+        std::int64_t let_through = 0;
+        std::int64_t lost = 0;
+        bool is_written_off = false;
+    };
+
+    explicit ledger_model(day now) : today(now) {}
+
+    static std::int64_t block_size(std::int64_t limit, std::int64_t left)
+    {
+        return std::max<std::int64_t>(1, std::min({limit / 50, left / 4, std::int64_t(1'000)}));
+    }
+
+    rate_limit::block_answer settle(const rate_limit::block_request& told, const std::string& holder)
+    {
+        using rate_limit::settlement;
+        rate_limit::block_answer answer;
+        if (told.action == settlement::grow && !told.is_known && told.spent == 0 && told.let_through == 0 &&
+            told.on_day != today) {
+            answer.outcome = rate_limit::block_outcome::other_day;
+            answer.limit = told.limit;
+            return answer;
+        }
+        const auto [entry, is_new_day] = days.try_emplace({told.account, told.on_day});
+        auto& d = entry->second;
+        if (is_new_day)
+            d.limit = told.limit;
+        const key at{told.account, told.on_day, told.block};
+        if (told.is_known && !blocks.contains(at)) {
+            answer.outcome = rate_limit::block_outcome::gone;
+            answer.used = d.used;
+            answer.elsewhere = d.outstanding;
+            answer.limit = d.limit;
+            return answer;
+        }
+        auto& b = blocks[at];
+        count(d, b, told);
+        if (told.limit.version > d.limit.version)
+            d.limit = told.limit;
+        auto held = b.granted - b.spent;
+        const auto limit = d.limit.units == 0 ? rate_limit::unlimited : d.limit.units;
+        const auto left = limit - d.used - d.outstanding;
+        if (told.action == settlement::close) {
+            d.outstanding -= held;
+            answer.granted = b.spent;
+            held = 0;
+            blocks.erase(at);
+        } else {
+            if (left < 0) {
+                d.outstanding -= std::min(held, -left);
+                b.granted -= std::min(held, -left);
+            } else if (told.action == settlement::grow && told.on_day != today) {
+                answer.outcome = rate_limit::block_outcome::other_day;
+            } else if (told.action == settlement::grow) {
+                const auto size = block_size(d.limit.units == 0 ? 1'000'000 : d.limit.units, left);
+                const auto more = std::max<std::int64_t>(0, std::min(size - held, left));
+                b.granted += more;
+                d.outstanding += more;
+            }
+            b.holder = holder;
+            answer.granted = b.granted;
+            held = b.granted - b.spent;
+        }
+        answer.used = d.used;
+        answer.elsewhere = d.outstanding - held;
+        answer.limit = d.limit;
+        add_holders(answer, at);
+        return answer;
+    }
+
+    // The block's lease has ended.
+    void write_off(account_id account, day on_day, const uuid& block)
+    {
+        const auto found = blocks.find({account, on_day, block});
+        if (found == blocks.end() || found->second.is_written_off)
+            return;
+        auto& b = found->second;
+        auto& d = days.at({account, on_day});
+        b.lost = b.granted - b.spent;
+        b.is_written_off = true;
+        d.used += b.lost;
+        d.outstanding -= b.lost;
+    }
+    void write_off_all()
+    {
+        for (const auto& [at, row] : std::map(blocks))
+            write_off(std::get<0>(at), std::get<1>(at), std::get<2>(at));
+    }
+
+    using key = std::tuple<account_id, day, uuid>;
+    day today;
+    std::map<std::pair<account_id, day>, day_row> days;
+    std::map<key, block_row> blocks;
+
+private:
+    static void count(day_row& d, block_row& b, const rate_limit::block_request& told)
+    {
+        d.used += told.spent - b.spent + told.let_through - b.let_through - b.lost;
+        d.outstanding += b.lost - std::min(told.spent - b.spent, b.granted - b.spent);
+        b.granted = std::max(b.granted, told.spent);
+        b.spent = told.spent;
+        b.let_through = told.let_through;
+        b.lost = 0;
+        b.is_written_off = false;
+    }
+
+    void add_holders(rate_limit::block_answer& answer, const key& own) const
+    {
+        if (answer.elsewhere <= 0)
+            return;
+        for (const auto& [at, row] : blocks)
+            if (std::get<0>(at) == std::get<0>(own) && std::get<1>(at) == std::get<1>(own) && at != own &&
+                row.granted > row.spent && row.lost == 0)
+                answer.holders.push_back(row.holder);
+        std::sort(answer.holders.begin(), answer.holders.end());
+        answer.holders.erase(std::unique(answer.holders.begin(), answer.holders.end()), answer.holders.end());
+    }
+};
+
+} // namespace tempinbox::testing
