@@ -1,10 +1,12 @@
 """What belongs to somebody else answers exactly like what never was."""
 
+import re
 import uuid
 from dataclasses import dataclass
 from typing import Any
 
 import pytest
+import requests
 from harness import Account, Suite, eventually, send_raw
 
 _MESSAGE = (
@@ -46,6 +48,7 @@ _CALLS: list[tuple[str, str, Any]] = [
     ("DELETE", "/v1/inboxes/{inboxId}", None),
     ("GET", "/v1/inboxes/{inboxId}/emails", None),
     ("GET", "/v1/inboxes/{inboxId}/emails?subject=private&include=text,codes", None),
+    ("GET", "/v1/inboxes/{inboxId}/emails/wait?timeoutSeconds=1", None),
     ("DELETE", "/v1/inboxes/{inboxId}/emails", None),
     ("GET", "/v1/emails/{emailId}", None),
     ("PATCH", "/v1/emails/{emailId}", {"isRead": True}),
@@ -78,6 +81,21 @@ def _shape(text: str, ids: dict[str, str]) -> str:
 
 def _names(headers: Any) -> set[str]:
     return {name.lower() for name in headers}
+
+
+def test_no_operation_on_an_object_is_left_out(suite: Suite, other_account: Account) -> None:
+    tried = {(method, path.partition("?")[0]) for method, path, _ in _CALLS}
+    served = set()
+    for path, operations in requests.get(suite["API"] + "/openapi.json", timeout=30).json()["paths"].items():
+        if not path.startswith("/v1/") or "{" not in path:
+            continue
+        missing = re.sub(r"\{\w+\}", _NOBODY, path)
+        for method in {"get", "post", "patch", "delete"} & set(operations):
+            answer = other_account.api.call(method.upper(), missing, json={})
+            if answer.status_code != 405 and "No such path" not in answer.text:
+                served.add((method.upper(), path))
+
+    assert served <= tried
 
 
 def test_nothing_of_theirs_was_touched(theirs: Belongings) -> None:
