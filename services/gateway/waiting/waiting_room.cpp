@@ -25,6 +25,7 @@ class waiting_room::place
 public:
     place(waiting_room& room, std::shared_ptr<inbox_watch> watch, std::shared_ptr<waiter> one)
         : room_(room),
+          presence_(room.presence_),
           watch_(std::move(watch)),
           one_(std::move(one))
     {
@@ -32,10 +33,15 @@ public:
         watch_->add(one_);
     }
     place(const place&) = delete;
-    ~place() { room_.leave(watch_, one_); }
+    ~place()
+    {
+        if (!presence_.expired())
+            room_.leave(watch_, one_);
+    }
 
 private:
     waiting_room& room_;
+    std::weak_ptr<const bool> presence_;
     std::shared_ptr<inbox_watch> watch_;
     std::shared_ptr<waiter> one_;
 };

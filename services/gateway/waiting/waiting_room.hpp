@@ -58,6 +58,8 @@ private:
     // One for each account that asks, since only the look knows whose the inbox is.
     std::unordered_multimap<inbox_id, std::shared_ptr<inbox_watch>> watches_;
     prometheus::Gauge& waiting_;
+    // Requests of a process that ends may outlive the room: they find it gone.
+    std::shared_ptr<const bool> presence_ = std::make_shared<const bool>(true);
     runtime::repeated_task looks_;
 };
 

@@ -1,0 +1,66 @@
+"""Reading what wrk and PostgreSQL's log say."""
+
+import sys
+import unittest
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "bench"))
+
+from measuring import many_rows, wrk  # noqa: E402
+
+_REPORT = """Running 2s test @ http://127.0.0.1:8080/
+  1 threads and 64 connections
+  Thread Stats   Avg      Stdev     Max   +/- Stdev
+    Latency     1.09ms    1.50ms  27.03ms   93.10%
+    Req/Sec    75.05k     9.85k   90.91k    60.00%
+  Latency Distribution
+     50%  633.00us
+     75%    1.08ms
+     90%    2.11ms
+     99%    1.20s
+  149401 requests in 2.01s, 700.14MB read
+  Socket errors: connect 0, read 3, write 0, timeout 1
+  Non-2xx or 3xx responses: 5
+Requests/sec:  74329.35
+"""
+
+_LOG = """2026-11-21 17:44:01.123 UTC [7] LOG:  duration: 0.012 ms  plan:
+\tQuery Text: SELECT 1 FROM mailbox.inboxes
+\t    WHERE account_id = $1
+\tIndex Scan using inboxes_pkey on inboxes  (cost=0.41..8.45 rows=1 width=16) (actual time=0.037..0.038 rows=1 loops=1)
+\t  Index Cond: (account_id = '01')
+2026-11-21 17:44:01.124 UTC [7] LOG:  something else
+2026-11-21 17:44:01.125 UTC [7] LOG:  duration: 90.5 ms  plan:
+\tQuery Text: SELECT count(*) FROM mailbox.emails
+\tAggregate  (cost=0.00..9000.00 rows=1 width=8) (actual time=90.0..90.0 rows=1 loops=1)
+\t  ->  Seq Scan on emails_20261121 emails_1  (cost=0.00..8000.00 rows=1 width=0) (actual time=0.1..80.0 rows=90000 loops=1)
+\t  ->  Seq Scan on emails_default emails_2  (cost=0.00..0.00 rows=1 width=0) (actual time=0.1..0.1 rows=0 loops=1)
+2026-11-21 17:44:01.126 UTC [7] LOG:  duration: 0.1 ms  plan:
+\tQuery Text: SELECT 1 FROM accounts.plans
+\tSeq Scan on plans  (cost=0.00..1.06 rows=6 width=4) (actual time=0.003..0.003 rows=6 loops=1)
+"""
+
+
+class Wrk(unittest.TestCase):
+    def test_its_report(self) -> None:
+        rate = wrk.read(_REPORT)
+
+        self.assertEqual((rate.requests, rate.seconds, rate.failed), (149401, 2.01, 9))
+        self.assertAlmostEqual(rate.p50_ms, 0.633)
+        self.assertAlmostEqual(rate.p99_ms, 1200)
+
+
+class Plans(unittest.TestCase):
+    def test_statements_on_large_tables(self) -> None:
+        plans = {plan.statement: plan for plan in many_rows.read(_LOG)}
+
+        self.assertEqual(set(plans), {"SELECT 1 FROM mailbox.inboxes WHERE account_id = $1", "SELECT count(*) FROM mailbox.emails"})
+        self.assertTrue(plans["SELECT 1 FROM mailbox.inboxes WHERE account_id = $1"].is_indexed)
+        whole = plans["SELECT count(*) FROM mailbox.emails"]
+        self.assertFalse(whole.is_indexed)
+        self.assertEqual(whole.millis, 90.5)
+        self.assertEqual(len(whole.scans), 2)
+
+
+if __name__ == "__main__":
+    unittest.main()
