@@ -1,4 +1,4 @@
-"""Benches, fuzzers and chaos runs: programs below tests/, run against the suite."""
+"""Benches and fuzzers: programs below tests/, run against the suite."""
 
 import os
 import subprocess
