@@ -4,7 +4,7 @@ import os
 import subprocess
 from pathlib import Path
 
-from dev import places, suite_env
+from dev import packages, places, suite_env
 from dev.suite import Suite
 from dev.terminal import fail, say
 
@@ -21,7 +21,8 @@ def run(verb: str, name: str | None, arguments: list[str], suite: Suite) -> int:
     if name not in found:
         fail(f"no {verb} program is called {name}; there are: {', '.join(found)}")
     environment = {**places.clean_environment(), places.SUITE_VARIABLE: str(suite.folder)}
-    if verb != "fuzz":
+    if verb == "bench":
+        packages.ensure("bench")
         environment |= suite_env.variables(suite)
     return subprocess.run([str(found[name]), *arguments], env=environment).returncode
 

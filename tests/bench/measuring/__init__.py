@@ -1,0 +1,1 @@
+"""What benches share: peers to compare with, what processes use, clients that load."""
