@@ -90,7 +90,7 @@ intake_settings read_intake_settings(config::reader& reader)
     chosen.spool_folder =
         reader.text("spool-directory", "/tmp", "Where larger messages are kept until they are stored; nothing stays there");
     chosen.readers = count(reader, "readers", 2, 1, "Threads that read messages");
-    chosen.writing.writers = count(reader, "writers", 2, 1, "Commits under way at once");
+    chosen.writing.writers = count(reader, "writers", 4, 1, "Commits under way at once, where the ones before are slow");
     chosen.writing.messages_a_batch = count(reader, "messages-per-commit", 128, 1, "Messages committed together");
     chosen.writing.bytes_a_batch = reader.bytes("bytes-per-commit", 8 * mib, kib, gib, "Bytes committed together");
     chosen.writing.queued_messages = count(reader, "queued-messages", 4'096, 1, "Messages waiting for a commit; past it 452");

@@ -3,6 +3,7 @@
 import argparse
 import os
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 from dev import build, logs, places, running, status, suite_env
@@ -82,6 +83,21 @@ def _programs(chosen: argparse.Namespace) -> int:
     return programs.run(chosen.verb, chosen.name, chosen.arguments, _suite(chosen))
 
 
+def _chaos(chosen: argparse.Namespace) -> int:
+    from dev import chaos
+
+    return chaos.run(chosen.name, chosen.preset, chaos.Course(chosen.seconds, chosen.rate, chosen.connections, chosen.seed), not chosen.no_build)
+
+
+def _between(least: int, most: int) -> Callable[[str], int]:
+    def number(text: str) -> int:
+        if not text.isdigit() or not least <= int(text) <= most:
+            raise argparse.ArgumentTypeError(f"{text}: expected a number from {least} to {most}")
+        return int(text)
+
+    return number
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="./dev", description="Builds, runs, tests and checks the Temporary Inbox Service on this machine.")
     verbs = parser.add_subparsers(dest="verb", metavar="VERB", required=True)
@@ -159,10 +175,25 @@ def _parser() -> argparse.ArgumentParser:
     made.add_argument("--preset", choices=build.PRESETS, default="release")
     made.add_argument("target", nargs="*", help="CMake targets (default: everything)")
 
+    breaking = verb(
+        "chaos",
+        "kill parts of a suite of its own under load, then count what was promised and what was kept",
+        _chaos,
+        "\n\n  mail   steady SMTP load; kill -9 of mail-ingest replicas all the time, PostgreSQL restarted twice, Kafka killed once;"
+        "\n         every mail answered 250 must be readable exactly once, whole, with its event on Kafka"
+        "\n\nExit code 1 on any violation. Its logs are kept in build/PRESET/test/chaos.logs.",
+    )
+    breaking.add_argument("name", choices=["mail"], help="what to break")
+    breaking.add_argument("--seconds", metavar="N", type=_between(10, 3600), default=60, help="how long load and faults last (default: 60)")
+    breaking.add_argument("--rate", metavar="N", type=_between(1, 5000), default=100, help="mails a second (default: 100)")
+    breaking.add_argument("--connections", metavar="N", type=_between(1, 256), default=16, help="SMTP connections of the load (default: 16)")
+    breaking.add_argument("--seed", metavar="N", type=int, default=1, help="of the order in which replicas are killed (default: 1)")
+    breaking.add_argument("--preset", choices=build.PRESETS, default="release", help="what to build and run (default: release)")
+    breaking.add_argument("--no-build", action="store_true", help="run what is built already")
+
     for name, does in (
         ("bench", "measure the running suite"),
         ("fuzz", "fuzz what reads foreign input"),
-        ("chaos", "break the running suite and watch its promises"),
     ):
         several = on_suite(name, does, _programs, f" The programs are those of tests/{name}; without a name they are listed.")
         several.add_argument("name", nargs="?")

@@ -73,6 +73,8 @@ def ensure(*groups: str) -> None:
     names = [package.name for package in lacking]
     if "postgresql-15" in names:
         _keep_postgresql_from_starting()
+    if "postfix" in names:
+        _keep_postfix_from_starting()
     if not _has_package_lists():
         _apt_get("update")
     if not _install(names):
@@ -113,3 +115,10 @@ def _keep_postgresql_from_starting() -> None:
     item(str(_CLUSTER_SETTINGS), "create_main_cluster = false, so that the package starts no server of its own")
     script = f"mkdir -p {_CLUSTER_SETTINGS.parent} && echo 'create_main_cluster = false' > {_CLUSTER_SETTINGS}"
     subprocess.run([*_as_root(), "sh", "-c", script], check=True)
+
+
+def _keep_postfix_from_starting() -> None:
+    """Without a configuration Debian's package starts no mail server; benches run a private one."""
+    item("postfix", "installed without a configuration, so that the package starts no server of its own")
+    answer = "postfix postfix/main_mailer_type select No configuration\n"
+    subprocess.run([*_as_root(), "debconf-set-selections"], input=answer, text=True, check=True)

@@ -1,4 +1,4 @@
-"""Benches, fuzzers and chaos runs: programs below tests/, run against the suite."""
+"""Benches and fuzzers: programs below tests/, run against the suite."""
 
 import os
 import subprocess
@@ -23,7 +23,8 @@ def run(verb: str, name: str | None, arguments: list[str], suite: Suite) -> int:
     if verb == "bench":
         packages.ensure("bench")
     environment = {**places.clean_environment(), places.SUITE_VARIABLE: str(suite.folder)}
-    if verb != "fuzz":
+    if verb == "bench":
+        packages.ensure("bench")
         environment |= suite_env.variables(suite)
     return subprocess.run([str(found[name]), *arguments], env=environment).returncode
 

@@ -82,10 +82,10 @@ def _run_unit(run: Run) -> Tally:
 
 
 @contextlib.contextmanager
-def _own_suite(tier: str, preset: str) -> Iterator[Suite]:
-    """A suite that exists for one tier: ends with it, also when this process is killed, and leaves its logs when something failed."""
+def own_suite(tier: str, preset: str) -> Iterator[Suite]:
+    """A suite that exists for one tier or run: ends with it, also when this process is killed, and leaves its logs."""
     folder = _folder(tier, preset)
-    with exclusively(folder.with_suffix(".lock"), f"another ./dev test {tier} is under way in this checkout"):
+    with exclusively(folder.with_suffix(".lock"), f"another {tier} run of ./dev is under way in this checkout"):
         suite = Suite(folder)
         suite.down(wipe=True)  # what a run that was killed left behind
         try:
@@ -99,7 +99,7 @@ def _own_suite(tier: str, preset: str) -> Iterator[Suite]:
 
 
 def _run_integration(run: Run) -> Tally:
-    with _own_suite("integration", run.preset) as suite:
+    with own_suite("integration", run.preset) as suite:
         # Crashes of processes are tested here, crashes of machines are not: writing to disk would only slow the making of databases.
         suite.start_infrastructure(Wishes(sync_to_disk=False), outlives_caller=False)
         environment = places.clean_environment() | _sanitizer_options()
@@ -111,7 +111,7 @@ def _run_integration(run: Run) -> Tally:
 
 def _run_e2e(run: Run) -> Tally:
     python = python_packages.python()
-    with _own_suite("e2e", run.preset) as suite:
+    with own_suite("e2e", run.preset) as suite:
         wishes = Wishes(preset=run.preset, replicas=",".join(f"{service}=2" for service in services.SERVICES))
         suite.start_infrastructure(wishes, outlives_caller=False)
         suite.start_services(wishes)

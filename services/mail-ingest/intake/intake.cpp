@@ -11,6 +11,9 @@ namespace {
 
 using smtp::message_status;
 
+// A message so small is read in less time than handing it to a worker and back takes.
+constexpr std::uint64_t quickly_read = 8 * 1024;
+
 std::string_view domain_of(std::string_view address)
 {
     const auto at = address.rfind('@');
@@ -70,7 +73,11 @@ awaitable<taken_message> intake::take_or_throw(smtp::envelope envelope, std::uni
     facts->hostname = settings_.hostname;
     facts->received_at = host_.clock().now();
     facts->most_hops = settings_.most_hops;
-    auto mail = co_await read_on_worker(message->bytes(), facts);
+    read_mail mail;
+    if (size <= quickly_read)
+        mail = read(message->bytes(), *facts);
+    else
+        mail = co_await read_on_worker(message->bytes(), facts);
     message.reset();
     if (mail.is_looping)
         co_return taken_message(message_status::looping);

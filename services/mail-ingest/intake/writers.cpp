@@ -5,9 +5,12 @@
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 #include <boost/asio/post.hpp>
+#include <boost/asio/steady_timer.hpp>
 
 namespace tempinbox::mail_ingest {
 namespace {
+
+using steady = std::chrono::steady_clock;
 
 const prometheus::Histogram::BucketBoundaries batch_buckets{1, 2, 4, 8, 16, 32, 64, 128};
 
@@ -20,7 +23,6 @@ writers::writers(runtime::host& host, mailbox::mail_store& store, outbox::publis
       publisher_(publisher),
       unconfirmed_(unconfirmed),
       settings_(chosen),
-      writers_(chosen.writers),
       batch_messages_(host.metrics().histogram("tempinbox_mail_ingest_batch_messages", "Messages a commit.", batch_buckets)),
       commit_seconds_(host.metrics().histogram("tempinbox_mail_ingest_commit_duration_seconds", "Time a batch took to commit.",
                                                metrics::latency_buckets())),
@@ -30,50 +32,59 @@ writers::writers(runtime::host& host, mailbox::mail_store& store, outbox::publis
 
 awaitable<mailbox::stored_message> writers::store(std::shared_ptr<const mailbox::new_message> message)
 {
-    auto& its_writer = writer_of(*message);
     const auto mine = std::make_shared<entry>(std::move(message), host_.executor(), settings_.patience);
-    its_writer.queue.push_back(mine);
-    ++queued_;
-    if (!std::exchange(its_writer.is_running, true))
-        boost::asio::co_spawn(host_.executor(), run(its_writer), boost::asio::detached);
+    queue_.push_back(mine);
+    begin_if_wanted();
     const bool is_done = co_await mine->done.wait();
     if (!is_done)
         mine->is_abandoned = true;
     co_return mine->answer;
 }
 
-writers::writer& writers::writer_of(const mailbox::new_message& message)
+bool writers::may_begin() const
 {
-    const auto lowest = std::min_element(message.deliveries.begin(), message.deliveries.end(),
-                                         [](const auto& a, const auto& b) { return a.inbox < b.inbox; });
-    return writers_[std::hash<inbox_id>{}(lowest->inbox) % writers_.size()];
+    const auto slow_since = steady::now() - settings_.slow_commit;
+    return under_way_.empty() || (under_way_.size() < settings_.writers && *under_way_.rbegin() <= slow_since);
 }
 
-writers::entries writers::take_batch(writer& from)
+void writers::begin_if_wanted()
+{
+    if (!queue_.empty() && may_begin())
+        boost::asio::co_spawn(host_.executor(), run(), boost::asio::detached);
+}
+
+writers::entries writers::take_batch()
 {
     entries batch;
     std::size_t bytes = 0;
-    while (!from.queue.empty() && batch.size() < settings_.messages_a_batch) {
-        auto& next = from.queue.front();
+    while (!queue_.empty() && batch.size() < settings_.messages_a_batch) {
+        auto& next = queue_.front();
         if (!batch.empty() && bytes + next->message->frame.size() > settings_.bytes_a_batch)
             break;
         bytes += next->message->frame.size();
         if (!next->is_abandoned)
             batch.push_back(std::move(next));
-        from.queue.pop_front();
-        --queued_;
+        queue_.pop_front();
     }
     return batch;
 }
 
-awaitable<void> writers::run(writer& me)
+awaitable<void> writers::run()
 {
-    while (!me.queue.empty()) {
-        auto batch = take_batch(me);
-        if (!batch.empty())
-            co_await commit(std::move(batch));
+    while (!queue_.empty() && may_begin()) {
+        auto batch = take_batch();
+        if (batch.empty())
+            continue;
+        const auto mine = under_way_.insert(steady::now());
+        // Behind a slow commit those that gathered do not wait for its end.
+        boost::asio::steady_timer slow(host_.executor(), settings_.slow_commit);
+        slow.async_wait([this](const boost::system::error_code& error) {
+            if (!error)
+                begin_if_wanted();
+        });
+        co_await commit(std::move(batch));
+        under_way_.erase(mine);
     }
-    me.is_running = false;
 }
 
 awaitable<void> writers::commit(entries batch)
@@ -81,9 +92,9 @@ awaitable<void> writers::commit(entries batch)
     mailbox::mail_batch messages;
     for (const auto& one : batch)
         messages.push_back(one->message);
-    const auto started = std::chrono::steady_clock::now();
+    const auto started = steady::now();
     auto answers = co_await store_.store(std::move(messages));
-    commit_seconds_.Observe(std::chrono::duration<double>(std::chrono::steady_clock::now() - started).count());
+    commit_seconds_.Observe(std::chrono::duration<double>(steady::now() - started).count());
     batch_messages_.Observe(static_cast<double>(batch.size()));
     for (std::size_t i = 0; i < batch.size(); ++i) {
         batch[i]->answer = std::move(answers[i]);

@@ -8,30 +8,33 @@
 
 #include <deque>
 #include <memory>
+#include <set>
 #include <vector>
 
 namespace tempinbox::mail_ingest {
 
 struct writer_settings
 {
-    std::size_t writers = 2;
+    std::size_t writers = 4;
     std::size_t messages_a_batch = 128;
     std::size_t bytes_a_batch = 8 * 1024 * 1024;
     std::size_t queued_messages = 4'096;
     std::chrono::milliseconds patience{20'000};
+    // A commit that lasts longer is slow: the next begins beside it.
+    std::chrono::milliseconds slow_commit{20};
 };
 
-// Commits messages in groups: at once when its writer is idle, else together with what gathers while the commit before is under
-// way. An inbox's messages go through one writer, in order. Events are published after their commit, and after whoever waits for
-// it was told.
+// Commits messages in groups: at once when no commit is under way, else together with what gathers meanwhile. One commit at a
+// time gives the largest groups and so the least work for each message; only beside slow ones (a row somebody else has locked, a
+// large batch) another begins, up to `writers`. Events are published after their commit, and after whoever waits for it was told.
 class writers
 {
 public:
     writers(runtime::host& host, mailbox::mail_store& store, outbox::publisher& publisher, unconfirmed_mail& unconfirmed,
             const writer_settings& chosen);
 
-    // No room in the queues.
-    bool are_full() const { return queued_ >= settings_.queued_messages; }
+    // No room in the queue.
+    bool are_full() const { return queue_.size() >= settings_.queued_messages; }
     // Nothing: not stored, or nobody could say in time.
     awaitable<mailbox::stored_message> store(std::shared_ptr<const mailbox::new_message> message);
 
@@ -51,15 +54,10 @@ private:
     };
     using entries = std::vector<std::shared_ptr<entry>>;
 
-    struct writer
-    {
-        std::deque<std::shared_ptr<entry>> queue;
-        bool is_running = false;
-    };
-
-    writer& writer_of(const mailbox::new_message& message);
-    entries take_batch(writer& from);
-    awaitable<void> run(writer& me);
+    bool may_begin() const;
+    void begin_if_wanted();
+    entries take_batch();
+    awaitable<void> run();
     awaitable<void> commit(entries batch);
     void publish(const entries& batch);
 
@@ -68,8 +66,8 @@ private:
     outbox::publisher& publisher_;
     unconfirmed_mail& unconfirmed_;
     writer_settings settings_;
-    std::vector<writer> writers_;
-    std::size_t queued_ = 0;
+    std::deque<std::shared_ptr<entry>> queue_;
+    std::multiset<std::chrono::steady_clock::time_point> under_way_; // when each commit began
     prometheus::Histogram& batch_messages_;
     prometheus::Histogram& commit_seconds_;
     prometheus::Counter& left_out_;

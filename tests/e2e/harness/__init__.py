@@ -2,12 +2,32 @@
 
 from harness.accounts import Account
 from harness.api import Api
+from harness.dialogue import Dialogue, queued_id
 from harness.gateway import Gateway
-from harness.mail import Delivery, send, send_raw
+from harness.mail import SENDER, Delivery, send, send_raw
+from harness.mail_server import MailServer
 from harness.receiver import Receiver, Request
 from harness.relay import Relay
 from harness.suite import Suite
 from harness.topics import Event, Topic
 from harness.waiting import eventually
 
-__all__ = ["Account", "Api", "Delivery", "Event", "Gateway", "Receiver", "Relay", "Request", "Suite", "Topic", "eventually", "send", "send_raw"]
+__all__ = [
+    "SENDER",
+    "Account",
+    "Api",
+    "Delivery",
+    "Dialogue",
+    "Event",
+    "Gateway",
+    "MailServer",
+    "Receiver",
+    "Relay",
+    "Request",
+    "Suite",
+    "Topic",
+    "eventually",
+    "queued_id",
+    "send",
+    "send_raw",
+]

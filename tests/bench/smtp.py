@@ -1,0 +1,138 @@
+#!/usr/bin/env python3
+"""How fast mail is taken, beside Postfix and smtp-sink in the same run on the same machine.
+
+Drives smtp-source against the running suite (first mail-ingest), a private Postfix that syncs its queue to disk and discards the
+mail behind it, and smtp-sink, which keeps nothing. "16 inboxes" spreads the mails, "1 inbox" sends all into one.
+CPU is that of server and what it stores to, load not included, up to the moment all is quiet again. Needs root, for Postfix.
+
+Usage: ./dev bench smtp [--quick] [--seconds 5 | --messages N] [--no-postfix]
+"""
+
+import argparse
+import contextlib
+import http.client
+import json
+import os
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from urllib.parse import urlsplit
+
+from measuring import peers, processes, smtp_source
+from measuring.smtp_source import Load
+
+_INBOXES = 16
+_KIB = 1024
+_FULL = [Load(sessions, size * _KIB, kept) for size in (4, 64) for kept in (True, False) for sessions in (1, 16, 64)]
+_QUICK = [Load(1, 4 * _KIB, True), Load(16, 4 * _KIB, True), Load(64, 4 * _KIB, True), Load(16, 4 * _KIB, False), Load(16, 64 * _KIB, True)]
+
+
+@dataclass(frozen=True)
+class Server:
+    """Something that takes mail: its address, whom to write to, and the processes behind it by name."""
+
+    name: str
+    address: str
+    recipients: list[str]
+    groups: dict[str, int]
+    peer: peers.Peer | None = None
+
+
+@dataclass
+class Outcome:
+    """One load on one server."""
+
+    rate: float
+    cpu_ms: dict[str, float] = field(default_factory=dict)
+    peak_megabytes: float = 0.0
+
+
+def create_inboxes(count: int) -> list[str]:
+    """Addresses of fresh inboxes."""
+    connection = http.client.HTTPConnection(urlsplit(os.environ["TEMPINBOX_API"]).netloc, timeout=10)
+    found = []
+    for _ in range(count):
+        connection.request("POST", "/v1/inboxes", "{}", {"X-API-Key": os.environ["TEMPINBOX_API_KEY"], "Content-Type": "application/json"})
+        answer = connection.getresponse()
+        body = json.loads(answer.read())
+        if answer.status != 201:
+            raise SystemExit(f"POST /v1/inboxes answered {answer.status}: {body['message']}")
+        found.append(body["emailAddress"])
+    return found
+
+
+def measure(server: Server, load: Load, wishes: argparse.Namespace) -> Outcome:
+    """Runs the load once the server is quiet."""
+    roots = list(server.groups.values())
+    is_done = server.peer.is_idle if server.peer else lambda: True
+    rate = smtp_source.pilot(server.address, load, server.recipients)
+    processes.wait_quiet(roots, is_done)
+    before = {name: processes.cpu_seconds(pid) for name, pid in server.groups.items()}
+    for pid in roots[:1]:
+        processes.forget_peak(pid)
+    sent, seconds = smtp_source.run(server.address, load, server.recipients, wishes.messages or int(rate * wishes.seconds))
+    peak = processes.peak_megabytes(roots[0])
+    processes.wait_quiet(roots, is_done)
+    used = {name: 1000 * (processes.cpu_seconds(pid) - before[name]) / sent for name, pid in server.groups.items()}
+    return Outcome(sent / seconds, used, peak)
+
+
+@contextlib.contextmanager
+def servers(with_postfix: bool) -> Iterator[list[Server]]:
+    """Ours twice, then the peers."""
+    domain = os.environ["TEMPINBOX_DOMAIN"]
+    inboxes = create_inboxes(_INBOXES)
+    groups = {name: int(os.environ[f"TEMPINBOX_{name.upper().replace('-', '_')}_PID"]) for name in ("mail-ingest-1", "postgres", "kafka")}
+    ours = os.environ["TEMPINBOX_SMTP"]
+    others = [f"user{number}@{domain}" for number in range(_INBOXES)]
+    with contextlib.ExitStack() as open_peers:
+        found = [Server("16 inboxes", ours, inboxes, groups), Server("1 inbox", ours, inboxes[:1], groups)]
+        if with_postfix:
+            postfix = open_peers.enter_context(peers.postfix(domain))
+            found.append(Server("Postfix", postfix.address, others, {"postfix": postfix.pid}, postfix))
+        sink = open_peers.enter_context(peers.sink())
+        found.append(Server("smtp-sink", sink.address, others, {"sink": sink.pid}, sink))
+        yield found
+
+
+def _ratio(ours: Outcome, other: Outcome | None) -> str:
+    return f"{ours.rate / other.rate:.2f}" if other else "-"
+
+
+def _row(load: Load, found: dict[str, Outcome]) -> str:
+    ours, hot, postfix, sink = (found.get(name) for name in ("16 inboxes", "1 inbox", "Postfix", "smtp-sink"))
+    assert ours and hot and sink
+    cpu = " ".join(f"{ours.cpu_ms[name]:6.3f}" for name in ("mail-ingest-1", "postgres", "kafka"))
+    return (
+        f"{load.size // _KIB:>3} KiB {'kept' if load.is_kept else 'new ':4} {load.sessions:>3} | {ours.rate:>7.0f} {hot.rate:>7.0f} "
+        f"{postfix.rate if postfix else 0:>7.0f} {sink.rate:>7.0f} | {_ratio(ours, postfix):>7} {_ratio(ours, sink):>5} {hot.rate / ours.rate:>5.2f} | "
+        f"{cpu} {sum(ours.cpu_ms.values()):6.3f} {postfix.cpu_ms['postfix'] if postfix else 0:7.3f} | {ours.peak_megabytes:4.0f}"
+    )
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="./dev bench smtp", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--quick", action="store_true", help="five loads of 3 s instead of twelve")
+    parser.add_argument("--seconds", type=float, help="about how long each load runs, 1 to 60 (default 5)")
+    parser.add_argument("--messages", type=int, help="mails of each load, instead of a time")
+    parser.add_argument("--no-postfix", action="store_true", help="leave Postfix out")
+    wishes = parser.parse_args()
+    wishes.seconds = wishes.seconds or (3.0 if wishes.quick else 5.0)
+    if not 1 <= wishes.seconds <= 60 or (wishes.messages is not None and not 1 <= wishes.messages <= 1_000_000):
+        parser.error("--seconds must be 1 to 60, --messages 1 to 1000000")
+    if not wishes.no_postfix and os.geteuid() != 0:
+        parser.error("Postfix can only be started by root: run as root, or with --no-postfix")
+
+    print("connections: kept = all mails of a session over one, new = one a mail; CPU in ms a mail with 16 inboxes; RSS: peak of mail-ingest in MB\n")
+    print(f"{'':16} | {'mails a second':^31} | {'ratios':^19} | {'CPU ms a mail':^35} |  RSS")
+    print(f"{'size':>7} {'conn':4} {'c':>3} | {'ours':>7} {'1 inbox':>7} {'Postfix':>7} {'sink':>7} | {'Postfix':>7} {'sink':>5} {'hot':>5} | "
+          f"{'ingest':>6} {'postgr':>6} {'kafka':>6} {'sum':>6} {'Postfix':>7} |", flush=True)
+    with servers(not wishes.no_postfix) as all_servers:
+        for load in _QUICK if wishes.quick else _FULL:
+            found = {server.name: measure(server, load, wishes) for server in all_servers}
+            print(_row(load, found), flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

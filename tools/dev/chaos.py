@@ -1,0 +1,102 @@
+"""`./dev chaos`: breaks a suite of its own under load, then counts what was promised and what was kept."""
+
+import threading
+import time
+from collections import Counter
+from dataclasses import dataclass
+
+from dev import build, chaos_checks, chaos_faults, packages, readiness, services, testing
+from dev.chaos_checks import Mailboxes
+from dev.chaos_load import Load, Mail
+from dev.running import stop_on_signals
+from dev.suite import Suite, Wishes
+from dev.terminal import fail, heading, item, paint, say
+
+_INBOXES = 32
+_REPLICAS = "mail-ingest=2,inbox=2"
+# An outbox row of a process that was killed is taken over when its lease has ended, 30 s after it was given.
+_SETTLING_SECONDS = 120
+
+
+@dataclass(frozen=True)
+class Course:
+    """How long, how much, and in which order."""
+
+    seconds: int
+    rate: int
+    connections: int
+    seed: int
+
+
+def run(name: str, preset: str, course: Course, builds: bool) -> int:
+    """One run; the exit code is 0 when every promise was kept."""
+    stop_on_signals()
+    packages.ensure("build", "run")
+    if builds:
+        build.build(preset, services.PROGRAMS)
+    heading(f"Chaos: {name}, {course.seconds} s at {course.rate} mails a second over {course.connections} connections ({preset}, seed {course.seed})")
+    wishes = Wishes(preset=preset, replicas=_REPLICAS)
+    with testing.own_suite("chaos", preset) as suite:
+        suite.start_infrastructure(wishes, outlives_caller=False)
+        suite.start_services(wishes)
+        return _run_mail(suite, course)
+
+
+def _run_mail(suite: Suite, course: Course) -> int:
+    suite.operate("plan", "set", "premium", "--requests-per-day", "100000000")
+    account = suite.record.account
+    assert account
+    mailboxes = Mailboxes(next(services.of("gateway", suite.replicas)).listener, account.api_key)
+    inboxes = mailboxes.create(_INBOXES)
+    servers = [replica.listener for replica in services.of("mail-ingest", suite.replicas)]
+
+    heading("Breaking")
+    load = Load(servers, inboxes, course.rate, course.seconds, course.connections)
+    faults = chaos_faults.schedule([replica.name for replica in services.of("mail-ingest", suite.replicas)], course.seconds, course.seed)
+    counts: Counter[str] = Counter()
+    began = time.monotonic()
+    breaking = threading.Thread(target=chaos_faults.carry_out, args=(suite, faults, began, counts), daemon=True)
+    breaking.start()
+    mails = load.run()
+    breaking.join()
+    item("faults", ", ".join(f"{what} x {times}" for what, times in sorted(counts.items())))
+    _say_load(mails, course)
+
+    heading("Settling")
+    started = time.monotonic()
+    deadline = started + _SETTLING_SECONDS
+    _wait_healthy(suite, deadline)
+    item("suite", f"ready again after {time.monotonic() - started:.1f} s")
+    confirmed = {mail.email_id for mail in mails if mail.email_id}
+    events = chaos_checks.read_events(suite.cluster.brokers, confirmed, deadline)
+    item("events", f"{len(confirmed & events.keys())} of {len(confirmed)} after {time.monotonic() - started:.1f} s")
+
+    heading("Counting")
+    report = chaos_checks.check(mails, mailboxes, events)
+    for line in report.facts:
+        item(*line)
+    for violation in report.violations[:20]:
+        say(paint("violation: ", "red") + violation)
+    if not confirmed:
+        report.violations.append("no mail was accepted")
+    say(f"\n{len(confirmed)} mails answered 250, {len(report.violations)} violations")
+    return 1 if report.violations else 0
+
+
+def _say_load(mails: list[Mail], course: Course) -> None:
+    confirmed = sum(mail.email_id is not None for mail in mails)
+    unconfirmed = sum(mail.may_be_stored for mail in mails)
+    item("mails", f"{len(mails)} tried in {course.seconds} s: {confirmed} answered 250, {unconfirmed} unconfirmed, the rest turned away before the dot")
+    slowest = max((mail.seconds for mail in mails if mail.email_id), default=0.0)
+    item("slowest 250", f"{slowest:.1f} s")
+
+
+def _wait_healthy(suite: Suite, deadline: float) -> None:
+    pause = threading.Event()
+    while True:
+        lacking = [replica.name for replica in suite.replicas if readiness.probe(replica.admin) != (True, "")]
+        if not lacking:
+            return
+        if time.monotonic() > deadline:
+            fail("not ready again in time: " + ", ".join(lacking))
+        pause.wait(0.2)

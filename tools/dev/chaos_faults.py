@@ -1,0 +1,61 @@
+"""What a chaos run breaks, and when."""
+
+import os
+import random
+import signal
+import threading
+import time
+from collections import Counter
+from dataclasses import dataclass
+
+from dev.suite import Suite
+from dev.terminal import Failure, say
+
+_BETWEEN_KILLS_SECONDS = 3.0
+
+
+@dataclass(frozen=True, order=True)
+class Fault:
+    """A signal to one process of the suite, so many seconds after the start."""
+
+    at: float
+    name: str
+    sent: signal.Signals
+
+
+def schedule(replicas: list[str], seconds: int, seed: int) -> list[Fault]:
+    """A replica is killed every few seconds; PostgreSQL crashes at once (SIGQUIT) and as by the kernel (SIGKILL), Kafka in between."""
+    order = random.Random(seed)
+    faults = [
+        Fault(0.30 * seconds, "postgres", signal.SIGQUIT),
+        Fault(0.50 * seconds, "kafka-1", signal.SIGKILL),
+        Fault(0.70 * seconds, "postgres", signal.SIGKILL),
+    ]
+    at = _BETWEEN_KILLS_SECONDS
+    while at < seconds:
+        faults.append(Fault(at, order.choice(replicas), signal.SIGKILL))
+        at += _BETWEEN_KILLS_SECONDS * order.uniform(0.5, 1.5)
+    return sorted(faults)
+
+
+def carry_out(suite: Suite, faults: list[Fault], began: float, counts: Counter[str]) -> None:
+    """Sends the signals at their times; the supervisor starts again what dies. A process that is just down is broken later."""
+    pause = threading.Event()
+    for fault in faults:
+        pause.wait(max(0.0, began + fault.at - time.monotonic()))
+        while (pid := _pid(suite, fault.name)) is None:
+            pause.wait(0.1)
+        try:
+            os.kill(pid, fault.sent)
+        except ProcessLookupError:
+            continue
+        counts[f"{fault.name} {fault.sent.name}"] += 1
+        say(f"  {time.monotonic() - began:5.1f} s  {fault.name}: {fault.sent.name}")
+
+
+def _pid(suite: Suite, name: str) -> int | None:
+    try:
+        pid = suite.supervision.status()[name]["pid"]
+    except Failure:
+        return None
+    return int(pid) if pid else None

@@ -1,0 +1,162 @@
+"""The load of a chaos run: SMTP clients at a steady rate that note what was answered to every mail."""
+
+import asyncio
+import itertools
+import re
+import time
+import uuid
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+_UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}")
+_REPLY_SECONDS = 60.0  # past the server's own patience with a commit
+_CONNECT_PAUSE_SECONDS = 0.1
+_LARGE_EVERY, _SHARED_EVERY = 50, 10
+_SMALL_LINES, _LARGE_LINES = 40, 6000  # about 3 and 450 KB: the larger ones are spooled
+
+
+@dataclass(frozen=True)
+class Inbox:
+    """An inbox the load writes to."""
+
+    inbox_id: str
+    address: str
+
+
+@dataclass
+class Mail:
+    """One attempt to send one mail; never repeated. `email_id` is what a 250 named, in the first inbox."""
+
+    chaos_id: str
+    inboxes: list[Inbox]
+    octets: bytes
+    email_id: str | None = None
+    dot_was_sent: bool = False
+    seconds: float = 0.0
+
+    @property
+    def may_be_stored(self) -> bool:
+        """Sent whole, but nobody said that it was stored."""
+        return self.dot_was_sent and self.email_id is None
+
+
+class _TurnedAway(Exception):
+    """A reply other than the one that lets the dialogue go on."""
+
+
+class Load:
+    """`rate` mails a second for `seconds`, over so many connections, spread over the servers and inboxes."""
+
+    def __init__(self, servers: list[str], inboxes: list[Inbox], rate: int, seconds: int, connections: int) -> None:
+        self._servers = servers
+        self._inboxes = inboxes
+        self._rate = rate
+        self._seconds = seconds
+        self._connections = connections
+        self._numbers = itertools.count()
+        self._mails: list[Mail] = []
+        self._began = 0.0
+
+    def run(self) -> list[Mail]:
+        """Returns when the last mail was answered or lost."""
+        asyncio.run(self._run())
+        return self._mails
+
+    async def _run(self) -> None:
+        self._began = time.monotonic()
+        await asyncio.gather(*(self._client(number) for number in range(self._connections)))
+
+    async def _client(self, number: int) -> None:
+        """One connection at a time, to the servers in turn; a lost one is made anew."""
+        for server in itertools.islice(itertools.cycle(self._servers), number, None):
+            if time.monotonic() >= self._began + self._seconds:
+                return
+            try:
+                session = await _Session.open(server)
+            except (OSError, EOFError, TimeoutError, _TurnedAway):
+                await asyncio.sleep(_CONNECT_PAUSE_SECONDS)
+                continue
+            try:
+                for mail in self._mails_to_send():
+                    await asyncio.sleep(max(0.0, mail[0] - time.monotonic()))
+                    started = time.monotonic()
+                    await session.send(mail[1])
+                    mail[1].seconds = time.monotonic() - started
+            except (OSError, EOFError, TimeoutError, _TurnedAway):
+                await asyncio.sleep(_CONNECT_PAUSE_SECONDS)
+            finally:
+                session.close()
+
+    def _mails_to_send(self) -> Iterator[tuple[float, Mail]]:
+        """The next mails with the time each is due, until the run is over."""
+        while time.monotonic() < self._began + self._seconds:
+            number = next(self._numbers)
+            mail = self._make(number)
+            self._mails.append(mail)
+            yield self._began + number / self._rate, mail  # in the past after an outage: what it held up follows at once
+
+    def _make(self, number: int) -> Mail:
+        count = len(self._inboxes)
+        inboxes = [self._inboxes[number % count]]
+        if number % _SHARED_EVERY == 0:
+            inboxes.append(self._inboxes[(number + 1 + number // count % (count - 1)) % count])
+        chaos_id = uuid.uuid4().hex
+        lines = _LARGE_LINES if number % _LARGE_EVERY == _LARGE_EVERY - 1 else _SMALL_LINES
+        body = "".join(f"{chaos_id} line {line} of {lines}: what was said is kept\r\n" for line in range(lines))
+        head = f"X-Chaos-Id: {chaos_id}\r\nFrom: chaos@sender.example\r\nTo: {inboxes[0].address}\r\nSubject: chaos {chaos_id}\r\n"
+        return Mail(chaos_id, inboxes, (head + "\r\n" + body).encode("ascii"))
+
+
+class _Session:
+    """One SMTP connection."""
+
+    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._reader = reader
+        self._writer = writer
+
+    @classmethod
+    async def open(cls, server: str) -> "_Session":
+        host, _, port = server.rpartition(":")
+        reader, writer = await asyncio.wait_for(asyncio.open_connection(host, int(port)), _REPLY_SECONDS)
+        session = cls(reader, writer)
+        try:
+            await session._expect("220")
+            await session._say("EHLO sender.example", "250")
+        except BaseException:
+            session.close()
+            raise
+        return session
+
+    def close(self) -> None:
+        self._writer.close()
+
+    async def send(self, mail: Mail) -> None:
+        """Notes in the mail how far it came and what was answered."""
+        await self._say("MAIL FROM:<chaos@sender.example>", "250")
+        for inbox in mail.inboxes:
+            await self._say(f"RCPT TO:<{inbox.address}>", "250")
+        await self._say("DATA", "354")
+        self._writer.write(mail.octets)
+        await self._writer.drain()
+        mail.dot_was_sent = True  # from here on the server may have it, whatever is answered
+        self._writer.write(b".\r\n")
+        found = _UUID.search(await self._expect("250"))
+        if found is None:
+            raise _TurnedAway("250 without an id")
+        mail.email_id = found[0]
+
+    async def _say(self, command: str, expected: str) -> str:
+        self._writer.write(command.encode("ascii") + b"\r\n")
+        return await self._expect(expected)
+
+    async def _expect(self, code: str) -> str:
+        while True:
+            line = await asyncio.wait_for(self._reader.readline(), _REPLY_SECONDS)
+            if not line:
+                raise EOFError
+            if line[3:4] != b"-":
+                break
+        reply = line.decode().rstrip()
+        if not reply.startswith(code):
+            raise _TurnedAway(reply)
+        return reply
