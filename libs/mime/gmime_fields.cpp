@@ -2,6 +2,7 @@
 
 #include "common/core/text.hpp"
 #include "mime/header.hpp"
+#include "mime/parameters.hpp"
 
 #include <gmime/gmime.h>
 
@@ -60,6 +61,14 @@ std::string parameter(GMimeParamList* list, const char* name)
     return value.find("=?") == std::string::npos ? value : decode_text(value, {}, has_raw_bytes);
 }
 
+// The same of a name to show, for which GMime is not loose enough: it takes pieces past a gap, and knows no charset but known
+// ones.
+std::string shown_parameter(const std::string& field, GMimeParamList* list, const char* name)
+{
+    auto extended = extended_parameter(field, name);
+    return extended ? std::move(*extended) : parameter(list, name);
+}
+
 bool is_token(std::string_view text)
 {
     return !text.empty() && text.size() <= 127 && std::all_of(text.begin(), text.end(), [](char c) {
@@ -67,7 +76,19 @@ bool is_token(std::string_view text)
     });
 }
 
-void collect(InternetAddressList* list, std::size_t most, int depth, std::vector<mailbox_address>& found)
+// As it was written: GMime shows A-labels in Unicode, which makes two domains look like one.
+std::string written_address(InternetAddressMailbox* mailbox, const std::string& field)
+{
+    const auto shown = std::string(trim(text_of(internet_address_mailbox_get_addr(mailbox))));
+    const bool is_ascii = std::all_of(shown.begin(), shown.end(), [](char c) { return static_cast<unsigned char>(c) < 0x80; });
+    if (is_ascii || field.find(shown) != std::string::npos)
+        return shown;
+    const auto labels = std::string(trim(text_of(internet_address_mailbox_get_idn_addr(mailbox))));
+    return labels.empty() ? shown : labels;
+}
+
+void collect(InternetAddressList* list, const std::string& field, std::size_t most, int depth,
+             std::vector<mailbox_address>& found)
 {
     constexpr int deepest = 8;
     const int count = internet_address_list_length(list);
@@ -76,13 +97,13 @@ void collect(InternetAddressList* list, std::size_t most, int depth, std::vector
         if (INTERNET_ADDRESS_IS_GROUP(entry)) {
             if (InternetAddressList* members = internet_address_group_get_members(INTERNET_ADDRESS_GROUP(entry));
                 members && depth < deepest)
-                collect(members, most, depth + 1, found);
+                collect(members, field, most, depth + 1, found);
             continue;
         }
         mailbox_address address;
         bool has_raw_bytes = false;
         address.name = decode_text(text_of(internet_address_get_name(entry)), {}, has_raw_bytes);
-        address.address = std::string(trim(text_of(internet_address_mailbox_get_addr(INTERNET_ADDRESS_MAILBOX(entry)))));
+        address.address = written_address(INTERNET_ADDRESS_MAILBOX(entry), field);
         if (!address.address.empty())
             found.push_back(std::move(address));
     }
@@ -132,7 +153,7 @@ content_type parse_content_type(const std::string& value)
     }
     GMimeParamList* parameters = g_mime_content_type_get_parameters(given.get());
     parsed.charset = parameter(parameters, "charset");
-    parsed.name = parameter(parameters, "name");
+    parsed.name = shown_parameter(value, parameters, "name");
     if (parsed.type.starts_with("multipart/"))
         parsed.boundary = parameter(parameters, "boundary");
     if (parsed.type == "text/plain") {
@@ -149,7 +170,7 @@ disposition parse_disposition(const std::string& value)
     if (!given)
         return parsed;
     parsed.kind = to_lower_ascii(text_of(g_mime_content_disposition_get_disposition(given.get())));
-    parsed.filename = parameter(g_mime_content_disposition_get_parameters(given.get()), "filename");
+    parsed.filename = shown_parameter(value, g_mime_content_disposition_get_parameters(given.get()), "filename");
     return parsed;
 }
 
@@ -159,7 +180,7 @@ std::vector<mailbox_address> parse_addresses(const std::string& value, std::size
     const owned<InternetAddressList> list(could_nest_deep(value) ? nullptr
                                                                  : internet_address_list_parse(options(), value.c_str()));
     if (list)
-        collect(list.get(), most, 0, found);
+        collect(list.get(), value, most, 0, found);
     if (found.empty() && !trim(value).empty() && !is_empty_group(value)) {
         mailbox_address raw;
         raw.address = std::string(trim(value));

@@ -85,6 +85,7 @@ private:
         if (out_.parts.size() >= limits_.parts) {
             out_.defects.insert("too_many_parts");
             is_full_ = true;
+            is_in_header_ = false;
             return false;
         }
         auto& fresh = out_.parts.emplace_back();
@@ -247,7 +248,7 @@ private:
         if (found == by_boundary_.end())
             return false;
         const auto level = found->second.back();
-        if (is_in_header_)
+        while (is_in_header_) // that of a part, then that of the message it holds
             finish_header(given.begin);
         close_to(level, given.begin);
         auto& owner = multiparts_[level];

@@ -1,4 +1,4 @@
-"""Benches, fuzzers and chaos runs: programs below tests/, run against the suite."""
+"""Benches and chaos runs: programs below tests/, run against the suite."""
 
 import os
 import subprocess
@@ -20,9 +20,7 @@ def run(verb: str, name: str | None, arguments: list[str], suite: Suite) -> int:
         return 0
     if name not in found:
         fail(f"no {verb} program is called {name}; there are: {', '.join(found)}")
-    environment = {**places.clean_environment(), places.SUITE_VARIABLE: str(suite.folder)}
-    if verb != "fuzz":
-        environment |= suite_env.variables(suite)
+    environment = places.clean_environment() | {places.SUITE_VARIABLE: str(suite.folder)} | suite_env.variables(suite)
     return subprocess.run([str(found[name]), *arguments], env=environment).returncode
 
 
