@@ -61,6 +61,17 @@ std::string parameter(GMimeParamList* list, const char* name)
     return value.find("=?") == std::string::npos ? value : decode_text(value, {}, has_raw_bytes);
 }
 
+// What GMime gets to see of a field with parameters: it spends some microseconds on each, and a mail has room for millions.
+std::string bounded(const std::string& field)
+{
+    constexpr std::size_t longest = 16 * 1024;
+    constexpr int most_parameters = 100;
+    std::size_t end = 0;
+    for (int i = 0; i <= most_parameters && end < field.size(); ++i)
+        end = std::min(field.find(';', end + 1), field.size());
+    return field.substr(0, std::min(end, longest));
+}
+
 // The same of a name to show, for which GMime is not loose enough: it takes pieces past a gap, and knows no charset but known
 // ones.
 std::string shown_parameter(const std::string& field, GMimeParamList* list, const char* name)
@@ -134,7 +145,7 @@ void start()
 content_type parse_content_type(const std::string& value)
 {
     content_type parsed;
-    const owned<GMimeContentType> given(g_mime_content_type_parse(options(), value.c_str()));
+    const owned<GMimeContentType> given(g_mime_content_type_parse(options(), bounded(value).c_str()));
     if (!given) {
         parsed.type = "application/octet-stream";
         parsed.is_broken = true;
@@ -166,7 +177,7 @@ content_type parse_content_type(const std::string& value)
 disposition parse_disposition(const std::string& value)
 {
     disposition parsed;
-    const owned<GMimeContentDisposition> given(g_mime_content_disposition_parse(options(), value.c_str()));
+    const owned<GMimeContentDisposition> given(g_mime_content_disposition_parse(options(), bounded(value).c_str()));
     if (!given)
         return parsed;
     parsed.kind = to_lower_ascii(text_of(g_mime_content_disposition_get_disposition(given.get())));

@@ -119,13 +119,13 @@ private:
 
     smtp::recipient_answer find(const smtp::mailbox& wanted) const
     {
-        require(!wanted.local.empty() && wanted.text.size() <= 256, "only addresses of bounded length are looked up");
+        require(!wanted.text.empty() && wanted.text.size() <= 256, "only addresses of bounded length are looked up");
         require_clean(wanted.text, "an address that is looked up is UTF-8");
         smtp::recipient_answer answer(smtp::recipient_status::live);
         answer.largest_message = 1'000'000;
         if (!wanted.domain.empty() && wanted.domain != "in.test")
             return smtp::recipient_answer(smtp::recipient_status::foreign);
-        switch (wanted.local.front()) {
+        switch (wanted.local.empty() ? 'u' : wanted.local.front()) { // `""@in.test`
         case 'u':
             return smtp::recipient_answer(smtp::recipient_status::unknown);
         case 'q':

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from dev import build, packages, places
+from dev.running import stop_on_signals
 from dev.tally import Tally
 from dev.terminal import Failure, fail, heading, item, paint, say
 
@@ -46,6 +47,7 @@ def targets() -> list[str]:
 
 def run(target: str | None, seconds: int, *, builds: bool, rerun: Path | None) -> int:
     """Runs one target or all; the exit code is 0 when none broke."""
+    stop_on_signals()
     if target and target not in targets():
         fail(f"no fuzz target is called {target}; there are: {', '.join(targets())}")
     packages.ensure("build", "fuzz")
@@ -54,7 +56,7 @@ def run(target: str | None, seconds: int, *, builds: bool, rerun: Path | None) -
     if rerun:
         if not target:
             fail("--rerun needs the target")
-        return subprocess.run([str(_program(target)), str(rerun)], env=_environment()).returncode
+        return subprocess.run([str(_program(target)), *_bounds(), str(rerun)], env=_environment()).returncode
     total = tally([target] if target else targets(), seconds)
     say()
     say(str(total))
@@ -91,12 +93,12 @@ def _fuzz(name: str, seconds: int) -> Outcome:
         fail(f"{_program(name)} is not built")
     folder = places.build_folder(PRESET) / "fuzzing" / name
     found, broken = folder / "corpus", folder / "broken"
-    shutil.rmtree(broken, ignore_errors=True)
     for made in (found, broken):
         made.mkdir(parents=True, exist_ok=True)
     command = [str(_program(name)), *_options(name, seconds), f"-artifact_prefix={broken}/", str(found)]
     if (kept := _SOURCES / "corpus" / name).is_dir():
         command.append(str(kept))
+    before = set(broken.iterdir())
     log = folder / "log"
     started = time.monotonic()
     code = _run_bounded(command, log, seconds + _PATIENCE_SECONDS)
@@ -104,15 +106,18 @@ def _fuzz(name: str, seconds: int) -> Outcome:
     outcome = Outcome(code == 0, _last(r"stat::number_of_executed_units: (\d+)", report), time.monotonic() - started,
                       _last(r" cov: (\d+)", report), sum(1 for _ in found.iterdir()))
     if not outcome.is_good:
-        _tell(name, report, sorted(broken.iterdir()), log)
+        _tell(name, report, sorted(set(broken.iterdir()) - before), log)
     return outcome
+
+
+def _bounds() -> list[str]:
+    return [f"-timeout={_ONE_INPUT_SECONDS}", f"-rss_limit_mb={_MOST_MEGABYTES}"]
 
 
 def _options(name: str, seconds: int) -> list[str]:
     options = [
         f"-max_total_time={seconds}",
-        f"-timeout={_ONE_INPUT_SECONDS}",
-        f"-rss_limit_mb={_MOST_MEGABYTES}",
+        *_bounds(),
         f"-max_len={_LONGEST_INPUT.get(name, _USUAL_LONGEST_INPUT)}",
         "-print_final_stats=1",
         "-reload=0",

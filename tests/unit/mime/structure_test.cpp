@@ -178,6 +178,8 @@ TEST_CASE("odd content types", "[mime][torture-24]")
     CHECK(twice.text == "<p>x</p>\r\n");
     CHECK(has_defect(twice, "duplicate_content_type"));
     CHECK(twice.headers.size() == 2);
+    const auto many = view_of("Content-Type: text/html" + testing::repeated("; a=b", 40'000) + "\n\n<p>x</p>\n");
+    CHECK(many.html == "<p>x</p>\r\n");
     const auto spaced = view_of("Content-Type: application/pdf; name=my file=1.pdf\n\nx\n");
     CHECK(spaced.attachments.size() == 1);
 }

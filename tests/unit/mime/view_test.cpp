@@ -213,6 +213,15 @@ TEST_CASE("long texts are cut at a character", "[mime]")
     const auto view = mime::read_view(mail("Subject: x\n\n" + testing::repeated("€", 100)), limits);
     CHECK(view.text->size() == 99);
     CHECK(has_defect(view, "text_truncated"));
+
+    // Four bytes a character, and bytes that stand for none.
+    const auto wide =
+        mime::read_view(mail("Content-Type: text/plain; charset=utf-32be\n\n") + std::string(1'000, '\x01'), limits);
+    CHECK(wide.text->size() <= 100);
+    CHECK(has_defect(wide, "text_truncated"));
+    const auto nothing = mime::read_view(mail("Content-Type: text/plain; charset=hz\n\n" + testing::repeated("~}", 500)), limits);
+    CHECK(nothing.text == "");
+    CHECK(has_defect(nothing, "text_truncated"));
 }
 
 TEST_CASE("any cut and any damaged byte of a mail can be read", "[mime]")
