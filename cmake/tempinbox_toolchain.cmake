@@ -8,14 +8,19 @@ set(CMAKE_RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/bin")
 set(CMAKE_ARCHIVE_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/lib")
 set(CMAKE_CXX_FLAGS_DEBUG "-O0 -g1")
 set(CMAKE_CXX_FLAGS_RELEASE "-O2 -g1")
+set(CMAKE_CXX_FLAGS_FUZZ "-O1 -g1")
 
 set(TEMPINBOX_SANITIZE "" CACHE STRING "Sanitizers, comma-separated: address,undefined or thread")
+option(TEMPINBOX_FUZZ "Build the programs of tests/fuzz" OFF)
 set(TEMPINBOX_WARNINGS -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wnon-virtual-dtor -Woverloaded-virtual -Werror)
 # Some packages bring -pthread along; the precompiled header is only taken where all agree.
 add_compile_options(-pthread)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # g++ 12 reports these falsely at -O2: for std::string, and for the frames of coroutines.
   add_compile_options(-fpch-preprocess -Wno-maybe-uninitialized -Wno-array-bounds -Wno-restrict -Wno-stringop-overflow -Wno-stringop-overread -Wno-mismatched-new-delete)
+else()
+  # libstdc++ 12 uses in std::stable_sort what it calls deprecated; out of a precompiled header clang says so.
+  add_compile_options(-Wno-deprecated-declarations)
 endif()
 
 # Asio and Beast are compiled once, in libs/boost.

@@ -3,6 +3,7 @@
 
 #include <re2/re2.h>
 
+#include <algorithm>
 #include <set>
 
 namespace tempinbox::extract {
@@ -68,13 +69,16 @@ const char* kind_of(std::string_view url, std::string_view text)
 // Punctuation that ends the sentence, not the URL; a closing bracket only where it was not opened inside.
 std::string_view without_trailing_marks(std::string_view url)
 {
+    const auto opened = std::count(url.begin(), url.end(), '(');
+    auto closed = std::count(url.begin(), url.end(), ')');
     while (!url.empty()) {
         const char last = url.back();
         const bool is_mark = std::string_view(".,;:!?*_~]").find(last) != std::string_view::npos;
-        const bool is_lone_bracket =
-            last == ')' && std::count(url.begin(), url.end(), '(') < std::count(url.begin(), url.end(), ')');
+        const bool is_lone_bracket = last == ')' && opened < closed;
         if (!is_mark && !is_lone_bracket)
             break;
+        if (last == ')')
+            --closed;
         url.remove_suffix(1);
     }
     return url;
@@ -82,12 +86,16 @@ std::string_view without_trailing_marks(std::string_view url)
 
 std::string without_entities(std::string_view href)
 {
-    std::string url(trim(href));
-    constexpr std::pair<std::string_view, std::string_view> entities[] = {{"&amp;", "&"}, {"&#38;", "&"},  {"&#x26;", "&"},
-                                                                          {"&#61;", "="}, {"&#x3D;", "="}, {"&quot;", "\""}};
-    for (const auto& [entity, character] : entities)
-        for (auto at = url.find(entity); at != std::string::npos; at = url.find(entity, at + 1))
-            url.replace(at, entity.size(), character);
+    constexpr std::pair<std::string_view, char> entities[] = {{"&amp;", '&'}, {"&#38;", '&'},  {"&#x26;", '&'},
+                                                              {"&#61;", '='}, {"&#x3D;", '='}, {"&quot;", '"'}};
+    std::string url;
+    for (auto rest = trim(href); !rest.empty();) {
+        const auto known = std::find_if(std::begin(entities), std::end(entities),
+                                        [rest](const auto& entity) { return rest.starts_with(entity.first); });
+        const bool is_entity = known != std::end(entities);
+        url.push_back(is_entity ? known->second : rest.front());
+        rest.remove_prefix(is_entity ? known->first.size() : 1);
+    }
     return url;
 }
 
@@ -100,6 +108,7 @@ class collector
 {
 public:
     bool is_full() const { return found_.size() >= most_links; }
+    bool has(const std::string& url) const { return seen_.count(url) > 0; }
     void add(std::string url, std::string text)
     {
         if (url.size() > longest_url || is_full() || !seen_.insert(url).second)
@@ -134,7 +143,7 @@ void collect_anchors(std::string_view html, collector& links)
     while (!links.is_full() && RE2::FindAndConsume(&rest, known().anchor, &double_quoted, &single_quoted, &bare)) {
         const auto& given = double_quoted.data() ? double_quoted : single_quoted.data() ? single_quoted : bare;
         auto url = without_entities(std::string_view(given.data(), given.size()));
-        if (!is_web(url))
+        if (!is_web(url) || links.has(url))
             continue;
         const auto after = take_bytes(std::string_view(rest.data(), rest.size()), longest_inner);
         auto end = after.find("</a");

@@ -2,6 +2,7 @@
 
 #include "common/core/text.hpp"
 #include "mime/header.hpp"
+#include "mime/parameters.hpp"
 
 #include <gmime/gmime.h>
 
@@ -60,6 +61,25 @@ std::string parameter(GMimeParamList* list, const char* name)
     return value.find("=?") == std::string::npos ? value : decode_text(value, {}, has_raw_bytes);
 }
 
+// What GMime gets to see of a field with parameters: it spends some microseconds on each, and a mail has room for millions.
+std::string bounded(const std::string& field)
+{
+    constexpr std::size_t longest = 16 * 1024;
+    constexpr int most_parameters = 100;
+    std::size_t end = 0;
+    for (int i = 0; i <= most_parameters && end < field.size(); ++i)
+        end = std::min(field.find(';', end + 1), field.size());
+    return field.substr(0, std::min(end, longest));
+}
+
+// The same of a name to show, for which GMime is not loose enough: it takes pieces past a gap, and knows no charset but known
+// ones.
+std::string shown_parameter(const std::string& field, GMimeParamList* list, const char* name)
+{
+    auto extended = extended_parameter(field, name);
+    return extended ? std::move(*extended) : parameter(list, name);
+}
+
 bool is_token(std::string_view text)
 {
     return !text.empty() && text.size() <= 127 && std::all_of(text.begin(), text.end(), [](char c) {
@@ -67,7 +87,19 @@ bool is_token(std::string_view text)
     });
 }
 
-void collect(InternetAddressList* list, std::size_t most, int depth, std::vector<mailbox_address>& found)
+// As it was written: GMime shows A-labels in Unicode, which makes two domains look like one.
+std::string written_address(InternetAddressMailbox* mailbox, const std::string& field)
+{
+    const auto shown = std::string(trim(text_of(internet_address_mailbox_get_addr(mailbox))));
+    const bool is_ascii = std::all_of(shown.begin(), shown.end(), [](char c) { return static_cast<unsigned char>(c) < 0x80; });
+    if (is_ascii || field.find(shown) != std::string::npos)
+        return shown;
+    const auto labels = std::string(trim(text_of(internet_address_mailbox_get_idn_addr(mailbox))));
+    return labels.empty() ? shown : labels;
+}
+
+void collect(InternetAddressList* list, const std::string& field, std::size_t most, int depth,
+             std::vector<mailbox_address>& found)
 {
     constexpr int deepest = 8;
     const int count = internet_address_list_length(list);
@@ -76,13 +108,13 @@ void collect(InternetAddressList* list, std::size_t most, int depth, std::vector
         if (INTERNET_ADDRESS_IS_GROUP(entry)) {
             if (InternetAddressList* members = internet_address_group_get_members(INTERNET_ADDRESS_GROUP(entry));
                 members && depth < deepest)
-                collect(members, most, depth + 1, found);
+                collect(members, field, most, depth + 1, found);
             continue;
         }
         mailbox_address address;
         bool has_raw_bytes = false;
         address.name = decode_text(text_of(internet_address_get_name(entry)), {}, has_raw_bytes);
-        address.address = std::string(trim(text_of(internet_address_mailbox_get_addr(INTERNET_ADDRESS_MAILBOX(entry)))));
+        address.address = written_address(INTERNET_ADDRESS_MAILBOX(entry), field);
         if (!address.address.empty())
             found.push_back(std::move(address));
     }
@@ -113,7 +145,7 @@ void start()
 content_type parse_content_type(const std::string& value)
 {
     content_type parsed;
-    const owned<GMimeContentType> given(g_mime_content_type_parse(options(), value.c_str()));
+    const owned<GMimeContentType> given(g_mime_content_type_parse(options(), bounded(value).c_str()));
     if (!given) {
         parsed.type = "application/octet-stream";
         parsed.is_broken = true;
@@ -132,7 +164,7 @@ content_type parse_content_type(const std::string& value)
     }
     GMimeParamList* parameters = g_mime_content_type_get_parameters(given.get());
     parsed.charset = parameter(parameters, "charset");
-    parsed.name = parameter(parameters, "name");
+    parsed.name = shown_parameter(value, parameters, "name");
     if (parsed.type.starts_with("multipart/"))
         parsed.boundary = parameter(parameters, "boundary");
     if (parsed.type == "text/plain") {
@@ -145,11 +177,11 @@ content_type parse_content_type(const std::string& value)
 disposition parse_disposition(const std::string& value)
 {
     disposition parsed;
-    const owned<GMimeContentDisposition> given(g_mime_content_disposition_parse(options(), value.c_str()));
+    const owned<GMimeContentDisposition> given(g_mime_content_disposition_parse(options(), bounded(value).c_str()));
     if (!given)
         return parsed;
     parsed.kind = to_lower_ascii(text_of(g_mime_content_disposition_get_disposition(given.get())));
-    parsed.filename = parameter(g_mime_content_disposition_get_parameters(given.get()), "filename");
+    parsed.filename = shown_parameter(value, g_mime_content_disposition_get_parameters(given.get()), "filename");
     return parsed;
 }
 
@@ -159,7 +191,7 @@ std::vector<mailbox_address> parse_addresses(const std::string& value, std::size
     const owned<InternetAddressList> list(could_nest_deep(value) ? nullptr
                                                                  : internet_address_list_parse(options(), value.c_str()));
     if (list)
-        collect(list.get(), most, 0, found);
+        collect(list.get(), value, most, 0, found);
     if (found.empty() && !trim(value).empty() && !is_empty_group(value)) {
         mailbox_address raw;
         raw.address = std::string(trim(value));

@@ -85,6 +85,7 @@ private:
         if (out_.parts.size() >= limits_.parts) {
             out_.defects.insert("too_many_parts");
             is_full_ = true;
+            is_in_header_ = false;
             return false;
         }
         auto& fresh = out_.parts.emplace_back();
@@ -174,20 +175,25 @@ private:
 
     void read_content_fields(part& of)
     {
-        bool has_type = false;
+        // The last of several is taken; parsing is dear, so only that one is.
+        const std::string_view* type = nullptr;
+        const std::string_view* placement = nullptr;
         for (const auto& [name, value] : of.fields) {
             if (equals_ignoring_ascii_case(name, "Content-Type")) {
-                if (std::exchange(has_type, true))
+                if (std::exchange(type, &value))
                     out_.defects.insert("duplicate_content_type");
-                of.type = parse_content_type(to_utf8(unfold(value), {}));
             } else if (equals_ignoring_ascii_case(name, "Content-Disposition")) {
-                of.placement = parse_disposition(to_utf8(unfold(value), {}));
+                placement = &value;
             } else if (equals_ignoring_ascii_case(name, "Content-Transfer-Encoding")) {
                 of.encoding = read_encoding(value);
             } else if (equals_ignoring_ascii_case(name, "Content-ID")) {
                 of.content_id = to_utf8(unfold(value), {});
             }
         }
+        if (type)
+            of.type = parse_content_type(to_utf8(unfold(*type), {}));
+        if (placement)
+            of.placement = parse_disposition(to_utf8(unfold(*placement), {}));
         if (of.type.is_broken)
             out_.defects.insert("bad_content_type");
         of.is_message = of.type.type == "message/rfc822" || of.type.type == "message/global";
@@ -247,7 +253,7 @@ private:
         if (found == by_boundary_.end())
             return false;
         const auto level = found->second.back();
-        if (is_in_header_)
+        while (is_in_header_) // that of a part, then that of the message it holds
             finish_header(given.begin);
         close_to(level, given.begin);
         auto& owner = multiparts_[level];

@@ -185,8 +185,10 @@ private:
     {
         auto outcome = decode(one.encoding, one.body);
         note_damage(one, outcome.is_damaged);
-        auto text = to_utf8(outcome.bytes, one.type.charset);
-        if (text.size() > limits_.text_bytes) {
+        // No charset in use needs more than four bytes for one of UTF-8: what comes later would be decoded for nothing.
+        const auto most = 4 * limits_.text_bytes;
+        auto text = to_utf8(std::string_view(outcome.bytes).substr(0, most), one.type.charset);
+        if (text.size() > limits_.text_bytes || outcome.bytes.size() > most) {
             defects_.insert("text_truncated");
             text.resize(take_bytes(text, limits_.text_bytes).size());
         }

@@ -7,7 +7,7 @@ from collections import deque
 from dev import places
 from dev.terminal import fail, heading
 
-PRESETS = ["release", "dev", "asan", "tsan", "clang"]
+PRESETS = ["release", "dev", "asan", "tsan", "clang"]  # `fuzz` is for ./dev fuzz alone
 _SHOWN_LINES = 60
 
 

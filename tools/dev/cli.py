@@ -77,6 +77,12 @@ def _check(chosen: argparse.Namespace) -> int:
     return check.run(chosen.part, everything=chosen.all, fix=chosen.fix)
 
 
+def _fuzz(chosen: argparse.Namespace) -> int:
+    from dev import fuzzing
+
+    return fuzzing.run(chosen.target, chosen.seconds, builds=not chosen.no_build, rerun=chosen.rerun)
+
+
 def _programs(chosen: argparse.Namespace) -> int:
     from dev import programs
 
@@ -155,7 +161,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     test.add_argument("tier", nargs="*", metavar="TIER", help="unit, integration, e2e")
     test.add_argument("--preset", choices=build.PRESETS, default="release", help="what to build and test (default: release)")
-    test.add_argument("--ci", action="store_true", help="checks, all tiers, then the unit tests under sanitizers")
+    test.add_argument("--ci", action="store_true", help="checks, all tiers, the unit tests under sanitizers, then every fuzz target for a minute")
     test.add_argument("--no-build", action="store_true", help="test what is built already")
     test.add_argument(
         "--only",
@@ -191,13 +197,21 @@ def _parser() -> argparse.ArgumentParser:
     breaking.add_argument("--preset", choices=build.PRESETS, default="release", help="what to build and run (default: release)")
     breaking.add_argument("--no-build", action="store_true", help="run what is built already")
 
-    for name, does in (
-        ("bench", "measure the running suite"),
-        ("fuzz", "fuzz what reads foreign input"),
-    ):
-        several = on_suite(name, does, _programs, f" The programs are those of tests/{name}; without a name they are listed.")
-        several.add_argument("name", nargs="?")
-        several.add_argument("arguments", nargs=argparse.REMAINDER, metavar="...", help="for the program")
+    fuzz = verb(
+        "fuzz",
+        "fuzz what reads foreign input; exit code 1 when something broke",
+        _fuzz,
+        "\n\nThe targets are the sources of tests/fuzz, with the inputs of tests/fuzz/corpus to begin with. Inputs that reach new code are kept in"
+        "\nbuild/fuzz/fuzzing/TARGET/corpus for the next run, one that breaks a target in build/fuzz/fuzzing/TARGET/broken.",
+    )
+    fuzz.add_argument("target", nargs="?", metavar="TARGET", help="such as smtp_dialogue or mime_view (default: each in turn)")
+    fuzz.add_argument("--seconds", metavar="N", type=int, default=60, help="how long each runs (default: 60)")
+    fuzz.add_argument("--rerun", metavar="FILE", type=Path, help="run the target once, on this input")
+    fuzz.add_argument("--no-build", action="store_true", help="run what is built already")
+
+    benches = on_suite("bench", "measure the running suite", _programs, " The programs are those of tests/bench; without a name they are listed.")
+    benches.add_argument("name", nargs="?")
+    benches.add_argument("arguments", nargs=argparse.REMAINDER, metavar="...", help="for the program")
     return parser
 
 

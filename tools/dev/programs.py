@@ -1,4 +1,4 @@
-"""Benches and fuzzers: programs below tests/, run against the suite."""
+"""Benches: programs below tests/, run against the suite."""
 
 import os
 import subprocess
@@ -22,10 +22,7 @@ def run(verb: str, name: str | None, arguments: list[str], suite: Suite) -> int:
         fail(f"no {verb} program is called {name}; there are: {', '.join(found)}")
     if verb == "bench":
         packages.ensure("bench")
-    environment = {**places.clean_environment(), places.SUITE_VARIABLE: str(suite.folder)}
-    if verb == "bench":
-        packages.ensure("bench")
-        environment |= suite_env.variables(suite)
+    environment = places.clean_environment() | {places.SUITE_VARIABLE: str(suite.folder)} | suite_env.variables(suite)
     return subprocess.run([str(found[name]), *arguments], env=environment).returncode
 
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from dev import build, check, packages, places, python_packages, services, suite_env
+from dev import build, check, fuzzing, packages, places, python_packages, services, suite_env
 from dev.locks import exclusively
 from dev.running import stop_on_signals
 from dev.suite import Suite, Wishes
@@ -144,7 +144,7 @@ def run(tiers: list[str], preset: str, *, is_ci: bool, builds: bool, arguments: 
         fail("--only needs exactly one tier")
     total = Tally()
     try:
-        packages.ensure("build", "run", "test", *(["check"] if is_ci else []))
+        packages.ensure("build", "run", "test", *(["check", "fuzz"] if is_ci else []))
         if builds:
             build.build(preset, [target for tier in wanted for target in TIERS[tier][1]])
         if is_ci:
@@ -153,6 +153,7 @@ def run(tiers: list[str], preset: str, *, is_ci: bool, builds: bool, arguments: 
             total.add(_attempt(tier, Run(preset, arguments)))
         if is_ci:
             total.add(_under_sanitizers())
+            total.add(_fuzzed())
     except Failure as problem:
         say(paint("error: ", "red") + str(problem))
         total.failed += 1
@@ -184,3 +185,8 @@ def _attempt(tier: str, how: Run) -> Tally:
 def _under_sanitizers() -> Tally:
     build.build("asan", TIERS["unit"][1])
     return _attempt("unit", Run("asan"))
+
+
+def _fuzzed() -> Tally:
+    build.build(fuzzing.PRESET, ["fuzzers"])
+    return fuzzing.tally(fuzzing.targets(), fuzzing.SECONDS)

@@ -2,6 +2,7 @@
 
 #include <sodium.h>
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 
@@ -23,6 +24,9 @@ std::string encode(std::string_view bytes, int variant)
 
 std::optional<std::string> decode(std::string_view text, int variant)
 {
+    // libsodium 1.0.18 takes some bytes past ASCII for digits.
+    if (std::any_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) >= 0x80; }))
+        return std::nullopt;
     std::string bytes(text.size() / 4 * 3 + 3, '\0');
     std::size_t length = 0;
     const char* end = nullptr;

@@ -1,12 +1,15 @@
 #include "mail-ingest/smtp/data_scanner.hpp"
 
-#include <cstring>
+#include <algorithm>
 
 namespace tempinbox::smtp {
 
 std::size_t data_scanner::scan(std::string_view bytes, std::string& out)
 {
     std::size_t at = 0;
+    // The next LF from `at` on; looked for once for each, or a run of CR would cost the square of its length.
+    std::size_t newline = 0;
+    bool is_newline_known = false;
     while (at < bytes.size() && where_ != place::end) {
         const char c = bytes[at];
         switch (where_) {
@@ -37,21 +40,21 @@ std::size_t data_scanner::scan(std::string_view bytes, std::string& out)
             where_ = place::cr;
             break;
         case place::inside: {
-            const auto rest = bytes.substr(at);
-            const auto* newline = static_cast<const char*>(std::memchr(rest.data(), '\n', rest.size()));
-            const std::size_t line = newline ? static_cast<std::size_t>(newline - rest.data()) : rest.size();
-            const auto* carriage = static_cast<const char*>(std::memchr(rest.data(), '\r', line));
-            if (carriage) {
-                const auto length = static_cast<std::size_t>(carriage - rest.data()) + 1;
-                out.append(rest.substr(0, length));
-                at += length;
+            if (!is_newline_known || newline < at) {
+                newline = std::min(bytes.find('\n', at), bytes.size());
+                is_newline_known = true;
+            }
+            const auto line = bytes.substr(at, newline - at);
+            if (const auto carriage = line.find('\r'); carriage != std::string_view::npos) {
+                out.append(line.substr(0, carriage + 1));
+                at += carriage + 1;
                 where_ = place::cr;
-            } else if (newline) {
+            } else if (newline < bytes.size()) {
                 has_bare_newline_ = true;
-                out.append(rest.substr(0, line + 1));
-                at += line + 1;
+                out.append(bytes.substr(at, newline + 1 - at));
+                at = newline + 1;
             } else {
-                out.append(rest);
+                out.append(line);
                 at = bytes.size();
             }
             break;

@@ -125,7 +125,7 @@ action dialogue::next()
 std::optional<std::string_view> dialogue::take_line()
 {
     while (state_ == state::command && !input_.empty()) {
-        if (!has_said_hello_ && !is_tls_ && input_.front() == tls_handshake_record) {
+        if (!has_said_hello_ && !is_tls_ && !is_dropping_line_ && input_.front() == tls_handshake_record) {
             close(replies::not_smtp);
             return std::string_view{};
         }

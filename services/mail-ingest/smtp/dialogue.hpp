@@ -110,7 +110,7 @@ private:
     // dialogue_commands.cpp
     std::optional<action> handle_line(std::string_view line);
     std::optional<action> handle(const command& given);
-    void handle_hello(const command& given);
+    std::optional<action> handle_hello(const command& given);
     void handle_mail(std::string_view arguments);
     std::optional<action> handle_rcpt(std::string_view arguments);
     std::optional<action> handle_starttls(std::string_view arguments);

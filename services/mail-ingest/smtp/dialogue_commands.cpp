@@ -17,8 +17,7 @@ std::optional<action> dialogue::handle(const command& given)
     switch (given.verb) {
     case verb::ehlo:
     case verb::helo:
-        handle_hello(given);
-        return std::nullopt;
+        return handle_hello(given);
     case verb::mail:
         handle_mail(given.arguments);
         return std::nullopt;
@@ -66,22 +65,24 @@ std::optional<action> dialogue::handle(const command& given)
     return std::nullopt;
 }
 
-void dialogue::handle_hello(const command& given)
+std::optional<action> dialogue::handle_hello(const command& given)
 {
     if (!input_.empty()) {
         close(replies::out_of_turn); // RFC 2920 3.1
-        return;
+        return std::nullopt;
     }
     if (given.arguments.empty()) {
         say_error(replies::bad_arguments);
-        return;
+        return std::nullopt;
     }
+    // RFC 5321 4.1.4: as RSET, chunks sent so far are forgotten too.
+    const auto dropped = is_bdat_ ? std::optional<action>(suspend(action::kind::drop)) : std::nullopt;
     reset();
     has_said_hello_ = true;
     transaction_.helo = to_clean_utf8(given.arguments.substr(0, 255));
     if (given.verb == verb::helo) {
         say("250 " + limits_.hostname);
-        return;
+        return dropped;
     }
     say("250-" + limits_.hostname);
     say("250-PIPELINING");
@@ -97,6 +98,7 @@ void dialogue::handle_hello(const command& given)
     if (limits_.messages > 0 && !client_.is_exempt)
         bounds += " MAILMAX=" + std::to_string(limits_.messages);
     say(bounds);
+    return dropped;
 }
 
 void dialogue::handle_mail(std::string_view arguments)

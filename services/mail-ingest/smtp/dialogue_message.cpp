@@ -103,13 +103,12 @@ std::optional<action> dialogue::keep(std::string_view bytes, std::size_t used)
     window_bytes_ += used;
     message_size_ += bytes.size();
     action wanted;
-    if (oversize_since_) {
-        if (message_size_ > 2 * allowed_) {
-            ending_ = ending{"too_large", 552};
-            close(replies::too_large);
-        }
-        return std::nullopt;
+    if (message_size_ > 2 * allowed_) {
+        ending_ = ending{"too_large", 552};
+        close(replies::too_large);
     }
+    if (oversize_since_)
+        return std::nullopt;
     if (message_size_ > allowed_) {
         oversize_since_ = now_;
         wanted.what = action::kind::drop;

@@ -90,10 +90,11 @@ TEST_CASE("codes are ordered by likelihood and named once", "[extract]")
     CHECK(std::count_if(found.begin(), found.end(), [](const auto& one) { return one.value == "111222"; }) == 1);
 }
 
-TEST_CASE("hostile text costs linear time", "[extract]")
+TEST_CASE("hostile text costs linear time", "[extract][torture-33]")
 {
     const auto started = std::chrono::steady_clock::now();
-    for (const std::string unit : {"code 123456 ", "<a href=x ", "1111-", "https://a.test/", "code: ", "<", "&nbsp;", "a1"}) {
+    for (const std::string unit : {"code 123456 ", "<a href=x ", "1111-", "https://a.test/", "code: ", "<", "&nbsp;", "a1", ")",
+                                   "&amp;", "https://a.test/)", "<a href=http://a.test/>", "1 ", "<!--"}) {
         std::string text;
         while (text.size() < 2'000'000)
             text += unit;
@@ -101,4 +102,35 @@ TEST_CASE("hostile text costs linear time", "[extract]")
         extract::find_links(text, text);
     }
     CHECK(std::chrono::steady_clock::now() - started < std::chrono::seconds(20));
+}
+
+TEST_CASE("a URL or a link of nothing but marks or entities costs linear time", "[extract][torture-33]")
+{
+    const auto started = std::chrono::steady_clock::now();
+    const std::string marks = "https://a.test/" + std::string(250'000, ')');
+    CHECK(extract::find_links(marks, std::nullopt).at(0).url == "https://a.test/");
+    std::string entities = "<a href=\"https://a.test/?";
+    while (entities.size() < 250'000)
+        entities += "&amp;";
+    CHECK(extract::find_links(std::nullopt, entities + "\">x</a>").empty());
+    CHECK(std::chrono::steady_clock::now() - started < std::chrono::seconds(5));
+}
+
+TEST_CASE("only the first 256 KiB of a part are looked at", "[extract][torture-33]")
+{
+    const std::string padding(256 * 1024, ' ');
+    const std::string late = padding + "Your verification code is 482913: https://a.test/verify";
+    CHECK(extract::find_codes("x", late, late).empty());
+    CHECK(extract::find_links(late, late).empty());
+    CHECK(extract::find_codes("x", late.substr(1'000), std::nullopt).size() == 1);
+}
+
+TEST_CASE("homographs and tracking parameters come back as they were sent", "[extract][torture-33]")
+{
+    // The first letter of the host is Cyrillic.
+    const auto links = extract::find_links(std::string("https://\xd0\xb0pple.test/verify?utm_source=x&t=1"), std::nullopt);
+    REQUIRE(links.size() == 1);
+    CHECK(links[0].url == "https://\xd0\xb0pple.test/verify?utm_source=x&t=1");
+    // Digits of other scripts are no code.
+    CHECK(extract::find_codes("Your code", std::string("Your code is ４８２９１３"), std::nullopt).empty());
 }

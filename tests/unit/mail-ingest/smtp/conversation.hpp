@@ -110,6 +110,7 @@ public:
                 break;
             case smtp::action::kind::finish: {
                 stored_.push_back(message_.value());
+                message_.reset();
                 envelopes_.push_back(dialogue_.transaction());
                 smtp::message_answer outcome(outcome_);
                 outcome.id = "id-" + std::to_string(stored_.size());
@@ -130,6 +131,8 @@ public:
     const std::vector<smtp::envelope>& envelopes() const { return envelopes_; }
     bool is_closed() const { return is_closed_; }
     bool is_confirmed() const { return dialogue_.is_confirmed(); }
+    // Whether bytes of a message are held that was neither stored nor dropped.
+    bool is_in_message() const { return message_.has_value(); }
     int look_ups() const { return look_ups_; }
     void set_outcome(smtp::message_status outcome) { outcome_ = outcome; }
 

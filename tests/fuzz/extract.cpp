@@ -1,0 +1,91 @@
+#include "extract/codes.hpp"
+#include "extract/html_mask.hpp"
+#include "fuzz/require.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <set>
+
+using namespace tempinbox;
+using fuzz::require;
+using fuzz::require_clean;
+
+namespace {
+
+bool is_separator(char c)
+{
+    return c == ' ' || c == '-';
+}
+
+// Whether the value begins the text, groups of it apart.
+bool begins_with(std::string_view text, std::string_view value)
+{
+    std::size_t at = 0;
+    for (const char c : value) {
+        while (at < text.size() && text[at] != c && is_separator(text[at]))
+            ++at;
+        if (at == text.size() || text[at] != c)
+            return false;
+        ++at;
+    }
+    return true;
+}
+
+void require_codes(const std::vector<extract::code>& codes, std::string_view subject, std::string_view text,
+                   const std::string& html)
+{
+    require(codes.size() <= 10, "codes are bounded");
+    const auto masked = extract::mask_html(html);
+    require(masked.size() == html.size(), "masked html is as long as html");
+    std::set<std::string> values;
+    double last = 1;
+    for (const auto& code : codes) {
+        require(values.insert(code.value).second, "every code is listed once");
+        require(code.score > 0 && code.score <= last, "the likeliest code is first");
+        last = code.score;
+        require(code.value.size() >= 4 && code.value.size() <= 40, "a code is short");
+        require(code.part == "subject" || code.part == "text" || code.part == "html", "a code is somewhere");
+        const std::string_view whole = code.part == "subject" ? subject : code.part == "text" ? text : std::string_view(masked);
+        const auto before = static_cast<std::size_t>(code.offset);
+        require(code.offset >= 0 && before < count_characters(whole), "an offset is inside its part");
+        require(begins_with(whole.substr(take_characters(whole, before).size()), code.value), "a code is where it says");
+    }
+}
+
+void require_links(const std::vector<extract::link>& links)
+{
+    require(links.size() <= 200, "links are bounded");
+    std::set<std::string> urls;
+    for (const auto& link : links) {
+        require(urls.insert(link.url).second, "every link is listed once");
+        require(link.url.size() <= 4'096, "a link is bounded");
+        const auto scheme = to_lower_ascii(link.url.substr(0, 8));
+        require(scheme.starts_with("http://") || scheme.starts_with("https://"), "a link leads to the web");
+        require_clean(link.url, "a link is clean");
+        require_clean(link.text, "the text of a link is clean");
+        require(count_characters(link.text) <= 200, "the text of a link is short");
+        require(link.kind == "verify" || link.kind == "reset" || link.kind == "unsubscribe" || link.kind == "other",
+                "a link has a kind");
+    }
+}
+
+} // namespace
+
+// A mail's texts: the first two bytes that are 0xff divide the input into subject, text and html.
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* input, std::size_t size)
+{
+    const std::string_view bytes(reinterpret_cast<const char*>(input), size);
+    const auto first = std::min(bytes.find('\xff'), bytes.size());
+    const auto second = std::min(bytes.find('\xff', first + 1), bytes.size());
+    const auto subject = to_clean_utf8(bytes.substr(0, first));
+    std::optional<std::string> text;
+    std::optional<std::string> html;
+    if (first < bytes.size())
+        text = to_clean_utf8(bytes.substr(first + 1, second - first - 1));
+    if (second < bytes.size())
+        html = to_clean_utf8(bytes.substr(second + 1));
+
+    require_codes(extract::find_codes(subject, text, html), subject, text.value_or(""), html.value_or(""));
+    require_links(extract::find_links(text, html));
+    return 0;
+}

@@ -1,0 +1,102 @@
+#include "common/core/encoding.hpp"
+#include "common/core/time.hpp"
+#include "common/json/value.hpp"
+#include "common/rules/rules.hpp"
+#include "fuzz/require.hpp"
+#include "mailbox/cursor.hpp"
+
+#include <cstddef>
+#include <cstdint>
+
+using namespace tempinbox;
+using fuzz::require;
+using fuzz::require_clean;
+
+namespace {
+
+constexpr unsigned deepest = 32;
+
+void require_value(const json::value& given, unsigned depth)
+{
+    require(depth <= deepest, "depth is bounded");
+    if (given.is_string())
+        require(is_valid_utf8(given.text()), "a string is UTF-8");
+    if (given.is_integer())
+        require(std::to_string(given.integer()) == given.to_string() || given.integer() == 0, "an integer is what was written");
+    if (given.is_array())
+        for (const auto& item : given.items())
+            require_value(item, depth + 1);
+    if (!given.is_object())
+        return;
+    const auto members = given.members();
+    for (const auto& [name, member] : members) {
+        require(is_valid_utf8(name), "a name is UTF-8");
+        require_value(member, depth + 1);
+    }
+}
+
+void try_json(std::string_view text)
+{
+    const auto parsed = json::value::parse(text);
+    if (!parsed) {
+        require_clean(parsed.error().message, "what is wrong is said in clean text");
+        require(parsed.error().message.size() < 1'000, "what is wrong is said in few words");
+        return;
+    }
+    require_value(*parsed, 0);
+    const auto once = parsed->to_string();
+    const auto again = json::value::parse(once);
+    require(again && again->to_string() == once, "what was written is read as the same");
+}
+
+void try_cursor(std::string_view text)
+{
+    constexpr std::string_view filter = "account=a";
+    const auto position = mailbox::read_cursor(text, filter);
+    if (position)
+        require(mailbox::make_cursor(filter, *position) == text, "a position has one cursor");
+    const auto made = mailbox::make_cursor(filter, text);
+    const auto read = mailbox::read_cursor(made, filter);
+    require(read && *read == text, "a cursor leads back to its position");
+    require(!mailbox::read_cursor(made, "account=b"), "a cursor belongs to its list");
+}
+
+void try_encodings(std::string_view text)
+{
+    if (const auto bytes = from_base64(text))
+        require(to_base64(*bytes) == text, "base64 is read strictly");
+    if (const auto bytes = from_base64url(text))
+        require(to_base64url(*bytes) == text, "base64url is read strictly");
+    require(from_base64(to_base64(text)) == std::string(text), "base64 keeps all bytes");
+    require(from_hex(to_hex(text)) == std::string(text), "hexadecimal keeps all bytes");
+    if (const auto time = parse_iso8601(text))
+        require(parse_iso8601(to_iso8601(*time)).has_value(), "a time that is read can be written");
+    const auto clean = to_clean_utf8(text);
+    require_clean(clean, "text is cleaned");
+    require(to_clean_utf8(clean) == clean, "clean text stays as it is");
+}
+
+void try_rules(std::string_view text)
+{
+    const auto clean = to_clean_utf8(text);
+    const auto folded = rules::fold(clean);
+    require(is_valid_utf8(folded), "folded text is UTF-8");
+    require(rules::fold(folded) == folded, "folded text stays as it is");
+    const rules::subject_of_rules mail(clean, {clean}, clean);
+    for (const auto how :
+         {rules::comparison::contains, rules::comparison::equals, rules::comparison::starts_with, rules::comparison::ends_with})
+        require(mail.matches(rules::field::to, how, folded), "a text matches itself");
+}
+
+} // namespace
+
+// What the API and the rules read from strangers: JSON, cursors, encodings, times, rule values.
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* input, std::size_t size)
+{
+    const std::string_view text(reinterpret_cast<const char*>(input), size);
+    try_json(text);
+    try_cursor(text);
+    try_encodings(text);
+    try_rules(text);
+    return 0;
+}

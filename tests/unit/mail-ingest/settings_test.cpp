@@ -1,0 +1,59 @@
+#include "mail-ingest/settings.hpp"
+
+#include <catch2/catch.hpp>
+
+using namespace tempinbox;
+using namespace std::chrono_literals;
+
+namespace {
+
+config::reader reader_of(std::map<std::string, std::string> values)
+{
+    values.emplace("database", "postgresql://localhost/t");
+    return config::reader(std::move(values));
+}
+
+} // namespace
+
+TEST_CASE("what a mail server bounds when nothing is said", "[mail-ingest][settings]")
+{
+    auto reader = reader_of({});
+    const auto chosen = mail_ingest::read_settings(reader);
+
+    REQUIRE(reader.problems().empty());
+    CHECK(chosen.callers.connections == 8'192);
+    CHECK(chosen.callers.connections_an_address == 20);
+    CHECK(chosen.callers.connections_a_large_sender == 200);
+    CHECK(chosen.callers.exempt.empty());
+    CHECK(chosen.callers.unknown_recipients == 30);
+    CHECK(chosen.session.recipients == 100);
+    CHECK(chosen.session.messages == 1'000);
+    CHECK(chosen.session.idle == 300s);
+    CHECK(chosen.session.idle_when_busy == 60s);
+    CHECK(chosen.session.session == 20min);
+    CHECK(chosen.session.least_bytes_a_second == 500);
+    CHECK_FALSE(chosen.session.takes_bare_newlines);
+    CHECK(chosen.directory.patience == 2s);
+    CHECK(chosen.directory.messages_per_minute == 120);
+    CHECK(chosen.directory.message_burst == 60);
+    CHECK(chosen.intake.most_hops == 50);
+    CHECK(chosen.intake.memory_bytes == 512 * 1024 * 1024);
+    CHECK(chosen.intake.memory_bytes_a_message == 256 * 1024);
+    CHECK(chosen.intake.writing.messages_a_batch == 128);
+    CHECK(chosen.intake.writing.bytes_a_batch == 8 * 1024 * 1024);
+    CHECK(chosen.intake.writing.patience == 20s);
+}
+
+TEST_CASE("limits that customers' own senders run into can be off", "[mail-ingest][settings]")
+{
+    for (const char* name :
+         {"messages-per-connection", "session-timeout", "connections", "connections-per-address",
+          "unknown-recipients-per-address", "unknown-recipients-before-delay", "unknown-recipients-before-close",
+          "errors-before-delay", "errors-before-close", "inbox-rate-per-minute", "inbox-max-emails", "inbox-max-bytes", "hops",
+          "memory-limit", "message-min-rate"}) {
+        auto reader = reader_of({{name, "0"}});
+        mail_ingest::read_settings(reader);
+        INFO(name);
+        CHECK(reader.problems().empty());
+    }
+}

@@ -1,0 +1,98 @@
+#include "mail-ingest/smtp/callers.hpp"
+
+#include <catch2/catch.hpp>
+
+using namespace tempinbox;
+using smtp::callers;
+using verdict = smtp::callers::verdict;
+
+namespace {
+
+boost::asio::ip::address at(const char* text)
+{
+    return boost::asio::ip::make_address(text);
+}
+
+const smtp::callers::time_point noon{std::chrono::hours(12)};
+
+} // namespace
+
+TEST_CASE("an IPv4 address, or a /64 of IPv6, has 20 connections", "[smtp]")
+{
+    callers all(smtp::caller_limits{});
+    for (int i = 0; i < 20; ++i) {
+        REQUIRE(all.enter(at("192.0.2.1")) == verdict::welcome);
+        REQUIRE(all.enter(at(i % 2 == 0 ? "2001:db8::1" : "2001:db8::ffff:2")) == verdict::welcome);
+    }
+    CHECK(all.enter(at("192.0.2.1")) == verdict::too_many_from_address);
+    CHECK(all.enter(at("::ffff:192.0.2.1")) == verdict::too_many_from_address);
+    CHECK(all.enter(at("2001:db8::3")) == verdict::too_many_from_address);
+    CHECK(all.enter(at("192.0.2.2")) == verdict::welcome);
+    CHECK(all.enter(at("2001:db8:0:1::1")) == verdict::welcome);
+
+    all.leave(at("192.0.2.1"));
+    CHECK(all.enter(at("192.0.2.1")) == verdict::welcome);
+}
+
+TEST_CASE("large senders have 200 connections, exempt ones any number, and all together 8192", "[smtp]")
+{
+    smtp::caller_limits limits;
+    limits.large_senders = {*network::parse("198.51.100.0/24")};
+    limits.exempt = {*network::parse("127.0.0.0/8")};
+    callers all(limits);
+    for (int i = 0; i < 200; ++i)
+        REQUIRE(all.enter(at("198.51.100.7")) == verdict::welcome);
+    CHECK(all.enter(at("198.51.100.7")) == verdict::too_many_from_address);
+
+    while (all.connected() < 8'192)
+        REQUIRE(all.enter(at("127.0.0.1")) == verdict::welcome);
+    CHECK(all.enter(at("127.0.0.1")) == verdict::too_many);
+    CHECK(all.enter(at("192.0.2.1")) == verdict::too_many);
+}
+
+TEST_CASE("idle sessions must go earlier past three quarters of the connections", "[smtp]")
+{
+    smtp::caller_limits limits;
+    limits.connections = 4;
+    callers all(limits);
+    for (int i = 0; i < 3; ++i)
+        all.enter(at("192.0.2.1"));
+    CHECK_FALSE(all.are_many());
+    all.enter(at("192.0.2.1"));
+    CHECK(all.are_many());
+}
+
+TEST_CASE("from the 30th unknown recipient in 10 minutes an address without accepted mail is slowed", "[smtp]")
+{
+    callers all(smtp::caller_limits{});
+    for (int i = 0; i < 29; ++i)
+        all.note_unknown_recipient(at("192.0.2.1"), noon);
+    CHECK_FALSE(all.is_slowed(at("192.0.2.1"), noon));
+    all.note_unknown_recipient(at("192.0.2.1"), noon);
+    CHECK(all.is_slowed(at("192.0.2.1"), noon));
+    CHECK_FALSE(all.is_slowed(at("192.0.2.2"), noon));
+
+    SECTION("until the ten minutes are over")
+    {
+        CHECK_FALSE(all.is_slowed(at("192.0.2.1"), noon + std::chrono::minutes(11)));
+    }
+    SECTION("but not one whose mail was accepted in the last day")
+    {
+        all.note_accepted_mail(at("192.0.2.1"), noon);
+        CHECK_FALSE(all.is_slowed(at("192.0.2.1"), noon));
+    }
+}
+
+TEST_CASE("every limit by address can be off", "[smtp]")
+{
+    smtp::caller_limits limits;
+    limits.connections = limits.connections_an_address = 0;
+    limits.unknown_recipients = 0;
+    callers all(limits);
+    for (int i = 0; i < 10'000; ++i) {
+        REQUIRE(all.enter(at("192.0.2.1")) == verdict::welcome);
+        all.note_unknown_recipient(at("192.0.2.1"), noon);
+    }
+    CHECK_FALSE(all.is_slowed(at("192.0.2.1"), noon));
+    CHECK_FALSE(all.are_many());
+}
