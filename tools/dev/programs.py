@@ -1,4 +1,4 @@
-"""Benches, fuzzers and chaos runs: programs below tests/, run against the suite."""
+"""Benches, fuzzers and chaos runs: programs below tests/, run against the suite unless they say that they need none."""
 
 import os
 import subprocess
@@ -7,6 +7,8 @@ from pathlib import Path
 from dev import places, suite_env
 from dev.suite import Suite
 from dev.terminal import fail, say
+
+_NEEDS_NO_SUITE = "Needs no suite."  # what a program's first lines say where it asks nothing of a running one
 
 
 def run(verb: str, name: str | None, arguments: list[str], suite: Suite) -> int:
@@ -21,7 +23,7 @@ def run(verb: str, name: str | None, arguments: list[str], suite: Suite) -> int:
     if name not in found:
         fail(f"no {verb} program is called {name}; there are: {', '.join(found)}")
     environment = {**places.clean_environment(), places.SUITE_VARIABLE: str(suite.folder)}
-    if verb != "fuzz":
+    if verb != "fuzz" and _NEEDS_NO_SUITE not in found[name].read_text(encoding="utf-8", errors="ignore"):
         environment |= suite_env.variables(suite)
     return subprocess.run([str(found[name]), *arguments], env=environment).returncode
 
