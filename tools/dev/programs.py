@@ -22,10 +22,16 @@ def run(verb: str, name: str | None, arguments: list[str], suite: Suite) -> int:
         return 0
     if name not in found:
         fail(f"no {verb} program is called {name}; there are: {', '.join(found)}")
+    if _needs_no_suite(found[name]):
+        return subprocess.run([str(found[name]), *arguments]).returncode
     environment = {**places.clean_environment(), places.SUITE_VARIABLE: str(suite.folder)}
-    if verb != "fuzz" and _NEEDS_NO_SUITE not in found[name].read_text(encoding="utf-8", errors="ignore"):
+    if verb != "fuzz":
         environment |= suite_env.variables(suite)
     return subprocess.run([str(found[name]), *arguments], env=environment).returncode
+
+
+def _needs_no_suite(program: Path) -> bool:
+    return _NEEDS_NO_SUITE in program.read_text(encoding="utf-8", errors="ignore")
 
 
 def _programs(folder: Path) -> dict[str, Path]:
