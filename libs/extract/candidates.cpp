@@ -1,133 +1,191 @@
 #include "extract/candidates.hpp"
 
+#include "extract/characters.hpp"
+
 #include <algorithm>
 
 namespace tempinbox::extract {
 namespace {
 
 constexpr std::size_t longest_word = 40;
-
-bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
-bool is_capital(char c)
-{
-    return c >= 'A' && c <= 'Z';
-}
-
-bool is_word(char c)
-{
-    return is_digit(c) || is_capital(c) || (c >= 'a' && c <= 'z');
-}
-
-bool is_all_digits(std::string_view text)
-{
-    return !text.empty() && std::all_of(text.begin(), text.end(), is_digit);
-}
+constexpr std::size_t fewest_digits = 4;
+constexpr std::size_t most_digits = 10;
+constexpr std::size_t most_singles = 12;
 
 bool is_between(std::size_t value, std::size_t least, std::size_t most)
 {
     return value >= least && value <= most;
 }
 
-// `123-456`, `123-456-789`, `1234-5678`.
-bool are_digit_groups(std::string_view word)
+bool has_any(std::string_view text, bool (*is_kind)(char))
 {
-    const auto size = word.find('-');
-    if (size != 3 && size != 4)
-        return false;
-    const auto groups = (word.size() + 1) / (size + 1);
-    if (groups * (size + 1) != word.size() + 1 || groups < 2 || groups > (size == 3 ? 3U : 2U))
-        return false;
-    for (std::size_t i = 0; i < word.size(); ++i)
-        if ((word[i] == '-') != (i % (size + 1) == size) || (word[i] != '-' && !is_digit(word[i])))
-            return false;
-    return true;
+    return std::any_of(text.begin(), text.end(), is_kind);
 }
 
-// Two to four groups of 3 to 6 capitals and digits, not all of them digits.
-bool are_capital_groups(std::string_view word)
+// Sizes and kinds of the groups between hyphens.
+struct groups
 {
-    std::size_t groups = 0;
-    bool has_capital = false;
-    for (std::size_t from = 0; from <= word.size(); ++groups) {
-        const auto end = std::min(word.find('-', from), word.size());
-        const auto group = word.substr(from, end - from);
-        if (!is_between(group.size(), 3, 6) ||
-            !std::all_of(group.begin(), group.end(), [](char c) { return is_digit(c) || is_capital(c); }))
-            return false;
-        has_capital = has_capital || std::any_of(group.begin(), group.end(), is_capital);
-        from = end + 1;
+    std::size_t count = 0;
+    std::size_t least = 0;
+    std::size_t most = 0;
+    bool all_have_digits = true;
+    bool all_have_capitals_alone = true; // capitals and digits
+
+    explicit groups(std::string_view word)
+    {
+        for (std::size_t from = 0; from <= word.size(); ++count) {
+            const auto end = std::min(word.find('-', from), word.size());
+            const auto group = word.substr(from, end - from);
+            least = count == 0 ? group.size() : std::min(least, group.size());
+            most = std::max(most, group.size());
+            all_have_digits = all_have_digits && has_any(group, is_digit);
+            all_have_capitals_alone = all_have_capitals_alone && !has_any(group, is_small);
+            from = end + 1;
+        }
     }
-    return has_capital && is_between(groups, 2, 4);
+};
+
+std::optional<code_form> form_of_digits(std::string_view word, const groups& parts)
+{
+    const auto digits = word.size() - (parts.count - 1);
+    // `123-456`, `123-456-789`, `1234-5678`, `12-34-56`; other groups are phone numbers, dates and the like.
+    const bool is_even = parts.least == parts.most && is_between(parts.least, 2, 4);
+    const bool is_known = parts.count == 1 || (is_even && parts.least == 3 && parts.count <= 3) ||
+                          (is_even && parts.least == 4 && parts.count == 2) || (is_even && parts.least == 2 && parts.count == 3);
+    return is_known && is_between(digits, fewest_digits, most_digits) ? std::optional(code_form::digits) : std::nullopt;
 }
 
-bool has_code_form(std::string_view word)
+std::optional<code_form> form_of_groups(std::string_view word)
 {
-    if (word.find('-') == std::string_view::npos)
-        return is_all_digits(word) ? is_between(word.size(), 4, 10) : is_between(word.size(), 4, 12);
-    return are_digit_groups(word) || are_capital_groups(word) || (word.starts_with("G-") && is_all_digits(word.substr(2)));
+    const groups parts(word);
+    const auto size = word.size() - (parts.count - 1);
+    if (!has_any(word, is_letter))
+        return form_of_digits(word, parts);
+    const bool has_digit = has_any(word, is_digit);
+    if (parts.count == 1)
+        return has_digit && is_between(size, 5, 12) ? std::optional(code_form::mixed) : std::nullopt;
+    if (word.find('-') == 1 && is_capital(word[0]) && parts.count == 2 && !has_any(word.substr(2), is_letter) &&
+        is_between(size, 5, 9))
+        return code_form::prefixed;
+    if (!is_between(parts.count, 2, 5))
+        return std::nullopt;
+    if (parts.all_have_capitals_alone && has_digit && parts.most <= 8 && is_between(size, 5, 20))
+        return code_form::capital_groups;
+    if (parts.all_have_capitals_alone && !has_digit && parts.least == parts.most && is_between(parts.most, 3, 5) && size <= 12)
+        return code_form::letter_groups;
+    if (parts.all_have_digits && parts.least == parts.most && is_between(parts.most, 3, 6) && size <= 20)
+        return code_form::small_groups;
+    return std::nullopt;
+}
+
+std::optional<code_form> form_of(std::string_view word)
+{
+    if (word.size() > longest_word)
+        return std::nullopt;
+    if (word.find('-') == std::string_view::npos && !has_any(word, is_digit)) {
+        const bool is_all_capitals = std::all_of(word.begin(), word.end(), is_capital);
+        return is_all_capitals && is_between(word.size(), 5, 8) ? std::optional(code_form::letters) : std::nullopt;
+    }
+    return form_of_groups(word);
+}
+
+std::string without(std::string_view text, std::string_view separators)
+{
+    std::string kept;
+    std::copy_if(text.begin(), text.end(), std::back_inserter(kept),
+                 [&](char c) { return separators.find(c) == std::string_view::npos; });
+    return kept;
 }
 
 } // namespace
 
-std::optional<std::string_view> candidate_scanner::next()
+std::optional<candidate_code> candidate_scanner::next()
 {
     for (;;) {
         const auto word = take_word();
         if (word.empty())
             return std::nullopt;
-        const auto grouped = with_next_groups(word);
-        if (grouped.size() > word.size()) {
-            at_ += grouped.size() - word.size();
-            return grouped;
+        candidate_code found;
+        if (const auto singles = join_single(word); !singles.empty()) {
+            at_ = begin_of(singles) + singles.size();
+            found.text = singles;
+            found.value = without(singles, " \n");
+            found.form = has_any(singles, is_letter) ? code_form::mixed : code_form::digits;
+            return found;
         }
-        if (has_code_form(word))
-            return word;
+        const auto joined = join_groups(word);
+        at_ = begin_of(joined) + joined.size();
+        const auto form = joined.size() > word.size() ? std::optional(code_form::digits) : form_of(word);
+        if (!form)
+            continue;
+        found.text = joined;
+        found.form = *form;
+        found.value = *form == code_form::digits     ? without(joined, " -")
+                      : *form == code_form::prefixed ? std::string(joined.substr(2))
+                                                     : std::string(joined);
+        return found;
     }
 }
 
-// The next run of letters, digits and inner hyphens that has a digit; overlong runs are passed over.
+// The next run of letters, digits and inner hyphens.
 std::string_view candidate_scanner::take_word()
 {
-    while (at_ < text_.size()) {
-        auto begin = at_;
-        while (begin < text_.size() && !is_word(text_[begin]))
-            ++begin;
-        auto end = begin;
-        bool has_digit = false;
-        while (end < text_.size() &&
-               (is_word(text_[end]) || (text_[end] == '-' && end + 1 < text_.size() && is_word(text_[end + 1])))) {
-            has_digit = has_digit || is_digit(text_[end]);
-            ++end;
-        }
-        at_ = end;
-        if (has_digit && end - begin <= longest_word)
-            return text_.substr(begin, end - begin);
-    }
-    return {};
+    while (at_ < text_.size() && !is_word(text_[at_]))
+        ++at_;
+    const auto begin = at_;
+    while (at_ < text_.size() &&
+           (is_word(text_[at_]) || (text_[at_] == '-' && at_ + 1 < text_.size() && is_word(text_[at_ + 1]))))
+        ++at_;
+    return text_.substr(begin, at_ - begin);
 }
 
-// `123 456`, `123 456 789`, `1234 5678`: groups of one size with a blank between.
-std::string_view candidate_scanner::with_next_groups(std::string_view word) const
+// `4 8 2 9 1 3`: single digits and capitals, each a cell or a line of its own; empty where there are too few.
+std::string_view candidate_scanner::join_single(std::string_view word)
+{
+    const auto begin = begin_of(word);
+    if (word.size() != 1 || begin < singles_looked_to_ || is_small(word[0]))
+        return {};
+    std::size_t count = 1;
+    auto end = begin + 1;
+    bool has_digit = is_digit(word[0]);
+    for (auto at = end; at < text_.size() && count <= most_singles;) {
+        const auto blanks = at;
+        while (at < text_.size() && (text_[at] == ' ' || text_[at] == '\n') && at - blanks < 8)
+            ++at;
+        const bool is_single = at > blanks && at < text_.size() && (is_digit(text_[at]) || is_capital(text_[at])) &&
+                               (at + 1 == text_.size() || !(is_word(text_[at + 1]) || text_[at + 1] == '-'));
+        if (!is_single)
+            break;
+        has_digit = has_digit || is_digit(text_[at]);
+        ++count;
+        end = ++at;
+    }
+    singles_looked_to_ = end;
+    return has_digit && is_between(count, fewest_digits, most_singles) ? text_.substr(begin, end - begin) : std::string_view{};
+}
+
+// `123 456`, `123 456 789`, `1234 5678`, `12 34 56`: digits in groups of one size with a blank between. The word itself where
+// there are no such groups.
+std::string_view candidate_scanner::join_groups(std::string_view word) const
 {
     const auto size = word.size();
-    if ((size != 3 && size != 4) || !is_all_digits(word))
+    if (!is_between(size, 2, 4) || !std::all_of(word.begin(), word.end(), is_digit))
         return word;
-    const auto begin = static_cast<std::size_t>(word.data() - text_.data());
+    const auto begin = begin_of(word);
     auto end = begin + size;
-    for (std::size_t groups = 1; groups < (size == 3 ? 3U : 2U); ++groups) {
+    std::size_t count = 1;
+    for (; count < 4; ++count) {
         const auto group = text_.substr(std::min(end + 1, text_.size()), size);
         const auto past = end + 1 + size;
-        const bool is_group = end < text_.size() && text_[end] == ' ' && group.size() == size && is_all_digits(group) &&
+        const bool is_group = end < text_.size() && text_[end] == ' ' && group.size() == size &&
+                              std::all_of(group.begin(), group.end(), is_digit) &&
                               (past >= text_.size() || !is_word(text_[past]));
         if (!is_group)
             break;
         end = past;
     }
-    return text_.substr(begin, end - begin);
+    const bool is_known = (size == 3 && is_between(count, 2, 3)) || (size == 4 && count == 2) || (size == 2 && count == 3);
+    return is_known ? text_.substr(begin, end - begin) : word;
 }
 
 } // namespace tempinbox::extract

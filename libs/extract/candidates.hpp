@@ -1,27 +1,47 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <string_view>
 
 namespace tempinbox::extract {
 
-// Walks over a text's words with digits that have the outer form of a one-time code: 4 to 10 digits, also in equal groups of
-// three or four; 4 to 12 letters and digits, also in groups of capitals; `G-123456`. Linear: every byte is looked at a bounded
-// number of times.
+// The outer form of a candidate; the order is that of trust.
+enum class code_form {
+    digits,         // 482913, 482 913, 482-913, 4 8 2 9 1 3
+    prefixed,       // G-482913: the number is what is typed in
+    capital_groups, // AB3-9XZ
+    small_groups,   // 4f8a-91c2
+    letter_groups,  // QRW-KTP
+    mixed,          // k7f2m9qd, X7K9QP
+    letters         // QRWKTP
+};
+
+struct candidate_code
+{
+    std::string_view text; // a part of the text searched
+    std::string value;     // as it is typed in
+    code_form form = code_form::digits;
+};
+
+// Walks over a text's words and groups of words that have the outer form of a one-time code. Linear: every byte is looked at a
+// bounded number of times.
 class candidate_scanner
 {
 public:
     explicit candidate_scanner(std::string_view text) : text_(text) {}
 
-    // The next one, as a part of the text.
-    std::optional<std::string_view> next();
+    std::optional<candidate_code> next();
 
 private:
     std::string_view take_word();
-    std::string_view with_next_groups(std::string_view word) const;
+    std::string_view join_single(std::string_view word);
+    std::string_view join_groups(std::string_view word) const;
+    std::size_t begin_of(std::string_view part) const { return static_cast<std::size_t>(part.data() - text_.data()); }
 
     std::string_view text_;
     std::size_t at_ = 0;
+    std::size_t singles_looked_to_ = 0;
 };
 
 } // namespace tempinbox::extract

@@ -1,10 +1,12 @@
 #include "common/core/text.hpp"
 #include "extract/codes.hpp"
+#include "extract/link_kinds.hpp"
+#include "extract/vocabulary.hpp"
 
 #include <re2/re2.h>
 
 #include <algorithm>
-#include <set>
+#include <map>
 
 namespace tempinbox::extract {
 namespace {
@@ -14,56 +16,25 @@ constexpr std::size_t longest_url = 4'096;
 constexpr std::size_t longest_text = 200;
 constexpr std::size_t most_links = 200;
 
-RE2::Options case_blind()
-{
-    RE2::Options options;
-    options.set_case_sensitive(false);
-    options.set_log_errors(false);
-    options.set_dot_nl(true);
-    return options;
-}
-
 struct patterns
 {
-    RE2 plain{R"((https?://[^\s<>"'`\\^{}|]+))", case_blind()};
-    RE2 anchor{R"re(<a\s[^>]*?href\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))[^>]*>)re", case_blind()};
+    // East Asian text follows a URL without a blank.
+    RE2 plain{
+        R"((https?://[^\s<>"'`\\^{}|“”„«»…\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}\p{Thai}\x{3000}-\x{303f}\x{ff00}-\x{ffef}]+))",
+        case_blind()};
+    RE2 anchor{R"re((<a\s)[^>]*?href\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))[^>]*>)re", case_blind()};
     RE2 tag{R"(<[^>]*>)"};
     RE2 blanks{R"(\s+)"};
-    RE2 unsubscribe{
-        R"(unsub|opt[-_ ]?out|list-?manage|email[-_ ]?preferences|manage[-_ ]?(?:your[-_ ]?)?(?:preferences|subscription)|notification[-_ ]?settings|)"
-        R"(abmelden|abbestellen|d[eé]sabonn|d[eé]sinscri|cancelar (?:la )?suscripci|darse de baja|disiscri|отписаться|退订|配信停止)",
-        case_blind()};
-    RE2 reset{
-        R"((?:reset|change|forgot|recover|restore|new|set)[-_ /]*(?:your[-_ ]*|my[-_ ]*|the[-_ ]*)?(?:account[-_ ]*)?pass(?:word|wd|code)?\b|pass(?:word|wd)[-_ /]*(?:reset|recovery|change|forgot)|)"
-        R"(account[-_ /]?recovery|passwort (?:zur[uü]cksetzen|[aä]ndern)|mot de passe|contrase[nñ]a|сброс|重置密码|パスワード)",
-        case_blind()};
-    RE2 verify{
-        R"(verif|confirm|activat|validat|magic[-_ ]?link|sign[-_ ]?in[-_ ]?link|log[-_ ]?in[-_ ]?link|double[-_ ]?opt[-_ ]?in|complete[-_ ]?(?:your[-_ ]?)?(?:registration|sign[-_ ]?up)|)"
-        R"(accept[-_ ]?invit|best[aä]tig|aktivier|подтверд|验证|確認|認証)",
-        case_blind()};
+    // What an image in place of words says.
+    RE2 alternative{R"re(<img\s[^>]*?\b(?:alt|title)\s*=\s*(?:"([^"]*)"|'([^']*)'))re", case_blind()};
+    // Where the words in front of a link begin at the earliest.
+    RE2 block{R"(</?(?:a|p|div|td|th|tr|li|h[1-6]|table|br)\b[^>]*>)", case_blind()};
 };
 
 const patterns& known()
 {
     static const patterns compiled;
     return compiled;
-}
-
-re2::StringPiece piece(std::string_view text)
-{
-    return re2::StringPiece(text.data(), text.size());
-}
-
-const char* kind_of(std::string_view url, std::string_view text)
-{
-    const auto& all = known();
-    const std::string both = std::string(text) + "\n" + std::string(url);
-    const auto says = [&](const RE2& pattern) { return RE2::PartialMatch(both, pattern); };
-    if (says(all.unsubscribe))
-        return "unsubscribe";
-    if (says(all.reset))
-        return "reset";
-    return says(all.verify) ? "verify" : "other";
 }
 
 // Punctuation that ends the sentence, not the URL; a closing bracket only where it was not opened inside.
@@ -107,50 +78,37 @@ bool is_web(std::string_view url)
 class collector
 {
 public:
-    bool is_full() const { return found_.size() >= most_links; }
-    bool has(const std::string& url) const { return seen_.count(url) > 0; }
-    void add(std::string url, std::string text)
+    // So many were found, or looked at in vain.
+    bool is_full() const { return found_.size() >= most_links || adds_ >= 4 * most_links; }
+
+    // A URL seen again may tell what it is for where it did not the first time.
+    bool wants(const std::string& url) const
     {
-        if (url.size() > longest_url || is_full() || !seen_.insert(url).second)
+        const auto known_as = seen_.find(url);
+        return url.size() <= longest_url && (known_as == seen_.end() || found_[known_as->second].kind == "other");
+    }
+
+    void add(const std::string& url, std::string text, const char* kind)
+    {
+        ++adds_;
+        const auto [place, is_new] = seen_.emplace(url, found_.size());
+        if (!is_new) {
+            found_[place->second].kind = kind;
             return;
+        }
         link fresh;
-        fresh.kind = kind_of(url, text);
-        fresh.url = std::move(url);
+        fresh.url = url;
         fresh.text = std::move(text);
+        fresh.kind = kind;
         found_.push_back(std::move(fresh));
     }
     std::vector<link> take() { return std::move(found_); }
 
 private:
     std::vector<link> found_;
-    std::set<std::string> seen_;
+    std::size_t adds_ = 0;
+    std::map<std::string, std::size_t> seen_;
 };
-
-std::string shown_text(std::string_view inner)
-{
-    std::string text(inner);
-    RE2::GlobalReplace(&text, known().tag, " ");
-    RE2::GlobalReplace(&text, known().blanks, " ");
-    const auto clean = trim(text);
-    return std::string(take_characters(clean, longest_text));
-}
-
-void collect_anchors(std::string_view html, collector& links)
-{
-    constexpr std::size_t longest_inner = 2'000;
-    re2::StringPiece rest = piece(take_bytes(html, longest_part));
-    re2::StringPiece double_quoted, single_quoted, bare;
-    while (!links.is_full() && RE2::FindAndConsume(&rest, known().anchor, &double_quoted, &single_quoted, &bare)) {
-        const auto& given = double_quoted.data() ? double_quoted : single_quoted.data() ? single_quoted : bare;
-        auto url = without_entities(std::string_view(given.data(), given.size()));
-        if (!is_web(url) || links.has(url))
-            continue;
-        const auto after = take_bytes(std::string_view(rest.data(), rest.size()), longest_inner);
-        auto end = after.find("</a");
-        end = std::min(end, after.find("</A"));
-        links.add(std::move(url), end == std::string_view::npos ? std::string() : shown_text(after.substr(0, end)));
-    }
-}
 
 // Without the rest of a character that was cut at the front.
 std::string_view from_whole_character(std::string_view text)
@@ -160,20 +118,79 @@ std::string_view from_whole_character(std::string_view text)
     return text;
 }
 
+std::string shown(std::string_view inner)
+{
+    std::string text(inner);
+    RE2::GlobalReplace(&text, known().tag, " ");
+    RE2::GlobalReplace(&text, known().blanks, " ");
+    const auto clean = trim(text);
+    return std::string(take_characters(clean, longest_text));
+}
+
+std::string text_of_anchor(std::string_view inner)
+{
+    auto text = shown(inner);
+    re2::StringPiece in_double, in_single;
+    if (text.empty() && RE2::PartialMatch(piece(inner), known().alternative, &in_double, &in_single)) {
+        const auto& given = in_double.data() ? in_double : in_single;
+        text = shown(std::string_view(given.data(), given.size()));
+    }
+    return text;
+}
+
+// What the reader sees in front of an anchor, in its block and after the anchor before it.
+std::string words_before_anchor(std::string_view html, std::size_t at)
+{
+    constexpr std::size_t longest_source = 400;
+    auto before = from_whole_character(html.substr(at - std::min(at, longest_source), std::min(at, longest_source)));
+    re2::StringPiece rest = piece(before);
+    while (RE2::FindAndConsume(&rest, known().block)) {
+    }
+    return shown(std::string_view(rest.data(), rest.size()));
+}
+
+void collect_anchors(std::string_view whole, collector& links)
+{
+    constexpr std::size_t longest_inner = 2'000;
+    const auto html = take_bytes(whole, longest_part);
+    re2::StringPiece rest = piece(html);
+    re2::StringPiece anchor, double_quoted, single_quoted, bare;
+    while (!links.is_full() && RE2::FindAndConsume(&rest, known().anchor, &anchor, &double_quoted, &single_quoted, &bare)) {
+        const auto& given = double_quoted.data() ? double_quoted : single_quoted.data() ? single_quoted : bare;
+        const auto url = without_entities(std::string_view(given.data(), given.size()));
+        if (!is_web(url) || !links.wants(url))
+            continue;
+        const auto after = take_bytes(std::string_view(rest.data(), rest.size()), longest_inner);
+        const auto end = std::min(after.find("</a"), after.find("</A"));
+        auto text = end == std::string_view::npos ? std::string() : text_of_anchor(after.substr(0, end));
+        const auto words = words_before_anchor(html, static_cast<std::size_t>(anchor.data() - html.data()));
+        const auto* kind = kind_of_link(url, text, words);
+        links.add(url, std::move(text), kind);
+    }
+}
+
+// The words before a URL on its line, or on the line before where it stands alone, say what it is for.
+std::string words_before_url(std::string_view text, std::size_t at)
+{
+    constexpr std::size_t longest_context = 120;
+    auto context = trim(text.substr(at - std::min(at, longest_context), std::min(at, longest_context)));
+    if (const auto line = context.rfind('\n'); line != std::string_view::npos)
+        context = context.substr(line + 1);
+    return shown(from_whole_character(context));
+}
+
 void collect_plain(std::string_view text, collector& links)
 {
-    constexpr std::size_t longest_context = 80;
     const auto whole = take_bytes(text, longest_part);
     re2::StringPiece rest = piece(whole);
     re2::StringPiece match;
     while (!links.is_full() && RE2::FindAndConsume(&rest, known().plain, &match)) {
-        const auto at = static_cast<std::size_t>(match.data() - whole.data());
-        // The words before it on its line say what it is for.
-        auto context = whole.substr(at - std::min(at, longest_context), std::min(at, longest_context));
-        if (const auto line = trim(context).rfind('\n'); line != std::string_view::npos)
-            context = trim(context).substr(line + 1);
-        const auto url = without_trailing_marks(std::string_view(match.data(), match.size()));
-        links.add(std::string(url), shown_text(from_whole_character(context)));
+        const std::string url(without_trailing_marks(std::string_view(match.data(), match.size())));
+        if (!links.wants(url))
+            continue;
+        auto words = words_before_url(whole, static_cast<std::size_t>(match.data() - whole.data()));
+        const auto* kind = kind_of_link(url, {}, words);
+        links.add(url, std::move(words), kind);
     }
 }
 

@@ -127,6 +127,18 @@ bool could_nest_deep(std::string_view value)
     return std::count(value.begin(), value.end(), ':') > most_colons;
 }
 
+// `multipart/mixed boundary=x`: the semicolon is missing (RFC 2045 5.1).
+std::string with_semicolon(const std::string& value)
+{
+    const auto slash = value.find('/');
+    const auto type_end = slash == std::string::npos ? slash : value.find_first_of("; \t", slash);
+    const auto parameter_begin = type_end == std::string::npos ? type_end : value.find_first_not_of(" \t", type_end);
+    if (parameter_begin == std::string::npos || type_end == slash + 1 || value[type_end] == ';' ||
+        value[parameter_begin] == ';' || value.find('=', parameter_begin) == std::string::npos || value[parameter_begin] == '(')
+        return value;
+    return value.substr(0, type_end) + "; " + value.substr(parameter_begin);
+}
+
 // `Undisclosed recipients:;`: no address is meant.
 bool is_empty_group(std::string_view value)
 {
@@ -142,8 +154,9 @@ void start()
     loose_options();
 }
 
-content_type parse_content_type(const std::string& value)
+content_type parse_content_type(const std::string& given_value)
 {
+    const auto value = with_semicolon(given_value);
     content_type parsed;
     const owned<GMimeContentType> given(g_mime_content_type_parse(options(), bounded(value).c_str()));
     if (!given) {

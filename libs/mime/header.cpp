@@ -54,6 +54,21 @@ std::optional<encoded_word> read_word(std::string_view text)
     return word;
 }
 
+// `Q` and its bytes past ASCII as escapes.
+std::string escape_word(std::string_view word)
+{
+    constexpr std::string_view digits = "0123456789ABCDEF";
+    std::string escaped;
+    for (const char c : word) {
+        const auto byte = static_cast<std::uint8_t>(c);
+        if (byte < 0x80)
+            escaped.push_back(c);
+        else
+            escaped.append({'=', digits[byte >> 4], digits[byte & 15]});
+    }
+    return escaped;
+}
+
 std::string one_line(std::string text)
 {
     for (char& c : text)
@@ -128,6 +143,25 @@ std::string decode_text(std::string_view unfolded, std::string_view charset, boo
     flush();
     take_plain(unfolded.substr(plain_from));
     return one_line(std::move(out));
+}
+
+std::string escape_raw_bytes(std::string_view unfolded, std::string_view charset)
+{
+    std::string line;
+    std::size_t plain_from = 0;
+    for (std::size_t at = unfolded.find("=?"); at != std::string_view::npos;) {
+        const auto word = read_word(unfolded.substr(at));
+        if (!word) {
+            at = unfolded.find("=?", at + 2);
+            continue;
+        }
+        line += to_utf8(unfolded.substr(plain_from, at - plain_from), charset);
+        line += escape_word(unfolded.substr(at, word->length));
+        plain_from = at + word->length;
+        at = unfolded.find("=?", plain_from);
+    }
+    line += to_utf8(unfolded.substr(plain_from), charset);
+    return line;
 }
 
 } // namespace tempinbox::mime

@@ -25,4 +25,8 @@ std::string unfold(std::string_view value);
 // `has_raw_bytes` is set where bytes past ASCII were no UTF-8.
 std::string decode_text(std::string_view unfolded, std::string_view charset, bool& has_raw_bytes);
 
+// A line whose grammar must be read before its encoded words are decoded, as UTF-8: raw bytes outside of encoded words are read
+// by `charset`, those inside (which RFC 2047 5 forbids) are escaped and so keep the charset of their word.
+std::string escape_raw_bytes(std::string_view unfolded, std::string_view charset);
+
 } // namespace tempinbox::mime

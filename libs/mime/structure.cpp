@@ -130,10 +130,24 @@ private:
             return given.end;
         }
         out_.defects.insert("bad_header_line");
+        if (begins_own_part(given)) {
+            finish_header(given.begin);
+            return given.begin;
+        }
         if (fields_follow(given.end))
             return given.end;
         finish_header(given.begin); // RFC 7103 7.5: no blank line before the body
         return given.begin;
+    }
+
+    // A multipart's first boundary right below its fields, without the blank line.
+    bool begins_own_part(const line& given)
+    {
+        if (!given.text.starts_with("--"))
+            return false;
+        const auto* type = find_field(current(), "Content-Type");
+        const auto boundary = type ? parse_content_type(to_utf8(unfold(*type), {})).boundary : std::string();
+        return !boundary.empty() && trim(given.text.substr(2)) == boundary;
     }
 
     bool fields_follow(std::size_t at) const

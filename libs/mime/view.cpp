@@ -51,7 +51,7 @@ private:
     std::string coded_value(std::string_view value) const
     {
         const auto line = unfold(value);
-        return is_valid_utf8(line) ? to_clean_utf8(line) : to_utf8(line, root().type.charset);
+        return is_valid_utf8(line) ? to_clean_utf8(line) : escape_raw_bytes(line, root().type.charset);
     }
 
     std::vector<mailbox_address> addresses(std::string_view name)

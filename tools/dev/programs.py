@@ -1,4 +1,4 @@
-"""Benches: programs below tests/, run against the suite."""
+"""Benches: programs below tests/, run against the suite unless they say that they need none."""
 
 import os
 import subprocess
@@ -7,6 +7,8 @@ from pathlib import Path
 from dev import packages, places, suite_env
 from dev.suite import Suite
 from dev.terminal import fail, say
+
+_NEEDS_NO_SUITE = "Needs no suite."  # what a program's first lines say where it asks nothing of a running one
 
 
 def run(verb: str, name: str | None, arguments: list[str], suite: Suite) -> int:
@@ -20,10 +22,15 @@ def run(verb: str, name: str | None, arguments: list[str], suite: Suite) -> int:
         return 0
     if name not in found:
         fail(f"no {verb} program is called {name}; there are: {', '.join(found)}")
-    if verb == "bench":
-        packages.ensure("bench")
+    if _needs_no_suite(found[name]):
+        return subprocess.run([str(found[name]), *arguments]).returncode
+    packages.ensure("bench")
     environment = places.clean_environment() | {places.SUITE_VARIABLE: str(suite.folder)} | suite_env.variables(suite)
     return subprocess.run([str(found[name]), *arguments], env=environment).returncode
+
+
+def _needs_no_suite(program: Path) -> bool:
+    return _NEEDS_NO_SUITE in program.read_text(encoding="utf-8", errors="ignore")
 
 
 def _programs(folder: Path) -> dict[str, Path]:

@@ -90,11 +90,43 @@ TEST_CASE("codes are ordered by likelihood and named once", "[extract]")
     CHECK(std::count_if(found.begin(), found.end(), [](const auto& one) { return one.value == "111222"; }) == 1);
 }
 
+TEST_CASE("the PINs of a meeting and the codes of an offer are no one-time codes", "[extract]")
+{
+    CHECK(best("Invitation: Planning", "Join meeting\nMeeting ID: 875 4123 6650\nPasscode: 419024\n") == "");
+    CHECK(best("10 % off", "Use code SPRING20 at checkout.") == "");
+    CHECK(best("Receipt", "Subtotal 8.25\nAuth code 083114\n") == "");
+}
+
+TEST_CASE("the nearest name of a number counts", "[extract]")
+{
+    CHECK(best("Your order", "Confirmation code: 482913\nOrder number: 771204\nProduct code: 993311\n") == "482913");
+    CHECK(best("Hello", "Postal code 90210, discount code 48213, error code 5034") == "");
+    CHECK(best("Hello", "Login code for your Example account: 482913") == "482913");
+}
+
 TEST_CASE("hostile text costs linear time", "[extract][torture-33]")
 {
     const auto started = std::chrono::steady_clock::now();
-    for (const std::string unit : {"code 123456 ", "<a href=x ", "1111-", "https://a.test/", "code: ", "<", "&nbsp;", "a1", ")",
-                                   "&amp;", "https://a.test/)", "<a href=http://a.test/>", "1 ", "<!--"}) {
+    for (const std::string unit : {"code 123456 ",
+                                   "<a href=x ",
+                                   "1111-",
+                                   "https://a.test/",
+                                   "code: ",
+                                   "<",
+                                   "&nbsp;",
+                                   "a1",
+                                   ")",
+                                   "&amp;",
+                                   "https://a.test/)",
+                                   "<a href=http://a.test/>",
+                                   "1 ",
+                                   "<!--",
+                                   "<script>",
+                                   "4 8 ",
+                                   "&#x",
+                                   "code ",
+                                   "://",
+                                   "Amount: 4711\n"}) {
         std::string text;
         while (text.size() < 2'000'000)
             text += unit;

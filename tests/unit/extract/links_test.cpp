@@ -71,3 +71,21 @@ TEST_CASE("at most 200 links are kept", "[extract]")
 
     CHECK(in_text(text).size() == 200);
 }
+
+TEST_CASE("a button that is an image says what its alternative text says", "[extract]")
+{
+    const auto found = in_html("<a href='https://a.test/1'><img src=b.png alt=\"Reset password\"></a>");
+
+    REQUIRE(found.size() == 1);
+    CHECK(found[0].text == "Reset password");
+    CHECK(found[0].kind == "reset");
+}
+
+TEST_CASE("East Asian text after a URL is not part of it", "[extract]")
+{
+    const auto found = in_text("请点击https://a.test/cz?t=77af重置密码。https://b.test/で確認）");
+
+    REQUIRE(found.size() == 2);
+    CHECK(found[0].url == "https://a.test/cz?t=77af");
+    CHECK(found[1].url == "https://b.test/");
+}

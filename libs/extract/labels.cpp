@@ -1,0 +1,88 @@
+#include "common/core/text.hpp"
+#include "extract/scoring.hpp"
+#include "extract/vocabulary.hpp"
+
+#include <algorithm>
+
+namespace tempinbox::extract {
+namespace {
+
+constexpr std::size_t most_labels = 1'000;
+
+void collect(std::string_view text, const RE2& pattern, label::meaning says, std::vector<label>& found)
+{
+    re2::StringPiece match;
+    for (std::size_t at = 0; at < text.size() && found.size() < most_labels;) {
+        if (!pattern.Match(piece(text), at, text.size(), RE2::UNANCHORED, &match, 1) || match.empty())
+            return;
+        label fresh;
+        fresh.begin = static_cast<std::size_t>(match.data() - text.data());
+        fresh.end = fresh.begin + match.size();
+        fresh.says = says;
+        found.push_back(fresh);
+        at = fresh.end;
+    }
+}
+
+} // namespace
+
+std::vector<label> find_labels(std::string_view text)
+{
+    const auto& words = vocabulary::get();
+    std::vector<label> perhaps;
+    collect(text, words.maybe_code_noun, label::meaning::perhaps_a_code, perhaps);
+    std::vector<label> all;
+    collect(text, words.code_noun, label::meaning::a_code, all);
+    if (perhaps.empty() && all.empty())
+        return all;
+    std::vector<label> denied;
+    collect(text, words.other_code_noun, label::meaning::something_else, denied);
+
+    all.insert(all.end(), perhaps.begin(), perhaps.end());
+    all.insert(all.end(), denied.begin(), denied.end());
+    std::sort(all.begin(), all.end(), [](const label& a, const label& b) {
+        return std::tuple(a.begin, a.says, b.end) < std::tuple(b.begin, b.says, a.end);
+    });
+    // Overlapping ones side by side: `product code` over `code`, `verification code` over `code`.
+    std::vector<label> kept;
+    for (const auto& one : all) {
+        if (kept.empty() || one.begin >= kept.back().end) {
+            kept.push_back(one);
+            continue;
+        }
+        auto& last = kept.back();
+        const bool one_denies = one.says == label::meaning::something_else;
+        const bool last_denies = last.says == label::meaning::something_else;
+        if ((one_denies && !last_denies) || (!last_denies && one.says > last.says)) {
+            const auto begin = last.begin;
+            last = one;
+            last.begin = begin;
+        }
+    }
+    return kept;
+}
+
+bool announce_codes(const std::vector<label>& labels)
+{
+    return std::any_of(labels.begin(), labels.end(), [](const label& one) { return one.says != label::meaning::something_else; });
+}
+
+mail_hints hints_of_subject(std::string_view subject)
+{
+    const auto& words = vocabulary::get();
+    mail_hints hints;
+    hints.subject_has_label = announce_codes(find_labels(subject));
+    hints.subject_is_access = says(subject, words.access_subject);
+    hints.is_offer = says(subject, words.offer);
+    return hints;
+}
+
+void add_hints_of_text(std::string_view text, mail_hints& hints)
+{
+    const auto& words = vocabulary::get();
+    hints.is_meeting = says(text, words.meeting);
+    hints.is_receipt = says(text, words.receipt);
+    hints.is_offer = hints.is_offer || says(text, words.offer);
+}
+
+} // namespace tempinbox::extract

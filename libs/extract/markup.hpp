@@ -1,0 +1,23 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace tempinbox::extract {
+
+// What a piece of HTML means to a reader.
+enum class markup { character, entity, line_break, cell, nothing };
+
+struct markup_step
+{
+    markup means = markup::character;
+    std::size_t length = 1; // bytes of the source
+    std::string text;       // of an entity: one character, or none
+};
+
+// What begins at `at`. Elements that browsers do not show are one step. Any bytes will do; a whole walk is linear as long as
+// each step begins where the last one ended.
+markup_step read_markup(std::string_view html, std::size_t at);
+
+} // namespace tempinbox::extract

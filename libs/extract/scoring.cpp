@@ -1,0 +1,367 @@
+#include "extract/scoring.hpp"
+
+#include "common/core/text.hpp"
+#include "extract/characters.hpp"
+#include "extract/vocabulary.hpp"
+
+#include <algorithm>
+
+namespace tempinbox::extract {
+namespace {
+
+constexpr std::size_t context_bytes = 400;
+
+std::string_view last_bytes(std::string_view text, std::size_t count)
+{
+    return text.substr(text.size() - std::min(text.size(), count));
+}
+
+// The bytes of a gap that are neither blank nor ASCII punctuation: how much is said in it.
+std::size_t words_in(std::string_view gap)
+{
+    return static_cast<std::size_t>(
+        std::count_if(gap.begin(), gap.end(), [](char c) { return is_word(c) || static_cast<std::uint8_t>(c) >= 0x80; }));
+}
+
+bool ends_sentence(std::string_view gap)
+{
+    for (const std::string_view end : {". ", "! ", "? ", ".\n", "!\n", "?\n", "。", "！", "？", "।"})
+        if (gap.find(end) != std::string_view::npos)
+            return true;
+    return false;
+}
+
+bool is_year(std::string_view value)
+{
+    return value.size() == 4 && (value.starts_with("19") || value.starts_with("20"));
+}
+
+// 20260314
+bool is_date(std::string_view value)
+{
+    return value.size() == 8 && value.starts_with("20") && value.substr(4, 2) >= "01" && value.substr(4, 2) <= "12" &&
+           value.substr(6, 2) >= "01" && value.substr(6, 2) <= "31";
+}
+
+// SPRING20, Werkbank24: a word with a number.
+bool is_numbered_word(std::string_view value)
+{
+    const auto digits = std::find_if(value.begin(), value.end(), is_digit);
+    const auto letters = static_cast<std::size_t>(digits - value.begin());
+    return letters >= 3 && value.size() - letters <= 4 && std::all_of(digits, value.end(), is_digit) &&
+           std::all_of(value.begin(), digits, is_letter);
+}
+
+// `Amount: ` in front on a line of its own: the number has a name already. A line that begins small goes on with the sentence
+// of the one before.
+bool is_named(std::string_view line_before)
+{
+    const auto name = trim(line_before);
+    const auto words = name.substr(0, name.find_last_not_of(":. ") + 1);
+    const bool has_mark = name.ends_with(':') || name.ends_with("...");
+    return has_mark && !words.empty() && words.size() <= 60 && !is_small(words.front()) && words_in(words) > 1 &&
+           words.find_first_of(".,;!?>") == std::string_view::npos;
+}
+
+double worth_of_form(const candidate_code& one)
+{
+    const auto size = one.value.size();
+    switch (one.form) {
+    case code_form::digits:
+        return size == 6 ? 0.15 : size == 4 || size == 5 || size == 8 ? 0.1 : 0.03;
+    case code_form::prefixed:
+        return 0.15;
+    case code_form::capital_groups:
+    case code_form::letter_groups:
+    case code_form::small_groups:
+        return 0.08;
+    case code_form::mixed:
+        return size >= 6 ? 0.06 : 0.03;
+    case code_form::letters:
+        return 0.03;
+    }
+    return 0;
+}
+
+} // namespace
+
+// A candidate's surroundings.
+struct code_judge::place
+{
+    std::size_t begin = 0;
+    std::size_t end = 0;
+    std::string_view before; // bounded
+    std::string_view after;
+    std::string_view line_before;
+    std::string_view line_after;
+    bool is_alone = false; // on its line, but for marks
+
+    place(std::string_view text, const candidate_code& one)
+        : begin(static_cast<std::size_t>(one.text.data() - text.data())),
+          end(begin + one.text.size()),
+          before(last_bytes(text.substr(0, begin), context_bytes)),
+          after(text.substr(end, context_bytes)),
+          line_before(before.substr(before.find_last_of('\n') + 1)),
+          line_after(after.substr(0, after.find('\n'))),
+          is_alone(words_in(line_before) == 0 && words_in(line_after) == 0)
+    {}
+
+    char previous(std::size_t back = 1) const { return before.size() < back ? ' ' : before[before.size() - back]; }
+    char next(std::size_t ahead = 1) const { return after.size() < ahead ? ' ' : after[ahead - 1]; }
+    std::string_view tail() const { return last_bytes(line_before, 64); }
+    bool is_quoted() const { return trim(line_before).starts_with('>'); }
+};
+
+// How well a candidate is announced.
+struct code_judge::announcement
+{
+    double worth = 0;
+    bool is_tight = false; // `code: 123456`
+    bool is_clear = false; // by a noun that means nothing but a code, in its sentence
+    bool is_on_line = true;
+    bool is_behind = false; // the noun comes after it
+
+    void take_better(const announcement& other)
+    {
+        if (other.worth > worth)
+            *this = other;
+    }
+};
+
+code_judge::code_judge(std::string_view text, std::vector<label> labels, const mail_hints& hints, bool is_subject)
+    : text_(text),
+      hints_(hints),
+      is_subject_(is_subject),
+      labels_(std::move(labels))
+{
+    std::erase_if(labels_, [&](const label& one) {
+        const bool is_sure = one.says == label::meaning::a_code;
+        if (one.says == label::meaning::something_else)
+            return false;
+        const auto noun = to_lower_ascii(text_.substr(one.begin, one.end - one.begin));
+        if (hints_.is_meeting && (!is_sure || noun.find("pass") != std::string::npos || noun.find("pin") != std::string::npos))
+            return true;
+        return hints_.is_receipt && noun.starts_with("auth");
+    });
+}
+
+double code_judge::score(const candidate_code& one)
+{
+    const place at(text_, one);
+    if (is_joined(at))
+        return 0;
+    const auto near = find_announcement(at, one);
+    if (near.worth == 0 || !is_plausible(at, one, near) || is_something_else(at, one, near))
+        return 0;
+    double total = near.worth + worth_of_form(one);
+    total += at.is_alone ? 0.22 : 0;
+    total += hints_.subject_has_label ? 0.12 : hints_.subject_is_access ? 0.06 : 0;
+    total += is_subject_ ? 0.1 : 0;
+    total -= at.is_quoted() ? 0.25 : 0;
+    if (total >= 0.4) {
+        earlier found;
+        found.begin = at.begin;
+        found.size = one.value.size();
+        found.is_alone = at.is_alone;
+        earlier_.push_back(found);
+    }
+    return std::clamp(total, 0.0, 1.0);
+}
+
+// Part of a longer word, number, address or URL.
+bool code_judge::is_joined(const place& at) const
+{
+    const char previous = at.previous();
+    const char next = at.next();
+    const auto is_one_of = [](std::string_view marks, char c) { return marks.find(c) != std::string_view::npos; };
+    if (is_word(previous) || is_word(next) || is_one_of("+/@_=&%#~\\$\x01", previous) || is_one_of("/@_=&~%#\\\x01", next))
+        return true;
+    if (is_one_of(".,-:'", previous) && (is_digit(at.previous(2)) || (previous == '-' && is_word(at.previous(2)))))
+        return true;
+    if (is_one_of(".,-:'", next) && is_digit(at.next(2)))
+        return true;
+    if (next == '.' && is_word(at.next(2)))
+        return true;
+    if (at.before.ends_with("***") || at.before.ends_with("xxx") || at.before.ends_with("\xe2\x80\xa2"))
+        return true; // a masked number
+    // More digits of a longer number across a blank: phones, cards, accounts.
+    const bool digits_before = is_one_of(" )", previous) && is_digit(at.previous(2));
+    const bool digits_after = next == ' ' && is_digit(at.next(2));
+    return digits_before || digits_after;
+}
+
+bool code_judge::is_something_else(const place& at, const candidate_code& one, const announcement& near) const
+{
+    const auto& words = vocabulary::get();
+    if (names_other_number(at) || says(at.tail(), words.phone))
+        return true;
+    if (one.form != code_form::digits)
+        return false;
+    const auto front = take_bytes(at.after, 24);
+    if (says(at.tail(), words.money_before) || says(front, words.money_after) || says(front, words.unit_after))
+        return true;
+    if (is_year(one.value) && !near.is_tight && says(at.tail(), words.date_before))
+        return true;
+    if (one.text.size() == 9 && one.text[4] == '-' && is_year(one.value.substr(0, 4)) && is_year(one.value.substr(4)))
+        return true;
+    // `Springfield, IL 62704`, `Paris, 75019`, `, 1017 DR Amsterdam`
+    static const RE2 state_before(R"(,? [A-Z]{2} $)");
+    static const RE2 town_after(R"(^ (?:[A-Z]{2} )?\p{Lu}\p{Ll}+)");
+    if (one.value.size() == 5 && says(at.tail(), state_before))
+        return true;
+    return one.value.size() <= 6 && (at.line_before.ends_with(", ") || at.line_before.ends_with(" - ")) &&
+           says(at.after, town_after);
+}
+
+// `Order no. 4711`, but not `Login code for your account: 4711`.
+bool code_judge::names_other_number(const place& at) const
+{
+    if (!says(at.tail(), vocabulary::get().other_number))
+        return false;
+    const auto marked = trim(at.line_before);
+    if (!marked.ends_with(':') && !marked.ends_with(" is"))
+        return true;
+    const auto sentence_begin = at.begin - at.line_before.size();
+    return std::none_of(labels_.begin(), labels_.end(), [&](const label& one) {
+        if (one.says == label::meaning::something_else || one.begin < sentence_begin || one.end > at.begin)
+            return false;
+        const auto gap = text_.substr(one.end, at.begin - one.end);
+        return !ends_sentence(gap) && gap.find(':') == gap.rfind(':') && gap.starts_with(" for ");
+    });
+}
+
+// What the form asks for beyond a label somewhere near.
+bool code_judge::is_plausible(const place& at, const candidate_code& one, const announcement& near) const
+{
+    const bool is_shown = near.is_tight || at.is_alone;
+    switch (one.form) {
+    case code_form::digits:
+        if ((is_year(one.value) || is_date(one.value)) && !is_shown)
+            return false;
+        if (std::count(one.text.begin(), one.text.end(), '-') == 2 && one.value.size() == 6 && !is_shown)
+            return false; // 12-03-26
+        return !says(at.line_before, vocabulary::get().imprint) && !says(at.line_after, vocabulary::get().imprint)
+                   ? true
+                   : near.is_tight;
+    case code_form::prefixed:
+        return true;
+    case code_form::letters:
+        return near.is_clear && !near.is_behind && (near.is_tight || (at.is_alone && trim(at.before).ends_with(':')));
+    case code_form::letter_groups:
+        return near.is_clear && !near.is_behind && is_shown;
+    case code_form::capital_groups:
+    case code_form::small_groups:
+        return is_shown || near.is_clear;
+    case code_form::mixed:
+        if (one.text.starts_with("0x") || at.line_before.find('%') != std::string_view::npos)
+            return false;
+        if (is_numbered_word(one.value) && (hints_.is_offer || !is_shown))
+            return false;
+        return is_shown || (near.is_clear && near.worth >= 0.5);
+    }
+    return false;
+}
+
+code_judge::announcement code_judge::find_announcement(const place& at, const candidate_code& one) const
+{
+    auto best = before(at, one);
+    best.take_better(after(at));
+    best.take_better(by_verb(at));
+    if (best.worth == 0 && !is_subject_) {
+        const bool is_usual = one.form == code_form::digits && one.value.size() == 6;
+        if (hints_.subject_has_label)
+            best.worth = at.is_alone ? 0.32 : 0.2;
+        else if (hints_.subject_is_access && at.is_alone && is_usual)
+            best.worth = 0.2;
+    }
+    return best;
+}
+
+code_judge::announcement code_judge::before(const place& at, const candidate_code& one) const
+{
+    announcement found;
+    const auto next = std::upper_bound(labels_.begin(), labels_.end(), at.begin,
+                                       [](std::size_t begin, const label& noun) { return begin < noun.end; });
+    if (next == labels_.begin())
+        return found;
+    const auto& last = *std::prev(next);
+    const auto gap = text_.substr(last.end, at.begin - last.end);
+    if (last.says == label::meaning::something_else || gap.size() > context_bytes)
+        return found;
+    const bool is_sure = last.says == label::meaning::a_code;
+    const bool is_other_paragraph = gap.find("\n\n") != std::string_view::npos || gap.find("\n \n") != std::string_view::npos;
+    const bool is_sentence = !ends_sentence(gap) && !is_other_paragraph;
+    found.is_on_line = gap.find('\n') == std::string_view::npos;
+    found.is_tight = words_in(gap) <= 10 && gap.size() <= 60 && !ends_sentence(gap);
+    found.is_clear = is_sure && (is_sentence || found.is_tight || at.is_alone);
+    if (found.is_tight)
+        found.worth = is_sure ? 0.62 : 0.52;
+    else if (is_sentence && gap.size() <= 90)
+        found.worth = is_sure ? 0.55 : 0.4;
+    else if (at.is_alone)
+        found.worth = is_sure ? 0.5 : 0.42;
+    else if (!is_other_paragraph && gap.size() <= 180)
+        found.worth = is_sure ? 0.36 : 0.26;
+    else
+        found.worth = gap.size() <= 200 ? (is_sure ? 0.2 : 0.1) : 0;
+    found.worth = std::max(0.0, found.worth - rivals(at, one, last.end));
+
+    if (!found.is_on_line && is_named(at.line_before))
+        found.worth = std::max(0.0, found.worth - 0.3);
+    return found;
+}
+
+// Other candidates between the label and this one, which the label more likely means; a list of codes, each on its own line,
+// has one label for all.
+double code_judge::rivals(const place& at, const candidate_code& one, std::size_t label_end) const
+{
+    double against = 0;
+    for (auto rival = earlier_.rbegin(); rival != earlier_.rend() && rival->begin >= label_end; ++rival)
+        if (!(rival->is_alone && at.is_alone && rival->size == one.value.size()))
+            against += 0.25;
+    return std::min(against, 0.5);
+}
+
+// `123456 is your code`
+code_judge::announcement code_judge::after(const place& at) const
+{
+    announcement found;
+    const auto next = std::lower_bound(labels_.begin(), labels_.end(), at.end,
+                                       [](const label& noun, std::size_t end) { return noun.begin < end; });
+    if (next == labels_.end() || next->says == label::meaning::something_else)
+        return found;
+    found.is_behind = true;
+    const auto gap = text_.substr(at.end, next->begin - at.end);
+    const bool is_sure = next->says == label::meaning::a_code;
+    const bool is_on_line = gap.find('\n') == std::string_view::npos;
+    if (gap.size() > 90 || ends_sentence(gap) || (!is_on_line && !at.is_alone && gap.find("\n\n") != std::string_view::npos))
+        return found;
+    if (gap.size() <= 24 && is_on_line)
+        found.worth = is_sure ? 0.56 : 0.44;
+    else if (is_on_line)
+        found.worth = is_sure ? 0.4 : 0.26;
+    else
+        found.worth = is_sure && gap.size() <= 60 ? 0.34 : 0.15;
+    found.is_tight = words_in(gap) <= 10 && gap.size() <= 24;
+    found.is_clear = is_sure && is_on_line;
+    // `12345. Code: 67890`: the label has a number of its own.
+    const auto past = text_.substr(next->end, 24);
+    static const RE2 has_number(R"(^[^\n0-9]{0,14}[0-9]{3})");
+    if (says(past, has_number))
+        found.worth -= 0.2;
+    return found;
+}
+
+// `enter 123456 in the app`
+code_judge::announcement code_judge::by_verb(const place& at) const
+{
+    const auto& words = vocabulary::get();
+    announcement found;
+    const bool has_verb = says(at.tail(), words.typing_verb);
+    const bool has_aim = says(take_bytes(at.after, 64), words.typed_to);
+    found.worth = has_verb && has_aim ? 0.55 : has_verb ? 0.3 : has_aim ? 0.3 : 0;
+    found.is_tight = has_verb && has_aim;
+    return found;
+}
+
+} // namespace tempinbox::extract

@@ -1,0 +1,76 @@
+#pragma once
+
+#include "extract/candidates.hpp"
+
+#include <cstddef>
+#include <string_view>
+#include <vector>
+
+namespace tempinbox::extract {
+
+// A noun that says what a number near it is.
+struct label
+{
+    enum class meaning { something_else, perhaps_a_code, a_code };
+
+    std::size_t begin = 0;
+    std::size_t end = 0;
+    meaning says = meaning::perhaps_a_code;
+};
+
+// The labels of a text in their order; of those that overlap the one that denies wins, then the surer one.
+std::vector<label> find_labels(std::string_view text);
+
+// What the whole mail says about the numbers in it.
+struct mail_hints
+{
+    bool is_meeting = false;        // its PINs and passcodes are for all who are invited
+    bool is_receipt = false;        // its authorization codes are the bank's
+    bool is_offer = false;          // its codes are discounts
+    bool subject_has_label = false; // of a code
+    bool subject_is_access = false; // "Sign in to …", "Confirm your …"
+};
+
+mail_hints hints_of_subject(std::string_view subject);
+void add_hints_of_text(std::string_view text, mail_hints& hints);
+
+// Whether any of them may be a code's.
+bool announce_codes(const std::vector<label>& labels);
+
+// Scores the candidates of one part, 0 to 1; 0.5 and more is a code. README.md says how a score comes about.
+class code_judge
+{
+public:
+    code_judge(std::string_view text, std::vector<label> labels, const mail_hints& hints, bool is_subject);
+
+    // Candidates come in their order: of two with one label the first is likelier.
+    double score(const candidate_code& one);
+
+private:
+    struct place;
+    struct announcement;
+    struct earlier
+    {
+        std::size_t begin = 0;
+        std::size_t size = 0;
+        bool is_alone = false;
+    };
+
+    bool is_joined(const place& at) const;
+    bool is_something_else(const place& at, const candidate_code& one, const announcement& near) const;
+    bool names_other_number(const place& at) const;
+    bool is_plausible(const place& at, const candidate_code& one, const announcement& near) const;
+    announcement find_announcement(const place& at, const candidate_code& one) const;
+    announcement before(const place& at, const candidate_code& one) const;
+    announcement after(const place& at) const;
+    announcement by_verb(const place& at) const;
+    double rivals(const place& at, const candidate_code& one, std::size_t label_end) const;
+
+    std::string_view text_;
+    mail_hints hints_;
+    bool is_subject_;
+    std::vector<label> labels_;
+    std::vector<earlier> earlier_;
+};
+
+} // namespace tempinbox::extract

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <re2/re2.h>
+
+#include <string_view>
+
+namespace tempinbox::extract {
+
+// The words around codes and other numbers in the languages of the world, as patterns compiled once a process. RE2: linear time,
+// safe to share between threads, blind to case.
+struct vocabulary
+{
+    RE2 code_noun;       // "verification code", "Einmalpasswort", "验证码": a one-time code and nothing else
+    RE2 maybe_code_noun; // "code", "PIN", "код"
+    RE2 other_code_noun; // "postal code", "promo code", "codice fiscale": has the word and means something else
+    RE2 typing_verb;     // at the end: "enter "
+    RE2 typed_to;        // at the front: " to sign in"
+    RE2 other_number;    // at the end: "order no. ", "Rechnung "
+    RE2 phone;           // at the end, some words between: "call us at "
+    RE2 money_before;    // at the end
+    RE2 money_after;     // at the front
+    RE2 unit_after;      // at the front
+    RE2 date_before;     // at the end
+    RE2 imprint;         // a line of a footer
+    RE2 access_subject;  // "Sign in to …": a subject that may go with a code
+
+    // Of a whole mail: what a "PIN" or "code" there is for.
+    RE2 meeting;
+    RE2 receipt;
+    RE2 offer;
+
+    static const vocabulary& get();
+
+private:
+    vocabulary();
+};
+
+inline re2::StringPiece piece(std::string_view text)
+{
+    return re2::StringPiece(text.data(), text.size());
+}
+
+inline bool says(std::string_view text, const RE2& pattern)
+{
+    return RE2::PartialMatch(piece(text), pattern);
+}
+
+// `$` and `^` are the text's ends.
+RE2::Options case_blind();
+
+} // namespace tempinbox::extract

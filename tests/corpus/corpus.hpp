@@ -1,0 +1,38 @@
+#pragma once
+
+#include "extract/codes.hpp"
+
+#include <string>
+#include <vector>
+
+namespace tempinbox::corpus {
+
+struct expected_link
+{
+    std::string url;
+    std::string kind;
+};
+
+// A mail of tests/corpus/mails and what a reader would take from it, as tests/corpus/expected.json says.
+struct expected_mail
+{
+    std::string file;
+    std::string language; // the first part of the file's name
+    std::string raw;
+    std::vector<std::string> codes; // likeliest first
+    std::vector<expected_link> links;
+};
+
+// Every mail, by file name. Throws where a file has no entry or an entry no file.
+std::vector<expected_mail> read_all();
+
+// What the service finds in a mail, the way mail-ingest asks.
+struct findings
+{
+    std::vector<extract::code> codes;
+    std::vector<extract::link> links;
+};
+
+findings examine(const std::string& raw);
+
+} // namespace tempinbox::corpus
