@@ -174,7 +174,9 @@ def test_usage_names_the_last_thirty_days(suite: Suite, pro: Account) -> None:
         pro.api.call("GET", "/v1/nothing")
     inbox = pro.api.new_inbox()
     assert send(suite, inbox["emailAddress"]).is_accepted
-    pro.api.delete("/v1/inboxes/" + inbox["inboxId"])  # its mail goes, and stays counted
+    pro.api.delete("/v1/inboxes/" + inbox["inboxId"])
+    of_inbox = f"SELECT count(*) FROM mailbox.emails WHERE inbox_id = '{inbox['inboxId']}'"
+    eventually(lambda: _query(suite, of_inbox) == "0", "its mail is gone, and stays counted")
 
     days = pro.api.get("/v1/account/usage")["days"]
 
