@@ -18,8 +18,8 @@ constexpr auto doubtful_refusal_holds = 100ms;
 constexpr auto pause_between_recalls = 5s;
 constexpr auto pause_between_days = 20ms;
 constexpr auto patience_of_watchers = 150ms;
-// In one go, so that those who wait for a block never wait behind all of them.
-constexpr std::size_t most_tidied = 400;
+// In one go, and only while nobody waits for a statement: a request comes before what is idle.
+constexpr std::size_t most_tidied = 100;
 
 } // namespace
 
@@ -290,13 +290,17 @@ void lease_book::make_room()
 bool lease_book::tidy()
 {
     leave_other_days(day_of(clock_.now()));
+    if (!lane_.is_idle())
+        return true;
     const auto now = steady::now();
     std::vector<held> aging, ending;
     for (const auto& h : leaving_)
         if (!h->is_settling && ending.size() < most_tidied)
             ending.push_back(h);
     for (const auto& h : by_use_) {
-        if (h->is_settling || aging.size() + ending.size() >= most_tidied)
+        if (aging.size() + ending.size() >= most_tidied)
+            break;
+        if (h->is_settling)
             continue;
         // While nobody answers, what is held is worth more here.
         if (h->is_closing || (now - h->used_at >= settings_.idle_time && !lane_.is_failing()))

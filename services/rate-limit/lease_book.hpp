@@ -37,7 +37,7 @@ struct decision
 struct lease_book_settings
 {
     std::chrono::milliseconds patience{200};      // for one call; what is not decided by then is said to be undecided
-    std::chrono::milliseconds idle_time{5'000};   // after which a block is given back
+    std::chrono::milliseconds idle_time{10'000};  // after which a block is given back
     std::chrono::milliseconds lease_time{30'000}; // renewed at half of it
     std::size_t accounts = 200'000;               // at once in memory
 };
@@ -65,8 +65,8 @@ public:
     awaitable<void> tell(account_id account);
     // Gives everything back; at the end of the process.
     awaitable<void> close(std::chrono::milliseconds deadline);
-    // Returns idle blocks and those of other days, renews leases: a few hundred at a time. To be called every second, and soon
-    // again when it says that there is more.
+    // Returns idle blocks and those of other days, renews leases: a hundred at a time, where no request waits for a statement. To
+    // be called every second, and soon again when it says that there is more.
     bool tidy();
     std::size_t size() const { return holdings_.size(); }
 

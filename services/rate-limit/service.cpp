@@ -110,7 +110,7 @@ awaitable<std::chrono::microseconds> service::write_off_lost_blocks()
 awaitable<std::chrono::microseconds> service::tidy()
 {
     if (leases_.tidy())
-        co_return 50ms;
+        co_return 20ms;
     co_return 1s;
 }
 

@@ -19,7 +19,7 @@ settings read_settings(config::reader& read)
                                      "address where that is every address");
     if (!chosen.rpc_advertise.empty() && !host_port::parse(chosen.rpc_advertise))
         read.add_problem("rpc-advertise", "must be host:port");
-    chosen.leases.idle_time = read.duration("idle-time", 5s, 100ms, 1h, "after which an unused block of units is given back");
+    chosen.leases.idle_time = read.duration("idle-time", 10s, 100ms, 1h, "after which an unused block of units is given back");
     chosen.leases.lease_time =
         read.duration("lease-time", 30s, 1s, 1h, "how long a block is a replica's without word from it; then it counts as used");
     chosen.leases.accounts = static_cast<std::size_t>(

@@ -59,9 +59,12 @@ BEGIN
         FROM quota.days AS t WHERE t.account_id = account[i] AND t.day = on_day[i] FOR UPDATE;
         IF NOT FOUND THEN
             INSERT INTO quota.days (account_id, day, daily_limit, limit_version)
-            VALUES (account[i], on_day[i], new_limit[i], new_version[i]) ON CONFLICT DO NOTHING;
-            SELECT t.used, t.outstanding, t.daily_limit, t.limit_version INTO d
-            FROM quota.days AS t WHERE t.account_id = account[i] AND t.day = on_day[i] FOR UPDATE;
+            VALUES (account[i], on_day[i], new_limit[i], new_version[i]) ON CONFLICT DO NOTHING
+            RETURNING used, outstanding, daily_limit, limit_version INTO d;
+            IF NOT FOUND THEN
+                SELECT t.used, t.outstanding, t.daily_limit, t.limit_version INTO d
+                FROM quota.days AS t WHERE t.account_id = account[i] AND t.day = on_day[i] FOR UPDATE;
+            END IF;
         END IF;
 
         SELECT t.granted, t.spent, t.let_through, t.lost INTO b
