@@ -48,6 +48,8 @@ _QUERIES = [
     ("/v1/webhooks?status=active", "status"),
     ("/v1/domains?limit=5", "takes none"),
     ("/v1/account?verbose=true", "takes none"),
+    ("/v1/account/usage?days=7", "takes none"),
+    ("/v1/account/usage?limit=5", "takes none"),
 ]
 
 _NO_PATHS = [
@@ -73,6 +75,7 @@ _WRONG_METHODS = [
     ("POST", "/v1/emails/{email}/attachments/1", "GET"),
     ("POST", "/v1/domains", "GET"),
     ("DELETE", "/v1/account", "GET"),
+    ("POST", "/v1/account/usage", "GET"),
     ("TRACE", "/v1/inboxes", "GET"),
     ("FOO", "/v1/inboxes", "GET"),
     ("get", "/v1/inboxes", "GET"),
