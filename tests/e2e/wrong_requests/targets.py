@@ -26,7 +26,7 @@ _QUERIES = [
     ("/v1/inboxes?tag=", "tag must"),
     ("/v1/inboxes?tag=" + "x" * 51, "tag must"),
     ("/v1/inboxes?tag=a&tag=b", "tag is given more than once"),
-    ("/v1/inboxes?tag=%01", "tag must"),
+    ("/v1/inboxes?tag=%01", "tag must not contain control characters"),
     ("/v1/inboxes?address=", "address must"),
     ("/v1/inboxes?address=" + "x" * 400, "address must"),
     ("/v1/inboxes?limit=5&limit=5", "limit is given more than once"),
