@@ -1,12 +1,13 @@
 """Requests made up by Schemathesis from docs/openapi.yaml, sound and unsound ones: no 5xx, nothing undocumented, no body out of shape."""
 
+import re
 from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
 import schemathesis
 from harness import Account, Suite, send
-from harness.contract import FILE, Answer, contract
+from harness.contract import Answer, contract
 from hypothesis import HealthCheck, settings
 from schemathesis.checks import not_a_server_error
 from schemathesis.specs.openapi.checks import (
@@ -19,6 +20,7 @@ from schemathesis.specs.openapi.checks import (
 
 _EXAMPLES = 60  # of each operation
 _SECONDS = 30.0
+_UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _CHECKS = [
     not_a_server_error,
     status_code_conformance,
@@ -28,7 +30,8 @@ _CHECKS = [
     negative_data_rejection,
 ]
 
-schema = schemathesis.openapi.from_path(FILE)
+# Without the security scheme: requests that lack the key would use up what an address has of them, which others test.
+schema = schemathesis.openapi.from_dict({name: part for name, part in contract().content.items() if name != "security"})
 
 
 class Things:
@@ -72,7 +75,7 @@ def things(suite: Suite) -> Things:
 def _aim(case: Any, things: Things) -> None:
     """Half of the ids made up become ones that exist; waits become short."""
     for name, given in (case.path_parameters or {}).items():
-        if name.endswith("Id") and name != "attachmentId" and str(given)[-1:] in "02468ace":
+        if name != "attachmentId" and _UUID.fullmatch(str(given)) and str(given)[-1] in "02468ace":
             case.path_parameters[name] = things.id_of(name)
     if case.operation.path.endswith("/wait") and not _is_refused(case.query):
         case.query = {**(case.query or {}), "timeoutSeconds": 1}
@@ -97,6 +100,10 @@ def test_made_up_requests_are_answered_as_documented(case: Any, suite: Suite, th
 
     answer = case.call(base_url=suite["API"], headers={"X-API-Key": things.account.key}, timeout=_SECONDS)
 
-    case.validate_response(answer, checks=_CHECKS)
     headers = {name.lower(): ", ".join(values) for name, values in answer.headers.items()}
-    contract().check(Answer(case.method.upper(), urlsplit(answer.request.url).path, answer.status_code, headers, answer.content))
+    seen = Answer(case.method.upper(), urlsplit(answer.request.url).path, answer.status_code, headers, answer.content)
+    if answer.status_code == 400 and headers.get("connection") == "close":
+        contract().check_error(seen)  # a header that HTTP does not allow: refused before anything of the API
+        return
+    case.validate_response(answer, checks=_CHECKS)
+    contract().check(seen)

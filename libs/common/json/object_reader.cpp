@@ -28,19 +28,6 @@ std::string range(std::size_t least, std::size_t most, std::string_view noun)
     return std::to_string(least) + " to " + std::to_string(most) + " " + plural;
 }
 
-// Controls of ASCII (C0, DEL) and of Latin-1 (C1, U+0080 to U+009F) but tab, line feed and carriage return.
-bool has_control_characters(std::string_view utf8)
-{
-    for (std::size_t at = 0; at < utf8.size(); ++at) {
-        const auto byte = static_cast<std::uint8_t>(utf8[at]);
-        if ((byte < 0x20 && byte != '\t' && byte != '\n' && byte != '\r') || byte == 0x7f)
-            return true;
-        if (byte == 0xc2 && at + 1 < utf8.size() && static_cast<std::uint8_t>(utf8[at + 1]) < 0xa0)
-            return true;
-    }
-    return false;
-}
-
 // Why a string will not do; nothing where it does.
 std::optional<std::string> text_problem(std::string_view name, const value& given, std::size_t least, std::size_t most)
 {
@@ -57,6 +44,18 @@ std::optional<std::string> text_problem(std::string_view name, const value& give
 }
 
 } // namespace
+
+bool has_control_characters(std::string_view utf8)
+{
+    for (std::size_t at = 0; at < utf8.size(); ++at) {
+        const auto byte = static_cast<std::uint8_t>(utf8[at]);
+        if ((byte < 0x20 && byte != '\t' && byte != '\n' && byte != '\r') || byte == 0x7f)
+            return true;
+        if (byte == 0xc2 && at + 1 < utf8.size() && static_cast<std::uint8_t>(utf8[at + 1]) < 0xa0)
+            return true;
+    }
+    return false;
+}
 
 result<object_reader> object_reader::parse(std::string_view body, const limits& allowed)
 {

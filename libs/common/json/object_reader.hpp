@@ -7,6 +7,10 @@
 
 namespace tempinbox::json {
 
+// Controls of ASCII (C0, DEL) and of Latin-1 (C1, U+0080 to U+009F) but tab, line feed and carriage return: no text from outside
+// may hold them.
+bool has_control_characters(std::string_view utf8);
+
 // Reads the fields of one JSON object that came from outside. Each accessor asks for a field by name and checks it; the first
 // problem is kept and later calls answer empty, so a handler asks for everything, then `finish()`, which also refuses fields
 // nobody asked for. Messages name the field, what was given and what is allowed: `ttlSeconds must be an integer from 60 to

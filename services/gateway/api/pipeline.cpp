@@ -196,7 +196,10 @@ awaitable<pipeline::refusal> pipeline::check_quota(exchange& x)
 
 pipeline::refusal pipeline::check_request(exchange& x)
 {
-    for (const auto check : {&pipeline::check_route, &pipeline::check_size, &pipeline::check_type, &pipeline::check_target})
+    using step = refusal (pipeline::*)(exchange&);
+    constexpr step in_order[] = {&pipeline::check_route, &pipeline::check_size, &pipeline::check_headers, &pipeline::check_type,
+                                 &pipeline::check_target};
+    for (const auto check : in_order)
         if (auto refused = (this->*check)(x))
             return refused;
     return std::nullopt;
@@ -218,6 +221,15 @@ pipeline::refusal pipeline::check_size(exchange& x)
     if (!x.request.body_too_large)
         return std::nullopt;
     return http::problem(413, "The body is larger than 64 KiB");
+}
+
+// RFC 9110 5.3: not one of these is a list, and which of two would count is anybody's guess.
+pipeline::refusal pipeline::check_headers(exchange& x)
+{
+    for (const auto name : {"Content-Type", "Content-Encoding", "Idempotency-Key"})
+        if (is_given_twice(x.request, name))
+            return http::problem(400, "Header " + std::string(name) + " is given more than once");
+    return std::nullopt;
 }
 
 pipeline::refusal pipeline::check_type(exchange& x)

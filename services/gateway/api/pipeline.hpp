@@ -53,8 +53,9 @@ private:
     refusal check_route(exchange& x);
     refusal check_size(exchange& x);
     refusal check_type(exchange& x);
-    awaitable<http::response> call(exchange& x);
+    refusal check_headers(exchange& x);
     refusal check_target(exchange& x);
+    awaitable<http::response> call(exchange& x);
     http::response refuse_key(exchange& x, std::string_view reason);
     http::response unavailable(exchange& x, std::string_view problem);
     http::response broken(exchange& x, std::string_view problem);

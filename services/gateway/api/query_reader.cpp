@@ -1,6 +1,7 @@
 #include "gateway/api/query_reader.hpp"
 
 #include "common/core/text.hpp"
+#include "common/json/object_reader.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -32,6 +33,10 @@ std::optional<std::string> query_reader::text(std::string_view name, std::size_t
     if (!is_sound || characters < least || characters > most) {
         fail(std::string(name) + " must have " + std::to_string(least) + " to " + std::to_string(most) + " characters, not " +
              quote(*given));
+        return std::nullopt;
+    }
+    if (json::has_control_characters(*given)) {
+        fail(std::string(name) + " must not contain control characters: " + quote(*given));
         return std::nullopt;
     }
     return std::string(*given);

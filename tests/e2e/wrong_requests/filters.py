@@ -7,7 +7,7 @@ from wrong_requests.row import UNKNOWN, Row, get
 _LISTS = ["/v1/inboxes/{inbox}/emails", "/v1/emails"]
 _WAIT = "/v1/inboxes/{inbox}/emails/wait"
 
-_TEXTS = ["", "x" * 501, "é" * 501, "%00", "%ff", "%01"]
+_TEXTS = ["", "x" * 501, "é" * 501, "%00", "%ff", "%01", "a%7F", "%C2%85"]
 _INCLUDES = ["", "html", "text,html", ",", "TEXT", "text;codes", "text codes", "all"]
 _TIMEOUTS = ["0", "61", "-1", "", "abc", "1.5", "30s", "99999999999999999999", "1e1", "0x1"]
 

@@ -27,6 +27,10 @@ ROWS: list[Row] = [
     Row("no content type", *_POST, 415, ("Content-Type must be application/json", "absent"), b"{}"),
     Row("a content type for webhooks", "POST", "/v1/webhooks", 415, ("Content-Type",), b"{}", {"Content-Type": "text/plain"}),
     *(Row(f"coding {coding!r}", *_POST, 415, ("Content-Encoding must be absent",), b"{}", JSON | {"Content-Encoding": coding}) for coding in _CODINGS),
+    *(
+        Row(f"two of {name}", *_POST, 400, (f"Header {name} is given more than once",), b"{}", JSON | {name: value, name.lower(): value})
+        for name, value in (("Content-Type", "application/json"), ("Idempotency-Key", "k"), ("Content-Encoding", "identity"))
+    ),
     Row("a body one byte too large", *_POST, 413, ("64 KiB",), b" " * 65_535 + b"{}", JSON),
     Row("a body much too large", *_POST, 413, ("64 KiB",), b'{"name":"' + b"x" * 5_000_000, JSON),
     Row("a large body of another type", *_POST, 413, ("64 KiB",), b"x" * 70_000, {"Content-Type": "text/plain"}),

@@ -26,7 +26,7 @@ _QUERIES = [
     ("/v1/inboxes?tag=", "tag must"),
     ("/v1/inboxes?tag=" + "x" * 51, "tag must"),
     ("/v1/inboxes?tag=a&tag=b", "tag is given more than once"),
-    ("/v1/inboxes?tag=%01", "tag must"),
+    ("/v1/inboxes?tag=%01", "tag must not contain control characters"),
     ("/v1/inboxes?address=", "address must"),
     ("/v1/inboxes?address=" + "x" * 400, "address must"),
     ("/v1/inboxes?limit=5&limit=5", "limit is given more than once"),
@@ -48,6 +48,8 @@ _QUERIES = [
     ("/v1/webhooks?status=active", "status"),
     ("/v1/domains?limit=5", "takes none"),
     ("/v1/account?verbose=true", "takes none"),
+    ("/v1/account/usage?days=7", "takes none"),
+    ("/v1/account/usage?limit=5", "takes none"),
 ]
 
 _NO_PATHS = [
@@ -73,6 +75,7 @@ _WRONG_METHODS = [
     ("POST", "/v1/emails/{email}/attachments/1", "GET"),
     ("POST", "/v1/domains", "GET"),
     ("DELETE", "/v1/account", "GET"),
+    ("POST", "/v1/account/usage", "GET"),
     ("TRACE", "/v1/inboxes", "GET"),
     ("FOO", "/v1/inboxes", "GET"),
     ("get", "/v1/inboxes", "GET"),

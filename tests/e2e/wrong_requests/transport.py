@@ -34,6 +34,7 @@ ROWS = [
     RawRow("a space before the colon", b"GET /v1/inboxes HTTP/1.1\r\n" + _HOST + b"X-API-Key : x\r\n\r\n", 400),
     RawRow("an empty header name", b"GET /v1/inboxes HTTP/1.1\r\n" + _HOST + b": x\r\n\r\n", 400),
     RawRow("a zero byte in a header", b"GET /v1/inboxes HTTP/1.1\r\n" + _HOST + b"X-A: a\x00b\r\n\r\n", 400),
+    RawRow("a delete character in a header", b"GET /v1/inboxes HTTP/1.1\r\n" + _HOST + b"X-A: a\x7fb\r\n\r\n", 400),
     RawRow("lines that end in LF", b"GET /v1/inboxes HTTP/1.1\nHost: api.example\n\n", 400),
     RawRow("a length that is no number", _post(b"Content-Length: two", b"{}"), 400),
     RawRow("a negative length", _post(b"Content-Length: -2", b"{}"), 400),

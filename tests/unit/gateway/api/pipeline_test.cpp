@@ -431,3 +431,17 @@ TEST_CASE("past the plan's burst a key gets its own 429, which is not counted ag
     CHECK(later.status == 200);
     CHECK(p.quota_taken == 3);
 }
+
+TEST_CASE("a header that has one value must not come twice", "[gateway][pipeline]")
+{
+    const auto name = GENERATE(as<std::string>{}, "Content-Type", "Content-Encoding", "Idempotency-Key");
+    arranged_pipeline arranged;
+    auto received = make_request("POST", "/v1/things");
+    received.headers.emplace_back(name, "a");
+    received.headers.emplace_back(name, "a");
+
+    const auto answer = arranged.send(received);
+
+    CHECK(answer.status == 400);
+    CHECK(answer.body.find("Header " + name + " is given more than once") != std::string::npos);
+}

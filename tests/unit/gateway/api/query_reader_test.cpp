@@ -85,6 +85,8 @@ TEST_CASE("a bad query is refused with the parameter's name, what was given and 
         CHECK(problem_of(with_query({{row.name, row.value}})) == row.message);
     CHECK(problem_of(with_query({{"limit", "5"}, {"limit", "5"}})) == "limit is given more than once");
     CHECK(problem_of(with_query({{"tag", "\xff"}})).starts_with("tag must have 1 to 5 characters"));
+    CHECK(problem_of(with_query({{"tag", "a\x01"}})).starts_with("tag must not contain control characters: "));
+    CHECK(problem_of(with_query({{"tag", "\u0085"}})).starts_with("tag must not contain control characters: "));
 }
 
 TEST_CASE("an operation without parameters refuses every one", "[gateway][query]")
