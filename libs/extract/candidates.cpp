@@ -179,7 +179,7 @@ std::string_view candidate_scanner::join_groups(std::string_view word) const
         const auto past = end + 1 + size;
         const bool is_group = end < text_.size() && text_[end] == ' ' && group.size() == size &&
                               std::all_of(group.begin(), group.end(), is_digit) &&
-                              (past >= text_.size() || !is_word(text_[past]));
+                              (past >= text_.size() || !(is_word(text_[past]) || text_[past] == '-'));
         if (!is_group)
             break;
         end = past;

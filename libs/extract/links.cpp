@@ -88,7 +88,7 @@ public:
         return url.size() <= longest_url && (known_as == seen_.end() || found_[known_as->second].kind == "other");
     }
 
-    void add(const std::string& url, std::string text, const char* kind)
+    void add(const std::string& url, std::string text, std::string_view kind)
     {
         ++adds_;
         const auto [place, is_new] = seen_.emplace(url, found_.size());
@@ -179,6 +179,17 @@ std::string words_before_url(std::string_view text, std::size_t at)
     return shown(from_whole_character(context));
 }
 
+// The rest of the sentence, on the same line: `… click https://a.test/1 to confirm your address`. None where another URL follows.
+std::string words_after_url(std::string_view text, std::size_t at)
+{
+    constexpr std::size_t longest_context = 120;
+    auto context = take_bytes(text.substr(at), longest_context);
+    context = context.substr(0, context.find('\n'));
+    if (context.find("://") != std::string_view::npos)
+        return {};
+    return shown(context.substr(0, context.find_first_of(".!?")));
+}
+
 void collect_plain(std::string_view text, collector& links)
 {
     const auto whole = take_bytes(text, longest_part);
@@ -189,7 +200,9 @@ void collect_plain(std::string_view text, collector& links)
         if (!links.wants(url))
             continue;
         auto words = words_before_url(whole, static_cast<std::size_t>(match.data() - whole.data()));
-        const auto* kind = kind_of_link(url, {}, words);
+        std::string_view kind = kind_of_link(url, {}, words);
+        if (kind == "other")
+            kind = kind_of_link(url, {}, words_after_url(whole, static_cast<std::size_t>(rest.data() - whole.data())));
         links.add(url, std::move(words), kind);
     }
 }

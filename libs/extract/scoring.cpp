@@ -218,6 +218,13 @@ bool code_judge::names_other_number(const place& at) const
 {
     if (!says(at.tail(), vocabulary::get().other_number))
         return false;
+    // `ログイン番号 4711`: the noun that means a number here is a code's.
+    const auto is_own = [&](const label& noun) {
+        return noun.says == label::meaning::a_code && noun.end <= at.begin && at.begin - noun.end <= 8 &&
+               words_in(text_.substr(noun.end, at.begin - noun.end)) == 0;
+    };
+    if (std::any_of(labels_.begin(), labels_.end(), is_own))
+        return false;
     const auto marked = trim(at.line_before);
     if (!marked.ends_with(':') && !marked.ends_with(" is"))
         return true;

@@ -5,7 +5,7 @@
 namespace tempinbox::extract {
 namespace {
 
-// One language a line where it has words of its own.
+// One language a line where it has words of its own. The rest of a word is `[^\s\d:.,#(]*`: \p{L} is a thousand states each time.
 constexpr const char* code_nouns =
     R"((?:verification|verify|security|confirmation|activation|access|log-?in|sign[- ]?(?:in|up|on)|authenti(?:cation|fication)|authori[sz]ation|auth|one[- ]?time|single[- ]use|passcode|2fa|mfa|two[- ]factor|two[- ]step|recovery|backup|reset|enrol?lment|registration|pairing|device|unlock|check-?in|validation|temporary|secret|identification|magic)(?: (?:pass)?(?:codes?|pin|key|token|number)\b)|)"
     R"(one[- ]?time (?:pass(?:word|phrase)?s?|pins?)\b|\b(?:t?otp)\b|\bpass-?codes?\b|\btan\b|\b[0-9]{1,2}[- ]digit (?:code|pin|number)|)"
@@ -23,9 +23,9 @@ constexpr const char* code_nouns =
     R"(kod(?:u|em)? (?:weryfikacyjn|potwierdzaj|bezpiecze|dost[eę]pu|logowania|aktywacyjn|autoryzacyjn|jednorazow|sms)\w*|has[lł]o jednorazowe|)"
     R"((?:ov[eě][rř]ovac[ií]|potvrzovac[ií]|bezpe[cč]nostn[ií]|p[rř]ihla[sš]ovac[ií]|jednor[aá]zov[yýé]|aktiva[cč]n[ií]|overovac[ií]|potvrdzovac[ií]) (?:k[oó]d|heslo)|(?:kontrolni|verifikacijski|potvrdni|sigurnosni|jednokratni) k[oô]d|)"
     R"((?:meger[oő]s[ií]t[oő]|ellen[oő]rz[oő]|biztons[aá]gi|bel[eé]p[eé]si|aktiv[aá]l[oó]|egyszeri|hiteles[ií]t[oő]) ?(?:k[oó]d|jelsz[oó])\w*|)"
-    R"(код\w* (?:подтвержд|проверк|доступа|безопасности|авториз|активац|входа|для входа|підтвердж|перевірки|безпеки|доступу|входу|за потвържд|за сигурност|за вход|за достъп|потврд)\p{L}*|одноразов\p{L}* (?:код|парол)\p{L}*|еднократн\p{L}* (?:код|парола)|проверочн\p{L}* код|)"
+    R"(код\w* (?:подтвержд|проверк|доступа|безопасности|авториз|активац|входа|для входа|підтвердж|перевірки|безпеки|доступу|входу|за потвържд|за сигурност|за вход|за достъп|потврд)[^\s\d:.,#(]*|одноразов[^\s\d:.,#(]* (?:код|парол)[^\s\d:.,#(]*|еднократн[^\s\d:.,#(]* (?:код|парола)|проверочн[^\s\d:.,#(]* код|)"
     R"(κωδικ[όο]ς? (?:επαλ[ήη]θευσης|επιβεβα[ίι]ωσης|ασφαλε[ίι]ας|πρ[όο]σβασης|μ[ίι]ας χρ[ήη]σης|σ[ύυ]νδεσης|ενεργοπο[ίι]ησης)|)"
-    R"((?:do[gğ]rulama|onay|g[uü]venlik|giri[sş]|aktivasyon|tek kullan[iı]ml[iı]k|teyit) (?:kod|[sş]ifre|parola)\p{L}*|)"
+    R"((?:do[gğ]rulama|onay|g[uü]venlik|giri[sş]|aktivasyon|tek kullan[iı]ml[iı]k|teyit) (?:kod|[sş]ifre|parola)[^\s\d:.,#(]*|)"
     // Arabic, Persian, Hebrew, Hindi, Thai, Vietnamese, Indonesian
     R"(رمز (?:التحقق|التأكيد|التفعيل|الدخول|الأمان|المرور لمرة|تسجيل الدخول|تحقق|تأكيد)|(?:كود|كلمة) (?:التحقق|التفعيل|التأكيد|المرور لمرة)|کد (?:تأیید|تایید|ورود|فعال|امنیتی|یکبار)\S*|رمز (?:یکبار|پویا)\S*|)"
     R"(קוד (?:ה?אימות|ה?אישור|ה?אבטחה|ה?גישה|ה?כניסה|חד[- ]פעמי)|קוד האימות|סיסמה חד[- ]פעמית|)"
@@ -37,7 +37,7 @@ constexpr const char* code_nouns =
     R"(인증 ?(?:번호|코드|키)|확인 ?코드|보안 ?코드|로그인 ?코드|일회용 ?(?:비밀번호|코드)|임시 ?비밀번호|승인 ?코드)";
 
 constexpr const char* maybe_code_nouns =
-    R"(\bcodes?\b|\bpins?\b|\btokens?\b|\bc[oó]digos?\b|\bcodice\b|\bcod(?:ul)?\b|\bclave\b|\bk[oó]d(?:u|em|en|ja|y|unuz|un)?\b|\bkode[nr]?\b|[a-zåäöæøü]{4,}(?:code|kode|kod|koden)\b|koodi\p{L}*|)"
+    R"(\bcodes?\b|\bpins?\b|\btokens?\b|\bc[oó]digos?\b|\bcodice\b|\bcod(?:ul)?\b|\bclave\b|\bk[oó]d(?:u|em|en|ja|y|unuz|un)?\b|\bkode[nr]?\b|[a-zåäöæøü]{4,}(?:code|kode|kod|koden)\b|koodi[^\s\d:.,#(]*|)"
     R"(\b(?:kennwort|losung)\b|код|κωδικ|קוד|رمز|کد |كود|कोड|รหัส|\bm[aã] |コード|代码|代碼|口令|코드|two[- ](?:factor|step) (?:authentication|verification)|2fa)";
 
 constexpr const char* other_code_nouns =
@@ -48,24 +48,24 @@ constexpr const char* other_code_nouns =
     R"(c[oó]digos? (?:postal|promocional|de descuento|de desconto|de cliente|do cliente|de producto|d[eo] produto|fuente|fonte|de barras|de reserva|de seguimiento|de rastreio|de rastreamento|de regalo|de pa[ií]s|de [aá]rea|de error|de erro)|clave (?:de rastreo|interbancaria)|)"
     R"(codice (?:fiscale|prodotto|cliente|sconto|promo\w*|postale|articolo|a barre|sorgente|univoco|ordine|di avviamento|iban|errore|di prenotazione)|cod(?:ul)? (?:po[sș]tal|promo\w*|fiscal|produs\w*|client\w*)|)"
     R"((?:kortings|post|actie|product|bar|streepjes|klant|waardebon)-?code|kod\w* (?:pocztow|rabatow|promocyjn|produkt|kreskow|[zź]r[oó]d[lł]ow|kraj)\w*|(?:slevov[yý]|po[sš]tovn[ií]|[cč][aá]rov[yý]|zdrojov[yý]) k[oó]d|(?:kupon|von|term[eé]k|akci[oó]s|forr[aá]s)k[oó]d\w*|)"
-    R"((?:rabatt|produkt|post|k[äa]ll|streck|kampanj|presentkorts)-?kod\w*|(?:rabat|produkt|tilbuds|gavekort)-?kode\w*|(?:alennus|tuote|l[äa]hde|viiva)koodi\w*|(?:posta|indirim|[uü]r[uü]n|promosyon|kupon|alan|[uü]lke|kaynak|kampanya|hediye) (?:kod|[cç]ek)\p{L}*|)"
-    R"(код\p{L}* (?:товар|города|страны|региона|купона|ошибки|валюты|міста|країни|помилки|на продукт)\p{L}*|промокод\p{L}*|почтов\p{L}* (?:код|индекс)|поштов\p{L}* (?:код|індекс)|пощенски код|(?:исходн|вихідн)\p{L}* код\p{L}*|штрих-?код|qr-код|купон\p{L}* код|)"
-    R"(ταχυδρομικ\p{L}* κωδικ\p{L}*|κωδικ\p{L}* (?:προϊ[όο]ντος|πελ[άα]τη|προσφορ[άα]ς)|الرمز البريدي|رمز (?:الخصم|المنتج|البلد|القسيمة|المنطقة)|كود (?:الخصم|المنتج)|کد (?:پستی|تخفیف|ملی|پیگیری|کالا)|קוד (?:קופון|הנחה|מוצר|ה?הנחה)|पिन कोड|(?:कूपन|प्रोमो|डिस्काउंट) कोड|รหัส(?:ไปรษณีย์|สินค้า|ลูกค้า|ส่วนลด)|m[aã] (?:gi[aả]m gi[aá]|[dđ][oơ]n h[aà]ng|s[aả]n ph[aẩ]m|b[uư]u [dđ]i[eệ]n|v[aậ]n [dđ][oơ]n|kh[aá]ch h[aà]ng|khuy[eế]n m[aã]i)|kode (?:pos|promo|voucher|diskon|produk)|poskod|)"
+    R"((?:rabatt|produkt|post|k[äa]ll|streck|kampanj|presentkorts)-?kod\w*|(?:rabat|produkt|tilbuds|gavekort)-?kode\w*|(?:alennus|tuote|l[äa]hde|viiva)koodi\w*|(?:posta|indirim|[uü]r[uü]n|promosyon|kupon|alan|[uü]lke|kaynak|kampanya|hediye) (?:kod|[cç]ek)[^\s\d:.,#(]*|)"
+    R"(код[^\s\d:.,#(]* (?:товар|города|страны|региона|купона|ошибки|валюты|міста|країни|помилки|на продукт)[^\s\d:.,#(]*|промокод[^\s\d:.,#(]*|почтов[^\s\d:.,#(]* (?:код|индекс)|поштов[^\s\d:.,#(]* (?:код|індекс)|пощенски код|(?:исходн|вихідн)[^\s\d:.,#(]* код[^\s\d:.,#(]*|штрих-?код|qr-код|купон[^\s\d:.,#(]* код|)"
+    R"(ταχυδρομικ[^\s\d:.,#(]* κωδικ[^\s\d:.,#(]*|κωδικ[^\s\d:.,#(]* (?:προϊ[όο]ντος|πελ[άα]τη|προσφορ[άα]ς)|الرمز البريدي|رمز (?:الخصم|المنتج|البلد|القسيمة|المنطقة)|كود (?:الخصم|المنتج)|کد (?:پستی|تخفیف|ملی|پیگیری|کالا)|קוד (?:קופון|הנחה|מוצר|ה?הנחה)|पिन कोड|(?:कूपन|प्रोमो|डिस्काउंट) कोड|รหัส(?:ไปรษณีย์|สินค้า|ลูกค้า|ส่วนลด)|m[aã] (?:gi[aả]m gi[aá]|[dđ][oơ]n h[aà]ng|s[aả]n ph[aẩ]m|b[uư]u [dđ]i[eệ]n|v[aậ]n [dđ][oơ]n|kh[aá]ch h[aà]ng|khuy[eế]n m[aã]i)|kode (?:pos|promo|voucher|diskon|produk)|poskod|)"
     R"((?:商品|クーポン|割引|ソース|エラー|バー|qr|プロモ|郵便|国|銀行|支店|店舗|紹介|招待|キャンペーン|優待)\S{0,4}コード|优惠码|優惠碼|折扣码|折扣碼|二维码|条形码|條碼|源代码|(?:商品|优惠|優惠|错误|產品|产品|邮政|银行)(?:编码|代码|代碼)|邀请码|随机码|隨機碼|(?:우편|상품|할인|쿠폰|오류|프로모션|qr|바|소스|지점) ?코드)";
 
 constexpr const char* typing_verbs =
-    R"((?:enter|type|input|use|submit|with|quote|eingeben|gib(?: \p{L}+){0,2}|geben sie(?: \p{L}+){0,2}|tippe|saisissez|saisir|tapez|entrez|introduce|introduzca|introduce el|ingresa|ingrese|escribe|inserisci|inserire|digita|digite|insira|introduza|vul|voer|typ|wpisz|podaj|zadejte|skriv(?: in| inn)?|ange|indtast|sy[oö]t[aä]|[iî]rd be|introdu|введите|наберите|введіть|въведете|girin|kullan[iı]n|nh[aậ]p|masukkan|輸入|输入|填写|أدخل|הזן|הקלד|दर्ज करें)[\s:"'„“«「\[(*]*$)";
+    R"((?:enter|type|input|use|submit|with|quote|eingeben|gib(?: [^\s\d:.,#(]+){0,2}|geben sie(?: [^\s\d:.,#(]+){0,2}|tippe|saisissez|saisir|tapez|entrez|introduce|introduzca|introduce el|ingresa|ingrese|escribe|inserisci|inserire|digita|digite|insira|introduza|vul|voer|typ|wpisz|podaj|zadejte|skriv(?: in| inn)?|ange|indtast|sy[oö]t[aä]|[iî]rd be|introdu|введите|наберите|введіть|въведете|girin|kullan[iı]n|nh[aậ]p|masukkan|輸入|输入|填写|أدخل|הזן|הקלד|दर्ज करें)[\s:"'„“«「\[(*]*$)";
 
 constexpr const char* typed_to_words =
     R"re(^["'”“»」\])*.]{0,3}\s{1,3}(?:(?:in(?:to)? (?:the|our|your) (?:app|browser|field|page|form|window|box|screen)|(?:in order )?to (?:complete|finish|continue|sign|log|verify|confirm|activate|authenticate|proceed|reset|link|approve|unlock|pair))|ein(?:geben)?\b|ein,|eingeben|pour (?:confirmer|vous connecter|continuer)|para (?:confirmar|iniciar|acceder|continuar|entrar)|per (?:confermare|accedere|continuare)|in om|aby|для|чтобы|щоб))re";
 
 constexpr const char* other_numbers =
     R"((?:(?:^|[^\p{L}])(?:order|invoice|tracking|parcel|shipment|receipt|ticket|case|ref(?:erence)?|customer|client|member(?:ship)?|account|booking|reservation|card|policy|contract|request|transaction|report|batch|claim|job|pipeline|commit|issue|pull request|pr|serial|model|version|build|release|zip|postal|p\.?o\.? box|suite|ste|apt|apartment|unit|room|hall|floor|building|bldg|gate|seats?|row|block|flight|train|iban|bic|swift|vat|tax|ending(?: in)?|ends (?:in|with)|extension|ext|terminal|cashier|store|lot|article|item|sku|part|isbn|barcode|page|chapter|section|line|port|error|port|id|uid|pid|reg(?:istration)?|company|licen[cs]e|patent|highway|route|channel|frequency|)"
-    R"(bestell\p{L}*|auftrags?\p{L}*|rechnungs?\p{L}*|sendungs?\p{L}*|kunden\p{L}*|vertrags\p{L}*|vorgangs\p{L}*|aktenzeichen|artikel\p{L}*|konto\p{L}*|z[aä]hler\p{L}*|mitglieds?\p{L}*|hrb|hra|plz|raum|zimmer|filiale|postfach|kvk|bestelnummer|ordernummer|klantnummer|factuurnummer|postcode|)"
+    R"(bestell[^\s\d:.,#(]*|auftrags?[^\s\d:.,#(]*|rechnungs?[^\s\d:.,#(]*|sendungs?[^\s\d:.,#(]*|kunden[^\s\d:.,#(]*|vertrags[^\s\d:.,#(]*|vorgangs[^\s\d:.,#(]*|aktenzeichen|artikel[^\s\d:.,#(]*|konto[^\s\d:.,#(]*|z[aä]hler[^\s\d:.,#(]*|mitglieds?[^\s\d:.,#(]*|hrb|hra|plz|raum|zimmer|filiale|postfach|kvk|bestelnummer|ordernummer|klantnummer|factuurnummer|postcode|)"
     R"(facture|commande|dossier|client|r[eé]f[eé]rence|contrat|colis|suivi|siret|siren|rcs|bp|cedex|train|voiture|place|pedido|factura|fatura|nota fiscal|seguimiento|rastreio|cliente|contrato|contratto|referencia|refer[eê]ncia|folio|protocolo|boleto|ordine|fattura|spedizione|cap|cep|cnpj|cpf|nif|cif|cp|p\.?iva|via|calle|rua|rue|)"
-    R"(zam[oó]wieni\p{L}*|faktur\p{L}*|paczk\p{L}*|przesy[lł]k\p{L}*|klient\p{L}*|rachunk\p{L}*|nip|regon|krs|objedn[aá]vk\p{L}*|faktura|i[cč]o|di[cč]|ps[cč]|rendel[eé]s\p{L}*|sz[aá]mla\p{L}*|ad[oó]sz[aá]m|comand[aă]|factur[aă]|order(?:nummer|nr)|fakturanummer|kundnummer|postnummer|org\.?nr|kontonummer|tilaus\p{L}*|lasku\p{L}*|y-tunnus|)"
-    R"(sipari[sş]\p{L}*(?: numaras[iı])?|fatura\p{L}*|takip(?: numaras[iı])?|m[uü][sş]teri\p{L}*(?: numaras[iı])?|заказ\p{L}*|накладн\p{L}*|сч[её]т\p{L}*|рахун\p{L}*|замовленн\p{L}*|поръчка|фактура|трек\p{L}*|трек-номер|инн|кпп|огрн|бик|індекс|индекс|ттн|едрпоу|договор\p{L}*|клиент\p{L}*|клієнт\p{L}*|)"
-    R"(παραγγελ\p{L}*|τιμολ[όο]γι\p{L}*|λογαριασμ\p{L}*|τ\.κ\.)|רחוב|הזמנה|חשבונית|לקוח|מיקוד|مספر|رقم|الطلب|طلب|فاتورة|التتبع|هاتف|سفارش|شماره|बिल संख्या|संख्या|ऑर्डर|คำสั่งซื้อ|[dđ][oơ]n h[aà]ng|pesanan|resi|)"
+    R"(zam[oó]wieni[^\s\d:.,#(]*|faktur[^\s\d:.,#(]*|paczk[^\s\d:.,#(]*|przesy[lł]k[^\s\d:.,#(]*|klient[^\s\d:.,#(]*|rachunk[^\s\d:.,#(]*|nip|regon|krs|objedn[aá]vk[^\s\d:.,#(]*|faktura|i[cč]o|di[cč]|ps[cč]|rendel[eé]s[^\s\d:.,#(]*|sz[aá]mla[^\s\d:.,#(]*|ad[oó]sz[aá]m|comand[aă]|factur[aă]|order(?:nummer|nr)|fakturanummer|kundnummer|postnummer|org\.?nr|kontonummer|tilaus[^\s\d:.,#(]*|lasku[^\s\d:.,#(]*|y-tunnus|)"
+    R"(sipari[sş][^\s\d:.,#(]*(?: numaras[iı])?|fatura[^\s\d:.,#(]*|takip(?: numaras[iı])?|m[uü][sş]teri[^\s\d:.,#(]*(?: numaras[iı])?|заказ[^\s\d:.,#(]*|накладн[^\s\d:.,#(]*|сч[её]т[^\s\d:.,#(]*|рахун[^\s\d:.,#(]*|замовленн[^\s\d:.,#(]*|поръчка|фактура|трек[^\s\d:.,#(]*|трек-номер|инн|кпп|огрн|бик|індекс|индекс|ттн|едрпоу|договор[^\s\d:.,#(]*|клиент[^\s\d:.,#(]*|клієнт[^\s\d:.,#(]*|)"
+    R"(παραγγελ[^\s\d:.,#(]*|τιμολ[όο]γι[^\s\d:.,#(]*|λογαριασμ[^\s\d:.,#(]*|τ\.κ\.)|רחוב|הזמנה|חשבונית|לקוח|מיקוד|مספر|رقم|الطلب|طلب|فاتورة|التتبع|هاتف|سفارش|شماره|बिल संख्या|संख्या|ऑर्डर|คำสั่งซื้อ|[dđ][oơ]n h[aà]ng|pesanan|resi|)"
     R"(注文番号|注文|伝票番号|伝票|お客様番号|会員番号|口座番号|品番|番号|〒|郵便番号|订单号?|訂單(?:編號)?|单号|單號|快递|编号|編號|邮编|郵遞區號|发票号?|發票號碼|号码|號碼|账号|帳號|卡号|客户号|尾号|주문번호|운송장번호|송장번호|계좌번호|우편번호|회원번호|고객번호|청구서)"
     R"()[ .:#№*()\-]*(?:no\b\.?|nr\b\.?|nro\b\.?|num(?:ber|mer|ero|éro|er)?\b\.?|n[uú]mero\b|n[°º]|№|number|id|code|kod\w*|cod\w*|is|:)?[ .:#№*()\-]*(?:is|ist|est|es|è|é|је)?[ :#№*(]*$)";
 
@@ -85,10 +85,10 @@ constexpr const char* dates_before =
     R"((?:\b(?:jan|feb|mar|m[aä]r|apr|may|mai|jun|jul|aug|sep|oct|okt|nov|dec|dez|ene|abr|ago|dic|fev|set|out|gen|mag|giu|lug|ott|janv|f[eé]vr|avr|juin|juil|ao[uû]t|sty|lut|kwi|maj|cze|lip|sie|wrz|pa[zź]|lis|gru)|янв|фев|апр|мая|июн|июл|авг|сен|окт|ноя|дек|©|copyright|\(c\)|[0-9]{1,2}[./-][0-9]{1,2}[./-]|\b(?:since|seit|depuis|desde|dal|od|in|im|en|of|year)\b)[^\n0-9]{0,14}$)";
 
 constexpr const char* imprints =
-    R"(©|\(c\)|copyright|all rights reserved|\b(?:gmbh|mbh|inc|ltd|llc|llp|plc|corp|s\.?a\.?r\.?l|s\.?a\.?s|s\.?r\.?l|s\.?l|b\.?v|a\.?s|s\.?p\.?a|lda|ltda|oyj?|ab|aps|sp\. z o\.o|s\.r\.o|kft|a\.ş|ооо|оао|тов|еоод|株式会社|有限公司)[.,) ]|\b(?:street|avenue|blvd|boulevard|road|drive)\b|[0-9]{5} [A-ZÄÖÜ]\p{L}{2,}|stra(?:ß|ss)e [0-9]|\p{L}str\. ?[0-9]|\b(?:rue|calle|avenida|via|rua|ul\.|ulica|cad\.|sok\.|piazza)\b|ул\.|вул\.|〒|icp)";
+    R"(©|\(c\)|copyright|all rights reserved|\b(?:gmbh|mbh|inc|ltd|llc|llp|plc|corp|s\.?a\.?r\.?l|s\.?a\.?s|s\.?r\.?l|s\.?l|b\.?v|a\.?s|s\.?p\.?a|lda|ltda|oyj?|ab|aps|sp\. z o\.o|s\.r\.o|kft|a\.ş|ооо|оао|тов|еоод|株式会社|有限公司)[.,) ]|\b(?:street|avenue|blvd|boulevard|road|drive)\b|[0-9]{5} [A-ZÄÖÜ][^\s\d]{2,}|stra(?:ß|ss)e [0-9]|\p{L}str\. ?[0-9]|\b(?:rue|calle|avenida|via|rua|ul\.|ulica|cad\.|sok\.|piazza)\b|ул\.|вул\.|〒|icp)";
 
 constexpr const char* access_subjects =
-    R"(\b(?:verif\w*|confirm\w*|2fa|sign[- ]?(?:in|up|ing)\b|log[- ]?in|logging in|register\w*|registration|password|account|welcome|authori[sz]\w*|approve|access|authenticat\w*|identity|it is you)|anmeld|best[aä]tig|freischalt|zugang|registrier|connexion|confirmez|inscription|inici\w+ (?:de )?sesi|iniciar|confirma|acceso|redefini|acess|accedi|accesso|conferma|registra|inlog|bevestig|logowani|potwierd|rejestrac|p[rř]ihl[aá][sš]|bekr[aæä]ft|bekreft|inlogg|innlogg|kirjau|vahvist|giri[sş]|do[gğ]rula|onay|вход|вхід|подтверд|підтверд|регистрац|реєстрац|потвърд|σ[ύυ]νδεσ|επαλ[ήη]θ|تأكيد|تسجيل|الدخول|כניסה|אימות|सत्यापन|ยืนยัน|x[aá]c minh|verifikasi|認証|確認|ログイン|登録|登录|登入|验证|驗證|注册|인증|로그인|확인)";
+    R"(\b(?:verif\w*|confirm\w*|2fa|sign[- ]?(?:in|up|ing)\b|log[- ]?in|logging in|register\w*|registration|password|account|welcome|willkommen|bienvenue|bienvenid|bem-vind|benvenut|welkom|witaj|v[aä]lkommen|velkommen|tervetuloa|ho[sş] geldin|authori[sz]\w*|approve|access|authenticat\w*|identity|it is you)|anmeld|best[aä]tig|freischalt|zugang|registrier|connexion|confirmez|inscription|inici\w+ (?:de )?sesi|iniciar|confirma|acceso|redefini|acess|accedi|accesso|conferma|registra|inlog|bevestig|logowani|potwierd|rejestrac|p[rř]ihl[aá][sš]|bekr[aæä]ft|bekreft|inlogg|innlogg|kirjau|vahvist|giri[sş]|do[gğ]rula|onay|вход|вхід|подтверд|підтверд|регистрац|реєстрац|потвърд|σ[ύυ]νδεσ|επαλ[ήη]θ|تأكيد|تسجيل|الدخول|כניסה|אימות|सत्यापन|ยืนยัน|x[aá]c minh|verifikasi|認証|確認|ログイン|登録|登录|登入|验证|驗證|注册|인증|로그인|확인)";
 
 constexpr const char* meetings =
     R"(meeting id|one tap mobile|join (?:the |our |zoom |teams |webex )?meeting|dial[- ]in|or dial:|phone conference|conference (?:id|call)|meeting number|invit\w+ you to a (?:scheduled )?(?:\w+ )?meeting|besprechungs-?id|einwahl|id de r[eé]union|id de (?:la )?reuni[oó]n|ミーティング ?id|会议(?:号|id)|會議號|회의 ?id|идентификатор конференции)";
@@ -107,7 +107,7 @@ std::string either(const char* words)
 RE2::Options roomy()
 {
     auto options = case_blind();
-    options.set_max_mem(48 << 20); // the automata of these long alternations; grown only as texts ask for it
+    options.set_max_mem(16 << 20); // at most, for the automata of these long alternations
     return options;
 }
 
