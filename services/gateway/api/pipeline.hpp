@@ -26,7 +26,7 @@ struct pipeline_sources
     std::function<quota_numbers(const plans::account_state&)> last_known_quota;
     std::function<void(const accounts::key_owner&, time_point)> note_use;
     // Answers a POST that carries an Idempotency-Key; without it the operation is called as it is.
-    std::function<awaitable<http::response>(const http::request&, caller&, const api_handler&)> answer_once;
+    std::function<awaitable<http::response>(http::request&, caller&, const api_handler&)> answer_once;
 };
 
 // Everything under /v1, in this order: preflight, key 401, plan 403, burst 429, daily limit 429, path 404, method 405, size 413,

@@ -67,7 +67,7 @@ repeatable_calls::repeatable_calls(runtime::host& host, accounts::idempotency_st
       forgetting_(host, "old idempotency keys not forgotten", [this] { return forget(); })
 {}
 
-awaitable<http::response> repeatable_calls::answer(const http::request& received, caller& who, const api_handler& handle)
+awaitable<http::response> repeatable_calls::answer(http::request& received, caller& who, const api_handler& handle)
 {
     if (const auto problem = key_problem(*received.header("Idempotency-Key")))
         co_return http::problem(*problem);
@@ -89,7 +89,7 @@ awaitable<http::response> repeatable_calls::answer(const http::request& received
     co_return co_await call(received, who, handle, key);
 }
 
-awaitable<http::response> repeatable_calls::call(const http::request& received, const caller& who, const api_handler& handle,
+awaitable<http::response> repeatable_calls::call(http::request& received, const caller& who, const api_handler& handle,
                                                  const accounts::idempotency_key& key)
 {
     http::response answer;

@@ -21,11 +21,11 @@ public:
     awaitable<void> stop() { return forgetting_.stop(); }
 
     // The request, caller and operation outlive the awaitable. Throws dependency_error when PostgreSQL cannot be reached.
-    awaitable<http::response> answer(const http::request& received, caller& who, const api_handler& handle);
+    awaitable<http::response> answer(http::request& received, caller& who, const api_handler& handle);
 
 private:
     awaitable<void> keep_or_release(const accounts::idempotency_key& key, uuid object_id, const http::response& answer);
-    awaitable<http::response> call(const http::request& received, const caller& who, const api_handler& handle,
+    awaitable<http::response> call(http::request& received, const caller& who, const api_handler& handle,
                                    const accounts::idempotency_key& key);
     http::response replay(const accounts::idempotency_key& key, const accounts::kept_answer& kept) const;
     awaitable<std::chrono::microseconds> forget();
