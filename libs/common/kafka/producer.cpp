@@ -67,9 +67,6 @@ client_handle producer::state::make_client()
     conf.set("enable.idempotence", "true");
     conf.set("acks", "all");
     conf.suggest("linger.ms", "0.5");
-    // A request holds messages of one partition only, so each mail would be one: while one is under way the rest gathers, and
-    // under load the broker has half the work. Costs nothing while there is little to send.
-    conf.suggest("max.in.flight.requests.per.connection", "1");
     conf.suggest("delivery.timeout.ms", "20000");
     conf.suggest("queue.buffering.max.messages", "50000");
     conf.suggest("queue.buffering.max.kbytes", "16384");
