@@ -1,5 +1,5 @@
 #include "extract/codes.hpp"
-#include "extract/html_mask.hpp"
+#include "extract/shown_text.hpp"
 #include "fuzz/require.hpp"
 
 #include <cstddef>
@@ -14,7 +14,7 @@ namespace {
 
 bool is_separator(char c)
 {
-    return c == ' ' || c == '-';
+    return c == ' ' || c == '-' || c == '\n';
 }
 
 // Whether the value begins the text, groups of it apart.
@@ -31,12 +31,20 @@ bool begins_with(std::string_view text, std::string_view value)
     return true;
 }
 
+// Whether the value begins at the character of the part that the offset names.
+bool stands_at(const extract::shown_text& shown, std::size_t offset, std::string_view value)
+{
+    const auto text = shown.text();
+    for (std::size_t at = 0; at < text.size(); ++at)
+        if (shown.place_of(at) == offset)
+            return begins_with(text.substr(at), value);
+    return false;
+}
+
 void require_codes(const std::vector<extract::code>& codes, std::string_view subject, std::string_view text,
                    const std::string& html)
 {
     require(codes.size() <= 10, "codes are bounded");
-    const auto masked = extract::mask_html(html);
-    require(masked.size() == html.size(), "masked html is as long as html");
     std::set<std::string> values;
     double last = 1;
     for (const auto& code : codes) {
@@ -45,10 +53,12 @@ void require_codes(const std::vector<extract::code>& codes, std::string_view sub
         last = code.score;
         require(code.value.size() >= 4 && code.value.size() <= 40, "a code is short");
         require(code.part == "subject" || code.part == "text" || code.part == "html", "a code is somewhere");
-        const std::string_view whole = code.part == "subject" ? subject : code.part == "text" ? text : std::string_view(masked);
-        const auto before = static_cast<std::size_t>(code.offset);
-        require(code.offset >= 0 && before < count_characters(whole), "an offset is inside its part");
-        require(begins_with(whole.substr(take_characters(whole, before).size()), code.value), "a code is where it says");
+        const bool is_html = code.part == "html";
+        const std::string_view whole = is_html ? std::string_view(html) : code.part == "text" ? text : subject;
+        require(code.offset >= 0 && static_cast<std::size_t>(code.offset) < count_characters(whole),
+                "an offset is inside its part");
+        const auto shown = is_html ? extract::shown_text::of_html(whole) : extract::shown_text::of_plain(whole);
+        require(stands_at(shown, static_cast<std::size_t>(code.offset), code.value), "a code is where it says");
     }
 }
 
