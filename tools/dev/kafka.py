@@ -99,7 +99,7 @@ class Cluster:
     def _format(self, properties: Path) -> None:
         identity = self.folder / "cluster.id"
         if not identity.exists():
-            identity.write_text(base64.urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=") + "\n", encoding="ascii")
+            identity.write_text(_cluster_id() + "\n", encoding="ascii")
         command = ["java", *_JAVA_OPTIONS, *_use_class_archive(), "-cp", class_path(), "kafka.tools.StorageTool", "format"]
         command += ["-t", identity.read_text(encoding="ascii").strip(), "-c", str(properties)]
         done = subprocess.run(command, capture_output=True, text=True)
@@ -133,6 +133,14 @@ class Cluster:
     def _listed(self) -> int:
         asked = subprocess.run(["kcat", "-L", "-m", "1", "-b", self.brokers], capture_output=True, text=True)
         return len(re.findall(r"^  broker ", asked.stdout, re.MULTILINE))
+
+
+def _cluster_id() -> str:
+    """A random one. A minus in front would be taken for an option."""
+    made = "-"
+    while made.startswith("-"):
+        made = base64.urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=")
+    return made
 
 
 def _jars() -> Path:

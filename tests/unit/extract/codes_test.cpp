@@ -163,6 +163,8 @@ TEST_CASE("homographs and tracking parameters come back as they were sent", "[ex
     const auto links = extract::find_links(std::string("https://\xd0\xb0pple.test/verify?utm_source=x&t=1"), std::nullopt);
     REQUIRE(links.size() == 1);
     CHECK(links[0].url == "https://\xd0\xb0pple.test/verify?utm_source=x&t=1");
-    // Digits of other scripts are no code.
-    CHECK(extract::find_codes("Your code", std::string("Your code is ４８２９１３"), std::nullopt).empty());
+    // Digits of any script come back as ASCII.
+    const auto codes = extract::find_codes("Your code", std::string("Your code is ４８２９１３"), std::nullopt);
+    REQUIRE(codes.size() == 1);
+    CHECK(codes[0].value == "482913");
 }
