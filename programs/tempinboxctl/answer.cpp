@@ -67,6 +67,7 @@ struct field_text
     std::string operator()(const std::vector<record>& records) const
     {
         std::vector<std::string> texts;
+        texts.reserve(records.size());
         for (const auto& one : records)
             texts.push_back(one_line(one));
         return join(texts, "; ");

@@ -11,8 +11,8 @@
 namespace tempinbox::gateway {
 namespace {
 
-// What is known of a key is no older than this.
-constexpr std::chrono::milliseconds longest_without_check{900};
+// Of what takes longer the key is checked again before it is answered: mostly waits, and it costs a look into memory.
+constexpr std::chrono::milliseconds longest_without_check{100};
 
 void put_numbers(http::response& answer, const quota_numbers& numbers)
 {

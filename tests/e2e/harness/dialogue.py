@@ -19,7 +19,8 @@ class Dialogue:
         self.extensions: list[str] = []
 
     def __enter__(self) -> Self:
-        assert self.reply().startswith("220 ")
+        greeting = self.reply()
+        assert greeting.startswith("220 "), greeting
         self.extensions = [line[4:] for line in self.say("EHLO sender.example").splitlines()[1:]]
         return self
 
