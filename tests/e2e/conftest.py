@@ -1,5 +1,7 @@
 """Fixtures of the end-to-end tests. The suite under test is made by `./dev test e2e`, or is the one of `./dev up`."""
 
+from collections.abc import Iterator
+
 import pytest
 from harness import Account, Api, Suite
 
@@ -30,6 +32,14 @@ def account(suite: Suite) -> Account:
 def other_account(suite: Suite) -> Account:
     """Somebody else."""
     return Account.make(suite)
+
+
+@pytest.fixture
+def pro(suite: Suite) -> Iterator[Account]:
+    """An account with 3,000 requests a day and no burst limit."""
+    suite.operate("plan", "set", "pro", "--requests-per-day", "3000", "--burst-per-second", "0")
+    yield Account.make(suite, plan="pro")
+    suite.operate("plan", "set", "pro", "--requests-per-day", "3000", "--burst-per-second", "50")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

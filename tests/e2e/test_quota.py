@@ -5,23 +5,13 @@ import threading
 import time
 import urllib.request
 from collections import Counter
-from collections.abc import Iterator
 from signal import SIGKILL
 
-import pytest
 from harness import Account, Api, Suite, eventually, send
 from harness.crowd import Answered, Crowd
 
 _LIMIT = 3000
 _BLOCK = _LIMIT // 50
-
-
-@pytest.fixture
-def pro(suite: Suite) -> Iterator[Account]:
-    """An account with 3,000 requests a day and no burst limit."""
-    suite.operate("plan", "set", "pro", "--requests-per-day", str(_LIMIT), "--burst-per-second", "0")
-    yield Account.make(suite, plan="pro")
-    suite.operate("plan", "set", "pro", "--requests-per-day", str(_LIMIT), "--burst-per-second", "50")
 
 
 def _crowd(suite: Suite, account: Account, **more: int) -> Crowd:

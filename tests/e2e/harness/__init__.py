@@ -2,12 +2,13 @@
 
 from harness.accounts import Account
 from harness.api import Api
+from harness.cluster import Cluster
 from harness.dialogue import Dialogue, queued_id
-from harness.gateway import Gateway
 from harness.mail import SENDER, Delivery, send, send_raw
 from harness.mail_server import MailServer
 from harness.receiver import Receiver, Request
 from harness.relay import Relay
+from harness.replica import Gateway, RateLimit
 from harness.suite import Suite
 from harness.topics import Event, Topic
 from harness.waiting import eventually
@@ -16,11 +17,13 @@ __all__ = [
     "SENDER",
     "Account",
     "Api",
+    "Cluster",
     "Delivery",
     "Dialogue",
     "Event",
     "Gateway",
     "MailServer",
+    "RateLimit",
     "Receiver",
     "Relay",
     "Request",

@@ -1,0 +1,87 @@
+"""A replica of a service beside those of the suite, with settings of a test's own."""
+
+import signal
+import socket
+import subprocess
+from pathlib import Path
+from typing import Self
+
+import requests
+
+from harness.suite import Suite
+from harness.waiting import eventually
+
+
+def free_port() -> int:
+    """A port that nobody has now."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port: int = listener.getsockname()[1]
+        return port
+
+
+class Replica:
+    """One more of `service`: the settings of the suite's first one, changed by name (`tls_key_file`). Use as a context manager; ends with it."""
+
+    service: str
+    listener: str  # the setting that says where it listens
+
+    def __init__(self, suite: Suite, **settings: str) -> None:
+        self._suite = suite
+        self.address = f"127.0.0.1:{free_port()}"
+        self.admin = f"127.0.0.1:{free_port()}"
+        self._settings = {self.listener: self.address, "admin_listen": self.admin} | settings
+
+    @classmethod
+    def settings_of(cls, suite: Suite, number: int = 1) -> dict[str, str]:
+        """The environment of one of the suite's, which runs."""
+        pairs = Path(f"/proc/{suite.pid(cls.service, number)}/environ").read_text(encoding="utf-8").split("\0")
+        return dict(pair.split("=", 1) for pair in pairs if "=" in pair)
+
+    def __enter__(self) -> Self:
+        environment = self.settings_of(self._suite) | {f"TEMPINBOX_{name.upper()}": value for name, value in self._settings.items()}
+        program = str(self._suite.program(f"tempinbox-{self.service}"))
+        self._process = subprocess.Popen([program], env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        try:
+            eventually(self.is_ready, f"{self.service} is ready", seconds=30)
+        except AssertionError:
+            self.__exit__()
+            raise
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._process.kill()
+        self._process.wait()
+
+    def is_ready(self) -> bool:
+        """What /readyz says."""
+        try:
+            return requests.get(f"http://{self.admin}/readyz", timeout=2).ok
+        except requests.exceptions.ConnectionError:
+            return False
+
+    def metric(self, name: str) -> float:
+        """A metric's sum over its labels."""
+        lines = requests.get(f"http://{self.admin}/metrics", timeout=5).text.splitlines()
+        return sum(float(line.split()[-1]) for line in lines if line.startswith(name))
+
+    def terminate(self) -> None:
+        """Asks it to drain."""
+        self._process.send_signal(signal.SIGTERM)
+
+    def wait(self, seconds: float = 30.0) -> int:
+        """Its exit code."""
+        return self._process.wait(seconds)
+
+
+class Gateway(Replica):
+    """Serves the API at `address`."""
+
+    service = "gateway"
+    listener = "listen"
+
+
+class RateLimit(Replica):
+    """Takes the calls of gateways at `address`."""
+
+    service = "rate-limit"
+    listener = "rpc_listen"
