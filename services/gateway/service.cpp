@@ -46,6 +46,7 @@ quota_replica quota_replica_at(runtime::host& host, const host_port& address, rp
 std::vector<quota_replica> quota_replicas(runtime::host& host, const std::vector<host_port>& addresses, rpc::tokens& tokens)
 {
     std::vector<quota_replica> replicas;
+    replicas.reserve(addresses.size());
     for (const auto& address : addresses)
         replicas.push_back(quota_replica_at(host, address, tokens));
     return replicas;
