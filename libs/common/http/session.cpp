@@ -16,7 +16,7 @@ constexpr std::uint64_t least_bytes_per_second = 64 * 1024;
 // Of a body that nobody wants, before the connection is cut.
 constexpr std::size_t most_thrown_away = 1024 * 1024;
 constexpr std::chrono::milliseconds linger_time{2'000};
-// A connection just made may still send its first request while the server drains.
+// While the server drains, a request may still be on its way on a connection that looks idle.
 constexpr std::chrono::milliseconds drain_grace{1'000};
 constexpr std::size_t body_read_size = 32 * 1024;
 
@@ -85,7 +85,6 @@ awaitable<void> session::serve()
         const auto status = answer.status;
         const bool is_sent = co_await send(std::move(answer), goes_on);
         context_.metrics.observe(request_.method, request_.route, status, clock::now() - started_);
-        has_served_ = true;
         if (!is_sent)
             co_return;
         if (cuts)
@@ -269,13 +268,8 @@ void session::expire(clock::time_point now)
 
 void session::drain()
 {
-    if (phase_ != phase::idle || !input_.empty())
-        return;
-    error_code gone;
-    if (!has_served_)
+    if (phase_ == phase::idle && input_.empty())
         deadline_ = std::min(deadline_, clock::now() + drain_grace);
-    else if (transport_.socket().available(gone) == 0)
-        transport_.cancel();
 }
 
 void session::stop()

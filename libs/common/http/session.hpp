@@ -47,7 +47,7 @@ public:
 
     // Ends what takes longer than its bound allows.
     void expire(clock::time_point now);
-    // An idle connection closes; one with a request under way closes after its answer.
+    // An idle connection closes a second later, one with a request after its answer.
     void drain();
     // Closes now; a handler under way is told.
     void stop();
@@ -82,7 +82,6 @@ private:
     clock::time_point deadline_ = clock::time_point::max();
     clock::time_point started_{};
     bool is_expired_ = false;
-    bool has_served_ = false;
     bool is_http_11_ = true;
     bool client_keeps_ = true;
     bool has_unread_body_ = false;

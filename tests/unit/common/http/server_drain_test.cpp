@@ -44,9 +44,38 @@ private:
     int waiting_ = 0;
 };
 
+awaitable<http::response> answer_at_once(http::request&)
+{
+    co_return http::response(200, "text/plain", "done");
+}
+
+bool takes_no_connection(const host_port& address)
+{
+    try {
+        raw_client ignored(address);
+        return false;
+    } catch (const std::exception&) {
+        return true;
+    }
+}
+
 constexpr std::string_view get = "GET / HTTP/1.1\r\nHost: h\r\n\r\n";
 
 } // namespace
+
+TEST_CASE("a request on its way to a server that begins to drain is answered", "[http]")
+{
+    running_server running(answer_at_once);
+    raw_client kept(running.address());
+    kept.send(get);
+    REQUIRE_THAT(kept.read_response(), StartsWith("HTTP/1.1 200"));
+
+    boost::asio::co_spawn(testing::test_host().loop(), running.server.drain(std::chrono::seconds(10)), boost::asio::detached);
+    REQUIRE(testing::eventually([&] { return takes_no_connection(running.address()); }));
+    kept.send(get);
+
+    CHECK_THAT(kept.read_to_end(), StartsWith("HTTP/1.1 200") && Contains("\r\nConnection: close\r\n"));
+}
 
 TEST_CASE("a draining server answers what is under way and closes what is idle", "[http]")
 {
