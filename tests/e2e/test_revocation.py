@@ -4,6 +4,7 @@ import contextlib
 import os
 import re
 import signal
+import smtplib
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -104,6 +105,14 @@ def _postgres_stopped(suite: Suite) -> Iterator[None]:
                 os.kill(process, signal.SIGCONT)
 
 
+def _greets(server: str) -> bool:
+    try:
+        with smtplib.SMTP(*server.split(":"), timeout=10):  # type: ignore[arg-type]
+            return True
+    except smtplib.SMTPException:
+        return False
+
+
 def _parent(stat: Path) -> int:
     try:
         return int(stat.read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()[1])
@@ -127,3 +136,5 @@ def test_with_postgresql_stopped_no_gateway_gives_an_old_yes(suite: Suite, accou
 
     for gateway in gateways:
         eventually(lambda it=gateway: it.call("GET", "/v1/domains").status_code == 200, "it recovers by itself", seconds=30)  # type: ignore[misc]
+    for server in (url.removeprefix("smtp://") for url in suite.of_each("mail-ingest", "URL")):
+        eventually(lambda it=server: _greets(it), "mail servers too", seconds=30)  # type: ignore[misc]
