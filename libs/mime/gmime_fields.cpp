@@ -207,7 +207,7 @@ std::vector<mailbox_address> parse_addresses(const std::string& value, std::size
         collect(list.get(), value, most, 0, found);
     if (found.empty() && !trim(value).empty() && !is_empty_group(value)) {
         mailbox_address raw;
-        raw.address = std::string(trim(value));
+        raw.address = to_clean_utf8(trim(value));
         found.push_back(std::move(raw));
     }
     return found;

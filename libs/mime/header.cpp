@@ -54,14 +54,14 @@ std::optional<encoded_word> read_word(std::string_view text)
     return word;
 }
 
-// `Q` and its bytes past ASCII as escapes.
+// Zero bytes and bytes past ASCII as escapes of `Q`.
 std::string escape_word(std::string_view word)
 {
     constexpr std::string_view digits = "0123456789ABCDEF";
     std::string escaped;
     for (const char c : word) {
         const auto byte = static_cast<std::uint8_t>(c);
-        if (byte < 0x80)
+        if (byte != 0 && byte < 0x80)
             escaped.push_back(c);
         else
             escaped.append({'=', digits[byte >> 4], digits[byte & 15]});

@@ -1,3 +1,4 @@
+#include "common/core/text.hpp"
 #include "mime/view.hpp"
 
 #include <catch2/catch.hpp>
@@ -43,4 +44,15 @@ TEST_CASE("a boundary right below the fields of its multipart begins the first p
 
     CHECK(view.text == "hello");
     CHECK(view.attachments.empty());
+}
+
+TEST_CASE("a zero byte within an encoded word leaves an address that cannot be read clean", "[mime]")
+{
+    mime::start();
+    const std::string word("=?x\0y?Q?=E4\xe0?=", 14);
+    const auto view =
+        mime::read_view("From: A B <a\x01@d.test, \"E, F\" <e@f.\x01test " + word + "\r\nSubject: x\r\n\r\nhello\r\n");
+
+    CHECK(is_valid_utf8(view.summary.from));
+    CHECK(view.summary.from.find('\0') == std::string::npos);
 }
