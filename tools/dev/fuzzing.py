@@ -63,13 +63,13 @@ def run(target: str | None, seconds: int, *, builds: bool, rerun: Path | None) -
     return 0 if total.is_good() else 1
 
 
-def tally(names: list[str], seconds: int) -> Tally:
-    """Runs targets that are built; each counts as one test."""
+def tally(names: list[str], seconds: int, seed: int = 0) -> Tally:
+    """Runs targets that are built; each counts as one test. The same seed makes the same inputs; 0 is another one each time."""
     heading(f"Fuzzing: {len(names)} targets, {seconds} s each")
     total = Tally()
     for name in names:
         try:
-            outcome = _fuzz(name, seconds)
+            outcome = _fuzz(name, seconds, seed)
         except Failure as problem:
             say(paint("error: ", "red") + str(problem))
             total.failed += 1
@@ -88,14 +88,14 @@ def _environment() -> dict[str, str]:
     return places.clean_environment() | {"UBSAN_OPTIONS": "print_stacktrace=1", "ASAN_SYMBOLIZER_PATH": symbolizer}
 
 
-def _fuzz(name: str, seconds: int) -> Outcome:
+def _fuzz(name: str, seconds: int, seed: int) -> Outcome:
     if not _program(name).exists():
         fail(f"{_program(name)} is not built")
     folder = places.build_folder(PRESET) / "fuzzing" / name
     found, broken = folder / "corpus", folder / "broken"
     for made in (found, broken):
         made.mkdir(parents=True, exist_ok=True)
-    command = [str(_program(name)), *_options(name, seconds), f"-artifact_prefix={broken}/", str(found)]
+    command = [str(_program(name)), *_options(name, seconds, seed), f"-artifact_prefix={broken}/", str(found)]
     if (kept := _SOURCES / "corpus" / name).is_dir():
         command.append(str(kept))
     before = set(broken.iterdir())
@@ -114,11 +114,12 @@ def _bounds() -> list[str]:
     return [f"-timeout={_ONE_INPUT_SECONDS}", f"-rss_limit_mb={_MOST_MEGABYTES}"]
 
 
-def _options(name: str, seconds: int) -> list[str]:
+def _options(name: str, seconds: int, seed: int) -> list[str]:
     options = [
         f"-max_total_time={seconds}",
         *_bounds(),
         f"-max_len={_LONGEST_INPUT.get(name, _USUAL_LONGEST_INPUT)}",
+        f"-seed={seed}",
         "-print_final_stats=1",
         "-reload=0",
     ]
