@@ -72,7 +72,8 @@ def _run_program(tier: str, command: list[str], environment: dict[str, str]) -> 
 
 
 def _sanitizer_options() -> dict[str, str]:
-    return {"UBSAN_OPTIONS": "print_stacktrace=1"}
+    known_leaks = places.ROOT / "tests" / "lsan.supp"
+    return {"UBSAN_OPTIONS": "print_stacktrace=1", "LSAN_OPTIONS": f"suppressions={known_leaks}:print_suppressions=0"}
 
 
 def _run_unit(run: Run) -> Tally:
