@@ -44,14 +44,15 @@ service::service(runtime::host& host, settings chosen)
       webhook_calls_(host, endpoint_store_, settings_.keys, settings_.urls, names_.function()),
       rule_calls_(rule_store_),
       delivery_counts_(db_),
-      usage_calls_(delivery_counts_),
+      delivery_count_call_([this](account_id account, int days) { return delivery_counts_.list(account, days); },
+                           &v1::DeliveriesOfDay::set_deliveries),
       tokens_(settings_.rpc_token_file),
       server_(host, settings_.rpc, tokens_)
 {
     db_.require_schema("webhooks", schema_version);
     webhook_calls_.add_to(server_);
     rule_calls_.add_to(server_);
-    usage_calls_.add_to(server_);
+    delivery_count_call_.add_to(server_, "tempinbox.webhooks.v1.WebhookService/CountDeliveries");
 }
 
 void service::start()

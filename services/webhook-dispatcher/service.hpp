@@ -2,9 +2,9 @@
 
 #include "common/core/awaitable.hpp"
 #include "webhook-dispatcher/api/rule_calls.hpp"
-#include "webhook-dispatcher/api/usage_calls.hpp"
 #include "webhook-dispatcher/api/webhook_calls.hpp"
 #include "webhook-dispatcher/delivery/claimer.hpp"
+#include "webhook-dispatcher/delivery/delivery_count_store.hpp"
 #include "webhook-dispatcher/delivery/engine.hpp"
 #include "webhook-dispatcher/delivery/http_sender.hpp"
 #include "webhook-dispatcher/delivery/recorder.hpp"
@@ -15,6 +15,9 @@
 
 #include "common/admin/listener.hpp"
 #include "common/kafka/consumer.hpp"
+#include "common/rpc/daily_counts.hpp"
+
+#include "tempinbox/webhooks/v1/webhook_service.pb.h"
 
 namespace tempinbox::webhooks {
 
@@ -58,7 +61,7 @@ private:
     webhook_calls webhook_calls_;
     rule_calls rule_calls_;
     delivery_count_store delivery_counts_;
-    usage_calls usage_calls_;
+    rpc::daily_count_call<v1::CountDeliveriesRequest, v1::CountDeliveriesResponse, v1::DeliveriesOfDay> delivery_count_call_;
     rpc::tokens tokens_;
     rpc::server server_;
 };
