@@ -97,7 +97,7 @@ awaitable<http::response> create_webhook(const http::request& received, const ca
     if (!created)
         co_return http::problem(created.error());
 
-    co_return http::created_json(to_json(*created), "/v1/webhooks/" + created->webhook().webhook_id());
+    co_return http::created_json(to_json(*created), who.location_of("webhooks", created->webhook().webhook_id()));
 }
 
 // GET /v1/webhooks
