@@ -17,7 +17,7 @@ def _suite(chosen: argparse.Namespace) -> Suite:
 
 def _up(chosen: argparse.Namespace) -> int:
     wishes = Wishes(chosen.replicas, chosen.brokers, chosen.preset, chosen.domain, chosen.api_port, chosen.smtp_port)
-    running.up(_suite(chosen), wishes, detached=chosen.detach, builds=not chosen.no_build)
+    running.up(_suite(chosen), wishes, detached=chosen.detach, builds=not chosen.no_build, with_page=not chosen.no_dashboard)
     return 0
 
 
@@ -56,6 +56,10 @@ def _build(chosen: argparse.Namespace) -> int:
 
     packages.ensure("build")
     build.build(chosen.preset, chosen.target)
+    if not chosen.target and not chosen.no_dashboard:
+        from dev import dashboard
+
+        dashboard.build()
     return 0
 
 
@@ -130,6 +134,7 @@ def _parser() -> argparse.ArgumentParser:
     up.add_argument("--api-port", metavar="N", type=int, help="port of the first gateway (default: a free one, kept)")
     up.add_argument("--smtp-port", metavar="N", type=int, help="port of the first mail-ingest (default: a free one, kept)")
     up.add_argument("--no-build", action="store_true", help="run what is built already")
+    up.add_argument("--no-dashboard", action="store_true", help="leave the dashboard's page unbuilt (it needs npm)")
 
     down = on_suite("down", "stop the suite", _down)
     down.add_argument("--wipe", action="store_true", help="delete its data too")
@@ -172,14 +177,15 @@ def _parser() -> argparse.ArgumentParser:
         help="passed on to the test program of a single tier, such as a Catch2 name or tag, or `-k=word` for pytest; may be repeated",
     )
 
-    check = verb("check", "check format, clang-tidy, the project's own style rules, the tools behind ./dev, the schemas and the OpenAPI file", _check)
-    check.add_argument("part", nargs="*", metavar="PART", help="format, style, tools, schemas, openapi, tidy (default: all)")
+    check = verb("check", "check format, clang-tidy, the project's own style rules, the tools behind ./dev, the schemas, the OpenAPI file and the dashboard", _check)
+    check.add_argument("part", nargs="*", metavar="PART", help="format, style, tools, schemas, openapi, dashboard, tidy (default: all)")
     check.add_argument("--all", action="store_true", help="clang-tidy on every file instead of the changed ones")
     check.add_argument("--fix", action="store_true", help="let clang-format rewrite what it would complain of")
 
     made = verb("build", "configure and build", _build)
     made.add_argument("--preset", choices=build.PRESETS, default="release")
-    made.add_argument("target", nargs="*", help="CMake targets (default: everything)")
+    made.add_argument("target", nargs="*", help="CMake targets (default: everything, and the dashboard's page)")
+    made.add_argument("--no-dashboard", action="store_true", help="leave the dashboard's page unbuilt (it needs npm)")
 
     breaking = verb(
         "chaos",

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from dev import build, check, fuzzing, packages, places, python_packages, services, suite_env
+from dev import build, check, dashboard, fuzzing, packages, places, python_packages, services, suite_env
 from dev.locks import exclusively
 from dev.running import stop_on_signals
 from dev.suite import Suite, Wishes
@@ -148,6 +148,8 @@ def run(tiers: list[str], preset: str, *, is_ci: bool, builds: bool, arguments: 
         packages.ensure("build", "run", "test", *(["check", "fuzz"] if is_ci else []))
         if builds:
             build.build(preset, [target for tier in wanted for target in TIERS[tier][1]])
+            if "e2e" in wanted:
+                dashboard.build()
         if is_ci:
             total.add(check.tally([], everything=False))
         for tier in wanted:

@@ -1,0 +1,54 @@
+import { LocationProvider, Route, Router, useLocation } from 'preact-iso';
+import { useEffect } from 'preact/hooks';
+import { Layout } from './layout';
+import { NotFound } from './pages/not-found';
+import { Overview } from './pages/overview';
+import { ResetPassword } from './pages/reset-password';
+import { SignIn } from './pages/sign-in';
+import { SignUp } from './pages/sign-up';
+import { isPublic, paths, SCOPE } from './routes';
+import { SessionProvider, useStanding } from './session';
+import { Announcer } from './ui/announce';
+import { ErrorNotice, Loading } from './ui/notice';
+
+function Pages() {
+  return (
+    <Layout>
+      <Router>
+        <Route path={paths.overview} component={Overview} />
+        <Route default component={NotFound} />
+      </Router>
+    </Layout>
+  );
+}
+
+// Someone who is signed out sees the sign-in form at the address they came to, and stays there once signed in.
+function Door() {
+  const { standing, ask } = useStanding();
+  const { path, route } = useLocation();
+  const isIn = standing.is === 'in';
+  useEffect(() => {
+    if (isIn && (path === paths.signIn || path === paths.signUp)) route(paths.overview, true);
+  }, [isIn, path]);
+
+  if (path === paths.reset) return <ResetPassword />;
+  if (standing.is === 'in') return isPublic(path) ? <Loading what="your overview" /> : <Pages />;
+  if (standing.is === 'out') return path === paths.signUp ? <SignUp /> : <SignIn hasEnded={standing.hasEnded} />;
+  return (
+    <main class="door-wait">
+      {standing.is === 'unknown' ? <Loading what="the dashboard" /> : <ErrorNotice error={standing.error} onRetry={ask} />}
+    </main>
+  );
+}
+
+export function App() {
+  return (
+    <LocationProvider scope={SCOPE}>
+      <Announcer>
+        <SessionProvider>
+          <Door />
+        </SessionProvider>
+      </Announcer>
+    </LocationProvider>
+  );
+}

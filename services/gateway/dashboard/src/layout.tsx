@@ -1,0 +1,101 @@
+import type { ComponentChildren } from 'preact';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { useLocation } from 'preact-iso';
+import { planName } from './plans';
+import { paths } from './routes';
+import { useSession } from './session';
+import { ThemeChoice } from './ui/theme-choice';
+import { Icon, type IconName } from './ui/icon';
+import { Button } from './ui/button';
+import { Mark } from './ui/mark';
+
+const MAIN: [string, string, IconName][] = [
+  ['Overview', paths.overview, 'overview'],
+  ['Inboxes', paths.inboxes, 'inbox'],
+];
+const SETTINGS: [string, string, IconName][] = [
+  ['API Keys', paths.keys, 'key'],
+  ['Webhooks', paths.webhooks, 'webhook'],
+  ['Routing Rules', paths.rules, 'rule'],
+  ['Account', paths.account, 'account'],
+];
+
+function Links({ entries, path }: { entries: [string, string, IconName][]; path: string }) {
+  return (
+    <ul>
+      {entries.map(([text, href, icon]) => {
+        const isHere = path === href;
+        const isWithin = href !== paths.overview && path.startsWith(`${href}/`);
+        return (
+          <li key={href}>
+            <a href={href} aria-current={isHere ? 'page' : isWithin ? 'true' : undefined}>
+              <Icon name={icon} />
+              {text}
+            </a>
+          </li>
+        );
+      })}
+    </ul>
+  );
+}
+
+// Focus goes to the new page's heading, so that keyboard and screen reader start where the eye does.
+function useFocusOnNavigation(path: string): void {
+  const before = useRef(path);
+  useEffect(() => {
+    if (before.current === path) return;
+    before.current = path;
+    const target = document.querySelector<HTMLElement>('[data-focus]') ?? document.querySelector<HTMLElement>('main h1');
+    target?.focus({ preventScroll: true });
+    if (!target?.hasAttribute('data-focus')) window.scrollTo(0, 0);
+  }, [path]);
+}
+
+// The frame around every page of someone who is signed in.
+export function Layout({ children }: { children: ComponentChildren }) {
+  const { path } = useLocation();
+  const session = useSession();
+  const [isOpen, setOpen] = useState(false);
+  useFocusOnNavigation(path);
+  useEffect(() => setOpen(false), [path]);
+
+  return (
+    <div class="frame">
+      <a class="skip" href="#content">
+        Skip to the content
+      </a>
+      <div class="top">
+        <a class="brand" href={paths.overview}>
+          <Mark />
+          Temporary Inbox
+        </a>
+        <Button kind="quiet" icon={isOpen ? 'close' : 'menu'} expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+          Menu
+        </Button>
+      </div>
+      <div class={isOpen ? 'side open' : 'side'} onKeyDown={(event) => event.key === 'Escape' && setOpen(false)}>
+        <a class="brand" href={paths.overview}>
+          <Mark />
+          Temporary Inbox
+        </a>
+        <nav aria-label="Main">
+          <Links entries={MAIN} path={path} />
+          <p class="nav-title" id="nav-settings">
+            Settings
+          </p>
+          <Links entries={SETTINGS} path={path} />
+        </nav>
+        <div class="side-foot">
+          <p class="who" title={session.email}>
+            {session.email}
+          </p>
+          <p class="plan-line">{planName(session.plan)} plan</p>
+          <ThemeChoice />
+        </div>
+      </div>
+      <main id="content" tabIndex={-1}>
+        {children}
+      </main>
+    </div>
+  );
+}

@@ -1,0 +1,5 @@
+import { PageHead } from '../ui/page';
+
+export function Overview() {
+  return <PageHead title="Overview" />;
+}

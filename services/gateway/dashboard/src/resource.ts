@@ -1,0 +1,64 @@
+import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
+
+// What a page has loaded. While it loads anew the old value stays, so that nothing flickers.
+export interface Resource<T> {
+  value: T | undefined;
+  error: unknown;
+  isLoading: boolean;
+  reload: () => void;
+  change: (how: (value: T) => T) => void;
+}
+
+// Loads when the page appears and whenever `key` changes (then from nothing). An answer that comes too late is dropped.
+export function useResource<T>(key: string, load: (signal: AbortSignal) => Promise<T>): Resource<T> {
+  const [shown, show] = useState<{ key: string; value?: T; error?: unknown; isLoading: boolean }>({ key, isLoading: true });
+  const [round, setRound] = useState(0);
+  const latest = useRef(load);
+  latest.current = load;
+
+  useEffect(() => {
+    const abort = new AbortController();
+    show((was) => (was.key === key ? { ...was, isLoading: true } : { key, isLoading: true }));
+    latest.current(abort.signal).then(
+      (value) => abort.signal.aborted || show({ key, value, isLoading: false }),
+      (error: unknown) => abort.signal.aborted || show((was) => ({ ...was, key, error, isLoading: false })),
+    );
+    return () => abort.abort();
+  }, [key, round]);
+
+  const reload = useCallback(() => setRound((n) => n + 1), []);
+  const change = useCallback(
+    (how: (value: T) => T) => show((was) => (was.value === undefined ? was : { ...was, value: how(was.value) })),
+    [],
+  );
+  const isCurrent = shown.key === key;
+  return {
+    value: isCurrent ? shown.value : undefined,
+    error: isCurrent ? shown.error : undefined,
+    isLoading: !isCurrent || shown.isLoading,
+    reload,
+    change,
+  };
+}
+
+// Runs what a button or a form does: one at a time, its failure kept for showing.
+export function useAction(): { isBusy: boolean; error: unknown; run: (what: () => Promise<void>) => Promise<boolean>; clear: () => void } {
+  const [state, setState] = useState<{ isBusy: boolean; error?: unknown }>({ isBusy: false });
+  const isBusy = useRef(false);
+  const run = useCallback(async (what: () => Promise<void>) => {
+    if (isBusy.current) return false;
+    isBusy.current = true;
+    setState({ isBusy: true });
+    try {
+      await what();
+      setState({ isBusy: false });
+      return true;
+    } catch (error) {
+      setState({ isBusy: false, error });
+      return false;
+    } finally {
+      isBusy.current = false;
+    }
+  }, []);
+  return { isBusy: state.isBusy, error: state.error, run, clear: useCallback(() => setState({ isBusy: false }), []) };
+}
