@@ -15,8 +15,7 @@ constexpr std::size_t most_noted = 10'000;
 } // namespace
 
 unconfirmed_mail::unconfirmed_mail(runtime::host& host, mailbox::unconfirmed_store& store, std::string replica)
-    : host_(host),
-      store_(store),
+    : store_(store),
       replica_(std::move(replica)),
       forgotten_(host.metrics().counter("tempinbox_mail_ingest_unconfirmed_forgotten_total",
                                         "Stored emails whose sender may send again, no longer remembered.")),

@@ -33,7 +33,6 @@ private:
     awaitable<std::chrono::microseconds> round();
     awaitable<void> write_down();
 
-    runtime::host& host_;
     mailbox::unconfirmed_store& store_;
     const std::string replica_;
     prometheus::Counter& forgotten_;
