@@ -13,14 +13,14 @@ const PICTURE_BYTES = /^data:(image\/[a-z.+-]+);base64,([a-z0-9+/=\s]*)$/i;
 const BASE64 = /^[a-z0-9+/=\s]*$/i;
 
 function bareContentId(text: string): string {
-  return text.trim().replace(/^<|>$/g, "");
+  return text.trim().replace(/^<|>$/g, '');
 }
 
 /** The Content-ID a `cid:` address names, else null. RFC 2392: percent-encoded, without the angle brackets. */
 export function contentIdOf(address: string): string | null {
   const found = /^\s*cid:(.*)$/is.exec(address);
   if (!found) return null;
-  const named = found[1] ?? "";
+  const named = found[1] ?? '';
   try {
     return bareContentId(decodeURIComponent(named));
   } catch {
@@ -41,9 +41,9 @@ export class Pictures {
     inlineParts: readonly InlinePart[],
   ) {
     for (const part of inlineParts) {
-      const type = part.contentType.split(";", 1)[0]?.trim() ?? "";
+      const type = part.contentType.split(';', 1)[0]?.trim() ?? '';
       if (part.contentId !== null && PICTURE_TYPE.test(type) && BASE64.test(part.content))
-        this.parts.set(bareContentId(part.contentId), `data:${type.toLowerCase()};base64,${part.content.replace(/\s+/g, "")}`);
+        this.parts.set(bareContentId(part.contentId), `data:${type.toLowerCase()};base64,${part.content.replace(/\s+/g, '')}`);
     }
   }
 
@@ -52,7 +52,7 @@ export class Pictures {
     const contentId = contentIdOf(address);
     if (contentId !== null) return this.parts.get(contentId) ?? null;
     const bytes = PICTURE_BYTES.exec(address.trim());
-    if (bytes) return PICTURE_TYPE.test(bytes[1] ?? "") ? `data:${(bytes[1] ?? "").toLowerCase()};base64,${(bytes[2] ?? "").replace(/\s+/g, "")}` : null;
+    if (bytes) return PICTURE_TYPE.test(bytes[1] ?? '') ? `data:${(bytes[1] ?? '').toLowerCase()};base64,${(bytes[2] ?? '').replace(/\s+/g, '')}` : null;
     const remote = remoteAddress(address);
     if (remote === null) return null;
     if (this.showsRemote) return remote;
@@ -66,10 +66,10 @@ function remoteAddress(address: string): string | null {
   // `//host/x` takes the scheme of the page around it.
   const absolute = /^\s*[/\\]{2}/.test(address) ? `https:${address.trim()}` : address;
   const url = parsed(absolute);
-  if (!url || (url.protocol !== "https:" && url.protocol !== "http:") || url.hostname === "") return null;
-  url.protocol = "https:";
-  url.username = "";
-  url.password = "";
+  if (!url || (url.protocol !== 'https:' && url.protocol !== 'http:') || url.hostname === '') return null;
+  url.protocol = 'https:';
+  url.username = '';
+  url.password = '';
   return url.href;
 }
 

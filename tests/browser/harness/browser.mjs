@@ -1,0 +1,82 @@
+// Debian's Chromium, with one origin it may reach; everything else goes to a proxy that records and refuses.
+
+import { chromium } from 'playwright-core';
+
+const ARGUMENTS = [
+  '--no-sandbox', // as root, in containers
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+  '--disable-features=OptimizationHints,MediaRouter,Translate,AutofillServerCommunication,CertificateTransparencyComponentUpdater',
+];
+
+/** A browser with an empty profile. `origins` are reached directly. */
+export async function openBrowser(outside, origins) {
+  return await chromium.launch({
+    executablePath: process.env.TEMPINBOX_BROWSER ?? '/usr/bin/chromium',
+    headless: true,
+    // The later rule wins: loopback goes to the proxy as well, but for these origins.
+    args: [...ARGUMENTS, `--proxy-server=${outside.address}`, `--proxy-bypass-list=<-loopback>;${origins.map((origin) => new URL(origin).host).join(';')}`],
+  });
+}
+
+/** Everything a page did that a test may want to forbid. */
+export class Witness {
+  requests = [];
+  scripts = [];
+  popups = [];
+  navigations = [];
+  refusals = [];
+  #page;
+  #opened = (page) => this.popups.push(page);
+
+  constructor(page) {
+    this.#page = page;
+    page.on('request', (request) => this.requests.push(request.url()));
+    page.on('dialog', (dialog) => {
+      this.scripts.push(`dialog: ${dialog.message()}`);
+      dialog.dismiss().catch(() => {});
+    });
+    page.on('console', (message) => this.#hear(message.text()));
+    page.on('pageerror', (error) => this.scripts.push(`error: ${error}`));
+    page.on('framenavigated', (frame) => this.navigations.push(frame.url()));
+    page.on('download', (download) => this.navigations.push(`download: ${download.url()}`));
+    page.context().on('page', this.#opened);
+  }
+
+  #hear(text) {
+    if (text.trim() === 'HOSTILE') this.scripts.push(`console: ${text}`);
+    if (text.includes('Content Security Policy') || text.includes('sandboxed')) this.refusals.push(text);
+  }
+
+  /** What went beyond `isExpected(url)`, in words; empty is good. */
+  found(isExpected) {
+    const strange = (urls) => [...new Set(urls.filter((url) => !isExpected(url)))];
+    return [
+      ...strange(this.requests).map((url) => `request ${url}`),
+      ...strange(this.navigations).map((url) => `navigation to ${url}`),
+      ...this.scripts.map((what) => `script ran: ${what}`),
+      ...this.popups.filter((page) => page !== this.#page).map((page) => `popup ${page.url()}`),
+    ];
+  }
+
+  stop() {
+    this.#page.context().off('page', this.#opened);
+  }
+}
+
+/**
+ * Lets everything that was under way arrive: what a document starts when it is shown comes before the answers to several round trips that begin after it.
+ * `address` is something of the page's own origin that is cheap to ask.
+ */
+export async function settle(page, address) {
+  await page.evaluate(async (asked) => {
+    for (let round = 0; round < 4; ++round) {
+      await (await fetch(asked, { cache: 'no-store' })).text();
+      await new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)));
+    }
+  }, address);
+}
