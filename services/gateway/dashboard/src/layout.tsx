@@ -70,7 +70,7 @@ export function Layout({ children }: { children: ComponentChildren }) {
       <a class="skip" href="#content">
         Skip to the content
       </a>
-      <div class="top">
+      <header class="top">
         <a class="brand" href={paths.overview}>
           <Mark />
           Temporary Inbox
@@ -78,8 +78,8 @@ export function Layout({ children }: { children: ComponentChildren }) {
         <Button kind="quiet" icon={isOpen ? 'close' : 'menu'} expanded={isOpen} onClick={() => setOpen(!isOpen)}>
           Menu
         </Button>
-      </div>
-      <div class={isOpen ? 'side open' : 'side'} onKeyDown={(event) => event.key === 'Escape' && setOpen(false)}>
+      </header>
+      <aside aria-label="Navigation" class={isOpen ? 'side open' : 'side'} onKeyDown={(event) => event.key === 'Escape' && setOpen(false)}>
         <a class="brand" href={paths.overview}>
           <Mark />
           Temporary Inbox
@@ -98,7 +98,7 @@ export function Layout({ children }: { children: ComponentChildren }) {
           <p class="plan-line">{planName(session.plan)} plan</p>
           <ThemeChoice />
         </div>
-      </div>
+      </aside>
       <main id="content" tabIndex={-1}>
         {children}
       </main>

@@ -11,18 +11,18 @@ import { Button } from '../../ui/button';
 import { CopyButton } from '../../ui/copy';
 import { Icon } from '../../ui/icon';
 import { Empty, ErrorNotice, Loading, Notice } from '../../ui/notice';
-import { useTitle } from '../../ui/page';
+import { PageHead, useTitle } from '../../ui/page';
 import { MailRow } from '../mail/mail-row';
 import { MailView } from '../mail/mail-view';
 import { DeleteInbox, EditInbox, EmptyInbox, ExtendInbox } from './inbox-dialogs';
 
 type Asked = 'extend' | 'edit' | 'empty' | 'delete' | null;
 
-function InboxHead({ inbox, onAsk }: { inbox: Inbox; onAsk: (asked: Asked) => void }) {
+function InboxHead({ inbox, isReading, onAsk }: { inbox: Inbox; isReading: boolean; onAsk: (asked: Asked) => void }) {
   const now = useNow();
   const isActive = inbox.status === 'active';
   return (
-    <header class="inbox-head">
+    <header class={isReading ? 'inbox-head reading' : 'inbox-head'}>
       <p class="crumb">
         <a href={paths.inboxes}>
           <Icon name="back" />
@@ -102,14 +102,21 @@ export function InboxPage({ params }: { params: { inboxId: string; emailId?: str
     reload();
   });
 
-  if (!inbox.value) return inbox.error ? <ErrorNotice error={inbox.error} onRetry={inbox.reload} /> : <Loading what="the inbox" />;
+  if (!inbox.value) {
+    return (
+      <>
+        <PageHead title="Inbox" />
+        {inbox.error ? <ErrorNotice error={inbox.error} onRetry={inbox.reload} /> : <Loading what="the inbox" />}
+      </>
+    );
+  }
   const isActive = inbox.value.status === 'active';
   const list = emails.value;
   const close = () => setAsked(null);
 
   return (
     <>
-      <InboxHead inbox={inbox.value} onAsk={setAsked} />
+      <InboxHead inbox={inbox.value} isReading={emailId !== undefined} onAsk={setAsked} />
       {!isActive && <Notice kind="warn">This inbox has ended. Its mail is gone and new mail to it is refused.</Notice>}
       {isActive && (
         <div class={emailId ? 'mailbox reading' : 'mailbox'}>

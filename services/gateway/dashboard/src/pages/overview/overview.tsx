@@ -93,7 +93,7 @@ export function Overview() {
               label="Live inboxes"
               value={account.value.usage.liveInboxes}
               limit={session.limits.liveInboxes}
-              note="live now, of your plan"
+              note="receiving now"
             />
             <Stat icon="send" label="Mails today" value={today?.emails ?? 0} note="received since 00:00 UTC" />
             {hasApi ? (
