@@ -39,16 +39,22 @@ function Links({ entries, path }: { entries: [string, string, IconName][]; path:
   );
 }
 
+// Which page an address is of: another mail of the same inbox is no new page.
+function pageOf(path: string): string {
+  return path.startsWith(`${paths.inboxes}/`) ? path.split('/').slice(0, 4).join('/') : path;
+}
+
 // Focus goes to the new page's heading, so that keyboard and screen reader start where the eye does.
 function useFocusOnNavigation(path: string): void {
-  const before = useRef(path);
+  const page = pageOf(path);
+  const before = useRef(page);
   useEffect(() => {
-    if (before.current === path) return;
-    before.current = path;
-    const target = document.querySelector<HTMLElement>('[data-focus]') ?? document.querySelector<HTMLElement>('main h1');
+    if (before.current === page) return;
+    before.current = page;
+    window.scrollTo(0, 0);
+    const target = document.querySelector<HTMLElement>('main h1') ?? document.querySelector<HTMLElement>('main');
     target?.focus({ preventScroll: true });
-    if (!target?.hasAttribute('data-focus')) window.scrollTo(0, 0);
-  }, [path]);
+  }, [page]);
 }
 
 // The frame around every page of someone who is signed in.

@@ -62,3 +62,32 @@ export function useAction(): { isBusy: boolean; error: unknown; run: (what: () =
   }, []);
   return { isBusy: state.isBusy, error: state.error, run, clear: useCallback(() => setState({ isBusy: false }), []) };
 }
+
+export interface Listing<T> extends Resource<{ items: T[]; nextCursor: string | null }> {
+  more: () => void;
+}
+
+// A list read page by page; reading it anew reads as many pages as are shown.
+export function useListing<T>(
+  key: string,
+  fetchPage: (cursor: string | undefined, signal: AbortSignal) => Promise<{ items: T[]; nextCursor: string | null }>,
+): Listing<T> {
+  const shown = useRef({ key, pages: 1 });
+  if (shown.current.key !== key) shown.current = { key, pages: 1 };
+  const resource = useResource(key, async (signal) => {
+    const items: T[] = [];
+    let nextCursor: string | null = null;
+    for (let page = 0; page < shown.current.pages; ++page) {
+      const found = await fetchPage(nextCursor ?? undefined, signal);
+      items.push(...found.items);
+      nextCursor = found.nextCursor;
+      if (nextCursor === null) break;
+    }
+    return { items, nextCursor };
+  });
+  const more = () => {
+    shown.current.pages += 1;
+    resource.reload();
+  };
+  return { ...resource, more };
+}
