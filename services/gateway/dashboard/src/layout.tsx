@@ -64,13 +64,25 @@ export function Layout({ children }: { children: ComponentChildren }) {
   const [isOpen, setOpen] = useState(false);
   useFocusOnNavigation(path);
   useEffect(() => setOpen(false), [path]);
+  useEffect(() => {
+    const isWide = window.matchMedia('(min-width: 861px)');
+    const close = () => setOpen(false);
+    isWide.addEventListener('change', close);
+    return () => isWide.removeEventListener('change', close);
+  }, []);
+
+  const top = useRef<HTMLElement>(null);
+  function closeMenu() {
+    setOpen(false);
+    top.current?.querySelector('button')?.focus();
+  }
 
   return (
     <div class="frame">
       <a class="skip" href="#content">
         Skip to the content
       </a>
-      <header class="top">
+      <header class="top" ref={top}>
         <a class="brand" href={paths.overview}>
           <Mark />
           Temporary Inbox
@@ -79,12 +91,12 @@ export function Layout({ children }: { children: ComponentChildren }) {
           Menu
         </Button>
       </header>
-      <aside aria-label="Navigation" class={isOpen ? 'side open' : 'side'} onKeyDown={(event) => event.key === 'Escape' && setOpen(false)}>
+      <aside aria-label="Navigation" class={isOpen ? 'side open' : 'side'} onKeyDown={(event) => event.key === 'Escape' && closeMenu()}>
         <a class="brand" href={paths.overview}>
           <Mark />
           Temporary Inbox
         </a>
-        <nav aria-label="Main">
+        <nav aria-label="Main" onClick={() => setOpen(false)}>
           <Links entries={MAIN} path={path} />
           <p class="nav-title" id="nav-settings">
             Settings
@@ -99,7 +111,7 @@ export function Layout({ children }: { children: ComponentChildren }) {
           <ThemeChoice />
         </div>
       </aside>
-      <main id="content" tabIndex={-1}>
+      <main id="content" tabIndex={-1} inert={isOpen}>
         {children}
       </main>
     </div>

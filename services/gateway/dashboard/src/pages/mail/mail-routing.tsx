@@ -17,7 +17,7 @@ export function MailRouting({ email }: { email: Email }) {
   if (!mayRoute) {
     return (
       <p>
-        <strong>Why it was routed.</strong> Without routing rules, every webhook that listens to <code>email.received</code> gets each mail. Rules that choose by sender, recipient or subject come
+        Without routing rules, every webhook that listens to <code>email.received</code> gets each mail. Rules that choose by sender, recipient or subject come
         with {PLANS_WITH.rules}.
       </p>
     );
@@ -28,7 +28,7 @@ export function MailRouting({ email }: { email: Email }) {
   return (
     <div class="stack">
       <section class="stack tight">
-        <h3>Why it was routed</h3>
+        <h3>When it came</h3>
         {email.routing === null && <p class="muted">No record: rules were not asked, the record is older than 30 days, or it is still being written.</p>}
         {email.routing?.length === 0 && <p class="muted">There were no rules, so every webhook that listens to mail got it.</p>}
         {email.routing && email.routing.length > 0 && (

@@ -24,7 +24,7 @@ function partsOf(email: Email): Tab<Part>[] {
     { name: 'text', title: 'Text' },
     { name: 'attachments', title: attachments > 0 ? `Attachments (${attachments})` : 'Attachments' },
     { name: 'headers', title: 'Headers' },
-    { name: 'routing', title: 'Routing' },
+    { name: 'routing', title: 'Why it was routed' },
     { name: 'details', title: 'Details' },
     { name: 'source', title: 'Source' },
   ];

@@ -107,7 +107,11 @@ export function Overview() {
             ) : (
               <Stat icon="lock" label="API requests" value={0} note={<a href={paths.keys}>Which plans have the API</a>} />
             )}
-            <Stat icon="webhook" label="Deliveries today" value={today?.deliveries ?? 0} note="to your webhooks" />
+            {hasFeature(session.limits, 'webhooks') ? (
+              <Stat icon="webhook" label="Deliveries today" value={today?.deliveries ?? 0} note="to your webhooks" />
+            ) : (
+              <Stat icon="lock" label="Deliveries" value={0} note={<a href={paths.webhooks}>Which plans have webhooks</a>} />
+            )}
           </dl>
         )}
         {inboxes.value?.inboxes.length === 0 ? (
