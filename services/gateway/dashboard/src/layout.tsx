@@ -3,7 +3,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
 import { planName } from './plans';
 import { paths } from './routes';
-import { useSession } from './session';
+import { useSession, useStanding } from './session';
 import { ThemeChoice } from './ui/theme-choice';
 import { Icon, type IconName } from './ui/icon';
 import { Button } from './ui/button';
@@ -45,9 +45,9 @@ function pageOf(path: string): string {
 }
 
 // Focus goes to the new page's heading, so that keyboard and screen reader start where the eye does.
-function useFocusOnNavigation(path: string): void {
+function useFocusOnNavigation(path: string, isFresh: boolean): void {
   const page = pageOf(path);
-  const before = useRef(page);
+  const before = useRef(isFresh ? '' : page);
   useEffect(() => {
     if (before.current === page) return;
     before.current = page;
@@ -62,7 +62,8 @@ export function Layout({ children }: { children: ComponentChildren }) {
   const { path } = useLocation();
   const session = useSession();
   const [isOpen, setOpen] = useState(false);
-  useFocusOnNavigation(path);
+  const { standing } = useStanding();
+  useFocusOnNavigation(path, standing.is === 'in' && standing.isFresh);
   useEffect(() => setOpen(false), [path]);
   useEffect(() => {
     const isWide = window.matchMedia('(min-width: 861px)');

@@ -6,7 +6,7 @@ type Standing =
   | { is: 'unknown' }
   | { is: 'unreachable'; error: unknown }
   | { is: 'out'; hasEnded: boolean }
-  | { is: 'in'; session: Session };
+  | { is: 'in'; session: Session; isFresh: boolean };
 
 interface Holder {
   standing: Standing;
@@ -24,7 +24,7 @@ export function SessionProvider({ children }: { children: ComponentChildren }) {
   const ask = useCallback(() => {
     setStanding({ is: 'unknown' });
     api.session().then(
-      (session) => setStanding({ is: 'in', session }),
+      (session) => setStanding({ is: 'in', session, isFresh: false }),
       (error: unknown) =>
         setStanding(error instanceof ApiError && error.status === 401 ? { is: 'out', hasEnded: false } : { is: 'unreachable', error }),
     );
@@ -42,7 +42,7 @@ export function SessionProvider({ children }: { children: ComponentChildren }) {
     () => ({
       standing,
       ask,
-      enter: (session) => setStanding({ is: 'in', session: rememberSession(session) }),
+      enter: (session) => setStanding({ is: 'in', session: rememberSession(session), isFresh: true }),
       leave: () => {
         rememberSession(null);
         setStanding({ is: 'out', hasEnded: false });

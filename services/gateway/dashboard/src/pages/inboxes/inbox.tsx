@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
 import { api, type Inbox } from '../../api';
 import { useNow } from '../../clock';
@@ -21,6 +21,11 @@ type Asked = 'extend' | 'edit' | 'empty' | 'delete' | null;
 function InboxHead({ inbox, isReading, onAsk }: { inbox: Inbox; isReading: boolean; onAsk: (asked: Asked) => void }) {
   const now = useNow();
   const isActive = inbox.status === 'active';
+  const heading = useRef<HTMLHeadingElement>(null);
+  useEffect(() => {
+    // The heading that had the focus while the inbox was loading is gone.
+    if (document.activeElement === document.body) heading.current?.focus({ preventScroll: true });
+  }, []);
   return (
     <header class={isReading ? 'inbox-head reading' : 'inbox-head'}>
       <p class="crumb">
@@ -30,7 +35,7 @@ function InboxHead({ inbox, isReading, onAsk }: { inbox: Inbox; isReading: boole
         </a>
       </p>
       <div class="inbox-address">
-        <h1 class="mono breaks" tabIndex={-1}>
+        <h1 class="mono breaks" tabIndex={-1} ref={heading}>
           {inbox.emailAddress}
         </h1>
         <CopyButton text={inbox.emailAddress} what="address" isLabeled />
