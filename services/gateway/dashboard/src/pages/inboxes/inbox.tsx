@@ -117,6 +117,7 @@ export function InboxPage({ params }: { params: { inboxId: string; emailId?: str
   }
   const isActive = inbox.value.status === 'active';
   const list = emails.value;
+  const isWaiting = list?.items.length === 0 && !search && !emailId;
   const close = () => setAsked(null);
 
   return (
@@ -124,7 +125,7 @@ export function InboxPage({ params }: { params: { inboxId: string; emailId?: str
       <InboxHead inbox={inbox.value} isReading={emailId !== undefined} onAsk={setAsked} />
       {!isActive && <Notice kind="warn">This inbox has ended. Its mail is gone and new mail to it is refused.</Notice>}
       {isActive && (
-        <div class={emailId ? 'mailbox reading' : 'mailbox'}>
+        <div class={emailId ? 'mailbox reading' : isWaiting ? 'mailbox waits' : 'mailbox'}>
           <section class="panel mail-list" aria-label="Mail">
             <div class="mail-search">
               <input
@@ -150,13 +151,13 @@ export function InboxPage({ params }: { params: { inboxId: string; emailId?: str
               </ul>
             )}
             {list && list.items.length === 0 && search && !list.nextCursor && <p class="panel-empty">Nothing found.</p>}
-            {list && list.items.length === 0 && !search && (
+            {isWaiting && (
               <div class="waiting">
                 <span class="pulse" aria-hidden="true" />
                 <p>
                   <strong>Waiting for mail</strong>
                 </p>
-                <p class="muted small">Copy the address and send something to it. It appears here by itself.</p>
+                <p class="muted">Copy the address and send something to it. It appears here by itself.</p>
               </div>
             )}
             {list?.nextCursor && (
@@ -182,7 +183,7 @@ export function InboxPage({ params }: { params: { inboxId: string; emailId?: str
                 reload();
               }}
             />
-          ) : (
+          ) : isWaiting ? null : (
             <div class="mail-none">
               <Empty icon="inbox" title="No mail chosen">
                 Choose one at the left to read it.
