@@ -44,8 +44,8 @@ function pageOf(path: string): string {
   return path.startsWith(`${paths.inboxes}/`) ? path.split('/').slice(0, 4).join('/') : path;
 }
 
-// Focus goes to the new page's heading, so that keyboard and screen reader start where the eye does.
-function useFocusOnNavigation(path: string, isFresh: boolean): void {
+// Focus goes to the new page's heading, so that keyboard and screen reader start where the eye does; who is signed in on which plan is asked again.
+function useNavigation(path: string, isFresh: boolean, refresh: () => void): void {
   const page = pageOf(path);
   const before = useRef(isFresh ? '' : page);
   useEffect(() => {
@@ -54,6 +54,7 @@ function useFocusOnNavigation(path: string, isFresh: boolean): void {
     window.scrollTo(0, 0);
     const target = document.querySelector<HTMLElement>('main h1') ?? document.querySelector<HTMLElement>('main');
     target?.focus({ preventScroll: true });
+    refresh();
   }, [page]);
 }
 
@@ -62,8 +63,8 @@ export function Layout({ children }: { children: ComponentChildren }) {
   const { path } = useLocation();
   const session = useSession();
   const [isOpen, setOpen] = useState(false);
-  const { standing } = useStanding();
-  useFocusOnNavigation(path, standing.is === 'in' && standing.isFresh);
+  const { standing, refresh } = useStanding();
+  useNavigation(path, standing.is === 'in' && standing.isFresh, refresh);
   useEffect(() => setOpen(false), [path]);
   useEffect(() => {
     const isWide = window.matchMedia('(min-width: 861px)');

@@ -11,6 +11,7 @@ type Standing =
 interface Holder {
   standing: Standing;
   enter: (session: Session) => void;
+  refresh: () => void;
   leave: () => void;
   ask: () => void;
 }
@@ -43,6 +44,12 @@ export function SessionProvider({ children }: { children: ComponentChildren }) {
       standing,
       ask,
       enter: (session) => setStanding({ is: 'in', session: rememberSession(session), isFresh: true }),
+      // The plan may have changed meanwhile; a failure changes nothing but what a 401 does anyway.
+      refresh: () =>
+        void api.session().then(
+          (session) => setStanding((was) => (was.is === 'in' ? { ...was, session } : was)),
+          () => {},
+        ),
       leave: () => {
         rememberSession(null);
         setStanding({ is: 'out', hasEnded: false });
