@@ -163,9 +163,11 @@ def _parser() -> argparse.ArgumentParser:
         "run the tests; the last line is `N passed, N failed`",
         _test,
         "\n\n  unit         nothing outside the process\n  integration  against a PostgreSQL and a Kafka started for it"
-        "\n  e2e          against a suite of its own, through its public ports\n\nWithout a tier: all three.",
+        "\n  e2e          against a suite of its own, through its public ports"
+        "\n  browser      the dashboard in Chromium, against a suite of its own; screenshots in build/PRESET/test/browser.screenshots"
+        "\n\nWithout a tier: all four.",
     )
-    test.add_argument("tier", nargs="*", metavar="TIER", help="unit, integration, e2e")
+    test.add_argument("tier", nargs="*", metavar="TIER", help="unit, integration, e2e, browser")
     test.add_argument("--preset", choices=build.PRESETS, default="release", help="what to build and test (default: release)")
     test.add_argument("--ci", action="store_true", help="checks, all tiers, the unit tests under sanitizers, then every fuzz target for a minute")
     test.add_argument("--no-build", action="store_true", help="test what is built already")
@@ -175,7 +177,7 @@ def _parser() -> argparse.ArgumentParser:
         metavar="ARGUMENT",
         action="append",
         default=[],
-        help="passed on to the test program of a single tier, such as a Catch2 name or tag, or `-k=word` for pytest; may be repeated",
+        help="passed on to the test program of a single tier, such as a Catch2 name or tag, `-k=word` for pytest or `--test-name-pattern=word` for node; may be repeated",
     )
 
     check = verb("check", "check format, clang-tidy, the project's own style rules, the tools behind ./dev, the schemas, the OpenAPI file and the dashboard", _check)

@@ -15,9 +15,8 @@ from dev.terminal import fail, heading, item, say
 
 FOLDER = places.ROOT / "services" / "gateway" / "dashboard"
 BUILT = FOLDER / "dist"
-_MODULES = FOLDER / "node_modules"
-_PACKAGES_STAMP = _MODULES / ".tempinbox-packages"
-_BUILD_STAMP = _MODULES / ".tempinbox-build"
+_PACKAGES_STAMP = Path("node_modules") / ".tempinbox-packages"
+_BUILD_STAMP = FOLDER / "node_modules" / ".tempinbox-build"
 _LOCK = places.ROOT / "build" / "dashboard.lock"
 _NODE_VERSION = "22.17.0"  # brought where the machine's own is older than what Vite runs on, as Debian 12's is
 
@@ -25,7 +24,7 @@ _NODE_VERSION = "22.17.0"  # brought where the machine's own is older than what 
 def build() -> None:
     """Makes `dist` what the sources say."""
     with in_turn(_LOCK):
-        environment = _ensure_packages()
+        environment = ensure_packages(FOLDER)
         sources = digest(_sources())
         if (BUILT / "index.html").exists() and _read(_BUILD_STAMP) == sources:
             return
@@ -40,7 +39,7 @@ def build() -> None:
 def check() -> bool:
     """Types and unit tests."""
     with in_turn(_LOCK):
-        environment = _ensure_packages()
+        environment = ensure_packages(FOLDER)
     commands = [["npm", "run", "--silent", "check"], ["npm", "run", "--silent", "test"]]
     return all([subprocess.run(command, cwd=FOLDER, env=environment, stdin=subprocess.DEVNULL).returncode == 0 for command in commands])
 
@@ -68,14 +67,15 @@ def _sources() -> list[Path]:
     return outside + [path for path in (FOLDER / "src").rglob("*") if path.is_file() and ".test." not in path.name]
 
 
-def _ensure_packages() -> dict[str, str]:
-    """Brings the packages of the lock file when it is new; the environment npm is to be run in."""
+def ensure_packages(folder: Path) -> dict[str, str]:
+    """Brings the packages of a folder's lock file when it is new; the environment npm and its programs are to be run in."""
     environment = _with_node()
-    wanted = digest([FOLDER / "package.json", FOLDER / "package-lock.json", FOLDER / ".npmrc"])
-    if _read(_PACKAGES_STAMP) != wanted:
-        say(f"  bringing the npm packages of {FOLDER.relative_to(places.ROOT)}/package-lock.json ...")
-        _run(["npm", "ci", "--no-audit", "--no-fund"], environment, "npm could not bring the dashboard's packages (./dev ... --no-dashboard goes without)")
-        _PACKAGES_STAMP.write_text(wanted, encoding="ascii")
+    stamp = folder / _PACKAGES_STAMP
+    wanted = digest([folder / "package.json", folder / "package-lock.json", folder / ".npmrc"])
+    if _read(stamp) != wanted:
+        say(f"  bringing the npm packages of {folder.relative_to(places.ROOT)}/package-lock.json ...")
+        _run(["npm", "ci", "--no-audit", "--no-fund"], environment, f"npm could not bring the packages of {folder.relative_to(places.ROOT)}", folder)
+        stamp.write_text(wanted, encoding="ascii")
     return environment
 
 
@@ -99,7 +99,7 @@ def _read(stamp: Path) -> str:
     return stamp.read_text(encoding="ascii") if stamp.exists() else ""
 
 
-def _run(command: list[str], environment: dict[str, str], otherwise: str) -> None:
-    done = subprocess.run(command, cwd=FOLDER, env=environment, capture_output=True, text=True, stdin=subprocess.DEVNULL)
+def _run(command: list[str], environment: dict[str, str], otherwise: str, folder: Path = FOLDER) -> None:
+    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, stdin=subprocess.DEVNULL)
     if done.returncode != 0:
         fail(f"{otherwise}:\n{done.stdout[-3000:]}{done.stderr[-3000:]}")

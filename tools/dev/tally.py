@@ -57,3 +57,19 @@ def of_junit(report: Path, exit_code: int) -> Tally:
     if exit_code != 0 and tally.failed == 0:
         tally.failed = 1
     return tally
+
+
+def of_node(report: Path, exit_code: int) -> Tally:
+    """From the junit report of `node --test`, where describe blocks are suites within suites; a run without one counts as one failure."""
+    tally = Tally()
+    if report.exists():
+        for case in ElementTree.parse(report).getroot().iter("testcase"):
+            if case.find("failure") is not None or case.find("error") is not None:
+                tally.failed += 1
+            elif case.find("skipped") is not None:
+                tally.skipped += 1
+            else:
+                tally.passed += 1
+    if exit_code != 0 and tally.failed == 0:
+        tally.failed = 1
+    return tally

@@ -15,10 +15,10 @@ from dev import build, check, dashboard, fuzzing, node_packages, packages, place
 from dev.locks import exclusively
 from dev.running import stop_on_signals
 from dev.suite import Suite, Wishes
-from dev.tally import Tally, of_catch2, of_junit
+from dev.tally import Tally, of_catch2, of_junit, of_node
 from dev.terminal import Failure, fail, heading, item, paint, say
 
-_PATIENCE_SECONDS = {"unit": 600, "integration": 900, "e2e": 1200}
+_PATIENCE_SECONDS = {"unit": 600, "integration": 900, "e2e": 1200, "browser": 900}
 
 
 @dataclass(frozen=True)
@@ -128,10 +128,31 @@ def _run_e2e(run: Run) -> Tally:
         return tally
 
 
+def _run_browser(run: Run) -> Tally:
+    folder = places.ROOT / "tests" / "browser"
+    dashboard.build()  # the mail-html tests build with its packages
+    environment = dashboard.ensure_packages(folder)
+    with own_suite("browser", run.preset) as suite:
+        wishes = Wishes(preset=run.preset, replicas="gateway=2")
+        suite.start_infrastructure(wishes, outlives_caller=False)
+        suite.start_services(wishes)
+        shots = suite.folder.with_suffix(".screenshots")
+        shutil.rmtree(shots, ignore_errors=True)
+        environment |= suite_env.variables(suite) | {places.SUITE_VARIABLE: str(suite.folder), "TEMPINBOX_SCREENSHOTS": str(shots)}
+        report = suite.folder.with_suffix(".xml")
+        report.unlink(missing_ok=True)
+        reporters = ["--test-reporter=spec", "--test-reporter-destination=stdout", "--test-reporter=junit", f"--test-reporter-destination={report}"]
+        files = [str(path) for path in sorted(folder.glob("*_test.mjs"))]
+        _, code = _run_program("browser", ["node", "--test", "--test-concurrency=1", *reporters, *run.arguments, *files], environment)
+        item("screenshots", str(shots))
+        return of_node(report, code)
+
+
 TIERS: dict[str, tuple[Callable[[Run], Tally], list[str]]] = {
     "unit": (_run_unit, ["unit_tests"]),
     "integration": (_run_integration, ["integration_tests"]),
     "e2e": (_run_e2e, services.PROGRAMS),
+    "browser": (_run_browser, services.PROGRAMS),
 }
 
 

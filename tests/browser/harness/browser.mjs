@@ -26,6 +26,7 @@ export async function openBrowser(outside, origins) {
 /** Everything a page did that a test may want to forbid. */
 export class Witness {
   requests = [];
+  innerRequests = [];
   scripts = [];
   popups = [];
   navigations = [];
@@ -35,7 +36,7 @@ export class Witness {
 
   constructor(page) {
     this.#page = page;
-    page.on('request', (request) => this.requests.push(request.url()));
+    page.on('request', (request) => (request.frame() === page.mainFrame() ? this.requests : this.innerRequests).push(request.url()));
     page.on('dialog', (dialog) => {
       this.scripts.push(`dialog: ${dialog.message()}`);
       dialog.dismiss().catch(() => {});
@@ -52,11 +53,13 @@ export class Witness {
     if (text.includes('Content Security Policy') || text.includes('sandboxed')) this.refusals.push(text);
   }
 
-  /** What went beyond `isExpected(url)`, in words; empty is good. */
+  /** What went beyond `isExpected(url)`, in words; empty is good. Frames may show what needs no request, and nothing else. */
   found(isExpected) {
-    const strange = (urls) => [...new Set(urls.filter((url) => !isExpected(url)))];
+    const needsNone = (url) => url === 'about:srcdoc' || url === 'about:blank' || url.startsWith('data:image/');
+    const strange = (urls) => [...new Set(urls.filter((url) => !needsNone(url) && !isExpected(url)))];
     return [
       ...strange(this.requests).map((url) => `request ${url}`),
+      ...[...new Set(this.innerRequests.filter((url) => !needsNone(url)))].map((url) => `request of a frame ${url}`),
       ...strange(this.navigations).map((url) => `navigation to ${url}`),
       ...this.scripts.map((what) => `script ran: ${what}`),
       ...this.popups.filter((page) => page !== this.#page).map((page) => `popup ${page.url()}`),

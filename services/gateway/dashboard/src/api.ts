@@ -3,7 +3,7 @@
 export type Plan = 'free' | 'starter' | 'pass7' | 'pro' | 'business' | 'premium';
 
 export interface Limits {
-  requestsPerDay: number;
+  requestsPerDay: number | null; // null: no daily limit
   liveInboxes: number;
   maxTtlSeconds: number;
   maxMessageBytes: number;
@@ -69,6 +69,14 @@ export interface EmailSummary {
   sizeBytes: number;
   attachmentCount: number;
   isRead: boolean;
+  codes?: Code[];
+}
+
+export interface Code {
+  value: string;
+  score: number;
+  part: string;
+  offset: number;
 }
 
 export interface Attachment {
@@ -90,7 +98,7 @@ export interface Email extends EmailSummary {
   text: string | null;
   html: string | null;
   attachments: Attachment[];
-  codes: { value: string; score: number; part: string; offset: number }[];
+  codes: Code[];
   links: { url: string; text: string; kind: 'verify' | 'reset' | 'unsubscribe' | 'other' }[];
   authentication: Record<string, string | null> | null;
   envelope: { mailFrom: string; rcptTo: string[]; remoteAddress: string; helo: string; tls: string | null };
@@ -140,6 +148,7 @@ export interface Key {
   prefix: string;
   createdAt: string;
   lastUsedAt: string | null;
+  isActive: boolean;
   key?: string;
 }
 
@@ -166,8 +175,16 @@ export interface Rule extends RuleWishes {
 
 export type Sample = { from: string; to: string; subject: string } | { emailId: string };
 
+export interface TestedRule {
+  id: string | null;
+  name: string;
+  isEnabled: boolean;
+  matched: boolean;
+  conditions: (Condition & { actual: string; matched: boolean })[];
+}
+
 export interface Verdict {
-  rules: { id: string | null; name: string; matched: boolean; conditions: (Condition & { actual: string | string[]; matched: boolean })[] }[];
+  rules: TestedRule[];
   webhookIds: string[];
 }
 
@@ -235,7 +252,7 @@ async function exchange(method: string, path: string, asked: Asked): Promise<Res
     throw new ApiError(0, '');
   }
   if (!response.ok) {
-    if (response.status === 401 && !path.startsWith('/session')) whenSignedOut();
+    if (response.status === 401 && !(method === 'POST' && path === '/session')) whenSignedOut();
     throw await problem(response);
   }
   return response;
@@ -262,8 +279,12 @@ const id = encodeURIComponent;
 export const api = {
   session: (signal?: AbortSignal) => ask<Session>('GET', '/session', { signal }).then(remember),
   signIn: (email: string, password: string) => ask<Session>('POST', '/session', { body: { email, password } }).then(remember),
-  signUp: (email: string, password: string) => ask<Session | Partial<Session>>('POST', '/accounts', { body: { email, password } }),
-  signOut: () => ask<void>('DELETE', '/session').then(() => remember(null)),
+  settings: (signal?: AbortSignal) => ask<{ signUp: 'open' | 'closed'; mailRelay: boolean }>('GET', '/settings', { signal }),
+  signUp: (email: string, password: string) =>
+    ask<Session | { email: string; codeSent: true }>('POST', '/accounts', { body: { email, password } }),
+  confirmSignUp: (email: string, code: string, password: string) =>
+    ask<Session>('POST', '/accounts/confirm', { body: { email, code, password } }),
+  signOut: () => ask<unknown>('DELETE', '/session').then(() => remember(null)),
 
   account: (signal?: AbortSignal) => ask<Account>('GET', '/account', { signal }),
   usage: (signal?: AbortSignal) => ask<{ days: UsageDay[] }>('GET', '/account/usage', { signal }),
@@ -273,18 +294,19 @@ export const api = {
     ask<Listed<'inboxes', Inbox>>('GET', '/inboxes', { query: { ...query }, signal }),
   inbox: (inboxId: string, signal?: AbortSignal) => ask<Inbox>('GET', `/inboxes/${id(inboxId)}`, { signal }),
   createInbox: (wishes: InboxWishes) => ask<Inbox>('POST', '/inboxes', { body: wishes }),
-  changeInbox: (inboxId: string, wishes: Pick<InboxWishes, 'ttlSeconds' | 'name' | 'tags'>) =>
+  changeInbox: (inboxId: string, wishes: { ttlSeconds?: number; name?: string | null; tags?: string[] }) =>
     ask<Inbox>('PATCH', `/inboxes/${id(inboxId)}`, { body: wishes }),
   deleteInbox: (inboxId: string) => ask<unknown>('DELETE', `/inboxes/${id(inboxId)}`),
   emptyInbox: (inboxId: string) => ask<unknown>('DELETE', `/inboxes/${id(inboxId)}/emails`),
-  emails: (inboxId: string, query: Page & { from?: string; to?: string; subject?: string }, signal?: AbortSignal) =>
-    ask<Listed<'emails', EmailSummary>>('GET', `/inboxes/${id(inboxId)}/emails`, { query: { ...query }, signal }),
-  allEmails: (query: Page, signal?: AbortSignal) => ask<Listed<'emails', EmailSummary>>('GET', '/emails', { query: { ...query }, signal }),
+  emails: (inboxId: string, query: Page & { from?: string; subject?: string }, signal?: AbortSignal) =>
+    ask<Listed<'emails', EmailSummary>>('GET', `/inboxes/${id(inboxId)}/emails`, { query: { ...query, include: 'codes' }, signal }),
+  allEmails: (query: Page, signal?: AbortSignal) =>
+    ask<Listed<'emails', EmailSummary>>('GET', '/emails', { query: { ...query, include: 'codes' }, signal }),
   email: (emailId: string, signal?: AbortSignal) => ask<Email>('GET', `/emails/${id(emailId)}`, { signal }),
   markRead: (emailId: string, isRead: boolean) => ask<EmailSummary>('PATCH', `/emails/${id(emailId)}`, { body: { isRead } }),
   deleteEmail: (emailId: string) => ask<unknown>('DELETE', `/emails/${id(emailId)}`),
   source: (emailId: string, signal?: AbortSignal) =>
-    exchange('GET', `/emails/${id(emailId)}/raw`, { accept: 'message/rfc822', signal }).then((it) => it.blob()),
+    exchange('GET', `/emails/${id(emailId)}/raw`, { accept: 'message/rfc822', signal }).then((it) => it.arrayBuffer()),
   attachment: (emailId: string, attachmentId: string, signal?: AbortSignal) =>
     ask<Attachment & { content: string }>('GET', `/emails/${id(emailId)}/attachments/${id(attachmentId)}`, { signal }),
 
@@ -309,13 +331,14 @@ export const api = {
   createRule: (wishes: RuleWishes) => ask<Rule>('POST', '/rules', { body: wishes }),
   changeRule: (ruleId: string, wishes: Partial<RuleWishes>) => ask<Rule>('PATCH', `/rules/${id(ruleId)}`, { body: wishes }),
   deleteRule: (ruleId: string) => ask<unknown>('DELETE', `/rules/${id(ruleId)}`),
-  testRules: (sample: Sample, rules?: RuleWishes[]) => ask<Verdict>('POST', '/rules/test', { body: rules ? { ...sample, rules } : sample }),
+  testRules: (sample: Sample, rules?: Partial<Rule>[]) => ask<Verdict>('POST', '/rules/test', { body: rules ? { ...sample, rules } : sample }),
 
   changePassword: (currentPassword: string, newPassword: string) =>
-    ask<Session>('POST', '/account/password', { body: { currentPassword, newPassword } }),
-  signOutEverywhere: () => ask<void>('DELETE', '/sessions').then(() => remember(null)),
-  askForReset: (email: string) => ask<void>('POST', '/password-resets', { body: { email } }),
-  resetPassword: (token: string, password: string) => ask<void>('POST', '/password-resets/use', { body: { token, password } }),
+    ask<Session>('POST', '/account/password', { body: { currentPassword, newPassword } }).then(remember),
+  signOutEverywhere: () => ask<unknown>('DELETE', '/sessions').then(() => remember(null)),
+  askForReset: (email: string) => ask<unknown>('POST', '/password-resets', { body: { email } }),
+  resetPassword: (token: string, newPassword: string) =>
+    ask<unknown>('POST', '/password-resets/confirm', { body: { token, newPassword } }),
 
   eventsUrl: `${ROOT}/events`,
 };

@@ -1,11 +1,19 @@
 import { LocationProvider, Route, Router, useLocation } from 'preact-iso';
 import { useEffect } from 'preact/hooks';
 import { Layout } from './layout';
+import { LiveProvider } from './live';
+import { AccountPage } from './pages/account';
+import { InboxPage } from './pages/inboxes/inbox';
+import { Inboxes } from './pages/inboxes/inboxes';
+import { KeysPage } from './pages/keys';
 import { NotFound } from './pages/not-found';
-import { Overview } from './pages/overview';
+import { Overview } from './pages/overview/overview';
 import { ResetPassword } from './pages/reset-password';
+import { RulesPage } from './pages/rules/rules';
 import { SignIn } from './pages/sign-in';
 import { SignUp } from './pages/sign-up';
+import { WebhookLog } from './pages/webhooks/webhook-log';
+import { WebhooksPage } from './pages/webhooks/webhooks';
 import { isPublic, paths, SCOPE } from './routes';
 import { SessionProvider, useStanding } from './session';
 import { Announcer } from './ui/announce';
@@ -13,12 +21,21 @@ import { ErrorNotice, Loading } from './ui/notice';
 
 function Pages() {
   return (
-    <Layout>
-      <Router>
-        <Route path={paths.overview} component={Overview} />
-        <Route default component={NotFound} />
-      </Router>
-    </Layout>
+    <LiveProvider>
+      <Layout>
+        <Router>
+          <Route path={paths.overview} component={Overview} />
+          <Route path={paths.inboxes} component={Inboxes} />
+          <Route path={`${paths.inboxes}/:inboxId/:emailId?`} component={InboxPage} />
+          <Route path={paths.keys} component={KeysPage} />
+          <Route path={paths.webhooks} component={WebhooksPage} />
+          <Route path={`${paths.webhooks}/:webhookId`} component={WebhookLog} />
+          <Route path={paths.rules} component={RulesPage} />
+          <Route path={paths.account} component={AccountPage} />
+          <Route default component={NotFound} />
+        </Router>
+      </Layout>
+    </LiveProvider>
   );
 }
 
@@ -36,6 +53,7 @@ function Door() {
   if (standing.is === 'out') return path === paths.signUp ? <SignUp /> : <SignIn hasEnded={standing.hasEnded} />;
   return (
     <main class="door-wait">
+      <h1 class="unseen">Temporary Inbox</h1>
       {standing.is === 'unknown' ? <Loading what="the dashboard" /> : <ErrorNotice error={standing.error} onRetry={ask} />}
     </main>
   );

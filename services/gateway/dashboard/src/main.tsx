@@ -4,6 +4,9 @@ import './style/base.css';
 import './style/controls.css';
 import './style/frame.css';
 import './style/pages.css';
+import './style/overview.css';
+import './style/mail.css';
+import './style/settings.css';
 import { render } from 'preact';
 import { App } from './app';
 

@@ -78,6 +78,11 @@ function cleanStyle(element: Element, pictures: Pictures): void {
   if (style !== '') element.setAttribute('style', style);
 }
 
+// A form answers its fields where its own methods are asked for; none is kept.
+function isPlain(node: Node): boolean {
+  return node instanceof HTMLElement && !(node instanceof HTMLFormElement);
+}
+
 /** A purifier of one mail: DOMPurify decides over tags and attributes, and looks once more at everything the hooks wrote. */
 function cleanTree(html: string, pictures: Pictures): HTMLElement {
   const purifier = DOMPurify(window);
@@ -85,14 +90,14 @@ function cleanTree(html: string, pictures: Pictures): HTMLElement {
     if (node.nodeName === 'STYLE') node.textContent = safeStyleSheet(node.textContent ?? '', pictures);
   });
   purifier.addHook('beforeSanitizeAttributes', (element) => {
-    if (element.nodeType !== Node.ELEMENT_NODE) return;
+    if (!isPlain(element)) return;
     if (element.hasAttribute('href')) cleanLink(element);
     if (element.nodeName === 'IMG') cleanPicture(element, pictures);
     else element.removeAttribute('src');
     cleanStyle(element, pictures);
   });
   purifier.addHook('afterSanitizeAttributes', (element) => {
-    if (element.nodeType !== Node.ELEMENT_NODE) return;
+    if (!isPlain(element)) return;
     if (element.hasAttribute('href') && element.nodeName !== 'A') element.removeAttribute('href');
     if (!element.hasAttribute('href')) return;
     element.setAttribute('target', '_blank');

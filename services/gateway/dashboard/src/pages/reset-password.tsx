@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import { api } from '../api';
-import { useAction } from '../resource';
+import { useAction, useResource } from '../resource';
 import { paths } from '../routes';
 import { Button } from '../ui/button';
 import { DoorCard } from '../ui/door';
@@ -11,7 +11,7 @@ const LEAST_CHARACTERS = 10;
 
 // The token stands behind the #, so that it is in no server's log and in no Referer.
 function tokenOfAddress(): string {
-  return new URLSearchParams(location.hash.slice(1)).get('token') ?? '';
+  return location.hash.slice(1);
 }
 
 const foot = (
@@ -24,6 +24,14 @@ function AskForLink() {
   const [email, setEmail] = useState('');
   const [isSent, setSent] = useState(false);
   const asking = useAction();
+  const settings = useResource('settings', (signal) => api.settings(signal));
+  if (settings.value?.mailRelay === false) {
+    return (
+      <DoorCard title="Reset your password" foot={foot}>
+        <Notice>This service sends no mail. Its operator can make you a link that lets you choose a new password; it works once, for an hour.</Notice>
+      </DoorCard>
+    );
+  }
   return (
     <DoorCard title="Reset your password" lead="We mail you a link to choose a new one." foot={foot}>
       {isSent ? (

@@ -1,35 +1,73 @@
 import { useState } from 'preact/hooks';
-import { api, type Session } from '../api';
-import { useAction } from '../resource';
+import { api } from '../api';
+import { useAction, useResource } from '../resource';
 import { paths } from '../routes';
 import { useStanding } from '../session';
 import { Button } from '../ui/button';
 import { DoorCard } from '../ui/door';
 import { TextField } from '../ui/field';
-import { ErrorNotice } from '../ui/notice';
+import { ErrorNotice, Notice } from '../ui/notice';
 
 const LEAST_CHARACTERS = 10;
 
-export function SignUp() {
+const foot = (
+  <p>
+    Have an account? <a href={paths.signIn}>Sign in</a>
+  </p>
+);
+
+function Confirm({ email, password }: { email: string; password: string }) {
   const { enter } = useStanding();
-  const [email, setEmail] = useState('');
-  const [password, setPassword] = useState('');
-  const signUp = useAction();
+  const [code, setCode] = useState('');
+  const confirm = useAction();
   return (
-    <DoorCard
-      title="Create an account"
-      lead="It is free and starts with one live inbox."
-      foot={
-        <p>
-          Have an account? <a href={paths.signIn}>Sign in</a>
-        </p>
-      }
-    >
+    <DoorCard title="Check your mail" lead={`If ${email} can have an account here, a code of 8 digits is on its way. It is good for 15 minutes.`} foot={foot}>
       <form
         class="stack"
         onSubmit={(event) => {
           event.preventDefault();
-          void signUp.run(async () => enter((await api.signUp(email, password)) as Session));
+          void confirm.run(async () => enter(await api.confirmSignUp(email, code.replace(/\s/g, ''), password)));
+        }}
+      >
+        <TextField label="Code" autoComplete="one-time-code" required isMono value={code} onInput={setCode} />
+        <ErrorNotice error={confirm.error} />
+        <Button type="submit" kind="primary" isBusy={confirm.isBusy}>
+          Confirm
+        </Button>
+      </form>
+    </DoorCard>
+  );
+}
+
+export function SignUp() {
+  const { enter } = useStanding();
+  const settings = useResource('settings', (signal) => api.settings(signal));
+  const [email, setEmail] = useState('');
+  const [password, setPassword] = useState('');
+  const [isCodeSent, setCodeSent] = useState(false);
+  const signUp = useAction();
+  if (isCodeSent) return <Confirm email={email} password={password} />;
+  if (settings.value?.signUp === 'closed') {
+    return (
+      <DoorCard title="Sign-up is closed" foot={foot}>
+        <Notice>The operator of this service makes accounts. Ask there for one.</Notice>
+      </DoorCard>
+    );
+  }
+
+  async function submit() {
+    const answer = await api.signUp(email, password);
+    if ('csrfToken' in answer) enter(answer);
+    else setCodeSent(true);
+  }
+
+  return (
+    <DoorCard title="Create an account" lead="It is free and starts with one live inbox." foot={foot}>
+      <form
+        class="stack"
+        onSubmit={(event) => {
+          event.preventDefault();
+          void signUp.run(submit);
         }}
       >
         <TextField label="Email address" type="email" autoComplete="username" required value={email} onInput={setEmail} />

@@ -1,5 +1,0 @@
-import { PageHead } from '../ui/page';
-
-export function Overview() {
-  return <PageHead title="Overview" />;
-}
