@@ -53,6 +53,7 @@ function Door() {
   if (standing.is === 'out') return path === paths.signUp ? <SignUp /> : <SignIn hasEnded={standing.hasEnded} />;
   return (
     <main class="door-wait">
+      <h1 class="unseen">Temporary Inbox</h1>
       {standing.is === 'unknown' ? <Loading what="the dashboard" /> : <ErrorNotice error={standing.error} onRetry={ask} />}
     </main>
   );

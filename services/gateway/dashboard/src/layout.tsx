@@ -3,7 +3,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
 import { planName } from './plans';
 import { paths } from './routes';
-import { useSession } from './session';
+import { useSession, useStanding } from './session';
 import { ThemeChoice } from './ui/theme-choice';
 import { Icon, type IconName } from './ui/icon';
 import { Button } from './ui/button';
@@ -44,16 +44,17 @@ function pageOf(path: string): string {
   return path.startsWith(`${paths.inboxes}/`) ? path.split('/').slice(0, 4).join('/') : path;
 }
 
-// Focus goes to the new page's heading, so that keyboard and screen reader start where the eye does.
-function useFocusOnNavigation(path: string): void {
+// Focus goes to the new page's heading, so that keyboard and screen reader start where the eye does; who is signed in on which plan is asked again.
+function useNavigation(path: string, isFresh: boolean, refresh: () => void): void {
   const page = pageOf(path);
-  const before = useRef(page);
+  const before = useRef(isFresh ? '' : page);
   useEffect(() => {
     if (before.current === page) return;
     before.current = page;
     window.scrollTo(0, 0);
     const target = document.querySelector<HTMLElement>('main h1') ?? document.querySelector<HTMLElement>('main');
     target?.focus({ preventScroll: true });
+    refresh();
   }, [page]);
 }
 
@@ -62,15 +63,28 @@ export function Layout({ children }: { children: ComponentChildren }) {
   const { path } = useLocation();
   const session = useSession();
   const [isOpen, setOpen] = useState(false);
-  useFocusOnNavigation(path);
+  const { standing, refresh } = useStanding();
+  useNavigation(path, standing.is === 'in' && standing.isFresh, refresh);
   useEffect(() => setOpen(false), [path]);
+  useEffect(() => {
+    const isWide = window.matchMedia('(min-width: 861px)');
+    const close = () => setOpen(false);
+    isWide.addEventListener('change', close);
+    return () => isWide.removeEventListener('change', close);
+  }, []);
+
+  const top = useRef<HTMLElement>(null);
+  function closeMenu() {
+    setOpen(false);
+    top.current?.querySelector('button')?.focus();
+  }
 
   return (
     <div class="frame">
       <a class="skip" href="#content">
         Skip to the content
       </a>
-      <div class="top">
+      <header class="top" ref={top}>
         <a class="brand" href={paths.overview}>
           <Mark />
           Temporary Inbox
@@ -78,13 +92,13 @@ export function Layout({ children }: { children: ComponentChildren }) {
         <Button kind="quiet" icon={isOpen ? 'close' : 'menu'} expanded={isOpen} onClick={() => setOpen(!isOpen)}>
           Menu
         </Button>
-      </div>
-      <div class={isOpen ? 'side open' : 'side'} onKeyDown={(event) => event.key === 'Escape' && setOpen(false)}>
+      </header>
+      <aside aria-label="Navigation" class={isOpen ? 'side open' : 'side'} onKeyDown={(event) => event.key === 'Escape' && closeMenu()}>
         <a class="brand" href={paths.overview}>
           <Mark />
           Temporary Inbox
         </a>
-        <nav aria-label="Main">
+        <nav aria-label="Main" onClick={() => setOpen(false)}>
           <Links entries={MAIN} path={path} />
           <p class="nav-title" id="nav-settings">
             Settings
@@ -98,8 +112,8 @@ export function Layout({ children }: { children: ComponentChildren }) {
           <p class="plan-line">{planName(session.plan)} plan</p>
           <ThemeChoice />
         </div>
-      </div>
-      <main id="content" tabIndex={-1}>
+      </aside>
+      <main id="content" tabIndex={-1} inert={isOpen}>
         {children}
       </main>
     </div>

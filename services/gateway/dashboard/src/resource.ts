@@ -9,24 +9,53 @@ export interface Resource<T> {
   change: (how: (value: T) => T) => void;
 }
 
-// Loads when the page appears and whenever `key` changes (then from nothing). An answer that comes too late is dropped.
+const PAUSE_MS = 400; // between loading and loading anew, so that a burst of news asks the server little
+
+// Loads when the page appears and whenever `key` changes (then from nothing). An answer that comes too late is dropped; wishes to reload that come
+// while it loads are one more load when it is done.
 export function useResource<T>(key: string, load: (signal: AbortSignal) => Promise<T>): Resource<T> {
   const [shown, show] = useState<{ key: string; value?: T; error?: unknown; isLoading: boolean }>({ key, isLoading: true });
-  const [round, setRound] = useState(0);
   const latest = useRef(load);
   latest.current = load;
+  const again = useRef(() => {});
 
   useEffect(() => {
     const abort = new AbortController();
-    show((was) => (was.key === key ? { ...was, isLoading: true } : { key, isLoading: true }));
-    latest.current(abort.signal).then(
-      (value) => abort.signal.aborted || show({ key, value, isLoading: false }),
-      (error: unknown) => abort.signal.aborted || show((was) => ({ ...was, key, error, isLoading: false })),
-    );
-    return () => abort.abort();
-  }, [key, round]);
+    let timer: number | undefined;
+    let isBusy = false;
+    let isWanted = false;
 
-  const reload = useCallback(() => setRound((n) => n + 1), []);
+    async function run() {
+      isBusy = true;
+      isWanted = false;
+      show((was) => (was.key === key ? { ...was, isLoading: true } : { key, isLoading: true }));
+      let next: (was: { value?: T }) => { value?: T; error?: unknown };
+      try {
+        const value = await latest.current(abort.signal);
+        next = () => ({ value });
+      } catch (error) {
+        next = (was) => ({ ...was, error });
+      }
+      if (abort.signal.aborted) return;
+      show((was) => ({ ...next(was.key === key && was.value !== undefined ? { value: was.value } : {}), key, isLoading: false }));
+      timer = window.setTimeout(() => {
+        isBusy = false;
+        if (isWanted) void run();
+      }, PAUSE_MS);
+    }
+
+    again.current = () => {
+      isWanted = true;
+      if (!isBusy) void run();
+    };
+    void run();
+    return () => {
+      abort.abort();
+      window.clearTimeout(timer);
+    };
+  }, [key]);
+
+  const reload = useCallback(() => again.current(), []);
   const change = useCallback(
     (how: (value: T) => T) => show((was) => (was.value === undefined ? was : { ...was, value: how(was.value) })),
     [],

@@ -13,7 +13,7 @@ export const paths = {
   account: `${ROOT}/account`,
   signIn: `${ROOT}/sign-in`,
   signUp: `${ROOT}/sign-up`,
-  reset: `${ROOT}/reset`,
+  reset: `${ROOT}/reset-password`,
 };
 
 // What belongs to the page; the API below the same root is the server's.

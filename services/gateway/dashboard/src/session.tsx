@@ -6,11 +6,12 @@ type Standing =
   | { is: 'unknown' }
   | { is: 'unreachable'; error: unknown }
   | { is: 'out'; hasEnded: boolean }
-  | { is: 'in'; session: Session };
+  | { is: 'in'; session: Session; isFresh: boolean };
 
 interface Holder {
   standing: Standing;
   enter: (session: Session) => void;
+  refresh: () => void;
   leave: () => void;
   ask: () => void;
 }
@@ -24,7 +25,7 @@ export function SessionProvider({ children }: { children: ComponentChildren }) {
   const ask = useCallback(() => {
     setStanding({ is: 'unknown' });
     api.session().then(
-      (session) => setStanding({ is: 'in', session }),
+      (session) => setStanding({ is: 'in', session, isFresh: false }),
       (error: unknown) =>
         setStanding(error instanceof ApiError && error.status === 401 ? { is: 'out', hasEnded: false } : { is: 'unreachable', error }),
     );
@@ -42,7 +43,13 @@ export function SessionProvider({ children }: { children: ComponentChildren }) {
     () => ({
       standing,
       ask,
-      enter: (session) => setStanding({ is: 'in', session: rememberSession(session) }),
+      enter: (session) => setStanding({ is: 'in', session: rememberSession(session), isFresh: true }),
+      // The plan may have changed meanwhile; a failure changes nothing but what a 401 does anyway.
+      refresh: () =>
+        void api.session().then(
+          (session) => setStanding((was) => (was.is === 'in' ? { ...was, session } : was)),
+          () => {},
+        ),
       leave: () => {
         rememberSession(null);
         setStanding({ is: 'out', hasEnded: false });

@@ -11,7 +11,7 @@ const LEAST_CHARACTERS = 10;
 
 // The token stands behind the #, so that it is in no server's log and in no Referer.
 function tokenOfAddress(): string {
-  return new URLSearchParams(location.hash.slice(1)).get('token') ?? '';
+  return location.hash.slice(1);
 }
 
 const foot = (

@@ -33,7 +33,7 @@ export function SignIn({ hasEnded }: { hasEnded: boolean }) {
       >
         <TextField label="Email address" type="email" autoComplete="username" required value={email} onInput={setEmail} />
         <TextField label="Password" type="password" autoComplete="current-password" required value={password} onInput={setPassword} />
-        <ErrorNotice error={signIn.error} />
+        <ErrorNotice error={signIn.error} title="Signing in did not work" />
         <Button type="submit" kind="primary" isBusy={signIn.isBusy}>
           Sign in
         </Button>

@@ -17,8 +17,11 @@ export function Dialog({ title, onClose, children, isWide }: DialogProps) {
   const titleId = useId();
   useEffect(() => {
     const before = document.activeElement;
-    here.current?.showModal();
+    const dialog = here.current;
+    dialog?.showModal();
+    dialog?.querySelector<HTMLElement>('.dialog-body :is(input, select, textarea)')?.focus();
     return () => {
+      dialog?.close(); // while it is open, nothing behind it takes the focus
       if (before instanceof HTMLElement && before.isConnected) before.focus();
     };
   }, []);

@@ -33,10 +33,12 @@ interface TextFieldProps {
   onInput: (value: string) => void;
   hint?: ComponentChildren;
   isOptional?: boolean;
-  type?: 'text' | 'email' | 'password' | 'url' | 'datetime-local';
+  type?: 'text' | 'email' | 'password' | 'url' | 'number' | 'datetime-local';
   required?: boolean;
   minLength?: number;
   maxLength?: number;
+  min?: number;
+  max?: number;
   placeholder?: string;
   autoComplete?: string;
   pattern?: string;

@@ -5,18 +5,19 @@ import { Button } from './button';
 import { Icon, type IconName } from './icon';
 
 // A failure in words. It is read out when it appears.
-export function ErrorNotice({ error, onRetry }: { error: unknown; onRetry?: () => void }) {
+export function ErrorNotice({ error, title, onRetry }: { error: unknown; title?: string; onRetry?: () => void }) {
   const here = useRef<HTMLDivElement>(null);
   useEffect(() => {
     if (error) here.current?.scrollIntoView({ block: 'nearest' });
   }, [error]);
   if (!error) return null;
-  const { title, detail, requestId } = describe(error);
+  const said = describe(error);
+  const { detail, requestId } = said;
   return (
     <div class="notice danger" role="alert" ref={here}>
       <Icon name="warn" />
       <div>
-        <p class="notice-title">{title}</p>
+        <p class="notice-title">{title ?? said.title}</p>
         <p>{detail}</p>
         {requestId && (
           <p class="request-id">

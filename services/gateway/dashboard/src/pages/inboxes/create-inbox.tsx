@@ -4,11 +4,12 @@ import { api } from '../../api';
 import { useResource } from '../../resource';
 import { paths } from '../../routes';
 import { useSession } from '../../session';
-import { life, lives } from '../../time';
+import { lives } from '../../time';
 import { useAnnounce } from '../../ui/announce';
 import { Button, IconButton } from '../../ui/button';
 import { FormDialog } from '../../ui/dialog';
-import { Field, SelectField, TextField } from '../../ui/field';
+import { Field, TextField } from '../../ui/field';
+import { LifeField } from './life-field';
 import { wishesOf, type Typed } from './inbox-wishes';
 
 const DAY = 86_400;
@@ -103,12 +104,12 @@ export function CreateInbox({ onClose }: { onClose: () => void }) {
           </div>
         )}
       </Field>
-      <SelectField
+      <LifeField
         label="Lives for"
-        value={String(typed.ttlSeconds)}
-        options={choices.map((seconds) => ({ value: String(seconds), text: life(seconds) }))}
-        onChange={(seconds) => change({ ttlSeconds: Number(seconds) })}
         hint="You can extend or end it at any time."
+        longest={limits.maxTtlSeconds}
+        seconds={typed.ttlSeconds}
+        onChange={(ttlSeconds) => change({ ttlSeconds })}
       />
       <TextField label="Name" isOptional maxLength={100} value={typed.name} onInput={(name) => change({ name })} placeholder="Checkout tests" />
       <TextField label="Tags" isOptional value={typed.tags} onInput={(tags) => change({ tags })} hint="Up to 10, with commas between them." placeholder="ci, staging" />

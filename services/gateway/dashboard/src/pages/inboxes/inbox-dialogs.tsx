@@ -1,10 +1,11 @@
 import { useState } from 'preact/hooks';
 import { api, type Inbox } from '../../api';
 import { useSession } from '../../session';
-import { life, lives } from '../../time';
+import { life } from '../../time';
 import { useAnnounce } from '../../ui/announce';
 import { FormDialog } from '../../ui/dialog';
-import { SelectField, TextField } from '../../ui/field';
+import { TextField } from '../../ui/field';
+import { LifeField } from './life-field';
 import { tagsOf } from './inbox-wishes';
 
 interface InboxDialogProps {
@@ -17,16 +18,15 @@ interface InboxDialogProps {
 export function ExtendInbox({ inbox, onClose, onDone }: InboxDialogProps) {
   const { limits } = useSession();
   const announce = useAnnounce();
-  const choices = lives(limits.maxTtlSeconds);
-  const [seconds, setSeconds] = useState(String(choices.at(-1)));
+  const [seconds, setSeconds] = useState(limits.maxTtlSeconds);
   return (
     <FormDialog
       title="Extend inbox"
       submit="Extend"
       onClose={onClose}
       onSubmit={async () => {
-        await api.changeInbox(inbox.inboxId, { ttlSeconds: Number(seconds) });
-        announce(`Lives ${life(Number(seconds))} from now`);
+        await api.changeInbox(inbox.inboxId, { ttlSeconds: seconds });
+        announce(`Lives ${life(seconds)} from now`);
         onClose();
         onDone();
       }}
@@ -34,12 +34,12 @@ export function ExtendInbox({ inbox, onClose, onDone }: InboxDialogProps) {
       <p class="breaks">
         <code>{inbox.emailAddress}</code>
       </p>
-      <SelectField
+      <LifeField
         label="Lives, from now on, for"
-        value={seconds}
-        options={choices.map((it) => ({ value: String(it), text: life(it) }))}
-        onChange={setSeconds}
         hint={`Your plan allows up to ${life(limits.maxTtlSeconds)}, as often as you wish.`}
+        longest={limits.maxTtlSeconds}
+        seconds={seconds}
+        onChange={setSeconds}
       />
     </FormDialog>
   );

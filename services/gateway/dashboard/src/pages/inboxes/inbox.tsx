@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
 import { api, type Inbox } from '../../api';
 import { useNow } from '../../clock';
@@ -11,18 +11,23 @@ import { Button } from '../../ui/button';
 import { CopyButton } from '../../ui/copy';
 import { Icon } from '../../ui/icon';
 import { Empty, ErrorNotice, Loading, Notice } from '../../ui/notice';
-import { useTitle } from '../../ui/page';
+import { PageHead, useTitle } from '../../ui/page';
 import { MailRow } from '../mail/mail-row';
 import { MailView } from '../mail/mail-view';
 import { DeleteInbox, EditInbox, EmptyInbox, ExtendInbox } from './inbox-dialogs';
 
 type Asked = 'extend' | 'edit' | 'empty' | 'delete' | null;
 
-function InboxHead({ inbox, onAsk }: { inbox: Inbox; onAsk: (asked: Asked) => void }) {
+function InboxHead({ inbox, isReading, onAsk }: { inbox: Inbox; isReading: boolean; onAsk: (asked: Asked) => void }) {
   const now = useNow();
   const isActive = inbox.status === 'active';
+  const heading = useRef<HTMLHeadingElement>(null);
+  useEffect(() => {
+    // The heading that had the focus while the inbox was loading is gone.
+    if (document.activeElement === document.body) heading.current?.focus({ preventScroll: true });
+  }, []);
   return (
-    <header class="inbox-head">
+    <header class={isReading ? 'inbox-head reading' : 'inbox-head'}>
       <p class="crumb">
         <a href={paths.inboxes}>
           <Icon name="back" />
@@ -30,7 +35,7 @@ function InboxHead({ inbox, onAsk }: { inbox: Inbox; onAsk: (asked: Asked) => vo
         </a>
       </p>
       <div class="inbox-address">
-        <h1 class="mono breaks" tabIndex={-1}>
+        <h1 class="mono breaks" tabIndex={-1} ref={heading}>
           {inbox.emailAddress}
         </h1>
         <CopyButton text={inbox.emailAddress} what="address" isLabeled />
@@ -102,17 +107,25 @@ export function InboxPage({ params }: { params: { inboxId: string; emailId?: str
     reload();
   });
 
-  if (!inbox.value) return inbox.error ? <ErrorNotice error={inbox.error} onRetry={inbox.reload} /> : <Loading what="the inbox" />;
+  if (!inbox.value) {
+    return (
+      <>
+        <PageHead title="Inbox" />
+        {inbox.error ? <ErrorNotice error={inbox.error} onRetry={inbox.reload} /> : <Loading what="the inbox" />}
+      </>
+    );
+  }
   const isActive = inbox.value.status === 'active';
   const list = emails.value;
+  const isWaiting = list?.items.length === 0 && !search && !emailId;
   const close = () => setAsked(null);
 
   return (
     <>
-      <InboxHead inbox={inbox.value} onAsk={setAsked} />
+      <InboxHead inbox={inbox.value} isReading={emailId !== undefined} onAsk={setAsked} />
       {!isActive && <Notice kind="warn">This inbox has ended. Its mail is gone and new mail to it is refused.</Notice>}
       {isActive && (
-        <div class={emailId ? 'mailbox reading' : 'mailbox'}>
+        <div class={emailId ? 'mailbox reading' : isWaiting ? 'mailbox waits' : 'mailbox'}>
           <section class="panel mail-list" aria-label="Mail">
             <div class="mail-search">
               <input
@@ -138,13 +151,13 @@ export function InboxPage({ params }: { params: { inboxId: string; emailId?: str
               </ul>
             )}
             {list && list.items.length === 0 && search && !list.nextCursor && <p class="panel-empty">Nothing found.</p>}
-            {list && list.items.length === 0 && !search && (
+            {isWaiting && (
               <div class="waiting">
                 <span class="pulse" aria-hidden="true" />
                 <p>
                   <strong>Waiting for mail</strong>
                 </p>
-                <p class="muted small">Copy the address and send something to it. It appears here by itself.</p>
+                <p class="muted">Copy the address and send something to it. It appears here by itself.</p>
               </div>
             )}
             {list?.nextCursor && (
@@ -170,7 +183,7 @@ export function InboxPage({ params }: { params: { inboxId: string; emailId?: str
                 reload();
               }}
             />
-          ) : (
+          ) : isWaiting ? null : (
             <div class="mail-none">
               <Empty icon="inbox" title="No mail chosen">
                 Choose one at the left to read it.

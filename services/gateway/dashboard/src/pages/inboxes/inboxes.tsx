@@ -88,7 +88,7 @@ export function Inboxes() {
           class="input"
           type="search"
           aria-label="Only inboxes with the tag"
-          placeholder="Tag"
+          placeholder="Filter by tag"
           value={search}
           onInput={(event) => setSearch(event.currentTarget.value)}
         />

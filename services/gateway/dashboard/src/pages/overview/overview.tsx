@@ -93,7 +93,7 @@ export function Overview() {
               label="Live inboxes"
               value={account.value.usage.liveInboxes}
               limit={session.limits.liveInboxes}
-              note="live now, of your plan"
+              note="receiving now"
             />
             <Stat icon="send" label="Mails today" value={today?.emails ?? 0} note="received since 00:00 UTC" />
             {hasApi ? (
@@ -107,7 +107,11 @@ export function Overview() {
             ) : (
               <Stat icon="lock" label="API requests" value={0} note={<a href={paths.keys}>Which plans have the API</a>} />
             )}
-            <Stat icon="webhook" label="Deliveries today" value={today?.deliveries ?? 0} note="to your webhooks" />
+            {hasFeature(session.limits, 'webhooks') ? (
+              <Stat icon="webhook" label="Deliveries today" value={today?.deliveries ?? 0} note="to your webhooks" />
+            ) : (
+              <Stat icon="lock" label="Deliveries" value={0} note={<a href={paths.webhooks}>Which plans have webhooks</a>} />
+            )}
           </dl>
         )}
         {inboxes.value?.inboxes.length === 0 ? (

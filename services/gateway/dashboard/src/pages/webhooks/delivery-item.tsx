@@ -6,7 +6,7 @@ import { Button } from '../../ui/button';
 const BADGES = { succeeded: 'badge good', failed: 'badge danger', pending: 'badge warn' } as const;
 const WORDS = { succeeded: 'succeeded', failed: 'failed', pending: 'pending' } as const;
 
-function AttemptItem({ attempt }: { attempt: Attempt }) {
+function AttemptItem({ attempt, number }: { attempt: Attempt; number: number }) {
   const isGood = attempt.statusCode !== null && attempt.statusCode >= 200 && attempt.statusCode < 300;
   return (
     <li class="attempt">
@@ -17,7 +17,7 @@ function AttemptItem({ attempt }: { attempt: Attempt }) {
       </p>
       {attempt.error && <p class="small breaks">{attempt.error}</p>}
       {attempt.responseBody && (
-        <pre class="source wrapped" tabIndex={0} role="region" aria-label="What the receiver answered">
+        <pre class="source wrapped" tabIndex={0} role="region" aria-label={`What the receiver answered at attempt ${number}`}>
           {attempt.responseBody}
         </pre>
       )}
@@ -68,7 +68,7 @@ export function DeliveryItem({
           ) : (
             <ol class="attempts" aria-label="Attempts">
               {delivery.attempts.map((it, index) => (
-                <AttemptItem key={index} attempt={it} />
+                <AttemptItem key={index} attempt={it} number={index + 1} />
               ))}
             </ol>
           )}

@@ -56,7 +56,7 @@ function WebhookCard({ webhook, onAsk, onChanged }: { webhook: Webhook; onAsk: (
           size="small"
           icon="send"
           isBusy={testing.isBusy}
-          label={`Test ${url} now`}
+          label={`Test now: ${url}`}
           onClick={() => void testing.run(async () => onAsk({ what: 'tested', delivery: await api.testWebhook(webhook.webhookId) }))}
         >
           Test now
@@ -64,7 +64,7 @@ function WebhookCard({ webhook, onAsk, onChanged }: { webhook: Webhook; onAsk: (
         <a class="button small" href={paths.webhook(webhook.webhookId)} aria-label={`Delivery log of ${url}`}>
           Delivery log
         </a>
-        <Button size="small" label={`Rotate the secret of ${url}`} onClick={() => onAsk({ what: 'rotate', webhook })}>
+        <Button size="small" label={`Rotate secret of ${url}`} onClick={() => onAsk({ what: 'rotate', webhook })}>
           Rotate secret
         </Button>
         <Button size="small" label={`Edit ${url}`} onClick={() => onAsk({ what: 'edit', webhook })}>
