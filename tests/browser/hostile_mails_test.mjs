@@ -35,7 +35,9 @@ function isExpected(url) {
   const { origin, pathname, search, hash } = new URL(url);
   if (origin !== suite.origin || hash !== '') return false;
   if (/^\/dashboard(\/assets\/[\w.-]+|\/inboxes\/[0-9a-f-]+(\/[0-9a-f-]+)?)?$/.test(pathname)) return search === '';
-  return /^\/dashboard\/api\/(session|settings|account|events|rules|rules\/test|domains|inboxes\/[0-9a-f-]+(\/emails)?|emails\/[0-9a-f-]+(\/raw|\/attachments\/[0-9a-f-]+)?)$/.test(pathname);
+  return /^\/dashboard\/api\/(session|settings|account|events|rules|rules\/test|domains|inboxes\/[0-9a-f-]+(\/emails)?|emails\/[0-9a-f-]+(\/raw|\/attachments\/[0-9a-f-]+)?)$/.test(
+    pathname,
+  );
 }
 
 async function openMail(emailId) {
@@ -53,7 +55,11 @@ async function observed(act) {
   const witness = new Witness(page);
   await act();
   await settle(page, CHEAP);
-  const left = await page.evaluate(() => ({ cookie: document.cookie, isFramed: window.top !== window, scripts: document.querySelectorAll('script:not([src])').length }));
+  const left = await page.evaluate(() => ({
+    cookie: document.cookie,
+    isFramed: window.top !== window,
+    scripts: document.querySelectorAll('script:not([src])').length,
+  }));
   const found = [...witness.found(isExpected), ...outside.take().map((asked) => `outside: ${asked}`)];
   witness.stop();
   assert.deepEqual(left, { cookie: '', isFramed: false, scripts: 0 });
@@ -72,7 +78,7 @@ describe('opened in the dashboard', () => {
           await tab.click();
           await page.getByRole('tabpanel').waitFor();
           if ((await page.locator('iframe').count()) > 0) await frameIsShown();
-          await settle(page, CHEAP);
+          await settle(page, CHEAP, 1);
         }
       });
       assert.deepEqual(found, []);
@@ -102,7 +108,11 @@ describe('remote pictures', () => {
     await eventually(() => outside.asked.some((asked) => asked === 'CONNECT tracker.example:443'), 'a picture was asked for');
     await page.getByText(/remote pictures? not shown/).waitFor({ state: 'detached' });
     await settle(page, CHEAP);
-    assert.deepEqual(outside.take().filter((asked) => !asked.startsWith('CONNECT ') || !asked.endsWith(':443')), [], 'over plain http');
+    assert.deepEqual(
+      outside.take().filter((asked) => !asked.startsWith('CONNECT ') || !asked.endsWith(':443')),
+      [],
+      'over plain http',
+    );
   });
 
   test('of the next mail are off again', async () => {
@@ -165,7 +175,10 @@ describe('attachments', () => {
       await page.getByRole('tab', { name: /Attachments/ }).click();
       const before_ = page.url();
       const email = await ask(page, 'GET', `/emails/${emailId}`);
-      const buttons = await page.getByRole('tabpanel').getByRole('button', { name: /^Download/ }).all();
+      const buttons = await page
+        .getByRole('tabpanel')
+        .getByRole('button', { name: /^Download/ })
+        .all();
       assert.equal(buttons.length, email.attachments.length);
       for (const button of buttons) {
         const saving = page.waitForEvent('download');
@@ -181,7 +194,9 @@ describe('attachments', () => {
       const email = await ask(page, 'GET', `/emails/${await sendRaw(inbox.emailAddress, bytes)}`);
       assert.ok(email.attachments.length > 0);
       for (const { attachmentId } of email.attachments) {
-        const answer = await page.context().request.get(`${suite.dashboard}/api/emails/${email.emailId}/attachments/${attachmentId}`, { headers: { Accept: 'text/html,*/*' } });
+        const answer = await page
+          .context()
+          .request.get(`${suite.dashboard}/api/emails/${email.emailId}/attachments/${attachmentId}`, { headers: { Accept: 'text/html,*/*' } });
         assert.equal(answer.status(), 200);
         const headers = answer.headers();
         assert.match(headers['content-disposition'] ?? '', /^attachment/);

@@ -33,19 +33,33 @@ after(async () => {
   await outside?.stop();
 });
 
+const pages = new Map();
+
+/** The page of a path, opened once, unless a mail led it away. */
+async function pageAt(path) {
+  const url = `${served.origin}${path}`;
+  if (pages.get(path)?.url() !== url) {
+    const page = await context.newPage();
+    await page.goto(url);
+    await page.waitForFunction(() => window.mailHtml !== undefined);
+    pages.set(path, page);
+  }
+  return pages.get(path);
+}
+
 /** Shows one document in a frame of a page and answers what happened. */
 async function shown({ path, html, sandbox, clean, act = async () => {} }) {
-  const page = await context.newPage();
-  await page.goto(`${served.origin}${path}`);
-  await page.waitForFunction(() => window.mailHtml !== undefined);
+  const page = await pageAt(path);
   outside.take();
   const witness = new Witness(page);
   let made = html;
   if (clean) made = await page.evaluate((given) => window.mailHtml.safeMailDocument(given, { showRemotePictures: false, inlineParts: [] }), html);
+  await settle(page, '/still-here');
   if (clean === 'without policy') made = made.replace(/<meta http-equiv="Content-Security-Policy"[^>]*>/, '');
   witness.refusals.length = 0; // while it is read the page's policy speaks up against the mail in a document that is never shown
   await page.evaluate(
     async ({ made, sandbox }) => {
+      document.querySelector('iframe')?.remove();
       const frame = document.createElement('iframe');
       if (sandbox !== undefined) frame.setAttribute('sandbox', sandbox);
       frame.width = 900;
@@ -62,7 +76,6 @@ async function shown({ path, html, sandbox, clean, act = async () => {} }) {
   const isOwn = (url) => url === `${served.origin}/still-here`;
   const found = [...witness.found(isOwn), ...outside.take().map((asked) => `outside: ${asked}`)];
   witness.stop();
-  await page.close();
   return { found, refusals: witness.refusals };
 }
 
@@ -70,7 +83,10 @@ async function shown({ path, html, sandbox, clean, act = async () => {} }) {
 async function touchEverything(page) {
   await page.evaluate(() => {
     const inside = document.querySelector('iframe').contentDocument;
-    const kinds = 'mouseover mouseenter pointerenter focus focusin blur click load error toggle animationstart transitionrun scroll wheel keydown submit begin message'.split(' ');
+    const kinds =
+      'mouseover mouseenter pointerenter focus focusin blur click load error toggle animationstart transitionrun scroll wheel keydown submit begin message'.split(
+        ' ',
+      );
     for (const element of inside.querySelectorAll('*')) {
       for (const kind of kinds) {
         const event = new Event(kind, { bubbles: false, cancelable: true });
@@ -84,13 +100,15 @@ async function touchEverything(page) {
 describe('the mails are hostile indeed', () => {
   // Against readers who click, old browsers, or what stands around the HTML: a browser of today does nothing with it even unprotected.
   const INERT = new Set(
-    ['attached-documents', 'attachment-names', 'charset-iso-2022-jp', 'charset-utf-7', 'css-overlay', 'double-encoding', 'javascript-links'].concat('meta-policies'),
+    ['attached-documents', 'attachment-names', 'charset-iso-2022-jp', 'charset-utf-7', 'css-overlay', 'double-encoding', 'javascript-links'].concat(
+      'meta-policies',
+    ),
   );
 
   for (const { name, bytes } of MAILS) {
     test(`${name} does something in a page without protection`, async () => {
       served.pages.set(`/raw/${name}`, htmlOf(bytes));
-      const own = await browser.newContext(); // the mail leaves cookies
+      const own = await browser.newContext(); // what the mail leaves behind ends with it
       const page = await own.newPage();
       const witness = new Witness(page);
       outside.take();
@@ -99,8 +117,10 @@ describe('the mails are hostile indeed', () => {
       const isOwn = (url) => url.endsWith(`/raw/${name}`) || url.endsWith('/favicon.ico');
       const happened = () => [...witness.found(isOwn), ...outside.asked];
       const deadline = Date.now() + 3000;
-      while (happened().length === 0 && !INERT.has(name) && Date.now() < deadline) await page.waitForLoadState('networkidle', { timeout: 1000 }).catch(() => {});
+      while (happened().length === 0 && !INERT.has(name) && Date.now() < deadline)
+        await page.waitForLoadState('networkidle', { timeout: 1000 }).catch(() => {});
       const found = happened();
+      witness.stop();
       await own.close();
       assert.equal(found.length > 0, !INERT.has(name), found.length > 0 ? `not inert: ${found[0]}` : 'nothing happened: the mail proves nothing');
     });
@@ -121,7 +141,10 @@ describe('frame and policies alone, around the mail as it came', () => {
   for (const { name, bytes } of MAILS) {
     test(`${name} runs no script`, async () => {
       const { found } = await shown({ path: '/', html: policy + htmlOf(bytes), sandbox: SANDBOX });
-      assert.deepEqual(found.filter((what) => what.startsWith('script ran') || what.startsWith('popup')), []);
+      assert.deepEqual(
+        found.filter((what) => what.startsWith('script ran') || what.startsWith('popup')),
+        [],
+      );
     });
   }
 });
@@ -180,7 +203,7 @@ describe('what a reader still sees', () => {
 
   test('remote pictures are counted and left out', async () => {
     const { html, hiddenPictures } = await read(
-      '<img src="http://a.example/1.png" alt="one"><img src="https://a.example/2.png"><td background="//a.example/3.png"></td>' +
+      '<img src="http://a.example/1.png" alt="one"><img src="https://a.example/2.png"><table background="//a.example/3.png"></table>' +
         '<p style="color:red;background:url(https://a.example/4.png)">p</p><img src="/5.png"><img src="data:image/gif;base64,R0lGODlhAQABAAAAACw=">',
     );
     assert.equal(hiddenPictures, 4);
@@ -218,7 +241,9 @@ describe('what a reader still sees', () => {
   });
 
   test('the parts a mail shows are named', async () => {
-    const names = await page.evaluate(() => window.mailHtml.referencedContentIds('<img src="cid:a@b"><p style="background:url(\'cid:c%20d\')"><img src=CID:a@b>'));
+    const names = await page.evaluate(() =>
+      window.mailHtml.referencedContentIds('<img src="cid:a@b"><p style="background:url(\'cid:c%20d\')"><img src=CID:a@b>'),
+    );
     assert.deepEqual(names, ['a@b', 'c d']);
   });
 

@@ -160,7 +160,10 @@ describe('the way of a new customer', () => {
     await goTo('Account');
     await page.getByRole('button', { name: 'Sign out', exact: true }).click();
     await page.getByRole('heading', { name: 'Sign in' }).waitFor();
-    assert.deepEqual((await page.context().cookies()).filter(({ name, value }) => name.includes('session') && value !== ''), []);
+    assert.deepEqual(
+      (await page.context().cookies()).filter(({ name, value }) => name.includes('session') && value !== ''),
+      [],
+    );
   });
 });
 

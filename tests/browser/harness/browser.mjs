@@ -10,6 +10,7 @@ const ARGUMENTS = [
   '--disable-background-networking',
   '--disable-component-update',
   '--disable-sync',
+  '--disable-extensions',
   '--disable-features=OptimizationHints,MediaRouter,Translate,AutofillServerCommunication,CertificateTransparencyComponentUpdater',
 ];
 
@@ -32,20 +33,26 @@ export class Witness {
   navigations = [];
   refusals = [];
   #page;
+  #listeners = [];
   #opened = (page) => this.popups.push(page);
 
   constructor(page) {
     this.#page = page;
-    page.on('request', (request) => (request.frame() === page.mainFrame() ? this.requests : this.innerRequests).push(request.url()));
-    page.on('dialog', (dialog) => {
+    this.#on('request', (request) => (request.frame() === page.mainFrame() ? this.requests : this.innerRequests).push(request.url()));
+    this.#on('dialog', (dialog) => {
       this.scripts.push(`dialog: ${dialog.message()}`);
       dialog.dismiss().catch(() => {});
     });
-    page.on('console', (message) => this.#hear(message.text()));
-    page.on('pageerror', (error) => this.scripts.push(`error: ${error}`));
-    page.on('framenavigated', (frame) => this.navigations.push(frame.url()));
-    page.on('download', (download) => this.navigations.push(`download: ${download.url()}`));
+    this.#on('console', (message) => this.#hear(message.text()));
+    this.#on('pageerror', (error) => this.scripts.push(`error: ${error}`));
+    this.#on('framenavigated', (frame) => this.navigations.push(frame.url()));
+    this.#on('download', (download) => this.navigations.push(`download: ${download.url()}`));
     page.context().on('page', this.#opened);
+  }
+
+  #on(name, listener) {
+    this.#listeners.push([name, listener]);
+    this.#page.on(name, listener);
   }
 
   #hear(text) {
@@ -67,6 +74,7 @@ export class Witness {
   }
 
   stop() {
+    for (const [name, listener] of this.#listeners) this.#page.off(name, listener);
     this.#page.context().off('page', this.#opened);
   }
 }
@@ -75,11 +83,14 @@ export class Witness {
  * Lets everything that was under way arrive: what a document starts when it is shown comes before the answers to several round trips that begin after it.
  * `address` is something of the page's own origin that is cheap to ask.
  */
-export async function settle(page, address) {
-  await page.evaluate(async (asked) => {
-    for (let round = 0; round < 4; ++round) {
-      await (await fetch(asked, { cache: 'no-store' })).text();
-      await new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)));
-    }
-  }, address);
+export async function settle(page, address, rounds = 3) {
+  await page.evaluate(
+    async ([asked, most]) => {
+      for (let round = 0; round < most; ++round) {
+        await (await fetch(asked, { cache: 'no-store' })).text();
+        await new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)));
+      }
+    },
+    [address, rounds],
+  );
 }

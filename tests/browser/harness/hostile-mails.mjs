@@ -6,7 +6,9 @@ const FOLDER = new URL('../hostile-mails/', import.meta.url);
 
 /** Name and bytes of each. */
 export function hostileMails() {
-  const names = readdirSync(FOLDER).filter((name) => name.endsWith('.eml')).sort();
+  const names = readdirSync(FOLDER)
+    .filter((name) => name.endsWith('.eml'))
+    .sort();
   return names.map((file) => ({ name: file.replace(/\.eml$/, ''), bytes: readFileSync(new URL(file, FOLDER)) }));
 }
 

