@@ -111,13 +111,13 @@ def _run_integration(run: Run) -> Tally:
 
 
 def _run_e2e(run: Run) -> Tally:
-    python, modules = python_packages.python(), node_packages.modules()
+    python = python_packages.python()
+    node = node_packages.ensure(places.ROOT / "tests" / "e2e" / "node")
     with own_suite("e2e", run.preset) as suite:
         wishes = Wishes(preset=run.preset, replicas=",".join(f"{service}=2" for service in services.SERVICES))
         suite.start_infrastructure(wishes, outlives_caller=False)
         suite.start_services(wishes)
-        environment = places.clean_environment() | suite_env.variables(suite) | {places.SUITE_VARIABLE: str(suite.folder)}
-        environment |= {"NODE_PATH": str(modules)}
+        environment = node | suite_env.variables(suite) | {places.SUITE_VARIABLE: str(suite.folder)}
         report = suite.folder.with_suffix(".xml")
         report.unlink(missing_ok=True)
         command = [str(python), "-B", "-m", "pytest", str(places.ROOT / "tests" / "e2e"), "-p", "no:cacheprovider", f"--junitxml={report}"]
@@ -131,7 +131,7 @@ def _run_e2e(run: Run) -> Tally:
 def _run_browser(run: Run) -> Tally:
     folder = places.ROOT / "tests" / "browser"
     dashboard.build()  # the mail-html tests build with its packages
-    environment = dashboard.ensure_packages(folder)
+    environment = node_packages.ensure(folder)
     with own_suite("browser", run.preset) as suite:
         wishes = Wishes(preset=run.preset, replicas="gateway=2")
         suite.start_infrastructure(wishes, outlives_caller=False)

@@ -2,28 +2,29 @@ import tempfile
 import unittest
 from pathlib import Path
 
-from dev import dashboard
+from dev import node_packages
 
 
 class Digest(unittest.TestCase):
     def setUp(self) -> None:
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
-        self.one, self.other = Path(folder.name) / "one.ts", Path(folder.name) / "other.ts"
+        self.root = Path(folder.name)
+        self.one, self.other = self.root / "one.ts", self.root / "other.ts"
         self.one.write_text("let a", encoding="ascii")
         self.other.write_text("let b", encoding="ascii")
 
     def test_the_order_of_files_does_not_matter(self) -> None:
-        self.assertEqual(dashboard.digest([self.one, self.other]), dashboard.digest([self.other, self.one]))
+        self.assertEqual(node_packages.digest(self.root, [self.one, self.other]), node_packages.digest(self.root, [self.other, self.one]))
 
     def test_a_changed_file_is_noticed(self) -> None:
-        before = dashboard.digest([self.one, self.other])
+        before = node_packages.digest(self.root, [self.one, self.other])
         self.other.write_text("let c", encoding="ascii")
-        self.assertNotEqual(dashboard.digest([self.one, self.other]), before)
+        self.assertNotEqual(node_packages.digest(self.root, [self.one, self.other]), before)
 
     def test_a_renamed_file_is_noticed(self) -> None:
-        before = dashboard.digest([self.one, self.other])
-        self.assertNotEqual(dashboard.digest([self.one, self.other.rename(self.other.with_name("third.ts"))]), before)
+        before = node_packages.digest(self.root, [self.one, self.other])
+        self.assertNotEqual(node_packages.digest(self.root, [self.one, self.other.rename(self.other.with_name("third.ts"))]), before)
 
 
 class NodeVersions(unittest.TestCase):
@@ -39,7 +40,7 @@ class NodeVersions(unittest.TestCase):
             ("", False),
         ]:
             with self.subTest(version):
-                self.assertEqual(dashboard.runs_vite(version), is_enough)
+                self.assertEqual(node_packages.runs_vite(version), is_enough)
 
 
 if __name__ == "__main__":
