@@ -112,14 +112,14 @@ std::vector<route> operations(accounts::account_store& accounts, inbox_client& i
     };
     std::vector<route> all;
     all.emplace_back("GET", "/v1/inboxes", body_kind::none, on(inboxes, list_inboxes));
-    all.emplace_back("POST", "/v1/inboxes", body_kind::json, on(inboxes, create_inbox));
+    all.emplace_back("POST", "/v1/inboxes", body_kind::json, on(inboxes, create_inbox), on(inboxes, check_new_inbox));
     all.emplace_back("GET", "/v1/inboxes/{inboxId}", body_kind::none, on(inboxes, get_inbox));
     all.emplace_back("DELETE", "/v1/inboxes/{inboxId}", body_kind::none, on(inboxes, delete_inbox));
     all.emplace_back("GET", "/v1/inboxes/{inboxId}/emails", body_kind::none, on(inboxes, list_inbox_emails));
     all.emplace_back("GET", "/v1/inboxes/{inboxId}/emails/wait", body_kind::none, wait);
     all.emplace_back("GET", "/v1/emails/{emailId}", body_kind::none, on(inboxes, get_email));
     all.emplace_back("GET", "/v1/webhooks", body_kind::none, on(webhooks, list_webhooks));
-    all.emplace_back("POST", "/v1/webhooks", body_kind::json, on(webhooks, create_webhook));
+    all.emplace_back("POST", "/v1/webhooks", body_kind::json, on(webhooks, create_webhook), on(webhooks, check_new_webhook));
     all.emplace_back("GET", "/v1/webhooks/{webhookId}", body_kind::none, on(webhooks, get_webhook));
     all.emplace_back("DELETE", "/v1/webhooks/{webhookId}", body_kind::none, on(webhooks, delete_webhook));
     all.emplace_back("GET", "/v1/domains", body_kind::none, on(inboxes, list_domains));
@@ -136,8 +136,8 @@ pipeline_sources sources_of(key_cache& keys, key_uses& uses, quota_client& quota
     sources.take_quota = [&quota](const plans::account_state& account) { return quota.take(account); };
     sources.last_known_quota = [&quota](const plans::account_state& account) { return quota.last_known(account); };
     sources.note_use = [&uses](const accounts::key_owner& owner, time_point now) { uses.note(owner, now); };
-    sources.answer_once = [&repeatable](http::request& received, caller& who, const api_handler& handle) {
-        return repeatable.answer(received, who, handle);
+    sources.answer_once = [&repeatable](http::request& received, caller& who, const route& operation) {
+        return repeatable.answer(received, who, operation);
     };
     return sources;
 }
