@@ -104,6 +104,7 @@ awaitable<result<ratelimit::v1::TakeQuotaResponse>> quota_rpc::take(ratelimit::v
     if (!asks)
         co_return asks.error();
     std::vector<debt> debts;
+    debts.reserve(asks->size());
     for (int i = 0; i < request.items_size(); ++i) {
         const auto told = read_debt(request.items(i), (*asks)[static_cast<std::size_t>(i)].account);
         if (!told)
@@ -112,6 +113,7 @@ awaitable<result<ratelimit::v1::TakeQuotaResponse>> quota_rpc::take(ratelimit::v
     }
     // Requests do not wait for debts: an answer that comes before a debt is stored says so, and it is told again.
     std::vector<bool> are_stored;
+    are_stored.reserve(debts.size());
     for (const auto& told : debts)
         are_stored.push_back(!told.id.is_nil() && debts_.take(told));
     const auto decisions = co_await leases_.take(std::move(*asks));
