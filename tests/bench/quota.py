@@ -19,6 +19,8 @@ import threading
 import time
 import uuid
 
+from measuring import plans
+
 LIMIT = 1_000_000_000
 METHOD = "/tempinbox.ratelimit.v1.RateLimitService/TakeQuota"
 
@@ -190,7 +192,7 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=5, help="for each figure (default 5)")
     parser.add_argument("--accounts", type=int, default=10_000, help="in the case of many (default 10000)")
     wishes = parser.parse_args()
-    dev("ctl", "plan", "set", "premium", "--requests-per-day", str(LIMIT), "--burst-per-second", "0")
+    plans.set_numbers("premium", requests_per_day=LIMIT, burst_per_second=0)
     measure_gateway(wishes.seconds)
     measure_decisions(wishes.seconds, wishes.accounts)
     return 0

@@ -32,7 +32,7 @@ void add_inboxes(std::vector<route>& all, const std::string& root, inbox_client&
 {
     const auto wait = [&waiting](http::request& received, const caller& who) { return wait_for_email(received, who, waiting); };
     all.emplace_back("GET", root + "/inboxes", body_kind::none, on(inboxes, list_inboxes));
-    all.emplace_back("POST", root + "/inboxes", body_kind::json, on(inboxes, create_inbox));
+    all.emplace_back("POST", root + "/inboxes", body_kind::json, on(inboxes, create_inbox), on(inboxes, check_new_inbox));
     all.emplace_back("DELETE", root + "/inboxes", body_kind::none, on(inboxes, delete_tagged_inboxes));
     all.emplace_back("GET", root + "/inboxes/{inboxId}", body_kind::none, on(inboxes, get_inbox));
     all.emplace_back("PATCH", root + "/inboxes/{inboxId}", body_kind::merge_patch, on(inboxes, update_inbox));
@@ -57,7 +57,7 @@ void add_emails(std::vector<route>& all, const std::string& root, inbox_client& 
 void add_webhooks(std::vector<route>& all, const std::string& root, webhook_client& webhooks)
 {
     all.emplace_back("GET", root + "/webhooks", body_kind::none, on(webhooks, list_webhooks));
-    all.emplace_back("POST", root + "/webhooks", body_kind::json, on(webhooks, create_webhook));
+    all.emplace_back("POST", root + "/webhooks", body_kind::json, on(webhooks, create_webhook), on(webhooks, check_new_webhook));
     all.emplace_back("GET", root + "/webhooks/{webhookId}", body_kind::none, on(webhooks, get_webhook));
     all.emplace_back("DELETE", root + "/webhooks/{webhookId}", body_kind::none, on(webhooks, delete_webhook));
 }

@@ -47,6 +47,8 @@ awaitable<result<v1::CreateWebhookResponse>> webhook_calls::create(v1::CreateWeb
     const auto checked = co_await check_addresses(wish->target);
     if (!checked)
         co_return checked.error();
+    if (request.check_only())
+        co_return v1::CreateWebhookResponse();
 
     const auto context = wish->wanted.id.text();
     wish->wanted.sealed_secret = keys_.seal(make_signing_secret(), context);

@@ -1,4 +1,5 @@
 #include "common/testing/await.hpp"
+#include "common/testing/scratch_database.hpp"
 #include "mail-ingest/intake/unconfirmed_mail.hpp"
 
 #include <catch2/catch.hpp>
@@ -7,14 +8,6 @@ using namespace tempinbox;
 
 namespace {
 
-postgres::settings nowhere()
-{
-    postgres::settings chosen;
-    chosen.dsn = "host=127.0.0.1 port=1 dbname=nothing";
-    chosen.connections = 1;
-    return chosen;
-}
-
 std::vector<mailbox::email_key> emails(std::size_t count)
 {
     return std::vector<mailbox::email_key>(count, mailbox::email_key{account_id::make(), email_id::make()});
@@ -22,10 +15,11 @@ std::vector<mailbox::email_key> emails(std::size_t count)
 
 } // namespace
 
-TEST_CASE("unconfirmed mail beyond what is remembered while the database is away is counted", "[mail-ingest]")
+TEST_CASE("unconfirmed mail beyond what is remembered while the database is away is counted", "[mail-ingest][postgres]")
 {
-    postgres::pool db(testing::test_host(), nowhere());
-    mailbox::unconfirmed_store store(db);
+    testing::scratch_database scratch({"mailbox"});
+    mailbox::unconfirmed_store store(scratch.db());
+    // Not started: nothing is written down, as without a database.
     mail_ingest::unconfirmed_mail unconfirmed(testing::test_host(), store, "test");
     auto& forgotten = testing::test_host().metrics().counter("tempinbox_mail_ingest_unconfirmed_forgotten_total",
                                                              "Stored emails whose sender may send again, no longer remembered.");
