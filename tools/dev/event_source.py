@@ -54,7 +54,6 @@ def main() -> None:
             "bootstrap.servers": wishes["brokers"],
             "linger.ms": linger,
             "queue.buffering.max.messages": 1_000_000,
-            "enable.idempotence": True,
             "log_level": 2,  # a broker that is away is no news here
             "message.timeout.ms": 1000 * PATIENCE_SECONDS,
         }

@@ -161,7 +161,8 @@ void sink::answer(std::string_view head, connection& peer)
         receipt got;
         const auto id = header(head, "\r\nwebhook-id: ");
         std::copy_n(id.begin(), std::min(id.size(), got.id.size()), got.id.begin());
-        got.at = std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::system_clock::now().time_since_epoch()).count();
+        got.at =
+            std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::system_clock::now().time_since_epoch()).count();
         got.kind = head[6];
         receipts_.push_back(got);
         if (got.kind != 'h')

@@ -9,8 +9,8 @@
 
 namespace tempinbox::bench {
 
-// One webhook as it came: the event's id, when its last byte was read (nanoseconds of the Unix clock), and the first letter of the
-// path, which says what was answered.
+// One webhook as it came: the event's id, when its last byte was read (nanoseconds of the Unix clock), and the first letter of
+// the path, which says what was answered.
 struct receipt
 {
     std::array<char, 36> id{};
@@ -18,9 +18,9 @@ struct receipt
     char kind = 0;
 };
 
-// A receiver of webhooks on loopback that does as little as possible: one thread, epoll, kept connections. POST /ok... is answered
-// 204, /fail... 500, /hang... never. GET /count tells how many came, GET /receipts lists them, GET /reset forgets them. Ends the
-// process when the kernel refuses it something.
+// A receiver of webhooks on loopback that does as little as possible: one thread, epoll, kept connections. POST /ok... is
+// answered 204, /fail... 500, /hang... never. GET /count tells how many came, GET /receipts lists them, GET /reset forgets them.
+// Ends the process when the kernel refuses it something.
 class sink
 {
 public:
