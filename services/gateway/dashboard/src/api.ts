@@ -282,7 +282,8 @@ export const api = {
   settings: (signal?: AbortSignal) => ask<{ signUp: 'open' | 'closed'; mailRelay: boolean }>('GET', '/settings', { signal }),
   signUp: (email: string, password: string) =>
     ask<Session | { email: string; codeSent: true }>('POST', '/accounts', { body: { email, password } }),
-  confirmSignUp: (email: string, code: string) => ask<Session>('POST', '/accounts/confirm', { body: { email, code } }),
+  confirmSignUp: (email: string, code: string, password: string) =>
+    ask<Session>('POST', '/accounts/confirm', { body: { email, code, password } }),
   signOut: () => ask<unknown>('DELETE', '/session').then(() => remember(null)),
 
   account: (signal?: AbortSignal) => ask<Account>('GET', '/account', { signal }),

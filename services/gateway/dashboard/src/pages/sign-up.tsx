@@ -16,17 +16,17 @@ const foot = (
   </p>
 );
 
-function Confirm({ email }: { email: string }) {
+function Confirm({ email, password }: { email: string; password: string }) {
   const { enter } = useStanding();
   const [code, setCode] = useState('');
   const confirm = useAction();
   return (
-    <DoorCard title="Check your mail" lead={`We sent a code to ${email}. Type it here to finish.`} foot={foot}>
+    <DoorCard title="Check your mail" lead={`If ${email} can have an account here, a code of 8 digits is on its way. It is good for 15 minutes.`} foot={foot}>
       <form
         class="stack"
         onSubmit={(event) => {
           event.preventDefault();
-          void confirm.run(async () => enter(await api.confirmSignUp(email, code.trim())));
+          void confirm.run(async () => enter(await api.confirmSignUp(email, code.replace(/\s/g, ''), password)));
         }}
       >
         <TextField label="Code" autoComplete="one-time-code" required isMono value={code} onInput={setCode} />
@@ -46,7 +46,7 @@ export function SignUp() {
   const [password, setPassword] = useState('');
   const [isCodeSent, setCodeSent] = useState(false);
   const signUp = useAction();
-  if (isCodeSent) return <Confirm email={email} />;
+  if (isCodeSent) return <Confirm email={email} password={password} />;
   if (settings.value?.signUp === 'closed') {
     return (
       <DoorCard title="Sign-up is closed" foot={foot}>
