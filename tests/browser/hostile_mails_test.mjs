@@ -97,6 +97,18 @@ test('arriving while the list is open they do nothing', async () => {
   assert.deepEqual(found, []);
 });
 
+test('the frame of a mail has neither scripts nor forms nor our origin', async () => {
+  const { bytes } = MAILS.find(({ name }) => name === 'tracking-pictures');
+  await openMail(await sendRaw(inbox.emailAddress, bytes));
+  await frameIsShown();
+  const frame = page.locator('iframe');
+  assert.equal(await frame.count(), 1);
+  assert.equal(await frame.getAttribute('sandbox'), 'allow-popups allow-popups-to-escape-sandbox');
+  assert.equal(await frame.getAttribute('src'), null);
+  assert.match(await frame.getAttribute('srcdoc'), /<head><meta charset="utf-8">\s*<meta http-equiv="Content-Security-Policy" content="default-src 'none';/);
+  assert.equal(await page.frameLocator('iframe').locator('html').evaluate(() => window.origin), 'null');
+});
+
 describe('remote pictures', () => {
   test('are counted, and loaded over https once asked for', async () => {
     const { bytes } = MAILS.find(({ name }) => name === 'tracking-pictures');
