@@ -35,7 +35,7 @@ function isExpected(url) {
   const { origin, pathname, search, hash } = new URL(url);
   if (origin !== suite.origin || hash !== '') return false;
   if (/^\/dashboard(\/assets\/[\w.-]+|\/inboxes\/[0-9a-f-]+(\/[0-9a-f-]+)?)?$/.test(pathname)) return search === '';
-  return /^\/dashboard\/api\/(session|settings|account|events|rules|rules\/test|domains|inboxes\/[0-9a-f-]+(\/emails)?|emails\/[0-9a-f-]+(\/raw|\/attachments\/[0-9a-f-]+)?)$/.test(
+  return /^\/dashboard\/api\/(session|settings|account(\/usage)?|events|rules|rules\/test|domains|inboxes|inboxes\/[0-9a-f-]+(\/emails)?|emails|emails\/[0-9a-f-]+(\/raw|\/attachments\/[0-9a-f-]+)?)$/.test(
     pathname,
   );
 }
@@ -95,6 +95,18 @@ test('arriving while the list is open they do nothing', async () => {
     for (const id of ids) await page.locator(`a[href$="${id}"]`).waitFor();
   });
   assert.deepEqual(found, []);
+});
+
+test('the frame of a mail has neither scripts nor forms nor our origin', async () => {
+  const { bytes } = MAILS.find(({ name }) => name === 'tracking-pictures');
+  await openMail(await sendRaw(inbox.emailAddress, bytes));
+  await frameIsShown();
+  const frame = page.locator('iframe');
+  assert.equal(await frame.count(), 1);
+  assert.equal(await frame.getAttribute('sandbox'), 'allow-popups allow-popups-to-escape-sandbox');
+  assert.equal(await frame.getAttribute('src'), null);
+  assert.match(await frame.getAttribute('srcdoc'), /<head><meta charset="utf-8">\s*<meta http-equiv="Content-Security-Policy" content="default-src 'none';/);
+  assert.equal(await page.frameLocator('iframe').locator('html').evaluate(() => window.origin), 'null');
 });
 
 describe('remote pictures', () => {

@@ -177,7 +177,7 @@ def _parser() -> argparse.ArgumentParser:
         metavar="ARGUMENT",
         action="append",
         default=[],
-        help="passed on to the test program of a single tier, such as a Catch2 name or tag, `-k=word` for pytest or `--test-name-pattern=word` for node; may be repeated",
+        help="passed on to the test program of a single tier, such as a Catch2 name or tag, `-k=word` for pytest, a file's name or `--test-name-pattern=word` for browser; may be repeated",
     )
 
     check = verb("check", "check format, clang-tidy, the project's own style rules, the tools behind ./dev, the schemas, the OpenAPI file and the dashboard", _check)

@@ -142,8 +142,10 @@ def _run_browser(run: Run) -> Tally:
         report = suite.folder.with_suffix(".xml")
         report.unlink(missing_ok=True)
         reporters = ["--test-reporter=spec", "--test-reporter-destination=stdout", "--test-reporter=junit", f"--test-reporter-destination={report}"]
-        files = [str(path) for path in sorted(folder.glob("*_test.mjs"))]
-        _, code = _run_program("browser", ["node", "--test", "--test-concurrency=1", *reporters, *run.arguments, *files], environment)
+        options = [argument for argument in run.arguments if argument.startswith("-")]
+        words = [argument for argument in run.arguments if not argument.startswith("-")] or [""]
+        files = [str(path) for path in sorted(folder.glob("*_test.mjs")) if any(word in path.name for word in words)]
+        _, code = _run_program("browser", ["node", "--test", "--test-concurrency=1", *reporters, *options, *files], environment)
         item("screenshots", str(shots))
         return of_node(report, code)
 

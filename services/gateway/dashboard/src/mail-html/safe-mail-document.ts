@@ -42,10 +42,11 @@ const ATTRIBUTES = (
 // Where a click may lead. Everything relative is gone by then: it would lead into the dashboard.
 const LINK_PROTOCOLS = new Set(['http:', 'https:', 'mailto:', 'tel:']);
 
-// The dashboard shows mail on white in its dark colors too: senders write for white paper.
+// Senders write for white paper: the frame is white in the dashboard's dark colors too. It is the frame's own background, so that a mail's `bgcolor` counts.
+// Tables as wide as a screen of old give way where there is less room.
 const OWN_STYLE =
-  'html { background: #fff; color: #1c1c1e; color-scheme: light; } ' +
-  'body { margin: 16px; font: 15px/1.5 system-ui, sans-serif; overflow-wrap: anywhere; } img { max-width: 100%; height: auto; }';
+  'html { color: #1c1c1e; color-scheme: light; } body { margin: 16px; font: 15px/1.5 system-ui, sans-serif; overflow-wrap: anywhere; } ' +
+  'img { max-width: 100%; height: auto; } table { max-width: 100%; }';
 
 function policy(showRemotePictures: boolean): string {
   const pictures = showRemotePictures ? 'data: https:' : 'data:';
