@@ -106,7 +106,13 @@ test('the frame of a mail has neither scripts nor forms nor our origin', async (
   assert.equal(await frame.getAttribute('sandbox'), 'allow-popups allow-popups-to-escape-sandbox');
   assert.equal(await frame.getAttribute('src'), null);
   assert.match(await frame.getAttribute('srcdoc'), /<head><meta charset="utf-8">\s*<meta http-equiv="Content-Security-Policy" content="default-src 'none';/);
-  assert.equal(await page.frameLocator('iframe').locator('html').evaluate(() => window.origin), 'null');
+  assert.equal(
+    await page
+      .frameLocator('iframe')
+      .locator('html')
+      .evaluate(() => window.origin),
+    'null',
+  );
 });
 
 describe('remote pictures', () => {

@@ -64,6 +64,9 @@ class Node(unittest.TestCase):
     def test_a_failure_outside_the_cases_counts(self) -> None:
         self.assertEqual(self.count('<testcase name="0"/>', 1), Tally(1, 1))
 
+    def test_colors_in_a_message_are_read_over(self) -> None:
+        self.assertEqual(self.count('<testcase name="0"><failure>\x1b[2m waiting\x1b[22m</failure></testcase>', 1), Tally(0, 1))
+
     def test_a_run_without_report_is_a_failure(self) -> None:
         self.assertEqual(of_node(Path("/nonexistent"), 7), Tally(0, 1))
 
