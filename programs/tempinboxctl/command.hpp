@@ -84,6 +84,7 @@ std::vector<command> key_commands();
 std::vector<command> domain_commands();
 std::vector<command> webhook_commands();
 std::vector<command> rule_commands();
+std::vector<command> secret_commands();
 std::vector<command> topic_commands();
 std::vector<command> all_commands();
 

@@ -3,7 +3,7 @@
 namespace tempinbox::webhooks {
 namespace {
 
-constexpr int schema_version = 1;
+constexpr int schema_version = 3;
 
 kafka::consumer_settings membership(const settings& chosen)
 {
@@ -23,6 +23,7 @@ service::service(runtime::host& host, settings chosen)
       db_(host, settings_.database),
       producer_(host, settings_.kafka),
       endpoint_store_(db_),
+      secret_store_(db_),
       rule_store_(db_),
       config_store_(db_),
       delivery_store_(db_),
@@ -41,7 +42,8 @@ service::service(runtime::host& host, settings chosen)
       dead_letters_(host, producer_),
       intake_(host, config_store_, configs_, delivery_store_, engine_, dead_letters_),
       consumer_(host, membership(settings_), [this](const std::vector<kafka::record>& batch) { return intake_.handle(batch); }),
-      webhook_calls_(host, endpoint_store_, settings_.keys, settings_.urls, names_.function()),
+      webhook_calls_(host, endpoint_store_, secret_store_, settings_.keys, settings_.urls, names_.function()),
+      secret_calls_(secret_store_, settings_.keys),
       rule_calls_(rule_store_, config_store_),
       delivery_counts_(db_),
       usage_calls_(delivery_counts_),
@@ -50,6 +52,7 @@ service::service(runtime::host& host, settings chosen)
 {
     db_.require_schema("webhooks", schema_version);
     webhook_calls_.add_to(server_);
+    secret_calls_.add_to(server_);
     rule_calls_.add_to(server_);
     usage_calls_.add_to(server_);
 }

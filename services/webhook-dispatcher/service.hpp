@@ -2,6 +2,7 @@
 
 #include "common/core/awaitable.hpp"
 #include "webhook-dispatcher/api/rule_calls.hpp"
+#include "webhook-dispatcher/api/secret_calls.hpp"
 #include "webhook-dispatcher/api/usage_calls.hpp"
 #include "webhook-dispatcher/api/webhook_calls.hpp"
 #include "webhook-dispatcher/delivery/claimer.hpp"
@@ -37,6 +38,7 @@ private:
     kafka::producer producer_;
 
     endpoint_store endpoint_store_;
+    secret_store secret_store_;
     rule_store rule_store_;
     config_store config_store_;
     delivery_store delivery_store_;
@@ -56,6 +58,7 @@ private:
     kafka::consumer consumer_;
 
     webhook_calls webhook_calls_;
+    secret_calls secret_calls_;
     rule_calls rule_calls_;
     delivery_count_store delivery_counts_;
     usage_calls usage_calls_;

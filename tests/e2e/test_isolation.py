@@ -56,6 +56,8 @@ _CALLS: list[tuple[str, str, Any]] = [
     ("GET", "/v1/emails/{emailId}/raw", None),
     ("GET", "/v1/emails/{emailId}/attachments/{attachmentId}", None),
     ("GET", "/v1/webhooks/{webhookId}", None),
+    ("PATCH", "/v1/webhooks/{webhookId}", {"isEnabled": False, "url": "https://example.com/mine"}),
+    ("POST", "/v1/webhooks/{webhookId}/rotate-secret", {}),
     ("DELETE", "/v1/webhooks/{webhookId}", None),
 ]
 
@@ -104,7 +106,8 @@ def test_nothing_of_theirs_was_touched(theirs: Belongings) -> None:
     inbox = api.get("/v1/inboxes/" + theirs.ids["inboxId"])
     assert (inbox["status"], inbox["name"], inbox["emailCount"]) == ("active", None, 1)
     assert api.get("/v1/emails/" + theirs.ids["emailId"])["isRead"] is False
-    assert api.get("/v1/webhooks/" + theirs.ids["webhookId"])["isEnabled"] is True
+    webhook = api.get("/v1/webhooks/" + theirs.ids["webhookId"])
+    assert (webhook["isEnabled"], webhook["url"]) == (True, "http://127.0.0.1:49151/hook")
 
 
 def test_lists_hold_only_what_is_the_account_s_own(theirs: Belongings, account: Account) -> None:

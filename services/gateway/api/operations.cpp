@@ -59,7 +59,9 @@ void add_webhooks(std::vector<route>& all, const std::string& root, webhook_clie
     all.emplace_back("GET", root + "/webhooks", body_kind::none, on(webhooks, list_webhooks));
     all.emplace_back("POST", root + "/webhooks", body_kind::json, on(webhooks, create_webhook));
     all.emplace_back("GET", root + "/webhooks/{webhookId}", body_kind::none, on(webhooks, get_webhook));
+    all.emplace_back("PATCH", root + "/webhooks/{webhookId}", body_kind::merge_patch, on(webhooks, update_webhook));
     all.emplace_back("DELETE", root + "/webhooks/{webhookId}", body_kind::none, on(webhooks, delete_webhook));
+    all.emplace_back("POST", root + "/webhooks/{webhookId}/rotate-secret", body_kind::json, on(webhooks, rotate_webhook_secret));
 }
 
 void add_account(std::vector<route>& all, const std::string& root, const operation_services& services)

@@ -91,6 +91,10 @@ constexpr postgres::statement release_leases{"deliveries_release_leases", R"(
 UPDATE webhooks.due SET lease_id = NULL, lease_until = NULL WHERE (event_id, webhook_id) IN (
     SELECT event_id, webhook_id FROM webhooks.due WHERE lease_until < now() ORDER BY lease_until LIMIT 1000 FOR UPDATE SKIP LOCKED))"};
 
+constexpr postgres::statement renewed_endpoints{"due_renewed_endpoints", R"(
+SELECT webhook_id, (extract(epoch FROM renewed_at) * 1000000)::bigint FROM webhooks.endpoint
+WHERE renewed_at > now() - interval '1 minute')"};
+
 constexpr postgres::statement oldest_age{"deliveries_oldest_age", R"(
 SELECT greatest(0, extract(epoch FROM now() - min(run_at)) * 1000)::bigint FROM webhooks.due WHERE lease_id IS NULL)"};
 
@@ -127,7 +131,8 @@ Id read_id(const pqxx::field& field)
 
 delivery_store::delivery_store(postgres::pool& db) : db_(db)
 {
-    for (const auto& wanted : {insert_batch, scout_page, scout_lanes, next_due, claim_due, release_leases, oldest_age})
+    for (const auto& wanted :
+         {insert_batch, scout_page, scout_lanes, next_due, claim_due, release_leases, oldest_age, renewed_endpoints})
         db_.prepare(wanted);
 }
 
@@ -236,6 +241,17 @@ awaitable<std::chrono::milliseconds> delivery_store::oldest_due_age()
     return run_alone<std::chrono::milliseconds>(db_, [](pqxx::nontransaction& tx) {
         const auto row = tx.exec_prepared1(oldest_age.name);
         return std::chrono::milliseconds{row[0].is_null() ? 0 : row[0].as<std::int64_t>()};
+    });
+}
+
+awaitable<std::vector<std::pair<webhook_id, time_point>>> delivery_store::renewed_lately()
+{
+    using renewals = std::vector<std::pair<webhook_id, time_point>>;
+    return run_alone<renewals>(db_, [](pqxx::nontransaction& tx) {
+        renewals found;
+        for (const auto& row : tx.exec_prepared(renewed_endpoints.name))
+            found.emplace_back(read_id<webhook_id>(row[0]), from_unix_micros(row[1].as<std::int64_t>()));
+        return found;
     });
 }
 

@@ -107,6 +107,8 @@ public:
     awaitable<int> release_expired_leases();
     // How long the oldest waiting delivery is overdue.
     awaitable<std::chrono::milliseconds> oldest_due_age();
+    // The endpoints switched on or given another URL in the last minute, with the moment.
+    awaitable<std::vector<std::pair<webhook_id, time_point>>> renewed_lately();
 
 private:
     postgres::pool& db_;

@@ -61,6 +61,7 @@ awaitable<void> retention::run()
 
 awaitable<void> retention::keep_up()
 {
+    co_await partitions_.forget_ended_secrets();
     co_await partitions_.make_partitions(days_back, days_ahead);
     for (bool may_have_more = true; may_have_more && !is_stopping_;)
         may_have_more = co_await partitions_.drop_partition_older_than(days_kept_);

@@ -137,6 +137,7 @@ event_intake::plan event_intake::make_plan(const std::vector<routed_event>& even
             delivery.webhook = key.webhook;
             delivery.account = entry.event.account;
             delivery.rules = chosen.rules;
+            engine_.note_renewal(chosen.to->id, chosen.to->renewed_at);
             if (chosen.is_skipped) {
                 delivery.how = new_delivery::start::skipped;
             } else if (engine_.reserve(key.webhook, lane_kind::first)) {

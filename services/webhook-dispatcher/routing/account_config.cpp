@@ -18,8 +18,9 @@ std::vector<secret> receiver::keys_at(time_point now) const
     std::vector<secret> keys;
     if (key)
         keys.push_back(*key);
-    if (previous_key && previous_key_until && now < *previous_key_until)
-        keys.push_back(*previous_key);
+    for (const auto& previous : previous_keys)
+        if (now < previous.valid_until)
+            keys.push_back(previous.key);
     return keys;
 }
 

@@ -13,6 +13,13 @@
 
 namespace tempinbox::webhooks {
 
+// A key that was replaced and still signs.
+struct previous_key
+{
+    secret key;
+    time_point valid_until;
+};
+
 // An endpoint as the sender needs it, its secrets opened.
 struct receiver
 {
@@ -22,11 +29,11 @@ struct receiver
     event_set events;
     bool is_enabled = true;
     std::optional<secret> key; // absent: no master key opens it
-    std::optional<secret> previous_key;
-    std::optional<time_point> previous_key_until;
+    std::vector<previous_key> previous_keys;
+    time_point renewed_at; // of the endpoint
 
     receiver() = default;
-    // What signs now: one key, or two while a secret is rotated.
+    // What signs now: one key, or more while a secret is rotated; the present one first.
     std::vector<secret> keys_at(time_point now) const;
 };
 

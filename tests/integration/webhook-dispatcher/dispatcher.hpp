@@ -6,6 +6,7 @@
 #include "common/testing/await.hpp"
 #include "common/testing/scratch_database.hpp"
 #include "webhook-dispatcher/api/rule_calls.hpp"
+#include "webhook-dispatcher/api/secret_calls.hpp"
 #include "webhook-dispatcher/api/webhook_calls.hpp"
 #include "webhook-dispatcher/delivery/claimer.hpp"
 #include "webhook-dispatcher/delivery/http_sender.hpp"
@@ -39,10 +40,13 @@ inline webhooks::url_policy loopback_policy()
 struct dispatcher
 {
     explicit dispatcher(const std::string& dsn, webhooks::url_policy policy = loopback_policy(),
-                        webhooks::engine_limits limits = {}, webhooks::name_resolver_settings names_from = {})
-        : db(test_host(), database(dsn)),
+                        webhooks::engine_limits limits = {}, webhooks::name_resolver_settings names_from = {},
+                        crypto::keyring master_keys = test_keys())
+        : keys(std::move(master_keys)),
+          db(test_host(), database(dsn)),
           producer(test_host(), nowhere()),
           endpoints(db),
+          secrets(db),
           rules(db),
           stored_configs(db),
           deliveries(db),
@@ -58,7 +62,8 @@ struct dispatcher
                   [this](webhooks::delivery_outcome outcome) { recorder.record(std::move(outcome)); }),
           letters(test_host(), producer),
           intake(test_host(), stored_configs, configs, deliveries, engine, letters),
-          webhook_calls(test_host(), endpoints, keys, policy, names.function()),
+          webhook_calls(test_host(), endpoints, secrets, keys, policy, names.function()),
+          secret_calls(secrets, keys),
           rule_calls(rules, stored_configs)
     {}
 
@@ -93,10 +98,11 @@ struct dispatcher
         return cluster;
     }
 
-    crypto::keyring keys = test_keys();
+    crypto::keyring keys;
     postgres::pool db;
     kafka::producer producer;
     webhooks::endpoint_store endpoints;
+    webhooks::secret_store secrets;
     webhooks::rule_store rules;
     webhooks::config_store stored_configs;
     webhooks::delivery_store deliveries;
@@ -110,6 +116,7 @@ struct dispatcher
     webhooks::dead_letters letters;
     webhooks::event_intake intake;
     webhooks::webhook_calls webhook_calls;
+    webhooks::secret_calls secret_calls;
     webhooks::rule_calls rule_calls;
     bool is_started = false;
 };
