@@ -32,6 +32,11 @@ WITH incoming AS MATERIALIZED (
     INSERT INTO webhooks.delivery (event_id, webhook_id, account_id, state, attempts, rule_ids, created_at)
     SELECT event_id, webhook_id, account_id, 'skipped_disabled', 0, rule_ids::uuid[], now() FROM fresh WHERE start = 2
     ON CONFLICT (event_id, webhook_id) DO NOTHING
+), routed AS (
+    INSERT INTO webhooks.routing (event_id, account_id, rule_ids, matched)
+    SELECT r.event_id, r.account_id, r.rule_ids::uuid[], r.matched::boolean[]
+    FROM unnest($15::uuid[], $16::uuid[], $17::text[], $18::text[]) AS r(event_id, account_id, rule_ids, matched)
+    ON CONFLICT (event_id) DO NOTHING
 )
 INSERT INTO webhooks.due (event_id, webhook_id, account_id, run_at, lease_id, lease_until, rule_ids)
 SELECT event_id, webhook_id, account_id, now() + wait * interval '1 microsecond', CASE WHEN start = 0 THEN $13::uuid END,
@@ -80,9 +85,9 @@ WITH wish AS (
 ), claimed AS (
     UPDATE webhooks.due d SET lease_id = $4::uuid, lease_until = clock_timestamp() + $5 * interval '1 millisecond'
     FROM chosen c WHERE d.event_id = c.event_id AND d.webhook_id = c.webhook_id
-    RETURNING d.event_id, d.webhook_id, d.account_id, d.attempts, d.is_retry, d.created_at
+    RETURNING d.event_id, d.webhook_id, d.account_id, d.attempts, d.is_retry, coalesce(d.began_at, d.created_at) AS began_at
 )
-SELECT c.event_id, c.webhook_id, c.account_id, c.attempts, c.is_retry, (extract(epoch FROM c.created_at) * 1000000)::bigint,
+SELECT c.event_id, c.webhook_id, c.account_id, c.attempts, c.is_retry, (extract(epoch FROM c.began_at) * 1000000)::bigint,
        convert_from(e.body, 'UTF8'), e.traceparent, set_config('synchronous_commit', 'off', true)
 FROM claimed c LEFT JOIN LATERAL (
     SELECT body, traceparent FROM webhooks.event e WHERE e.event_id = c.event_id AND e.account_id = c.account_id OFFSET 0) e ON true)"};
@@ -117,6 +122,22 @@ std::string uuid_array_literal(const std::vector<rule_id>& rules)
     return literal + "}";
 }
 
+std::string matched_array_literal(const std::vector<rule_outcome>& rules)
+{
+    std::string literal = "{";
+    for (const auto& rule : rules)
+        literal += std::string(literal.size() > 1 ? "," : "") + (rule.matched ? "t" : "f");
+    return literal + "}";
+}
+
+std::vector<rule_id> ids_of(const std::vector<rule_outcome>& rules)
+{
+    std::vector<rule_id> ids;
+    for (const auto& rule : rules)
+        ids.push_back(rule.rule);
+    return ids;
+}
+
 template <class Id>
 Id read_id(const pqxx::field& field)
 {
@@ -132,8 +153,16 @@ delivery_store::delivery_store(postgres::pool& db) : db_(db)
 }
 
 awaitable<std::vector<delivery_key>> delivery_store::insert(const std::vector<new_event>& events,
-                                                            const std::vector<new_delivery>& deliveries, uuid lease)
+                                                            const std::vector<new_delivery>& deliveries, uuid lease,
+                                                            const std::vector<new_routing>& routings)
 {
+    std::vector<std::string> routed, routed_accounts, evaluated, matched;
+    for (const auto& routing : routings) {
+        routed.push_back(routing.event.text());
+        routed_accounts.push_back(routing.account.text());
+        evaluated.push_back(uuid_array_literal(ids_of(routing.rules)));
+        matched.push_back(matched_array_literal(routing.rules));
+    }
     std::vector<std::string> event_ids, event_accounts, types, bodies, parents, ids, webhooks, accounts, rules;
     std::vector<std::int64_t> times, starts, waits;
     for (const auto& event : events) {
@@ -156,9 +185,12 @@ awaitable<std::vector<delivery_key>> delivery_store::insert(const std::vector<ne
         db_, [event_ids = text_array(event_ids), event_accounts = text_array(event_accounts), types = text_array(types),
               times = integer_array(times), bodies = text_array(bodies), parents = text_array(parents), ids = text_array(ids),
               webhooks = text_array(webhooks), accounts = text_array(accounts), starts = integer_array(starts),
-              waits = integer_array(waits), rules = text_array(rules), lease = lease.text()](pqxx::nontransaction& tx) {
+              waits = integer_array(waits), rules = text_array(rules), routed = text_array(routed),
+              routed_accounts = text_array(routed_accounts), evaluated = text_array(evaluated), matched = text_array(matched),
+              lease = lease.text()](pqxx::nontransaction& tx) {
             const auto rows = tx.exec_prepared(insert_batch.name, event_ids, event_accounts, types, times, bodies, parents, ids,
-                                               webhooks, accounts, starts, waits, rules, lease, lease_time.count());
+                                               webhooks, accounts, starts, waits, rules, lease, lease_time.count(), routed,
+                                               routed_accounts, evaluated, matched);
             std::vector<delivery_key> leased;
             for (const auto& row : rows)
                 if (!row[0].is_null())
