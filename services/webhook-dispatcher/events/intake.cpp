@@ -9,6 +9,8 @@ namespace tempinbox::webhooks {
 namespace {
 
 constexpr std::string_view consumer_name = "webhook-dispatcher";
+// A deadlock is no fault of the event.
+constexpr int attempts_alone = 3;
 
 } // namespace
 
@@ -188,12 +190,15 @@ awaitable<void> event_intake::store_one_by_one(std::vector<routed_event> events)
         std::vector<routed_event> alone;
         alone.push_back(std::move(entry));
         std::string reason;
-        try {
-            co_await store(alone);
-        } catch (const dependency_error&) {
-            throw;
-        } catch (const std::exception& error) {
-            reason = error.what();
+        for (int attempt = 1; attempt == 1 || (attempt <= attempts_alone && !reason.empty()); ++attempt) {
+            reason.clear();
+            try {
+                co_await store(alone);
+            } catch (const dependency_error&) {
+                throw;
+            } catch (const std::exception& error) {
+                reason = error.what();
+            }
         }
         if (reason.empty())
             continue;
