@@ -86,6 +86,8 @@ std::vector<command> webhook_commands();
 std::vector<command> rule_commands();
 std::vector<command> secret_commands();
 std::vector<command> topic_commands();
+std::vector<command> delivery_commands();
+std::vector<command> dead_letter_commands();
 std::vector<command> all_commands();
 
 } // namespace tempinbox::ctl

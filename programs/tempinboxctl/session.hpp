@@ -46,6 +46,7 @@ public:
     rpc::client& inbox();
     rpc::client& webhook_dispatcher();
     kafka::settings kafka() const;
+    runtime::host& host() { return host_; }
 
     // By id or email address.
     awaitable<result<accounts::account>> find_account(std::string id_or_email);

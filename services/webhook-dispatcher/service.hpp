@@ -1,6 +1,7 @@
 #pragma once
 
 #include "common/core/awaitable.hpp"
+#include "webhook-dispatcher/api/delivery_calls.hpp"
 #include "webhook-dispatcher/api/rule_calls.hpp"
 #include "webhook-dispatcher/api/secret_calls.hpp"
 #include "webhook-dispatcher/api/usage_calls.hpp"
@@ -10,6 +11,7 @@
 #include "webhook-dispatcher/delivery/http_sender.hpp"
 #include "webhook-dispatcher/delivery/recorder.hpp"
 #include "webhook-dispatcher/delivery/retention.hpp"
+#include "webhook-dispatcher/endpoints/failure_watch.hpp"
 #include "webhook-dispatcher/events/dead_letters.hpp"
 #include "webhook-dispatcher/events/intake.hpp"
 #include "webhook-dispatcher/settings.hpp"
@@ -31,6 +33,8 @@ public:
     host_port rpc_address() const { return server_.local_address(); }
 
 private:
+    void take(delivery_outcome outcome);
+
     runtime::host& host_;
     settings settings_;
     admin::listener admin_;
@@ -44,13 +48,21 @@ private:
     delivery_store delivery_store_;
     outcome_store outcome_store_;
     retention_store retention_store_;
+    resend_store resend_store_;
+    replay_store replay_store_;
+    failure_store failure_store_;
+    delivery_log_store delivery_log_;
+    routing_log_store routing_log_;
 
     config_cache configs_;
     outcome_recorder recorder_;
+    failure_watch failures_;
     name_resolver names_;
     http_sender sender_;
     delivery_engine engine_;
     due_claimer claimer_;
+    hand_sender by_hand_;
+    replayer replayer_;
     retention retention_;
 
     dead_letters dead_letters_;
@@ -62,6 +74,7 @@ private:
     rule_calls rule_calls_;
     delivery_count_store delivery_counts_;
     usage_calls usage_calls_;
+    delivery_calls delivery_calls_;
     rpc::tokens tokens_;
     rpc::server server_;
 };

@@ -92,7 +92,8 @@ def _programs(chosen: argparse.Namespace) -> int:
 def _chaos(chosen: argparse.Namespace) -> int:
     from dev import chaos
 
-    return chaos.run(chosen.name, chosen.preset, chaos.Course(chosen.seconds, chosen.rate, chosen.connections, chosen.seed), not chosen.no_build)
+    course = chaos.Course(chosen.seconds, chosen.rate, chosen.connections, chosen.seed, chosen.events)
+    return chaos.run(chosen.name, chosen.preset, course, not chosen.no_build)
 
 
 def _between(least: int, most: int) -> Callable[[str], int]:
@@ -185,14 +186,18 @@ def _parser() -> argparse.ArgumentParser:
         "chaos",
         "kill parts of a suite of its own under load, then count what was promised and what was kept",
         _chaos,
-        "\n\n  mail   steady SMTP load; kill -9 of mail-ingest replicas all the time, PostgreSQL restarted twice, Kafka killed once;"
-        "\n         every mail answered 250 must be readable exactly once, whole, with its event on Kafka"
+        "\n\n  mail       steady SMTP load; kill -9 of mail-ingest replicas all the time, PostgreSQL restarted twice, Kafka killed once;"
+        "\n             every mail answered 250 must be readable exactly once, whole, with its event on Kafka"
+        "\n  webhooks   events on Kafka, receivers that fail now and then; kill -9 of webhook-dispatcher replicas all the time, one removed and added"
+        "\n             twice, PostgreSQL and Kafka as above; each event must arrive, nothing may stay due, repeats are counted."
+        "\n             For a short run: --events 2000 --seconds 15"
         "\n\nExit code 1 on any violation. Its logs are kept in build/PRESET/test/chaos.logs.",
     )
-    breaking.add_argument("name", choices=["mail"], help="what to break")
+    breaking.add_argument("name", choices=["mail", "webhooks"], help="what to break")
     breaking.add_argument("--seconds", metavar="N", type=_between(10, 3600), default=60, help="how long load and faults last (default: 60)")
-    breaking.add_argument("--rate", metavar="N", type=_between(1, 5000), default=100, help="mails a second (default: 100)")
-    breaking.add_argument("--connections", metavar="N", type=_between(1, 256), default=16, help="SMTP connections of the load (default: 16)")
+    breaking.add_argument("--rate", metavar="N", type=_between(1, 5000), default=100, help="mail: mails a second (default: 100)")
+    breaking.add_argument("--connections", metavar="N", type=_between(1, 256), default=16, help="mail: SMTP connections of the load (default: 16)")
+    breaking.add_argument("--events", metavar="N", type=_between(100, 1_000_000), default=20_000, help="webhooks: how many in all (default: 20000)")
     breaking.add_argument("--seed", metavar="N", type=int, default=1, help="of the order in which replicas are killed (default: 1)")
     breaking.add_argument("--preset", choices=build.PRESETS, default="release", help="what to build and run (default: release)")
     breaking.add_argument("--no-build", action="store_true", help="run what is built already")

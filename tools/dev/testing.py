@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from dev import build, check, fuzzing, packages, places, python_packages, services, suite_env
+from dev import build, check, fuzzing, node_packages, packages, places, python_packages, services, suite_env
 from dev.locks import exclusively
 from dev.running import stop_on_signals
 from dev.suite import Suite, Wishes
@@ -111,12 +111,13 @@ def _run_integration(run: Run) -> Tally:
 
 
 def _run_e2e(run: Run) -> Tally:
-    python = python_packages.python()
+    python, modules = python_packages.python(), node_packages.modules()
     with own_suite("e2e", run.preset) as suite:
         wishes = Wishes(preset=run.preset, replicas=",".join(f"{service}=2" for service in services.SERVICES))
         suite.start_infrastructure(wishes, outlives_caller=False)
         suite.start_services(wishes)
         environment = places.clean_environment() | suite_env.variables(suite) | {places.SUITE_VARIABLE: str(suite.folder)}
+        environment |= {"NODE_PATH": str(modules)}
         report = suite.folder.with_suffix(".xml")
         report.unlink(missing_ok=True)
         command = [str(python), "-B", "-m", "pytest", str(places.ROOT / "tests" / "e2e"), "-p", "no:cacheprovider", f"--junitxml={report}"]

@@ -190,6 +190,7 @@ void due_claimer::accept(claimed_delivery claimed, const config_cache::configs& 
     job.event = std::move(event);
     job.to = std::move(to);
     job.attempts_made = claimed.attempts;
+    job.is_replayed = claimed.attempts == 0 && claimed.lane == lane_kind::retry;
     job.lease = lease;
     job.lease_end = lease_end;
     job.began = claimed.began;

@@ -45,6 +45,13 @@ struct route
     bool is_skipped = false;    // switched off: kept as failed, nothing is sent
 };
 
+// What a rule said about a mail.
+struct rule_outcome
+{
+    rule_id rule;
+    bool matched = false;
+};
+
 // One account's endpoints, rules and plan at one config_version, compiled. Immutable, so that deliveries can share it.
 class account_config
 {
@@ -59,14 +66,15 @@ public:
     // Whether the plan's number of webhooks reaches it: the oldest stay active when a plan shrinks.
     bool is_active(webhook_id id, time_point now) const;
 
-    // design.md section 5 "routing". `mail` is given for email.received.
-    std::vector<route> choose_routes(event_kind kind, const rules::subject_of_rules* mail, time_point now) const;
+    // design.md section 5 "routing". `mail` is given for email.received. `said` gets what each rule said, where rules were asked.
+    std::vector<route> choose_routes(event_kind kind, const rules::subject_of_rules* mail, time_point now,
+                                     std::vector<rule_outcome>* said = nullptr) const;
 
 private:
     std::size_t active_endpoints(time_point now) const;
     const rules::compiled_rules& rules_at(time_point now) const;
-    std::vector<route> routes_by_rules(const rules::compiled_rules& compiled, const rules::subject_of_rules& mail,
-                                       time_point now) const;
+    std::vector<route> routes_by_rules(const rules::compiled_rules& compiled, const rules::subject_of_rules& mail, time_point now,
+                                       std::vector<rule_outcome>* said) const;
 
     std::int64_t version_;
     std::optional<plans::account_state> state_;

@@ -74,15 +74,16 @@ receiver config_cache::open(const endpoint& stored) const
 // Answers the newer of this and what another caller kept meanwhile.
 std::shared_ptr<const account_config> config_cache::keep(const stored_config& stored)
 {
-    auto& kept = entries_[stored.account];
-    kept.last_use = ++uses_;
-    if (kept.config && kept.config->version() >= stored.version)
-        return kept.config;
+    const auto known = entries_.find(stored.account);
+    if (known != entries_.end() && known->second.config->version() >= stored.version)
+        return known->second.config;
     std::vector<receiver> receivers;
     for (const auto& endpoint : stored.endpoints)
         receivers.push_back(open(endpoint));
-    kept.config = std::make_shared<const account_config>(stored.version, stored.state, std::move(receivers), stored.rules);
-    return kept.config;
+    entry made;
+    made.config = std::make_shared<const account_config>(stored.version, stored.state, std::move(receivers), stored.rules);
+    made.last_use = ++uses_;
+    return entries_.insert_or_assign(stored.account, std::move(made)).first->second.config;
 }
 
 void config_cache::forget_least_used()
