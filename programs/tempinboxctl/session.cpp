@@ -74,6 +74,13 @@ accounts::key_store& session::keys()
     return *keys_;
 }
 
+accounts::idempotency_store& session::kept_answers()
+{
+    if (!kept_answers_)
+        kept_answers_ = std::make_unique<accounts::idempotency_store>(db());
+    return *kept_answers_;
+}
+
 rpc::tokens& session::tokens()
 {
     if (!tokens_) {

@@ -37,6 +37,11 @@ WITH incoming AS MATERIALIZED (
     INSERT INTO webhooks.delivery (event_id, webhook_id, account_id, state, attempts, rule_ids, created_at)
     SELECT event_id, webhook_id, account_id, 'skipped_disabled', 0, rule_ids::uuid[], now() FROM fresh WHERE start = 2
     ON CONFLICT (event_id, webhook_id) DO NOTHING
+), routed AS (
+    INSERT INTO webhooks.routing (event_id, account_id, rule_ids, matched)
+    SELECT r.event_id, r.account_id, r.rule_ids::uuid[], r.matched::boolean[]
+    FROM unnest($17::uuid[], $18::uuid[], $19::text[], $20::text[]) AS r(event_id, account_id, rule_ids, matched)
+    ON CONFLICT (event_id) DO NOTHING
 )
 INSERT INTO webhooks.due (event_id, webhook_id, account_id, run_at, lease_id, lease_until, rule_ids)
 SELECT event_id, webhook_id, account_id, now() + wait * interval '1 microsecond', CASE WHEN start = 0 THEN $13::uuid END,
@@ -85,9 +90,9 @@ WITH wish AS (
 ), claimed AS (
     UPDATE webhooks.due d SET lease_id = $4::uuid, lease_until = clock_timestamp() + $5 * interval '1 millisecond'
     FROM chosen c WHERE d.event_id = c.event_id AND d.webhook_id = c.webhook_id
-    RETURNING d.event_id, d.webhook_id, d.account_id, d.attempts, d.is_retry, d.created_at
+    RETURNING d.event_id, d.webhook_id, d.account_id, d.attempts, d.is_retry, coalesce(d.began_at, d.created_at) AS began_at
 )
-SELECT event_id, webhook_id, account_id, attempts, is_retry, (extract(epoch FROM created_at) * 1000000)::bigint,
+SELECT event_id, webhook_id, account_id, attempts, is_retry, (extract(epoch FROM began_at) * 1000000)::bigint,
        set_config('synchronous_commit', 'off', true)
 FROM claimed)"};
 
@@ -98,6 +103,10 @@ SELECT event_id, account_id, convert_from(body, 'UTF8'), traceparent FROM webhoo
 constexpr postgres::statement release_leases{"deliveries_release_leases", R"(
 UPDATE webhooks.due SET lease_id = NULL, lease_until = NULL WHERE (event_id, webhook_id) IN (
     SELECT event_id, webhook_id FROM webhooks.due WHERE lease_until < now() ORDER BY lease_until LIMIT 1000 FOR UPDATE SKIP LOCKED))"};
+
+constexpr postgres::statement renewed_endpoints{"due_renewed_endpoints", R"(
+SELECT webhook_id, (extract(epoch FROM renewed_at) * 1000000)::bigint FROM webhooks.endpoint
+WHERE renewed_at > now() - interval '1 minute')"};
 
 constexpr postgres::statement oldest_age{"deliveries_oldest_age", R"(
 SELECT greatest(0, extract(epoch FROM now() - min(run_at)) * 1000)::bigint FROM webhooks.due WHERE lease_id IS NULL)"};
@@ -110,6 +119,22 @@ std::string uuid_array_literal(const std::vector<rule_id>& rules)
     for (const auto& rule : rules)
         literal += (literal.size() > 1 ? "," : "") + rule.text();
     return literal + "}";
+}
+
+std::string matched_array_literal(const std::vector<rule_outcome>& rules)
+{
+    std::string literal = "{";
+    for (const auto& rule : rules)
+        literal += std::string(literal.size() > 1 ? "," : "") + (rule.matched ? "t" : "f");
+    return literal + "}";
+}
+
+std::vector<rule_id> ids_of(const std::vector<rule_outcome>& rules)
+{
+    std::vector<rule_id> ids;
+    for (const auto& rule : rules)
+        ids.push_back(rule.rule);
+    return ids;
 }
 
 template <class Id>
@@ -143,13 +168,21 @@ void add_bodies(pqxx::nontransaction& tx, std::vector<claimed_delivery>& claimed
 delivery_store::delivery_store(postgres::pool& db) : db_(db)
 {
     for (const auto& wanted :
-         {insert_batch, scout_page, scout_lanes, next_due, claim_due, find_bodies, release_leases, oldest_age})
+         {insert_batch, scout_page, scout_lanes, next_due, claim_due, find_bodies, release_leases, oldest_age, renewed_endpoints})
         db_.prepare(wanted);
 }
 
 awaitable<std::vector<delivery_key>> delivery_store::insert(const std::vector<new_event>& events,
-                                                            const std::vector<new_delivery>& deliveries, uuid lease)
+                                                            const std::vector<new_delivery>& deliveries, uuid lease,
+                                                            const std::vector<new_routing>& routings)
 {
+    std::vector<std::string> routed, routed_accounts, evaluated, matched;
+    for (const auto& routing : routings) {
+        routed.push_back(routing.event.text());
+        routed_accounts.push_back(routing.account.text());
+        evaluated.push_back(uuid_array_literal(ids_of(routing.rules)));
+        matched.push_back(matched_array_literal(routing.rules));
+    }
     std::vector<std::string> event_ids, event_accounts, types, bodies, parents, ids, webhooks, accounts, rules;
     std::vector<std::int64_t> times, starts, waits;
     for (const auto& event : events) {
@@ -174,11 +207,12 @@ awaitable<std::vector<delivery_key>> delivery_store::insert(const std::vector<ne
         db_, [event_ids = text_array(event_ids), event_accounts = text_array(event_accounts), types = text_array(types),
               times = integer_array(times), bodies = text_array(bodies), parents = text_array(parents), ids = text_array(ids),
               webhooks = text_array(webhooks), accounts = text_array(accounts), starts = integer_array(starts),
-              waits = integer_array(waits), rules = text_array(rules), lease = lease.text(), lowest,
-              highest](pqxx::nontransaction& tx) {
-            const auto rows =
-                tx.exec_prepared(insert_batch.name, event_ids, event_accounts, types, times, bodies, parents, ids, webhooks,
-                                 accounts, starts, waits, rules, lease, lease_time.count(), lowest, highest);
+              waits = integer_array(waits), rules = text_array(rules), lease = lease.text(), lowest, highest,
+              routed = text_array(routed), routed_accounts = text_array(routed_accounts), evaluated = text_array(evaluated),
+              matched = text_array(matched)](pqxx::nontransaction& tx) {
+            const auto rows = tx.exec_prepared(insert_batch.name, event_ids, event_accounts, types, times, bodies, parents, ids,
+                                               webhooks, accounts, starts, waits, rules, lease, lease_time.count(), lowest,
+                                               highest, routed, routed_accounts, evaluated, matched);
             std::vector<delivery_key> leased;
             for (const auto& row : rows)
                 if (!row[0].is_null())
@@ -254,6 +288,17 @@ awaitable<std::chrono::milliseconds> delivery_store::oldest_due_age()
     return run_alone<std::chrono::milliseconds>(db_, [](pqxx::nontransaction& tx) {
         const auto row = tx.exec_prepared1(oldest_age.name);
         return std::chrono::milliseconds{row[0].is_null() ? 0 : row[0].as<std::int64_t>()};
+    });
+}
+
+awaitable<std::vector<std::pair<webhook_id, time_point>>> delivery_store::renewed_lately()
+{
+    using renewals = std::vector<std::pair<webhook_id, time_point>>;
+    return run_alone<renewals>(db_, [](pqxx::nontransaction& tx) {
+        renewals found;
+        for (const auto& row : tx.exec_prepared(renewed_endpoints.name))
+            found.emplace_back(read_id<webhook_id>(row[0]), from_unix_micros(row[1].as<std::int64_t>()));
+        return found;
     });
 }
 

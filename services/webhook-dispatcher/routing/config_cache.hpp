@@ -33,7 +33,7 @@ private:
     };
 
     receiver open(const endpoint& stored) const;
-    void keep(const stored_config& stored);
+    std::shared_ptr<const account_config> keep(const stored_config& stored);
     void forget_least_used();
 
     config_store& store_;

@@ -1,0 +1,14 @@
+#pragma once
+
+#include "common/core/awaitable.hpp"
+#include "gateway/api/caller.hpp"
+#include "gateway/clients/webhook_client.hpp"
+
+namespace tempinbox::gateway {
+
+awaitable<http::response> list_deliveries(const http::request& received, const caller& who, webhook_client& webhooks);
+awaitable<http::response> test_webhook(const http::request& received, const caller& who, webhook_client& webhooks);
+awaitable<http::response> retry_delivery(const http::request& received, const caller& who, webhook_client& webhooks);
+awaitable<http::response> replay_deliveries(const http::request& received, const caller& who, webhook_client& webhooks);
+
+} // namespace tempinbox::gateway
