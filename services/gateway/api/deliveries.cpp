@@ -146,6 +146,12 @@ awaitable<http::response> test_webhook(const http::request& received, const call
     co_return http::ok_json(to_json(sent->delivery()));
 }
 
+awaitable<http::response> check_webhook_test(const http::request& received, const caller& who, webhook_client&)
+{
+    const auto wanted = read_test(received, who);
+    co_return wanted ? http::response(204, "", "") : http::problem(wanted.error());
+}
+
 // POST /v1/webhooks/{webhookId}/deliveries/{deliveryId}/retry
 awaitable<http::response> retry_delivery(const http::request& received, const caller& who, webhook_client& webhooks)
 {
@@ -160,6 +166,12 @@ awaitable<http::response> retry_delivery(const http::request& received, const ca
     co_return http::ok_json(to_json(sent->delivery()));
 }
 
+awaitable<http::response> check_retry(const http::request& received, const caller& who, webhook_client&)
+{
+    const auto wanted = read_retry(received, who);
+    co_return wanted ? http::response(204, "", "") : http::problem(wanted.error());
+}
+
 // POST /v1/webhooks/{webhookId}/replay
 awaitable<http::response> replay_deliveries(const http::request& received, const caller& who, webhook_client& webhooks)
 {
@@ -172,6 +184,12 @@ awaitable<http::response> replay_deliveries(const http::request& received, const
         co_return http::problem(begun.error());
 
     co_return http::ok_json(replayed_json(wanted->webhook_id(), begun->replayed()));
+}
+
+awaitable<http::response> check_replay(const http::request& received, const caller& who, webhook_client&)
+{
+    const auto wanted = read_replay(received, who);
+    co_return wanted ? http::response(204, "", "") : http::problem(wanted.error());
 }
 
 } // namespace tempinbox::gateway

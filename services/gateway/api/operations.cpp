@@ -66,16 +66,19 @@ void add_webhooks(std::vector<route>& all, const std::string& root, webhook_clie
     all.emplace_back("GET", root + "/webhooks/{webhookId}", body_kind::none, on(webhooks, get_webhook));
     all.emplace_back("PATCH", root + "/webhooks/{webhookId}", body_kind::merge_patch, on(webhooks, update_webhook));
     all.emplace_back("DELETE", root + "/webhooks/{webhookId}", body_kind::none, on(webhooks, delete_webhook));
-    all.emplace_back("POST", root + "/webhooks/{webhookId}/rotate-secret", body_kind::json, on(webhooks, rotate_webhook_secret));
+    all.emplace_back("POST", root + "/webhooks/{webhookId}/rotate-secret", body_kind::json, on(webhooks, rotate_webhook_secret),
+                     on(webhooks, check_rotation));
 }
 
 void add_deliveries(std::vector<route>& all, const std::string& root, webhook_client& webhooks)
 {
-    all.emplace_back("POST", root + "/webhooks/{webhookId}/test", body_kind::json, on(webhooks, test_webhook));
+    all.emplace_back("POST", root + "/webhooks/{webhookId}/test", body_kind::json, on(webhooks, test_webhook),
+                     on(webhooks, check_webhook_test));
     all.emplace_back("GET", root + "/webhooks/{webhookId}/deliveries", body_kind::none, on(webhooks, list_deliveries));
     all.emplace_back("POST", root + "/webhooks/{webhookId}/deliveries/{deliveryId}/retry", body_kind::json,
-                     on(webhooks, retry_delivery));
-    all.emplace_back("POST", root + "/webhooks/{webhookId}/replay", body_kind::json, on(webhooks, replay_deliveries));
+                     on(webhooks, retry_delivery), on(webhooks, check_retry));
+    all.emplace_back("POST", root + "/webhooks/{webhookId}/replay", body_kind::json, on(webhooks, replay_deliveries),
+                     on(webhooks, check_replay));
 }
 
 void add_account(std::vector<route>& all, const std::string& root, const operation_services& services)

@@ -13,6 +13,8 @@ awaitable<http::response> list_webhooks(const http::request& received, const cal
 awaitable<http::response> get_webhook(const http::request& received, const caller& who, webhook_client& webhooks);
 awaitable<http::response> update_webhook(const http::request& received, const caller& who, webhook_client& webhooks);
 awaitable<http::response> rotate_webhook_secret(const http::request& received, const caller& who, webhook_client& webhooks);
+// As check_new_webhook.
+awaitable<http::response> check_rotation(const http::request& received, const caller& who, webhook_client& webhooks);
 awaitable<http::response> delete_webhook(const http::request& received, const caller& who, webhook_client& webhooks);
 
 } // namespace tempinbox::gateway
