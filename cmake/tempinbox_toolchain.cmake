@@ -21,6 +21,8 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
 else()
   # libstdc++ 12 uses in std::stable_sort what it calls deprecated; out of a precompiled header clang says so.
   add_compile_options(-Wno-deprecated-declarations)
+  # RD_KAFKA_V_… of librdkafka are such expressions; whole files become string literals.
+  list(APPEND TEMPINBOX_WARNINGS -Wno-gnu-statement-expression-from-macro-expansion -Wno-overlength-strings)
 endif()
 
 # Asio and Beast are compiled once, in libs/boost.

@@ -30,6 +30,10 @@ constexpr postgres::statement release_key{"accounts_release_idempotency_key", R"
     UPDATE accounts.idempotency_key SET started_at = NULL
     WHERE account_id = $1 AND operation_sha256 = $2 AND key = $3 AND object_id = $4 AND status IS NULL)"};
 
+constexpr postgres::statement count_otherwise{"accounts_count_answers_sealed_otherwise", R"(
+    SELECT count(*), (extract(epoch FROM max(created_at) + interval '24 hours') * 1000000)::bigint FROM accounts.idempotency_key
+    WHERE answer IS NOT NULL AND split_part(answer, ':', 1) <> $1 AND created_at > now() - interval '24 hours')"};
+
 const std::string forget_keys_sql = R"(
     DELETE FROM accounts.idempotency_key AS k
     USING (SELECT account_id, operation_sha256, key FROM accounts.idempotency_key WHERE created_at <= now() - interval '24 hours'
@@ -83,7 +87,7 @@ idempotency_claim claim_in(pqxx::work& tx, const idempotency_key& key, const std
 
 idempotency_store::idempotency_store(postgres::pool& db) : db_(db)
 {
-    for (const auto& statement : {claim_key, find_key, keep_answer, release_key, forget_keys})
+    for (const auto& statement : {claim_key, find_key, keep_answer, release_key, count_otherwise, forget_keys})
         db_.prepare(statement);
 }
 
@@ -106,6 +110,18 @@ awaitable<void> idempotency_store::release(idempotency_key key, uuid object_id)
 {
     return db_.transact([key = std::move(key), object_id](pqxx::work& tx) {
         tx.exec_prepared0(release_key.name, key.account.text(), binary(key.operation_sha256), key.key, object_id.text());
+    });
+}
+
+awaitable<kept_answers> idempotency_store::count_sealed_otherwise(std::string key_id)
+{
+    return db_.transact([key_id = std::move(key_id)](pqxx::work& tx) {
+        const auto row = tx.exec_prepared1(count_otherwise.name, key_id);
+        kept_answers found;
+        found.answers = row[0].as<std::int64_t>();
+        if (!row[1].is_null())
+            found.last_end = from_unix_micros(row[1].as<std::int64_t>());
+        return found;
     });
 }
 

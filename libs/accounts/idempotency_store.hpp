@@ -41,6 +41,15 @@ struct idempotency_claim
     idempotency_claim() = default;
 };
 
+// Kept answers and when the last of them is forgotten.
+struct kept_answers
+{
+    std::int64_t answers = 0;
+    std::optional<time_point> last_end;
+
+    kept_answers() = default;
+};
+
 // Requests by their Idempotency-Key, kept 24 h. Throws when PostgreSQL cannot be reached.
 class idempotency_store
 {
@@ -58,6 +67,9 @@ public:
 
     // The attempt has no answer to keep: another may follow at once.
     awaitable<void> release(idempotency_key key, uuid object_id);
+
+    // Of the answers, those that another key of the keyring seals.
+    awaitable<kept_answers> count_sealed_otherwise(std::string key_id);
 
     // Up to batch_size of those that are too old; answers how many.
     awaitable<int> forget();

@@ -1,5 +1,7 @@
 #include "mailbox/email_count_store.hpp"
 
+#include "common/postgres/daily_counts.hpp"
+
 namespace tempinbox::mailbox {
 namespace {
 
@@ -21,14 +23,9 @@ email_count_store::email_count_store(postgres::pool& db) : db_(db)
     db_.prepare(count_emails);
 }
 
-awaitable<std::vector<email_count>> email_count_store::list(account_id account, int days)
+awaitable<std::vector<daily_count>> email_count_store::list(account_id account, int days)
 {
-    return db_.transact([account, days](pqxx::work& tx) {
-        std::vector<email_count> counts;
-        for (const auto& row : tx.exec_prepared(count_emails.name, account.text(), days))
-            counts.emplace_back(std::chrono::sys_days(std::chrono::days(row[0].as<int>())), row[1].as<std::int64_t>());
-        return counts;
-    });
+    return postgres::list_daily_counts(db_, count_emails, account, days);
 }
 
 } // namespace tempinbox::mailbox

@@ -105,6 +105,16 @@ result<created_inbox> insert_in(pqxx::work& tx, const new_inbox& wanted, const s
     return address_not_available(wanted.local_part.value_or("with a random name") + "@" + domain);
 }
 
+result<std::string> find_domain(pqxx::work& tx, const std::optional<std::string>& wanted)
+{
+    const auto domains = tx.exec_prepared(choose_domain.name, or_null(wanted));
+    if (!domains.empty())
+        return domains[0][0].as<std::string>();
+    if (wanted)
+        return failure{errc::invalid_argument, "domain must be one that GET /v1/domains lists, not " + quote(*wanted)};
+    return failure{errc::unavailable, "No domain for inboxes has been set up yet"};
+}
+
 result<created_inbox> create_in(pqxx::work& tx, const new_inbox& wanted, time_point now, const std::string& outbox_owner)
 {
     const auto account = settle_account(tx, wanted.account);
@@ -121,20 +131,17 @@ result<created_inbox> create_in(pqxx::work& tx, const new_inbox& wanted, time_po
     if (!life)
         return life.error();
 
-    const auto domains = tx.exec_prepared(choose_domain.name, or_null(wanted.domain));
-    if (domains.empty() && wanted.domain)
-        return failure{errc::invalid_argument, "domain must be one that GET /v1/domains lists, not " + quote(*wanted.domain)};
-    if (domains.empty())
-        return failure{errc::unavailable, "No domain for inboxes has been set up yet"};
+    const auto domain = find_domain(tx, wanted.domain);
+    if (!domain)
+        return domain.error();
 
     if (tx.exec_prepared(take_place.name, account.account.text(), static_cast<std::int64_t>(limits.live_inboxes)).empty())
         return failure{errc::permission_denied, "All " + std::to_string(limits.live_inboxes) + " live inboxes of plan " +
                                                     account.plan_at(now) + " are used; DELETE /v1/inboxes/{inboxId} frees one"};
 
-    const auto domain = domains[0][0].as<std::string>();
     if (wanted.local_part && is_reserved(*wanted.local_part))
-        return address_not_available(*wanted.local_part + "@" + domain);
-    return insert_in(tx, wanted, domain, *life, false, outbox_owner);
+        return address_not_available(*wanted.local_part + "@" + *domain);
+    return insert_in(tx, wanted, *domain, *life, false, outbox_owner);
 }
 
 } // namespace
@@ -161,6 +168,17 @@ awaitable<result<created_inbox>> inbox_store::create(new_inbox wanted, time_poin
 {
     return db_.transact([wanted = std::move(wanted), now, owner = outbox_owner_](pqxx::work& tx) -> result<created_inbox> {
         return create_in(tx, wanted, now, owner);
+    });
+}
+
+awaitable<result<void>> inbox_store::check(new_inbox wanted, time_point now)
+{
+    return db_.transact([wanted = std::move(wanted), now](pqxx::work& tx) -> result<void> {
+        if (const auto life = choose_life(wanted.account.limits_at(now), wanted.ttl); !life)
+            return life.error();
+        if (const auto domain = find_domain(tx, wanted.domain); !domain)
+            return domain.error();
+        return {};
     });
 }
 

@@ -64,6 +64,9 @@ public:
     // reserved.
     awaitable<result<created_inbox>> create(new_inbox wanted, time_point now);
 
+    // What create would call invalid_argument; nothing is made.
+    awaitable<result<void>> check(new_inbox wanted, time_point now);
+
     // postmaster@ and abuse@ of a domain for its operator, without end and whatever the plan allows; what is there already stays.
     awaitable<result<std::vector<created_inbox>>> create_operator_inboxes(account_id account, std::string domain);
 

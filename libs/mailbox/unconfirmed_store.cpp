@@ -5,24 +5,22 @@
 namespace tempinbox::mailbox {
 namespace {
 
-constexpr const char* mark_emails = R"(
-    INSERT INTO mailbox.unconfirmed (account_id, inbox_id, email_id, sequence, mail_from, content_sha256, until)
-    SELECT account_id, inbox_id, email_id, sequence, mail_from, content_sha256, received_at + interval '10 minutes' FROM mailbox.emails
-    WHERE (account_id, email_id) IN (SELECT * FROM unnest($1::uuid[], $2::uuid[])) AND message_id IS NOT NULL
-    ON CONFLICT DO NOTHING)";
+// The emails an index is to find: the condition is part of the text, so that each kind has a plan of its own.
+std::string marking(const std::string& which)
+{
+    return "INSERT INTO mailbox.unconfirmed (account_id, inbox_id, email_id, sequence, mail_from, content_sha256, until)"
+           " SELECT account_id, inbox_id, email_id, sequence, mail_from, content_sha256, received_at + interval '10 minutes'"
+           " FROM mailbox.emails WHERE " +
+           which + " AND message_id IS NOT NULL ON CONFLICT DO NOTHING";
+}
 
-constexpr const char* mark_since = R"(
-    INSERT INTO mailbox.unconfirmed (account_id, inbox_id, email_id, sequence, mail_from, content_sha256, until)
-    SELECT account_id, inbox_id, email_id, sequence, mail_from, content_sha256, received_at + interval '10 minutes' FROM mailbox.emails
-    WHERE email_id >= $1 AND message_id IS NOT NULL
-    ON CONFLICT DO NOTHING)";
+const std::string mark_emails = marking("(account_id, email_id) IN (SELECT * FROM unnest($1::uuid[], $2::uuid[]))");
+const std::string mark_since = marking("email_id >= $1");
 
+// $2: whether a run of this very name has crashed too; else it is this process.
 constexpr const char* take_crashed = R"(
-    DELETE FROM mailbox.ingest_runs WHERE replica = $1 OR alive_at < clock_timestamp() - interval '30 seconds'
-    RETURNING mailbox.lowest_uuid(greatest(alive_at - interval '1 minute', clock_timestamp() - interval '10 minutes')))";
-
-constexpr const char* take_silent = R"(
-    DELETE FROM mailbox.ingest_runs WHERE replica <> $1 AND alive_at < clock_timestamp() - interval '30 seconds'
+    DELETE FROM mailbox.ingest_runs
+    WHERE CASE WHEN replica = $1 THEN $2::boolean ELSE alive_at < clock_timestamp() - interval '30 seconds' END
     RETURNING mailbox.lowest_uuid(greatest(alive_at - interval '1 minute', clock_timestamp() - interval '10 minutes')))";
 
 constexpr const char* show_alive = R"(
@@ -36,10 +34,10 @@ constexpr const char* forget_over = R"(
 // A busy minute has many emails.
 constexpr const char* long_patience = "SET LOCAL statement_timeout = '30s'";
 
-void show(pqxx::work& tx, const std::string& replica, const char* crashed)
+void show(pqxx::work& tx, const std::string& replica, bool begins)
 {
     std::string since;
-    for (const auto& row : tx.exec_params(crashed, replica))
+    for (const auto& row : tx.exec_params(take_crashed, replica, begins))
         since = since.empty() ? row[0].c_str() : std::min<std::string>(since, row[0].c_str());
     if (!since.empty()) {
         tx.exec0(long_patience);
@@ -67,13 +65,13 @@ awaitable<void> unconfirmed_store::mark(std::vector<email_key> emails)
 
 awaitable<void> unconfirmed_store::sign_on(std::string replica)
 {
-    return db_.transact([replica = std::move(replica)](pqxx::work& tx) { show(tx, replica, take_crashed); });
+    return db_.transact([replica = std::move(replica)](pqxx::work& tx) { show(tx, replica, true); });
 }
 
 awaitable<void> unconfirmed_store::beat(std::string replica)
 {
     return db_.transact([replica = std::move(replica)](pqxx::work& tx) {
-        show(tx, replica, take_silent);
+        show(tx, replica, false);
         tx.exec0(forget_over);
     });
 }

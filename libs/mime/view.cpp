@@ -3,6 +3,7 @@
 #include "common/core/text.hpp"
 #include "mime/charset.hpp"
 #include "mime/filename.hpp"
+#include "mime/flowed.hpp"
 #include "mime/html_text.hpp"
 #include "mime/structure.hpp"
 
@@ -199,8 +200,11 @@ private:
     {
         if (html_part_)
             found_.html = read_text(*html_part_);
-        if (text_part_)
+        if (text_part_) {
             found_.text = read_text(*text_part_);
+            if (text_part_->type.is_flowed)
+                found_.text = unflow(*found_.text, text_part_->type.deletes_space);
+        }
         const bool is_text_blank = !found_.text || trim(*found_.text).empty();
         if (found_.html && is_text_blank) {
             found_.text = html_to_text(*found_.html, limits_.text_bytes);

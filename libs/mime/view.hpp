@@ -58,7 +58,8 @@ struct view
     std::vector<mailbox_address> to, cc, reply_to;
     std::optional<time_point> date;
     std::vector<std::pair<std::string, std::string>> headers; // decoded, in order
-    std::optional<std::string> text; // first text/plain that is no attachment; derived where there is only html
+    std::optional<std::string> text; // first text/plain that is no attachment; derived where there is only html; format=flowed
+                                     // comes as whole paragraphs
     std::optional<std::string> html; // decoded only, as sent
     bool is_text_derived = false;
     std::vector<attachment> attachments; // inline parts too

@@ -51,8 +51,8 @@ result<std::optional<bool>> arguments::truth(const std::string& option_name) con
 std::vector<command> all_commands()
 {
     std::vector<command> all;
-    for (const auto make :
-         {account_commands, plan_commands, key_commands, domain_commands, webhook_commands, rule_commands, topic_commands})
+    for (const auto make : {account_commands, plan_commands, key_commands, domain_commands, webhook_commands, rule_commands,
+                            secret_commands, topic_commands, delivery_commands, dead_letter_commands})
         for (auto& one : make())
             all.push_back(std::move(one));
     return all;

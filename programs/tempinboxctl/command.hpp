@@ -84,7 +84,10 @@ std::vector<command> key_commands();
 std::vector<command> domain_commands();
 std::vector<command> webhook_commands();
 std::vector<command> rule_commands();
+std::vector<command> secret_commands();
 std::vector<command> topic_commands();
+std::vector<command> delivery_commands();
+std::vector<command> dead_letter_commands();
 std::vector<command> all_commands();
 
 } // namespace tempinbox::ctl

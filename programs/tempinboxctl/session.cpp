@@ -81,6 +81,13 @@ accounts::user_store& session::users()
     return *users_;
 }
 
+accounts::idempotency_store& session::kept_answers()
+{
+    if (!kept_answers_)
+        kept_answers_ = std::make_unique<accounts::idempotency_store>(db());
+    return *kept_answers_;
+}
+
 rpc::tokens& session::tokens()
 {
     if (!tokens_) {

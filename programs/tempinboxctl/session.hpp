@@ -1,6 +1,7 @@
 #pragma once
 
 #include "accounts/account_store.hpp"
+#include "accounts/idempotency_store.hpp"
 #include "accounts/key_store.hpp"
 #include "accounts/plan_store.hpp"
 #include "accounts/user_store.hpp"
@@ -42,9 +43,12 @@ public:
     accounts::plan_store& plans();
     accounts::key_store& keys();
     accounts::user_store& users();
+    accounts::idempotency_store& kept_answers();
+    bool has_database() const { return !settings_.database.empty(); }
     rpc::client& inbox();
     rpc::client& webhook_dispatcher();
     kafka::settings kafka() const;
+    runtime::host& host() { return host_; }
 
     // By id or email address.
     awaitable<result<accounts::account>> find_account(std::string id_or_email);
@@ -61,6 +65,7 @@ private:
     std::unique_ptr<accounts::plan_store> plans_;
     std::unique_ptr<accounts::key_store> keys_;
     std::unique_ptr<accounts::user_store> users_;
+    std::unique_ptr<accounts::idempotency_store> kept_answers_;
     std::unique_ptr<rpc::tokens> tokens_;
     std::unique_ptr<rpc::client> inbox_;
     std::unique_ptr<rpc::client> webhook_dispatcher_;

@@ -74,8 +74,8 @@ pipeline_sources sources_of(key_cache& keys, key_uses& uses, quota_client& quota
     sources.take_quota = [&quota](const plans::account_state& account) { return quota.take(account); };
     sources.last_known_quota = [&quota](const plans::account_state& account) { return quota.last_known(account); };
     sources.note_use = [&uses](const accounts::key_owner& owner, time_point now) { uses.note(owner, now); };
-    sources.answer_once = [&repeatable](http::request& received, caller& who, const api_handler& handle) {
-        return repeatable.answer(received, who, handle);
+    sources.answer_once = [&repeatable](http::request& received, caller& who, const route& operation) {
+        return repeatable.answer(received, who, operation);
     };
     return sources;
 }
@@ -85,8 +85,8 @@ dashboard_sources dashboard_sources_of(accounts::session_store& sessions, quota_
     dashboard_sources sources;
     sources.find_session = [&sessions](std::string digest) { return sessions.find(std::move(digest)); };
     sources.last_known_quota = [&quota](const plans::account_state& account) { return quota.last_known(account); };
-    sources.answer_once = [&repeatable](http::request& received, caller& who, const api_handler& handle) {
-        return repeatable.answer(received, who, handle);
+    sources.answer_once = [&repeatable](http::request& received, caller& who, const route& operation) {
+        return repeatable.answer(received, who, operation);
     };
     return sources;
 }

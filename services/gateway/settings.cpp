@@ -20,6 +20,10 @@ http::server_settings read_api_settings(config::reader& reader)
         reader.add_problem("tls-certificate-file", "must be set together with tls-key-file");
     api.connection_limit = static_cast<std::size_t>(
         reader.integer("connection-limit", 10'000, 1, 1'000'000, "Most connections at once; further ones are answered 503"));
+    api.connections_an_address = static_cast<std::size_t>(
+        reader.integer("connections-per-address", 1'000, 0, 1'000'000,
+                       "The same from one IPv4 address or IPv6 /64, trusted-proxies aside; 0: any number"));
+    api.uncounted = reader.networks("exempt-networks", "", "Networks free of connections-per-address, CIDR, comma-separated");
     return api;
 }
 
@@ -62,6 +66,8 @@ settings read_settings(config::reader& reader)
                                                      "Replicas of the webhook dispatcher, host:port, comma-separated");
     chosen.trusted_proxies =
         reader.networks("trusted-proxies", "", "Proxies whose X-Forwarded-For is believed, CIDR, comma-separated");
+    // Behind a proxy every client has its address.
+    chosen.api.uncounted.insert(chosen.api.uncounted.end(), chosen.trusted_proxies.begin(), chosen.trusted_proxies.end());
     chosen.master_keys = read_master_keys(reader);
     chosen.relay = read_relay_settings(reader);
     chosen.dashboard_files = reader.text(

@@ -41,6 +41,12 @@ awaitable<result<v1::CreateInboxResponse>> inbox_calls::create(v1::CreateInboxRe
     auto wanted = read_new_inbox(request);
     if (!wanted)
         co_return wanted.error();
+    if (request.check_only()) {
+        const auto checked = co_await inboxes_.check(std::move(*wanted), clock_.now());
+        if (!checked)
+            co_return checked.error();
+        co_return v1::CreateInboxResponse();
+    }
 
     auto created = co_await inboxes_.create(std::move(*wanted), clock_.now());
     if (!created)

@@ -42,7 +42,8 @@ service::service(runtime::host& host, const settings& chosen)
       search_calls_(email_search_store_),
       domain_calls_(domain_store_, inbox_store_, publisher_),
       email_counts_(db_),
-      usage_calls_(email_counts_),
+      email_count_call_([this](account_id account, int days) { return email_counts_.list(account, days); },
+                        &v1::EmailsOfDay::set_emails),
       tokens_(chosen.rpc_token_file),
       server_(host, rpc_settings(chosen), tokens_)
 {
@@ -51,7 +52,7 @@ service::service(runtime::host& host, const settings& chosen)
     email_calls_.add_to(server_);
     search_calls_.add_to(server_);
     domain_calls_.add_to(server_);
-    usage_calls_.add_to(server_);
+    email_count_call_.add_to(server_, "tempinbox.inbox.v1.InboxService/CountEmails");
 }
 
 void service::start()

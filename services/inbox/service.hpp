@@ -5,6 +5,7 @@
 #include "common/kafka/producer.hpp"
 #include "common/outbox/outbox.hpp"
 #include "common/postgres/pool.hpp"
+#include "common/rpc/daily_counts.hpp"
 #include "common/rpc/server.hpp"
 #include "common/runtime/host.hpp"
 #include "inbox/account_updates.hpp"
@@ -17,7 +18,9 @@
 #include "inbox/purge.hpp"
 #include "inbox/search_calls.hpp"
 #include "inbox/settings.hpp"
-#include "inbox/usage_calls.hpp"
+#include "mailbox/email_count_store.hpp"
+
+#include "tempinbox/inbox/v1/inbox_service.pb.h"
 
 namespace tempinbox::inbox {
 
@@ -61,7 +64,7 @@ private:
     search_calls search_calls_;
     domain_calls domain_calls_;
     mailbox::email_count_store email_counts_;
-    usage_calls usage_calls_;
+    rpc::daily_count_call<v1::CountEmailsRequest, v1::CountEmailsResponse, v1::EmailsOfDay> email_count_call_;
     rpc::tokens tokens_;
     rpc::server server_;
 };

@@ -352,6 +352,15 @@ awaitable<void> lease_book::tell(account_id account)
     }
 }
 
+void lease_book::refresh(account_id account)
+{
+    const auto found = holdings_.find(account);
+    if (found == holdings_.end())
+        return;
+    found->second->has_new_debt = true; // a statement under way may have come too early
+    settle(found->second, settlement::report);
+}
+
 awaitable<void> lease_book::close(std::chrono::milliseconds deadline)
 {
     is_closing_ = true;

@@ -63,6 +63,8 @@ public:
     awaitable<bool> give_back(account_id account, day on_day);
     // Tells the database everything about the account.
     awaitable<void> tell(account_id account);
+    // More of the account's day is used than its block says: asks the database.
+    void refresh(account_id account);
     // Gives everything back; at the end of the process.
     awaitable<void> close(std::chrono::milliseconds deadline);
     // Returns idle blocks and those of other days, renews leases: a hundred at a time, where no request waits for a statement. To

@@ -36,6 +36,19 @@ result<std::vector<ask>> read_asks(const ratelimit::v1::TakeQuotaRequest& reques
     return asks;
 }
 
+// Nil where the item has none.
+result<debt> read_debt(const ratelimit::v1::QuotaItem& item, account_id account)
+{
+    if (!item.has_debt())
+        return debt();
+    const auto id = uuid::parse(item.debt().debt_id());
+    if (!id || id->is_nil())
+        return failure{errc::invalid_argument, "debt_id must be a UUID"};
+    if (item.debt().units() < 1 || item.debt().units() > most_units)
+        return failure{errc::invalid_argument, "units of a debt must be from 1 to " + std::to_string(most_units)};
+    return debt(*id, account, item.debt().units(), known_limit(item.limit(), item.limit_version()));
+}
+
 ratelimit::v1::TakeQuotaResponse to_response(const std::vector<decision>& decisions, day today)
 {
     ratelimit::v1::TakeQuotaResponse response;
@@ -90,8 +103,24 @@ awaitable<result<ratelimit::v1::TakeQuotaResponse>> quota_rpc::take(ratelimit::v
     auto asks = read_asks(request);
     if (!asks)
         co_return asks.error();
+    std::vector<debt> debts;
+    debts.reserve(asks->size());
+    for (int i = 0; i < request.items_size(); ++i) {
+        const auto told = read_debt(request.items(i), (*asks)[static_cast<std::size_t>(i)].account);
+        if (!told)
+            co_return told.error();
+        debts.push_back(*told);
+    }
+    // Requests do not wait for debts: an answer that comes before a debt is stored says so, and it is told again.
+    std::vector<bool> are_stored;
+    are_stored.reserve(debts.size());
+    for (const auto& told : debts)
+        are_stored.push_back(!told.id.is_nil() && debts_.take(told));
     const auto decisions = co_await leases_.take(std::move(*asks));
-    co_return to_response(decisions, day_of(clock_.now()));
+    auto response = to_response(decisions, day_of(clock_.now()));
+    for (std::size_t i = 0; i < are_stored.size(); ++i)
+        response.mutable_results(static_cast<int>(i))->set_is_debt_stored(are_stored[i]);
+    co_return response;
 }
 
 awaitable<result<ratelimit::v1::ReturnBlockResponse>> quota_rpc::give_back(ratelimit::v1::ReturnBlockRequest request)

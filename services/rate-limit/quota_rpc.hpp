@@ -3,6 +3,7 @@
 #include "common/core/awaitable.hpp"
 #include "common/core/time.hpp"
 #include "common/rpc/server.hpp"
+#include "rate-limit/debt_book.hpp"
 #include "rate-limit/lease_book.hpp"
 #include "rate-limit/quota_store.hpp"
 
@@ -17,9 +18,10 @@ inline constexpr int most_items = 10'000;
 class quota_rpc
 {
 public:
-    quota_rpc(runtime::host& host, lease_book& leases, quota_store& store, const clock_source& clock)
+    quota_rpc(runtime::host& host, lease_book& leases, debt_book& debts, quota_store& store, const clock_source& clock)
         : host_(host),
           leases_(leases),
+          debts_(debts),
           store_(store),
           clock_(clock)
     {}
@@ -33,6 +35,7 @@ public:
 private:
     runtime::host& host_;
     lease_book& leases_;
+    debt_book& debts_;
     quota_store& store_;
     const clock_source& clock_;
 };

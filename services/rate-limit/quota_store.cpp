@@ -23,6 +23,13 @@ constexpr postgres::statement forget_blocks{
     "DELETE FROM quota.blocks WHERE (account_id, day, block_id) IN "
     "(SELECT account_id, day, block_id FROM quota.blocks WHERE day < $1::date - 1 LIMIT 5000 FOR UPDATE SKIP LOCKED)"};
 
+constexpr postgres::statement forget_debts{
+    "quota_forget_debts", "DELETE FROM quota.debts WHERE debt_id IN "
+                          "(SELECT debt_id FROM quota.debts WHERE day < $1::date - 1 LIMIT 5000 FOR UPDATE SKIP LOCKED)"};
+
+constexpr postgres::statement store_debt_rows{
+    "quota_store_debts", "SELECT quota.store_debts($1::uuid[], $2::uuid[], $3::bigint[], $4::bigint[], $5::bigint[], $6::date)"};
+
 constexpr postgres::statement list_used{
     "quota_list_used",
     "SELECT day - date '1970-01-01', used FROM quota.days WHERE account_id = $1 AND day >= $2::date ORDER BY day"};
@@ -88,7 +95,8 @@ quota_store::quota_store(postgres::pool& db, std::string holder, std::chrono::mi
       holder_(std::move(holder)),
       lease_time_(lease_time)
 {
-    for (const auto& each : {settle_blocks, write_off_blocks, forget_days, forget_blocks, list_used})
+    for (const auto& each :
+         {settle_blocks, write_off_blocks, forget_days, forget_blocks, forget_debts, store_debt_rows, list_used})
         db_.prepare(each);
 }
 
@@ -117,6 +125,24 @@ std::function<void(pqxx::connection_base&)> quota_store::settling(std::vector<bl
     };
 }
 
+awaitable<void> quota_store::store_debts(std::vector<debt> debts, day today)
+{
+    return db_.transact([debts = std::move(debts), today](pqxx::work& tx) {
+        std::vector<std::string> ids, accounts;
+        std::vector<std::int64_t> units, limits, versions;
+        for (const auto& each : debts) {
+            ids.push_back(each.id.text());
+            accounts.push_back(each.account.text());
+            units.push_back(each.units);
+            limits.push_back(each.limit.units);
+            versions.push_back(each.limit.version);
+        }
+        tx.exec_prepared(store_debt_rows.name, postgres::text_array(ids), postgres::text_array(accounts),
+                         postgres::integer_array(units), postgres::integer_array(limits), postgres::integer_array(versions),
+                         date_text(today));
+    });
+}
+
 awaitable<written_off> quota_store::write_off()
 {
     return db_.transact([](pqxx::work& tx) {
@@ -132,7 +158,9 @@ awaitable<std::size_t> quota_store::forget_before(day oldest, day today)
 {
     return db_.transact([oldest, today](pqxx::work& tx) {
         const auto days = tx.exec_prepared(forget_days.name, date_text(oldest)).affected_rows();
-        return static_cast<std::size_t>(days + tx.exec_prepared(forget_blocks.name, date_text(today)).affected_rows());
+        const auto blocks = tx.exec_prepared(forget_blocks.name, date_text(today)).affected_rows();
+        const auto debts = tx.exec_prepared(forget_debts.name, date_text(today)).affected_rows();
+        return static_cast<std::size_t>(days + blocks + debts);
     });
 }
 

@@ -2,6 +2,7 @@
 
 #include "common/core/awaitable.hpp"
 #include "common/postgres/pool.hpp"
+#include "rate-limit/debt_book.hpp"
 #include "rate-limit/lease.hpp"
 
 #include <functional>
@@ -38,8 +39,10 @@ public:
 
     // In the order of the requests, which must be by account and day, one a block.
     awaitable<std::vector<block_answer>> settle(std::vector<block_request> requests);
+    // By account; what is stored already counts nothing again.
+    awaitable<void> store_debts(std::vector<debt> debts, day today);
     awaitable<written_off> write_off();
-    // Deletes some of the days before `oldest` and of the blocks before `today`; how many rows.
+    // Deletes some of the days before `oldest` and of the blocks and debts before `today`; how many rows.
     awaitable<std::size_t> forget_before(day oldest, day today);
     // The days from `first` on that have any use, oldest first.
     awaitable<std::vector<day_use>> list_days(account_id account, day first);

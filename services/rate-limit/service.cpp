@@ -10,7 +10,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr int schema_version = 2;
+constexpr int schema_version = 3;
 
 settle_statement statement_of(quota_store& quotas)
 {
@@ -51,7 +51,10 @@ service::service(runtime::host& host, settings chosen)
       quotas_(db_, settings_.rpc_advertise, settings_.leases.lease_time),
       others_(host, tokens_),
       leases_(host, host.clock(), statement_of(quotas_), recall_of(others_), settings_.leases),
-      rpc_(host, leases_, quotas_, host.clock()),
+      debts_(
+          host, [this](std::vector<debt> debts) { return quotas_.store_debts(std::move(debts), day_of(host_.clock().now())); },
+          [this](account_id account) { leases_.refresh(account); }),
+      rpc_(host, leases_, debts_, quotas_, host.clock()),
       forgetting_(host, "old days not forgotten", [this] { return forget_old_days(); }),
       writing_off_(host, "lost blocks not written off", [this] { return write_off_lost_blocks(); }),
       tidying_(host, "blocks not tidied", [this] { return tidy(); }),

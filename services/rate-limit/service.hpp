@@ -35,6 +35,7 @@ private:
     quota_store quotas_;
     recall_client others_;
     lease_book leases_;
+    debt_book debts_;
     quota_rpc rpc_;
     runtime::repeated_task forgetting_;
     runtime::repeated_task writing_off_;

@@ -3,7 +3,7 @@
 namespace tempinbox::webhooks {
 namespace {
 
-constexpr int schema_version = 1;
+constexpr int schema_version = 3;
 
 kafka::consumer_settings membership(const settings& chosen)
 {
@@ -23,35 +23,54 @@ service::service(runtime::host& host, settings chosen)
       db_(host, settings_.database),
       producer_(host, settings_.kafka),
       endpoint_store_(db_),
+      secret_store_(db_),
       rule_store_(db_),
       config_store_(db_),
       delivery_store_(db_),
       outcome_store_(db_),
       retention_store_(db_),
+      resend_store_(db_),
+      replay_store_(db_),
+      failure_store_(db_),
+      delivery_log_(db_),
+      routing_log_(db_),
       configs_(config_store_, settings_.keys),
       recorder_(host, outcome_store_, endpoint_store_),
+      failures_(host, failure_store_, endpoint_store_),
       names_(host, settings_.names),
       sender_(host, settings_.urls.addresses, names_.function(), settings_.ca_file),
       engine_(
           host, [this](delivery_job job) { return sender_.send(std::move(job)); },
-          [this](delivery_outcome outcome) { recorder_.record(std::move(outcome)); }),
-      claimer_(host, delivery_store_, configs_, engine_,
-               [this](delivery_outcome outcome) { recorder_.record(std::move(outcome)); }),
-      retention_(host, retention_store_, settings_.retention_days),
+          [this](delivery_outcome outcome) { take(std::move(outcome)); }),
+      claimer_(host, delivery_store_, configs_, engine_, [this](delivery_outcome outcome) { take(std::move(outcome)); }),
+      by_hand_(host, resend_store_, configs_, [this](delivery_job job) { return sender_.send(std::move(job)); }),
+      replayer_(host, replay_store_),
+      retention_(host, retention_store_, replay_store_, resend_store_, settings_.retention_days),
       dead_letters_(host, producer_),
       intake_(host, config_store_, configs_, delivery_store_, engine_, dead_letters_),
       consumer_(host, membership(settings_), [this](const std::vector<kafka::record>& batch) { return intake_.handle(batch); }),
-      webhook_calls_(host, endpoint_store_, settings_.keys, settings_.urls, names_.function()),
+      webhook_calls_(host, endpoint_store_, secret_store_, settings_.keys, settings_.urls, names_.function()),
+      secret_calls_(secret_store_, settings_.keys),
       rule_calls_(rule_store_, config_store_),
       delivery_counts_(db_),
-      usage_calls_(delivery_counts_),
+      delivery_count_call_([this](account_id account, int days) { return delivery_counts_.list(account, days); },
+                           &v1::DeliveriesOfDay::set_deliveries),
+      delivery_calls_(host, delivery_log_, routing_log_, by_hand_, replay_store_, replayer_),
       tokens_(settings_.rpc_token_file),
       server_(host, settings_.rpc, tokens_)
 {
     db_.require_schema("webhooks", schema_version);
     webhook_calls_.add_to(server_);
+    secret_calls_.add_to(server_);
     rule_calls_.add_to(server_);
-    usage_calls_.add_to(server_);
+    delivery_count_call_.add_to(server_, "tempinbox.webhooks.v1.WebhookService/CountDeliveries");
+    delivery_calls_.add_to(server_);
+}
+
+void service::take(delivery_outcome outcome)
+{
+    failures_.note(outcome);
+    recorder_.record(std::move(outcome));
 }
 
 void service::start()
@@ -60,7 +79,9 @@ void service::start()
     server_.start();
     retention_.start();
     recorder_.start();
+    failures_.start();
     claimer_.start();
+    replayer_.start();
     consumer_.start();
 }
 
@@ -69,9 +90,13 @@ awaitable<void> service::drain()
     // No new work first, then what is under way, then writing down what came of it.
     const auto patience = host_.settings().drain_timeout;
     co_await consumer_.stop();
+    co_await replayer_.stop();
     co_await claimer_.stop();
     co_await retention_.stop();
+    const auto last_request = std::chrono::steady_clock::now() + patience * 7 / 10;
     co_await engine_.drain(patience * 7 / 10);
+    co_await by_hand_.drain(last_request);
+    co_await failures_.stop();
     co_await recorder_.drain(patience / 10);
     co_await producer_.flush(patience / 20);
     co_await server_.drain(patience / 10);

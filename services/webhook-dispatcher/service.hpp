@@ -1,20 +1,26 @@
 #pragma once
 
 #include "common/core/awaitable.hpp"
+#include "webhook-dispatcher/api/delivery_calls.hpp"
 #include "webhook-dispatcher/api/rule_calls.hpp"
-#include "webhook-dispatcher/api/usage_calls.hpp"
+#include "webhook-dispatcher/api/secret_calls.hpp"
 #include "webhook-dispatcher/api/webhook_calls.hpp"
 #include "webhook-dispatcher/delivery/claimer.hpp"
+#include "webhook-dispatcher/delivery/delivery_count_store.hpp"
 #include "webhook-dispatcher/delivery/engine.hpp"
 #include "webhook-dispatcher/delivery/http_sender.hpp"
 #include "webhook-dispatcher/delivery/recorder.hpp"
 #include "webhook-dispatcher/delivery/retention.hpp"
+#include "webhook-dispatcher/endpoints/failure_watch.hpp"
 #include "webhook-dispatcher/events/dead_letters.hpp"
 #include "webhook-dispatcher/events/intake.hpp"
 #include "webhook-dispatcher/settings.hpp"
 
 #include "common/admin/listener.hpp"
 #include "common/kafka/consumer.hpp"
+#include "common/rpc/daily_counts.hpp"
+
+#include "tempinbox/webhooks/v1/webhook_service.pb.h"
 
 namespace tempinbox::webhooks {
 
@@ -30,6 +36,8 @@ public:
     host_port rpc_address() const { return server_.local_address(); }
 
 private:
+    void take(delivery_outcome outcome);
+
     runtime::host& host_;
     settings settings_;
     admin::listener admin_;
@@ -37,18 +45,27 @@ private:
     kafka::producer producer_;
 
     endpoint_store endpoint_store_;
+    secret_store secret_store_;
     rule_store rule_store_;
     config_store config_store_;
     delivery_store delivery_store_;
     outcome_store outcome_store_;
     retention_store retention_store_;
+    resend_store resend_store_;
+    replay_store replay_store_;
+    failure_store failure_store_;
+    delivery_log_store delivery_log_;
+    routing_log_store routing_log_;
 
     config_cache configs_;
     outcome_recorder recorder_;
+    failure_watch failures_;
     name_resolver names_;
     http_sender sender_;
     delivery_engine engine_;
     due_claimer claimer_;
+    hand_sender by_hand_;
+    replayer replayer_;
     retention retention_;
 
     dead_letters dead_letters_;
@@ -56,9 +73,11 @@ private:
     kafka::consumer consumer_;
 
     webhook_calls webhook_calls_;
+    secret_calls secret_calls_;
     rule_calls rule_calls_;
     delivery_count_store delivery_counts_;
-    usage_calls usage_calls_;
+    rpc::daily_count_call<v1::CountDeliveriesRequest, v1::CountDeliveriesResponse, v1::DeliveriesOfDay> delivery_count_call_;
+    delivery_calls delivery_calls_;
     rpc::tokens tokens_;
     rpc::server server_;
 };

@@ -9,6 +9,7 @@ Needs wrk. Raises the demo plan's daily limit for its run.
 
 import argparse
 import http.client
+import json
 import os
 import re
 import shlex
@@ -17,6 +18,8 @@ import sys
 import threading
 import time
 import uuid
+
+from measuring import plans
 
 LIMIT = 1_000_000_000
 METHOD = "/tempinbox.ratelimit.v1.RateLimitService/TakeQuota"
@@ -127,32 +130,50 @@ def wrk(api: str, key: str, path: str, seconds: float) -> dict[str, float]:
     return {"rate": float(rate[1]), "p99": float(late[1]) * {"us": 0.001, "ms": 1, "s": 1000}[late[2]]}
 
 
-def measure_gateway(seconds: float) -> None:
-    """The cheapest request there is, so that the quota's part shows most."""
+def create_inbox(api: str, key: str) -> str:
+    """An inbox to be read over and over."""
+    connection = http.client.HTTPConnection(api.split("//")[1], timeout=10)
+    connection.request("POST", "/v1/inboxes", "{}", {"X-API-Key": key, "Content-Type": "application/json"})
+    answer = json.loads(connection.getresponse().read())
+    return answer["inboxId"]
+
+
+def load_gateway(path: str, seconds: float) -> dict[str, float]:
+    """wrk on one path of the first gateway, with the CPU of a request there and of the suite's services and PostgreSQL together."""
     api, key = os.environ["TEMPINBOX_API"], os.environ["TEMPINBOX_API_KEY"]
-    gateway = os.environ["TEMPINBOX_GATEWAY_1_PID"]
+    known = running()
+    gateway = known["TEMPINBOX_GATEWAY_1_PID"]
+    wrk(api, key, path, 1)
+    before = cpu_seconds(gateway)
+    found = wrk(api, key, path, seconds)
+    found["cpu"] = 1e6 * (cpu_seconds(gateway) - before) / (found["rate"] * seconds)
+    return found
+
+
+def measure_gateway(seconds: float) -> None:
+    """Reading an inbox, and the cheapest request there is (a path that does not exist), where the quota's part shows most."""
     admins = [value for name, value in os.environ.items() if re.fullmatch(r"TEMPINBOX_RATE_LIMIT_\d+_ADMIN", name)]
-    wrk(api, key, "/v1/domains", 1)
-    before, cpu, committed = statements(admins), cpu_seconds(gateway), commits()
-    on = wrk(api, key, "/v1/nothing", seconds)
-    told, spent, committed = statements(admins) - before, cpu_seconds(gateway) - cpu, commits() - committed
-    total = on["rate"] * seconds
-    print(f"gateway with rate-limit: {on['rate']:,.0f} requests/s, p99 {on['p99']:.1f} ms, {1e6 * spent / total:.0f} us of gateway CPU each, "
-          f"{1000 * told / total:.3f} quota statements and {1000 * committed / total:.2f} transactions in all per 1,000", flush=True)
+    inbox = create_inbox(os.environ["TEMPINBOX_API"], os.environ["TEMPINBOX_API_KEY"])
+    paths = {"GET an inbox": f"/v1/inboxes/{inbox}", "list emails": f"/v1/inboxes/{inbox}/emails", "404": "/v1/nothing"}
+    load_gateway(paths["404"], 1)
+    on, told, committed = {}, statements(admins), commits()
+    on["404"] = load_gateway(paths["404"], seconds)
+    told, committed = statements(admins) - told, commits() - committed
+    total = on["404"]["rate"] * (seconds + 1)
+    print(f"{1000 * told / total:.3f} quota statements and {1000 * committed / total:.2f} transactions in all per 1,000 requests", flush=True)
+    for name in ("GET an inbox", "list emails"):
+        on[name] = load_gateway(paths[name], seconds)
 
     # Off: nobody is there to be asked, and each request is let through.
     dev("up", "-d", "--no-build", "--replicas", "rate-limit=0")
     try:
-        gateway = running()["TEMPINBOX_GATEWAY_1_PID"]
-        wrk(api, key, "/v1/domains", 1)
-        cpu = cpu_seconds(gateway)
-        off = wrk(api, key, "/v1/nothing", seconds)
-        spent = cpu_seconds(gateway) - cpu
+        off = {name: load_gateway(path, seconds) for name, path in paths.items()}
     finally:
         dev("up", "-d", "--no-build", "--replicas", f"rate-limit={len(admins)}")
-    total = off["rate"] * seconds
-    print(f"gateway without: {off['rate']:,.0f} requests/s, p99 {off['p99']:.1f} ms, {1e6 * spent / total:.0f} us of gateway CPU each; "
-          f"with it {100 * on['rate'] / off['rate']:.0f} % of that", flush=True)
+    for name in paths:
+        print(f"{name}: with rate-limit {on[name]['rate']:,.0f} requests/s, p99 {on[name]['p99']:.1f} ms, {on[name]['cpu']:.1f} us of gateway CPU each; without "
+              f"{off[name]['rate']:,.0f}, {off[name]['p99']:.1f} ms, {off[name]['cpu']:.1f} us: {100 * on[name]['rate'] / off[name]['rate']:.0f} % of the rate, "
+              f"{100 * on[name]['cpu'] / off[name]['cpu'] - 100:+.0f} % CPU", flush=True)
 
 
 def dev(*arguments: str) -> str:
@@ -171,7 +192,7 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=5, help="for each figure (default 5)")
     parser.add_argument("--accounts", type=int, default=10_000, help="in the case of many (default 10000)")
     wishes = parser.parse_args()
-    dev("ctl", "plan", "set", "premium", "--requests-per-day", str(LIMIT), "--burst-per-second", "0")
+    plans.set_numbers("premium", requests_per_day=LIMIT, burst_per_second=0)
     measure_gateway(wishes.seconds)
     measure_decisions(wishes.seconds, wishes.accounts)
     return 0

@@ -39,6 +39,37 @@ def test_another_body_is_422_and_a_bad_key_400(account: Account) -> None:
     assert account.api.call("POST", "/v1/inboxes", headers={"Idempotency-Key": "x" * 256}).status_code == 400
 
 
+@pytest.mark.parametrize(
+    "body",
+    [
+        pytest.param("{", id="no JSON"),
+        pytest.param('{"nme": "x"}', id="unknown field"),
+        pytest.param('{"ttlSeconds": 1}', id="out of range"),
+        pytest.param('{"localPart": "a b"}', id="no local part"),
+        pytest.param('{"domain": "elsewhere.example"}', id="unknown domain"),
+    ],
+)
+def test_another_body_that_is_wrong_itself_is_400(account: Account, body: str) -> None:
+    headers = _headers()
+    first = account.api.call("POST", "/v1/inboxes", json={"name": "CI"}, headers=headers)
+
+    wrong = account.api.call("POST", "/v1/inboxes", data=body, headers={**headers, "Content-Type": "application/json"})
+    again = account.api.call("POST", "/v1/inboxes", json={"name": "CI"}, headers=headers)
+
+    assert wrong.status_code == 400
+    assert again.json() == first.json()
+    assert len(account.api.get("/v1/inboxes")["inboxes"]) == 1
+
+
+@pytest.mark.parametrize("url", ["nonsense", "http://10.0.0.1/hook"])
+def test_another_webhook_that_is_wrong_itself_is_400(account: Account, url: str) -> None:
+    headers = _headers()
+    account.api.call("POST", "/v1/webhooks", json={"url": "http://127.0.0.1:49151/hook"}, headers=headers)
+
+    assert account.api.call("POST", "/v1/webhooks", json={"url": url}, headers=headers).status_code == 400
+    assert len(account.api.get("/v1/webhooks")["webhooks"]) == 1
+
+
 def test_refusals_are_repeated_too(account: Account) -> None:
     headers = _headers()
 

@@ -26,18 +26,20 @@ class Belongings:
 
 @pytest.fixture(scope="module")
 def theirs(suite: Suite) -> Belongings:
-    """An account with an inbox, an email with an attachment, and a webhook."""
+    """An account with an inbox, an email with an attachment, and a webhook with a delivery."""
     account = Account.make(suite)
     inbox = account.api.new_inbox(tags=["theirs"])
     assert send_raw(suite, [inbox["emailAddress"]], _MESSAGE) == {}
     (summary,) = account.api.get(f"/v1/inboxes/{inbox['inboxId']}/emails")["emails"]
     (attachment,) = account.api.get("/v1/emails/" + summary["emailId"])["attachments"]
     webhook = account.api.post("/v1/webhooks", {"url": "http://127.0.0.1:49151/hook", "events": ["inbox.expired"]})
+    delivery = account.api.post(f"/v1/webhooks/{webhook['webhookId']}/test")
     ids = {
         "inboxId": inbox["inboxId"],
         "emailId": summary["emailId"],
         "attachmentId": attachment["attachmentId"],
         "webhookId": webhook["webhookId"],
+        "deliveryId": delivery["deliveryId"],
     }
     return Belongings(ids, account)
 
@@ -56,7 +58,13 @@ _CALLS: list[tuple[str, str, Any]] = [
     ("GET", "/v1/emails/{emailId}/raw", None),
     ("GET", "/v1/emails/{emailId}/attachments/{attachmentId}", None),
     ("GET", "/v1/webhooks/{webhookId}", None),
+    ("PATCH", "/v1/webhooks/{webhookId}", {"isEnabled": False, "url": "https://example.com/mine"}),
+    ("POST", "/v1/webhooks/{webhookId}/rotate-secret", {}),
     ("DELETE", "/v1/webhooks/{webhookId}", None),
+    ("POST", "/v1/webhooks/{webhookId}/test", {}),
+    ("GET", "/v1/webhooks/{webhookId}/deliveries", None),
+    ("POST", "/v1/webhooks/{webhookId}/deliveries/{deliveryId}/retry", {}),
+    ("POST", "/v1/webhooks/{webhookId}/replay", {"since": "2026-01-01T00:00:00Z"}),
 ]
 
 
@@ -104,7 +112,10 @@ def test_nothing_of_theirs_was_touched(theirs: Belongings) -> None:
     inbox = api.get("/v1/inboxes/" + theirs.ids["inboxId"])
     assert (inbox["status"], inbox["name"], inbox["emailCount"]) == ("active", None, 1)
     assert api.get("/v1/emails/" + theirs.ids["emailId"])["isRead"] is False
-    assert api.get("/v1/webhooks/" + theirs.ids["webhookId"])["isEnabled"] is True
+    webhook = api.get("/v1/webhooks/" + theirs.ids["webhookId"])
+    assert (webhook["isEnabled"], webhook["url"]) == (True, "http://127.0.0.1:49151/hook")
+    (delivery,) = api.get(f"/v1/webhooks/{theirs.ids['webhookId']}/deliveries")["deliveries"]
+    assert len(delivery["attempts"]) == 1
 
 
 def test_lists_hold_only_what_is_the_account_s_own(theirs: Belongings, account: Account) -> None:

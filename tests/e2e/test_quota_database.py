@@ -65,6 +65,7 @@ class _Quota:
     """Gateways whose rate-limit replicas count in a cluster of their own."""
 
     database: Cluster
+    counting: list[RateLimit]
     gateways: list[Gateway]
 
     def let_through(self) -> float:
@@ -96,7 +97,7 @@ def quota(suite: Suite) -> Iterator[_Quota]:
         database = running.enter_context(Cluster(suite, "quota"))
         counting = [running.enter_context(RateLimit(suite, database=database.dsn)) for _ in range(2)]
         addresses = ",".join(each.address for each in counting)
-        yield _Quota(database, [running.enter_context(Gateway(suite, rate_limit_rpc=addresses)) for _ in range(2)])
+        yield _Quota(database, counting, [running.enter_context(Gateway(suite, rate_limit_rpc=addresses)) for _ in range(2)])
 
 
 def test_ten_seconds_without_the_quota_database_refuse_nobody_and_every_request_is_counted_once(accounts: list[Account], quota: _Quota) -> None:
@@ -123,3 +124,22 @@ def test_ten_seconds_without_the_quota_database_refuse_nobody_and_every_request_
     for account in accounts:
         shown = [_api(gateway, account).get("/v1/account")["usage"]["requestsToday"] for gateway in quota.gateways]
         assert shown == [_OF_EACH + 1, _OF_EACH + 2]
+
+
+def test_what_was_let_through_outlives_the_replicas_it_was_told_to(suite: Suite, accounts: list[Account], quota: _Quota) -> None:
+    requests_of_each = 12
+    quota.database.crash()
+    for number in range(requests_of_each):
+        for account in accounts:
+            assert _api(quota.gateways[number % 2], account).call("GET", "/v1/domains").status_code == 200
+    assert quota.let_through() == requests_of_each * len(accounts)
+    for replica in quota.counting:
+        replica.kill()
+    quota.database.start()
+
+    with contextlib.ExitStack() as running:
+        for replica in quota.counting:
+            running.enter_context(RateLimit(suite, database=quota.database.dsn, rpc_listen=replica.address))
+        expected = [(requests_of_each, 0)] * len(accounts)
+        eventually(lambda: [quota.counted(account) for account in accounts] == expected, "all are counted, none twice", seconds=40)
+        eventually(lambda: quota.owed() == 0, "nothing is owed")

@@ -133,7 +133,10 @@ def test_a_hanging_endpoint_slows_nobody(suite: Suite, account: Account) -> None
 
 
 def test_plain_http_to_the_outside_is_refused(account: Account) -> None:
-    for url in ("ftp://example.com/", "http://10.0.0.1/", "https://169.254.169.254/latest", "https://0x7f.1/", "not a url"):
+    numbers = ("2130706433", "017700000001", "0177.0.0.1", "0x7f000001", "0x7f.1", "127.1", "127.0.1", "127.0.0.1.", "[::ffff:169.254.169.254]")
+    tunnels = ("[64:ff9b::a9fe:a9fe]", "[64:ff9b:1::1]", "[2002:a9fe:a9fe::1]", "[2001:0:4136:e378:8000:63bf:3fff:fdd2]", "[::10.0.0.1]", "[fe80::1%25lo]")
+    hosts = tuple(f"http://{host}/" for host in (*numbers, *tunnels))
+    for url in ("ftp://example.com/", "http://10.0.0.1/", "https://169.254.169.254/latest", "not a url", *hosts):
         answer = account.api.call("POST", "/v1/webhooks", json={"url": url})
         assert answer.status_code == 400, f"{url}: {answer.status_code} {answer.text}"
 

@@ -3,6 +3,7 @@
 import re
 from dataclasses import dataclass
 from http import HTTPStatus
+from typing import Any
 
 import pytest
 from harness import Account, Suite, send
@@ -25,6 +26,7 @@ class Target:
     inbox: str
     email: str
     webhook: str
+    webhook_before: dict[str, Any]
 
 
 @pytest.fixture(scope="module")
@@ -34,7 +36,8 @@ def target(suite: Suite) -> Target:
     inbox = account.api.new_inbox()
     sent = send(suite, inbox["emailAddress"])
     webhook = account.api.post("/v1/webhooks", {"url": "https://hooks.example.com/mail"})
-    return Target(account, inbox["inboxId"], sent.email_id, webhook["webhookId"])
+    del webhook["secret"]
+    return Target(account, inbox["inboxId"], sent.email_id, webhook["webhookId"], webhook)
 
 
 def _send(suite: Suite, target: Target, row: Row) -> Answer:
@@ -89,4 +92,4 @@ def test_no_wrong_request_changed_anything(target: Target) -> None:
 
     assert [inbox["inboxId"] for inbox in api.get("/v1/inboxes")["inboxes"]] == [target.inbox]
     assert [email["emailId"] for email in api.get(f"/v1/inboxes/{target.inbox}/emails")["emails"]] == [target.email]
-    assert [webhook["webhookId"] for webhook in api.get("/v1/webhooks")["webhooks"]] == [target.webhook]
+    assert api.get("/v1/webhooks")["webhooks"] == [target.webhook_before]

@@ -1,12 +1,16 @@
 """Reading what wrk and PostgreSQL's log say."""
 
+import http.server
 import sys
+import threading
 import unittest
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "bench"))
 
-from measuring import many_rows, wrk  # noqa: E402
+from measuring import many_rows, plans, wrk  # noqa: E402
 
 _REPORT = """Running 2s test @ http://127.0.0.1:8080/
   1 threads and 64 connections
@@ -60,6 +64,44 @@ class Plans(unittest.TestCase):
         self.assertFalse(whole.is_indexed)
         self.assertEqual(whole.millis, 90.5)
         self.assertEqual(len(whole.scans), 2)
+
+
+@contextmanager
+def gateway_with(versions: list[int]) -> Iterator[str]:
+    """Metrics that name one version after the other, the last one for ever; its address."""
+
+    class Metrics(http.server.BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            version = versions.pop(0) if len(versions) > 1 else versions[0]
+            body = f"# TYPE x gauge\ntempinbox_gateway_known_change_version {version}\nother 9\n".encode()
+            self.send_response(200)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    server = http.server.HTTPServer(("127.0.0.1", 0), Metrics)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        yield f"127.0.0.1:{server.server_port}"
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
+class NumbersOfPlans(unittest.TestCase):
+    def test_every_gateway_is_waited_for(self) -> None:
+        late = [6, 6, 7]
+        with gateway_with([7]) as one, gateway_with(late) as other:
+            plans.wait_known(7, [one, other])
+
+        self.assertEqual(late, [7])
+
+    def test_a_gateway_that_never_knows_is_named(self) -> None:
+        with gateway_with([6]) as gateway, self.assertRaisesRegex(TimeoutError, gateway):
+            plans.wait_known(7, [gateway], seconds=0.1)
 
 
 if __name__ == "__main__":

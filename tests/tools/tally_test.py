@@ -4,7 +4,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
-from dev.tally import Tally, of_catch2, of_junit
+from dev.tally import Tally, of_catch2, of_junit, of_node
 
 _RULE = "=" * 79 + "\n"
 
@@ -46,6 +46,29 @@ class Junit(unittest.TestCase):
 
     def test_a_run_without_report_is_a_failure(self) -> None:
         self.assertEqual(of_junit(Path("/nonexistent"), 4), Tally(0, 1))
+
+
+class Node(unittest.TestCase):
+    """The junit report of `node --test`."""
+
+    def count(self, cases: str, exit_code: int) -> Tally:
+        with tempfile.TemporaryDirectory() as folder:
+            report = Path(folder) / "report.xml"
+            report.write_text(f"<testsuites>{cases}</testsuites>", encoding="utf-8")
+            return of_node(report, exit_code)
+
+    def test_cases_count_wherever_they_stand(self) -> None:
+        inner = '<testsuite name="b"><testcase name="2"><failure/></testcase><testcase name="3"><skipped/></testcase></testsuite>'
+        self.assertEqual(self.count(f'<testcase name="0"/><testsuite name="a"><testcase name="1"/>{inner}</testsuite>', 1), Tally(2, 1, 1))
+
+    def test_a_failure_outside_the_cases_counts(self) -> None:
+        self.assertEqual(self.count('<testcase name="0"/>', 1), Tally(1, 1))
+
+    def test_colors_in_a_message_are_read_over(self) -> None:
+        self.assertEqual(self.count('<testcase name="0"><failure>\x1b[2m waiting\x1b[22m</failure></testcase>', 1), Tally(0, 1))
+
+    def test_a_run_without_report_is_a_failure(self) -> None:
+        self.assertEqual(of_node(Path("/nonexistent"), 7), Tally(0, 1))
 
 
 class Sums(unittest.TestCase):

@@ -5,7 +5,7 @@ import time
 from collections import Counter
 from dataclasses import dataclass
 
-from dev import build, chaos_checks, chaos_faults, packages, readiness, services, testing
+from dev import build, chaos_checks, chaos_faults, chaos_webhooks, packages, readiness, services, testing
 from dev.chaos_checks import Mailboxes
 from dev.chaos_load import Load, Mail
 from dev.running import stop_on_signals
@@ -13,7 +13,7 @@ from dev.suite import Suite, Wishes
 from dev.terminal import fail, heading, item, paint, say
 
 _INBOXES = 32
-_REPLICAS = "mail-ingest=2,inbox=2"
+_REPLICAS = {"mail": "mail-ingest=2,inbox=2", "webhooks": chaos_webhooks.REPLICAS}
 # An outbox row of a process that was killed is taken over when its lease has ended, 30 s after it was given.
 _SETTLING_SECONDS = 120
 
@@ -26,6 +26,7 @@ class Course:
     rate: int
     connections: int
     seed: int
+    events: int
 
 
 def run(name: str, preset: str, course: Course, builds: bool) -> int:
@@ -34,12 +35,20 @@ def run(name: str, preset: str, course: Course, builds: bool) -> int:
     packages.ensure("build", "run")
     if builds:
         build.build(preset, services.PROGRAMS)
-    heading(f"Chaos: {name}, {course.seconds} s at {course.rate} mails a second over {course.connections} connections ({preset}, seed {course.seed})")
-    wishes = Wishes(preset=preset, replicas=_REPLICAS)
+    heading(f"Chaos: {name}, {_load_of(name, course)} ({preset}, seed {course.seed})")
+    wishes = Wishes(preset=preset, replicas=_REPLICAS[name])
     with testing.own_suite("chaos", preset) as suite:
         suite.start_infrastructure(wishes, outlives_caller=False)
         suite.start_services(wishes)
+        if name == "webhooks":
+            return chaos_webhooks.run(suite, course.events, course.seconds, course.seed)
         return _run_mail(suite, course)
+
+
+def _load_of(name: str, course: Course) -> str:
+    if name == "webhooks":
+        return f"{course.events} events in {course.seconds} s"
+    return f"{course.seconds} s at {course.rate} mails a second over {course.connections} connections"
 
 
 def _run_mail(suite: Suite, course: Course) -> int:

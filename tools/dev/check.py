@@ -1,4 +1,4 @@
-"""`./dev check`: format, the project's style rules, the tools behind ./dev, schemas, the OpenAPI file, clang-tidy. Each part counts as one test."""
+"""`./dev check`: format, the project's style rules, the tools behind ./dev, schemas, the OpenAPI file, the dashboard, clang-tidy. Each part counts as one test."""
 
 import os
 import shutil
@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from dev import packages, places, tidy
+from dev import dashboard, packages, places, tidy
 from dev.tally import Tally
 from dev.terminal import Failure, fail, heading, item, paint, say
 
@@ -81,7 +81,7 @@ def _check_schemas() -> bool:
     return is_good
 
 
-PARTS = ["format", "style", "tools", "schemas", "openapi", "tidy"]
+PARTS = ["format", "style", "tools", "schemas", "openapi", "dashboard", "tidy"]
 
 
 def tally(parts: list[str], everything: bool, fix: bool = False) -> Tally:
@@ -92,6 +92,7 @@ def tally(parts: list[str], everything: bool, fix: bool = False) -> Tally:
         "tools": _check_tools,
         "schemas": _check_schemas,
         "openapi": _check_openapi,
+        "dashboard": dashboard.check,
         "tidy": lambda: tidy.check(cpp_files(), everything),
     }
     total = Tally()

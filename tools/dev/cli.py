@@ -17,7 +17,7 @@ def _suite(chosen: argparse.Namespace) -> Suite:
 
 def _up(chosen: argparse.Namespace) -> int:
     wishes = Wishes(chosen.replicas, chosen.brokers, chosen.preset, chosen.domain, chosen.api_port, chosen.smtp_port)
-    running.up(_suite(chosen), wishes, detached=chosen.detach, builds=not chosen.no_build)
+    running.up(_suite(chosen), wishes, detached=chosen.detach, builds=not chosen.no_build, with_page=not chosen.no_dashboard)
     return 0
 
 
@@ -56,6 +56,10 @@ def _build(chosen: argparse.Namespace) -> int:
 
     packages.ensure("build")
     build.build(chosen.preset, chosen.target)
+    if not chosen.target and not chosen.no_dashboard:
+        from dev import dashboard
+
+        dashboard.build()
     return 0
 
 
@@ -92,7 +96,8 @@ def _programs(chosen: argparse.Namespace) -> int:
 def _chaos(chosen: argparse.Namespace) -> int:
     from dev import chaos
 
-    return chaos.run(chosen.name, chosen.preset, chaos.Course(chosen.seconds, chosen.rate, chosen.connections, chosen.seed), not chosen.no_build)
+    course = chaos.Course(chosen.seconds, chosen.rate, chosen.connections, chosen.seed, chosen.events)
+    return chaos.run(chosen.name, chosen.preset, course, not chosen.no_build)
 
 
 def _between(least: int, most: int) -> Callable[[str], int]:
@@ -130,6 +135,7 @@ def _parser() -> argparse.ArgumentParser:
     up.add_argument("--api-port", metavar="N", type=int, help="port of the first gateway (default: a free one, kept)")
     up.add_argument("--smtp-port", metavar="N", type=int, help="port of the first mail-ingest (default: a free one, kept)")
     up.add_argument("--no-build", action="store_true", help="run what is built already")
+    up.add_argument("--no-dashboard", action="store_true", help="leave the dashboard's page unbuilt (it needs npm)")
 
     down = on_suite("down", "stop the suite", _down)
     down.add_argument("--wipe", action="store_true", help="delete its data too")
@@ -157,9 +163,11 @@ def _parser() -> argparse.ArgumentParser:
         "run the tests; the last line is `N passed, N failed`",
         _test,
         "\n\n  unit         nothing outside the process\n  integration  against a PostgreSQL and a Kafka started for it"
-        "\n  e2e          against a suite of its own, through its public ports\n\nWithout a tier: all three.",
+        "\n  e2e          against a suite of its own, through its public ports"
+        "\n  browser      the dashboard in Chromium, against a suite of its own; screenshots in build/PRESET/test/browser.screenshots"
+        "\n\nWithout a tier: all four.",
     )
-    test.add_argument("tier", nargs="*", metavar="TIER", help="unit, integration, e2e")
+    test.add_argument("tier", nargs="*", metavar="TIER", help="unit, integration, e2e, browser")
     test.add_argument("--preset", choices=build.PRESETS, default="release", help="what to build and test (default: release)")
     test.add_argument("--ci", action="store_true", help="checks, all tiers, the unit tests under sanitizers, then every fuzz target for a minute")
     test.add_argument("--no-build", action="store_true", help="test what is built already")
@@ -169,30 +177,35 @@ def _parser() -> argparse.ArgumentParser:
         metavar="ARGUMENT",
         action="append",
         default=[],
-        help="passed on to the test program of a single tier, such as a Catch2 name or tag, or `-k=word` for pytest; may be repeated",
+        help="passed on to the test program of a single tier, such as a Catch2 name or tag, `-k=word` for pytest, a file's name or `--test-name-pattern=word` for browser; may be repeated",
     )
 
-    check = verb("check", "check format, clang-tidy, the project's own style rules, the tools behind ./dev, the schemas and the OpenAPI file", _check)
-    check.add_argument("part", nargs="*", metavar="PART", help="format, style, tools, schemas, openapi, tidy (default: all)")
+    check = verb("check", "check format, clang-tidy, the project's own style rules, the tools behind ./dev, the schemas, the OpenAPI file and the dashboard", _check)
+    check.add_argument("part", nargs="*", metavar="PART", help="format, style, tools, schemas, openapi, dashboard, tidy (default: all)")
     check.add_argument("--all", action="store_true", help="clang-tidy on every file instead of the changed ones")
     check.add_argument("--fix", action="store_true", help="let clang-format rewrite what it would complain of")
 
     made = verb("build", "configure and build", _build)
     made.add_argument("--preset", choices=build.PRESETS, default="release")
-    made.add_argument("target", nargs="*", help="CMake targets (default: everything)")
+    made.add_argument("target", nargs="*", help="CMake targets (default: everything, and the dashboard's page)")
+    made.add_argument("--no-dashboard", action="store_true", help="leave the dashboard's page unbuilt (it needs npm)")
 
     breaking = verb(
         "chaos",
         "kill parts of a suite of its own under load, then count what was promised and what was kept",
         _chaos,
-        "\n\n  mail   steady SMTP load; kill -9 of mail-ingest replicas all the time, PostgreSQL restarted twice, Kafka killed once;"
-        "\n         every mail answered 250 must be readable exactly once, whole, with its event on Kafka"
+        "\n\n  mail       steady SMTP load; kill -9 of mail-ingest replicas all the time, PostgreSQL restarted twice, Kafka killed once;"
+        "\n             every mail answered 250 must be readable exactly once, whole, with its event on Kafka"
+        "\n  webhooks   events on Kafka, receivers that fail now and then; kill -9 of webhook-dispatcher replicas all the time, one removed and added"
+        "\n             twice, PostgreSQL and Kafka as above; each event must arrive, nothing may stay due, repeats are counted."
+        "\n             For a short run: --events 2000 --seconds 15"
         "\n\nExit code 1 on any violation. Its logs are kept in build/PRESET/test/chaos.logs.",
     )
-    breaking.add_argument("name", choices=["mail"], help="what to break")
+    breaking.add_argument("name", choices=["mail", "webhooks"], help="what to break")
     breaking.add_argument("--seconds", metavar="N", type=_between(10, 3600), default=60, help="how long load and faults last (default: 60)")
-    breaking.add_argument("--rate", metavar="N", type=_between(1, 5000), default=100, help="mails a second (default: 100)")
-    breaking.add_argument("--connections", metavar="N", type=_between(1, 256), default=16, help="SMTP connections of the load (default: 16)")
+    breaking.add_argument("--rate", metavar="N", type=_between(1, 5000), default=100, help="mail: mails a second (default: 100)")
+    breaking.add_argument("--connections", metavar="N", type=_between(1, 256), default=16, help="mail: SMTP connections of the load (default: 16)")
+    breaking.add_argument("--events", metavar="N", type=_between(100, 1_000_000), default=20_000, help="webhooks: how many in all (default: 20000)")
     breaking.add_argument("--seed", metavar="N", type=int, default=1, help="of the order in which replicas are killed (default: 1)")
     breaking.add_argument("--preset", choices=build.PRESETS, default="release", help="what to build and run (default: release)")
     breaking.add_argument("--no-build", action="store_true", help="run what is built already")

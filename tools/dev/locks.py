@@ -18,3 +18,12 @@ def exclusively(path: Path, otherwise: str) -> Iterator[None]:
         except OSError:
             fail(otherwise)
         yield
+
+
+@contextlib.contextmanager
+def in_turn(path: Path) -> Iterator[None]:
+    """Holds the lock file once whoever holds it is done."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with open(path, "w", encoding="ascii") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield

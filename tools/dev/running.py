@@ -4,7 +4,7 @@ import signal
 import threading
 from types import FrameType
 
-from dev import build, packages, places, services
+from dev import build, dashboard, packages, places, services
 from dev.locks import exclusively
 from dev.suite import Suite, Wishes
 from dev.terminal import Failure, heading, item, paint, say
@@ -20,12 +20,16 @@ def stop_on_signals() -> None:
     signal.signal(signal.SIGHUP, interrupt)
 
 
-def up(suite: Suite, wishes: Wishes, detached: bool, builds: bool) -> None:
+def up(suite: Suite, wishes: Wishes, detached: bool, builds: bool, with_page: bool = True) -> None:
     """Brings the suite up or changes what differs; in the foreground stays until Ctrl-C."""
     stop_on_signals()
     packages.ensure("build", "run")
     if builds:
         build.build(wishes.preset or suite.preset(), services.PROGRAMS)
+        if with_page:
+            dashboard.build()
+        else:
+            say("  the dashboard's page stays as it is: --no-dashboard")
     with exclusively(suite.folder / "up.lock", f"another ./dev up is working on {suite.folder}"):
         was_running = suite.is_running()
         _start(suite, wishes, detached, was_running)

@@ -118,6 +118,8 @@ def _settings(replica: Replica, replicas: list[Replica], around: Surroundings) -
         },
         "gateway": {
             "listen": replica.listener,
+            # Benches open thousands of connections from loopback.
+            "exempt-networks": LOOPBACK,
             "inbox-rpc": _addresses("inbox", replicas),
             "rate-limit-rpc": _addresses("rate-limit", replicas),
             "webhook-dispatcher-rpc": _addresses("webhook-dispatcher", replicas),

@@ -11,14 +11,14 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from dev import build, check, fuzzing, packages, places, python_packages, services, suite_env
+from dev import build, check, dashboard, fuzzing, node_packages, packages, places, python_packages, services, suite_env
 from dev.locks import exclusively
 from dev.running import stop_on_signals
 from dev.suite import Suite, Wishes
-from dev.tally import Tally, of_catch2, of_junit
+from dev.tally import Tally, of_catch2, of_junit, of_node
 from dev.terminal import Failure, fail, heading, item, paint, say
 
-_PATIENCE_SECONDS = {"unit": 600, "integration": 900, "e2e": 1200}
+_PATIENCE_SECONDS = {"unit": 600, "integration": 900, "e2e": 1200, "browser": 900}
 
 
 @dataclass(frozen=True)
@@ -112,11 +112,12 @@ def _run_integration(run: Run) -> Tally:
 
 def _run_e2e(run: Run) -> Tally:
     python = python_packages.python()
+    node = node_packages.ensure(places.ROOT / "tests" / "e2e" / "node")
     with own_suite("e2e", run.preset) as suite:
         wishes = Wishes(preset=run.preset, replicas=",".join(f"{service}=2" for service in services.SERVICES))
         suite.start_infrastructure(wishes, outlives_caller=False)
         suite.start_services(wishes)
-        environment = places.clean_environment() | suite_env.variables(suite) | {places.SUITE_VARIABLE: str(suite.folder)}
+        environment = node | suite_env.variables(suite) | {places.SUITE_VARIABLE: str(suite.folder)}
         report = suite.folder.with_suffix(".xml")
         report.unlink(missing_ok=True)
         command = [str(python), "-B", "-m", "pytest", str(places.ROOT / "tests" / "e2e"), "-p", "no:cacheprovider", f"--junitxml={report}"]
@@ -127,10 +128,33 @@ def _run_e2e(run: Run) -> Tally:
         return tally
 
 
+def _run_browser(run: Run) -> Tally:
+    folder = places.ROOT / "tests" / "browser"
+    dashboard.build()  # the mail-html tests build with its packages
+    environment = node_packages.ensure(folder)
+    with own_suite("browser", run.preset) as suite:
+        wishes = Wishes(preset=run.preset, replicas="gateway=2")
+        suite.start_infrastructure(wishes, outlives_caller=False)
+        suite.start_services(wishes)
+        shots = suite.folder.with_suffix(".screenshots")
+        shutil.rmtree(shots, ignore_errors=True)
+        environment |= suite_env.variables(suite) | {places.SUITE_VARIABLE: str(suite.folder), "TEMPINBOX_SCREENSHOTS": str(shots)}
+        report = suite.folder.with_suffix(".xml")
+        report.unlink(missing_ok=True)
+        reporters = ["--test-reporter=spec", "--test-reporter-destination=stdout", "--test-reporter=junit", f"--test-reporter-destination={report}"]
+        options = [argument for argument in run.arguments if argument.startswith("-")]
+        words = [argument for argument in run.arguments if not argument.startswith("-")] or [""]
+        files = [str(path) for path in sorted(folder.glob("*_test.mjs")) if any(word in path.name for word in words)]
+        _, code = _run_program("browser", ["node", "--test", "--test-concurrency=1", *reporters, *options, *files], environment)
+        item("screenshots", str(shots))
+        return of_node(report, code)
+
+
 TIERS: dict[str, tuple[Callable[[Run], Tally], list[str]]] = {
     "unit": (_run_unit, ["unit_tests"]),
     "integration": (_run_integration, ["integration_tests"]),
     "e2e": (_run_e2e, services.PROGRAMS),
+    "browser": (_run_browser, services.PROGRAMS),
 }
 
 
@@ -148,6 +172,8 @@ def run(tiers: list[str], preset: str, *, is_ci: bool, builds: bool, arguments: 
         packages.ensure("build", "run", "test", *(["check", "fuzz"] if is_ci else []))
         if builds:
             build.build(preset, [target for tier in wanted for target in TIERS[tier][1]])
+            if "e2e" in wanted:
+                dashboard.build()
         if is_ci:
             total.add(check.tally([], everything=False))
         for tier in wanted:

@@ -101,6 +101,19 @@ std::string network::text() const
     return base_.to_string() + "/" + std::to_string(prefix_);
 }
 
+std::string subscriber_of(const boost::asio::ip::address& address)
+{
+    const auto text = [](const auto& bytes, std::size_t count) {
+        return std::string(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(count));
+    };
+    if (address.is_v4())
+        return text(address.to_v4().to_bytes(), 4);
+    const auto v6 = address.to_v6();
+    if (v6.is_v4_mapped())
+        return text(boost::asio::ip::make_address_v4(boost::asio::ip::v4_mapped, v6).to_bytes(), 4);
+    return text(v6.to_bytes(), 8);
+}
+
 bool contains(const std::vector<network>& networks, const ip::address& address)
 {
     return std::any_of(networks.begin(), networks.end(), [&](const network& block) { return block.contains(address); });

@@ -41,6 +41,9 @@ result<Message> read_message(const kafka::record& record)
     return message;
 }
 
+constexpr std::string_view dead_letter_suffix = ".dead-letter";
+constexpr std::string_view dead_letter_headers = "dead_letter_";
+
 template <class Id>
 result<void> require_id(std::string_view text)
 {
@@ -54,7 +57,7 @@ result<void> require_id(std::string_view text)
 
 std::string dead_letter_topic(std::string_view topic)
 {
-    return std::string(topic) + ".dead-letter";
+    return std::string(topic) + std::string(dead_letter_suffix);
 }
 
 outbox::row make_row(const v1::EmailReceived& event, const trace::traceparent& parent)
@@ -173,6 +176,21 @@ kafka::message make_dead_letter(const kafka::record& record, std::string_view co
                                 record.topic + "/" + std::to_string(record.partition) + "/" + std::to_string(record.offset));
     letter.headers.emplace_back("dead_letter_consumer", std::string(consumer));
     return letter;
+}
+
+result<kafka::message> make_replay(const kafka::record& letter)
+{
+    if (!letter.topic.ends_with(dead_letter_suffix))
+        return failure{errc::invalid_argument, letter.topic + " is no topic of dead letters"};
+    kafka::message event;
+    event.topic = letter.topic.substr(0, letter.topic.size() - dead_letter_suffix.size());
+    event.key = letter.key;
+    event.value = letter.value;
+    event.is_tombstone = letter.is_tombstone;
+    for (const auto& header : letter.headers)
+        if (!header.first.starts_with(dead_letter_headers))
+            event.headers.push_back(header);
+    return event;
 }
 
 } // namespace tempinbox::events

@@ -52,5 +52,7 @@ result<plans::account_state> read_account_state(const kafka::record& record);
 // The record for `<topic>.dead-letter`: as it came, with `dead_letter_reason`, `dead_letter_source` (topic/partition/offset) and
 // `dead_letter_consumer` added.
 kafka::message make_dead_letter(const kafka::record& record, std::string_view consumer, std::string_view reason);
+// The way back, once the reason is gone: the record as it was before, for its own topic.
+result<kafka::message> make_replay(const kafka::record& letter);
 
 } // namespace tempinbox::events

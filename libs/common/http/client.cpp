@@ -43,13 +43,22 @@ prometheus::Counter& handshakes(runtime::host& host, const char* is_resumed)
                                   {{"resumed", is_resumed}});
 }
 
+pool_limits limits_of(const client_settings& settings)
+{
+    pool_limits limits;
+    limits.per_host = settings.connections_per_host;
+    limits.idle = settings.idle_connections;
+    limits.idle_timeout = settings.idle_timeout;
+    return limits;
+}
+
 } // namespace
 
 client_context::client_context(runtime::host& owner, client_settings chosen)
     : host(owner),
       settings(std::move(chosen)),
       tls(ssl::context::tls_client),
-      pool(std::make_shared<connection_pool>(owner.loop(), settings.connections_per_host, settings.idle_timeout)),
+      pool(std::make_shared<connection_pool>(owner.loop(), limits_of(settings))),
       full_handshakes(handshakes(owner, "false")),
       resumed_handshakes(handshakes(owner, "true"))
 {

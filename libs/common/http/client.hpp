@@ -28,7 +28,8 @@ struct client_settings
     std::chrono::milliseconds connect_timeout{3'000};
     std::chrono::milliseconds tls_timeout{5'000};
     std::chrono::milliseconds idle_timeout{30'000}; // of kept connections
-    std::size_t connections_per_host = 64;
+    std::size_t connections_per_host = 64;          // of each pool
+    std::size_t idle_connections = 1'000;           // kept in all; the one that lay longest is closed first
     std::uint32_t header_limit = 16 * 1024;
     std::uint64_t body_limit = 16 * 1024 * 1024; // past it: too_large, what was read is kept
     bool verify_certificates = true;
@@ -45,6 +46,7 @@ struct client_request
     std::string url;     // http://host:port/path?query or https://…
     header_list headers; // Host, Content-Length, User-Agent are added where absent
     std::string body;
+    std::string pool;                           // connections and TLS sessions are used again only by requests of the same pool
     std::chrono::milliseconds deadline{15'000}; // whole exchange, body included
 
     client_request() = default;
@@ -65,9 +67,9 @@ struct client_response
     std::optional<std::string_view> header(std::string_view name) const { return find_header(headers, name); }
 };
 
-// HTTP/1.1 with kept-alive connections per (scheme, host, port); no redirects, no compression. Never throws for what the network
-// does. A kept connection that dies before any response byte is replaced once. Runs on the host's loop; destroy only when no
-// exchange is under way.
+// HTTP/1.1 with kept-alive connections per (pool, scheme, host, port); no redirects, no compression. Never throws for what the
+// network does. A kept connection that dies before any response byte is replaced once. Runs on the host's loop; destroy only when
+// no exchange is under way.
 class client
 {
 public:

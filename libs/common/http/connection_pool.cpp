@@ -5,6 +5,8 @@
 #include <openssl/ssl.h>
 
 #include <algorithm>
+#include <iterator>
+#include <utility>
 
 namespace tempinbox::http {
 namespace {
@@ -26,12 +28,6 @@ void session_deleter::operator()(SSL_SESSION* kept) const
     SSL_SESSION_free(kept);
 }
 
-struct connection_pool::kept_connection
-{
-    std::unique_ptr<transport> wire;
-    clock::time_point since;
-};
-
 struct connection_pool::waiter
 {
     explicit waiter(const boost::asio::any_io_executor& executor) : timer(executor) {}
@@ -39,11 +35,10 @@ struct connection_pool::waiter
     bool is_granted = false;
 };
 
-connection_pool::connection_pool(boost::asio::io_context& loop, std::size_t most_per_host, std::chrono::milliseconds idle_timeout)
-    : sweep_timer_(loop),
-      most_per_host_(std::max<std::size_t>(most_per_host, 1)),
-      idle_timeout_(idle_timeout)
-{}
+connection_pool::connection_pool(boost::asio::io_context& loop, pool_limits limits) : sweep_timer_(loop), limits_(limits)
+{
+    limits_.per_host = std::max<std::size_t>(limits_.per_host, 1);
+}
 
 awaitable<std::optional<connection_pool::lease>> connection_pool::acquire(std::string host, clock::time_point deadline)
 {
@@ -52,7 +47,7 @@ awaitable<std::optional<connection_pool::lease>> connection_pool::acquire(std::s
         place = std::make_shared<host_entry>();
     const std::shared_ptr<host_entry> entry = place;
     entry->last_used = clock::now();
-    if (entry->leased < most_per_host_) {
+    if (entry->leased < limits_.per_host) {
         ++entry->leased;
         co_return lease(shared_from_this(), entry);
     }
@@ -86,6 +81,28 @@ void connection_pool::close()
     sweep_timer_.cancel();
     for (const auto& [host, entry] : hosts_)
         entry->idle.clear();
+    idle_.clear();
+}
+
+void connection_pool::keep(host_entry& entry, std::unique_ptr<transport> open)
+{
+    idle_.push_back({std::move(open), clock::now(), &entry});
+    entry.idle.push_back(std::prev(idle_.end()));
+    if (idle_.size() > limits_.idle)
+        close_longest_idle();
+}
+
+void connection_pool::close_idle(host_entry& entry)
+{
+    for (const auto& kept : std::exchange(entry.idle, {}))
+        idle_.erase(kept);
+}
+
+void connection_pool::close_longest_idle()
+{
+    // The first of all is the first of its host.
+    idle_.front().host->idle.pop_front();
+    idle_.pop_front();
 }
 
 void connection_pool::sweep_later()
@@ -93,7 +110,7 @@ void connection_pool::sweep_later()
     if (is_sweeping_)
         return;
     is_sweeping_ = true;
-    sweep_timer_.expires_after(std::max(idle_timeout_ / 2, std::chrono::milliseconds(50)));
+    sweep_timer_.expires_after(std::max(limits_.idle_timeout / 2, std::chrono::milliseconds(50)));
     sweep_timer_.async_wait([weak = weak_from_this()](boost::system::error_code stopped) {
         const auto self = weak.lock();
         if (self && !stopped)
@@ -105,14 +122,36 @@ void connection_pool::sweep()
 {
     is_sweeping_ = false;
     const auto now = clock::now();
-    std::erase_if(hosts_, [this, now](auto& place) {
-        auto& entry = *place.second;
-        std::erase_if(entry.idle, [this, now](const kept_connection& kept) { return now - kept.since >= idle_timeout_; });
+    while (!idle_.empty() && now - idle_.front().since >= limits_.idle_timeout)
+        close_longest_idle();
+    forget_surplus_sessions();
+    std::erase_if(hosts_, [now](const auto& place) {
+        const auto& entry = *place.second;
         const bool is_forgotten = entry.sessions.empty() || now - entry.last_used >= host_memory;
         return entry.idle.empty() && entry.leased == 0 && entry.waiting.empty() && is_forgotten;
     });
     if (!hosts_.empty())
         sweep_later();
+}
+
+// Those of the hosts that were not called for longest go.
+void connection_pool::forget_surplus_sessions()
+{
+    std::vector<host_entry*> holders;
+    std::size_t held = 0;
+    for (const auto& [host, entry] : hosts_) {
+        if (!entry->sessions.empty())
+            holders.push_back(entry.get());
+        held += entry->sessions.size();
+    }
+    if (held <= limits_.sessions)
+        return;
+    std::sort(holders.begin(), holders.end(),
+              [](const host_entry* a, const host_entry* b) { return a->last_used < b->last_used; });
+    for (auto oldest = holders.begin(); oldest != holders.end() && held > limits_.sessions; ++oldest) {
+        held -= (*oldest)->sessions.size();
+        (*oldest)->sessions.clear();
+    }
 }
 
 int connection_pool::on_new_session(SSL* connection, SSL_SESSION* fresh)
@@ -141,22 +180,25 @@ std::unique_ptr<transport> connection_pool::lease::take_idle()
 {
     const auto now = clock::now();
     while (!entry_->idle.empty()) {
-        auto kept = std::move(entry_->idle.back());
+        const auto newest = entry_->idle.back();
         entry_->idle.pop_back();
-        if (now - kept.since < pool_->idle_timeout_ && kept.wire->is_quiet())
-            return std::move(kept.wire);
+        const auto since = newest->since;
+        auto wire = std::move(newest->wire);
+        pool_->idle_.erase(newest);
+        if (now - since < pool_->limits_.idle_timeout && wire->is_quiet())
+            return wire;
     }
     return nullptr;
 }
 
 void connection_pool::lease::forget_idle()
 {
-    entry_->idle.clear();
+    pool_->close_idle(*entry_);
 }
 
 void connection_pool::lease::keep(std::unique_ptr<transport> open)
 {
-    entry_->idle.push_back(kept_connection{std::move(open), clock::now()});
+    pool_->keep(*entry_, std::move(open));
 }
 
 tls_session connection_pool::lease::take_session()

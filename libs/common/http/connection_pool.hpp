@@ -8,6 +8,7 @@
 
 #include <chrono>
 #include <deque>
+#include <list>
 #include <map>
 #include <memory>
 #include <optional>
@@ -22,6 +23,14 @@ struct session_deleter
 };
 using tls_session = std::unique_ptr<SSL_SESSION, session_deleter>;
 
+struct pool_limits
+{
+    std::size_t per_host = 64; // connections, idle or not
+    std::size_t idle = 1'000;  // connections of all hosts together; the one that lay longest goes
+    std::size_t sessions = 4'000;
+    std::chrono::milliseconds idle_timeout{30'000};
+};
+
 // Kept connections of a client, a bounded number a host. Whoever wants one takes a lease first: the right to one connection, idle
 // or to be dialled. Leases past the bound wait in line. All on one loop.
 class connection_pool : public std::enable_shared_from_this<connection_pool>
@@ -29,15 +38,22 @@ class connection_pool : public std::enable_shared_from_this<connection_pool>
 public:
     using clock = std::chrono::steady_clock;
 
-    connection_pool(boost::asio::io_context& loop, std::size_t most_per_host, std::chrono::milliseconds idle_timeout);
+    connection_pool(boost::asio::io_context& loop, pool_limits limits);
 
-    struct kept_connection;
+    struct host_entry;
     struct waiter;
+    struct kept_connection
+    {
+        std::unique_ptr<transport> wire;
+        clock::time_point since;
+        host_entry* host = nullptr;
+    };
+    using kept_list = std::list<kept_connection>; // those that lie longest first
 
-    // One (scheme, host, port): its idle connections and the TLS sessions it gave us.
+    // One (pool, scheme, host, port): its idle connections, in the order of the list, and the TLS sessions it gave us.
     struct host_entry
     {
-        std::vector<kept_connection> idle;
+        std::deque<kept_list::iterator> idle;
         std::deque<std::shared_ptr<waiter>> waiting;
         std::vector<tls_session> sessions;
         std::size_t leased = 0;
@@ -79,14 +95,18 @@ public:
 
 private:
     void release(host_entry& entry);
+    void keep(host_entry& entry, std::unique_ptr<transport> open);
+    void close_idle(host_entry& entry);
+    void close_longest_idle();
     void sweep_later();
     void sweep();
+    void forget_surplus_sessions();
 
     boost::asio::steady_timer sweep_timer_;
     bool is_sweeping_ = false;
-    std::size_t most_per_host_;
-    std::chrono::milliseconds idle_timeout_;
+    pool_limits limits_;
     std::map<std::string, std::shared_ptr<host_entry>> hosts_;
+    kept_list idle_;
 };
 
 } // namespace tempinbox::http

@@ -69,7 +69,7 @@ awaitable<client_response> exchange::perform()
             fail(exchange_error::malformed, head.error().message);
         } else {
             head_ = std::move(*head);
-            std::string host = (url_.is_tls ? "https " : "http ") + url_.host + " " + std::to_string(url_.port);
+            std::string host = request_.pool + (url_.is_tls ? " https " : " http ") + url_.host + " " + std::to_string(url_.port);
             auto lease = co_await context_.pool->acquire(std::move(host), deadline_);
             if (lease)
                 co_await perform_with(*lease);
@@ -193,6 +193,8 @@ awaitable<bool> exchange::secure(transport& wire, connection_pool::lease& lease)
     const long verdict = SSL_get_verify_result(tls);
     if (is_late)
         fail(exchange_error::timeout, "the TLS handshake took too long");
+    else if (verdict == X509_V_ERR_HOSTNAME_MISMATCH || verdict == X509_V_ERR_IP_ADDRESS_MISMATCH)
+        fail(exchange_error::tls, "the certificate is not trusted: it is for another host", failed);
     else if (verdict != X509_V_OK)
         fail(exchange_error::tls, std::string("the certificate is not trusted: ") + X509_verify_cert_error_string(verdict),
              failed);
@@ -253,6 +255,11 @@ awaitable<exchange::ending> exchange::converse(transport& wire)
         if (!input.empty() && parser->state() == progress::need_more)
             input.consume(parser->feed(input.view()));
         wants_bytes = parser->state() == progress::need_more || input.empty();
+        // Bytes of a body are used at once: what is left are the beginnings of a chunk's header, or trailers, without an end.
+        if (wants_bytes && parser->is_in_body() && input.size() > context_.settings.header_limit) {
+            fail(exchange_error::too_large, "the response has a chunk header or trailers without an end");
+            co_return ending::answered;
+        }
 
         switch (parser->state()) {
         case progress::need_more:

@@ -1,5 +1,6 @@
 #include "common/http/server.hpp"
 
+#include "common/http/address_counts.hpp"
 #include "common/http/session.hpp"
 #include "common/log/log.hpp"
 
@@ -30,6 +31,20 @@ constexpr std::chrono::milliseconds pause_after_failed_accept{100};
 // Connections over the limit that may wait for their 503 at one time; others are closed unanswered.
 constexpr std::size_t most_refusals = 256;
 
+// Of all places: so many idle connections are never closed to make room.
+constexpr std::size_t idle_share = 10;
+// Idle connections looked at for one new one: of some a request may be on its way.
+constexpr int most_looks = 16;
+
+asio::ip::address peer_of(const tcp::socket& socket)
+{
+    error_code gone;
+    const auto peer = socket.remote_endpoint(gone).address();
+    if (peer.is_v6() && peer.to_v6().is_v4_mapped())
+        return asio::ip::make_address_v4(asio::ip::v4_mapped, peer.to_v6());
+    return peer;
+}
+
 tcp::endpoint resolve_listen(asio::io_context& loop, const host_port& listen)
 {
     error_code error;
@@ -57,6 +72,10 @@ struct server::state : std::enable_shared_from_this<server::state>
 
     void listen();
     void adopt(tcp::socket socket);
+    std::string reason_to_refuse(const asio::ip::address& peer);
+    bool make_room();
+    void enter(const asio::ip::address& peer);
+    void leave(const asio::ip::address& peer);
     void accept_waiting();
     void remove(std::list<std::shared_ptr<session>>::iterator place);
     void look_for_hang_ups();
@@ -73,6 +92,7 @@ struct server::state : std::enable_shared_from_this<server::state>
     host_port local;
     std::list<std::shared_ptr<session>> sessions;
     std::size_t counted = 0;
+    address_counts by_address{context.settings.connections_an_address, context.settings.uncounted};
     bool is_accepting = false;
     asio::steady_timer sweep_timer;
     asio::steady_timer all_gone;
@@ -167,18 +187,15 @@ awaitable<void> server::state::accept_loop(std::shared_ptr<state> self)
 
 void server::state::adopt(tcp::socket socket)
 {
-    const bool is_over_limit = counted >= context.settings.connection_limit;
-    if (is_over_limit) {
-        context.metrics.connection_refused();
-        // A handshake is too dear for a refusal.
-        if (tls || sessions.size() - counted >= most_refusals)
-            return;
-    }
-    const auto fresh = std::make_shared<session>(context, std::move(socket), tls ? tls->context() : nullptr, is_over_limit);
-    if (fresh->counts()) {
-        ++counted;
-        context.metrics.connection_opened();
-    }
+    const auto peer = peer_of(socket);
+    auto refusal = reason_to_refuse(peer);
+    // A handshake is too dear for a refusal.
+    if (!refusal.empty() && (tls || sessions.size() - counted >= most_refusals))
+        return;
+    const auto fresh =
+        std::make_shared<session>(context, std::move(socket), peer, tls ? tls->context() : nullptr, std::move(refusal));
+    if (fresh->counts())
+        enter(peer);
     const auto place = sessions.insert(sessions.end(), fresh);
     asio::co_spawn(host.executor(), fresh->run(), [self = shared_from_this(), place](std::exception_ptr failed) {
         if (failed)
@@ -187,12 +204,54 @@ void server::state::adopt(tcp::socket socket)
     });
 }
 
+// Empty for one that is welcome.
+std::string server::state::reason_to_refuse(const asio::ip::address& peer)
+{
+    if (by_address.is_at_limit(peer)) {
+        context.metrics.address_refused();
+        return "Too many connections from this address: " + std::to_string(by_address.most()) + " are open";
+    }
+    if (counted < context.settings.connection_limit || make_room())
+        return {};
+    context.metrics.connection_refused();
+    return "Too many connections; try again shortly";
+}
+
+bool server::state::make_room()
+{
+    const auto kept = context.settings.connection_limit / idle_share;
+    auto next = context.idle.begin();
+    if (context.idle.size() <= kept)
+        return false;
+    for (int looks = 0; looks < most_looks && next != context.idle.end(); ++looks) {
+        session& oldest = **next++;
+        if (!oldest.give_up_place())
+            continue;
+        leave(oldest.peer());
+        context.metrics.idle_closed();
+        return true;
+    }
+    return false;
+}
+
+void server::state::enter(const asio::ip::address& peer)
+{
+    ++counted;
+    by_address.enter(peer);
+    context.metrics.connection_opened();
+}
+
+void server::state::leave(const asio::ip::address& peer)
+{
+    --counted;
+    by_address.leave(peer);
+    context.metrics.connection_closed();
+}
+
 void server::state::remove(std::list<std::shared_ptr<session>>::iterator place)
 {
-    if ((*place)->counts()) {
-        --counted;
-        context.metrics.connection_closed();
-    }
+    if ((*place)->counts())
+        leave((*place)->peer());
     sessions.erase(place);
     if (sessions.empty())
         all_gone.cancel();

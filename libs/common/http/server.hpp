@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace tempinbox::http {
 
@@ -23,6 +24,9 @@ struct server_settings
     std::chrono::milliseconds idle_timeout{75'000}; // between requests
     std::chrono::milliseconds write_timeout{30'000};
     std::size_t connection_limit = 10'000;
+    // From one IPv4 address or IPv6 /64, those in `uncounted` aside; 0: any number.
+    std::size_t connections_an_address = 0;
+    std::vector<network> uncounted;
     std::string certificate_file;
     std::string key_file;
     std::string name = "http"; // label of metrics and log lines
@@ -30,7 +34,8 @@ struct server_settings
 
 // An HTTP/1.1 server on Beast. Requests of a connection are handled in order. A body past the limit reaches the handler as an
 // empty body with `body_too_large` set. Malformed requests get 400, header overflow 431, a timeout 408, then the connection
-// closes.
+// closes. A full server closes the longest idle connections to make room, as long as they are more than a tenth of all; then
+// further ones are answered 503.
 class server
 {
 public:

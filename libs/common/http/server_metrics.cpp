@@ -20,7 +20,11 @@ server_metrics::server_metrics(metrics::registry& registry, std::string server_n
       name_(std::move(server_name)),
       connections_(registry_.gauge("http_server_connections", "Open connections of an HTTP server", {{"server", name_}})),
       refused_(registry_.counter("http_server_connections_refused_total",
-                                 "Connections answered 503 because the server had too many", {{"server", name_}}))
+                                 "Connections answered 503 because the server had too many", {{"server", name_}})),
+      refused_by_address_(registry_.counter("http_server_connections_refused_by_address_total",
+                                            "Connections answered 503 because their address had too many", {{"server", name_}})),
+      idle_closed_(registry_.counter("http_server_idle_connections_closed_total",
+                                     "Idle connections closed to make room for new ones", {{"server", name_}}))
 {}
 
 void server_metrics::observe(std::string_view method, std::string_view route, unsigned status, std::chrono::duration<double> took)

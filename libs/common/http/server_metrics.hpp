@@ -20,6 +20,8 @@ public:
     void connection_opened() { connections_.Increment(); }
     void connection_closed() { connections_.Decrement(); }
     void connection_refused() { refused_.Increment(); }
+    void address_refused() { refused_by_address_.Increment(); }
+    void idle_closed() { idle_closed_.Increment(); }
     void observe(std::string_view method, std::string_view route, unsigned status, std::chrono::duration<double> took);
 
 private:
@@ -41,6 +43,8 @@ private:
     std::string name_;
     prometheus::Gauge& connections_;
     prometheus::Counter& refused_;
+    prometheus::Counter& refused_by_address_;
+    prometheus::Counter& idle_closed_;
     std::map<series_key, prometheus::Histogram*, order> series_;
 };
 

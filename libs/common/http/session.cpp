@@ -37,39 +37,45 @@ std::string make_chunk(std::string_view piece)
 
 } // namespace
 
-session::session(session_context& context, boost::asio::ip::tcp::socket socket,
-                 const std::shared_ptr<boost::asio::ssl::context>& tls, bool is_over_limit)
+session::session(session_context& context, boost::asio::ip::tcp::socket socket, boost::asio::ip::address peer,
+                 const std::shared_ptr<boost::asio::ssl::context>& tls, std::string refusal)
     : context_(context),
       transport_(std::move(socket)),
       tls_(tls),
-      is_over_limit_(is_over_limit)
+      peer_(std::move(peer)),
+      refusal_at_once_(std::move(refusal)),
+      counts_(refusal_at_once_.empty()),
+      own_place_(1, this)
 {
-    error_code gone;
-    peer_ = transport_.socket().remote_endpoint(gone).address();
-    if (peer_.is_v6() && peer_.to_v6().is_v4_mapped())
-        peer_ = boost::asio::ip::make_address_v4(boost::asio::ip::v4_mapped, peer_.to_v6());
     if (tls_)
         transport_.start_tls(*tls_);
+    else if (counts_)
+        go_to(phase::idle);
+}
+
+session::~session()
+{
+    go_to(phase::writing);
 }
 
 awaitable<void> session::run()
 {
     co_await serve();
+    go_to(phase::writing); // no longer in the line of idle ones
     transport_.close();
 }
 
 awaitable<void> session::serve()
 {
     if (tls_) {
-        phase_ = phase::reading;
         arm(context_.settings.header_timeout);
         const error_code failed = co_await transport_.accept_tls();
         if (failed)
             co_return;
     }
-    if (is_over_limit_) {
+    if (!refusal_at_once_.empty()) {
         request_.id = choose_request_id(request_);
-        response busy = problem(503, "Too many connections; try again shortly");
+        response busy = problem(503, refusal_at_once_);
         busy.set("Retry-After", "1");
         const bool is_told = co_await send(std::move(busy), false);
         if (is_told)
@@ -112,7 +118,7 @@ awaitable<session::next_step> session::read_request()
     const auto& settings = context_.settings;
     request_parser parser(request_, settings.header_limit, settings.body_limit);
     has_unread_body_ = false;
-    phase_ = phase::idle;
+    go_to(phase::idle);
     arm(context_.is_draining ? std::min(settings.idle_timeout, drain_grace) : settings.idle_timeout);
     for (;;) {
         if (phase_ == phase::idle)
@@ -171,7 +177,7 @@ void session::begin_header()
         input_.consume(1);
     if (input_.empty())
         return;
-    phase_ = phase::reading;
+    go_to(phase::reading);
     started_ = clock::now();
     arm(context_.settings.header_timeout);
 }
@@ -187,7 +193,7 @@ awaitable<response> session::call_handler()
 {
     disarm();
     input_.shrink();
-    phase_ = phase::handling;
+    go_to(phase::handling);
     request_.peer = peer_;
     request_.is_tls = tls_ != nullptr;
     std::string error;
@@ -217,7 +223,7 @@ awaitable<response> session::call_handler()
 
 awaitable<bool> session::send(response answer, bool is_kept)
 {
-    phase_ = phase::writing;
+    go_to(phase::writing);
     head_options options;
     options.date = context_.date.text();
     options.request_id = request_.id;
@@ -288,6 +294,27 @@ awaitable<void> session::linger()
             co_return;
         thrown_away += got.bytes;
     }
+}
+
+void session::go_to(phase next)
+{
+    if (next == phase_)
+        return;
+    if (next == phase::idle)
+        context_.idle.splice(context_.idle.end(), own_place_);
+    else if (phase_ == phase::idle)
+        own_place_.splice(own_place_.end(), context_.idle, place_);
+    phase_ = next;
+}
+
+bool session::give_up_place()
+{
+    if (phase_ != phase::idle || !input_.empty() || !transport_.is_quiet())
+        return false;
+    go_to(phase::writing); // the last of it: nobody asks it to go twice
+    counts_ = false;
+    transport_.close();
+    return true;
 }
 
 void session::arm(std::chrono::milliseconds patience)

@@ -10,10 +10,13 @@
 #include "common/http/transport.hpp"
 
 #include <chrono>
+#include <list>
 #include <memory>
 #include <string>
 
 namespace tempinbox::http {
+
+class session;
 
 // What all sessions of a server share; outlives them.
 struct session_context
@@ -28,6 +31,7 @@ struct session_context
     handler handle;
     server_metrics metrics;
     date_header date;
+    std::list<session*> idle; // between requests, or before the first; the longest first
     bool is_draining = false;
     bool is_stopped = false;
 };
@@ -39,8 +43,11 @@ class session
 public:
     using clock = std::chrono::steady_clock;
 
-    session(session_context& context, boost::asio::ip::tcp::socket socket, const std::shared_ptr<boost::asio::ssl::context>& tls,
-            bool is_over_limit);
+    // With a `refusal` it is answered 503 with that text and does not count.
+    session(session_context& context, boost::asio::ip::tcp::socket socket, boost::asio::ip::address peer,
+            const std::shared_ptr<boost::asio::ssl::context>& tls, std::string refusal);
+    ~session();
+    session(const session&) = delete;
 
     // Ends when the connection does. The caller keeps the session alive meanwhile.
     awaitable<void> run();
@@ -55,7 +62,10 @@ public:
     bool listens_for_hang_up() const { return phase_ == phase::handling && request_.on_hang_up; }
     void hang_up();
     int native_handle() { return transport_.socket().native_handle(); }
-    bool counts() const { return !is_over_limit_; }
+    bool counts() const { return counts_; }
+    const boost::asio::ip::address& peer() const { return peer_; }
+    // An idle connection ends, and no longer counts; false where a request is on its way.
+    bool give_up_place();
 
 private:
     enum class phase { idle, reading, handling, writing };
@@ -70,16 +80,20 @@ private:
 
     next_step refuse(unsigned status, std::string reason);
     void begin_header();
+    void go_to(phase next);
     void arm(std::chrono::milliseconds patience);
     void disarm() { deadline_ = clock::time_point::max(); }
 
     session_context& context_;
     transport transport_;
     std::shared_ptr<boost::asio::ssl::context> tls_;
-    bool is_over_limit_;
     boost::asio::ip::address peer_;
+    std::string refusal_at_once_;
+    bool counts_;
 
-    phase phase_ = phase::idle;
+    phase phase_ = phase::reading;
+    std::list<session*> own_place_; // holds its entry in the line of idle ones while it is not there
+    std::list<session*>::iterator place_{own_place_.begin()};
     clock::time_point deadline_ = clock::time_point::max();
     clock::time_point started_{};
     bool is_expired_ = false;

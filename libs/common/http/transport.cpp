@@ -2,9 +2,10 @@
 
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/ssl/context.hpp>
-#include <boost/asio/ssl/host_name_verification.hpp>
 #include <boost/asio/ssl/stream.hpp>
 #include <boost/asio/write.hpp>
+
+#include <openssl/x509v3.h>
 
 #include <sys/socket.h>
 
@@ -67,14 +68,24 @@ awaitable<error_code> transport::accept_tls()
 
 awaitable<error_code> transport::connect_tls(const std::string& host, bool is_verified)
 {
+    SSL* const tls = tls_->stream.native_handle();
     error_code error;
     asio::ip::make_address(host, error);
-    // RFC 6066 3: server names are no addresses.
-    if (error)
-        SSL_set_tlsext_host_name(tls_->stream.native_handle(), host.c_str());
+    const bool is_name = static_cast<bool>(error);
+    // RFC 6066 3: server names are no addresses and have no dot at their end.
+    const std::string name = host.ends_with('.') ? host.substr(0, host.size() - 1) : host;
+    if (is_name)
+        SSL_set_tlsext_host_name(tls, name.c_str());
     tls_->stream.set_verify_mode(is_verified ? asio::ssl::verify_peer : asio::ssl::verify_none, error);
-    if (is_verified)
-        tls_->stream.set_verify_callback(asio::ssl::host_name_verification(host), error);
+    if (is_verified) {
+        // OpenSSL itself compares, so that a wrong host is told from a wrong certificate.
+        X509_VERIFY_PARAM* const wanted = SSL_get0_param(tls);
+        X509_VERIFY_PARAM_set_hostflags(wanted, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS);
+        const int is_set = is_name ? X509_VERIFY_PARAM_set1_host(wanted, name.data(), name.size())
+                                   : X509_VERIFY_PARAM_set1_ip_asc(wanted, name.c_str());
+        if (is_set != 1)
+            co_return asio::error::invalid_argument;
+    }
     auto [outcome] = co_await tls_->stream.async_handshake(asio::ssl::stream_base::client, answer_tuple);
     co_return outcome;
 }

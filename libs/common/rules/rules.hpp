@@ -62,6 +62,8 @@ public:
     };
     outcome evaluate(const subject_of_rules& mail) const;
     bool empty() const { return rules_.empty(); }
+    // Those it evaluates, in their order.
+    const std::vector<rule>& rules() const { return rules_; }
 
 private:
     std::vector<rule> rules_;

@@ -9,6 +9,8 @@
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
 
+#include <sys/resource.h>
+
 #include <cstdio>
 #include <cstdlib>
 
@@ -28,6 +30,16 @@ process_settings read_process_settings(config::reader& reader)
         reader.duration("drain-timeout", chosen.drain_timeout, std::chrono::milliseconds(0), std::chrono::hours(1),
                         "How long a stop may take; then the process ends with exit code 1");
     return chosen;
+}
+
+// systemd and shells give 1,024 for the sake of select(), which nothing here uses; what a process may have is the hard limit.
+void raise_descriptor_limit()
+{
+    rlimit descriptors{};
+    if (getrlimit(RLIMIT_NOFILE, &descriptors) != 0)
+        return;
+    descriptors.rlim_cur = descriptors.rlim_max;
+    setrlimit(RLIMIT_NOFILE, &descriptors);
 }
 
 std::string text_of(const std::exception_ptr& error)
@@ -155,6 +167,7 @@ int run_service(std::string_view name, std::string_view purpose, int argc, char*
         return clean;
     }
 
+    raise_descriptor_limit();
     // The loop outlives every thread that may post to it: the process ends in `leave`.
     auto& here = *new host(std::string(name), process);
     log::start(name, TEMPINBOX_VERSION, here.instance(), *log::parse_level(process.log_level));

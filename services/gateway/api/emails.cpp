@@ -85,6 +85,20 @@ result<inbox::v1::UpdateEmailRequest> read_change(const http::request& received,
     return wanted;
 }
 
+// Why it went where. Not known where nobody answers: the email is worth more than that.
+awaitable<webhooks::v1::GetRoutingResponse> find_routing(const caller& who, std::string email, webhook_client& webhooks)
+{
+    if (who.limits().routing_rules <= 0)
+        co_return webhooks::v1::GetRoutingResponse();
+    webhooks::v1::GetRoutingRequest wanted;
+    wanted.set_account_id(who.account().text());
+    wanted.set_email_id(std::move(email));
+    auto found = co_await webhooks.find_routing(std::move(wanted));
+    if (!found)
+        co_return webhooks::v1::GetRoutingResponse();
+    co_return std::move(*found);
+}
+
 } // namespace
 
 // GET /v1/inboxes/{inboxId}/emails
@@ -116,7 +130,8 @@ awaitable<http::response> list_emails(const http::request& received, const calle
 }
 
 // GET /v1/emails/{emailId}
-awaitable<http::response> get_email(const http::request& received, const caller& who, inbox_client& inboxes)
+awaitable<http::response> get_email(const http::request& received, const caller& who, inbox_client& inboxes,
+                                    webhook_client& webhooks)
 {
     auto wanted = read_email_path<inbox::v1::GetEmailRequest>(received, who);
     if (!wanted)
@@ -126,7 +141,8 @@ awaitable<http::response> get_email(const http::request& received, const caller&
     if (!found)
         co_return http::problem(found.error());
 
-    co_return http::ok_json(to_json(found->email()));
+    const auto routing = co_await find_routing(who, found->email().summary().email_id(), webhooks);
+    co_return http::ok_json(to_json(found->email(), routing));
 }
 
 // PATCH /v1/emails/{emailId}

@@ -103,6 +103,20 @@ awaitable<http::response> create_inbox(const http::request& received, const call
     co_return http::created_json(to_json(created->inbox()), who.location_of("inboxes", created->inbox().inbox_id()));
 }
 
+awaitable<http::response> check_new_inbox(const http::request& received, const caller& who, inbox_client& inboxes)
+{
+    auto wanted = read_new_inbox(received, who);
+    if (!wanted)
+        co_return http::problem(wanted.error());
+    wanted->set_check_only(true);
+
+    const auto checked = co_await inboxes.create(std::move(*wanted));
+    if (!checked)
+        co_return http::problem(checked.error());
+
+    co_return http::response(204, "", "");
+}
+
 // GET /v1/inboxes
 awaitable<http::response> list_inboxes(const http::request& received, const caller& who, inbox_client& inboxes)
 {

@@ -5,6 +5,7 @@
 #include "gateway/api/caller.hpp"
 
 #include "tempinbox/inbox/v1/inbox_service.pb.h"
+#include "tempinbox/webhooks/v1/delivery_service.pb.h"
 #include "tempinbox/webhooks/v1/webhook_service.pb.h"
 
 #include <string>
@@ -15,7 +16,8 @@ namespace tempinbox::gateway {
 std::string to_json(const inbox::v1::Inbox& inbox);
 std::string to_json(const inbox::v1::ListInboxesResponse& list);
 std::string to_json(const inbox::v1::ListDomainsResponse& list);
-std::string to_json(const inbox::v1::Email& email);
+// Without a routing that is known, `routing` is null.
+std::string to_json(const inbox::v1::Email& email, const webhooks::v1::GetRoutingResponse& routing = {});
 std::string to_json(const inbox::v1::EmailSummary& email);
 // `include` asks for more of each email.
 struct email_extras
@@ -27,6 +29,8 @@ std::string to_json(const inbox::v1::ListEmailsResponse& list, const email_extra
 std::string to_json(const webhooks::v1::Webhook& webhook);
 std::string to_json(const webhooks::v1::CreateWebhookResponse& created); // with the secret
 std::string to_json(const webhooks::v1::ListWebhooksResponse& list);
+std::string to_json(const webhooks::v1::Delivery& delivery);
+std::string to_json(const webhooks::v1::ListDeliveriesResponse& list);
 std::string to_json(const webhooks::v1::RotateSecretResponse& rotated, std::string_view webhook_id);
 std::string to_json(const webhooks::v1::Rule& rule);
 std::string to_json(const webhooks::v1::ListRulesResponse& list);
@@ -46,6 +50,8 @@ std::string session_json(const accounts::account& account, std::string_view csrf
 std::string deleted_json(std::string_view id_name, std::string_view id);
 // `{"deleted":3}`
 std::string deleted_count_json(std::int64_t count);
+// `{"webhookId":"…","replayed":3}`
+std::string replayed_json(std::string_view webhook, std::int64_t deliveries);
 // `{"inboxId":"…","deletedEmails":3}`
 std::string emptied_json(std::string_view id, std::int64_t emails);
 

@@ -75,9 +75,14 @@ void put_envelope(json::writer& out, const inbox::v1::Envelope& envelope)
     out.end_object();
 }
 
+void put_rule(json::writer& out, const webhooks::v1::RuleOutcome& rule)
+{
+    out.begin_object().member("ruleId", rule.rule_id()).member("matched", rule.matched()).end_object();
+}
+
 } // namespace
 
-std::string to_json(const inbox::v1::Email& email)
+std::string to_json(const inbox::v1::Email& email, const webhooks::v1::GetRoutingResponse& routing)
 {
     json::writer out;
     out.begin_object();
@@ -95,7 +100,10 @@ std::string to_json(const inbox::v1::Email& email)
     put_objects(out, "links", email.links(), put_link);
     out.null_member("authentication");
     put_envelope(out, email.envelope());
-    out.null_member("routing");
+    if (routing.is_known())
+        put_objects(out, "routing", routing.rules(), put_rule);
+    else
+        out.null_member("routing");
     put_texts(out, "defects", email.defects());
     out.end_object();
     return out.take();

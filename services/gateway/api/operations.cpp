@@ -1,6 +1,7 @@
 #include "gateway/api/operations.hpp"
 
 #include "gateway/api/account.hpp"
+#include "gateway/api/deliveries.hpp"
 #include "gateway/api/email_content.hpp"
 #include "gateway/api/emails.hpp"
 #include "gateway/api/inbox_changes.hpp"
@@ -32,7 +33,7 @@ void add_inboxes(std::vector<route>& all, const std::string& root, inbox_client&
 {
     const auto wait = [&waiting](http::request& received, const caller& who) { return wait_for_email(received, who, waiting); };
     all.emplace_back("GET", root + "/inboxes", body_kind::none, on(inboxes, list_inboxes));
-    all.emplace_back("POST", root + "/inboxes", body_kind::json, on(inboxes, create_inbox));
+    all.emplace_back("POST", root + "/inboxes", body_kind::json, on(inboxes, create_inbox), on(inboxes, check_new_inbox));
     all.emplace_back("DELETE", root + "/inboxes", body_kind::none, on(inboxes, delete_tagged_inboxes));
     all.emplace_back("GET", root + "/inboxes/{inboxId}", body_kind::none, on(inboxes, get_inbox));
     all.emplace_back("PATCH", root + "/inboxes/{inboxId}", body_kind::merge_patch, on(inboxes, update_inbox));
@@ -43,10 +44,14 @@ void add_inboxes(std::vector<route>& all, const std::string& root, inbox_client&
     all.emplace_back("GET", root + "/domains", body_kind::none, on(inboxes, list_domains));
 }
 
-void add_emails(std::vector<route>& all, const std::string& root, inbox_client& inboxes, byte_budget& memory)
+void add_emails(std::vector<route>& all, const std::string& root, inbox_client& inboxes, webhook_client& webhooks,
+                byte_budget& memory)
 {
+    const auto read = [&inboxes, &webhooks](const http::request& received, const caller& who) {
+        return get_email(received, who, inboxes, webhooks);
+    };
     all.emplace_back("GET", root + "/emails", body_kind::none, on(inboxes, list_emails));
-    all.emplace_back("GET", root + "/emails/{emailId}", body_kind::none, on(inboxes, get_email));
+    all.emplace_back("GET", root + "/emails/{emailId}", body_kind::none, read);
     all.emplace_back("PATCH", root + "/emails/{emailId}", body_kind::merge_patch, on(inboxes, update_email));
     all.emplace_back("DELETE", root + "/emails/{emailId}", body_kind::none, on(inboxes, delete_email));
     all.emplace_back("GET", root + "/emails/{emailId}/raw", body_kind::none, content(inboxes, memory, get_raw_email));
@@ -57,9 +62,23 @@ void add_emails(std::vector<route>& all, const std::string& root, inbox_client& 
 void add_webhooks(std::vector<route>& all, const std::string& root, webhook_client& webhooks)
 {
     all.emplace_back("GET", root + "/webhooks", body_kind::none, on(webhooks, list_webhooks));
-    all.emplace_back("POST", root + "/webhooks", body_kind::json, on(webhooks, create_webhook));
+    all.emplace_back("POST", root + "/webhooks", body_kind::json, on(webhooks, create_webhook), on(webhooks, check_new_webhook));
     all.emplace_back("GET", root + "/webhooks/{webhookId}", body_kind::none, on(webhooks, get_webhook));
+    all.emplace_back("PATCH", root + "/webhooks/{webhookId}", body_kind::merge_patch, on(webhooks, update_webhook));
     all.emplace_back("DELETE", root + "/webhooks/{webhookId}", body_kind::none, on(webhooks, delete_webhook));
+    all.emplace_back("POST", root + "/webhooks/{webhookId}/rotate-secret", body_kind::json, on(webhooks, rotate_webhook_secret),
+                     on(webhooks, check_rotation));
+}
+
+void add_deliveries(std::vector<route>& all, const std::string& root, webhook_client& webhooks)
+{
+    all.emplace_back("POST", root + "/webhooks/{webhookId}/test", body_kind::json, on(webhooks, test_webhook),
+                     on(webhooks, check_webhook_test));
+    all.emplace_back("GET", root + "/webhooks/{webhookId}/deliveries", body_kind::none, on(webhooks, list_deliveries));
+    all.emplace_back("POST", root + "/webhooks/{webhookId}/deliveries/{deliveryId}/retry", body_kind::json,
+                     on(webhooks, retry_delivery), on(webhooks, check_retry));
+    all.emplace_back("POST", root + "/webhooks/{webhookId}/replay", body_kind::json, on(webhooks, replay_deliveries),
+                     on(webhooks, check_replay));
 }
 
 void add_account(std::vector<route>& all, const std::string& root, const operation_services& services)
@@ -80,8 +99,9 @@ std::vector<route> operations_below(const std::string& root, const operation_ser
 {
     std::vector<route> all;
     add_inboxes(all, root, services.inboxes, services.waiting);
-    add_emails(all, root, services.inboxes, services.content_memory);
+    add_emails(all, root, services.inboxes, services.webhooks, services.content_memory);
     add_webhooks(all, root, services.webhooks);
+    add_deliveries(all, root, services.webhooks);
     add_account(all, root, services);
     return all;
 }

@@ -110,10 +110,10 @@ awaitable<http::response> pipeline::run(exchange& x)
 
 awaitable<http::response> pipeline::call(exchange& x)
 {
-    const auto& handle = x.target.operation->handle;
+    const auto& operation = *x.target.operation;
     if (x.request.method == "POST" && sources_.answer_once && x.request.header("Idempotency-Key"))
-        return sources_.answer_once(x.request, x.who, handle);
-    return handle(x.request, x.who);
+        return sources_.answer_once(x.request, x.who, operation);
+    return operation.handle(x.request, x.who);
 }
 
 awaitable<pipeline::refusal> pipeline::check_key(exchange& x)

@@ -26,12 +26,12 @@ struct pipeline_sources
     std::function<quota_numbers(const plans::account_state&)> last_known_quota;
     std::function<void(const accounts::key_owner&, time_point)> note_use;
     // Answers a POST that carries an Idempotency-Key; without it the operation is called as it is.
-    std::function<awaitable<http::response>(http::request&, caller&, const api_handler&)> answer_once;
+    std::function<awaitable<http::response>(http::request&, caller&, const route&)> answer_once;
 };
 
 // Everything under /v1, in this order: preflight, key 401, plan 403, burst 429, daily limit 429, path 404, method 405, size 413,
-// type 415, then the operation (syntax and fields 400, object 404, conflicts). Every answer carries X-RateLimit-*. An operation
-// that throws is answered 500, 503 for a lost dependency; nothing escapes.
+// type 415, then the operation (syntax and fields 400, object 404, conflicts; last the 422 of an Idempotency-Key). Every answer
+// carries X-RateLimit-*. An operation that throws is answered 500, 503 for a lost dependency; nothing escapes.
 class pipeline
 {
 public:

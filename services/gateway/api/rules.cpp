@@ -96,7 +96,7 @@ awaitable<http::response> create_rule(const http::request& received, const calle
     if (!created)
         co_return http::problem(created.error());
 
-    co_return http::created_json(to_json(created->rule()), "/dashboard/api/rules/" + created->rule().rule_id());
+    co_return http::created_json(to_json(created->rule()), who.location_of("rules", created->rule().rule_id()));
 }
 
 // GET /dashboard/api/rules

@@ -98,4 +98,10 @@ awaitable<http::response> rotate_webhook_secret(const http::request& received, c
     co_return http::ok_json(to_json(*rotated, wanted->webhook_id()));
 }
 
+awaitable<http::response> check_rotation(const http::request& received, const caller& who, webhook_client&)
+{
+    const auto wanted = read_rotation(received, who);
+    co_return wanted ? http::response(204, "", "") : http::problem(wanted.error());
+}
+
 } // namespace tempinbox::gateway

@@ -74,6 +74,20 @@ awaitable<http::response> create_webhook(const http::request& received, const ca
     co_return http::created_json(to_json(*created), who.location_of("webhooks", created->webhook().webhook_id()));
 }
 
+awaitable<http::response> check_new_webhook(const http::request& received, const caller& who, webhook_client& webhooks)
+{
+    auto wanted = read_new_webhook(received, who);
+    if (!wanted)
+        co_return http::problem(wanted.error());
+    wanted->set_check_only(true);
+
+    const auto checked = co_await webhooks.create(std::move(*wanted));
+    if (!checked)
+        co_return http::problem(checked.error());
+
+    co_return http::response(204, "", "");
+}
+
 // GET /v1/webhooks
 awaitable<http::response> list_webhooks(const http::request& received, const caller& who, webhook_client& webhooks)
 {

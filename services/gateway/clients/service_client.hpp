@@ -15,12 +15,20 @@ public:
     service_client(runtime::host& host, std::string service, std::vector<host_port> replicas, rpc::tokens& tokens);
 
     template <class Response, class Request>
-    awaitable<result<Response>> call(const char* method, Request request)
+    awaitable<result<Response>> call(const char* method, Request request,
+                                     std::chrono::milliseconds deadline = std::chrono::seconds(5))
     {
-        result<Response> outcome = co_await rpc_.call<Response>(method, std::move(request));
+        result<Response> outcome = co_await rpc_.call<Response>(method, std::move(request), deadline);
         if (!outcome)
             co_return for_caller(method, outcome.error());
         co_return outcome;
+    }
+
+    // For what the answer can do without: a failure is passed on as it is, and not logged.
+    template <class Response, class Request>
+    awaitable<result<Response>> try_call(const char* method, Request request, std::chrono::milliseconds deadline)
+    {
+        return rpc_.call<Response>(method, std::move(request), deadline);
     }
 
 private:

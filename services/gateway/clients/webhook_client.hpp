@@ -3,6 +3,7 @@
 #include "common/core/awaitable.hpp"
 #include "gateway/clients/service_client.hpp"
 
+#include "tempinbox/webhooks/v1/delivery_service.pb.h"
 #include "tempinbox/webhooks/v1/webhook_service.pb.h"
 
 namespace tempinbox::gateway {
@@ -75,7 +76,39 @@ public:
                                                            std::move(request));
     }
 
+    answer<webhooks::v1::ListDeliveriesResponse> list_deliveries(webhooks::v1::ListDeliveriesRequest request)
+    {
+        return call<webhooks::v1::ListDeliveriesResponse>("tempinbox.webhooks.v1.DeliveryService/ListDeliveries",
+                                                          std::move(request));
+    }
+    // These two wait for a receiver.
+    answer<webhooks::v1::TestWebhookResponse> test(webhooks::v1::TestWebhookRequest request)
+    {
+        return service_.call<webhooks::v1::TestWebhookResponse>("tempinbox.webhooks.v1.DeliveryService/TestWebhook",
+                                                                std::move(request), exchange_deadline);
+    }
+    answer<webhooks::v1::RetryDeliveryResponse> retry(webhooks::v1::RetryDeliveryRequest request)
+    {
+        return service_.call<webhooks::v1::RetryDeliveryResponse>("tempinbox.webhooks.v1.DeliveryService/RetryDelivery",
+                                                                  std::move(request), exchange_deadline);
+    }
+    answer<webhooks::v1::ReplayDeliveriesResponse> replay(webhooks::v1::ReplayDeliveriesRequest request)
+    {
+        return call<webhooks::v1::ReplayDeliveriesResponse>("tempinbox.webhooks.v1.DeliveryService/ReplayDeliveries",
+                                                            std::move(request));
+    }
+    answer<webhooks::v1::GetRoutingResponse> find_routing(webhooks::v1::GetRoutingRequest request)
+    {
+        return service_.try_call<webhooks::v1::GetRoutingResponse>("tempinbox.webhooks.v1.DeliveryService/GetRouting",
+                                                                   std::move(request), routing_deadline);
+    }
+
 private:
+    // The whole exchange with a receiver and as much again as the calls take.
+    static constexpr std::chrono::seconds exchange_deadline{20};
+    // An email is read without its routing rather than late.
+    static constexpr std::chrono::milliseconds routing_deadline{200};
+
     template <class Response, class Request>
     answer<Response> call(const char* method, Request request)
     {

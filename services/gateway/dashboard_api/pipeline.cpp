@@ -104,10 +104,10 @@ awaitable<http::response> dashboard_pipeline::run_open(exchange& x)
 
 awaitable<http::response> dashboard_pipeline::call(exchange& x)
 {
-    const auto& handle = x.target.operation->handle;
+    const auto& operation = *x.target.operation;
     if (x.request.method == "POST" && sources_.answer_once && x.request.header("Idempotency-Key"))
-        return sources_.answer_once(x.request, x.who, handle);
-    return handle(x.request, x.who);
+        return sources_.answer_once(x.request, x.who, operation);
+    return operation.handle(x.request, x.who);
 }
 
 awaitable<dashboard_pipeline::refusal> dashboard_pipeline::check_session(exchange& x)

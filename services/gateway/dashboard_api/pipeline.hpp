@@ -22,7 +22,7 @@ struct dashboard_sources
     std::function<awaitable<std::optional<accounts::account>>(std::string digest)> find_session;
     std::function<quota_numbers(const plans::account_state&)> last_known_quota;
     // Answers a POST that carries an Idempotency-Key; without it the operation is called as it is.
-    std::function<awaitable<http::response>(http::request&, caller&, const api_handler&)> answer_once;
+    std::function<awaitable<http::response>(http::request&, caller&, const route&)> answer_once;
 };
 
 // Everything under /dashboard/api. Public operations must come from our own page (403). All others need a session, in this order:

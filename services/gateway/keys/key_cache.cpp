@@ -46,7 +46,8 @@ key_cache::key_cache(runtime::host& host, accounts::key_store& keys)
       next_read_(host.loop()),
       lookups_(host.metrics().counter("tempinbox_gateway_key_lookups_total", "API keys looked up in PostgreSQL")),
       failed_reads_(
-          host.metrics().counter("tempinbox_gateway_key_change_reads_failed_total", "Reads of accounts.changes that failed"))
+          host.metrics().counter("tempinbox_gateway_key_change_reads_failed_total", "Reads of accounts.changes that failed")),
+      known_version_(host.metrics().gauge("tempinbox_gateway_known_change_version", "How far accounts.changes has been read"))
 {}
 
 void key_cache::start()
@@ -163,6 +164,7 @@ void key_cache::forget(const accounts::change_set& changes)
 {
     const bool has_changed = !version_ || *version_ != changes.version;
     version_ = changes.version;
+    known_version_.Set(static_cast<double>(changes.version));
     if (!has_changed)
         return;
     // A new key may be one that was asked for before it existed.

@@ -58,6 +58,7 @@ private:
     std::unordered_map<std::string, std::shared_ptr<lookup>> under_way_;
     prometheus::Counter& lookups_;
     prometheus::Counter& failed_reads_;
+    prometheus::Gauge& known_version_;
 };
 
 } // namespace tempinbox::gateway

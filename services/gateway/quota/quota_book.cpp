@@ -1,6 +1,7 @@
 #include "gateway/quota/quota_book.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace tempinbox::gateway {
 
@@ -26,7 +27,7 @@ std::int64_t quota_book::owed() const
 {
     std::int64_t units = 0;
     for (const auto& [account, owed] : debts_)
-        units += owed.units;
+        units += owed.told.units + owed.untold;
     return units;
 }
 
@@ -46,21 +47,36 @@ void quota_book::owe(account_id account, std::int64_t limit, std::int64_t limit_
     auto& owed = debts_[account];
     const auto day_end = next_midnight(now);
     if (owed.day_end != day_end)
-        owed.units = 0;
-    owed.units += units;
+        owed = debt();
+    owed.untold += units;
     owed.limit = limit;
     owed.limit_version = limit_version;
     owed.day_end = day_end;
 }
 
-std::int64_t quota_book::take_debt(account_id account, time_point now)
+std::optional<quota_book::told_debt> quota_book::tell_debt(account_id account, time_point now)
 {
     const auto entry = debts_.find(account);
     if (entry == debts_.end())
-        return 0;
-    const auto owed = entry->second;
-    debts_.erase(entry);
-    return owed.day_end == next_midnight(now) ? owed.units : 0;
+        return std::nullopt;
+    auto& owed = entry->second;
+    if (owed.day_end != next_midnight(now)) {
+        debts_.erase(entry);
+        return std::nullopt;
+    }
+    if (owed.told.units == 0)
+        owed.told = told_debt{uuid::make_v7(now), std::exchange(owed.untold, 0)};
+    return owed.told;
+}
+
+void quota_book::note_stored(account_id account, uuid id)
+{
+    const auto entry = debts_.find(account);
+    if (entry == debts_.end() || entry->second.told.id != id)
+        return;
+    entry->second.told = told_debt();
+    if (entry->second.untold == 0)
+        debts_.erase(entry);
 }
 
 std::vector<quota_book::debtor> quota_book::debtors(std::size_t most) const

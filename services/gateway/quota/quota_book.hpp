@@ -9,7 +9,7 @@
 
 namespace tempinbox::gateway {
 
-// What this gateway last learned of each account's day, and the requests it let through that nobody has counted yet. A day that
+// What this gateway last learned of each account's day, and the requests it let through that nobody has stored yet. A day that
 // is over is forgotten, debts included: a unit is spent only on its own day.
 class quota_book
 {
@@ -23,8 +23,16 @@ public:
     quota_numbers let_through(account_id account, std::int64_t limit, time_point now);
 
     void owe(account_id account, std::int64_t limit, std::int64_t limit_version, std::int64_t units, time_point now);
-    // Takes what is owed out of the book, to be told to rate-limit; 0 for nothing.
-    std::int64_t take_debt(account_id account, time_point now);
+    // What is owed under one id, until it is told to be stored; what comes to be owed meanwhile gets another id after that.
+    struct told_debt
+    {
+        uuid id;
+        std::int64_t units = 0;
+    };
+    // What to tell rate-limit of the account, again and again; absent for nothing.
+    std::optional<told_debt> tell_debt(account_id account, time_point now);
+    // Rate-limit has stored it: nobody owes it any more.
+    void note_stored(account_id account, uuid id);
 
     struct debtor
     {
@@ -41,7 +49,8 @@ public:
 private:
     struct debt
     {
-        std::int64_t units = 0;
+        told_debt told;
+        std::int64_t untold = 0;
         std::int64_t limit = 0;
         std::int64_t limit_version = 0;
         std::int64_t day_end = 0;

@@ -18,7 +18,7 @@ constexpr auto settlement_interval = 1s;
 // How long after the last request that was let through the gauge still says so.
 constexpr auto shown_for = 5s;
 constexpr std::size_t most_debtors = 10'000;
-constexpr auto between_looks = 10ms;
+constexpr auto between_looks = 20ms;
 // A plan without a daily limit counts like the others, against a number nobody reaches.
 constexpr std::int64_t unlimited = 1'000'000'000'000;
 
@@ -172,8 +172,12 @@ awaitable<void> quota_client::settle_up(std::chrono::milliseconds deadline)
     const auto end = steady::now() + deadline;
     boost::asio::steady_timer pause(host_.loop());
     const auto is_busy = [](const auto& lane) { return !lane->is_idle(); };
-    tell_debts();
-    while ((book_.has_debts() || std::any_of(lanes_.begin(), lanes_.end(), is_busy)) && steady::now() < end) {
+    for (;;) {
+        const bool is_telling = std::any_of(lanes_.begin(), lanes_.end(), is_busy);
+        if ((!book_.has_debts() && !is_telling) || steady::now() >= end)
+            break;
+        if (!is_telling)
+            tell_debts();
         pause.expires_after(between_looks);
         co_await pause.async_wait(boost::asio::as_tuple(boost::asio::use_awaitable));
     }

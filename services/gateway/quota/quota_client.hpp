@@ -24,8 +24,8 @@ struct quota_decision
 };
 
 // Asks rate-limit for one unit of an account's day. Accounts map to replicas by rendezvous hashing; a replica that just failed is
-// passed over, and replicas may come and go. Without an answer within 250 ms the request is let through (metric, log) and counted
-// when rate-limit answers again; a 429 is never guessed.
+// passed over, and replicas may come and go. Without an answer within 250 ms the request is let through (metric, log) and owed
+// until rate-limit says that it is stored; a 429 is never guessed.
 class quota_client
 {
 public:
@@ -37,7 +37,7 @@ public:
     // Spawns the settling of debts that no later request carries.
     void start();
     void stop();
-    // Tells what is owed, for that long at most; the end of the process forgets the rest.
+    // Tells what is owed until it is stored, for that long at most; the end of the process forgets the rest.
     awaitable<void> settle_up(std::chrono::milliseconds deadline);
 
     // The replicas from now on. Those that stay keep their calls, those that go finish what they hold.

@@ -28,7 +28,7 @@ struct quota_lane::call
         account_id account;
         std::int64_t limit = 0;
         std::int64_t limit_version = 0;
-        std::int64_t let_through = 0;
+        std::optional<quota_book::told_debt> debt;
         tickets asked;
 
         share(account_id who, std::int64_t most, std::int64_t version) : account(who), limit(most), limit_version(version) {}
@@ -63,7 +63,10 @@ struct quota_lane::call
             line.set_units(static_cast<std::int64_t>(part.asked.size()));
             line.set_limit(part.limit);
             line.set_limit_version(part.limit_version);
-            line.set_let_through(part.let_through);
+            if (!part.debt)
+                continue;
+            line.mutable_debt()->set_debt_id(part.debt->id.text());
+            line.mutable_debt()->set_units(part.debt->units);
         }
         return message;
     }
@@ -139,7 +142,7 @@ std::shared_ptr<quota_lane::call> quota_lane::next_call()
     }
     const auto now = host_.clock().now();
     for (auto& part : next->shares)
-        part.let_through = book_.take_debt(part.account, now);
+        part.debt = book_.tell_debt(part.account, now);
     return next;
 }
 
@@ -172,6 +175,8 @@ void quota_lane::take_answer(call& answered, const ratelimit::v1::TakeQuotaRespo
     for (std::size_t i = 0; i < answered.shares.size(); ++i) {
         auto& part = answered.shares[i];
         const auto& answer = response.results(static_cast<int>(i));
+        if (part.debt && answer.is_debt_stored())
+            book_.note_stored(part.account, part.debt->id);
         quota_numbers last(answer.limit(), answer.remaining(), answer.reset());
         if (answer.reset() > 0)
             last = book_.learn(part.account, last);
@@ -195,15 +200,15 @@ void quota_lane::take_answer(call& answered, const ratelimit::v1::TakeQuotaRespo
     }
 }
 
-// Another replica is asked, once; without one the requests are let through. What was let through meanwhile, and the debts that
-// were to be told, are owed again. A call that timed out may have been counted: then its units count twice, which only lowers
-// what is left.
+// Another replica is asked, once; without one the requests are let through. What was let through meanwhile is owed; the debts
+// that were told still are. A call that timed out may have been counted: then its units count twice, which only lowers what is
+// left.
 void quota_lane::take_failure(call& failed)
 {
     failed_calls_.Increment();
     doubt();
     for (auto& part : failed.shares) {
-        std::int64_t owed = part.let_through;
+        std::int64_t owed = 0;
         for (const auto& ticket : part.asked) {
             owed += ticket->is_let_through ? 1 : 0;
             ticket->is_sent = false;

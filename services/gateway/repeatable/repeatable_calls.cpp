@@ -67,7 +67,7 @@ repeatable_calls::repeatable_calls(runtime::host& host, accounts::idempotency_st
       forgetting_(host, "old idempotency keys not forgotten", [this] { return forget(); })
 {}
 
-awaitable<http::response> repeatable_calls::answer(http::request& received, caller& who, const api_handler& handle)
+awaitable<http::response> repeatable_calls::answer(http::request& received, caller& who, const route& operation)
 {
     if (const auto problem = key_problem(*received.header("Idempotency-Key")))
         co_return http::problem(*problem);
@@ -81,12 +81,23 @@ awaitable<http::response> repeatable_calls::answer(http::request& received, call
     case verdict::replay:
         co_return replay(key, claimed.answer);
     case verdict::other_request:
-        co_return http::problem(422, "This Idempotency-Key was used for a request with another body; choose a new one");
+        co_return co_await refuse_other(received, who, operation);
     case verdict::under_way:
         co_return under_way();
     }
     who.chosen_id = claimed.object_id;
-    co_return co_await call(received, who, handle, key);
+    co_return co_await call(received, who, operation.handle, key);
+}
+
+// What is wrong with the request itself is told first.
+awaitable<http::response> repeatable_calls::refuse_other(http::request& received, const caller& who, const route& operation)
+{
+    if (operation.check) {
+        auto checked = co_await operation.check(received, who);
+        if (checked.status == 400)
+            co_return checked;
+    }
+    co_return http::problem(422, "This Idempotency-Key was used for a request with another body; choose a new one");
 }
 
 awaitable<http::response> repeatable_calls::call(http::request& received, const caller& who, const api_handler& handle,

@@ -4,13 +4,14 @@
 #include "common/core/awaitable.hpp"
 #include "common/crypto/sealing.hpp"
 #include "common/runtime/repeated_task.hpp"
-#include "gateway/api/caller.hpp"
+#include "gateway/api/routes.hpp"
 
 namespace tempinbox::gateway {
 
 // POST requests with an Idempotency-Key: the first is answered by its operation, which gets the id of the object it makes from
-// here; the same request again gets the same answer, marked as replayed. The id is stored before the operation is called, so an
-// attempt after a crash makes the same object. Answers rest sealed, since some hold secrets. 401, 429 and 5xx are not kept.
+// here; the same request again gets the same answer, marked as replayed, another one with the key its own 400 or a 422. The id is
+// stored before the operation is called, so an attempt after a crash makes the same object. Answers rest sealed, since some hold
+// secrets. 401, 429 and 5xx are not kept.
 class repeatable_calls
 {
 public:
@@ -21,10 +22,11 @@ public:
     awaitable<void> stop() { return forgetting_.stop(); }
 
     // The request, caller and operation outlive the awaitable. Throws dependency_error when PostgreSQL cannot be reached.
-    awaitable<http::response> answer(http::request& received, caller& who, const api_handler& handle);
+    awaitable<http::response> answer(http::request& received, caller& who, const route& operation);
 
 private:
     awaitable<void> keep_or_release(const accounts::idempotency_key& key, uuid object_id, const http::response& answer);
+    static awaitable<http::response> refuse_other(http::request& received, const caller& who, const route& operation);
     awaitable<http::response> call(http::request& received, const caller& who, const api_handler& handle,
                                    const accounts::idempotency_key& key);
     http::response replay(const accounts::idempotency_key& key, const accounts::kept_answer& kept) const;

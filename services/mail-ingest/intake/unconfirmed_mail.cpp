@@ -15,17 +15,25 @@ constexpr std::size_t most_noted = 10'000;
 } // namespace
 
 unconfirmed_mail::unconfirmed_mail(runtime::host& host, mailbox::unconfirmed_store& store, std::string replica)
-    : host_(host),
-      store_(store),
+    : store_(store),
       replica_(std::move(replica)),
+      forgotten_(host.metrics().counter("tempinbox_mail_ingest_unconfirmed_forgotten_total",
+                                        "Stored emails whose sender may send again, no longer remembered.")),
       ready_(host.executor(), patience),
       task_(host, "unconfirmed mail not written down", [this] { return round(); })
 {}
 
 void unconfirmed_mail::note(const std::vector<mailbox::email_key>& emails)
 {
-    if (emails.empty() || noted_.size() + emails.size() > most_noted)
+    if (emails.empty())
         return;
+    if (noted_.size() + emails.size() > most_noted) {
+        forgotten_.Increment(static_cast<double>(emails.size()));
+        if (const auto count = warnings_.pass(emails.size(), steady::now()))
+            log::warning("unconfirmed mail not remembered, too much waits to be written down: sent again it will be stored twice",
+                         {{"emails", *count}, {"waiting", noted_.size()}});
+        return;
+    }
     noted_.insert(noted_.end(), emails.begin(), emails.end());
     task_.wake();
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "common/core/awaitable.hpp"
+#include "common/log/pace.hpp"
 #include "common/runtime/repeated_task.hpp"
 #include "mail-ingest/wait_point.hpp"
 #include "mailbox/unconfirmed_store.hpp"
@@ -22,7 +23,7 @@ public:
     // Writes down what is noted, and that this process ended in order.
     awaitable<void> stop();
 
-    // Written down soon; while the database is away a bounded number is remembered.
+    // Written down soon; while the database is away a bounded number is remembered, and what is beyond is counted and warned of.
     void note(const std::vector<mailbox::email_key>& emails);
 
     // Whether the crash of the process before is dealt with; waits a little for it.
@@ -32,9 +33,10 @@ private:
     awaitable<std::chrono::microseconds> round();
     awaitable<void> write_down();
 
-    runtime::host& host_;
     mailbox::unconfirmed_store& store_;
     const std::string replica_;
+    prometheus::Counter& forgotten_;
+    log::pace warnings_{std::chrono::minutes(1)};
     std::vector<mailbox::email_key> noted_;
     bool has_signed_on_ = false;
     std::chrono::steady_clock::time_point next_beat_;

@@ -6,26 +6,13 @@ namespace {
 constexpr std::chrono::minutes guess_window{10};
 constexpr std::chrono::hours accepted_window{24};
 
-std::string key_of(const boost::asio::ip::address& who)
-{
-    const auto text = [](const auto& bytes, std::size_t count) {
-        return std::string(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(count));
-    };
-    if (who.is_v4())
-        return text(who.to_v4().to_bytes(), 4);
-    const auto v6 = who.to_v6();
-    if (v6.is_v4_mapped())
-        return text(boost::asio::ip::make_address_v4(boost::asio::ip::v4_mapped, v6).to_bytes(), 4);
-    return text(v6.to_bytes(), 8);
-}
-
 } // namespace
 
 callers::verdict callers::enter(const address& who)
 {
     if (limits_.connections > 0 && connected_ >= limits_.connections)
         return verdict::too_many;
-    auto& count = connections_[key_of(who)];
+    auto& count = connections_[subscriber_of(who)];
     const auto most = contains(limits_.large_senders, who) ? limits_.connections_a_large_sender : limits_.connections_an_address;
     if (most > 0 && count >= most && !is_exempt(who))
         return verdict::too_many_from_address;
@@ -37,7 +24,7 @@ callers::verdict callers::enter(const address& who)
 void callers::leave(const address& who)
 {
     --connected_;
-    const auto known = connections_.find(key_of(who));
+    const auto known = connections_.find(subscriber_of(who));
     if (known != connections_.end() && --known->second == 0)
         connections_.erase(known);
 }
@@ -46,7 +33,7 @@ void callers::note_unknown_recipient(const address& who, time_point now)
 {
     if (limits_.unknown_recipients == 0 || is_exempt(who))
         return;
-    const auto key = key_of(who);
+    const auto key = subscriber_of(who);
     auto* known = guesses_.find(key);
     if (!known || now - known->window_start > guess_window)
         known = &guesses_.put(key, guesses{now, 0});
@@ -55,14 +42,14 @@ void callers::note_unknown_recipient(const address& who, time_point now)
 
 void callers::note_accepted_mail(const address& who, time_point now)
 {
-    accepted_.put(key_of(who), now);
+    accepted_.put(subscriber_of(who), now);
 }
 
 bool callers::is_slowed(const address& who, time_point now)
 {
     if (limits_.unknown_recipients == 0)
         return false;
-    const auto key = key_of(who);
+    const auto key = subscriber_of(who);
     const auto* known = guesses_.find(key);
     if (!known || known->count < limits_.unknown_recipients || now - known->window_start > guess_window)
         return false;

@@ -1,6 +1,7 @@
 #include "webhook-dispatcher/api/rule_calls.hpp"
 
 #include "webhook-dispatcher/api/rule_requests.hpp"
+#include "webhook-dispatcher/endpoints/endpoint_store.hpp"
 #include "webhook-dispatcher/routing/account_config.hpp"
 
 #include <algorithm>
@@ -27,7 +28,7 @@ result<void> check_webhooks(const std::vector<rules::rule>& drafts, const std::v
             draft.webhook.value().is_nil() ||
             std::any_of(endpoints.begin(), endpoints.end(), [&](const endpoint& known) { return known.id == draft.webhook; });
         if (!is_known)
-            return failure{errc::not_found, "Webhook " + draft.webhook.text() + " does not exist"};
+            return no_such_webhook(draft.webhook);
     }
     return {};
 }

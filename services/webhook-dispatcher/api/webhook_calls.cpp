@@ -15,10 +15,11 @@ constexpr std::chrono::seconds look_up_deadline{2};
 
 } // namespace
 
-webhook_calls::webhook_calls(runtime::host& host, endpoint_store& endpoints, const crypto::keyring& keys, url_policy policy,
-                             http::resolver resolve)
+webhook_calls::webhook_calls(runtime::host& host, endpoint_store& endpoints, secret_store& secrets, const crypto::keyring& keys,
+                             url_policy policy, http::resolver resolve)
     : host_(host),
       endpoints_(endpoints),
+      secrets_(secrets),
       keys_(keys),
       policy_(std::move(policy)),
       resolve_(std::move(resolve))
@@ -35,6 +36,8 @@ void webhook_calls::add_to(rpc::server& server)
         service + "ListWebhooks", [this](v1::ListWebhooksRequest request) { return list(std::move(request)); });
     server.add<v1::UpdateWebhookRequest, v1::UpdateWebhookResponse>(
         service + "UpdateWebhook", [this](v1::UpdateWebhookRequest request) { return update(std::move(request)); });
+    server.add<v1::RotateSecretRequest, v1::RotateSecretResponse>(
+        service + "RotateSecret", [this](v1::RotateSecretRequest request) { return rotate(std::move(request)); });
     server.add<v1::DeleteWebhookRequest, v1::DeleteWebhookResponse>(
         service + "DeleteWebhook", [this](v1::DeleteWebhookRequest request) { return remove(std::move(request)); });
 }
@@ -47,6 +50,8 @@ awaitable<result<v1::CreateWebhookResponse>> webhook_calls::create(v1::CreateWeb
     const auto checked = co_await check_addresses(wish->target);
     if (!checked)
         co_return checked.error();
+    if (request.check_only())
+        co_return v1::CreateWebhookResponse();
 
     const auto context = wish->wanted.id.text();
     wish->wanted.sealed_secret = keys_.seal(make_signing_secret(), context);
@@ -134,6 +139,34 @@ awaitable<result<v1::UpdateWebhookResponse>> webhook_calls::update(v1::UpdateWeb
         co_return changed.error();
     v1::UpdateWebhookResponse response;
     *response.mutable_webhook() = to_message(*changed);
+    co_return response;
+}
+
+awaitable<result<v1::RotateSecretResponse>> webhook_calls::rotate(v1::RotateSecretRequest request)
+{
+    const auto account = account_id::parse(request.account_id());
+    if (!account)
+        co_return account.error();
+    const auto id = webhook_id::parse(request.webhook_id());
+    if (!id)
+        co_return id.error();
+    const auto rotation = uuid::parse(request.rotation_id());
+    if (!rotation)
+        co_return bad_id("rotationId", request.rotation_id());
+
+    const auto context = id->text();
+    auto sealed = keys_.seal(make_signing_secret(), context);
+    const auto stored = co_await secrets_.rotate(*account, *id, *rotation, std::move(sealed));
+    if (!stored)
+        co_return stored.error();
+    // Of the stored one: a repeated call gives the secret of the first.
+    const auto signing = keys_.open(stored->sealed_secret, context);
+    if (!signing)
+        co_return signing.error();
+    v1::RotateSecretResponse response;
+    response.set_secret(signing->reveal());
+    if (!stored->previous_secrets.empty())
+        set_time(*response.mutable_previous_valid_until(), stored->previous_secrets.front().valid_until);
     co_return response;
 }
 

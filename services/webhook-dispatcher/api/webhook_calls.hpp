@@ -2,6 +2,7 @@
 
 #include "common/core/awaitable.hpp"
 #include "webhook-dispatcher/endpoints/endpoint_store.hpp"
+#include "webhook-dispatcher/endpoints/secret_store.hpp"
 #include "webhook-dispatcher/endpoints/url_policy.hpp"
 
 #include "common/crypto/sealing.hpp"
@@ -16,8 +17,8 @@ namespace tempinbox::webhooks {
 class webhook_calls
 {
 public:
-    webhook_calls(runtime::host& host, endpoint_store& endpoints, const crypto::keyring& keys, url_policy policy,
-                  http::resolver resolve);
+    webhook_calls(runtime::host& host, endpoint_store& endpoints, secret_store& secrets, const crypto::keyring& keys,
+                  url_policy policy, http::resolver resolve);
 
     void add_to(rpc::server& server);
 
@@ -25,6 +26,7 @@ public:
     awaitable<result<v1::GetWebhookResponse>> get(v1::GetWebhookRequest request);
     awaitable<result<v1::ListWebhooksResponse>> list(v1::ListWebhooksRequest request);
     awaitable<result<v1::UpdateWebhookResponse>> update(v1::UpdateWebhookRequest request);
+    awaitable<result<v1::RotateSecretResponse>> rotate(v1::RotateSecretRequest request);
     awaitable<result<v1::DeleteWebhookResponse>> remove(v1::DeleteWebhookRequest request);
 
 private:
@@ -32,6 +34,7 @@ private:
 
     runtime::host& host_;
     endpoint_store& endpoints_;
+    secret_store& secrets_;
     const crypto::keyring& keys_;
     url_policy policy_;
     http::resolver resolve_;

@@ -61,6 +61,12 @@ void breaker::abandoned(permit given)
         is_probing_ = false;
 }
 
+void breaker::look_again(time now)
+{
+    if (is_open(now))
+        open_until_ = now;
+}
+
 void breaker::count(double failed, time now)
 {
     const auto index = bucket_index(now);

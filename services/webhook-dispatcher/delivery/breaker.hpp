@@ -22,6 +22,9 @@ public:
     // Nothing was learned about the receiver (our own fault, or not sent after all).
     void abandoned(permit given);
 
+    // The receiver may have changed: where it is open, the probe may go at once.
+    void look_again(time now);
+
     bool is_open(time now) const { return is_tripped_ && now < open_until_; }
     // While open: when the probe may go. Otherwise: a moment past.
     time open_until() const { return open_until_; }

@@ -89,12 +89,23 @@ awaitable<void> due_claimer::step()
         oldest_due_.Set(std::chrono::duration<double>(age).count());
         held_.Set(static_cast<double>(engine_.held()));
         engine_.forget_idle();
+        co_await note_renewals();
     }
     if (steady::now() >= next_scout_)
         co_await scout();
     auto wishes = engine_.take_wishes();
     if (!wishes.empty())
         co_await claim(std::move(wishes));
+}
+
+// Without new mail nothing else would tell that an endpoint is worth a probe.
+awaitable<void> due_claimer::note_renewals()
+{
+    if (!engine_.has_open_breakers())
+        co_return;
+    const auto renewed = co_await deliveries_.renewed_lately();
+    for (const auto& [webhook, renewed_at] : renewed)
+        engine_.note_renewal(webhook, renewed_at);
 }
 
 awaitable<void> due_claimer::scout()
@@ -179,6 +190,7 @@ void due_claimer::accept(claimed_delivery claimed, const config_cache::configs& 
     job.event = std::move(event);
     job.to = std::move(to);
     job.attempts_made = claimed.attempts;
+    job.is_replayed = claimed.attempts == 0 && claimed.lane == lane_kind::retry;
     job.lease = lease;
     job.lease_end = lease_end;
     job.began = claimed.began;

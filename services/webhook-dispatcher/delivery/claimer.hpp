@@ -27,6 +27,7 @@ private:
     awaitable<void> run();
     awaitable<void> step();
     awaitable<void> claim(std::vector<lane_wish> wishes);
+    awaitable<void> note_renewals();
     awaitable<void> scout();
     void accept(claimed_delivery claimed, const config_cache::configs& configs, uuid lease, time lease_end);
     void refuse(const claimed_delivery& claimed, uuid lease, delivery_outcome::state state, std::string reason);

@@ -1,5 +1,7 @@
 #include "webhook-dispatcher/delivery/delivery_count_store.hpp"
 
+#include "common/postgres/daily_counts.hpp"
+
 namespace tempinbox::webhooks {
 namespace {
 
@@ -19,14 +21,9 @@ delivery_count_store::delivery_count_store(postgres::pool& db) : db_(db)
     db_.prepare(count_deliveries);
 }
 
-awaitable<std::vector<delivery_count>> delivery_count_store::list(account_id account, int days)
+awaitable<std::vector<daily_count>> delivery_count_store::list(account_id account, int days)
 {
-    return db_.transact([account, days](pqxx::work& tx) {
-        std::vector<delivery_count> counts;
-        for (const auto& row : tx.exec_prepared(count_deliveries.name, account.text(), days))
-            counts.emplace_back(std::chrono::sys_days(std::chrono::days(row[0].as<int>())), row[1].as<std::int64_t>());
-        return counts;
-    });
+    return postgres::list_daily_counts(db_, count_deliveries, account, days);
 }
 
 } // namespace tempinbox::webhooks

@@ -1,22 +1,13 @@
 #pragma once
 
 #include "common/core/awaitable.hpp"
+#include "common/core/daily_count.hpp"
 #include "common/core/ids.hpp"
 #include "common/postgres/pool.hpp"
 
-#include <chrono>
 #include <vector>
 
 namespace tempinbox::webhooks {
-
-// The deliveries of one UTC day.
-struct delivery_count
-{
-    std::chrono::sys_days day;
-    std::int64_t deliveries = 0;
-
-    delivery_count(std::chrono::sys_days date, std::int64_t number) : day(date), deliveries(number) {}
-};
 
 // How many deliveries to an account's webhooks have ended, well or badly, by the day of their event: read from the index of each
 // webhook, a day at a time. Throws when PostgreSQL cannot be reached.
@@ -26,7 +17,7 @@ public:
     explicit delivery_count_store(postgres::pool& db);
 
     // The last `days`, today included, oldest first; days without any are left out.
-    awaitable<std::vector<delivery_count>> list(account_id account, int days);
+    awaitable<std::vector<daily_count>> list(account_id account, int days);
 
 private:
     postgres::pool& db_;

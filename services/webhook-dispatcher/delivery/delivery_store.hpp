@@ -38,6 +38,14 @@ struct new_delivery
     std::vector<rule_id> rules;
 };
 
+// Why an email went where it went.
+struct new_routing
+{
+    event_id event;
+    account_id account;
+    std::vector<rule_outcome> rules;
+};
+
 struct delivery_key
 {
     event_id event;
@@ -81,7 +89,7 @@ struct claimed_delivery
     account_id account;
     int attempts = 0;
     lane_kind lane = lane_kind::first;
-    time_point began;
+    time_point began;                // the first of its attempts since it was last put into the queue
     std::optional<std::string> body; // absent where the event is gone already
     std::string traceparent;
 };
@@ -93,9 +101,10 @@ class delivery_store
 public:
     explicit delivery_store(postgres::pool& db);
 
-    // A whole batch in one statement, leaving out what is known already; answers the leased ones that are new.
+    // A whole batch in one statement, leaving out what is known already; answers the leased ones that are new. An event that goes
+    // nowhere may still have a routing.
     awaitable<std::vector<delivery_key>> insert(const std::vector<new_event>& events, const std::vector<new_delivery>& deliveries,
-                                                uuid lease);
+                                                uuid lease, const std::vector<new_routing>& routings = {});
 
     // Which lanes have something due: a page in the order of the times, or all lanes at once, whose cost grows with the number of
     // lanes that have anything waiting instead.
@@ -107,6 +116,8 @@ public:
     awaitable<int> release_expired_leases();
     // How long the oldest waiting delivery is overdue.
     awaitable<std::chrono::milliseconds> oldest_due_age();
+    // The endpoints switched on or given another URL in the last minute, with the moment.
+    awaitable<std::vector<std::pair<webhook_id, time_point>>> renewed_lately();
 
 private:
     postgres::pool& db_;

@@ -80,9 +80,25 @@ std::chrono::milliseconds delivery_engine::closed_for(webhook_id webhook) const
     return left_until(found->second->health.open_until());
 }
 
+void delivery_engine::note_renewal(webhook_id webhook, time_point renewed_at)
+{
+    const auto found = endpoints_.find(webhook);
+    if (found == endpoints_.end() || found->second->renewed_at >= renewed_at)
+        return;
+    found->second->renewed_at = renewed_at;
+    found->second->health.look_again(steady::now());
+}
+
+bool delivery_engine::has_open_breakers() const
+{
+    return std::any_of(endpoints_.begin(), endpoints_.end(),
+                       [now = steady::now()](const auto& item) { return item.second->health.is_open(now); });
+}
+
 void delivery_engine::submit(delivery_job job)
 {
     auto& endpoint = state_of(job.to->id);
+    note_renewal(job.to->id, job.to->renewed_at);
     const auto lane = job.lane();
     endpoint.waiting_of(lane).push_back(std::move(job));
     pump(endpoint);

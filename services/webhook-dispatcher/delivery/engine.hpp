@@ -44,6 +44,11 @@ public:
     void release(webhook_id webhook, lane_kind lane);
     // How long nothing is sent to the endpoint; zero while its breaker is closed.
     std::chrono::milliseconds closed_for(webhook_id webhook) const;
+    // An endpoint that was switched on or given another URL since it was noted last is probed at once, however long its breaker
+    // is open.
+    void note_renewal(webhook_id webhook, time_point renewed_at);
+    // Whether a breaker is open, so that it is worth looking for renewals.
+    bool has_open_breakers() const;
     // A reserved one, now stored under our lease.
     void submit(delivery_job job);
 
@@ -76,6 +81,7 @@ private:
         std::uint64_t& backlog_of(lane_kind lane) { return backlog[static_cast<std::size_t>(lane)]; }
 
         webhook_id id;
+        time_point renewed_at; // as far as it was noted
         endpoint_window window;
         breaker health;
         std::array<std::deque<delivery_job>, 2> waiting;

@@ -12,14 +12,17 @@ namespace {
 using kind = exchange_result::kind;
 
 constexpr std::size_t kept_response_bytes = 1'024;
+constexpr std::size_t most_idle_connections = 2'000;
 
 http::client_settings client_settings(address_policy policy, http::resolver resolve, std::string ca_file)
 {
     http::client_settings settings;
     settings.header_limit = 16 * 1024;
     settings.body_limit = 64 * 1024;
-    // The engine bounds requests by endpoint and in all; several endpoints may share a host.
-    settings.connections_per_host = 2'000;
+    // Each endpoint has connections and TLS sessions of its own, so that nothing of one account is seen by another's: one for
+    // each slot of its window, and as many again for what is sent beside it.
+    settings.connections_per_host = 2 * (endpoint_window::slots(lane_kind::first) + endpoint_window::slots(lane_kind::retry));
+    settings.idle_connections = most_idle_connections;
     settings.ca_file = std::move(ca_file);
     settings.resolve = std::move(resolve);
     settings.allow_address = [policy = std::move(policy)](const boost::asio::ip::address& address) {
@@ -126,6 +129,7 @@ awaitable<sent_request> http_sender::send(delivery_job job)
     outgoing.url = job.to->url;
     outgoing.headers = make_headers(job, sent.at);
     outgoing.body = job.event->body;
+    outgoing.pool = job.to->id.text();
     outgoing.deadline = exchange_deadline;
     const auto answer = co_await client_.send(std::move(outgoing));
 

@@ -32,12 +32,13 @@ struct delivery_job
     std::shared_ptr<const outgoing_event> event;
     std::shared_ptr<const receiver> to;
     int attempts_made = 0;
+    bool is_replayed = false; // sent once more: its first try, too, takes a slot for retries
     uuid lease;
     std::chrono::steady_clock::time_point lease_end;
     time_point began; // when the delivery became due for the first time
 
     delivery_job() = default;
-    lane_kind lane() const { return attempts_made == 0 ? lane_kind::first : lane_kind::retry; }
+    lane_kind lane() const { return attempts_made == 0 && !is_replayed ? lane_kind::first : lane_kind::retry; }
 };
 
 } // namespace tempinbox::webhooks

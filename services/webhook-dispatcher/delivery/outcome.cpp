@@ -46,6 +46,7 @@ delivery_outcome unsent_outcome(const delivery_job& job, std::chrono::millisecon
     outcome.event = job.event->id;
     outcome.webhook = job.to->id;
     outcome.account = job.to->account;
+    outcome.endpoint_renewed_at = job.to->renewed_at;
     outcome.lease = job.lease;
     outcome.attempts = job.attempts_made;
     outcome.wait = wait;

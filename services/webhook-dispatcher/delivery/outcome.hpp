@@ -39,6 +39,7 @@ struct delivery_outcome
 
     // Why the endpoint is to be switched off; empty: it is not.
     std::string disables_endpoint;
+    time_point endpoint_renewed_at; // of the endpoint it was sent to
 
     delivery_outcome() = default;
 };

@@ -21,7 +21,7 @@ WITH outcome AS MATERIALIZED (
     RETURNING d.event_id, d.webhook_id, d.account_id, o.state, o.attempts, coalesce(nullif(o.status, 0), d.last_status) AS last_status,
               nullif(o.error, '') AS reason, d.rule_ids, d.created_at
 ), kept AS (
-    UPDATE webhooks.due d SET attempts = o.attempts, is_retry = o.attempts > 0, run_at = clock_timestamp() + o.wait * interval '1 millisecond',
+    UPDATE webhooks.due d SET attempts = o.attempts, is_retry = d.is_retry OR o.attempts > 0, run_at = clock_timestamp() + o.wait * interval '1 millisecond',
            lease_id = NULL, lease_until = NULL, last_status = coalesce(nullif(o.status, 0), d.last_status)
     FROM outcome o
     WHERE o.state = 'waiting' AND d.event_id = o.event_id AND d.webhook_id = o.webhook_id AND d.lease_id = o.lease_id

@@ -131,7 +131,7 @@ awaitable<void> outcome_recorder::disable_endpoints(const std::vector<delivery_o
         if (outcome.disables_endpoint.empty())
             continue;
         try {
-            co_await endpoints_.disable(outcome.account, outcome.webhook, outcome.disables_endpoint);
+            co_await endpoints_.disable(outcome.account, outcome.webhook, outcome.disables_endpoint, outcome.endpoint_renewed_at);
             log::info("webhook switched off", {{"webhook_id", outcome.webhook.text()}, {"reason", outcome.disables_endpoint}});
         } catch (const std::exception& error) {
             // The next delivery to it finds the same reason.

@@ -18,9 +18,11 @@ constexpr std::chrono::seconds pause_after_failure{10};
 
 } // namespace
 
-retention::retention(runtime::host& host, retention_store& partitions, int days_kept)
+retention::retention(runtime::host& host, retention_store& partitions, replay_store& replays, resend_store& resent, int days_kept)
     : host_(host),
       partitions_(partitions),
+      replays_(replays),
+      resent_(resent),
       days_kept_(days_kept),
       is_due_(host.executor()),
       has_stopped_(host.executor())
@@ -61,9 +63,12 @@ awaitable<void> retention::run()
 
 awaitable<void> retention::keep_up()
 {
+    co_await partitions_.forget_ended_secrets();
     co_await partitions_.make_partitions(days_back, days_ahead);
     for (bool may_have_more = true; may_have_more && !is_stopping_;)
         may_have_more = co_await partitions_.drop_partition_older_than(days_kept_);
+    co_await replays_.forget_older_than(days_kept_);
+    co_await resent_.forget_limits();
 }
 
 } // namespace tempinbox::webhooks

@@ -3,16 +3,18 @@
 #include "common/core/awaitable.hpp"
 #include "webhook-dispatcher/delivery/retention_store.hpp"
 #include "webhook-dispatcher/delivery/wakeup.hpp"
+#include "webhook-dispatcher/resending/replay_store.hpp"
+#include "webhook-dispatcher/resending/resend_store.hpp"
 
 #include "common/runtime/host.hpp"
 
 namespace tempinbox::webhooks {
 
-// Keeps partitions ready for the coming days and drops those past their time, each hour.
+// Keeps partitions ready for the coming days and drops those past their time, each hour; forgets replays that ended as long ago.
 class retention
 {
 public:
-    retention(runtime::host& host, retention_store& partitions, int days_kept);
+    retention(runtime::host& host, retention_store& partitions, replay_store& replays, resend_store& resent, int days_kept);
 
     void start();
     awaitable<void> stop();
@@ -23,6 +25,8 @@ private:
 
     runtime::host& host_;
     retention_store& partitions_;
+    replay_store& replays_;
+    resend_store& resent_;
     int days_kept_;
     wakeup is_due_;
     wakeup has_stopped_;

@@ -7,7 +7,8 @@
 
 namespace tempinbox::webhooks {
 
-// The daily partitions of events, deliveries and attempts. Safe when run by many processes at once.
+// What is past its time: the daily partitions of events, deliveries and attempts, and replaced secrets. Safe when run by many
+// processes at once.
 class retention_store
 {
 public:
@@ -17,6 +18,8 @@ public:
     awaitable<void> make_partitions(int back, int ahead);
     // One partition of a day more than `days` ago; false when there is none left.
     awaitable<bool> drop_partition_older_than(int days);
+    // Replaced secrets that sign no more.
+    awaitable<void> forget_ended_secrets();
 
 private:
     postgres::pool& db_;

@@ -100,7 +100,8 @@ verdict judge(const exchange_result& result, const attempt_facts& attempt)
         answer.disables_endpoint = "its address is private or reserved, which webhooks may not use";
         return answer;
     }
-    if (result.what == kind::answered && result.status == 410) {
+    // The status line says it, whatever becomes of the body.
+    if (result.status == 410 && (result.what == kind::answered || result.what == kind::cut_short)) {
         answer.next = step::abort;
         answer.disables_endpoint = "it answered 410 Gone";
         return answer;

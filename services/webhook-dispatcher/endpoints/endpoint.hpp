@@ -7,8 +7,16 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace tempinbox::webhooks {
+
+// A secret that a rotation replaced, sealed as the present one is.
+struct previous_secret
+{
+    std::string sealed;
+    time_point valid_until;
+};
 
 // A registered endpoint as it is stored. Secrets are sealed under the webhook's id.
 struct endpoint
@@ -21,8 +29,9 @@ struct endpoint
     bool is_enabled = true;
     std::optional<std::string> disabled_reason; // absent where the account switched it off itself
     std::string sealed_secret;
-    std::optional<std::string> previous_sealed_secret; // after a rotation, until the moment below
-    std::optional<time_point> previous_secret_until;
+    std::vector<previous_secret> previous_secrets; // last replaced first; some may be past their time
+    std::optional<uuid> rotation;                  // the last one
+    time_point renewed_at;                         // last made, switched on or given a URL: what failed before says nothing
     time_point created_at;
 
     endpoint() = default;

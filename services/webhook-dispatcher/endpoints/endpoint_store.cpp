@@ -3,13 +3,17 @@
 #include "webhook-dispatcher/routing/config_store.hpp"
 
 #include "common/core/text.hpp"
+#include "common/json/value.hpp"
 #include "common/postgres/parameters.hpp"
 
 namespace tempinbox::webhooks {
 
 const char* const endpoint_columns =
     R"(account_id, webhook_id, url, array_to_string(events, ','), description, is_enabled, disabled_reason,
-    sealed_secret, previous_sealed_secret, (extract(epoch FROM previous_secret_until) * 1000000)::bigint,
+    sealed_secret, rotation_id, (extract(epoch FROM renewed_at) * 1000000)::bigint,
+    (SELECT coalesce(json_agg(json_build_object('sealed', p.sealed_secret, 'until', (extract(epoch FROM p.valid_until) * 1000000)::bigint)
+                              ORDER BY p.valid_until DESC), '[]')
+     FROM webhooks.previous_secret p WHERE p.account_id = endpoint.account_id AND p.webhook_id = endpoint.webhook_id),
     (extract(epoch FROM created_at) * 1000000)::bigint)";
 
 namespace {
@@ -25,7 +29,8 @@ VALUES ($1::uuid, $2::uuid, $3, $4::text[], $5, $6) RETURNING )" +
                                columns;
 
 const std::string update_sql = R"(
-UPDATE webhooks.endpoint SET url = $3, events = $4::text[], description = $5, is_enabled = $6, disabled_reason = nullif($7, '')
+UPDATE webhooks.endpoint SET url = $3, events = $4::text[], description = $5, is_enabled = $6, disabled_reason = nullif($7, ''),
+    renewed_at = CASE WHEN $8 THEN clock_timestamp() ELSE renewed_at END
 WHERE account_id = $1::uuid AND webhook_id = $2::uuid RETURNING )" +
                                columns;
 
@@ -53,18 +58,33 @@ DELETE FROM webhooks.due WHERE (event_id, webhook_id) IN (
 
 constexpr postgres::statement disable_webhook{"webhooks_disable", R"(
 UPDATE webhooks.endpoint SET is_enabled = false, disabled_reason = $3
-WHERE account_id = $1::uuid AND webhook_id = $2::uuid AND is_enabled)"};
+WHERE account_id = $1::uuid AND webhook_id = $2::uuid AND is_enabled
+  AND ($4::bigint = 0 OR (extract(epoch FROM renewed_at) * 1000000)::bigint = $4))"};
 
-std::optional<time_point> read_time(const pqxx::field& field)
+// First tries that waited for the receiver to recover; retries keep their schedule.
+constexpr postgres::statement hasten_due{"webhooks_hasten_due", R"(
+UPDATE webhooks.due SET run_at = now() WHERE (event_id, webhook_id) IN (
+    SELECT event_id, webhook_id FROM webhooks.due
+    WHERE webhook_id = $2::uuid AND account_id = $1::uuid AND lease_id IS NULL AND NOT is_retry AND run_at > now()
+    LIMIT 5000 FOR UPDATE SKIP LOCKED))"};
+
+constexpr postgres::statement forget_failures{"webhooks_forget_failures", R"(
+DELETE FROM webhooks.failing_endpoint WHERE webhook_id = $1::uuid)"};
+
+std::vector<previous_secret> read_previous_secrets(const std::string& text)
 {
-    if (field.is_null())
-        return std::nullopt;
-    return from_unix_micros(field.as<std::int64_t>());
+    std::vector<previous_secret> secrets;
+    const auto document = json::value::parse(text).value();
+    for (const auto& entry : document.items())
+        secrets.push_back({entry["sealed"].text(), from_unix_micros(entry["until"].integer())});
+    return secrets;
 }
 
-failure no_such_webhook(webhook_id id)
+// Whether what failed before says nothing about the endpoint as it will be.
+bool is_renewal(const endpoint& target, const endpoint_change& change)
 {
-    return failure{errc::not_found, "Webhook " + id.text() + " does not exist"};
+    const bool is_switched_on = change.is_enabled.value_or(false) && !target.is_enabled;
+    return is_switched_on || (change.url && *change.url != target.url);
 }
 
 void apply(endpoint& target, const endpoint_change& change)
@@ -93,6 +113,11 @@ failure number_is_used_up(const plans::account_state& account, int allowed)
 
 } // namespace
 
+failure no_such_webhook(webhook_id id)
+{
+    return failure{errc::not_found, "Webhook " + id.text() + " does not exist"};
+}
+
 endpoint read_endpoint(const pqxx::row& row)
 {
     endpoint read;
@@ -106,9 +131,10 @@ endpoint read_endpoint(const pqxx::row& row)
         read.disabled_reason = row[6].as<std::string>();
     read.sealed_secret = row[7].as<std::string>();
     if (!row[8].is_null())
-        read.previous_sealed_secret = row[8].as<std::string>();
-    read.previous_secret_until = read_time(row[9]);
-    read.created_at = read_time(row[10]).value();
+        read.rotation = uuid::parse(row[8].as<std::string>()).value();
+    read.renewed_at = from_unix_micros(row[9].as<std::int64_t>());
+    read.previous_secrets = read_previous_secrets(row[10].as<std::string>());
+    read.created_at = from_unix_micros(row[11].as<std::int64_t>());
     return read;
 }
 
@@ -119,7 +145,8 @@ endpoint_store::endpoint_store(postgres::pool& db) : db_(db)
     db_.prepare({"webhooks_update", update_sql.c_str()});
     db_.prepare({"webhooks_list_first", list_first_sql.c_str()});
     db_.prepare({"webhooks_list_after", list_after_sql.c_str()});
-    for (const auto& wanted : {count_webhooks, rules_of_webhook, delete_webhook, forget_due, disable_webhook})
+    for (const auto& wanted :
+         {count_webhooks, rules_of_webhook, delete_webhook, forget_due, disable_webhook, hasten_due, forget_failures})
         db_.prepare(wanted);
 }
 
@@ -174,10 +201,15 @@ awaitable<result<endpoint>> endpoint_store::update(account_id account, webhook_i
         if (rows.empty())
             return no_such_webhook(id);
         auto target = read_endpoint(rows[0]);
+        const bool is_renewed = is_renewal(target, change);
         apply(target, change);
+        if (is_renewed) {
+            tx.exec_prepared0(hasten_due.name, account.text(), id.text());
+            tx.exec_prepared0(forget_failures.name, id.text());
+        }
         return read_endpoint(tx.exec_prepared1("webhooks_update", account.text(), id.text(), target.url,
                                                postgres::text_array(target.events.names()), target.description, target.is_enabled,
-                                               target.disabled_reason.value_or("")));
+                                               target.disabled_reason.value_or(""), is_renewed));
     });
 }
 
@@ -202,11 +234,13 @@ awaitable<result<void>> endpoint_store::remove(account_id account, webhook_id id
     });
 }
 
-awaitable<void> endpoint_store::disable(account_id account, webhook_id id, std::string reason)
+awaitable<void> endpoint_store::disable(account_id account, webhook_id id, std::string reason,
+                                        std::optional<time_point> renewed_at)
 {
-    return db_.transact([account, id, reason = std::move(reason)](pqxx::work& tx) {
+    const auto fence = renewed_at ? to_unix_micros(*renewed_at) : 0;
+    return db_.transact([account, id, reason = std::move(reason), fence](pqxx::work& tx) {
         if (begin_config_change_if_any(tx, account))
-            tx.exec_prepared(disable_webhook.name, account.text(), id.text(), reason);
+            tx.exec_prepared(disable_webhook.name, account.text(), id.text(), reason, fence);
     });
 }
 

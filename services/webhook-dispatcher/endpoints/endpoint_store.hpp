@@ -16,6 +16,8 @@ namespace tempinbox::webhooks {
 extern const char* const endpoint_columns;
 endpoint read_endpoint(const pqxx::row& row);
 
+failure no_such_webhook(webhook_id id);
+
 // Where a page of a list goes on: after this endpoint, newest first.
 struct endpoint_position
 {
@@ -47,8 +49,9 @@ public:
     awaitable<result<endpoint>> update(account_id account, webhook_id id, endpoint_change change);
     // Conflict, naming the rules, while rules name it. Its waiting deliveries go with it.
     awaitable<result<void>> remove(account_id account, webhook_id id);
-    // By the service, not the account. What waits for it becomes skipped as it comes due.
-    awaitable<void> disable(account_id account, webhook_id id, std::string reason);
+    // By the service, not the account. What waits for it becomes skipped as it comes due. With `renewed_at`: unless the endpoint
+    // was switched on or given another URL since.
+    awaitable<void> disable(account_id account, webhook_id id, std::string reason, std::optional<time_point> renewed_at = {});
 
 private:
     postgres::pool& db_;

@@ -9,6 +9,8 @@ namespace tempinbox::webhooks {
 namespace {
 
 constexpr std::string_view consumer_name = "webhook-dispatcher";
+// A deadlock is no fault of the event.
+constexpr int attempts_alone = 3;
 
 } // namespace
 
@@ -16,6 +18,7 @@ struct event_intake::plan
 {
     std::vector<new_event> events;
     std::vector<new_delivery> deliveries;
+    std::vector<new_routing> routings;
     std::map<delivery_key, delivery_job> jobs; // of the places reserved
     uuid lease = uuid::make_v7();
     std::chrono::steady_clock::time_point lease_end = std::chrono::steady_clock::now() + lease_time;
@@ -51,7 +54,7 @@ awaitable<void> event_intake::handle(const std::vector<kafka::record>& batch)
     const auto configs = co_await configs_.current(std::move(accounts));
     choose_routes(sorted.events, configs);
     events_.Increment(static_cast<double>(sorted.events.size()));
-    std::erase_if(sorted.events, [](const routed_event& entry) { return entry.routes.empty(); });
+    std::erase_if(sorted.events, [](const routed_event& entry) { return entry.routes.empty() && entry.rules.empty(); });
     if (sorted.events.empty())
         co_return;
 
@@ -104,7 +107,7 @@ void event_intake::choose_routes(std::vector<routed_event>& events, const config
         if (config == configs.end())
             continue;
         const auto mail = mail_of(entry.event);
-        entry.routes = config->second->choose_routes(entry.event.kind, mail ? &*mail : nullptr, now);
+        entry.routes = config->second->choose_routes(entry.event.kind, mail ? &*mail : nullptr, now, &entry.rules);
     }
 }
 
@@ -114,6 +117,10 @@ event_intake::plan event_intake::make_plan(const std::vector<routed_event>& even
     const auto now = host_.clock().now();
     std::map<delivery_key, bool> seen; // a producer may have sent an event twice
     for (const auto& entry : events) {
+        if (!entry.rules.empty())
+            planned.routings.push_back({entry.event.id, entry.event.account, entry.rules});
+        if (entry.routes.empty())
+            continue;
         auto outgoing = std::make_shared<outgoing_event>();
         outgoing->id = entry.event.id;
         outgoing->body = make_payload(entry.event);
@@ -137,6 +144,7 @@ event_intake::plan event_intake::make_plan(const std::vector<routed_event>& even
             delivery.webhook = key.webhook;
             delivery.account = entry.event.account;
             delivery.rules = chosen.rules;
+            engine_.note_renewal(chosen.to->id, chosen.to->renewed_at);
             if (chosen.is_skipped) {
                 delivery.how = new_delivery::start::skipped;
             } else if (engine_.reserve(key.webhook, lane_kind::first)) {
@@ -163,7 +171,7 @@ awaitable<void> event_intake::store(const std::vector<routed_event>& events)
     std::vector<delivery_key> leased;
     std::exception_ptr failed;
     try {
-        leased = co_await deliveries_.insert(planned.events, planned.deliveries, planned.lease);
+        leased = co_await deliveries_.insert(planned.events, planned.deliveries, planned.lease, planned.routings);
     } catch (...) {
         failed = std::current_exception();
     }
@@ -183,12 +191,15 @@ awaitable<void> event_intake::store_one_by_one(std::vector<routed_event> events)
         std::vector<routed_event> alone;
         alone.push_back(std::move(entry));
         std::string reason;
-        try {
-            co_await store(alone);
-        } catch (const dependency_error&) {
-            throw;
-        } catch (const std::exception& error) {
-            reason = error.what();
+        for (int attempt = 1; attempt == 1 || (attempt <= attempts_alone && !reason.empty()); ++attempt) {
+            reason.clear();
+            try {
+                co_await store(alone);
+            } catch (const dependency_error&) {
+                throw;
+            } catch (const std::exception& error) {
+                reason = error.what();
+            }
         }
         if (reason.empty())
             continue;

@@ -27,6 +27,7 @@ private:
         const kafka::record* source = nullptr;
         decoded_event event;
         std::vector<route> routes;
+        std::vector<rule_outcome> rules; // what each said, where there are any
     };
     struct sorted_batch
     {

@@ -11,6 +11,11 @@ std::vector<rules::rule> oldest(const std::vector<rules::rule>& rules, int numbe
     return {rules.begin(), rules.begin() + static_cast<std::ptrdiff_t>(kept)};
 }
 
+bool contains(const std::vector<rule_id>& ids, rule_id wanted)
+{
+    return std::find(ids.begin(), ids.end(), wanted) != ids.end();
+}
+
 } // namespace
 
 std::vector<secret> receiver::keys_at(time_point now) const
@@ -18,8 +23,9 @@ std::vector<secret> receiver::keys_at(time_point now) const
     std::vector<secret> keys;
     if (key)
         keys.push_back(*key);
-    if (previous_key && previous_key_until && now < *previous_key_until)
-        keys.push_back(*previous_key);
+    for (const auto& previous : previous_keys)
+        if (now < previous.valid_until)
+            keys.push_back(previous.key);
     return keys;
 }
 
@@ -60,10 +66,11 @@ const rules::compiled_rules& account_config::rules_at(time_point now) const
     return state_ && state_->has_ended(now) ? compiled_after_end_ : compiled_;
 }
 
-std::vector<route> account_config::choose_routes(event_kind kind, const rules::subject_of_rules* mail, time_point now) const
+std::vector<route> account_config::choose_routes(event_kind kind, const rules::subject_of_rules* mail, time_point now,
+                                                 std::vector<rule_outcome>* said) const
 {
     if (const auto& compiled = rules_at(now); mail != nullptr && !compiled.empty())
-        return routes_by_rules(compiled, *mail, now);
+        return routes_by_rules(compiled, *mail, now, said);
 
     std::vector<route> routes;
     for (std::size_t i = 0; i < active_endpoints(now); ++i) {
@@ -78,9 +85,12 @@ std::vector<route> account_config::choose_routes(event_kind kind, const rules::s
 }
 
 std::vector<route> account_config::routes_by_rules(const rules::compiled_rules& compiled, const rules::subject_of_rules& mail,
-                                                   time_point now) const
+                                                   time_point now, std::vector<rule_outcome>* said) const
 {
     const auto outcome = compiled.evaluate(mail);
+    if (said != nullptr)
+        for (const auto& rule : compiled.rules())
+            said->push_back({rule.id, contains(outcome.matched, rule.id)});
     std::vector<route> routes;
     for (const auto webhook : outcome.webhooks) {
         if (!is_active(webhook, now))
@@ -89,8 +99,7 @@ std::vector<route> account_config::routes_by_rules(const rules::compiled_rules& 
         chosen.to = find(webhook);
         chosen.is_skipped = !chosen.to->is_enabled;
         for (const auto& rule : rules_)
-            if (rule.webhook == webhook &&
-                std::find(outcome.matched.begin(), outcome.matched.end(), rule.id) != outcome.matched.end())
+            if (rule.webhook == webhook && contains(outcome.matched, rule.id))
                 chosen.rules.push_back(rule.id);
         routes.push_back(std::move(chosen));
     }

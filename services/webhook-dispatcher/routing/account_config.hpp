@@ -13,6 +13,13 @@
 
 namespace tempinbox::webhooks {
 
+// A key that was replaced and still signs.
+struct previous_key
+{
+    secret key;
+    time_point valid_until;
+};
+
 // An endpoint as the sender needs it, its secrets opened.
 struct receiver
 {
@@ -22,11 +29,11 @@ struct receiver
     event_set events;
     bool is_enabled = true;
     std::optional<secret> key; // absent: no master key opens it
-    std::optional<secret> previous_key;
-    std::optional<time_point> previous_key_until;
+    std::vector<previous_key> previous_keys;
+    time_point renewed_at; // of the endpoint
 
     receiver() = default;
-    // What signs now: one key, or two while a secret is rotated.
+    // What signs now: one key, or more while a secret is rotated; the present one first.
     std::vector<secret> keys_at(time_point now) const;
 };
 
@@ -36,6 +43,13 @@ struct route
     std::shared_ptr<const receiver> to;
     std::vector<rule_id> rules; // that chose it; empty when the subscription did
     bool is_skipped = false;    // switched off: kept as failed, nothing is sent
+};
+
+// What a rule said about a mail.
+struct rule_outcome
+{
+    rule_id rule;
+    bool matched = false;
 };
 
 // One account's endpoints, rules and plan at one config_version, compiled. Immutable, so that deliveries can share it.
@@ -52,14 +66,15 @@ public:
     // Whether the plan's number of webhooks reaches it: the oldest stay active when a plan shrinks.
     bool is_active(webhook_id id, time_point now) const;
 
-    // design.md section 5 "routing". `mail` is given for email.received.
-    std::vector<route> choose_routes(event_kind kind, const rules::subject_of_rules* mail, time_point now) const;
+    // design.md section 5 "routing". `mail` is given for email.received. `said` gets what each rule said, where rules were asked.
+    std::vector<route> choose_routes(event_kind kind, const rules::subject_of_rules* mail, time_point now,
+                                     std::vector<rule_outcome>* said = nullptr) const;
 
 private:
     std::size_t active_endpoints(time_point now) const;
     const rules::compiled_rules& rules_at(time_point now) const;
-    std::vector<route> routes_by_rules(const rules::compiled_rules& compiled, const rules::subject_of_rules& mail,
-                                       time_point now) const;
+    std::vector<route> routes_by_rules(const rules::compiled_rules& compiled, const rules::subject_of_rules& mail, time_point now,
+                                       std::vector<rule_outcome>* said) const;
 
     std::int64_t version_;
     std::optional<plans::account_state> state_;

@@ -34,25 +34,22 @@ awaitable<config_cache::configs> config_cache::current(std::vector<account_id> a
     accounts.erase(std::unique(accounts.begin(), accounts.end()), accounts.end());
     const auto versions = co_await store_.versions(accounts);
 
+    // What is new enough is taken now: while the rest is loaded, other callers may replace or forget entries.
+    configs found;
     std::vector<account_id> stale;
     for (const auto& [account, version] : versions) {
         const auto known = entries_.find(account);
-        if (known == entries_.end() || known->second.config->version() < version)
+        if (known == entries_.end() || known->second.config->version() < version) {
             stale.push_back(account);
+            continue;
+        }
+        known->second.last_use = ++uses_;
+        found.emplace(account, known->second.config);
     }
     if (!stale.empty()) {
         const auto loaded = co_await store_.load(stale);
         for (const auto& stored : loaded)
-            keep(stored);
-    }
-
-    configs found;
-    for (const auto& [account, version] : versions) {
-        const auto known = entries_.find(account);
-        if (known == entries_.end())
-            continue;
-        known->second.last_use = ++uses_;
-        found.emplace(account, known->second.config);
+            found.emplace(stored.account, keep(stored));
     }
     forget_least_used();
     co_return found;
@@ -67,20 +64,26 @@ receiver config_cache::open(const endpoint& stored) const
     opened.events = stored.events;
     opened.is_enabled = stored.is_enabled;
     opened.key = open_key(keys_, stored.sealed_secret, stored.id);
-    if (stored.previous_sealed_secret && stored.previous_secret_until) {
-        opened.previous_key = open_key(keys_, *stored.previous_sealed_secret, stored.id);
-        opened.previous_key_until = stored.previous_secret_until;
-    }
+    for (const auto& previous : stored.previous_secrets)
+        if (const auto key = open_key(keys_, previous.sealed, stored.id))
+            opened.previous_keys.push_back({*key, previous.valid_until});
+    opened.renewed_at = stored.renewed_at;
     return opened;
 }
 
-void config_cache::keep(const stored_config& stored)
+// Answers the newer of this and what another caller kept meanwhile.
+std::shared_ptr<const account_config> config_cache::keep(const stored_config& stored)
 {
+    const auto known = entries_.find(stored.account);
+    if (known != entries_.end() && known->second.config->version() >= stored.version)
+        return known->second.config;
     std::vector<receiver> receivers;
     for (const auto& endpoint : stored.endpoints)
         receivers.push_back(open(endpoint));
-    entries_[stored.account].config =
-        std::make_shared<const account_config>(stored.version, stored.state, std::move(receivers), stored.rules);
+    entry made;
+    made.config = std::make_shared<const account_config>(stored.version, stored.state, std::move(receivers), stored.rules);
+    made.last_use = ++uses_;
+    return entries_.insert_or_assign(stored.account, std::move(made)).first->second.config;
 }
 
 void config_cache::forget_least_used()

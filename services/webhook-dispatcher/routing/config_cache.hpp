@@ -19,7 +19,7 @@ class config_cache
 public:
     using configs = std::unordered_map<account_id, std::shared_ptr<const account_config>>;
 
-    config_cache(config_store& store, const crypto::keyring& keys, std::size_t capacity = 10'000);
+    config_cache(config_store& store, const crypto::keyring& keys, std::size_t capacity = 20'000);
 
     // Accounts that never had an endpoint are absent. Throws when PostgreSQL cannot be reached.
     awaitable<configs> current(std::vector<account_id> accounts);
@@ -33,7 +33,7 @@ private:
     };
 
     receiver open(const endpoint& stored) const;
-    void keep(const stored_config& stored);
+    std::shared_ptr<const account_config> keep(const stored_config& stored);
     void forget_least_used();
 
     config_store& store_;

@@ -4,6 +4,7 @@
 #include "webhook-dispatcher/routing/rule_store.hpp"
 
 #include "common/plans/account_state_store.hpp"
+#include "common/postgres/alone.hpp"
 #include "common/postgres/parameters.hpp"
 
 #include <algorithm>
@@ -91,8 +92,9 @@ config_store::config_store(postgres::pool& db) : db_(db)
 
 awaitable<std::unordered_map<account_id, std::int64_t>> config_store::versions(const std::vector<account_id>& accounts)
 {
-    return db_.transact([ids = id_array(accounts)](pqxx::work& tx) {
-        std::unordered_map<account_id, std::int64_t> found;
+    using found_versions = std::unordered_map<account_id, std::int64_t>;
+    return postgres::run_alone<found_versions>(db_, [ids = id_array(accounts)](pqxx::nontransaction& tx) {
+        found_versions found;
         for (const auto& row : tx.exec_prepared(find_versions.name, ids))
             found.emplace(read_account(row[0]), row[1].as<std::int64_t>());
         return found;

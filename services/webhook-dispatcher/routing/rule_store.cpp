@@ -1,5 +1,6 @@
 #include "webhook-dispatcher/routing/rule_store.hpp"
 
+#include "webhook-dispatcher/endpoints/endpoint_store.hpp"
 #include "webhook-dispatcher/routing/config_store.hpp"
 
 #include "common/json/value.hpp"
@@ -69,11 +70,6 @@ std::vector<rules::condition> read_conditions(std::string_view text)
 failure no_such_rule(rule_id id)
 {
     return failure{errc::not_found, "Rule " + id.text() + " does not exist"};
-}
-
-failure no_such_webhook(webhook_id id)
-{
-    return failure{errc::not_found, "Webhook " + id.text() + " does not exist"};
 }
 
 void apply(rules::rule& target, rule_change change)

@@ -68,6 +68,11 @@ class Replica:
         """Asks it to drain."""
         self._process.send_signal(signal.SIGTERM)
 
+    def kill(self) -> None:
+        """Ends it as a crash would."""
+        self._process.kill()
+        self._process.wait()
+
     def wait(self, seconds: float = 30.0) -> int:
         """Its exit code."""
         return self._process.wait(seconds)

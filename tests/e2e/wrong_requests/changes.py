@@ -6,6 +6,8 @@ from wrong_requests.row import JSON, UNKNOWN, Row, get, send
 
 _INBOX = "/v1/inboxes/{inbox}"
 _EMAIL = "/v1/emails/{email}"
+_WEBHOOK = "/v1/webhooks/{webhook}"
+_ROTATION = _WEBHOOK + "/rotate-secret"
 
 _INBOX_CHANGES: list[tuple[Any, str]] = [
     ({}, "at least one of ttlSeconds, name, tags, metadata"),
@@ -38,6 +40,34 @@ _INBOX_CHANGES: list[tuple[Any, str]] = [
     ({"status": "expired"}, "unknown field"),
     ({"name": "x", "expiresAt": "2030-01-01T00:00:00Z"}, "unknown field"),
 ]
+_WEBHOOK_CHANGES: list[tuple[Any, str]] = [
+    ({}, "at least one of url, events, description, isEnabled"),
+    ([], "body must be a JSON object"),
+    (None, "body must be a JSON object"),
+    ({"url": None}, "url must be a string"),
+    ({"url": ""}, "url must"),
+    ({"url": 1}, "url must"),
+    ({"url": "ftp://example.com/"}, "url must begin with"),
+    ({"url": "https://10.0.0.1/"}, "url must lead to a public address"),
+    ({"url": "https://169.254.169.254/latest"}, "url must lead to a public address"),
+    ({"url": "https://0x7f.1/"}, "url "),
+    ({"url": "https://[::ffff:10.0.0.1]/"}, "url "),
+    ({"url": "https://example.com/" + "x" * 2_048}, "url must"),
+    ({"events": []}, "events must name at least one"),
+    ({"events": "email.received"}, "events must"),
+    ({"events": ["email.sent"]}, "events must hold only"),
+    ({"events": [None]}, "events[0] must"),
+    ({"description": 1}, "description must"),
+    ({"description": "x" * 201}, "description must"),
+    ({"description": "a\u0000"}, "description must"),
+    ({"isEnabled": None}, "isEnabled must be true or false"),
+    ({"isEnabled": "true"}, "isEnabled must be true or false"),
+    ({"isEnabled": 0}, "isEnabled must be true or false"),
+    ({"disabledReason": None}, "unknown field"),
+    ({"secret": "whsec_x"}, "unknown field"),
+    ({"isEnabled": False, "webhookId": "x"}, "unknown field"),
+    (b'{"isEnabled":false,"isEnabled":true}', "isEnabled"),
+]
 _EMAIL_CHANGES: list[tuple[Any, str]] = [
     ({}, "isRead"),
     ([], "body must be a JSON object"),
@@ -61,6 +91,19 @@ def _typed(method: str, target: str, kind: str) -> Row:
 ROWS: list[Row] = [
     *(send("PATCH", _INBOX, body, mention) for body, mention in _INBOX_CHANGES),
     *(send("PATCH", _EMAIL, body, mention) for body, mention in _EMAIL_CHANGES),
+    *(send("PATCH", _WEBHOOK, body, mention) for body, mention in _WEBHOOK_CHANGES),
+    Row("PATCH a webhook without a body", "PATCH", _WEBHOOK, 400, ("at least one of",)),
+    send("PATCH", "/v1/webhooks/x", {"isEnabled": False}, "webhookId must be a UUID"),
+    send("PATCH", "/v1/webhooks/" + UNKNOWN, {"isEnabled": False}, UNKNOWN, status=404),
+    send("PATCH", _WEBHOOK + "?dryRun=true", {"isEnabled": False}, "takes none"),
+    _typed("PATCH", _WEBHOOK, "application/json-patch+json"),
+    send("POST", _ROTATION, {"secret": "whsec_x"}, "unknown field"),
+    send("POST", _ROTATION, [], "body must be a JSON object"),
+    send("POST", _ROTATION + "?overlap=0", {}, "takes none"),
+    send("POST", "/v1/webhooks/x/rotate-secret", {}, "webhookId must be a UUID"),
+    send("POST", f"/v1/webhooks/{UNKNOWN}/rotate-secret", {}, UNKNOWN, status=404),
+    send("PATCH", _ROTATION, {"isEnabled": True}, status=405),
+    _typed("POST", _ROTATION, "text/plain"),
     Row("PATCH an inbox without a body", "PATCH", _INBOX, 400, ("at least one of",)),
     Row("PATCH an email without a body", "PATCH", _EMAIL, 400, ("isRead",)),
     send("PATCH", "/v1/inboxes/x", {"name": "x"}, "inboxId must be a UUID"),

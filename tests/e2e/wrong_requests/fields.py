@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from wrong_requests.row import Row, create_inbox, create_webhook
+from wrong_requests.row import UNKNOWN, Row, create_inbox, create_webhook, send
 
 _HUGE = 10**19
 _TTL_RANGE = "ttlSeconds must be an integer from 60 to "
@@ -40,6 +40,12 @@ _URLS: list[Any] = [
 _EVENTS: list[Any] = ["email.received", 1, {}, [], [1], [None], ["email.sent"], ["EMAIL.RECEIVED"], [""], ["email.received"] * 4, [["email.received"]]]
 _DESCRIPTIONS: list[Any] = [1, [], {}, True, "x" * 201, "a\u0000b", "\u0007"]
 _FINE = "https://hooks.example.com/mail"
+_MOMENTS: list[Any] = [
+    1, 0, True, [], {}, "", "yesterday", "2026-11-21", "10:00", "2026-11-21T10:00:00", "2026-11-21 10:00", "2026-13-01T00:00:00Z", "2026-02-30T00:00:00Z",
+    "1969-12-31T23:59:59Z", "2999-01-01T00:00:00Z", "1700000000", "2026-11-21T10:00:00Z; DROP TABLE", "2026-11-21T25:00:00Z", "x" * 41, "\u0000",
+]  # fmt: skip
+_PAST = "2026-01-01T00:00:00Z"
+_TEST, _REPLAY, _RETRY = (f"/v1/webhooks/{{webhook}}/{last}" for last in ("test", "replay", f"deliveries/{UNKNOWN}/retry"))
 
 ROWS: list[Row] = [
     *(create_inbox({"name": given}, "name must") for given in _NAMES),
@@ -57,4 +63,11 @@ ROWS: list[Row] = [
     create_webhook({"url": _FINE, "secret": "whsec_x"}, "unknown field", "secret"),
     create_webhook({"url": _FINE, "isEnabled": True}, "unknown field", "isEnabled"),
     create_webhook({"URL": _FINE}, "url is required"),
+    *(send("POST", _REPLAY, {"since": given}, "since") for given in _MOMENTS),
+    send("POST", _REPLAY, {}, "since is required"),
+    send("POST", _REPLAY, b"", "since is required", name="POST …/replay without a body"),
+    *(send("POST", _REPLAY, {"since": _PAST, "status": given}, "status") for given in ("pending", "FAILED", "", 1, ["failed"], True)),
+    send("POST", _REPLAY, {"since": _PAST, "until": _PAST}, "unknown field", "until"),
+    *(send("POST", path, {"event": "email.received"}, "unknown field", "event") for path in (_TEST, _RETRY)),
+    *(send("POST", path, body, "body must be") for path in (_TEST, _RETRY, _REPLAY) for body in (b"[]", b"null", b'"x"')),
 ]

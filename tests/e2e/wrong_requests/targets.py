@@ -13,7 +13,7 @@ _BAD_IDS = [
 _BY_ID = {"inboxId": "/v1/inboxes/{id}", "emailId": "/v1/emails/{id}", "webhookId": "/v1/webhooks/{id}"}
 _UNDECODABLE = ["%", "%2", "%zz", "%ff", "%00", "%c0%80", "%ed%a0%80", "a%fe"]
 
-_LISTS = ["/v1/inboxes", "/v1/inboxes/{inbox}/emails", "/v1/emails", "/v1/webhooks"]
+_LISTS = ["/v1/inboxes", "/v1/inboxes/{inbox}/emails", "/v1/emails", "/v1/webhooks", "/v1/webhooks/{webhook}/deliveries"]
 _BAD_LIMITS = ["0", "101", "-1", "abc", "", "1.5", "1e1", "0x10", "%2B5", "%205", "5%20", "99999999999999999999", "-99999999999999999999", "5,6", "null", "٥"]
 _BAD_CURSORS = ["x", "", "%20", "null", "AAAA", "A" * 501, "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA", "====", "%7B%7D", "a%0Ab", "🙂"]
 
@@ -46,6 +46,10 @@ _QUERIES = [
     ("/v1/emails/{email}?x=1", "takes none"),
     ("/v1/webhooks/{webhook}?x", "takes none"),
     ("/v1/webhooks?status=active", "status"),
+    ("/v1/webhooks/{webhook}/deliveries?status=exhausted", "status must be one of pending, succeeded, failed"),
+    ("/v1/webhooks/{webhook}/deliveries?status=", "status must"),
+    ("/v1/webhooks/{webhook}/deliveries?status=failed,pending", "status must"),
+    ("/v1/webhooks/{webhook}/deliveries?state=failed", "state"),
     ("/v1/domains?limit=5", "takes none"),
     ("/v1/account?verbose=true", "takes none"),
     ("/v1/account/usage?days=7", "takes none"),
@@ -69,6 +73,10 @@ _WRONG_METHODS = [
     ("PUT", "/v1/webhooks", "POST"),
     ("POST", "/v1/webhooks/{webhook}", "GET"),
     ("DELETE", "/v1/webhooks", "POST"),
+    ("GET", "/v1/webhooks/{webhook}/test", "POST"),
+    ("GET", "/v1/webhooks/{webhook}/replay", "POST"),
+    ("POST", "/v1/webhooks/{webhook}/deliveries", "GET"),
+    ("GET", "/v1/webhooks/{webhook}/deliveries/" + UNKNOWN + "/retry", "POST"),
     ("POST", "/v1/emails", "GET"),
     ("DELETE", "/v1/emails", "GET"),
     ("DELETE", "/v1/emails/{email}/raw", "GET"),
@@ -87,6 +95,11 @@ ROWS: list[Row] = [
     *(get(path.format(id=bad), name + " must be a UUID") for name, path in _BY_ID.items() for bad in _BAD_IDS),
     *(get(f"/v1/inboxes/{bad}/emails", "inboxId must be a UUID") for bad in _BAD_IDS[:4]),
     *(Row(f"DELETE {path} x", "DELETE", path.format(id="x"), 400, (name,)) for name, path in _BY_ID.items() if name != "emailId"),
+    *(Row(f"POST …/{bad[:40]}/retry", "POST", f"/v1/webhooks/{{webhook}}/deliveries/{bad}/retry", 400, ("deliveryId must be a UUID",)) for bad in _BAD_IDS),
+    *(Row(f"POST …/{last} x", "POST", f"/v1/webhooks/x/{last}", 400, ("webhookId",)) for last in ("test", "replay", f"deliveries/{UNKNOWN}/retry")),
+    Row("POST …/test?x", "POST", "/v1/webhooks/{webhook}/test?x=1", 400, ("takes none",)),
+    Row("POST …/retry?x", "POST", f"/v1/webhooks/{{webhook}}/deliveries/{UNKNOWN}/retry?x=1", 400, ("takes none",)),
+    Row("POST …/replay?x", "POST", "/v1/webhooks/{webhook}/replay?since=2026-01-01T00:00:00Z", 400, ("takes none",)),
     *(get("/v1/inboxes/" + bad, "path") for bad in _UNDECODABLE),
     *(get("/v1/inboxes?tag=" + bad, "query") for bad in _UNDECODABLE),
     get("/v1/inboxes?%ff=1", "query"),
@@ -95,5 +108,8 @@ ROWS: list[Row] = [
     *(get(target, mention) for target, mention in _QUERIES),
     *(get(target, status=404) for target in _NO_PATHS),
     *(get(path.format(id=UNKNOWN), UNKNOWN, status=404) for path in _BY_ID.values()),
+    get(f"/v1/webhooks/{UNKNOWN}/deliveries", UNKNOWN, status=404),
+    Row("POST …/retry of no delivery", "POST", f"/v1/webhooks/{{webhook}}/deliveries/{UNKNOWN}/retry", 404, (UNKNOWN,)),
+    Row("POST …/test of no webhook", "POST", f"/v1/webhooks/{UNKNOWN}/test", 404, (UNKNOWN,)),
     *(Row(f"{method} {target}", method, target, 405, (f'"{method}"', allowed)) for method, target, allowed in _WRONG_METHODS),
 ]

@@ -173,3 +173,28 @@ TEST_CASE("of fifty repeats at once one goes on", "[accounts][idempotency][postg
     CHECK(testing::eventually([&] { return answered == 50; }));
     CHECK(going == 1);
 }
+
+TEST_CASE("kept answers under other master keys are counted until the last of them ends", "[accounts][idempotency][postgres]")
+{
+    world world;
+    CHECK(await(world.store.count_sealed_otherwise("new")).answers == 0);
+    CHECK_FALSE(await(world.store.count_sealed_otherwise("new")).last_end);
+    for (const auto* sealed : {"old:a", "older:b", "new:c"}) {
+        const auto key = some_key(sealed);
+        const auto object = world.claim(key).object_id;
+        auto answer = some_answer();
+        answer.sealed_body = sealed;
+        await(world.store.keep(key, object, answer));
+    }
+    world.claim(some_key("not answered"));
+
+    const auto left = await(world.store.count_sealed_otherwise("new"));
+
+    CHECK(left.answers == 2);
+    REQUIRE(left.last_end);
+    const auto until_then = *left.last_end - system_clock_source{}.now();
+    CHECK(until_then > std::chrono::hours(23));
+    CHECK(until_then <= std::chrono::hours(24));
+    world.age("24 hours");
+    CHECK(await(world.store.count_sealed_otherwise("new")).answers == 0);
+}

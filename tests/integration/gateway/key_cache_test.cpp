@@ -158,6 +158,17 @@ TEST_CASE("an unknown key is answered from memory until something changes", "[ga
     }));
 }
 
+TEST_CASE("how far changes have been read is told", "[gateway][postgres]")
+{
+    arranged_cache arranged;
+    auto& told =
+        testing::test_host().metrics().gauge("tempinbox_gateway_known_change_version", "How far accounts.changes has been read");
+    REQUIRE(await(arranged.accounts.set_plan(arranged.owner, "free", std::nullopt)));
+    const auto version = arranged.scratch.execute("SELECT version FROM accounts.changes")[0][0].as<double>();
+
+    CHECK(testing::eventually([&] { return told.Value() == version; }, 5s));
+}
+
 TEST_CASE("a revoked key is refused within 1 s", "[gateway][postgres]")
 {
     arranged_cache arranged;

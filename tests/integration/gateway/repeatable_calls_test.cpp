@@ -32,8 +32,10 @@ public:
         received.body = body;
         received.headers.emplace_back("Idempotency-Key", key);
         const api_handler operation = [this](const http::request&, const caller& by) { return make(by.new_id<inbox_id>()); };
+        const api_handler check = [](const http::request& asked, const caller&) { return judge(asked.body); };
+        const route things("POST", path, body_kind::json, operation, check);
         auto by = who;
-        return testing::await(calls_->answer(received, by, operation));
+        return testing::await(calls_->answer(received, by, things));
     }
 
     testing::scratch_database scratch{{"accounts"}};
@@ -56,6 +58,13 @@ private:
         http::response answer = http::created_json(out.take(), "/v1/things/" + id.text());
         answer.status = status;
         co_return answer;
+    }
+
+    static awaitable<http::response> judge(std::string body)
+    {
+        if (body == "nonsense")
+            co_return http::problem(400, "body must be JSON");
+        co_return http::response(204, "", "");
     }
 
     crypto::keyring keys_ = crypto::keyring::parse("one:" + to_base64(std::string(32, 'k'))).value();
@@ -95,6 +104,18 @@ TEST_CASE("another body with the key is 422, another path is another request", "
     CHECK(world.post("run 7", R"({"name":"x"})").status == 422);
     CHECK(world.post("run 7", "{}", "/v1/others").status == 201);
     CHECK(world.made.size() == 2);
+}
+
+TEST_CASE("another body with the key that is wrong in itself is 400, and nothing happens", "[gateway][idempotency][postgres]")
+{
+    world world;
+    const auto first = world.post("run 7");
+
+    CHECK(world.post("run 7", "nonsense").status == 400);
+    CHECK(world.post("run 7", "nonsense").status == 400);
+    CHECK(world.post("run 7", R"({"name":"x"})").status == 422);
+    CHECK(world.post("run 7").body == first.body);
+    CHECK(world.made.size() == 1);
 }
 
 TEST_CASE("refusals are kept, what says to try again is not", "[gateway][idempotency][postgres]")

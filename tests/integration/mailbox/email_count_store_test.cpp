@@ -29,9 +29,9 @@ TEST_CASE("emails are counted by the day they came, also when they are gone", "[
 
     for (const auto& list : {before, after}) {
         REQUIRE(list.size() == 2);
-        CHECK(list[0].emails == 5);
-        CHECK(list[1].emails == 3);
+        CHECK(list[0].number == 5);
+        CHECK(list[1].number == 3);
         CHECK(list[1].day - list[0].day == std::chrono::days(29));
     }
-    CHECK(testing::await(counts.list(other.account, 1)).front().emails == 1);
+    CHECK(testing::await(counts.list(other.account, 1)).front().number == 1);
 }

@@ -294,3 +294,14 @@ TEST_CASE("with the database away a message is not stored and says so", "[mailbo
 
     CHECK_FALSE(answers.at(0));
 }
+
+TEST_CASE("there is one function that stores mail", "[mailbox][postgres]")
+{
+    seeds::world world;
+
+    const auto named = world.scratch.execute(
+        "SELECT proname FROM pg_proc WHERE pronamespace = 'mailbox'::regnamespace AND proname LIKE 'store\\_mail%'");
+
+    REQUIRE(named.size() == 1);
+    CHECK(named[0][0].as<std::string>() == "store_mail_once");
+}

@@ -213,3 +213,45 @@ TEST_CASE("the days of an account are listed oldest first", "[rate-limit][postgr
     CHECK(uses[0].requests == 2);
     CHECK(uses[2].on_day == quota.today);
 }
+
+TEST_CASE("a debt told twice counts once, whatever the limit says", "[rate-limit][postgres]")
+{
+    arranged_quota quota;
+    const auto bob = account_id::make();
+    const debt hers(uuid::make_v7(), alice, 7, known_limit(5, 1)), his(uuid::make_v7(), bob, 2, known_limit(3'000, 1)),
+        more(uuid::make_v7(), alice, 1, known_limit(5, 1));
+
+    for (const auto& told : {std::vector{hers}, std::vector{hers, more}, std::vector{his}, std::vector{hers, more}})
+        testing::await(quota.store.store_debts(told, quota.today));
+
+    CHECK(quota.number("SELECT used FROM quota.days WHERE account_id = '" + alice.text() + "'") == 8);
+    CHECK(quota.number("SELECT used FROM quota.days WHERE account_id = '" + bob.text() + "'") == 2);
+    CHECK(quota.number("SELECT daily_limit FROM quota.days WHERE account_id = '" + alice.text() + "'") == 5);
+}
+
+TEST_CASE("a block learns of debts that were stored beside it", "[rate-limit][postgres]")
+{
+    arranged_quota quota;
+    auto units = quota.make_lease(100);
+    quota.settle(units, settlement::grow);
+    CHECK(units.spend(1) == 1);
+
+    testing::await(quota.store.store_debts({debt(uuid::make_v7(), alice, 60, known_limit(100, 1))}, quota.today));
+    quota.settle(units, settlement::report);
+
+    CHECK(units.take_remaining() == 39);
+}
+
+TEST_CASE("old debts are forgotten", "[rate-limit][postgres]")
+{
+    arranged_quota quota;
+    const auto stored_on = [&](day date) {
+        testing::await(quota.store.store_debts({debt(uuid::make_v7(), alice, 1, known_limit(5, 1))}, date));
+    };
+    stored_on(quota.today);
+    stored_on(quota.today - std::chrono::days(1));
+    stored_on(quota.today - std::chrono::days(2));
+
+    CHECK(testing::await(quota.store.forget_before(quota.today - std::chrono::days(30), quota.today)) == 1);
+    CHECK(quota.number("SELECT count(*) FROM quota.debts") == 2);
+}

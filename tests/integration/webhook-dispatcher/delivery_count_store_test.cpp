@@ -33,7 +33,7 @@ TEST_CASE("ended deliveries are counted by the day of their event, to one's own 
     const auto found = testing::await(counts.list(alice, 30));
 
     REQUIRE(found.size() == 2);
-    CHECK(found[0].deliveries == 1);
-    CHECK(found[1].deliveries == 2);
+    CHECK(found[0].number == 1);
+    CHECK(found[1].number == 2);
     CHECK(found[1].day - found[0].day == std::chrono::days(3));
 }

@@ -5,7 +5,9 @@
 #include "common/events/events.hpp"
 #include "common/testing/await.hpp"
 #include "common/testing/scratch_database.hpp"
+#include "webhook-dispatcher/api/delivery_calls.hpp"
 #include "webhook-dispatcher/api/rule_calls.hpp"
+#include "webhook-dispatcher/api/secret_calls.hpp"
 #include "webhook-dispatcher/api/webhook_calls.hpp"
 #include "webhook-dispatcher/delivery/claimer.hpp"
 #include "webhook-dispatcher/delivery/http_sender.hpp"
@@ -13,6 +15,7 @@
 #include "webhook-dispatcher/delivery/outcome_store.hpp"
 #include "webhook-dispatcher/delivery/recorder.hpp"
 #include "webhook-dispatcher/delivery/retention_store.hpp"
+#include "webhook-dispatcher/endpoints/failure_watch.hpp"
 #include "webhook-dispatcher/events/intake.hpp"
 
 #include <memory>
@@ -39,38 +42,59 @@ inline webhooks::url_policy loopback_policy()
 struct dispatcher
 {
     explicit dispatcher(const std::string& dsn, webhooks::url_policy policy = loopback_policy(),
-                        webhooks::engine_limits limits = {}, webhooks::name_resolver_settings names_from = {})
-        : db(test_host(), database(dsn)),
+                        webhooks::engine_limits limits = {}, webhooks::name_resolver_settings names_from = {},
+                        crypto::keyring master_keys = test_keys())
+        : keys(std::move(master_keys)),
+          db(test_host(), database(dsn)),
           producer(test_host(), nowhere()),
           endpoints(db),
+          secrets(db),
           rules(db),
           stored_configs(db),
           deliveries(db),
           outcomes(db),
+          partitions(db),
+          resends(db),
+          replays(db),
+          failure_counts(db),
+          log(db),
+          routings(db),
           configs(stored_configs, keys),
           recorder(test_host(), outcomes, endpoints),
+          failures(test_host(), failure_counts, endpoints),
           names(test_host(), names_from),
           sender(test_host(), policy.addresses, names.function(), ""),
           engine(
               test_host(), [this](webhooks::delivery_job job) { return sender.send(std::move(job)); },
-              [this](webhooks::delivery_outcome outcome) { recorder.record(std::move(outcome)); }, limits),
+              [this](webhooks::delivery_outcome outcome) { take(std::move(outcome)); }, limits),
           claimer(test_host(), deliveries, configs, engine,
-                  [this](webhooks::delivery_outcome outcome) { recorder.record(std::move(outcome)); }),
+                  [this](webhooks::delivery_outcome outcome) { take(std::move(outcome)); }),
+          by_hand(test_host(), resends, configs, [this](webhooks::delivery_job job) { return sender.send(std::move(job)); }),
+          replayer(test_host(), replays),
           letters(test_host(), producer),
           intake(test_host(), stored_configs, configs, deliveries, engine, letters),
-          webhook_calls(test_host(), endpoints, keys, policy, names.function()),
-          rule_calls(rules, stored_configs)
+          webhook_calls(test_host(), endpoints, secrets, keys, policy, names.function()),
+          secret_calls(secrets, keys),
+          rule_calls(rules, stored_configs),
+          delivery_calls(test_host(), log, routings, by_hand, replays, replayer)
     {}
 
     void start()
     {
         recorder.start();
         claimer.start();
+        replayer.start();
         is_started = true;
+    }
+    void take(webhooks::delivery_outcome outcome)
+    {
+        failures.note(outcome);
+        recorder.record(std::move(outcome));
     }
     ~dispatcher()
     {
         if (is_started) {
+            await(replayer.stop());
             await(claimer.stop());
             await(engine.drain(std::chrono::seconds(16)));
             await(recorder.drain(std::chrono::seconds(5)));
@@ -93,24 +117,36 @@ struct dispatcher
         return cluster;
     }
 
-    crypto::keyring keys = test_keys();
+    crypto::keyring keys;
     postgres::pool db;
     kafka::producer producer;
     webhooks::endpoint_store endpoints;
+    webhooks::secret_store secrets;
     webhooks::rule_store rules;
     webhooks::config_store stored_configs;
     webhooks::delivery_store deliveries;
     webhooks::outcome_store outcomes;
+    webhooks::retention_store partitions;
+    webhooks::resend_store resends;
+    webhooks::replay_store replays;
+    webhooks::failure_store failure_counts;
+    webhooks::delivery_log_store log;
+    webhooks::routing_log_store routings;
     webhooks::config_cache configs;
     webhooks::outcome_recorder recorder;
+    webhooks::failure_watch failures;
     webhooks::name_resolver names;
     webhooks::http_sender sender;
     webhooks::delivery_engine engine;
     webhooks::due_claimer claimer;
+    webhooks::hand_sender by_hand;
+    webhooks::replayer replayer;
     webhooks::dead_letters letters;
     webhooks::event_intake intake;
     webhooks::webhook_calls webhook_calls;
+    webhooks::secret_calls secret_calls;
     webhooks::rule_calls rule_calls;
+    webhooks::delivery_calls delivery_calls;
     bool is_started = false;
 };
 

@@ -198,6 +198,44 @@ TEST_CASE("partitions are made ahead and dropped after their time", "[webhooks][
     while (await(partitions.drop_partition_older_than(5)))
         ++dropped;
 
-    CHECK(dropped == 9); // three days of three tables
+    CHECK(dropped == 12); // three days of four tables
     CHECK(days() == 9);
+}
+
+TEST_CASE("what is past its time goes with its day: event, delivery, attempts and routing, and nothing younger",
+          "[webhooks][postgres]")
+{
+    suite s;
+    s.process.start();
+    const auto webhook = s.create_webhook(s.hook.url()).webhook().webhook_id();
+    s.create_rule(webhook);
+    s.deliver({email_record(email(s.account))});
+    REQUIRE(s.becomes("webhooks.delivery WHERE state = 'succeeded'", 1));
+    // The same again 31 days ago, once in a partition of its day and once, where there was none in time, in the default one.
+    s.scratch.execute(
+        "SELECT webhooks.ensure_days((now() AT TIME ZONE 'UTC')::date - 31, (now() AT TIME ZONE 'UTC')::date - 31)");
+    for (const auto* days : {"31", "33"}) {
+        const auto old = "webhooks.lowest_uuid(now() - interval '" + std::string(days) + " days')";
+        s.scratch.execute("INSERT INTO webhooks.event SELECT " + old +
+                          ", account_id, type, occurred_at, body FROM webhooks.event "
+                          "WHERE event_id > webhooks.lowest_uuid(now() - interval '1 day')");
+        s.scratch.execute(
+            "INSERT INTO webhooks.delivery SELECT " + old +
+            ", webhook_id, account_id, state, attempts, last_status, reason, "
+            "rule_ids, created_at FROM webhooks.delivery WHERE event_id > webhooks.lowest_uuid(now() - interval '1 day')");
+        s.scratch.execute("INSERT INTO webhooks.attempt SELECT " + old +
+                          ", webhook_id, number, lease_id, account_id, at, duration_ms "
+                          "FROM webhooks.attempt WHERE event_id > webhooks.lowest_uuid(now() - interval '1 day')");
+        s.scratch.execute("INSERT INTO webhooks.routing SELECT " + old +
+                          ", account_id, rule_ids, matched FROM webhooks.routing "
+                          "WHERE event_id > webhooks.lowest_uuid(now() - interval '1 day')");
+    }
+    for (const auto* table : {"event", "delivery", "attempt", "routing"})
+        REQUIRE(s.count("webhooks." + std::string(table)) == 3);
+
+    while (await(s.process.partitions.drop_partition_older_than(30)))
+        ;
+
+    for (const auto* table : {"event", "delivery", "attempt", "routing"})
+        CHECK(s.count("webhooks." + std::string(table)) == 1);
 }

@@ -9,6 +9,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <set>
 #include <unistd.h>
 
 using namespace tempinbox;
@@ -61,7 +62,7 @@ struct running_service
         return chosen;
     }
 
-    void start()
+    std::unique_ptr<webhooks::service> make_replica()
     {
         webhooks::settings chosen;
         chosen.database.dsn = scratch.dsn();
@@ -71,16 +72,19 @@ struct running_service
         chosen.rpc_token_file = token.path;
         chosen.keys = testing::test_keys();
         chosen.urls = testing::loopback_policy();
-        service = std::make_unique<webhooks::service>(testing::test_host(), chosen);
-        service->start();
+        auto made = std::make_unique<webhooks::service>(testing::test_host(), chosen);
+        made->start();
+        return made;
     }
-    void stop()
+    static void stop(std::unique_ptr<webhooks::service>& replica)
     {
-        if (!service)
-            return;
-        await(service->drain(), 40s);
-        service.reset();
+        if (replica)
+            await(replica->drain(), 40s);
+        replica.reset();
     }
+    void start() { service = make_replica(); }
+    void stop() { stop(service); }
+    int count(const std::string& query) { return scratch.execute("SELECT count(*) FROM " + query)[0][0].as<int>(); }
 
     template <class Response, class Request>
     result<Response> call(const char* method, const Request& request)
@@ -161,6 +165,83 @@ TEST_CASE("an event that cannot be read goes to the dead letters and does not bl
     CHECK(letters[0].header("dead_letter_reason").value_or("").find("EmailReceived") != std::string_view::npos);
     CHECK(letters[0].header("dead_letter_consumer") == "webhook-dispatcher");
     reader.stop();
+}
+
+TEST_CASE("an event that PostgreSQL refuses goes to the dead letters alone", "[webhooks][kafka][postgres]")
+{
+    running_service s;
+    REQUIRE(s.call<v1::CreateWebhookResponse>("CreateWebhook", testing::webhook_request(s.account, s.hook.url())).has_value());
+    std::vector<kafka::record> letters;
+    kafka::broadcast_reader reader(
+        testing::test_host(), s.cluster(), {s.letters_topic},
+        [&](const std::vector<kafka::record>& batch) { letters.insert(letters.end(), batch.begin(), batch.end()); }, true);
+    reader.start();
+    auto poison = testing::email(s.account, "before all time");
+    poison.mutable_received_at()->set_seconds(-220'000'000'000);
+    auto before = testing::email(s.account), after = testing::email(s.account);
+    before.set_inbox_id(poison.inbox_id()); // the same key: the same partition
+    after.set_inbox_id(poison.inbox_id());
+    s.stop(); // so that they come in one batch
+
+    for (const auto& message : {before, poison, after})
+        s.publish(testing::email_record(message), s.email_topic);
+    s.start();
+
+    REQUIRE(s.hook.got(2, 30s));
+    REQUIRE(eventually([&] { return letters.size() == 1; }, 30s));
+    CHECK(letters[0].header("ce_id") == poison.email_id());
+    CHECK(letters[0].header("dead_letter_reason").value_or("").find("out of range") != std::string_view::npos);
+    CHECK(eventually([&] { return s.count("webhooks.delivery WHERE state = 'succeeded'") == 2; }));
+    CHECK(s.hook.requests().size() == 2);
+    reader.stop();
+}
+
+TEST_CASE("an event that could not be stored yet comes again to the next process", "[webhooks][kafka][postgres]")
+{
+    running_service s;
+    REQUIRE(s.call<v1::CreateWebhookResponse>("CreateWebhook", testing::webhook_request(s.account, s.hook.url())).has_value());
+    pqxx::connection blocker(s.scratch.dsn());
+    auto lock = std::make_unique<pqxx::work>(blocker);
+    lock->exec("LOCK TABLE webhooks.delivery IN ACCESS EXCLUSIVE MODE");
+
+    s.publish_mail("held up");
+    REQUIRE(
+        eventually([&] { return s.count("pg_locks WHERE NOT granted AND relation = 'webhooks.delivery'::regclass") != 0; }, 30s));
+    s.stop();
+    CHECK(s.count("webhooks.due") == 0);
+    lock.reset();
+    s.start();
+
+    CHECK(s.hook.got(1, 30s));
+}
+
+TEST_CASE("replicas that come and go lose no event", "[webhooks][kafka][postgres]")
+{
+    running_service s;
+    REQUIRE(s.call<v1::CreateWebhookResponse>("CreateWebhook", testing::webhook_request(s.account, s.hook.url())).has_value());
+    constexpr int events_a_step = 40;
+    const auto publish_some = [&] {
+        for (int i = 0; i < events_a_step; ++i)
+            s.publish_mail("mail " + std::to_string(i));
+    };
+
+    publish_some();
+    auto second = s.make_replica();
+    publish_some();
+    REQUIRE(s.hook.got(events_a_step, 30s));
+    s.stop();
+    publish_some();
+    s.start();
+    publish_some();
+    running_service::stop(second);
+    publish_some();
+
+    CHECK(eventually([&] { return s.count("webhooks.delivery WHERE state = 'succeeded'") == 5 * events_a_step; }, 60s));
+    std::set<std::string> distinct;
+    for (const auto& request : s.hook.requests())
+        distinct.insert(std::string(request.header("webhook-id").value_or("")));
+    CHECK(distinct.size() == 5 * events_a_step);
+    CHECK(s.count("webhooks.due") == 0);
 }
 
 TEST_CASE("a plan change from Kafka is in force for the mail after it", "[webhooks][kafka][postgres]")

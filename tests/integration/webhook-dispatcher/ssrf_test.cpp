@@ -4,6 +4,9 @@
 
 #include <catch2/catch.hpp>
 
+#include <algorithm>
+#include <array>
+
 using namespace tempinbox;
 using namespace std::chrono_literals;
 using testing::await;
@@ -20,6 +23,34 @@ testing::fake_dns::reply addresses(std::vector<octets> given)
     testing::fake_dns::reply reply;
     reply.addresses = std::move(given);
     return reply;
+}
+
+// Mapped, NAT64 (RFC 6052, RFC 8215), 6to4, Teredo, compatible; loopback, link-local, unique local, metadata.
+constexpr std::array forbidden_forms{"::ffff:10.0.0.1",
+                                     "::ffff:169.254.169.254",
+                                     "64:ff9b::a9fe:a9fe",
+                                     "64:ff9b:1::a00:1",
+                                     "2002:7f00:1::",
+                                     "2002:a9fe:a9fe::1",
+                                     "2001:0:4136:e378:8000:63bf:3fff:fdd2",
+                                     "::10.0.0.1",
+                                     "::1",
+                                     "fe80::1",
+                                     "fd00:ec2::254",
+                                     "ff02::1"};
+
+std::string form_name(std::string_view form)
+{
+    const auto place = std::find(forbidden_forms.begin(), forbidden_forms.end(), form) - forbidden_forms.begin();
+    return "hook" + std::to_string(place) + ".example";
+}
+
+// An allowed IPv4 address and this one.
+testing::fake_dns::reply with_v6(const char* form)
+{
+    auto given = addresses({{127, 0, 0, 1}});
+    given.v6_addresses.push_back(boost::asio::ip::make_address_v6(form).to_bytes());
+    return given;
 }
 
 // A receiver known by a name of our own name server.
@@ -43,7 +74,14 @@ struct named_suite
         chosen.kept_for = kept_for;
         return chosen;
     }
-    std::string url() const { return "http://hook.example:" + s.hook.url().substr(std::string("http://127.0.0.1:").size()); }
+    std::string url(const std::string& name = "hook.example") const
+    {
+        return "http://" + name + s.hook.url().substr(std::string("http://127.0.0.1").size());
+    }
+    webhooks::v1::CreateWebhookRequest request_for(const std::string& name) const
+    {
+        return testing::webhook_request(s.account, url(name), static_cast<int>(forbidden_forms.size()));
+    }
     void deliver() { await(process.intake.handle({email_record(email(s.account))})); }
 };
 
@@ -88,19 +126,79 @@ TEST_CASE("a name that turns to a forbidden address is not dialled and switches 
     CHECK(n.s.hook.requests().empty());
 }
 
+TEST_CASE("IPv6 answers that hide, tunnel or translate to IPv4, and local ones, are refused at save",
+          "[webhooks][postgres][ssrf]")
+{
+    named_suite n;
+    for (const auto* form : forbidden_forms) {
+        INFO(form);
+        n.dns.answer(form_name(form), with_v6(form));
+
+        const auto refused = await(n.process.webhook_calls.create(n.request_for(form_name(form))));
+
+        REQUIRE(refused.has_error());
+        CHECK(refused.error().message.starts_with("url must lead to a public address"));
+        CHECK(refused.error().message.find(form) == std::string::npos);
+    }
+    CHECK(n.s.count("webhooks.endpoint") == 0);
+}
+
+TEST_CASE("names that turn to such answers later are refused at send", "[webhooks][postgres][ssrf]")
+{
+    named_suite n(1ms);
+    for (const auto* form : forbidden_forms) {
+        n.dns.answer(form_name(form), addresses({{127, 0, 0, 1}}));
+        await(n.process.webhook_calls.create(n.request_for(form_name(form)))).value();
+        n.dns.answer(form_name(form), with_v6(form));
+        REQUIRE(testing::eventually([&] { return await(n.process.names.resolve(form_name(form))).size() == 2; }));
+    }
+    const int count = static_cast<int>(forbidden_forms.size());
+
+    n.deliver();
+
+    CHECK(n.s.becomes("webhooks.delivery WHERE state = 'aborted' AND attempts = 1 AND last_status IS NULL", count));
+    CHECK(n.s.becomes("webhooks.endpoint WHERE NOT is_enabled AND disabled_reason LIKE 'its address is private%'", count));
+    CHECK(n.s.count("webhooks.attempt WHERE error ~ '[0-9a-f]*:[0-9a-f]*:'") == 0);
+    CHECK(n.s.hook.requests().empty());
+}
+
+TEST_CASE("a literal address that the operator allows no longer is refused at send", "[webhooks][postgres][ssrf]")
+{
+    suite s;
+    s.create_webhook(s.hook.url());
+    webhooks::url_policy strict;
+    strict.allows_http = true;
+    testing::dispatcher process(s.scratch.dsn(), strict);
+    process.keys = s.process.keys;
+    process.start();
+
+    await(process.intake.handle({email_record(email(s.account))}));
+
+    CHECK(s.becomes("webhooks.delivery WHERE state = 'aborted'", 1));
+    CHECK(s.becomes("webhooks.endpoint WHERE NOT is_enabled AND disabled_reason LIKE 'its address is private%'", 1));
+    CHECK(s.hook.requests().empty());
+}
+
 TEST_CASE("a redirect to a forbidden address is not followed", "[webhooks][postgres][ssrf]")
 {
     suite s;
     testing::receiver inside;
     s.process.start();
     s.create_webhook(s.hook.url());
-    testing::receiver::answer redirect(302);
-    redirect.headers.emplace_back("Location", inside.url());
-    s.hook.answer_always(redirect);
+    std::vector<testing::receiver::answer> redirects;
+    for (const auto status : {301U, 302U, 303U, 307U, 308U}) {
+        redirects.emplace_back(status);
+        redirects.back().headers.emplace_back("Location",
+                                              status == 307U ? "http://169.254.169.254/latest/meta-data/" : inside.url());
+    }
+    s.hook.answer_with(redirects);
 
-    s.deliver({email_record(email(s.account))});
+    for (std::size_t i = 0; i < redirects.size(); ++i)
+        s.deliver({email_record(email(s.account))});
 
-    REQUIRE(s.becomes("webhooks.attempt WHERE status = 302 AND error = 'redirects are not followed'", 1));
+    for (const auto& redirect : redirects)
+        REQUIRE(s.becomes(
+            "webhooks.attempt WHERE error = 'redirects are not followed' AND status = " + std::to_string(redirect.status), 1));
     CHECK(inside.requests().empty());
 }
 

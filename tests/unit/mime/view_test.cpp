@@ -158,12 +158,6 @@ TEST_CASE("sealed and odd formats are attachments, bytes unchanged", "[mime][tor
     CHECK(uuencoded.text == "begin 644 a.txt\r\n#86)C\r\n`\r\nend\r\n");
 }
 
-TEST_CASE("flowed text is shown as it was sent", "[mime][torture-27]")
-{
-    CHECK(view_of("Content-Type: text/plain; format=flowed; delsp=yes\n\n> quoted \n> text\n-- \nme\n").text ==
-          "> quoted \r\n> text\r\n-- \r\nme\r\n");
-}
-
 TEST_CASE("html becomes text in one pass, whatever it is", "[mime][torture-32]")
 {
     const auto text = [](const std::string& html) { return view_of("Content-Type: text/html\n\n" + html).text.value(); };

@@ -68,3 +68,13 @@ TEST_CASE("a list of blocks contains what any of them does", "[core]")
     CHECK_FALSE(contains(blocks, boost::asio::ip::make_address("9.9.9.9")));
     CHECK_FALSE(contains({}, boost::asio::ip::make_address("9.9.9.9")));
 }
+
+TEST_CASE("an IPv4 address counts as itself, IPv6 by its /64", "[network]")
+{
+    const auto of = [](const char* address) { return subscriber_of(boost::asio::ip::make_address(address)); };
+
+    CHECK(of("192.0.2.1") == of("::ffff:192.0.2.1"));
+    CHECK(of("192.0.2.1") != of("192.0.2.2"));
+    CHECK(of("2001:db8::1") == of("2001:db8::ffff:0:0:2"));
+    CHECK(of("2001:db8::1") != of("2001:db8:0:1::1"));
+}

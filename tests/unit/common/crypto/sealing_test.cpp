@@ -56,6 +56,8 @@ TEST_CASE("keys rotate: the first seals, all open", "[crypto]")
 
     CHECK(both.open(sealed, "c").value().reveal() == "s");
     CHECK(both.seal(secret("s"), "c").rfind("new:", 0) == 0);
+    CHECK(both.current_key() == "new");
+    CHECK(keyring::key_of(sealed) == "old");
     const auto unknown = old_keys.open(both.seal(secret("s"), "c"), "c");
     REQUIRE_FALSE(unknown);
     CHECK_THAT(unknown.error().message, Catch::Contains("\"new\""));

@@ -195,3 +195,22 @@ TEST_CASE("a dead letter is the record as it came, and why", "[events]")
     CHECK(letter.headers[8] == std::pair<std::string, std::string>("dead_letter_source", "email.received/3/42"));
     CHECK(letter.headers[9] == std::pair<std::string, std::string>("dead_letter_consumer", "webhook-dispatcher"));
 }
+
+TEST_CASE("a dead letter goes back as the record it was", "[events]")
+{
+    const auto record = as_read(events::make_row(some_email(), parent));
+    const auto letter = events::make_dead_letter(record, "webhook-dispatcher", "it is broken");
+    kafka::record lying;
+    lying.topic = letter.topic;
+    lying.key = letter.key;
+    lying.value = letter.value;
+    lying.headers = letter.headers;
+
+    const auto event = events::make_replay(lying).value();
+
+    CHECK(event.topic == "email.received");
+    CHECK(event.key == record.key);
+    CHECK(event.value == record.value);
+    CHECK(event.headers == record.headers);
+    CHECK(events::make_replay(record).has_error());
+}

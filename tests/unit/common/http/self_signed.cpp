@@ -40,15 +40,15 @@ void add_extension(X509* certificate, int kind, const std::string& content)
 
 } // namespace
 
-self_signed make_self_signed(const std::string& names)
+self_signed make_self_signed(const std::string& names, validity when)
 {
     static long serial = 0;
     const key_pointer key(EVP_EC_gen("P-256"));
     const certificate_pointer certificate(X509_new());
     X509_set_version(certificate.get(), 2);
     ASN1_INTEGER_set(X509_get_serialNumber(certificate.get()), ++serial);
-    X509_gmtime_adj(X509_getm_notBefore(certificate.get()), -60);
-    X509_gmtime_adj(X509_getm_notAfter(certificate.get()), 3600);
+    X509_gmtime_adj(X509_getm_notBefore(certificate.get()), when.from.count());
+    X509_gmtime_adj(X509_getm_notAfter(certificate.get()), when.until.count());
     X509_set_pubkey(certificate.get(), key.get());
     X509_NAME* const subject = X509_get_subject_name(certificate.get());
     const auto common_name = "test " + std::to_string(serial);

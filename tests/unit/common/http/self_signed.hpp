@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <string>
 
 namespace tempinbox::testing {
@@ -11,7 +12,14 @@ struct self_signed
     std::string key;
 };
 
+// When a certificate is good, counted from now.
+struct validity
+{
+    std::chrono::seconds from{-60};
+    std::chrono::seconds until{3600};
+};
+
 // `names` is a subjectAltName such as "DNS:localhost,IP:127.0.0.1".
-self_signed make_self_signed(const std::string& names);
+self_signed make_self_signed(const std::string& names, validity when = {});
 
 } // namespace tempinbox::testing

@@ -182,7 +182,11 @@ TEST_CASE("connections over the limit are told to come again", "[http]")
     running_server running(ok, settings);
     raw_client first(running.address());
     raw_client second(running.address());
-    REQUIRE(testing::eventually([&] { return running.server.connections() == 2; }));
+    for (auto* busy : {&first, &second})
+        busy->send("GET / HTTP/1.1\r\nHost: h\r\n\r\n").read_response();
+    for (auto* busy : {&first, &second})
+        busy->send("GET /").pause();
+    REQUIRE(running.server.connections() == 2);
 
     raw_client third(running.address());
     const auto refusal = third.read_to_end();

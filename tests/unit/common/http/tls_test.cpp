@@ -18,9 +18,10 @@ awaitable<http::response> echo(http::request& received)
     co_return http::response(200, "text/plain", received.is_tls ? "tls " + received.body : "plain");
 }
 
-http::server_settings with_certificate(const testing::scratch_folder& folder, const std::string& names)
+http::server_settings with_certificate(const testing::scratch_folder& folder, const std::string& names,
+                                       testing::validity when = {})
 {
-    const auto pair = testing::make_self_signed(names);
+    const auto pair = testing::make_self_signed(names, when);
     http::server_settings settings;
     settings.certificate_file = folder.write("certificate.pem", pair.certificate);
     settings.key_file = folder.write("key.pem", pair.key);
@@ -88,6 +89,67 @@ TEST_CASE("a certificate for another host or of an unknown issuer is refused", "
     CHECK(unknown.error == exchange_error::tls);
     CHECK_THAT(unknown.error_text, Contains("not trusted"));
     CHECK(post(blind, "good.test", running).body == "tls hi");
+}
+
+TEST_CASE("why a certificate is refused is said", "[http][tls]")
+{
+    const testing::scratch_folder folder;
+    const auto reason = [&folder](const std::string& host, const std::string& names, testing::validity when, bool is_trusted) {
+        testing::running_server running(echo, with_certificate(folder, names, when));
+        const auto stranger = folder.write("stranger.pem", testing::make_self_signed("DNS:good.test").certificate);
+        http::client client(testing::test_host(), trusting(is_trusted ? folder.file("certificate.pem") : stranger));
+        const auto answer = post(client, host, running);
+        CHECK(answer.error == exchange_error::tls);
+        CHECK_FALSE(answer.is_sent);
+        return answer.error_text;
+    };
+    using std::chrono::hours;
+
+    CHECK(reason("good.test", "DNS:good.test", {hours(-2), hours(-1)}, true) ==
+          "the certificate is not trusted: certificate has expired");
+    CHECK(reason("good.test", "DNS:good.test", {hours(1), hours(2)}, true) ==
+          "the certificate is not trusted: certificate is not yet valid");
+    CHECK(reason("good.test", "DNS:good.test", {}, false) == "the certificate is not trusted: self-signed certificate");
+    for (const auto* names :
+         {"DNS:other.test", "DNS:test", "DNS:sub.good.test", "DNS:*.good.test", "DNS:g*.test", "IP:127.0.0.1"})
+        CHECK(reason("good.test", names, {}, true) == "the certificate is not trusted: it is for another host");
+    CHECK(reason("127.0.0.1", "DNS:good.test,IP:127.0.0.2", {}, true) ==
+          "the certificate is not trusted: it is for another host");
+}
+
+TEST_CASE("names with wildcards and a dot at their end are matched", "[http][tls]")
+{
+    const testing::scratch_folder folder;
+    testing::running_server running(echo, with_certificate(folder, "DNS:*.good.test"));
+    http::client client(testing::test_host(), trusting(folder.file("certificate.pem")));
+
+    CHECK(post(client, "hook.good.test", running).body == "tls hi");
+    CHECK(post(client, "hook.good.test.", running).body == "tls hi");
+    CHECK(post(client, "a.hook.good.test", running).error == exchange_error::tls);
+}
+
+TEST_CASE("pools share neither connections nor TLS sessions", "[http][tls]")
+{
+    const testing::scratch_folder folder;
+    auto settings = with_certificate(folder, "DNS:good.test");
+    settings.idle_timeout = milliseconds(40);
+    testing::running_server running(echo, settings);
+    http::client client(testing::test_host(), trusting(folder.file("certificate.pem")));
+    const auto handshakes = [](const char* is_resumed) {
+        return testing::test_host().metrics().counter("http_client_tls_handshakes_total", "", {{"resumed", is_resumed}}).Value();
+    };
+    const auto full = handshakes("false"), resumed = handshakes("true");
+
+    for (const auto* pool : {"one", "two", "one", "two"}) {
+        http::client_request outgoing;
+        outgoing.url = "https://good.test:" + std::to_string(running.address().port) + "/";
+        outgoing.pool = pool;
+        CHECK(testing::await(client.send(std::move(outgoing))).status == 200);
+        REQUIRE(testing::eventually([&] { return running.server.connections() == 0; }));
+    }
+
+    CHECK(handshakes("false") - full == 2);
+    CHECK(handshakes("true") - resumed == 2);
 }
 
 TEST_CASE("TLS sessions are resumed on new connections", "[http][tls]")

@@ -42,18 +42,41 @@ TEST_CASE("yesterday's numbers are forgotten", "[gateway][quota]")
     CHECK(numbers.reset == midnight + 86'400);
 }
 
-TEST_CASE("debts add up, are taken once, and end with their day", "[gateway][quota]")
+TEST_CASE("debts add up, and are told under one id until they are stored", "[gateway][quota]")
 {
     quota_book book;
     const auto account = account_id::make();
     book.owe(account, 3'000, 7, 2, noon);
     book.owe(account, 3'000, 7, 1, noon);
-
     REQUIRE(book.debtors(10).size() == 1);
-    CHECK(book.take_debt(account, noon) == 3);
-    CHECK(book.take_debt(account, noon) == 0);
-    CHECK_FALSE(book.has_debts());
 
+    const auto first = book.tell_debt(account, noon).value();
+    book.owe(account, 3'000, 7, 4, noon);
+    const auto again = book.tell_debt(account, noon).value();
+    CHECK(first.units == 3);
+    CHECK(again.units == 3);
+    CHECK(again.id == first.id);
+    CHECK(book.owed() == 7);
+
+    book.note_stored(account, first.id);
+    const auto second = book.tell_debt(account, noon).value();
+    book.note_stored(account, first.id);
+    CHECK(second.units == 4);
+    CHECK(second.id != first.id);
+    CHECK(book.owed() == 4);
+
+    book.note_stored(account, second.id);
+    CHECK_FALSE(book.tell_debt(account, noon));
+    CHECK_FALSE(book.has_debts());
+}
+
+TEST_CASE("debts end with their day", "[gateway][quota]")
+{
+    quota_book book;
+    const auto account = account_id::make();
     book.owe(account, 3'000, 7, 5, noon);
-    CHECK(book.take_debt(account, noon + std::chrono::hours(13)) == 0);
+    book.tell_debt(account, noon);
+
+    CHECK_FALSE(book.tell_debt(account, noon + std::chrono::hours(13)));
+    CHECK_FALSE(book.has_debts());
 }

@@ -7,6 +7,8 @@
 
 #include <catch2/catch.hpp>
 
+#include <set>
+
 using namespace tempinbox;
 using namespace tempinbox::gateway;
 using namespace std::chrono_literals;
@@ -38,6 +40,8 @@ public:
 
     bool is_broken = false;
     bool is_undecided = false;
+    bool is_storing_nothing = false; // its database is away
+    std::set<std::string> debts;     // stored; the answer after that says so
     std::map<std::string, std::int64_t> used;
     std::vector<TakeQuotaRequest> calls;
 
@@ -61,7 +65,10 @@ private:
     void grant(const ratelimit::v1::QuotaItem& item, ratelimit::v1::QuotaResult& outcome)
     {
         auto& count = used[item.account_id()];
-        count += item.let_through();
+        if (item.has_debt() && !is_storing_nothing) {
+            outcome.set_is_debt_stored(debts.contains(item.debt().debt_id()));
+            count += debts.insert(item.debt().debt_id()).second ? item.debt().units() : 0;
+        }
         if (is_undecided) {
             outcome.set_undecided(item.units());
             return;
@@ -221,7 +228,7 @@ TEST_CASE("without an answer in 250 ms a request is let through, and the late an
     CHECK(service.used[account.account.text()] == 3);
 }
 
-TEST_CASE("a refused call lets through at once, and the debt is told with the next request", "[gateway][quota]")
+TEST_CASE("a refused call lets through at once, and the debt is told with the next requests", "[gateway][quota]")
 {
     fake_rate_limit service;
     running_client client(service);
@@ -236,8 +243,37 @@ TEST_CASE("a refused call lets through at once, and the debt is told with the ne
     CHECK(decision.was_let_through);
     CHECK(decision.numbers.remaining == 100);
     CHECK_FALSE(next.was_let_through);
-    CHECK(next.numbers.remaining == 97);
-    CHECK(service.calls.back().items(0).let_through() == 2);
+    // The first debt was on its way when its call failed: the second is told when that one is known to be stored.
+    CHECK(next.numbers.remaining == 98);
+    for (int i = 0; i < 3; ++i)
+        testing::await(client->take(account));
+    CHECK(service.used[account.account.text()] == 2 + 4);
+    CHECK(service.debts.size() == 2);
+}
+
+TEST_CASE("a debt is told until it is stored, also to the replica that comes after one that was killed", "[gateway][quota]")
+{
+    fake_rate_limit killed, next;
+    running_client client(killed);
+    const auto account = account_with(100);
+    killed.is_broken = true;
+    testing::await(client->take(account));
+    killed.is_broken = false;
+    killed.is_storing_nothing = true;
+    testing::await(client->take(account));
+    const auto told = killed.calls.back().items(0).debt();
+
+    client->set_replicas(only(next.replica("127.0.0.1:2")));
+    testing::await(client->take(account));
+    testing::await(client->take(account));
+    testing::await(client->take(account));
+
+    CHECK(told.units() == 1);
+    REQUIRE(next.calls.size() == 3);
+    CHECK(next.calls[0].items(0).debt().debt_id() == told.debt_id());
+    CHECK(next.calls[1].items(0).debt().debt_id() == told.debt_id());
+    CHECK_FALSE(next.calls[2].items(0).has_debt());
+    CHECK(next.used[account.account.text()] == 1 + 3);
 }
 
 TEST_CASE("a debt is told without any further request", "[gateway][quota]")

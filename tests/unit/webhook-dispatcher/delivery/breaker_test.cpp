@@ -141,3 +141,29 @@ TEST_CASE("answers to requests sent before it opened change nothing", "[webhooks
     CHECK(judged.open_until() == until);
     CHECK(judged.ask(start + 7s) == permit::refused);
 }
+
+TEST_CASE("where the receiver may have changed, the probe goes at once", "[webhooks][breaker]")
+{
+    breaker judged;
+    fail_times(judged, 5, 1, start);
+    REQUIRE(judged.ask(start + 1s) == permit::refused);
+
+    judged.look_again(start + 2s);
+
+    REQUIRE(judged.ask(start + 2s) == permit::probe);
+    CHECK(judged.ask(start + 2s) == permit::refused);
+    judged.succeeded(permit::probe, start + 3s);
+    CHECK(judged.ask(start + 3s) == permit::normal);
+}
+
+TEST_CASE("looking again at a closed breaker changes nothing", "[webhooks][breaker]")
+{
+    breaker judged;
+    fail_times(judged, 4, 1, start);
+
+    judged.look_again(start + 1s);
+
+    CHECK(judged.ask(start + 1s) == permit::normal);
+    judged.failed(permit::normal, 1, start + 1s);
+    CHECK(judged.is_open(start + 2s));
+}

@@ -99,6 +99,29 @@ TEST_CASE("an endpoint gets six first tries and two retries at a time, and as ma
     CHECK(b.engine.held() == 16);
 }
 
+TEST_CASE("the first try of a replayed delivery takes a slot for retries", "[webhooks][engine]")
+{
+    bench b;
+    const auto webhook = webhook_id::make();
+    const auto replayed = [&] {
+        auto job = b.job(webhook);
+        job.is_replayed = true;
+        return job;
+    };
+    for (int i = 0; i < 4; ++i)
+        CHECK(b.submit(replayed()));
+
+    CHECK_FALSE(b.submit(replayed()));
+    CHECK(b.has_sent(2));
+    for (int i = 0; i < 12; ++i)
+        CHECK(b.submit(b.job(webhook)));
+    CHECK(b.has_sent(8));
+
+    b.answer_all(200);
+    REQUIRE(eventually([&] { return b.outcomes.size() == 16; }));
+    CHECK(b.engine.held() == 0);
+}
+
 TEST_CASE("an endpoint that does not answer leaves the others alone", "[webhooks][engine]")
 {
     bench b;

@@ -21,6 +21,7 @@ public:
     {
         int code = 0; // RCODE: 0 no error, 2 server failure, 3 no such name
         std::vector<std::array<std::uint8_t, 4>> addresses;
+        std::vector<std::array<std::uint8_t, 16>> v6_addresses;
         bool is_silent = false;
     };
 
@@ -66,20 +67,30 @@ private:
         if (chosen.is_silent)
             return;
 
-        const std::size_t count = is_v4 ? chosen.addresses.size() : 0;
+        const bool is_v6 = query_[at + 2] == 28;
+        const std::size_t count = is_v4 ? chosen.addresses.size() : is_v6 ? chosen.v6_addresses.size() : 0;
         std::vector<std::uint8_t> out(query_.begin(), query_.begin() + static_cast<std::ptrdiff_t>(question_end));
         out[2] = 0x81;
         out[3] = static_cast<std::uint8_t>(0x80 | chosen.code);
         out[6] = 0;
         out[7] = static_cast<std::uint8_t>(count);
         std::fill(out.begin() + 8, out.begin() + 12, std::uint8_t{0});
-        for (std::size_t i = 0; i < count; ++i) {
-            const std::uint8_t head[] = {0xc0, 0x0c, 0, 1, 0, 1, 0, 0, 0, 60, 0, 4};
-            out.insert(out.end(), std::begin(head), std::end(head));
-            out.insert(out.end(), chosen.addresses[i].begin(), chosen.addresses[i].end());
-        }
+        if (is_v4)
+            add_records(out, 1, chosen.addresses);
+        else if (is_v6)
+            add_records(out, 28, chosen.v6_addresses);
         boost::system::error_code ignored;
         socket_.send_to(boost::asio::buffer(out), from_, 0, ignored);
+    }
+
+    template <class Addresses>
+    static void add_records(std::vector<std::uint8_t>& out, std::uint8_t type, const Addresses& addresses)
+    {
+        for (const auto& address : addresses) {
+            const std::uint8_t head[] = {0xc0, 0x0c, 0, type, 0, 1, 0, 0, 0, 60, 0, static_cast<std::uint8_t>(address.size())};
+            out.insert(out.end(), std::begin(head), std::end(head));
+            out.insert(out.end(), address.begin(), address.end());
+        }
     }
 
     boost::asio::ip::udp::socket socket_;

@@ -136,6 +136,41 @@ TEST_CASE("410 ends the delivery and switches the webhook off", "[webhooks][verd
     CHECK(given.disables_endpoint == "it answered 410 Gone");
 }
 
+TEST_CASE("410 counts by its status line, whatever becomes of the body", "[webhooks][verdict]")
+{
+    CHECK(judge(failing(kind::cut_short, 410), attempt(1)).disables_endpoint == "it answered 410 Gone");
+    CHECK(judge(failing(kind::timed_out, 410), attempt(1)).next == step::retry);
+}
+
+TEST_CASE("jitter of the schedule stays within 0.8 and 1.2, of Retry-After it only adds", "[webhooks][verdict]")
+{
+    auto asked = answer(500);
+    asked.retry_after = "3600";
+    for (int i = 0; i < 500; ++i) {
+        const auto plain = judge(answer(500), attempt(3)).wait;
+        CHECK(plain >= base_wait(4) * 8 / 10 - 1ms);
+        CHECK(plain <= base_wait(4) * 12 / 10);
+        const auto later = judge(asked, attempt(3)).wait;
+        CHECK(later >= 1h);
+        CHECK(later <= 72min);
+    }
+}
+
+TEST_CASE("Retry-After counts with any failure that has an answer", "[webhooks][verdict]")
+{
+    for (const unsigned status : {301U, 400U, 404U, 408U, 422U, 429U, 500U, 503U}) {
+        auto result = answer(status);
+        result.retry_after = "1800";
+        const auto given = judge(result, attempt(1));
+        CHECK(given.next == step::retry);
+        CHECK(given.wait >= 30min);
+        CHECK(given.wait <= 36min);
+    }
+    auto accepted = answer(202);
+    accepted.retry_after = "1800";
+    CHECK(judge(accepted, attempt(1)).next == step::succeed);
+}
+
 TEST_CASE("failures of name, connection and TLS are retried on schedule", "[webhooks][verdict]")
 {
     for (const auto what : {kind::no_such_host, kind::connect_failed, kind::tls_failed, kind::closed, kind::malformed}) {

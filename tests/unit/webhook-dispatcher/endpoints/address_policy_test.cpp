@@ -89,5 +89,7 @@ TEST_CASE("what the operator lists is allowed, what is its own is not", "[webhoo
     CHECK_FALSE(policy.allows(address("10.0.0.1")));
     CHECK_FALSE(policy.allows(address("8.8.8.8")));
     CHECK_FALSE(policy.allows(address("::ffff:8.8.8.8")));
+    CHECK_FALSE(policy.allows(address("64:ff9b::808:808")));
+    CHECK_FALSE(policy.allows(address("64:ff9b::7f00:1")));
     CHECK_FALSE(address_policy{}.allows(address("127.0.0.1")));
 }

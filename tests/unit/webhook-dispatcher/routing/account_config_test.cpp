@@ -187,10 +187,12 @@ TEST_CASE("an unknown or deleted account gets nothing", "[webhooks][routing]")
 TEST_CASE("a rotated secret signs until its time is over", "[webhooks][routing]")
 {
     auto endpoint = make_receiver();
-    endpoint.previous_key = secret{"old"};
-    endpoint.previous_key_until = now;
+    endpoint.previous_keys.push_back({secret{"old"}, now});
+    endpoint.previous_keys.push_back({secret{"older"}, now - 2s});
 
+    CHECK(endpoint.keys_at(now - 3s).size() == 3);
     CHECK(endpoint.keys_at(now - 1s).size() == 2);
     CHECK(endpoint.keys_at(now - 1s).front().reveal() == "key");
+    CHECK(endpoint.keys_at(now - 1s).back().reveal() == "old");
     CHECK(endpoint.keys_at(now).size() == 1);
 }

@@ -1,0 +1,72 @@
+#pragma once
+
+#include "common/core/awaitable.hpp"
+#include "common/core/daily_count.hpp"
+#include "common/core/errors.hpp"
+#include "common/core/ids.hpp"
+#include "common/rpc/server.hpp"
+
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace tempinbox::rpc {
+
+// The last `days` of an account, the current one included.
+using count_days = std::function<awaitable<std::vector<daily_count>>(account_id account, int days)>;
+
+// Whose days a request asks for. 1 to 60 of them, else a refusal that says so.
+template <class Request>
+result<account_id> check_count_request(const Request& request)
+{
+    constexpr int most_days = 60;
+    const auto account = account_id::parse(request.account_id());
+    if (account && (request.days() < 1 || request.days() > most_days))
+        return failure(errc::invalid_argument, "days must be from 1 to " + std::to_string(most_days));
+    return account;
+}
+
+// `set_number` writes the number of one line, next to its day.
+template <class Response, class Line>
+Response count_reply(const std::vector<daily_count>& counts, void (Line::*set_number)(google::protobuf::int64))
+{
+    Response response;
+    for (const auto& each : counts) {
+        Line& line = *response.add_days();
+        line.mutable_day()->set_seconds(std::chrono::seconds(each.day.time_since_epoch()).count());
+        (line.*set_number)(each.number);
+    }
+    return response;
+}
+
+// A call that answers how much of something an account had, day by day: {account_id, days} to {days: [{day, <number>}]}.
+template <class Request, class Response, class Line>
+class daily_count_call
+{
+public:
+    daily_count_call(count_days count, void (Line::*set_number)(google::protobuf::int64))
+        : count_(std::move(count)),
+          set_number_(set_number)
+    {}
+
+    // The call lives at least as long as the server.
+    void add_to(server& calls, const std::string& method)
+    {
+        calls.add<Request, Response>(method, [this](Request request) { return answer(std::move(request)); });
+    }
+
+    awaitable<result<Response>> answer(Request request)
+    {
+        const auto account = check_count_request(request);
+        if (!account)
+            co_return account.error();
+        const auto counts = co_await count_(*account, request.days());
+        co_return count_reply<Response>(counts, set_number_);
+    }
+
+private:
+    count_days count_;
+    void (Line::*set_number_)(google::protobuf::int64);
+};
+
+} // namespace tempinbox::rpc

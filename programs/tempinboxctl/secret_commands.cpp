@@ -1,0 +1,101 @@
+#include "tempinboxctl/command.hpp"
+
+#include "tempinboxctl/session.hpp"
+
+#include "tempinbox/webhooks/v1/secret_service.pb.h"
+
+namespace tempinbox::ctl {
+namespace {
+
+using namespace webhooks::v1;
+
+constexpr const char* count_call = "tempinbox.webhooks.v1.SecretService/CountSecrets";
+constexpr const char* reseal_call = "tempinbox.webhooks.v1.SecretService/ResealSecrets";
+constexpr std::int64_t default_batch = 200;
+
+std::vector<record> other_keys(const CountSecretsResponse& counted)
+{
+    std::vector<record> keys;
+    for (const auto& entry : counted.keys())
+        if (entry.key_id() != counted.current_key_id())
+            keys.emplace_back().add("key", entry.key_id()).add("secrets", entry.secrets());
+    return keys;
+}
+
+// What gateways keep sealed for repeated requests: it ends by itself within a day.
+awaitable<void> add_kept_answers(session& suite, std::string key_id, record& fields)
+{
+    if (!suite.has_database()) {
+        fields.add("keptAnswers", record::field()).add("keptAnswersEndAt", record::field());
+        co_return;
+    }
+    const auto kept = co_await suite.kept_answers().count_sealed_otherwise(std::move(key_id));
+    fields.add("keptAnswers", kept.answers).add_time("keptAnswersEndAt", kept.last_end);
+}
+
+awaitable<result<answer>> reseal(session& suite, arguments given)
+{
+    const auto batch = given.integer("batch", 1, 1'000);
+    if (!batch)
+        co_return batch.error();
+    auto& dispatcher = suite.webhook_dispatcher();
+    const auto before = co_await dispatcher.call<CountSecretsResponse>(count_call, CountSecretsRequest());
+    if (!before)
+        co_return before.error();
+
+    std::int64_t resealed = 0, unopened = 0;
+    ResealSecretsRequest wanted;
+    wanted.set_key_id(before->current_key_id());
+    wanted.set_limit(static_cast<int>(batch->value_or(default_batch)));
+    bool has_more = true;
+    while (has_more) {
+        const auto done = co_await dispatcher.call<ResealSecretsResponse>(reseal_call, wanted);
+        if (!done)
+            co_return done.error();
+        resealed += done->resealed();
+        unopened += done->unopened();
+        wanted.set_position(done->next_position());
+        has_more = !done->next_position().empty();
+    }
+
+    const auto after = co_await dispatcher.call<CountSecretsResponse>(count_call, CountSecretsRequest());
+    if (!after)
+        co_return after.error();
+    record fields;
+    fields.add("currentKey", before->current_key_id()).add("resealed", resealed).add("unopened", unopened);
+    fields.add("remaining", other_keys(*after));
+    co_await add_kept_answers(suite, before->current_key_id(), fields);
+    co_return answer(std::move(fields));
+}
+
+awaitable<result<answer>> count(session& suite, arguments)
+{
+    const auto counted = co_await suite.webhook_dispatcher().call<CountSecretsResponse>(count_call, CountSecretsRequest());
+    if (!counted)
+        co_return counted.error();
+    std::vector<record> keys;
+    for (const auto& entry : counted->keys())
+        keys.emplace_back()
+            .add("key", entry.key_id())
+            .add("secrets", entry.secrets())
+            .add("isCurrent", entry.key_id() == counted->current_key_id());
+    co_return answer("keys", std::move(keys));
+}
+
+} // namespace
+
+std::vector<command> secret_commands()
+{
+    std::vector<command> commands;
+    auto& resealing =
+        commands.emplace_back("secrets reseal", "Seals all webhook secrets with the first key of the master-key-file; "
+                                                "run it again where it was interrupted");
+    resealing.options.emplace_back("batch", "N", "secrets a call, 1 to 1000; without it 200", option::kind::optional);
+    resealing.run = reseal;
+
+    auto& counting = commands.emplace_back("secrets count", "Counts the webhook secrets by the master key that seals them");
+    counting.run = count;
+    return commands;
+}
+
+} // namespace tempinbox::ctl

@@ -1,0 +1,84 @@
+#include "tempinboxctl/topic_content.hpp"
+
+#include "common/kafka/consumer.hpp"
+#include "common/kafka/producer.hpp"
+
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/use_awaitable.hpp>
+
+#include <functional>
+#include <memory>
+
+namespace tempinbox::ctl {
+namespace {
+
+using steady = std::chrono::steady_clock;
+
+constexpr std::chrono::milliseconds look_pause{20};
+
+// Until the condition holds; false when the time was over first.
+awaitable<bool> wait_until(runtime::host& host, std::function<bool()> holds, steady::time_point deadline)
+{
+    boost::asio::steady_timer pause(host.executor());
+    while (!holds() && steady::now() < deadline) {
+        pause.expires_after(look_pause);
+        co_await pause.async_wait(boost::asio::use_awaitable);
+    }
+    co_return holds();
+}
+
+struct sent_count
+{
+    std::size_t open = 0;
+    std::size_t refused = 0;
+};
+
+} // namespace
+
+awaitable<result<std::vector<kafka::record>>> read_topics_whole(runtime::host& host, kafka::settings cluster,
+                                                                std::vector<std::string> topics,
+                                                                std::chrono::milliseconds patience)
+{
+    std::vector<kafka::record> found;
+    const auto deadline = steady::now() + patience;
+    kafka::broadcast_reader reader(
+        host, std::move(cluster), std::move(topics),
+        [&found](const std::vector<kafka::record>& batch) { found.insert(found.end(), batch.begin(), batch.end()); }, true);
+    reader.start();
+    std::function<bool()> is_current = [&reader] { return reader.is_current(); };
+    const bool is_whole = co_await wait_until(host, std::move(is_current), deadline);
+    reader.stop();
+    if (!is_whole)
+        co_return failure(errc::unavailable, "Kafka does not answer, or a topic is missing");
+    co_return found;
+}
+
+awaitable<result<void>> write_messages(runtime::host& host, kafka::settings cluster, std::vector<kafka::message> messages,
+                                       std::chrono::milliseconds patience)
+{
+    const auto deadline = steady::now() + patience;
+    const auto count = std::make_shared<sent_count>();
+    kafka::producer producer(host, cluster);
+    for (auto& message : messages) {
+        ++count->open;
+        kafka::producer::outcome_handler on_outcome = [count](bool acknowledged) {
+            --count->open;
+            count->refused += acknowledged ? 0 : 1;
+        };
+        // The queue is bounded: what is in it goes first.
+        std::function<bool()> has_room = [count] { return count->open < 1'000; };
+        co_await wait_until(host, std::move(has_room), deadline);
+        if (!producer.send(std::move(message), std::move(on_outcome))) {
+            --count->open;
+            ++count->refused;
+        }
+    }
+    std::function<bool()> is_done = [count] { return count->open == 0; };
+    const bool are_taken = co_await wait_until(host, std::move(is_done), deadline);
+    if (!are_taken || count->refused != 0)
+        co_return failure(errc::unavailable,
+                          "Kafka did not take every message; those it took are in their topics, sending all again does no harm");
+    co_return result<void>();
+}
+
+} // namespace tempinbox::ctl

@@ -1,0 +1,88 @@
+import { createContext, type ComponentChildren } from 'preact';
+import { useContext, useEffect, useRef, useState } from 'preact/hooks';
+import { api } from './api';
+
+export interface NewMail {
+  emailId: string;
+  inboxId: string;
+  sequence: number;
+  from: string;
+  subject: string;
+  hasCode: boolean;
+}
+
+// `again`: something may have been missed, so what is shown should be read anew.
+export type News = { kind: 'mail'; mail: NewMail } | { kind: 'expired'; inboxId: string } | { kind: 'again' };
+type Listener = (news: News) => void;
+
+const FIRST_PAUSE_MS = 2_000;
+const LONGEST_PAUSE_MS = 60_000;
+
+interface Stream {
+  listeners: Set<Listener>;
+  isLive: boolean;
+}
+
+const Context = createContext<Stream>({ listeners: new Set(), isLive: false });
+
+// One stream of events for the whole page. The browser connects again by itself unless the server refused; then we do, ever slower.
+export function LiveProvider({ children }: { children: ComponentChildren }) {
+  const listeners = useRef(new Set<Listener>()).current;
+  const [isLive, setLive] = useState(false);
+
+  useEffect(() => {
+    let source: EventSource;
+    let timer: number | undefined;
+    let pause = FIRST_PAUSE_MS;
+    const tell = (news: News) => listeners.forEach((listener) => listener(news));
+
+    function on<T>(event: string, read: (data: T) => void) {
+      source.addEventListener(event, (message) => read(JSON.parse((message as MessageEvent<string>).data) as T));
+    }
+
+    function connect() {
+      source = new EventSource(api.eventsUrl);
+      on('ready', () => {
+        setLive(true);
+        pause = FIRST_PAUSE_MS;
+        tell({ kind: 'again' });
+      });
+      on('refetch', () => tell({ kind: 'again' }));
+      on<NewMail>('email.received', (mail) => tell({ kind: 'mail', mail }));
+      on<{ inboxId: string }>('inbox.expired', ({ inboxId }) => tell({ kind: 'expired', inboxId }));
+      source.onerror = () => {
+        setLive(false);
+        if (source.readyState !== EventSource.CLOSED) return;
+        // Refused: perhaps the session is over, which this question finds out.
+        void api.session().catch(() => {});
+        timer = window.setTimeout(connect, pause);
+        pause = Math.min(pause * 2, LONGEST_PAUSE_MS);
+      };
+    }
+
+    connect();
+    return () => {
+      window.clearTimeout(timer);
+      source.close();
+    };
+  }, []);
+
+  return <Context.Provider value={{ listeners, isLive }}>{children}</Context.Provider>;
+}
+
+export function useIsLive(): boolean {
+  return useContext(Context).isLive;
+}
+
+export function useNews(listener: Listener): void {
+  const { listeners } = useContext(Context);
+  const latest = useRef(listener);
+  latest.current = listener;
+  useEffect(() => {
+    const hear: Listener = (news) => latest.current(news);
+    listeners.add(hear);
+    return () => {
+      listeners.delete(hear);
+    };
+  }, []);
+}

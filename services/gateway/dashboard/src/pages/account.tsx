@@ -1,0 +1,152 @@
+import { useState } from 'preact/hooks';
+import { api } from '../api';
+import { planName } from '../plans';
+import { useAction } from '../resource';
+import { useSession, useStanding } from '../session';
+import { bytes, life, moment } from '../time';
+import { useAnnounce } from '../ui/announce';
+import { Button } from '../ui/button';
+import { FormDialog } from '../ui/dialog';
+import { TextField } from '../ui/field';
+import { ErrorNotice } from '../ui/notice';
+import { PageHead } from '../ui/page';
+
+const LEAST_CHARACTERS = 10;
+
+function PlanPanel() {
+  const { plan, planEndsAt, limits } = useSession();
+  const hasApi = limits.apiKeys > 0;
+  const facts: [string, string][] = [
+    ['Live inboxes', limits.liveInboxes.toLocaleString('en-US')],
+    ['Longest life of an inbox', life(limits.maxTtlSeconds)],
+    ['Largest mail', bytes(limits.maxMessageBytes)],
+    ['API requests a day', !hasApi ? 'no API' : (limits.requestsPerDay?.toLocaleString('en-US') ?? 'no limit')],
+    ['API keys', limits.apiKeys ? String(limits.apiKeys) : 'none'],
+    ['Webhooks', limits.webhooks ? String(limits.webhooks) : 'none'],
+    ['Routing rules', limits.routingRules ? String(limits.routingRules) : 'none'],
+  ];
+  return (
+    <section class="panel padded" aria-labelledby="plan-title">
+      <div class="row">
+        <h2 id="plan-title">Plan</h2>
+        <span class="badge accent">{planName(plan)}</span>
+      </div>
+      {planEndsAt && <p>It ends {moment(planEndsAt)}; the account is on Free from then on.</p>}
+      <dl class="facts">
+        {facts.map(([name, value]) => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd class="numbers">{value}</dd>
+          </div>
+        ))}
+      </dl>
+      <p class="muted small">The operator of this service changes plans.</p>
+    </section>
+  );
+}
+
+function PasswordPanel() {
+  const { email } = useSession();
+  const { enter } = useStanding();
+  const announce = useAnnounce();
+  const [current, setCurrent] = useState('');
+  const [wanted, setWanted] = useState('');
+  const changing = useAction();
+  return (
+    <section class="panel padded" aria-labelledby="password-title">
+      <h2 id="password-title">Password</h2>
+      <form
+        class="stack narrow"
+        onSubmit={(event) => {
+          event.preventDefault();
+          void changing.run(async () => {
+            enter(await api.changePassword(current, wanted));
+            setCurrent('');
+            setWanted('');
+            announce('Your password is changed; other devices are signed out');
+          });
+        }}
+      >
+        <input class="unseen" type="text" autoComplete="username" value={email} readOnly tabIndex={-1} aria-hidden="true" />
+        <TextField label="Current password" type="password" autoComplete="current-password" required value={current} onInput={setCurrent} />
+        <TextField
+          label="New password"
+          type="password"
+          autoComplete="new-password"
+          required
+          minLength={LEAST_CHARACTERS}
+          hint={`At least ${LEAST_CHARACTERS} characters. Every other device is signed out.`}
+          value={wanted}
+          onInput={setWanted}
+        />
+        <ErrorNotice error={changing.error} />
+        <div>
+          <Button type="submit" isBusy={changing.isBusy}>
+            Change password
+          </Button>
+        </div>
+      </form>
+    </section>
+  );
+}
+
+function SessionsPanel() {
+  const { leave } = useStanding();
+  const leaving = useAction();
+  const [isAsking, setAsking] = useState(false);
+  return (
+    <section class="panel padded" aria-labelledby="sessions-title">
+      <h2 id="sessions-title">Signing out</h2>
+      <p class="muted">Everywhere means every browser that is signed in to this account, this one too. API keys stay good.</p>
+      <ErrorNotice error={leaving.error} />
+      <div class="row">
+        <Button
+          icon="out"
+          isBusy={leaving.isBusy}
+          onClick={() =>
+            void leaving.run(async () => {
+              await api.signOut();
+              leave();
+            })
+          }
+        >
+          Sign out
+        </Button>
+        <Button kind="danger" onClick={() => setAsking(true)}>
+          Sign out everywhere
+        </Button>
+      </div>
+      {isAsking && (
+        <FormDialog
+          title="Sign out everywhere?"
+          submit="Sign out everywhere"
+          kind="danger"
+          onClose={() => setAsking(false)}
+          onSubmit={async () => {
+            await api.signOutEverywhere();
+            leave();
+          }}
+        >
+          <p>Whoever uses this account in a browser has to sign in again.</p>
+        </FormDialog>
+      )}
+    </section>
+  );
+}
+
+export function AccountPage() {
+  const { email, accountId } = useSession();
+  return (
+    <>
+      <PageHead title="Account" lead={<span class="breaks">{email}</span>} />
+      <div class="stack loose">
+        <PlanPanel />
+        <PasswordPanel />
+        <SessionsPanel />
+        <p class="muted small breaks">
+          Account id <code>{accountId}</code>
+        </p>
+      </div>
+    </>
+  );
+}

@@ -1,0 +1,119 @@
+import { useState } from 'preact/hooks';
+import { useLocation } from 'preact-iso';
+import { api } from '../../api';
+import { useResource } from '../../resource';
+import { paths } from '../../routes';
+import { useSession } from '../../session';
+import { lives } from '../../time';
+import { useAnnounce } from '../../ui/announce';
+import { Button, IconButton } from '../../ui/button';
+import { FormDialog } from '../../ui/dialog';
+import { Field, TextField } from '../../ui/field';
+import { LifeField } from './life-field';
+import { wishesOf, type Typed } from './inbox-wishes';
+
+const DAY = 86_400;
+const MOST_PAIRS = 20;
+
+function Metadata({ pairs, onChange }: { pairs: Typed['metadata']; onChange: (pairs: Typed['metadata']) => void }) {
+  const change = (at: number, what: Partial<Typed['metadata'][number]>) => onChange(pairs.map((pair, index) => (index === at ? { ...pair, ...what } : pair)));
+  return (
+    <fieldset class="stack tight">
+      <legend class="legend">
+        Metadata <span class="optional">optional, comes back with the inbox</span>
+      </legend>
+      {pairs.map((pair, index) => (
+        <div class="pair" key={index}>
+          <input
+            class="input"
+            aria-label={`Name of pair ${index + 1}`}
+            placeholder="name"
+            value={pair.name}
+            onInput={(event) => change(index, { name: event.currentTarget.value })}
+          />
+          <input
+            class="input"
+            aria-label={`Value of pair ${index + 1}`}
+            placeholder="value"
+            value={pair.value}
+            onInput={(event) => change(index, { value: event.currentTarget.value })}
+          />
+          <IconButton icon="close" label={`Remove pair ${index + 1}`} onClick={() => onChange(pairs.filter((_, at) => at !== index))} />
+        </div>
+      ))}
+      {pairs.length < MOST_PAIRS && (
+        <div>
+          <Button size="small" icon="plus" onClick={() => onChange([...pairs, { name: '', value: '' }])}>
+            Add a pair
+          </Button>
+        </div>
+      )}
+    </fieldset>
+  );
+}
+
+// Everything an inbox can be made with; all of it has a default, so that one click does.
+export function CreateInbox({ onClose }: { onClose: () => void }) {
+  const { limits } = useSession();
+  const { route } = useLocation();
+  const announce = useAnnounce();
+  const domains = useResource('domains', (signal) => api.domains(signal));
+  const choices = lives(limits.maxTtlSeconds);
+  const [typed, setTyped] = useState<Typed>({
+    localPart: '',
+    domain: '',
+    ttlSeconds: choices.includes(DAY) ? DAY : limits.maxTtlSeconds,
+    name: '',
+    tags: '',
+    metadata: [],
+  });
+  const change = (what: Partial<Typed>) => setTyped((was) => ({ ...was, ...what }));
+  const known = domains.value?.domains ?? [];
+  const domain = typed.domain || known.find((it) => it.default)?.domain || known[0]?.domain || '';
+
+  async function create() {
+    const made = await api.createInbox(wishesOf({ ...typed, domain }));
+    announce(`Created ${made.emailAddress}`);
+    onClose();
+    route(paths.inbox(made.inboxId));
+  }
+
+  return (
+    <FormDialog title="New inbox" submit="Create inbox" onClose={onClose} onSubmit={create}>
+      <Field label="Address" isOptional hint="Leave it empty for a random address nobody can guess.">
+        {(control) => (
+          <div class="address-input">
+            <input
+              {...control}
+              class="input mono"
+              placeholder="random"
+              autoComplete="off"
+              autoCapitalize="none"
+              spellcheck={false}
+              value={typed.localPart}
+              onInput={(event) => change({ localPart: event.currentTarget.value })}
+            />
+            <span class="at" aria-hidden="true">
+              @
+            </span>
+            <select class="input mono" aria-label="Domain" value={domain} onChange={(event) => change({ domain: event.currentTarget.value })}>
+              {known.map((it) => (
+                <option key={it.domain}>{it.domain}</option>
+              ))}
+            </select>
+          </div>
+        )}
+      </Field>
+      <LifeField
+        label="Lives for"
+        hint="You can extend or end it at any time."
+        longest={limits.maxTtlSeconds}
+        seconds={typed.ttlSeconds}
+        onChange={(ttlSeconds) => change({ ttlSeconds })}
+      />
+      <TextField label="Name" isOptional maxLength={100} value={typed.name} onInput={(name) => change({ name })} placeholder="Checkout tests" />
+      <TextField label="Tags" isOptional value={typed.tags} onInput={(tags) => change({ tags })} hint="Up to 10, with commas between them." placeholder="ci, staging" />
+      <Metadata pairs={typed.metadata} onChange={(metadata) => change({ metadata })} />
+    </FormDialog>
+  );
+}

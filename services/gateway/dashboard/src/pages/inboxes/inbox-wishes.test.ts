@@ -1,0 +1,29 @@
+import { describe, expect, it } from 'vitest';
+import { tagsOf, wishesOf, type Typed } from './inbox-wishes';
+
+const nothing: Typed = { localPart: '', domain: '', ttlSeconds: 3_600, name: ' ', tags: '', metadata: [] };
+
+describe('what is asked of the server', () => {
+  it('holds only what was typed', () => {
+    expect(wishesOf(nothing)).toEqual({ ttlSeconds: 3_600 });
+  });
+
+  it('holds everything that was typed, trimmed', () => {
+    const typed = { ...nothing, localPart: ' shop ', domain: 'example.com', name: 'Shop', tags: 'ci, staging,ci,', metadata: [{ name: 'run', value: '7' }, { name: '', value: 'x' }] };
+    expect(wishesOf(typed)).toEqual({
+      localPart: 'shop',
+      domain: 'example.com',
+      ttlSeconds: 3_600,
+      name: 'Shop',
+      tags: ['ci', 'staging'],
+      metadata: { run: '7' },
+    });
+  });
+});
+
+describe('tags', () => {
+  it('stand between commas', () => {
+    expect(tagsOf(' a b ,c')).toEqual(['a b', 'c']);
+    expect(tagsOf(' , ')).toEqual([]);
+  });
+});

@@ -1,0 +1,29 @@
+import type { InboxWishes } from '../../api';
+
+export interface Typed {
+  localPart: string;
+  domain: string;
+  ttlSeconds: number;
+  name: string;
+  tags: string;
+  metadata: { name: string; value: string }[];
+}
+
+// Tags as typed, between commas; each once.
+export function tagsOf(text: string): string[] {
+  return [...new Set(text.split(',').map((tag) => tag.trim()))].filter(Boolean);
+}
+
+// What the server is asked for: only what was typed, since everything has a default.
+export function wishesOf(typed: Typed): InboxWishes {
+  const tags = tagsOf(typed.tags);
+  const metadata = Object.fromEntries(typed.metadata.filter((it) => it.name.trim()).map((it) => [it.name.trim(), it.value]));
+  return {
+    ...(typed.localPart.trim() && { localPart: typed.localPart.trim() }),
+    ...(typed.domain && { domain: typed.domain }),
+    ttlSeconds: typed.ttlSeconds,
+    ...(typed.name.trim() && { name: typed.name.trim() }),
+    ...(tags.length > 0 && { tags }),
+    ...(Object.keys(metadata).length > 0 && { metadata }),
+  };
+}

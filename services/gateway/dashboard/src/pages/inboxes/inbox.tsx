@@ -1,0 +1,201 @@
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { useLocation } from 'preact-iso';
+import { api, type Inbox } from '../../api';
+import { useNow } from '../../clock';
+import { useIsLive, useNews } from '../../live';
+import { useListing, useResource } from '../../resource';
+import { paths } from '../../routes';
+import { count, left, moment } from '../../time';
+import { useAnnounce } from '../../ui/announce';
+import { Button } from '../../ui/button';
+import { CopyButton } from '../../ui/copy';
+import { Icon } from '../../ui/icon';
+import { Empty, ErrorNotice, Loading, Notice } from '../../ui/notice';
+import { PageHead, useTitle } from '../../ui/page';
+import { MailRow } from '../mail/mail-row';
+import { MailView } from '../mail/mail-view';
+import { DeleteInbox, EditInbox, EmptyInbox, ExtendInbox } from './inbox-dialogs';
+
+type Asked = 'extend' | 'edit' | 'empty' | 'delete' | null;
+
+function InboxHead({ inbox, isReading, onAsk }: { inbox: Inbox; isReading: boolean; onAsk: (asked: Asked) => void }) {
+  const now = useNow();
+  const isActive = inbox.status === 'active';
+  const heading = useRef<HTMLHeadingElement>(null);
+  useEffect(() => {
+    // The heading that had the focus while the inbox was loading is gone.
+    if (document.activeElement === document.body) heading.current?.focus({ preventScroll: true });
+  }, []);
+  return (
+    <header class={isReading ? 'inbox-head reading' : 'inbox-head'}>
+      <p class="crumb">
+        <a href={paths.inboxes}>
+          <Icon name="back" />
+          Inboxes
+        </a>
+      </p>
+      <div class="inbox-address">
+        <h1 class="mono breaks" tabIndex={-1} ref={heading}>
+          {inbox.emailAddress}
+        </h1>
+        <CopyButton text={inbox.emailAddress} what="address" isLabeled />
+      </div>
+      <div class="inbox-line">
+        <p class="muted">
+          {inbox.name && <strong class="inbox-name">{inbox.name} · </strong>}
+          <span title={`Ends ${moment(inbox.expiresAt)}`}>{isActive ? left(inbox.expiresAt, now) : 'ended'}</span> · {count(inbox.emailCount, 'mail')}
+        </p>
+        {inbox.tags.map((tag) => (
+          <span key={tag} class="badge">
+            {tag}
+          </span>
+        ))}
+        {Object.entries(inbox.metadata).map(([name, value]) => (
+          <span key={name} class="badge">
+            {name}: {value}
+          </span>
+        ))}
+        {isActive && (
+          <div class="row inbox-actions">
+            <Button size="small" icon="clock" onClick={() => onAsk('extend')}>
+              Extend
+            </Button>
+            <Button size="small" onClick={() => onAsk('edit')}>
+              Edit
+            </Button>
+            {inbox.emailCount > 0 && (
+              <Button size="small" onClick={() => onAsk('empty')}>
+                Delete all mail
+              </Button>
+            )}
+            <Button size="small" kind="danger" icon="trash" onClick={() => onAsk('delete')}>
+              Delete
+            </Button>
+          </div>
+        )}
+      </div>
+    </header>
+  );
+}
+
+type SearchIn = 'subject' | 'from';
+
+// One inbox: its mail at the left, the chosen mail at the right; on a narrow screen one after the other.
+export function InboxPage({ params }: { params: { inboxId: string; emailId?: string } }) {
+  const { inboxId, emailId } = params;
+  const { route } = useLocation();
+  const announce = useAnnounce();
+  const isLive = useIsLive();
+  const [asked, setAsked] = useState<Asked>(null);
+  const [search, setSearch] = useState('');
+  const [searchIn, setSearchIn] = useState<SearchIn>('subject');
+  const inbox = useResource(inboxId, (signal) => api.inbox(inboxId, signal));
+  const emails = useListing(`${inboxId} ${searchIn} ${search}`, async (cursor, signal) => {
+    const found = await api.emails(inboxId, { limit: 25, cursor, [searchIn]: search.trim() }, signal);
+    return { items: found.emails, nextCursor: found.nextCursor };
+  });
+  useTitle(inbox.value?.emailAddress ?? 'Inbox');
+
+  function reload() {
+    inbox.reload();
+    emails.reload();
+  }
+  useNews((news) => {
+    if (news.kind === 'mail' && news.mail.inboxId !== inboxId) return;
+    if (news.kind === 'expired' && news.inboxId !== inboxId) return;
+    if (news.kind === 'mail') announce(`New mail from ${news.mail.from || 'nobody'}: ${news.mail.subject || '(no subject)'}`);
+    reload();
+  });
+
+  if (!inbox.value) {
+    return (
+      <>
+        <PageHead title="Inbox" />
+        {inbox.error ? <ErrorNotice error={inbox.error} onRetry={inbox.reload} /> : <Loading what="the inbox" />}
+      </>
+    );
+  }
+  const isActive = inbox.value.status === 'active';
+  const list = emails.value;
+  const isWaiting = list?.items.length === 0 && !search && !emailId;
+  const close = () => setAsked(null);
+
+  return (
+    <>
+      <InboxHead inbox={inbox.value} isReading={emailId !== undefined} onAsk={setAsked} />
+      {!isActive && <Notice kind="warn">This inbox has ended. Its mail is gone and new mail to it is refused.</Notice>}
+      {isActive && (
+        <div class={emailId ? 'mailbox reading' : isWaiting ? 'mailbox waits' : 'mailbox'}>
+          <section class="panel mail-list" aria-label="Mail">
+            <div class="mail-search">
+              <input
+                class="input"
+                type="search"
+                aria-label="Search"
+                placeholder="Search"
+                value={search}
+                onInput={(event) => setSearch(event.currentTarget.value)}
+              />
+              <select class="input" aria-label="Search in" value={searchIn} onChange={(event) => setSearchIn(event.currentTarget.value as SearchIn)}>
+                <option value="subject">Subject</option>
+                <option value="from">Sender</option>
+              </select>
+            </div>
+            <ErrorNotice error={emails.error} onRetry={emails.reload} />
+            {!list && emails.isLoading && <Loading what="mail" />}
+            {list && list.items.length > 0 && (
+              <ul class="mails">
+                {list.items.map((it) => (
+                  <MailRow key={it.emailId} email={it} isChosen={it.emailId === emailId} />
+                ))}
+              </ul>
+            )}
+            {list && list.items.length === 0 && search && !list.nextCursor && <p class="panel-empty">Nothing found.</p>}
+            {isWaiting && (
+              <div class="waiting">
+                <span class="pulse" aria-hidden="true" />
+                <p>
+                  <strong>Waiting for mail</strong>
+                </p>
+                <p class="muted">Copy the address and send something to it. It appears here by itself.</p>
+              </div>
+            )}
+            {list?.nextCursor && (
+              <p class="more">
+                <Button size="small" isBusy={emails.isLoading} onClick={emails.more}>
+                  Show older mail
+                </Button>
+              </p>
+            )}
+            <p class="live-line" role="status">
+              <span class={isLive ? 'dot live' : 'dot'} aria-hidden="true" />
+              {isLive ? 'New mail appears by itself' : 'Connecting …'}
+            </p>
+          </section>
+          {emailId ? (
+            <MailView
+              key={emailId}
+              inboxId={inboxId}
+              emailId={emailId}
+              onRead={() => emails.change((was) => ({ ...was, items: was.items.map((it) => (it.emailId === emailId ? { ...it, isRead: true } : it)) }))}
+              onDeleted={() => {
+                route(paths.inbox(inboxId));
+                reload();
+              }}
+            />
+          ) : isWaiting ? null : (
+            <div class="mail-none">
+              <Empty icon="inbox" title="No mail chosen">
+                Choose one at the left to read it.
+              </Empty>
+            </div>
+          )}
+        </div>
+      )}
+      {asked === 'extend' && <ExtendInbox inbox={inbox.value} onClose={close} onDone={inbox.reload} />}
+      {asked === 'edit' && <EditInbox inbox={inbox.value} onClose={close} onDone={inbox.reload} />}
+      {asked === 'empty' && <EmptyInbox inbox={inbox.value} onClose={close} onDone={reload} />}
+      {asked === 'delete' && <DeleteInbox inbox={inbox.value} onClose={close} onDone={() => route(paths.inboxes)} />}
+    </>
+  );
+}

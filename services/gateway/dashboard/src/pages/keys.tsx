@@ -1,0 +1,150 @@
+import { useState } from 'preact/hooks';
+import { api, type Key } from '../api';
+import { useNow } from '../clock';
+import { hasFeature, PLANS_WITH } from '../plans';
+import { useResource } from '../resource';
+import { useSession } from '../session';
+import { ago, count, moment } from '../time';
+import { useAnnounce } from '../ui/announce';
+import { Button } from '../ui/button';
+import { OneTimeSecret } from '../ui/copy';
+import { Dialog, FormDialog } from '../ui/dialog';
+import { FeatureNotice } from '../ui/feature';
+import { TextField } from '../ui/field';
+import { Empty, ErrorNotice, Loading, Notice } from '../ui/notice';
+import { PageHead } from '../ui/page';
+
+type Asked = { what: 'create' } | { what: 'made'; key: Key } | { what: 'revoke'; key: Key } | null;
+
+function CreateKey({ onClose, onMade }: { onClose: () => void; onMade: (key: Key) => void }) {
+  const [label, setLabel] = useState('');
+  return (
+    <FormDialog title="New API key" submit="Create key" onClose={onClose} onSubmit={async () => onMade(await api.createKey(label.trim()))}>
+      <TextField label="Label" required maxLength={100} value={label} onInput={setLabel} placeholder="CI of the shop" hint="For you, to tell your keys apart." />
+    </FormDialog>
+  );
+}
+
+function KeyMade({ made, onClose }: { made: Key; onClose: () => void }) {
+  return (
+    <Dialog title="Your new key" onClose={onClose}>
+      <div class="dialog-body">
+        <Notice kind="warn">Copy it now and keep it safe. It is shown this once: we store only what is needed to recognize it.</Notice>
+        <OneTimeSecret value={made.key ?? ''} what="key" />
+        <p class="muted small">Send it with every request, in the header X-API-Key:</p>
+        <pre class="source wrapped">{`curl -H "X-API-Key: $KEY" ${location.origin}/v1/inboxes`}</pre>
+      </div>
+      <div class="dialog-foot">
+        <Button onClick={onClose}>I have copied it</Button>
+      </div>
+    </Dialog>
+  );
+}
+
+function RevokeKey({ revoked, onClose, onDone }: { revoked: Key; onClose: () => void; onDone: () => void }) {
+  const announce = useAnnounce();
+  return (
+    <FormDialog
+      title="Revoke this key?"
+      submit="Revoke key"
+      kind="danger"
+      onClose={onClose}
+      onSubmit={async () => {
+        await api.revokeKey(revoked.keyId);
+        announce(`Revoked ${revoked.label}`);
+        onClose();
+        onDone();
+      }}
+    >
+      <p class="breaks">
+        Whatever uses <strong>{revoked.label}</strong> (<code>{revoked.prefix}…</code>) is refused within a second. This cannot be undone.
+      </p>
+    </FormDialog>
+  );
+}
+
+function KeyRow({ known, onRevoke }: { known: Key; onRevoke: () => void }) {
+  const now = useNow();
+  return (
+    <li class="row-item">
+      <div class="row-main">
+        <p class="row-title breaks">
+          {known.label} {!known.isActive && <span class="badge warn">inactive on this plan</span>}
+        </p>
+        <p class="row-note">
+          <code>{known.prefix}…</code> · created <span title={moment(known.createdAt)}>{ago(known.createdAt, now)}</span> ·{' '}
+          {known.lastUsedAt ? (
+            <>
+              last used <span title={moment(known.lastUsedAt)}>{ago(known.lastUsedAt, now)}</span>
+            </>
+          ) : (
+            'never used'
+          )}
+        </p>
+      </div>
+      <Button size="small" kind="danger" label={`Revoke ${known.label}`} onClick={onRevoke}>
+        Revoke
+      </Button>
+    </li>
+  );
+}
+
+function Keys({ most }: { most: number }) {
+  const keys = useResource('keys', (signal) => api.keys(signal));
+  const [asked, setAsked] = useState<Asked>(null);
+  const close = () => setAsked(null);
+  const list = keys.value?.keys;
+  const create = (
+    <Button kind="primary" icon="plus" onClick={() => setAsked({ what: 'create' })}>
+      New key
+    </Button>
+  );
+  return (
+    <>
+      <PageHead title="API Keys" lead={`A key opens the API for your programs. Your plan allows ${count(most, 'key')}; each can be revoked by itself.`}>
+        {create}
+      </PageHead>
+      <ErrorNotice error={keys.error} onRetry={keys.reload} />
+      {!list && keys.isLoading && <Loading what="your keys" />}
+      {list && list.length > 0 && (
+        <ul class="panel rows">
+          {list.map((it) => (
+            <KeyRow key={it.keyId} known={it} onRevoke={() => setAsked({ what: 'revoke', key: it })} />
+          ))}
+        </ul>
+      )}
+      {list?.length === 0 && (
+        <Empty icon="key" title="No key yet" action={create}>
+          Create one to make inboxes and read mail from your programs. <a href="/docs">The API is described here.</a>
+        </Empty>
+      )}
+      {asked?.what === 'create' && (
+        <CreateKey
+          onClose={close}
+          onMade={(key) => {
+            setAsked({ what: 'made', key });
+            keys.reload();
+          }}
+        />
+      )}
+      {asked?.what === 'made' && <KeyMade made={asked.key} onClose={close} />}
+      {asked?.what === 'revoke' && <RevokeKey revoked={asked.key} onClose={close} onDone={keys.reload} />}
+    </>
+  );
+}
+
+export function KeysPage() {
+  const { limits } = useSession();
+  if (hasFeature(limits, 'api')) return <Keys most={limits.apiKeys} />;
+  return (
+    <>
+      <PageHead title="API Keys" />
+      <FeatureNotice icon="key" title="Inboxes from your programs" plans={PLANS_WITH.api}>
+        <p>
+          With an API key a test or a script creates inboxes, waits for mail and reads the codes in it, without anybody looking. Everything on this page works for
+          you without a key.
+        </p>
+      </FeatureNotice>
+    </>
+  );
+}

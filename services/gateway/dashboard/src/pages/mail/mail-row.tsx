@@ -1,0 +1,44 @@
+import type { EmailSummary } from '../../api';
+import { useNow } from '../../clock';
+import { paths } from '../../routes';
+import { ago, moment } from '../../time';
+import { Icon } from '../../ui/icon';
+
+// One mail of a list: who, what, when, and the code it brought.
+export function MailRow({ email, isChosen = false }: { email: EmailSummary; isChosen?: boolean }) {
+  const now = useNow();
+  const code = email.codes?.[0]?.value;
+  return (
+    <li class={email.isRead ? 'mail' : 'mail unread'}>
+      <a href={paths.email(email.inboxId, email.emailId)} aria-current={isChosen ? 'true' : undefined}>
+        <span class="mail-from cut">
+          {!email.isRead && <span class="unseen">Unread: </span>}
+          <bdi>{email.fromName || email.from || 'no sender'}</bdi>
+        </span>
+        <time class="mail-when" dateTime={email.receivedAt} title={moment(email.receivedAt)}>
+          {ago(email.receivedAt, now)}
+        </time>
+        <span class="mail-subject cut">
+          <bdi>{email.subject || '(no subject)'}</bdi>
+        </span>
+        <span class="mail-marks">
+          {email.attachmentCount > 0 && (
+            <>
+              <Icon name="paperclip" />
+              <span class="unseen">has attachments</span>
+            </>
+          )}
+          {code && (
+            <span class="badge accent mono">
+              <span class="unseen">code </span>
+              {code}
+            </span>
+          )}
+        </span>
+        <span class="mail-preview cut">
+          <bdi>{email.preview}</bdi>
+        </span>
+      </a>
+    </li>
+  );
+}

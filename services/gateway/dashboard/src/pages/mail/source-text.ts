@@ -1,0 +1,25 @@
+// A message as received is bytes; for reading, UTF-8 where it is that and one character a byte where it is not.
+export function sourceText(bytes: ArrayBuffer): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    return new TextDecoder('windows-1252').decode(bytes);
+  }
+}
+
+export function bytesOf(base64: string): Uint8Array<ArrayBuffer> {
+  const text = atob(base64);
+  const bytes = new Uint8Array(text.length);
+  for (let at = 0; at < text.length; ++at) bytes[at] = text.charCodeAt(at);
+  return bytes;
+}
+
+// The browser saves it and never shows it: whatever the mail called it, here it is nameless bytes.
+export function save(content: BlobPart, filename: string): void {
+  const url = URL.createObjectURL(new Blob([content], { type: 'application/octet-stream' }));
+  const link = document.createElement('a');
+  link.href = url;
+  link.download = filename || 'attachment';
+  link.click();
+  window.setTimeout(() => URL.revokeObjectURL(url), 60_000);
+}

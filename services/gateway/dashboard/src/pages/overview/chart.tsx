@@ -1,0 +1,109 @@
+import { useState } from 'preact/hooks';
+import type { UsageDay } from '../../api';
+import { useNow } from '../../clock';
+import { count } from '../../time';
+import { dayName, DAYS, roundTop, thirtyDays, type Metric } from './thirty-days';
+
+const METRICS: { name: Metric; text: string; one: string; many: string }[] = [
+  { name: 'requests', text: 'API requests', one: 'request', many: 'requests' },
+  { name: 'emails', text: 'Mails', one: 'mail', many: 'mails' },
+  { name: 'deliveries', text: 'Deliveries', one: 'delivery', many: 'deliveries' },
+];
+const WIDTH = 10; // of a day in the drawing's units, bar and gap
+const HEIGHT = 100;
+
+function DaysTable({ days }: { days: UsageDay[] }) {
+  return (
+    <details class="chart-table">
+      <summary>As a table</summary>
+      <div class="scroll" tabIndex={0} role="region" aria-label="Use by day">
+        <table class="table">
+          <thead>
+            <tr>
+              <th scope="col">Day (UTC)</th>
+              <th scope="col">Requests</th>
+              <th scope="col">Mails</th>
+              <th scope="col">Deliveries</th>
+            </tr>
+          </thead>
+          <tbody>
+            {[...days].reverse().map((day) => (
+              <tr key={day.date}>
+                <th scope="row">{dayName(day.date)}</th>
+                <td>{day.requests.toLocaleString('en-US')}</td>
+                <td>{day.emails.toLocaleString('en-US')}</td>
+                <td>{day.deliveries.toLocaleString('en-US')}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </details>
+  );
+}
+
+// Use of the last 30 days as bars, one number at a time; the same as a table for those who do not see or point.
+export function UsageChart({ usage, first }: { usage: readonly UsageDay[]; first: Metric }) {
+  const [metric, setMetric] = useState<Metric>(first);
+  const [pointed, setPointed] = useState<number | null>(null);
+  const days = thirtyDays(usage, useNow());
+  const words = METRICS.find((it) => it.name === metric)!;
+  const top = roundTop(Math.max(...days.map((day) => day[metric])));
+  const total = days.reduce((sum, day) => sum + day[metric], 0);
+  const day = pointed === null ? undefined : days[pointed];
+
+  return (
+    <section class="panel chart-panel" aria-labelledby="chart-title">
+      <div class="panel-head">
+        <div>
+          <h2 id="chart-title">Last 30 days</h2>
+          <p class="chart-reading">
+            {day ? `${dayName(day.date)}: ${count(day[metric], words.one, words.many)}` : `${count(total, words.one, words.many)} in all`}
+          </p>
+        </div>
+        <div class="segments" role="group" aria-label="What to show">
+          {METRICS.map((it) => (
+            <button key={it.name} type="button" aria-pressed={it.name === metric} onClick={() => setMetric(it.name)}>
+              {it.text}
+            </button>
+          ))}
+        </div>
+      </div>
+      <div class="chart">
+        <div class="chart-scale" aria-hidden="true">
+          <span>{top.toLocaleString('en-US')}</span>
+          <span>{(top / 2).toLocaleString('en-US')}</span>
+          <span>0</span>
+        </div>
+        <svg
+          class="chart-bars"
+          viewBox={`0 0 ${DAYS * WIDTH} ${HEIGHT}`}
+          preserveAspectRatio="none"
+          role="img"
+          aria-label={`${words.text} a day over 30 days: ${total.toLocaleString('en-US')} in all, ${days.at(-1)![metric].toLocaleString('en-US')} today`}
+          onMouseLeave={() => setPointed(null)}
+        >
+          {[0, HEIGHT / 2, HEIGHT].map((y) => (
+            <line key={y} class="chart-line" x1={0} x2={DAYS * WIDTH} y1={y} y2={y} vector-effect="non-scaling-stroke" />
+          ))}
+          {days.map((it, index) => {
+            const height = it[metric] === 0 ? 0 : Math.max(1.5, (it[metric] / top) * HEIGHT);
+            const kind = index === DAYS - 1 ? 'chart-bar today' : 'chart-bar';
+            return (
+              <g key={it.date} class={pointed === index ? 'chart-day pointed' : 'chart-day'} onMouseEnter={() => setPointed(index)}>
+                <rect class="chart-ground" x={index * WIDTH} y={0} width={WIDTH} height={HEIGHT} />
+                <rect class={kind} x={index * WIDTH + 1.5} y={HEIGHT - height} width={WIDTH - 3} height={height} />
+              </g>
+            );
+          })}
+        </svg>
+        <div class="chart-days" aria-hidden="true">
+          <span>{dayName(days[0]!.date)}</span>
+          <span>{dayName(days[DAYS / 2 - 1]!.date)}</span>
+          <span>Today</span>
+        </div>
+      </div>
+      <DaysTable days={days} />
+    </section>
+  );
+}

@@ -1,0 +1,138 @@
+import { useState } from 'preact/hooks';
+import { api, type Delivery, type Webhook } from '../../api';
+import { hasFeature, PLANS_WITH } from '../../plans';
+import { useAction, useResource } from '../../resource';
+import { paths } from '../../routes';
+import { useSession } from '../../session';
+import { count } from '../../time';
+import { Button } from '../../ui/button';
+import { FeatureNotice } from '../../ui/feature';
+import { Switch } from '../../ui/field';
+import { Empty, ErrorNotice, Loading, Notice } from '../../ui/notice';
+import { PageHead } from '../../ui/page';
+import { DeleteWebhook, EditWebhook, RotateSecret, TestResult, WebhookSecret } from './webhook-dialogs';
+
+type Asked =
+  | { what: 'create' }
+  | { what: 'edit' | 'rotate' | 'delete'; webhook: Webhook }
+  | { what: 'secret'; secret: string; until?: string }
+  | { what: 'tested'; delivery: Delivery }
+  | null;
+
+function WebhookCard({ webhook, onAsk, onChanged }: { webhook: Webhook; onAsk: (asked: Asked) => void; onChanged: () => void }) {
+  const testing = useAction();
+  const switching = useAction();
+  const url = webhook.url;
+  return (
+    <li class="panel card">
+      <div class="card-head">
+        <h2 class="mono breaks card-title">
+          <a href={paths.webhook(webhook.webhookId)}>{url}</a>
+        </h2>
+        <Switch
+          label={`Deliver to ${url}`}
+          checked={webhook.isEnabled}
+          isBusy={switching.isBusy}
+          onChange={(isEnabled) =>
+            void switching.run(async () => {
+              await api.changeWebhook(webhook.webhookId, { isEnabled });
+              onChanged();
+            })
+          }
+        />
+      </div>
+      {webhook.description && <p class="breaks">{webhook.description}</p>}
+      {webhook.disabledReason && <Notice kind="warn">Off: {webhook.disabledReason}</Notice>}
+      <p class="row">
+        {webhook.events.map((it) => (
+          <span key={it} class="badge mono">
+            {it}
+          </span>
+        ))}
+      </p>
+      <ErrorNotice error={testing.error ?? switching.error} />
+      <div class="row card-actions">
+        <Button
+          size="small"
+          icon="send"
+          isBusy={testing.isBusy}
+          label={`Test now: ${url}`}
+          onClick={() => void testing.run(async () => onAsk({ what: 'tested', delivery: await api.testWebhook(webhook.webhookId) }))}
+        >
+          Test now
+        </Button>
+        <a class="button small" href={paths.webhook(webhook.webhookId)} aria-label={`Delivery log of ${url}`}>
+          Delivery log
+        </a>
+        <Button size="small" label={`Rotate secret of ${url}`} onClick={() => onAsk({ what: 'rotate', webhook })}>
+          Rotate secret
+        </Button>
+        <Button size="small" label={`Edit ${url}`} onClick={() => onAsk({ what: 'edit', webhook })}>
+          Edit
+        </Button>
+        <Button size="small" kind="danger" label={`Delete ${url}`} onClick={() => onAsk({ what: 'delete', webhook })}>
+          Delete
+        </Button>
+      </div>
+    </li>
+  );
+}
+
+function Webhooks({ most }: { most: number }) {
+  const webhooks = useResource('webhooks', (signal) => api.webhooks(signal));
+  const [asked, setAsked] = useState<Asked>(null);
+  const close = () => setAsked(null);
+  const list = webhooks.value?.webhooks;
+  const create = (
+    <Button kind="primary" icon="plus" onClick={() => setAsked({ what: 'create' })}>
+      New webhook
+    </Button>
+  );
+  return (
+    <>
+      <PageHead title="Webhooks" lead={`Your servers hear of mail and inboxes the moment something happens. Your plan allows ${count(most, 'webhook')}.`}>
+        {create}
+      </PageHead>
+      <ErrorNotice error={webhooks.error} onRetry={webhooks.reload} />
+      {!list && webhooks.isLoading && <Loading what="your webhooks" />}
+      {list && list.length > 0 && (
+        <ul class="stack">
+          {list.map((it) => (
+            <WebhookCard key={it.webhookId} webhook={it} onAsk={setAsked} onChanged={webhooks.reload} />
+          ))}
+        </ul>
+      )}
+      {list?.length === 0 && (
+        <Empty icon="webhook" title="No webhook yet" action={create}>
+          Create one with the URL of a server of yours. We sign what we send, try again when it fails, and keep a log of every attempt.
+        </Empty>
+      )}
+      {asked?.what === 'create' && (
+        <EditWebhook onClose={close} onDone={webhooks.reload} onMade={(made) => setAsked({ what: 'secret', secret: made.secret ?? '' })} />
+      )}
+      {asked?.what === 'edit' && <EditWebhook webhook={asked.webhook} onClose={close} onDone={webhooks.reload} />}
+      {asked?.what === 'rotate' && (
+        <RotateSecret webhook={asked.webhook} onClose={close} onRotated={(secret, until) => setAsked({ what: 'secret', secret, until })} />
+      )}
+      {asked?.what === 'delete' && <DeleteWebhook webhook={asked.webhook} onClose={close} onDone={webhooks.reload} />}
+      {asked?.what === 'secret' && <WebhookSecret secret={asked.secret} previousUntil={asked.until} onClose={close} />}
+      {asked?.what === 'tested' && <TestResult delivery={asked.delivery} onClose={close} />}
+    </>
+  );
+}
+
+export function WebhooksPage() {
+  const { limits } = useSession();
+  if (hasFeature(limits, 'webhooks')) return <Webhooks most={limits.webhooks} />;
+  return (
+    <>
+      <PageHead title="Webhooks" />
+      <FeatureNotice icon="webhook" title="Your servers hear of mail at once" plans={PLANS_WITH.webhooks}>
+        <p>
+          A webhook is a URL of yours that we call, signed, whenever a mail arrives or an inbox is created or ends. Failed calls are tried again for days, and a log
+          shows each attempt.
+        </p>
+      </FeatureNotice>
+    </>
+  );
+}

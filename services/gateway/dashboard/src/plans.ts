@@ -1,0 +1,26 @@
+import type { Limits, Plan } from './api';
+
+const NAMES: Record<Plan, string> = {
+  free: 'Free',
+  starter: 'Starter',
+  pass7: '7-Day Pass',
+  pro: 'Pro',
+  business: 'Business',
+  premium: 'Premium',
+};
+
+export function planName(plan: Plan): string {
+  return NAMES[plan] ?? plan;
+}
+
+export type Feature = 'api' | 'webhooks' | 'rules';
+
+export function hasFeature(limits: Limits, feature: Feature): boolean {
+  return { api: limits.apiKeys > 0, webhooks: limits.webhooks > 0, rules: limits.routingRules > 0 }[feature];
+}
+
+export const PLANS_WITH: Record<Feature, string> = {
+  api: '7-Day Pass, Pro, Business and Premium',
+  webhooks: '7-Day Pass, Pro, Business and Premium',
+  rules: 'Premium',
+};

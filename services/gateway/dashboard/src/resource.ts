@@ -1,0 +1,122 @@
+import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
+
+// What a page has loaded. While it loads anew the old value stays, so that nothing flickers.
+export interface Resource<T> {
+  value: T | undefined;
+  error: unknown;
+  isLoading: boolean;
+  reload: () => void;
+  change: (how: (value: T) => T) => void;
+}
+
+const PAUSE_MS = 400; // between loading and loading anew, so that a burst of news asks the server little
+
+// Loads when the page appears and whenever `key` changes (then from nothing). An answer that comes too late is dropped; wishes to reload that come
+// while it loads are one more load when it is done.
+export function useResource<T>(key: string, load: (signal: AbortSignal) => Promise<T>): Resource<T> {
+  const [shown, show] = useState<{ key: string; value?: T; error?: unknown; isLoading: boolean }>({ key, isLoading: true });
+  const latest = useRef(load);
+  latest.current = load;
+  const again = useRef(() => {});
+
+  useEffect(() => {
+    const abort = new AbortController();
+    let timer: number | undefined;
+    let isBusy = false;
+    let isWanted = false;
+
+    async function run() {
+      isBusy = true;
+      isWanted = false;
+      show((was) => (was.key === key ? { ...was, isLoading: true } : { key, isLoading: true }));
+      let next: (was: { value?: T }) => { value?: T; error?: unknown };
+      try {
+        const value = await latest.current(abort.signal);
+        next = () => ({ value });
+      } catch (error) {
+        next = (was) => ({ ...was, error });
+      }
+      if (abort.signal.aborted) return;
+      show((was) => ({ ...next(was.key === key && was.value !== undefined ? { value: was.value } : {}), key, isLoading: false }));
+      timer = window.setTimeout(() => {
+        isBusy = false;
+        if (isWanted) void run();
+      }, PAUSE_MS);
+    }
+
+    again.current = () => {
+      isWanted = true;
+      if (!isBusy) void run();
+    };
+    void run();
+    return () => {
+      abort.abort();
+      window.clearTimeout(timer);
+    };
+  }, [key]);
+
+  const reload = useCallback(() => again.current(), []);
+  const change = useCallback(
+    (how: (value: T) => T) => show((was) => (was.value === undefined ? was : { ...was, value: how(was.value) })),
+    [],
+  );
+  const isCurrent = shown.key === key;
+  return {
+    value: isCurrent ? shown.value : undefined,
+    error: isCurrent ? shown.error : undefined,
+    isLoading: !isCurrent || shown.isLoading,
+    reload,
+    change,
+  };
+}
+
+// Runs what a button or a form does: one at a time, its failure kept for showing.
+export function useAction(): { isBusy: boolean; error: unknown; run: (what: () => Promise<void>) => Promise<boolean>; clear: () => void } {
+  const [state, setState] = useState<{ isBusy: boolean; error?: unknown }>({ isBusy: false });
+  const isBusy = useRef(false);
+  const run = useCallback(async (what: () => Promise<void>) => {
+    if (isBusy.current) return false;
+    isBusy.current = true;
+    setState({ isBusy: true });
+    try {
+      await what();
+      setState({ isBusy: false });
+      return true;
+    } catch (error) {
+      setState({ isBusy: false, error });
+      return false;
+    } finally {
+      isBusy.current = false;
+    }
+  }, []);
+  return { isBusy: state.isBusy, error: state.error, run, clear: useCallback(() => setState({ isBusy: false }), []) };
+}
+
+export interface Listing<T> extends Resource<{ items: T[]; nextCursor: string | null }> {
+  more: () => void;
+}
+
+// A list read page by page; reading it anew reads as many pages as are shown.
+export function useListing<T>(
+  key: string,
+  fetchPage: (cursor: string | undefined, signal: AbortSignal) => Promise<{ items: T[]; nextCursor: string | null }>,
+): Listing<T> {
+  const shown = useRef({ key, pages: 1 });
+  if (shown.current.key !== key) shown.current = { key, pages: 1 };
+  const resource = useResource(key, async (signal) => {
+    const items: T[] = [];
+    let nextCursor: string | null = null;
+    for (let page = 0; page < shown.current.pages; ++page) {
+      const found = await fetchPage(nextCursor ?? undefined, signal);
+      items.push(...found.items);
+      nextCursor = found.nextCursor;
+      if (nextCursor === null) break;
+    }
+    return { items, nextCursor };
+  });
+  const more = () => {
+    shown.current.pages += 1;
+    resource.reload();
+  };
+  return { ...resource, more };
+}

@@ -1,0 +1,24 @@
+// Addresses of the page, in one place.
+const ROOT = '/dashboard';
+
+export const paths = {
+  overview: ROOT,
+  inboxes: `${ROOT}/inboxes`,
+  inbox: (inboxId: string) => `${ROOT}/inboxes/${inboxId}`,
+  email: (inboxId: string, emailId: string) => `${ROOT}/inboxes/${inboxId}/${emailId}`,
+  keys: `${ROOT}/settings/keys`,
+  webhooks: `${ROOT}/settings/webhooks`,
+  webhook: (webhookId: string) => `${ROOT}/settings/webhooks/${webhookId}`,
+  rules: `${ROOT}/settings/rules`,
+  account: `${ROOT}/account`,
+  signIn: `${ROOT}/sign-in`,
+  signUp: `${ROOT}/sign-up`,
+  reset: `${ROOT}/reset-password`,
+};
+
+// What belongs to the page; the API below the same root is the server's.
+export const SCOPE = /^\/dashboard(?!\/api(\/|$))/;
+
+export function isPublic(path: string): boolean {
+  return [paths.signIn, paths.signUp, paths.reset].includes(path);
+}

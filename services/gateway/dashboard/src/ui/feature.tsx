@@ -1,0 +1,21 @@
+import type { ComponentChildren } from 'preact';
+import { paths } from '../routes';
+import { Icon, type IconName } from './icon';
+
+// What someone sees whose plan lacks a feature: what it is for and which plans have it.
+export function FeatureNotice({ icon, title, plans, children }: { icon: IconName; title: string; plans: string; children: ComponentChildren }) {
+  return (
+    <section class="panel feature">
+      <span class="empty-icon">
+        <Icon name={icon} />
+      </span>
+      <div class="stack tight">
+        <h2>{title}</h2>
+        {children}
+        <p>
+          Comes with <strong>{plans}</strong>. <a href={paths.account}>Your plan and its limits</a>
+        </p>
+      </div>
+    </section>
+  );
+}

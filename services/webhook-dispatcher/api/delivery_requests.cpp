@@ -1,0 +1,133 @@
+#include "webhook-dispatcher/api/delivery_requests.hpp"
+
+#include "webhook-dispatcher/api/requests.hpp"
+#include "webhook-dispatcher/history/delivery_names.hpp"
+
+#include "common/core/encoding.hpp"
+#include "common/core/text.hpp"
+#include "common/crypto/digest.hpp"
+
+#include <google/protobuf/timestamp.pb.h>
+
+namespace tempinbox::webhooks {
+namespace {
+
+constexpr std::size_t check_bytes = 8;
+
+time_point to_time(const google::protobuf::Timestamp& stamp)
+{
+    return from_unix_micros(stamp.seconds() * 1'000'000 + stamp.nanos() / 1'000);
+}
+
+// A typed-in or altered cursor, or one of another list, fails it. No secret: it guards against mistakes only.
+std::string check_of(const log_wish& wish, const std::string& event)
+{
+    const auto status = wish.status ? std::string(to_string(*wish.status)) : "";
+    return crypto::sha256("deliveries " + wish.account.text() + " " + wish.webhook.text() + " " + status + " " + event)
+        .substr(0, check_bytes);
+}
+
+result<event_id> read_log_cursor(const log_wish& wish, std::string_view cursor)
+{
+    const auto bytes = from_base64url(cursor);
+    if (bytes && bytes->size() > check_bytes) {
+        const auto event = event_id::parse(std::string_view(*bytes).substr(check_bytes));
+        if (event && bytes->substr(0, check_bytes) == check_of(wish, event->text()))
+            return *event;
+    }
+    return failure{errc::invalid_argument, "cursor must be one that this list gave for the same filter, not " + quote(cursor)};
+}
+
+v1::DeliveryAttempt to_message(const logged_attempt& shown)
+{
+    v1::DeliveryAttempt message;
+    set_time(*message.mutable_at(), shown.at);
+    if (shown.status != 0)
+        message.set_status_code(shown.status);
+    message.set_duration_ms(static_cast<int>(shown.took.count()));
+    if (!shown.error.empty())
+        message.set_error(shown.error);
+    if (!shown.response_body.empty())
+        message.set_response_body(shown.response_body);
+    return message;
+}
+
+} // namespace
+
+result<log_wish> read_wish(const v1::ListDeliveriesRequest& request)
+{
+    log_wish wish;
+    const auto account = account_id::parse(request.account_id());
+    if (!account)
+        return account.error();
+    wish.account = *account;
+    const auto webhook = webhook_id::parse(request.webhook_id());
+    if (!webhook)
+        return webhook.error();
+    wish.webhook = *webhook;
+    if (!request.status().empty()) {
+        const auto status = parse_delivery_status(request.status());
+        if (!status)
+            return status.error();
+        wish.status = *status;
+    }
+    const auto limit = read_limit(request.limit());
+    if (!limit)
+        return limit.error();
+    wish.limit = *limit;
+    if (!request.cursor().empty()) {
+        const auto before = read_log_cursor(wish, request.cursor());
+        if (!before)
+            return before.error();
+        wish.before = *before;
+    }
+    return wish;
+}
+
+result<replay_wish> read_wish(const v1::ReplayDeliveriesRequest& request, time_point now)
+{
+    replay_wish wish;
+    const auto account = account_id::parse(request.account_id());
+    if (!account)
+        return account.error();
+    wish.account = *account;
+    const auto webhook = webhook_id::parse(request.webhook_id());
+    if (!webhook)
+        return webhook.error();
+    wish.webhook = *webhook;
+    const auto id = uuid::parse(request.replay_id());
+    if (!id)
+        return failure{errc::invalid_argument, "replay_id must be a UUID, not " + quote(request.replay_id())};
+    wish.id = *id;
+    if (request.status() != "" && request.status() != "failed" && request.status() != "succeeded")
+        return failure{errc::invalid_argument, "status must be one of failed, succeeded, not " + quote(request.status())};
+    wish.is_of_succeeded = request.status() == "succeeded";
+    wish.since = to_time(request.since());
+    if (!request.has_since() || wish.since < time_point{} || wish.since > now)
+        return failure{errc::invalid_argument, "since must be a time in the past"};
+    return wish;
+}
+
+std::string make_log_cursor(const log_wish& wish, event_id last)
+{
+    return to_base64url(check_of(wish, last.text()) + last.text());
+}
+
+v1::Delivery to_message(const logged_delivery& shown)
+{
+    v1::Delivery message;
+    message.set_delivery_id(name_delivery(shown.event, shown.webhook).text());
+    message.set_event_id(shown.event.text());
+    message.set_event(std::string(to_string(shown.kind)));
+    message.set_status(std::string(to_string(shown.status)));
+    for (const auto& attempt : shown.attempts)
+        *message.add_attempts() = to_message(attempt);
+    if (shown.next_attempt_at)
+        set_time(*message.mutable_next_attempt_at(), *shown.next_attempt_at);
+    set_time(*message.mutable_created_at(), shown.created_at);
+    for (const auto& rule : shown.rules)
+        message.add_rule_ids(rule.text());
+    return message;
+}
+
+} // namespace tempinbox::webhooks

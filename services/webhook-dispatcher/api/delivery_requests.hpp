@@ -1,0 +1,32 @@
+#pragma once
+
+#include "webhook-dispatcher/history/logged_delivery.hpp"
+#include "webhook-dispatcher/resending/replay_store.hpp"
+
+#include "tempinbox/webhooks/v1/delivery_service.pb.h"
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace tempinbox::webhooks {
+
+// A request for a page of the log, checked.
+struct log_wish
+{
+    account_id account;
+    webhook_id webhook;
+    std::optional<delivery_status> status;
+    std::optional<event_id> before;
+    int limit = 25;
+};
+result<log_wish> read_wish(const v1::ListDeliveriesRequest& request);
+// The failure names what is wrong; `now` bounds `since`.
+result<replay_wish> read_wish(const v1::ReplayDeliveriesRequest& request, time_point now);
+
+// Where the next page begins. It opens only for the same webhook and filter.
+std::string make_log_cursor(const log_wish& wish, event_id last);
+
+v1::Delivery to_message(const logged_delivery& shown);
+
+} // namespace tempinbox::webhooks

@@ -1,0 +1,40 @@
+#pragma once
+
+#include "common/core/awaitable.hpp"
+#include "webhook-dispatcher/delivery/outcome.hpp"
+#include "webhook-dispatcher/endpoints/endpoint_store.hpp"
+#include "webhook-dispatcher/endpoints/failure_store.hpp"
+
+#include "common/runtime/repeated_task.hpp"
+
+#include <unordered_map>
+
+namespace tempinbox::webhooks {
+
+// Switches off webhooks that only failed for five days (design.md section 5): counts failed attempts in memory, adds them to the
+// database every few seconds, where all processes' counts meet, and decides there. A crash, or the
+// database away, loses a few seconds' counts. Used on
+// the loop only.
+class failure_watch
+{
+public:
+    failure_watch(runtime::host& host, failure_store& failures, endpoint_store& endpoints);
+
+    void note(const delivery_outcome& outcome);
+    void start() { looking_.start(); }
+    awaitable<void> stop() { return looking_.stop(); }
+
+    // One look: adds what was noted, then decides.
+    awaitable<void> look();
+
+private:
+    awaitable<std::chrono::microseconds> look_again();
+    std::vector<failure_count> take_counts();
+
+    failure_store& failures_;
+    endpoint_store& endpoints_;
+    std::unordered_map<webhook_id, failure_count> noted_;
+    runtime::repeated_task looking_;
+};
+
+} // namespace tempinbox::webhooks

@@ -1,0 +1,70 @@
+#pragma once
+
+#include "common/core/awaitable.hpp"
+#include "webhook-dispatcher/endpoints/endpoint.hpp"
+
+#include "common/postgres/pool.hpp"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace tempinbox::webhooks {
+
+// Where a sealed secret rests: the present one of an endpoint, or one that a rotation replaced.
+struct secret_place
+{
+    account_id account;
+    webhook_id webhook;
+    uuid replaced_by; // the rotation; nil for the present one
+
+    secret_place() = default;
+};
+
+struct sealed_secret
+{
+    secret_place place;
+    std::string sealed;
+
+    sealed_secret() = default;
+};
+
+// A secret sealed anew, where it still is as it was.
+struct resealed_secret
+{
+    sealed_secret before;
+    std::string sealed;
+
+    resealed_secret() = default;
+};
+
+struct secret_count
+{
+    std::string key_id;
+    std::int64_t secrets = 0;
+
+    secret_count() = default;
+};
+
+// The endpoints' secrets at rest, always sealed. Throws when PostgreSQL cannot be reached.
+class secret_store
+{
+public:
+    explicit secret_store(postgres::pool& db);
+
+    // The given secret in place of the present one, which signs for another day. The same rotation again changes nothing.
+    // Not_found for the endpoint; conflict when too many secrets sign already.
+    awaitable<result<endpoint>> rotate(account_id account, webhook_id id, uuid rotation, std::string sealed);
+
+    // By the key that seals them.
+    awaitable<std::vector<secret_count>> count();
+    // Those sealed with other keys, in the order of their places, after the given one.
+    awaitable<std::vector<sealed_secret>> find_sealed_otherwise(std::string key_id, secret_place after, int limit);
+    // Answers how many: one that changed meanwhile is left as it is.
+    awaitable<int> reseal(std::vector<resealed_secret> secrets);
+
+private:
+    postgres::pool& db_;
+};
+
+} // namespace tempinbox::webhooks

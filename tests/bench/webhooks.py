@@ -1,0 +1,202 @@
+#!/usr/bin/env python3
+"""How fast events become webhooks: deliveries a second and what they cost at 1, 100 and 10,000 endpoints, with and without rules; then
+the time from handing an event to Kafka to its arrival at 20 a second, alone and beside an endpoint that hangs and one that fails.
+
+Events are published straight to Kafka; the receiver is a plain local one that answers 204. Its floor is wrk on the same machine in the
+same run. CPU is that of dispatchers, PostgreSQL and Kafka up to the moment all is quiet again, load and receiver not included.
+
+Usage: ./dev bench webhooks [--quick] [--events 20000] [--seconds 20] [--preset release] [--no-build]
+
+The suite must run the same preset. Needs wrk.
+"""
+
+import argparse
+import os
+import re
+import statistics
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from measuring import many_rows, processes, wrk
+from measuring.webhook_load import Accounts, Sink, sink, wait_count
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.append(str(ROOT / "tools"))
+
+from dev.publishing import Publisher  # noqa: E402
+
+RATE = 20.0
+LEAST_RATE, MOST_CPU_MS, MOST_P50, MOST_P99 = 5_000.0, 0.3, 2.0, 10.0
+SPREAD = 1.2  # two runs of the same differ by as much
+BODY = '{"event":"email.received","timestamp":"2026-11-21T12:00:00.000Z","data":{"emailId":"01990000-0000-7000-8000-000000000000","inboxId":"01990000-0000-7000-8000-000000000000","from":"robot@sender.example","subject":"Your order 1 is on its way"}}'
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """One flood of events."""
+
+    rate: float
+    cpu_ms: dict[str, float]
+    wal_bytes: float
+    dead_rows: float
+    repeats: int
+    missing: int
+
+    @property
+    def own_cpu_ms(self) -> float:
+        """What the target counts: the dispatchers and PostgreSQL."""
+        return self.cpu_ms["dispatcher"] + self.cpu_ms["PostgreSQL"]
+
+
+def parts() -> dict[str, list[int]]:
+    """The processes that are charged."""
+    dispatchers = [int(pid) for name, pid in os.environ.items() if re.fullmatch(r"TEMPINBOX_WEBHOOK_DISPATCHER_\d+_PID", name)]
+    return {"dispatcher": dispatchers, "PostgreSQL": [int(os.environ["TEMPINBOX_POSTGRES_PID"])], "Kafka": [int(os.environ["TEMPINBOX_KAFKA_PID"])]}
+
+
+def used() -> dict[str, float]:
+    """CPU seconds of each part so far."""
+    return {name: sum(map(processes.cpu_seconds, pids)) for name, pids in parts().items()}
+
+
+def query(sql: str) -> float:
+    """One number."""
+    return float(many_rows.psql(os.environ["TEMPINBOX_DATABASE"], sql))
+
+
+def wal() -> float:
+    """Bytes ever written ahead."""
+    return query("SELECT pg_current_wal_insert_lsn() - '0/0'::pg_lsn")
+
+
+def rows(what: str) -> float:
+    """Rows of the dispatcher's tables that ever were inserted or died."""
+    return query(f"SELECT sum({what}) FROM pg_stat_user_tables WHERE schemaname = 'webhooks'")
+
+
+def wait_counted(attempts_before: float, expected: int) -> None:
+    """PostgreSQL's connections report their counts up to ten seconds late."""
+    deadline = time.monotonic() + 15
+    while query(ATTEMPTS) - attempts_before < expected and time.monotonic() < deadline:
+        time.sleep(0.2)
+
+
+ATTEMPTS = "SELECT sum(n_tup_ins) FROM pg_stat_user_tables WHERE schemaname = 'webhooks' AND relname ~ '^attempt'"
+DEAD = "n_tup_upd + n_tup_del"
+
+
+def flood(receiver: Sink, accounts: list[str], events: int) -> Outcome:
+    """Publishes all at once and waits for what comes of it."""
+    everyone = [pid for pids in parts().values() for pid in pids]
+    processes.wait_quiet(everyone)
+    many_rows.psql(os.environ["TEMPINBOX_DATABASE"], "CHECKPOINT")
+    receiver.reset()
+    attempts, dead, written, before = query(ATTEMPTS), rows(DEAD), wal(), used()
+    publisher = Publisher(os.environ["TEMPINBOX_KAFKA"], accounts, events)
+    wait_count(receiver, events, 20 + events / 500)
+    published = publisher.published()
+    processes.wait_quiet(everyone)
+    after, wal_bytes = used(), wal() - written
+    wait_counted(attempts, events)
+    receipts = receiver.receipts()
+    seconds = (max(one.at for one in receipts) - min(published.values())) / 1e9
+    distinct = len({one.event for one in receipts})
+    return Outcome(
+        rate=distinct / seconds,
+        cpu_ms={name: 1000 * (after[name] - before[name]) / events for name in after},
+        wal_bytes=wal_bytes / events,
+        dead_rows=(rows(DEAD) - dead) / events,
+        repeats=len(receipts) - distinct,
+        missing=len(published.keys() - {one.event for one in receipts}),
+    )
+
+
+def show(name: str, outcome: Outcome) -> None:
+    shares = ", ".join(f"{part} {ms:.3f}" for part, ms in outcome.cpu_ms.items())
+    print(f"{name:<26} {outcome.rate:>7,.0f} deliveries/s; CPU an event: {shares} ms; {outcome.wal_bytes:,.0f} bytes of WAL and "
+          f"{outcome.dead_rows:.2f} dead rows each; {outcome.repeats} repeated, {outcome.missing} missing", flush=True)
+
+
+def flow(receiver: Sink, account: str, seconds: float) -> list[float]:
+    """Publishes at a steady rate; the milliseconds each took to the healthy endpoint, sorted."""
+    receiver.reset()
+    published = Publisher(os.environ["TEMPINBOX_KAFKA"], [account], round(RATE * seconds), RATE).published()
+    arrived: dict[str, int] = {}
+    deadline = time.monotonic() + 10
+    while published.keys() - arrived.keys() and time.monotonic() < deadline:
+        for one in receiver.receipts():
+            if one.kind == "o":
+                arrived.setdefault(one.event, one.at)
+        time.sleep(0.05)
+    lost = len(published.keys() - arrived.keys())
+    if lost:
+        raise SystemExit(f"{lost} of {len(published)} events did not arrive at the healthy endpoint")
+    return sorted((arrived[event] - at) / 1e6 for event, at in published.items())
+
+
+def percentiles(late: list[float]) -> tuple[float, float]:
+    return statistics.median(late), late[min(len(late) - 1, int(0.99 * len(late)))]
+
+
+def verdict(what: str, ratio: float) -> bool:
+    """`ratio` of what is reached to what must be: 1 and more is met."""
+    print(f"  {what}: {ratio:.2f} of the target, {'met' if ratio >= 1 else 'missed'}")
+    return ratio >= 1
+
+
+def measure(wishes: argparse.Namespace, receiver: Sink, made: Accounts) -> int:
+    floor = wrk.run(wrk.Target("", receiver.url + "/ok", {"webhook-id": "0" * 36}, BODY), 64, 3)
+    print(f"{'floor: wrk on the receiver':<26} {floor.per_second:>7,.0f} requests/s", flush=True)
+
+    flood(receiver, made.make_many(20, receiver.url + "/ok"), wishes.events // 4)  # warms everything up
+    cases = [(1, 0), (100, 0), (100, 20), (wishes.many, 0)]
+    outcomes = {}
+    for endpoints, rules in cases:
+        accounts = made.make_many(endpoints, receiver.url + "/ok", rules)
+        outcomes[endpoints, rules] = flood(receiver, accounts, max(wishes.events, endpoints))
+        show(f"{endpoints:,} endpoints, {rules} rules" if endpoints > 1 else f"1 endpoint, {rules} rules", outcomes[endpoints, rules])
+
+    alone = percentiles(flow(receiver, made.make([receiver.url + "/ok"]), wishes.seconds))
+    print(f"produce to receive at {RATE:g}/s: p50 {alone[0]:.2f}, p99 {alone[1]:.2f} ms", flush=True)
+    crowd = [receiver.url + path for path in ("/ok", "/hang", "/fail")]
+    beside = percentiles(flow(receiver, made.make(crowd), wishes.seconds))
+    print(f"beside one that hangs and one that answers 500: p50 {beside[0]:.2f}, p99 {beside[1]:.2f} ms", flush=True)
+
+    main_case = outcomes[100, 0]
+    print(f"against the targets (100 endpoints; {main_case.rate / floor.per_second:.2f} of the floor):")
+    verdict(f"deliveries a second, at least {LEAST_RATE:,.0f}", main_case.rate / LEAST_RATE)
+    verdict(f"CPU an event with PostgreSQL, at most {MOST_CPU_MS:g} ms", MOST_CPU_MS / main_case.own_cpu_ms)
+    verdict(f"p50 at {RATE:g}/s, at most {MOST_P50:g} ms", MOST_P50 / alone[0])
+    verdict(f"p99 at {RATE:g}/s, at most {MOST_P99:g} ms", MOST_P99 / alone[1])
+    verdict("a healthy endpoint's p99 beside a dead one, unmoved", SPREAD * max(alone[1], MOST_P50) / beside[1])
+    verdict("20 rules cost no more than none, give or take a fifth", SPREAD * main_case.own_cpu_ms / outcomes[100, 20].own_cpu_ms)
+    return sum(outcome.missing for outcome in outcomes.values())
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--quick", action="store_true", help="4,000 events a case, 5 seconds of latency, 1,000 endpoints at most")
+    parser.add_argument("--events", type=int, default=20_000, help="in each flood (default 20000)")
+    parser.add_argument("--seconds", type=float, default=20, help="of each measurement of latency (default 20)")
+    parser.add_argument("--preset", default="release", help="of the receiver, and what the suite should run (default: release)")
+    parser.add_argument("--no-build", action="store_true", help="run the receiver that is built already")
+    wishes = parser.parse_args()
+    wishes.many = 1_000 if wishes.quick else 10_000
+    if wishes.quick:
+        wishes.events, wishes.seconds = 4_000, 5.0
+    if not wishes.no_build:
+        subprocess.run([ROOT / "dev", "build", "--preset", wishes.preset, "bench-webhook-sink"], check=True)
+    made = Accounts()
+    with sink(wishes.preset) as receiver:
+        try:
+            missing = measure(wishes, receiver, made)
+        finally:
+            made.delete_all()
+    return 1 if missing else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,223 @@
+// Every page in both themes and both widths: axe finds nothing, nothing scrolls sideways, screenshots are kept, and all of it weighs little.
+
+import assert from 'node:assert/strict';
+import { mkdirSync } from 'node:fs';
+import { after, before, describe, test } from 'node:test';
+
+import axe from 'axe-core';
+
+import { openBrowser } from './harness/browser.mjs';
+import { Outside } from './harness/outside.mjs';
+import { ask, makeInbox, signUp } from './harness/person.mjs';
+import { Receiver } from './harness/receiver.mjs';
+import { eventually, send, sendRaw, suite } from './harness/suite.mjs';
+
+const MOST_BYTES = 200 * 1024;
+const WIDTHS = [1280, 375];
+const SHOTS = process.env.TEMPINBOX_SCREENSHOTS;
+const HTML_MAIL = (to) =>
+  `From: "Shop" <orders@shop.example>
+To: ${to}
+Subject: Your order is on its way
+MIME-Version: 1.0
+Content-Type: multipart/mixed; boundary="b"
+
+--b
+Content-Type: text/html; charset=utf-8
+
+<html><body style="margin:0;background:#f4f4f6"><table width="600" align="center" bgcolor="#ffffff" cellpadding="24"><tr><td style="font-family:Georgia,serif">
+<h1 style="color:#7a2e8e">Thank you</h1><p>Your order 4711 left today. Your pickup code is <b>602418</b>.</p><img src="https://shop.example/logo.png" alt="Shop">
+<p><a href="https://shop.example/orders/4711">See the order</a></p></td></tr></table></body></html>
+--b
+Content-Type: application/pdf
+Content-Disposition: attachment; filename="invoice.pdf"
+Content-Transfer-Encoding: base64
+
+JVBERi0xLjQK
+--b--
+`.replace(/\n/g, '\r\n');
+
+let outside;
+let browser;
+let receiver;
+let context;
+let page;
+let emptyContext;
+let emptyPage;
+let freeContext;
+let freePage;
+const ids = {};
+
+before(async () => {
+  outside = await Outside.start();
+  receiver = await Receiver.start();
+  browser = await openBrowser(outside, [suite.origin]);
+  if (SHOTS) mkdirSync(SHOTS, { recursive: true });
+  [context, emptyContext, freeContext] = await Promise.all([browser.newContext(), browser.newContext(), browser.newContext()]);
+  [page, emptyPage, freePage] = await Promise.all([context.newPage(), emptyContext.newPage(), freeContext.newPage()]);
+  await signUp(page);
+  await signUp(emptyPage);
+  await signUp(freePage, 'free');
+  await fillAccount();
+});
+
+after(async () => {
+  await browser?.close();
+  await receiver?.stop();
+  await outside?.stop();
+});
+
+/** Something of everything, so that pages have what to show. */
+async function fillAccount() {
+  const webhook = await ask(page, 'POST', '/webhooks', { url: receiver.url, description: 'Accounting' });
+  const inbox = await makeInbox(page, { name: 'Checkout tests', tags: ['ci', 'staging'], metadata: { build: '1234' }, ttlSeconds: 3600 });
+  await makeInbox(page, { ttlSeconds: 600 });
+  await ask(page, 'POST', '/keys', { label: 'CI of the shop' });
+  const conditions = [
+    { field: 'subject', operator: 'contains', value: 'order' },
+    { field: 'from', operator: 'ends_with', value: '@shop.example' },
+  ];
+  await ask(page, 'POST', '/rules', { name: 'Orders', webhookId: webhook.webhookId, conditions, isEnabled: true });
+  await ask(page, 'POST', '/rules', { name: 'Everything', webhookId: webhook.webhookId, conditions: [], isEnabled: false });
+  ids.html = await sendRaw(inbox.emailAddress, Buffer.from(HTML_MAIL(inbox.emailAddress)), 'orders@shop.example');
+  ids.text = await send(inbox.emailAddress, 'Your sign-in code', 'Your verification code is 482913.');
+  ids.webhook = webhook.webhookId;
+  ids.inbox = inbox.inboxId;
+  await eventually(() => receiver.requests.some(({ body }) => JSON.stringify(body).includes(ids.html)), 'the delivery came', 30);
+}
+
+const heading = (name) => (it) => it.getByRole('heading', { level: 1, name }).waitFor();
+const tab = (name) => async (it) => {
+  await it.getByRole('tab', { name }).click();
+  await it.getByRole('tabpanel').waitFor();
+  await settled(it);
+};
+const dialog =
+  (button, act = async () => {}) =>
+  async (it) => {
+    await settled(it);
+    await it.getByRole('button', { name: button }).first().click();
+    await it.getByRole('dialog').waitFor();
+    await act(it.getByRole('dialog'));
+  };
+
+/** Name, whose page, path, and what must be there (and done) before it is looked at. */
+const PAGES = [
+  ['sign-in', null, '/sign-in', heading('Sign in')],
+  ['sign-up', null, '/sign-up', heading('Create an account')],
+  ['reset', null, '/reset', (it) => it.getByRole('heading', { level: 1 }).waitFor()],
+  ['overview', () => page, '', heading('Overview')],
+  ['overview-empty', () => emptyPage, '', heading('Overview')],
+  ['inboxes', () => page, '/inboxes', heading('Inboxes')],
+  ['inboxes-empty', () => emptyPage, '/inboxes', heading('Inboxes')],
+  ['inbox-new', () => page, '/inboxes', dialog('New inbox')],
+  ['inbox', () => page, () => `/inboxes/${ids.inbox}`, (it) => it.getByRole('link', { name: /Your sign-in code/ }).waitFor()],
+  ['inbox-delete', () => page, () => `/inboxes/${ids.inbox}`, dialog('Delete', (it) => it.getByRole('button', { name: 'Cancel' }).waitFor())],
+  ['mail-html', () => page, () => `/inboxes/${ids.inbox}/${ids.html}`, tab('HTML')],
+  ['mail-text', () => page, () => `/inboxes/${ids.inbox}/${ids.text}`, tab('Text')],
+  ['mail-attachments', () => page, () => `/inboxes/${ids.inbox}/${ids.html}`, tab(/Attachments/)],
+  ['mail-headers', () => page, () => `/inboxes/${ids.inbox}/${ids.html}`, tab('Headers')],
+  ['mail-routing', () => page, () => `/inboxes/${ids.inbox}/${ids.html}`, tab('Why it was routed')],
+  ['mail-details', () => page, () => `/inboxes/${ids.inbox}/${ids.html}`, tab('Details')],
+  ['mail-source', () => page, () => `/inboxes/${ids.inbox}/${ids.html}`, tab('Source')],
+  ['keys', () => page, '/settings/keys', (it) => it.getByText('CI of the shop').waitFor()],
+  ['keys-empty', () => emptyPage, '/settings/keys', (it) => it.getByText('No key yet').waitFor()],
+  ['keys-free', () => freePage, '/settings/keys', (it) => it.getByText('Inboxes from your programs').waitFor()],
+  ['key-new', () => page, '/settings/keys', dialog('New key')],
+  ['webhooks', () => page, '/settings/webhooks', (it) => it.getByText('Accounting').waitFor()],
+  ['webhooks-empty', () => emptyPage, '/settings/webhooks', (it) => it.getByText('No webhook yet').waitFor()],
+  ['webhooks-free', () => freePage, '/settings/webhooks', (it) => it.getByText('Your servers hear of mail at once').waitFor()],
+  ['webhook-new', () => page, '/settings/webhooks', dialog('New webhook')],
+  ['webhook-log', () => page, () => `/settings/webhooks/${ids.webhook}`, async (it) => it.locator('li.delivery summary').first().click()],
+  ['rules', () => page, '/settings/rules', (it) => it.getByRole('switch', { name: 'Rule Orders' }).waitFor()],
+  ['rules-empty', () => emptyPage, '/settings/rules', (it) => it.getByText('Rules need a webhook').waitFor()],
+  ['rules-free', () => freePage, '/settings/rules', (it) => it.getByText('Each mail to the right webhook').waitFor()],
+  [
+    'rule-new',
+    () => page,
+    '/settings/rules',
+    dialog('New rule', async (it) => {
+      await it.getByRole('button', { name: 'Try it on a mail' }).click();
+      await it.getByRole('button', { name: 'Test', exact: true }).click();
+      await it.getByText('It would be delivered').waitFor();
+    }),
+  ],
+  ['account', () => page, '/account', heading('Account')],
+  ['not-found', () => page, '/nothing/here', (it) => it.getByRole('heading', { level: 1 }).waitFor()],
+];
+
+/** Nothing of the page is still on its way. */
+async function settled(it) {
+  await it.waitForFunction(
+    () =>
+      !document.querySelector('[aria-busy="true"], .loading') &&
+      document.getAnimations().every((one) => one.playState !== 'running' || one.effect?.getTiming().iterations === Infinity),
+  );
+}
+
+async function opened(whose, path, ready) {
+  const it = whose ? whose() : await (await browser.newContext()).newPage();
+  await it.goto(`${suite.dashboard}${typeof path === 'function' ? path() : path}`);
+  return {
+    it,
+    show: async () => {
+      await ready(it);
+      await settled(it);
+    },
+  };
+}
+
+describe('each page', () => {
+  for (const [name, whose, path, ready] of PAGES) {
+    for (const width of WIDTHS) {
+      test(`${name} at ${width} px, light and dark`, async () => {
+        const { it, show } = await opened(whose, path, ready);
+        await it.setViewportSize({ width, height: width === 375 ? 812 : 800 });
+        await it.emulateMedia({ colorScheme: 'light', reducedMotion: 'reduce' });
+        await show();
+        const problems = [];
+        for (const colorScheme of ['light', 'dark']) {
+          await it.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+          await settled(it);
+          if (SHOTS) await it.screenshot({ path: `${SHOTS}/${name}-${width}-${colorScheme}.png`, fullPage: true });
+          problems.push(...(await broken(it)).map((what) => `${colorScheme}: ${what}`));
+        }
+        const sideways = await it.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
+        if (!whose) await it.context().close();
+        assert.deepEqual(problems, []);
+        assert.ok(sideways <= 0, `${sideways} px too wide`);
+      });
+    }
+  }
+});
+
+/** What axe finds, in words. */
+async function broken(it) {
+  await it.evaluate(axe.source);
+  const { violations } = await it.evaluate(() => window.axe.run(document, { iframes: false, resultTypes: ['violations'] }));
+  return violations.flatMap(({ id, nodes }) => nodes.map(({ target, failureSummary }) => `${id}: ${target.join(' ')}: ${failureSummary}`));
+}
+
+describe('weight', () => {
+  test('all that the page ever loads of itself is under 200 KB compressed', async () => {
+    const fresh = await browser.newContext({ storageState: await context.storageState() });
+    const it = await fresh.newPage();
+    const sizes = new Map();
+    const measured = [];
+    it.on('requestfinished', (request) => {
+      const { pathname } = new URL(request.url());
+      if (!pathname.startsWith('/dashboard') || pathname.startsWith('/dashboard/api')) return;
+      measured.push(request.sizes().then(({ responseBodySize }) => sizes.set(pathname, Math.max(responseBodySize, sizes.get(pathname) ?? 0))));
+    });
+    for (const [, whose, path, ready] of PAGES.filter(([name, whose]) => whose && !/empty|free|-new|-delete/.test(name))) {
+      await it.goto(`${suite.dashboard}${typeof path === 'function' ? path() : path}`);
+      await ready(it);
+    }
+    await Promise.all(measured);
+    const total = [...sizes.values()].reduce((sum, size) => sum + size, 0);
+    console.log(`the dashboard weighs ${(total / 1024).toFixed(1)} KB compressed in ${sizes.size} files`);
+    await fresh.close();
+    assert.ok(sizes.size >= 3);
+    assert.ok(total < MOST_BYTES, `${total} bytes: ${JSON.stringify([...sizes])}`);
+  });
+});

@@ -1,0 +1,16 @@
+"""The page of all settings says what the programs say of themselves."""
+
+import sys
+
+from harness import Suite
+from harness.suite import ROOT
+
+sys.path.insert(0, str(ROOT / "tools"))
+
+import settings_page  # noqa: E402
+
+
+def test_the_page_is_up_to_date(suite: Suite) -> None:
+    programs = suite.program("tempinbox-gateway").parent
+
+    assert settings_page.PAGE.read_text(encoding="utf-8") == settings_page.page_of(programs), "python3 tools/settings_page.py writes it anew"

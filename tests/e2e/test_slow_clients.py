@@ -1,0 +1,88 @@
+"""Clients that hold connections without using them take no place from others."""
+
+import http.client
+import socket
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack
+
+import pytest
+from harness import Gateway, Suite, eventually
+
+_PLACES = 40
+_AN_ADDRESS = 20
+
+
+@pytest.fixture(scope="module")
+def gateway(suite: Suite) -> Iterator[Gateway]:
+    """One with few places, and loopback counted like any network."""
+    with Gateway(suite, connection_limit=str(_PLACES), connections_per_address=str(_AN_ADDRESS), exempt_networks="") as running:
+        yield running
+
+
+def _connect(gateway: Gateway, source: str) -> socket.socket:
+    host, _, port = gateway.address.rpartition(":")
+    return socket.create_connection((host, int(port)), timeout=5, source_address=(source, 0))
+
+
+def _ask(gateway: Gateway, source: str) -> int:
+    """The status of a request on a connection of its own."""
+    connection = http.client.HTTPConnection(gateway.address, timeout=5, source_address=(source, 0))
+    try:
+        connection.request("GET", "/openapi.json")
+        return connection.getresponse().status
+    finally:
+        connection.close()
+
+
+def _all_free(gateway: Gateway) -> bool:
+    return gateway.metric('http_server_connections{server="api"}') == 0
+
+
+def test_connections_without_a_word_make_room(gateway: Gateway) -> None:
+    with ExitStack() as open_ones:
+        idle = [open_ones.enter_context(_connect(gateway, f"127.0.0.{11 + number // _AN_ADDRESS}")) for number in range(_PLACES)]
+        eventually(lambda: gateway.metric('http_server_connections{server="api"}') == _PLACES, "all places are taken")
+
+        assert [_ask(gateway, "127.0.0.20") for _ in range(5)] == [200] * 5
+        assert idle[0].recv(1) == b""
+    eventually(lambda: _all_free(gateway), "the places are free again")
+
+
+def test_a_slow_loris_has_the_places_of_its_address_and_no_more(gateway: Gateway) -> None:
+    with ExitStack() as open_ones:
+        slow = [open_ones.enter_context(_connect(gateway, "127.0.0.30")) for _ in range(_AN_ADDRESS)]
+        for connection in slow:
+            connection.sendall(b"GET /openapi.json HTTP/1.1\r\nHost: h\r\n")
+        eventually(lambda: gateway.metric('http_server_connections{server="api"}') == _AN_ADDRESS, "all are connected")
+
+        with _connect(gateway, "127.0.0.30") as another:
+            refusal = another.recv(4096)
+        assert refusal.startswith(b"HTTP/1.1 503 ")
+        assert b"Too many connections from this address" in refusal
+
+        began = time.monotonic()
+        ended: set[int] = set()
+        while len(ended) < len(slow):
+            assert time.monotonic() - began < 20, f"{len(ended)} of {len(slow)} slow connections have ended"
+            asked = time.monotonic()
+            assert _ask(gateway, "127.0.0.31") == 200
+            assert time.monotonic() - asked < 1
+            for number, connection in enumerate(slow):
+                if number not in ended and not _dribble(connection):
+                    ended.add(number)
+    eventually(lambda: _all_free(gateway), "the places are free again")
+
+
+def _dribble(connection: socket.socket) -> bool:
+    """One more byte of a header that never ends; false once it was answered 408."""
+    connection.settimeout(0.01)
+    try:
+        connection.sendall(b"x")
+        answer = connection.recv(4096)
+    except TimeoutError:
+        return True
+    except ConnectionError:
+        return False
+    assert answer == b"" or answer.startswith(b"HTTP/1.1 408 ")
+    return False

@@ -1,0 +1,77 @@
+#pragma once
+
+#include "integration/webhook-dispatcher/suite.hpp"
+
+#include "webhook-dispatcher/history/delivery_names.hpp"
+
+namespace tempinbox::testing {
+
+// The calls about deliveries of the suite's one account.
+struct deliveries_suite : suite
+{
+    using suite::suite;
+
+    result<webhooks::v1::ListDeliveriesResponse> list(const std::string& webhook, const std::string& status = "", int limit = 0,
+                                                      const std::string& cursor = "")
+    {
+        webhooks::v1::ListDeliveriesRequest request;
+        request.set_account_id(account.text());
+        request.set_webhook_id(webhook);
+        request.set_status(status);
+        request.set_limit(limit);
+        request.set_cursor(cursor);
+        return await(process.delivery_calls.list(request));
+    }
+    webhooks::v1::TestWebhookRequest test_request(const std::string& webhook)
+    {
+        webhooks::v1::TestWebhookRequest request;
+        request.set_account_id(account.text());
+        request.set_webhook_id(webhook);
+        request.set_event_id(event_id::make().text());
+        return request;
+    }
+    webhooks::v1::RetryDeliveryRequest retry_request(const std::string& webhook, const std::string& event)
+    {
+        const auto delivery = webhooks::name_delivery(event_id::parse(event).value(), webhook_id::parse(webhook).value());
+        webhooks::v1::RetryDeliveryRequest request;
+        request.set_account_id(account.text());
+        request.set_webhook_id(webhook);
+        request.set_delivery_id(delivery.text());
+        request.set_attempt_id(uuid::make_v7().text());
+        return request;
+    }
+    webhooks::v1::ReplayDeliveriesRequest replay_request(const std::string& webhook, const std::string& status = "")
+    {
+        webhooks::v1::ReplayDeliveriesRequest request;
+        request.set_account_id(account.text());
+        request.set_webhook_id(webhook);
+        request.set_replay_id(uuid::make_v7().text());
+        request.mutable_since()->set_seconds(to_unix_micros(test_host().clock().now()) / 1'000'000 - 3'600);
+        request.set_status(status);
+        return request;
+    }
+    // So many deliveries, finished as failed.
+    std::vector<std::string> fail(int number)
+    {
+        std::vector<kafka::record> batch;
+        std::vector<std::string> events;
+        for (int i = 0; i < number; ++i) {
+            const auto mail = email(account);
+            events.push_back(mail.email_id());
+            batch.push_back(email_record(mail));
+        }
+        deliver(batch);
+        scratch.execute(R"(
+            WITH gone AS (DELETE FROM webhooks.due RETURNING *)
+            INSERT INTO webhooks.delivery (event_id, webhook_id, account_id, state, attempts, last_status, reason, rule_ids, created_at)
+            SELECT event_id, webhook_id, account_id, 'exhausted', 10, 500, NULL, rule_ids, created_at FROM gone)");
+        return events;
+    }
+};
+
+inline std::string sent_id(const http::request& request)
+{
+    return std::string(request.header("webhook-id").value_or(""));
+}
+
+} // namespace tempinbox::testing

@@ -1,0 +1,142 @@
+#include "integration/webhook-dispatcher/deliveries_suite.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <set>
+
+using namespace tempinbox;
+using namespace std::chrono_literals;
+using testing::await;
+using testing::deliveries_suite;
+using testing::email;
+using testing::email_record;
+
+TEST_CASE("the log shows a delivery with its attempts, what the receiver said, and why it got it", "[webhooks][postgres]")
+{
+    deliveries_suite s;
+    s.process.start();
+    const auto webhook = s.create_webhook(s.hook.url()).webhook().webhook_id();
+    const auto rule = s.create_rule(webhook, "invoice");
+    s.hook.answer_with({testing::receiver::answer(500, std::string(3'000, 'x'))});
+    const auto mail = email(s.account, "Invoice 1");
+    s.deliver({email_record(mail)});
+    REQUIRE(s.becomes("webhooks.due WHERE attempts = 1 AND lease_id IS NULL", 1));
+
+    const auto page = s.list(webhook).value();
+
+    REQUIRE(page.deliveries_size() == 1);
+    const auto& pending = page.deliveries(0);
+    CHECK(pending.event_id() == mail.email_id());
+    CHECK(pending.event() == "email.received");
+    CHECK(pending.status() == "pending");
+    CHECK(pending.has_next_attempt_at());
+    REQUIRE(pending.attempts_size() == 1);
+    CHECK(pending.attempts(0).status_code() == 500);
+    CHECK(pending.attempts(0).response_body() == std::string(1'024, 'x'));
+    REQUIRE(pending.rule_ids_size() == 1);
+    CHECK(pending.rule_ids(0) == rule);
+
+    s.scratch.execute("UPDATE webhooks.due SET run_at = now()");
+    REQUIRE(s.becomes("webhooks.delivery WHERE state = 'succeeded'", 1));
+    const auto done = s.list(webhook).value().deliveries(0);
+    CHECK(done.delivery_id() == pending.delivery_id());
+    CHECK(done.status() == "succeeded");
+    CHECK_FALSE(done.has_next_attempt_at());
+    REQUIRE(done.attempts_size() == 2);
+    CHECK(done.attempts(1).status_code() == 200);
+    CHECK(done.created_at().seconds() == pending.created_at().seconds());
+}
+
+TEST_CASE("the log is read page by page, newest first, each delivery once while others come and go", "[webhooks][postgres]")
+{
+    deliveries_suite s(testing::sends_nothing());
+    const auto webhook = s.create_webhook(s.hook.url()).webhook().webhook_id();
+    auto expected = s.fail(7);
+    const auto waiting = email(s.account);
+    s.deliver({email_record(waiting)});
+    expected.push_back(waiting.email_id());
+
+    std::vector<std::string> seen;
+    std::string cursor;
+    do {
+        const auto page = s.list(webhook, "", 3, cursor).value();
+        for (const auto& delivery : page.deliveries())
+            seen.push_back(delivery.event_id());
+        cursor = page.next_cursor();
+        s.deliver({email_record(email(s.account))}); // newer: on no later page
+    } while (!cursor.empty());
+
+    CHECK(seen == std::vector<std::string>(expected.rbegin(), expected.rend()));
+}
+
+TEST_CASE("a page that is full to the last has no next", "[webhooks][postgres]")
+{
+    deliveries_suite s(testing::sends_nothing());
+    const auto webhook = s.create_webhook(s.hook.url()).webhook().webhook_id();
+    s.fail(4);
+
+    CHECK(s.list(webhook, "", 4).value().next_cursor().empty());
+    CHECK_FALSE(s.list(webhook, "", 3).value().next_cursor().empty());
+    CHECK(s.list(webhook, "failed", 4).value().next_cursor().empty());
+}
+
+TEST_CASE("the log can be read by status", "[webhooks][postgres]")
+{
+    deliveries_suite s(testing::sends_nothing());
+    const auto webhook = s.create_webhook(s.hook.url()).webhook().webhook_id();
+    const auto finished = s.fail(5);
+    s.scratch.execute("UPDATE webhooks.delivery SET state = 'succeeded' WHERE event_id = '" + finished[1] + "'");
+    s.scratch.execute("UPDATE webhooks.delivery SET state = 'skipped_disabled' WHERE event_id = '" + finished[2] + "'");
+    s.scratch.execute("UPDATE webhooks.delivery SET state = 'aborted' WHERE event_id = '" + finished[3] + "'");
+    s.deliver({email_record(email(s.account))});
+
+    CHECK(s.list(webhook, "pending").value().deliveries_size() == 1);
+    const auto succeeded = s.list(webhook, "succeeded").value();
+    REQUIRE(succeeded.deliveries_size() == 1);
+    CHECK(succeeded.deliveries(0).event_id() == finished[1]);
+    CHECK(s.list(webhook, "failed").value().deliveries_size() == 4);
+    CHECK(s.list(webhook).value().deliveries_size() == 6);
+}
+
+TEST_CASE("a search for few succeeded among many failed ones ends each page after 2,000 and finds them", "[webhooks][postgres]")
+{
+    deliveries_suite s(testing::sends_nothing());
+    const auto webhook = s.create_webhook(s.hook.url()).webhook().webhook_id();
+    const auto old = s.fail(1);
+    s.scratch.execute("UPDATE webhooks.delivery SET state = 'succeeded'");
+    s.scratch.execute(
+        "INSERT INTO webhooks.delivery (event_id, webhook_id, account_id, state, attempts, rule_ids, created_at) "
+        "SELECT (left(e::text, 24) || lpad(to_hex(n), 12, '0'))::uuid, webhook_id, account_id, 'exhausted', 10, '{}', now() "
+        "FROM webhooks.delivery, webhooks.lowest_uuid(now() + interval '1 minute') e, generate_series(1, 2500) n");
+
+    const auto first = s.list(webhook, "succeeded").value();
+    CHECK(first.deliveries_size() == 0);
+    REQUIRE_FALSE(first.next_cursor().empty());
+    const auto second = s.list(webhook, "succeeded", 0, first.next_cursor()).value();
+
+    REQUIRE(second.deliveries_size() == 1);
+    CHECK(second.deliveries(0).event_id() == old[0]);
+    CHECK(second.next_cursor().empty());
+}
+
+TEST_CASE("another account's log does not exist", "[webhooks][postgres]")
+{
+    deliveries_suite s(testing::sends_nothing());
+    const auto webhook = s.create_webhook(s.hook.url()).webhook().webhook_id();
+    const auto events = s.fail(1);
+    auto retry = s.retry_request(webhook, events[0]);
+    auto test = s.test_request(webhook);
+    auto replay = s.replay_request(webhook);
+    s.account = account_id::make();
+    await(s.process.webhook_calls.create(testing::webhook_request(s.account, s.hook.url()))).value();
+    retry.set_account_id(s.account.text());
+    test.set_account_id(s.account.text());
+    replay.set_account_id(s.account.text());
+
+    CHECK(s.list(webhook).error().code == errc::not_found);
+    CHECK(await(s.process.delivery_calls.retry(retry)).error().code == errc::not_found);
+    CHECK(await(s.process.delivery_calls.test(test)).error().code == errc::not_found);
+    CHECK(await(s.process.delivery_calls.replay(replay)).error().code == errc::not_found);
+    CHECK(s.hook.requests().empty());
+    CHECK(s.count("webhooks.delivery WHERE state = 'exhausted'") == 1);
+}

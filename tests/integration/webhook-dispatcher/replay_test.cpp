@@ -1,0 +1,252 @@
+#include "integration/webhook-dispatcher/deliveries_suite.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <map>
+#include <set>
+
+using namespace tempinbox;
+using namespace std::chrono_literals;
+using testing::await;
+using testing::deliveries_suite;
+using testing::email;
+using testing::email_record;
+using testing::sent_id;
+
+namespace {
+
+std::int64_t replay(deliveries_suite& s, const webhooks::v1::ReplayDeliveriesRequest& request)
+{
+    return await(s.process.delivery_calls.replay(request)).value().replayed();
+}
+
+// Steps as a process makes them, until no replay is due for one.
+std::int64_t step_all(deliveries_suite& s)
+{
+    std::int64_t moved = 0;
+    for (bool found_one = true; found_one;) {
+        const auto done = await(s.process.replays.step());
+        moved += done.moved;
+        found_one = done.found_one;
+    }
+    return moved;
+}
+
+void let_time_pass(deliveries_suite& s)
+{
+    s.scratch.execute("UPDATE webhooks.replay SET next_step_at = now() - interval '1 s'");
+}
+
+} // namespace
+
+TEST_CASE("a replay sends every failed delivery again with its own id, each once", "[webhooks][postgres]")
+{
+    constexpr int count = 150;
+    deliveries_suite s;
+    const auto webhook = s.create_webhook(s.hook.url()).webhook().webhook_id();
+    const auto events = s.fail(count);
+    s.process.start();
+
+    CHECK(replay(s, s.replay_request(webhook)) == count);
+
+    REQUIRE(s.becomes("webhooks.delivery WHERE state = 'succeeded'", count));
+    std::multiset<std::string> ids;
+    for (const auto& request : s.hook.requests())
+        ids.insert(sent_id(request));
+    CHECK(ids == std::multiset<std::string>(events.begin(), events.end()));
+    CHECK(s.becomes("webhooks.replay WHERE finished_at IS NOT NULL AND moved = 150", 1));
+}
+
+TEST_CASE("a replay is of what was failed when it was asked for, since a moment", "[webhooks][postgres]")
+{
+    deliveries_suite s(testing::sends_nothing());
+    const auto webhook = s.create_webhook(s.hook.url()).webhook().webhook_id();
+    const auto events = s.fail(3);
+    s.scratch.execute("UPDATE webhooks.delivery SET state = 'succeeded' WHERE event_id = '" + events[0] + "'");
+    s.scratch.execute("UPDATE webhooks.delivery SET state = 'skipped_disabled' WHERE event_id = '" + events[1] + "'");
+    auto old = s.replay_request(webhook);
+    old.mutable_since()->set_seconds(to_unix_micros(testing::test_host().clock().now()) / 1'000'000);
+    old.mutable_since()->set_nanos(999'000'000);
+    await(s.process.replays.step());
+    auto request = s.replay_request(webhook);
+
+    CHECK(replay(s, request) == 2);
+    s.fail(1); // later: not this replay's
+    CHECK(step_all(s) == 2);
+
+    CHECK(s.count("webhooks.due WHERE is_retry AND attempts = 0 AND began_at IS NOT NULL") == 2);
+    CHECK(s.count("webhooks.delivery") == 2);
+    // The same wish again, its answer was lost.
+    CHECK(replay(s, request) == 2);
+    CHECK(s.count("webhooks.replay") == 1);
+}
+
+TEST_CASE("succeeded deliveries are replayed when they are asked for", "[webhooks][postgres]")
+{
+    deliveries_suite s(testing::sends_nothing());
+    const auto webhook = s.create_webhook(s.hook.url()).webhook().webhook_id();
+    const auto events = s.fail(3);
+    s.scratch.execute("UPDATE webhooks.delivery SET state = 'succeeded' WHERE event_id = '" + events[0] + "'");
+
+    CHECK(replay(s, s.replay_request(webhook, "succeeded")) == 1);
+    CHECK(step_all(s) == 1);
+
+    CHECK(s.count("webhooks.due WHERE event_id = '" + events[0] + "'") == 1);
+}
+
+TEST_CASE("a replay without anything to do ends at once", "[webhooks][postgres]")
+{
+    deliveries_suite s;
+    const auto webhook = s.create_webhook(s.hook.url()).webhook().webhook_id();
+
+    CHECK(replay(s, s.replay_request(webhook)) == 0);
+
+    CHECK(s.count("webhooks.replay WHERE finished_at IS NOT NULL") == 1);
+}
+
+TEST_CASE("a replay puts back few at a time and goes on as they are tried", "[webhooks][postgres]")
+{
+    deliveries_suite s(testing::sends_nothing());
+    const auto webhook = s.create_webhook(s.hook.url()).webhook().webhook_id();
+    s.fail(100);
+    replay(s, s.replay_request(webhook));
+
+    CHECK(step_all(s) == 32);
+    let_time_pass(s);
+    CHECK(step_all(s) == 0);
+    CHECK(s.count("webhooks.delivery") == 68);
+    // Tried and failed: they are ordinary retries now.
+    s.scratch.execute("UPDATE webhooks.due SET attempts = 1");
+    let_time_pass(s);
+    CHECK(step_all(s) == 32);
+}
+
+TEST_CASE("where a process died another goes on with the replay, and nothing is moved twice", "[webhooks][postgres]")
+{
+    constexpr int count = 120;
+    deliveries_suite s(testing::sends_nothing());
+    const auto webhook = s.create_webhook(s.hook.url()).webhook().webhook_id();
+    const auto events = s.fail(count);
+    replay(s, s.replay_request(webhook));
+    CHECK(step_all(s) == 32); // and it is gone, with what it moved unsent
+
+    testing::dispatcher one(s.scratch.dsn()), other(s.scratch.dsn());
+    one.start();
+    other.start();
+
+    REQUIRE(s.becomes("webhooks.delivery WHERE state = 'succeeded'", count));
+    std::multiset<std::string> ids;
+    for (const auto& request : s.hook.requests())
+        ids.insert(sent_id(request));
+    CHECK(ids == std::multiset<std::string>(events.begin(), events.end()));
+}
+
+TEST_CASE("two replays of the same deliveries send each once", "[webhooks][postgres]")
+{
+    deliveries_suite s(testing::sends_nothing());
+    const auto webhook = s.create_webhook(s.hook.url()).webhook().webhook_id();
+    s.fail(10);
+    CHECK(replay(s, s.replay_request(webhook)) == 10);
+    CHECK(replay(s, s.replay_request(webhook)) == 10);
+
+    CHECK(step_all(s) == 10);
+    let_time_pass(s);
+    step_all(s);
+
+    CHECK(s.count("webhooks.due") == 10);
+    CHECK(s.count("webhooks.replay WHERE finished_at IS NOT NULL") == 2);
+}
+
+TEST_CASE("a webhook has five replays under way at most", "[webhooks][postgres]")
+{
+    deliveries_suite s(testing::sends_nothing());
+    const auto webhook = s.create_webhook(s.hook.url()).webhook().webhook_id();
+    s.fail(1);
+    for (int i = 0; i < 5; ++i)
+        CHECK(await(s.process.delivery_calls.replay(s.replay_request(webhook))).has_value());
+
+    CHECK(await(s.process.delivery_calls.replay(s.replay_request(webhook))).error().code == errc::conflict);
+}
+
+TEST_CASE("a replay ends when its webhook is switched off or deleted midway", "[webhooks][postgres]")
+{
+    deliveries_suite s(testing::sends_nothing());
+    const auto webhook = s.create_webhook(s.hook.url()).webhook().webhook_id();
+    s.fail(50);
+    replay(s, s.replay_request(webhook));
+    CHECK(step_all(s) == 32);
+
+    SECTION("switched off: what was put back is kept as skipped, the rest stays failed")
+    {
+        await(s.process.endpoints.disable(s.account, webhook_id::parse(webhook).value(), "test"));
+        let_time_pass(s);
+        CHECK(step_all(s) == 0);
+        CHECK(s.count("webhooks.replay WHERE end_reason = 'the webhook is switched off'") == 1);
+        testing::dispatcher another(s.scratch.dsn());
+        another.start();
+        CHECK(s.becomes("webhooks.delivery WHERE state = 'skipped_disabled'", 32));
+    }
+    SECTION("deleted")
+    {
+        webhooks::v1::DeleteWebhookRequest removal;
+        removal.set_account_id(s.account.text());
+        removal.set_webhook_id(webhook);
+        REQUIRE(await(s.process.webhook_calls.remove(removal)).has_value());
+        let_time_pass(s);
+        CHECK(step_all(s) == 0);
+        CHECK(s.count("webhooks.replay WHERE end_reason = 'the webhook was deleted'") == 1);
+        CHECK(s.count("webhooks.due") == 0);
+    }
+    CHECK(s.hook.requests().empty());
+}
+
+TEST_CASE("mail that comes during a replay is not kept waiting by it", "[webhooks][postgres]")
+{
+    deliveries_suite s;
+    s.process.start();
+    const auto webhook = s.create_webhook(s.hook.url()).webhook().webhook_id();
+    s.fail(200);
+    testing::receiver::answer slow;
+    slow.delay = 200ms;
+    s.hook.answer_always(slow);
+    CHECK(replay(s, s.replay_request(webhook)) == 200);
+    REQUIRE(s.hook.got(4));
+
+    const auto mail = email(s.account);
+    const auto began = std::chrono::steady_clock::now();
+    s.deliver({email_record(mail)});
+
+    REQUIRE(testing::eventually([&] {
+        return std::any_of(s.hook.requests().begin(), s.hook.requests().end(),
+                           [&](const auto& request) { return sent_id(request) == mail.email_id(); });
+    }));
+    CHECK(std::chrono::steady_clock::now() - began < 1s);
+    s.hook.answer_always(testing::receiver::answer(200));
+}
+
+TEST_CASE("a replayed delivery that fails again has its whole schedule, whatever its age", "[webhooks][postgres]")
+{
+    deliveries_suite s;
+    const auto webhook = s.create_webhook(s.hook.url()).webhook().webhook_id();
+    s.fail(1);
+    s.scratch.execute("UPDATE webhooks.delivery SET created_at = created_at - interval '8 days'");
+    s.hook.answer_with({testing::receiver::answer(500)});
+    s.process.start();
+
+    replay(s, s.replay_request(webhook));
+
+    REQUIRE(s.becomes("webhooks.due WHERE attempts = 1 AND lease_id IS NULL AND run_at > now() + interval '2 s'", 1));
+    CHECK(s.count("webhooks.due WHERE created_at < now() - interval '7 days'") == 1);
+    CHECK(s.list(webhook, "pending").value().deliveries_size() == 1);
+}
+
+TEST_CASE("replays that ended long ago are forgotten", "[webhooks][postgres]")
+{
+    deliveries_suite s;
+    const auto webhook = s.create_webhook(s.hook.url()).webhook().webhook_id();
+    replay(s, s.replay_request(webhook));
+
+    CHECK(await(s.process.replays.forget_older_than(30)) == 0);
+    s.scratch.execute("UPDATE webhooks.replay SET finished_at = now() - interval '31 days'");
+    CHECK(await(s.process.replays.forget_older_than(30)) == 1);
+}

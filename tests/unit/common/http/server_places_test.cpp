@@ -1,0 +1,134 @@
+#include "unit/common/http/raw_client.hpp"
+#include "unit/common/http/running_server.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <deque>
+
+using namespace tempinbox;
+using Catch::Contains;
+using Catch::StartsWith;
+using std::chrono::milliseconds;
+using testing::raw_client;
+using testing::running_server;
+
+namespace {
+
+const std::string whole_request = "GET / HTTP/1.1\r\nHost: h\r\n\r\n";
+
+awaitable<http::response> ok(http::request&)
+{
+    co_return http::response(200, "text/plain", "ok");
+}
+
+http::server_settings few_places(std::size_t places)
+{
+    http::server_settings settings;
+    settings.connection_limit = places;
+    settings.name = "few places";
+    return settings;
+}
+
+http::server_settings few_an_address(std::size_t most)
+{
+    http::server_settings settings;
+    settings.connections_an_address = most;
+    settings.name = "few an address";
+    return settings;
+}
+
+// Clients that have been answered once and say nothing more, in the order in which they fell silent.
+std::deque<raw_client> silent_clients(const running_server& running, std::size_t count)
+{
+    std::deque<raw_client> clients;
+    for (std::size_t i = 0; i < count; ++i)
+        clients.emplace_back(running.address()).send(whole_request).read_response();
+    return clients;
+}
+
+double idle_closed()
+{
+    return testing::test_host()
+        .metrics()
+        .counter("http_server_idle_connections_closed_total", "Idle connections closed to make room for new ones",
+                 {{"server", "few places"}})
+        .Value();
+}
+
+} // namespace
+
+TEST_CASE("a full server closes the longest idle connection to make room for a new one", "[http]")
+{
+    running_server running(ok, few_places(3));
+    auto clients = silent_clients(running, 3);
+    CHECK_THAT(clients[0].send(whole_request).read_response(), StartsWith("HTTP/1.1 200 "));
+    const auto before = idle_closed();
+
+    raw_client fresh(running.address());
+
+    CHECK_THAT(fresh.send(whole_request).read_response(), StartsWith("HTTP/1.1 200 "));
+    CHECK(clients[1].is_closed());
+    CHECK(idle_closed() == before + 1);
+    CHECK(running.server.connections() == 3);
+    CHECK_THAT(clients[0].send(whole_request).read_response(), StartsWith("HTTP/1.1 200 "));
+    CHECK_THAT(clients[2].send(whole_request).read_response(), StartsWith("HTTP/1.1 200 "));
+}
+
+TEST_CASE("connections that never said a word make room too", "[http]")
+{
+    running_server running(ok, few_places(2));
+    raw_client first(running.address());
+    raw_client second(running.address());
+    REQUIRE(testing::eventually([&] { return running.server.connections() == 2; }));
+
+    raw_client fresh(running.address());
+
+    CHECK_THAT(fresh.send(whole_request).read_response(), StartsWith("HTTP/1.1 200 "));
+    CHECK(first.is_closed());
+}
+
+TEST_CASE("a tenth of the places stays with idle connections: then new ones are refused", "[http]")
+{
+    running_server running(ok, few_places(10));
+    auto idle = silent_clients(running, 1);
+    std::deque<raw_client> busy;
+    for (int i = 0; i < 9; ++i)
+        busy.emplace_back(running.address()).send("GET /").pause();
+    REQUIRE(testing::eventually([&] { return running.server.connections() == 10; }));
+
+    raw_client refused(running.address());
+
+    CHECK_THAT(refused.read_to_end(), StartsWith("HTTP/1.1 503 "));
+    CHECK_THAT(idle[0].send(whole_request).read_response(), StartsWith("HTTP/1.1 200 "));
+}
+
+TEST_CASE("an address has so many connections at once and no more", "[http]")
+{
+    running_server running(ok, few_an_address(2));
+    raw_client first(running.address());
+    raw_client second(running.address());
+    REQUIRE(testing::eventually([&] { return running.server.connections() == 2; }));
+
+    raw_client third(running.address());
+    const auto refusal = third.read_to_end();
+    first.close();
+    REQUIRE(testing::eventually([&] { return running.server.connections() == 1; }));
+    raw_client fourth(running.address());
+
+    CHECK_THAT(refusal, StartsWith("HTTP/1.1 503 ") && Contains("Too many connections from this address: 2 are open"));
+    CHECK_THAT(refusal, Contains("\r\nRetry-After: 1\r\n") && Contains("\r\nConnection: close\r\n"));
+    CHECK_THAT(fourth.send(whole_request).read_response(), StartsWith("HTTP/1.1 200 "));
+}
+
+TEST_CASE("networks that are not counted, such as those of proxies, have any number", "[http]")
+{
+    auto settings = few_an_address(1);
+    settings.uncounted = {network::parse("127.0.0.0/8").value()};
+    running_server running(ok, settings);
+
+    auto clients = silent_clients(running, 5);
+
+    CHECK(running.server.connections() == 5);
+    for (auto& client : clients)
+        CHECK_THAT(client.send(whole_request).read_response(), StartsWith("HTTP/1.1 200 "));
+}

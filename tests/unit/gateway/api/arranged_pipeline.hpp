@@ -1,0 +1,133 @@
+#pragma once
+
+#include "accounts/api_key.hpp"
+#include "common/json/value.hpp"
+#include "common/testing/await.hpp"
+#include "gateway/api/pipeline.hpp"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace tempinbox::gateway {
+
+inline const auto noon = *parse_iso8601("2026-11-21T12:00:00Z");
+inline const auto midnight = to_unix_seconds(*parse_iso8601("2026-11-22T00:00:00Z"));
+inline const std::string good_key = accounts::make_api_key().reveal();
+inline const std::string unknown_key = accounts::make_api_key().reveal();
+
+inline awaitable<http::response> answer_ok(const http::request&, const caller&)
+{
+    co_return http::ok_json("{}");
+}
+
+inline awaitable<http::response> lose_dependency(const http::request&, const caller&)
+{
+    throw dependency_error("no route to 10.1.2.3");
+    co_return http::response();
+}
+
+inline awaitable<http::response> break_down(const http::request&, const caller&)
+{
+    throw std::runtime_error("null pointer in secret place");
+    co_return http::response();
+}
+
+inline std::vector<route> test_routes()
+{
+    std::vector<route> all;
+    all.emplace_back("GET", "/v1/things", body_kind::none, answer_ok);
+    all.emplace_back("POST", "/v1/things", body_kind::json, answer_ok);
+    all.emplace_back("PATCH", "/v1/patched", body_kind::merge_patch, answer_ok);
+    all.emplace_back("GET", "/v1/lost", body_kind::none, lose_dependency);
+    all.emplace_back("GET", "/v1/broken", body_kind::none, break_down);
+    return all;
+}
+
+inline accounts::key_owner premium_owner()
+{
+    accounts::key_owner owner;
+    owner.key = key_id::make();
+    owner.position = 1;
+    owner.account.account = account_id::make();
+    owner.account.plan = "premium";
+    owner.account.limits.api_access = true;
+    owner.account.limits.requests_per_day = 10'000;
+    owner.account.limits.api_keys = 5;
+    return owner;
+}
+
+// The pipeline over one account, whose key, plan and quota a test changes; counts what it was asked.
+class arranged_pipeline
+{
+public:
+    arranged_pipeline() : clock(noon), operations(test_routes()), checked(clock, operations, sources(), {}) {}
+
+    http::response send(http::request received)
+    {
+        received.peer = boost::asio::ip::make_address("192.0.2.1");
+        received.id = "request-1";
+        if (received.target.empty())
+            received.target = received.path;
+        return testing::await(checked.answer(received));
+    }
+
+    accounts::key_owner owner = premium_owner();
+    bool is_key_store_away = false;
+    bool is_quota_left = true;
+    int quota_taken = 0;
+    int uses_noted = 0;
+    manual_clock clock;
+    routes operations;
+    pipeline checked;
+
+private:
+    pipeline_sources sources()
+    {
+        pipeline_sources all;
+        all.find_key = [this](std::string digest) { return find_key(std::move(digest)); };
+        all.take_quota = [this](const plans::account_state&) { return take_quota(); };
+        all.last_known_quota = [](const plans::account_state&) { return quota_numbers(10'000, 1'234, midnight); };
+        all.note_use = [this](const accounts::key_owner&, time_point) { ++uses_noted; };
+        return all;
+    }
+
+    awaitable<std::shared_ptr<const accounts::key_owner>> find_key(std::string digest)
+    {
+        if (is_key_store_away)
+            throw dependency_error("PostgreSQL is away");
+        std::shared_ptr<const accounts::key_owner> found;
+        if (digest == accounts::api_key_digest(good_key))
+            found = std::make_shared<const accounts::key_owner>(owner);
+        co_return found;
+    }
+
+    awaitable<quota_decision> take_quota()
+    {
+        ++quota_taken;
+        co_return quota_decision(is_quota_left, false, quota_numbers(10'000, is_quota_left ? 9'999 : 0, midnight));
+    }
+};
+
+inline http::request make_request(const std::string& method, const std::string& path, const std::string& key = good_key)
+{
+    http::request received;
+    received.method = method;
+    received.path = path;
+    if (!key.empty())
+        received.headers.emplace_back("X-API-Key", key);
+    return received;
+}
+
+inline std::int64_t number(const http::response& answer, std::string_view name)
+{
+    const auto text = http::find_header(answer.headers, name);
+    return text ? std::stoll(std::string(*text)) : -1;
+}
+
+inline std::string message(const http::response& answer)
+{
+    return json::value::parse(answer.body).value()["message"].text();
+}
+
+} // namespace tempinbox::gateway

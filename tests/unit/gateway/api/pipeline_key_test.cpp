@@ -1,0 +1,78 @@
+#include "unit/gateway/api/arranged_pipeline.hpp"
+
+#include <catch2/catch.hpp>
+
+using namespace tempinbox;
+using namespace tempinbox::gateway;
+
+TEST_CASE("sixty failures from one address are 401, then 429 until the minute ends, and a valid key passes all the while",
+          "[gateway][pipeline]")
+{
+    arranged_pipeline arranged;
+    for (int i = 59; i >= 0; --i) {
+        const auto answer = arranged.send(make_request("GET", "/v1/things", i % 2 == 0 ? "" : unknown_key));
+        CHECK(answer.status == 401);
+        CHECK(number(answer, "X-RateLimit-Limit") == 60);
+        CHECK(number(answer, "X-RateLimit-Remaining") == i);
+    }
+
+    const auto past = arranged.send(make_request("GET", "/v1/things", "nonsense"));
+    const auto valid = arranged.send(make_request("GET", "/v1/things"));
+
+    CHECK(past.status == 429);
+    CHECK(number(past, "Retry-After") == 60);
+    CHECK(valid.status == 200);
+}
+
+TEST_CASE("a plan without API access is 403 with empty numbers", "[gateway][pipeline]")
+{
+    arranged_pipeline arranged;
+    arranged.owner.account.plan = "free";
+    arranged.owner.account.limits = plans::plan_limits();
+
+    const auto answer = arranged.send(make_request("GET", "/v1/things"));
+
+    CHECK(answer.status == 403);
+    CHECK(message(answer) == "API access is not available on the plan free");
+    CHECK(number(answer, "X-RateLimit-Limit") == 0);
+    CHECK(number(answer, "X-RateLimit-Remaining") == 0);
+    CHECK(number(answer, "X-RateLimit-Reset") == midnight);
+}
+
+TEST_CASE("an ended pass is free from that moment", "[gateway][pipeline]")
+{
+    arranged_pipeline arranged;
+    arranged.owner.account.plan = "pass7";
+    arranged.owner.account.plan_ends_at = noon + std::chrono::seconds(1);
+
+    const auto before = arranged.send(make_request("GET", "/v1/things"));
+    arranged.clock.advance(std::chrono::seconds(1));
+    const auto after = arranged.send(make_request("GET", "/v1/things"));
+
+    CHECK(before.status == 200);
+    CHECK(after.status == 403);
+    CHECK(message(after) == "API access is not available on the plan free");
+}
+
+TEST_CASE("only the oldest keys up to the plan's number are active", "[gateway][pipeline]")
+{
+    arranged_pipeline arranged;
+    arranged.owner.account.limits.api_keys = 2;
+    arranged.owner.position = 2;
+    const auto second = arranged.send(make_request("GET", "/v1/things"));
+    arranged.owner.position = 3;
+    const auto third = arranged.send(make_request("GET", "/v1/things"));
+
+    CHECK(second.status == 200);
+    CHECK(third.status == 403);
+    CHECK(message(third).starts_with("This API key is inactive"));
+}
+
+TEST_CASE("two keys are none", "[gateway][pipeline]")
+{
+    arranged_pipeline arranged;
+    auto received = make_request("GET", "/v1/things");
+    received.headers.emplace_back("x-api-key", good_key);
+
+    CHECK(arranged.send(received).status == 401);
+}

@@ -1,0 +1,85 @@
+#include "rate-limit/debt_book.hpp"
+
+#include "common/testing/await.hpp"
+
+#include <catch2/catch.hpp>
+
+using namespace tempinbox;
+using namespace tempinbox::rate_limit;
+
+namespace {
+
+// A database in the process that stores debts, or does not.
+struct arranged_debts
+{
+    bool is_away = false;
+    std::vector<std::vector<debt>> statements;
+    std::vector<account_id> refreshed;
+    debt_book book{testing::test_host(), [this](std::vector<debt> debts) { return store(std::move(debts)); },
+                   [this](account_id account) { refreshed.push_back(account); }};
+
+    awaitable<void> store(std::vector<debt> debts)
+    {
+        statements.push_back(std::move(debts));
+        if (is_away)
+            throw dependency_error("PostgreSQL is away");
+        co_return;
+    }
+
+    bool has_run(std::size_t count)
+    {
+        return testing::eventually([&] { return statements.size() == count && testing::test_host().loop().poll() == 0; });
+    }
+};
+
+debt make_debt(std::int64_t units, account_id account = account_id::make())
+{
+    return debt(uuid::make_v7(), account, units, known_limit(3'000, 1));
+}
+
+} // namespace
+
+TEST_CASE("a debt is stored when the database has it, and not before", "[rate-limit]")
+{
+    arranged_debts arranged;
+    const auto owed = make_debt(5);
+
+    CHECK_FALSE(arranged.book.take(owed));
+    CHECK_FALSE(arranged.book.take(owed));
+    REQUIRE(arranged.has_run(1));
+
+    CHECK(arranged.book.take(owed));
+    REQUIRE(arranged.statements[0].size() == 1);
+    CHECK(arranged.statements[0][0].units == 5);
+    CHECK(arranged.refreshed == std::vector<account_id>{owed.account});
+}
+
+TEST_CASE("a debt whose statement failed is stored when it is told again", "[rate-limit]")
+{
+    arranged_debts arranged;
+    arranged.is_away = true;
+    const auto owed = make_debt(5);
+    CHECK_FALSE(arranged.book.take(owed));
+    REQUIRE(arranged.has_run(1));
+    CHECK(arranged.refreshed.empty());
+
+    arranged.is_away = false;
+    CHECK_FALSE(arranged.book.take(owed));
+    REQUIRE(arranged.has_run(2));
+
+    CHECK(arranged.book.take(owed));
+}
+
+TEST_CASE("debts that gather share a statement, in the order of their accounts", "[rate-limit]")
+{
+    arranged_debts arranged;
+    const auto first = account_id::make(), second = account_id::make();
+    for (const auto& owed : {make_debt(1, second), make_debt(2, first), make_debt(3, second)})
+        arranged.book.take(owed);
+    REQUIRE(arranged.has_run(1));
+
+    REQUIRE(arranged.statements[0].size() == 3);
+    CHECK(arranged.statements[0][0].account == first);
+    CHECK(arranged.statements[0][1].account == second);
+    CHECK(arranged.statements[0][2].account == second);
+}

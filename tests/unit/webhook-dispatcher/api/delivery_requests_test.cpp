@@ -1,0 +1,98 @@
+#include "webhook-dispatcher/api/delivery_requests.hpp"
+
+#include <catch2/catch.hpp>
+
+using namespace tempinbox;
+using namespace tempinbox::webhooks;
+using namespace std::chrono_literals;
+
+namespace {
+
+v1::ListDeliveriesRequest list_request(const std::string& status = "")
+{
+    v1::ListDeliveriesRequest request;
+    request.set_account_id(account_id::make().text());
+    request.set_webhook_id(webhook_id::make().text());
+    request.set_status(status);
+    return request;
+}
+
+v1::ReplayDeliveriesRequest replay_request(time_point since)
+{
+    v1::ReplayDeliveriesRequest request;
+    request.set_account_id(account_id::make().text());
+    request.set_webhook_id(webhook_id::make().text());
+    request.set_replay_id(uuid::make_v7().text());
+    request.mutable_since()->set_seconds(to_unix_micros(since) / 1'000'000);
+    return request;
+}
+
+} // namespace
+
+TEST_CASE("a cursor opens for its webhook and its filter only", "[webhooks]")
+{
+    auto request = list_request("failed");
+    const auto last = event_id::make();
+    request.set_cursor(make_log_cursor(read_wish(request).value(), last));
+
+    CHECK(read_wish(request).value().before == last);
+    for (const auto* status : {"", "pending", "succeeded"}) {
+        auto other = request;
+        other.set_status(status);
+        CHECK(read_wish(other).has_error());
+    }
+    auto elsewhere = request;
+    elsewhere.set_webhook_id(webhook_id::make().text());
+    CHECK(read_wish(elsewhere).has_error());
+    auto foreign = request;
+    foreign.set_account_id(account_id::make().text());
+    CHECK(read_wish(foreign).has_error());
+}
+
+TEST_CASE("an altered cursor is refused by name", "[webhooks]")
+{
+    auto request = list_request();
+    const auto cursor = make_log_cursor(read_wish(request).value(), event_id::make());
+    for (std::size_t place = 0; place < cursor.size(); place += 7) {
+        auto altered = cursor;
+        altered[place] = altered[place] == 'A' ? 'B' : 'A';
+        request.set_cursor(altered);
+        const auto wish = read_wish(request);
+        REQUIRE(wish.has_error());
+        CHECK(wish.error().code == errc::invalid_argument);
+        CHECK(wish.error().message.starts_with("cursor must be one that this list gave"));
+    }
+}
+
+TEST_CASE("a page has 25 deliveries unless asked otherwise, of every status", "[webhooks]")
+{
+    const auto wish = read_wish(list_request()).value();
+
+    CHECK(wish.limit == 25);
+    CHECK_FALSE(wish.status);
+    CHECK_FALSE(wish.before);
+    CHECK(read_wish(list_request("exhausted")).has_error());
+}
+
+TEST_CASE("a replay is of failed deliveries unless succeeded ones are asked for", "[webhooks]")
+{
+    const auto now = system_clock_source{}.now();
+    auto request = replay_request(now - 1h);
+
+    CHECK_FALSE(read_wish(request, now).value().is_of_succeeded);
+    request.set_status("succeeded");
+    CHECK(read_wish(request, now).value().is_of_succeeded);
+    request.set_status("pending");
+    CHECK(read_wish(request, now).has_error());
+}
+
+TEST_CASE("a replay begins in the past", "[webhooks]")
+{
+    const auto now = system_clock_source{}.now();
+
+    CHECK(read_wish(replay_request(now + 10s), now).has_error());
+    CHECK(read_wish(replay_request(time_point{} - 10s), now).has_error());
+    auto without = replay_request(now);
+    without.clear_since();
+    CHECK(read_wish(without, now).has_error());
+}
