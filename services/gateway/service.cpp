@@ -2,14 +2,7 @@
 
 #include "common/events/events.hpp"
 #include "common/rpc/client.hpp"
-#include "gateway/api/account.hpp"
-#include "gateway/api/email_content.hpp"
-#include "gateway/api/emails.hpp"
-#include "gateway/api/inbox_changes.hpp"
-#include "gateway/api/inboxes.hpp"
-#include "gateway/api/usage.hpp"
-#include "gateway/api/wait.hpp"
-#include "gateway/api/webhooks.hpp"
+#include "gateway/api/operations.hpp"
 #include "gateway/site/documentation.hpp"
 
 namespace tempinbox::gateway {
@@ -52,35 +45,6 @@ std::vector<quota_replica> quota_replicas(runtime::host& host, const std::vector
     return replicas;
 }
 
-// An operation on one of the clients.
-template <class Client>
-api_handler on(Client& client, awaitable<http::response> (*handle)(const http::request&, const caller&, Client&))
-{
-    return [&client, handle](const http::request& received, const caller& who) { return handle(received, who, client); };
-}
-
-// What can be large, so that its memory is counted.
-api_handler content(inbox_client& inboxes, byte_budget& memory,
-                    awaitable<http::response> (*handle)(const http::request&, const caller&, inbox_client&, byte_budget&))
-{
-    return [&inboxes, &memory, handle](const http::request& received, const caller& who) {
-        return handle(received, who, inboxes, memory);
-    };
-}
-
-void add_mailbox(std::vector<route>& all, inbox_client& inboxes, byte_budget& memory)
-{
-    all.emplace_back("DELETE", "/v1/inboxes", body_kind::none, on(inboxes, delete_tagged_inboxes));
-    all.emplace_back("PATCH", "/v1/inboxes/{inboxId}", body_kind::merge_patch, on(inboxes, update_inbox));
-    all.emplace_back("DELETE", "/v1/inboxes/{inboxId}/emails", body_kind::none, on(inboxes, empty_inbox));
-    all.emplace_back("GET", "/v1/emails", body_kind::none, on(inboxes, list_emails));
-    all.emplace_back("PATCH", "/v1/emails/{emailId}", body_kind::merge_patch, on(inboxes, update_email));
-    all.emplace_back("DELETE", "/v1/emails/{emailId}", body_kind::none, on(inboxes, delete_email));
-    all.emplace_back("GET", "/v1/emails/{emailId}/raw", body_kind::none, content(inboxes, memory, get_raw_email));
-    all.emplace_back("GET", "/v1/emails/{emailId}/attachments/{attachmentId}", body_kind::none,
-                     content(inboxes, memory, get_attachment));
-}
-
 wait_sources sources_of(inbox_client& inboxes)
 {
     wait_sources sources;
@@ -98,35 +62,6 @@ wait_sources sources_of(inbox_client& inboxes)
 std::size_t most_waiters(const http::server_settings& api)
 {
     return api.connection_limit - api.connection_limit / 10;
-}
-
-std::vector<route> operations(accounts::account_store& accounts, inbox_client& inboxes, webhook_client& webhooks,
-                              rate_limit_client& quotas, byte_budget& content_memory, waiting_room& waiting)
-{
-    const auto account = [&](const http::request& received, const caller& who) {
-        return get_account(received, who, accounts, inboxes, webhooks);
-    };
-    const auto wait = [&](http::request& received, const caller& who) { return wait_for_email(received, who, waiting); };
-    const auto usage = [&](const http::request& received, const caller& who) {
-        return get_usage(received, who, quotas, inboxes, webhooks);
-    };
-    std::vector<route> all;
-    all.emplace_back("GET", "/v1/inboxes", body_kind::none, on(inboxes, list_inboxes));
-    all.emplace_back("POST", "/v1/inboxes", body_kind::json, on(inboxes, create_inbox));
-    all.emplace_back("GET", "/v1/inboxes/{inboxId}", body_kind::none, on(inboxes, get_inbox));
-    all.emplace_back("DELETE", "/v1/inboxes/{inboxId}", body_kind::none, on(inboxes, delete_inbox));
-    all.emplace_back("GET", "/v1/inboxes/{inboxId}/emails", body_kind::none, on(inboxes, list_inbox_emails));
-    all.emplace_back("GET", "/v1/inboxes/{inboxId}/emails/wait", body_kind::none, wait);
-    all.emplace_back("GET", "/v1/emails/{emailId}", body_kind::none, on(inboxes, get_email));
-    all.emplace_back("GET", "/v1/webhooks", body_kind::none, on(webhooks, list_webhooks));
-    all.emplace_back("POST", "/v1/webhooks", body_kind::json, on(webhooks, create_webhook));
-    all.emplace_back("GET", "/v1/webhooks/{webhookId}", body_kind::none, on(webhooks, get_webhook));
-    all.emplace_back("DELETE", "/v1/webhooks/{webhookId}", body_kind::none, on(webhooks, delete_webhook));
-    all.emplace_back("GET", "/v1/domains", body_kind::none, on(inboxes, list_domains));
-    all.emplace_back("GET", "/v1/account", body_kind::none, account);
-    add_mailbox(all, inboxes, content_memory);
-    all.emplace_back("GET", "/v1/account/usage", body_kind::none, usage);
-    return all;
 }
 
 pipeline_sources sources_of(key_cache& keys, key_uses& uses, quota_client& quota, repeatable_calls& repeatable)
@@ -168,7 +103,8 @@ service::service(runtime::host& host, settings chosen)
       waiting_(host, sources_of(inboxes_), most_waiters(settings_.api)),
       mail_events_(host, settings_.kafka, {events::topics::email_received, events::topics::inbox_expired},
                    [this](const std::vector<kafka::record>& batch) { waiting_.take_events(batch); }),
-      operations_(operations(accounts_, inboxes_, webhooks_, quota_days_, content_memory_, waiting_)),
+      operations_(
+          operations_below("/v1", operation_services(accounts_, inboxes_, webhooks_, quota_days_, content_memory_, waiting_))),
       api_(host.clock(), operations_, sources_of(keys_, uses_, quota_, repeatable_), settings_.trusted_proxies),
       server_(host, settings_.api, [this](http::request& received) { return answer(received); })
 {

@@ -42,7 +42,7 @@ service::service(runtime::host& host, settings chosen)
       intake_(host, config_store_, configs_, delivery_store_, engine_, dead_letters_),
       consumer_(host, membership(settings_), [this](const std::vector<kafka::record>& batch) { return intake_.handle(batch); }),
       webhook_calls_(host, endpoint_store_, settings_.keys, settings_.urls, names_.function()),
-      rule_calls_(rule_store_),
+      rule_calls_(rule_store_, config_store_),
       delivery_counts_(db_),
       usage_calls_(delivery_counts_),
       tokens_(settings_.rpc_token_file),

@@ -241,6 +241,12 @@ bool object_reader::has(std::string_view name) const
     return found && !found->is_null();
 }
 
+bool object_reader::has_text(std::string_view name) const
+{
+    const auto found = object_.find(name);
+    return found && found->is_string();
+}
+
 bool object_reader::has_null(std::string_view name) const
 {
     const auto found = object_.find(name);

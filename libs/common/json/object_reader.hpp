@@ -39,6 +39,8 @@ public:
     // An array of objects, each to be read by its own object_reader (whose failure the caller passes to `fail`).
     std::optional<std::vector<value>> objects(std::string_view name, std::size_t most_items);
     bool has(std::string_view name) const;
+    // Given, and a string: for fields that take a string or something else.
+    bool has_text(std::string_view name) const;
     // Given, and null: for merge patches (RFC 7396), where it means "remove".
     bool has_null(std::string_view name) const;
 

@@ -7,6 +7,8 @@
 
 #include <functional>
 #include <optional>
+#include <string>
+#include <string_view>
 
 namespace tempinbox::gateway {
 
@@ -16,11 +18,17 @@ struct caller
     plans::account_state state;
     quota_numbers quota;
     time_point now;
+    std::string_view root = "/v1"; // of the paths this caller uses
     std::optional<uuid> chosen_id; // for the object this request makes, where a retry must make the same one
 
     caller() = default;
     account_id account() const { return state.account; }
     const plans::plan_limits& limits() const { return state.limits_at(now); }
+    // Of an object this caller can ask for: `location_of("inboxes", id)`.
+    std::string location_of(std::string_view kind, std::string_view id) const
+    {
+        return std::string(root).append("/").append(kind).append("/").append(id);
+    }
     template <class Id>
     Id new_id() const
     {

@@ -100,7 +100,7 @@ awaitable<http::response> create_inbox(const http::request& received, const call
     if (!created)
         co_return http::problem(created.error());
 
-    co_return http::created_json(to_json(created->inbox()), "/v1/inboxes/" + created->inbox().inbox_id());
+    co_return http::created_json(to_json(created->inbox()), who.location_of("inboxes", created->inbox().inbox_id()));
 }
 
 // GET /v1/inboxes

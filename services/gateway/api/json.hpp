@@ -27,6 +27,10 @@ std::string to_json(const inbox::v1::ListEmailsResponse& list, const email_extra
 std::string to_json(const webhooks::v1::Webhook& webhook);
 std::string to_json(const webhooks::v1::CreateWebhookResponse& created); // with the secret
 std::string to_json(const webhooks::v1::ListWebhooksResponse& list);
+std::string to_json(const webhooks::v1::RotateSecretResponse& rotated, std::string_view webhook_id);
+std::string to_json(const webhooks::v1::Rule& rule);
+std::string to_json(const webhooks::v1::ListRulesResponse& list);
+std::string to_json(const webhooks::v1::TestRulesResponse& tested);
 
 struct account_usage
 {

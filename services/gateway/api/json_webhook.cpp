@@ -52,4 +52,15 @@ std::string to_json(const webhooks::v1::ListWebhooksResponse& list)
     return out.take();
 }
 
+std::string to_json(const webhooks::v1::RotateSecretResponse& rotated, std::string_view webhook_id)
+{
+    json::writer out;
+    out.begin_object();
+    out.member("webhookId", webhook_id);
+    out.member("secret", rotated.secret());
+    put_time(out, "previousSecretValidUntil", true, rotated.previous_valid_until());
+    out.end_object();
+    return out.take();
+}
+
 } // namespace tempinbox::gateway

@@ -1,37 +1,11 @@
 #include "gateway/api/webhooks.hpp"
 
-#include "common/core/text.hpp"
-#include "common/json/object_reader.hpp"
 #include "gateway/api/json.hpp"
 #include "gateway/api/query_reader.hpp"
-
-#include <algorithm>
-#include <array>
+#include "gateway/api/webhook_fields.hpp"
 
 namespace tempinbox::gateway {
 namespace {
-
-constexpr std::size_t longest_url = 2'048;
-constexpr std::size_t longest_description = 200;
-constexpr std::array<std::string_view, 3> event_kinds{"email.received", "inbox.created", "inbox.expired"};
-
-// Absent: all three. Given twice is given once.
-std::vector<std::string> read_events(json::object_reader& body)
-{
-    const auto given = body.texts("events", event_kinds.size(), 1, 50);
-    if (!given)
-        return {event_kinds.begin(), event_kinds.end()};
-    if (given->empty())
-        body.fail("events must name at least one of email.received, inbox.created, inbox.expired");
-    std::vector<std::string> events;
-    for (const auto& event : *given) {
-        if (std::find(event_kinds.begin(), event_kinds.end(), event) == event_kinds.end())
-            body.fail("events must hold only email.received, inbox.created, inbox.expired, not " + quote(event));
-        else if (std::find(events.begin(), events.end(), event) == events.end())
-            events.push_back(event);
-    }
-    return events;
-}
 
 // The body of POST /v1/webhooks. The dispatcher knows which addresses it may call.
 result<webhooks::v1::CreateWebhookRequest> read_new_webhook(const http::request& received, const caller& who)
@@ -41,9 +15,9 @@ result<webhooks::v1::CreateWebhookRequest> read_new_webhook(const http::request&
     auto body = json::object_reader::parse(received.body);
     if (!body)
         return body.error();
-    const auto url = body->required_text("url", 1, longest_url);
-    const auto events = read_events(*body);
-    const auto description = body->text("description", 0, longest_description);
+    const auto url = body->required_text("url", 1, longest_webhook_url);
+    const auto events = read_events(*body).value_or(all_events());
+    const auto description = body->text("description", 0, longest_webhook_description);
     if (const auto all_known = body->finish(); !all_known)
         return all_known.error();
 
@@ -97,7 +71,7 @@ awaitable<http::response> create_webhook(const http::request& received, const ca
     if (!created)
         co_return http::problem(created.error());
 
-    co_return http::created_json(to_json(*created), "/v1/webhooks/" + created->webhook().webhook_id());
+    co_return http::created_json(to_json(*created), who.location_of("webhooks", created->webhook().webhook_id()));
 }
 
 // GET /v1/webhooks

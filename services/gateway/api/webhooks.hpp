@@ -9,6 +9,8 @@ namespace tempinbox::gateway {
 awaitable<http::response> create_webhook(const http::request& received, const caller& who, webhook_client& webhooks);
 awaitable<http::response> list_webhooks(const http::request& received, const caller& who, webhook_client& webhooks);
 awaitable<http::response> get_webhook(const http::request& received, const caller& who, webhook_client& webhooks);
+awaitable<http::response> update_webhook(const http::request& received, const caller& who, webhook_client& webhooks);
+awaitable<http::response> rotate_webhook_secret(const http::request& received, const caller& who, webhook_client& webhooks);
 awaitable<http::response> delete_webhook(const http::request& received, const caller& who, webhook_client& webhooks);
 
 } // namespace tempinbox::gateway

@@ -36,6 +36,39 @@ public:
         return call<webhooks::v1::DeleteWebhookResponse>("tempinbox.webhooks.v1.WebhookService/DeleteWebhook",
                                                          std::move(request));
     }
+    answer<webhooks::v1::UpdateWebhookResponse> change(webhooks::v1::UpdateWebhookRequest request)
+    {
+        return call<webhooks::v1::UpdateWebhookResponse>("tempinbox.webhooks.v1.WebhookService/UpdateWebhook",
+                                                         std::move(request));
+    }
+    answer<webhooks::v1::RotateSecretResponse> rotate_secret(webhooks::v1::RotateSecretRequest request)
+    {
+        return call<webhooks::v1::RotateSecretResponse>("tempinbox.webhooks.v1.WebhookService/RotateSecret", std::move(request));
+    }
+    answer<webhooks::v1::CreateRuleResponse> create_rule(webhooks::v1::CreateRuleRequest request)
+    {
+        return call<webhooks::v1::CreateRuleResponse>("tempinbox.webhooks.v1.WebhookService/CreateRule", std::move(request));
+    }
+    answer<webhooks::v1::GetRuleResponse> find_rule(webhooks::v1::GetRuleRequest request)
+    {
+        return call<webhooks::v1::GetRuleResponse>("tempinbox.webhooks.v1.WebhookService/GetRule", std::move(request));
+    }
+    answer<webhooks::v1::ListRulesResponse> list_rules(webhooks::v1::ListRulesRequest request)
+    {
+        return call<webhooks::v1::ListRulesResponse>("tempinbox.webhooks.v1.WebhookService/ListRules", std::move(request));
+    }
+    answer<webhooks::v1::UpdateRuleResponse> change_rule(webhooks::v1::UpdateRuleRequest request)
+    {
+        return call<webhooks::v1::UpdateRuleResponse>("tempinbox.webhooks.v1.WebhookService/UpdateRule", std::move(request));
+    }
+    answer<webhooks::v1::DeleteRuleResponse> remove_rule(webhooks::v1::DeleteRuleRequest request)
+    {
+        return call<webhooks::v1::DeleteRuleResponse>("tempinbox.webhooks.v1.WebhookService/DeleteRule", std::move(request));
+    }
+    answer<webhooks::v1::TestRulesResponse> test_rules(webhooks::v1::TestRulesRequest request)
+    {
+        return call<webhooks::v1::TestRulesResponse>("tempinbox.webhooks.v1.WebhookService/TestRules", std::move(request));
+    }
     answer<webhooks::v1::CountDeliveriesResponse> count_deliveries(webhooks::v1::CountDeliveriesRequest request)
     {
         return call<webhooks::v1::CountDeliveriesResponse>("tempinbox.webhooks.v1.WebhookService/CountDeliveries",

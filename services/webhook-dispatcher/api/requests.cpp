@@ -10,14 +10,13 @@ namespace tempinbox::webhooks {
 namespace {
 
 constexpr std::size_t longest_description = 500;
-constexpr std::size_t longest_name = 100;
-constexpr std::size_t longest_value = 500;
-constexpr int most_conditions = 5;
 
 failure invalid(std::string text)
 {
     return failure{errc::invalid_argument, std::move(text)};
 }
+
+} // namespace
 
 result<void> check_text(std::string_view field, std::string_view text, std::size_t least, std::size_t most)
 {
@@ -34,40 +33,12 @@ result<void> check_text(std::string_view field, std::string_view text, std::size
     return {};
 }
 
-result<std::vector<rules::condition>> read_conditions(const v1::CreateRuleRequest& request)
-{
-    if (request.conditions_size() > most_conditions)
-        return invalid("conditions must have 0 to " + std::to_string(most_conditions) + " items, not " +
-                       std::to_string(request.conditions_size()));
-    std::vector<rules::condition> conditions;
-    for (int i = 0; i < request.conditions_size(); ++i) {
-        const auto& given = request.conditions(i);
-        const auto place = "conditions[" + std::to_string(i) + "].";
-        const auto what = rules::parse_field(given.field());
-        if (!what)
-            return invalid(place + what.error().message);
-        const auto how = rules::parse_comparison(given.operator_());
-        if (!how)
-            return invalid(place + how.error().message);
-        if (const auto checked = check_text(place + "value", given.value(), 1, longest_value); !checked)
-            return checked.error();
-        rules::condition read;
-        read.what = *what;
-        read.how = *how;
-        read.value = given.value();
-        conditions.push_back(std::move(read));
-    }
-    return conditions;
-}
-
 void set_time(google::protobuf::Timestamp& stamp, time_point time)
 {
     const auto micros = to_unix_micros(time);
     stamp.set_seconds(micros / 1'000'000);
     stamp.set_nanos(static_cast<int>(micros % 1'000'000) * 1'000);
 }
-
-} // namespace
 
 result<webhook_wish> read_wish(const v1::CreateWebhookRequest& request, const url_policy& policy)
 {
@@ -97,30 +68,37 @@ result<webhook_wish> read_wish(const v1::CreateWebhookRequest& request, const ur
     return wish;
 }
 
-result<rule_wish> read_wish(const v1::CreateRuleRequest& request)
+result<webhook_change_wish> read_change(const v1::UpdateWebhookRequest& request, const url_policy& policy)
 {
-    auto account = plans::from_proto(request.account());
+    const auto account = account_id::parse(request.account_id());
     if (!account)
         return account.error();
-    const auto id = rule_id::parse(request.rule_id());
+    const auto id = webhook_id::parse(request.webhook_id());
     if (!id)
         return id.error();
-    if (const auto checked = check_text("name", request.name(), 1, longest_name); !checked)
-        return checked.error();
-    const auto webhook = webhook_id::parse(request.webhook_id());
-    if (!webhook)
-        return webhook.error();
-    auto conditions = read_conditions(request);
-    if (!conditions)
-        return conditions.error();
-
-    rule_wish wish;
-    wish.account = std::move(*account);
-    wish.wanted.id = *id;
-    wish.wanted.name = request.name();
-    wish.wanted.webhook = *webhook;
-    wish.wanted.conditions = std::move(*conditions);
-    wish.wanted.is_enabled = request.is_enabled();
+    webhook_change_wish wish;
+    wish.account = *account;
+    wish.id = *id;
+    if (request.has_url()) {
+        auto target = check_url(request.url(), policy);
+        if (!target)
+            return target.error();
+        wish.target = std::move(*target);
+        wish.change.url = request.url();
+    }
+    if (request.has_events()) {
+        const auto events = read_event_set({request.events().events().begin(), request.events().events().end()});
+        if (!events)
+            return events.error();
+        wish.change.events = *events;
+    }
+    if (request.has_description()) {
+        if (const auto checked = check_text("description", request.description(), 0, longest_description); !checked)
+            return checked.error();
+        wish.change.description = request.description();
+    }
+    if (request.has_is_enabled())
+        wish.change.is_enabled = request.is_enabled();
     return wish;
 }
 
@@ -166,23 +144,6 @@ v1::Webhook to_message(const endpoint& stored)
     message.set_is_enabled(stored.is_enabled);
     if (stored.disabled_reason)
         message.set_disabled_reason(*stored.disabled_reason);
-    set_time(*message.mutable_created_at(), stored.created_at);
-    return message;
-}
-
-v1::Rule to_message(const stored_rule& stored)
-{
-    v1::Rule message;
-    message.set_rule_id(stored.rule.id.text());
-    message.set_name(stored.rule.name);
-    message.set_webhook_id(stored.rule.webhook.text());
-    for (const auto& entry : stored.rule.conditions) {
-        auto& condition = *message.add_conditions();
-        condition.set_field(std::string(rules::to_string(entry.what)));
-        condition.set_operator_(std::string(rules::to_string(entry.how)));
-        condition.set_value(entry.value);
-    }
-    message.set_is_enabled(stored.rule.is_enabled);
     set_time(*message.mutable_created_at(), stored.created_at);
     return message;
 }

@@ -2,7 +2,6 @@
 
 #include "webhook-dispatcher/endpoints/endpoint_store.hpp"
 #include "webhook-dispatcher/endpoints/url_policy.hpp"
-#include "webhook-dispatcher/routing/rule_store.hpp"
 
 #include "tempinbox/webhooks/v1/webhook_service.pb.h"
 
@@ -21,12 +20,17 @@ struct webhook_wish
 };
 result<webhook_wish> read_wish(const v1::CreateWebhookRequest& request, const url_policy& policy);
 
-struct rule_wish
+struct webhook_change_wish
 {
-    plans::account_state account;
-    rules::rule wanted;
+    account_id account;
+    webhook_id id;
+    endpoint_change change;
+    std::optional<url_target> target; // of a new URL
 };
-result<rule_wish> read_wish(const v1::CreateRuleRequest& request);
+result<webhook_change_wish> read_change(const v1::UpdateWebhookRequest& request, const url_policy& policy);
+
+// Characters from `least` to `most`, no control characters but tab and line breaks.
+result<void> check_text(std::string_view field, std::string_view text, std::size_t least, std::size_t most);
 
 // 0 stands for 25.
 result<int> read_limit(int given);
@@ -35,6 +39,6 @@ result<std::optional<endpoint_position>> read_cursor(std::string_view cursor);
 std::string make_cursor(const endpoint& last);
 
 v1::Webhook to_message(const endpoint& stored);
-v1::Rule to_message(const stored_rule& stored);
+void set_time(google::protobuf::Timestamp& stamp, time_point time);
 
 } // namespace tempinbox::webhooks

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "common/core/awaitable.hpp"
+#include "webhook-dispatcher/routing/config_store.hpp"
 #include "webhook-dispatcher/routing/rule_store.hpp"
 
 #include "common/rpc/server.hpp"
@@ -9,20 +10,24 @@
 
 namespace tempinbox::webhooks {
 
-// The calls about routing rules.
+// The calls about routing rules. The tester routes as the events' intake does, by the same account_config.
 class rule_calls
 {
 public:
-    explicit rule_calls(rule_store& rules) : rules_(rules) {}
+    rule_calls(rule_store& rules, config_store& configs) : rules_(rules), configs_(configs) {}
 
     void add_to(rpc::server& server);
 
     awaitable<result<v1::CreateRuleResponse>> create(v1::CreateRuleRequest request);
+    awaitable<result<v1::GetRuleResponse>> get(v1::GetRuleRequest request);
     awaitable<result<v1::ListRulesResponse>> list(v1::ListRulesRequest request);
+    awaitable<result<v1::UpdateRuleResponse>> update(v1::UpdateRuleRequest request);
     awaitable<result<v1::DeleteRuleResponse>> remove(v1::DeleteRuleRequest request);
+    awaitable<result<v1::TestRulesResponse>> test(v1::TestRulesRequest request);
 
 private:
     rule_store& rules_;
+    config_store& configs_;
 };
 
 } // namespace tempinbox::webhooks

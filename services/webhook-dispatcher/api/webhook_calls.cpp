@@ -33,6 +33,8 @@ void webhook_calls::add_to(rpc::server& server)
         service + "GetWebhook", [this](v1::GetWebhookRequest request) { return get(std::move(request)); });
     server.add<v1::ListWebhooksRequest, v1::ListWebhooksResponse>(
         service + "ListWebhooks", [this](v1::ListWebhooksRequest request) { return list(std::move(request)); });
+    server.add<v1::UpdateWebhookRequest, v1::UpdateWebhookResponse>(
+        service + "UpdateWebhook", [this](v1::UpdateWebhookRequest request) { return update(std::move(request)); });
     server.add<v1::DeleteWebhookRequest, v1::DeleteWebhookResponse>(
         service + "DeleteWebhook", [this](v1::DeleteWebhookRequest request) { return remove(std::move(request)); });
 }
@@ -114,6 +116,24 @@ awaitable<result<v1::ListWebhooksResponse>> webhook_calls::list(v1::ListWebhooks
         }
         *response.add_webhooks() = to_message(stored);
     }
+    co_return response;
+}
+
+awaitable<result<v1::UpdateWebhookResponse>> webhook_calls::update(v1::UpdateWebhookRequest request)
+{
+    auto wish = read_change(request, policy_);
+    if (!wish)
+        co_return wish.error();
+    if (wish->target) {
+        const auto checked = co_await check_addresses(*wish->target);
+        if (!checked)
+            co_return checked.error();
+    }
+    const auto changed = co_await endpoints_.update(wish->account, wish->id, std::move(wish->change));
+    if (!changed)
+        co_return changed.error();
+    v1::UpdateWebhookResponse response;
+    *response.mutable_webhook() = to_message(*changed);
     co_return response;
 }
 

@@ -24,6 +24,7 @@ public:
     awaitable<result<v1::CreateWebhookResponse>> create(v1::CreateWebhookRequest request);
     awaitable<result<v1::GetWebhookResponse>> get(v1::GetWebhookRequest request);
     awaitable<result<v1::ListWebhooksResponse>> list(v1::ListWebhooksRequest request);
+    awaitable<result<v1::UpdateWebhookResponse>> update(v1::UpdateWebhookRequest request);
     awaitable<result<v1::DeleteWebhookResponse>> remove(v1::DeleteWebhookRequest request);
 
 private:

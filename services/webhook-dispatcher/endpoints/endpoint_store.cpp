@@ -24,6 +24,11 @@ INSERT INTO webhooks.endpoint (account_id, webhook_id, url, events, description,
 VALUES ($1::uuid, $2::uuid, $3, $4::text[], $5, $6) RETURNING )" +
                                columns;
 
+const std::string update_sql = R"(
+UPDATE webhooks.endpoint SET url = $3, events = $4::text[], description = $5, is_enabled = $6, disabled_reason = nullif($7, '')
+WHERE account_id = $1::uuid AND webhook_id = $2::uuid RETURNING )" +
+                               columns;
+
 const std::string list_first_sql = "SELECT " + columns + R"( FROM webhooks.endpoint WHERE account_id = $1::uuid
 ORDER BY created_at DESC, webhook_id DESC LIMIT $2)";
 
@@ -62,6 +67,20 @@ failure no_such_webhook(webhook_id id)
     return failure{errc::not_found, "Webhook " + id.text() + " does not exist"};
 }
 
+void apply(endpoint& target, const endpoint_change& change)
+{
+    if (change.url)
+        target.url = *change.url;
+    if (change.events)
+        target.events = *change.events;
+    if (change.description)
+        target.description = *change.description;
+    if (change.is_enabled)
+        target.is_enabled = *change.is_enabled;
+    if (target.is_enabled)
+        target.disabled_reason.reset();
+}
+
 failure number_is_used_up(const plans::account_state& account, int allowed)
 {
     const auto plan = account.plan_at(system_clock_source{}.now());
@@ -97,6 +116,7 @@ endpoint_store::endpoint_store(postgres::pool& db) : db_(db)
 {
     db_.prepare({"webhooks_find", find_sql.c_str()});
     db_.prepare({"webhooks_insert", insert_sql.c_str()});
+    db_.prepare({"webhooks_update", update_sql.c_str()});
     db_.prepare({"webhooks_list_first", list_first_sql.c_str()});
     db_.prepare({"webhooks_list_after", list_after_sql.c_str()});
     for (const auto& wanted : {count_webhooks, rules_of_webhook, delete_webhook, forget_due, disable_webhook})
@@ -142,6 +162,22 @@ awaitable<std::vector<endpoint>> endpoint_store::list(account_id account, std::o
         for (const auto& row : rows)
             found.push_back(read_endpoint(row));
         return found;
+    });
+}
+
+awaitable<result<endpoint>> endpoint_store::update(account_id account, webhook_id id, endpoint_change change)
+{
+    return db_.transact([account, id, change = std::move(change)](pqxx::work& tx) -> result<endpoint> {
+        if (!begin_config_change_if_any(tx, account))
+            return no_such_webhook(id);
+        const auto rows = tx.exec_prepared("webhooks_find", account.text(), id.text());
+        if (rows.empty())
+            return no_such_webhook(id);
+        auto target = read_endpoint(rows[0]);
+        apply(target, change);
+        return read_endpoint(tx.exec_prepared1("webhooks_update", account.text(), id.text(), target.url,
+                                               postgres::text_array(target.events.names()), target.description, target.is_enabled,
+                                               target.disabled_reason.value_or("")));
     });
 }
 

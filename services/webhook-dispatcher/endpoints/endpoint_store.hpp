@@ -23,6 +23,17 @@ struct endpoint_position
     webhook_id id;
 };
 
+// What a change sets; the rest stays as it is.
+struct endpoint_change
+{
+    std::optional<std::string> url;
+    std::optional<event_set> events;
+    std::optional<std::string> description;
+    std::optional<bool> is_enabled; // true also forgets why it was disabled
+
+    endpoint_change() = default;
+};
+
 // Endpoints at rest. Answers not_found for what is absent or another account's; throws when PostgreSQL cannot be reached.
 class endpoint_store
 {
@@ -33,6 +44,7 @@ public:
     awaitable<result<endpoint>> create(plans::account_state account, endpoint wanted);
     awaitable<result<endpoint>> find(account_id account, webhook_id id);
     awaitable<std::vector<endpoint>> list(account_id account, std::optional<endpoint_position> after, int limit);
+    awaitable<result<endpoint>> update(account_id account, webhook_id id, endpoint_change change);
     // Conflict, naming the rules, while rules name it. Its waiting deliveries go with it.
     awaitable<result<void>> remove(account_id account, webhook_id id);
     // By the service, not the account. What waits for it becomes skipped as it comes due.

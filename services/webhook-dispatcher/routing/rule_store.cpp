@@ -24,6 +24,11 @@ INSERT INTO webhooks.rule (account_id, rule_id, name, webhook_id, conditions, is
 VALUES ($1::uuid, $2::uuid, $3, $4::uuid, $5::jsonb, $6) RETURNING )" +
                                columns;
 
+const std::string update_sql = R"(
+UPDATE webhooks.rule SET name = $3, webhook_id = $4::uuid, conditions = $5::jsonb, is_enabled = $6
+WHERE account_id = $1::uuid AND rule_id = $2::uuid RETURNING )" +
+                               columns;
+
 constexpr postgres::statement count_rules{"rules_count", "SELECT count(*) FROM webhooks.rule WHERE account_id = $1::uuid"};
 
 constexpr postgres::statement webhook_exists{"rules_webhook_exists", R"(
@@ -61,7 +66,34 @@ std::vector<rules::condition> read_conditions(std::string_view text)
     return conditions;
 }
 
+failure no_such_rule(rule_id id)
+{
+    return failure{errc::not_found, "Rule " + id.text() + " does not exist"};
+}
+
+failure no_such_webhook(webhook_id id)
+{
+    return failure{errc::not_found, "Webhook " + id.text() + " does not exist"};
+}
+
+void apply(rules::rule& target, rule_change change)
+{
+    if (change.name)
+        target.name = std::move(*change.name);
+    if (change.webhook)
+        target.webhook = *change.webhook;
+    if (change.conditions)
+        target.conditions = std::move(*change.conditions);
+    if (change.is_enabled)
+        target.is_enabled = *change.is_enabled;
+}
+
 } // namespace
+
+failure no_rules_on(const plans::account_state& account, time_point now)
+{
+    return failure{errc::permission_denied, "Routing rules are not part of the plan " + account.plan_at(now)};
+}
 
 stored_rule read_rule(const pqxx::row& row)
 {
@@ -80,6 +112,7 @@ rule_store::rule_store(postgres::pool& db) : db_(db)
     db_.prepare({"rules_find", find_sql.c_str()});
     db_.prepare({"rules_list", list_sql.c_str()});
     db_.prepare({"rules_insert", insert_sql.c_str()});
+    db_.prepare({"rules_update", update_sql.c_str()});
     for (const auto& wanted : {count_rules, webhook_exists, delete_rule})
         db_.prepare(wanted);
 }
@@ -94,19 +127,51 @@ awaitable<result<stored_rule>> rule_store::create(plans::account_state account, 
         const auto known = has_config ? learn_account_state(tx, account) : account;
         const int allowed = known.limits_at(now).routing_rules;
         if (allowed <= 0)
-            return failure{errc::permission_denied, "Routing rules are not part of the plan " + known.plan_at(now)};
+            return no_rules_on(known, now);
         if (has_config) {
             const auto existing = tx.exec_prepared("rules_find", owner, wanted.id.text());
             if (!existing.empty())
                 return read_rule(existing[0]);
         }
         if (!has_config || tx.exec_prepared(webhook_exists.name, owner, wanted.webhook.text()).empty())
-            return failure{errc::not_found, "Webhook " + wanted.webhook.text() + " does not exist"};
+            return no_such_webhook(wanted.webhook);
         if (tx.exec_prepared1(count_rules.name, owner)[0].as<int>() >= allowed)
             return failure{errc::permission_denied, "The plan " + known.plan_at(now) + " has " + std::to_string(allowed) +
                                                         " routing rules, all in use; delete one first"};
         return read_rule(tx.exec_prepared1("rules_insert", owner, wanted.id.text(), wanted.name, wanted.webhook.text(),
                                            to_json(wanted.conditions), wanted.is_enabled));
+    });
+}
+
+awaitable<result<stored_rule>> rule_store::find(account_id account, rule_id id)
+{
+    return db_.transact([account, id](pqxx::work& tx) -> result<stored_rule> {
+        const auto rows = tx.exec_prepared("rules_find", account.text(), id.text());
+        if (rows.empty())
+            return no_such_rule(id);
+        return read_rule(rows[0]);
+    });
+}
+
+awaitable<result<stored_rule>> rule_store::update(plans::account_state account, rule_id id, rule_change change)
+{
+    return db_.transact([account = std::move(account), id, change = std::move(change)](pqxx::work& tx) -> result<stored_rule> {
+        const auto owner = account.account.text();
+        if (!begin_config_change_if_any(tx, account.account))
+            return no_such_rule(id);
+        const auto known = learn_account_state(tx, account);
+        const auto rows = tx.exec_prepared("rules_find", owner, id.text());
+        if (rows.empty())
+            return no_such_rule(id);
+        if (change.webhook && tx.exec_prepared(webhook_exists.name, owner, change.webhook->text()).empty())
+            return no_such_webhook(*change.webhook);
+        const auto now = system_clock_source{}.now();
+        if (known.limits_at(now).routing_rules <= 0)
+            return no_rules_on(known, now);
+        auto target = read_rule(rows[0]).rule;
+        apply(target, change);
+        return read_rule(tx.exec_prepared1("rules_update", owner, id.text(), target.name, target.webhook.text(),
+                                           to_json(target.conditions), target.is_enabled));
     });
 }
 
@@ -125,7 +190,7 @@ awaitable<result<void>> rule_store::remove(account_id account, rule_id id)
     return db_.transact([account, id](pqxx::work& tx) -> result<void> {
         if (!begin_config_change_if_any(tx, account) ||
             tx.exec_prepared(delete_rule.name, account.text(), id.text()).affected_rows() == 0)
-            return failure{errc::not_found, "Rule " + id.text() + " does not exist"};
+            return no_such_rule(id);
         return {};
     });
 }

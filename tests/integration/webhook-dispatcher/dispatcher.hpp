@@ -59,7 +59,7 @@ struct dispatcher
           letters(test_host(), producer),
           intake(test_host(), stored_configs, configs, deliveries, engine, letters),
           webhook_calls(test_host(), endpoints, keys, policy, names.function()),
-          rule_calls(rules)
+          rule_calls(rules, stored_configs)
     {}
 
     void start()

@@ -1,0 +1,89 @@
+#include "gateway/api/operations.hpp"
+
+#include "gateway/api/account.hpp"
+#include "gateway/api/email_content.hpp"
+#include "gateway/api/emails.hpp"
+#include "gateway/api/inbox_changes.hpp"
+#include "gateway/api/inboxes.hpp"
+#include "gateway/api/usage.hpp"
+#include "gateway/api/wait.hpp"
+#include "gateway/api/webhooks.hpp"
+
+namespace tempinbox::gateway {
+namespace {
+
+// An operation on one of the clients.
+template <class Client>
+api_handler on(Client& client, awaitable<http::response> (*handle)(const http::request&, const caller&, Client&))
+{
+    return [&client, handle](const http::request& received, const caller& who) { return handle(received, who, client); };
+}
+
+// What can be large, so that its memory is counted.
+api_handler content(inbox_client& inboxes, byte_budget& memory,
+                    awaitable<http::response> (*handle)(const http::request&, const caller&, inbox_client&, byte_budget&))
+{
+    return [&inboxes, &memory, handle](const http::request& received, const caller& who) {
+        return handle(received, who, inboxes, memory);
+    };
+}
+
+void add_inboxes(std::vector<route>& all, const std::string& root, inbox_client& inboxes, waiting_room& waiting)
+{
+    const auto wait = [&waiting](http::request& received, const caller& who) { return wait_for_email(received, who, waiting); };
+    all.emplace_back("GET", root + "/inboxes", body_kind::none, on(inboxes, list_inboxes));
+    all.emplace_back("POST", root + "/inboxes", body_kind::json, on(inboxes, create_inbox));
+    all.emplace_back("DELETE", root + "/inboxes", body_kind::none, on(inboxes, delete_tagged_inboxes));
+    all.emplace_back("GET", root + "/inboxes/{inboxId}", body_kind::none, on(inboxes, get_inbox));
+    all.emplace_back("PATCH", root + "/inboxes/{inboxId}", body_kind::merge_patch, on(inboxes, update_inbox));
+    all.emplace_back("DELETE", root + "/inboxes/{inboxId}", body_kind::none, on(inboxes, delete_inbox));
+    all.emplace_back("GET", root + "/inboxes/{inboxId}/emails", body_kind::none, on(inboxes, list_inbox_emails));
+    all.emplace_back("DELETE", root + "/inboxes/{inboxId}/emails", body_kind::none, on(inboxes, empty_inbox));
+    all.emplace_back("GET", root + "/inboxes/{inboxId}/emails/wait", body_kind::none, wait);
+    all.emplace_back("GET", root + "/domains", body_kind::none, on(inboxes, list_domains));
+}
+
+void add_emails(std::vector<route>& all, const std::string& root, inbox_client& inboxes, byte_budget& memory)
+{
+    all.emplace_back("GET", root + "/emails", body_kind::none, on(inboxes, list_emails));
+    all.emplace_back("GET", root + "/emails/{emailId}", body_kind::none, on(inboxes, get_email));
+    all.emplace_back("PATCH", root + "/emails/{emailId}", body_kind::merge_patch, on(inboxes, update_email));
+    all.emplace_back("DELETE", root + "/emails/{emailId}", body_kind::none, on(inboxes, delete_email));
+    all.emplace_back("GET", root + "/emails/{emailId}/raw", body_kind::none, content(inboxes, memory, get_raw_email));
+    all.emplace_back("GET", root + "/emails/{emailId}/attachments/{attachmentId}", body_kind::none,
+                     content(inboxes, memory, get_attachment));
+}
+
+void add_webhooks(std::vector<route>& all, const std::string& root, webhook_client& webhooks)
+{
+    all.emplace_back("GET", root + "/webhooks", body_kind::none, on(webhooks, list_webhooks));
+    all.emplace_back("POST", root + "/webhooks", body_kind::json, on(webhooks, create_webhook));
+    all.emplace_back("GET", root + "/webhooks/{webhookId}", body_kind::none, on(webhooks, get_webhook));
+    all.emplace_back("DELETE", root + "/webhooks/{webhookId}", body_kind::none, on(webhooks, delete_webhook));
+}
+
+void add_account(std::vector<route>& all, const std::string& root, const operation_services& services)
+{
+    const auto account = [services](const http::request& received, const caller& who) {
+        return get_account(received, who, services.accounts, services.inboxes, services.webhooks);
+    };
+    const auto usage = [services](const http::request& received, const caller& who) {
+        return get_usage(received, who, services.quotas, services.inboxes, services.webhooks);
+    };
+    all.emplace_back("GET", root + "/account", body_kind::none, account);
+    all.emplace_back("GET", root + "/account/usage", body_kind::none, usage);
+}
+
+} // namespace
+
+std::vector<route> operations_below(const std::string& root, const operation_services& services)
+{
+    std::vector<route> all;
+    add_inboxes(all, root, services.inboxes, services.waiting);
+    add_emails(all, root, services.inboxes, services.content_memory);
+    add_webhooks(all, root, services.webhooks);
+    add_account(all, root, services);
+    return all;
+}
+
+} // namespace tempinbox::gateway

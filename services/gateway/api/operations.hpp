@@ -1,0 +1,41 @@
+#pragma once
+
+#include "accounts/account_store.hpp"
+#include "common/core/byte_budget.hpp"
+#include "gateway/api/routes.hpp"
+#include "gateway/clients/inbox_client.hpp"
+#include "gateway/clients/rate_limit_client.hpp"
+#include "gateway/clients/webhook_client.hpp"
+#include "gateway/waiting/waiting_room.hpp"
+
+#include <string>
+#include <vector>
+
+namespace tempinbox::gateway {
+
+// What the operations ask; outlives them.
+struct operation_services
+{
+    accounts::account_store& accounts;
+    inbox_client& inboxes;
+    webhook_client& webhooks;
+    rate_limit_client& quotas;
+    byte_budget& content_memory;
+    waiting_room& waiting;
+
+    operation_services(accounts::account_store& account_rows, inbox_client& inbox_calls, webhook_client& webhook_calls,
+                       rate_limit_client& quota_calls, byte_budget& memory, waiting_room& room)
+        : accounts(account_rows),
+          inboxes(inbox_calls),
+          webhooks(webhook_calls),
+          quotas(quota_calls),
+          content_memory(memory),
+          waiting(room)
+    {}
+};
+
+// Inboxes, emails, webhooks and account below a root such as `/v1`. Each root has a pipeline of its own that says who the caller
+// is; the operations are the same.
+std::vector<route> operations_below(const std::string& root, const operation_services& services);
+
+} // namespace tempinbox::gateway

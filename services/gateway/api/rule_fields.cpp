@@ -1,0 +1,66 @@
+#include "gateway/api/rule_fields.hpp"
+
+#include "common/core/ids.hpp"
+
+namespace tempinbox::gateway {
+namespace {
+
+constexpr std::size_t most_conditions = 5;
+constexpr std::size_t longest_value = 500;
+constexpr std::size_t longest_id = 100; // only so that messages stay short
+
+std::string required_choice(json::object_reader& body, std::string_view name, const std::vector<std::string>& allowed)
+{
+    const auto given = body.choice(name, allowed);
+    if (given)
+        return *given;
+    std::string list;
+    for (const auto& option : allowed)
+        list += (list.empty() ? "" : ", ") + option;
+    body.fail(std::string(name) + " is required: one of " + list);
+    return {};
+}
+
+} // namespace
+
+void take_problem(json::object_reader& body, const std::string& place, json::object_reader& inner)
+{
+    const auto outcome = inner.finish();
+    if (outcome)
+        return;
+    const auto& message = outcome.error().message;
+    body.fail(message.starts_with("unknown field") ? place + " has an " + message : place + "." + message);
+}
+
+std::optional<std::string> read_webhook_id(json::object_reader& body)
+{
+    const auto given = body.text("webhookId", 1, longest_id);
+    if (!given)
+        return std::nullopt;
+    const auto id = webhook_id::parse(*given);
+    if (!id) {
+        body.fail(id.error().message);
+        return std::nullopt;
+    }
+    return id->text();
+}
+
+std::optional<std::vector<webhooks::v1::Condition>> read_conditions(json::object_reader& body)
+{
+    const auto given = body.objects("conditions", most_conditions);
+    if (!given)
+        return std::nullopt;
+    std::vector<webhooks::v1::Condition> conditions;
+    for (const auto& item : *given) {
+        json::object_reader fields(item);
+        webhooks::v1::Condition condition;
+        condition.set_field(required_choice(fields, "field", {"subject", "from", "to"}));
+        condition.set_operator_(required_choice(fields, "operator", {"contains", "equals", "starts_with", "ends_with"}));
+        condition.set_value(fields.required_text("value", 1, longest_value));
+        take_problem(body, "conditions[" + std::to_string(conditions.size()) + "]", fields);
+        conditions.push_back(std::move(condition));
+    }
+    return conditions;
+}
+
+} // namespace tempinbox::gateway

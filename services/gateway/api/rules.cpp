@@ -1,0 +1,160 @@
+#include "gateway/api/rules.hpp"
+
+#include "gateway/api/json.hpp"
+#include "gateway/api/query_reader.hpp"
+#include "gateway/api/rule_fields.hpp"
+
+namespace tempinbox::gateway {
+namespace {
+
+constexpr const char* fields[] = {"name", "webhookId", "conditions", "isEnabled"};
+
+result<webhooks::v1::CreateRuleRequest> read_new_rule(const http::request& received, const caller& who)
+{
+    if (const auto query = expect_no_query(received); !query)
+        return query.error();
+    auto body = json::object_reader::parse(received.body);
+    if (!body)
+        return body.error();
+    const auto name = body->required_text("name", 1, longest_rule_name);
+    const auto webhook = read_webhook_id(*body);
+    if (!webhook)
+        body->fail("webhookId is required: the webhook that gets matching mail");
+    const auto conditions = read_conditions(*body);
+    const auto is_enabled = body->boolean("isEnabled");
+    if (const auto all_known = body->finish(); !all_known)
+        return all_known.error();
+
+    webhooks::v1::CreateRuleRequest wanted;
+    *wanted.mutable_account() = plans::to_proto(who.state);
+    wanted.set_rule_id(who.new_id<rule_id>().text());
+    wanted.set_name(name);
+    wanted.set_webhook_id(*webhook);
+    if (conditions)
+        wanted.mutable_conditions()->Assign(conditions->begin(), conditions->end());
+    wanted.set_is_enabled(is_enabled.value_or(true));
+    return wanted;
+}
+
+// RFC 7396; nothing of a rule can be removed. An empty array of conditions makes a catch-all, which null would do by accident.
+result<webhooks::v1::UpdateRuleRequest> read_change(const http::request& received, const caller& who)
+{
+    const auto id = rule_id::parse(received.path_param("ruleId"));
+    if (!id)
+        return id.error();
+    if (const auto query = expect_no_query(received); !query)
+        return query.error();
+    auto body = json::object_reader::parse(received.body);
+    if (!body)
+        return body.error();
+
+    webhooks::v1::UpdateRuleRequest wanted;
+    *wanted.mutable_account() = plans::to_proto(who.state);
+    wanted.set_rule_id(id->text());
+    for (const auto* field : fields)
+        if (body->has_null(field))
+            body->fail(std::string(field) + " cannot be removed, so it must not be null");
+    if (const auto name = body->text("name", 1, longest_rule_name))
+        wanted.set_name(*name);
+    if (const auto webhook = read_webhook_id(*body))
+        wanted.set_webhook_id(*webhook);
+    if (const auto conditions = read_conditions(*body))
+        wanted.mutable_conditions()->mutable_conditions()->Assign(conditions->begin(), conditions->end());
+    if (const auto is_enabled = body->boolean("isEnabled"))
+        wanted.set_is_enabled(*is_enabled);
+    if (const auto all_known = body->finish(); !all_known)
+        return all_known.error();
+    if (std::none_of(std::begin(fields), std::end(fields), [&](const char* field) { return body->has(field); }))
+        return failure{errc::invalid_argument, "body must have at least one of name, webhookId, conditions, isEnabled"};
+    return wanted;
+}
+
+template <class Request>
+result<Request> read_one(const http::request& received, const caller& who)
+{
+    const auto id = rule_id::parse(received.path_param("ruleId"));
+    if (!id)
+        return id.error();
+    if (const auto query = expect_no_query(received); !query)
+        return query.error();
+    Request wanted;
+    wanted.set_account_id(who.account().text());
+    wanted.set_rule_id(id->text());
+    return wanted;
+}
+
+} // namespace
+
+// POST /dashboard/api/rules
+awaitable<http::response> create_rule(const http::request& received, const caller& who, webhook_client& webhooks)
+{
+    auto wanted = read_new_rule(received, who);
+    if (!wanted)
+        co_return http::problem(wanted.error());
+
+    const auto created = co_await webhooks.create_rule(std::move(*wanted));
+    if (!created)
+        co_return http::problem(created.error());
+
+    co_return http::created_json(to_json(created->rule()), "/dashboard/api/rules/" + created->rule().rule_id());
+}
+
+// GET /dashboard/api/rules
+awaitable<http::response> list_rules(const http::request& received, const caller& who, webhook_client& webhooks)
+{
+    const auto query = expect_no_query(received);
+    if (!query)
+        co_return http::problem(query.error());
+    webhooks::v1::ListRulesRequest wanted;
+    wanted.set_account_id(who.account().text());
+
+    const auto found = co_await webhooks.list_rules(wanted);
+    if (!found)
+        co_return http::problem(found.error());
+
+    co_return http::ok_json(to_json(*found));
+}
+
+// GET /dashboard/api/rules/{ruleId}
+awaitable<http::response> get_rule(const http::request& received, const caller& who, webhook_client& webhooks)
+{
+    auto wanted = read_one<webhooks::v1::GetRuleRequest>(received, who);
+    if (!wanted)
+        co_return http::problem(wanted.error());
+
+    const auto found = co_await webhooks.find_rule(std::move(*wanted));
+    if (!found)
+        co_return http::problem(found.error());
+
+    co_return http::ok_json(to_json(found->rule()));
+}
+
+// PATCH /dashboard/api/rules/{ruleId}
+awaitable<http::response> update_rule(const http::request& received, const caller& who, webhook_client& webhooks)
+{
+    auto wanted = read_change(received, who);
+    if (!wanted)
+        co_return http::problem(wanted.error());
+
+    const auto changed = co_await webhooks.change_rule(std::move(*wanted));
+    if (!changed)
+        co_return http::problem(changed.error());
+
+    co_return http::ok_json(to_json(changed->rule()));
+}
+
+// DELETE /dashboard/api/rules/{ruleId}
+awaitable<http::response> delete_rule(const http::request& received, const caller& who, webhook_client& webhooks)
+{
+    const auto wanted = read_one<webhooks::v1::DeleteRuleRequest>(received, who);
+    if (!wanted)
+        co_return http::problem(wanted.error());
+
+    const auto deleted = co_await webhooks.remove_rule(*wanted);
+    if (!deleted)
+        co_return http::problem(deleted.error());
+
+    co_return http::ok_json(deleted_json("id", wanted->rule_id()));
+}
+
+} // namespace tempinbox::gateway

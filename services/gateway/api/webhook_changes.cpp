@@ -1,0 +1,101 @@
+#include "gateway/api/json.hpp"
+#include "gateway/api/query_reader.hpp"
+#include "gateway/api/webhook_fields.hpp"
+#include "gateway/api/webhooks.hpp"
+
+namespace tempinbox::gateway {
+namespace {
+
+constexpr const char* fields[] = {"url", "events", "description", "isEnabled"};
+
+// RFC 7396: null gives back what a new webhook has; it cannot be without a URL.
+result<webhooks::v1::UpdateWebhookRequest> read_change(const http::request& received, const caller& who)
+{
+    const auto id = webhook_id::parse(received.path_param("webhookId"));
+    if (!id)
+        return id.error();
+    if (const auto query = expect_no_query(received); !query)
+        return query.error();
+    auto body = json::object_reader::parse(received.body);
+    if (!body)
+        return body.error();
+
+    webhooks::v1::UpdateWebhookRequest wanted;
+    wanted.set_account_id(who.account().text());
+    wanted.set_webhook_id(id->text());
+    if (body->has_null("url"))
+        body->fail("url must be a string of 1 to " + std::to_string(longest_webhook_url) + " characters, not null");
+    if (const auto url = body->text("url", 1, longest_webhook_url))
+        wanted.set_url(*url);
+    if (body->has_null("events"))
+        wanted.mutable_events();
+    if (const auto events = read_events(*body))
+        wanted.mutable_events()->mutable_events()->Assign(events->begin(), events->end());
+    if (body->has_null("description"))
+        wanted.set_description("");
+    if (const auto description = body->text("description", 0, longest_webhook_description))
+        wanted.set_description(*description);
+    if (body->has_null("isEnabled"))
+        body->fail("isEnabled must be true or false, not null");
+    if (const auto is_enabled = body->boolean("isEnabled"))
+        wanted.set_is_enabled(*is_enabled);
+    if (const auto all_known = body->finish(); !all_known)
+        return all_known.error();
+    if (std::none_of(std::begin(fields), std::end(fields),
+                     [&](const char* field) { return body->has(field) || body->has_null(field); }))
+        return failure{errc::invalid_argument, "body must have at least one of url, events, description, isEnabled"};
+    return wanted;
+}
+
+// The body has no fields. A repeat with the same Idempotency-Key is the same rotation.
+result<webhooks::v1::RotateSecretRequest> read_rotation(const http::request& received, const caller& who)
+{
+    const auto id = webhook_id::parse(received.path_param("webhookId"));
+    if (!id)
+        return id.error();
+    if (const auto query = expect_no_query(received); !query)
+        return query.error();
+    auto body = json::object_reader::parse(received.body);
+    if (!body)
+        return body.error();
+    if (const auto all_known = body->finish(); !all_known)
+        return all_known.error();
+
+    webhooks::v1::RotateSecretRequest wanted;
+    wanted.set_account_id(who.account().text());
+    wanted.set_webhook_id(id->text());
+    wanted.set_rotation_id(who.chosen_id.value_or(uuid::make_v7()).text());
+    return wanted;
+}
+
+} // namespace
+
+// PATCH /v1/webhooks/{webhookId}
+awaitable<http::response> update_webhook(const http::request& received, const caller& who, webhook_client& webhooks)
+{
+    auto wanted = read_change(received, who);
+    if (!wanted)
+        co_return http::problem(wanted.error());
+
+    const auto changed = co_await webhooks.change(std::move(*wanted));
+    if (!changed)
+        co_return http::problem(changed.error());
+
+    co_return http::ok_json(to_json(changed->webhook()));
+}
+
+// POST /v1/webhooks/{webhookId}/rotate-secret
+awaitable<http::response> rotate_webhook_secret(const http::request& received, const caller& who, webhook_client& webhooks)
+{
+    const auto wanted = read_rotation(received, who);
+    if (!wanted)
+        co_return http::problem(wanted.error());
+
+    const auto rotated = co_await webhooks.rotate_secret(*wanted);
+    if (!rotated)
+        co_return http::problem(rotated.error());
+
+    co_return http::ok_json(to_json(*rotated, wanted->webhook_id()));
+}
+
+} // namespace tempinbox::gateway

@@ -1,0 +1,19 @@
+#pragma once
+
+#include "common/json/object_reader.hpp"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace tempinbox::gateway {
+
+inline constexpr std::size_t longest_webhook_url = 2'048;
+inline constexpr std::size_t longest_webhook_description = 200;
+
+// All kinds of events there are.
+std::vector<std::string> all_events();
+// The body's `events`, each once; nothing where it is absent.
+std::optional<std::vector<std::string>> read_events(json::object_reader& body);
+
+} // namespace tempinbox::gateway

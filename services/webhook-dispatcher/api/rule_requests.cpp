@@ -1,0 +1,224 @@
+#include "webhook-dispatcher/api/rule_requests.hpp"
+
+#include "webhook-dispatcher/api/requests.hpp"
+
+#include "common/core/text.hpp"
+
+namespace tempinbox::webhooks {
+namespace {
+
+constexpr std::size_t longest_name = 100;
+constexpr std::size_t longest_value = 500;
+constexpr int most_conditions = 5;
+constexpr int most_drafts = 100;
+// Of a mail to be tested: more than mail servers take.
+constexpr std::size_t longest_field = 10'000;
+constexpr int most_recipients = 100;
+
+using condition_messages = google::protobuf::RepeatedPtrField<v1::Condition>;
+
+failure invalid(std::string text)
+{
+    return failure{errc::invalid_argument, std::move(text)};
+}
+
+failure inside(std::string_view place, const failure& reason)
+{
+    return failure{reason.code, std::string(place) + reason.message};
+}
+
+result<std::vector<rules::condition>> read_conditions(const condition_messages& messages)
+{
+    if (messages.size() > most_conditions)
+        return invalid("conditions must have 0 to " + std::to_string(most_conditions) + " items, not " +
+                       std::to_string(messages.size()));
+    std::vector<rules::condition> conditions;
+    for (const auto& given : messages) {
+        const auto place = "conditions[" + std::to_string(conditions.size()) + "].";
+        const auto what = rules::parse_field(given.field());
+        if (!what)
+            return inside(place, what.error());
+        const auto how = rules::parse_comparison(given.operator_());
+        if (!how)
+            return inside(place, how.error());
+        if (const auto checked = check_text(place + "value", given.value(), 1, longest_value); !checked)
+            return checked.error();
+        rules::condition read;
+        read.what = *what;
+        read.how = *how;
+        read.value = given.value();
+        conditions.push_back(std::move(read));
+    }
+    return conditions;
+}
+
+// A rule that need not be whole: without an id, name or webhook.
+result<rules::rule> read_draft(const v1::Rule& given)
+{
+    rules::rule draft;
+    if (!given.rule_id().empty()) {
+        const auto id = rule_id::parse(given.rule_id());
+        if (!id)
+            return id.error();
+        draft.id = *id;
+    }
+    if (!given.webhook_id().empty()) {
+        const auto webhook = webhook_id::parse(given.webhook_id());
+        if (!webhook)
+            return webhook.error();
+        draft.webhook = *webhook;
+    }
+    if (const auto checked = check_text("name", given.name(), 0, longest_name); !checked)
+        return checked.error();
+    auto conditions = read_conditions(given.conditions());
+    if (!conditions)
+        return conditions.error();
+    draft.name = given.name();
+    draft.conditions = std::move(*conditions);
+    draft.is_enabled = given.is_enabled();
+    return draft;
+}
+
+result<rules::tested_mail> read_mail(const v1::TestRulesRequest& request)
+{
+    if (request.to_size() > most_recipients)
+        return invalid("to must have at most " + std::to_string(most_recipients) + " items, not " +
+                       std::to_string(request.to_size()));
+    if (request.from().size() > longest_field || request.subject().size() > longest_field)
+        return invalid("from and subject must have at most " + std::to_string(longest_field) + " bytes");
+    for (const auto& recipient : request.to())
+        if (recipient.size() > longest_field)
+            return invalid("to must hold at most " + std::to_string(longest_field) + " bytes an item");
+    rules::tested_mail mail;
+    mail.from = request.from();
+    mail.to.assign(request.to().begin(), request.to().end());
+    mail.subject = request.subject();
+    return mail;
+}
+
+void write(v1::Condition& message, const rules::condition& entry)
+{
+    message.set_field(std::string(rules::to_string(entry.what)));
+    message.set_operator_(std::string(rules::to_string(entry.how)));
+    message.set_value(entry.value);
+}
+
+} // namespace
+
+result<rule_wish> read_wish(const v1::CreateRuleRequest& request)
+{
+    auto account = plans::from_proto(request.account());
+    if (!account)
+        return account.error();
+    const auto id = rule_id::parse(request.rule_id());
+    if (!id)
+        return id.error();
+    if (const auto checked = check_text("name", request.name(), 1, longest_name); !checked)
+        return checked.error();
+    const auto webhook = webhook_id::parse(request.webhook_id());
+    if (!webhook)
+        return webhook.error();
+    auto conditions = read_conditions(request.conditions());
+    if (!conditions)
+        return conditions.error();
+
+    rule_wish wish;
+    wish.account = std::move(*account);
+    wish.wanted.id = *id;
+    wish.wanted.name = request.name();
+    wish.wanted.webhook = *webhook;
+    wish.wanted.conditions = std::move(*conditions);
+    wish.wanted.is_enabled = request.is_enabled();
+    return wish;
+}
+
+result<rule_change_wish> read_change(const v1::UpdateRuleRequest& request)
+{
+    auto account = plans::from_proto(request.account());
+    if (!account)
+        return account.error();
+    const auto id = rule_id::parse(request.rule_id());
+    if (!id)
+        return id.error();
+    rule_change_wish wish;
+    if (request.has_name()) {
+        if (const auto checked = check_text("name", request.name(), 1, longest_name); !checked)
+            return checked.error();
+        wish.change.name = request.name();
+    }
+    if (request.has_webhook_id()) {
+        const auto webhook = webhook_id::parse(request.webhook_id());
+        if (!webhook)
+            return webhook.error();
+        wish.change.webhook = *webhook;
+    }
+    if (request.has_conditions()) {
+        auto conditions = read_conditions(request.conditions().conditions());
+        if (!conditions)
+            return conditions.error();
+        wish.change.conditions = std::move(*conditions);
+    }
+    if (request.has_is_enabled())
+        wish.change.is_enabled = request.is_enabled();
+    wish.account = std::move(*account);
+    wish.id = *id;
+    return wish;
+}
+
+result<test_wish> read_test(const v1::TestRulesRequest& request)
+{
+    auto account = plans::from_proto(request.account());
+    if (!account)
+        return account.error();
+    auto mail = read_mail(request);
+    if (!mail)
+        return mail.error();
+    test_wish wish;
+    wish.account = std::move(*account);
+    wish.mail = std::move(*mail);
+    if (!request.has_rules())
+        return wish;
+    if (request.rules().rules_size() > most_drafts)
+        return invalid("rules must have at most " + std::to_string(most_drafts) + " items, not " +
+                       std::to_string(request.rules().rules_size()));
+    wish.drafts.emplace();
+    for (const auto& given : request.rules().rules()) {
+        auto draft = read_draft(given);
+        if (!draft)
+            return inside("rules[" + std::to_string(wish.drafts->size()) + "].", draft.error());
+        wish.drafts->push_back(std::move(*draft));
+    }
+    return wish;
+}
+
+v1::Rule to_message(const stored_rule& stored)
+{
+    v1::Rule message;
+    message.set_rule_id(stored.rule.id.text());
+    message.set_name(stored.rule.name);
+    message.set_webhook_id(stored.rule.webhook.text());
+    for (const auto& entry : stored.rule.conditions)
+        write(*message.add_conditions(), entry);
+    message.set_is_enabled(stored.rule.is_enabled);
+    set_time(*message.mutable_created_at(), stored.created_at);
+    return message;
+}
+
+v1::TestedRule to_message(const rules::rule& asked, const rules::explanation& found)
+{
+    v1::TestedRule message;
+    if (!asked.id.value().is_nil())
+        message.set_rule_id(asked.id.text());
+    message.set_name(asked.name);
+    message.set_is_enabled(asked.is_enabled);
+    message.set_matched(found.matched);
+    for (std::size_t i = 0; i < asked.conditions.size(); ++i) {
+        auto& condition = *message.add_conditions();
+        write(*condition.mutable_condition(), asked.conditions[i]);
+        condition.set_actual(found.conditions[i].actual);
+        condition.set_matched(found.conditions[i].matched);
+    }
+    return message;
+}
+
+} // namespace tempinbox::webhooks
