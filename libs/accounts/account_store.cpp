@@ -1,5 +1,6 @@
 #include "accounts/account_store.hpp"
 
+#include "accounts/account_row.hpp"
 #include "common/core/text.hpp"
 
 namespace tempinbox::accounts {
@@ -28,21 +29,16 @@ constexpr postgres::statement delete_account{
 constexpr postgres::statement revoke_all_keys{
     "accounts_revoke_all_keys",
     "UPDATE accounts.api_keys SET revoked_at = now(), version = $2 WHERE account_id = $1 AND revoked_at IS NULL"};
+constexpr postgres::statement insert_user{"accounts_insert_user",
+                                          "INSERT INTO accounts.users (account_id, password_hash) VALUES ($1, $2)"};
+constexpr postgres::statement delete_user{"accounts_delete_user", "DELETE FROM accounts.users WHERE account_id = $1"};
+constexpr postgres::statement delete_sessions{"accounts_delete_sessions", "DELETE FROM accounts.sessions WHERE account_id = $1"};
 constexpr postgres::statement list_plan_names{
     "accounts_plan_names", "SELECT string_agg(plan, ', ' ORDER BY position), bool_or(plan = $1) FROM accounts.plans"};
 
 failure no_such_account(account_id id)
 {
     return failure{errc::not_found, "Account " + id.text() + " does not exist"};
-}
-
-account read_account(const pqxx::row& row)
-{
-    account found;
-    found.email = row["email"].as<std::string>();
-    found.created_at = from_unix_micros(row["created_micros"].as<std::int64_t>());
-    found.state = read_state(row);
-    return found;
 }
 
 result<void> check_plan(pqxx::work& tx, const std::string& plan)
@@ -72,16 +68,25 @@ change<account> announced(pqxx::work& tx, const announcements& how, const pqxx::
 
 } // namespace
 
+account read_account(const pqxx::row& row)
+{
+    account found;
+    found.email = row["email"].as<std::string>();
+    found.created_at = from_unix_micros(row["created_micros"].as<std::int64_t>());
+    found.state = read_state(row);
+    return found;
+}
+
 account_store::account_store(postgres::pool& db, announcements how) : db_(db), how_(std::move(how))
 {
     for (const auto& wanted : {find_account, find_account_by_email, list_accounts, insert_account, update_plan, delete_account,
-                               revoke_all_keys, list_plan_names})
+                               revoke_all_keys, insert_user, delete_user, delete_sessions, list_plan_names})
         db_.prepare(wanted);
 }
 
-awaitable<result<account>> account_store::create(account_id id, std::string email, std::string plan)
+awaitable<result<account>> account_store::create(account_id id, std::string email, std::string plan, std::string password_hash)
 {
-    auto transaction = db_.transact([this, id, email, plan](pqxx::work& tx) -> result<change<account>> {
+    auto transaction = db_.transact([this, id, email, plan, password_hash](pqxx::work& tx) -> result<change<account>> {
         if (const auto sane = check_email_address(email); !sane)
             return sane.error();
         const auto version = next_version(tx);
@@ -91,6 +96,8 @@ awaitable<result<account>> account_store::create(account_id id, std::string emai
         const auto inserted = tx.exec_prepared(insert_account.name, id.text(), email, plan, ends, version);
         if (inserted.affected_rows() == 0)
             return failure{errc::conflict, "An account with the email address " + quote(email) + " exists"};
+        if (!password_hash.empty())
+            tx.exec_prepared0(insert_user.name, id.text(), password_hash);
         return announced(tx, how_, tx.exec_prepared1(find_account.name, id.text()));
     });
     return publish_after(std::move(transaction), how_);
@@ -150,6 +157,8 @@ awaitable<result<account>> account_store::remove(account_id id)
             return no_such_account(id);
         tx.exec_prepared0(delete_account.name, id.text(), version);
         tx.exec_prepared0(revoke_all_keys.name, id.text(), version);
+        tx.exec_prepared0(delete_user.name, id.text());
+        tx.exec_prepared0(delete_sessions.name, id.text());
         account removed = read_account(rows[0]);
         removed.state.is_deleted = true;
         removed.state.version = version;

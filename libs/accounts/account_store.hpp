@@ -27,14 +27,15 @@ public:
     account_store(postgres::pool& db, announcements how);
 
     // conflict for an email address in use, invalid_argument for a bad one or an unknown plan. A 7-Day Pass starts now.
-    awaitable<result<account>> create(account_id id, std::string email, std::string plan);
+    // Nobody can sign in to an account without a password.
+    awaitable<result<account>> create(account_id id, std::string email, std::string plan, std::string password_hash = {});
     awaitable<result<account>> find(account_id id);
     awaitable<result<account>> find_by_email(std::string email);
     // Newest first, those before the given one.
     awaitable<std::vector<account>> list(std::size_t limit, std::optional<account_id> before);
     // A 7-Day Pass ends after seven days unless told otherwise; other plans end only when told.
     awaitable<result<account>> set_plan(account_id id, std::string plan, std::optional<time_point> ends_at);
-    // Revokes the account's keys and publishes its tombstone.
+    // Revokes the account's keys, ends its sessions, forgets its password and publishes its tombstone.
     awaitable<result<account>> remove(account_id id);
 
 private:

@@ -1,12 +1,16 @@
 #include "tempinboxctl/command.hpp"
 
+#include "accounts/session_store.hpp"
 #include "common/core/text.hpp"
+#include "common/crypto/password.hpp"
 #include "tempinboxctl/session.hpp"
 
 namespace tempinbox::ctl {
 namespace {
 
 constexpr std::size_t page_size = 500;
+constexpr std::size_t shortest_password = 10;
+constexpr std::size_t longest_password = 200;
 constexpr const char* plan_names = "free, starter, pass7, pro, business or premium";
 
 record to_record(const accounts::account& shown)
@@ -30,12 +34,27 @@ record to_full_record(const accounts::account& shown)
     return fields;
 }
 
+// The password's hash; empty where none is given.
+result<std::string> read_password(const arguments& given)
+{
+    const auto password = given.value("password");
+    if (!password)
+        return std::string();
+    const auto length = count_characters(*password);
+    if (length < shortest_password || length > longest_password)
+        return failure{errc::invalid_argument, "--password must have 10 to 200 characters, not " + std::to_string(length)};
+    return crypto::hash_password(secret(*password));
+}
+
 awaitable<result<answer>> create(session& suite, arguments given)
 {
     auto email = *given.value("email");
     auto plan = *given.value("plan");
+    auto hash = read_password(given);
+    if (!hash)
+        co_return hash.error();
     const auto id = account_id::make();
-    const auto created = co_await suite.accounts().create(id, std::move(email), std::move(plan));
+    const auto created = co_await suite.accounts().create(id, std::move(email), std::move(plan), std::move(*hash));
     if (!created)
         co_return created.error();
     co_return answer(to_record(*created));
@@ -91,6 +110,28 @@ awaitable<result<answer>> set_plan(session& suite, arguments given)
     co_return answer(to_record(*changed));
 }
 
+// A password that the operator does not know: the link sets it, once, within an hour. The token stands behind the `#`, which
+// browsers send to no server.
+awaitable<result<answer>> reset_password(session& suite, arguments given)
+{
+    const auto found = co_await suite.find_account(given.at("ACCOUNT"));
+    if (!found)
+        co_return found.error();
+    const auto token = accounts::make_session_token();
+    auto digest = accounts::session_digest(token.reveal());
+    const auto begun = co_await suite.users().begin_reset(found->id(), std::move(digest));
+    if (!begun)
+        co_return begun.error();
+    auto dashboard = given.value("dashboard").value_or("/dashboard");
+    while (dashboard.ends_with('/'))
+        dashboard.pop_back();
+    record fields;
+    fields.add("accountId", begun->id().text()).add("email", begun->email);
+    fields.add("token", token.reveal()).add("link", dashboard + "/reset-password#" + token.reveal());
+    fields.add_time("validUntil", system_clock_source{}.now() + accounts::user_store::reset_lifetime);
+    co_return answer(std::move(fields));
+}
+
 awaitable<result<answer>> remove(session& suite, arguments given)
 {
     const auto found = co_await suite.find_account(given.at("ACCOUNT"));
@@ -114,6 +155,8 @@ std::vector<command> account_commands()
     auto& creating = commands.emplace_back("account create", "Makes an account");
     creating.options.emplace_back("email", "E", "email address, unique", option::kind::required);
     creating.options.emplace_back("plan", "P", plan_names, option::kind::required);
+    creating.options.emplace_back("password", "W", "for the dashboard, 10 to 200 characters; without it nobody can sign in",
+                                  option::kind::optional);
     creating.run = create;
 
     auto& showing = commands.emplace_back("account show", "Shows an account and what its plan allows now");
@@ -129,6 +172,12 @@ std::vector<command> account_commands()
     planning.options.emplace_back("ends-at", "TIME", "when the plan ends and the account is on free; pass7 without it: in 7 days",
                                   option::kind::optional);
     planning.run = set_plan;
+
+    auto& resetting = commands.emplace_back("account reset-password", "Makes a link that sets a new password: once, within 1 h");
+    resetting.positionals.push_back(account);
+    resetting.options.emplace_back("dashboard", "URL", "where the dashboard is, as its user sees it; /dashboard without it",
+                                   option::kind::optional);
+    resetting.run = reset_password;
 
     auto& deleting = commands.emplace_back("account delete", "Deletes an account and revokes its keys");
     deleting.positionals.push_back(account);

@@ -74,6 +74,13 @@ accounts::key_store& session::keys()
     return *keys_;
 }
 
+accounts::user_store& session::users()
+{
+    if (!users_)
+        users_ = std::make_unique<accounts::user_store>(db());
+    return *users_;
+}
+
 rpc::tokens& session::tokens()
 {
     if (!tokens_) {

@@ -3,6 +3,7 @@
 #include "accounts/account_store.hpp"
 #include "accounts/key_store.hpp"
 #include "accounts/plan_store.hpp"
+#include "accounts/user_store.hpp"
 #include "common/config/reader.hpp"
 #include "common/core/awaitable.hpp"
 #include "common/kafka/settings.hpp"
@@ -40,6 +41,7 @@ public:
     accounts::account_store& accounts();
     accounts::plan_store& plans();
     accounts::key_store& keys();
+    accounts::user_store& users();
     rpc::client& inbox();
     rpc::client& webhook_dispatcher();
     kafka::settings kafka() const;
@@ -58,6 +60,7 @@ private:
     std::unique_ptr<accounts::account_store> accounts_;
     std::unique_ptr<accounts::plan_store> plans_;
     std::unique_ptr<accounts::key_store> keys_;
+    std::unique_ptr<accounts::user_store> users_;
     std::unique_ptr<rpc::tokens> tokens_;
     std::unique_ptr<rpc::client> inbox_;
     std::unique_ptr<rpc::client> webhook_dispatcher_;

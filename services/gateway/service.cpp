@@ -2,7 +2,7 @@
 
 #include "common/events/events.hpp"
 #include "common/rpc/client.hpp"
-#include "gateway/api/operations.hpp"
+#include "gateway/dashboard_api/routes.hpp"
 #include "gateway/site/documentation.hpp"
 
 namespace tempinbox::gateway {
@@ -10,7 +10,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr int schema_version = 2;
+constexpr int schema_version = 3;
 
 // A call to rate-limit outlives the patience of those who wait: a late answer still counts.
 constexpr auto quota_deadline = 5s;
@@ -19,6 +19,9 @@ constexpr auto publish_patience = 3s;
 // Messages and attachments on their way to clients.
 constexpr std::size_t most_content_bytes = 512 * 1024 * 1024;
 constexpr auto settle_patience = 1s;
+// Between full batches of forgetting: requests go first.
+constexpr auto breath = 10ms;
+constexpr auto between_looks = 60s;
 
 accounts::announcements announcements_of(runtime::host& host, outbox::publisher& publisher)
 {
@@ -77,6 +80,17 @@ pipeline_sources sources_of(key_cache& keys, key_uses& uses, quota_client& quota
     return sources;
 }
 
+dashboard_sources dashboard_sources_of(accounts::session_store& sessions, quota_client& quota, repeatable_calls& repeatable)
+{
+    dashboard_sources sources;
+    sources.find_session = [&sessions](std::string digest) { return sessions.find(std::move(digest)); };
+    sources.last_known_quota = [&quota](const plans::account_state& account) { return quota.last_known(account); };
+    sources.answer_once = [&repeatable](http::request& received, caller& who, const api_handler& handle) {
+        return repeatable.answer(received, who, handle);
+    };
+    return sources;
+}
+
 } // namespace
 
 service::service(runtime::host& host, settings chosen)
@@ -101,22 +115,71 @@ service::service(runtime::host& host, settings chosen)
       repeatable_(host, idempotency_store_, settings_.master_keys),
       content_memory_(most_content_bytes),
       waiting_(host, sources_of(inboxes_), most_waiters(settings_.api)),
+      sessions_(db_),
+      feed_(host, [this](std::string digest) { return is_open(std::move(digest)); }),
       mail_events_(host, settings_.kafka, {events::topics::email_received, events::topics::inbox_expired},
-                   [this](const std::vector<kafka::record>& batch) { waiting_.take_events(batch); }),
-      operations_(
-          operations_below("/v1", operation_services(accounts_, inboxes_, webhooks_, quota_days_, content_memory_, waiting_))),
+                   [this](const std::vector<kafka::record>& batch) { take_events(batch); }),
+      called_(accounts_, inboxes_, webhooks_, quota_days_, content_memory_, waiting_),
+      operations_(operations_below("/v1", called_)),
       api_(host.clock(), operations_, sources_of(keys_, uses_, quota_, repeatable_), settings_.trusted_proxies),
+      users_(db_),
+      attempts_(db_),
+      forgetting_(host, "old sessions not forgotten", [this] { return forget(); }),
+      hasher_(host),
+      session_opener_(sessions_, settings_.trusted_proxies),
+      sign_ins_(accounts_, users_, sessions_, attempts_, hasher_, session_opener_, settings_.who_signs_up,
+                settings_.relay.is_set()),
+      passwords_(users_, attempts_, hasher_, session_opener_),
+      sign_ups_(db_),
+      relay_(host, settings_.relay),
+      mailed_(accounts_, users_, sign_ups_, attempts_, hasher_, session_opener_, relay_, settings_.who_signs_up),
+      open_dashboard_operations_(open_dashboard_operations(sign_ins_, passwords_, mailed_)),
+      dashboard_operations_(dashboard_operations(called_, key_store_, sign_ins_, passwords_, feed_, session_opener_)),
+      dashboard_(host.clock(), open_dashboard_operations_, dashboard_operations_,
+                 dashboard_sources_of(sessions_, quota_, repeatable_), settings_.trusted_proxies),
+      page_(settings_.dashboard_files),
       server_(host, settings_.api, [this](http::request& received) { return answer(received); })
 {
     db_.require_schema("accounts", schema_version);
     add_documentation(site_);
 }
 
+void service::take_events(const std::vector<kafka::record>& batch)
+{
+    waiting_.take_events(batch);
+    feed_.take_events(batch);
+}
+
 awaitable<http::response> service::answer(http::request& received)
 {
     if (pipeline::serves(received.path))
         return api_.answer(received);
+    if (dashboard_pipeline::serves(received.path))
+        return dashboard_.answer(received);
+    if (dashboard_page::serves(received.path))
+        return answer_page(received);
     return site_.dispatch(received);
+}
+
+awaitable<bool> service::is_open(std::string session_digest)
+{
+    const auto account = co_await sessions_.find(std::move(session_digest));
+    co_return account.has_value();
+}
+
+awaitable<http::response> service::answer_page(http::request& received)
+{
+    received.route = "/dashboard/{file}";
+    co_return page_.answer(received);
+}
+
+awaitable<std::chrono::microseconds> service::forget()
+{
+    const int ended = co_await sessions_.forget();
+    const int past = co_await attempts_.forget();
+    co_await users_.forget();
+    const bool is_done = ended < accounts::session_store::batch_size && past < accounts::attempt_store::batch_size;
+    co_return is_done ? std::chrono::microseconds(between_looks) : std::chrono::microseconds(breath);
 }
 
 void service::start()
@@ -125,6 +188,7 @@ void service::start()
     keys_.start();
     uses_.start();
     repeatable_.start();
+    forgetting_.start();
     quota_.start();
     rate_limit_replicas_.start();
     publisher_.start();
@@ -136,6 +200,7 @@ void service::start()
 awaitable<void> service::drain()
 {
     waiting_.interrupt();
+    feed_.interrupt();
     co_await server_.drain(host_.settings().drain_timeout - publish_patience - settle_patience);
     mail_events_.stop();
     co_await waiting_.stop();
@@ -146,6 +211,9 @@ awaitable<void> service::drain()
     uses_.stop();
     co_await uses_.flush();
     co_await repeatable_.stop();
+    co_await forgetting_.stop();
+    hasher_.stop();
+    relay_.stop();
     co_await publisher_.drain(publish_patience);
     server_.stop();
     db_.stop();

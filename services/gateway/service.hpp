@@ -1,8 +1,12 @@
 #pragma once
 
 #include "accounts/account_store.hpp"
+#include "accounts/attempt_store.hpp"
 #include "accounts/idempotency_store.hpp"
 #include "accounts/key_store.hpp"
+#include "accounts/session_store.hpp"
+#include "accounts/sign_up_store.hpp"
+#include "accounts/user_store.hpp"
 #include "common/admin/listener.hpp"
 #include "common/core/awaitable.hpp"
 #include "common/core/byte_budget.hpp"
@@ -12,22 +16,32 @@
 #include "common/outbox/outbox.hpp"
 #include "common/postgres/pool.hpp"
 #include "common/rpc/tokens.hpp"
+#include "common/runtime/repeated_task.hpp"
+#include "gateway/account_mail/mail_relay.hpp"
+#include "gateway/api/operations.hpp"
 #include "gateway/api/pipeline.hpp"
 #include "gateway/clients/inbox_client.hpp"
 #include "gateway/clients/rate_limit_client.hpp"
 #include "gateway/clients/webhook_client.hpp"
+#include "gateway/dashboard_api/mail_feed.hpp"
+#include "gateway/dashboard_api/mailed.hpp"
+#include "gateway/dashboard_api/passwords.hpp"
+#include "gateway/dashboard_api/pipeline.hpp"
+#include "gateway/dashboard_api/sign_in.hpp"
 #include "gateway/keys/key_cache.hpp"
 #include "gateway/keys/key_uses.hpp"
 #include "gateway/quota/quota_client.hpp"
 #include "gateway/quota/replica_resolver.hpp"
 #include "gateway/repeatable/repeatable_calls.hpp"
+#include "gateway/sessions/password_hasher.hpp"
 #include "gateway/settings.hpp"
+#include "gateway/site/dashboard_page.hpp"
 #include "gateway/waiting/waiting_room.hpp"
 
 namespace tempinbox::gateway {
 
-// The public API: checks keys and the daily quota, validates, and calls the services that own what is asked for. Publishes the
-// outbox of accounts.
+// The public API and the dashboard: checks keys and the daily quota, or sessions, validates, and calls the services that own what
+// is asked for. Publishes the outbox of accounts.
 class service final : public runtime::service
 {
 public:
@@ -38,6 +52,10 @@ public:
 
 private:
     awaitable<http::response> answer(http::request& received);
+    awaitable<http::response> answer_page(http::request& received);
+    awaitable<bool> is_open(std::string session_digest);
+    awaitable<std::chrono::microseconds> forget();
+    void take_events(const std::vector<kafka::record>& batch);
 
     runtime::host& host_;
     settings settings_;
@@ -59,10 +77,27 @@ private:
     repeatable_calls repeatable_;
     byte_budget content_memory_;
     waiting_room waiting_;
-    kafka::broadcast_reader mail_events_; // wakes those who wait
+    accounts::session_store sessions_;
+    mail_feed feed_;
+    kafka::broadcast_reader mail_events_; // wakes those who wait, and feeds dashboards
+    operation_services called_;
     routes operations_;
     pipeline api_;
-    http::router site_; // what is outside /v1
+    accounts::user_store users_;
+    accounts::attempt_store attempts_;
+    runtime::repeated_task forgetting_; // sessions and attempts that are past
+    password_hasher hasher_;
+    session_opener session_opener_;
+    sign_in_desk sign_ins_;
+    password_desk passwords_;
+    accounts::sign_up_store sign_ups_;
+    mail_relay relay_;
+    mailed_desk mailed_;
+    routes open_dashboard_operations_;
+    routes dashboard_operations_;
+    dashboard_pipeline dashboard_;
+    dashboard_page page_;
+    http::router site_; // what is outside /v1 and /dashboard
     http::server server_;
 };
 

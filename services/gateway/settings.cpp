@@ -1,5 +1,7 @@
 #include "gateway/settings.hpp"
 
+#include "gateway/site/dashboard_page.hpp"
+
 #include <fstream>
 #include <iterator>
 
@@ -61,6 +63,14 @@ settings read_settings(config::reader& reader)
     chosen.trusted_proxies =
         reader.networks("trusted-proxies", "", "Proxies whose X-Forwarded-For is believed, CIDR, comma-separated");
     chosen.master_keys = read_master_keys(reader);
+    chosen.relay = read_relay_settings(reader);
+    chosen.dashboard_files = reader.text(
+        "dashboard-files", "", "Folder of the dashboard's built page; the folder `dashboard` beside the program without it");
+    if (chosen.dashboard_files.empty())
+        chosen.dashboard_files = default_dashboard_folder();
+    const auto who =
+        reader.choice("signup", "closed", {"open", "closed"}, "Whether anybody may make an account on the dashboard");
+    chosen.who_signs_up = who == "open" ? sign_up::open : sign_up::closed;
     return chosen;
 }
 

@@ -5,6 +5,8 @@
 #include "common/http/server.hpp"
 #include "common/kafka/settings.hpp"
 #include "common/postgres/pool.hpp"
+#include "gateway/account_mail/settings.hpp"
+#include "gateway/dashboard_api/sign_in.hpp"
 
 #include <string>
 #include <vector>
@@ -22,6 +24,9 @@ struct settings
     std::vector<host_port> webhook_dispatcher_rpc;
     std::vector<network> trusted_proxies;
     crypto::keyring master_keys; // seal stored answers
+    std::string dashboard_files; // folder of the built page
+    relay_settings relay;
+    sign_up who_signs_up = sign_up::closed;
 };
 
 settings read_settings(config::reader& reader);

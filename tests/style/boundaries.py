@@ -25,6 +25,7 @@ _LIBRARIES = {
     r"pqxx/": r"^libs/(common/(postgres|outbox|testing)|mailbox|accounts)/|_store\.[ch]pp$|/outbox\.[ch]pp$",
     r"rapidjson/": r"^libs/common/json/",
     r"gmime/": r"^libs/mime/",
+    r"curl/": r"^services/gateway/account_mail/",
 }
 _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"]+)[>"]', re.MULTILINE)
 _GENERATED = "tempinbox"

@@ -76,7 +76,8 @@ def _introduce(suite: Suite) -> None:
     heading("The suite is up")
     item("API", f"http://{api}")
     item("SMTP", f"{smtp}, for addresses at {suite.record.domain}")
-    item("demo account", f"{account.email}, key {account.api_key}")
+    item("dashboard", f"http://{api}/dashboard")
+    item("demo account", f"{account.email}, key {account.api_key}" + (f", password {account.password}" if account.password else ""))
     option = "" if suite.folder == places.default_suite_folder() else f" --data {suite.folder}"
     say("\nA first request:\n")
     say(f'  eval "$(./dev env{option})"')

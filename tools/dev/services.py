@@ -3,6 +3,7 @@
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
 from dev import places
 from dev.children import ChildSpec
@@ -13,6 +14,7 @@ from dev.terminal import fail
 # In the order they are started and shown.
 SERVICES = ["rate-limit", "inbox", "webhook-dispatcher", "mail-ingest", "gateway"]
 PROGRAMS = [f"tempinbox-{service}" for service in SERVICES] + ["tempinboxctl", "tempinbox-migrate"]
+PAGE = places.ROOT / "services" / "gateway" / "dashboard" / "dist"
 LOOPBACK = "127.0.0.0/8,::1/128"
 
 
@@ -120,6 +122,8 @@ def _settings(replica: Replica, replicas: list[Replica], around: Surroundings) -
             "rate-limit-rpc": _addresses("rate-limit", replicas),
             "webhook-dispatcher-rpc": _addresses("webhook-dispatcher", replicas),
             "master-key-file": str(around.keys.master_key),
+            "signup": "open",
+            "dashboard-files": str(PAGE),
         },
     }
     # A service without replicas leaves its callers with their default address, where nobody answers.
@@ -142,8 +146,15 @@ def spec(replica: Replica, replicas: list[Replica], around: Surroundings) -> Chi
         folder=around.folder,
         log=f"{around.logs}/{replica.name}.log",
         environment=as_environment(_settings(replica, replicas, around)),
-        version=str(os.stat(program).st_mtime_ns),
+        version=_version(replica.service, program),
     )
+
+
+def _version(service: str, program: Path) -> str:
+    """Changes with what the process reads once: its program, and the gateway's page."""
+    version = str(os.stat(program).st_mtime_ns)
+    index = PAGE / "index.html"
+    return f"{version} {os.stat(index).st_mtime_ns}" if service == "gateway" and index.exists() else version
 
 
 def operator_environment(replicas: list[Replica], around: Surroundings) -> dict[str, str]:

@@ -1,6 +1,7 @@
 """A whole suite on this machine, in one data folder: bringing it up, changing it, taking it down."""
 
 import json
+import secrets
 import shutil
 import subprocess
 import time
@@ -162,9 +163,10 @@ class Suite:
     def _ensure_account(self) -> None:
         if self.record.account:
             return
-        made = self.operate_json("account", "create", "--email", DEMO_EMAIL, "--plan", DEMO_PLAN)
+        password = secrets.token_urlsafe(12)
+        made = self.operate_json("account", "create", "--email", DEMO_EMAIL, "--plan", DEMO_PLAN, "--password", password)
         key = self.operate_json("key", "create", made["accountId"], "--label", "demo")
-        self.record.account = record.Account(made["accountId"], DEMO_EMAIL, key["key"])
+        self.record.account = record.Account(made["accountId"], DEMO_EMAIL, key["key"], password)
 
     def wait_ready(self, name: str) -> None:
         """Returns when the named process does its work again."""

@@ -47,12 +47,22 @@ struct request
     std::string_view path_param(std::string_view name) const;
 };
 
+// A body that comes piece by piece over a long time, such as server-sent events.
+struct body_source
+{
+    // The next piece, not empty; an empty one ends the body. Throws nothing.
+    std::function<awaitable<std::string>()> next;
+    // Nobody wants more, since the client hung up or the server stops: `next` ends early. Called on the loop.
+    std::function<void()> stop;
+};
+
 struct response
 {
     unsigned status = 200;
     header_list headers;
     std::string body;
-    std::shared_ptr<const void> held; // let go once the answer is sent: what its memory was counted with
+    std::shared_ptr<const void> held;          // let go once the answer is sent: what its memory was counted with
+    std::shared_ptr<const body_source> source; // what follows `body`, in pieces (chunked)
 
     response() = default;
     response(unsigned code, std::string_view content_type, std::string content);

@@ -48,7 +48,10 @@ void append_response_head(std::string& out, const response& answer, const head_o
     for (const auto& [name, content] : answer.headers)
         if (!is_framing(name))
             append_field(out, name, content);
-    if (status_has_content(answer.status)) {
+    if (options.is_streamed) {
+        if (options.is_http_11)
+            out.append("Transfer-Encoding: chunked\r\n");
+    } else if (status_has_content(answer.status)) {
         out.append("Content-Length: ");
         append_number(out, answer.body.size());
         out.append("\r\n");

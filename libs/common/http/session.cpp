@@ -5,6 +5,8 @@
 
 #include <boost/asio/ssl/context.hpp>
 
+#include <charconv>
+
 namespace tempinbox::http {
 
 using boost::system::error_code;
@@ -23,6 +25,14 @@ constexpr std::size_t body_read_size = 32 * 1024;
 std::chrono::milliseconds time_for(std::chrono::milliseconds fixed, std::uint64_t bytes)
 {
     return fixed + std::chrono::milliseconds(bytes * 1000 / least_bytes_per_second);
+}
+
+// RFC 9112 7.1: an empty one is the last.
+std::string make_chunk(std::string_view piece)
+{
+    char size[2 * sizeof(std::size_t)];
+    const auto end = std::to_chars(size, size + sizeof size, piece.size(), 16).ptr;
+    return std::string(size, end).append("\r\n").append(piece).append("\r\n");
 }
 
 } // namespace
@@ -80,7 +90,8 @@ awaitable<void> session::serve()
         else
             answer = co_await call_handler();
 
-        const bool cuts = step == next_step::refuse || has_unread_body_;
+        const bool ends_by_closing = answer.source && !is_http_11_;
+        const bool cuts = step == next_step::refuse || has_unread_body_ || ends_by_closing;
         goes_on = !cuts && client_keeps_ && !context_.is_draining;
         const auto status = answer.status;
         const bool is_sent = co_await send(std::move(answer), goes_on);
@@ -212,9 +223,12 @@ awaitable<bool> session::send(response answer, bool is_kept)
     options.request_id = request_.id;
     options.is_http_11 = is_http_11_;
     options.is_kept = is_kept;
+    options.is_streamed = answer.source != nullptr;
     head_.clear();
     append_response_head(head_, answer, options);
     const bool has_body = request_.method != "HEAD" && status_has_content(answer.status);
+    if (has_body && options.is_streamed)
+        co_return co_await send_pieces(std::move(answer.source));
     const std::string_view body = has_body ? std::string_view(answer.body) : std::string_view();
 
     buffer_pair bytes{boost::asio::buffer(head_), boost::asio::buffer(body)};
@@ -229,6 +243,31 @@ awaitable<bool> session::send(response answer, bool is_kept)
     arm(time_for(context_.settings.write_timeout, body.size()));
     const transfer rest = co_await transport_.write(bytes);
     co_return !rest.error;
+}
+
+// The head goes out first, since the first piece may be long in coming. Between pieces the session listens for the
+// client's hanging up as it does while a handler works.
+awaitable<bool> session::send_pieces(std::shared_ptr<const body_source> source)
+{
+    bool is_complete = false;
+    for (;;) {
+        const buffer_pair bytes{boost::asio::buffer(head_), boost::asio::const_buffer()};
+        phase_ = phase::writing;
+        arm(time_for(context_.settings.write_timeout, head_.size()));
+        const transfer sent = co_await transport_.write(bytes);
+        if (sent.error || is_complete || context_.is_stopped) {
+            source->stop();
+            co_return !sent.error && is_complete;
+        }
+        disarm();
+        phase_ = phase::handling;
+        request_.on_hang_up = source->stop;
+        auto coming = source->next();
+        const std::string piece = co_await std::move(coming);
+        request_.on_hang_up = nullptr;
+        is_complete = piece.empty();
+        head_ = is_http_11_ ? make_chunk(piece) : piece;
+    }
 }
 
 // Closing while the client still sends would reset the connection and may take the answer with it (RFC 9112 9.6).

@@ -65,6 +65,7 @@ private:
     awaitable<next_step> read_request();
     awaitable<response> call_handler();
     awaitable<bool> send(response answer, bool is_kept);
+    awaitable<bool> send_pieces(std::shared_ptr<const body_source> source);
     awaitable<void> linger();
 
     next_step refuse(unsigned status, std::string reason);

@@ -104,6 +104,25 @@ std::string object_reader::required_text(std::string_view name, std::size_t leas
     return given ? std::move(*given) : std::string();
 }
 
+std::string object_reader::required_secret(std::string_view name, std::size_t least, std::size_t most)
+{
+    const auto given = take(name);
+    if (!given) {
+        fail(std::string(name) + " is required: a string of " + range(least, most, "character"));
+        return {};
+    }
+    if (!given->is_string()) {
+        fail(std::string(name) + " must be a string, not " + std::string(given->kind()));
+        return {};
+    }
+    auto text = given->text();
+    const auto characters = count_characters(text);
+    if (characters >= least && characters <= most)
+        return text;
+    fail(std::string(name) + " must have " + range(least, most, "character") + ", not " + std::to_string(characters));
+    return {};
+}
+
 std::optional<std::int64_t> object_reader::integer(std::string_view name, std::int64_t least, std::int64_t most)
 {
     const auto given = take(name);

@@ -25,6 +25,8 @@ public:
     // Characters are code points.
     std::optional<std::string> text(std::string_view name, std::size_t least, std::size_t most);
     std::string required_text(std::string_view name, std::size_t least, std::size_t most);
+    // A password or the like: messages say what is wrong without showing it. Empty where absent or wrong.
+    std::string required_secret(std::string_view name, std::size_t least, std::size_t most);
     std::optional<std::int64_t> integer(std::string_view name, std::int64_t least, std::int64_t most);
     std::optional<bool> boolean(std::string_view name);
     // Bounds on the count of items and on the length of each.

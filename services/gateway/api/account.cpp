@@ -3,6 +3,8 @@
 #include "gateway/api/json.hpp"
 #include "gateway/api/query_reader.hpp"
 
+#include <algorithm>
+
 namespace tempinbox::gateway {
 namespace {
 
@@ -23,11 +25,27 @@ webhooks::v1::ListWebhooksRequest list_webhooks_of(const caller& who)
     return wanted;
 }
 
+ratelimit::v1::GetUsageRequest usage_of_today(const caller& who)
+{
+    ratelimit::v1::GetUsageRequest wanted;
+    wanted.set_account_id(who.account().text());
+    wanted.set_days(1);
+    return wanted;
+}
+
+std::int64_t sum_of(const ratelimit::v1::GetUsageResponse& usage)
+{
+    std::int64_t requests = 0;
+    for (const auto& day : usage.days())
+        requests += day.requests();
+    return requests;
+}
+
 } // namespace
 
 // GET /v1/account
 awaitable<http::response> get_account(const http::request& received, const caller& who, accounts::account_store& accounts,
-                                      inbox_client& inboxes, webhook_client& webhooks)
+                                      inbox_client& inboxes, webhook_client& webhooks, rate_limit_client& quotas)
 {
     const auto query = expect_no_query(received);
     if (!query)
@@ -47,6 +65,11 @@ awaitable<http::response> get_account(const http::request& received, const calle
 
     account_usage usage;
     usage.requests_today = who.quota.limit - who.quota.remaining;
+    if (!who.is_counted) {
+        const auto today = co_await quotas.usage(usage_of_today(who));
+        if (today) // else what was last heard must do
+            usage.requests_today = std::max(usage.requests_today, sum_of(*today));
+    }
     usage.live_inboxes = live->live_inboxes();
     usage.webhooks = endpoints->webhooks_size();
     co_return http::ok_json(to_json(*account, usage, who.now));

@@ -19,6 +19,7 @@ struct caller
     quota_numbers quota;
     time_point now;
     std::string_view root = "/v1"; // of the paths this caller uses
+    bool is_counted = true;        // against the day; else `quota` is what was last heard
     std::optional<uuid> chosen_id; // for the object this request makes, where a retry must make the same one
 
     caller() = default;

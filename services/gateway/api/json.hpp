@@ -39,6 +39,8 @@ struct account_usage
     std::int64_t webhooks = 0;
 };
 std::string to_json(const accounts::account& account, const account_usage& usage, time_point now);
+// Who is signed in, with what a page must send along with each change.
+std::string session_json(const accounts::account& account, std::string_view csrf_token, time_point now);
 
 // `{"inboxId":"…","deleted":true}`
 std::string deleted_json(std::string_view id_name, std::string_view id);

@@ -20,6 +20,15 @@ void put_limits(json::writer& out, const plans::plan_limits& limits)
     out.end_object();
 }
 
+void put_account(json::writer& out, const accounts::account& account, time_point now)
+{
+    out.member("accountId", account.id().text());
+    out.member("email", account.email);
+    out.member("plan", account.state.plan_at(now));
+    out.member("planEndsAt", account.state.plan_ends_at);
+    put_limits(out, account.state.limits_at(now));
+}
+
 void put_usage(json::writer& out, const account_usage& usage)
 {
     out.key("usage").begin_object();
@@ -35,12 +44,18 @@ std::string to_json(const accounts::account& account, const account_usage& usage
 {
     json::writer out;
     out.begin_object();
-    out.member("accountId", account.id().text());
-    out.member("email", account.email);
-    out.member("plan", account.state.plan_at(now));
-    out.member("planEndsAt", account.state.plan_ends_at);
-    put_limits(out, account.state.limits_at(now));
+    put_account(out, account, now);
     put_usage(out, usage);
+    out.end_object();
+    return out.take();
+}
+
+std::string session_json(const accounts::account& account, std::string_view csrf_token, time_point now)
+{
+    json::writer out;
+    out.begin_object();
+    put_account(out, account, now);
+    out.member("csrfToken", csrf_token);
     out.end_object();
     return out.take();
 }

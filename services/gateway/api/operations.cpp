@@ -65,7 +65,7 @@ void add_webhooks(std::vector<route>& all, const std::string& root, webhook_clie
 void add_account(std::vector<route>& all, const std::string& root, const operation_services& services)
 {
     const auto account = [services](const http::request& received, const caller& who) {
-        return get_account(received, who, services.accounts, services.inboxes, services.webhooks);
+        return get_account(received, who, services.accounts, services.inboxes, services.webhooks, services.quotas);
     };
     const auto usage = [services](const http::request& received, const caller& who) {
         return get_usage(received, who, services.quotas, services.inboxes, services.webhooks);

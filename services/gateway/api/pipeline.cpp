@@ -1,10 +1,9 @@
 #include "gateway/api/pipeline.hpp"
 
 #include "accounts/api_key.hpp"
-#include "common/core/text.hpp"
-#include "common/log/log.hpp"
 #include "gateway/api/client_address.hpp"
 #include "gateway/api/cors.hpp"
+#include "gateway/api/request_checks.hpp"
 
 #include <algorithm>
 
@@ -26,20 +25,6 @@ http::response too_many(std::string_view reason, const quota_numbers& numbers, t
     auto answer = http::problem(429, reason);
     answer.set("Retry-After", std::max<std::int64_t>(1, numbers.reset - to_unix_seconds(now)));
     return answer;
-}
-
-// The media type without its parameters (RFC 9110 8.3.1).
-bool is_taken(std::string_view content_type, body_kind wanted)
-{
-    const auto type = trim(content_type.substr(0, content_type.find(';')));
-    return equals_ignoring_ascii_case(type, "application/json") ||
-           (wanted == body_kind::merge_patch && equals_ignoring_ascii_case(type, "application/merge-patch+json"));
-}
-
-bool is_given_twice(const http::request& received, std::string_view header)
-{
-    return std::count_if(received.headers.begin(), received.headers.end(),
-                         [header](const auto& field) { return equals_ignoring_ascii_case(field.first, header); }) > 1;
 }
 
 } // namespace
@@ -85,9 +70,9 @@ awaitable<http::response> pipeline::answer(http::request& received)
     try {
         answer = co_await run(x);
     } catch (const dependency_error& problem) {
-        answer = unavailable(x, problem.what());
+        answer = answer_unavailable(received, problem.what());
     } catch (const std::exception& problem) {
-        answer = broken(x, problem.what());
+        answer = answer_broken(received, problem.what());
     }
     put_numbers(answer, x.numbers);
     answer.set("Cache-Control", "no-store");
@@ -107,7 +92,8 @@ awaitable<http::response> pipeline::run(exchange& x)
         co_return std::move(*refused);
     if (auto refused = co_await check_quota(x))
         co_return std::move(*refused);
-    if (auto refused = check_request(x))
+    x.target = operations_.find(x.request);
+    if (auto refused = check_request(x.request, x.target))
         co_return std::move(*refused);
     auto answer = co_await call(x);
     const bool is_read = x.target.operation->method == "GET";
@@ -192,86 +178,6 @@ awaitable<pipeline::refusal> pipeline::check_quota(exchange& x)
     co_return too_many("The daily limit of " + std::to_string(x.numbers.limit) + " requests is used up; it resets at " +
                            to_iso8601(time_point{std::chrono::seconds{x.numbers.reset}}),
                        x.numbers, x.who.now);
-}
-
-pipeline::refusal pipeline::check_request(exchange& x)
-{
-    using step = refusal (pipeline::*)(exchange&);
-    constexpr step in_order[] = {&pipeline::check_route, &pipeline::check_size, &pipeline::check_headers, &pipeline::check_type,
-                                 &pipeline::check_target};
-    for (const auto check : in_order)
-        if (auto refused = (this->*check)(x))
-            return refused;
-    return std::nullopt;
-}
-
-// 404 for the path, then 405 for the method.
-pipeline::refusal pipeline::check_route(exchange& x)
-{
-    x.target = operations_.find(x.request);
-    x.request.route = x.target.path.pattern;
-    if (!x.target.operation)
-        return http::not_routed(x.target.path, x.request);
-    x.request.path_params = x.target.path.params;
-    return std::nullopt;
-}
-
-pipeline::refusal pipeline::check_size(exchange& x)
-{
-    if (!x.request.body_too_large)
-        return std::nullopt;
-    return http::problem(413, "The body is larger than 64 KiB");
-}
-
-// RFC 9110 5.3: not one of these is a list, and which of two would count is anybody's guess.
-pipeline::refusal pipeline::check_headers(exchange& x)
-{
-    for (const auto name : {"Content-Type", "Content-Encoding", "Idempotency-Key"})
-        if (is_given_twice(x.request, name))
-            return http::problem(400, "Header " + std::string(name) + " is given more than once");
-    return std::nullopt;
-}
-
-pipeline::refusal pipeline::check_type(exchange& x)
-{
-    const auto wanted = x.target.operation->body;
-    if (wanted == body_kind::none || x.request.body.empty())
-        return std::nullopt;
-    const auto coding = x.request.header("Content-Encoding");
-    if (coding && !equals_ignoring_ascii_case(trim(*coding), "identity"))
-        return http::problem(415, "Content-Encoding must be absent, not " + quote(*coding));
-    const auto type = x.request.header("Content-Type");
-    if (type && is_taken(*type, wanted))
-        return std::nullopt;
-    const std::string allowed =
-        wanted == body_kind::merge_patch ? "application/json or application/merge-patch+json" : "application/json";
-    auto refused = http::problem(415, "Content-Type must be " + allowed + ", not " + (type ? quote(*type) : "absent"));
-    if (wanted == body_kind::merge_patch)
-        refused.set("Accept-Patch", "application/json, application/merge-patch+json"); // RFC 5789 2.2
-    return refused;
-}
-
-pipeline::refusal pipeline::check_target(exchange& x)
-{
-    if (x.request.target_problem.empty())
-        return std::nullopt;
-    return http::problem(400, x.request.target_problem);
-}
-
-http::response pipeline::unavailable(exchange& x, std::string_view problem)
-{
-    log::error("request failed: a dependency is away",
-               {{"request_id", x.request.id}, {"method", x.request.method}, {"path", x.request.path}, {"error", problem}});
-    auto answer = http::problem(503, "The service cannot answer now; try again");
-    answer.set("Retry-After", 1);
-    return answer;
-}
-
-http::response pipeline::broken(exchange& x, std::string_view problem)
-{
-    log::error("request failed",
-               {{"request_id", x.request.id}, {"method", x.request.method}, {"path", x.request.path}, {"error", problem}});
-    return http::problem(500, "The service failed to answer; the request is noted as " + x.request.id);
 }
 
 } // namespace tempinbox::gateway

@@ -49,16 +49,8 @@ private:
     awaitable<refusal> check_quota(exchange& x);
     refusal check_plan(exchange& x);
     refusal check_burst(exchange& x);
-    refusal check_request(exchange& x);
-    refusal check_route(exchange& x);
-    refusal check_size(exchange& x);
-    refusal check_type(exchange& x);
-    refusal check_headers(exchange& x);
-    refusal check_target(exchange& x);
     awaitable<http::response> call(exchange& x);
     http::response refuse_key(exchange& x, std::string_view reason);
-    http::response unavailable(exchange& x, std::string_view problem);
-    http::response broken(exchange& x, std::string_view problem);
 
     const clock_source& clock_;
     const routes& operations_;

@@ -3,6 +3,7 @@
 from harness.accounts import Account
 from harness.api import Api
 from harness.cluster import Cluster
+from harness.dashboard import Dashboard, User
 from harness.dialogue import Dialogue, queued_id
 from harness.mail import SENDER, Delivery, send, send_raw
 from harness.mail_server import MailServer
@@ -18,6 +19,7 @@ __all__ = [
     "Account",
     "Api",
     "Cluster",
+    "Dashboard",
     "Delivery",
     "Dialogue",
     "Event",
@@ -29,6 +31,7 @@ __all__ = [
     "Request",
     "Suite",
     "Topic",
+    "User",
     "eventually",
     "queued_id",
     "send",

@@ -43,3 +43,29 @@ TEST_CASE("replicas are lists, and a certificate needs its key", "[gateway][sett
     CHECK(problems_of({{"master-key-file", "/dev/null"}}).size() == 1);
     CHECK(problems_of({{"rate-limit-rpc", "nonsense"}}).size() == 1);
 }
+
+TEST_CASE("sign-up is closed unless the operator opens it", "[gateway][settings]")
+{
+    config::reader closed;
+    config::reader open(std::map<std::string, std::string>{{"signup", "open"}});
+
+    CHECK(gateway::read_settings(closed).who_signs_up == gateway::sign_up::closed);
+    CHECK(gateway::read_settings(open).who_signs_up == gateway::sign_up::open);
+    CHECK(problems_of({{"signup", "yes"}}).size() == 1);
+}
+
+TEST_CASE("a mail relay needs a sender and the dashboard's address, and is spoken to over TLS unless told otherwise",
+          "[gateway][settings]")
+{
+    config::reader reader({{"mail-relay", "mail.example:25"},
+                           {"mail-relay-from", "noreply@mail.example"},
+                           {"dashboard-url", "https://mail.example/dashboard/"}});
+    const auto relay = gateway::read_settings(reader).relay;
+
+    CHECK(relay.is_set());
+    CHECK(relay.tls == gateway::relay_settings::protection::starttls);
+    CHECK(relay.dashboard_url == "https://mail.example/dashboard");
+    CHECK(problems_of({{"mail-relay", "mail.example:25"}}).size() == 2);
+    CHECK(problems_of({{"mail-relay", "nonsense"}, {"mail-relay-from", "a@b.example"}, {"dashboard-url", "https://b"}}).size() ==
+          1);
+}

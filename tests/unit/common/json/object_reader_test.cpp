@@ -139,3 +139,18 @@ TEST_CASE("a body that is no object is refused", "[json]")
     object_reader nested(json::value::parse("[]").value());
     CHECK_FALSE(nested.finish());
 }
+
+TEST_CASE("a secret is never repeated in a message", "[json]")
+{
+    const auto message_for = [](const char* body) {
+        auto reader = json::object_reader::parse(body).value();
+        CHECK(reader.required_secret("password", 10, 20).empty());
+        return reader.finish().error().message;
+    };
+
+    CHECK(message_for(R"({})") == "password is required: a string of 10 to 20 characters");
+    CHECK(message_for(R"({"password":"hunter2"})") == "password must have 10 to 20 characters, not 7");
+    CHECK(message_for(R"({"password":1234567890123})") == "password must be a string, not a number");
+    auto reader = json::object_reader::parse(R"({"password":"any\u0001thing goes"})").value();
+    CHECK(reader.required_secret("password", 10, 20) == "any\x01thing goes");
+}

@@ -1,0 +1,51 @@
+#pragma once
+
+#include "accounts/account_store.hpp"
+#include "common/core/awaitable.hpp"
+#include "common/core/secret.hpp"
+
+#include <chrono>
+#include <optional>
+#include <string>
+
+namespace tempinbox::accounts {
+
+// How long a session lasts.
+struct session_bounds
+{
+    std::chrono::seconds unused{7 * 24 * 3600};  // since it was last used
+    std::chrono::seconds in_all{30 * 24 * 3600}; // since sign-in
+
+    session_bounds() = default;
+};
+
+// What a browser holds: 256 random bits as text. Only the digest is stored.
+secret make_session_token();
+std::string session_digest(std::string_view token);
+
+// Sessions at rest, by digest. A session of a deleted account is none. Throws when PostgreSQL cannot be reached.
+class session_store
+{
+public:
+    static constexpr int batch_size = 1'000;
+
+    explicit session_store(postgres::pool& db, session_bounds bounds = {});
+
+    // False where the password that was checked is no longer the account's.
+    awaitable<bool> open(std::string digest, account_id account, std::string password_hash);
+    // The account of a session, whose end moves on. Absent: unknown, ended, or timed out.
+    awaitable<std::optional<account>> find(std::string digest);
+    awaitable<void> end(std::string digest);
+    // All sessions of an account; answers how many there were.
+    awaitable<int> end_all(account_id account);
+    // Up to batch_size that timed out; answers how many.
+    awaitable<int> forget();
+
+    const session_bounds& bounds() const { return bounds_; }
+
+private:
+    postgres::pool& db_;
+    session_bounds bounds_;
+};
+
+} // namespace tempinbox::accounts

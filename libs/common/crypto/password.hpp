@@ -1,0 +1,27 @@
+#pragma once
+
+#include "common/core/secret.hpp"
+
+#include <cstddef>
+#include <string>
+
+namespace tempinbox::crypto {
+
+// What one argon2id computation costs: libsodium's numbers for interactive use, about 0.1 s of a processor.
+struct password_cost
+{
+    unsigned long long passes = 2;
+    std::size_t memory = 64 * 1024 * 1024;
+
+    password_cost() = default;
+    password_cost(unsigned long long rounds, std::size_t bytes) : passes(rounds), memory(bytes) {}
+};
+
+// argon2id (RFC 9106) with a fresh salt, as one text that names its parameters. Takes its time: keep it off event loops. Throws
+// where the memory cannot be had.
+std::string hash_password(const secret& password, const password_cost& cost = {});
+
+// Whether the password made the hash. A hash that cannot be read matches nothing.
+bool password_matches(const std::string& hash, const secret& password);
+
+} // namespace tempinbox::crypto

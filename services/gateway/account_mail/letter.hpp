@@ -1,0 +1,36 @@
+#pragma once
+
+#include "common/core/time.hpp"
+
+#include <string>
+#include <string_view>
+
+namespace tempinbox::gateway {
+
+// One message of the gateway's own: ASCII text, to one address.
+struct letter
+{
+    std::string to;
+    std::string subject;
+    std::string text; // lines end with LF
+
+    letter() = default;
+    letter(std::string address, std::string title, std::string content)
+        : to(std::move(address)),
+          subject(std::move(title)),
+          text(std::move(content))
+    {}
+};
+
+// What is said to whom.
+letter sign_up_code_letter(std::string address, std::string_view code);
+letter account_exists_letter(std::string address, const std::string& dashboard_url);
+letter password_link_letter(std::string address, const std::string& dashboard_url, const std::string& token);
+
+// RFC 5322, with the lines of SMTP. `id` is unique.
+std::string to_message(const letter& sent, const std::string& from, std::string_view id, time_point now);
+
+// Whether an address can stand in a message and in SMTP as it is: ASCII, no quoting, nothing that would end it.
+bool can_be_mailed(std::string_view address);
+
+} // namespace tempinbox::gateway

@@ -1,0 +1,28 @@
+#pragma once
+
+#include "common/config/reader.hpp"
+#include "common/core/secret.hpp"
+
+#include <string>
+
+namespace tempinbox::gateway {
+
+// The one mail server that takes the gateway's own mail. Not set: no such mail is sent.
+struct relay_settings
+{
+    enum class protection { none, starttls, tls };
+
+    std::string server; // host:port
+    protection tls = protection::starttls;
+    std::string ca_file; // empty: the system's
+    std::string from;
+    std::string user;
+    secret password;
+    std::string dashboard_url; // as people see it, without a slash at the end: for links
+
+    bool is_set() const { return !server.empty(); }
+};
+
+relay_settings read_relay_settings(config::reader& reader);
+
+} // namespace tempinbox::gateway

@@ -1,0 +1,104 @@
+#include "gateway/api/request_checks.hpp"
+
+#include "common/core/text.hpp"
+#include "common/log/log.hpp"
+
+#include <algorithm>
+
+namespace tempinbox::gateway {
+namespace {
+
+using refusal = std::optional<http::response>;
+
+// The media type without its parameters (RFC 9110 8.3.1).
+bool is_taken(std::string_view content_type, body_kind wanted)
+{
+    const auto type = trim(content_type.substr(0, content_type.find(';')));
+    return equals_ignoring_ascii_case(type, "application/json") ||
+           (wanted == body_kind::merge_patch && equals_ignoring_ascii_case(type, "application/merge-patch+json"));
+}
+
+// 404 for the path, then 405 for the method.
+refusal check_route(http::request& received, const routes::match& target)
+{
+    received.route = target.path.pattern;
+    if (!target.operation)
+        return http::not_routed(target.path, received);
+    received.path_params = target.path.params;
+    return std::nullopt;
+}
+
+refusal check_size(http::request& received, const routes::match&)
+{
+    if (!received.body_too_large)
+        return std::nullopt;
+    return http::problem(413, "The body is larger than 64 KiB");
+}
+
+refusal check_headers(http::request& received, const routes::match&)
+{
+    for (const auto name : {"Content-Type", "Content-Encoding", "Idempotency-Key"})
+        if (is_given_twice(received, name))
+            return http::problem(400, "Header " + std::string(name) + " is given more than once");
+    return std::nullopt;
+}
+
+refusal check_type(http::request& received, const routes::match& target)
+{
+    const auto wanted = target.operation->body;
+    if (wanted == body_kind::none || received.body.empty())
+        return std::nullopt;
+    const auto coding = received.header("Content-Encoding");
+    if (coding && !equals_ignoring_ascii_case(trim(*coding), "identity"))
+        return http::problem(415, "Content-Encoding must be absent, not " + quote(*coding));
+    const auto type = received.header("Content-Type");
+    if (type && is_taken(*type, wanted))
+        return std::nullopt;
+    const std::string allowed =
+        wanted == body_kind::merge_patch ? "application/json or application/merge-patch+json" : "application/json";
+    auto refused = http::problem(415, "Content-Type must be " + allowed + ", not " + (type ? quote(*type) : "absent"));
+    if (wanted == body_kind::merge_patch)
+        refused.set("Accept-Patch", "application/json, application/merge-patch+json"); // RFC 5789 2.2
+    return refused;
+}
+
+refusal check_target(http::request& received, const routes::match&)
+{
+    if (received.target_problem.empty())
+        return std::nullopt;
+    return http::problem(400, received.target_problem);
+}
+
+} // namespace
+
+std::optional<http::response> check_request(http::request& received, const routes::match& target)
+{
+    for (const auto check : {check_route, check_size, check_headers, check_type, check_target})
+        if (auto refused = check(received, target))
+            return refused;
+    return std::nullopt;
+}
+
+bool is_given_twice(const http::request& received, std::string_view header)
+{
+    return std::count_if(received.headers.begin(), received.headers.end(),
+                         [header](const auto& field) { return equals_ignoring_ascii_case(field.first, header); }) > 1;
+}
+
+http::response answer_unavailable(const http::request& received, std::string_view problem)
+{
+    log::error("request failed: a dependency is away",
+               {{"request_id", received.id}, {"method", received.method}, {"path", received.path}, {"error", problem}});
+    auto answer = http::problem(503, "The service cannot answer now; try again");
+    answer.set("Retry-After", 1);
+    return answer;
+}
+
+http::response answer_broken(const http::request& received, std::string_view problem)
+{
+    log::error("request failed",
+               {{"request_id", received.id}, {"method", received.method}, {"path", received.path}, {"error", problem}});
+    return http::problem(500, "The service failed to answer; the request is noted as " + received.id);
+}
+
+} // namespace tempinbox::gateway

@@ -1,0 +1,105 @@
+#include "gateway/dashboard_api/keys.hpp"
+
+#include "common/json/object_reader.hpp"
+#include "gateway/api/json.hpp"
+#include "gateway/api/query_reader.hpp"
+
+namespace tempinbox::gateway {
+namespace {
+
+constexpr std::size_t longest_label = 100;
+
+void put_key(json::writer& out, const accounts::api_key& key, const plans::plan_limits& limits)
+{
+    out.member("keyId", key.id.text());
+    out.member("label", key.label);
+    out.member("prefix", key.prefix);
+    out.member("createdAt", key.created_at);
+    out.member("lastUsedAt", key.last_used_at);
+    out.member("isActive", limits.api_access && key.position <= limits.api_keys);
+}
+
+std::string keys_json(const std::vector<accounts::api_key>& keys, const plans::plan_limits& limits)
+{
+    json::writer out;
+    out.begin_object().key("keys").begin_array();
+    for (const auto& key : keys) {
+        out.begin_object();
+        put_key(out, key, limits);
+        out.end_object();
+    }
+    out.end_array().end_object();
+    return out.take();
+}
+
+std::string made_key_json(const accounts::created_key& made, const plans::plan_limits& limits)
+{
+    json::writer out;
+    out.begin_object();
+    put_key(out, made.record, limits);
+    out.member("key", made.key.reveal());
+    out.end_object();
+    return out.take();
+}
+
+result<std::string> read_label(const http::request& received)
+{
+    if (const auto query = expect_no_query(received); !query)
+        return query.error();
+    auto body = json::object_reader::parse(received.body);
+    if (!body)
+        return body.error();
+    auto label = body->required_text("label", 1, longest_label);
+    if (const auto all_known = body->finish(); !all_known)
+        return all_known.error();
+    return label;
+}
+
+} // namespace
+
+// GET /dashboard/api/keys
+awaitable<http::response> list_keys(const http::request& received, const caller& who, accounts::key_store& keys)
+{
+    const auto query = expect_no_query(received);
+    if (!query)
+        co_return http::problem(query.error());
+
+    const auto found = co_await keys.list(who.account());
+    if (!found)
+        co_return http::problem(found.error());
+
+    co_return http::ok_json(keys_json(*found, who.limits()));
+}
+
+// POST /dashboard/api/keys
+awaitable<http::response> create_key(const http::request& received, const caller& who, accounts::key_store& keys)
+{
+    auto label = read_label(received);
+    if (!label)
+        co_return http::problem(label.error());
+
+    const auto made = co_await keys.create(who.account(), std::move(*label), accounts::key_allowance::plan);
+    if (!made)
+        co_return http::problem(made.error());
+
+    co_return http::created_json(made_key_json(*made, who.limits()), who.location_of("keys", made->record.id.text()));
+}
+
+// DELETE /dashboard/api/keys/{keyId}
+awaitable<http::response> delete_key(const http::request& received, const caller& who, accounts::key_store& keys)
+{
+    const auto id = key_id::parse(received.path_param("keyId"));
+    if (!id)
+        co_return http::problem(id.error());
+    const auto query = expect_no_query(received);
+    if (!query)
+        co_return http::problem(query.error());
+
+    const auto revoked = co_await keys.revoke(who.account(), *id);
+    if (!revoked)
+        co_return http::problem(revoked.error());
+
+    co_return http::ok_json(deleted_json("keyId", id->text()));
+}
+
+} // namespace tempinbox::gateway

@@ -1,0 +1,215 @@
+#include "gateway/dashboard_api/mail_feed.hpp"
+
+#include "common/events/events.hpp"
+#include "common/json/writer.hpp"
+#include "gateway/api/json_fields.hpp"
+
+#include <boost/asio/as_tuple.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/use_awaitable.hpp>
+
+#include <algorithm>
+#include <deque>
+
+namespace tempinbox::gateway {
+namespace {
+
+using namespace std::chrono_literals;
+using steady = std::chrono::steady_clock;
+
+constexpr auto heartbeat = 15s;
+// A stream that lasted this long is opened again by the page, perhaps at another replica.
+constexpr auto longest_stream = 15min;
+constexpr std::string_view first_words = "retry: 2000\nevent: ready\ndata: {}\n\n";
+constexpr std::string_view read_again = "event: refetch\ndata: {}\n\n";
+constexpr std::string_view alive = ": alive\n\n";
+
+std::string event_text(std::string_view name, std::string_view id, std::string json)
+{
+    return std::string("event: ").append(name).append("\nid: ").append(id).append("\ndata: ").append(json).append("\n\n");
+}
+
+std::string email_text(const events::v1::EmailReceived& email)
+{
+    json::writer out;
+    out.begin_object();
+    out.member("emailId", email.email_id());
+    out.member("inboxId", email.inbox_id());
+    out.member("sequence", email.sequence());
+    out.member("from", email.from());
+    out.member("subject", email.subject());
+    put_time(out, "receivedAt", email.has_received_at(), email.received_at());
+    out.member("hasCode", email.has_code());
+    out.end_object();
+    return event_text("email.received", email.email_id(), out.take());
+}
+
+std::string expiry_text(const events::v1::InboxExpired& ended)
+{
+    json::writer out;
+    out.begin_object().member("inboxId", ended.inbox_id()).end_object();
+    return event_text("inbox.expired", ended.inbox_id(), out.take());
+}
+
+} // namespace
+
+// One open stream; kept by its connection.
+class mail_feed::stream
+{
+public:
+    stream(mail_feed& feed, account_id account, std::string session_digest)
+        : feed_(feed),
+          feed_presence_(feed.presence_),
+          account_(account),
+          session_(std::move(session_digest)),
+          news_(feed.host_.loop()),
+          waiting_{std::string(first_words)}
+    {}
+
+    ~stream()
+    {
+        if (feed_presence_.expired())
+            return;
+        const auto [first, last] = feed_.streams_.equal_range(account_);
+        const auto gone = std::find_if(first, last, [](const auto& entry) { return entry.second.expired(); });
+        if (gone != last)
+            feed_.streams_.erase(gone);
+        feed_.open_streams_.Set(static_cast<double>(feed_.streams_.size()));
+    }
+
+    void push(std::string_view text)
+    {
+        if (waiting_.size() >= most_waiting)
+            waiting_.assign(1, std::string(read_again));
+        else
+            waiting_.emplace_back(text);
+        news_.cancel();
+    }
+
+    void end()
+    {
+        is_ended_ = true;
+        news_.cancel();
+    }
+
+    awaitable<std::string> next()
+    {
+        for (;;) {
+            if (is_ended_ || feed_presence_.expired() || steady::now() - began_ >= longest_stream)
+                co_return std::string();
+            if (!waiting_.empty())
+                co_return take();
+            news_.expires_after(heartbeat);
+            const auto [interrupted] = co_await news_.async_wait(boost::asio::as_tuple(boost::asio::use_awaitable));
+            if (interrupted)
+                continue;
+            const bool goes_on = co_await is_session_open();
+            if (!goes_on)
+                co_return std::string();
+            co_return std::string(alive);
+        }
+    }
+
+private:
+    std::string take()
+    {
+        std::string text;
+        for (const auto& piece : waiting_)
+            text += piece;
+        waiting_.clear();
+        return text;
+    }
+
+    // While nobody can say, the stream stands: what it shows was asked for when the session was known to be open.
+    awaitable<bool> is_session_open()
+    {
+        if (feed_presence_.expired())
+            co_return false;
+        try {
+            co_return co_await feed_.is_open_(session_);
+        } catch (const std::exception&) {
+            co_return true;
+        }
+    }
+
+    mail_feed& feed_;
+    std::weak_ptr<const bool> feed_presence_;
+    account_id account_;
+    std::string session_;
+    boost::asio::steady_timer news_;
+    std::deque<std::string> waiting_;
+    steady::time_point began_ = steady::now();
+    bool is_ended_ = false;
+};
+
+mail_feed::mail_feed(runtime::host& host, session_check is_open)
+    : host_(host),
+      is_open_(std::move(is_open)),
+      open_streams_(host.metrics().gauge("tempinbox_gateway_event_streams", "Streams of events that dashboards have open"))
+{}
+
+result<std::shared_ptr<const http::body_source>> mail_feed::open(account_id account, std::string session_digest)
+{
+    if (is_ending_ || streams_.size() >= most_streams)
+        return failure{errc::unavailable, "No more streams of events can be opened here; try again"};
+    if (streams_.count(account) >= most_streams_of_account)
+        return failure{errc::rate_limited,
+                       "An account can have " + std::to_string(most_streams_of_account) + " streams of events open at once"};
+    const auto fresh = std::make_shared<stream>(*this, account, std::move(session_digest));
+    streams_.emplace(account, fresh);
+    open_streams_.Set(static_cast<double>(streams_.size()));
+    auto source = std::make_shared<http::body_source>();
+    source->next = [fresh] { return next(fresh); };
+    source->stop = [weak = std::weak_ptr(fresh)] {
+        if (const auto alone = weak.lock())
+            alone->end();
+    };
+    return std::shared_ptr<const http::body_source>(std::move(source));
+}
+
+// Keeps the stream while it waits.
+awaitable<std::string> mail_feed::next(std::shared_ptr<stream> self)
+{
+    co_return co_await self->next();
+}
+
+void mail_feed::take_events(const std::vector<kafka::record>& batch)
+{
+    if (streams_.empty())
+        return;
+    for (const auto& event : batch)
+        take_event(event);
+}
+
+void mail_feed::take_event(const kafka::record& event)
+{
+    if (event.topic == events::topics::email_received) {
+        const auto email = events::read_email_received(event);
+        const auto owner = email ? account_id::parse(email->account_id()) : result<account_id>(email.error());
+        if (owner && streams_.contains(*owner))
+            send(*owner, email_text(*email));
+    } else if (event.topic == events::topics::inbox_expired) {
+        const auto ended = events::read_inbox_expired(event);
+        const auto owner = ended ? account_id::parse(ended->account_id()) : result<account_id>(ended.error());
+        if (owner && streams_.contains(*owner))
+            send(*owner, expiry_text(*ended));
+    }
+}
+
+void mail_feed::send(account_id account, std::string_view text)
+{
+    const auto [first, last] = streams_.equal_range(account);
+    for (auto entry = first; entry != last; ++entry)
+        if (const auto open = entry->second.lock())
+            open->push(text);
+}
+
+void mail_feed::interrupt()
+{
+    is_ending_ = true;
+    for (const auto& [account, entry] : streams_)
+        if (const auto open = entry.lock())
+            open->end();
+}
+
+} // namespace tempinbox::gateway

@@ -1,0 +1,150 @@
+#include "gateway/dashboard_api/pipeline.hpp"
+
+#include "common/crypto/digest.hpp"
+#include "gateway/api/request_checks.hpp"
+#include "gateway/sessions/same_origin.hpp"
+#include "gateway/sessions/session_cookie.hpp"
+
+namespace tempinbox::gateway {
+namespace {
+
+// Of what takes longer the session is looked up again before it is answered.
+constexpr std::chrono::milliseconds longest_without_check{100};
+
+bool changes_something(const http::request& received)
+{
+    return received.method != "GET" && received.method != "HEAD";
+}
+
+} // namespace
+
+// One request on its way through the checks, and what they found out.
+struct dashboard_pipeline::exchange
+{
+    http::request& request;
+    session_cookie cookie;
+    std::optional<secret> token;
+    routes::match target;
+    caller who;
+
+    exchange(http::request& received, bool is_secure, time_point now) : request(received), cookie(is_secure)
+    {
+        who.now = now;
+        who.root = root;
+        who.is_counted = false;
+    }
+};
+
+dashboard_pipeline::dashboard_pipeline(const clock_source& clock, const routes& open_operations, const routes& operations,
+                                       dashboard_sources sources, std::vector<network> trusted_proxies)
+    : clock_(clock),
+      open_operations_(open_operations),
+      operations_(operations),
+      sources_(std::move(sources)),
+      trusted_proxies_(std::move(trusted_proxies))
+{}
+
+bool dashboard_pipeline::serves(std::string_view path)
+{
+    return path == root || (path.starts_with(root) && path[root.size()] == '/');
+}
+
+awaitable<http::response> dashboard_pipeline::answer(http::request& received)
+{
+    exchange x(received, is_over_tls(received, trusted_proxies_), clock_.now());
+    http::response answer;
+    try {
+        answer = co_await run(x);
+    } catch (const dependency_error& problem) {
+        answer = answer_unavailable(received, problem.what());
+    } catch (const std::exception& problem) {
+        answer = answer_broken(received, problem.what());
+    }
+    answer.set("Cache-Control", "no-store");
+    answer.set("X-Content-Type-Options", "nosniff");
+    answer.set("Cross-Origin-Resource-Policy", "same-origin");
+    co_return answer;
+}
+
+awaitable<http::response> dashboard_pipeline::run(exchange& x)
+{
+    x.target = open_operations_.find(x.request);
+    if (x.target.operation)
+        co_return co_await run_open(x);
+    if (auto refused = co_await check_session(x))
+        co_return std::move(*refused);
+    if (auto refused = check_csrf_token(x))
+        co_return std::move(*refused);
+    if (auto refused = check_burst(x))
+        co_return std::move(*refused);
+    x.target = operations_.find(x.request);
+    if (auto refused = check_request(x.request, x.target))
+        co_return std::move(*refused);
+    x.who.quota = sources_.last_known_quota(x.who.state);
+    auto answer = co_await call(x);
+    if (changes_something(x.request) || clock_.now() - x.who.now < longest_without_check)
+        co_return answer;
+    // What is read after a long time, such as mail waited for, is not given to a session that ended meanwhile.
+    x.who.now = clock_.now();
+    if (auto refused = co_await check_session(x))
+        co_return std::move(*refused);
+    co_return answer;
+}
+
+awaitable<http::response> dashboard_pipeline::run_open(exchange& x)
+{
+    if (changes_something(x.request))
+        if (const auto own = check_same_origin(x.request, trusted_proxies_); !own)
+            co_return http::problem(own.error());
+    if (auto refused = check_request(x.request, x.target))
+        co_return std::move(*refused);
+    const auto& handle = x.target.operation->handle;
+    co_return co_await handle(x.request, x.who);
+}
+
+awaitable<http::response> dashboard_pipeline::call(exchange& x)
+{
+    const auto& handle = x.target.operation->handle;
+    if (x.request.method == "POST" && sources_.answer_once && x.request.header("Idempotency-Key"))
+        return sources_.answer_once(x.request, x.who, handle);
+    return handle(x.request, x.who);
+}
+
+awaitable<dashboard_pipeline::refusal> dashboard_pipeline::check_session(exchange& x)
+{
+    x.token = x.cookie.find(x.request);
+    if (!x.token)
+        co_return http::problem(401, "Sign in first: there is no session");
+    auto digest = accounts::session_digest(x.token->reveal());
+    const auto account = co_await sources_.find_session(std::move(digest));
+    if (account) {
+        x.who.state = account->state;
+        co_return std::nullopt;
+    }
+    auto refused = http::problem(401, "Sign in again: the session has ended");
+    x.cookie.clear(refused);
+    co_return refused;
+}
+
+dashboard_pipeline::refusal dashboard_pipeline::check_csrf_token(exchange& x)
+{
+    if (!changes_something(x.request))
+        return std::nullopt;
+    const auto given = x.request.header("X-CSRF-Token");
+    if (given && crypto::equal_constant_time(*given, csrf_token_of(*x.token)))
+        return std::nullopt;
+    return http::problem(403, std::string("Header X-CSRF-Token ") + (given ? "is not" : "is missing; it must be") +
+                                  " the token of this session's answer");
+}
+
+dashboard_pipeline::refusal dashboard_pipeline::check_burst(exchange& x)
+{
+    // Buckets are by account here, so that opening more sessions gives no more requests.
+    if (bursts_.take(key_id{x.who.account().value()}, requests_per_second, x.who.now))
+        return std::nullopt;
+    auto refused = http::problem(429, "More than " + std::to_string(requests_per_second) + " requests in one second");
+    refused.set("Retry-After", 1);
+    return refused;
+}
+
+} // namespace tempinbox::gateway

@@ -1,0 +1,62 @@
+#pragma once
+
+#include "accounts/session_store.hpp"
+#include "common/core/awaitable.hpp"
+#include "common/core/network.hpp"
+#include "gateway/api/routes.hpp"
+#include "gateway/quota/burst_limit.hpp"
+#include "gateway/quota/numbers.hpp"
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tempinbox::gateway {
+
+// What the dashboard's pipeline asks others for.
+struct dashboard_sources
+{
+    // The account of a session, by its digest; absent for one that is unknown or has ended.
+    std::function<awaitable<std::optional<accounts::account>>(std::string digest)> find_session;
+    std::function<quota_numbers(const plans::account_state&)> last_known_quota;
+    // Answers a POST that carries an Idempotency-Key; without it the operation is called as it is.
+    std::function<awaitable<http::response>(http::request&, caller&, const api_handler&)> answer_once;
+};
+
+// Everything under /dashboard/api. Public operations must come from our own page (403). All others need a session, in this order:
+// session 401, CSRF token 403, burst 429, then as under /v1. Nothing is counted against the day. X-API-Key means nothing here. An
+// operation that throws is answered 500, 503 for a lost dependency; nothing escapes.
+class dashboard_pipeline
+{
+public:
+    static constexpr std::string_view root = "/dashboard/api";
+    static constexpr int requests_per_second = 50;
+
+    dashboard_pipeline(const clock_source& clock, const routes& open_operations, const routes& operations,
+                       dashboard_sources sources, std::vector<network> trusted_proxies);
+
+    static bool serves(std::string_view path);
+    awaitable<http::response> answer(http::request& received);
+
+private:
+    struct exchange;
+    using refusal = std::optional<http::response>;
+
+    awaitable<http::response> run(exchange& x);
+    awaitable<http::response> run_open(exchange& x);
+    awaitable<http::response> call(exchange& x);
+    awaitable<refusal> check_session(exchange& x);
+    refusal check_csrf_token(exchange& x);
+    refusal check_burst(exchange& x);
+
+    const clock_source& clock_;
+    const routes& open_operations_;
+    const routes& operations_;
+    dashboard_sources sources_;
+    std::vector<network> trusted_proxies_;
+    burst_limit bursts_;
+};
+
+} // namespace tempinbox::gateway

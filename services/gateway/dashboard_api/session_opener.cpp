@@ -1,0 +1,46 @@
+#include "gateway/dashboard_api/session_opener.hpp"
+
+#include "gateway/api/client_address.hpp"
+#include "gateway/api/json.hpp"
+
+namespace tempinbox::gateway {
+
+session_opener::session_opener(accounts::session_store& sessions, std::vector<network> trusted_proxies)
+    : sessions_(sessions),
+      trusted_proxies_(std::move(trusted_proxies))
+{}
+
+awaitable<http::response> session_opener::open(const http::request& received, const accounts::account& account,
+                                               std::string password_hash, unsigned status, time_point now)
+{
+    const auto cookie = cookie_of(received);
+    if (const auto former = cookie.find(received)) {
+        auto digest = accounts::session_digest(former->reveal());
+        co_await sessions_.end(std::move(digest));
+    }
+    const auto token = accounts::make_session_token();
+    auto digest = accounts::session_digest(token.reveal());
+    const bool is_open = co_await sessions_.open(std::move(digest), account.id(), std::move(password_hash));
+    if (!is_open)
+        co_return wrong_credentials();
+    http::response answer(status, "application/json", session_json(account, csrf_token_of(token), now));
+    cookie.set(answer, token, sessions_.bounds().in_all);
+    co_return answer;
+}
+
+session_cookie session_opener::cookie_of(const http::request& received) const
+{
+    return session_cookie(is_over_tls(received, trusted_proxies_));
+}
+
+std::string session_opener::address_of(const http::request& received) const
+{
+    return address_bucket(client_address(received, trusted_proxies_));
+}
+
+http::response wrong_credentials()
+{
+    return http::problem(401, "The email address or the password is wrong");
+}
+
+} // namespace tempinbox::gateway

@@ -1,0 +1,52 @@
+#pragma once
+
+#include "accounts/attempt_store.hpp"
+#include "accounts/session_store.hpp"
+#include "accounts/user_store.hpp"
+#include "common/core/awaitable.hpp"
+#include "gateway/api/routes.hpp"
+#include "gateway/dashboard_api/session_opener.hpp"
+#include "gateway/sessions/password_hasher.hpp"
+
+#include <vector>
+
+namespace tempinbox::gateway {
+
+enum class sign_up { open, closed };
+http::response sign_up_is_closed();
+
+// Accounts with a password, and the sessions that they open. Failures are counted by account and by address before a password is
+// looked at; an address nobody has takes as long, and is answered the same, as a wrong password.
+class sign_in_desk
+{
+public:
+    // All outlive the desk.
+    sign_in_desk(accounts::account_store& accounts, accounts::user_store& users, accounts::session_store& sessions,
+                 accounts::attempt_store& attempts, password_hasher& hasher, session_opener& opener, sign_up how,
+                 bool sends_mail);
+    sign_in_desk(const sign_in_desk&) = delete;
+
+    // Those that need no session, and those that do. Sign-up stands apart: it is another one where mail is sent.
+    std::vector<route> sign_up_operations();
+    std::vector<route> open_operations();
+    std::vector<route> operations();
+
+private:
+    awaitable<http::response> tell_settings(const http::request& received, const caller& who);
+    awaitable<http::response> create_account(const http::request& received, const caller& who);
+    awaitable<http::response> sign_in(const http::request& received, const caller& who);
+    awaitable<http::response> show_session(const http::request& received, const caller& who);
+    awaitable<http::response> sign_out(const http::request& received, const caller& who);
+    awaitable<http::response> sign_out_everywhere(const http::request& received, const caller& who);
+
+    accounts::account_store& accounts_;
+    accounts::user_store& users_;
+    accounts::session_store& sessions_;
+    accounts::attempt_store& attempts_;
+    password_hasher& hasher_;
+    session_opener& opener_;
+    sign_up sign_up_;
+    bool sends_mail_;
+};
+
+} // namespace tempinbox::gateway

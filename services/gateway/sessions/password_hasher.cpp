@@ -1,0 +1,86 @@
+#include "gateway/sessions/password_hasher.hpp"
+
+#include "common/crypto/digest.hpp"
+#include "gateway/completion.hpp"
+
+#include <boost/asio/post.hpp>
+
+#include <memory>
+#include <optional>
+
+namespace tempinbox::gateway {
+namespace {
+
+using namespace std::chrono_literals;
+
+// Far longer than a full queue takes.
+constexpr auto patience = 60s;
+
+template <class T>
+struct computation
+{
+    explicit computation(const boost::asio::any_io_executor& executor) : done(executor) {}
+
+    std::optional<T> outcome;
+    std::exception_ptr problem;
+    completion done;
+};
+
+} // namespace
+
+password_hasher::password_hasher(runtime::host& host, crypto::password_cost cost)
+    : host_(host),
+      cost_(cost),
+      nobodys_hash_(crypto::hash_password(secret(crypto::random_bytes(16)), cost)),
+      answers_(host.loop())
+{}
+
+password_hasher::~password_hasher()
+{
+    stop();
+}
+
+void password_hasher::stop()
+{
+    pool_.join();
+}
+
+awaitable<result<std::string>> password_hasher::hash(secret password)
+{
+    return compute<std::string>([password, cost = cost_] { return crypto::hash_password(password, cost); });
+}
+
+awaitable<result<bool>> password_hasher::matches(std::string hash, secret password)
+{
+    const bool is_known = !hash.empty();
+    auto compared = is_known ? std::move(hash) : nobodys_hash_;
+    return compute<bool>([is_known, password, compared] { return crypto::password_matches(compared, password) && is_known; });
+}
+
+template <class T>
+awaitable<result<T>> password_hasher::compute(std::function<T()> work)
+{
+    if (*under_way_ >= threads + most_waiting)
+        co_return failure{errc::unavailable, "Too many sign-ins at once; try again"};
+    const auto task = std::make_shared<computation<T>>(host_.executor());
+    ++*under_way_;
+    boost::asio::post(pool_, [this, task, work = std::move(work)] {
+        try {
+            task->outcome.emplace(work());
+        } catch (...) {
+            task->problem = std::current_exception();
+        }
+        answers_.push([task, count = under_way_] {
+            --*count;
+            task->done.set();
+        });
+    });
+    const bool is_done = co_await task->done.wait_until(std::chrono::steady_clock::now() + patience);
+    if (!is_done)
+        co_return failure{errc::unavailable, "Sign-in takes too long now; try again"};
+    if (task->problem)
+        std::rethrow_exception(task->problem);
+    co_return std::move(*task->outcome);
+}
+
+} // namespace tempinbox::gateway

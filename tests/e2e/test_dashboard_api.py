@@ -1,0 +1,271 @@
+"""What a session opens: the operations of the API, keys, events; for its own account alone."""
+
+import itertools
+import uuid
+from typing import Any
+
+import pytest
+import requests
+from harness import Account, Api, Dashboard, Gateway, Suite, User, eventually, send
+from harness.dashboard import ROOT
+
+_NOBODY = "01934f2e-7b1c-7d3a-9f00-5a1b2c3d4e5f"
+
+
+@pytest.fixture(scope="module")
+def user(suite: Suite) -> User:
+    """On Premium."""
+    return User.make(suite)
+
+
+@pytest.fixture(scope="module")
+def free(suite: Suite) -> User:
+    """On Free."""
+    return User.make(suite, plan="free")
+
+
+def test_inboxes_and_mail_work_without_api_access(suite: Suite, free: User) -> None:
+    dashboard = free.dashboard
+    answer = dashboard.call("POST", "/inboxes", json={"name": "first"})
+    assert answer.status_code == 201
+    inbox = answer.json()
+    assert answer.headers["Location"] == f"{ROOT}/inboxes/{inbox['inboxId']}"
+
+    send(suite, inbox["emailAddress"], subject="hello", body="Your code is 481516")
+    (summary,) = eventually(lambda: dashboard.get(f"/inboxes/{inbox['inboxId']}/emails")["emails"], "the mail is listed")
+
+    email = dashboard.get(f"/emails/{summary['emailId']}")
+    assert email["codes"][0]["value"] == "481516"
+    assert dashboard.patch(f"/emails/{summary['emailId']}", {"isRead": True})["isRead"] is True
+    full = dashboard.call("POST", "/inboxes", json={})
+    assert full.status_code == 403
+    assert dashboard.delete(f"/inboxes/{inbox['inboxId']}") == {"inboxId": inbox["inboxId"], "deleted": True}
+
+
+def test_nothing_here_counts_against_the_day(user: User) -> None:
+    before = user.dashboard.get("/account")["usage"]["requestsToday"]
+    for _ in range(5):
+        user.dashboard.get("/inboxes")
+
+    assert user.dashboard.get("/account")["usage"]["requestsToday"] == before
+
+
+def test_the_day_s_use_is_what_the_keys_used(suite: Suite, user: User) -> None:
+    key = user.dashboard.post("/keys", {"label": "counted"})
+    before = user.dashboard.get("/account")["usage"]["requestsToday"]
+    api = Api(suite["API"], key["key"])
+    for _ in range(3):
+        api.get("/v1/domains")
+
+    eventually(lambda: user.dashboard.get("/account")["usage"]["requestsToday"] == before + 3, "three requests are shown")
+    days = user.dashboard.get("/account/usage")["days"]
+    assert len(days) == 30
+    assert days[0]["requests"] == before + 3
+    user.dashboard.delete(f"/keys/{key['keyId']}")
+
+
+def test_a_key_is_shown_once_works_and_is_refused_everywhere_when_revoked(suite: Suite, user: User) -> None:
+    made = user.dashboard.post("/keys", {"label": "CI <b>"})
+    assert set(made) == {"keyId", "label", "prefix", "createdAt", "lastUsedAt", "isActive", "key"}
+    assert made["key"].startswith(made["prefix"])
+    (listed,) = (key for key in user.dashboard.get("/keys")["keys"] if key["keyId"] == made["keyId"])
+    assert listed == {name: value for name, value in made.items() if name != "key"}
+
+    with Gateway(suite) as second:
+        everywhere = [Api(suite["API"], made["key"]), Api(f"http://{second.address}", made["key"])]
+        assert [api.call("GET", "/v1/domains").status_code for api in everywhere] == [200, 200]
+        assert user.dashboard.delete(f"/keys/{made['keyId']}") == {"keyId": made["keyId"], "deleted": True}
+        for api in everywhere:
+            eventually(lambda api=api: api.call("GET", "/v1/domains").status_code == 401, "the key is refused", seconds=1.0)
+    assert user.dashboard.call("DELETE", f"/keys/{made['keyId']}").status_code == 404
+
+
+def test_the_plan_says_how_many_keys_there_are(suite: Suite, free: User) -> None:
+    none = free.dashboard.call("POST", "/keys", json={"label": "x"})
+    assert none.status_code == 403
+    assert "free" in none.json()["message"]
+
+    pro = User.make(suite, plan="pro")
+    pro.dashboard.post("/keys", {"label": "one"})
+    assert pro.dashboard.call("POST", "/keys", json={"label": "two"}).status_code == 403
+
+
+def test_a_key_says_when_it_was_last_used(suite: Suite, user: User) -> None:
+    made = user.dashboard.post("/keys", {"label": "used"})
+    Api(suite["API"], made["key"]).get("/v1/domains")
+
+    def last_used() -> Any:
+        return next(key["lastUsedAt"] for key in user.dashboard.get("/keys")["keys"] if key["keyId"] == made["keyId"])
+
+    eventually(last_used, "its last use is shown", seconds=20)
+    user.dashboard.delete(f"/keys/{made['keyId']}")
+
+
+def test_the_same_idempotency_key_makes_the_same_inbox(user: User) -> None:
+    headers: dict[str, str | None] = {"Idempotency-Key": uuid.uuid4().hex}
+
+    first = user.dashboard.call("POST", "/inboxes", headers=headers, json={})
+    again = user.dashboard.call("POST", "/inboxes", headers=headers, json={})
+
+    assert first.json() == again.json()
+    assert again.headers["Idempotency-Replayed"] == "true"
+
+
+def test_a_pass_that_ended_is_free(suite: Suite) -> None:
+    someone = User.make(suite, plan="pass7")
+    key = someone.dashboard.post("/keys", {"label": "for a week"})
+    api = Api(suite["API"], key["key"])
+    assert someone.dashboard.get("/session")["planEndsAt"] is not None
+    assert api.call("GET", "/v1/domains").status_code == 200
+
+    suite.operate("account", "set-plan", someone.account_id, "--plan", "pass7", "--ends-at", "2026-01-01T00:00:00Z")
+
+    session = eventually(lambda: (it := someone.dashboard.get("/session"))["plan"] == "free" and it, "the pass has ended")
+    assert session["limits"]["apiKeys"] == 0
+    eventually(lambda: api.call("GET", "/v1/domains").status_code == 403, "its key waits for another plan", seconds=2.0)
+    assert someone.dashboard.get("/keys")["keys"][0]["isActive"] is False
+
+
+def test_mail_is_announced_to_its_account_alone(suite: Suite, user: User, free: User) -> None:
+    mine = user.dashboard.post("/inboxes", {})
+    with user.dashboard.events() as own, free.dashboard.events() as other:
+        assert next(own).name == next(other).name == "ready"
+        send(suite, mine["emailAddress"], subject="news")
+
+        event = next(event for event in own if event.data.get("inboxId") == mine["inboxId"])
+        assert event.name == "email.received"
+        assert (event.data["subject"], event.data["sequence"]) == ("news", 1)
+        assert event.identity == event.data["emailId"]
+
+        theirs = free.dashboard.post("/inboxes", {})
+        send(suite, theirs["emailAddress"], subject="for free")
+        seen = next(event for event in other if event.name == "email.received")
+        assert seen.data["subject"] == "for free"
+        free.dashboard.delete(f"/inboxes/{theirs['inboxId']}")
+
+
+def test_a_stream_needs_a_session_and_there_are_eight(suite: Suite) -> None:
+    someone = User.make(suite, plan="free")
+    assert Dashboard(suite["API"]).call("GET", "/events").status_code == 401
+    streams = [someone.dashboard.events() for _ in range(8)]
+    for stream in streams:
+        stream.__enter__()
+
+    assert someone.dashboard.call("GET", "/events").status_code == 429
+
+    for stream in streams:
+        stream.__exit__(None, None, None)
+    eventually(lambda: _opens(someone.dashboard), "streams that were left can be opened again")
+
+
+def _opens(dashboard: Dashboard) -> bool:
+    with dashboard.browser.get(dashboard.base + ROOT + "/events", stream=True, timeout=30) as answer:
+        return answer.status_code == 200
+
+
+def test_a_stream_ends_when_its_gateway_drains(suite: Suite, free: User) -> None:
+    with Gateway(suite) as gateway:
+        visitor = Dashboard(f"http://{gateway.address}")
+        visitor.sign_in(free.email, free.password)
+        with visitor.events() as events:
+            assert next(events).name == "ready"
+            gateway.terminate()
+            assert list(itertools.islice(events, 5)) == []
+
+
+_CALLS: list[tuple[str, str, Any]] = [
+    ("GET", "/inboxes/{inboxId}", None),
+    ("PATCH", "/inboxes/{inboxId}", {"name": "mine"}),
+    ("DELETE", "/inboxes/{inboxId}", None),
+    ("GET", "/inboxes/{inboxId}/emails", None),
+    ("GET", "/inboxes/{inboxId}/emails/wait?timeoutSeconds=1", None),
+    ("DELETE", "/inboxes/{inboxId}/emails", None),
+    ("GET", "/emails/{emailId}", None),
+    ("PATCH", "/emails/{emailId}", {"isRead": True}),
+    ("DELETE", "/emails/{emailId}", None),
+    ("GET", "/emails/{emailId}/raw", None),
+    ("GET", "/emails/{emailId}/attachments/1", None),
+    ("GET", "/webhooks/{webhookId}", None),
+    ("DELETE", "/webhooks/{webhookId}", None),
+    ("DELETE", "/keys/{keyId}", None),
+]
+
+
+@pytest.fixture(scope="module")
+def theirs(suite: Suite) -> dict[str, str]:
+    """What somebody else has, by the names the paths give them."""
+    account = Account.make(suite)
+    inbox = account.api.new_inbox()
+    send(suite, inbox["emailAddress"], subject="private")
+    (email,) = account.api.get(f"/v1/inboxes/{inbox['inboxId']}/emails")["emails"]
+    webhook = account.api.post("/v1/webhooks", {"url": "http://127.0.0.1:49151/hook"})
+    (key,) = suite.operate("key", "list", account.account_id)["keys"]
+    return {"inboxId": inbox["inboxId"], "emailId": email["emailId"], "webhookId": webhook["webhookId"], "keyId": key["keyId"]}
+
+
+@pytest.mark.parametrize(("method", "path", "body"), _CALLS, ids=[f"{method} {path}" for method, path, _ in _CALLS])
+def test_a_foreign_id_answers_like_a_missing_one(user: User, theirs: dict[str, str], method: str, path: str, body: Any) -> None:
+    more = {} if body is None else {"json": body}
+    foreign = user.dashboard.call(method, path.format(**theirs), **more)
+    missing = user.dashboard.call(method, path.format(**dict.fromkeys(theirs, _NOBODY)), **more)
+
+    assert foreign.status_code == missing.status_code == 404
+    shown = foreign.text
+    for name in theirs:
+        shown = shown.replace(theirs[name], _NOBODY)
+    assert shown == missing.text
+
+
+@pytest.mark.parametrize("token", [None, "", "wrong", "A" * 43])
+@pytest.mark.parametrize(
+    ("method", "path"),
+    [("POST", "/inboxes"), ("DELETE", "/inboxes?tag=x"), ("POST", "/keys"), ("DELETE", "/session"), ("PATCH", f"/emails/{_NOBODY}")],
+)
+def test_no_change_without_the_session_s_csrf_token(user: User, method: str, path: str, token: str | None) -> None:
+    answer = user.dashboard.call(method, path, headers={"X-CSRF-Token": token}, json={})
+
+    assert answer.status_code == 403
+    assert "X-CSRF-Token" in answer.json()["message"]
+
+
+def test_another_session_s_csrf_token_is_wrong(user: User, free: User) -> None:
+    assert user.dashboard.call("POST", "/inboxes", headers={"X-CSRF-Token": free.dashboard.csrf}, json={}).status_code == 403
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"Sec-Fetch-Site": None},
+        {"Sec-Fetch-Site": "cross-site"},
+        {"Sec-Fetch-Site": "same-site"},
+        {"Sec-Fetch-Site": "none"},
+        {"Sec-Fetch-Site": None, "Origin": "https://evil.example"},
+        {"Sec-Fetch-Site": None, "Origin": "null"},
+        {"Sec-Fetch-Site": "cross-site", "Origin": "https://evil.example"},
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("path", ["/session", "/accounts", "/password-resets/confirm"])
+def test_nobody_is_signed_in_from_another_site(suite: Suite, path: str, headers: dict[str, str | None]) -> None:
+    answer = Dashboard(suite["API"]).call("POST", path, headers=headers, json={"email": "a@example.com", "password": "a good password"})
+
+    assert answer.status_code == 403
+    assert "Set-Cookie" not in answer.headers
+
+
+def test_an_old_browser_says_by_its_origin_where_it_is(suite: Suite, free: User) -> None:
+    answer = Dashboard(suite["API"]).call(
+        "POST", "/session", headers={"Sec-Fetch-Site": None, "Origin": suite["API"]}, json={"email": free.email, "password": free.password}
+    )
+
+    assert answer.status_code == 200
+
+
+def test_no_other_origin_may_read_an_answer(suite: Suite, user: User) -> None:
+    answer = user.dashboard.call("GET", "/inboxes", headers={"Origin": "https://evil.example"})
+
+    assert not [name for name in answer.headers if name.lower().startswith("access-control-")]
+    assert answer.headers["Cross-Origin-Resource-Policy"] == "same-origin"
+    assert answer.headers["X-Content-Type-Options"] == "nosniff"
+    preflight = {"Origin": "https://evil.example", "Access-Control-Request-Method": "POST"}
+    assert requests.options(suite["API"] + ROOT + "/inboxes", headers=preflight, timeout=30).status_code == 401

@@ -1,0 +1,107 @@
+#include "gateway/dashboard_api/mail_feed.hpp"
+
+#include "common/events/events.hpp"
+#include "common/testing/await.hpp"
+
+#include <catch2/catch.hpp>
+
+using namespace tempinbox;
+using namespace tempinbox::gateway;
+
+namespace {
+
+awaitable<bool> always_open(std::string)
+{
+    co_return true;
+}
+
+kafka::record email_for(account_id account, const std::string& subject)
+{
+    events::v1::EmailReceived event;
+    event.set_email_id(email_id::make().text());
+    event.set_inbox_id(inbox_id::make().text());
+    event.set_account_id(account.text());
+    event.set_sequence(7);
+    event.set_subject(subject);
+    const auto row = events::make_row(event, trace::traceparent::make());
+    kafka::record record;
+    record.topic = events::topics::email_received;
+    record.key = event.inbox_id();
+    record.value = row.message.value;
+    record.headers = row.message.headers;
+    return record;
+}
+
+struct arranged_feed
+{
+    mail_feed feed{testing::test_host(), always_open};
+    account_id alice = account_id::make();
+    account_id bob = account_id::make();
+
+    std::shared_ptr<const http::body_source> open(account_id account) { return feed.open(account, "digest").value(); }
+    static std::string next(const std::shared_ptr<const http::body_source>& source) { return testing::await(source->next()); }
+};
+
+} // namespace
+
+TEST_CASE("a stream says that it stands, then each new mail of its account, and of nobody else", "[gateway][feed]")
+{
+    arranged_feed arranged;
+    const auto source = arranged.open(arranged.alice);
+    CHECK(arranged_feed::next(source).find("event: ready\n") != std::string::npos);
+
+    arranged.feed.take_events({email_for(arranged.bob, "for bob"), email_for(arranged.alice, "a \"code\"\nand more")});
+
+    const auto text = arranged_feed::next(source);
+    CHECK(text.starts_with("event: email.received\nid: "));
+    CHECK(text.find("\"subject\":\"a \\\"code\\\"\\nand more\"") != std::string::npos);
+    CHECK(text.find("\"sequence\":7") != std::string::npos);
+    CHECK(text.find("for bob") == std::string::npos);
+    CHECK(text.ends_with("}\n\n"));
+}
+
+TEST_CASE("a reader that is too slow is told to read its lists again", "[gateway][feed]")
+{
+    arranged_feed arranged;
+    const auto source = arranged.open(arranged.alice);
+    arranged_feed::next(source);
+
+    for (std::size_t i = 0; i <= mail_feed::most_waiting; ++i)
+        arranged.feed.take_events({email_for(arranged.alice, "many")});
+
+    CHECK(arranged_feed::next(source) == "event: refetch\ndata: {}\n\n");
+}
+
+TEST_CASE("streams are counted, and their number is bounded", "[gateway][feed]")
+{
+    arranged_feed arranged;
+    std::vector<std::shared_ptr<const http::body_source>> open;
+    for (std::size_t i = 0; i < mail_feed::most_streams_of_account; ++i)
+        open.push_back(arranged.open(arranged.alice));
+
+    const auto refused = arranged.feed.open(arranged.alice, "digest");
+    REQUIRE_FALSE(refused);
+    CHECK(refused.error().code == errc::rate_limited);
+    CHECK(arranged.feed.open(arranged.bob, "digest"));
+
+    open.pop_back();
+    CHECK(arranged.feed.open(arranged.alice, "digest"));
+    open.clear();
+    CHECK(arranged.feed.streams() == 0);
+}
+
+TEST_CASE("a stream ends when nobody wants more, and with the process", "[gateway][feed]")
+{
+    arranged_feed arranged;
+    const auto left = arranged.open(arranged.alice);
+    const auto drained = arranged.open(arranged.bob);
+    arranged_feed::next(left);
+    arranged_feed::next(drained);
+
+    left->stop();
+    arranged.feed.interrupt();
+
+    CHECK(arranged_feed::next(left).empty());
+    CHECK(arranged_feed::next(drained).empty());
+    CHECK(arranged.feed.open(arranged.alice, "digest").error().code == errc::unavailable);
+}

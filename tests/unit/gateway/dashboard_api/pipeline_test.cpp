@@ -1,0 +1,215 @@
+#include "gateway/dashboard_api/pipeline.hpp"
+
+#include "common/json/value.hpp"
+#include "common/testing/await.hpp"
+#include "gateway/sessions/session_cookie.hpp"
+
+#include <catch2/catch.hpp>
+
+using namespace tempinbox;
+using namespace tempinbox::gateway;
+
+namespace {
+
+const auto noon = *parse_iso8601("2026-11-21T12:00:00Z");
+const secret good_token("good-token");
+
+awaitable<http::response> answer_with_account(const http::request&, const caller& who)
+{
+    co_return http::ok_json("{\"account\":\"" + who.account().text() + "\",\"at\":\"" + who.location_of("things", "1") + "\"}");
+}
+
+awaitable<http::response> lose_dependency(const http::request&, const caller&)
+{
+    throw dependency_error("no route to 10.1.2.3");
+    co_return http::response();
+}
+
+std::vector<route> own_routes()
+{
+    std::vector<route> all;
+    all.emplace_back("GET", "/dashboard/api/things", body_kind::none, answer_with_account);
+    all.emplace_back("POST", "/dashboard/api/things", body_kind::json, answer_with_account);
+    all.emplace_back("DELETE", "/dashboard/api/things", body_kind::none, answer_with_account);
+    all.emplace_back("GET", "/dashboard/api/lost", body_kind::none, lose_dependency);
+    return all;
+}
+
+std::vector<route> open_routes()
+{
+    std::vector<route> all;
+    all.emplace_back("GET", "/dashboard/api/settings", body_kind::none, answer_with_account);
+    all.emplace_back("POST", "/dashboard/api/session", body_kind::json, answer_with_account);
+    return all;
+}
+
+// The pipeline over one session; counts what it was asked.
+class arranged_dashboard
+{
+public:
+    arranged_dashboard()
+        : clock(noon),
+          open_operations(open_routes()),
+          operations(own_routes()),
+          checked(clock, open_operations, operations, sources(), {})
+    {
+        owner.state.account = account_id::make();
+    }
+
+    http::response send(const std::string& method, const std::string& path, http::header_list headers = {}, std::string body = "")
+    {
+        http::request received;
+        received.method = method;
+        received.target = received.path = path;
+        received.headers = std::move(headers);
+        received.body = std::move(body);
+        received.peer = boost::asio::ip::make_address("192.0.2.1");
+        received.id = "request-1";
+        return testing::await(checked.answer(received));
+    }
+
+    accounts::account owner;
+    bool is_signed_in = true;
+    int looked_up = 0;
+    manual_clock clock;
+    routes open_operations;
+    routes operations;
+    dashboard_pipeline checked;
+
+private:
+    dashboard_sources sources()
+    {
+        dashboard_sources all;
+        all.find_session = [this](std::string digest) { return find(std::move(digest)); };
+        all.last_known_quota = [](const plans::account_state&) { return quota_numbers(); };
+        return all;
+    }
+
+    awaitable<std::optional<accounts::account>> find(std::string digest)
+    {
+        ++looked_up;
+        std::optional<accounts::account> found;
+        if (is_signed_in && digest == accounts::session_digest(good_token.reveal()))
+            found = owner;
+        co_return found;
+    }
+};
+
+http::header_list signed_in(http::header_list more = {})
+{
+    more.emplace_back("Cookie", "tempinbox_session=" + good_token.reveal());
+    return more;
+}
+
+http::header_list with_token(http::header_list more = {})
+{
+    more.emplace_back("X-CSRF-Token", csrf_token_of(good_token));
+    return signed_in(std::move(more));
+}
+
+std::string message(const http::response& answer)
+{
+    return json::value::parse(answer.body).value()["message"].text();
+}
+
+} // namespace
+
+TEST_CASE("a session opens the operations of its account", "[gateway][dashboard]")
+{
+    arranged_dashboard dashboard;
+
+    const auto answer = dashboard.send("GET", "/dashboard/api/things", signed_in());
+
+    CHECK(answer.status == 200);
+    CHECK(answer.body.find(dashboard.owner.id().text()) != std::string::npos);
+    CHECK(answer.body.find("/dashboard/api/things/1") != std::string::npos);
+    CHECK(http::find_header(answer.headers, "Cache-Control") == "no-store");
+    CHECK_FALSE(http::find_header(answer.headers, "X-RateLimit-Limit"));
+    CHECK_FALSE(http::find_header(answer.headers, "Access-Control-Allow-Origin"));
+}
+
+TEST_CASE("without a session everything is 401, known or not, and an API key changes nothing", "[gateway][dashboard]")
+{
+    arranged_dashboard dashboard;
+
+    CHECK(dashboard.send("GET", "/dashboard/api/things").status == 401);
+    CHECK(dashboard.send("GET", "/dashboard/api/nothing").status == 401);
+    CHECK(dashboard.send("POST", "/dashboard/api/things").status == 401);
+    CHECK(dashboard.send("OPTIONS", "/dashboard/api/things").status == 401);
+    CHECK(dashboard.send("GET", "/dashboard/api/things", {{"X-API-Key", "ti_live_whatever"}}).status == 401);
+    CHECK(dashboard.looked_up == 0);
+}
+
+TEST_CASE("a session that ended is 401, and the browser forgets it", "[gateway][dashboard]")
+{
+    arranged_dashboard dashboard;
+    dashboard.is_signed_in = false;
+
+    const auto answer = dashboard.send("GET", "/dashboard/api/things", signed_in());
+
+    CHECK(answer.status == 401);
+    CHECK(http::find_header(answer.headers, "Set-Cookie").value_or("").find("Max-Age=0") != std::string_view::npos);
+}
+
+TEST_CASE("what changes something needs the session's own CSRF token", "[gateway][dashboard]")
+{
+    arranged_dashboard dashboard;
+    const auto other = csrf_token_of(secret("another-session"));
+
+    CHECK(dashboard.send("POST", "/dashboard/api/things", signed_in()).status == 403);
+    CHECK(dashboard.send("DELETE", "/dashboard/api/things", signed_in({{"X-CSRF-Token", other}})).status == 403);
+    CHECK(dashboard.send("DELETE", "/dashboard/api/things", signed_in({{"X-CSRF-Token", ""}})).status == 403);
+    CHECK(dashboard.send("PATCH", "/dashboard/api/nothing", signed_in()).status == 403);
+    CHECK(dashboard.send("POST", "/dashboard/api/things", with_token()).status == 200);
+    CHECK(dashboard.send("DELETE", "/dashboard/api/things", with_token()).status == 200);
+    CHECK(message(dashboard.send("POST", "/dashboard/api/things", signed_in())).find("X-CSRF-Token is missing") !=
+          std::string::npos);
+}
+
+TEST_CASE("after the session the checks are those of the API", "[gateway][dashboard]")
+{
+    arranged_dashboard dashboard;
+
+    CHECK(dashboard.send("GET", "/dashboard/api/nothing", signed_in()).status == 404);
+    const auto wrong_method = dashboard.send("PATCH", "/dashboard/api/things", with_token());
+    CHECK(wrong_method.status == 405);
+    CHECK(http::find_header(wrong_method.headers, "Allow"));
+    CHECK(dashboard.send("POST", "/dashboard/api/things", with_token({{"Content-Type", "text/plain"}}), "{}").status == 415);
+    const auto lost = dashboard.send("GET", "/dashboard/api/lost", signed_in());
+    CHECK(lost.status == 503);
+    CHECK(lost.body.find("10.1.2.3") == std::string::npos);
+}
+
+TEST_CASE("public operations need no session, but changes must come from the own page", "[gateway][dashboard]")
+{
+    arranged_dashboard dashboard;
+
+    CHECK(dashboard.send("GET", "/dashboard/api/settings").status == 200);
+    CHECK(dashboard.send("POST", "/dashboard/api/session").status == 403);
+    CHECK(dashboard.send("POST", "/dashboard/api/session", {{"Sec-Fetch-Site", "cross-site"}}).status == 403);
+    CHECK(dashboard.send("POST", "/dashboard/api/session", {{"Sec-Fetch-Site", "same-origin"}}).status == 200);
+    CHECK(dashboard.looked_up == 0);
+}
+
+TEST_CASE("an account has a burst of its own, whatever its plan says of the API", "[gateway][dashboard]")
+{
+    arranged_dashboard dashboard;
+    for (int i = 0; i < dashboard_pipeline::requests_per_second; ++i)
+        CHECK(dashboard.send("GET", "/dashboard/api/things", signed_in()).status == 200);
+
+    const auto answer = dashboard.send("GET", "/dashboard/api/things", signed_in());
+    CHECK(answer.status == 429);
+    CHECK(http::find_header(answer.headers, "Retry-After") == "1");
+
+    dashboard.clock.advance(std::chrono::seconds(1));
+    CHECK(dashboard.send("GET", "/dashboard/api/things", signed_in()).status == 200);
+}
+
+TEST_CASE("the dashboard's API is what stands below its root", "[gateway][dashboard]")
+{
+    CHECK(dashboard_pipeline::serves("/dashboard/api"));
+    CHECK(dashboard_pipeline::serves("/dashboard/api/keys"));
+    CHECK_FALSE(dashboard_pipeline::serves("/dashboard/apis"));
+    CHECK_FALSE(dashboard_pipeline::serves("/dashboard"));
+    CHECK_FALSE(dashboard_pipeline::serves("/v1/inboxes"));
+}
