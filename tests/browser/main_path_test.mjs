@@ -142,8 +142,15 @@ describe('the way of a new customer', () => {
     await goTo('Inboxes');
     await page.getByRole('link', { name: address }).click();
     await page.getByRole('link', { name: /Invoice 18/ }).click();
-    await page.getByRole('tab', { name: 'Why it was routed' }).click();
-    await page.getByRole('tabpanel').getByText('matched', { exact: true }).first().waitFor();
+    // The record is written after the delivery is under way.
+    await eventually(async () => {
+      await page.getByRole('tab', { name: 'Why it was routed' }).click();
+      const panel = page.getByRole('tabpanel');
+      await panel.getByText('What the rules say now').waitFor();
+      if (await panel.getByText('matched', { exact: true }).count()) return true;
+      await page.reload();
+      return false;
+    }, 'the mail tells which rule matched');
   });
 
   test('the revoked key is refused by every gateway within a second', async () => {

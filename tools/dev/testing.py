@@ -18,7 +18,7 @@ from dev.suite import Suite, Wishes
 from dev.tally import Tally, of_catch2, of_junit, of_node
 from dev.terminal import Failure, fail, heading, item, paint, say
 
-_PATIENCE_SECONDS = {"unit": 600, "integration": 900, "e2e": 1200, "browser": 900}
+_PATIENCE_SECONDS = {"unit": 600, "integration": 900, "e2e": 1200, "browser": 1200}
 
 
 @dataclass(frozen=True)

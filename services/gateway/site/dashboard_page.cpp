@@ -22,7 +22,7 @@ constexpr std::uintmax_t most_bytes = 32 * 1024 * 1024;
 // A frame with `srcdoc` has this policy, too (CSP 3, 4.2.3.2): styles and pictures stand here for the mail that is shown in one,
 // which narrows them by a policy of its own. Scripts come from the gateway's files alone, inline ones never run.
 constexpr std::string_view page_policy =
-    "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data: https: http:; font-src 'self';"
+    "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data: https:; font-src 'self';"
     " connect-src 'self'; manifest-src 'self'; frame-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
 
 constexpr std::string_view not_built =
