@@ -116,6 +116,12 @@ void add_attempts(pqxx::work& tx, account_id account, webhook_id webhook, std::v
     }
 }
 
+// A delivery and its attempts are read by two statements, and an outcome changes both: they see one state.
+void see_one_state(pqxx::work& tx)
+{
+    tx.exec0("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY");
+}
+
 const char* statement_for(std::optional<delivery_status> status)
 {
     if (!status)
@@ -150,6 +156,7 @@ awaitable<result<log_page>> delivery_log_store::list(account_id account, webhook
                                                      int limit)
 {
     return db_.transact([account, webhook, status, before, limit](pqxx::work& tx) -> result<log_page> {
+        see_one_state(tx);
         if (tx.exec_prepared(webhook_exists.name, account.text(), webhook.text()).empty())
             return failure{errc::not_found, "Webhook " + webhook.text() + " does not exist"};
         const auto edge = before ? before->text() : past_every_event;
@@ -173,6 +180,7 @@ awaitable<result<log_page>> delivery_log_store::list(account_id account, webhook
 awaitable<result<logged_delivery>> delivery_log_store::find(account_id account, webhook_id webhook, event_id event)
 {
     return db_.transact([account, webhook, event](pqxx::work& tx) -> result<logged_delivery> {
+        see_one_state(tx);
         const auto rows = tx.exec_prepared("log_find", account.text(), webhook.text(), past_every_event, 1, event.text());
         auto found = read_deliveries(rows, rows.size(), webhook);
         if (found.empty())
