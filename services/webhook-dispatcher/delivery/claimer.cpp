@@ -144,6 +144,7 @@ awaitable<void> due_claimer::claim(std::vector<lane_wish> wishes)
     try {
         claimed = co_await deliveries_.claim(wishes, lease);
         std::vector<account_id> accounts;
+        accounts.reserve(claimed.size());
         for (const auto& entry : claimed)
             accounts.push_back(entry.account);
         if (!accounts.empty())

@@ -132,6 +132,7 @@ std::string matched_array_literal(const std::vector<rule_outcome>& rules)
 std::vector<rule_id> ids_of(const std::vector<rule_outcome>& rules)
 {
     std::vector<rule_id> ids;
+    ids.reserve(rules.size());
     for (const auto& rule : rules)
         ids.push_back(rule.rule);
     return ids;
@@ -148,6 +149,7 @@ void add_bodies(pqxx::nontransaction& tx, std::vector<claimed_delivery>& claimed
     if (claimed.empty())
         return;
     std::vector<std::string> ids;
+    ids.reserve(claimed.size());
     for (const auto& delivery : claimed)
         ids.push_back(delivery.event.text());
     const auto rows = tx.exec_prepared(find_bodies.name, text_array(ids));

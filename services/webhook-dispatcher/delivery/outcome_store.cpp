@@ -49,6 +49,7 @@ awaitable<void> outcome_store::write(const std::vector<delivery_outcome>& outcom
 {
     // In the order of their keys, as every writer of several rows.
     std::vector<const delivery_outcome*> sorted;
+    sorted.reserve(outcomes.size());
     for (const auto& outcome : outcomes)
         sorted.push_back(&outcome);
     std::sort(sorted.begin(), sorted.end(), [](const delivery_outcome* a, const delivery_outcome* b) {
