@@ -9,7 +9,6 @@
 
 using namespace tempinbox;
 using rules::comparison;
-using rules::condition;
 using rules::field;
 
 namespace {
