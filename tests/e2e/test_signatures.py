@@ -68,3 +68,23 @@ def test_what_comes_late_is_refused(arrived: dict[str, Signed], why_refused: Ver
 
     assert why_refused(genuine.but(later=_TOO_LATE_SECONDS)) == "Message timestamp too old"
     assert why_refused(genuine.but(later=-_TOO_LATE_SECONDS)) == "Message timestamp too new"
+
+
+def test_both_secrets_sign_while_one_is_rotated(suite: Suite, account: Account, why_refused: Verifier) -> None:
+    with Receiver() as receiver:
+        webhook = account.api.post("/v1/webhooks", {"url": receiver.url, "events": ["email.received"]})
+        rotated = account.api.call("POST", f"/v1/webhooks/{webhook['webhookId']}/rotate-secret")
+        assert rotated.status_code == 200, rotated.text
+        fresh = rotated.json()["secret"]
+        assert fresh != webhook["secret"]
+
+        mail = send(suite, account.api.new_inbox()["emailAddress"], subject=_SUBJECTS[1])
+        signed = Signed.of(receiver.wait_for(lambda it: it.webhook_id == mail.email_id, "the mail"), fresh)
+
+    signatures = signed.headers["webhook-signature"].split(" ")
+    assert len(signatures) == 2
+    for secret in (fresh, webhook["secret"]):
+        assert why_refused(signed.but(secret=secret)) == ""
+    for secret in (fresh, webhook["secret"]):
+        alone = [signed.but(headers={**signed.headers, "webhook-signature": one}, secret=secret) for one in signatures]
+        assert sorted(map(why_refused, alone)) == ["", "No matching signature found"], "one signature for each secret"
