@@ -149,7 +149,10 @@ awaitable<http::response> test_webhook(const http::request& received, const call
 awaitable<http::response> check_webhook_test(const http::request& received, const caller& who, webhook_client&)
 {
     const auto wanted = read_test(received, who);
-    co_return wanted ? http::response(204, "", "") : http::problem(wanted.error());
+    if (!wanted)
+        co_return http::problem(wanted.error());
+
+    co_return http::response(204, "", "");
 }
 
 // POST /v1/webhooks/{webhookId}/deliveries/{deliveryId}/retry
@@ -169,7 +172,10 @@ awaitable<http::response> retry_delivery(const http::request& received, const ca
 awaitable<http::response> check_retry(const http::request& received, const caller& who, webhook_client&)
 {
     const auto wanted = read_retry(received, who);
-    co_return wanted ? http::response(204, "", "") : http::problem(wanted.error());
+    if (!wanted)
+        co_return http::problem(wanted.error());
+
+    co_return http::response(204, "", "");
 }
 
 // POST /v1/webhooks/{webhookId}/replay
@@ -189,7 +195,10 @@ awaitable<http::response> replay_deliveries(const http::request& received, const
 awaitable<http::response> check_replay(const http::request& received, const caller& who, webhook_client&)
 {
     const auto wanted = read_replay(received, who);
-    co_return wanted ? http::response(204, "", "") : http::problem(wanted.error());
+    if (!wanted)
+        co_return http::problem(wanted.error());
+
+    co_return http::response(204, "", "");
 }
 
 } // namespace tempinbox::gateway

@@ -101,7 +101,10 @@ awaitable<http::response> rotate_webhook_secret(const http::request& received, c
 awaitable<http::response> check_rotation(const http::request& received, const caller& who, webhook_client&)
 {
     const auto wanted = read_rotation(received, who);
-    co_return wanted ? http::response(204, "", "") : http::problem(wanted.error());
+    if (!wanted)
+        co_return http::problem(wanted.error());
+
+    co_return http::response(204, "", "");
 }
 
 } // namespace tempinbox::gateway
