@@ -137,7 +137,9 @@ const PAGES = [
     () => page,
     '/settings/rules',
     dialog('New rule', async (it) => {
+      await it.getByLabel('Value of condition 1').fill('invoice');
       await it.getByRole('button', { name: 'Try it on a mail' }).click();
+      await it.getByLabel('Subject', { exact: true }).fill('Your invoice');
       await it.getByRole('button', { name: 'Test', exact: true }).click();
       await it.getByText('It would be delivered').waitFor();
     }),
