@@ -21,7 +21,15 @@ struct arranged_room
     fake_mailbox mail;
     waiting_room room{testing::test_host(), mail.sources(), 100};
 
-    ~arranged_room() { settle(); }
+    // No wait outlives its room: its timer would run in a later test.
+    ~arranged_room()
+    {
+        if (mail.held)
+            mail.held->set();
+        settle();
+        room.interrupt();
+        settle();
+    }
 
     // Nothing is left to run but timers.
     void settle()
