@@ -3,6 +3,7 @@
 #include "common/core/text.hpp"
 #include "common/json/object_reader.hpp"
 #include "gateway/api/json.hpp"
+#include "gateway/api/path_ids.hpp"
 #include "gateway/api/query_reader.hpp"
 
 namespace tempinbox::gateway {
@@ -11,19 +12,6 @@ namespace {
 // Room is free again after six seconds at most.
 constexpr std::int64_t seconds_until_room = 6;
 constexpr std::size_t longest_time = 40;
-
-// A request of the dispatcher with the account and the path's webhookId.
-template <class Request>
-result<Request> read_webhook_path(const http::request& received, const caller& who)
-{
-    const auto id = webhook_id::parse(received.path_param("webhookId"));
-    if (!id)
-        return id.error();
-    Request wanted;
-    wanted.set_account_id(who.account().text());
-    wanted.set_webhook_id(id->text());
-    return wanted;
-}
 
 // For operations that take neither parameters nor fields: a body may be absent or an empty object.
 result<void> expect_nothing(const http::request& received)

@@ -3,6 +3,7 @@
 #include "common/json/object_reader.hpp"
 #include "gateway/api/inbox_limits.hpp"
 #include "gateway/api/json.hpp"
+#include "gateway/api/path_ids.hpp"
 #include "gateway/api/query_reader.hpp"
 
 namespace tempinbox::gateway {
@@ -72,21 +73,6 @@ result<inbox::v1::ListInboxesRequest> read_list(const http::request& received, c
     return list;
 }
 
-// The path's inboxId for a request without parameters.
-template <class Request>
-result<Request> read_one(const http::request& received, const caller& who)
-{
-    const auto id = inbox_id::parse(received.path_param("inboxId"));
-    if (!id)
-        return id.error();
-    if (const auto query = expect_no_query(received); !query)
-        return query.error();
-    Request wanted;
-    wanted.set_account_id(who.account().text());
-    wanted.set_inbox_id(id->text());
-    return wanted;
-}
-
 } // namespace
 
 // POST /v1/inboxes
@@ -134,7 +120,7 @@ awaitable<http::response> list_inboxes(const http::request& received, const call
 // GET /v1/inboxes/{inboxId}
 awaitable<http::response> get_inbox(const http::request& received, const caller& who, inbox_client& inboxes)
 {
-    auto wanted = read_one<inbox::v1::GetInboxRequest>(received, who);
+    auto wanted = without_query(received, read_inbox_path<inbox::v1::GetInboxRequest>(received, who));
     if (!wanted)
         co_return http::problem(wanted.error());
 
@@ -148,7 +134,7 @@ awaitable<http::response> get_inbox(const http::request& received, const caller&
 // DELETE /v1/inboxes/{inboxId}
 awaitable<http::response> delete_inbox(const http::request& received, const caller& who, inbox_client& inboxes)
 {
-    const auto wanted = read_one<inbox::v1::DeleteInboxRequest>(received, who);
+    const auto wanted = without_query(received, read_inbox_path<inbox::v1::DeleteInboxRequest>(received, who));
     if (!wanted)
         co_return http::problem(wanted.error());
 

@@ -5,32 +5,57 @@
 
 namespace tempinbox::gateway {
 
-// A request of another service with the account and the path's inboxId.
-template <class Request>
-result<Request> read_inbox_path(const http::request& received, const caller& who)
+// A request of another service with the account and an id of the path, which `put` writes into it.
+template <class Request, class Id, class Put>
+result<Request> read_path_id(const http::request& received, const caller& who, const char* name, Put put)
 {
-    const auto id = inbox_id::parse(received.path_param("inboxId"));
+    const auto id = Id::parse(received.path_param(name));
     if (!id)
         return id.error();
     Request wanted;
     wanted.set_account_id(who.account().text());
-    wanted.set_inbox_id(id->text());
+    put(wanted, id->text());
     return wanted;
 }
 
-// The same with the path's emailId.
+// For an operation without parameters: what was read of the path, where the query is empty.
+template <class Request>
+result<Request> without_query(const http::request& received, result<Request> wanted)
+{
+    if (!wanted)
+        return wanted;
+    if (const auto query = expect_no_query(received); !query)
+        return query.error();
+    return wanted;
+}
+
+template <class Request>
+result<Request> read_inbox_path(const http::request& received, const caller& who)
+{
+    return read_path_id<Request, inbox_id>(received, who, "inboxId",
+                                           [](Request& wanted, const std::string& id) { wanted.set_inbox_id(id); });
+}
+
 template <class Request>
 result<Request> read_email_path(const http::request& received, const caller& who)
 {
-    const auto id = email_id::parse(received.path_param("emailId"));
-    if (!id)
-        return id.error();
-    if (const auto query = expect_no_query(received); !query)
-        return query.error();
-    Request wanted;
-    wanted.set_account_id(who.account().text());
-    wanted.set_email_id(id->text());
-    return wanted;
+    return without_query(
+        received, read_path_id<Request, email_id>(received, who, "emailId",
+                                                  [](Request& wanted, const std::string& id) { wanted.set_email_id(id); }));
+}
+
+template <class Request>
+result<Request> read_webhook_path(const http::request& received, const caller& who)
+{
+    return read_path_id<Request, webhook_id>(received, who, "webhookId",
+                                             [](Request& wanted, const std::string& id) { wanted.set_webhook_id(id); });
+}
+
+template <class Request>
+result<Request> read_rule_path(const http::request& received, const caller& who)
+{
+    return read_path_id<Request, rule_id>(received, who, "ruleId",
+                                          [](Request& wanted, const std::string& id) { wanted.set_rule_id(id); });
 }
 
 } // namespace tempinbox::gateway

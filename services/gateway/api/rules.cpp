@@ -1,6 +1,7 @@
 #include "gateway/api/rules.hpp"
 
 #include "gateway/api/json.hpp"
+#include "gateway/api/path_ids.hpp"
 #include "gateway/api/query_reader.hpp"
 #include "gateway/api/rule_fields.hpp"
 
@@ -69,20 +70,6 @@ result<webhooks::v1::UpdateRuleRequest> read_change(const http::request& receive
     return wanted;
 }
 
-template <class Request>
-result<Request> read_one(const http::request& received, const caller& who)
-{
-    const auto id = rule_id::parse(received.path_param("ruleId"));
-    if (!id)
-        return id.error();
-    if (const auto query = expect_no_query(received); !query)
-        return query.error();
-    Request wanted;
-    wanted.set_account_id(who.account().text());
-    wanted.set_rule_id(id->text());
-    return wanted;
-}
-
 } // namespace
 
 // POST /dashboard/api/rules
@@ -118,7 +105,7 @@ awaitable<http::response> list_rules(const http::request& received, const caller
 // GET /dashboard/api/rules/{ruleId}
 awaitable<http::response> get_rule(const http::request& received, const caller& who, webhook_client& webhooks)
 {
-    auto wanted = read_one<webhooks::v1::GetRuleRequest>(received, who);
+    auto wanted = without_query(received, read_rule_path<webhooks::v1::GetRuleRequest>(received, who));
     if (!wanted)
         co_return http::problem(wanted.error());
 
@@ -146,7 +133,7 @@ awaitable<http::response> update_rule(const http::request& received, const calle
 // DELETE /dashboard/api/rules/{ruleId}
 awaitable<http::response> delete_rule(const http::request& received, const caller& who, webhook_client& webhooks)
 {
-    const auto wanted = read_one<webhooks::v1::DeleteRuleRequest>(received, who);
+    const auto wanted = without_query(received, read_rule_path<webhooks::v1::DeleteRuleRequest>(received, who));
     if (!wanted)
         co_return http::problem(wanted.error());
 

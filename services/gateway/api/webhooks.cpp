@@ -1,6 +1,7 @@
 #include "gateway/api/webhooks.hpp"
 
 #include "gateway/api/json.hpp"
+#include "gateway/api/path_ids.hpp"
 #include "gateway/api/query_reader.hpp"
 #include "gateway/api/webhook_fields.hpp"
 
@@ -42,20 +43,6 @@ result<webhooks::v1::ListWebhooksRequest> read_list(const http::request& receive
     list.set_limit(wanted.limit);
     list.set_cursor(wanted.cursor);
     return list;
-}
-
-template <class Request>
-result<Request> read_one(const http::request& received, const caller& who)
-{
-    const auto id = webhook_id::parse(received.path_param("webhookId"));
-    if (!id)
-        return id.error();
-    if (const auto query = expect_no_query(received); !query)
-        return query.error();
-    Request wanted;
-    wanted.set_account_id(who.account().text());
-    wanted.set_webhook_id(id->text());
-    return wanted;
 }
 
 } // namespace
@@ -105,7 +92,7 @@ awaitable<http::response> list_webhooks(const http::request& received, const cal
 // GET /v1/webhooks/{webhookId}
 awaitable<http::response> get_webhook(const http::request& received, const caller& who, webhook_client& webhooks)
 {
-    auto wanted = read_one<webhooks::v1::GetWebhookRequest>(received, who);
+    auto wanted = without_query(received, read_webhook_path<webhooks::v1::GetWebhookRequest>(received, who));
     if (!wanted)
         co_return http::problem(wanted.error());
 
@@ -119,7 +106,7 @@ awaitable<http::response> get_webhook(const http::request& received, const calle
 // DELETE /v1/webhooks/{webhookId}
 awaitable<http::response> delete_webhook(const http::request& received, const caller& who, webhook_client& webhooks)
 {
-    const auto wanted = read_one<webhooks::v1::DeleteWebhookRequest>(received, who);
+    const auto wanted = without_query(received, read_webhook_path<webhooks::v1::DeleteWebhookRequest>(received, who));
     if (!wanted)
         co_return http::problem(wanted.error());
 
