@@ -3,6 +3,8 @@
 #include "accounts/account_row.hpp"
 #include "common/core/text.hpp"
 
+#include <algorithm>
+
 namespace tempinbox::accounts {
 namespace {
 
@@ -24,8 +26,8 @@ constexpr postgres::statement update_plan{
                             " plan_ends_at = timestamptz 'epoch' + $3::bigint * interval '1 microsecond', version = $4"
                             " WHERE account_id = $1 AND deleted_at IS NULL"};
 constexpr postgres::statement delete_account{
-    "accounts_delete",
-    "UPDATE accounts.accounts SET deleted_at = now(), version = $2 WHERE account_id = $1 AND deleted_at IS NULL"};
+    "accounts_delete", "UPDATE accounts.accounts SET deleted_at = now(), version = $2, email = 'deleted ' || account_id"
+                       " WHERE account_id = $1 AND deleted_at IS NULL"};
 constexpr postgres::statement revoke_all_keys{
     "accounts_revoke_all_keys",
     "UPDATE accounts.api_keys SET revoked_at = now(), version = $2 WHERE account_id = $1 AND revoked_at IS NULL"};
@@ -33,6 +35,27 @@ constexpr postgres::statement insert_user{"accounts_insert_user",
                                           "INSERT INTO accounts.users (account_id, password_hash) VALUES ($1, $2)"};
 constexpr postgres::statement delete_user{"accounts_delete_user", "DELETE FROM accounts.users WHERE account_id = $1"};
 constexpr postgres::statement delete_sessions{"accounts_delete_sessions", "DELETE FROM accounts.sessions WHERE account_id = $1"};
+constexpr postgres::statement delete_resets{"accounts_delete_resets",
+                                            "DELETE FROM accounts.password_resets WHERE account_id = $1"};
+// Gateways have read of the deletion long ago.
+constexpr postgres::statement forget_keys{
+    "accounts_forget_keys",
+    "DELETE FROM accounts.api_keys WHERE (account_id, key_id) IN (SELECT k.account_id, k.key_id FROM accounts.accounts a"
+    " JOIN accounts.api_keys k ON k.account_id = a.account_id WHERE a.deleted_at < now() - interval '1 day'"
+    " LIMIT $1 FOR UPDATE OF k SKIP LOCKED)"};
+constexpr postgres::statement forget_answers{
+    "accounts_forget_answers",
+    "DELETE FROM accounts.idempotency_key WHERE (account_id, operation_sha256, key) IN (SELECT i.account_id, i.operation_sha256,"
+    " i.key FROM accounts.accounts a JOIN accounts.idempotency_key i ON i.account_id = a.account_id"
+    " WHERE a.deleted_at < now() - interval '1 day' LIMIT $1 FOR UPDATE OF i SKIP LOCKED)"};
+// A link that was made while the account was deleted ends within an hour, by itself.
+constexpr postgres::statement forget_accounts{
+    "accounts_forget", "DELETE FROM accounts.accounts WHERE account_id IN (SELECT a.account_id FROM accounts.accounts a"
+                       " WHERE a.deleted_at < now() - interval '1 day'"
+                       " AND NOT EXISTS (SELECT FROM accounts.api_keys k WHERE k.account_id = a.account_id)"
+                       " AND NOT EXISTS (SELECT FROM accounts.idempotency_key i WHERE i.account_id = a.account_id)"
+                       " AND NOT EXISTS (SELECT FROM accounts.password_resets r WHERE r.account_id = a.account_id)"
+                       " ORDER BY a.deleted_at LIMIT $1 FOR UPDATE SKIP LOCKED)"};
 constexpr postgres::statement list_plan_names{
     "accounts_plan_names", "SELECT string_agg(plan, ', ' ORDER BY position), bool_or(plan = $1) FROM accounts.plans"};
 
@@ -80,7 +103,8 @@ account read_account(const pqxx::row& row)
 account_store::account_store(postgres::pool& db, announcements how) : db_(db), how_(std::move(how))
 {
     for (const auto& wanted : {find_account, find_account_by_email, list_accounts, insert_account, update_plan, delete_account,
-                               revoke_all_keys, insert_user, delete_user, delete_sessions, list_plan_names})
+                               revoke_all_keys, insert_user, delete_user, delete_sessions, delete_resets, forget_keys,
+                               forget_answers, forget_accounts, list_plan_names})
         db_.prepare(wanted);
 }
 
@@ -159,6 +183,7 @@ awaitable<result<account>> account_store::remove(account_id id)
         tx.exec_prepared0(revoke_all_keys.name, id.text(), version);
         tx.exec_prepared0(delete_user.name, id.text());
         tx.exec_prepared0(delete_sessions.name, id.text());
+        tx.exec_prepared0(delete_resets.name, id.text());
         account removed = read_account(rows[0]);
         removed.state.is_deleted = true;
         removed.state.version = version;
@@ -166,6 +191,16 @@ awaitable<result<account>> account_store::remove(account_id id)
         return change<account>(std::move(removed), std::move(written));
     });
     return publish_after(std::move(transaction), how_);
+}
+
+awaitable<int> account_store::forget()
+{
+    return db_.transact([](pqxx::work& tx) {
+        int most = 0;
+        for (const auto& children_first : {forget_keys, forget_answers, forget_accounts})
+            most = std::max(most, static_cast<int>(tx.exec_prepared(children_first.name, batch_size).affected_rows()));
+        return most;
+    });
 }
 
 result<void> check_email_address(std::string_view email)

@@ -24,6 +24,8 @@ struct account
 class account_store
 {
 public:
+    static constexpr int batch_size = 1'000;
+
     account_store(postgres::pool& db, announcements how);
 
     // conflict for an email address in use, invalid_argument for a bad one or an unknown plan. A 7-Day Pass starts now.
@@ -35,8 +37,10 @@ public:
     awaitable<std::vector<account>> list(std::size_t limit, std::optional<account_id> before);
     // A 7-Day Pass ends after seven days unless told otherwise; other plans end only when told.
     awaitable<result<account>> set_plan(account_id id, std::string plan, std::optional<time_point> ends_at);
-    // Revokes the account's keys, ends its sessions, forgets its password and publishes its tombstone.
+    // Revokes the account's keys, ends its sessions, forgets its password and address, and publishes its tombstone.
     awaitable<result<account>> remove(account_id id);
+    // What accounts left that were deleted a day ago: up to batch_size rows of each kind; answers how many of the kind with most.
+    awaitable<int> forget();
 
 private:
     postgres::pool& db_;

@@ -72,8 +72,9 @@ class key_store
 public:
     explicit key_store(postgres::pool& db);
 
-    // permission_denied once the plan's number is reached, not_found for an unknown account.
-    awaitable<result<created_key>> create(account_id account, std::string label, key_allowance allowance);
+    // permission_denied once the plan's number is reached, not_found for an unknown account. An earlier key of that id ends: the
+    // answer that told it was lost.
+    awaitable<result<created_key>> create(account_id account, key_id id, std::string label, key_allowance allowance);
     // Live keys, oldest first.
     awaitable<result<std::vector<api_key>>> list(account_id account);
     // not_found for an unknown, revoked or foreign key.

@@ -15,7 +15,8 @@ constexpr postgres::statement insert_session{
                        " SELECT $1, account_id, now() + $3::bigint * interval '1 second' FROM accounts.users"
                        " WHERE account_id = $2 AND password_hash = $4 FOR SHARE"};
 constexpr postgres::statement find_session{
-    "sessions_find", "SELECT s.*, e.expires_at - now() < ($2::bigint - 3600) * interval '1 second' AS is_to_slide"
+    "sessions_find", "SELECT s.*, least(now() + $2::bigint * interval '1 second',"
+                     " e.created_at + $3::bigint * interval '1 second') - e.expires_at > interval '1 hour' AS is_to_slide"
                      " FROM accounts.sessions e JOIN accounts.states s ON s.account_id = e.account_id AND NOT s.is_deleted"
                      " WHERE e.session_sha256 = $1 AND e.expires_at > now()"};
 // Once an hour at most, so that a page that asks often does not write as often.
@@ -59,7 +60,7 @@ awaitable<std::optional<account>> session_store::find(std::string digest)
 {
     return db_.transact([digest, bounds = bounds_](pqxx::work& tx) -> std::optional<account> {
         const pqxx::binarystring id(digest);
-        const auto rows = tx.exec_prepared(find_session.name, id, bounds.unused.count());
+        const auto rows = tx.exec_prepared(find_session.name, id, bounds.unused.count(), bounds.in_all.count());
         if (rows.empty())
             return std::nullopt;
         if (rows[0]["is_to_slide"].as<bool>())

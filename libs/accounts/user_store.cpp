@@ -18,12 +18,17 @@ constexpr postgres::statement put_password{"users_put_password",
                                            "INSERT INTO accounts.users (account_id, password_hash) VALUES ($1, $2)"
                                            " ON CONFLICT (account_id) DO UPDATE SET password_hash = $2, changed_at = now()"};
 constexpr postgres::statement end_sessions{"users_end_sessions", "DELETE FROM accounts.sessions WHERE account_id = $1"};
+constexpr postgres::statement end_resets{"users_end_resets", "DELETE FROM accounts.password_resets WHERE account_id = $1"};
 
 constexpr postgres::statement put_reset{
     "users_put_reset",
     "INSERT INTO accounts.password_resets (account_id, token_sha256, expires_at)"
     " VALUES ($1, $2, now() + $3::bigint * interval '1 second')"
     " ON CONFLICT (account_id) DO UPDATE SET token_sha256 = excluded.token_sha256, expires_at = excluded.expires_at"};
+// The account before its link, as whoever sets the password otherwise.
+constexpr postgres::statement lock_reset_account{"users_lock_reset_account",
+                                                 "SELECT a.account_id FROM accounts.accounts a JOIN accounts.password_resets r"
+                                                 " ON r.account_id = a.account_id WHERE r.token_sha256 = $1 FOR UPDATE OF a"};
 constexpr postgres::statement take_reset{
     "users_take_reset", "DELETE FROM accounts.password_resets WHERE token_sha256 = $1 RETURNING account_id, expires_at > now()"};
 
@@ -36,13 +41,14 @@ failure no_such_account(account_id id)
     return failure{errc::not_found, "Account " + id.text() + " does not exist"};
 }
 
-// The account with its new password; no session that the old one opened is left.
+// The account with its new password; no session that the old one opened is left, and no link that was made for it.
 result<account> put(pqxx::work& tx, account_id id, const std::string& password_hash)
 {
     if (tx.exec_prepared(lock_account.name, id.text()).empty())
         return no_such_account(id);
     tx.exec_prepared0(put_password.name, id.text(), password_hash);
     tx.exec_prepared0(end_sessions.name, id.text());
+    tx.exec_prepared0(end_resets.name, id.text());
     return read_account(tx.exec_prepared1(find_user.name, id.text()));
 }
 
@@ -60,8 +66,8 @@ std::optional<user> read_user(const pqxx::result& rows)
 
 user_store::user_store(postgres::pool& db) : db_(db)
 {
-    for (const auto& wanted : {find_user, find_user_by_email, lock_account, put_password, end_sessions, put_reset, take_reset,
-                               forget_resets, forget_sign_ups})
+    for (const auto& wanted : {find_user, find_user_by_email, lock_account, put_password, end_sessions, end_resets, put_reset,
+                               lock_reset_account, take_reset, forget_resets, forget_sign_ups})
         db_.prepare(wanted);
 }
 
@@ -95,6 +101,7 @@ awaitable<result<account>> user_store::begin_reset(account_id id, std::string to
 awaitable<result<account>> user_store::reset_password(std::string token_digest, std::string password_hash)
 {
     return db_.transact([token_digest, password_hash](pqxx::work& tx) -> result<account> {
+        tx.exec_prepared(lock_reset_account.name, pqxx::binarystring(token_digest));
         const auto rows = tx.exec_prepared(take_reset.name, pqxx::binarystring(token_digest));
         if (rows.empty() || !rows[0][1].as<bool>())
             return failure{errc::invalid_argument, "token is not valid: it was used, replaced, or is older than an hour"};

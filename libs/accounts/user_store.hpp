@@ -28,7 +28,7 @@ public:
 
     awaitable<std::optional<user>> find_by_email(std::string email);
     awaitable<std::optional<user>> find(account_id account);
-    // Sets or changes the password and ends the account's sessions; not_found for an unknown account.
+    // Sets or changes the password and ends the account's sessions and link; not_found for an unknown account.
     awaitable<result<account>> set_password(account_id account, std::string password_hash);
 
     // A one-time link for an hour; an older one of the account ends. not_found for an unknown account.

@@ -80,7 +80,7 @@ bool passes(const compiled_filter& filter, const email_summary& email, const pqx
 // Gathers a page from looks at the rows, newest first, until it is full, there are no more rows, or enough were looked at. `look`
 // answers up to that many rows below a position; a position names a row's place.
 template <class Position, class Look, class PositionOf>
-page<email_summary> gather(const email_query& query, bool is_filtered, Position below, Look look, PositionOf position_of)
+page<email_summary> gather(const email_query& query, Position below, Look look, PositionOf position_of)
 {
     page<email_summary> answer;
     const auto text = text_of(query);
@@ -88,7 +88,9 @@ page<email_summary> gather(const email_query& query, bool is_filtered, Position 
     int looked_at = 0;
     std::int64_t bytes = 0;
     while (true) {
-        const int wanted = is_filtered ? std::min(rows_a_look, most_rows_looked_at - looked_at) : query.limit + 1;
+        // Without a filter the first look is mostly the whole page: only emails of inboxes that ended are passed over.
+        const bool is_probably_all = looked_at == 0 && filter.is_empty();
+        const int wanted = is_probably_all ? query.limit + 1 : std::min(rows_a_look, most_rows_looked_at - looked_at);
         const pqxx::result rows = look(below, wanted);
         for (const auto& row : rows) {
             auto email = read_summary(row);
@@ -114,7 +116,7 @@ page<email_summary> gather(const email_query& query, bool is_filtered, Position 
     }
 }
 
-result<page<email_summary>> list_of_inbox(pqxx::work& tx, const email_query& query)
+result<page<email_summary>> list_of_inbox(pqxx::transaction_base& tx, const email_query& query)
 {
     const auto account = query.account.text(), inbox = query.inbox->text();
     const auto live = tx.exec_prepared(find_live_inbox.name, account, inbox);
@@ -133,14 +135,14 @@ result<page<email_summary>> list_of_inbox(pqxx::work& tx, const email_query& que
     const auto oldest = lowest_email_id(from_unix_micros(live[0][0].as<std::int64_t>()) - clock_skew);
     const auto past = lowest_email_id(from_unix_micros(live[0][1].as<std::int64_t>()) + clock_skew);
     return gather(
-        query, query.filter != email_filter(), below,
+        query, below,
         [&](std::int64_t position, int rows) {
             return tx.exec_prepared(list_one.name, account, inbox, oldest, position, query.after, rows, past);
         },
         [](const email_summary& email) { return email.sequence; });
 }
 
-result<page<email_summary>> list_of_account(pqxx::work& tx, const email_query& query)
+result<page<email_summary>> list_of_account(pqxx::transaction_base& tx, const email_query& query)
 {
     std::string below = past_every_id;
     if (!query.cursor.empty()) {
@@ -151,9 +153,8 @@ result<page<email_summary>> list_of_account(pqxx::work& tx, const email_query& q
             return foreign_cursor();
         below = *text;
     }
-    // Emails of ended inboxes are passed over, so it is always a filtered list.
     return gather(
-        query, true, below,
+        query, below,
         [&](const std::string& position, int rows) {
             return tx.exec_prepared(list_all.name, query.account.text(), position, rows);
         },
@@ -168,7 +169,7 @@ void prepare_email_lists(postgres::pool& db)
         db.prepare(statement);
 }
 
-result<page<email_summary>> list_emails(pqxx::work& tx, const email_query& query)
+result<page<email_summary>> list_emails(pqxx::transaction_base& tx, const email_query& query)
 {
     return query.inbox ? list_of_inbox(tx, query) : list_of_account(tx, query);
 }

@@ -6,6 +6,6 @@ namespace tempinbox::mailbox {
 
 // The lists of email_store, in its transactions.
 void prepare_email_lists(postgres::pool& db);
-result<page<email_summary>> list_emails(pqxx::work& tx, const email_query& query);
+result<page<email_summary>> list_emails(pqxx::transaction_base& tx, const email_query& query);
 
 } // namespace tempinbox::mailbox

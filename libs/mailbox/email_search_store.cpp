@@ -1,12 +1,15 @@
 #include "mailbox/email_search_store.hpp"
 
 #include "common/core/text.hpp"
+#include "common/postgres/alone.hpp"
 #include "mailbox/columns.hpp"
 
 #include <algorithm>
 
 namespace tempinbox::mailbox {
 namespace {
+
+using postgres::run_alone; // reads need no transaction: each statement is of one moment
 
 // Who waits from the newest on needs one row, who waits for something rare many.
 constexpr int rows_at_first = 10;
@@ -43,7 +46,7 @@ struct position
     std::string past_id;
 };
 
-std::optional<position> read_position(pqxx::work& tx, account_id account, inbox_id inbox)
+std::optional<position> read_position(pqxx::transaction_base& tx, account_id account, inbox_id inbox)
 {
     const auto rows = tx.exec_prepared(find_position.name, account.text(), inbox.text());
     if (rows.empty())
@@ -115,7 +118,8 @@ private:
 };
 
 // Up to which sequence no email was left out.
-std::int64_t look_at_emails(pqxx::work& tx, account_id account, inbox_id inbox, const position& where, std::vector<hunt>& hunts)
+std::int64_t look_at_emails(pqxx::transaction_base& tx, account_id account, inbox_id inbox, const position& where,
+                            std::vector<hunt>& hunts)
 {
     const auto is_over = [&](const hunt& one) { return one.is_over(where.last_sequence); };
     auto above = where.last_sequence;
@@ -152,26 +156,27 @@ email_search_store::email_search_store(postgres::pool& db) : db_(db)
 awaitable<result<search_answer>> email_search_store::find_first(account_id account, inbox_id inbox,
                                                                 std::vector<email_search> searches)
 {
-    return db_.transact([account, inbox, searches = std::move(searches)](pqxx::work& tx) -> result<search_answer> {
-        const auto where = read_position(tx, account, inbox);
-        if (!where)
-            return failure{errc::not_found, "Inbox " + inbox.text() + " does not exist"};
+    return run_alone<result<search_answer>>(
+        db_, [account, inbox, searches = std::move(searches)](pqxx::nontransaction& tx) -> result<search_answer> {
+            const auto where = read_position(tx, account, inbox);
+            if (!where)
+                return failure{errc::not_found, "Inbox " + inbox.text() + " does not exist"};
 
-        std::vector<hunt> hunts(searches.begin(), searches.end());
-        const auto shown = look_at_emails(tx, account, inbox, *where, hunts);
-        search_answer answer;
-        answer.last_sequence = where->last_sequence;
-        for (auto& one : hunts) {
-            one.was_shown_up_to(shown);
-            answer.outcomes.push_back(one.take());
-        }
-        return answer;
-    });
+            std::vector<hunt> hunts(searches.begin(), searches.end());
+            const auto shown = look_at_emails(tx, account, inbox, *where, hunts);
+            search_answer answer;
+            answer.last_sequence = where->last_sequence;
+            for (auto& one : hunts) {
+                one.was_shown_up_to(shown);
+                answer.outcomes.push_back(one.take());
+            }
+            return answer;
+        });
 }
 
 awaitable<std::vector<std::int64_t>> email_search_store::last_sequences(std::vector<std::pair<account_id, inbox_id>> inboxes)
 {
-    return db_.transact([inboxes = std::move(inboxes)](pqxx::work& tx) {
+    return run_alone<std::vector<std::int64_t>>(db_, [inboxes = std::move(inboxes)](pqxx::nontransaction& tx) {
         std::vector<account_id> accounts;
         std::vector<inbox_id> ids;
         for (const auto& [account, inbox] : inboxes) {

@@ -1,5 +1,6 @@
 #include "mailbox/email_store.hpp"
 
+#include "common/postgres/alone.hpp"
 #include "mailbox/columns.hpp"
 #include "mailbox/compression.hpp"
 #include "mailbox/email_list_store.hpp"
@@ -9,6 +10,8 @@
 
 namespace tempinbox::mailbox {
 namespace {
+
+using postgres::run_alone; // reads need no transaction: each statement is of one moment
 
 constexpr postgres::statement find_email{"mailbox_find_email", R"(
     SELECT e.email_id, e.inbox_id, e.sequence, e.from_address, e.from_name, e.rcpt_to, e.subject, e.preview, mailbox.to_micros(e.received_at),
@@ -42,7 +45,7 @@ std::optional<std::string> read_text(const pqxx::field& field)
 }
 
 // Absent when the email was deleted just now.
-std::optional<std::string> read_body(pqxx::work& tx, std::int64_t hour, const std::string& id)
+std::optional<std::string> read_body(pqxx::transaction_base& tx, std::int64_t hour, const std::string& id)
 {
     // A body that is being moved into its new partition can be missed by one look, not by two.
     for (int look = 0; look < 2; ++look) {
@@ -71,7 +74,8 @@ email_store::email_store(postgres::pool& db) : db_(db)
 
 awaitable<result<page<email_summary>>> email_store::list(email_query query)
 {
-    return db_.transact([query = std::move(query)](pqxx::work& tx) { return list_emails(tx, query); });
+    return run_alone<result<page<email_summary>>>(
+        db_, [query = std::move(query)](pqxx::nontransaction& tx) { return list_emails(tx, query); });
 }
 
 awaitable<result<page<email_summary>>> email_store::list(account_id account, inbox_id inbox, int limit, std::string cursor,
@@ -88,7 +92,7 @@ awaitable<result<page<email_summary>>> email_store::list(account_id account, inb
 
 awaitable<result<stored_email>> email_store::find(account_id account, email_id id)
 {
-    return db_.transact([account, id](pqxx::work& tx) -> result<stored_email> {
+    return run_alone<result<stored_email>>(db_, [account, id](pqxx::nontransaction& tx) -> result<stored_email> {
         const auto rows = tx.exec_prepared(find_email.name, account.text(), id.text());
         if (rows.empty())
             return absent(id);
@@ -120,7 +124,7 @@ awaitable<result<stored_email>> email_store::find(account_id account, email_id i
 
 awaitable<result<std::int64_t>> email_store::find_size(account_id account, email_id id)
 {
-    return db_.transact([account, id](pqxx::work& tx) -> result<std::int64_t> {
+    return run_alone<result<std::int64_t>>(db_, [account, id](pqxx::nontransaction& tx) -> result<std::int64_t> {
         const auto rows = tx.exec_prepared(find_size_of.name, account.text(), id.text());
         if (rows.empty())
             return absent(id);

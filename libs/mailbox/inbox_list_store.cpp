@@ -87,7 +87,7 @@ void prepare_inbox_lists(postgres::pool& db)
         db.prepare(statement);
 }
 
-result<page<inbox>> list_inboxes(pqxx::work& tx, account_id account, const inbox_filter& filter, int limit,
+result<page<inbox>> list_inboxes(pqxx::transaction_base& tx, account_id account, const inbox_filter& filter, int limit,
                                  const std::string& cursor)
 {
     page<inbox> answer;

@@ -32,6 +32,7 @@ inbox read_inbox(const pqxx::row& row, int first_column)
     found.created_at = read_time(row[at++]).value();
     found.expires_at = read_time(row[at++]).value();
     found.expired_at = read_time(row[at++]);
+    found.email_bytes = row[at++].as<std::int64_t>();
     return found;
 }
 

@@ -2,6 +2,7 @@
 
 #include "common/core/text.hpp"
 #include "common/plans/account_state_store.hpp"
+#include "common/postgres/alone.hpp"
 #include "common/postgres/parameters.hpp"
 #include "mailbox/address_rules.hpp"
 #include "mailbox/columns.hpp"
@@ -13,6 +14,8 @@
 
 namespace tempinbox::mailbox {
 namespace {
+
+using postgres::run_alone; // reads need no transaction: each statement is of one moment
 
 // Creations of one account come one after the other.
 constexpr postgres::statement lock_account{"mailbox_lock_account", R"(
@@ -59,7 +62,7 @@ constexpr const char* lock_operator_names = "SELECT pg_advisory_xact_lock(hashte
 
 constexpr std::chrono::seconds shortest_life{60};
 
-std::optional<inbox> find_in(pqxx::work& tx, account_id account, inbox_id id)
+std::optional<inbox> find_in(pqxx::transaction_base& tx, account_id account, inbox_id id)
 {
     const auto rows = tx.exec_prepared(find_inbox.name, account.text(), id.text());
     if (rows.empty())
@@ -211,7 +214,7 @@ awaitable<result<std::vector<created_inbox>>> inbox_store::create_operator_inbox
 
 awaitable<result<inbox>> inbox_store::find(account_id account, inbox_id id)
 {
-    return db_.transact([account, id](pqxx::work& tx) -> result<inbox> {
+    return run_alone<result<inbox>>(db_, [account, id](pqxx::nontransaction& tx) -> result<inbox> {
         auto found = find_in(tx, account, id);
         if (!found)
             return failure{errc::not_found, "Inbox " + id.text() + " does not exist"};
@@ -221,15 +224,17 @@ awaitable<result<inbox>> inbox_store::find(account_id account, inbox_id id)
 
 awaitable<std::int64_t> inbox_store::count_live(account_id account)
 {
-    return db_.transact(
-        [account](pqxx::work& tx) { return tx.exec_prepared1(live_inboxes.name, account.text())[0].as<std::int64_t>(); });
+    return run_alone<std::int64_t>(db_, [account](pqxx::nontransaction& tx) {
+        return tx.exec_prepared1(live_inboxes.name, account.text())[0].as<std::int64_t>();
+    });
 }
 
 awaitable<result<page<inbox>>> inbox_store::list(account_id account, inbox_filter filter, int limit, std::string cursor)
 {
-    return db_.transact([account, filter = std::move(filter), limit, cursor = std::move(cursor)](pqxx::work& tx) {
-        return list_inboxes(tx, account, filter, limit, cursor);
-    });
+    return run_alone<result<page<inbox>>>(
+        db_, [account, filter = std::move(filter), limit, cursor = std::move(cursor)](pqxx::nontransaction& tx) {
+            return list_inboxes(tx, account, filter, limit, cursor);
+        });
 }
 
 } // namespace tempinbox::mailbox

@@ -8,6 +8,7 @@
 #include <boost/asio/use_awaitable.hpp>
 
 #include <map>
+#include <numeric>
 
 namespace tempinbox::mailbox {
 namespace {
@@ -125,6 +126,22 @@ std::vector<stored_message> read_answers(const mail_batch& batch, const pqxx::re
 }
 
 } // namespace
+
+std::size_t new_message::held_bytes() const
+{
+    const auto total = [](const std::vector<std::string>& texts) {
+        return std::accumulate(texts.begin(), texts.end(), std::size_t{0},
+                               [](std::size_t sum, const std::string& text) { return sum + text.size(); });
+    };
+    std::size_t bytes =
+        frame.size() + codes.size() + links.size() + preview.size() + from.size() + subject.size() + total(to_header);
+    for (const auto& delivery : deliveries) {
+        bytes += total(delivery.rcpt_to) + delivery.event.message.value.size();
+        for (const auto& [name, value] : delivery.event.message.headers)
+            bytes += name.size() + value.size();
+    }
+    return bytes;
+}
 
 mail_store::mail_store(runtime::host& host, postgres::pool& db, inbox_bounds bounds) : host_(host), db_(db), bounds_(bounds)
 {

@@ -53,6 +53,9 @@ struct new_message
     std::vector<new_delivery> deliveries;
 
     new_message() = default;
+
+    // About what it takes in memory while it waits for its commit: all that can be large.
+    std::size_t held_bytes() const;
 };
 
 // Repeated: its sender may not know that it was stored before, as the email of the answer.
@@ -69,13 +72,6 @@ struct delivery_answer
 using stored_message = std::optional<std::vector<delivery_answer>>;
 
 using mail_batch = std::vector<std::shared_ptr<const new_message>>;
-
-// Zero: without bound.
-struct inbox_bounds
-{
-    std::int64_t emails = 10'000;
-    std::int64_t bytes = 1024 * 1024 * 1024;
-};
 
 // Writes mail. Never throws for the database: a message without an answer was not stored, or nobody could say in time.
 class mail_store

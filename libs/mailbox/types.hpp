@@ -31,6 +31,7 @@ struct inbox
     std::map<std::string, std::string> metadata;
     bool is_live = true;
     std::int64_t email_count = 0;
+    std::int64_t email_bytes = 0;
     std::int64_t last_sequence = 0;
     std::optional<time_point> last_email_at;
     time_point created_at;
@@ -41,6 +42,18 @@ struct inbox
 };
 
 enum class expiry_reason { ttl, deleted };
+
+// What an inbox holds before new mail is refused. Zero: without bound.
+struct inbox_bounds
+{
+    std::int64_t emails = 10'000;
+    std::int64_t bytes = 1024 * 1024 * 1024;
+
+    bool are_reached(std::int64_t held_emails, std::int64_t held_bytes) const
+    {
+        return (emails > 0 && held_emails >= emails) || (bytes > 0 && held_bytes >= bytes);
+    }
+};
 
 // A row of a list of emails.
 struct email_summary

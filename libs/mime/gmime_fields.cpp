@@ -180,6 +180,8 @@ content_type parse_content_type(const std::string& given_value)
     parsed.name = shown_parameter(value, parameters, "name");
     if (parsed.type.starts_with("multipart/"))
         parsed.boundary = parameter(parameters, "boundary");
+    if (parsed.type == "multipart/related")
+        parsed.start = parameter(parameters, "start");
     if (parsed.type == "text/plain") {
         parsed.is_flowed = equals_ignoring_ascii_case(parameter(parameters, "format"), "flowed");
         parsed.deletes_space = equals_ignoring_ascii_case(parameter(parameters, "delsp"), "yes");

@@ -13,6 +13,12 @@ namespace {
 constexpr std::size_t preview_characters = 200;
 constexpr std::chrono::seconds patience{2};
 
+std::string_view without_brackets(std::string_view id)
+{
+    id = trim(id);
+    return id.size() > 1 && id.front() == '<' && id.back() == '>' ? id.substr(1, id.size() - 2) : id;
+}
+
 // Reads a view off a structure.
 class reader
 {
@@ -97,6 +103,7 @@ private:
 
     void read_parts()
     {
+        find_roots();
         const auto deadline = std::chrono::steady_clock::now() + patience;
         for (std::size_t i = 0; i < from_.parts.size(); ++i) {
             if (std::chrono::steady_clock::now() > deadline) {
@@ -123,9 +130,31 @@ private:
         return safe_filename(one.placement.filename.empty() ? one.type.name : one.placement.filename);
     }
 
+    const part* parent_of(const part& one) const
+    {
+        return one.parent < 0 ? nullptr : &from_.parts[static_cast<std::size_t>(one.parent)];
+    }
+
+    // What a multipart/related says it begins with, where it has such a text (RFC 2387 3.2).
+    bool is_start(const part& one) const
+    {
+        const auto* parent = parent_of(one);
+        return parent && !parent->type.start.empty() && (one.is_multipart || one.type.type.starts_with("text/")) &&
+               without_brackets(one.content_id) == without_brackets(parent->type.start);
+    }
+
+    void find_roots()
+    {
+        for (const auto& one : from_.parts)
+            if (is_start(one))
+                has_root_.insert(one.parent);
+    }
+
     bool could_be_body(const part& one) const
     {
         if (one.is_in_message || one.is_message || one.placement.kind == "attachment")
+            return false;
+        if (has_root_.contains(one.parent) && !is_start(one))
             return false;
         const bool is_root = one.parent < 0;
         return is_root || (one.placement.filename.empty() && one.type.name.empty());
@@ -152,8 +181,7 @@ private:
 
     bool are_alternatives(const part& a, const part& b) const
     {
-        return a.parent >= 0 && a.parent == b.parent &&
-               from_.parts[static_cast<std::size_t>(a.parent)].type.type == "multipart/alternative";
+        return a.parent >= 0 && a.parent == b.parent && parent_of(a)->type.type == "multipart/alternative";
     }
 
     void add_attachment(const part& one)
@@ -164,11 +192,8 @@ private:
         listed.filename = shown_name(one);
         if (listed.filename.empty())
             listed.filename = made_up_filename(static_cast<int>(found_.attachments.size()) + 1, one.type.type);
-        if (auto id = trim(one.content_id); !id.empty()) {
-            if (id.front() == '<' && id.back() == '>')
-                id = id.substr(1, id.size() - 2);
-            listed.content_id = std::string(id);
-        }
+        if (!trim(one.content_id).empty())
+            listed.content_id = std::string(without_brackets(one.content_id));
         listed.is_inline = one.placement.kind == "inline" || (one.placement.kind.empty() && listed.content_id);
         bool is_damaged = false;
         listed.size = static_cast<std::int64_t>(decoded_size(one.encoding, one.body, is_damaged));
@@ -256,6 +281,7 @@ private:
     std::set<std::string> defects_;
     const part* text_part_ = nullptr;
     const part* html_part_ = nullptr;
+    std::set<int> has_root_; // parts that hold their start
 };
 
 } // namespace

@@ -11,7 +11,8 @@ awaitable<result<answer>> create(session& suite, arguments given)
     if (!account)
         co_return account.error();
     auto label = *given.value("label");
-    const auto made = co_await suite.keys().create(account->id(), std::move(label), accounts::key_allowance::operator_made);
+    const auto made =
+        co_await suite.keys().create(account->id(), key_id::make(), std::move(label), accounts::key_allowance::operator_made);
     if (!made)
         co_return made.error();
     record fields;

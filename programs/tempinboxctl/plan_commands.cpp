@@ -41,6 +41,8 @@ struct number
 
 constexpr std::int64_t int_most = std::numeric_limits<std::int32_t>::max();
 constexpr std::int64_t year_seconds = 366LL * 86'400;
+// As mail-ingest: what is read back whole has to fit into one answer between services (rpc::client: 64 MiB).
+constexpr std::int64_t largest_message = 60LL << 20;
 constexpr number numbers[] = {
     {"requests-per-day", "requests a day; 0: unlimited", &accounts::plan_change::requests_per_day, 0, 1'000'000'000'000},
     {"burst-per-second", "requests a second; 0: unlimited", &accounts::plan_change::burst_per_second, 0, int_most},
@@ -48,7 +50,7 @@ constexpr number numbers[] = {
     {"default-ttl-seconds", "life of an inbox that does not ask for one", &accounts::plan_change::default_ttl_seconds, 60,
      year_seconds},
     {"max-ttl-seconds", "longest life of an inbox", &accounts::plan_change::max_ttl_seconds, 60, year_seconds},
-    {"max-message-bytes", "largest message", &accounts::plan_change::max_message_bytes, 1'024, 1LL << 30},
+    {"max-message-bytes", "largest message", &accounts::plan_change::max_message_bytes, 1'024, largest_message},
     {"webhooks", "webhook endpoints", &accounts::plan_change::webhooks, 0, 10'000},
     {"api-keys", "active API keys", &accounts::plan_change::api_keys, 0, 10'000},
     {"routing-rules", "active routing rules", &accounts::plan_change::routing_rules, 0, 10'000},

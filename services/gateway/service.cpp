@@ -16,8 +16,8 @@ constexpr int schema_version = 3;
 constexpr auto quota_deadline = 5s;
 // A part of the drain time for each step, so that one that hangs leaves something to the next.
 constexpr auto publish_patience = 3s;
-// Messages and attachments on their way to clients.
-constexpr std::size_t most_content_bytes = 512 * 1024 * 1024;
+// Large answers on their way to clients.
+constexpr std::size_t most_answer_bytes = 512 * 1024 * 1024;
 constexpr auto settle_patience = 1s;
 // Between full batches of forgetting: requests go first.
 constexpr auto breath = 10ms;
@@ -113,15 +113,15 @@ service::service(runtime::host& host, settings chosen)
       webhooks_(host, settings_.webhook_dispatcher_rpc, tokens_),
       idempotency_store_(db_),
       repeatable_(host, idempotency_store_, settings_.master_keys),
-      content_memory_(most_content_bytes),
+      answer_memory_(most_answer_bytes),
       waiting_(host, sources_of(inboxes_), most_waiters(settings_.api)),
       sessions_(db_),
       feed_(host, [this](std::string digest) { return is_open(std::move(digest)); }),
       mail_events_(host, settings_.kafka, {events::topics::email_received, events::topics::inbox_expired},
                    [this](const std::vector<kafka::record>& batch) { take_events(batch); }),
-      called_(accounts_, inboxes_, webhooks_, quota_days_, content_memory_, waiting_),
+      called_(accounts_, inboxes_, webhooks_, quota_days_, answer_memory_, waiting_),
       operations_(operations_below("/v1", called_)),
-      api_(host.clock(), operations_, sources_of(keys_, uses_, quota_, repeatable_), settings_.trusted_proxies),
+      api_(host.clock(), operations_, sources_of(keys_, uses_, quota_, repeatable_), settings_.trusted_proxies, answer_memory_),
       users_(db_),
       attempts_(db_),
       forgetting_(host, "old sessions not forgotten", [this] { return forget(); }),
@@ -132,11 +132,12 @@ service::service(runtime::host& host, settings chosen)
       passwords_(users_, attempts_, hasher_, session_opener_),
       sign_ups_(db_),
       relay_(host, settings_.relay),
+      notices_(host, webhooks_, accounts_, relay_),
       mailed_(accounts_, users_, sign_ups_, attempts_, hasher_, session_opener_, relay_, settings_.who_signs_up),
       open_dashboard_operations_(open_dashboard_operations(sign_ins_, passwords_, mailed_)),
       dashboard_operations_(dashboard_operations(called_, key_store_, sign_ins_, passwords_, feed_, session_opener_)),
       dashboard_(host.clock(), open_dashboard_operations_, dashboard_operations_,
-                 dashboard_sources_of(sessions_, quota_, repeatable_), settings_.trusted_proxies),
+                 dashboard_sources_of(sessions_, quota_, repeatable_), settings_.trusted_proxies, answer_memory_),
       page_(settings_.dashboard_files),
       server_(host, settings_.api, [this](http::request& received) { return answer(received); })
 {
@@ -178,7 +179,9 @@ awaitable<std::chrono::microseconds> service::forget()
     const int ended = co_await sessions_.forget();
     const int past = co_await attempts_.forget();
     co_await users_.forget();
-    const bool is_done = ended < accounts::session_store::batch_size && past < accounts::attempt_store::batch_size;
+    const int left = co_await accounts_.forget();
+    const bool is_done = ended < accounts::session_store::batch_size && past < accounts::attempt_store::batch_size &&
+                         left < accounts::account_store::batch_size;
     co_return is_done ? std::chrono::microseconds(between_looks) : std::chrono::microseconds(breath);
 }
 
@@ -189,6 +192,7 @@ void service::start()
     uses_.start();
     repeatable_.start();
     forgetting_.start();
+    notices_.start();
     quota_.start();
     rate_limit_replicas_.start();
     publisher_.start();
@@ -212,6 +216,7 @@ awaitable<void> service::drain()
     co_await uses_.flush();
     co_await repeatable_.stop();
     co_await forgetting_.stop();
+    co_await notices_.stop();
     hasher_.stop();
     relay_.stop();
     co_await publisher_.drain(publish_patience);

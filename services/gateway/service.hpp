@@ -9,7 +9,6 @@
 #include "accounts/user_store.hpp"
 #include "common/admin/listener.hpp"
 #include "common/core/awaitable.hpp"
-#include "common/core/byte_budget.hpp"
 #include "common/http/server.hpp"
 #include "common/kafka/consumer.hpp"
 #include "common/kafka/producer.hpp"
@@ -18,6 +17,8 @@
 #include "common/rpc/tokens.hpp"
 #include "common/runtime/repeated_task.hpp"
 #include "gateway/account_mail/mail_relay.hpp"
+#include "gateway/account_mail/webhook_notices.hpp"
+#include "gateway/api/answer_memory.hpp"
 #include "gateway/api/operations.hpp"
 #include "gateway/api/pipeline.hpp"
 #include "gateway/clients/inbox_client.hpp"
@@ -75,7 +76,7 @@ private:
     webhook_client webhooks_;
     accounts::idempotency_store idempotency_store_;
     repeatable_calls repeatable_;
-    byte_budget content_memory_;
+    answer_memory answer_memory_;
     waiting_room waiting_;
     accounts::session_store sessions_;
     mail_feed feed_;
@@ -85,13 +86,14 @@ private:
     pipeline api_;
     accounts::user_store users_;
     accounts::attempt_store attempts_;
-    runtime::repeated_task forgetting_; // sessions and attempts that are past
+    runtime::repeated_task forgetting_; // sessions and attempts that are past, and what deleted accounts left
     password_hasher hasher_;
     session_opener session_opener_;
     sign_in_desk sign_ins_;
     password_desk passwords_;
     accounts::sign_up_store sign_ups_;
     mail_relay relay_;
+    webhook_notices notices_;
     mailed_desk mailed_;
     routes open_dashboard_operations_;
     routes dashboard_operations_;

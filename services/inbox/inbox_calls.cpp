@@ -6,13 +6,14 @@
 namespace tempinbox::inbox {
 
 inbox_calls::inbox_calls(runtime::host& host, mailbox::inbox_store& inboxes, mailbox::inbox_change_store& changes, expiry& ending,
-                         outbox::publisher& publisher, partition_upkeep& partitions)
+                         outbox::publisher& publisher, partition_upkeep& partitions, mailbox::inbox_bounds bounds)
     : clock_(host.clock()),
       inboxes_(inboxes),
       changes_(changes),
       expiry_(ending),
       publisher_(publisher),
       partitions_(partitions),
+      bounds_(bounds),
       created_(host.metrics().counter("tempinbox_inbox_created_inboxes_total", "Inboxes made."))
 {}
 
@@ -57,7 +58,7 @@ awaitable<result<v1::CreateInboxResponse>> inbox_calls::create(v1::CreateInboxRe
         publisher_.publish(std::move(created->events));
     }
     v1::CreateInboxResponse response;
-    *response.mutable_inbox() = to_message(created->inbox);
+    *response.mutable_inbox() = to_message(created->inbox, bounds_);
     co_return response;
 }
 
@@ -74,7 +75,7 @@ awaitable<result<v1::GetInboxResponse>> inbox_calls::get(v1::GetInboxRequest req
     if (!found)
         co_return found.error();
     v1::GetInboxResponse response;
-    *response.mutable_inbox() = to_message(*found);
+    *response.mutable_inbox() = to_message(*found, bounds_);
     co_return response;
 }
 
@@ -95,7 +96,7 @@ awaitable<result<v1::ListInboxesResponse>> inbox_calls::list(v1::ListInboxesRequ
         co_return page.error();
     v1::ListInboxesResponse response;
     for (const auto& inbox : page->items)
-        *response.add_inboxes() = to_message(inbox);
+        *response.add_inboxes() = to_message(inbox, bounds_);
     response.set_next_cursor(page->next_cursor);
     co_return response;
 }
@@ -141,7 +142,7 @@ awaitable<result<v1::UpdateInboxResponse>> inbox_calls::update(v1::UpdateInboxRe
         co_return changed.error();
     partitions_.note_end(changed->expires_at);
     v1::UpdateInboxResponse response;
-    *response.mutable_inbox() = to_message(*changed);
+    *response.mutable_inbox() = to_message(*changed, bounds_);
     co_return response;
 }
 

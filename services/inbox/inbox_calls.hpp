@@ -17,7 +17,7 @@ class inbox_calls
 {
 public:
     inbox_calls(runtime::host& host, mailbox::inbox_store& inboxes, mailbox::inbox_change_store& changes, expiry& ending,
-                outbox::publisher& publisher, partition_upkeep& partitions);
+                outbox::publisher& publisher, partition_upkeep& partitions, mailbox::inbox_bounds bounds);
 
     void add_to(rpc::server& server);
 
@@ -36,6 +36,7 @@ private:
     expiry& expiry_;
     outbox::publisher& publisher_;
     partition_upkeep& partitions_;
+    mailbox::inbox_bounds bounds_;
     prometheus::Counter& created_;
 };
 

@@ -46,9 +46,9 @@ result<void> check_metadata(const Map& metadata)
     if (static_cast<int>(metadata.size()) > most_pairs)
         return failure{errc::invalid_argument, "metadata must have at most 20 pairs, not " + std::to_string(metadata.size())};
     for (const auto& [key, value] : metadata) {
-        if (auto fits = check_text("each key of metadata", key, 1, 100); !fits)
+        if (auto fits = check_text("each key of metadata", key, 1, 50); !fits)
             return fits;
-        if (auto fits = check_text("each value of metadata", value, 0, 1'000); !fits)
+        if (auto fits = check_text("each value of metadata", value, 0, 500); !fits)
             return fits;
     }
     return {};

@@ -10,17 +10,17 @@ namespace {
 
 constexpr std::size_t most_bytes = 256 * 1024 * 1024;
 
-awaitable<mime::view> read_on_this_thread(std::string raw)
+awaitable<mime::view> read_on_this_thread(std::string raw, mime::view_limits limits)
 {
-    co_return mime::read_view(raw);
+    co_return mime::read_view(raw, limits);
 }
 
-awaitable<std::optional<part>> read_part_on_this_thread(std::string raw, std::string attachment_id)
+awaitable<std::optional<part>> read_part_on_this_thread(std::string raw, std::string attachment_id, mime::view_limits limits)
 {
-    const auto view = mime::read_view(raw);
+    const auto view = mime::read_view(raw, limits);
     const auto about = std::find_if(view.attachments.begin(), view.attachments.end(),
                                     [&](const mime::attachment& each) { return each.id == attachment_id; });
-    auto content = about == view.attachments.end() ? std::nullopt : mime::read_attachment(raw, attachment_id);
+    auto content = about == view.attachments.end() ? std::nullopt : mime::read_attachment(raw, attachment_id, limits);
     if (!content)
         co_return std::nullopt;
     part found;
@@ -56,7 +56,7 @@ awaitable<result<mime::view>> mail_reader::read(std::string raw)
     if (auto refused = refuse(raw.size()))
         co_return std::move(*refused);
     const hold counted(bytes_under_way_, raw.size());
-    auto reading = read_on_this_thread(std::move(raw));
+    auto reading = read_on_this_thread(std::move(raw), limits_);
     auto view = co_await boost::asio::co_spawn(threads_.get_executor(), std::move(reading), boost::asio::use_awaitable);
     co_return view;
 }
@@ -67,7 +67,7 @@ awaitable<result<std::optional<part>>> mail_reader::read_part(std::string raw, s
         co_return std::move(*refused);
     // The content may be as large again.
     const hold counted(bytes_under_way_, 2 * raw.size());
-    auto reading = read_part_on_this_thread(std::move(raw), std::move(attachment_id));
+    auto reading = read_part_on_this_thread(std::move(raw), std::move(attachment_id), limits_);
     auto found = co_await boost::asio::co_spawn(threads_.get_executor(), std::move(reading), boost::asio::use_awaitable);
     co_return found;
 }

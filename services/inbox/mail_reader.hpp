@@ -26,7 +26,10 @@ struct part
 class mail_reader
 {
 public:
-    explicit mail_reader(int threads) : threads_(static_cast<std::size_t>(threads)) {}
+    explicit mail_reader(int threads, const mime::view_limits& limits = {})
+        : limits_(limits),
+          threads_(static_cast<std::size_t>(threads))
+    {}
 
     awaitable<result<mime::view>> read(std::string raw);
 
@@ -36,6 +39,7 @@ public:
 private:
     std::optional<failure> refuse(std::size_t bytes) const;
 
+    const mime::view_limits limits_;
     std::size_t bytes_under_way_ = 0;
     boost::asio::thread_pool threads_;
 };

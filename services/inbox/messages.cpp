@@ -22,7 +22,7 @@ void add_addresses(google::protobuf::RepeatedPtrField<std::string>& target, cons
 
 } // namespace
 
-v1::Inbox to_message(const mailbox::inbox& inbox)
+v1::Inbox to_message(const mailbox::inbox& inbox, const mailbox::inbox_bounds& bounds)
 {
     v1::Inbox message;
     message.set_inbox_id(inbox.id.text());
@@ -40,6 +40,7 @@ v1::Inbox to_message(const mailbox::inbox& inbox)
     set_timestamp(*message.mutable_expires_at(), inbox.expires_at);
     if (inbox.expired_at)
         set_timestamp(*message.mutable_expired_at(), *inbox.expired_at);
+    message.set_is_full(inbox.is_live && bounds.are_reached(inbox.email_count, inbox.email_bytes));
     return message;
 }
 

@@ -9,7 +9,7 @@
 namespace tempinbox::inbox {
 
 // What the stores answer, as messages of the RPC.
-v1::Inbox to_message(const mailbox::inbox& inbox);
+v1::Inbox to_message(const mailbox::inbox& inbox, const mailbox::inbox_bounds& bounds);
 v1::EmailSummary to_message(const mailbox::email_summary& email);
 v1::Attachment to_message(const mime::attachment& part);
 v1::Email to_message(const mailbox::stored_email& email, const mime::view& view);

@@ -1,6 +1,13 @@
 #include "inbox/settings.hpp"
 
+#include "mime/settings.hpp"
+
 namespace tempinbox::inbox {
+namespace {
+
+constexpr std::uint64_t gib = 1024 * 1024 * 1024;
+
+} // namespace
 
 settings read_settings(config::reader& reader)
 {
@@ -17,6 +24,11 @@ settings read_settings(config::reader& reader)
     chosen.purge_interval =
         reader.duration("purge-interval", 2s, 10ms, 1h, "How often ended inboxes are looked for whose mail is still on the disk");
     chosen.mail_readers = static_cast<int>(reader.integer("mail-readers", 2, 1, 64, "Threads that read messages for the API"));
+    chosen.view = mime::read_settings(reader);
+    chosen.inbox_bounds.emails = reader.integer("inbox-max-emails", 10'000, 0, 1'000'000'000,
+                                                "Emails from which on an inbox is shown as full; what mail-ingest has");
+    chosen.inbox_bounds.bytes = static_cast<std::int64_t>(reader.bytes(
+        "inbox-max-bytes", gib, 0, 1024 * gib, "Bytes from which on an inbox is shown as full; what mail-ingest has"));
     return chosen;
 }
 

@@ -3,6 +3,8 @@
 #include "common/config/reader.hpp"
 #include "common/kafka/settings.hpp"
 #include "common/postgres/pool.hpp"
+#include "mailbox/types.hpp"
+#include "mime/view.hpp"
 
 #include <chrono>
 #include <string>
@@ -18,6 +20,8 @@ struct settings
     std::chrono::seconds quarantine{std::chrono::hours(24 * 30)};
     std::chrono::milliseconds purge_interval{2'000};
     int mail_readers = 2;
+    mime::view_limits view;
+    mailbox::inbox_bounds inbox_bounds;
 };
 
 settings read_settings(config::reader& reader);

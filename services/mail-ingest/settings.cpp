@@ -1,5 +1,7 @@
 #include "mail-ingest/settings.hpp"
 
+#include "mime/settings.hpp"
+
 #include <filesystem>
 
 namespace tempinbox::mail_ingest {
@@ -11,6 +13,8 @@ constexpr std::int64_t plenty = 1'000'000'000;
 constexpr std::uint64_t kib = 1024;
 constexpr std::uint64_t mib = 1024 * kib;
 constexpr std::uint64_t gib = 1024 * mib;
+// What is read back whole has to fit into one answer between services (rpc::client: 64 MiB).
+constexpr std::uint64_t largest_message = 60 * mib;
 
 std::size_t count(config::reader& reader, std::string_view name, std::int64_t fallback, std::int64_t least,
                   std::string_view meaning)
@@ -22,8 +26,8 @@ smtp::limits read_session_limits(config::reader& reader)
 {
     smtp::limits chosen;
     chosen.hostname = reader.text("hostname", "localhost", "Name of this server in greetings; that of the MX record");
-    chosen.message_bytes =
-        reader.bytes("message-max-bytes", 25 * mib, kib, gib, "Largest message, announced to all; a plan may allow less");
+    chosen.message_bytes = reader.bytes("message-max-bytes", 25 * mib, kib, largest_message,
+                                        "Largest message, announced to all; a plan may allow less");
     chosen.recipients =
         static_cast<int>(count(reader, "recipients-per-message", 100, 1, "Recipients of one message (RFC 5321: at least 100)"));
     chosen.messages =
@@ -33,7 +37,8 @@ smtp::limits read_session_limits(config::reader& reader)
         reader.duration("busy-idle-timeout", 60s, 1s, 24h, "The same while three quarters of the connections are used");
     chosen.session = reader.duration("session-timeout", 20min, 0s, 24h, "Longest session; 0: any length");
     chosen.least_bytes_a_second = static_cast<std::uint64_t>(
-        reader.integer("message-min-rate", 500, 0, plenty, "Bytes a second over a minute below which a message is given up"));
+        reader.integer("message-min-rate", 500, 0, plenty,
+                       "Bytes a second over a minute below which a message is given up; 0: when nothing comes"));
     chosen.errors_before_delay =
         static_cast<int>(count(reader, "errors-before-delay", 10, 0, "From this mistake on each answer waits 1 s; 0: never"));
     chosen.errors_before_close =
@@ -84,6 +89,7 @@ intake_settings read_intake_settings(config::reader& reader)
     intake_settings chosen;
     chosen.most_hops =
         static_cast<int>(count(reader, "hops", 50, 0, "Received fields past which a message loops; 0: any number"));
+    chosen.view = mime::read_settings(reader);
     chosen.memory_bytes =
         reader.bytes("memory-limit", 512 * mib, 0, 64 * gib, "Memory for messages under way; past it 452; 0: any amount");
     chosen.memory_bytes_a_message = reader.bytes("memory-per-message", 256 * kib, kib, gib, "A larger message is kept in a file");

@@ -27,7 +27,7 @@ bool debt_book::take(const debt& told)
     const auto [entry, is_new] = known_.try_emplace(told.id, false);
     if (!is_new)
         return entry->second;
-    gathering_.try_emplace(std::pair(told.account, told.id), told);
+    gathering_.try_emplace(std::tuple(told.account, told.on_day, told.id), told);
     if (!is_storing_) {
         is_storing_ = true;
         boost::asio::co_spawn(host_.loop(), store_what_gathers(), boost::asio::detached);

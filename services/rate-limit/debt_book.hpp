@@ -6,8 +6,8 @@
 
 #include <functional>
 #include <map>
+#include <tuple>
 #include <unordered_map>
-#include <utility>
 #include <vector>
 
 namespace tempinbox::rate_limit {
@@ -17,11 +17,18 @@ struct debt
 {
     uuid id;
     account_id account;
+    day on_day{}; // when they were let through
     std::int64_t units = 0;
     known_limit limit;
 
     debt() = default;
-    debt(uuid name, account_id who, std::int64_t count, known_limit most) : id(name), account(who), units(count), limit(most) {}
+    debt(uuid name, account_id who, day date, std::int64_t count, known_limit most)
+        : id(name),
+          account(who),
+          on_day(date),
+          units(count),
+          limit(most)
+    {}
 };
 
 // Stores what gateways owe, one statement at a time, what is told meanwhile gathers for the next. Promises nothing before the
@@ -29,7 +36,7 @@ struct debt
 class debt_book
 {
 public:
-    // By account; a debt that is stored already is left alone. Throws when the database cannot be reached.
+    // By account and day; a debt that is stored already is left alone. Throws when the database cannot be reached.
     using store_statement = std::function<awaitable<void>(std::vector<debt>)>;
     // Of this account more is used than before.
     using stored_callback = std::function<void(account_id)>;
@@ -41,8 +48,8 @@ public:
     bool take(const debt& told);
 
 private:
-    // By account, as the statement wants them.
-    using batch = std::map<std::pair<account_id, uuid>, debt>;
+    // By account and day, as the statement wants them.
+    using batch = std::map<std::tuple<account_id, day, uuid>, debt>;
 
     awaitable<void> store_what_gathers();
     awaitable<bool> store(std::vector<debt> debts);

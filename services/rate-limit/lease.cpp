@@ -34,7 +34,6 @@ block_request lease::report(settlement action) const
     told.action = action;
     told.is_known = is_known_;
     told.spent = spent_;
-    told.let_through = let_through_;
     told.limit = heard_;
     return told;
 }
@@ -48,14 +47,13 @@ void lease::learn(const block_request& told, const block_answer& answer)
     // The database passes over a version that is no newer than its own.
     if (heard_.version <= limit_.version)
         heard_ = limit_;
-    if (answer.outcome == block_outcome::other_day && !is_known_ && told.spent == 0 && told.let_through == 0)
+    if (answer.outcome == block_outcome::other_day && !is_known_ && told.spent == 0)
         return;
     if (told.action == settlement::grow)
         last_block_ = answer.granted - told.spent;
     is_known_ = true;
     granted_ = answer.granted;
     told_spent_ = told.spent;
-    told_through_ = told.let_through;
     used_ = answer.used;
     elsewhere_ = answer.elsewhere;
 }
@@ -64,7 +62,7 @@ std::int64_t lease::take_remaining()
 {
     if (limit_.units == 0)
         return 0;
-    const auto untold = spent_ - told_spent_ + let_through_ - told_through_;
+    const auto untold = spent_ - told_spent_;
     shown_ = std::clamp<std::int64_t>(limit_.units - used_ - untold - elsewhere_, 0, shown_);
     return shown_;
 }

@@ -32,7 +32,6 @@ struct block_request
     settlement action = settlement::report;
     bool is_known = false; // an answer about this block has come before
     std::int64_t spent = 0;
-    std::int64_t let_through = 0;
     known_limit limit;
 };
 
@@ -59,8 +58,6 @@ public:
 
     // As many of the units as are at hand.
     std::int64_t spend(std::int64_t units);
-    // Counts units that were let through elsewhere, whatever is left.
-    void owe(std::int64_t units) { let_through_ += units; }
     // A newer limit: spending waits for the database to say what it means, unless the number is the same.
     void hear(const known_limit& limit);
 
@@ -76,7 +73,7 @@ public:
     // Whether no newer limit waits for the database.
     bool is_current() const { return heard_.units == limit_.units; }
     const known_limit& heard() const { return heard_; }
-    bool has_untold() const { return spent_ != told_spent_ || let_through_ != told_through_; }
+    bool has_untold() const { return spent_ != told_spent_; }
     // Low enough to ask for more ahead of need.
     bool is_low() const { return unspent() * 4 < last_block_ && last_block_ >= least_block_to_refill; }
 
@@ -98,9 +95,7 @@ private:
     bool is_known_ = false;
     std::int64_t granted_ = 0;
     std::int64_t spent_ = 0;
-    std::int64_t let_through_ = 0;
     std::int64_t told_spent_ = 0;
-    std::int64_t told_through_ = 0;
     std::int64_t used_ = 0; // of the day, what was told included
     std::int64_t elsewhere_ = 0;
     std::int64_t last_block_ = 0;

@@ -18,8 +18,27 @@ constexpr auto doubtful_refusal_holds = 100ms;
 constexpr auto pause_between_recalls = 5s;
 constexpr auto pause_between_days = 20ms;
 constexpr auto patience_of_watchers = 150ms;
-// In one go, and only while nobody waits for a statement: a request comes before what is idle.
+// Other holders are asked within the patience of those who wait.
+constexpr auto patience_of_recalls = 100ms;
+// In one go. A request comes before what is idle, but no lease may end because requests always wait for a statement.
 constexpr std::size_t most_tidied = 100;
+constexpr auto tidied_under_load = 1s;
+
+// Holders that are asked for what they have, all at once.
+struct recalling
+{
+    std::size_t open;
+    runtime::completion done;
+
+    recalling(const boost::asio::any_io_executor& executor, std::size_t count) : open(count), done(executor) {}
+};
+
+awaitable<void> recall_one(awaitable<void> asking, std::shared_ptr<recalling> all)
+{
+    co_await std::move(asking);
+    if (--all->open == 0)
+        all->done.set();
+}
 
 } // namespace
 
@@ -74,14 +93,10 @@ void lease_book::start(const std::shared_ptr<call>& caller, std::size_t place, c
     const auto h = find_or_make(wanted, today);
     h->used_at = steady::now();
     h->units.hear(wanted.limit);
-    h->units.owe(wanted.let_through);
-    h->has_new_debt = h->has_new_debt || wanted.let_through > 0;
     h->waiting.emplace_back(caller, place);
     serve(*h);
     if (!h->waiting.empty() || h->units.is_low())
         settle(h, wanted.units > 0 ? settlement::grow : settlement::report);
-    else if (h->has_new_debt)
-        settle(h, settlement::report);
 }
 
 // In the order they came; the first that cannot be given all it wants holds up the rest.
@@ -164,6 +179,8 @@ void lease_book::go_on(const held& h, const block_request& told, const block_ans
     const auto now = steady::now();
     const bool is_used_up = told.action == settlement::grow && answer.granted <= told.spent;
     const bool is_in_need = !h->waiting.empty() && is_used_up && h->units.is_current();
+    if (told.action == settlement::grow && !is_used_up)
+        h->was_recalled_in_need = false;
     if (is_in_need && answer.elsewhere > 0 && !h->was_recalled_in_need) {
         h->was_recalled_in_need = true;
         start_recall(h, answer.holders);
@@ -187,8 +204,13 @@ void lease_book::start_recall(const held& h, std::vector<std::string> holders)
 
 awaitable<void> lease_book::recall_then_settle(held h, std::vector<std::string> holders)
 {
-    for (auto& holder : holders)
-        co_await ask_back_(std::move(holder), h->units.account(), h->units.on_day());
+    const auto all = std::make_shared<recalling>(host_.executor(), holders.size());
+    for (auto& holder : holders) {
+        auto asking = ask_back_(std::move(holder), h->units.account(), h->units.on_day());
+        boost::asio::co_spawn(host_.loop(), recall_one(std::move(asking), all), boost::asio::detached);
+    }
+    if (all->open > 0)
+        co_await all->done.wait_until(steady::now() + patience_of_recalls);
     h->is_recalling = false;
     settle(h, h->waiting.empty() ? settlement::report : settlement::grow);
 }
@@ -223,7 +245,7 @@ void lease_book::closed(const held& h)
     if (h->is_leaving) {
         leaving_.erase(h);
         for (auto& each : h->waiting)
-            start(each.caller, each.place, ask_for_rest(each.caller->asks[each.place]), today);
+            start(each.caller, each.place, each.caller->asks[each.place], today);
         h->waiting.clear();
     } else if (!h->has_ended) {
         begin_anew(*h);
@@ -248,13 +270,6 @@ void lease_book::begin_anew(holding& h)
 {
     h.units = lease(h.units.account(), h.units.on_day(), uuid::make_v7(), h.units.heard());
     h.was_asked_for = false;
-}
-
-// The debts were taken when the ask came.
-ask lease_book::ask_for_rest(ask wanted)
-{
-    wanted.let_through = 0;
-    return wanted;
 }
 
 void lease_book::leave_other_days(day today)
@@ -290,29 +305,32 @@ void lease_book::make_room()
 bool lease_book::tidy()
 {
     leave_other_days(day_of(clock_.now()));
-    if (!lane_.is_idle())
-        return true;
     const auto now = steady::now();
+    if (!lane_.is_idle() && now < tidy_again_at_)
+        return true;
     std::vector<held> aging, ending;
     for (const auto& h : leaving_)
         if (!h->is_settling && ending.size() < most_tidied)
             ending.push_back(h);
     for (const auto& h : by_use_) {
-        if (aging.size() + ending.size() >= most_tidied)
+        if (aging.size() >= most_tidied)
             break;
         if (h->is_settling)
             continue;
         // While nobody answers, what is held is worth more here.
-        if (h->is_closing || (now - h->used_at >= settings_.idle_time && !lane_.is_failing()))
+        const bool is_over = h->is_closing || (now - h->used_at >= settings_.idle_time && !lane_.is_failing());
+        if (is_over && ending.size() < most_tidied)
             ending.push_back(h);
         else if (now - h->told_at >= settings_.lease_time / 2)
             aging.push_back(h);
     }
+    const bool is_renewing_more = aging.size() >= most_tidied;
+    tidy_again_at_ = is_renewing_more ? now : now + tidied_under_load;
     for (const auto& h : aging)
         settle(h, settlement::report);
     for (const auto& h : ending)
         start_closing(h);
-    return aging.size() + ending.size() >= most_tidied;
+    return is_renewing_more || ending.size() >= most_tidied;
 }
 
 awaitable<bool> lease_book::give_back(account_id account, day on_day)

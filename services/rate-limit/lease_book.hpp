@@ -19,7 +19,6 @@ struct ask
 {
     account_id account;
     std::int64_t units = 0;
-    std::int64_t let_through = 0;
     known_limit limit;
 };
 
@@ -67,8 +66,8 @@ public:
     void refresh(account_id account);
     // Gives everything back; at the end of the process.
     awaitable<void> close(std::chrono::milliseconds deadline);
-    // Returns idle blocks and those of other days, renews leases: a hundred at a time, where no request waits for a statement. To
-    // be called every second, and soon again when it says that there is more.
+    // Renews leases, returns idle blocks and those of other days: a hundred of each at a time, and where requests wait for
+    // statements once a second only. To be called every second, and soon again when it says that there is more.
     bool tidy();
     std::size_t size() const { return holdings_.size(); }
 
@@ -88,7 +87,6 @@ private:
     void closed(const held& h);
     void failed(const held& h);
     void begin_anew(holding& h);
-    static ask ask_for_rest(ask wanted);
     void start_recall(const held& h, std::vector<std::string> holders);
     awaitable<void> recall_then_settle(held h, std::vector<std::string> holders);
     awaitable<void> look_again(held h);
@@ -104,6 +102,7 @@ private:
     std::list<held> by_use_; // the longest unused first
     std::set<held> leaving_; // of other days, until they are given back
     day today_{};
+    std::chrono::steady_clock::time_point tidy_again_at_{}; // while requests wait for statements
     bool is_closing_ = false;
     std::shared_ptr<runtime::completion> all_closed_;
     prometheus::Gauge& accounts_;

@@ -3,6 +3,8 @@
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 
+#include <algorithm>
+
 namespace tempinbox::rate_limit {
 namespace {
 
@@ -26,18 +28,27 @@ result<std::vector<ask>> read_asks(const ratelimit::v1::TakeQuotaRequest& reques
         const auto account = account_id::parse(item.account_id());
         if (!account)
             return account.error();
-        for (const auto units : {item.units(), item.let_through()})
-            if (units < 0 || units > most_units)
-                return failure{errc::invalid_argument, "units and let_through must be from 0 to " + std::to_string(most_units)};
+        if (item.units() < 0 || item.units() > most_units)
+            return failure{errc::invalid_argument, "units must be from 0 to " + std::to_string(most_units)};
         if (item.limit() < 0)
             return failure{errc::invalid_argument, "limit must not be negative"};
-        asks.push_back(ask{*account, item.units(), item.let_through(), known_limit(item.limit(), item.limit_version())});
+        asks.push_back(ask{*account, item.units(), known_limit(item.limit(), item.limit_version())});
     }
     return asks;
 }
 
+// The day before at the earliest: gateways give up what is older.
+day read_day_of_debt(const ratelimit::v1::Debt& told, day today)
+{
+    if (!told.has_day())
+        return today;
+    const auto told_day =
+        std::chrono::floor<std::chrono::days>(std::chrono::sys_seconds(std::chrono::seconds(told.day().seconds())));
+    return std::clamp(told_day, today - std::chrono::days(1), today);
+}
+
 // Nil where the item has none.
-result<debt> read_debt(const ratelimit::v1::QuotaItem& item, account_id account)
+result<debt> read_debt(const ratelimit::v1::QuotaItem& item, account_id account, day today)
 {
     if (!item.has_debt())
         return debt();
@@ -46,7 +57,8 @@ result<debt> read_debt(const ratelimit::v1::QuotaItem& item, account_id account)
         return failure{errc::invalid_argument, "debt_id must be a UUID"};
     if (item.debt().units() < 1 || item.debt().units() > most_units)
         return failure{errc::invalid_argument, "units of a debt must be from 1 to " + std::to_string(most_units)};
-    return debt(*id, account, item.debt().units(), known_limit(item.limit(), item.limit_version()));
+    return debt(*id, account, read_day_of_debt(item.debt(), today), item.debt().units(),
+                known_limit(item.limit(), item.limit_version()));
 }
 
 ratelimit::v1::TakeQuotaResponse to_response(const std::vector<decision>& decisions, day today)
@@ -105,8 +117,9 @@ awaitable<result<ratelimit::v1::TakeQuotaResponse>> quota_rpc::take(ratelimit::v
         co_return asks.error();
     std::vector<debt> debts;
     debts.reserve(asks->size());
+    const day today = day_of(clock_.now());
     for (int i = 0; i < request.items_size(); ++i) {
-        const auto told = read_debt(request.items(i), (*asks)[static_cast<std::size_t>(i)].account);
+        const auto told = read_debt(request.items(i), (*asks)[static_cast<std::size_t>(i)].account, today);
         if (!told)
             co_return told.error();
         debts.push_back(*told);

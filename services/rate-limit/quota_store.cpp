@@ -10,7 +10,7 @@ constexpr int most_written_off = 500;
 
 constexpr postgres::statement settle_blocks{
     "quota_settle", "SELECT * FROM quota.settle($1::uuid[], $2::date[], $3::uuid[], $4::text[], $5::boolean[], $6::bigint[], "
-                    "$7::bigint[], $8::bigint[], $9::bigint[], $10, make_interval(secs => $11::double precision))"};
+                    "$7::bigint[], $8::bigint[], $9, make_interval(secs => $10::double precision))"};
 
 constexpr postgres::statement write_off_blocks{"quota_write_off", "SELECT blocks, units FROM quota.write_off($1)"};
 
@@ -23,12 +23,14 @@ constexpr postgres::statement forget_blocks{
     "DELETE FROM quota.blocks WHERE (account_id, day, block_id) IN "
     "(SELECT account_id, day, block_id FROM quota.blocks WHERE day < $1::date - 1 LIMIT 5000 FOR UPDATE SKIP LOCKED)"};
 
+// A gateway tells a debt until 24 h after its day: its id is known for a day longer, whatever the clocks say.
 constexpr postgres::statement forget_debts{
     "quota_forget_debts", "DELETE FROM quota.debts WHERE debt_id IN "
-                          "(SELECT debt_id FROM quota.debts WHERE day < $1::date - 1 LIMIT 5000 FOR UPDATE SKIP LOCKED)"};
+                          "(SELECT debt_id FROM quota.debts WHERE day < $1::date - 2 LIMIT 5000 FOR UPDATE SKIP LOCKED)"};
 
 constexpr postgres::statement store_debt_rows{
-    "quota_store_debts", "SELECT quota.store_debts($1::uuid[], $2::uuid[], $3::bigint[], $4::bigint[], $5::bigint[], $6::date)"};
+    "quota_store_debts",
+    "SELECT quota.store_debts($1::uuid[], $2::uuid[], $3::bigint[], $4::bigint[], $5::bigint[], $6::date[])"};
 
 constexpr postgres::statement list_used{
     "quota_list_used",
@@ -57,7 +59,7 @@ block_outcome outcome_of(std::string_view name)
 struct request_columns
 {
     std::vector<std::string> accounts, days, blocks, actions, known;
-    std::vector<std::int64_t> spent, through, limits, versions;
+    std::vector<std::int64_t> spent, limits, versions;
 
     explicit request_columns(const std::vector<block_request>& requests)
     {
@@ -68,7 +70,6 @@ struct request_columns
             actions.emplace_back(name_of(each.action));
             known.emplace_back(each.is_known ? "t" : "f");
             spent.push_back(each.spent);
-            through.push_back(each.let_through);
             limits.push_back(each.limit.units);
             versions.push_back(each.limit.version);
         }
@@ -114,32 +115,33 @@ std::function<void(pqxx::connection_base&)> quota_store::settling(std::vector<bl
             seconds = std::chrono::duration<double>(lease_time_).count()](pqxx::connection_base& connection) {
         const request_columns given(requests);
         pqxx::nontransaction statement(connection);
-        const auto rows = statement.exec_prepared(
-            settle_blocks.name, postgres::text_array(given.accounts), postgres::text_array(given.days),
-            postgres::text_array(given.blocks), postgres::text_array(given.actions), postgres::text_array(given.known),
-            postgres::integer_array(given.spent), postgres::integer_array(given.through), postgres::integer_array(given.limits),
-            postgres::integer_array(given.versions), holder, seconds);
+        const auto rows = statement.exec_prepared(settle_blocks.name, postgres::text_array(given.accounts),
+                                                  postgres::text_array(given.days), postgres::text_array(given.blocks),
+                                                  postgres::text_array(given.actions), postgres::text_array(given.known),
+                                                  postgres::integer_array(given.spent), postgres::integer_array(given.limits),
+                                                  postgres::integer_array(given.versions), holder, seconds);
         answers->clear();
         for (const auto& row : rows)
             answers->push_back(read_answer(row));
     };
 }
 
-awaitable<void> quota_store::store_debts(std::vector<debt> debts, day today)
+awaitable<void> quota_store::store_debts(std::vector<debt> debts)
 {
-    return db_.transact([debts = std::move(debts), today](pqxx::work& tx) {
-        std::vector<std::string> ids, accounts;
+    return db_.transact([debts = std::move(debts)](pqxx::work& tx) {
+        std::vector<std::string> ids, accounts, days;
         std::vector<std::int64_t> units, limits, versions;
         for (const auto& each : debts) {
             ids.push_back(each.id.text());
             accounts.push_back(each.account.text());
+            days.push_back(date_text(each.on_day));
             units.push_back(each.units);
             limits.push_back(each.limit.units);
             versions.push_back(each.limit.version);
         }
         tx.exec_prepared(store_debt_rows.name, postgres::text_array(ids), postgres::text_array(accounts),
                          postgres::integer_array(units), postgres::integer_array(limits), postgres::integer_array(versions),
-                         date_text(today));
+                         postgres::text_array(days));
     });
 }
 

@@ -39,8 +39,8 @@ public:
 
     // In the order of the requests, which must be by account and day, one a block.
     awaitable<std::vector<block_answer>> settle(std::vector<block_request> requests);
-    // By account; what is stored already counts nothing again.
-    awaitable<void> store_debts(std::vector<debt> debts, day today);
+    // By account and day; what is stored already counts nothing again.
+    awaitable<void> store_debts(std::vector<debt> debts);
     awaitable<written_off> write_off();
     // Deletes some of the days before `oldest` and of the blocks and debts before `today`; how many rows.
     awaitable<std::size_t> forget_before(day oldest, day today);

@@ -10,7 +10,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr int schema_version = 3;
+constexpr int schema_version = 5;
 
 settle_statement statement_of(quota_store& quotas)
 {
@@ -52,7 +52,7 @@ service::service(runtime::host& host, settings chosen)
       others_(host, tokens_),
       leases_(host, host.clock(), statement_of(quotas_), recall_of(others_), settings_.leases),
       debts_(
-          host, [this](std::vector<debt> debts) { return quotas_.store_debts(std::move(debts), day_of(host_.clock().now())); },
+          host, [this](std::vector<debt> debts) { return quotas_.store_debts(std::move(debts)); },
           [this](account_id account) { leases_.refresh(account); }),
       rpc_(host, leases_, debts_, quotas_, host.clock()),
       forgetting_(host, "old days not forgotten", [this] { return forget_old_days(); }),

@@ -3,7 +3,7 @@
 namespace tempinbox::webhooks {
 namespace {
 
-constexpr int schema_version = 3;
+constexpr int schema_version = 5;
 
 kafka::consumer_settings membership(const settings& chosen)
 {
@@ -24,6 +24,7 @@ service::service(runtime::host& host, settings chosen)
       producer_(host, settings_.kafka),
       endpoint_store_(db_),
       secret_store_(db_),
+      notice_store_(db_),
       rule_store_(db_),
       config_store_(db_),
       delivery_store_(db_),
@@ -42,15 +43,17 @@ service::service(runtime::host& host, settings chosen)
       engine_(
           host, [this](delivery_job job) { return sender_.send(std::move(job)); },
           [this](delivery_outcome outcome) { take(std::move(outcome)); }),
-      claimer_(host, delivery_store_, configs_, engine_, [this](delivery_outcome outcome) { take(std::move(outcome)); }),
+      claimer_(host, delivery_store_, configs_, engine_, recorder_,
+               [this](delivery_outcome outcome) { take(std::move(outcome)); }),
       by_hand_(host, resend_store_, configs_, [this](delivery_job job) { return sender_.send(std::move(job)); }),
       replayer_(host, replay_store_),
       retention_(host, retention_store_, replay_store_, resend_store_, settings_.retention_days),
       dead_letters_(host, producer_),
-      intake_(host, config_store_, configs_, delivery_store_, engine_, dead_letters_),
+      intake_(host, config_store_, configs_, delivery_store_, engine_, recorder_, dead_letters_),
       consumer_(host, membership(settings_), [this](const std::vector<kafka::record>& batch) { return intake_.handle(batch); }),
       webhook_calls_(host, endpoint_store_, secret_store_, settings_.keys, settings_.urls, names_.function()),
       secret_calls_(secret_store_, settings_.keys),
+      notice_calls_(notice_store_),
       rule_calls_(rule_store_, config_store_),
       delivery_counts_(db_),
       delivery_count_call_([this](account_id account, int days) { return delivery_counts_.list(account, days); },
@@ -62,6 +65,7 @@ service::service(runtime::host& host, settings chosen)
     db_.require_schema("webhooks", schema_version);
     webhook_calls_.add_to(server_);
     secret_calls_.add_to(server_);
+    notice_calls_.add_to(server_);
     rule_calls_.add_to(server_);
     delivery_count_call_.add_to(server_, "tempinbox.webhooks.v1.WebhookService/CountDeliveries");
     delivery_calls_.add_to(server_);

@@ -2,6 +2,7 @@
 
 #include "common/core/awaitable.hpp"
 #include "webhook-dispatcher/api/delivery_calls.hpp"
+#include "webhook-dispatcher/api/notice_calls.hpp"
 #include "webhook-dispatcher/api/rule_calls.hpp"
 #include "webhook-dispatcher/api/secret_calls.hpp"
 #include "webhook-dispatcher/api/webhook_calls.hpp"
@@ -46,6 +47,7 @@ private:
 
     endpoint_store endpoint_store_;
     secret_store secret_store_;
+    notice_store notice_store_;
     rule_store rule_store_;
     config_store config_store_;
     delivery_store delivery_store_;
@@ -74,6 +76,7 @@ private:
 
     webhook_calls webhook_calls_;
     secret_calls secret_calls_;
+    notice_calls notice_calls_;
     rule_calls rule_calls_;
     delivery_count_store delivery_counts_;
     rpc::daily_count_call<v1::CountDeliveriesRequest, v1::CountDeliveriesResponse, v1::DeliveriesOfDay> delivery_count_call_;

@@ -2,7 +2,7 @@
 """What the daily quota costs: decisions of one rate-limit replica in coalesced calls, the gateway with the service on and off, and SQL statements per 1,000
 requests of one hot account and of 10,000 accounts.
 
-Usage: ./dev bench quota [--seconds 5] [--accounts 10000]
+Usage: ./dev bench quota [--seconds 4] [--rounds 6] [--accounts 10000]
 
 Needs wrk. Raises the demo plan's daily limit for its run.
 """
@@ -13,6 +13,7 @@ import json
 import os
 import re
 import shlex
+import statistics
 import subprocess
 import sys
 import threading
@@ -150,30 +151,41 @@ def load_gateway(path: str, seconds: float) -> dict[str, float]:
     return found
 
 
-def measure_gateway(seconds: float) -> None:
-    """Reading an inbox, and the cheapest request there is (a path that does not exist), where the quota's part shows most."""
+def measure_statements(seconds: float) -> None:
+    """What 1,000 requests of one account cost the database: a path that does not exist reads nothing else."""
     admins = [value for name, value in os.environ.items() if re.fullmatch(r"TEMPINBOX_RATE_LIMIT_\d+_ADMIN", name)]
+    load_gateway("/v1/nothing", 1)
+    told, committed = statements(admins), commits()
+    total = load_gateway("/v1/nothing", seconds)["rate"] * (seconds + 1)
+    told, committed = statements(admins) - told, commits() - committed
+    print(f"{1000 * told / total:.3f} quota statements and {1000 * committed / total:.2f} transactions in all per 1,000 requests", flush=True)
+
+
+def measure_gateway(seconds: float, rounds: int) -> None:
+    """Reading an inbox, its emails, and the cheapest request there is (a path that does not exist), where the quota's part shows most. With the service and
+    without it by turns, since this machine's speed drifts; medians over the rounds."""
+    replicas = sum(1 for name in os.environ if re.fullmatch(r"TEMPINBOX_RATE_LIMIT_\d+_ADMIN", name))
     inbox = create_inbox(os.environ["TEMPINBOX_API"], os.environ["TEMPINBOX_API_KEY"])
     paths = {"GET an inbox": f"/v1/inboxes/{inbox}", "list emails": f"/v1/inboxes/{inbox}/emails", "404": "/v1/nothing"}
-    load_gateway(paths["404"], 1)
-    on, told, committed = {}, statements(admins), commits()
-    on["404"] = load_gateway(paths["404"], seconds)
-    told, committed = statements(admins) - told, commits() - committed
-    total = on["404"]["rate"] * (seconds + 1)
-    print(f"{1000 * told / total:.3f} quota statements and {1000 * committed / total:.2f} transactions in all per 1,000 requests", flush=True)
-    for name in ("GET an inbox", "list emails"):
-        on[name] = load_gateway(paths[name], seconds)
-
-    # Off: nobody is there to be asked, and each request is let through.
-    dev("up", "-d", "--no-build", "--replicas", "rate-limit=0")
+    found: dict[tuple[str, bool], list[dict[str, float]]] = {(name, is_on): [] for name in paths for is_on in (True, False)}
+    is_on = True
     try:
-        off = {name: load_gateway(path, seconds) for name, path in paths.items()}
+        for number in range(2 * rounds):
+            if number % 2 == 1:  # on off, off on, on off ...: what drifts falls on both alike
+                is_on = not is_on
+                # Off: nobody is there to be asked, and each request is let through.
+                dev("up", "-d", "--no-build", "--replicas", f"rate-limit={replicas if is_on else 0}")
+            for name, path in paths.items():
+                found[name, is_on].append(load_gateway(path, seconds))
     finally:
-        dev("up", "-d", "--no-build", "--replicas", f"rate-limit={len(admins)}")
+        dev("up", "-d", "--no-build", "--replicas", f"rate-limit={replicas}")
     for name in paths:
-        print(f"{name}: with rate-limit {on[name]['rate']:,.0f} requests/s, p99 {on[name]['p99']:.1f} ms, {on[name]['cpu']:.1f} us of gateway CPU each; without "
-              f"{off[name]['rate']:,.0f}, {off[name]['p99']:.1f} ms, {off[name]['cpu']:.1f} us: {100 * on[name]['rate'] / off[name]['rate']:.0f} % of the rate, "
-              f"{100 * on[name]['cpu'] / off[name]['cpu'] - 100:+.0f} % CPU", flush=True)
+        on, off = found[name, True], found[name, False]
+        ratios = sorted(100 * one["rate"] / other["rate"] for one, other in zip(on, off, strict=True))
+        rate, p99, cpu = ([statistics.median(each[kind] for each in some) for some in (on, off)] for kind in ("rate", "p99", "cpu"))
+        print(f"{name}, medians of {rounds} rounds: with rate-limit {rate[0]:,.0f} requests/s, p99 {p99[0]:.1f} ms, {cpu[0]:.1f} us of gateway CPU each; without "
+              f"{rate[1]:,.0f}, {p99[1]:.1f} ms, {cpu[1]:.1f} us: {100 * rate[0] / rate[1]:.0f} % of the rate (rounds {ratios[0]:.0f} to {ratios[-1]:.0f} %), "
+              f"{100 * p99[0] / p99[1] - 100:+.0f} % p99, {100 * cpu[0] / cpu[1] - 100:+.0f} % CPU", flush=True)
 
 
 def dev(*arguments: str) -> str:
@@ -189,11 +201,13 @@ def running() -> dict[str, str]:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--seconds", type=float, default=5, help="for each figure (default 5)")
+    parser.add_argument("--seconds", type=float, default=4, help="for each figure (default 4)")
+    parser.add_argument("--rounds", type=int, default=6, help="with the service and without it (default 6)")
     parser.add_argument("--accounts", type=int, default=10_000, help="in the case of many (default 10000)")
     wishes = parser.parse_args()
     plans.set_numbers("premium", requests_per_day=LIMIT, burst_per_second=0)
-    measure_gateway(wishes.seconds)
+    measure_statements(wishes.seconds)
+    measure_gateway(wishes.seconds, wishes.rounds)
     measure_decisions(wishes.seconds, wishes.accounts)
     return 0
 

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""How fast events become webhooks: deliveries a second and what they cost at 1, 100 and 10,000 endpoints, with and without rules; then
-the time from handing an event to Kafka to its arrival at 20 a second, alone and beside an endpoint that hangs and one that fails.
+"""How fast events become webhooks: the time from handing an event to Kafka to its arrival at 20 a second, alone and, by turns, beside an
+endpoint that hangs and one that fails; then deliveries a second and what they cost at 1, 100 and 10,000 endpoints, with and without rules.
 
-Events are published straight to Kafka; the receiver is a plain local one that answers 204. Its floor is wrk on the same machine in the
-same run. CPU is that of dispatchers, PostgreSQL and Kafka up to the moment all is quiet again, load and receiver not included.
+Events are published straight to Kafka; the receiver is a plain local one that answers 204. The floors, on the same machine in the same
+run, are wrk on the receiver and what Kafka alone takes from a producer to a consumer. CPU is that of dispatchers, PostgreSQL and Kafka up to the moment all is quiet again, load and receiver not included.
 
-Usage: ./dev bench webhooks [--quick] [--events 20000] [--seconds 20] [--preset release] [--no-build]
+Usage: ./dev bench webhooks [--quick] [--events 20000] [--seconds 10] [--preset release] [--no-build]
 
 The suite must run the same preset. Needs wrk.
 """
@@ -26,9 +26,11 @@ from measuring.webhook_load import Accounts, Sink, sink, wait_count
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.append(str(ROOT / "tools"))
 
+from dev import python_packages  # noqa: E402
 from dev.publishing import Publisher  # noqa: E402
 
 RATE = 20.0
+TURNS = 3
 LEAST_RATE, MOST_CPU_MS, MOST_P50, MOST_P99 = 5_000.0, 0.3, 2.0, 10.0
 SPREAD = 1.2  # two runs of the same differ by as much
 BODY = '{"event":"email.received","timestamp":"2026-11-21T12:00:00.000Z","data":{"emailId":"01990000-0000-7000-8000-000000000000","inboxId":"01990000-0000-7000-8000-000000000000","from":"robot@sender.example","subject":"Your order 1 is on its way"}}'
@@ -137,6 +139,16 @@ def flow(receiver: Sink, account: str, seconds: float) -> list[float]:
     return sorted((arrived[event] - at) / 1e6 for event, at in published.items())
 
 
+def kafka_alone(seconds: float) -> list[float]:
+    """The milliseconds from a producer to a consumer at the same rate, sorted."""
+    program = Path(__file__).parent / "measuring" / "kafka_floor.py"
+    command = [str(python_packages.python()), "-B", str(program), os.environ["TEMPINBOX_KAFKA"], str(round(RATE * seconds)), str(RATE)]
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode != 0:
+        raise SystemExit(f"the floor of Kafka could not be measured: {done.stderr}")
+    return [float(late) for late in done.stdout.split()]
+
+
 def percentiles(late: list[float]) -> tuple[float, float]:
     return statistics.median(late), late[min(len(late) - 1, int(0.99 * len(late)))]
 
@@ -147,23 +159,31 @@ def verdict(what: str, ratio: float) -> bool:
     return ratio >= 1
 
 
+def measure_latency(seconds: float, receiver: Sink, made: Accounts) -> tuple[tuple[float, float], tuple[float, float]]:
+    """p50 and p99 of an endpoint alone, and of one beside two that are down; medians of turns, since this machine's speed drifts."""
+    floor = percentiles(kafka_alone(seconds))
+    print(f"floor: Kafka alone, produce to consume at {RATE:g}/s: p50 {floor[0]:.2f}, p99 {floor[1]:.2f} ms", flush=True)
+    single = made.make([receiver.url + "/ok"])
+    crowd = made.make([receiver.url + path for path in ("/ok", "/hang", "/fail")])
+    turns = [(percentiles(flow(receiver, single, seconds)), percentiles(flow(receiver, crowd, seconds))) for _ in range(TURNS)]
+    alone, beside = (tuple(statistics.median(turn[which][part] for turn in turns) for part in (0, 1)) for which in (0, 1))
+    print(f"produce to receive at {RATE:g}/s: p50 {alone[0]:.2f}, p99 {alone[1]:.2f} ms, {alone[0] / floor[0]:.1f} and {alone[1] / floor[1]:.1f} times Kafka alone", flush=True)
+    print(f"beside one that hangs and one that answers 500: p50 {beside[0]:.2f}, p99 {beside[1]:.2f} ms", flush=True)
+    return (alone[0], alone[1]), (beside[0], beside[1])
+
+
 def measure(wishes: argparse.Namespace, receiver: Sink, made: Accounts) -> int:
     floor = wrk.run(wrk.Target("", receiver.url + "/ok", {"webhook-id": "0" * 36}, BODY), 64, 3)
     print(f"{'floor: wrk on the receiver':<26} {floor.per_second:>7,.0f} requests/s", flush=True)
 
     flood(receiver, made.make_many(20, receiver.url + "/ok"), wishes.events // 4)  # warms everything up
+    alone, beside = measure_latency(wishes.seconds, receiver, made)
     cases = [(1, 0), (100, 0), (100, 20), (wishes.many, 0)]
     outcomes = {}
     for endpoints, rules in cases:
         accounts = made.make_many(endpoints, receiver.url + "/ok", rules)
         outcomes[endpoints, rules] = flood(receiver, accounts, max(wishes.events, endpoints))
         show(f"{endpoints:,} endpoints, {rules} rules" if endpoints > 1 else f"1 endpoint, {rules} rules", outcomes[endpoints, rules])
-
-    alone = percentiles(flow(receiver, made.make([receiver.url + "/ok"]), wishes.seconds))
-    print(f"produce to receive at {RATE:g}/s: p50 {alone[0]:.2f}, p99 {alone[1]:.2f} ms", flush=True)
-    crowd = [receiver.url + path for path in ("/ok", "/hang", "/fail")]
-    beside = percentiles(flow(receiver, made.make(crowd), wishes.seconds))
-    print(f"beside one that hangs and one that answers 500: p50 {beside[0]:.2f}, p99 {beside[1]:.2f} ms", flush=True)
 
     main_case = outcomes[100, 0]
     print(f"against the targets (100 endpoints; {main_case.rate / floor.per_second:.2f} of the floor):")
@@ -180,7 +200,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="4,000 events a case, 5 seconds of latency, 1,000 endpoints at most")
     parser.add_argument("--events", type=int, default=20_000, help="in each flood (default 20000)")
-    parser.add_argument("--seconds", type=float, default=20, help="of each measurement of latency (default 20)")
+    parser.add_argument("--seconds", type=float, default=10, help="of each of the six measurements of latency (default 10)")
     parser.add_argument("--preset", default="release", help="of the receiver, and what the suite should run (default: release)")
     parser.add_argument("--no-build", action="store_true", help="run the receiver that is built already")
     wishes = parser.parse_args()

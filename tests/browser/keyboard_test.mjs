@@ -103,7 +103,7 @@ describe('with a keyboard alone', () => {
     }
     await page.keyboard.press('Escape');
     await page.getByRole('dialog').waitFor({ state: 'detached' });
-    assert.equal((await focused()).name, 'New inbox');
+    await eventually(async () => (await focused()).name === 'New inbox', 'the button has the focus again');
   });
 
   test('one creates an inbox', async () => {

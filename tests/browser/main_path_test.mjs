@@ -138,6 +138,23 @@ describe('the way of a new customer', () => {
     await page.locator('dd', { hasText: 'Invoices' }).first().waitFor();
   });
 
+  test('a mail that came while the webhook was off is in the log, with the reason', async () => {
+    await goTo('Webhooks');
+    const deliver = page.getByRole('switch', { name: `Deliver to ${receiver.url}` });
+    await deliver.click();
+    await page.getByRole('switch', { name: `Deliver to ${receiver.url}`, checked: false }).waitFor();
+    await send(address, 'Invoice 19', 'Please pay.');
+    await page.getByRole('link', { name: `Delivery log of ${receiver.url}` }).click();
+    const missed = page.locator('li.delivery').filter({ hasText: 'failed' });
+    await eventually(async () => {
+      if (await missed.count()) return true;
+      await page.getByRole('button', { name: 'Refresh' }).click();
+      return false;
+    }, 'the delivery shows as failed');
+    await missed.locator('summary').click();
+    await missed.getByText('Nothing was sent: the webhook was off').waitFor();
+  });
+
   test('the mail tells why it was routed', async () => {
     await goTo('Inboxes');
     await page.getByRole('link', { name: address }).click();

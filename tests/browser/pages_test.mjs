@@ -8,7 +8,7 @@ import axe from 'axe-core';
 
 import { openBrowser } from './harness/browser.mjs';
 import { Outside } from './harness/outside.mjs';
-import { ask, makeInbox, signUp } from './harness/person.mjs';
+import { ask, makeInbox, setPlan, signUp } from './harness/person.mjs';
 import { Receiver } from './harness/receiver.mjs';
 import { eventually, send, sendRaw, suite } from './harness/suite.mjs';
 
@@ -46,6 +46,8 @@ let emptyContext;
 let emptyPage;
 let freeContext;
 let freePage;
+let pastContext; // of someone whose plan has ended
+let pastPage;
 const ids = {};
 
 before(async () => {
@@ -53,12 +55,13 @@ before(async () => {
   receiver = await Receiver.start();
   browser = await openBrowser(outside, [suite.origin]);
   if (SHOTS) mkdirSync(SHOTS, { recursive: true });
-  [context, emptyContext, freeContext] = await Promise.all([browser.newContext(), browser.newContext(), browser.newContext()]);
-  [page, emptyPage, freePage] = await Promise.all([context.newPage(), emptyContext.newPage(), freeContext.newPage()]);
+  [context, emptyContext, freeContext, pastContext] = await Promise.all([1, 2, 3, 4].map(() => browser.newContext()));
+  [page, emptyPage, freePage, pastPage] = await Promise.all([context, emptyContext, freeContext, pastContext].map((it) => it.newPage()));
   await signUp(page);
   await signUp(emptyPage);
   await signUp(freePage, 'free');
   await fillAccount();
+  await fillPastAccount();
 });
 
 after(async () => {
@@ -71,7 +74,11 @@ after(async () => {
 async function fillAccount() {
   const webhook = await ask(page, 'POST', '/webhooks', { url: receiver.url, description: 'Accounting' });
   const inbox = await makeInbox(page, { name: 'Checkout tests', tags: ['ci', 'staging'], metadata: { build: '1234' }, ttlSeconds: 3600 });
-  await makeInbox(page, { ttlSeconds: 600 });
+  const full = await makeInbox(page, { ttlSeconds: 600 });
+  await page.route(`**/dashboard/api/inboxes/${full.inboxId}`, async (route) => {
+    const response = await route.fetch();
+    await route.fulfill({ response, json: { ...(await response.json()), isFull: true } });
+  });
   await ask(page, 'POST', '/keys', { label: 'CI of the shop' });
   const conditions = [
     { field: 'subject', operator: 'contains', value: 'order' },
@@ -83,7 +90,18 @@ async function fillAccount() {
   ids.text = await send(inbox.emailAddress, 'Your sign-in code', 'Your verification code is 482913.');
   ids.webhook = webhook.webhookId;
   ids.inbox = inbox.inboxId;
+  ids.full = full.inboxId;
+  assert.equal((await ask(page, 'GET', `/inboxes/${ids.inbox}`)).isFull, false);
   await eventually(() => receiver.requests.some(({ body }) => JSON.stringify(body).includes(ids.html)), 'the delivery came', 30);
+}
+
+/** What outlived its plan. */
+async function fillPastAccount() {
+  const { accountId } = await signUp(pastPage);
+  const webhook = await ask(pastPage, 'POST', '/webhooks', { url: receiver.url, description: 'Accounting' });
+  await ask(pastPage, 'POST', '/keys', { label: 'CI of the shop' });
+  await ask(pastPage, 'POST', '/rules', { name: 'Orders', webhookId: webhook.webhookId, conditions: [], isEnabled: true });
+  await setPlan(pastPage, accountId, 'free');
 }
 
 const heading = (name) => (it) => it.getByRole('heading', { level: 1, name }).waitFor();
@@ -101,11 +119,22 @@ const dialog =
     await act(it.getByRole('dialog'));
   };
 
+/** The form behind the first one of sign-up, where a mail relay is set. */
+async function codeForm(it) {
+  await it.route('**/dashboard/api/accounts', (route) => route.fulfill({ status: 202, json: { email: 'ann@example.com', codeSent: true } }));
+  await it.getByLabel('Email address').fill('ann@example.com');
+  await it.getByLabel('Password').fill('correct horse battery staple');
+  await it.getByRole('button', { name: 'Create account' }).click();
+  await heading('Check your mail')(it);
+}
+
 /** Name, whose page, path, and what must be there (and done) before it is looked at. */
 const PAGES = [
   ['sign-in', null, '/sign-in', heading('Sign in')],
   ['sign-up', null, '/sign-up', heading('Create an account')],
-  ['reset', null, '/reset', (it) => it.getByRole('heading', { level: 1 }).waitFor()],
+  ['sign-up-code', null, '/sign-up', codeForm],
+  ['reset', null, '/reset-password', heading('Reset your password')],
+  ['reset-new', null, '/reset-password#token', heading('Choose a new password')],
   ['overview', () => page, '', heading('Overview')],
   ['overview-empty', () => emptyPage, '', heading('Overview')],
   ['inboxes', () => page, '/inboxes', heading('Inboxes')],
@@ -113,6 +142,7 @@ const PAGES = [
   ['inbox-new', () => page, '/inboxes', dialog('New inbox')],
   ['inbox', () => page, () => `/inboxes/${ids.inbox}`, (it) => it.getByRole('link', { name: /Your sign-in code/ }).waitFor()],
   ['inbox-delete', () => page, () => `/inboxes/${ids.inbox}`, dialog('Delete', (it) => it.getByRole('button', { name: 'Cancel' }).waitFor())],
+  ['inbox-full', () => page, () => `/inboxes/${ids.full}`, (it) => it.getByText('This inbox is full: new mail is refused.').waitFor()],
   ['mail-html', () => page, () => `/inboxes/${ids.inbox}/${ids.html}`, tab('HTML')],
   ['mail-text', () => page, () => `/inboxes/${ids.inbox}/${ids.text}`, tab('Text')],
   ['mail-attachments', () => page, () => `/inboxes/${ids.inbox}/${ids.html}`, tab(/Attachments/)],
@@ -123,14 +153,17 @@ const PAGES = [
   ['keys', () => page, '/settings/keys', (it) => it.getByText('CI of the shop').waitFor()],
   ['keys-empty', () => emptyPage, '/settings/keys', (it) => it.getByText('No key yet').waitFor()],
   ['keys-free', () => freePage, '/settings/keys', (it) => it.getByText('Inboxes from your programs').waitFor()],
+  ['keys-past', () => pastPage, '/settings/keys', (it) => it.getByRole('button', { name: 'Revoke CI of the shop' }).waitFor()],
   ['key-new', () => page, '/settings/keys', dialog('New key')],
   ['webhooks', () => page, '/settings/webhooks', (it) => it.getByText('Accounting').waitFor()],
   ['webhooks-empty', () => emptyPage, '/settings/webhooks', (it) => it.getByText('No webhook yet').waitFor()],
   ['webhooks-free', () => freePage, '/settings/webhooks', (it) => it.getByText('Your servers hear of mail at once').waitFor()],
+  ['webhooks-past', () => pastPage, '/settings/webhooks', (it) => it.getByRole('button', { name: `Delete ${receiver.url}` }).waitFor()],
   ['webhook-new', () => page, '/settings/webhooks', dialog('New webhook')],
   ['webhook-log', () => page, () => `/settings/webhooks/${ids.webhook}`, async (it) => it.locator('li.delivery summary').first().click()],
   ['rules', () => page, '/settings/rules', (it) => it.getByRole('switch', { name: 'Rule Orders' }).waitFor()],
   ['rules-empty', () => emptyPage, '/settings/rules', (it) => it.getByText('Rules need a webhook').waitFor()],
+  ['rules-past', () => pastPage, '/settings/rules', (it) => it.getByRole('button', { name: 'Delete rule Orders' }).waitFor()],
   ['rules-free', () => freePage, '/settings/rules', (it) => it.getByText('Each mail to the right webhook').waitFor()],
   [
     'rule-new',
@@ -145,7 +178,7 @@ const PAGES = [
     }),
   ],
   ['account', () => page, '/account', heading('Account')],
-  ['not-found', () => page, '/nothing/here', (it) => it.getByRole('heading', { level: 1 }).waitFor()],
+  ['not-found', () => page, '/nothing/here', heading('There is no such page')],
 ];
 
 /** Nothing of the page is still on its way. */
@@ -211,7 +244,7 @@ describe('weight', () => {
       if (!pathname.startsWith('/dashboard') || pathname.startsWith('/dashboard/api')) return;
       measured.push(request.sizes().then(({ responseBodySize }) => sizes.set(pathname, Math.max(responseBodySize, sizes.get(pathname) ?? 0))));
     });
-    for (const [, whose, path, ready] of PAGES.filter(([name, whose]) => whose && !/empty|free|-new|-delete/.test(name))) {
+    for (const [, whose, path, ready] of PAGES.filter(([name, whose]) => whose && !/empty|free|past|full|-new|-delete/.test(name))) {
       await it.goto(`${suite.dashboard}${typeof path === 'function' ? path() : path}`);
       await ready(it);
     }

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 import requests
 from harness import Account, Api, Suite, eventually, send
+from harness.suite import ROOT
 
 SERVICES = ["gateway", "inbox", "mail-ingest", "rate-limit", "webhook-dispatcher"]
 
@@ -123,6 +124,15 @@ def test_mail_to_another_domain_is_refused(suite: Suite) -> None:
 
     assert not sent.is_accepted
     assert re.search(r"<\*\*\s+55\d 5\.", sent.transcript), sent.transcript
+
+
+def test_no_plan_allows_mail_that_could_not_be_read_back() -> None:
+    command = [str(ROOT / "dev"), "ctl", "plan", "set", "business", "--max-message-bytes", str(60 * 1024 * 1024 + 1)]
+
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+
+    assert done.returncode != 0
+    assert "max-message-bytes" in done.stdout + done.stderr
 
 
 @pytest.mark.parametrize("service", SERVICES)

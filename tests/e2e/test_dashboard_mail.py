@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from harness import Account, Dashboard, Gateway, Suite, eventually
+from harness import Account, Dashboard, Gateway, Receiver, Suite, eventually, send
 
 _FROM = "noreply@mail.example"
 _PAGE = "https://mail.example/dashboard"
@@ -126,6 +126,22 @@ def test_an_address_is_mailed_five_times_and_the_sixth_is_answered_alike(visitor
     _sign_up(visitor, other, "a good password")  # letters go out in order
 
     assert mailbox.count() == 5
+
+
+def test_an_account_is_told_that_its_webhook_was_switched_off(suite: Suite, gateway: Gateway, mailbox: Mailbox) -> None:
+    account = Account.make(suite, email=mailbox.address)
+    assert gateway.is_ready()
+    with Receiver(answer=lambda _: 410) as receiver:
+        webhook = account.api.post("/v1/webhooks", {"url": receiver.url + "?token=secret", "events": ["email.received"]})
+        send(suite, account.api.new_inbox()["emailAddress"])
+
+        letter = mailbox.next()
+
+    assert letter["subject"] == "A webhook of yours was switched off"
+    text = letter["text"].replace("\r", "")
+    assert f"\n    {receiver.url}\n" in text
+    assert "it answered 410 Gone" in text
+    assert f"{_PAGE}/settings/webhooks/{webhook['webhookId']}" in text
 
 
 @pytest.mark.parametrize("address", ["a@example.com\r\nBcc: b@example.com", "a@example.com>", "<a@example.com", '"a b"@example.com', "a,b@example.com"])

@@ -160,6 +160,18 @@ def test_a_changed_password_ends_all_other_sessions(suite: Suite, user: User) ->
     assert elsewhere.sign_in(user.email, "a new password").status_code == 200
 
 
+def test_a_change_of_the_password_is_not_repeated_by_an_idempotency_key(user: User) -> None:
+    body = {"currentPassword": user.password, "newPassword": "a new password"}
+    headers: dict[str, str | None] = {"Idempotency-Key": uuid.uuid4().hex}
+
+    first = user.dashboard.call("POST", "/account/password", headers=headers, json=body)
+    user.dashboard.csrf = first.json()["csrfToken"]
+    again = user.dashboard.call("POST", "/account/password", headers=headers, json=body)
+
+    assert (first.status_code, again.status_code) == (200, 403)
+    assert "Idempotency-Replayed" not in again.headers
+
+
 def test_a_link_from_the_operator_sets_a_password_once(suite: Suite, user: User) -> None:
     made = suite.operate("account", "reset-password", user.email, "--dashboard", "https://mail.example/dashboard/")
     assert made["link"] == f"https://mail.example/dashboard/reset-password#{made['token']}"
@@ -182,6 +194,18 @@ def test_an_account_gets_ten_wrong_passwords_from_wherever_they_come(suite: Suit
     assert 0 < int(answers[-1].headers["Retry-After"]) <= 600
     assert Dashboard(suite["API"]).sign_in(user.email, user.password).status_code == 429
     assert user.dashboard.call("GET", "/session").status_code == 200  # who is in stays in
+
+
+def test_an_address_written_in_letters_that_become_others_in_lower_case_is_no_other_account(suite: Suite) -> None:
+    rest = f"{uuid.uuid4().hex[:12]}@example.com"
+    assert Dashboard(suite["API"]).enter("POST", "/accounts", {"email": "k" + rest, "password": "a good password"}).status_code == 201
+    kelvin = "\N{KELVIN SIGN}" + rest
+    assert Dashboard(suite["API"]).sign_in(kelvin, "a good password").status_code == 200
+
+    answers = [Dashboard(suite["API"]).sign_in("k" + rest, "wrong password").status_code for _ in range(10)]
+
+    assert answers == [401] * 10
+    assert Dashboard(suite["API"]).sign_in(kelvin, "wrong password").status_code == 429
 
 
 def test_an_address_gets_twenty_failures_on_all_gateways_together(suite: Suite, user: User) -> None:

@@ -1,6 +1,7 @@
 """The contract that the API serves of itself is the one it is held against, and everybody may read it."""
 
 import re
+from typing import Any
 
 import pytest
 import requests
@@ -56,6 +57,30 @@ def test_a_path_allows_the_methods_of_the_contract(api: Api, path: str) -> None:
 
     assert answer.status_code == 204
     assert set(answer.headers["Allow"].split(", ")) - {"HEAD", "OPTIONS"} == documented
+
+
+def _request_headers(node: Any) -> set[str]:
+    """Names of the header parameters anywhere in a part of the file."""
+    if isinstance(node, list):
+        return {name for inner in node for name in _request_headers(inner)}
+    if not isinstance(node, dict):
+        return set()
+    named = {str(node["name"]).lower()} if node.get("in") == "header" and "name" in node else set()
+    return named | {name for inner in node.values() for name in _request_headers(inner)}
+
+
+def test_browsers_may_send_every_header_of_the_contract(suite: Suite) -> None:
+    content = contract().content
+    documented = _request_headers(content["components"]) | _request_headers(content["paths"])
+    of_webhooks = {"webhook-id", "webhook-timestamp", "webhook-signature"}
+    preflight = {"Origin": "https://app.example", "Access-Control-Request-Method": "GET"}
+
+    answer = requests.options(suite["API"] + "/v1/inboxes", headers=preflight, timeout=10)
+
+    allowed = {name.strip().lower() for name in answer.headers["Access-Control-Allow-Headers"].split(",")}
+    assert {"x-api-key", "if-none-match"} <= documented
+    assert documented - of_webhooks <= allowed
+    assert {"accept", "content-type"} <= allowed
 
 
 def test_the_gateway_has_no_operation_beyond_the_contract() -> None:

@@ -10,22 +10,13 @@ from pathlib import Path
 
 import pytest
 import requests
-from harness import Account, Gateway, Suite, eventually
-
-
-def _make_certificate(folder: Path, name: str) -> None:
-    """certificate.pem and key.pem, swapped in whole."""
-    command = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "1"]
-    command += ["-subj", f"/CN={name}", "-addext", f"subjectAltName=DNS:{name},IP:127.0.0.1", "-keyout", "key.new", "-out", "certificate.new"]
-    subprocess.run(command, cwd=folder, check=True, capture_output=True)
-    shutil.move(folder / "key.new", folder / "key.pem")
-    shutil.move(folder / "certificate.new", folder / "certificate.pem")
+from harness import Account, Gateway, Suite, eventually, make_certificate
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """With a certificate and its key."""
-    _make_certificate(tmp_path, "first.test")
+    make_certificate(tmp_path, "first.test")
     return tmp_path
 
 
@@ -81,7 +72,7 @@ def test_a_renewed_certificate_is_taken_without_a_restart(gateway: Gateway, fold
     assert old.get(f"https://{gateway.address}/v1/domains", headers={"X-API-Key": account.key}, timeout=10).ok
     assert _name_shown(gateway) == "first.test"
 
-    _make_certificate(folder, "second.test")
+    make_certificate(folder, "second.test")
 
     eventually(lambda: _name_shown(gateway) == "second.test", "the new certificate is shown", seconds=5)
     assert old.get(f"https://{gateway.address}/v1/domains", headers={"X-API-Key": account.key}, timeout=10).ok, "the old connection goes on"

@@ -1,6 +1,7 @@
 """What belongs to somebody else answers exactly like what never was."""
 
 import re
+import statistics
 import uuid
 from dataclasses import dataclass
 from typing import Any
@@ -9,10 +10,13 @@ import pytest
 import requests
 from harness import Account, Suite, eventually, send_raw
 
+# Some MiB, so that it would show if one was read for somebody else.
+_LINE = b"a,b" * 23 + b"\r\n"
 _MESSAGE = (
     b"Subject: private\r\nMIME-Version: 1.0\r\nContent-Type: multipart/mixed; boundary=b\r\n\r\n"
-    b"--b\r\n\r\ntext\r\n--b\r\nContent-Type: text/csv\r\nContent-Disposition: attachment; filename=list.csv\r\n\r\na,b\r\n--b--\r\n"
-)
+    b"--b\r\n\r\n" + _LINE * 15_000 + b"--b\r\nContent-Type: text/csv\r\nContent-Disposition: attachment; filename=list.csv\r\n\r\n"
+    + _LINE * 75_000 + b"--b--\r\n"
+)  # fmt: skip
 _NOBODY = "01934f2e-7b1c-7d3a-9f00-5a1b2c3d4e5f"
 
 
@@ -79,6 +83,24 @@ def test_a_foreign_id_answers_like_a_missing_one(theirs: Belongings, other_accou
     assert foreign_answer.status_code == missing_answer.status_code == 404
     assert _shape(foreign_answer.text, theirs.ids) == _shape(missing_answer.text, missing)
     assert _names(foreign_answer.headers) == _names(missing_answer.headers)
+
+
+_READS = [path for method, path, _ in _CALLS if method == "GET"]
+
+
+@pytest.mark.parametrize("path", _READS)
+def test_a_foreign_id_is_answered_as_fast_as_a_missing_one(theirs: Belongings, other_account: Account, path: str) -> None:
+    missing = dict.fromkeys(theirs.ids, _NOBODY) | {"attachmentId": theirs.ids["attachmentId"]}
+
+    def seconds(ids: dict[str, str]) -> float:
+        answer = other_account.api.call("GET", path.format(**ids))
+        assert answer.status_code == 404
+        return answer.elapsed.total_seconds()
+
+    pairs = [(seconds(theirs.ids), seconds(missing)) for _ in range(15)]
+
+    foreign, absent = (statistics.median(taken) for taken in zip(*pairs, strict=True))
+    assert foreign < 2 * absent + 0.010
 
 
 def _shape(text: str, ids: dict[str, str]) -> str:

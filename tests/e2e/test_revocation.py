@@ -7,6 +7,7 @@ import signal
 import smtplib
 import time
 from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -88,6 +89,20 @@ def test_a_plan_change_is_in_force_at_every_gateway_within_a_second(suite: Suite
 
     suite.operate("account", "set-plan", account.account_id, "--plan", "premium")
     eventually(lambda: all(it.call("GET", "/v1/domains").status_code == 200 for it in gateways), "all take it", seconds=_AT_ONCE)
+
+
+def test_a_7_day_pass_ends_by_itself_at_every_gateway(suite: Suite, account: Account) -> None:
+    gateways = [Api(url, account.key) for url in suite.of_each("gateway", "URL")]
+    ends = datetime.now(UTC) + timedelta(seconds=5)
+    suite.operate("account", "set-plan", account.account_id, "--plan", "pass7", "--ends-at", ends.isoformat().replace("+00:00", "Z"))
+    eventually(lambda: all(it.get("/v1/account")["plan"] == "pass7" for it in gateways), "the pass is in force", seconds=_AT_ONCE)
+
+    def left() -> float:
+        return (ends - datetime.now(UTC)).total_seconds()
+
+    for it in gateways:
+        eventually(lambda api=it: api.call("GET", "/v1/domains").status_code == 403, "the pass has ended", seconds=left() + _AT_ONCE)  # type: ignore[misc]
+        assert left() <= 0
 
 
 @contextlib.contextmanager

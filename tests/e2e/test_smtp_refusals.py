@@ -180,3 +180,17 @@ def test_an_ended_inbox_is_refused_at_rcpt(suite: Suite, soon_ended: dict[str, A
 
     eventually(lambda: answers() == {"550 5.1.1 No such mailbox here"}, "refused by every server", seconds=_SHORTEST_LIFE_SECONDS + 10)
     assert re.search(r"<\*\* 550 5\.1\.1", send(suite, soon_ended["emailAddress"]).transcript)
+
+
+def test_a_download_sent_back_is_a_loop(suite: Suite, api: Api) -> None:
+    inbox = api.new_inbox()
+    with Dialogue(suite["SMTP"]) as session:
+        session.address(inbox["emailAddress"])
+        email_id = queued_id(session.data(_MESSAGE))
+
+        download = api.call("GET", f"/v1/emails/{email_id}/raw", headers={"Accept": "message/rfc822"}).content
+
+        session.address(inbox["emailAddress"])
+        assert session.data(download).startswith("554 5.4.6")
+        session.address(inbox["emailAddress"])
+        queued_id(session.data(_MESSAGE))

@@ -4,6 +4,9 @@ import concurrent.futures
 import itertools
 import os
 import signal
+import socket
+import statistics
+import struct
 import time
 from collections.abc import Iterator
 from typing import Any
@@ -121,6 +124,33 @@ def test_every_gateway_wakes_those_who_wait_there(suite: Suite, account: Account
     assert {answer.result(timeout=10)["email"]["emailId"] for answer in waiting} == {sent.email_id}
 
 
+def test_every_gateway_hears_of_mail_before_it_looks(suite: Suite, account: Account, pool: concurrent.futures.ThreadPoolExecutor) -> None:
+    """Without its events a gateway would find the mail by the look of each second."""
+    gateways = [Api(url, account.key) for url in suite.of_each("gateway", "URL")]
+    inbox = account.api.new_inbox()
+    seconds: list[list[float]] = [[] for _ in gateways]
+    for number in range(8):
+        before = [_waiting_at(suite, at + 1) for at in range(len(gateways))]
+        waiting = [pool.submit(_timed_wait, gateway, inbox, number) for gateway in gateways]
+        for at in range(len(gateways)):
+            _eventually_waiting(suite, at + 1, before[at] + 1)
+
+        assert send_raw(suite, [inbox["emailAddress"]], _message(f"mail {number}")) == {}
+        accepted = time.monotonic()
+
+        for at, answer in enumerate(waiting):
+            seconds[at].append(answer.result(timeout=10) - accepted)
+
+    assert max(statistics.median(of_one) for of_one in seconds) < 0.4, seconds
+
+
+def _timed_wait(api: Api, inbox: dict[str, Any], after: int) -> float:
+    """When it was answered with the mail."""
+    answer = _wait(api, inbox, after=after)
+    assert answer["email"]["sequence"] == after + 1
+    return time.monotonic()
+
+
 def test_the_end_of_the_inbox_interrupts(suite: Suite, api: Api, account: Account, pool: concurrent.futures.ThreadPoolExecutor) -> None:
     inbox = api.new_inbox()
     before = _waiting_at(suite, 1)
@@ -156,6 +186,19 @@ def test_a_client_that_hangs_up_leaves_nothing_behind(suite: Suite, api: Api) ->
     before = _waiting_at(suite, 1)
     with pytest.raises(requests.exceptions.ReadTimeout):
         requests.get(f"{api.base}/v1/inboxes/{inbox['inboxId']}/emails/wait", headers=api.headers, timeout=0.5)
+
+    _eventually_waiting(suite, 1, before)
+
+
+def test_a_client_that_breaks_off_leaves_nothing_behind(suite: Suite, api: Api) -> None:
+    inbox = api.new_inbox()
+    before = _waiting_at(suite, 1)
+    host, _, port = api.base.removeprefix("http://").rpartition(":")
+    head = f"GET /v1/inboxes/{inbox['inboxId']}/emails/wait HTTP/1.1\r\nHost: {host}\r\nX-API-Key: {api.headers['X-API-Key']}\r\n\r\n"
+    with socket.create_connection((host, int(port)), timeout=5) as client:
+        client.sendall(head.encode())
+        _eventually_waiting(suite, 1, before + 1)
+        client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))  # closed with RST, without FIN
 
     _eventually_waiting(suite, 1, before)
 

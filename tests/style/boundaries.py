@@ -11,7 +11,7 @@ from source import Problem, Source
 LAYERS = [
     {"core"},
     {"config", "log", "metrics", "json", "crypto", "trace", "extract", "mime", "rules"},
-    {"runtime"},
+    {"runtime", "tls"},
     {"http", "kafka", "postgres"},
     {"admin", "rpc", "outbox", "plans", "events", "migrations"},
     {"mailbox", "accounts", "testing"},

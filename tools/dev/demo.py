@@ -76,14 +76,11 @@ class Demo:
         return found[0] if found else None
 
     def _read_mail(self, inbox: dict[str, Any], code: str) -> dict[str, Any]:
-        self._begin("Read it: the code has been found already")
-        path = f"/v1/inboxes/{inbox['inboxId']}/emails"
-        deadline = time.monotonic() + _PATIENCE_SECONDS
-        while not (found := self._call("GET", path, quietly=True)["emails"]):
-            if time.monotonic() > deadline:
-                fail(f"no mail in {path} after {_PATIENCE_SECONDS:.0f} s")
-            time.sleep(0.1)
-        email: dict[str, Any] = self._call("GET", f"/v1/emails/{found[0]['emailId']}")
+        self._begin("Wait for it: one call, and the code has been found already")
+        path = f"/v1/inboxes/{inbox['inboxId']}/emails/wait?timeoutSeconds={_PATIENCE_SECONDS:.0f}"
+        email: dict[str, Any] | None = self._call("GET", path)["email"]
+        if email is None:
+            fail(f"no mail in {_PATIENCE_SECONDS:.0f} s")
         _show(email, "emailId", "sequence", "from", "subject", "codes", "receivedAt")
         self._expect("the first code is the one sent", bool(email["codes"]) and email["codes"][0]["value"] == code)
         return email

@@ -97,7 +97,7 @@ def _settings(replica: Replica, replicas: list[Replica], around: Surroundings) -
     }
     own = {
         "rate-limit": {"rpc-listen": replica.listener},
-        "inbox": {"rpc-listen": replica.listener},
+        "inbox": {"rpc-listen": replica.listener, "inbox-max-emails": "0", "inbox-max-bytes": "0"},
         "webhook-dispatcher": {
             "rpc-listen": replica.listener,
             "master-key-file": str(around.keys.master_key),

@@ -164,9 +164,11 @@ awaitable<std::unique_ptr<transport>> exchange::connect(asio::ip::address addres
     const error_code failed = co_await wire->connect(peer);
     const bool is_late = watch_->is_expired();
     watch_->disarm();
-    if (is_late)
+    // Of several addresses the first one's failure is told: resolvers put those that cannot be reached from here last.
+    const bool is_told = answer_.error == exchange_error::none;
+    if (is_told && is_late)
         fail(exchange_error::timeout, "the connection was not made in time");
-    else if (failed)
+    else if (is_told && failed)
         fail(exchange_error::connect, "the connection was not made: " + failed.message(), failed);
     if (is_late || failed)
         wire.reset();

@@ -3,6 +3,7 @@
 #include "common/http/address_counts.hpp"
 #include "common/http/session.hpp"
 #include "common/log/log.hpp"
+#include "common/tls/certificate.hpp"
 
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/co_spawn.hpp>
@@ -11,6 +12,7 @@
 #include <boost/asio/ssl/context.hpp>
 #include <boost/asio/steady_timer.hpp>
 
+#include <openssl/ssl.h>
 #include <poll.h>
 
 #include <algorithm>
@@ -58,6 +60,23 @@ tcp::endpoint resolve_listen(asio::io_context& loop, const host_port& listen)
     return found.begin()->endpoint();
 }
 
+// RFC 7301: of what the client offers only HTTP/1.1 is spoken here.
+int choose_protocol(SSL*, const unsigned char** chosen, unsigned char* chosen_length, const unsigned char* offered,
+                    unsigned offered_length, void*)
+{
+    static constexpr unsigned char ours[] = "\x08http/1.1";
+    unsigned char* found = nullptr;
+    if (SSL_select_next_proto(&found, chosen_length, ours, sizeof ours - 1, offered, offered_length) != OPENSSL_NPN_NEGOTIATED)
+        return SSL_TLSEXT_ERR_NOACK;
+    *chosen = found;
+    return SSL_TLSEXT_ERR_OK;
+}
+
+void speak_http(asio::ssl::context& context)
+{
+    SSL_CTX_set_alpn_select_cb(context.native_handle(), choose_protocol, nullptr);
+}
+
 } // namespace
 
 struct server::state : std::enable_shared_from_this<server::state>
@@ -87,7 +106,7 @@ struct server::state : std::enable_shared_from_this<server::state>
 
     runtime::host& host;
     session_context context;
-    std::unique_ptr<certificate> tls;
+    std::unique_ptr<tls::certificate> certificate;
     tcp::acceptor acceptor;
     host_port local;
     std::list<std::shared_ptr<session>> sessions;
@@ -143,7 +162,7 @@ void server::state::listen()
 {
     const auto& settings = context.settings;
     if (!settings.certificate_file.empty())
-        tls = std::make_unique<certificate>(settings.certificate_file, settings.key_file);
+        certificate = std::make_unique<tls::certificate>(settings.certificate_file, settings.key_file, speak_http);
     const auto endpoint = resolve_listen(host.loop(), settings.listen);
     error_code error;
     acceptor.open(endpoint.protocol(), error);
@@ -190,10 +209,10 @@ void server::state::adopt(tcp::socket socket)
     const auto peer = peer_of(socket);
     auto refusal = reason_to_refuse(peer);
     // A handshake is too dear for a refusal.
-    if (!refusal.empty() && (tls || sessions.size() - counted >= most_refusals))
+    if (!refusal.empty() && (certificate || sessions.size() - counted >= most_refusals))
         return;
-    const auto fresh =
-        std::make_shared<session>(context, std::move(socket), peer, tls ? tls->context() : nullptr, std::move(refusal));
+    const auto fresh = std::make_shared<session>(context, std::move(socket), peer, certificate ? certificate->context() : nullptr,
+                                                 std::move(refusal));
     if (fresh->counts())
         enter(peer);
     const auto place = sessions.insert(sessions.end(), fresh);
@@ -291,8 +310,8 @@ awaitable<void> server::state::sweep_loop(std::shared_ptr<state> self)
             continue;
         next_look = now + hang_up_interval;
         self->look_for_hang_ups();
-        if (self->tls)
-            self->tls->reload_if_changed();
+        if (self->certificate)
+            self->certificate->reload_if_changed();
     }
 }
 

@@ -1,7 +1,6 @@
 #pragma once
 
 #include "common/core/awaitable.hpp"
-#include "common/http/certificate.hpp"
 #include "common/http/input_buffer.hpp"
 #include "common/http/request_parser.hpp"
 #include "common/http/response_head.hpp"

@@ -8,6 +8,7 @@
 #include <rapidjson/writer.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 
 namespace tempinbox::json {
@@ -43,7 +44,8 @@ public:
     bool Uint(unsigned u) { return out_.Uint(u); }
     bool Int64(std::int64_t i) { return out_.Int64(i); }
     bool Uint64(std::uint64_t u) { return out_.Uint64(u); }
-    bool Double(double d) { return out_.Double(d); }
+    // RapidJSON reads some numbers next to zero (12e-325) as no number at all.
+    bool Double(double d) { return out_.Double(std::isnan(d) ? 0.0 : d); }
     bool RawNumber(const char* text, rapidjson::SizeType length, bool copy) { return out_.RawNumber(text, length, copy); }
 
     bool String(const char* text, rapidjson::SizeType length, bool copy)

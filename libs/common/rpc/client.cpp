@@ -11,6 +11,7 @@ namespace {
 using clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
+// The largest message a setting or a plan allows (60 MiB: mail-ingest's settings, tempinboxctl) with what is around it.
 constexpr std::uint64_t largest_answer = 64 * 1024 * 1024;
 // A replica that could not be reached is asked last for this long.
 constexpr milliseconds rest_after_failure{1'000};

@@ -21,7 +21,8 @@ struct explanation
 {
     struct condition_outcome
     {
-        std::string actual; // of several recipients the one that matches, or all of them when none does
+        // Of several recipients the one that matches; when none does all of them, cut to longest_list characters.
+        std::string actual;
         bool matched = false;
     };
 
@@ -29,6 +30,9 @@ struct explanation
     std::vector<condition_outcome> conditions; // in the order of the rule's
 };
 
-explanation explain(const rule& asked, const tested_mail& mail);
+inline constexpr std::size_t longest_list = 1'000;
+
+// `folded` is made of the same mail: once, for as many rules as are asked about.
+explanation explain(const rule& asked, const tested_mail& mail, const subject_of_rules& folded);
 
 } // namespace tempinbox::rules

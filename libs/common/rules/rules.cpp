@@ -114,9 +114,18 @@ bool subject_of_rules::matches(field what, comparison how, std::string_view fold
     case field::from:
         return holds(from_, how, folded_value);
     case field::to:
-        return std::any_of(to_.begin(), to_.end(), [&](const std::string& form) { return holds(form, how, folded_value); });
+        return find_recipient(how, folded_value).has_value();
     }
     return false;
+}
+
+std::optional<std::size_t> subject_of_rules::find_recipient(comparison how, std::string_view folded_value) const
+{
+    const auto found =
+        std::find_if(to_.begin(), to_.end(), [&](const std::string& form) { return holds(form, how, folded_value); });
+    if (found == to_.end())
+        return std::nullopt;
+    return static_cast<std::size_t>(found - to_.begin());
 }
 
 compiled_rules::compiled_rules(const std::vector<rule>& rules)

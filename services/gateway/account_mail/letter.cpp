@@ -23,6 +23,17 @@ std::string date_of(time_point now)
     return text;
 }
 
+// Of a length that a line can have (RFC 5322 2.1.1), in ASCII.
+std::string shown_url(std::string_view url)
+{
+    constexpr std::size_t longest = 200;
+    const auto place = url.substr(0, url.find_first_of("?#"));
+    std::string shown(place.substr(0, longest));
+    std::replace_if(
+        shown.begin(), shown.end(), [](char c) { return c <= ' ' || c > '~'; }, '?');
+    return place.size() > longest ? shown + "..." : shown;
+}
+
 bool is_plain(char c)
 {
     // RFC 5322 3.2.3: atext and dots.
@@ -52,6 +63,17 @@ letter password_link_letter(std::string address, const std::string& dashboard_ur
     return letter(std::move(address), "Set a new password",
                   "This link sets a new password, once, within an hour:\n\n    " + dashboard_url + "/reset-password#" + token +
                       "\n\nIf you did not ask for it, ignore this message: your password stays as it is.\n");
+}
+
+letter webhook_disabled_letter(std::string address, const std::string& dashboard_url, std::string_view webhook_url,
+                               const std::string& webhook_id, const std::string& reason)
+{
+    return letter(
+        std::move(address), "A webhook of yours was switched off",
+        "Your webhook\n\n    " + shown_url(webhook_url) + "\n\nwas switched off: " + reason +
+            ".\n\nNothing is sent to it now. What it would have got is kept for replay. See what it answered, and switch it "
+            "on again, at\n\n    " +
+            dashboard_url + "/settings/webhooks/" + webhook_id + "\n");
 }
 
 std::string to_message(const letter& sent, const std::string& from, std::string_view id, time_point now)

@@ -26,6 +26,9 @@ struct letter
 letter sign_up_code_letter(std::string address, std::string_view code);
 letter account_exists_letter(std::string address, const std::string& dashboard_url);
 letter password_link_letter(std::string address, const std::string& dashboard_url, const std::string& token);
+// The URL is told without its query, which may hold secrets.
+letter webhook_disabled_letter(std::string address, const std::string& dashboard_url, std::string_view webhook_url,
+                               const std::string& webhook_id, const std::string& reason);
 
 // RFC 5322, with the lines of SMTP. `id` is unique.
 std::string to_message(const letter& sent, const std::string& from, std::string_view id, time_point now);

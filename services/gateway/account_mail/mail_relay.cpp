@@ -14,8 +14,10 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr int attempts = 3;
-constexpr std::chrono::seconds pauses[] = {0s, 5s, 30s};
+using steady = std::chrono::steady_clock;
+
+constexpr int most_attempts = 3;
+constexpr std::chrono::seconds pauses[most_attempts] = {0s, 5s, 30s}; // before each attempt
 constexpr auto last_patience = 2s;
 constexpr long connect_timeout_ms = 10'000;
 constexpr long whole_timeout_ms = 30'000;
@@ -74,18 +76,33 @@ mail_relay::~mail_relay()
     stop();
 }
 
-bool mail_relay::post(letter sent)
+bool mail_relay::post(letter sent, std::function<void()> on_sent)
 {
     if (!is_set() || !can_be_mailed(sent.to))
         return false;
     {
         const std::lock_guard lock(mutex_);
-        if (is_stopped_ || waiting_.size() >= most_waiting)
+        if (is_stopped_)
             return false;
-        waiting_.push_back(std::move(sent));
+        if (waiting_.size() < most_waiting) {
+            waiting_letter last;
+            last.sent = std::move(sent);
+            last.on_sent = std::move(on_sent);
+            waiting_.emplace(steady::now(), std::move(last));
+            news_.notify_one();
+            return true;
+        }
     }
-    news_.notify_one();
-    return true;
+    failed_.Increment();
+    log::warning("a letter was dropped: too many wait for the mail relay", {{"relay", settings_.server}});
+    return false;
+}
+
+void mail_relay::put_back(waiting_letter next)
+{
+    const std::lock_guard lock(mutex_);
+    if (!is_stopped_)
+        waiting_.emplace(steady::now() + pauses[next.attempts], std::move(next));
 }
 
 void mail_relay::stop()
@@ -103,53 +120,55 @@ void mail_relay::stop()
 
 void mail_relay::work()
 {
-    for (;;) {
-        letter next;
-        {
-            std::unique_lock lock(mutex_);
-            news_.wait(lock, [this] { return is_stopped_ || !waiting_.empty(); });
-            if (is_stopped_)
-                return;
-            next = std::move(waiting_.front());
-            waiting_.pop_front();
+    std::unique_lock lock(mutex_);
+    while (!is_stopped_) {
+        if (waiting_.empty()) {
+            news_.wait(lock);
+            continue;
         }
-        deliver(next);
+        const auto due = waiting_.begin()->first;
+        if (due > steady::now()) {
+            news_.wait_until(lock, due);
+            continue;
+        }
+        auto next = std::move(waiting_.extract(waiting_.begin()).mapped());
+        lock.unlock();
+        deliver(std::move(next));
+        lock.lock();
     }
 }
 
-void mail_relay::deliver(const letter& sent)
+void mail_relay::deliver(waiting_letter next)
 {
-    const auto now = system_clock_source{}.now();
-    const auto message = to_message(sent, settings_.from, uuid::make_v7().text(), now);
-    std::string problem;
-    for (int attempt = 0; attempt < attempts; ++attempt) {
-        if (!pause_before(attempt))
-            return;
-        problem = try_once(sent, message);
-        if (problem.empty()) {
-            sent_.Increment();
-            return;
-        }
+    if (next.message.empty())
+        next.message = to_message(next.sent, settings_.from, uuid::make_v7().text(), system_clock_source{}.now());
+    const auto refused = try_once(next);
+    ++next.attempts;
+    if (!refused) {
+        sent_.Increment();
+        if (next.on_sent)
+            next.on_sent();
+        return;
+    }
+    if (!refused->is_final && next.attempts < most_attempts) {
+        put_back(std::move(next));
+        return;
     }
     failed_.Increment();
-    log::warning("a letter could not be handed to the mail relay", {{"relay", settings_.server}, {"error", problem}});
+    log::warning("a letter could not be handed to the mail relay", {{"relay", settings_.server}, {"error", refused->reason}});
 }
 
-// False when the process ends meanwhile.
-bool mail_relay::pause_before(int attempt)
+std::optional<mail_relay::refusal> mail_relay::try_once(const waiting_letter& next) const
 {
-    std::unique_lock lock(mutex_);
-    return !news_.wait_for(lock, pauses[attempt], [this] { return is_stopped_; });
-}
-
-std::string mail_relay::try_once(const letter& sent, const std::string& message) const
-{
+    refusal refused;
     const std::unique_ptr<CURL, curl_deleter> handle(curl_easy_init());
-    const std::unique_ptr<curl_slist, curl_deleter> to(curl_slist_append(nullptr, ("<" + sent.to + ">").c_str()));
-    if (!handle || !to)
-        return "out of memory";
+    const std::unique_ptr<curl_slist, curl_deleter> to(curl_slist_append(nullptr, ("<" + next.sent.to + ">").c_str()));
+    if (!handle || !to) {
+        refused.reason = "out of memory";
+        return refused;
+    }
     auto* curl = handle.get();
-    unread_bytes unread{message};
+    unread_bytes unread{next.message};
     char error[CURL_ERROR_SIZE] = "";
     curl_easy_setopt(curl, CURLOPT_URL, url_of(settings_).c_str());
     curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "smtp,smtps");
@@ -176,8 +195,13 @@ std::string mail_relay::try_once(const letter& sent, const std::string& message)
     curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, error);
     const auto outcome = curl_easy_perform(curl);
     if (outcome == CURLE_OK)
-        return {};
-    return *error != '\0' ? std::string(error) : std::string(curl_easy_strerror(outcome));
+        return std::nullopt;
+    long reply = 0;
+    curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &reply);
+    // RFC 5321 4.2.1: 5yz is final. A refused sign-in says nothing of the letter.
+    refused.is_final = reply >= 500 && outcome != CURLE_LOGIN_DENIED;
+    refused.reason = *error != '\0' ? std::string(error) : std::string(curl_easy_strerror(outcome));
+    return refused;
 }
 
 } // namespace tempinbox::gateway

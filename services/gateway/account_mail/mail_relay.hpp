@@ -8,16 +8,18 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstddef>
-#include <deque>
+#include <functional>
+#include <map>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 
 namespace tempinbox::gateway {
 
 // Hands letters to the operator's mail relay (libcurl's SMTP) on a thread of its own, one after the other. A letter is tried
-// three times within a minute, then dropped and logged: whoever waits for it asks again. Bounded; letters of a process that ends
-// are lost. Without a relay nothing is sent.
+// three times within a minute, others meanwhile, then dropped and logged: whoever waits for it asks again. One that the relay
+// refuses for good is dropped at once. Bounded; letters of a process that ends are lost. Without a relay nothing is sent.
 class mail_relay
 {
 public:
@@ -30,24 +32,42 @@ public:
     bool is_set() const { return settings_.is_set(); }
     const std::string& dashboard_url() const { return settings_.dashboard_url; }
 
-    // Takes it for sending, without waiting. False where there is no room or the address cannot be mailed.
-    bool post(letter sent);
+    // Takes it for sending, without waiting. False where there is no room (logged) or the address cannot be mailed. `on_sent` is
+    // called on the relay's thread once the relay has the letter, and not at all where it is dropped.
+    bool post(letter sent, std::function<void()> on_sent = {});
     // Drops what waits; a letter under way has two seconds more.
     void stop();
 
 private:
+    struct waiting_letter
+    {
+        letter sent;
+        std::function<void()> on_sent;
+        std::string message; // the same at every attempt, its id too; empty before the first
+        int attempts = 0;
+
+        waiting_letter() = default;
+    };
+    struct refusal
+    {
+        std::string reason;
+        bool is_final = false; // of this letter, not of the relay's
+
+        refusal() = default;
+    };
+
     void work();
-    void deliver(const letter& sent);
-    // What went wrong; empty: the relay has it.
-    std::string try_once(const letter& sent, const std::string& message) const;
-    bool pause_before(int attempt);
+    void deliver(waiting_letter next);
+    // Absent: the relay has it.
+    std::optional<refusal> try_once(const waiting_letter& next) const;
+    void put_back(waiting_letter next);
 
     relay_settings settings_;
     prometheus::Counter& sent_;
     prometheus::Counter& failed_;
     std::mutex mutex_;
     std::condition_variable news_;
-    std::deque<letter> waiting_;
+    std::multimap<std::chrono::steady_clock::time_point, waiting_letter> waiting_; // by when they are due
     bool is_stopped_ = false;
     std::atomic<std::chrono::steady_clock::time_point> given_up_at_{std::chrono::steady_clock::time_point::max()};
     std::thread thread_;

@@ -28,8 +28,9 @@ secret read_first_line(const std::string& path)
 relay_settings read_relay_settings(config::reader& reader)
 {
     relay_settings relay;
-    relay.server =
-        reader.text("mail-relay", "", "Mail server (host:port) for sign-up codes and password links; none: no such mail");
+    relay.server = reader.text(
+        "mail-relay", "",
+        "Mail server (host:port) for sign-up codes, password links and news of webhooks switched off; none: no such mail");
     relay.tls = to_protection(reader.choice("mail-relay-tls", "starttls", {"none", "starttls", "tls"},
                                             "How the relay is spoken to; `none` only on a network of your own"));
     relay.ca_file =

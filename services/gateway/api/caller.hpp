@@ -20,6 +20,7 @@ struct caller
     time_point now;
     std::string_view root = "/v1"; // of the paths this caller uses
     bool is_counted = true;        // against the day; else `quota` is what was last heard
+    bool is_dashboard = false;     // whose page is told more of an inbox than /v1 tells
     std::optional<uuid> chosen_id; // for the object this request makes, where a retry must make the same one
 
     caller() = default;

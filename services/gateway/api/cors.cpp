@@ -12,7 +12,8 @@ http::response answer_preflight()
     http::response answer;
     answer.status = 204;
     answer.set("Access-Control-Allow-Methods", "GET, HEAD, POST, PATCH, DELETE, OPTIONS");
-    answer.set("Access-Control-Allow-Headers", "X-API-Key, Content-Type, Accept, Idempotency-Key, X-Request-Id, traceparent");
+    answer.set("Access-Control-Allow-Headers",
+               "X-API-Key, Content-Type, Accept, Idempotency-Key, If-None-Match, X-Request-Id, traceparent");
     answer.set("Access-Control-Max-Age", "86400");
     return answer;
 }

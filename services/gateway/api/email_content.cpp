@@ -9,8 +9,7 @@
 namespace tempinbox::gateway {
 namespace {
 
-constexpr std::int64_t small_answer = 64 * 1024;
-// As received from the other service, as read from it, and in base64.
+// While an answer is made: as received from the other service, as read from it, and in base64.
 constexpr std::size_t copies = 4;
 
 // A message never changes, so its id names its content; the number changes with the way it is shown.
@@ -22,13 +21,6 @@ std::string etag_of(std::string_view id, std::string_view form)
 http::response not_acceptable(std::string_view offers, const std::optional<std::string>& accept)
 {
     return http::problem(406, "Accept must allow " + std::string(offers) + ", not " + quote(accept.value_or("")));
-}
-
-http::response no_room()
-{
-    auto answer = http::problem(503, "Too many large answers are under way; try again");
-    answer.set("Retry-After", 1);
-    return answer;
 }
 
 http::response& add_validators(http::response& answer, std::string_view etag)
@@ -90,6 +82,8 @@ http::response raw_answer(const std::string& email, inbox::v1::GetRawEmailRespon
     if (!is_json)
         return file_answer("message/rfc822", found.trace() + found.raw(), email + ".eml", etag);
     auto answer = http::ok_json(with_base64(id_json(email), "raw", found.raw()));
+    answer.set("Content-Disposition", attachment_disposition(email + ".eml.json"));
+    answer.set("X-Content-Type-Options", "nosniff");
     return add_validators(answer, etag);
 }
 
@@ -109,29 +103,29 @@ http::response attachment_answer(inbox::v1::GetAttachmentResponse& found, const 
 
 // GET /v1/emails/{emailId}/raw
 awaitable<http::response> get_raw_email(const http::request& received, const caller& who, inbox_client& inboxes,
-                                        byte_budget& memory)
+                                        answer_memory& memory)
 {
     auto wanted = read_email_path<inbox::v1::GetRawEmailRequest>(received, who);
     if (!wanted)
         co_return http::problem(wanted.error());
-    const auto accept = joined_header(received, "Accept");
-    const auto form = choose_media_type(accept, {"application/json", "message/rfc822"});
-    if (!form)
-        co_return not_acceptable("application/json or message/rfc822", accept);
-
-    const bool is_json = *form == 0;
-    const auto etag = etag_of(wanted->email_id(), is_json ? "json" : "rfc822");
     wanted->set_most_bytes(small_answer);
     auto found = co_await inboxes.find_raw(*wanted);
     if (!found)
         co_return http::problem(found.error());
+
+    const auto accept = joined_header(received, "Accept");
+    const auto form = choose_media_type(accept, {"application/json", "message/rfc822"});
+    if (!form)
+        co_return not_acceptable("application/json or message/rfc822", accept);
+    const bool is_json = *form == 0;
+    const auto etag = etag_of(wanted->email_id(), is_json ? "json" : "rfc822");
     if (is_known_to(received, etag))
         co_return not_modified(etag);
 
-    byte_budget::hold counted;
+    answer_memory::hold booked;
     if (!found->has_raw()) {
-        counted = memory.try_take(copies * static_cast<std::size_t>(found->size_bytes()));
-        if (!counted)
+        booked = memory.try_take(who.account(), copies * static_cast<std::size_t>(found->size_bytes()));
+        if (!booked)
             co_return no_room();
         wanted->set_most_bytes(0);
         found = co_await inboxes.find_raw(*wanted);
@@ -139,13 +133,13 @@ awaitable<http::response> get_raw_email(const http::request& received, const cal
             co_return http::problem(found.error());
     }
     auto answer = raw_answer(wanted->email_id(), *found, is_json, etag);
-    answer.held = std::move(counted);
-    co_return answer;
+    booked.reset(); // one copy is left
+    co_return count_answer(std::move(answer), who.account(), memory);
 }
 
 // GET /v1/emails/{emailId}/attachments/{attachmentId}
 awaitable<http::response> get_attachment(const http::request& received, const caller& who, inbox_client& inboxes,
-                                         byte_budget& memory)
+                                         answer_memory& memory)
 {
     auto wanted = read_email_path<inbox::v1::GetAttachmentRequest>(received, who);
     if (!wanted)
@@ -165,10 +159,10 @@ awaitable<http::response> get_attachment(const http::request& received, const ca
     if (is_known_to(received, etag))
         co_return not_modified(etag);
 
-    byte_budget::hold counted;
+    answer_memory::hold booked;
     if (!found->has_content()) {
-        counted = memory.try_take(copies * static_cast<std::size_t>(found->attachment().size_bytes()));
-        if (!counted)
+        booked = memory.try_take(who.account(), copies * static_cast<std::size_t>(found->attachment().size_bytes()));
+        if (!booked)
             co_return no_room();
         wanted->set_most_bytes(0);
         found = co_await inboxes.find_attachment(*wanted);
@@ -176,8 +170,8 @@ awaitable<http::response> get_attachment(const http::request& received, const ca
             co_return http::problem(found.error());
     }
     auto answer = attachment_answer(*found, offers[*form], *form == 0, etag);
-    answer.held = std::move(counted);
-    co_return answer;
+    booked.reset(); // one copy is left
+    co_return count_answer(std::move(answer), who.account(), memory);
 }
 
 } // namespace tempinbox::gateway

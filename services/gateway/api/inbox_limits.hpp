@@ -9,6 +9,7 @@ namespace tempinbox::gateway {
 constexpr std::size_t longest_name = 100;
 constexpr std::size_t most_tags = 10;
 constexpr std::size_t longest_tag = 50;
+constexpr std::size_t longest_address = 254; // RFC 5321 4.5.3.1.3: of a path, without its brackets
 constexpr std::size_t most_metadata = 20;
 constexpr std::size_t longest_metadata_key = 50;
 constexpr std::size_t longest_metadata_value = 500;

@@ -56,7 +56,7 @@ result<inbox::v1::ListInboxesRequest> read_list(const http::request& received, c
     query_reader query(received);
     const auto status = query.choice("status", "active", {"active", "expired", "all"});
     const auto tag = query.text("tag", 1, longest_tag);
-    const auto address = query.text("address", 1, 320);
+    const auto address = query.text("address", 1, longest_address);
     const auto wanted = read_page(query);
     if (const auto all_known = query.finish(); !all_known)
         return all_known.error();
@@ -128,7 +128,9 @@ awaitable<http::response> get_inbox(const http::request& received, const caller&
     if (!found)
         co_return http::problem(found.error());
 
-    co_return http::ok_json(to_json(found->inbox()));
+    inbox_extras extras;
+    extras.fullness = who.is_dashboard;
+    co_return http::ok_json(to_json(found->inbox(), extras));
 }
 
 // DELETE /v1/inboxes/{inboxId}

@@ -13,7 +13,12 @@
 namespace tempinbox::gateway {
 
 // The resources of the API as JSON, field by field as the API's documentation lists them.
-std::string to_json(const inbox::v1::Inbox& inbox);
+// What the dashboard is told of an inbox besides.
+struct inbox_extras
+{
+    bool fullness = false;
+};
+std::string to_json(const inbox::v1::Inbox& inbox, const inbox_extras& extras = {});
 std::string to_json(const inbox::v1::ListInboxesResponse& list);
 std::string to_json(const inbox::v1::ListDomainsResponse& list);
 // Without a routing that is known, `routing` is null.

@@ -17,7 +17,7 @@ void put_metadata(json::writer& out, const google::protobuf::Map<std::string, st
     out.end_object();
 }
 
-void put_inbox(json::writer& out, const inbox::v1::Inbox& inbox)
+void put_inbox(json::writer& out, const inbox::v1::Inbox& inbox, const inbox_extras& extras)
 {
     out.begin_object();
     out.member("inboxId", inbox.inbox_id());
@@ -32,6 +32,8 @@ void put_inbox(json::writer& out, const inbox::v1::Inbox& inbox)
     put_time(out, "createdAt", inbox.has_created_at(), inbox.created_at());
     put_time(out, "expiresAt", inbox.has_expires_at(), inbox.expires_at());
     put_time(out, "expiredAt", inbox.has_expired_at(), inbox.expired_at());
+    if (extras.fullness)
+        out.member("isFull", inbox.is_full());
     out.end_object();
 }
 
@@ -42,10 +44,10 @@ void put_domain(json::writer& out, const inbox::v1::Domain& domain)
 
 } // namespace
 
-std::string to_json(const inbox::v1::Inbox& inbox)
+std::string to_json(const inbox::v1::Inbox& inbox, const inbox_extras& extras)
 {
     json::writer out;
-    put_inbox(out, inbox);
+    put_inbox(out, inbox, extras);
     return out.take();
 }
 
@@ -53,7 +55,8 @@ std::string to_json(const inbox::v1::ListInboxesResponse& list)
 {
     json::writer out;
     out.begin_object();
-    put_objects(out, "inboxes", list.inboxes(), put_inbox);
+    put_objects(out, "inboxes", list.inboxes(),
+                [](json::writer& to, const inbox::v1::Inbox& inbox) { put_inbox(to, inbox, inbox_extras()); });
     put_cursor(out, list.next_cursor());
     out.end_object();
     return out.take();

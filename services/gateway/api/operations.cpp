@@ -20,9 +20,9 @@ api_handler on(Client& client, awaitable<http::response> (*handle)(const http::r
     return [&client, handle](const http::request& received, const caller& who) { return handle(received, who, client); };
 }
 
-// What can be large, so that its memory is counted.
-api_handler content(inbox_client& inboxes, byte_budget& memory,
-                    awaitable<http::response> (*handle)(const http::request&, const caller&, inbox_client&, byte_budget&))
+// What can be large, so that its memory is counted before it is read.
+api_handler content(inbox_client& inboxes, answer_memory& memory,
+                    awaitable<http::response> (*handle)(const http::request&, const caller&, inbox_client&, answer_memory&))
 {
     return [&inboxes, &memory, handle](const http::request& received, const caller& who) {
         return handle(received, who, inboxes, memory);
@@ -45,7 +45,7 @@ void add_inboxes(std::vector<route>& all, const std::string& root, inbox_client&
 }
 
 void add_emails(std::vector<route>& all, const std::string& root, inbox_client& inboxes, webhook_client& webhooks,
-                byte_budget& memory)
+                answer_memory& memory)
 {
     const auto read = [&inboxes, &webhooks](const http::request& received, const caller& who) {
         return get_email(received, who, inboxes, webhooks);
@@ -99,7 +99,7 @@ std::vector<route> operations_below(const std::string& root, const operation_ser
 {
     std::vector<route> all;
     add_inboxes(all, root, services.inboxes, services.waiting);
-    add_emails(all, root, services.inboxes, services.webhooks, services.content_memory);
+    add_emails(all, root, services.inboxes, services.webhooks, services.answers_memory);
     add_webhooks(all, root, services.webhooks);
     add_deliveries(all, root, services.webhooks);
     add_account(all, root, services);

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "accounts/account_store.hpp"
-#include "common/core/byte_budget.hpp"
+#include "gateway/api/answer_memory.hpp"
 #include "gateway/api/routes.hpp"
 #include "gateway/clients/inbox_client.hpp"
 #include "gateway/clients/rate_limit_client.hpp"
@@ -20,16 +20,16 @@ struct operation_services
     inbox_client& inboxes;
     webhook_client& webhooks;
     rate_limit_client& quotas;
-    byte_budget& content_memory;
+    answer_memory& answers_memory;
     waiting_room& waiting;
 
     operation_services(accounts::account_store& account_rows, inbox_client& inbox_calls, webhook_client& webhook_calls,
-                       rate_limit_client& quota_calls, byte_budget& memory, waiting_room& room)
+                       rate_limit_client& quota_calls, answer_memory& memory, waiting_room& room)
         : accounts(account_rows),
           inboxes(inbox_calls),
           webhooks(webhook_calls),
           quotas(quota_calls),
-          content_memory(memory),
+          answers_memory(memory),
           waiting(room)
     {}
 };

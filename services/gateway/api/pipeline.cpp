@@ -49,11 +49,12 @@ struct pipeline::exchange
 };
 
 pipeline::pipeline(const clock_source& clock, const routes& operations, pipeline_sources sources,
-                   std::vector<network> trusted_proxies)
+                   std::vector<network> trusted_proxies, answer_memory& memory)
     : clock_(clock),
       operations_(operations),
       sources_(std::move(sources)),
-      trusted_proxies_(std::move(trusted_proxies))
+      trusted_proxies_(std::move(trusted_proxies)),
+      memory_(memory)
 {}
 
 bool pipeline::serves(std::string_view path)
@@ -97,6 +98,8 @@ awaitable<http::response> pipeline::run(exchange& x)
         co_return std::move(*refused);
     auto answer = co_await call(x);
     const bool is_read = x.target.operation->method == "GET";
+    if (is_read)
+        answer = count_answer(std::move(answer), x.who.account(), memory_);
     if (!is_read || clock_.now() - x.who.now < longest_without_check)
         co_return answer;
     // What is read after a long time, such as mail waited for, is not given to a key revoked meanwhile.

@@ -3,6 +3,7 @@
 #include "accounts/key_store.hpp"
 #include "common/core/awaitable.hpp"
 #include "common/core/network.hpp"
+#include "gateway/api/answer_memory.hpp"
 #include "gateway/api/routes.hpp"
 #include "gateway/quota/burst_limit.hpp"
 #include "gateway/quota/failed_authentication.hpp"
@@ -31,11 +32,13 @@ struct pipeline_sources
 
 // Everything under /v1, in this order: preflight, key 401, plan 403, burst 429, daily limit 429, path 404, method 405, size 413,
 // type 415, then the operation (syntax and fields 400, object 404, conflicts; last the 422 of an Idempotency-Key). Every answer
-// carries X-RateLimit-*. An operation that throws is answered 500, 503 for a lost dependency; nothing escapes.
+// carries X-RateLimit-*. A large answer to a GET is counted in memory until it is sent; without room it is 503. An operation that
+// throws is answered 500, 503 for a lost dependency; nothing escapes.
 class pipeline
 {
 public:
-    pipeline(const clock_source& clock, const routes& operations, pipeline_sources sources, std::vector<network> trusted_proxies);
+    pipeline(const clock_source& clock, const routes& operations, pipeline_sources sources, std::vector<network> trusted_proxies,
+             answer_memory& memory);
 
     static bool serves(std::string_view path);
     awaitable<http::response> answer(http::request& received);
@@ -56,6 +59,7 @@ private:
     const routes& operations_;
     pipeline_sources sources_;
     std::vector<network> trusted_proxies_;
+    answer_memory& memory_;
     failed_authentication failures_;
     burst_limit bursts_;
 };

@@ -7,7 +7,7 @@
 namespace tempinbox::gateway {
 namespace {
 
-constexpr std::size_t most_drafts = 100;
+constexpr std::size_t most_drafts = 20;
 constexpr std::size_t longest_address = 1'000;
 constexpr std::size_t longest_subject = 1'000;
 constexpr std::size_t most_recipients = 100;

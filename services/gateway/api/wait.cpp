@@ -1,6 +1,6 @@
 #include "gateway/api/wait.hpp"
 
-#include "gateway/api/json.hpp"
+#include "common/json/writer.hpp"
 #include "gateway/api/query_reader.hpp"
 
 #include <limits>
@@ -97,7 +97,7 @@ std::string answer_json(const wait_answer& answer, const inbox::v1::EmailFilter&
     out.begin_object();
     out.member("outcome", outcome_name(answer.end, expects_none));
     if (answer.email)
-        out.key("email").raw(to_json(*answer.email));
+        out.key("email").raw(*answer.email);
     else
         out.null_member("email");
     out.member("lastSequence", answer.last_sequence);

@@ -4,6 +4,7 @@
 #include "gateway/clients/service_client.hpp"
 
 #include "tempinbox/webhooks/v1/delivery_service.pb.h"
+#include "tempinbox/webhooks/v1/notice_service.pb.h"
 #include "tempinbox/webhooks/v1/webhook_service.pb.h"
 
 namespace tempinbox::gateway {
@@ -103,11 +104,24 @@ public:
                                                                    std::move(request), routing_deadline);
     }
 
+    // On nobody's behalf: failures are the caller's to log.
+    answer<webhooks::v1::ClaimNoticesResponse> claim_notices(webhooks::v1::ClaimNoticesRequest request)
+    {
+        return service_.try_call<webhooks::v1::ClaimNoticesResponse>("tempinbox.webhooks.v1.NoticeService/ClaimNotices",
+                                                                     std::move(request), notice_deadline);
+    }
+    answer<webhooks::v1::SettleNoticeResponse> settle_notice(webhooks::v1::SettleNoticeRequest request)
+    {
+        return service_.try_call<webhooks::v1::SettleNoticeResponse>("tempinbox.webhooks.v1.NoticeService/SettleNotice",
+                                                                     std::move(request), notice_deadline);
+    }
+
 private:
     // The whole exchange with a receiver and as much again as the calls take.
     static constexpr std::chrono::seconds exchange_deadline{20};
     // An email is read without its routing rather than late.
     static constexpr std::chrono::milliseconds routing_deadline{200};
+    static constexpr std::chrono::seconds notice_deadline{5};
 
     template <class Response, class Request>
     answer<Response> call(const char* method, Request request)

@@ -78,7 +78,7 @@ awaitable<http::response> create_key(const http::request& received, const caller
     if (!label)
         co_return http::problem(label.error());
 
-    const auto made = co_await keys.create(who.account(), std::move(*label), accounts::key_allowance::plan);
+    const auto made = co_await keys.create(who.account(), who.new_id<key_id>(), std::move(*label), accounts::key_allowance::plan);
     if (!made)
         co_return http::problem(made.error());
 

@@ -63,6 +63,7 @@ std::vector<route> password_desk::operations()
     std::vector<route> all;
     all.emplace_back("POST", "/dashboard/api/account/password", body_kind::json,
                      [this](const http::request& received, const caller& who) { return change(received, who); });
+    all.back().holds_password = true;
     return all;
 }
 

@@ -32,16 +32,18 @@ struct dashboard_pipeline::exchange
         who.now = now;
         who.root = root;
         who.is_counted = false;
+        who.is_dashboard = true;
     }
 };
 
 dashboard_pipeline::dashboard_pipeline(const clock_source& clock, const routes& open_operations, const routes& operations,
-                                       dashboard_sources sources, std::vector<network> trusted_proxies)
+                                       dashboard_sources sources, std::vector<network> trusted_proxies, answer_memory& memory)
     : clock_(clock),
       open_operations_(open_operations),
       operations_(operations),
       sources_(std::move(sources)),
-      trusted_proxies_(std::move(trusted_proxies))
+      trusted_proxies_(std::move(trusted_proxies)),
+      memory_(memory)
 {}
 
 bool dashboard_pipeline::serves(std::string_view path)
@@ -82,7 +84,10 @@ awaitable<http::response> dashboard_pipeline::run(exchange& x)
         co_return std::move(*refused);
     x.who.quota = sources_.last_known_quota(x.who.state);
     auto answer = co_await call(x);
-    if (changes_something(x.request) || clock_.now() - x.who.now < longest_without_check)
+    const bool is_read = !changes_something(x.request);
+    if (is_read)
+        answer = count_answer(std::move(answer), x.who.account(), memory_);
+    if (!is_read || clock_.now() - x.who.now < longest_without_check)
         co_return answer;
     // What is read after a long time, such as mail waited for, is not given to a session that ended meanwhile.
     x.who.now = clock_.now();
@@ -105,7 +110,8 @@ awaitable<http::response> dashboard_pipeline::run_open(exchange& x)
 awaitable<http::response> dashboard_pipeline::call(exchange& x)
 {
     const auto& operation = *x.target.operation;
-    if (x.request.method == "POST" && sources_.answer_once && x.request.header("Idempotency-Key"))
+    const bool is_repeatable = x.request.method == "POST" && !operation.holds_password;
+    if (is_repeatable && sources_.answer_once && x.request.header("Idempotency-Key"))
         return sources_.answer_once(x.request, x.who, operation);
     return operation.handle(x.request, x.who);
 }

@@ -3,6 +3,7 @@
 #include "accounts/session_store.hpp"
 #include "common/core/awaitable.hpp"
 #include "common/core/network.hpp"
+#include "gateway/api/answer_memory.hpp"
 #include "gateway/api/routes.hpp"
 #include "gateway/quota/burst_limit.hpp"
 #include "gateway/quota/numbers.hpp"
@@ -21,7 +22,7 @@ struct dashboard_sources
     // The account of a session, by its digest; absent for one that is unknown or has ended.
     std::function<awaitable<std::optional<accounts::account>>(std::string digest)> find_session;
     std::function<quota_numbers(const plans::account_state&)> last_known_quota;
-    // Answers a POST that carries an Idempotency-Key; without it the operation is called as it is.
+    // Answers a POST that carries an Idempotency-Key and no password; without it the operation is called as it is.
     std::function<awaitable<http::response>(http::request&, caller&, const route&)> answer_once;
 };
 
@@ -35,7 +36,7 @@ public:
     static constexpr int requests_per_second = 50;
 
     dashboard_pipeline(const clock_source& clock, const routes& open_operations, const routes& operations,
-                       dashboard_sources sources, std::vector<network> trusted_proxies);
+                       dashboard_sources sources, std::vector<network> trusted_proxies, answer_memory& memory);
 
     static bool serves(std::string_view path);
     awaitable<http::response> answer(http::request& received);
@@ -56,6 +57,7 @@ private:
     const routes& operations_;
     dashboard_sources sources_;
     std::vector<network> trusted_proxies_;
+    answer_memory& memory_;
     burst_limit bursts_;
 };
 

@@ -143,8 +143,13 @@ awaitable<http::response> sign_in_desk::sign_in(const http::request& received, c
     if (!given)
         co_return http::problem(given.error());
 
+    const auto user = co_await users_.find_by_email(given->email);
+    // An account's failures are counted together however its address is written: the database knows more of such ways than we do.
+    std::string counted = given->email;
+    if (user)
+        counted = user->record.email;
     const auto attempt = uuid::make_v7();
-    const auto by_account = sign_ins_of_account(given->email);
+    const auto by_account = sign_ins_of_account(counted);
     const auto by_address = sign_ins_of_address(opener_.address_of(received));
     std::vector<accounts::attempt_subject> subjects;
     subjects.push_back(by_account);
@@ -153,7 +158,6 @@ awaitable<http::response> sign_in_desk::sign_in(const http::request& received, c
     if (!verdict.is_allowed)
         co_return too_many_attempts(verdict);
 
-    const auto user = co_await users_.find_by_email(given->email);
     std::string hash;
     if (user)
         hash = user->password_hash;

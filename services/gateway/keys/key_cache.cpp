@@ -14,6 +14,8 @@ using steady = std::chrono::steady_clock;
 
 constexpr auto read_interval = 300ms;
 constexpr auto longest_trust = 900ms;
+// Deleted accounts are among the changes for a day.
+constexpr auto longest_named = 1h;
 // A request joins a look-up under way only this long after it began, so that what it learns is no older than a fresh entry would
 // be.
 constexpr auto joinable_for = 300ms;
@@ -146,7 +148,9 @@ awaitable<void> key_cache::read_changes()
 {
     const auto began = steady::now();
     try {
-        const auto changes = co_await keys_.read_changes(version_);
+        auto changes = co_await keys_.read_changes(version_);
+        if (began - read_at_ > longest_named)
+            changes.is_complete = false;
         forget(changes);
         read_at_ = began;
         if (is_failing_)

@@ -3,14 +3,17 @@
 #include "common/core/ids.hpp"
 #include "gateway/quota/numbers.hpp"
 
+#include <chrono>
+#include <map>
 #include <optional>
 #include <unordered_map>
 #include <vector>
 
 namespace tempinbox::gateway {
 
-// What this gateway last learned of each account's day, and the requests it let through that nobody has stored yet. A day that
-// is over is forgotten, debts included: a unit is spent only on its own day.
+// What this gateway last learned of each account's day, and the requests it let through that nobody has stored yet. The numbers
+// of a day that is over are forgotten; what is owed to it is told until it is stored, for 24 h at most: a unit is counted for its
+// own day only.
 class quota_book
 {
 public:
@@ -28,8 +31,9 @@ public:
     {
         uuid id;
         std::int64_t units = 0;
+        std::chrono::sys_days on_day{};
     };
-    // What to tell rate-limit of the account, again and again; absent for nothing.
+    // What to tell rate-limit of the account, again and again, the oldest day first; absent for nothing.
     std::optional<told_debt> tell_debt(account_id account, time_point now);
     // Rate-limit has stored it: nobody owes it any more.
     void note_stored(account_id account, uuid id);
@@ -53,13 +57,15 @@ private:
         std::int64_t untold = 0;
         std::int64_t limit = 0;
         std::int64_t limit_version = 0;
-        std::int64_t day_end = 0;
     };
+    using debts_by_day = std::map<std::chrono::sys_days, debt>;
 
     void forget_ended_days(std::int64_t now);
+    void forget_old_debts(std::chrono::sys_days today);
 
     std::unordered_map<account_id, quota_numbers> known_;
-    std::unordered_map<account_id, debt> debts_;
+    std::unordered_map<account_id, debts_by_day> debts_;
+    std::chrono::sys_days newest_debt_{};
     std::int64_t earliest_end_ = 0;
 };
 

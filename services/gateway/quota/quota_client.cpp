@@ -85,8 +85,9 @@ void quota_client::stop()
 
 awaitable<quota_decision> quota_client::take(const plans::account_state& account)
 {
-    const auto limit = limit_of(account, host_.clock().now());
-    auto ticket = std::make_shared<quota_ticket>(host_.executor(), account.account, limit, account.version);
+    const auto now = host_.clock().now();
+    const auto limit = limit_of(account, now);
+    auto ticket = std::make_shared<quota_ticket>(host_.executor(), account.account, limit, account.version, now);
     lane_of(account.account).ask(ticket);
     return wait_for(std::move(ticket));
 }
@@ -100,12 +101,12 @@ awaitable<quota_decision> quota_client::wait_for(std::shared_ptr<quota_ticket> t
     co_return let_through(*ticket);
 }
 
-// A ticket that a call still carries is settled by that call's end.
+// A ticket that a call still carries is settled by that call's end; one that was granted without numbers is counted already.
 quota_decision quota_client::let_through(const quota_ticket& ticket)
 {
     const auto now = host_.clock().now();
     if (!ticket.is_sent)
-        book_.owe(ticket.account, ticket.limit, ticket.limit_version, 1, now);
+        book_.owe(ticket.account, ticket.limit, ticket.limit_version, 1, ticket.asked_at);
     let_through_.Increment();
     let_through_at_ = steady::now();
     is_letting_through_.Set(1);

@@ -4,6 +4,8 @@
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/use_awaitable.hpp>
 
 #include <map>
 
@@ -67,6 +69,7 @@ struct quota_lane::call
                 continue;
             line.mutable_debt()->set_debt_id(part.debt->id.text());
             line.mutable_debt()->set_units(part.debt->units);
+            line.mutable_debt()->mutable_day()->set_seconds(to_unix_seconds(part.debt->on_day));
         }
         return message;
     }
@@ -109,6 +112,8 @@ void quota_lane::start()
 awaitable<void> quota_lane::send_what_gathers(std::shared_ptr<quota_lane> self)
 {
     while (self->late_calls_ < most_late_calls) {
+        // Requests that are being read at this moment come along.
+        co_await boost::asio::post(boost::asio::use_awaitable);
         const auto sent = self->next_call();
         if (sent->shares.empty())
             break;
@@ -182,21 +187,20 @@ void quota_lane::take_answer(call& answered, const ratelimit::v1::TakeQuotaRespo
             last = book_.learn(part.account, last);
         std::int64_t left = answer.granted();
         std::int64_t unjudged = answer.undecided();
-        std::int64_t uncounted = 0;
         for (const auto& ticket : part.asked) {
             ticket->is_granted = left > 0;
             left -= ticket->is_granted ? 1 : 0;
-            uncounted += ticket->is_let_through && !ticket->is_granted ? 1 : 0;
+            if (ticket->is_let_through && !ticket->is_granted)
+                book_.owe(part.account, part.limit, part.limit_version, 1, ticket->asked_at);
             const bool is_unjudged = !ticket->is_granted && unjudged > 0;
             unjudged -= is_unjudged ? 1 : 0;
+            // A unit that was granted is counted, also where nobody could say what is left.
             if (is_unjudged || answer.reset() == 0)
-                ticket->is_sent = false;
+                ticket->is_sent = ticket->is_granted;
             else
                 ticket->numbers = quota_numbers(last.limit, last.remaining + std::max<std::int64_t>(left, 0), last.reset);
             ticket->done.set();
         }
-        if (uncounted > 0)
-            book_.owe(part.account, part.limit, part.limit_version, uncounted, host_.clock().now());
     }
 }
 
@@ -208,16 +212,14 @@ void quota_lane::take_failure(call& failed)
     failed_calls_.Increment();
     doubt();
     for (auto& part : failed.shares) {
-        std::int64_t owed = 0;
         for (const auto& ticket : part.asked) {
-            owed += ticket->is_let_through ? 1 : 0;
+            if (ticket->is_let_through)
+                book_.owe(part.account, part.limit, part.limit_version, 1, ticket->asked_at);
             ticket->is_sent = false;
             if (!ticket->is_let_through && ask_elsewhere_(ticket))
                 continue;
             ticket->done.set();
         }
-        if (owed > 0)
-            book_.owe(part.account, part.limit, part.limit_version, owed, host_.clock().now());
     }
 }
 

@@ -33,17 +33,20 @@ struct quota_ticket
     account_id account;
     std::int64_t limit;
     std::int64_t limit_version;
+    time_point asked_at; // whose day it is counted for
     completion done;
-    bool is_sent = false;
+    bool is_sent = false;        // a call's end settles it, or has
     bool is_let_through = false; // nobody waits any more
     bool was_asked_again = false;
     bool is_granted = false;
     std::optional<quota_numbers> numbers; // absent where nobody could judge it
 
-    quota_ticket(const boost::asio::any_io_executor& executor, account_id who, std::int64_t most, std::int64_t version)
+    quota_ticket(const boost::asio::any_io_executor& executor, account_id who, std::int64_t most, std::int64_t version,
+                 time_point now)
         : account(who),
           limit(most),
           limit_version(version),
+          asked_at(now),
           done(executor)
     {}
 };

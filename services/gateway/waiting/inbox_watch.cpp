@@ -1,5 +1,7 @@
 #include "gateway/waiting/inbox_watch.hpp"
 
+#include "gateway/api/json.hpp"
+
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 
@@ -11,6 +13,8 @@ namespace {
 // What one call to the inbox service takes.
 constexpr std::size_t searches_at_a_time = 100;
 constexpr std::size_t most_near_misses = 10;
+// Of a look; each can be some MiB. What others find again is read again.
+constexpr std::size_t most_emails_kept = 16;
 
 } // namespace
 
@@ -198,6 +202,8 @@ void inbox_watch::settle(group& judged, const inbox::v1::EmailSearchResult& resu
 
 awaitable<void> inbox_watch::hand_out(group& found, const inbox::v1::EmailSearchResult& result)
 {
+    if (emails_.size() >= most_emails_kept && !emails_.contains(result.email_id()))
+        emails_.clear();
     auto& email = emails_[result.email_id()];
     if (!email) {
         inbox::v1::GetEmailRequest request;
@@ -206,7 +212,7 @@ awaitable<void> inbox_watch::hand_out(group& found, const inbox::v1::EmailSearch
         auto call = sources_.find_email(std::move(request));
         auto answer = co_await std::move(call);
         if (answer)
-            email = std::make_shared<const inbox::v1::Email>(std::move(*answer->mutable_email()));
+            email = std::make_shared<const std::string>(to_json(answer->email()));
         else if (answer.error().code == errc::not_found)
             wants_look_ = true; // deleted since
         else
@@ -220,7 +226,7 @@ awaitable<void> inbox_watch::hand_out(group& found, const inbox::v1::EmailSearch
     }
 }
 
-void inbox_watch::finish(waiter& one, wait_end end, std::shared_ptr<const inbox::v1::Email> email)
+void inbox_watch::finish(waiter& one, wait_end end, std::shared_ptr<const std::string> email)
 {
     wait_answer answer;
     answer.end = end;

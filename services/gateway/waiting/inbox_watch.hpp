@@ -54,6 +54,8 @@ public:
     void end();
     // Everybody is answered at once; who was not looked for yet, after that look.
     void interrupt();
+    // One is answered at once, with what is known.
+    void interrupt(waiter& one) { finish(one, wait_end::interrupted); }
 
     // The last time that it was known where the inbox stands.
     bool is_due(clock::time_point before) const { return !is_looking_ && known_at_ < before; }
@@ -70,14 +72,14 @@ private:
     groups gather() const;
     void fail(const failure& reason);
     void settle(group& judged, const inbox::v1::EmailSearchResult& result, std::int64_t last_sequence);
-    void finish(waiter& one, wait_end end, std::shared_ptr<const inbox::v1::Email> email = nullptr);
+    void finish(waiter& one, wait_end end, std::shared_ptr<const std::string> email = nullptr);
 
     boost::asio::any_io_executor executor_;
     const wait_sources& sources_;
     account_id account_;
     inbox_id inbox_;
     std::unordered_set<std::shared_ptr<waiter>> waiters_;
-    std::map<std::string, std::shared_ptr<const inbox::v1::Email>> emails_; // found by the look under way
+    std::map<std::string, std::shared_ptr<const std::string>> emails_; // found by the look under way, as JSON
     std::int64_t last_sequence_ = 0;
     clock::time_point known_at_ = clock::now();
     bool is_looking_ = false;

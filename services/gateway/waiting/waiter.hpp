@@ -37,7 +37,7 @@ enum class wait_end {
 struct wait_answer
 {
     wait_end end = wait_end::interrupted;
-    std::shared_ptr<const inbox::v1::Email> email;
+    std::shared_ptr<const std::string> email; // as JSON, one for all who get it
     std::int64_t last_sequence = 0;
     std::vector<inbox::v1::NearMiss> near_misses; // the newest ten, in the order of their sequence
 

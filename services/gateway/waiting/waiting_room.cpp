@@ -14,8 +14,6 @@ constexpr auto look_interval = 1s;
 constexpr auto round_interval = 100ms;
 // Few enough that events are handled in between.
 constexpr std::size_t inboxes_at_a_time = 250;
-// A call to the inbox service ends before.
-constexpr auto last_look_patience = 7s;
 
 } // namespace
 
@@ -46,10 +44,12 @@ private:
     std::shared_ptr<waiter> one_;
 };
 
-waiting_room::waiting_room(runtime::host& host, wait_sources sources, std::size_t most_waiters)
+waiting_room::waiting_room(runtime::host& host, wait_sources sources, std::size_t most_waiters,
+                           std::chrono::milliseconds last_look_patience)
     : host_(host),
       sources_(std::move(sources)),
       most_waiters_(most_waiters),
+      last_look_patience_(last_look_patience),
       waiting_(host.metrics().gauge("tempinbox_gateway_waiting_requests", "Requests that wait for mail")),
       looks_(host, "those who wait cannot look for their mail", [this] { return look_at_all(); })
 {}
@@ -85,11 +85,11 @@ awaitable<result<wait_answer>> waiting_room::wait(wait_wish wish, std::chrono::m
         if (!one->last_look)
             one->last_look = wait_end::timeout;
         watch->look();
-        is_answered = co_await one->done.wait_until(clock::now() + last_look_patience);
+        is_answered = co_await one->done.wait_until(clock::now() + last_look_patience_);
     }
     received.on_hang_up = nullptr;
     if (!is_answered)
-        co_return wait_answer();
+        watch->interrupt(*one);
     co_return std::move(*one->answer);
 }
 

@@ -20,7 +20,9 @@ namespace tempinbox::gateway {
 class waiting_room
 {
 public:
-    waiting_room(runtime::host& host, wait_sources sources, std::size_t most_waiters);
+    // `last_look_patience`: how long a wait whose time is over waits for its last look; a call to the inbox service ends before.
+    waiting_room(runtime::host& host, wait_sources sources, std::size_t most_waiters,
+                 std::chrono::milliseconds last_look_patience = std::chrono::seconds(7));
     waiting_room(const waiting_room&) = delete;
 
     // Spawns the looks of each second.
@@ -53,6 +55,7 @@ private:
     runtime::host& host_;
     wait_sources sources_;
     std::size_t most_waiters_;
+    std::chrono::milliseconds last_look_patience_;
     std::size_t waiters_ = 0;
     bool is_ending_ = false;
     // One for each account that asks, since only the look knows whose the inbox is.

@@ -106,9 +106,7 @@ recipient_answer directory::judge(const std::string& address, look_ups::answer a
     if (!live)
         return recipient_answer(asked.found ? recipient_status::quarantined : recipient_status::unknown);
 
-    const auto& bounds = settings_.inbox_bounds;
-    if (asked.found && ((bounds.emails > 0 && asked.found->email_count >= bounds.emails) ||
-                        (bounds.bytes > 0 && asked.found->email_bytes >= bounds.bytes))) {
+    if (asked.found && settings_.inbox_bounds.are_reached(asked.found->email_count, asked.found->email_bytes)) {
         addresses_.forget(address);
         return recipient_answer(recipient_status::full);
     }

@@ -28,11 +28,11 @@ intake::intake(runtime::host& host, mail_ingest::directory& directory, mailbox::
       directory_(directory),
       unconfirmed_(unconfirmed),
       settings_(chosen),
-      budget_(chosen.memory_bytes),
+      budget_(chosen.memory_bytes,
+              &host.metrics().gauge("tempinbox_mail_ingest_message_memory_bytes", "Memory held by messages under way.")),
       writers_(host, store, publisher, unconfirmed, chosen.writing),
       read_done_(host.loop()),
       readers_(chosen.readers),
-      memory_used_(host.metrics().gauge("tempinbox_mail_ingest_message_memory_bytes", "Memory held by messages under way.")),
       sizes_(host.metrics().histogram("tempinbox_mail_ingest_message_bytes", "Sizes of messages that came to their end.",
                                       metrics::size_buckets()))
 {}
@@ -58,7 +58,6 @@ awaitable<taken_message> intake::take_or_throw(smtp::envelope envelope, std::uni
 {
     const auto size = message->size();
     sizes_.Observe(static_cast<double>(size));
-    memory_used_.Set(static_cast<double>(budget_.used()));
     if (is_too_large(envelope, size))
         co_return taken_message(message_status::too_large);
     if (writers_.are_full() || !message->finish())
@@ -73,6 +72,7 @@ awaitable<taken_message> intake::take_or_throw(smtp::envelope envelope, std::uni
     facts->hostname = settings_.hostname;
     facts->received_at = host_.clock().now();
     facts->most_hops = settings_.most_hops;
+    facts->view = settings_.view;
     read_mail mail;
     if (size <= quickly_read)
         mail = read(message->bytes(), *facts);
@@ -82,9 +82,9 @@ awaitable<taken_message> intake::take_or_throw(smtp::envelope envelope, std::uni
     if (mail.is_looping)
         co_return taken_message(message_status::looping);
 
-    // The compressed body waits in memory.
+    // What its rows need waits in memory.
     memory_share share(budget_);
-    if (!share.grow(mail.message->frame.size()))
+    if (!share.grow(mail.message->held_bytes()))
         co_return taken_message(message_status::overloaded);
     const auto stored = co_await writers_.store(mail.message);
     co_return answer_of(mail, stored);
@@ -94,7 +94,10 @@ awaitable<taken_message> intake::take_or_throw(smtp::envelope envelope, std::uni
 bool intake::is_too_large(const smtp::envelope& envelope, std::uint64_t size)
 {
     return std::any_of(envelope.recipients.begin(), envelope.recipients.end(), [&](const smtp::recipient& one) {
-        return size > directory_.largest_message(one.account, one.largest_message);
+        const auto most = directory_.largest_message(one.account, one.largest_message);
+        // 0: the account was deleted meanwhile. Its inboxes end with it, and the commit leaves out those that have ended; the
+        // others get their mail.
+        return most > 0 && size > most;
     });
 }
 

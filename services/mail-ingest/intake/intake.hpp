@@ -16,6 +16,7 @@ struct intake_settings
 {
     std::string hostname = "localhost";
     int most_hops = 50;
+    mime::view_limits view;
     std::size_t memory_bytes = 512 * 1024 * 1024;
     std::size_t memory_bytes_a_message = 256 * 1024;
     std::string spool_folder = "/tmp";
@@ -65,7 +66,6 @@ private:
     writers writers_;
     runtime::loop_queue read_done_;
     boost::asio::thread_pool readers_;
-    prometheus::Gauge& memory_used_;
     prometheus::Histogram& sizes_;
 };
 

@@ -1,23 +1,26 @@
 #pragma once
 
+#include <prometheus/gauge.h>
+
 #include <cstddef>
 
 namespace tempinbox::mail_ingest {
 
 // How much of the messages under way may be held in memory, by all sessions together; 0: without bound. Used on the loop alone.
+// Shown by the gauge, if one is given.
 class memory_budget
 {
 public:
-    explicit memory_budget(std::size_t most) : most_(most) {}
+    explicit memory_budget(std::size_t most, prometheus::Gauge* shown = nullptr) : most_(most), shown_(shown) {}
 
     bool take(std::size_t bytes)
     {
         if (most_ > 0 && used_ + bytes > most_)
             return false;
-        used_ += bytes;
+        change_to(used_ + bytes);
         return true;
     }
-    void give_back(std::size_t bytes) { used_ -= bytes; }
+    void give_back(std::size_t bytes) { change_to(used_ - bytes); }
     std::size_t used() const { return used_; }
     // Not even a small message would fit.
     bool is_short() const { return most_ > 0 && used_ + smallest > most_; }
@@ -25,8 +28,16 @@ public:
 private:
     static constexpr std::size_t smallest = 64 * 1024;
 
+    void change_to(std::size_t bytes)
+    {
+        used_ = bytes;
+        if (shown_)
+            shown_->Set(static_cast<double>(used_));
+    }
+
     std::size_t most_;
     std::size_t used_ = 0;
+    prometheus::Gauge* shown_;
 };
 
 // A share of the budget, given back at the end.

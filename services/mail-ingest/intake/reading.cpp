@@ -7,7 +7,6 @@
 #include "mailbox/columns.hpp"
 #include "mailbox/compression.hpp"
 #include "mailbox/timestamps.hpp"
-#include "mime/view.hpp"
 
 namespace tempinbox::mail_ingest {
 namespace {
@@ -22,10 +21,10 @@ std::string cut(std::string text, std::size_t bytes)
     return text;
 }
 
-// A Received field we would write: the message was here before.
-bool is_own_trace(const std::string& field, const std::string& hostname)
+// A Received field we would write: the message was here before. A download's names the domain of its inbox.
+bool is_own_trace(const std::string& field, const std::string& host)
 {
-    const auto by = field.find("by " + hostname + " ");
+    const auto by = field.find("by " + host + " ");
     const auto id = field.find(" id ", by == std::string::npos ? field.size() : by);
     return id != std::string::npos && uuid::parse(std::string_view(field).substr(id + 4, 36)).has_value();
 }
@@ -35,7 +34,12 @@ bool is_looping(const mime::view& view, const reading_facts& facts)
     if (facts.most_hops > 0 && view.summary.received_hops > facts.most_hops)
         return true;
     return std::any_of(view.headers.begin(), view.headers.end(), [&](const auto& field) {
-        return equals_ignoring_ascii_case(field.first, "Received") && is_own_trace(field.second, facts.hostname);
+        if (!equals_ignoring_ascii_case(field.first, "Received"))
+            return false;
+        const auto& recipients = facts.envelope.recipients;
+        return is_own_trace(field.second, facts.hostname) ||
+               std::any_of(recipients.begin(), recipients.end(),
+                           [&](const auto& one) { return !one.domain.empty() && is_own_trace(field.second, one.domain); });
     });
 }
 
@@ -79,7 +83,7 @@ outbox::row make_event(const mailbox::new_message& message, const mailbox::new_d
 
 read_mail read(std::string_view raw, const reading_facts& facts)
 {
-    auto view = mime::read_view(raw);
+    auto view = mime::read_view(raw, facts.view);
     read_mail outcome;
     outcome.is_looping = is_looping(view, facts);
     if (outcome.is_looping)

@@ -3,6 +3,7 @@
 #include "common/core/time.hpp"
 #include "mail-ingest/smtp/envelope.hpp"
 #include "mailbox/mail_store.hpp"
+#include "mime/view.hpp"
 
 #include <memory>
 #include <string>
@@ -18,6 +19,7 @@ struct reading_facts
     std::string hostname;
     time_point received_at;
     int most_hops = 50;
+    mime::view_limits view;
 
     reading_facts() = default;
 };

@@ -59,9 +59,10 @@ writers::entries writers::take_batch()
     std::size_t bytes = 0;
     while (!queue_.empty() && batch.size() < settings_.messages_a_batch) {
         auto& next = queue_.front();
-        if (!batch.empty() && bytes + next->message->frame.size() > settings_.bytes_a_batch)
+        const auto more = next->message->held_bytes();
+        if (!batch.empty() && bytes + more > settings_.bytes_a_batch)
             break;
-        bytes += next->message->frame.size();
+        bytes += more;
         if (!next->is_abandoned)
             batch.push_back(std::move(next));
         queue_.pop_front();

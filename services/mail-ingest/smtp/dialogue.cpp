@@ -6,6 +6,7 @@ namespace tempinbox::smtp {
 namespace {
 
 constexpr char tls_handshake_record = 0x16; // RFC 8446 5.1
+constexpr auto never = dialogue::time_point::max();
 
 bool has_control_character(std::string_view line)
 {
@@ -47,6 +48,7 @@ void dialogue::turn_away(std::string_view reply)
 void dialogue::receive(std::string_view bytes, time_point now)
 {
     now_ = active_ = now;
+    has_heard_since_answer_ = has_heard_since_answer_ || !bytes.empty();
     if (input_.empty()) {
         if (held_input_.capacity() > limits_.command_line)
             held_input_ = {};
@@ -112,7 +114,8 @@ action dialogue::next()
             const auto line = take_line();
             if (!line)
                 return suspend(action::kind::read);
-            is_confirmed_ = true;
+            // A command that was sent before the answer says nothing of it (RFC 2920 lets it be).
+            is_confirmed_ = is_confirmed_ || has_heard_since_answer_;
             if (auto wanted = handle_line(*line))
                 return *wanted;
             break;
@@ -198,24 +201,38 @@ void dialogue::reset()
 
 dialogue::time_point dialogue::deadline() const
 {
-    constexpr auto never = time_point::max();
     switch (state_) {
     case state::data:
     case state::chunk:
-    case state::unwanted_chunk: {
-        const auto window_end = limits_.rate_window.count() > 0 ? window_start_ + limits_.rate_window : never;
-        return oversize_since_ ? std::min(window_end, *oversize_since_ + limits_.oversize_patience) : window_end;
-    }
+    case state::unwanted_chunk:
+        return oversize_since_ ? std::min(window_end(), *oversize_since_ + limits_.oversize_patience) : window_end();
     case state::fresh:
-    case state::command: {
-        const auto idle = is_busy_ ? limits_.idle_when_busy : limits_.idle;
-        const auto idle_end = idle.count() > 0 ? active_ + idle : never;
-        const bool has_end = limits_.session.count() > 0 && !client_.is_exempt && !is_bdat_;
-        return has_end ? std::min(idle_end, started_ + limits_.session) : idle_end;
-    }
+    case state::command:
+        // Commands between chunks are no reason to hold a message for ever.
+        return is_bdat_ ? std::min(silence_end(), window_end()) : silence_end();
     default:
         return never;
     }
+}
+
+// Of a session that waits for a command.
+dialogue::time_point dialogue::silence_end() const
+{
+    const auto idle = is_busy_ ? limits_.idle_when_busy : limits_.idle;
+    const auto idle_end = idle.count() > 0 ? active_ + idle : never;
+    const bool has_end = limits_.session.count() > 0 && !client_.is_exempt && !is_bdat_;
+    return has_end ? std::min(idle_end, started_ + limits_.session) : idle_end;
+}
+
+// When the pace of a message is looked at.
+dialogue::time_point dialogue::window_end() const
+{
+    return limits_.rate_window.count() > 0 ? window_start_ + limits_.rate_window : never;
+}
+
+bool dialogue::has_outlasted_patience(time_point now) const
+{
+    return oversize_since_ && now >= *oversize_since_ + limits_.oversize_patience;
 }
 
 void dialogue::expire(time_point now)
@@ -223,19 +240,24 @@ void dialogue::expire(time_point now)
     now_ = now;
     if (now < deadline() || !has_timed_out(now))
         return;
-    if (is_in_message())
+    // Read to its end, or for as long as patience lasts: then too it is the size that is told.
+    const bool is_too_large = has_outlasted_patience(now);
+    if (is_too_large)
+        ending_ = ending{"too_large", 552};
+    else if (is_in_message())
         ending_ = ending{"timed_out", 421};
-    close(replies::timed_out);
+    close(is_too_large ? replies::too_large : replies::timed_out);
 }
 
 bool dialogue::has_timed_out(time_point now)
 {
-    if (state_ == state::fresh || state_ == state::command ||
-        (oversize_since_ && now >= *oversize_since_ + limits_.oversize_patience))
+    const bool waits_for_command = state_ == state::fresh || state_ == state::command;
+    if (waits_for_command ? now >= silence_end() : has_outlasted_patience(now))
         return true;
     const auto seconds =
         static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::seconds>(now - window_start_).count());
-    const bool is_slow = window_bytes_ < seconds * limits_.least_bytes_a_second;
+    // Without a least rate, too, something must come.
+    const bool is_slow = window_bytes_ < std::max<std::uint64_t>(1, seconds * limits_.least_bytes_a_second);
     window_start_ = now;
     window_bytes_ = 0;
     return is_slow;

@@ -88,6 +88,8 @@ public:
     bool is_waiting_for_command() const { return state_ == state::command; }
     // The client said something after the last 250 for a message: it has it.
     bool is_confirmed() const { return is_confirmed_; }
+    // The client, which was told all, ended the connection in order: that confirms where QUIT had come before the 250.
+    void ended_in_order() { is_confirmed_ = is_confirmed_ || has_quit_; }
     // Once for each message whose end was seen.
     std::optional<ending> take_ending();
 
@@ -100,6 +102,9 @@ private:
     action suspend(action::kind what);
     void reset();
     bool has_timed_out(time_point now);
+    time_point silence_end() const;
+    time_point window_end() const;
+    bool has_outlasted_patience(time_point now) const;
 
     // replies
     void say(std::string_view reply);
@@ -170,6 +175,8 @@ private:
     std::optional<time_point> oversize_since_;
     std::optional<ending> ending_;
     bool is_confirmed_ = true;
+    bool has_heard_since_answer_ = true;
+    bool has_quit_ = false;
 };
 
 } // namespace tempinbox::smtp

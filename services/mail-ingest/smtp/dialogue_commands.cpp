@@ -50,7 +50,8 @@ std::optional<action> dialogue::handle(const command& given)
         return std::nullopt;
     case verb::quit:
         // RFC 2920 3.1: QUIT is the last command of a group.
-        close(input_.empty() ? replies::bye : replies::out_of_turn);
+        has_quit_ = input_.empty();
+        close(has_quit_ ? replies::bye : replies::out_of_turn);
         return std::nullopt;
     case verb::http:
         close(replies::not_smtp);
@@ -221,6 +222,7 @@ void dialogue::accept(const recipient_answer& answer)
     taken.account = answer.account;
     taken.inbox = answer.inbox;
     taken.as_given = wanted_.text;
+    taken.domain = wanted_.domain;
     taken.largest_message = allowed;
     transaction_.recipients.push_back(std::move(taken));
     say(replies::recipient_ok);

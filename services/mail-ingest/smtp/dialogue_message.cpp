@@ -45,11 +45,8 @@ std::optional<action> dialogue::handle_bdat(std::string_view arguments)
         return std::nullopt;
     }
     state_ = state::chunk;
-    if (is_bdat_) {
-        window_start_ = now_;
-        window_bytes_ = 0;
-        return std::nullopt;
-    }
+    if (is_bdat_)
+        return std::nullopt; // the pace is that of the message, not of a chunk
     begin_message();
     is_bdat_ = true;
     action wanted;
@@ -153,6 +150,7 @@ void dialogue::answer_message(const message_answer& answer, time_point now)
     switch (answer.status) {
     case message_status::stored:
         is_confirmed_ = false;
+        has_heard_since_answer_ = false;
         return end_transaction("stored", "250 2.0.0 Ok: queued as " + answer.id);
     case message_status::gone:
         return end_transaction("gone", replies::unknown_recipient);

@@ -15,6 +15,7 @@ struct recipient
     account_id account;
     inbox_id inbox;
     std::string as_given;
+    std::string domain; // lower case, A-labels; empty for the bare postmaster
     std::uint64_t largest_message = 0;
 
     recipient() = default;

@@ -97,6 +97,14 @@ public:
         error_code error;
         return socket_.available(error) > 0;
     }
+    // The client will say nothing more, and all it said was read.
+    bool has_ended()
+    {
+        error_code error;
+        char next = 0;
+        socket_.receive(asio::buffer(&next, 1), tcp::socket::message_peek, error);
+        return error && error != asio::error::would_block;
+    }
     void cancel()
     {
         error_code ignored;
@@ -150,7 +158,7 @@ awaitable<void> session::run()
         log::error("SMTP session failed", {{"error", error.what()}, {"remote_ip", peer_text_}});
     }
     if (spool_)
-        around_.metrics.transaction("aborted", 0, 0);
+        around_.metrics.aborted();
     if (!dialogue_.is_confirmed())
         around_.intake.note_unconfirmed(last_stored_);
     transport_->close();
@@ -257,7 +265,8 @@ awaitable<bool> session::shake_hands()
 
 awaitable<void> session::look_up()
 {
-    if (!transaction_start_)
+    // Before the first that is taken: what was tried before a RSET, or in vain, began no transaction.
+    if (dialogue_.transaction().recipients.empty())
         transaction_start_ = steady::now();
     auto known = around_.directory.recall(dialogue_.wanted());
     if (!known) {
@@ -304,7 +313,11 @@ awaitable<void> session::store()
     const auto now = steady::now();
     if (taken.answer.status == message_status::stored)
         around_.callers.note_accepted_mail(peer_, now);
-    last_stored_ = std::move(taken.emails);
+    // Of messages sent without waiting for answers more than one may be unconfirmed.
+    if (dialogue_.is_confirmed())
+        last_stored_.clear();
+    last_stored_.insert(last_stored_.end(), taken.emails.begin(), taken.emails.end());
+    had_ended_ = transport_->has_ended();
     dialogue_.answer_message(taken.answer, now);
 }
 
@@ -322,6 +335,9 @@ awaitable<void> session::linger()
     transport_deadline_ = steady::now() + linger_patience;
     for (std::size_t skipped = 0; skipped < 1024 * 1024;) {
         const auto got = co_await transport_->read();
+        // One that had hung up before the last 250 may never have seen it.
+        if (got.error == asio::error::eof && !had_ended_)
+            dialogue_.ended_in_order();
         if (got.error || got.bytes.empty())
             co_return;
         skipped += got.bytes.size();

@@ -68,8 +68,9 @@ private:
     std::unique_ptr<transport> transport_;
     smtp::dialogue dialogue_;
     std::unique_ptr<mail_ingest::spool> spool_;
-    std::vector<tempinbox::mailbox::email_key> last_stored_; // the last message, where a repeat could be told
+    std::vector<tempinbox::mailbox::email_key> last_stored_; // since the last confirmed one, where a repeat could be told
     bool has_lost_spool_ = false;
+    bool had_ended_ = false; // the client's side, when the last message was answered
     bool is_reading_ = false;
     bool has_expired_ = false;
     std::optional<std::chrono::steady_clock::time_point> transport_deadline_; // of a write, a handshake or the end

@@ -5,8 +5,8 @@ namespace tempinbox::smtp {
 session_metrics::session_metrics(metrics::registry& registry)
     : registry_(registry),
       active_(registry.gauge("smtp_sessions_active", "Open SMTP sessions.")),
-      duration_(registry.histogram("smtp_transaction_duration_seconds", "From the first RCPT to the final reply of a message.",
-                                   metrics::latency_buckets()))
+      duration_(registry.histogram("smtp_transaction_duration_seconds",
+                                   "From the first RCPT taken to the final reply of a message.", metrics::latency_buckets()))
 {}
 
 void session_metrics::turned_away(std::string_view reason)
@@ -25,10 +25,20 @@ void session_metrics::recipient(std::string_view outcome)
 void session_metrics::transaction(std::string_view result, int code, double seconds)
 {
     const char first = static_cast<char>('0' + code / 100);
-    counter("smtp_transactions_total", "Messages by how they ended.",
-            {{"result", std::string(result)}, {"code_class", std::string(1, first) + "xx"}})
-        .Increment();
+    count_transaction(result, std::string(1, first) + "xx");
     duration_.Observe(seconds);
+}
+
+void session_metrics::aborted()
+{
+    count_transaction("aborted", "none");
+}
+
+void session_metrics::count_transaction(std::string_view result, const std::string& code_class)
+{
+    counter("smtp_transactions_total", "Messages by how they ended.",
+            {{"result", std::string(result)}, {"code_class", code_class}})
+        .Increment();
 }
 
 prometheus::Counter& session_metrics::counter(std::string_view name, std::string_view help, const metrics::labels& with)

@@ -19,8 +19,11 @@ public:
     void turned_away(std::string_view reason);
     void recipient(std::string_view outcome);
     void transaction(std::string_view result, int code, double seconds);
+    // A message whose connection went away.
+    void aborted();
 
 private:
+    void count_transaction(std::string_view result, const std::string& code_class);
     prometheus::Counter& counter(std::string_view name, std::string_view help, const metrics::labels& with);
 
     metrics::registry& registry_;

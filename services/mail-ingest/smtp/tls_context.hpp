@@ -1,9 +1,8 @@
 #pragma once
 
-#include <boost/asio/ssl/context.hpp>
+#include "common/tls/certificate.hpp"
 
 #include <chrono>
-#include <cstdint>
 #include <memory>
 #include <string>
 
@@ -15,19 +14,14 @@ class tls_context
 {
 public:
     // Throws when the files are set and cannot be used.
-    tls_context(std::string certificate_file, std::string key_file);
+    tls_context(const std::string& certificate_file, const std::string& key_file);
 
-    bool is_available() const { return current_ != nullptr; }
+    bool is_available() const { return certificate_ != nullptr; }
     // What a handshake that begins now uses.
     std::shared_ptr<boost::asio::ssl::context> current();
 
 private:
-    std::int64_t modified() const;
-
-    std::string certificate_file_;
-    std::string key_file_;
-    std::shared_ptr<boost::asio::ssl::context> current_;
-    std::int64_t modified_ = 0;
+    std::unique_ptr<tls::certificate> certificate_;
     std::chrono::steady_clock::time_point looked_at_;
 };
 

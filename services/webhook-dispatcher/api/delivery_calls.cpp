@@ -101,6 +101,9 @@ awaitable<result<v1::ReplayDeliveriesResponse>> delivery_calls::replay(v1::Repla
     auto wish = read_wish(request, host_.clock().now());
     if (!wish)
         co_return wish.error();
+    const auto to = co_await sender_.find_receiver(wish->account, wish->webhook);
+    if (!to)
+        co_return to.error();
     const auto counted = co_await replays_.begin(std::move(*wish));
     if (!counted)
         co_return counted.error();

@@ -36,13 +36,13 @@ result<void> check_webhooks(const std::vector<rules::rule>& drafts, const std::v
 v1::TestRulesResponse outcome_of(const stored_config& stored, const rules::tested_mail& mail, time_point now)
 {
     v1::TestRulesResponse response;
+    const rules::subject_of_rules folded(mail.from, mail.to, mail.subject);
     for (const auto& rule : stored.rules)
-        *response.add_rules() = to_message(rule, rules::explain(rule, mail));
+        *response.add_rules() = to_message(rule, rules::explain(rule, mail, folded));
     std::vector<receiver> receivers;
     for (const auto& known : stored.endpoints)
         receivers.push_back(to_receiver(known));
     const account_config config(stored.version, stored.state, std::move(receivers), stored.rules);
-    const rules::subject_of_rules folded(mail.from, mail.to, mail.subject);
     for (const auto& chosen : config.choose_routes(event_kind::email_received, &folded, now))
         if (!chosen.is_skipped)
             response.add_webhook_ids(chosen.to->id.text());

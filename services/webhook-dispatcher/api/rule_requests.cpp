@@ -10,7 +10,7 @@ namespace {
 constexpr std::size_t longest_name = 100;
 constexpr std::size_t longest_value = 500;
 constexpr int most_conditions = 5;
-constexpr int most_drafts = 100;
+constexpr int most_drafts = 20;
 // Of a mail to be tested: more than mail servers take.
 constexpr std::size_t longest_field = 10'000;
 constexpr int most_recipients = 100;

@@ -9,6 +9,7 @@ constexpr double failures_in_a_row = 5;
 constexpr int least_in_a_minute = 20;
 constexpr std::chrono::seconds first_open{30};
 constexpr std::chrono::seconds longest_open{15 * 60};
+constexpr std::chrono::hours remembered{1};
 
 std::int64_t bucket_index(breaker::time now)
 {
@@ -19,6 +20,7 @@ std::int64_t bucket_index(breaker::time now)
 
 breaker::permit breaker::ask(time now)
 {
+    last_use_ = now;
     if (!is_tripped_)
         return permit::normal;
     if (now < open_until_ || is_probing_)
@@ -67,8 +69,14 @@ void breaker::look_again(time now)
         open_until_ = now;
 }
 
+bool breaker::is_clean(time now) const
+{
+    return (!is_tripped_ && in_a_row_ == 0) || now - last_use_ >= remembered;
+}
+
 void breaker::count(double failed, time now)
 {
+    last_use_ = now;
     const auto index = bucket_index(now);
     auto& slot = minute_[static_cast<std::size_t>(index) % bucket_count];
     if (slot.index != index)

@@ -30,8 +30,8 @@ public:
     time open_until() const { return open_until_; }
     // Opened and not yet closed by a probe.
     bool is_tripped() const { return is_tripped_; }
-    // Never failed since it last succeeded: may be forgotten.
-    bool is_clean() const { return !is_tripped_ && in_a_row_ == 0; }
+    // Never failed since it last succeeded, or nothing was asked of it for an hour: may be forgotten.
+    bool is_clean(time now) const;
 
 private:
     struct bucket
@@ -50,6 +50,7 @@ private:
     double in_a_row_ = 0;
     bool is_tripped_ = false;
     bool is_probing_ = false;
+    time last_use_{};
     time open_until_{};
     std::chrono::seconds open_for_{30};
 };

@@ -1,5 +1,7 @@
 #include "webhook-dispatcher/delivery/claimer.hpp"
 
+#include "webhook-dispatcher/delivery/schedule.hpp"
+
 #include "common/log/log.hpp"
 
 #include <boost/asio/co_spawn.hpp>
@@ -22,17 +24,21 @@ constexpr int most_pages_of_lap = 5;
 } // namespace
 
 due_claimer::due_claimer(runtime::host& host, delivery_store& deliveries, config_cache& configs, delivery_engine& engine,
-                         delivery_engine::outcome_handler on_outcome)
+                         const outcome_recorder& recorder, delivery_engine::outcome_handler on_outcome)
     : host_(host),
       deliveries_(deliveries),
       configs_(configs),
       engine_(engine),
+      recorder_(recorder),
       on_outcome_(std::move(on_outcome)),
       has_wish_(host.executor()),
       has_stopped_(host.executor()),
-      oldest_due_(host.metrics().gauge("tempinbox_webhook_dispatcher_oldest_due_seconds",
-                                       "How long the oldest waiting delivery is overdue.")),
-      held_(host.metrics().gauge("tempinbox_webhook_dispatcher_deliveries_held", "Deliveries in memory, sent or about to be."))
+      oldest_due_(host.metrics().gauge(
+          "tempinbox_webhook_dispatcher_oldest_due_seconds",
+          "How long the oldest waiting delivery is overdue, those to endpoints whose breaker opened left out.")),
+      held_(host.metrics().gauge("tempinbox_webhook_dispatcher_deliveries_held", "Deliveries in memory, sent or about to be.")),
+      tripped_(host.metrics().gauge("tempinbox_webhook_dispatcher_endpoints_tripped",
+                                    "Endpoints whose breaker opened and is not closed yet."))
 {}
 
 void due_claimer::start()
@@ -85,17 +91,32 @@ awaitable<void> due_claimer::step()
             log::info("deliveries of a process that is gone taken over", {{"deliveries", released}});
             next_scout_ = steady::now();
         }
-        const auto age = co_await deliveries_.oldest_due_age();
-        oldest_due_.Set(std::chrono::duration<double>(age).count());
-        held_.Set(static_cast<double>(engine_.held()));
+        co_await measure();
         engine_.forget_idle();
         co_await note_renewals();
     }
     if (steady::now() >= next_scout_)
         co_await scout();
+    // What is claimed comes back as outcomes: first those there are must be written.
+    if (!recorder_.has_room())
+        co_return;
     auto wishes = engine_.take_wishes();
     if (!wishes.empty())
         co_await claim(std::move(wishes));
+}
+
+awaitable<void> due_claimer::measure()
+{
+    const auto began = steady::now();
+    auto tripped = engine_.tripped();
+    held_.Set(static_cast<double>(engine_.held()));
+    tripped_.Set(static_cast<double>(tripped.size()));
+    if (began < next_measure_)
+        co_return;
+    const auto age = co_await deliveries_.oldest_due_age(std::move(tripped));
+    oldest_due_.Set(std::chrono::duration<double>(age).count());
+    // Behind a mass of what waits for broken endpoints it takes its time.
+    next_measure_ = steady::now() + 10 * (steady::now() - began);
 }
 
 // Without new mail nothing else would tell that an endpoint is worth a probe.
@@ -175,13 +196,15 @@ void due_claimer::accept(claimed_delivery claimed, const config_cache::configs& 
     const auto config = configs.find(claimed.account);
     auto to = config == configs.end() ? nullptr : config->second->find(claimed.webhook);
     if (!to)
-        return refuse(claimed, lease, state::dropped, "the webhook was deleted");
+        return refuse_all(claimed, lease, state::dropped, "the webhook was deleted");
     if (!config->second->is_active(claimed.webhook, now))
-        return refuse(claimed, lease, state::aborted, "the plan has no place for this webhook");
+        return refuse_all(claimed, lease, state::aborted, "the plan has no place for this webhook");
     if (!to->is_enabled)
-        return refuse(claimed, lease, state::skipped_disabled, "the webhook is switched off");
+        return refuse_all(claimed, lease, state::skipped_disabled, "the webhook is switched off");
     if (!claimed.body)
         return refuse(claimed, lease, state::aborted, "the event is no longer kept");
+    if (now > claimed.began + delivery_lifetime)
+        return refuse(claimed, lease, state::exhausted, "not delivered within seven days");
 
     auto event = std::make_shared<outgoing_event>();
     event->id = claimed.event;
@@ -210,6 +233,14 @@ void due_claimer::refuse(const claimed_delivery& claimed, uuid lease, delivery_o
     outcome.error = std::move(reason);
     engine_.release(claimed.webhook, claimed.lane);
     on_outcome_(std::move(outcome));
+    has_wish_.notify();
+}
+
+// One of an endpoint that gets nothing any more: what else waits for it goes the same way, and no breaker need hold it up.
+void due_claimer::refuse_all(const claimed_delivery& claimed, uuid lease, delivery_outcome::state state, std::string reason)
+{
+    engine_.forget_failures(claimed.webhook);
+    refuse(claimed, lease, state, std::move(reason));
 }
 
 // Gives back the places that stayed empty.

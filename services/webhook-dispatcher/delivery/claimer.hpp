@@ -2,6 +2,7 @@
 
 #include "common/core/awaitable.hpp"
 #include "webhook-dispatcher/delivery/engine.hpp"
+#include "webhook-dispatcher/delivery/recorder.hpp"
 #include "webhook-dispatcher/routing/config_cache.hpp"
 
 #include <optional>
@@ -16,7 +17,7 @@ class due_claimer
 {
 public:
     due_claimer(runtime::host& host, delivery_store& deliveries, config_cache& configs, delivery_engine& engine,
-                delivery_engine::outcome_handler on_outcome);
+                const outcome_recorder& recorder, delivery_engine::outcome_handler on_outcome);
 
     void start();
     awaitable<void> stop();
@@ -27,10 +28,12 @@ private:
     awaitable<void> run();
     awaitable<void> step();
     awaitable<void> claim(std::vector<lane_wish> wishes);
+    awaitable<void> measure();
     awaitable<void> note_renewals();
     awaitable<void> scout();
     void accept(claimed_delivery claimed, const config_cache::configs& configs, uuid lease, time lease_end);
     void refuse(const claimed_delivery& claimed, uuid lease, delivery_outcome::state state, std::string reason);
+    void refuse_all(const claimed_delivery& claimed, uuid lease, delivery_outcome::state state, std::string reason);
     void settle(const std::vector<lane_wish>& wishes, const std::vector<due_lane>& found);
     std::chrono::milliseconds spread(std::chrono::milliseconds pause);
 
@@ -38,6 +41,7 @@ private:
     delivery_store& deliveries_;
     config_cache& configs_;
     delivery_engine& engine_;
+    const outcome_recorder& recorder_;
     delivery_engine::outcome_handler on_outcome_;
     wakeup has_wish_;
     wakeup has_stopped_;
@@ -45,11 +49,13 @@ private:
     int pages_of_lap_ = 0;
     time next_scout_{};
     time next_release_{};
+    time next_measure_{};
     std::uint32_t spread_state_ = 1;
     bool is_stopping_ = false;
     bool is_running_ = false;
     prometheus::Gauge& oldest_due_;
     prometheus::Gauge& held_;
+    prometheus::Gauge& tripped_;
 };
 
 } // namespace tempinbox::webhooks

@@ -108,8 +108,25 @@ constexpr postgres::statement renewed_endpoints{"due_renewed_endpoints", R"(
 SELECT webhook_id, (extract(epoch FROM renewed_at) * 1000000)::bigint FROM webhooks.endpoint
 WHERE renewed_at > now() - interval '1 minute')"};
 
+// Among the first rows only; whether all of them are left out, so that the one looked for may be past them.
 constexpr postgres::statement oldest_age{"deliveries_oldest_age", R"(
-SELECT greatest(0, extract(epoch FROM now() - min(run_at)) * 1000)::bigint FROM webhooks.due WHERE lease_id IS NULL)"};
+WITH page AS MATERIALIZED (SELECT run_at, webhook_id FROM webhooks.due WHERE lease_id IS NULL ORDER BY run_at LIMIT $2)
+SELECT greatest(0, extract(epoch FROM now() - (SELECT min(run_at) FROM page WHERE webhook_id <> ALL ($1::uuid[]))) * 1000)::bigint,
+       (SELECT count(*) = $2 AND bool_and(webhook_id = ANY ($1::uuid[])) FROM page))"};
+
+// From lane to lane, as scout_lanes.
+constexpr postgres::statement oldest_age_by_lane{"deliveries_oldest_age_by_lane", R"(
+WITH RECURSIVE lane AS (
+    (SELECT webhook_id, is_retry, run_at FROM webhooks.due WHERE lease_id IS NULL ORDER BY webhook_id, is_retry, run_at LIMIT 1)
+    UNION ALL
+    SELECT following.* FROM lane CROSS JOIN LATERAL (
+        SELECT webhook_id, is_retry, run_at FROM webhooks.due
+        WHERE lease_id IS NULL AND (webhook_id, is_retry) > (lane.webhook_id, lane.is_retry)
+        ORDER BY webhook_id, is_retry, run_at LIMIT 1) following
+)
+SELECT greatest(0, extract(epoch FROM now() - min(run_at)) * 1000)::bigint FROM lane WHERE webhook_id <> ALL ($1::uuid[]))"};
+
+constexpr int rows_of_oldest = 1'000;
 
 constexpr const char* nil_uuid = "00000000-0000-0000-0000-000000000000";
 
@@ -169,8 +186,8 @@ void add_bodies(pqxx::nontransaction& tx, std::vector<claimed_delivery>& claimed
 
 delivery_store::delivery_store(postgres::pool& db) : db_(db)
 {
-    for (const auto& wanted :
-         {insert_batch, scout_page, scout_lanes, next_due, claim_due, find_bodies, release_leases, oldest_age, renewed_endpoints})
+    for (const auto& wanted : {insert_batch, scout_page, scout_lanes, next_due, claim_due, find_bodies, release_leases,
+                               oldest_age, oldest_age_by_lane, renewed_endpoints})
         db_.prepare(wanted);
 }
 
@@ -285,10 +302,16 @@ awaitable<int> delivery_store::release_expired_leases()
         db_, [](pqxx::nontransaction& tx) { return static_cast<int>(tx.exec_prepared(release_leases.name).affected_rows()); });
 }
 
-awaitable<std::chrono::milliseconds> delivery_store::oldest_due_age()
+awaitable<std::chrono::milliseconds> delivery_store::oldest_due_age(std::vector<webhook_id> without)
 {
-    return run_alone<std::chrono::milliseconds>(db_, [](pqxx::nontransaction& tx) {
-        const auto row = tx.exec_prepared1(oldest_age.name);
+    std::vector<std::string> left_out;
+    left_out.reserve(without.size());
+    for (const auto& webhook : without)
+        left_out.push_back(webhook.text());
+    return run_alone<std::chrono::milliseconds>(db_, [left_out = text_array(left_out)](pqxx::nontransaction& tx) {
+        auto row = tx.exec_prepared1(oldest_age.name, left_out, rows_of_oldest);
+        if (!row[1].is_null() && row[1].as<bool>())
+            row = tx.exec_prepared1(oldest_age_by_lane.name, left_out);
         return std::chrono::milliseconds{row[0].is_null() ? 0 : row[0].as<std::int64_t>()};
     });
 }

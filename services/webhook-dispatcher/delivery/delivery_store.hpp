@@ -114,8 +114,8 @@ public:
 
     // Deliveries of processes that are gone become due again; answers how many.
     awaitable<int> release_expired_leases();
-    // How long the oldest waiting delivery is overdue.
-    awaitable<std::chrono::milliseconds> oldest_due_age();
+    // How long the oldest waiting delivery is overdue, those to some endpoints left out.
+    awaitable<std::chrono::milliseconds> oldest_due_age(std::vector<webhook_id> without = {});
     // The endpoints switched on or given another URL in the last minute, with the moment.
     awaitable<std::vector<std::pair<webhook_id, time_point>>> renewed_lately();
 

@@ -95,6 +95,21 @@ bool delivery_engine::has_open_breakers() const
                        [now = steady::now()](const auto& item) { return item.second->health.is_open(now); });
 }
 
+std::vector<webhook_id> delivery_engine::tripped() const
+{
+    std::vector<webhook_id> found;
+    for (const auto& [webhook, endpoint] : endpoints_)
+        if (endpoint->health.is_tripped())
+            found.push_back(webhook);
+    return found;
+}
+
+void delivery_engine::forget_failures(webhook_id webhook)
+{
+    if (const auto found = endpoints_.find(webhook); found != endpoints_.end())
+        found->second->health = breaker{};
+}
+
 void delivery_engine::submit(delivery_job job)
 {
     auto& endpoint = state_of(job.to->id);
@@ -160,9 +175,9 @@ awaitable<void> delivery_engine::wait_for_room()
 
 void delivery_engine::forget_idle()
 {
-    std::erase_if(endpoints_, [](const auto& item) {
+    std::erase_if(endpoints_, [now = steady::now()](const auto& item) {
         const auto& endpoint = *item.second;
-        return endpoint.window.is_idle() && endpoint.health.is_clean() && endpoint.backlog[0] == 0 && endpoint.backlog[1] == 0;
+        return endpoint.window.is_idle() && endpoint.health.is_clean(now) && endpoint.backlog[0] == 0 && endpoint.backlog[1] == 0;
     });
 }
 

@@ -49,6 +49,10 @@ public:
     void note_renewal(webhook_id webhook, time_point renewed_at);
     // Whether a breaker is open, so that it is worth looking for renewals.
     bool has_open_breakers() const;
+    // Endpoints whose breaker opened and is not closed yet.
+    std::vector<webhook_id> tripped() const;
+    // Nothing is sent to the endpoint any more: its breaker holds up nothing, and whole windows are taken.
+    void forget_failures(webhook_id webhook);
     // A reserved one, now stored under our lease.
     void submit(delivery_job job);
 
@@ -65,7 +69,7 @@ public:
     std::size_t in_flight() const { return in_flight_; }
     // Returns while less than the limit is held.
     awaitable<void> wait_for_room();
-    // Endpoints that nothing is known of any more.
+    // Endpoints of which nothing is known that matters.
     void forget_idle();
 
     // Sends nothing new, gives back what waits, finishes what is under way within that time.

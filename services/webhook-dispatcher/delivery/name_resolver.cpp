@@ -101,7 +101,12 @@ struct name_resolver::state : std::enable_shared_from_this<state>
             static_cast<state*>(self)->watch(socket, readable != 0, writable != 0);
         };
         options.sock_state_cb_data = this;
-        int status = ares_init_options(&channel, &options, ARES_OPT_TIMEOUTMS | ARES_OPT_TRIES | ARES_OPT_SOCK_STATE_CB);
+        // A receiver's name is whole: the search list of this host is not for it.
+        options.ndots = 1;
+        options.domains = nullptr;
+        options.ndomains = 0;
+        int status = ares_init_options(
+            &channel, &options, ARES_OPT_TIMEOUTMS | ARES_OPT_TRIES | ARES_OPT_SOCK_STATE_CB | ARES_OPT_NDOTS | ARES_OPT_DOMAINS);
         if (status == ARES_SUCCESS && !chosen.servers.empty())
             status = ares_set_servers_ports_csv(channel, chosen.servers.c_str());
         if (status != ARES_SUCCESS)

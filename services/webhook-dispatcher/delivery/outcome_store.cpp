@@ -19,15 +19,15 @@ WITH outcome AS MATERIALIZED (
     DELETE FROM webhooks.due d USING outcome o
     WHERE o.state <> 'waiting' AND d.event_id = o.event_id AND d.webhook_id = o.webhook_id AND d.lease_id = o.lease_id
     RETURNING d.event_id, d.webhook_id, d.account_id, o.state, o.attempts, coalesce(nullif(o.status, 0), d.last_status) AS last_status,
-              nullif(o.error, '') AS reason, d.rule_ids, d.created_at
+              nullif(o.error, '') AS reason, d.rule_ids, d.created_at, d.is_test
 ), kept AS (
     UPDATE webhooks.due d SET attempts = o.attempts, is_retry = d.is_retry OR o.attempts > 0, run_at = clock_timestamp() + o.wait * interval '1 millisecond',
            lease_id = NULL, lease_until = NULL, last_status = coalesce(nullif(o.status, 0), d.last_status)
     FROM outcome o
     WHERE o.state = 'waiting' AND d.event_id = o.event_id AND d.webhook_id = o.webhook_id AND d.lease_id = o.lease_id
 ), delivered AS (
-    INSERT INTO webhooks.delivery AS known (event_id, webhook_id, account_id, state, attempts, last_status, reason, rule_ids, created_at)
-    SELECT event_id, webhook_id, account_id, state, attempts, last_status, reason, rule_ids, created_at FROM finished
+    INSERT INTO webhooks.delivery AS known (event_id, webhook_id, account_id, state, attempts, last_status, reason, rule_ids, created_at, is_test)
+    SELECT event_id, webhook_id, account_id, state, attempts, last_status, reason, rule_ids, created_at, is_test FROM finished
     WHERE state <> 'dropped'
     ON CONFLICT (event_id, webhook_id) DO UPDATE SET state = EXCLUDED.state, attempts = EXCLUDED.attempts,
         last_status = EXCLUDED.last_status, reason = EXCLUDED.reason, finished_at = EXCLUDED.finished_at

@@ -10,6 +10,8 @@ namespace {
 
 constexpr std::size_t batch_limit = 500;
 constexpr std::chrono::milliseconds retry_pause{200};
+constexpr std::chrono::milliseconds pause_without_room{20};
+constexpr std::chrono::seconds patience_without_room{5};
 constexpr int attempts_alone = 3;
 
 } // namespace
@@ -49,6 +51,17 @@ void outcome_recorder::count(const delivery_outcome& outcome)
     counters_.at(name)->Increment();
     if (outcome.has_attempt)
         durations_.Observe(std::chrono::duration<double>(outcome.took).count());
+}
+
+awaitable<void> outcome_recorder::wait_for_room()
+{
+    const auto until = std::chrono::steady_clock::now() + patience_without_room;
+    while (!has_room()) {
+        if (std::chrono::steady_clock::now() >= until)
+            throw dependency_error("outcomes of deliveries wait to be written");
+        wakeup pause(host_.executor());
+        co_await pause.wait(std::chrono::steady_clock::now() + pause_without_room);
+    }
 }
 
 awaitable<void> outcome_recorder::drain(std::chrono::milliseconds patience)

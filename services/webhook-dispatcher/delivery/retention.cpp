@@ -15,6 +15,9 @@ constexpr int days_back = 8;
 constexpr int days_ahead = 3;
 constexpr std::chrono::hours interval{1};
 constexpr std::chrono::seconds pause_after_failure{10};
+constexpr std::chrono::milliseconds pause_between_steps{10};
+// Something long reads a partition, such as a backup.
+constexpr std::chrono::minutes pause_while_in_use{5};
 
 } // namespace
 
@@ -46,14 +49,18 @@ awaitable<void> retention::run()
 {
     while (!is_stopping_) {
         std::string problem;
+        std::chrono::seconds pause = interval;
         try {
             co_await keep_up();
+        } catch (const postgres::timed_out& error) {
+            problem = error.what();
+            pause = pause_while_in_use;
         } catch (const std::exception& error) {
             problem = error.what();
+            pause = pause_after_failure;
         }
         if (!problem.empty())
             log::warning("partitions not kept up, trying again", {{"reason", problem}});
-        const std::chrono::seconds pause = problem.empty() ? interval : pause_after_failure;
         if (!is_stopping_)
             co_await is_due_.wait(steady::now() + pause);
     }
@@ -69,6 +76,12 @@ awaitable<void> retention::keep_up()
         may_have_more = co_await partitions_.drop_partition_older_than(days_kept_);
     co_await replays_.forget_older_than(days_kept_);
     co_await resent_.forget_limits();
+    while (!is_stopping_) {
+        const bool may_have_more = co_await partitions_.forget_deleted_accounts();
+        if (!may_have_more)
+            break;
+        co_await is_due_.wait(steady::now() + pause_between_steps);
+    }
 }
 
 } // namespace tempinbox::webhooks

@@ -10,7 +10,8 @@
 
 namespace tempinbox::webhooks {
 
-// Keeps partitions ready for the coming days and drops those past their time, each hour; forgets replays that ended as long ago.
+// Keeps partitions ready for the coming days and drops those past their time, each hour; forgets replays that ended as long ago,
+// and deliveries of deleted accounts.
 class retention
 {
 public:

@@ -1,7 +1,15 @@
 #include "webhook-dispatcher/delivery/retention_store.hpp"
 
+#include "common/core/text.hpp"
+#include "common/postgres/parameters.hpp"
+
+#include <optional>
+
 namespace tempinbox::webhooks {
 namespace {
+
+// Attaching and dropping wait for running statements, and what comes later waits behind them: not long.
+constexpr const char* short_lock_wait = "SET LOCAL lock_timeout = '200ms'";
 
 constexpr postgres::statement ensure_days{"retention_ensure_days", R"(
 SELECT webhooks.ensure_days((now() AT TIME ZONE 'UTC')::date - $1::int, (now() AT TIME ZONE 'UTC')::date + $2::int))"};
@@ -12,28 +20,141 @@ SELECT webhooks.drop_partition_before((now() AT TIME ZONE 'UTC')::date - $1::int
 constexpr postgres::statement forget_secrets{"retention_forget_secrets", R"(
 DELETE FROM webhooks.previous_secret WHERE valid_until <= now())"};
 
+// Not before what other processes had under way for them has come to its end.
+constexpr postgres::statement deleted_accounts{"retention_deleted_accounts", R"(
+SELECT account_id, array_to_string(webhook_ids, ','), event_position, routing_position FROM webhooks.deleted_account
+WHERE deleted_at < clock_timestamp() - interval '1 minute' ORDER BY deleted_at LIMIT 1000 FOR UPDATE SKIP LOCKED)"};
+
+constexpr postgres::statement forget_due{"retention_forget_due", R"(
+DELETE FROM webhooks.due WHERE (webhook_id, event_id) IN (
+    SELECT webhook_id, event_id FROM webhooks.due WHERE webhook_id = ANY ($1::uuid[]) LIMIT $2 FOR UPDATE SKIP LOCKED))"};
+
+// No index knows the accounts, and each event stored would pay for one: a page of the primary key is looked through instead.
+constexpr postgres::statement event_page{"retention_event_page", R"(
+WITH page AS MATERIALIZED (SELECT event_id, account_id FROM webhooks.event WHERE event_id > $2::uuid ORDER BY event_id LIMIT $3)
+SELECT (SELECT event_id FROM page ORDER BY event_id DESC LIMIT 1),
+       array(SELECT event_id FROM page WHERE account_id = ANY ($1::uuid[])))"};
+constexpr postgres::statement routing_page{"retention_routing_page", R"(
+WITH page AS MATERIALIZED (SELECT event_id, account_id FROM webhooks.routing WHERE event_id > $2::uuid ORDER BY event_id LIMIT $3)
+SELECT (SELECT event_id FROM page ORDER BY event_id DESC LIMIT 1),
+       array(SELECT event_id FROM page WHERE account_id = ANY ($1::uuid[])))"};
+
+constexpr postgres::statement forget_attempts{"retention_forget_attempts",
+                                              "DELETE FROM webhooks.attempt WHERE event_id = ANY ($1::uuid[])"};
+constexpr postgres::statement forget_deliveries{"retention_forget_deliveries",
+                                                "DELETE FROM webhooks.delivery WHERE event_id = ANY ($1::uuid[])"};
+constexpr postgres::statement forget_events{"retention_forget_events",
+                                            "DELETE FROM webhooks.event WHERE event_id = ANY ($1::uuid[])"};
+constexpr postgres::statement forget_routings{"retention_forget_routings",
+                                              "DELETE FROM webhooks.routing WHERE event_id = ANY ($1::uuid[])"};
+
+constexpr postgres::statement note_event_position{
+    "retention_note_event_position",
+    "UPDATE webhooks.deleted_account SET event_position = $2::uuid WHERE account_id = ANY ($1::uuid[])"};
+constexpr postgres::statement note_routing_position{
+    "retention_note_routing_position",
+    "UPDATE webhooks.deleted_account SET routing_position = $2::uuid WHERE account_id = ANY ($1::uuid[])"};
+constexpr postgres::statement forget_accounts{"retention_forget_accounts",
+                                              "DELETE FROM webhooks.deleted_account WHERE account_id = ANY ($1::uuid[])"};
+
+constexpr int rows_a_step = 2'000;
+
+// Accounts that are as far: they go on together.
+struct deleted_batch
+{
+    std::string accounts;
+    std::string webhooks;
+    std::string event_position;
+    std::string routing_position;
+};
+
+std::optional<deleted_batch> take_deleted(pqxx::work& tx)
+{
+    const auto rows = tx.exec_prepared(deleted_accounts.name);
+    if (rows.empty())
+        return std::nullopt;
+    deleted_batch batch;
+    batch.event_position = rows[0][2].as<std::string>();
+    batch.routing_position = rows[0][3].as<std::string>();
+    std::vector<std::string> accounts, webhooks;
+    for (const auto& row : rows) {
+        if (row[2].as<std::string>() != batch.event_position || row[3].as<std::string>() != batch.routing_position)
+            continue;
+        accounts.push_back(row[0].as<std::string>());
+        for (auto& webhook : split_list(row[1].as<std::string>()))
+            webhooks.push_back(std::move(webhook));
+    }
+    batch.accounts = postgres::text_array(accounts);
+    batch.webhooks = postgres::text_array(webhooks);
+    return batch;
+}
+
+bool forget_some_events(pqxx::work& tx, const deleted_batch& batch)
+{
+    const auto page = tx.exec_prepared1(event_page.name, batch.accounts, batch.event_position, rows_a_step);
+    if (page[0].is_null())
+        return false;
+    const auto events = page[1].as<std::string>();
+    for (const auto* forget : {forget_attempts.name, forget_deliveries.name, forget_events.name})
+        tx.exec_prepared0(forget, events);
+    tx.exec_prepared0(note_event_position.name, batch.accounts, page[0].as<std::string>());
+    return true;
+}
+
+bool forget_some_routings(pqxx::work& tx, const deleted_batch& batch)
+{
+    const auto page = tx.exec_prepared1(routing_page.name, batch.accounts, batch.routing_position, rows_a_step);
+    if (page[0].is_null())
+        return false;
+    tx.exec_prepared0(forget_routings.name, page[1].as<std::string>());
+    tx.exec_prepared0(note_routing_position.name, batch.accounts, page[0].as<std::string>());
+    return true;
+}
+
 } // namespace
 
 retention_store::retention_store(postgres::pool& db) : db_(db)
 {
-    db_.prepare(ensure_days);
-    db_.prepare(drop_partition);
-    db_.prepare(forget_secrets);
+    for (const auto& wanted :
+         {ensure_days, drop_partition, forget_secrets, deleted_accounts, forget_due, event_page, routing_page, forget_attempts,
+          forget_deliveries, forget_events, forget_routings, note_event_position, note_routing_position, forget_accounts})
+        db_.prepare(wanted);
 }
 
 awaitable<void> retention_store::make_partitions(int back, int ahead)
 {
-    return db_.transact([back, ahead](pqxx::work& tx) { tx.exec_prepared(ensure_days.name, back, ahead); });
+    return db_.transact([back, ahead](pqxx::work& tx) {
+        tx.exec0(short_lock_wait);
+        tx.exec_prepared(ensure_days.name, back, ahead);
+    });
 }
 
 awaitable<bool> retention_store::drop_partition_older_than(int days)
 {
-    return db_.transact([days](pqxx::work& tx) { return tx.exec_prepared1(drop_partition.name, days)[0].as<bool>(); });
+    return db_.transact([days](pqxx::work& tx) {
+        tx.exec0(short_lock_wait);
+        return tx.exec_prepared1(drop_partition.name, days)[0].as<bool>();
+    });
 }
 
 awaitable<void> retention_store::forget_ended_secrets()
 {
     return db_.transact([](pqxx::work& tx) { tx.exec_prepared(forget_secrets.name); });
+}
+
+awaitable<bool> retention_store::forget_deleted_accounts()
+{
+    return db_.transact([](pqxx::work& tx) {
+        const auto batch = take_deleted(tx);
+        if (!batch)
+            return false;
+        const auto forgotten = tx.exec_prepared(forget_due.name, batch->webhooks, rows_a_step);
+        const bool may_have_more =
+            forgotten.affected_rows() != 0 || forget_some_events(tx, *batch) || forget_some_routings(tx, *batch);
+        if (!may_have_more)
+            tx.exec_prepared0(forget_accounts.name, batch->accounts);
+        return true;
+    });
 }
 
 } // namespace tempinbox::webhooks

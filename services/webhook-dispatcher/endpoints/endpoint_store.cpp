@@ -30,6 +30,7 @@ VALUES ($1::uuid, $2::uuid, $3, $4::text[], $5, $6) RETURNING )" +
 
 const std::string update_sql = R"(
 UPDATE webhooks.endpoint SET url = $3, events = $4::text[], description = $5, is_enabled = $6, disabled_reason = nullif($7, ''),
+    notice_id = CASE WHEN $6 THEN NULL ELSE notice_id END, notice_at = CASE WHEN $6 THEN NULL ELSE notice_at END,
     renewed_at = CASE WHEN $8 THEN clock_timestamp() ELSE renewed_at END
 WHERE account_id = $1::uuid AND webhook_id = $2::uuid RETURNING )" +
                                columns;
@@ -57,7 +58,7 @@ DELETE FROM webhooks.due WHERE (event_id, webhook_id) IN (
     WHERE webhook_id = $2::uuid AND account_id = $1::uuid AND lease_id IS NULL LIMIT 5000 FOR UPDATE SKIP LOCKED))"};
 
 constexpr postgres::statement disable_webhook{"webhooks_disable", R"(
-UPDATE webhooks.endpoint SET is_enabled = false, disabled_reason = $3
+UPDATE webhooks.endpoint SET is_enabled = false, disabled_reason = $3, notice_id = gen_random_uuid(), notice_at = now()
 WHERE account_id = $1::uuid AND webhook_id = $2::uuid AND is_enabled
   AND ($4::bigint = 0 OR (extract(epoch FROM renewed_at) * 1000000)::bigint = $4))"};
 

@@ -27,12 +27,13 @@ struct event_intake::plan
 };
 
 event_intake::event_intake(runtime::host& host, config_store& stored_configs, config_cache& configs, delivery_store& deliveries,
-                           delivery_engine& engine, dead_letters& letters)
+                           delivery_engine& engine, outcome_recorder& recorder, dead_letters& letters)
     : host_(host),
       stored_configs_(stored_configs),
       configs_(configs),
       deliveries_(deliveries),
       engine_(engine),
+      recorder_(recorder),
       letters_(letters),
       events_(host.metrics().counter("tempinbox_webhook_dispatcher_events_total", "Events read and routed."))
 {}
@@ -40,6 +41,7 @@ event_intake::event_intake(runtime::host& host, config_store& stored_configs, co
 awaitable<void> event_intake::handle(const std::vector<kafka::record>& batch)
 {
     co_await engine_.wait_for_room();
+    co_await recorder_.wait_for_room();
     auto sorted = sort(batch);
     if (!sorted.states.empty())
         co_await stored_configs_.put_states(std::move(sorted.states));

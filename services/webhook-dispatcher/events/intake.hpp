@@ -2,6 +2,7 @@
 
 #include "common/core/awaitable.hpp"
 #include "webhook-dispatcher/delivery/engine.hpp"
+#include "webhook-dispatcher/delivery/recorder.hpp"
 #include "webhook-dispatcher/events/dead_letters.hpp"
 #include "webhook-dispatcher/events/decoded_event.hpp"
 #include "webhook-dispatcher/routing/config_cache.hpp"
@@ -12,12 +13,13 @@ namespace tempinbox::webhooks {
 
 // Turns a batch of events into deliveries: reads, routes, stores all of it in one statement, and hands what fits the windows to
 // the engine. When it returns, everything is stored and the offsets may be committed. What can never be handled goes to the dead
-// letters. Throws dependency_error while PostgreSQL or Kafka is away: the batch comes again.
+// letters. Throws dependency_error while PostgreSQL or Kafka is away: or too
+// many outcomes wait to be written: the batch comes again.
 class event_intake
 {
 public:
     event_intake(runtime::host& host, config_store& stored_configs, config_cache& configs, delivery_store& deliveries,
-                 delivery_engine& engine, dead_letters& letters);
+                 delivery_engine& engine, outcome_recorder& recorder, dead_letters& letters);
 
     awaitable<void> handle(const std::vector<kafka::record>& batch);
 
@@ -51,6 +53,7 @@ private:
     config_cache& configs_;
     delivery_store& deliveries_;
     delivery_engine& engine_;
+    outcome_recorder& recorder_;
     dead_letters& letters_;
     prometheus::Counter& events_;
 };

@@ -16,6 +16,11 @@ class hand_sender
 public:
     hand_sender(runtime::host& host, resend_store& deliveries, config_cache& configs, request_sender send);
 
+    using receiver_ptr = std::shared_ptr<const receiver>;
+
+    // Not_found where the account has no such webhook, permission_denied where its plan has no place for it.
+    awaitable<result<receiver_ptr>> find_receiver(account_id account, webhook_id webhook);
+
     // A made-up event with that id. Also to a webhook that is switched off; a failure changes nothing about the webhook.
     awaitable<result<void>> test(account_id account, webhook_id webhook, event_id event);
     // Conflict while it is being sent, and where the webhook is switched off. The same lease again sends nothing.
@@ -25,9 +30,6 @@ public:
     awaitable<void> drain(std::chrono::steady_clock::time_point until);
 
 private:
-    using receiver_ptr = std::shared_ptr<const receiver>;
-
-    awaitable<result<receiver_ptr>> find_receiver(account_id account, webhook_id webhook);
     awaitable<void> send(taken_delivery taken, receiver_ptr to, event_id event, uuid lease);
     awaitable<sent_request> exchange(delivery_job job);
     result<void> check_room() const;

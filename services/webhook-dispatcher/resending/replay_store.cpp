@@ -22,11 +22,11 @@ constexpr postgres::statement count_under_way{"replay_count_under_way", R"(
 SELECT count(*) FROM webhooks.replay WHERE webhook_id = $1::uuid AND finished_at IS NULL)"};
 
 constexpr postgres::statement count_failed{"replay_count_failed", R"(
-SELECT count(*) FROM webhooks.delivery WHERE webhook_id = $2::uuid AND account_id = $1::uuid AND state <> 'succeeded'
+SELECT count(*) FROM webhooks.delivery WHERE webhook_id = $2::uuid AND account_id = $1::uuid AND state <> 'succeeded' AND NOT is_test
   AND finished_at <= now() AND event_id > webhooks.lowest_uuid(timestamptz 'epoch' + $3 * interval '1 microsecond'))"};
 
 constexpr postgres::statement count_succeeded{"replay_count_succeeded", R"(
-SELECT count(*) FROM webhooks.delivery WHERE webhook_id = $2::uuid AND account_id = $1::uuid AND state = 'succeeded'
+SELECT count(*) FROM webhooks.delivery WHERE webhook_id = $2::uuid AND account_id = $1::uuid AND state = 'succeeded' AND NOT is_test
   AND finished_at <= now() AND event_id > webhooks.lowest_uuid(timestamptz 'epoch' + $3 * interval '1 microsecond'))"};
 
 constexpr postgres::statement insert_replay{"replay_insert", R"(
@@ -47,7 +47,7 @@ WITH replayed AS (SELECT position, created_at FROM webhooks.replay WHERE replay_
 chosen AS MATERIALIZED (
     SELECT d.event_id FROM webhooks.delivery d
     WHERE d.webhook_id = $1::uuid AND d.account_id = $2::uuid AND d.event_id > $5::uuid
-      AND d.finished_at <= (SELECT created_at FROM replayed) AND %STATE%
+      AND d.finished_at <= (SELECT created_at FROM replayed) AND NOT d.is_test AND %STATE%
     ORDER BY d.event_id LIMIT $4 FOR UPDATE
 ), moved AS (
     DELETE FROM webhooks.delivery d USING chosen c WHERE d.event_id = c.event_id AND d.webhook_id = $1::uuid

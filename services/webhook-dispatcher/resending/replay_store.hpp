@@ -36,8 +36,8 @@ class replay_store
 public:
     explicit replay_store(postgres::pool& db);
 
-    // Answers how many deliveries it will send. The same id again: as the first time. Conflict where the webhook is switched off
-    // or has too many replays under way.
+    // Answers how many deliveries it will send, tests left out. The same id again: as the first time. Conflict where the webhook
+    // is switched off or has too many replays under way.
     awaitable<result<std::int64_t>> begin(replay_wish wish);
     // Moves deliveries of the replay that waited longest back to `due`, unless as many wait untried there already. A replay whose
     // webhook is gone or switched off ends.

@@ -26,8 +26,8 @@ VALUES ($1::uuid, $2::uuid, $3, timestamptz 'epoch' + $4 * interval '1 microseco
 
 // Whoever takes it over after a crash makes its last attempt.
 constexpr postgres::statement insert_test{"resend_insert_test", R"(
-INSERT INTO webhooks.due (event_id, webhook_id, account_id, attempts, is_retry, run_at, lease_id, lease_until)
-VALUES ($1::uuid, $2::uuid, $3::uuid, $4, true, now(), $5::uuid, clock_timestamp() + $6 * interval '1 millisecond'))"};
+INSERT INTO webhooks.due (event_id, webhook_id, account_id, attempts, is_retry, run_at, lease_id, lease_until, is_test)
+VALUES ($1::uuid, $2::uuid, $3::uuid, $4, true, now(), $5::uuid, clock_timestamp() + $6 * interval '1 millisecond', true))"};
 
 constexpr postgres::statement find_attempt{"resend_find_attempt", R"(
 SELECT 1 FROM webhooks.attempt WHERE event_id = $1::uuid AND webhook_id = $2::uuid AND account_id = $3::uuid AND lease_id = $4::uuid)"};
@@ -43,12 +43,12 @@ SELECT 1 FROM webhooks.due WHERE event_id = $1::uuid AND webhook_id = $2::uuid A
 constexpr postgres::statement revive{"resend_revive", R"(
 WITH finished AS (
     DELETE FROM webhooks.delivery WHERE event_id = $1::uuid AND webhook_id = $2::uuid AND account_id = $3::uuid
-    RETURNING event_id, webhook_id, account_id, attempts, rule_ids, last_status, created_at
+    RETURNING event_id, webhook_id, account_id, attempts, rule_ids, last_status, created_at, is_test
 )
 INSERT INTO webhooks.due (event_id, webhook_id, account_id, attempts, is_retry, run_at, lease_id, lease_until, rule_ids, last_status,
-                          created_at, began_at)
+                          created_at, began_at, is_test)
 SELECT event_id, webhook_id, account_id, attempts, true, now(), $4::uuid, clock_timestamp() + $5 * interval '1 millisecond', rule_ids,
-       last_status, created_at, now() FROM finished
+       last_status, created_at, now(), is_test FROM finished
 ON CONFLICT (event_id, webhook_id) DO NOTHING
 RETURNING attempts, (extract(epoch FROM began_at) * 1000000)::bigint)"};
 
@@ -59,14 +59,14 @@ SELECT convert_from(body, 'UTF8'), traceparent FROM webhooks.event WHERE event_i
 constexpr postgres::statement finish_by_hand{"resend_finish", R"(
 WITH finished AS (
     DELETE FROM webhooks.due WHERE event_id = $1::uuid AND webhook_id = $2::uuid AND lease_id = $4::uuid AND ($5 OR $6)
-    RETURNING event_id, webhook_id, account_id, attempts, last_status, rule_ids, created_at
+    RETURNING event_id, webhook_id, account_id, attempts, last_status, rule_ids, created_at, is_test
 ), given_back AS (
     UPDATE webhooks.due SET lease_id = NULL, lease_until = NULL, last_status = coalesce(nullif($10::int, 0), last_status)
     WHERE event_id = $1::uuid AND webhook_id = $2::uuid AND lease_id = $4::uuid AND NOT ($5 OR $6)
 ), delivered AS (
-    INSERT INTO webhooks.delivery (event_id, webhook_id, account_id, state, attempts, last_status, reason, rule_ids, created_at)
+    INSERT INTO webhooks.delivery (event_id, webhook_id, account_id, state, attempts, last_status, reason, rule_ids, created_at, is_test)
     SELECT event_id, webhook_id, account_id, CASE WHEN $6 THEN 'succeeded' ELSE 'exhausted' END, $7::int,
-           coalesce(nullif($10::int, 0), last_status), nullif($11, ''), rule_ids, created_at FROM finished
+           coalesce(nullif($10::int, 0), last_status), nullif($11, ''), rule_ids, created_at, is_test FROM finished
     ON CONFLICT (event_id, webhook_id) DO NOTHING
 )
 INSERT INTO webhooks.attempt (event_id, webhook_id, number, lease_id, account_id, at, duration_ms, status, error, response_body)

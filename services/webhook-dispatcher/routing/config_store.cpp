@@ -35,6 +35,18 @@ constexpr postgres::statement delete_rules{"config_delete_rules", "DELETE FROM w
 constexpr postgres::statement delete_endpoints{"config_delete_endpoints",
                                                "DELETE FROM webhooks.endpoint WHERE account_id = ANY($1::uuid[])"};
 
+// Their deliveries are many: they go later, step by step (retention). An account without a version never had any.
+constexpr postgres::statement note_deleted{"config_note_deleted", R"(
+INSERT INTO webhooks.deleted_account (account_id, webhook_ids)
+SELECT v.account_id, array(SELECT e.webhook_id FROM webhooks.endpoint e WHERE e.account_id = v.account_id)
+FROM webhooks.config_version v WHERE v.account_id = ANY($1::uuid[])
+ON CONFLICT (account_id) DO NOTHING)"};
+
+constexpr postgres::statement delete_replays{"config_delete_replays", R"(
+DELETE FROM webhooks.replay r USING webhooks.endpoint e WHERE e.account_id = ANY($1::uuid[]) AND r.webhook_id = e.webhook_id)"};
+constexpr postgres::statement delete_failures{"config_delete_failures", R"(
+DELETE FROM webhooks.failing_endpoint f USING webhooks.endpoint e WHERE e.account_id = ANY($1::uuid[]) AND f.webhook_id = e.webhook_id)"};
+
 const std::string endpoints_sql =
     std::string("SELECT ") + endpoint_columns +
     " FROM webhooks.endpoint WHERE account_id = ANY($1::uuid[]) ORDER BY account_id, created_at, webhook_id";
@@ -85,8 +97,8 @@ config_store::config_store(postgres::pool& db) : db_(db)
 {
     db_.prepare({"config_endpoints", endpoints_sql.c_str()});
     db_.prepare({"config_rules", rules_sql.c_str()});
-    for (const auto& wanted :
-         {next_version, next_version_if_any, find_versions, find_states, next_versions, delete_rules, delete_endpoints})
+    for (const auto& wanted : {next_version, next_version_if_any, find_versions, find_states, next_versions, delete_rules,
+                               delete_endpoints, note_deleted, delete_replays, delete_failures})
         db_.prepare(wanted);
 }
 
@@ -145,8 +157,9 @@ awaitable<void> config_store::put_states(std::vector<plans::account_state> state
         plans::put(tx, "webhooks", states);
         if (deleted.empty())
             return;
-        tx.exec_prepared0(delete_rules.name, id_array(deleted));
-        tx.exec_prepared0(delete_endpoints.name, id_array(deleted));
+        const auto ids = id_array(deleted);
+        for (const auto& step : {note_deleted, delete_replays, delete_failures, delete_rules, delete_endpoints})
+            tx.exec_prepared0(step.name, ids);
     });
 }
 

@@ -43,7 +43,8 @@ public:
     awaitable<std::unordered_map<account_id, std::int64_t>> versions(const std::vector<account_id>& accounts);
     awaitable<std::vector<stored_config>> load(const std::vector<account_id>& accounts);
 
-    // From topic account.state. A deleted account loses its endpoints and rules.
+    // From topic account.state. A deleted account loses its endpoints and rules at once; its deliveries are noted to be
+    // forgotten.
     awaitable<void> put_states(std::vector<plans::account_state> states);
 
 private:

@@ -63,11 +63,11 @@ def load(dsn: str, rows: int) -> None:
     def inboxes() -> Iterator[str]:
         for number, (inbox, moment) in enumerate(zip(ids, moments(), strict=True)):
             at = stamp(moment)
-            yield f"{accounts[number % len(accounts)]}\t{inbox}\tbench{number}.{inbox[:8]}@bench.invalid\t1\t1\t{at}\t{at}\t{expires}\n"
+            yield f"{accounts[number % len(accounts)]}\t{inbox}\tbench{number}.{inbox[-8:]}@bench.invalid\t1\t1\t{at}\t{at}\t{expires}\n"
 
     def addresses() -> Iterator[str]:
         for number, inbox in enumerate(ids):
-            yield f"bench{number}.{inbox[:8]}@bench.invalid\t{accounts[number % len(accounts)]}\t{inbox}\tlive\t{expires}\n"
+            yield f"bench{number}.{inbox[-8:]}@bench.invalid\t{accounts[number % len(accounts)]}\t{inbox}\tlive\t{expires}\n"
 
     def emails() -> Iterator[str]:
         for number, (inbox, moment) in enumerate(zip(ids, moments(), strict=True)):

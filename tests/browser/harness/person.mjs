@@ -16,12 +16,17 @@ export async function signUp(page, plan = 'premium') {
   await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
   const session = await ask(page, 'GET', '/session');
   if (plan !== session.plan) {
-    await operate('account', 'set-plan', session.accountId, '--plan', plan);
-    await eventually(async () => (await ask(page, 'GET', '/session')).plan === plan, `the plan is ${plan}`);
+    await setPlan(page, session.accountId, plan);
     await page.reload();
     await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
   }
   return { email, accountId: session.accountId };
+}
+
+/** Puts an account on a plan, as the operator does; a page that is open learns of it when it asks again. */
+export async function setPlan(page, accountId, plan) {
+  await operate('account', 'set-plan', accountId, '--plan', plan);
+  await eventually(async () => (await ask(page, 'GET', '/session')).plan === plan, `the plan is ${plan}`);
 }
 
 /** Calls the dashboard's API with the session of the page's browser. */

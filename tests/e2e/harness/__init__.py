@@ -2,14 +2,16 @@
 
 from harness.accounts import Account
 from harness.api import Api
+from harness.certificates import make_certificate
 from harness.cluster import Cluster
 from harness.dashboard import Dashboard, User
 from harness.dialogue import Dialogue, queued_id
 from harness.mail import SENDER, Delivery, send, send_raw
 from harness.mail_server import MailServer
 from harness.receiver import Receiver, Request
+from harness.postbox import Postbox
 from harness.relay import Relay
-from harness.replica import Gateway, RateLimit
+from harness.replica import Gateway, Inbox, MailIngest, RateLimit, Replica, WebhookDispatcher
 from harness.suite import Suite
 from harness.topics import Event, Topic
 from harness.waiting import eventually
@@ -24,15 +26,21 @@ __all__ = [
     "Dialogue",
     "Event",
     "Gateway",
+    "Inbox",
+    "MailIngest",
     "MailServer",
+    "Postbox",
     "RateLimit",
     "Receiver",
     "Relay",
+    "Replica",
     "Request",
     "Suite",
     "Topic",
     "User",
+    "WebhookDispatcher",
     "eventually",
+    "make_certificate",
     "queued_id",
     "send",
     "send_raw",

@@ -17,9 +17,9 @@ class Account:
     api: Api
 
     @classmethod
-    def make(cls, suite: Suite, plan: str = "premium") -> "Account":
+    def make(cls, suite: Suite, plan: str = "premium", email: str | None = None) -> "Account":
         """On the named plan, which must allow keys."""
-        email = f"{uuid.uuid4().hex[:12]}@example.com"
+        email = email or f"{uuid.uuid4().hex[:12]}@example.com"
         made = suite.operate("account", "create", "--email", email, "--plan", plan)
         key = suite.operate("key", "create", made["accountId"], "--label", "test")["key"]
         return cls(made["accountId"], email, key, Api(suite["API"], key))

@@ -21,7 +21,9 @@ _ADDRESS = "urn:openapi"
 _ERROR = {"$ref": "#/components/schemas/Error"}
 _METHODS = {"get", "post", "put", "patch", "delete"}
 _ANYWHERE = {"400", "408", "413", "431", "501", "505"}  # what the HTTP server says before an operation is known
-_BEFORE_ROUTING = {"401", "403", "429", "500", "503", "504"}
+_BEFORE_ROUTING = {"401", "403", "429", "500", "503"}
+# Headers of HTTP itself, of browsers' permissions, and what the file says once of all answers.
+_SENT_ANYWHERE = re.compile("cache-control|connection|content-length|content-type|date|transfer-encoding|access-control-.+")
 
 
 @dataclass(frozen=True)
@@ -87,8 +89,11 @@ class Contract:
         self._check_body(answer, _ERROR, where)
 
     def _check_documented(self, answer: Answer, documented: dict[str, Any], where: str) -> None:
-        for name, reference in documented.get("headers", {}).items():
+        headers = documented.get("headers", {})
+        for name, reference in headers.items():
             self._check_header(answer, name, self._resolve(reference), where)
+        unknown = {name for name in answer.headers if not _SENT_ANYWHERE.fullmatch(name)} - {name.lower() for name in headers}
+        assert not unknown, f"{where}: headers are not documented: {', '.join(sorted(unknown))}"
         content = documented.get("content", {})
         if not content:
             assert not answer.body, f"{where}: an answer without content has {answer.body[:300]!r}"

@@ -1,4 +1,4 @@
-"""A TCP relay that can stand still: connections stay open and nothing passes."""
+"""A TCP relay that can stand still (connections stay open and nothing passes) and be away (connections are refused)."""
 
 import contextlib
 import socket
@@ -7,24 +7,40 @@ from typing import Self
 
 
 class Relay:
-    """In front of a server on loopback. Use as a context manager."""
+    """In front of a server on loopback. Use as a context manager; one that is closed at first refuses connections until it is opened."""
 
-    def __init__(self, target: tuple[str, int]) -> None:
+    def __init__(self, target: tuple[str, int], *, is_closed: bool = False) -> None:
         self._target = target
-        self._listener = socket.create_server(("127.0.0.1", 0))
+        self._is_closed = is_closed
+        # A socket that is bound and does not listen keeps its port and refuses connections.
+        self._listener = socket.socket()
+        self._listener.bind(("127.0.0.1", 0))
         self._flows = threading.Event()
         self._flows.set()
         self._open: list[socket.socket] = []
         self.port: int = self._listener.getsockname()[1]
 
     def __enter__(self) -> Self:
-        threading.Thread(target=self._accept, daemon=True).start()
+        if not self._is_closed:
+            self.open()
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._flows.set()
+        self.cut()
         for each in [self._listener, *self._open]:
             each.close()
+
+    def open(self) -> None:
+        """From now on connections are taken."""
+        self._listener.listen()
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    def cut(self) -> None:
+        """Ends every connection and takes no more."""
+        self._flows.set()
+        for each in [self._listener, *self._open]:
+            with contextlib.suppress(OSError):
+                each.shutdown(socket.SHUT_RDWR)
 
     def freeze(self) -> None:
         """From now on nothing passes, in neither direction; what was under way stays there."""

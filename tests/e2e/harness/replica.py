@@ -4,7 +4,7 @@ import signal
 import socket
 import subprocess
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 import requests
 
@@ -37,10 +37,14 @@ class Replica:
         pairs = Path(f"/proc/{suite.pid(cls.service, number)}/environ").read_text(encoding="utf-8").split("\0")
         return dict(pair.split("=", 1) for pair in pairs if "=" in pair)
 
-    def __enter__(self) -> Self:
+    def start(self) -> None:
+        """Does not wait until it is ready."""
         environment = self.settings_of(self._suite) | {f"TEMPINBOX_{name.upper()}": value for name, value in self._settings.items()}
         program = str(self._suite.program(f"tempinbox-{self.service}"))
         self._process = subprocess.Popen([program], env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+    def __enter__(self) -> Self:
+        self.start()
         try:
             eventually(self.is_ready, f"{self.service} is ready", seconds=30)
         except AssertionError:
@@ -53,11 +57,16 @@ class Replica:
         self._process.wait()
 
     def is_ready(self) -> bool:
-        """What /readyz says."""
+        """What the status of /readyz says."""
+        return self.readiness()[0] == 200
+
+    def readiness(self) -> tuple[int, dict[str, Any]]:
+        """The status and the body of /readyz; 0 and nothing while nobody listens."""
         try:
-            return requests.get(f"http://{self.admin}/readyz", timeout=2).ok
+            answer = requests.get(f"http://{self.admin}/readyz", timeout=2)
         except requests.exceptions.ConnectionError:
-            return False
+            return 0, {}
+        return answer.status_code, answer.json()
 
     def metric(self, name: str) -> float:
         """A metric's sum over its labels."""
@@ -90,3 +99,24 @@ class RateLimit(Replica):
 
     service = "rate-limit"
     listener = "rpc_listen"
+
+
+class Inbox(Replica):
+    """Takes the calls of gateways at `address`."""
+
+    service = "inbox"
+    listener = "rpc_listen"
+
+
+class WebhookDispatcher(Replica):
+    """Takes the calls of gateways at `address`, and its share of the events."""
+
+    service = "webhook-dispatcher"
+    listener = "rpc_listen"
+
+
+class MailIngest(Replica):
+    """Takes mail at `address`."""
+
+    service = "mail-ingest"
+    listener = "smtp_listen"

@@ -1,6 +1,6 @@
 """Wrong keys, content types, codings and sizes."""
 
-from wrong_requests.row import JSON, Row
+from wrong_requests.row import JSON, UNKNOWN, Row
 
 _POST = ("POST", "/v1/inboxes")
 _GET = ("GET", "/v1/account")
@@ -35,6 +35,8 @@ ROWS: list[Row] = [
     Row("a body much too large", *_POST, 413, ("64 KiB",), b'{"name":"' + b"x" * 5_000_000, JSON),
     Row("a large body of another type", *_POST, 413, ("64 KiB",), b"x" * 70_000, {"Content-Type": "text/plain"}),
     Row("a large body where none is taken", "DELETE", "/v1/inboxes/{inbox}", 413, ("64 KiB",), b"x" * 70_000, JSON),
+    Row("a form there is not", "GET", "/v1/emails/{email}/raw", 406, ("Accept must allow application/json",), headers={"Accept": "video/mp4"}),
+    Row("a form there is not, of nothing", "GET", f"/v1/emails/{UNKNOWN}/raw", 404, ("does not exist",), headers={"Accept": "video/mp4"}),
     Row("no key", *_GET, 401, ("X-API-Key is missing",), has_key=False),
     Row("a key in Authorization", *_GET, 401, ("X-API-Key is missing",), headers={"Authorization": "Bearer ti_live_x"}, has_key=False),
     Row("a key in the query", "GET", "/v1/account?X-API-Key=x", 401, ("X-API-Key is missing",), has_key=False),

@@ -1,5 +1,6 @@
 #include "accounts/account_store.hpp"
 
+#include "accounts/idempotency_store.hpp"
 #include "accounts/key_store.hpp"
 #include "common/testing/await.hpp"
 #include "common/testing/scratch_database.hpp"
@@ -171,7 +172,7 @@ TEST_CASE("a deleted account is gone, its keys are revoked and its tombstone is 
     arranged_accounts arranged;
     key_store keys(arranged.scratch.db());
     const auto account = arranged.create("a@example.com", "pro");
-    REQUIRE(await(keys.create(account.id(), "k", key_allowance::plan)));
+    REQUIRE(await(keys.create(account.id(), key_id::make(), "k", key_allowance::plan)));
 
     REQUIRE(await(arranged.store.remove(account.id())));
 
@@ -181,6 +182,44 @@ TEST_CASE("a deleted account is gone, its keys are revoked and its tombstone is 
     CHECK(arranged.published.back().message.is_tombstone);
     CHECK(arranged.scratch.execute("SELECT count(*) FROM accounts.api_keys WHERE revoked_at IS NULL")[0][0].as<int>() == 0);
     CHECK(await(arranged.store.create(account_id::make(), "a@example.com", "free"))); // the address is free again
+}
+
+TEST_CASE("of a deleted account nothing is left but its tombstone, the address at once and the rest after a day",
+          "[accounts][postgres]")
+{
+    arranged_accounts arranged;
+    key_store keys(arranged.scratch.db());
+    idempotency_store answers(arranged.scratch.db());
+    const auto gone = arranged.create("gone@example.com", "pro");
+    const auto here = arranged.create("here@example.com", "pro");
+    for (const auto& account : {gone, here}) {
+        REQUIRE(await(keys.create(account.id(), key_id::make(), "k", key_allowance::plan)));
+        idempotency_key asked;
+        asked.account = account.id();
+        asked.operation_sha256 = "operation";
+        asked.key = "key";
+        await(answers.claim(asked, "request", uuid::make_v7()));
+    }
+    const auto rows = [&](const std::string& table) {
+        return arranged.scratch.execute("SELECT account_id FROM accounts." + table);
+    };
+
+    const auto removed = await(arranged.store.remove(gone.id()));
+    CHECK(removed->email == "gone@example.com");
+    CHECK(arranged.scratch.execute("SELECT 1 FROM accounts.accounts WHERE email LIKE '%gone%'").empty());
+    CHECK(await(arranged.store.forget()) == 0);
+    CHECK(rows("api_keys").size() == 2);
+
+    arranged.scratch.execute("UPDATE accounts.accounts SET deleted_at = deleted_at - interval '25 hours'");
+    CHECK(await(arranged.store.forget()) == 1);
+
+    for (const std::string table : {"accounts", "api_keys", "idempotency_key"}) {
+        REQUIRE(rows(table).size() == 1);
+        CHECK(rows(table)[0][0].as<std::string>() == here.id().text());
+    }
+    CHECK(arranged.published.back().message.is_tombstone);
+    CHECK(arranged.scratch.execute("SELECT count(*) FROM accounts.outbox WHERE payload IS NULL")[0][0].as<int>() == 1);
+    CHECK(await(arranged.store.forget()) == 0);
 }
 
 TEST_CASE("accounts are listed newest first, page by page", "[accounts][postgres]")

@@ -29,14 +29,14 @@ public:
     }
     created_key create(account_id owner, const std::string& label = "k")
     {
-        return await(keys.create(owner, label, key_allowance::plan)).value();
+        return await(keys.create(owner, key_id::make(), label, key_allowance::plan)).value();
     }
     key_lookup find(const secret& key) { return await(keys.find_by_digest(api_key_digest(key.reveal()))); }
 };
 
 awaitable<void> create_key(key_store& keys, account_id owner, int& made, int& refused)
 {
-    const auto outcome = co_await keys.create(owner, "k", key_allowance::plan);
+    const auto outcome = co_await keys.create(owner, key_id::make(), "k", key_allowance::plan);
     ++(outcome ? made : refused);
 }
 
@@ -84,13 +84,14 @@ TEST_CASE("keys are counted from the oldest, and a revoked one makes room", "[ac
     for (int i = 0; i < 5; ++i)
         made.push_back(arranged.create(owner, "k" + std::to_string(i)));
 
-    const auto sixth = await(arranged.keys.create(owner, "k5", key_allowance::plan));
+    const auto sixth = await(arranged.keys.create(owner, key_id::make(), "k5", key_allowance::plan));
     CHECK(sixth.error().code == errc::permission_denied);
+    CHECK(sixth.error().message == "The plan premium has 5 API keys, all in use: revoke one first");
     CHECK(arranged.find(made[4].key).owner->position == 5);
 
     REQUIRE(await(arranged.keys.revoke(owner, made[0].record.id)));
     CHECK(arranged.find(made[4].key).owner->position == 4);
-    CHECK(await(arranged.keys.create(owner, "k6", key_allowance::plan)));
+    CHECK(await(arranged.keys.create(owner, key_id::make(), "k6", key_allowance::plan)));
     const auto listed = await(arranged.keys.list(owner)).value();
     REQUIRE(listed.size() == 5);
     CHECK(listed.front().label == "k1");
@@ -117,10 +118,14 @@ TEST_CASE("the operator may make keys that wait for a plan with API access", "[a
     arranged_keys arranged;
     const auto owner = arranged.account("free");
 
-    CHECK(await(arranged.keys.create(owner, "k", key_allowance::plan)).error().code == errc::permission_denied);
-    CHECK(await(arranged.keys.create(owner, "k", key_allowance::operator_made)));
-    CHECK(await(arranged.keys.create(account_id::make(), "k", key_allowance::plan)).error().code == errc::not_found);
-    CHECK(await(arranged.keys.create(owner, "", key_allowance::operator_made)).error().code == errc::invalid_argument);
+    const auto refused = await(arranged.keys.create(owner, key_id::make(), "k", key_allowance::plan));
+    CHECK(refused.error().code == errc::permission_denied);
+    CHECK(refused.error().message == "API keys are not part of the plan free");
+    CHECK(await(arranged.keys.create(owner, key_id::make(), "k", key_allowance::operator_made)));
+    CHECK(await(arranged.keys.create(account_id::make(), key_id::make(), "k", key_allowance::plan)).error().code ==
+          errc::not_found);
+    CHECK(await(arranged.keys.create(owner, key_id::make(), "", key_allowance::operator_made)).error().code ==
+          errc::invalid_argument);
 }
 
 TEST_CASE("changes name the accounts that changed since a version", "[accounts][postgres]")
@@ -158,4 +163,20 @@ TEST_CASE("the last use is kept, and an older time does not replace it", "[accou
 
     CHECK(await(arranged.keys.list(owner))->front().last_used_at == now);
     CHECK(await(arranged.keys.read_changes(std::nullopt)).version == version); // nobody need look
+}
+
+TEST_CASE("a key made again under its id takes the place of the one nobody was told", "[accounts][postgres]")
+{
+    arranged_keys arranged;
+    const auto owner = arranged.account("pro"); // has one key
+    const auto id = key_id::make();
+    const auto lost = await(arranged.keys.create(owner, id, "k", key_allowance::plan)).value();
+
+    const auto told = await(arranged.keys.create(owner, id, "k", key_allowance::plan));
+
+    REQUIRE(told);
+    CHECK(await(arranged.keys.list(owner)).value().size() == 1);
+    CHECK_FALSE(arranged.find(lost.key).owner);
+    REQUIRE(arranged.find(told->key).owner);
+    CHECK(arranged.find(told->key).owner->key == id);
 }

@@ -39,6 +39,7 @@ public:
         scratch.execute("UPDATE accounts.sessions SET created_at = now() - interval '" + since_opened +
                         "', expires_at = now() + interval '" + until_end + "'");
     }
+    std::string row_version() { return scratch.execute("SELECT xmin FROM accounts.sessions")[0][0].as<std::string>(); }
     std::int64_t hours_left()
     {
         return scratch.execute("SELECT round(extract(epoch FROM expires_at - now()) / 3600)::bigint FROM accounts.sessions")[0][0]
@@ -96,6 +97,20 @@ TEST_CASE("a session that is used lasts on, but not for ever", "[accounts][sessi
 
     arranged.age("29 days", "1 hour");
     arranged.is_open(digest);
+    CHECK(arranged.hours_left() == 24);
+}
+
+TEST_CASE("a session is written once an hour at most, on its last day too", "[accounts][session][postgres]")
+{
+    arranged_sessions arranged;
+    const auto digest = arranged.open(arranged.owner);
+    arranged.age("29 days", "1 hour");
+
+    CHECK(arranged.is_open(digest));
+    const auto written = arranged.row_version();
+    CHECK(arranged.is_open(digest));
+
+    CHECK(arranged.row_version() == written);
     CHECK(arranged.hours_left() == 24);
 }
 

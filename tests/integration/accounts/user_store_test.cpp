@@ -89,3 +89,21 @@ TEST_CASE("a link ends after an hour, and with the next one", "[accounts][user][
     CHECK(arranged.scratch.execute("SELECT 1 FROM accounts.password_resets").empty());
     CHECK(await(arranged.users.find(id))->password_hash == "hash");
 }
+
+TEST_CASE("a link ends with a change of the password, and with its account", "[accounts][user][postgres]")
+{
+    arranged_users arranged;
+    const auto id = arranged.make("a@example.com", "hash");
+    const auto other = arranged.make("b@example.com", "hash");
+    await(arranged.users.begin_reset(id, session_digest("link")));
+    await(arranged.users.begin_reset(other, session_digest("theirs")));
+
+    REQUIRE(await(arranged.users.set_password(id, "new hash")));
+
+    CHECK_FALSE(await(arranged.users.reset_password(session_digest("link"), "stolen")));
+    CHECK(await(arranged.users.find(id))->password_hash == "new hash");
+    CHECK(await(arranged.users.reset_password(session_digest("theirs"), "new hash")));
+    await(arranged.users.begin_reset(id, session_digest("last")));
+    REQUIRE(await(arranged.accounts.remove(id)));
+    CHECK(arranged.scratch.execute("SELECT 1 FROM accounts.password_resets").empty());
+}

@@ -27,7 +27,7 @@ public:
     arranged_cache() : cache(testing::test_host(), keys)
     {
         owner = await(accounts.create(account_id::make(), "a@example.com", "premium")).value().id();
-        const auto made = await(keys_beside.create(owner, "k", key_allowance::plan)).value();
+        const auto made = await(keys_beside.create(owner, key_id::make(), "k", key_allowance::plan)).value();
         key = made.record.id;
         digest = api_key_digest(made.key.reveal());
         cache.start();
@@ -86,7 +86,7 @@ public:
         account_store accounts(scratch.db(), announcements("test", nullptr));
         key_store keys_beside(scratch.db());
         const auto owner = await(accounts.create(account_id::make(), "a@example.com", "premium")).value().id();
-        const auto made = await(keys_beside.create(owner, "k", key_allowance::plan)).value();
+        const auto made = await(keys_beside.create(owner, key_id::make(), "k", key_allowance::plan)).value();
         digest_ = api_key_digest(made.key.reveal());
         cache_.start();
     }
@@ -194,7 +194,7 @@ TEST_CASE("a plan change is seen within 1 s", "[gateway][postgres]")
 TEST_CASE("a key's position follows the revocation of an older one within 1 s", "[gateway][postgres]")
 {
     arranged_cache arranged;
-    const auto second = await(arranged.keys_beside.create(arranged.owner, "second", key_allowance::plan)).value();
+    const auto second = await(arranged.keys_beside.create(arranged.owner, key_id::make(), "second", key_allowance::plan)).value();
     const auto first = arranged.key;
     arranged.digest = api_key_digest(second.key.reveal());
     REQUIRE(arranged.time_until([](const auto& found) { return found && found->position == 2; }) < 1s);

@@ -27,6 +27,25 @@ TEST_CASE("an inbox made by RPC can be read and listed, and its event is publish
     CHECK(testing::eventually([&] { return running.scratch.execute("SELECT 1 FROM mailbox.outbox").empty(); }));
 }
 
+TEST_CASE("an inbox that holds all it can is said to be full", "[inbox][postgres][kafka]")
+{
+    running_service running;
+    running.add_domain();
+    const auto account = account_id::make().text();
+    const auto made = running.create(account).value().inbox();
+    v1::GetInboxRequest get;
+    get.set_account_id(account);
+    get.set_inbox_id(made.inbox_id());
+    const auto is_full = [&] { return running.call<v1::GetInboxResponse>("GetInbox", get).value().inbox().is_full(); };
+
+    running.scratch.execute("UPDATE mailbox.inboxes SET email_count = 9999, email_bytes = 1073741823");
+    CHECK_FALSE(is_full());
+    running.scratch.execute("UPDATE mailbox.inboxes SET email_count = 10000, email_bytes = 0");
+    CHECK(is_full());
+    running.scratch.execute("UPDATE mailbox.inboxes SET email_count = 1, email_bytes = 1073741824");
+    CHECK(is_full());
+}
+
 TEST_CASE("an inbox ends when it is due, and its event is published within two seconds", "[inbox][postgres][kafka]")
 {
     running_service running;

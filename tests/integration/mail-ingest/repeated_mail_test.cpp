@@ -151,3 +151,28 @@ TEST_CASE("all mail of the minute before a crash is unconfirmed", "[mail-ingest]
         CHECK(send(server, message, true) != first);
     }
 }
+
+TEST_CASE("a QUIT sent with the message confirms it when the client ends in order", "[mail-ingest][postgres]")
+{
+    repeat_world world;
+    mail_server server(world.scratch.dsn());
+    const auto send_with_quit = [&](bool waits) {
+        mail_client client(server.listener.local_address());
+        client.begin({"box@mail.test"});
+        REQUIRE(client.say("DATA").starts_with("354"));
+        client.send(message + ".\r\nQUIT\r\n");
+        if (!waits)
+            return;
+        CHECK(client.reply().starts_with("250 "));
+        CHECK(client.reply() == "221 2.0.0 Bye");
+    };
+    const auto has_no_session = [&] { return testing::eventually([&] { return server.listener.sessions() == 0; }); };
+
+    send_with_quit(true);
+    REQUIRE(has_no_session());
+    send_with_quit(false); // hangs up before it could see the 250
+    REQUIRE(has_no_session());
+
+    CHECK(world.has_unconfirmed(1));
+    CHECK(world.count("emails") == 2);
+}

@@ -41,6 +41,14 @@ kafka::record account_record(const plans::account_state& state)
     return record;
 }
 
+// A value of /metrics; 0 where it is not there yet.
+double shown(const std::string& name)
+{
+    const auto text = "\n" + testing::test_host().metrics().text();
+    const auto at = text.find("\n" + name + " ");
+    return at == std::string::npos ? 0 : std::stod(text.substr(at + name.size() + 2));
+}
+
 } // namespace
 
 TEST_CASE("a mail is committed before its 250, and is there as it was sent", "[mail-ingest][postgres]")
@@ -176,6 +184,26 @@ TEST_CASE("the plan's size limit holds as it is known at the end of the message"
 
     CHECK(client.deliver(std::string(1'000, 'x') + "\r\n") == "552 5.3.4 Message is too large");
     CHECK(world.count("emails") == 0);
+}
+
+TEST_CASE("one deleted account does not keep the mail from the others", "[mail-ingest][postgres]")
+{
+    mail_world world;
+    auto leaving = mailbox::seeds::account();
+    const auto gone = world.create(leaving, "gone");
+    const auto staying = world.create(world.account, "staying");
+    mail_server server(world.scratch.dsn());
+    mail_client client(server.listener.local_address());
+    client.begin({"gone@mail.test", "staying@mail.test"});
+
+    leaving.version = 2;
+    leaving.is_deleted = true;
+    server.directory.take_events({account_record(leaving)});
+    testing::await(world.endings.expire(leaving.account, gone.id));
+
+    CHECK(client.deliver().starts_with("250"));
+    CHECK(world.count("emails") == 1);
+    CHECK(world.count("emails WHERE inbox_id = '" + staying.id.text() + "'") == 1);
 }
 
 TEST_CASE("events keep the directory true", "[mail-ingest][postgres]")
@@ -368,4 +396,55 @@ TEST_CASE("with no room left in memory mail is put off", "[mail-ingest][postgres
     client.say("EHLO x");
 
     CHECK(client.say("MAIL FROM:<>") == "452 4.3.1 Insufficient system storage, try again later");
+}
+
+TEST_CASE("what a message needs for all its inboxes counts as memory", "[mail-ingest][postgres]")
+{
+    mail_world world;
+    world.account.limits.live_inboxes = 20;
+    std::vector<std::string> recipients;
+    for (int i = 0; i < 20; ++i)
+        recipients.push_back(world.create(world.account).address);
+    mail_ingest::intake_settings intakes;
+    intakes.memory_bytes = 128 * 1024;
+    mail_server server(world.scratch.dsn(), {}, {}, intakes);
+    mail_client client(server.listener.local_address());
+
+    const auto answer = client.begin(recipients).deliver("Subject: " + std::string(16 * 1024, 's') + "\r\n\r\nx\r\n");
+
+    CHECK(answer == "452 4.3.1 Insufficient system storage, try again later");
+    CHECK(world.count("emails") == 0);
+}
+
+TEST_CASE("the time of a message is that of its own transaction, and one that was never answered has none",
+          "[mail-ingest][postgres]")
+{
+    mail_world world;
+    world.create(world.account, "box");
+    mail_server server(world.scratch.dsn());
+    const auto seconds = [] { return shown("smtp_transaction_duration_seconds_sum"); };
+    const auto answered = [] { return shown("smtp_transaction_duration_seconds_count"); };
+    const auto seconds_before = seconds();
+    const auto answered_before = answered();
+    {
+        mail_client client(server.listener.local_address());
+        client.begin({"box@mail.test"});
+        client.say("RSET");
+        testing::eventually([] { return false; }, std::chrono::seconds(2));
+        client.say("MAIL FROM:<>");
+        client.say("RCPT TO:<box@mail.test>");
+        REQUIRE(client.deliver().starts_with("250"));
+    }
+    CHECK(answered() == answered_before + 1);
+    CHECK(seconds() < seconds_before + 1.5);
+
+    const auto aborted = [] { return shown("smtp_transactions_total{code_class=\"none\",result=\"aborted\"}"); };
+    const auto aborted_before = aborted();
+    {
+        mail_client client(server.listener.local_address());
+        client.begin({"box@mail.test"});
+        REQUIRE(client.say("DATA").starts_with("354"));
+    }
+    CHECK(testing::eventually([&] { return aborted() == aborted_before + 1; }));
+    CHECK(answered() == answered_before + 1);
 }

@@ -1,5 +1,7 @@
 #include "common/crypto/digest.hpp"
 #include "common/events/events.hpp"
+#include "common/postgres/dsn.hpp"
+#include "common/testing/relay.hpp"
 #include "integration/mailbox/seeds.hpp"
 #include "mailbox/email_store.hpp"
 #include "mailbox/mail_store.hpp"
@@ -73,6 +75,66 @@ std::vector<delivery_outcome> outcomes_of(const stored_message& stored)
         outcomes.push_back(one.outcome);
     return outcomes;
 }
+
+// A store whose statement waits for a row that somebody else has locked when its connection is lost: now the server alone knows
+// how it will end.
+struct lost_store
+{
+    mail_world world;
+    inbox box = world.create(seeds::account());
+    std::shared_ptr<new_message> message = make_message({box});
+    testing::relay way{server_of(world.scratch)};
+    postgres::pool db{testing::test_host(), patient(way, world.scratch)};
+    mail_store store{testing::test_host(), db, {}};
+    pqxx::connection other{world.scratch.dsn()};
+    std::optional<pqxx::work> lock{std::in_place, other};
+    std::optional<std::vector<stored_message>> answers;
+
+    lost_store()
+    {
+        lock->exec("SELECT FROM mailbox.inboxes WHERE inbox_id = '" + box.id.text() + "' FOR UPDATE");
+        mail_batch batch{message};
+        boost::asio::co_spawn(
+            testing::test_host().loop(), store.store(std::move(batch)),
+            [this](const std::exception_ptr&, std::vector<stored_message> found) { answers = std::move(found); });
+        REQUIRE(testing::eventually([&] { return waiting("store_mail_once") == 1; }));
+        way.cut();
+        way.restore();
+        REQUIRE(testing::eventually([&] { return waiting("FOR UPDATE") == 1; }));
+        CHECK_FALSE(answers);
+    }
+
+    static host_port server_of(testing::scratch_database& scratch)
+    {
+        const auto row = scratch.execute("SELECT host(inet_server_addr()), inet_server_port()")[0];
+        return host_port(row[0].as<std::string>(), row[1].as<std::uint16_t>());
+    }
+    static postgres::settings patient(const testing::relay& way, const testing::scratch_database& scratch)
+    {
+        postgres::settings chosen;
+        const auto at_relay = postgres::with_parameter(scratch.dsn(), "host", way.address().host);
+        chosen.dsn = postgres::with_parameter(at_relay, "port", std::to_string(way.address().port));
+        chosen.connections = 2;
+        chosen.lock_timeout = std::chrono::seconds(15);
+        chosen.statement_timeout = std::chrono::seconds(15);
+        return chosen;
+    }
+
+    static std::string waiting_condition(const std::string& words)
+    {
+        return " FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE '%" +
+               words + "%'";
+    }
+    std::int64_t waiting(const std::string& words)
+    {
+        return world.scratch.execute("SELECT count(*)" + waiting_condition(words))[0][0].as<std::int64_t>();
+    }
+    void release()
+    {
+        lock.reset();
+        REQUIRE(testing::eventually([&] { return answers.has_value(); }, std::chrono::seconds(20)));
+    }
+};
 
 using outcomes = std::vector<delivery_outcome>;
 constexpr auto stored = delivery_outcome::stored;
@@ -293,6 +355,31 @@ TEST_CASE("with the database away a message is not stored and says so", "[mailbo
     const auto answers = testing::await(store.store(mail_batch{make_message({box})}));
 
     CHECK_FALSE(answers.at(0));
+}
+
+TEST_CASE("a lost connection is no lost mail: what the server stores all the same is found", "[mailbox][mail-store][postgres]")
+{
+    lost_store lost;
+
+    lost.release();
+
+    REQUIRE(outcomes_of(lost.answers->at(0)) == outcomes{stored});
+    const auto rows = lost.world.scratch.execute("SELECT sequence FROM mailbox.emails WHERE email_id = '" +
+                                                 lost.message->deliveries[0].id.text() + "'");
+    REQUIRE(rows.size() == 1);
+    CHECK(lost.answers->at(0)->at(0).sequence == rows[0][0].as<std::int64_t>());
+}
+
+TEST_CASE("a lost connection whose statement came to nothing is found to have stored nothing", "[mailbox][mail-store][postgres]")
+{
+    lost_store lost;
+
+    lost.world.scratch.execute("SELECT pg_terminate_backend(pid)" + lost_store::waiting_condition("store_mail_once"));
+    REQUIRE(testing::eventually([&] { return lost.waiting("store_mail_once") == 0; }));
+    lost.release();
+
+    CHECK_FALSE(lost.answers->at(0));
+    CHECK(lost.world.count("emails") == 0);
 }
 
 TEST_CASE("there is one function that stores mail", "[mailbox][postgres]")

@@ -100,8 +100,6 @@ TEST_CASE("the SQL does what its model does", "[rate-limit][postgres]")
     for (int step = 0; step < 1'500; ++step) {
         auto& units = leases[static_cast<std::size_t>(roll(6))];
         units.spend(roll(8));
-        if (roll(50) == 0)
-            units.owe(roll(5));
         if (roll(40) == 0) {
             limit = roll(5) == 0 ? 0 : roll(1'000) + 1;
             units.hear(known_limit(limit, ++version));
@@ -191,8 +189,8 @@ TEST_CASE("old days and blocks are forgotten", "[rate-limit][postgres]")
     arranged_quota quota;
     quota.scratch.execute("INSERT INTO quota.days (account_id, day, used, daily_limit, limit_version) SELECT '" + alice.text() +
                           "', quota.today() - n, 1, 10, 1 FROM generate_series(1, 40) n");
-    quota.scratch.execute("INSERT INTO quota.blocks (account_id, day, block_id, holder, granted, spent, let_through) SELECT '" +
-                          alice.text() + "', quota.today() - n, gen_random_uuid(), '', 0, 0, 0 FROM generate_series(0, 5) n");
+    quota.scratch.execute("INSERT INTO quota.blocks (account_id, day, block_id, holder, granted, spent) SELECT '" + alice.text() +
+                          "', quota.today() - n, gen_random_uuid(), '', 0, 0 FROM generate_series(0, 5) n");
     const auto oldest = quota.today - std::chrono::days(35);
 
     CHECK(testing::await(quota.store.forget_before(oldest, quota.today)) == 5 + 4);
@@ -218,11 +216,12 @@ TEST_CASE("a debt told twice counts once, whatever the limit says", "[rate-limit
 {
     arranged_quota quota;
     const auto bob = account_id::make();
-    const debt hers(uuid::make_v7(), alice, 7, known_limit(5, 1)), his(uuid::make_v7(), bob, 2, known_limit(3'000, 1)),
-        more(uuid::make_v7(), alice, 1, known_limit(5, 1));
+    const debt hers(uuid::make_v7(), alice, quota.today, 7, known_limit(5, 1)),
+        his(uuid::make_v7(), bob, quota.today, 2, known_limit(3'000, 1)),
+        more(uuid::make_v7(), alice, quota.today, 1, known_limit(5, 1));
 
     for (const auto& told : {std::vector{hers}, std::vector{hers, more}, std::vector{his}, std::vector{hers, more}})
-        testing::await(quota.store.store_debts(told, quota.today));
+        testing::await(quota.store.store_debts(told));
 
     CHECK(quota.number("SELECT used FROM quota.days WHERE account_id = '" + alice.text() + "'") == 8);
     CHECK(quota.number("SELECT used FROM quota.days WHERE account_id = '" + bob.text() + "'") == 2);
@@ -236,22 +235,38 @@ TEST_CASE("a block learns of debts that were stored beside it", "[rate-limit][po
     quota.settle(units, settlement::grow);
     CHECK(units.spend(1) == 1);
 
-    testing::await(quota.store.store_debts({debt(uuid::make_v7(), alice, 60, known_limit(100, 1))}, quota.today));
+    testing::await(quota.store.store_debts({debt(uuid::make_v7(), alice, quota.today, 60, known_limit(100, 1))}));
     quota.settle(units, settlement::report);
 
     CHECK(units.take_remaining() == 39);
+}
+
+TEST_CASE("a debt counts for its own day, whenever it is stored", "[rate-limit][postgres]")
+{
+    arranged_quota quota;
+    const auto yesterday = quota.today - std::chrono::days(1);
+    const std::vector<debt> debts{debt(uuid::make_v7(), alice, yesterday, 7, known_limit(5, 1)),
+                                  debt(uuid::make_v7(), alice, quota.today, 2, known_limit(5, 1))};
+
+    testing::await(quota.store.store_debts(debts));
+    testing::await(quota.store.store_debts(debts));
+    const auto uses = testing::await(quota.store.list_days(alice, yesterday));
+
+    REQUIRE(uses.size() == 2);
+    CHECK(uses[0].requests == 7);
+    CHECK(uses[1].on_day == quota.today);
+    CHECK(uses[1].requests == 2);
 }
 
 TEST_CASE("old debts are forgotten", "[rate-limit][postgres]")
 {
     arranged_quota quota;
     const auto stored_on = [&](day date) {
-        testing::await(quota.store.store_debts({debt(uuid::make_v7(), alice, 1, known_limit(5, 1))}, date));
+        testing::await(quota.store.store_debts({debt(uuid::make_v7(), alice, date, 1, known_limit(5, 1))}));
     };
-    stored_on(quota.today);
-    stored_on(quota.today - std::chrono::days(1));
-    stored_on(quota.today - std::chrono::days(2));
+    for (int age = 0; age <= 3; ++age)
+        stored_on(quota.today - std::chrono::days(age));
 
     CHECK(testing::await(quota.store.forget_before(quota.today - std::chrono::days(30), quota.today)) == 1);
-    CHECK(quota.number("SELECT count(*) FROM quota.debts") == 2);
+    CHECK(quota.number("SELECT count(*) FROM quota.debts") == 3);
 }

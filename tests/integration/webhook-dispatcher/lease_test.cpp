@@ -1,5 +1,6 @@
 #include "integration/webhook-dispatcher/suite.hpp"
 
+#include <boost/asio/co_spawn.hpp>
 #include <catch2/catch.hpp>
 
 #include <set>
@@ -35,6 +36,12 @@ webhooks::delivery_outcome outcome_of(const webhooks::claimed_delivery& claimed,
     outcome.at = system_clock_source{}.now();
     outcome.status = 200;
     return outcome;
+}
+
+awaitable<void> drop_old(webhooks::retention_store& partitions)
+{
+    for (bool may_have_more = true; may_have_more;)
+        may_have_more = co_await partitions.drop_partition_older_than(30);
 }
 
 } // namespace
@@ -238,4 +245,42 @@ TEST_CASE("what is past its time goes with its day: event, delivery, attempts an
 
     for (const auto* table : {"event", "delivery", "attempt", "routing"})
         CHECK(s.count("webhooks." + std::string(table)) == 1);
+}
+
+TEST_CASE("a partition that somebody reads for long is not dropped, and nobody who writes waits for it", "[webhooks][postgres]")
+{
+    suite s(testing::sends_nothing());
+    const auto webhook = s.create_webhook(s.hook.url()).webhook().webhook_id();
+    s.deliver({email_record(email(s.account))});
+    s.free_leases();
+    const auto lease = uuid::make_v7();
+    const auto claimed = await(s.process.deliveries.claim({wish_for(webhook, 8)}, lease));
+    REQUIRE(claimed.size() == 1);
+    s.scratch.execute(
+        "SELECT webhooks.ensure_days((now() AT TIME ZONE 'UTC')::date - 31, (now() AT TIME ZONE 'UTC')::date - 31)");
+    pqxx::connection backup(s.scratch.dsn());
+    pqxx::work reading(backup);
+    reading.exec("LOCK TABLE webhooks.attempt IN ACCESS SHARE MODE");
+    bool is_over = false, has_timed_out = false;
+    boost::asio::co_spawn(testing::test_host().executor(), drop_old(s.process.partitions), [&](const std::exception_ptr& error) {
+        is_over = true;
+        try {
+            if (error)
+                std::rethrow_exception(error);
+        } catch (const postgres::timed_out&) {
+            has_timed_out = true;
+        }
+    });
+    REQUIRE(testing::eventually(
+        [&] { return is_over || s.count("pg_locks WHERE NOT granted AND relation = 'webhooks.attempt'::regclass") != 0; }));
+
+    const auto began = std::chrono::steady_clock::now();
+    await(s.process.outcomes.write({outcome_of(claimed[0], lease, webhooks::delivery_outcome::state::succeeded)}));
+
+    CHECK(std::chrono::steady_clock::now() - began < 1s);
+    REQUIRE(testing::eventually([&] { return is_over; }));
+    CHECK(has_timed_out);
+    CHECK(s.count("webhooks.attempt") == 1);
+    CHECK(s.count("pg_class WHERE relname ~ '^attempt_[0-9]{8}$' AND right(relname, 8) < to_char(now() - interval '30 days', "
+                  "'YYYYMMDD')") == 1);
 }

@@ -94,6 +94,63 @@ TEST_CASE("succeeded deliveries are replayed when they are asked for", "[webhook
     CHECK(s.count("webhooks.due WHERE event_id = '" + events[0] + "'") == 1);
 }
 
+TEST_CASE("a replay leaves out tests, however they ended and however often they are sent", "[webhooks][postgres]")
+{
+    deliveries_suite s;
+    const auto webhook = s.create_webhook(s.hook.url()).webhook().webhook_id();
+    s.hook.answer_always(testing::receiver::answer(500));
+    const auto failed = await(s.process.delivery_calls.test(s.test_request(webhook))).value().delivery();
+    REQUIRE(failed.status() == "failed");
+    REQUIRE(await(s.process.delivery_calls.retry(s.retry_request(webhook, failed.event_id()))).has_value());
+    s.hook.answer_always(testing::receiver::answer(200));
+    REQUIRE(await(s.process.delivery_calls.test(s.test_request(webhook))).has_value());
+
+    CHECK(replay(s, s.replay_request(webhook)) == 0);
+    CHECK(replay(s, s.replay_request(webhook, "succeeded")) == 0);
+    s.fail(1);
+    CHECK(replay(s, s.replay_request(webhook)) == 1);
+    CHECK(step_all(s) == 1);
+
+    CHECK(s.count("webhooks.delivery WHERE is_test") == 2);
+}
+
+TEST_CASE("a test that another process ends is still none of a replay", "[webhooks][postgres]")
+{
+    deliveries_suite s;
+    const auto webhook = s.create_webhook(s.hook.url()).webhook().webhook_id();
+    s.hook.answer_always(testing::receiver::answer(500));
+    webhooks::new_event sample;
+    sample.id = event_id::make();
+    sample.account = s.account;
+    sample.occurred_at = testing::test_host().clock().now();
+    sample.body = "{}";
+    REQUIRE(await(s.process.resends.begin_test(sample, webhook_id::parse(webhook).value(), uuid::make_v7())).has_value());
+
+    s.free_leases();
+    s.process.start();
+
+    REQUIRE(s.becomes("webhooks.delivery WHERE state = 'exhausted'", 1));
+    CHECK(replay(s, s.replay_request(webhook)) == 0);
+}
+
+TEST_CASE("a replay of a webhook that the plan no longer covers is refused and changes nothing", "[webhooks][postgres]")
+{
+    deliveries_suite s(testing::sends_nothing());
+    s.create_webhook(s.hook.url());
+    const auto webhook = s.create_webhook(s.hook.url()).webhook().webhook_id();
+    s.fail(1);
+    plans::account_state shrunk;
+    shrunk.account = s.account;
+    shrunk.version = 7;
+    shrunk.limits.webhooks = 1;
+    await(s.process.stored_configs.put_states({shrunk}));
+
+    CHECK(await(s.process.delivery_calls.replay(s.replay_request(webhook))).error().code == errc::permission_denied);
+    CHECK(await(s.process.delivery_calls.replay(s.replay_request(webhook_id::make().text()))).error().code == errc::not_found);
+    CHECK(s.count("webhooks.replay") == 0);
+    CHECK(s.count("webhooks.delivery") == 2);
+}
+
 TEST_CASE("a replay without anything to do ends at once", "[webhooks][postgres]")
 {
     deliveries_suite s;

@@ -34,6 +34,7 @@ TEST_CASE("a request for an inbox is read", "[inbox]")
         request.add_tags(std::string(50, 't'));
     for (int i = 0; i < 20; ++i)
         (*request.mutable_metadata())["key" + std::to_string(i)] = "";
+    (*request.mutable_metadata())["key0"] = std::string(500, 'v');
 
     const auto wanted = read_new_inbox(request).value();
 
@@ -110,6 +111,16 @@ TEST_CASE("each bad field of a request is named", "[inbox]")
     {
         (*request.mutable_metadata())[""] = "v";
         CHECK(refusal(request).starts_with("invalid_argument: each key of metadata "));
+    }
+    SECTION("a long metadata key")
+    {
+        (*request.mutable_metadata())[std::string(51, 'k')] = "v";
+        CHECK(refusal(request).starts_with("invalid_argument: each key of metadata "));
+    }
+    SECTION("a long metadata value")
+    {
+        (*request.mutable_metadata())["k"] = std::string(501, 'v');
+        CHECK(refusal(request).starts_with("invalid_argument: each value of metadata "));
     }
 }
 

@@ -54,3 +54,21 @@ TEST_CASE("past what may be held at once a message is refused, and taken again l
     CHECK(views[0].error().code == errc::unavailable);
     CHECK(views[3]);
 }
+
+TEST_CASE("a message is read within the bounds that are set, its attachments too", "[inbox]")
+{
+    mime::start();
+    mime::view_limits limits;
+    limits.parts = 2;
+    mail_reader reader(1, limits);
+    const std::string raw = "Content-Type: multipart/mixed; boundary=b\r\n\r\n--b\r\n\r\ntext\r\n--b\r\n"
+                            "Content-Type: image/png\r\n\r\nx\r\n--b--\r\n";
+
+    const auto bounded = testing::await(reader.read(raw));
+    const auto part_of_it = testing::await(reader.read_part(raw, "2"));
+
+    CHECK(bounded.value().attachments.empty());
+    CHECK_FALSE(part_of_it.value());
+    mail_reader unbounded(1);
+    CHECK(testing::await(unbounded.read_part(raw, "2")).value());
+}

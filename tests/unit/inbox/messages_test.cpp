@@ -11,7 +11,7 @@ TEST_CASE("what is absent of an inbox is absent in its message", "[inbox]")
     bare.id = inbox_id::make();
     bare.created_at = from_unix_micros(1'795'305'600'123'000);
 
-    const auto message = to_message(bare);
+    const auto message = to_message(bare, mailbox::inbox_bounds());
 
     CHECK(message.inbox_id() == bare.id.text());
     CHECK_FALSE(message.has_name());
@@ -20,6 +20,27 @@ TEST_CASE("what is absent of an inbox is absent in its message", "[inbox]")
     CHECK(message.status() == v1::INBOX_STATUS_ACTIVE);
     CHECK(message.created_at().seconds() == 1'795'305'600);
     CHECK(message.created_at().nanos() == 123'000'000);
+}
+
+TEST_CASE("an inbox is full from the last email or byte it holds on, unless it has ended", "[inbox]")
+{
+    mailbox::inbox held;
+    held.id = inbox_id::make();
+    held.email_count = 2;
+    held.email_bytes = 100;
+    const auto is_full = [&held](std::int64_t emails, std::int64_t bytes) {
+        mailbox::inbox_bounds bounds;
+        bounds.emails = emails;
+        bounds.bytes = bytes;
+        return to_message(held, bounds).is_full();
+    };
+
+    CHECK(is_full(2, 0));
+    CHECK(is_full(3, 100));
+    CHECK_FALSE(is_full(3, 101));
+    CHECK_FALSE(is_full(0, 0));
+    held.is_live = false;
+    CHECK_FALSE(is_full(2, 100));
 }
 
 TEST_CASE("an email's message has what its row and its view say", "[inbox]")

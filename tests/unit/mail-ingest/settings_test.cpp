@@ -37,6 +37,10 @@ TEST_CASE("what a mail server bounds when nothing is said", "[mail-ingest][setti
     CHECK(chosen.directory.messages_per_minute == 120);
     CHECK(chosen.directory.message_burst == 60);
     CHECK(chosen.intake.most_hops == 50);
+    CHECK(chosen.intake.view.header_bytes == 256 * 1024);
+    CHECK(chosen.intake.view.header_lines == 1'000);
+    CHECK(chosen.intake.view.depth == 100);
+    CHECK(chosen.intake.view.parts == 1'000);
     CHECK(chosen.intake.memory_bytes == 512 * 1024 * 1024);
     CHECK(chosen.intake.memory_bytes_a_message == 256 * 1024);
     CHECK(chosen.intake.writing.messages_a_batch == 128);
@@ -56,4 +60,16 @@ TEST_CASE("limits that customers' own senders run into can be off", "[mail-inges
         INFO(name);
         CHECK(reader.problems().empty());
     }
+}
+
+TEST_CASE("no message may be larger than what is read back in one answer", "[mail-ingest][settings]")
+{
+    auto largest = reader_of({{"message-max-bytes", "60MiB"}});
+    auto larger = reader_of({{"message-max-bytes", "61MiB"}});
+
+    mail_ingest::read_settings(largest);
+    mail_ingest::read_settings(larger);
+
+    CHECK(largest.problems().empty());
+    CHECK(larger.problems().size() == 1);
 }

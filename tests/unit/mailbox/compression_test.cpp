@@ -24,3 +24,10 @@ TEST_CASE("what is no whole frame, or too large, is refused", "[mailbox]")
     CHECK_THROWS(decompress(frame, 9'999));
     CHECK_NOTHROW(decompress(frame, 10'000));
 }
+
+TEST_CASE("a frame keeps no room it does not need", "[mailbox]")
+{
+    const auto frame = compress(std::string(25 * 1024 * 1024, 'x'));
+
+    CHECK(frame.capacity() <= 2 * frame.size());
+}

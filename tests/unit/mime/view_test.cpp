@@ -119,6 +119,16 @@ TEST_CASE("cid links of the html stay as they were sent", "[mime][torture-22]")
     CHECK(view.html == "<img src=\"cid:a%40b\">");
     CHECK(view.attachments.at(0).content_id == "a@b");
 
+    // The root need not be the first (RFC 2387 3.2).
+    const std::string last = "--r\nContent-Type: text/html\nContent-ID: <frame>\n\n<p>frame</p>\n--r\nContent-Type: image/png\n"
+                             "Content-ID: a@b\n\nx\n--r\nContent-Type: text/html\nContent-ID: <root>\n\n<p>root</p>\n--r--\n";
+    const auto root_last = view_of("Content-Type: multipart/related; boundary=r; start=\"<root>\"\n\n" + last);
+    CHECK(root_last.html == "<p>root</p>");
+    REQUIRE(root_last.attachments.size() == 2);
+    CHECK(root_last.attachments[0].content_id == "frame");
+    const auto no_such_root = view_of("Content-Type: multipart/related; boundary=r; start=\"<gone>\"\n\n" + last);
+    CHECK(no_such_root.html == "<p>frame</p>");
+
     // One that is asked for twice, one that nobody asks for, one that is not there.
     const auto images = view_of(
         "Content-Type: multipart/related; boundary=r\n\n--r\nContent-Type: text/html\n\n<img src=\"cid:x\"><img "

@@ -32,9 +32,11 @@ struct arranged_debts
     }
 };
 
-debt make_debt(std::int64_t units, account_id account = account_id::make())
+const day today = day_of(*parse_iso8601("2026-11-21T12:00:00Z"));
+
+debt make_debt(std::int64_t units, account_id account = account_id::make(), day on_day = today)
 {
-    return debt(uuid::make_v7(), account, units, known_limit(3'000, 1));
+    return debt(uuid::make_v7(), account, on_day, units, known_limit(3'000, 1));
 }
 
 } // namespace
@@ -70,15 +72,17 @@ TEST_CASE("a debt whose statement failed is stored when it is told again", "[rat
     CHECK(arranged.book.take(owed));
 }
 
-TEST_CASE("debts that gather share a statement, in the order of their accounts", "[rate-limit]")
+TEST_CASE("debts that gather share a statement, in the order of their accounts and days", "[rate-limit]")
 {
     arranged_debts arranged;
     const auto first = account_id::make(), second = account_id::make();
-    for (const auto& owed : {make_debt(1, second), make_debt(2, first), make_debt(3, second)})
+    const auto yesterday = today - std::chrono::days(1);
+    for (const auto& owed : {make_debt(1, second), make_debt(2, first), make_debt(3, second, yesterday)})
         arranged.book.take(owed);
     REQUIRE(arranged.has_run(1));
 
     REQUIRE(arranged.statements[0].size() == 3);
+    CHECK(arranged.statements[0][1].on_day == yesterday);
     CHECK(arranged.statements[0][0].account == first);
     CHECK(arranged.statements[0][1].account == second);
     CHECK(arranged.statements[0][2].account == second);

@@ -25,7 +25,6 @@ public:
         std::string holder;
         std::int64_t granted = 0;
         std::int64_t spent = 0;
-        std::int64_t let_through = 0;
         std::int64_t lost = 0;
         bool is_written_off = false;
     };
@@ -41,8 +40,7 @@ public:
     {
         using rate_limit::settlement;
         rate_limit::block_answer answer;
-        if (told.action == settlement::grow && !told.is_known && told.spent == 0 && told.let_through == 0 &&
-            told.on_day != today) {
+        if (told.action == settlement::grow && !told.is_known && told.spent == 0 && told.on_day != today) {
             answer.outcome = rate_limit::block_outcome::other_day;
             answer.limit = told.limit;
             return answer;
@@ -121,11 +119,10 @@ public:
 private:
     static void count(day_row& d, block_row& b, const rate_limit::block_request& told)
     {
-        d.used += told.spent - b.spent + told.let_through - b.let_through - b.lost;
+        d.used += told.spent - b.spent - b.lost;
         d.outstanding += b.lost - std::min(told.spent - b.spent, b.granted - b.spent);
         b.granted = std::max(b.granted, told.spent);
         b.spent = told.spent;
-        b.let_through = told.let_through;
         b.lost = 0;
         b.is_written_off = false;
     }

@@ -45,6 +45,7 @@ export interface Inbox {
   createdAt: string;
   expiresAt: string | null;
   expiredAt: string | null;
+  isFull?: boolean; // of one inbox, not in lists
 }
 
 export interface InboxWishes {
@@ -202,6 +203,7 @@ export class ApiError extends Error {
 
 const ROOT = '/dashboard/api';
 let csrfToken = '';
+let accountId = '';
 let whenSignedOut = () => {};
 
 // Called when the server no longer knows the session, whichever request finds out.
@@ -233,7 +235,12 @@ async function problem(response: Response): Promise<ApiError> {
   return new ApiError(response.status, message, response.headers.get('X-Request-Id'), wait > 0 ? wait : null);
 }
 
-async function exchange(method: string, path: string, asked: Asked): Promise<Response> {
+// Whether another tab signed in again or changed the password, so that our token is of a session that is over.
+function isOldToken(method: string, failure: ApiError): boolean {
+  return method !== 'GET' && failure.status === 403 && failure.message.startsWith('Header X-CSRF-Token');
+}
+
+async function exchange(method: string, path: string, asked: Asked, isRepeated = false): Promise<Response> {
   const headers: Record<string, string> = { Accept: asked.accept ?? 'application/json' };
   if (method !== 'GET' && csrfToken) headers['X-CSRF-Token'] = csrfToken;
   if (asked.body !== undefined) headers['Content-Type'] = 'application/json';
@@ -253,7 +260,10 @@ async function exchange(method: string, path: string, asked: Asked): Promise<Res
   }
   if (!response.ok) {
     if (response.status === 401 && !(method === 'POST' && path === '/session')) whenSignedOut();
-    throw await problem(response);
+    const failure = await problem(response);
+    if (isRepeated || !isOldToken(method, failure)) throw failure;
+    await api.session();
+    return exchange(method, path, asked, true);
   }
   return response;
 }
@@ -265,7 +275,15 @@ async function ask<T>(method: string, path: string, asked: Asked = {}): Promise<
 
 function remember<S extends Session | null>(session: S): S {
   csrfToken = session?.csrfToken ?? '';
+  accountId = session?.accountId ?? '';
   return session;
+}
+
+// Another account may have signed in meanwhile, in another tab: then all that is shown here is not theirs, and nobody waits for this answer any more.
+function rememberSame(session: Session): Session | Promise<never> {
+  if (!accountId || session.accountId === accountId) return remember(session);
+  location.reload();
+  return new Promise<never>(() => {});
 }
 
 export interface Page {
@@ -277,7 +295,7 @@ type Listed<Name extends string, T> = { [key in Name]: T[] } & { nextCursor: str
 const id = encodeURIComponent;
 
 export const api = {
-  session: (signal?: AbortSignal) => ask<Session>('GET', '/session', { signal }).then(remember),
+  session: (signal?: AbortSignal) => ask<Session>('GET', '/session', { signal }).then(rememberSame),
   signIn: (email: string, password: string) => ask<Session>('POST', '/session', { body: { email, password } }).then(remember),
   settings: (signal?: AbortSignal) => ask<{ signUp: 'open' | 'closed'; mailRelay: boolean }>('GET', '/settings', { signal }),
   signUp: (email: string, password: string) =>

@@ -25,23 +25,31 @@ interface Stream {
 
 const Context = createContext<Stream>({ listeners: new Set(), isLive: false });
 
-// One stream of events for the whole page. The browser connects again by itself unless the server refused; then we do, ever slower.
+// One stream of events for the whole page, while it is looked at: a browser has six connections to a host in all, so tabs behind others must hold none.
+// The browser connects again by itself unless the server refused; then we do, ever slower.
 export function LiveProvider({ children }: { children: ComponentChildren }) {
   const listeners = useRef(new Set<Listener>()).current;
   const [isLive, setLive] = useState(false);
 
   useEffect(() => {
-    let source: EventSource;
+    let source: EventSource | undefined;
     let timer: number | undefined;
     let pause = FIRST_PAUSE_MS;
     const tell = (news: News) => listeners.forEach((listener) => listener(news));
 
-    function on<T>(event: string, read: (data: T) => void) {
-      source.addEventListener(event, (message) => read(JSON.parse((message as MessageEvent<string>).data) as T));
+    function disconnect() {
+      window.clearTimeout(timer);
+      source?.close();
+      setLive(false);
     }
 
     function connect() {
-      source = new EventSource(api.eventsUrl);
+      disconnect();
+      const opened = new EventSource(api.eventsUrl);
+      source = opened;
+      function on<T>(event: string, read: (data: T) => void) {
+        opened.addEventListener(event, (message) => read(JSON.parse((message as MessageEvent<string>).data) as T));
+      }
       on('ready', () => {
         setLive(true);
         pause = FIRST_PAUSE_MS;
@@ -50,9 +58,9 @@ export function LiveProvider({ children }: { children: ComponentChildren }) {
       on('refetch', () => tell({ kind: 'again' }));
       on<NewMail>('email.received', (mail) => tell({ kind: 'mail', mail }));
       on<{ inboxId: string }>('inbox.expired', ({ inboxId }) => tell({ kind: 'expired', inboxId }));
-      source.onerror = () => {
+      opened.onerror = () => {
         setLive(false);
-        if (source.readyState !== EventSource.CLOSED) return;
+        if (opened.readyState !== EventSource.CLOSED) return;
         // Refused: perhaps the session is over, which this question finds out.
         void api.session().catch(() => {});
         timer = window.setTimeout(connect, pause);
@@ -60,10 +68,12 @@ export function LiveProvider({ children }: { children: ComponentChildren }) {
       };
     }
 
-    connect();
+    const follow = () => (document.visibilityState === 'hidden' ? disconnect() : connect());
+    follow();
+    document.addEventListener('visibilitychange', follow);
     return () => {
-      window.clearTimeout(timer);
-      source.close();
+      document.removeEventListener('visibilitychange', follow);
+      disconnect();
     };
   }, []);
 

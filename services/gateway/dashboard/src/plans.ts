@@ -19,6 +19,11 @@ export function hasFeature(limits: Limits, feature: Feature): boolean {
   return { api: limits.apiKeys > 0, webhooks: limits.webhooks > 0, rules: limits.routingRules > 0 }[feature];
 }
 
+// Of what outlives its plan the oldest keep working, as many as the plan now allows. Lists are newest first.
+export function isPastPlan(index: number, length: number, most: number): boolean {
+  return length - index > most;
+}
+
 export const PLANS_WITH: Record<Feature, string> = {
   api: '7-Day Pass, Pro, Business and Premium',
   webhooks: '7-Day Pass, Pro, Business and Premium',

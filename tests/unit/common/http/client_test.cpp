@@ -322,6 +322,29 @@ TEST_CASE("the next address is tried where the first does not answer", "[http]")
     CHECK(fetch(client, get("http://two.test:" + std::to_string(server.address().port) + "/")).body == "ok");
 }
 
+TEST_CASE("of addresses that all fail the first says why", "[http]")
+{
+    host_port nobody;
+    {
+        scripted_server gone({});
+        nobody = gone.address();
+    }
+    http::client_settings settings;
+    settings.connect_timeout = milliseconds(500);
+    settings.resolve = [](const std::string&) -> awaitable<std::vector<boost::asio::ip::address>> {
+        std::vector<boost::asio::ip::address> found;
+        found.push_back(boost::asio::ip::make_address("127.0.0.1"));
+        found.push_back(boost::asio::ip::make_address("2001:db8::1"));
+        co_return found;
+    };
+    http::client client(testing::test_host(), settings);
+
+    const auto failed = fetch(client, get("http://two.test:" + std::to_string(nobody.port) + "/"));
+
+    CHECK(failed.error == exchange_error::connect);
+    CHECK(failed.cause == boost::asio::error::connection_refused);
+}
+
 TEST_CASE("connections a host are bounded and waiters served in turn", "[http]")
 {
     int under_way = 0, most = 0, done = 0;

@@ -152,3 +152,16 @@ TEST_CASE("numbers of JSON keep their precision", "[json]")
     CHECK_THAT(refusal("[" + std::string(1'000, '9') + "]"), Catch::Contains("too large"));
     CHECK(std::isfinite(number("0." + std::string(5'000, '3')).number()));
 }
+
+TEST_CASE("numbers too near to zero to be told from it are read and written", "[json]")
+{
+    for (const auto* tiny : {"12e-325", "-12e-325", "5e-324", "1e-310"}) {
+        INFO(tiny);
+        const auto read = value::parse(tiny);
+        REQUIRE(read);
+        CHECK(std::abs(read->number()) < 1e-300);
+        const auto again = value::parse(read->to_string());
+        REQUIRE(again);
+        CHECK(again->to_string() == read->to_string());
+    }
+}

@@ -1,5 +1,7 @@
 #include "common/rules/explanation.hpp"
 
+#include "common/core/text.hpp"
+
 #include <catch2/catch.hpp>
 
 #include <random>
@@ -7,7 +9,6 @@
 using namespace tempinbox;
 using rules::comparison;
 using rules::condition;
-using rules::explain;
 using rules::field;
 using rules::tested_mail;
 
@@ -22,6 +23,11 @@ rules::rule make_rule(std::vector<condition> conditions)
     made.webhook = webhook_id::make();
     made.conditions = std::move(conditions);
     return made;
+}
+
+rules::explanation explain(const rules::rule& asked, const tested_mail& mail)
+{
+    return rules::explain(asked, mail, rules::subject_of_rules(mail.from, mail.to, mail.subject));
 }
 
 } // namespace
@@ -49,6 +55,20 @@ TEST_CASE("of recipients none of which matches all are shown", "[rules]")
 
     CHECK_FALSE(found.matched);
     CHECK(found.conditions.front().actual == "box+bills@example.org, Box@Example.org");
+}
+
+TEST_CASE("of many recipients none of which matches the first thousand characters are shown", "[rules]")
+{
+    const tested_mail crowd{"", std::vector<std::string>(100, "é" + std::string(99, 'x')), ""};
+
+    const auto found = explain(make_rule({{field::to, comparison::contains, "orders"}}), crowd).conditions.front();
+
+    CHECK_FALSE(found.matched);
+    CHECK(count_characters(found.actual) == 1'000);
+    CHECK(found.actual.starts_with("éxx"));
+    const auto hit = explain(make_rule({{field::to, comparison::equals, "ÉY"}}), {"", {"a", "Éy"}, ""}).conditions.front();
+    CHECK(hit.matched);
+    CHECK(hit.actual == "Éy");
 }
 
 TEST_CASE("a rule without conditions matches, and a mail without recipients has an empty text there", "[rules]")

@@ -26,6 +26,20 @@ TEST_CASE("a link holds its token where no server sees it", "[gateway][letter]")
     CHECK_THAT(sent.text, Contains("https://mail.example/dashboard/reset-password#token\n"));
 }
 
+TEST_CASE("a webhook that was switched off is told without the secrets of its URL", "[gateway][letter]")
+{
+    const auto told = [](const std::string& url) {
+        return webhook_disabled_letter("ada@example.com", "https://mail.example/dashboard", url, "0193", "it answered 410 Gone")
+            .text;
+    };
+
+    CHECK_THAT(told("https://hooks.example/in?token=secret"), Contains("\n    https://hooks.example/in\n"));
+    CHECK_THAT(told("https://hooks.example/in"), Contains("switched off: it answered 410 Gone."));
+    CHECK_THAT(told("https://hooks.example/in"), Contains("\n    https://mail.example/dashboard/settings/webhooks/0193\n"));
+    CHECK_THAT(told("https://hooks.example/\r\nBcc:b\xc3\xbc"), Contains("https://hooks.example/??Bcc:b??\n"));
+    CHECK_THAT(told("https://hooks.example/" + std::string(2000, 'x')), Contains("xxx...\n"));
+}
+
 TEST_CASE("only addresses that stand as they are get mail", "[gateway][letter]")
 {
     for (const auto* fine : {"ada@example.com", "a.b+c@sub.example", "o'neil_%x@xn--bcher-kva.example", "a@localhost"})

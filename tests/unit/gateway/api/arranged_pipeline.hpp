@@ -33,12 +33,19 @@ inline awaitable<http::response> break_down(const http::request&, const caller&)
     co_return http::response();
 }
 
+inline awaitable<http::response> answer_large(const http::request&, const caller&)
+{
+    co_return http::ok_json("\"" + std::string(200'000, 'x') + "\"");
+}
+
 inline std::vector<route> test_routes()
 {
     std::vector<route> all;
     all.emplace_back("GET", "/v1/things", body_kind::none, answer_ok);
     all.emplace_back("POST", "/v1/things", body_kind::json, answer_ok);
     all.emplace_back("PATCH", "/v1/patched", body_kind::merge_patch, answer_ok);
+    all.emplace_back("GET", "/v1/large", body_kind::none, answer_large);
+    all.emplace_back("POST", "/v1/large", body_kind::json, answer_large);
     all.emplace_back("GET", "/v1/lost", body_kind::none, lose_dependency);
     all.emplace_back("GET", "/v1/broken", body_kind::none, break_down);
     return all;
@@ -61,7 +68,11 @@ inline accounts::key_owner premium_owner()
 class arranged_pipeline
 {
 public:
-    arranged_pipeline() : clock(noon), operations(test_routes()), checked(clock, operations, sources(), {}) {}
+    explicit arranged_pipeline(std::vector<route> all = test_routes())
+        : clock(noon),
+          operations(std::move(all)),
+          checked(clock, operations, sources(), {}, memory)
+    {}
 
     http::response send(http::request received)
     {
@@ -79,6 +90,7 @@ public:
     int uses_noted = 0;
     manual_clock clock;
     routes operations;
+    answer_memory memory{1'000'000};
     pipeline checked;
 
 private:

@@ -33,15 +33,20 @@ public:
     }
     http::response get_part(http::header_list headers = {}, const std::string& part = "2")
     {
+        return get_part_as(who_, std::move(headers), part);
+    }
+    http::response get_part_as(const caller& who, http::header_list headers = {}, const std::string& part = "2")
+    {
         auto received = request(std::move(headers));
         received.path_params.emplace_back("attachmentId", part);
-        return testing::await(get_attachment(received, who_, *client_, memory));
+        return testing::await(get_attachment(received, who, *client_, memory));
     }
 
     std::string raw = "Subject: hi\r\n\r\nbody\r\n";
     std::string content = "\x89PNG";
     std::string type = "image/png";
-    byte_budget memory{1'000'000};
+    bool is_there = true;
+    answer_memory memory{1'000'000};
     int calls = 0;
 
 private:
@@ -57,6 +62,8 @@ private:
     result<GetRawEmailResponse> raw_of(const GetRawEmailRequest& wanted)
     {
         ++calls;
+        if (!is_there)
+            return failure{errc::not_found, "Email does not exist"};
         GetRawEmailResponse response;
         response.set_size_bytes(static_cast<std::int64_t>(raw.size()));
         response.set_trace("Return-Path: <a@b>\r\n");
@@ -103,6 +110,8 @@ TEST_CASE("a message is JSON, or its bytes behind the trace for who asks", "[gat
     CHECK(body["emailId"].text() == some_id);
     CHECK(from_base64(body["raw"].text()) == arranged.raw);
     CHECK(header(as_json, "Content-Type").starts_with("application/json"));
+    CHECK(header(as_json, "Content-Disposition") == "attachment; filename=\"" + some_id + ".eml.json\"");
+    CHECK(header(as_json, "X-Content-Type-Options") == "nosniff");
     CHECK(as_mail.body == "Return-Path: <a@b>\r\n" + arranged.raw);
     CHECK(header(as_mail, "Content-Type") == "message/rfc822");
     CHECK(header(as_mail, "X-Content-Type-Options") == "nosniff");
@@ -135,6 +144,9 @@ TEST_CASE("an Accept that nothing fits is 406 and names what there is", "[gatewa
     CHECK(mail.body.find("message/rfc822") != std::string::npos);
     CHECK(part.status == 406);
     CHECK(part.body.find("image/png") != std::string::npos);
+    arranged.is_there = false;
+    CHECK(arranged.get_raw({{"Accept", "text/html"}}).status == 404);
+    CHECK(arranged.get_part({{"Accept", "text/html"}}, "9").status == 404);
 }
 
 TEST_CASE("an attachment is JSON, its own type or plain bytes, and always to be saved", "[gateway][content]")
@@ -161,23 +173,27 @@ TEST_CASE("an attachment is JSON, its own type or plain bytes, and always to be 
     CHECK(arranged.get_part({}, "9").status == 404);
 }
 
-TEST_CASE("a large answer is counted until it is let go, and without room it is 503", "[gateway][content]")
+TEST_CASE("a large answer is counted once until it is let go; without room for the copies of another it is 503",
+          "[gateway][content]")
 {
     arranged_content arranged;
-    arranged.raw.assign(200'000, 'x');
-    arranged.content.assign(200'000, 'x');
+    arranged.raw.assign(100'000, 'x');
+    arranged.content.assign(100'000, 'x');
 
     auto first = arranged.get_raw();
     const auto held = arranged.memory.used();
     const auto refused = arranged.get_part();
+    const auto other = arranged.get_part_as(testing::premium_caller());
     const auto known = arranged.get_raw({{"If-None-Match", header(first, "ETag")}});
+    const auto body = first.body.size();
     first = http::response();
 
-    CHECK(arranged.calls == 4);
-    CHECK(held == 800'000);
+    CHECK(arranged.calls == 6);
+    CHECK(held == body);
+    CHECK(other.status == 200);
     CHECK(refused.status == 503);
     CHECK(header(refused, "Retry-After") == "1");
     CHECK(known.status == 304);
-    CHECK(arranged.memory.used() == 0);
+    CHECK(arranged.memory.used() == other.body.size());
     CHECK(arranged.get_part().status == 200);
 }

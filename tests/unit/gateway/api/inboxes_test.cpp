@@ -25,6 +25,12 @@ public:
                                                                      listed = request;
                                                                      return result<ListInboxesResponse>(ListInboxesResponse());
                                                                  });
+        service_.answer<GetInboxRequest, GetInboxResponse>("tempinbox.inbox.v1.InboxService/GetInbox",
+                                                           [](const GetInboxRequest&) {
+                                                               GetInboxResponse response;
+                                                               response.mutable_inbox()->set_is_full(true);
+                                                               return result<GetInboxResponse>(response);
+                                                           });
         service_.answer<ListEmailsRequest, ListEmailsResponse>("tempinbox.inbox.v1.InboxService/ListEmails",
                                                                [this](const ListEmailsRequest& request) {
                                                                    listed_emails = request;
@@ -104,6 +110,20 @@ TEST_CASE("an empty body makes an inbox with everything chosen for it", "[gatewa
     CHECK_FALSE(wanted.has_local_part());
     CHECK_FALSE(wanted.has_domain());
     CHECK_FALSE(wanted.has_ttl_seconds());
+}
+
+TEST_CASE("the dashboard alone is told whether an inbox is full", "[gateway][inboxes]")
+{
+    arranged_inboxes arranged;
+    const auto received = get({});
+    const auto is_told = [&] {
+        const auto answer = testing::await(get_inbox(received, arranged.who, *arranged.client));
+        return answer.body.find(R"("isFull":true)") != std::string::npos;
+    };
+
+    CHECK_FALSE(is_told());
+    arranged.who.is_dashboard = true;
+    CHECK(is_told());
 }
 
 TEST_CASE("every field of the body reaches the inbox service", "[gateway][inboxes]")

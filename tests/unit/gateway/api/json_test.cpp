@@ -47,6 +47,16 @@ TEST_CASE("an inbox with everything", "[gateway][json]")
         R"("createdAt":"2026-11-21T09:00:00.000Z","expiresAt":"2026-11-22T09:00:00.000Z","expiredAt":"2026-11-22T09:00:00.500Z"})");
 }
 
+TEST_CASE("whether an inbox is full is told where it is wanted alone", "[gateway][json]")
+{
+    const auto full = message_of<inbox::v1::Inbox>(R"({"inboxId":"i1","isFull":true})");
+    inbox_extras extras;
+    extras.fullness = true;
+
+    CHECK_THAT(to_json(full, extras), Catch::EndsWith(R"("expiredAt":null,"isFull":true})"));
+    CHECK_THAT(to_json(full), Catch::EndsWith(R"("expiredAt":null})"));
+}
+
 TEST_CASE("lists end with the cursor, null on the last page", "[gateway][json]")
 {
     CHECK(to_json(inbox::v1::ListInboxesResponse()) == R"({"inboxes":[],"nextCursor":null})");

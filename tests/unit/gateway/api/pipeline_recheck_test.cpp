@@ -22,7 +22,8 @@ struct slow_pipeline
     int keys_found = 0;
     std::function<void()> meanwhile = [] {};
     routes operations{all_routes()};
-    pipeline checked{clock, operations, sources(), {}};
+    answer_memory memory{1'000};
+    pipeline checked{clock, operations, sources(), {}, memory};
 
     slow_pipeline()
     {

@@ -251,6 +251,7 @@ TEST_CASE("a wrong test is 400, names the place, and goes no further", "[gateway
         {R"({"subject":"x","rules":[{},{"id":"7"}]})", "rules[1].id must be a UUID"},
         {R"({"subject":"x","rules":[{"webhookId":"7"}]})", "rules[0].webhookId must be a UUID"},
         {R"({"subject":"x","rules":[{"conditions":[{"field":"x"}]}]})", "rules[0].conditions[0].field must be one of"},
+        {R"({"subject":"x","rules":[{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}]})", "at most 20"},
         {R"({"subject":"x","rules":[{"extra":1}]})", "rules[0] has an unknown field \"extra\""},
     };
 

@@ -25,13 +25,21 @@ awaitable<http::response> lose_dependency(const http::request&, const caller&)
     co_return http::response();
 }
 
+awaitable<http::response> answer_large(const http::request&, const caller&)
+{
+    co_return http::ok_json("\"" + std::string(200'000, 'x') + "\"");
+}
+
 std::vector<route> own_routes()
 {
     std::vector<route> all;
     all.emplace_back("GET", "/dashboard/api/things", body_kind::none, answer_with_account);
     all.emplace_back("POST", "/dashboard/api/things", body_kind::json, answer_with_account);
     all.emplace_back("DELETE", "/dashboard/api/things", body_kind::none, answer_with_account);
+    all.emplace_back("GET", "/dashboard/api/large", body_kind::none, answer_large);
     all.emplace_back("GET", "/dashboard/api/lost", body_kind::none, lose_dependency);
+    all.emplace_back("POST", "/dashboard/api/password", body_kind::json, answer_with_account);
+    all.back().holds_password = true;
     return all;
 }
 
@@ -51,7 +59,7 @@ public:
         : clock(noon),
           open_operations(open_routes()),
           operations(own_routes()),
-          checked(clock, open_operations, operations, sources(), {})
+          checked(clock, open_operations, operations, sources(), {}, memory)
     {
         owner.state.account = account_id::make();
     }
@@ -71,9 +79,11 @@ public:
     accounts::account owner;
     bool is_signed_in = true;
     int looked_up = 0;
+    int answered_once = 0;
     manual_clock clock;
     routes open_operations;
     routes operations;
+    answer_memory memory{1'000'000};
     dashboard_pipeline checked;
 
 private:
@@ -82,6 +92,10 @@ private:
         dashboard_sources all;
         all.find_session = [this](std::string digest) { return find(std::move(digest)); };
         all.last_known_quota = [](const plans::account_state&) { return quota_numbers(); };
+        all.answer_once = [this](http::request& received, caller& who, const route& operation) {
+            ++answered_once;
+            return operation.handle(received, who);
+        };
         return all;
     }
 
@@ -180,6 +194,19 @@ TEST_CASE("after the session the checks are those of the API", "[gateway][dashbo
     CHECK(lost.body.find("10.1.2.3") == std::string::npos);
 }
 
+TEST_CASE("a POST with an Idempotency-Key is answered once, but not one with a password", "[gateway][dashboard]")
+{
+    arranged_dashboard dashboard;
+    const auto headers = with_token({{"Idempotency-Key", "key"}});
+
+    CHECK(dashboard.send("POST", "/dashboard/api/things", headers).status == 200);
+    CHECK(dashboard.answered_once == 1);
+    CHECK(dashboard.send("POST", "/dashboard/api/things", with_token()).status == 200);
+    CHECK(dashboard.answered_once == 1);
+    CHECK(dashboard.send("POST", "/dashboard/api/password", headers).status == 200);
+    CHECK(dashboard.answered_once == 1);
+}
+
 TEST_CASE("public operations need no session, but changes must come from the own page", "[gateway][dashboard]")
 {
     arranged_dashboard dashboard;
@@ -212,4 +239,18 @@ TEST_CASE("the dashboard's API is what stands below its root", "[gateway][dashbo
     CHECK_FALSE(dashboard_pipeline::serves("/dashboard/apis"));
     CHECK_FALSE(dashboard_pipeline::serves("/dashboard"));
     CHECK_FALSE(dashboard_pipeline::serves("/v1/inboxes"));
+}
+
+TEST_CASE("a session's large answers are counted until they are sent", "[gateway][dashboard]")
+{
+    arranged_dashboard arranged;
+
+    auto first = arranged.send("GET", "/dashboard/api/large", signed_in());
+    const auto refused = arranged.send("GET", "/dashboard/api/large", signed_in());
+    first = http::response();
+
+    CHECK(refused.status == 503);
+    CHECK(http::find_header(refused.headers, "Retry-After") == "1");
+    CHECK(arranged.send("GET", "/dashboard/api/large", signed_in()).status == 200);
+    CHECK(arranged.memory.used() == 0);
 }

@@ -70,13 +70,40 @@ TEST_CASE("debts add up, and are told under one id until they are stored", "[gat
     CHECK_FALSE(book.has_debts());
 }
 
-TEST_CASE("debts end with their day", "[gateway][quota]")
+TEST_CASE("what is owed to a day that is over is told as that day's, before what the new day owes", "[gateway][quota]")
 {
     quota_book book;
     const auto account = account_id::make();
+    const auto next_day = noon + std::chrono::hours(13);
     book.owe(account, 3'000, 7, 5, noon);
     book.tell_debt(account, noon);
+    book.owe(account, 3'000, 7, 2, next_day);
+    CHECK(book.owed() == 7);
+    CHECK(book.debtors(10).size() == 1);
 
-    CHECK_FALSE(book.tell_debt(account, noon + std::chrono::hours(13)));
+    const auto old = book.tell_debt(account, next_day).value();
+    book.note_stored(account, old.id);
+    const auto current = book.tell_debt(account, next_day).value();
+    book.note_stored(account, current.id);
+
+    CHECK(old.units == 5);
+    CHECK(old.on_day == std::chrono::floor<std::chrono::days>(noon));
+    CHECK(current.units == 2);
+    CHECK(current.on_day == old.on_day + std::chrono::days(1));
     CHECK_FALSE(book.has_debts());
+}
+
+TEST_CASE("a debt is given up a day after its day", "[gateway][quota]")
+{
+    quota_book book;
+    const auto told = account_id::make(), untold = account_id::make(), current = account_id::make();
+    book.owe(told, 3'000, 7, 5, noon);
+    book.owe(untold, 3'000, 7, 5, noon);
+
+    CHECK(book.tell_debt(told, noon + std::chrono::hours(35)));
+    CHECK_FALSE(book.tell_debt(told, noon + std::chrono::hours(36)));
+    book.owe(current, 3'000, 7, 1, noon + std::chrono::hours(36));
+
+    CHECK(book.owed() == 1);
+    CHECK(book.debtors(10).size() == 1);
 }

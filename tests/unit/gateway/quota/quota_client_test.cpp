@@ -7,6 +7,7 @@
 
 #include <catch2/catch.hpp>
 
+#include <optional>
 #include <set>
 
 using namespace tempinbox;
@@ -40,8 +41,9 @@ public:
 
     bool is_broken = false;
     bool is_undecided = false;
-    bool is_storing_nothing = false; // its database is away
-    std::set<std::string> debts;     // stored; the answer after that says so
+    std::optional<std::int64_t> at_hand; // so many are granted, the rest is undecided: a block ran out while the database is away
+    bool is_storing_nothing = false;     // its database is away
+    std::set<std::string> debts;         // stored; the answer after that says so
     std::map<std::string, std::int64_t> used;
     std::vector<TakeQuotaRequest> calls;
 
@@ -71,6 +73,14 @@ private:
         }
         if (is_undecided) {
             outcome.set_undecided(item.units());
+            return;
+        }
+        if (at_hand) {
+            const auto spent = std::min(*at_hand, item.units());
+            *at_hand -= spent;
+            count += spent;
+            outcome.set_granted(spent);
+            outcome.set_undecided(item.units() - spent);
             return;
         }
         const auto granted = std::clamp<std::int64_t>(item.limit() - count, 0, item.units());
@@ -373,6 +383,29 @@ TEST_CASE("what rate-limit cannot judge is let through at once and owed", "[gate
     CHECK(unjudged.numbers.remaining == 100);
     CHECK_FALSE(judged.was_let_through);
     CHECK(judged.numbers.remaining == 98);
+}
+
+TEST_CASE("units that were granted while the rest could not be judged are not owed", "[gateway][quota]")
+{
+    fake_rate_limit service;
+    running_client client(service);
+    const auto account = account_with(100);
+    std::vector<quota_decision> decisions;
+    service.hold();
+    ask(*client, account_with(100), decisions);
+    REQUIRE(testing::eventually([&] { return service.calls.size() == 1; }));
+    ask(*client, account, decisions, 10);
+    service.at_hand = 4; // one for the call under way
+    service.release();
+    REQUIRE(testing::eventually([&] { return decisions.size() == 11; }));
+
+    CHECK(service.used[account.account.text()] == 3);
+    service.at_hand.reset();
+    testing::await(client->settle_up(5s));
+
+    REQUIRE(service.calls.back().items(0).has_debt());
+    CHECK(service.calls.back().items(0).debt().units() == 7);
+    CHECK(service.used[account.account.text()] == 10);
 }
 
 TEST_CASE("what remains never rises within a day and a limit", "[gateway][quota]")

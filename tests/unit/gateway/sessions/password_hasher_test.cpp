@@ -6,6 +6,9 @@
 #include <boost/asio/detached.hpp>
 #include <catch2/catch.hpp>
 
+#include <algorithm>
+#include <filesystem>
+
 using namespace tempinbox;
 using namespace tempinbox::gateway;
 
@@ -17,7 +20,14 @@ struct tally
 {
     int hashed = 0;
     int refused = 0;
+
+    int answered() const { return hashed + refused; }
 };
+
+std::ptrdiff_t threads_of_this_process()
+{
+    return std::distance(std::filesystem::directory_iterator("/proc/self/task"), std::filesystem::directory_iterator());
+}
 
 awaitable<void> hash_one(password_hasher& hasher, tally& outcome)
 {
@@ -52,4 +62,24 @@ TEST_CASE("past the queue's length passwords are refused at once, and the others
     CHECK(outcome.refused <= 5);
     CHECK(outcome.refused >= 1);
     CHECK(testing::await(hasher.hash(secret("a password"))).has_value());
+}
+
+TEST_CASE("two passwords at most are hashed at the same time, whatever waits", "[gateway][password]")
+{
+    const auto before = threads_of_this_process();
+    password_hasher hasher(testing::test_host(), cheap);
+    constexpr int asked = 8;
+    tally outcome;
+    std::ptrdiff_t most = 0;
+
+    for (int i = 0; i < asked; ++i)
+        boost::asio::co_spawn(testing::test_host().loop(), hash_one(hasher, outcome), boost::asio::detached);
+    REQUIRE(testing::eventually([&] {
+        most = std::max(most, threads_of_this_process() - before);
+        return outcome.answered() == asked;
+    }));
+
+    // Each computation keeps one thread of the hasher's own.
+    CHECK(outcome.hashed == asked);
+    CHECK(most <= 2);
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "common/json/value.hpp"
 #include "common/testing/await.hpp"
 #include "gateway/waiting/waiting_room.hpp"
 
@@ -19,6 +20,7 @@ public:
     account_id account = account_id::make();
     inbox_id inbox = inbox_id::make();
     bool is_live = true;
+    std::string text;               // of every email
     std::optional<failure> problem; // what every call answers
     int looks = 0;
     int searches = 0;
@@ -110,6 +112,7 @@ private:
             inbox::v1::GetEmailResponse response;
             response.mutable_email()->mutable_summary()->set_email_id(ids_[i]);
             response.mutable_email()->mutable_summary()->set_subject(subjects_[i]);
+            response.mutable_email()->set_text(text);
             co_return response;
         }
         co_return failure(errc::not_found, "Email does not exist");
@@ -138,7 +141,11 @@ struct running_wait
     std::optional<result<gateway::wait_answer>> answer;
 
     gateway::wait_end end() const { return answer->value().end; }
-    std::string email_id() const { return answer->value().email ? answer->value().email->summary().email_id() : ""; }
+    std::string email_id() const
+    {
+        const auto& email = answer->value().email;
+        return email ? json::value::parse(*email).value()["emailId"].text() : std::string();
+    }
 };
 
 inline awaitable<void> run_wait(gateway::waiting_room& room, gateway::wait_wish wish, std::chrono::milliseconds patience,

@@ -185,6 +185,47 @@ TEST_CASE("when the last look fails nothing is decided", "[gateway][wait]")
     CHECK(wait->end() == wait_end::interrupted);
 }
 
+TEST_CASE("when the last look takes too long nothing is decided, and what is known is told", "[gateway][wait]")
+{
+    fake_mailbox mail;
+    waiting_room room(testing::test_host(), mail.sources(), 10, 300ms);
+    mail.add("one");
+    const auto wait = begin_wait(room, mail.wish(0, "two"), 300ms);
+    CHECK(eventually([&] { return mail.looks == 1; }));
+    mail.held = std::make_shared<completion>(testing::test_host().executor());
+
+    CHECK(eventually([&] { return wait->answer.has_value(); }, 5s));
+
+    mail.held->set();
+    CHECK(eventually([&] { return room.inboxes() == 0; }));
+    CHECK(mail.looks == 2);
+    CHECK(wait->end() == wait_end::interrupted);
+    const auto& answer = wait->answer->value();
+    CHECK(answer.last_sequence == 1);
+    REQUIRE(answer.near_misses.size() == 1);
+    CHECK(answer.near_misses[0].actual() == "one");
+    testing::test_host().loop().restart();
+    testing::test_host().loop().poll(); // the look that was held ends before its mailbox
+}
+
+TEST_CASE("many emails of one look are all handed out", "[gateway][wait]")
+{
+    arranged_room arranged;
+    std::vector<std::shared_ptr<running_wait>> all;
+    std::vector<std::string> ids;
+    for (int i = 0; i < 40; ++i)
+        all.push_back(arranged.begin(0, "number " + std::to_string(i) + "."));
+    for (int i = 0; i < 40; ++i)
+        ids.push_back(arranged.mail.add("number " + std::to_string(i) + "."));
+
+    arranged.tell_of_email(40);
+
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        REQUIRE(all[i]->answer);
+        CHECK(all[i]->email_id() == ids[i]);
+    }
+}
+
 TEST_CASE("a first look that fails is the answer; a later one is tried again", "[gateway][wait]")
 {
     arranged_room arranged;
@@ -251,8 +292,10 @@ TEST_CASE("many who wait on one inbox share one look and one email", "[gateway][
     arranged.mail.add("for all");
     arranged.tell_of_email(1);
 
-    for (const auto& each : all)
+    for (const auto& each : all) {
         REQUIRE(each->answer);
+        CHECK(each->answer->value().email == all.front()->answer->value().email);
+    }
     CHECK(arranged.mail.looks == looks + 1);
     CHECK(arranged.mail.searches == searches + 1);
     CHECK(arranged.mail.emails_read == 1);

@@ -25,6 +25,18 @@ TEST_CASE("all messages under way share one memory, and give theirs back", "[mai
     CHECK(budget.used() == 0);
 }
 
+TEST_CASE("the gauge shows what is held, also when it is given back", "[mail-ingest]")
+{
+    prometheus::Gauge shown;
+    mail_ingest::memory_budget budget(512 * 1024, &shown);
+    {
+        mail_ingest::memory_share share(budget);
+        share.grow(1'000);
+        CHECK(shown.Value() == 1'000);
+    }
+    CHECK(shown.Value() == 0);
+}
+
 TEST_CASE("memory without bound is never short", "[mail-ingest]")
 {
     mail_ingest::memory_budget budget(0);

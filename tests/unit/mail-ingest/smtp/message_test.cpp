@@ -103,7 +103,11 @@ TEST_CASE("a message over the limit is read to its end and refused", "[smtp]")
     {
         talk.raw(lines("0123456789", 12));
         CHECK(talk.pass(std::chrono::seconds(59)) == "");
-        CHECK(talk.pass(std::chrono::seconds(2)) == "421 4.4.2 Timeout, closing connection");
+        CHECK(talk.pass(std::chrono::seconds(2)) == "552 5.3.4 Message is too large");
+        CHECK(talk.is_closed());
+        const auto ended = talk.dialogue().take_ending();
+        CHECK(ended->result == "too_large");
+        CHECK(ended->code == 552);
     }
 }
 
@@ -191,4 +195,27 @@ TEST_CASE("a 250 for a message is confirmed by whatever is said next", "[smtp]")
     CHECK_FALSE(talk.is_confirmed());
     talk.raw("OP\r\n");
     CHECK(talk.is_confirmed());
+}
+
+TEST_CASE("what was sent before the 250 does not confirm it", "[smtp]")
+{
+    conversation talk;
+    talk.rcpt();
+
+    SECTION("a command does not, the next one does")
+    {
+        CHECK(talk.raw("BDAT 3 LAST\r\na\r\nNOOP\r\n") == "250 2.0.0 Ok: queued as id-1|250 2.0.0 Ok");
+        CHECK_FALSE(talk.is_confirmed());
+        talk.dialogue().ended_in_order();
+        CHECK_FALSE(talk.is_confirmed());
+        talk.say("NOOP");
+        CHECK(talk.is_confirmed());
+    }
+    SECTION("QUIT does when the client ends the connection in order")
+    {
+        CHECK(talk.raw("BDAT 3 LAST\r\na\r\nQUIT\r\n") == "250 2.0.0 Ok: queued as id-1|221 2.0.0 Bye");
+        CHECK_FALSE(talk.is_confirmed());
+        talk.dialogue().ended_in_order();
+        CHECK(talk.is_confirmed());
+    }
 }

@@ -124,6 +124,50 @@ TEST_CASE("a message under 500 bytes a second over a minute is given up", "[smtp
     CHECK(talk.dialogue().take_ending()->result == "timed_out");
 }
 
+TEST_CASE("a message in chunks has the least rate too, whatever is said between them", "[smtp]")
+{
+    conversation talk;
+    talk.rcpt();
+    CHECK(talk.raw("BDAT 40000\r\n" + std::string(40'000, 'x')) == "250 2.0.0 Chunk ok");
+    CHECK(talk.pass(std::chrono::seconds(61)) == "");
+
+    SECTION("NOOP")
+    {
+        CHECK(talk.pass(std::chrono::seconds(40)) == "");
+        CHECK(talk.say("NOOP") == "250 2.0.0 Ok");
+        CHECK(talk.pass(std::chrono::seconds(21)) == "421 4.4.2 Timeout, closing connection");
+        CHECK(talk.dialogue().take_ending()->result == "timed_out");
+    }
+    SECTION("empty and small chunks")
+    {
+        CHECK(talk.pass(std::chrono::seconds(40)) == "");
+        CHECK(talk.raw("BDAT 0\r\nBDAT 1\r\nx") == "250 2.0.0 Chunk ok|250 2.0.0 Chunk ok");
+        CHECK(talk.pass(std::chrono::seconds(21)) == "421 4.4.2 Timeout, closing connection");
+    }
+    SECTION("at a good pace it goes on past the end of a session")
+    {
+        for (int minute = 0; minute < 25; ++minute) {
+            REQUIRE(talk.raw("BDAT 40000\r\n" + std::string(40'000, 'x')) == "250 2.0.0 Chunk ok");
+            REQUIRE(talk.pass(std::chrono::seconds(61)) == "");
+        }
+        CHECK(talk.raw("BDAT 0 LAST\r\n") == "250 2.0.0 Ok: queued as id-1");
+    }
+}
+
+TEST_CASE("without a least rate a message may be slow, but not silent", "[smtp]")
+{
+    smtp::limits bounds;
+    bounds.least_bytes_a_second = 0;
+    conversation talk(bounds);
+    talk.rcpt();
+    talk.say("DATA");
+    for (int minute = 0; minute < 3; ++minute) {
+        talk.raw("x");
+        CHECK(talk.pass(std::chrono::seconds(61)) == "");
+    }
+    CHECK(talk.pass(std::chrono::seconds(61)) == "421 4.4.2 Timeout, closing connection");
+}
+
 TEST_CASE("at shutdown idle sessions end and messages are finished", "[smtp]")
 {
     SECTION("idle")

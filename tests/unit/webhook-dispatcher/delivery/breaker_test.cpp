@@ -41,7 +41,7 @@ TEST_CASE("a success between failures starts the row again", "[webhooks][breaker
     }
 
     CHECK(judged.ask(start) == permit::normal);
-    CHECK(judged.is_clean());
+    CHECK(judged.is_clean(start + 200s));
 }
 
 TEST_CASE("failures of half weight need ten in a row", "[webhooks][breaker]")
@@ -100,7 +100,7 @@ TEST_CASE("after the pause one probe goes, and its success closes the breaker", 
     judged.succeeded(permit::probe, start + 32s);
 
     CHECK(judged.ask(start + 32s) == permit::normal);
-    CHECK(judged.is_clean());
+    CHECK(judged.is_clean(start + 32s));
 }
 
 TEST_CASE("each failed probe doubles the pause, up to fifteen minutes", "[webhooks][breaker]")
@@ -166,4 +166,18 @@ TEST_CASE("looking again at a closed breaker changes nothing", "[webhooks][break
     CHECK(judged.ask(start + 1s) == permit::normal);
     judged.failed(permit::normal, 1, start + 1s);
     CHECK(judged.is_open(start + 2s));
+}
+
+TEST_CASE("failures are forgotten when nothing was asked for an hour", "[webhooks][breaker]")
+{
+    breaker judged;
+    judged.failed(permit::normal, 1, start);
+    CHECK_FALSE(judged.is_clean(start + 59min));
+    CHECK(judged.is_clean(start + 60min));
+
+    fail_times(judged, 5, 1, start + 1s);
+    CHECK(judged.ask(start + 40min) == permit::probe);
+    judged.abandoned(permit::probe);
+    CHECK_FALSE(judged.is_clean(start + 99min));
+    CHECK(judged.is_clean(start + 100min));
 }

@@ -219,6 +219,28 @@ TEST_CASE("an open breaker gives back what waits and takes nothing new", "[webho
     CHECK(b.engine.closed_for(webhook_id::make()) == 0ms);
 }
 
+TEST_CASE("an endpoint whose breaker opened is told of, and one that gets nothing any more has its whole window",
+          "[webhooks][engine]")
+{
+    bench b;
+    const due_lane lane{webhook_id::make(), lane_kind::first};
+    CHECK(b.engine.tripped().empty());
+    b.answer_all(500);
+    for (int i = 0; i < 12; ++i)
+        b.submit(b.job(lane.webhook));
+    REQUIRE(eventually([&] { return b.outcomes.size() == 12; }));
+    CHECK(b.engine.tripped() == std::vector{lane.webhook});
+    b.engine.note_backlog(lane);
+    CHECK(b.engine.take_wishes().empty());
+
+    b.engine.forget_failures(lane.webhook);
+
+    CHECK(b.engine.tripped().empty());
+    CHECK(b.engine.take_wishes().at(0).places == 12);
+    for (int i = 0; i < 12; ++i)
+        b.engine.release(lane.webhook, lane.lane);
+}
+
 TEST_CASE("a failure says when it is due again, and a final one ends it", "[webhooks][engine]")
 {
     bench b;

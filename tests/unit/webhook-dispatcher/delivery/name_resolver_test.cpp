@@ -5,6 +5,8 @@
 #include <boost/asio/error.hpp>
 #include <catch2/catch.hpp>
 
+#include <cstdlib>
+
 using namespace tempinbox;
 using namespace std::chrono_literals;
 using testing::await;
@@ -164,6 +166,19 @@ TEST_CASE("a resolver that ends with a question open leaves nothing behind", "[w
     bool is_posted = false;
     boost::asio::post(test_host().loop(), [&] { is_posted = true; });
     CHECK(testing::eventually([&] { return is_posted; }));
+}
+
+TEST_CASE("a name is whole: the search list of this host is not for it", "[webhooks][dns]")
+{
+    fake_dns dns;
+    dns.answer("missing.example.corp.example", address(34));
+    setenv("LOCALDOMAIN", "corp.example", 1);
+    webhooks::name_resolver resolver(test_host(), asking(dns));
+    unsetenv("LOCALDOMAIN");
+
+    CHECK(problem_of(resolver, "missing.example") == boost::asio::error::host_not_found);
+    CHECK(dns.asked("missing.example") == 1);
+    CHECK(dns.asked("missing.example.corp.example") == 0);
 }
 
 TEST_CASE("the host file's names resolve without a server", "[webhooks][dns]")

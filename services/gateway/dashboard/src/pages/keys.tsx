@@ -9,7 +9,7 @@ import { useAnnounce } from '../ui/announce';
 import { Button } from '../ui/button';
 import { OneTimeSecret } from '../ui/copy';
 import { Dialog, FormDialog } from '../ui/dialog';
-import { FeatureNotice } from '../ui/feature';
+import { FeatureNotice, PastPlan } from '../ui/feature';
 import { TextField } from '../ui/field';
 import { Empty, ErrorNotice, Loading, Notice } from '../ui/notice';
 import { PageHead } from '../ui/page';
@@ -69,7 +69,7 @@ function KeyRow({ known, onRevoke }: { known: Key; onRevoke: () => void }) {
     <li class="row-item">
       <div class="row-main">
         <p class="row-title breaks">
-          {known.label} {!known.isActive && <span class="badge warn">inactive on this plan</span>}
+          {known.label} {!known.isActive && <PastPlan />}
         </p>
         <p class="row-note">
           <code>{known.prefix}…</code> · created <span title={moment(known.createdAt)}>{ago(known.createdAt, now)}</span> ·{' '}
@@ -89,7 +89,21 @@ function KeyRow({ known, onRevoke }: { known: Key; onRevoke: () => void }) {
   );
 }
 
-function Keys({ most }: { most: number }) {
+function KeysOffer() {
+  return (
+    <FeatureNotice icon="key" title="Inboxes from your programs" plans={PLANS_WITH.api}>
+      <p>
+        With an API key a test or a script creates inboxes, waits for mail and reads the codes in it, without anybody looking. Everything on this page works for you
+        without a key.
+      </p>
+    </FeatureNotice>
+  );
+}
+
+// Keys outlive their plan: they open nothing then, and can still be revoked.
+export function KeysPage() {
+  const { limits } = useSession();
+  const isOffered = hasFeature(limits, 'api');
   const keys = useResource('keys', (signal) => api.keys(signal));
   const [asked, setAsked] = useState<Asked>(null);
   const close = () => setAsked(null);
@@ -101,23 +115,33 @@ function Keys({ most }: { most: number }) {
   );
   return (
     <>
-      <PageHead title="API Keys" lead={`A key opens the API for your programs. Your plan allows ${count(most, 'key')}; each can be revoked by itself.`}>
-        {create}
-      </PageHead>
-      <ErrorNotice error={keys.error} onRetry={keys.reload} />
-      {!list && keys.isLoading && <Loading what="your keys" />}
-      {list && list.length > 0 && (
-        <ul class="panel rows">
-          {list.map((it) => (
-            <KeyRow key={it.keyId} known={it} onRevoke={() => setAsked({ what: 'revoke', key: it })} />
-          ))}
-        </ul>
+      {isOffered ? (
+        <PageHead
+          title="API Keys"
+          lead={`A key opens the API for your programs. Your plan allows ${count(limits.apiKeys, 'key')}; each can be revoked by itself.`}
+        >
+          {create}
+        </PageHead>
+      ) : (
+        <PageHead title="API Keys" />
       )}
-      {list?.length === 0 && (
-        <Empty icon="key" title="No key yet" action={create}>
-          Create one to make inboxes and read mail from your programs. <a href="/docs">The API is described here.</a>
-        </Empty>
-      )}
+      <div class="stack">
+        {!isOffered && <KeysOffer />}
+        <ErrorNotice error={keys.error} onRetry={keys.reload} />
+        {isOffered && !list && keys.isLoading && <Loading what="your keys" />}
+        {list && list.length > 0 && (
+          <ul class="panel rows">
+            {list.map((it) => (
+              <KeyRow key={it.keyId} known={it} onRevoke={() => setAsked({ what: 'revoke', key: it })} />
+            ))}
+          </ul>
+        )}
+        {isOffered && list?.length === 0 && (
+          <Empty icon="key" title="No key yet" action={create}>
+            Create one to make inboxes and read mail from your programs. <a href="/docs">The API is described here.</a>
+          </Empty>
+        )}
+      </div>
       {asked?.what === 'create' && (
         <CreateKey
           onClose={close}
@@ -129,22 +153,6 @@ function Keys({ most }: { most: number }) {
       )}
       {asked?.what === 'made' && <KeyMade made={asked.key} onClose={close} />}
       {asked?.what === 'revoke' && <RevokeKey revoked={asked.key} onClose={close} onDone={keys.reload} />}
-    </>
-  );
-}
-
-export function KeysPage() {
-  const { limits } = useSession();
-  if (hasFeature(limits, 'api')) return <Keys most={limits.apiKeys} />;
-  return (
-    <>
-      <PageHead title="API Keys" />
-      <FeatureNotice icon="key" title="Inboxes from your programs" plans={PLANS_WITH.api}>
-        <p>
-          With an API key a test or a script creates inboxes, waits for mail and reads the codes in it, without anybody looking. Everything on this page works for
-          you without a key.
-        </p>
-      </FeatureNotice>
     </>
   );
 }

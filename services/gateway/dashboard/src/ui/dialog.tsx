@@ -34,6 +34,9 @@ export function Dialog({ title, onClose, children, isWide }: DialogProps) {
         event.preventDefault();
         onClose();
       }}
+      onClose={(event) => {
+        if (event.currentTarget.isConnected) onClose(); // by the browser, which may close it without asking first
+      }}
     >
       <div class="dialog-head">
         <h2 id={titleId}>{title}</h2>

@@ -2,6 +2,11 @@ import type { ComponentChildren } from 'preact';
 import { paths } from '../routes';
 import { Icon, type IconName } from './icon';
 
+// On what outlived its plan.
+export function PastPlan() {
+  return <span class="badge warn">inactive on this plan</span>;
+}
+
 // What someone sees whose plan lacks a feature: what it is for and which plans have it.
 export function FeatureNotice({ icon, title, plans, children }: { icon: IconName; title: string; plans: string; children: ComponentChildren }) {
   return (

@@ -124,6 +124,7 @@ export function InboxPage({ params }: { params: { inboxId: string; emailId?: str
     <>
       <InboxHead inbox={inbox.value} isReading={emailId !== undefined} onAsk={setAsked} />
       {!isActive && <Notice kind="warn">This inbox has ended. Its mail is gone and new mail to it is refused.</Notice>}
+      {inbox.value.isFull && <Notice kind="warn">This inbox is full: new mail is refused. Delete mail to make room.</Notice>}
       {isActive && (
         <div class={emailId ? 'mailbox reading' : isWaiting ? 'mailbox waits' : 'mailbox'}>
           <section class="panel mail-list" aria-label="Mail">

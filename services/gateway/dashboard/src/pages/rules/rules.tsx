@@ -1,13 +1,13 @@
 import { useState } from 'preact/hooks';
 import { api, type Rule, type Webhook } from '../../api';
-import { hasFeature, PLANS_WITH } from '../../plans';
+import { hasFeature, isPastPlan, PLANS_WITH } from '../../plans';
 import { useAction, useResource } from '../../resource';
 import { paths } from '../../routes';
 import { useSession } from '../../session';
 import { useAnnounce } from '../../ui/announce';
 import { Button, IconButton } from '../../ui/button';
 import { FormDialog } from '../../ui/dialog';
-import { FeatureNotice } from '../../ui/feature';
+import { FeatureNotice, PastPlan } from '../../ui/feature';
 import { Switch } from '../../ui/field';
 import { Empty, ErrorNotice, Loading } from '../../ui/notice';
 import { PageHead } from '../../ui/page';
@@ -17,13 +17,23 @@ import { RuleTester } from './tester';
 
 type Asked = { what: 'create' } | { what: 'edit' | 'delete'; rule: Rule } | null;
 
-function RuleRow({ rule, webhook, onAsk, onChanged }: { rule: Rule; webhook: Webhook | undefined; onAsk: (asked: Asked) => void; onChanged: () => void }) {
+interface Row {
+  rule: Rule;
+  webhook: Webhook | undefined;
+  isPast: boolean;
+  isOffered: boolean;
+  onAsk: (asked: Asked) => void;
+  onChanged: () => void;
+}
+
+// On a plan without rules all that is left to do with one is to delete it.
+function RuleRow({ rule, webhook, isPast, isOffered, onAsk, onChanged }: Row) {
   const switching = useAction();
   return (
     <li class="row-item">
       <div class="row-main">
         <p class="row-title breaks">
-          {rule.name} {rule.conditions.length === 0 && <span class="badge accent">catch-all</span>}
+          {rule.name} {rule.conditions.length === 0 && <span class="badge accent">catch-all</span>} {isPast && <PastPlan />}
         </p>
         <p class="breaks">{sentence(rule.conditions)}</p>
         <p class="row-note breaks">
@@ -33,20 +43,24 @@ function RuleRow({ rule, webhook, onAsk, onChanged }: { rule: Rule; webhook: Web
         <ErrorNotice error={switching.error} />
       </div>
       <div class="row-actions">
-        <Switch
-          label={`Rule ${rule.name}`}
-          checked={rule.isEnabled}
-          isBusy={switching.isBusy}
-          onChange={(isEnabled) =>
-            void switching.run(async () => {
-              await api.changeRule(rule.id, { isEnabled });
-              onChanged();
-            })
-          }
-        />
-        <Button size="small" label={`Edit rule ${rule.name}`} onClick={() => onAsk({ what: 'edit', rule })}>
-          Edit
-        </Button>
+        {isOffered && (
+          <>
+            <Switch
+              label={`Rule ${rule.name}`}
+              checked={rule.isEnabled}
+              isBusy={switching.isBusy}
+              onChange={(isEnabled) =>
+                void switching.run(async () => {
+                  await api.changeRule(rule.id, { isEnabled });
+                  onChanged();
+                })
+              }
+            />
+            <Button size="small" label={`Edit rule ${rule.name}`} onClick={() => onAsk({ what: 'edit', rule })}>
+              Edit
+            </Button>
+          </>
+        )}
         <IconButton icon="trash" label={`Delete rule ${rule.name}`} onClick={() => onAsk({ what: 'delete', rule })} />
       </div>
     </li>
@@ -90,7 +104,21 @@ function HowItWorks() {
   );
 }
 
-function Rules({ most }: { most: number }) {
+function RulesOffer() {
+  return (
+    <FeatureNotice icon="rule" title="Each mail to the right webhook" plans={PLANS_WITH.rules}>
+      <p>
+        Rules look at subject, sender and recipient of a mail and choose the webhooks that hear of it: invoices to accounting, sign-ups to your tests, the rest to a
+        catch-all. A tester shows, condition by condition, what a rule says about a mail.
+      </p>
+    </FeatureNotice>
+  );
+}
+
+// Rules outlive their plan: they route nothing then, and can still be read and deleted.
+export function RulesPage() {
+  const { limits } = useSession();
+  const isOffered = hasFeature(limits, 'rules');
   const rules = useResource('rules', (signal) => api.rules(signal));
   const webhooks = useResource('webhooks', (signal) => api.webhooks(signal));
   const [asked, setAsked] = useState<Asked>(null);
@@ -110,13 +138,18 @@ function Rules({ most }: { most: number }) {
 
   return (
     <>
-      <PageHead title="Routing Rules" lead={`Decide which webhook hears of which mail. Up to ${most} rules.`}>
-        {create}
-      </PageHead>
+      {isOffered ? (
+        <PageHead title="Routing Rules" lead={`Decide which webhook hears of which mail. Up to ${limits.routingRules} rules.`}>
+          {create}
+        </PageHead>
+      ) : (
+        <PageHead title="Routing Rules" />
+      )}
       <div class="stack loose">
+        {!isOffered && <RulesOffer />}
         <ErrorNotice error={error} onRetry={reload} />
-        {!error && (!list || !webhooks.value) && <Loading what="your rules" />}
-        {list?.length === 0 && webhooks.value && targets.length === 0 && (
+        {isOffered && !error && (!list || !webhooks.value) && <Loading what="your rules" />}
+        {isOffered && list?.length === 0 && webhooks.value && targets.length === 0 && (
           <Empty
             icon="webhook"
             title="Rules need a webhook"
@@ -129,20 +162,28 @@ function Rules({ most }: { most: number }) {
             A rule sends mail to one of your webhooks, and there is none yet.
           </Empty>
         )}
-        {list?.length === 0 && targets.length > 0 && (
+        {isOffered && list?.length === 0 && targets.length > 0 && (
           <Empty icon="rule" title="No rule yet" action={create}>
             Until there is one, every webhook that listens to <code>email.received</code> gets each mail.
           </Empty>
         )}
         {list && list.length > 0 && (
           <ul class="panel rows">
-            {list.map((it) => (
-              <RuleRow key={it.id} rule={it} webhook={targets.find((target) => target.webhookId === it.webhookId)} onAsk={setAsked} onChanged={rules.reload} />
+            {list.map((it, index) => (
+              <RuleRow
+                key={it.id}
+                rule={it}
+                webhook={targets.find((target) => target.webhookId === it.webhookId)}
+                isPast={isPastPlan(index, list.length, limits.routingRules)}
+                isOffered={isOffered}
+                onAsk={setAsked}
+                onChanged={rules.reload}
+              />
             ))}
           </ul>
         )}
-        <HowItWorks />
-        {list && list.length > 0 && (
+        {isOffered && <HowItWorks />}
+        {isOffered && list && list.length > 0 && (
           <section class="panel padded" aria-labelledby="tester-title">
             <h2 id="tester-title">Test your rules</h2>
             <p class="muted">See what each condition says about a mail, before one comes. The same evaluator decides over real mail.</p>
@@ -153,22 +194,6 @@ function Rules({ most }: { most: number }) {
       {asked?.what === 'create' && <EditRule webhooks={targets} onClose={close} onDone={rules.reload} />}
       {asked?.what === 'edit' && <EditRule rule={asked.rule} webhooks={targets} onClose={close} onDone={rules.reload} />}
       {asked?.what === 'delete' && <DeleteRule rule={asked.rule} onClose={close} onDone={rules.reload} />}
-    </>
-  );
-}
-
-export function RulesPage() {
-  const { limits } = useSession();
-  if (hasFeature(limits, 'rules')) return <Rules most={limits.routingRules} />;
-  return (
-    <>
-      <PageHead title="Routing Rules" />
-      <FeatureNotice icon="rule" title="Each mail to the right webhook" plans={PLANS_WITH.rules}>
-        <p>
-          Rules look at subject, sender and recipient of a mail and choose the webhooks that hear of it: invoices to accounting, sign-ups to your tests, the rest to a
-          catch-all. A tester shows, condition by condition, what a rule says about a mail.
-        </p>
-      </FeatureNotice>
     </>
   );
 }

@@ -64,7 +64,11 @@ export function DeliveryItem({
             )}
           </dl>
           {delivery.attempts.length === 0 ? (
-            <p class="muted">Nothing was sent yet.</p>
+            <p class="muted">
+              {delivery.status === 'failed'
+                ? 'Nothing was sent: the webhook was off, or the plan had no place for it. Send it again once it is on.'
+                : 'Nothing was sent yet.'}
+            </p>
           ) : (
             <ol class="attempts" aria-label="Attempts">
               {delivery.attempts.map((it, index) => (

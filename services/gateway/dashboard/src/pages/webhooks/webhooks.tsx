@@ -1,12 +1,12 @@
 import { useState } from 'preact/hooks';
 import { api, type Delivery, type Webhook } from '../../api';
-import { hasFeature, PLANS_WITH } from '../../plans';
+import { hasFeature, isPastPlan, PLANS_WITH } from '../../plans';
 import { useAction, useResource } from '../../resource';
 import { paths } from '../../routes';
 import { useSession } from '../../session';
 import { count } from '../../time';
 import { Button } from '../../ui/button';
-import { FeatureNotice } from '../../ui/feature';
+import { FeatureNotice, PastPlan } from '../../ui/feature';
 import { Switch } from '../../ui/field';
 import { Empty, ErrorNotice, Loading, Notice } from '../../ui/notice';
 import { PageHead } from '../../ui/page';
@@ -19,16 +19,36 @@ type Asked =
   | { what: 'tested'; delivery: Delivery }
   | null;
 
-function WebhookCard({ webhook, onAsk, onChanged }: { webhook: Webhook; onAsk: (asked: Asked) => void; onChanged: () => void }) {
+interface Card {
+  webhook: Webhook;
+  isPast: boolean;
+  onAsk: (asked: Asked) => void;
+}
+
+function CardTitle({ webhook, isPast }: { webhook: Webhook; isPast: boolean }) {
+  return (
+    <h2 class="mono breaks card-title">
+      <a href={paths.webhook(webhook.webhookId)}>{webhook.url}</a> {isPast && <PastPlan />}
+    </h2>
+  );
+}
+
+function DeleteButton({ webhook, onAsk }: Omit<Card, 'isPast'>) {
+  return (
+    <Button size="small" kind="danger" label={`Delete ${webhook.url}`} onClick={() => onAsk({ what: 'delete', webhook })}>
+      Delete
+    </Button>
+  );
+}
+
+function WebhookCard({ webhook, isPast, onAsk, onChanged }: Card & { onChanged: () => void }) {
   const testing = useAction();
   const switching = useAction();
   const url = webhook.url;
   return (
     <li class="panel card">
       <div class="card-head">
-        <h2 class="mono breaks card-title">
-          <a href={paths.webhook(webhook.webhookId)}>{url}</a>
-        </h2>
+        <CardTitle webhook={webhook} isPast={isPast} />
         <Switch
           label={`Deliver to ${url}`}
           checked={webhook.isEnabled}
@@ -70,15 +90,40 @@ function WebhookCard({ webhook, onAsk, onChanged }: { webhook: Webhook; onAsk: (
         <Button size="small" label={`Edit ${url}`} onClick={() => onAsk({ what: 'edit', webhook })}>
           Edit
         </Button>
-        <Button size="small" kind="danger" label={`Delete ${url}`} onClick={() => onAsk({ what: 'delete', webhook })}>
-          Delete
-        </Button>
+        <DeleteButton webhook={webhook} onAsk={onAsk} />
       </div>
     </li>
   );
 }
 
-function Webhooks({ most }: { most: number }) {
+// A webhook on a plan that has none.
+function OutlivedCard({ webhook, isPast, onAsk }: Card) {
+  return (
+    <li class="panel card">
+      <div class="card-head">
+        <CardTitle webhook={webhook} isPast={isPast} />
+        <DeleteButton webhook={webhook} onAsk={onAsk} />
+      </div>
+      {webhook.description && <p class="breaks">{webhook.description}</p>}
+    </li>
+  );
+}
+
+function WebhooksOffer() {
+  return (
+    <FeatureNotice icon="webhook" title="Your servers hear of mail at once" plans={PLANS_WITH.webhooks}>
+      <p>
+        A webhook is a URL of yours that we call, signed, whenever a mail arrives or an inbox is created or ends. Failed calls are tried again for days, and a log shows
+        each attempt.
+      </p>
+    </FeatureNotice>
+  );
+}
+
+// Webhooks outlive their plan: past its number nothing goes to them, and they can still be deleted.
+export function WebhooksPage() {
+  const { limits } = useSession();
+  const isOffered = hasFeature(limits, 'webhooks');
   const webhooks = useResource('webhooks', (signal) => api.webhooks(signal));
   const [asked, setAsked] = useState<Asked>(null);
   const close = () => setAsked(null);
@@ -90,23 +135,34 @@ function Webhooks({ most }: { most: number }) {
   );
   return (
     <>
-      <PageHead title="Webhooks" lead={`Your servers hear of mail and inboxes the moment something happens. Your plan allows ${count(most, 'webhook')}.`}>
-        {create}
-      </PageHead>
-      <ErrorNotice error={webhooks.error} onRetry={webhooks.reload} />
-      {!list && webhooks.isLoading && <Loading what="your webhooks" />}
-      {list && list.length > 0 && (
-        <ul class="stack">
-          {list.map((it) => (
-            <WebhookCard key={it.webhookId} webhook={it} onAsk={setAsked} onChanged={webhooks.reload} />
-          ))}
-        </ul>
+      {isOffered ? (
+        <PageHead
+          title="Webhooks"
+          lead={`Your servers hear of mail and inboxes the moment something happens. Your plan allows ${count(limits.webhooks, 'webhook')}.`}
+        >
+          {create}
+        </PageHead>
+      ) : (
+        <PageHead title="Webhooks" />
       )}
-      {list?.length === 0 && (
-        <Empty icon="webhook" title="No webhook yet" action={create}>
-          Create one with the URL of a server of yours. We sign what we send, try again when it fails, and keep a log of every attempt.
-        </Empty>
-      )}
+      <div class="stack">
+        {!isOffered && <WebhooksOffer />}
+        <ErrorNotice error={webhooks.error} onRetry={webhooks.reload} />
+        {isOffered && !list && webhooks.isLoading && <Loading what="your webhooks" />}
+        {list && list.length > 0 && (
+          <ul class="stack">
+            {list.map((it, index) => {
+              const card = { webhook: it, isPast: isPastPlan(index, list.length, limits.webhooks), onAsk: setAsked };
+              return isOffered ? <WebhookCard key={it.webhookId} {...card} onChanged={webhooks.reload} /> : <OutlivedCard key={it.webhookId} {...card} />;
+            })}
+          </ul>
+        )}
+        {isOffered && list?.length === 0 && (
+          <Empty icon="webhook" title="No webhook yet" action={create}>
+            Create one with the URL of a server of yours. We sign what we send, try again when it fails, and keep a log of every attempt.
+          </Empty>
+        )}
+      </div>
       {asked?.what === 'create' && (
         <EditWebhook onClose={close} onDone={webhooks.reload} onMade={(made) => setAsked({ what: 'secret', secret: made.secret ?? '' })} />
       )}
@@ -117,22 +173,6 @@ function Webhooks({ most }: { most: number }) {
       {asked?.what === 'delete' && <DeleteWebhook webhook={asked.webhook} onClose={close} onDone={webhooks.reload} />}
       {asked?.what === 'secret' && <WebhookSecret secret={asked.secret} previousUntil={asked.until} onClose={close} />}
       {asked?.what === 'tested' && <TestResult delivery={asked.delivery} onClose={close} />}
-    </>
-  );
-}
-
-export function WebhooksPage() {
-  const { limits } = useSession();
-  if (hasFeature(limits, 'webhooks')) return <Webhooks most={limits.webhooks} />;
-  return (
-    <>
-      <PageHead title="Webhooks" />
-      <FeatureNotice icon="webhook" title="Your servers hear of mail at once" plans={PLANS_WITH.webhooks}>
-        <p>
-          A webhook is a URL of yours that we call, signed, whenever a mail arrives or an inbox is created or ends. Failed calls are tried again for days, and a log
-          shows each attempt.
-        </p>
-      </FeatureNotice>
     </>
   );
 }

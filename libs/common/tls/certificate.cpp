@@ -1,4 +1,4 @@
-#include "common/http/certificate.hpp"
+#include "common/tls/certificate.hpp"
 
 #include "common/log/log.hpp"
 
@@ -9,7 +9,7 @@
 
 #include <stdexcept>
 
-namespace tempinbox::http {
+namespace tempinbox::tls {
 namespace {
 
 namespace ssl = boost::asio::ssl;
@@ -25,26 +25,15 @@ std::string look_of(const std::string& file)
            std::to_string(look.st_mtim.tv_nsec);
 }
 
-// RFC 7301: of what the client offers only HTTP/1.1 is spoken here.
-int choose_protocol(SSL*, const unsigned char** chosen, unsigned char* chosen_length, const unsigned char* offered,
-                    unsigned offered_length, void*)
-{
-    static constexpr unsigned char ours[] = "\x08http/1.1";
-    unsigned char* found = nullptr;
-    if (SSL_select_next_proto(&found, chosen_length, ours, sizeof ours - 1, offered, offered_length) != OPENSSL_NPN_NEGOTIATED)
-        return SSL_TLSEXT_ERR_NOACK;
-    *chosen = found;
-    return SSL_TLSEXT_ERR_OK;
-}
-
-std::shared_ptr<ssl::context> load(const std::string& certificate_file, const std::string& key_file)
+std::shared_ptr<ssl::context> load(const std::string& certificate_file, const std::string& key_file,
+                                   certificate::preparation prepare)
 {
     auto context = std::make_shared<ssl::context>(ssl::context::tls_server);
     const auto handle = context->native_handle();
     SSL_CTX_set_min_proto_version(handle, TLS1_2_VERSION);
     SSL_CTX_set_mode(handle, SSL_MODE_RELEASE_BUFFERS);
     SSL_CTX_set_options(handle, SSL_OP_NO_RENEGOTIATION);
-    SSL_CTX_set_alpn_select_cb(handle, choose_protocol, nullptr);
+    prepare(*context);
     context->use_certificate_chain_file(certificate_file);
     context->use_private_key_file(key_file, ssl::context::pem);
     if (SSL_CTX_check_private_key(handle) != 1)
@@ -54,13 +43,14 @@ std::shared_ptr<ssl::context> load(const std::string& certificate_file, const st
 
 } // namespace
 
-certificate::certificate(std::string certificate_file, std::string key_file)
+certificate::certificate(std::string certificate_file, std::string key_file, preparation prepare)
     : certificate_file_(std::move(certificate_file)),
       key_file_(std::move(key_file)),
+      prepare_(prepare),
       seen_(look_of(certificate_file_) + look_of(key_file_))
 {
     try {
-        context_ = load(certificate_file_, key_file_);
+        context_ = load(certificate_file_, key_file_, prepare_);
     } catch (const std::exception& error) {
         throw std::runtime_error("cannot use certificate " + certificate_file_ + " with key " + key_file_ + ": " + error.what());
     }
@@ -75,11 +65,11 @@ void certificate::reload_if_changed()
         return;
     seen_ = std::move(look);
     try {
-        context_ = load(certificate_file_, key_file_);
+        context_ = load(certificate_file_, key_file_, prepare_);
         log::info("certificate reloaded", {{"file", certificate_file_}});
     } catch (const std::exception& error) {
         log::error("certificate not reloaded, the old one stays in use", {{"file", certificate_file_}, {"error", error.what()}});
     }
 }
 
-} // namespace tempinbox::http
+} // namespace tempinbox::tls

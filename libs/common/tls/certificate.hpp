@@ -8,15 +8,17 @@ namespace boost::asio::ssl {
 class context;
 }
 
-namespace tempinbox::http {
+namespace tempinbox::tls {
 
-// A server's certificate and key (PEM files), re-read when either file changes. A pair that does not load, as between the two
-// writes of a renewal, is logged and the old one stays in use.
+// A server's certificate and key (PEM files) for TLS 1.2 and later, re-read when either file changes. A pair that does not load,
+// as between the two writes of a renewal, is logged and the old one stays in use.
 class certificate
 {
 public:
-    // Throws std::runtime_error when the files do not load.
-    certificate(std::string certificate_file, std::string key_file);
+    using preparation = void (*)(boost::asio::ssl::context&);
+
+    // `prepare` does to each context what one protocol alone needs. Throws std::runtime_error when the files do not load.
+    certificate(std::string certificate_file, std::string key_file, preparation prepare);
     ~certificate();
 
     // The context for a new connection; connections keep the one they began with. Looks at the files on each call: a few a second
@@ -27,8 +29,9 @@ public:
 private:
     std::string certificate_file_;
     std::string key_file_;
+    preparation prepare_;
     std::string seen_;
     std::shared_ptr<boost::asio::ssl::context> context_;
 };
 
-} // namespace tempinbox::http
+} // namespace tempinbox::tls

@@ -1,0 +1,43 @@
+#pragma once
+
+#include "common/core/byte_budget.hpp"
+#include "common/core/ids.hpp"
+#include "common/http/message.hpp"
+
+#include <cstddef>
+#include <memory>
+#include <unordered_map>
+
+namespace tempinbox::gateway {
+
+// Memory for large answers until they are sent. All accounts share it; none takes more than a quarter, so that the slow downloads
+// of one leave room for the others. One thing alone may be larger than either. Used on one thread.
+class answer_memory
+{
+public:
+    using hold = byte_budget::hold;
+
+    explicit answer_memory(std::size_t most) : all_(most), most_of_one_(most / 4) {}
+    answer_memory(const answer_memory&) = delete;
+
+    // Null when there is no room.
+    hold try_take(account_id account, std::size_t bytes);
+    std::size_t used() const { return all_.used(); }
+
+private:
+    struct taken;
+    using shares = std::unordered_map<account_id, byte_budget>;
+
+    byte_budget all_;
+    std::size_t most_of_one_;
+    std::shared_ptr<shares> shares_ = std::make_shared<shares>(); // of the accounts that hold something
+};
+
+// Smaller answers are not counted.
+constexpr std::size_t small_answer = 64 * 1024;
+
+// The answer, counted until it is sent; 503 without room for it.
+http::response count_answer(http::response answer, account_id account, answer_memory& memory);
+http::response no_room();
+
+} // namespace tempinbox::gateway

@@ -1,0 +1,100 @@
+#include "integration/webhook-dispatcher/suite.hpp"
+
+#include "webhook-dispatcher/endpoints/notice_store.hpp"
+
+#include <catch2/catch.hpp>
+
+using namespace tempinbox;
+using testing::await;
+using testing::suite;
+
+namespace {
+
+struct noticing_suite : suite
+{
+    webhooks::notice_store notices{process.db};
+    webhook_id webhook = webhook_id::parse(create_webhook(hook.url()).webhook().webhook_id()).value();
+
+    void switch_off() { await(process.endpoints.disable(account, webhook, "it answered 410 Gone")); }
+    void switch_on()
+    {
+        webhooks::endpoint_change change;
+        change.is_enabled = true;
+        REQUIRE(await(process.endpoints.update(account, webhook, std::move(change))));
+    }
+    // As if the last claim were so long ago.
+    void let_pass(const std::string& time)
+    {
+        scratch.execute("UPDATE webhooks.endpoint SET notice_at = notice_at - interval '" + time + "'");
+    }
+};
+
+} // namespace
+
+TEST_CASE("a webhook that the service switched off is owed a notice", "[webhooks][postgres]")
+{
+    noticing_suite s;
+    CHECK(await(s.notices.claim(10)).empty());
+    s.switch_off();
+
+    const auto owed = await(s.notices.claim(10));
+
+    REQUIRE(owed.size() == 1);
+    CHECK(owed[0].account == s.account);
+    CHECK(owed[0].webhook == s.webhook);
+    CHECK(owed[0].url == s.hook.url());
+    CHECK(owed[0].reason == "it answered 410 Gone");
+}
+
+TEST_CASE("a claimed notice is owed again after five minutes, unless it is settled", "[webhooks][postgres]")
+{
+    noticing_suite s;
+    s.switch_off();
+    const auto first = await(s.notices.claim(10));
+    CHECK(await(s.notices.claim(10)).empty());
+    s.let_pass("5 minutes 1 second");
+    const auto second = await(s.notices.claim(10));
+    REQUIRE(second.size() == 1);
+    CHECK(second[0].id == first.at(0).id);
+
+    await(s.notices.settle(s.account, s.webhook, second[0].id));
+    s.let_pass("5 minutes 1 second");
+
+    CHECK(await(s.notices.claim(10)).empty());
+}
+
+TEST_CASE("a webhook switched on again, or off by its account, is owed nothing", "[webhooks][postgres]")
+{
+    noticing_suite s;
+    s.switch_off();
+    s.switch_on();
+    CHECK(await(s.notices.claim(10)).empty());
+
+    webhooks::endpoint_change change;
+    change.is_enabled = false;
+    REQUIRE(await(s.process.endpoints.update(s.account, s.webhook, std::move(change))));
+
+    CHECK(await(s.notices.claim(10)).empty());
+}
+
+TEST_CASE("a late settlement leaves the notice of a later switching off", "[webhooks][postgres]")
+{
+    noticing_suite s;
+    s.switch_off();
+    const auto first = await(s.notices.claim(10)).at(0);
+    s.switch_on();
+    s.switch_off();
+
+    await(s.notices.settle(s.account, s.webhook, first.id));
+
+    CHECK(await(s.notices.claim(10)).size() == 1);
+}
+
+TEST_CASE("what nobody asked for within a day is not told any more", "[webhooks][postgres]")
+{
+    noticing_suite s;
+    s.switch_off();
+    s.let_pass("1 day");
+
+    CHECK(await(s.notices.claim(10)).empty());
+}

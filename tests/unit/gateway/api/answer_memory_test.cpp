@@ -1,0 +1,75 @@
+#include "gateway/api/answer_memory.hpp"
+
+#include "gateway/api/wait.hpp"
+#include "unit/gateway/api/arranged_pipeline.hpp"
+#include "unit/gateway/waiting/fake_mailbox.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+
+using namespace tempinbox;
+using namespace tempinbox::gateway;
+
+TEST_CASE("an account takes a quarter of the memory, or one thing alone; the rest is for others", "[gateway][answer_memory]")
+{
+    answer_memory memory(1'000);
+    const auto ann = account_id::make(), bob = account_id::make(), eve = account_id::make();
+
+    auto first = memory.try_take(ann, 200);
+    const auto second = memory.try_take(ann, 51);
+    const auto other = memory.try_take(bob, 600);
+    const auto none_left = memory.try_take(eve, 250);
+
+    CHECK(first);
+    CHECK_FALSE(second);
+    CHECK(other);
+    CHECK_FALSE(none_left);
+    CHECK(memory.used() == 800);
+    first.reset();
+    CHECK(memory.used() == 600);
+    CHECK(memory.try_take(ann, 250));
+    CHECK(memory.try_take(eve, 250));
+    CHECK(memory.used() == 600);
+}
+
+TEST_CASE("a large answer may outlive the memory it is counted in", "[gateway][answer_memory]")
+{
+    http::response kept;
+    {
+        answer_memory memory(1'000'000);
+        kept = count_answer(http::ok_json(std::string(100'000, 'x')), account_id::make(), memory);
+        CHECK(memory.used() == 100'000);
+        CHECK(count_answer(http::ok_json("{}"), account_id::make(), memory).held == nullptr);
+    }
+    CHECK(kept.status == 200);
+}
+
+TEST_CASE("one large email for many who wait takes no more than the memory for answers; the others come again",
+          "[gateway][answer_memory][wait]")
+{
+    testing::fake_mailbox mail;
+    mail.text.assign(90'000, 'x');
+    mail.add("large");
+    waiting_room room(testing::test_host(), mail.sources(), 100);
+    std::vector<route> all;
+    all.emplace_back("GET", "/v1/inboxes/{inboxId}/emails/wait", body_kind::none,
+                     [&room](http::request& received, const caller& who) { return wait_for_email(received, who, room); });
+    arranged_pipeline arranged(std::move(all));
+    mail.account = arranged.owner.account.account;
+    const auto path = "/v1/inboxes/" + mail.inbox.text() + "/emails/wait";
+
+    std::vector<http::response> answers;
+    std::size_t most_used = 0;
+    for (int i = 0; i < 20; ++i) {
+        answers.push_back(arranged.send(make_request("GET", path)));
+        most_used = std::max(most_used, arranged.memory.used());
+    }
+
+    CHECK(most_used <= 250'000);
+    for (std::size_t i = 0; i < answers.size(); ++i)
+        CHECK(answers[i].status == (i < 2 ? 200U : 503U));
+    answers.clear();
+    CHECK(arranged.memory.used() == 0);
+    CHECK(arranged.send(make_request("GET", path)).status == 200);
+}
