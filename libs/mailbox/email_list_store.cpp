@@ -5,7 +5,6 @@
 #include "mailbox/email_row_store.hpp"
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <limits>
 
@@ -15,17 +14,8 @@ namespace {
 constexpr int most_rows_looked_at = 2'000;
 constexpr int rows_a_look = 500;
 
-constexpr postgres::statement find_live_inbox{"mailbox_find_live_inbox", R"(
-    SELECT mailbox.to_micros(created_at), mailbox.to_micros(last_email_at) FROM mailbox.inboxes
-    WHERE account_id = $1 AND inbox_id = $2 AND is_live AND expires_at > now())"};
-
-// $3, $7: the inbox has no older and no newer email, so the days before and after are not looked at. Both lists end with the To
-// addresses and whether the email's inbox lives.
-const std::string list_one_sql = "SELECT" + std::string(summary_columns) + R"(, to_header, true
-    FROM mailbox.emails WHERE account_id = $1 AND inbox_id = $2 AND email_id >= $3 AND email_id < $7 AND sequence < $4
-        AND sequence > $5
-    ORDER BY sequence DESC LIMIT $6)";
-const postgres::statement list_one{"mailbox_list_emails", list_one_sql.c_str()};
+// Both lists end with the To addresses and whether the email's inbox lives.
+constexpr postgres::statement list_one{"mailbox_list_emails", "SELECT *, true FROM mailbox.list_emails($1, $2, $3, $4, $5)"};
 
 const std::string list_all_sql = "WITH looked AS MATERIALIZED (SELECT" + std::string(summary_columns) + R"(, to_header
         FROM mailbox.emails WHERE account_id = $1 AND email_id < $2 ORDER BY email_id DESC LIMIT $3)
@@ -33,19 +23,6 @@ const std::string list_all_sql = "WITH looked AS MATERIALIZED (SELECT" + std::st
                                  AND i.is_live AND i.expires_at > now())
     FROM looked ORDER BY email_id DESC)";
 const postgres::statement list_all{"mailbox_list_all_emails", list_all_sql.c_str()};
-
-// Clocks of replicas differ by less.
-constexpr std::chrono::minutes clock_skew{10};
-
-// The lowest id an email can have that was made at that time.
-std::string lowest_email_id(time_point made)
-{
-    const auto millis = std::chrono::floor<std::chrono::milliseconds>(made).time_since_epoch().count();
-    std::array<std::uint8_t, 16> bytes{};
-    for (std::size_t i = 0; i < 6; ++i)
-        bytes[i] = static_cast<std::uint8_t>(millis >> (40 - 8 * i));
-    return uuid{bytes}.text();
-}
 
 constexpr const char* past_every_id = "ffffffff-ffff-ffff-ffff-ffffffffffff";
 
@@ -93,6 +70,8 @@ page<email_summary> gather(const email_query& query, Position below, Look look, 
         const int wanted = is_probably_all ? query.limit + 1 : std::min(rows_a_look, most_rows_looked_at - looked_at);
         const pqxx::result rows = look(below, wanted);
         for (const auto& row : rows) {
+            if (row[0].is_null()) // an inbox without such emails
+                return answer;
             auto email = read_summary(row);
             below = position_of(email);
             const bool lives = row[summary_column_count + 1].as<bool>();
@@ -119,9 +98,6 @@ page<email_summary> gather(const email_query& query, Position below, Look look, 
 result<page<email_summary>> list_of_inbox(pqxx::transaction_base& tx, const email_query& query)
 {
     const auto account = query.account.text(), inbox = query.inbox->text();
-    const auto live = tx.exec_prepared(find_live_inbox.name, account, inbox);
-    if (live.empty())
-        return failure{errc::not_found, "Inbox " + inbox + " does not exist"};
     std::int64_t below = std::numeric_limits<std::int64_t>::max();
     if (!query.cursor.empty()) {
         const auto text = read_cursor(query.cursor, text_of(query));
@@ -130,16 +106,18 @@ result<page<email_summary>> list_of_inbox(pqxx::transaction_base& tx, const emai
         if (std::from_chars(text->data(), text->data() + text->size(), below).ec != std::errc{})
             return foreign_cursor();
     }
-    if (live[0][1].is_null())
-        return page<email_summary>();
-    const auto oldest = lowest_email_id(from_unix_micros(live[0][0].as<std::int64_t>()) - clock_skew);
-    const auto past = lowest_email_id(from_unix_micros(live[0][1].as<std::int64_t>()) + clock_skew);
-    return gather(
+    bool is_live = true;
+    auto found = gather(
         query, below,
         [&](std::int64_t position, int rows) {
-            return tx.exec_prepared(list_one.name, account, inbox, oldest, position, query.after, rows, past);
+            auto emails = tx.exec_prepared(list_one.name, account, inbox, position, query.after, rows);
+            is_live = !emails.empty();
+            return emails;
         },
         [](const email_summary& email) { return email.sequence; });
+    if (!is_live)
+        return failure{errc::not_found, "Inbox " + inbox + " does not exist"};
+    return found;
 }
 
 result<page<email_summary>> list_of_account(pqxx::transaction_base& tx, const email_query& query)
@@ -165,7 +143,7 @@ result<page<email_summary>> list_of_account(pqxx::transaction_base& tx, const em
 
 void prepare_email_lists(postgres::pool& db)
 {
-    for (const auto& statement : {find_live_inbox, list_one, list_all})
+    for (const auto& statement : {list_one, list_all})
         db.prepare(statement);
 }
 

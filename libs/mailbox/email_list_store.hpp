@@ -4,7 +4,7 @@
 
 namespace tempinbox::mailbox {
 
-// The lists of email_store, in its transactions.
+// The lists of email_store.
 void prepare_email_lists(postgres::pool& db);
 result<page<email_summary>> list_emails(pqxx::transaction_base& tx, const email_query& query);
 

@@ -13,13 +13,7 @@ namespace {
 
 using postgres::run_alone; // reads need no transaction: each statement is of one moment
 
-constexpr postgres::statement find_email{"mailbox_find_email", R"(
-    SELECT e.email_id, e.inbox_id, e.sequence, e.from_address, e.from_name, e.rcpt_to, e.subject, e.preview, mailbox.to_micros(e.received_at),
-           e.size_bytes, e.attachment_count, e.is_read, e.codes,
-           e.to_header, e.message_id, e.mail_from, e.remote_address, e.helo, e.tls, e.links, e.defects, mailbox.to_micros(e.body_hour), e.body_id,
-           e.is_body_shared, i.email_address
-    FROM mailbox.emails AS e JOIN mailbox.inboxes AS i ON i.account_id = e.account_id AND i.inbox_id = e.inbox_id
-    WHERE e.account_id = $1 AND e.email_id = $2 AND i.is_live AND i.expires_at > now())"};
+constexpr postgres::statement find_email{"mailbox_find_email", "SELECT * FROM mailbox.find_email($1, $2)"};
 
 constexpr postgres::statement find_size_of{"mailbox_find_email_size", R"(
     SELECT e.size_bytes
@@ -34,9 +28,6 @@ const std::string mark_email_sql = R"(
     RETURNING )" + std::string(summary_columns);
 const postgres::statement mark_email{"mailbox_mark_email", mark_email_sql.c_str()};
 
-constexpr postgres::statement find_body{"mailbox_find_body", R"(
-    SELECT raw FROM mailbox.bodies WHERE body_hour = mailbox.from_micros($1) AND body_id = $2)"};
-
 std::optional<std::string> read_text(const pqxx::field& field)
 {
     if (field.is_null())
@@ -44,18 +35,25 @@ std::optional<std::string> read_text(const pqxx::field& field)
     return field.as<std::string>();
 }
 
-// Absent when the email was deleted just now.
-std::optional<std::string> read_body(pqxx::transaction_base& tx, std::int64_t hour, const std::string& id)
+// A row of find_email whose body was there.
+stored_email read_email(const pqxx::row& row)
 {
-    // A body that is being moved into its new partition can be missed by one look, not by two.
-    for (int look = 0; look < 2; ++look) {
-        const auto rows = tx.exec_prepared(find_body.name, hour, id);
-        if (rows.empty())
-            continue;
-        const pqxx::binarystring frame(rows[0][0]);
-        return decompress(std::string_view(frame.get(), frame.size()));
-    }
-    return std::nullopt;
+    int at = summary_column_count;
+    stored_email email;
+    email.summary = read_summary(row);
+    email.to_header = from_array(row[at++].c_str());
+    email.message_id = read_text(row[at++]);
+    email.mail_from = row[at++].as<std::string>();
+    email.remote_address = row[at++].as<std::string>();
+    email.helo = row[at++].as<std::string>();
+    email.tls = read_text(row[at++]);
+    email.links = links_from_json(row[at++].c_str());
+    email.defects = from_array(row[at++].c_str());
+    email.is_to_several_inboxes = row[at++].as<bool>();
+    email.inbox_address = row[at++].as<std::string>();
+    const pqxx::binarystring frame(row[at]);
+    email.raw = decompress(std::string_view(frame.get(), frame.size()));
+    return email;
 }
 
 failure absent(email_id id)
@@ -67,7 +65,7 @@ failure absent(email_id id)
 
 email_store::email_store(postgres::pool& db) : db_(db)
 {
-    for (const auto& statement : {find_email, find_body, find_size_of, mark_email})
+    for (const auto& statement : {find_email, find_size_of, mark_email})
         db_.prepare(statement);
     prepare_email_lists(db_);
 }
@@ -93,32 +91,15 @@ awaitable<result<page<email_summary>>> email_store::list(account_id account, inb
 awaitable<result<stored_email>> email_store::find(account_id account, email_id id)
 {
     return run_alone<result<stored_email>>(db_, [account, id](pqxx::nontransaction& tx) -> result<stored_email> {
-        const auto rows = tx.exec_prepared(find_email.name, account.text(), id.text());
-        if (rows.empty())
-            return absent(id);
-        const auto row = rows[0];
-        int at = summary_column_count;
-        stored_email email;
-        email.summary = read_summary(row);
-        email.to_header = from_array(row[at++].c_str());
-        email.message_id = read_text(row[at++]);
-        email.mail_from = row[at++].as<std::string>();
-        email.remote_address = row[at++].as<std::string>();
-        email.helo = row[at++].as<std::string>();
-        email.tls = read_text(row[at++]);
-        email.links = links_from_json(row[at++].c_str());
-        email.defects = from_array(row[at++].c_str());
-        const auto hour = row[at++].as<std::int64_t>();
-        const auto body = row[at++].as<std::string>();
-        email.is_to_several_inboxes = row[at++].as<bool>();
-        email.inbox_address = row[at].as<std::string>();
-        auto raw = read_body(tx, hour, body);
-        if (!raw && tx.exec_prepared(find_size_of.name, account.text(), id.text()).empty())
-            return absent(id);
-        if (!raw)
-            throw std::runtime_error("body " + body + " is missing");
-        email.raw = std::move(*raw);
-        return email;
+        // A body that is being moved into its new partition can be missed by one look, not by two.
+        for (int look = 0; look < 2; ++look) {
+            const auto rows = tx.exec_prepared(find_email.name, account.text(), id.text());
+            if (rows.empty())
+                return absent(id);
+            if (!rows[0].back().is_null())
+                return read_email(rows[0]);
+        }
+        throw std::runtime_error("the body of email " + id.text() + " is missing");
     });
 }
 

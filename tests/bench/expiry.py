@@ -15,6 +15,8 @@ import threading
 import time
 from urllib.parse import urlsplit
 
+from measuring.percentiles import percentile
+
 TTL_SECONDS = 60
 WORKERS = 8
 
@@ -89,11 +91,8 @@ def main() -> int:
         print("no event came")
         return 1
 
-    def percentile(share: float) -> float:
-        return late[min(len(late) - 1, int(share * len(late)))]
-
     print(f"{len(late)} of {len(due)} expired; milliseconds from due to published: "
-          f"p50 {percentile(.5):.0f}, p99 {percentile(.99):.0f}, most {late[-1]:.0f}, least {late[0]:.0f}")
+          f"p50 {percentile(late, 50):.0f}, p99 {percentile(late, 99):.0f}, most {late[-1]:.0f}, least {late[0]:.0f}")
     return 0 if len(late) == len(due) else 1
 
 

@@ -10,7 +10,6 @@ import argparse
 import asyncio
 import json
 import os
-import statistics
 import subprocess
 import sys
 import time
@@ -19,6 +18,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from measuring import plans
+from measuring.percentiles import percentile
 
 SOURCES = [f"127.0.0.{number}" for number in range(2, 10)]
 OPENED_AT_ONCE = 64
@@ -161,11 +161,6 @@ async def latencies(waits: int, mails: int, rate: float) -> list[float]:
     return bench.milliseconds_late()
 
 
-def share(ordered: list[float], part: float) -> float:
-    """The value that so large a part stays at or below."""
-    return ordered[min(len(ordered) - 1, int(part * len(ordered)))]
-
-
 def memory(pid: int) -> float:
     """Resident megabytes."""
     status = Path(f"/proc/{pid}/status").read_text(encoding="ascii")
@@ -227,7 +222,7 @@ async def measure(wishes: argparse.Namespace) -> int:
     await until(lambda: bench.stored_at.keys() <= bench.answered_at.keys(), "all mail answered", seconds=10)
     bench.is_over = True
     late = bench.milliseconds_late()
-    p50, p99 = statistics.median(late), share(late, 0.99)
+    p50, p99 = percentile(late, 50), percentile(late, 99)
     print(f"SMTP 250 to the waiting request's answer, {len(late)} mails at {wishes.rate:g}/s: p50 {p50:.1f} ms, p99 {p99:.1f} ms, "
           f"most {late[-1]:.1f} ms (target: p50 {MOST_P50:g}, p99 {MOST_P99:g})")
     for transport in transports:

@@ -21,6 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from measuring import many_rows, processes, wrk
+from measuring.percentiles import percentile
 from measuring.webhook_load import Accounts, Sink, sink, wait_count
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -150,7 +151,8 @@ def kafka_alone(seconds: float) -> list[float]:
 
 
 def percentiles(late: list[float]) -> tuple[float, float]:
-    return statistics.median(late), late[min(len(late) - 1, int(0.99 * len(late)))]
+    """p50 and p99."""
+    return percentile(late, 50), percentile(late, 99)
 
 
 def verdict(what: str, ratio: float) -> bool:

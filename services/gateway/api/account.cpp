@@ -65,7 +65,7 @@ awaitable<http::response> get_account(const http::request& received, const calle
 
     account_usage usage;
     usage.requests_today = who.quota.limit - who.quota.remaining;
-    if (!who.is_counted) {
+    if (who.is_dashboard) {
         const auto today = co_await quotas.usage(usage_of_today(who));
         if (today) // else what was last heard must do
             usage.requests_today = std::max(usage.requests_today, sum_of(*today));

@@ -19,8 +19,8 @@ struct caller
     quota_numbers quota;
     time_point now;
     std::string_view root = "/v1"; // of the paths this caller uses
-    bool is_counted = true;        // against the day; else `quota` is what was last heard
-    bool is_dashboard = false;     // whose page is told more of an inbox than /v1 tells
+    // The page of the dashboard: not counted against the day, so that `quota` is what was last heard, and told more of an inbox.
+    bool is_dashboard = false;
     std::optional<uuid> chosen_id; // for the object this request makes, where a retry must make the same one
 
     caller() = default;

@@ -13,6 +13,7 @@
 namespace tempinbox::gateway {
 
 // The resources of the API as JSON, field by field as the API's documentation lists them.
+
 // What the dashboard is told of an inbox besides.
 struct inbox_extras
 {

@@ -31,7 +31,6 @@ struct dashboard_pipeline::exchange
     {
         who.now = now;
         who.root = root;
-        who.is_counted = false;
         who.is_dashboard = true;
     }
 };

@@ -63,8 +63,8 @@ FROM (SELECT DISTINCT webhook_id, is_retry FROM page) lane
 CROSS JOIN (SELECT run_at, event_id, webhook_id, (SELECT count(*) FROM page) AS rows FROM page
             ORDER BY run_at DESC, event_id DESC, webhook_id DESC LIMIT 1) last)"};
 
-// From lane to lane by due_waiting_for_webhook: one index probe each, however much waits in it.
-constexpr postgres::statement scout_lanes{"deliveries_scout_lanes", R"(
+// `lane`: from lane to lane by due_waiting_for_webhook, with its oldest: one index probe each, however much waits in it.
+const std::string each_lane = R"(
 WITH RECURSIVE lane AS (
     (SELECT webhook_id, is_retry, run_at FROM webhooks.due WHERE lease_id IS NULL ORDER BY webhook_id, is_retry, run_at LIMIT 1)
     UNION ALL
@@ -72,8 +72,10 @@ WITH RECURSIVE lane AS (
         SELECT webhook_id, is_retry, run_at FROM webhooks.due
         WHERE lease_id IS NULL AND (webhook_id, is_retry) > (lane.webhook_id, lane.is_retry)
         ORDER BY webhook_id, is_retry, run_at LIMIT 1) following
-)
-SELECT webhook_id, is_retry FROM lane WHERE run_at <= now())"};
+))";
+
+const std::string scout_lanes_sql = each_lane + "SELECT webhook_id, is_retry FROM lane WHERE run_at <= now()";
+const postgres::statement scout_lanes{"deliveries_scout_lanes", scout_lanes_sql.c_str()};
 
 constexpr postgres::statement next_due{"deliveries_next_due", R"(
 SELECT ceil(extract(epoch FROM min(run_at) - now()) * 1000)::bigint FROM webhooks.due WHERE lease_id IS NULL AND run_at > now())"};
@@ -114,17 +116,9 @@ WITH page AS MATERIALIZED (SELECT run_at, webhook_id FROM webhooks.due WHERE lea
 SELECT greatest(0, extract(epoch FROM now() - (SELECT min(run_at) FROM page WHERE webhook_id <> ALL ($1::uuid[]))) * 1000)::bigint,
        (SELECT count(*) = $2 AND bool_and(webhook_id = ANY ($1::uuid[])) FROM page))"};
 
-// From lane to lane, as scout_lanes.
-constexpr postgres::statement oldest_age_by_lane{"deliveries_oldest_age_by_lane", R"(
-WITH RECURSIVE lane AS (
-    (SELECT webhook_id, is_retry, run_at FROM webhooks.due WHERE lease_id IS NULL ORDER BY webhook_id, is_retry, run_at LIMIT 1)
-    UNION ALL
-    SELECT following.* FROM lane CROSS JOIN LATERAL (
-        SELECT webhook_id, is_retry, run_at FROM webhooks.due
-        WHERE lease_id IS NULL AND (webhook_id, is_retry) > (lane.webhook_id, lane.is_retry)
-        ORDER BY webhook_id, is_retry, run_at LIMIT 1) following
-)
-SELECT greatest(0, extract(epoch FROM now() - min(run_at)) * 1000)::bigint FROM lane WHERE webhook_id <> ALL ($1::uuid[]))"};
+const std::string oldest_age_by_lane_sql = each_lane + R"(
+SELECT greatest(0, extract(epoch FROM now() - min(run_at)) * 1000)::bigint FROM lane WHERE webhook_id <> ALL ($1::uuid[]))";
+const postgres::statement oldest_age_by_lane{"deliveries_oldest_age_by_lane", oldest_age_by_lane_sql.c_str()};
 
 constexpr int rows_of_oldest = 1'000;
 

@@ -97,6 +97,30 @@ def postfix(domain: str) -> Iterator[Peer]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
+@dataclass(frozen=True)
+class Mailpit:
+    """A running one."""
+
+    smtp: str  # host:port
+    url: str  # of its 25 newest emails
+    pid: int
+
+
+@contextlib.contextmanager
+def mailpit(program: str) -> Iterator[Mailpit]:
+    """Mailpit with a database file and ports of its own; as it comes, but for its look for new versions."""
+    folder = Path(tempfile.mkdtemp(prefix="tempinbox-bench-mailpit-", dir="/var/tmp"))
+    smtp, http = f"127.0.0.1:{_free_port()}", f"127.0.0.1:{_free_port()}"
+    command = [program, "--smtp", smtp, "--listen", http, "--database", str(folder / "mail.db"), "--quiet", "--disable-version-check"]
+    process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        _wait_greeting(smtp, process, "Mailpit")
+        yield Mailpit(smtp, f"http://{http}/api/v1/messages?limit=25", process.pid)
+    finally:
+        _end(process)
+        shutil.rmtree(folder, ignore_errors=True)
+
+
 def _configure(folder: Path, port: int, domain: str) -> None:
     for name in ("etc", "queue", "lib"):
         (folder / name).mkdir()

@@ -8,8 +8,8 @@ from harness.dashboard import Dashboard, User
 from harness.dialogue import Dialogue, queued_id
 from harness.mail import SENDER, Delivery, send, send_raw
 from harness.mail_server import MailServer
-from harness.receiver import Receiver, Request
 from harness.postbox import Postbox
+from harness.receiver import Receiver, Request
 from harness.relay import Relay
 from harness.replica import Gateway, Inbox, MailIngest, RateLimit, Replica, WebhookDispatcher
 from harness.suite import Suite

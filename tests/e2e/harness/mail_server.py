@@ -1,13 +1,13 @@
 """A mail server of a test's own beside those of the suite, for limits the suite's have switched off."""
 
 import os
-import socket
 import subprocess
 import tempfile
 from typing import Self
 
 import requests
 
+from harness.ports import free_port
 from harness.suite import Suite
 from harness.waiting import eventually
 
@@ -16,7 +16,7 @@ class MailServer:
     """tempinbox-mail-ingest on the suite's database and Kafka, with settings by name. Use as a context manager; `address` is host:port."""
 
     def __init__(self, suite: Suite, **settings: str) -> None:
-        self.address, self._admin = _free_addresses(2)
+        self.address, self._admin = (f"127.0.0.1:{free_port()}" for _ in range(2))
         given = {
             "smtp_listen": self.address,
             "admin_listen": self._admin,
@@ -54,12 +54,3 @@ class MailServer:
             return requests.get(f"http://{self._admin}/readyz", timeout=2).status_code == 200
         except requests.ConnectionError:
             return False
-
-
-def _free_addresses(count: int) -> list[str]:
-    """Addresses nobody listens on, all different since all are held at once."""
-    held = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
-    addresses = [f"127.0.0.1:{each.getsockname()[1]}" for each in held]
-    for each in held:
-        each.close()
-    return addresses

@@ -1,22 +1,15 @@
 """A replica of a service beside those of the suite, with settings of a test's own."""
 
 import signal
-import socket
 import subprocess
 from pathlib import Path
 from typing import Any, Self
 
 import requests
 
+from harness.ports import free_port
 from harness.suite import Suite
 from harness.waiting import eventually
-
-
-def free_port() -> int:
-    """A port that nobody has now."""
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        port: int = listener.getsockname()[1]
-        return port
 
 
 class Replica:
@@ -57,7 +50,9 @@ class Replica:
         self._process.wait()
 
     def is_ready(self) -> bool:
-        """What the status of /readyz says."""
+        """What the status of /readyz says; fails when the process has ended."""
+        ended = self._process.poll()
+        assert ended is None, f"{self.service} has ended with {ended}"
         return self.readiness()[0] == 200
 
     def readiness(self) -> tuple[int, dict[str, Any]]:
