@@ -4,6 +4,7 @@
 #include "common/postgres/parameters.hpp"
 
 #include <algorithm>
+#include <map>
 #include <unordered_map>
 
 namespace tempinbox::webhooks {
@@ -37,10 +38,12 @@ WITH incoming AS MATERIALIZED (
     INSERT INTO webhooks.delivery (event_id, webhook_id, account_id, state, attempts, rule_ids, created_at)
     SELECT event_id, webhook_id, account_id, 'skipped_disabled', 0, rule_ids::uuid[], now() FROM fresh WHERE start = 2
     ON CONFLICT (event_id, webhook_id) DO NOTHING
+), rule_sets AS MATERIALIZED (
+    SELECT s.place, s.rule_ids::uuid[] FROM unnest($19::text[]) WITH ORDINALITY AS s(rule_ids, place)
 ), routed AS (
     INSERT INTO webhooks.routing (event_id, account_id, rule_ids, matched)
-    SELECT r.event_id, r.account_id, r.rule_ids::uuid[], r.matched::boolean[]
-    FROM unnest($17::uuid[], $18::uuid[], $19::text[], $20::text[]) AS r(event_id, account_id, rule_ids, matched)
+    SELECT r.event_id, r.account_id, s.rule_ids, r.matched::boolean[]
+    FROM unnest($17::uuid[], $18::uuid[], $20::bigint[], $21::text[]) AS r(event_id, account_id, place, matched) JOIN rule_sets s USING (place)
     ON CONFLICT (event_id) DO NOTHING
 )
 INSERT INTO webhooks.due (event_id, webhook_id, account_id, run_at, lease_id, lease_until, rule_ids)
@@ -189,11 +192,16 @@ awaitable<std::vector<delivery_key>> delivery_store::insert(const std::vector<ne
                                                             const std::vector<new_delivery>& deliveries, uuid lease,
                                                             const std::vector<new_routing>& routings)
 {
-    std::vector<std::string> routed, routed_accounts, evaluated, matched;
+    std::vector<std::string> routed, routed_accounts, rule_sets, matched;
+    std::vector<std::int64_t> places; // in rule_sets: an account's events mostly meet the same rules, which are sent once
+    std::map<std::vector<rule_id>, std::int64_t> known_sets;
     for (const auto& routing : routings) {
         routed.push_back(routing.event.text());
         routed_accounts.push_back(routing.account.text());
-        evaluated.push_back(uuid_array_literal(ids_of(routing.rules)));
+        const auto [known, is_new] = known_sets.try_emplace(ids_of(routing.rules), known_sets.size() + 1);
+        if (is_new)
+            rule_sets.push_back(uuid_array_literal(known->first));
+        places.push_back(known->second);
         matched.push_back(matched_array_literal(routing.rules));
     }
     std::vector<std::string> event_ids, event_accounts, types, bodies, parents, ids, webhooks, accounts, rules;
@@ -221,11 +229,11 @@ awaitable<std::vector<delivery_key>> delivery_store::insert(const std::vector<ne
               times = integer_array(times), bodies = text_array(bodies), parents = text_array(parents), ids = text_array(ids),
               webhooks = text_array(webhooks), accounts = text_array(accounts), starts = integer_array(starts),
               waits = integer_array(waits), rules = text_array(rules), lease = lease.text(), lowest, highest,
-              routed = text_array(routed), routed_accounts = text_array(routed_accounts), evaluated = text_array(evaluated),
-              matched = text_array(matched)](pqxx::nontransaction& tx) {
+              routed = text_array(routed), routed_accounts = text_array(routed_accounts), rule_sets = text_array(rule_sets),
+              places = integer_array(places), matched = text_array(matched)](pqxx::nontransaction& tx) {
             const auto rows = tx.exec_prepared(insert_batch.name, event_ids, event_accounts, types, times, bodies, parents, ids,
                                                webhooks, accounts, starts, waits, rules, lease, lease_time.count(), lowest,
-                                               highest, routed, routed_accounts, evaluated, matched);
+                                               highest, routed, routed_accounts, rule_sets, places, matched);
             std::vector<delivery_key> leased;
             for (const auto& row : rows)
                 if (!row[0].is_null())
