@@ -110,14 +110,19 @@ def read_events(brokers: str, wanted: set[str], deadline: float) -> Counter[str]
         time.sleep(0.5)
 
 
-def check(mails: list[Mail], mailboxes: Mailboxes, events: Counter[str]) -> Report:
+def stored(mails: list[Mail], mailboxes: Mailboxes) -> list[tuple[str, str]]:
+    """Inbox and id of each email that is there, answered 250 or not."""
+    inboxes = {inbox.inbox_id: inbox for mail in mails for inbox in mail.inboxes}
+    with concurrent.futures.ThreadPoolExecutor(_THREADS) as pool:
+        listed = zip(inboxes, pool.map(mailboxes.list, inboxes.values()), strict=True)
+        return [(inbox_id, row["emailId"]) for inbox_id, rows in listed for row in rows]
+
+
+def check(mails: list[Mail], emails: list[tuple[str, str]], mailboxes: Mailboxes, events: Counter[str]) -> Report:
     """Compares what was answered with what is there."""
     report = Report()
     by_chaos_id = {mail.chaos_id: mail for mail in mails}
-    inboxes = {inbox.inbox_id: inbox for mail in mails for inbox in mail.inboxes}
     with concurrent.futures.ThreadPoolExecutor(_THREADS) as pool:
-        listed = dict(zip(inboxes, pool.map(mailboxes.list, inboxes.values()), strict=True))
-        emails = [(inbox_id, row["emailId"]) for inbox_id, rows in listed.items() for row in rows]
         serves_raw = bool(emails) and mailboxes.has_raw(emails[0][1])
         read = mailboxes.raw if serves_raw else mailboxes.rebuilt
         contents = list(pool.map(read, (email_id for _, email_id in emails)))
@@ -140,10 +145,10 @@ def check(mails: list[Mail], mailboxes: Mailboxes, events: Counter[str]) -> Repo
     strangers = set(events) - {email_id for _, email_id in emails}
     report.violations += [f"{email_id}: has an event, but cannot be read" for email_id in sorted(strangers)]
 
-    stored = sum(any(copies[mail.chaos_id, inbox.inbox_id] for inbox in mail.inboxes) for mail in mails if mail.may_be_stored)
+    unanswered = sum(any(copies[mail.chaos_id, inbox.inbox_id] for inbox in mail.inboxes) for mail in mails if mail.may_be_stored)
     report.facts = [
-        ("emails", f"{len(emails)} in {len(inboxes)} inboxes, compared {'byte for byte' if serves_raw else 'by their headers, text and size'}"),
-        ("unconfirmed", f"{sum(mail.may_be_stored for mail in mails)}, of which {stored} are stored"),
+        ("emails", f"{len(emails)} in {len({inbox_id for inbox_id, _ in emails})} inboxes, compared {'byte for byte' if serves_raw else 'by their headers, text and size'}"),
+        ("unconfirmed", f"{sum(mail.may_be_stored for mail in mails)}, of which {unanswered} are stored"),
         ("events", f"{events.total()} for {len(events)} emails: {events.total() - len(events)} repeated"),
     ]
     return report
