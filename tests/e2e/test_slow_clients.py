@@ -1,13 +1,15 @@
 """Clients that hold connections without using them take no place from others."""
 
 import http.client
+import os
 import socket
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack
 
 import pytest
-from harness import Gateway, Suite, eventually
+from harness import Account, FarHost, Gateway, Suite, eventually
+from harness.ports import free_port
 
 _PLACES = 40
 _AN_ADDRESS = 20
@@ -86,3 +88,30 @@ def _dribble(connection: socket.socket) -> bool:
         return False
     assert answer == b"" or answer.startswith(b"HTTP/1.1 408 ")
     return False
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root makes network namespaces")
+def test_clients_that_vanish_while_they_wait_hold_no_place(suite: Suite, account: Account) -> None:
+    path = f"/v1/inboxes/{account.api.new_inbox()['inboxId']}/emails/wait?timeoutSeconds=3"
+    with FarHost() as far, ExitStack() as programs:
+        address = f"{far.here}:{free_port()}"
+        with Gateway(suite, listen=address, connection_limit="4", exempt_networks="") as gateway:
+            for _ in range(4):
+                client = programs.enter_context(far.start(["curl", "-s", "-H", f"X-API-Key: {account.key}", f"http://{address}{path}"]))
+                programs.callback(client.kill)
+            eventually(lambda: gateway.metric("tempinbox_gateway_waiting_requests") == 4, "all wait")
+            far.vanish()
+
+            eventually(lambda: gateway.metric("tempinbox_gateway_waiting_requests") == 0, "their waits have ended")
+            eventually(lambda: _status_at(address) == 200, "a place is free for others")
+            gateway.terminate()
+            assert gateway.wait() == 0
+
+
+def _status_at(address: str) -> int:
+    connection = http.client.HTTPConnection(address, timeout=5)
+    try:
+        connection.request("GET", "/openapi.json")
+        return connection.getresponse().status
+    finally:
+        connection.close()

@@ -105,7 +105,8 @@ class Plan:
 def plans_of(dsn: str, log: Path, restart: Callable[[], None], exercise: Callable[[], None]) -> list[Plan]:
     """The plan of each statement that the services send meanwhile, as auto_explain logs it when it is run."""
     name = psql(dsn, "SELECT current_database()").strip()
-    wanted = {"session_preload_libraries": "auto_explain", "auto_explain.log_min_duration": "0", "auto_explain.log_analyze": "on"}
+    wanted = {"session_preload_libraries": "auto_explain", "auto_explain.log_min_duration": "0", "auto_explain.log_analyze": "on",
+              "auto_explain.log_nested_statements": "on"}  # those of functions too
     for setting, value in wanted.items():
         psql(dsn, f"LOAD 'auto_explain'; ALTER DATABASE \"{name}\" SET {setting} = '{value}'")
     try:

@@ -6,6 +6,7 @@ from harness.certificates import make_certificate
 from harness.cluster import Cluster
 from harness.dashboard import Dashboard, User
 from harness.dialogue import Dialogue, queued_id
+from harness.far_host import FarHost
 from harness.mail import SENDER, Delivery, send, send_raw
 from harness.mail_server import MailServer
 from harness.postbox import Postbox
@@ -25,6 +26,7 @@ __all__ = [
     "Delivery",
     "Dialogue",
     "Event",
+    "FarHost",
     "Gateway",
     "Inbox",
     "MailIngest",

@@ -1,0 +1,44 @@
+"""A host that can vanish: its connections stay open here, and nothing more comes from it."""
+
+import os
+import subprocess
+from typing import Any, Self
+
+_NETWORK = "198.18.61"  # of those kept for benchmarks of networks (RFC 2544)
+
+
+class FarHost:
+    """A network namespace behind a pair of virtual cards. Use as a context manager, as root; `here` is our address as it sees it."""
+
+    here = f"{_NETWORK}.1"
+
+    def __init__(self) -> None:
+        self._name = f"tempinbox-{os.getpid()}"
+        self._card = f"ti{os.getpid()}"
+
+    def __enter__(self) -> Self:
+        try:
+            self._ip("netns", "add", self._name)
+            self._ip("link", "add", self._card, "type", "veth", "peer", "name", "far", "netns", self._name)
+            self._ip("address", "add", f"{self.here}/30", "dev", self._card)
+            self._ip("link", "set", self._card, "up")
+            self._ip("-n", self._name, "address", "add", f"{_NETWORK}.2/30", "dev", "far")
+            self._ip("-n", self._name, "link", "set", "far", "up")
+        except BaseException:
+            self.__exit__()
+            raise
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        subprocess.run(["ip", "netns", "delete", self._name], capture_output=True)  # the cards go with it
+
+    def start(self, command: list[str]) -> subprocess.Popen[bytes]:
+        """A program there."""
+        return subprocess.Popen(["ip", "netns", "exec", self._name, *command], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+    def vanish(self) -> None:
+        """Neither FIN nor RST comes, nor will."""
+        self._ip("-n", self._name, "link", "set", "far", "down")
+
+    def _ip(self, *arguments: Any) -> None:
+        subprocess.run(["ip", *arguments], check=True, capture_output=True, timeout=10)
