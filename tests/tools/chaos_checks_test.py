@@ -4,7 +4,7 @@ import unittest
 from collections import Counter
 from typing import Any
 
-from dev.chaos_checks import Mailboxes, Report, check
+from dev.chaos_checks import Mailboxes, Report, check, stored
 from dev.chaos_load import Inbox, Mail
 
 _FIRST, _SECOND = Inbox("first", "first@inbox.example"), Inbox("second", "second@inbox.example")
@@ -33,7 +33,8 @@ class _Held(Mailboxes):
 
 class ChaosChecks(unittest.TestCase):
     def _check(self, mails: list[Mail], held: dict[str, list[tuple[str, bytes]]], events: list[str]) -> Report:
-        return check(mails, _Held(held), Counter(events))
+        mailboxes = _Held(held)
+        return check(mails, stored(mails, mailboxes), mailboxes, Counter(events))
 
     def test_all_that_was_promised_and_was_kept_is_fine(self) -> None:
         mails = [_mail("a", [_FIRST, _SECOND], "1"), _mail("b", [_FIRST]), _mail("c", [_SECOND]), _mail("d", [_FIRST], dot_was_sent=False)]

@@ -13,7 +13,8 @@ namespace tempinbox::webhooks {
 
 // Turns a batch of events into deliveries: reads, routes, stores all of it in one statement, and hands what fits the windows to
 // the engine. When it returns, everything is stored and the offsets may be committed. What can never be handled goes to the dead
-// letters. Throws dependency_error while PostgreSQL or Kafka is away or too many outcomes wait to be written: the batch comes again.
+// letters. Throws dependency_error while PostgreSQL or Kafka is away or too many outcomes wait to be written: the batch comes
+// again.
 class event_intake
 {
 public:
