@@ -15,7 +15,8 @@ constexpr int most_rows_looked_at = 2'000;
 constexpr int rows_a_look = 500;
 
 // Both lists end with the To addresses and whether the email's inbox lives.
-constexpr postgres::statement list_one{"mailbox_list_emails", "SELECT *, true FROM mailbox.list_emails($1, $2, $3, $4, $5)"};
+constexpr postgres::statement list_one{"mailbox_list_emails",
+                                       "SELECT *, true FROM mailbox.list_emails($1, $2, $3, $4, $5, $6, $7)"};
 
 const std::string list_all_sql = "WITH looked AS MATERIALIZED (SELECT" + std::string(summary_columns) + R"(, to_header
         FROM mailbox.emails WHERE account_id = $1 AND email_id < $2 ORDER BY email_id DESC LIMIT $3)
@@ -106,11 +107,13 @@ result<page<email_summary>> list_of_inbox(pqxx::transaction_base& tx, const emai
         if (std::from_chars(text->data(), text->data() + text->size(), below).ec != std::errc{})
             return foreign_cursor();
     }
+    const bool is_filtered = query.filter != email_filter();
+    const bool with_codes = query.with_codes || query.filter.has_code;
     bool is_live = true;
     auto found = gather(
         query, below,
         [&](std::int64_t position, int rows) {
-            auto emails = tx.exec_prepared(list_one.name, account, inbox, position, query.after, rows);
+            auto emails = tx.exec_prepared(list_one.name, account, inbox, position, query.after, rows, with_codes, is_filtered);
             is_live = !emails.empty();
             return emails;
         },

@@ -20,7 +20,8 @@ email_summary read_summary(const pqxx::row& row)
     email.size = row[at++].as<std::int64_t>();
     email.attachment_count = row[at++].as<int>();
     email.is_read = row[at++].as<bool>();
-    email.codes = codes_from_json(row[at++].c_str());
+    if (const auto codes = row[at++]; !codes.is_null())
+        email.codes = codes_from_json(codes.c_str());
     return email;
 }
 

@@ -190,6 +190,7 @@ result<mailbox::email_query> read_email_query(const v1::ListEmailsRequest& reque
         return failure{errc::invalid_argument,
                        "after must be an integer from 0 and needs an inbox, not " + std::to_string(request.after())};
     query.after = request.after();
+    query.with_codes = !request.omit_codes();
     auto from = read_condition("from", request.has_from(), request.from());
     if (!from)
         return from.error();

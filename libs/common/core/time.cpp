@@ -1,6 +1,7 @@
 #include "common/core/time.hpp"
 
-#include <cstdio>
+#include <algorithm>
+#include <span>
 
 namespace tempinbox {
 namespace {
@@ -21,6 +22,13 @@ int digits(std::string_view text, std::size_t at, std::size_t count)
     return value;
 }
 
+// As many digits as `at` has.
+void put_digits(std::span<char> at, unsigned value)
+{
+    for (auto place = at.rbegin(); place != at.rend(); ++place, value /= 10)
+        *place = static_cast<char>('0' + value % 10);
+}
+
 bool is_at(std::string_view text, std::size_t at, char wanted)
 {
     return at < text.size() && text[at] == wanted;
@@ -30,15 +38,21 @@ bool is_at(std::string_view text, std::size_t at, char wanted)
 
 std::string to_iso8601(time_point time)
 {
+    constexpr time_point first = sys_days{year{0} / January / 1}, past = sys_days{year{10'000} / January / 1};
+    time = std::clamp(time, first, past - microseconds{1});
     const auto day = floor<days>(time);
     const year_month_day date{day};
     const hh_mm_ss clock{floor<milliseconds>(time - day)};
-    char buffer[40];
-    std::snprintf(buffer, sizeof buffer, "%04d-%02u-%02uT%02d:%02d:%02d.%03dZ", static_cast<int>(date.year()),
-                  static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()), static_cast<int>(clock.hours().count()),
-                  static_cast<int>(clock.minutes().count()), static_cast<int>(clock.seconds().count()),
-                  static_cast<int>(clock.subseconds().count()));
-    return buffer;
+    std::string text = "0000-00-00T00:00:00.000Z";
+    const std::span<char> all(text);
+    put_digits(all.subspan(0, 4), static_cast<unsigned>(static_cast<int>(date.year())));
+    put_digits(all.subspan(5, 2), static_cast<unsigned>(date.month()));
+    put_digits(all.subspan(8, 2), static_cast<unsigned>(date.day()));
+    put_digits(all.subspan(11, 2), static_cast<unsigned>(clock.hours().count()));
+    put_digits(all.subspan(14, 2), static_cast<unsigned>(clock.minutes().count()));
+    put_digits(all.subspan(17, 2), static_cast<unsigned>(clock.seconds().count()));
+    put_digits(all.subspan(20, 3), static_cast<unsigned>(clock.subseconds().count()));
+    return text;
 }
 
 std::optional<time_point> parse_iso8601(std::string_view text)

@@ -7,6 +7,9 @@ namespace {
 
 using namespace std::chrono_literals;
 
+// A commit is a write of the broker's: at each batch it cost as much as the events themselves.
+constexpr auto commit_interval = 100ms;
+
 } // namespace
 
 void consumer::state::note_handled(const std::vector<record>& records)
@@ -27,15 +30,14 @@ partition_list consumer::state::handled_offsets() const
     return list;
 }
 
-// One commit under way at a time; the next takes what was handled meanwhile.
+// One commit under way at a time, a few a second; the next takes what was handled meanwhile.
 void consumer::state::commit_in_background()
 {
     if (handled.empty() || is_committing || steady::now() < next_commit)
         return;
     const auto offsets = handled_offsets();
     is_committing = rd_kafka_commit(client.get(), offsets.get(), 1) == RD_KAFKA_RESP_ERR_NO_ERROR;
-    if (!is_committing)
-        next_commit = steady::now() + 1s;
+    next_commit = steady::now() + (is_committing ? commit_interval : 1s);
 }
 
 void consumer::state::on_committed(rd_kafka_resp_err_t error, const rd_kafka_topic_partition_list_t* offsets)

@@ -35,6 +35,7 @@ void read_conditions(query_reader& query, asked_list& list)
     list.extras.text = std::find(include.begin(), include.end(), "text") != include.end();
     list.extras.codes = std::find(include.begin(), include.end(), "codes") != include.end();
     wanted.set_include_text(list.extras.text);
+    wanted.set_omit_codes(!list.extras.codes);
     const auto page = read_page(query);
     wanted.set_limit(page.limit);
     wanted.set_cursor(page.cursor);

@@ -21,6 +21,8 @@ TEST_CASE("times are written with milliseconds in UTC", "[core]")
     CHECK(to_iso8601(from_unix_micros(1'795'255'200'123'999)) == "2026-11-21T10:00:00.123Z");
     CHECK(to_iso8601(from_unix_micros(-1)) == "1969-12-31T23:59:59.999Z");
     CHECK(to_iso8601(from_unix_micros(951'782'400'000'000)) == "2000-02-29T00:00:00.000Z");
+    CHECK(to_iso8601(time_point::min()) == "0000-01-01T00:00:00.000Z");
+    CHECK(to_iso8601(time_point::max()) == "9999-12-31T23:59:59.999Z");
 }
 
 TEST_CASE("times are read as RFC 3339 and nothing else", "[core]")
