@@ -49,8 +49,8 @@ public:
     using dependency_error::dependency_error;
 };
 
-// One connection of a worker. Opened in one place: no silent reactivation, tcp_user_timeout 5 s, time zone UTC, timeouts as set;
-// thrown away when broken.
+// One connection of a worker. Opened in one place: no silent reactivation, tcp_user_timeout 5 s, time zone UTC, timeouts as set,
+// indexes before whole tables; thrown away when broken.
 class connection
 {
 public:

@@ -10,21 +10,27 @@ namespace {
 using postgres::integer_array;
 using postgres::text_array;
 
+// Each row by its key, then by its place: webhooks.due runs empty, and a plan of then, kept while it is full, would otherwise compare
+// each outcome with every row that is leased. Nobody changes a leased row but who holds the lease, so its place is right or it is not ours.
 constexpr postgres::statement finish_batch{"deliveries_finish", R"(
 WITH outcome AS MATERIALIZED (
     SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::uuid[], $5::text[], $6::int[], $7::bigint[], $8::bigint[], $9::int[],
                          $10::int[], $11::text[], $12::text[])
         AS o(event_id, webhook_id, account_id, lease_id, state, attempts, wait, at, took, status, error, response_body)
+), held AS MATERIALIZED (
+    SELECT o.*, (SELECT d.ctid FROM webhooks.due d WHERE d.webhook_id = o.webhook_id AND d.event_id = o.event_id
+                   AND d.lease_id IS NOT DISTINCT FROM o.lease_id OFFSET 0) AS place
+    FROM outcome o
 ), finished AS (
-    DELETE FROM webhooks.due d USING outcome o
-    WHERE o.state <> 'waiting' AND d.event_id = o.event_id AND d.webhook_id = o.webhook_id AND d.lease_id = o.lease_id
+    DELETE FROM webhooks.due d USING held o
+    WHERE o.state <> 'waiting' AND d.ctid = o.place AND d.lease_id IS NOT DISTINCT FROM o.lease_id
     RETURNING d.event_id, d.webhook_id, d.account_id, o.state, o.attempts, coalesce(nullif(o.status, 0), d.last_status) AS last_status,
               nullif(o.error, '') AS reason, d.rule_ids, d.created_at, d.is_test
 ), kept AS (
     UPDATE webhooks.due d SET attempts = o.attempts, is_retry = d.is_retry OR o.attempts > 0, run_at = clock_timestamp() + o.wait * interval '1 millisecond',
            lease_id = NULL, lease_until = NULL, last_status = coalesce(nullif(o.status, 0), d.last_status)
-    FROM outcome o
-    WHERE o.state = 'waiting' AND d.event_id = o.event_id AND d.webhook_id = o.webhook_id AND d.lease_id = o.lease_id
+    FROM held o
+    WHERE o.state = 'waiting' AND d.ctid = o.place AND d.lease_id IS NOT DISTINCT FROM o.lease_id
 ), delivered AS (
     INSERT INTO webhooks.delivery AS known (event_id, webhook_id, account_id, state, attempts, last_status, reason, rule_ids, created_at, is_test)
     SELECT event_id, webhook_id, account_id, state, attempts, last_status, reason, rule_ids, created_at, is_test FROM finished

@@ -1,7 +1,6 @@
 """What the machine can do at most: nginx with a file, PostgreSQL with one prepared row."""
 
 import contextlib
-import os
 import re
 import shutil
 import socket
@@ -71,17 +70,34 @@ def _wait_open(port: int, process: subprocess.Popen[bytes]) -> None:
         time.sleep(0.05)
 
 
-def pgbench(dsn: str, statement: str, connections: int, seconds: float) -> float:
-    """Prepared executions a second."""
+def _run_pgbench(arguments: list[str], statement: str, seconds: float) -> str:
+    """What it printed."""
     program = next(filter(None, map(shutil.which, _PGBENCH)), None)
     if program is None:
         raise SystemExit("pgbench is not installed")
     with tempfile.NamedTemporaryFile("w", suffix=".sql") as script:
         script.write(statement + ";\n")
         script.flush()
-        command = [program, "-n", "-M", "prepared", "-f", script.name, "-c", str(connections), "-j", "1", "-T", str(max(1, round(seconds))), dsn]
-        done = subprocess.run(command, capture_output=True, text=True, env={**os.environ}, timeout=seconds + 60)
-    found = re.search(r"tps = ([\d.]+) \(without", done.stdout)
-    if done.returncode != 0 or not found:
+        command = [program, "-n", "-M", "prepared", "-f", script.name, "-T", str(max(1, round(seconds))), *arguments]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=seconds + 60)
+    if done.returncode != 0:
         raise SystemExit(f"pgbench: {done.stdout}{done.stderr}")
+    return done.stdout
+
+
+def pgbench(dsn: str, statement: str, connections: int, seconds: float) -> float:
+    """Prepared executions a second."""
+    said = _run_pgbench(["-c", str(connections), "-j", "1", dsn], statement, seconds)
+    found = re.search(r"tps = ([\d.]+) \(without", said)
+    if not found:
+        raise SystemExit(f"pgbench: {said}")
     return float(found[1])
+
+
+def pgbench_paced(dsn: str, statement: str, rate: float, seconds: float) -> list[float]:
+    """The milliseconds each execution took at so many a second on one connection, sorted."""
+    with tempfile.TemporaryDirectory(prefix="tempinbox-bench-pgbench-") as folder:
+        _run_pgbench(["-c", "1", "-R", str(rate), "-l", "--log-prefix", f"{folder}/log", dsn], statement, seconds)
+        lines = [line.split() for log in Path(folder).iterdir() for line in log.read_text().splitlines()]
+    # Client, transaction, microseconds since it was due, file, time (two), microseconds late.
+    return sorted((int(line[2]) - int(line[6])) / 1000 for line in lines)

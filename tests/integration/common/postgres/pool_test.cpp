@@ -91,6 +91,7 @@ TEST_CASE("every connection has the session it needs", "[postgres]")
     CHECK(testing::await(show(scratch.db(), "lock_timeout")) == "2s");
     CHECK(testing::await(show(scratch.db(), "client_encoding")) == "UTF8");
     CHECK(testing::await(show(scratch.db(), "application_name")) == "tempinbox-test");
+    CHECK(testing::await(show(scratch.db(), "enable_seqscan")) == "off");
 }
 
 TEST_CASE("prepared statements are known on every connection, also when added late", "[postgres]")
