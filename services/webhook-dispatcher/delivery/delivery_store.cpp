@@ -83,19 +83,18 @@ const postgres::statement scout_lanes{"deliveries_scout_lanes", scout_lanes_sql.
 constexpr postgres::statement next_due{"deliveries_next_due", R"(
 SELECT ceil(extract(epoch FROM min(run_at) - now()) * 1000)::bigint FROM webhooks.due WHERE lease_id IS NULL AND run_at > now())"};
 
-// Rows once locked are found again by their place, whatever the plan (see deliveries_finish).
 // A claim that a crash of PostgreSQL forgets does no harm: its commit need not wait for the disk.
 constexpr postgres::statement claim_due{"deliveries_claim", R"(
 WITH wish AS (
     SELECT * FROM unnest($1::uuid[], $2::int[], $3::int[]) AS w(webhook_id, is_retry, places)
 ), chosen AS MATERIALIZED (
-    SELECT d.place FROM wish w CROSS JOIN LATERAL (
-        SELECT ctid AS place FROM webhooks.due
+    SELECT d.event_id, d.webhook_id FROM wish w CROSS JOIN LATERAL (
+        SELECT event_id, webhook_id FROM webhooks.due
         WHERE webhook_id = w.webhook_id AND is_retry = (w.is_retry = 1) AND lease_id IS NULL AND run_at <= now()
         ORDER BY run_at LIMIT w.places FOR UPDATE SKIP LOCKED) d
 ), claimed AS (
     UPDATE webhooks.due d SET lease_id = $4::uuid, lease_until = clock_timestamp() + $5 * interval '1 millisecond'
-    FROM chosen c WHERE d.ctid = c.place
+    FROM chosen c WHERE d.event_id = c.event_id AND d.webhook_id = c.webhook_id
     RETURNING d.event_id, d.webhook_id, d.account_id, d.attempts, d.is_retry, coalesce(d.began_at, d.created_at) AS began_at
 )
 SELECT event_id, webhook_id, account_id, attempts, is_retry, (extract(epoch FROM began_at) * 1000000)::bigint,
@@ -107,8 +106,8 @@ constexpr postgres::statement find_bodies{"deliveries_find_bodies", R"(
 SELECT event_id, account_id, convert_from(body, 'UTF8'), traceparent FROM webhooks.event WHERE event_id = ANY($1::uuid[]))"};
 
 constexpr postgres::statement release_leases{"deliveries_release_leases", R"(
-UPDATE webhooks.due SET lease_id = NULL, lease_until = NULL WHERE ctid = ANY (ARRAY(
-    SELECT ctid FROM webhooks.due WHERE lease_until < now() ORDER BY lease_until LIMIT 1000 FOR UPDATE SKIP LOCKED)))"};
+UPDATE webhooks.due SET lease_id = NULL, lease_until = NULL WHERE (event_id, webhook_id) IN (
+    SELECT event_id, webhook_id FROM webhooks.due WHERE lease_until < now() ORDER BY lease_until LIMIT 1000 FOR UPDATE SKIP LOCKED))"};
 
 constexpr postgres::statement renewed_endpoints{"due_renewed_endpoints", R"(
 SELECT webhook_id, (extract(epoch FROM renewed_at) * 1000000)::bigint FROM webhooks.endpoint

@@ -1,0 +1,103 @@
+#include "common/testing/await.hpp"
+#include "common/testing/scratch_database.hpp"
+#include "webhook-dispatcher/delivery/delivery_store.hpp"
+#include "webhook-dispatcher/delivery/outcome_store.hpp"
+
+#include <catch2/catch.hpp>
+
+using namespace tempinbox;
+using testing::await;
+
+namespace {
+
+constexpr int many_rows = 3'000, few_rows = 10;
+constexpr int executions = 10; // PostgreSQL keeps a plan after five
+
+// One connection, so that its plans are those of every call.
+postgres::settings one_connection(const testing::scratch_database& scratch)
+{
+    postgres::settings chosen;
+    chosen.dsn = scratch.dsn();
+    chosen.connections = 1;
+    return chosen;
+}
+
+// Entries and rows of webhooks.due that were ever read to find something.
+std::int64_t read_so_far(postgres::pool& db, testing::scratch_database& scratch)
+{
+    await(db.run([](pqxx::connection_base& connection) {
+        pqxx::nontransaction(connection).exec("SELECT pg_stat_force_next_flush()");
+    }));
+    return scratch.execute("SELECT (SELECT sum(idx_tup_read) FROM pg_stat_user_indexes WHERE relname = 'due') +"
+                           "       (SELECT sum(seq_tup_read) FROM pg_stat_user_tables WHERE relname = 'due')")[0][0]
+        .as<std::int64_t>();
+}
+
+webhooks::delivery_outcome success(event_id event, webhook_id webhook, uuid lease)
+{
+    webhooks::delivery_outcome outcome;
+    outcome.event = event;
+    outcome.webhook = webhook;
+    outcome.account = account_id::make();
+    outcome.lease = lease;
+    outcome.next = webhooks::delivery_outcome::state::succeeded;
+    outcome.attempts = 1;
+    outcome.has_attempt = true;
+    outcome.at = system_clock_source{}.now();
+    outcome.status = 200;
+    return outcome;
+}
+
+void fill(testing::scratch_database& scratch, webhook_id webhook, const std::string& lease)
+{
+    scratch.execute("INSERT INTO webhooks.due (event_id, webhook_id, account_id, run_at, lease_id, lease_until)"
+                    "SELECT webhooks.lowest_uuid(now() + n * interval '1 ms'), '" +
+                    webhook.text() + "', gen_random_uuid(), now() - interval '1 minute', " + lease +
+                    ", CASE WHEN " + lease + " IS NOT NULL THEN now() + interval '1 hour' END FROM generate_series(1, " +
+                    std::to_string(many_rows) + ") AS n");
+}
+
+} // namespace
+
+TEST_CASE("outcomes are written by a plan of the empty queue without reading the whole of a full one", "[webhooks][postgres]")
+{
+    testing::scratch_database scratch({"webhooks"});
+    postgres::pool db(testing::test_host(), one_connection(scratch));
+    webhooks::outcome_store outcomes(db);
+    const auto webhook = webhook_id::make();
+    const auto lease = uuid::make_v7();
+    scratch.execute("VACUUM ANALYZE webhooks.due");
+    for (int i = 0; i < executions; ++i)
+        await(outcomes.write({success(event_id::make(), webhook, lease)}));
+    fill(scratch, webhook, "'" + lease.text() + "'::uuid");
+    std::vector<webhooks::delivery_outcome> batch;
+    for (const auto& row : scratch.execute("SELECT event_id FROM webhooks.due LIMIT " + std::to_string(few_rows)))
+        batch.push_back(success(event_id::parse(row[0].c_str()).value(), webhook, lease));
+
+    const auto before = read_so_far(db, scratch);
+    await(outcomes.write(batch));
+
+    CHECK(read_so_far(db, scratch) - before < many_rows);
+    CHECK(scratch.execute("SELECT count(*) FROM webhooks.due")[0][0].as<int>() == many_rows - few_rows);
+    CHECK(scratch.execute("SELECT count(*) FROM webhooks.delivery WHERE state = 'succeeded'")[0][0].as<int>() == few_rows);
+}
+
+TEST_CASE("deliveries are claimed by a plan of the empty queue without reading the whole of a full one", "[webhooks][postgres]")
+{
+    testing::scratch_database scratch({"webhooks"});
+    postgres::pool db(testing::test_host(), one_connection(scratch));
+    webhooks::delivery_store deliveries(db);
+    webhooks::lane_wish wish;
+    wish.lane.webhook = webhook_id::make();
+    wish.places = few_rows;
+    scratch.execute("VACUUM ANALYZE webhooks.due");
+    for (int i = 0; i < executions; ++i)
+        await(deliveries.claim({wish}, uuid::make_v7()));
+    fill(scratch, wish.lane.webhook, "NULL::uuid");
+
+    const auto before = read_so_far(db, scratch);
+    const auto claimed = await(deliveries.claim({wish}, uuid::make_v7()));
+
+    CHECK(claimed.size() == few_rows);
+    CHECK(read_so_far(db, scratch) - before < many_rows);
+}
