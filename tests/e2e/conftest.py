@@ -1,9 +1,10 @@
 """Fixtures of the end-to-end tests. The suite under test is made by `./dev test e2e`, or is the one of `./dev up`."""
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
-from harness import Account, Api, Suite
+from harness import Account, Api, Suite, make_certificate
 
 _ENOUGH_REQUESTS = "1000000"
 
@@ -40,6 +41,13 @@ def pro(suite: Suite) -> Iterator[Account]:
     suite.operate("plan", "set", "pro", "--requests-per-day", "3000", "--burst-per-second", "0")
     yield Account.make(suite, plan="pro")
     suite.operate("plan", "set", "pro", "--requests-per-day", "3000", "--burst-per-second", "50")
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """With a certificate and its key, for a replica that speaks TLS."""
+    make_certificate(tmp_path, "first.test")
+    return tmp_path
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -14,13 +14,6 @@ from harness import Account, Gateway, Suite, eventually, make_certificate
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    """With a certificate and its key."""
-    make_certificate(tmp_path, "first.test")
-    return tmp_path
-
-
-@pytest.fixture
 def gateway(suite: Suite, folder: Path) -> Iterator[Gateway]:
     """A replica that serves over TLS."""
     with Gateway(suite, tls_certificate_file=str(folder / "certificate.pem"), tls_key_file=str(folder / "key.pem")) as running:

@@ -14,13 +14,6 @@ from harness import MailServer, Suite, eventually, make_certificate
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    """With a certificate and its key."""
-    make_certificate(tmp_path, "first.test")
-    return tmp_path
-
-
-@pytest.fixture
 def server(suite: Suite, folder: Path) -> Iterator[MailServer]:
     """It offers STARTTLS with them."""
     with MailServer(suite, tls_certificate_file=str(folder / "certificate.pem"), tls_key_file=str(folder / "key.pem")) as running:

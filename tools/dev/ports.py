@@ -1,11 +1,15 @@
 """Free ports, remembered so that a suite keeps its addresses over restarts."""
 
+import random
 import socket
 import zlib
 from pathlib import Path
 
 # Below the kernel's range for outgoing connections, or one of those could hold a port while its service is being restarted.
 _FIRST, _LAST = 20_000, 31_999
+# Below those of suites.
+_CHOICES = range(10_000, 20_000)
+_given: set[int] = set()
 
 
 def is_free(port: int) -> bool:
@@ -18,6 +22,15 @@ def is_free(port: int) -> bool:
         except OSError:
             return False
     return True
+
+
+def free_port() -> int:
+    """A port of 127.0.0.1 for a process of a test or a bench, never the same one twice."""
+    for port in random.sample(_CHOICES, 100):
+        if port not in _given and is_free(port):
+            _given.add(port)
+            return port
+    raise OSError(f"no free port found between {_CHOICES.start} and {_CHOICES.stop - 1}")
 
 
 class Ports:

@@ -11,6 +11,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from dev.ports import free_port
+
 _START_SECONDS = 10.0
 _PGBENCH = ["pgbench", "/usr/lib/postgresql/15/bin/pgbench"]
 
@@ -26,8 +28,7 @@ class Nginx:
 @contextlib.contextmanager
 def nginx(answer: bytes) -> Iterator[Nginx]:
     """One worker that serves the bytes from a file; settings, port and folders of its own."""
-    with socket.create_server(("127.0.0.1", 0)) as held:
-        port = int(held.getsockname()[1])
+    port = free_port()
     folder = Path(tempfile.mkdtemp(prefix="tempinbox-bench-nginx-"))
     (folder / "answer.json").write_bytes(answer)
     folder.chmod(0o755)

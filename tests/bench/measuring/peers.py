@@ -12,6 +12,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from dev.ports import free_port
+
 _POSTFIX_PROGRAMS = Path("/usr/lib/postfix/sbin")
 _START_SECONDS = 20.0
 _QUEUES = ("maildrop", "incoming", "active", "deferred", "defer", "bounce")
@@ -30,11 +32,6 @@ class Peer:
         if self.queue is None:
             return True
         return not any(files for name in _QUEUES for _, _, files in os.walk(self.queue / name))
-
-
-def _free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as held:
-        return int(held.getsockname()[1])
 
 
 def _wait_greeting(address: str, process: subprocess.Popen[bytes], name: str) -> None:
@@ -62,7 +59,7 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 @contextlib.contextmanager
 def sink() -> Iterator[Peer]:
     """smtp-sink: takes everything, keeps nothing."""
-    address = f"127.0.0.1:{_free_port()}"
+    address = f"127.0.0.1:{free_port()}"
     as_user = ["-u", "nobody"] if os.geteuid() == 0 else []
     process = subprocess.Popen(["smtp-sink", *as_user, address, "1024"], stdin=subprocess.DEVNULL)
     try:
@@ -77,7 +74,7 @@ def postfix(domain: str) -> Iterator[Peer]:
     """Debian's Postfix with folders and port of its own. It syncs every message to its queue before 250, as always, and then discards it."""
     folder = Path(tempfile.mkdtemp(prefix="tempinbox-bench-postfix-", dir="/var/tmp"))
     folder.chmod(0o755)
-    port = _free_port()
+    port = free_port()
     process = None
     try:
         _configure(folder, port, domain)
@@ -110,7 +107,7 @@ class Mailpit:
 def mailpit(program: str) -> Iterator[Mailpit]:
     """Mailpit with a database file and ports of its own; as it comes, but for its look for new versions."""
     folder = Path(tempfile.mkdtemp(prefix="tempinbox-bench-mailpit-", dir="/var/tmp"))
-    smtp, http = f"127.0.0.1:{_free_port()}", f"127.0.0.1:{_free_port()}"
+    smtp, http = f"127.0.0.1:{free_port()}", f"127.0.0.1:{free_port()}"
     command = [program, "--smtp", smtp, "--listen", http, "--database", str(folder / "mail.db"), "--quiet", "--disable-version-check"]
     process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:

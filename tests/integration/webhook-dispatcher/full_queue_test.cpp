@@ -25,11 +25,11 @@ postgres::settings one_connection(const testing::scratch_database& scratch)
 // Entries and rows of webhooks.due that were ever read to find something.
 std::int64_t read_so_far(postgres::pool& db, testing::scratch_database& scratch)
 {
-    await(db.run([](pqxx::connection_base& connection) {
-        pqxx::nontransaction(connection).exec("SELECT pg_stat_force_next_flush()");
-    }));
-    return scratch.execute("SELECT (SELECT sum(idx_tup_read) FROM pg_stat_user_indexes WHERE relname = 'due') +"
-                           "       (SELECT sum(seq_tup_read) FROM pg_stat_user_tables WHERE relname = 'due')")[0][0]
+    await(db.run(
+        [](pqxx::connection_base& connection) { pqxx::nontransaction(connection).exec("SELECT pg_stat_force_next_flush()"); }));
+    return scratch
+        .execute("SELECT (SELECT sum(idx_tup_read) FROM pg_stat_user_indexes WHERE relname = 'due') +"
+                 "       (SELECT sum(seq_tup_read) FROM pg_stat_user_tables WHERE relname = 'due')")[0][0]
         .as<std::int64_t>();
 }
 
@@ -52,9 +52,9 @@ void fill(testing::scratch_database& scratch, webhook_id webhook, const std::str
 {
     scratch.execute("INSERT INTO webhooks.due (event_id, webhook_id, account_id, run_at, lease_id, lease_until)"
                     "SELECT webhooks.lowest_uuid(now() + n * interval '1 ms'), '" +
-                    webhook.text() + "', gen_random_uuid(), now() - interval '1 minute', " + lease +
-                    ", CASE WHEN " + lease + " IS NOT NULL THEN now() + interval '1 hour' END FROM generate_series(1, " +
-                    std::to_string(many_rows) + ") AS n");
+                    webhook.text() + "', gen_random_uuid(), now() - interval '1 minute', " + lease + ", CASE WHEN " + lease +
+                    " IS NOT NULL THEN now() + interval '1 hour' END FROM generate_series(1, " + std::to_string(many_rows) +
+                    ") AS n");
 }
 
 } // namespace
