@@ -10,8 +10,9 @@ namespace {
 using postgres::integer_array;
 using postgres::text_array;
 
-// Each row by its key, then by its place: a plan made while webhooks.due was empty would otherwise compare each outcome with every
-// leased row (docs/decisions/0006). Nobody changes a leased row but who holds the lease: its place is right, or it is not ours.
+// Each row by its key, then by its place: a plan made while webhooks.due was empty would otherwise compare each outcome with
+// every leased row (docs/decisions/0006). Nobody changes a leased row but who holds the lease: its place is right, or it is not
+// ours.
 constexpr postgres::statement finish_batch{"deliveries_finish", R"(
 WITH outcome AS MATERIALIZED (
     SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::uuid[], $5::text[], $6::int[], $7::bigint[], $8::bigint[], $9::int[],
