@@ -19,7 +19,7 @@ struct email_query
     std::string cursor;
     std::int64_t after = 0; // within one inbox: only sequences above it
     email_filter filter;
-    bool with_codes = true;      // else each has none
+    bool with_codes = true;      // within one inbox: else they are left out
     std::int64_t most_bytes = 0; // a page ends before its messages are larger together; 0: no bound
 
     email_query() = default;

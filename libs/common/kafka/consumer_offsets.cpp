@@ -7,7 +7,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// A commit is a write of the broker's: at each batch it cost as much as the events themselves.
+// A commit is a write of the broker's, and batches may be a millisecond apart.
 constexpr auto commit_interval = 100ms;
 
 } // namespace

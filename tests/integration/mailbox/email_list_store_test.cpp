@@ -69,6 +69,20 @@ TEST_CASE("a list holds what contains every condition, whatever the case", "[mai
     CHECK(listed("bob", std::nullopt, std::nullopt).empty());
 }
 
+TEST_CASE("a list of an inbox leaves out the codes where nobody asked for them", "[mailbox][email-list][postgres]")
+{
+    listing world;
+    const auto inbox = world.create(world.account);
+    world.add_email({inbox}, "mail");
+    auto query = world.query(inbox.id);
+
+    CHECK(world.list(query).value().items.at(0).codes.size() == 1);
+    query.with_codes = false;
+    CHECK(world.list(query).value().items.at(0).codes.empty());
+    query.filter.has_code = true; // which looks at them
+    CHECK(world.list(query).value().items.size() == 1);
+}
+
 TEST_CASE("a filtered page looks at two thousand rows and goes on from there", "[mailbox][email-list][postgres]")
 {
     listing world;
