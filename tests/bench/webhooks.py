@@ -21,16 +21,13 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
+from dev import python_packages
+from dev.publishing import Publisher
 from measuring import floors, many_rows, processes, wrk
 from measuring.percentiles import percentile
 from measuring.webhook_load import Accounts, Sink, sink, wait_count
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path.append(str(ROOT / "tools"))
-
-from dev import python_packages  # noqa: E402
-from dev.publishing import Publisher  # noqa: E402
-
 RATE = 20.0
 TURNS = 3
 LEAST_RATE, MOST_CPU_MS, MOST_P50, MOST_P99 = 5_000.0, 0.3, 2.0, 10.0

@@ -1,13 +1,7 @@
 """The page of all settings says what the programs say of themselves."""
 
-import sys
-
+import settings_page
 from harness import Suite
-from harness.suite import ROOT
-
-sys.path.insert(0, str(ROOT / "tools"))
-
-import settings_page  # noqa: E402
 
 
 def test_the_page_is_up_to_date(suite: Suite) -> None:

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from contextlib import ExitStack
 
 import pytest
+from dev.ports import free_port
 from harness import Account, FarHost, Gateway, Suite, eventually
-from harness.ports import free_port
 
 _PLACES = 40
 _AN_ADDRESS = 20

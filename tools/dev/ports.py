@@ -1,4 +1,4 @@
-"""Free ports, remembered so that a suite keeps its addresses over restarts."""
+"""Free ports: for tests and benches, and for suites, which keep theirs over restarts."""
 
 import random
 import socket

@@ -26,6 +26,7 @@ def run(verb: str, name: str | None, arguments: list[str], suite: Suite) -> int:
         return subprocess.run([str(found[name]), *arguments]).returncode
     packages.ensure("bench")
     environment = places.clean_environment() | {places.SUITE_VARIABLE: str(suite.folder)} | suite_env.variables(suite)
+    environment["PYTHONPATH"] = str(places.ROOT / "tools")  # what ./dev is made of, for the benches
     return subprocess.run([str(found[name]), *arguments], env=environment).returncode
 
 

@@ -118,6 +118,7 @@ def _run_e2e(run: Run) -> Tally:
         suite.start_infrastructure(wishes, outlives_caller=False)
         suite.start_services(wishes)
         environment = node | suite_env.variables(suite) | {places.SUITE_VARIABLE: str(suite.folder)}
+        environment["PYTHONPATH"] = str(places.ROOT / "tools")  # what ./dev is made of, for the harness
         report = suite.folder.with_suffix(".xml")
         report.unlink(missing_ok=True)
         command = [str(python), "-B", "-m", "pytest", str(places.ROOT / "tests" / "e2e"), "-p", "no:cacheprovider", f"--junitxml={report}"]

@@ -4,17 +4,14 @@ import secrets
 import shutil
 import signal
 import subprocess
-import sys
 import tempfile
 from pathlib import Path
 from typing import Self
 
-from harness.suite import ROOT, Suite
+from dev import places, postgres
+from dev.ports import Ports
 
-sys.path.append(str(ROOT / "tools"))
-
-from dev import places, postgres  # noqa: E402
-from dev.ports import Ports  # noqa: E402
+from harness.suite import Suite
 
 
 class Cluster:

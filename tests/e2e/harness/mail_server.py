@@ -6,8 +6,8 @@ import tempfile
 from typing import Self
 
 import requests
+from dev.ports import free_port
 
-from harness.ports import free_port
 from harness.suite import Suite
 from harness.waiting import eventually
 

@@ -8,8 +8,8 @@ from typing import Any, Literal, Self
 
 from aiosmtpd.controller import Controller
 from aiosmtpd.smtp import SMTP, AuthResult, Envelope, LoginPassword, Session
+from dev.ports import free_port
 
-from harness.ports import free_port
 from harness.waiting import eventually
 
 Protection = Literal["none", "starttls", "tls"]

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any, Self
 
 import requests
+from dev.ports import free_port
 
-from harness.ports import free_port
 from harness.suite import Suite
 from harness.waiting import eventually
 
