@@ -52,7 +52,8 @@ void pool::state::stop()
             return;
         refused.swap(jobs);
     }
-    wake_workers.notify_all();
+    for (const auto& one : workers)
+        one->wake.notify_one();
     wake_supervisor.notify_all();
     for (auto& one : refused)
         answer(one, std::make_exception_ptr(dependency_error("database pool is stopping")));
@@ -71,13 +72,23 @@ void pool::state::enqueue(job next)
         } else if (jobs.size() >= chosen.queue_limit) {
             refused = "database is busy";
         } else {
-            jobs.push_back(std::move(next));
+            add(std::move(next));
         }
     }
     if (refused != nullptr)
         answer(next, std::make_exception_ptr(dependency_error(refused)));
-    else
-        wake_workers.notify_one();
+}
+
+// Under the mutex.
+void pool::state::add(job next)
+{
+    jobs.push_back(std::move(next));
+    if (idle.empty())
+        return;
+    auto& called = *idle.back();
+    idle.pop_back();
+    called.is_called = true;
+    called.wake.notify_one();
 }
 
 void pool::state::require(const std::string& schema, int version)

@@ -6,6 +6,7 @@
 #include <condition_variable>
 #include <deque>
 #include <mutex>
+#include <optional>
 #include <thread>
 #include <vector>
 
@@ -31,6 +32,9 @@ struct worker
     std::unique_ptr<connection> open;
     std::size_t prepared = 0;
 
+    std::condition_variable wake;
+    bool is_called = false; // under the pool's mutex
+
     std::mutex mutex;
     int socket = -1; // while a job runs
     steady::time_point busy_since;
@@ -47,6 +51,8 @@ struct pool::state : std::enable_shared_from_this<pool::state>
     void enqueue(job next);
     void require(const std::string& schema, int version);
 
+    void add(job next);
+    std::optional<job> next_job(worker& me);
     void work(worker& me);
     void supervise();
 
@@ -55,9 +61,10 @@ struct pool::state : std::enable_shared_from_this<pool::state>
     runtime::loop_queue outcomes;
 
     std::mutex mutex;
-    std::condition_variable wake_workers;
     std::condition_variable wake_supervisor;
     std::deque<job> jobs;
+    // The last to become idle is called first: its backend's memory is still in the processor's caches.
+    std::vector<worker*> idle;
     bool is_stopping = false;
     std::vector<statement> statements;
     struct requirement

@@ -45,8 +45,7 @@ void pool::state::probe()
     job question;
     question.is_probe = true;
     question.plain = [](pqxx::connection_base& db) { pqxx::nontransaction(db).exec("SELECT 1"); };
-    jobs.push_back(std::move(question));
-    wake_workers.notify_one();
+    add(std::move(question));
 }
 
 void pool::state::check_schema()
@@ -63,8 +62,7 @@ void pool::state::check_schema()
             host.health().lost("schema", error.what());
         }
     };
-    jobs.push_back(std::move(question));
-    wake_workers.notify_one();
+    add(std::move(question));
 }
 
 void pool::state::judge_schema(const requirement& wanted, int found)

@@ -33,20 +33,27 @@ struct stale_connection
 
 void pool::state::work(worker& me)
 {
-    for (;;) {
-        job next;
-        {
-            std::unique_lock lock(mutex);
-            wake_workers.wait(lock, [this] { return is_stopping || !jobs.empty(); });
-            if (is_stopping)
-                break;
-            next = std::move(jobs.front());
-            jobs.pop_front();
-        }
-        auto error = perform(me, next);
-        answer(next, std::move(error));
+    while (auto next = next_job(me)) {
+        auto error = perform(me, *next);
+        answer(*next, std::move(error));
     }
     close(me);
+}
+
+// Waits for one; none when the pool stops.
+std::optional<job> pool::state::next_job(worker& me)
+{
+    std::unique_lock lock(mutex);
+    while (!is_stopping && jobs.empty()) {
+        me.is_called = false;
+        idle.push_back(&me);
+        me.wake.wait(lock, [&] { return me.is_called || is_stopping; });
+    }
+    if (is_stopping)
+        return std::nullopt;
+    auto next = std::move(jobs.front());
+    jobs.pop_front();
+    return next;
 }
 
 void pool::state::answer(job& done, std::exception_ptr error)

@@ -8,6 +8,9 @@
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 
+#include <algorithm>
+#include <map>
+
 using namespace tempinbox;
 using namespace std::chrono_literals;
 
@@ -135,6 +138,24 @@ TEST_CASE("many transactions share few connections", "[postgres]")
               .execute("SELECT count(*) FROM pg_stat_activity WHERE application_name = 'tempinbox-test' AND datname = "
                        "current_database()")[0][0]
               .as<int>() <= 3 + 8);
+}
+
+TEST_CASE("calls one after another stay on the connections used last", "[postgres]")
+{
+    testing::scratch_database scratch(no_schemas);
+    postgres::pool db(testing::test_host(), settings_for(scratch, 6));
+    constexpr int calls = 200;
+    std::map<int, int> uses; // by the server's process
+
+    for (int i = 0; i < calls; ++i)
+        ++uses[testing::await(db.transact([](pqxx::work& tx) { return tx.exec1("SELECT pg_backend_pid()")[0].as<int>(); }))];
+
+    std::vector<int> most;
+    for (const auto& [process, times] : uses)
+        most.push_back(times);
+    std::sort(most.rbegin(), most.rend());
+    most.resize(2); // a worker may be called while the last one is still on its way to rest
+    CHECK(most[0] + most[1] > calls * 3 / 4);
 }
 
 TEST_CASE("statement and lock time-outs are told apart from lost connections", "[postgres]")
