@@ -16,14 +16,20 @@ using postgres::text_array;
 
 // OFFSET 0 keeps the look-ups from becoming joins over all partitions: each is one index probe into the partition of the event's
 // day. The bounds of the batch ($15, $16) leave the planner the partitions of its days alone, which is a third of the time with
-// those of a month.
+// those of a month. `decided` is false where a configuration is not the one that the batch was routed by; the sub-query keeps
+// that one index probe an account.
 constexpr postgres::statement insert_batch{"deliveries_insert", R"(
-WITH incoming AS MATERIALIZED (
+WITH decided AS MATERIALIZED (
+    SELECT NOT EXISTS (SELECT 1 FROM unnest($22::uuid[], $23::bigint[]) AS c(account_id, version)
+                       WHERE c.version IS DISTINCT FROM (SELECT v.version FROM webhooks.config_version v
+                                                         WHERE v.account_id = c.account_id)) AS is_current
+), incoming AS MATERIALIZED (
     SELECT * FROM unnest($7::uuid[], $8::uuid[], $9::uuid[], $10::int[], $11::bigint[], $12::text[])
         AS i(event_id, webhook_id, account_id, start, wait, rule_ids)
 ), fresh AS MATERIALIZED (
     SELECT i.* FROM incoming i
-    WHERE NOT EXISTS (SELECT 1 FROM webhooks.due d WHERE d.event_id = i.event_id AND d.webhook_id = i.webhook_id OFFSET 0)
+    WHERE (SELECT is_current FROM decided)
+      AND NOT EXISTS (SELECT 1 FROM webhooks.due d WHERE d.event_id = i.event_id AND d.webhook_id = i.webhook_id OFFSET 0)
       AND NOT EXISTS (SELECT 1 FROM webhooks.delivery f WHERE f.event_id = i.event_id AND f.webhook_id = i.webhook_id
                         AND f.event_id BETWEEN $15::uuid AND $16::uuid OFFSET 0)
 ), events AS (
@@ -44,14 +50,17 @@ WITH incoming AS MATERIALIZED (
     INSERT INTO webhooks.routing (event_id, account_id, rule_ids, matched)
     SELECT r.event_id, r.account_id, s.rule_ids, r.matched::boolean[]
     FROM unnest($17::uuid[], $18::uuid[], $20::bigint[], $21::text[]) AS r(event_id, account_id, place, matched) JOIN rule_sets s USING (place)
+    WHERE (SELECT is_current FROM decided)
     ON CONFLICT (event_id) DO NOTHING
+), queued AS (
+    INSERT INTO webhooks.due (event_id, webhook_id, account_id, run_at, lease_id, lease_until, rule_ids)
+    SELECT event_id, webhook_id, account_id, now() + wait * interval '1 microsecond', CASE WHEN start = 0 THEN $13::uuid END,
+           CASE WHEN start = 0 THEN clock_timestamp() + $14 * interval '1 millisecond' END, rule_ids::uuid[]
+    FROM fresh WHERE start <> 2 ORDER BY event_id, webhook_id
+    ON CONFLICT (event_id, webhook_id) DO NOTHING
+    RETURNING event_id, webhook_id, lease_id
 )
-INSERT INTO webhooks.due (event_id, webhook_id, account_id, run_at, lease_id, lease_until, rule_ids)
-SELECT event_id, webhook_id, account_id, now() + wait * interval '1 microsecond', CASE WHEN start = 0 THEN $13::uuid END,
-       CASE WHEN start = 0 THEN clock_timestamp() + $14 * interval '1 millisecond' END, rule_ids::uuid[]
-FROM fresh WHERE start <> 2 ORDER BY event_id, webhook_id
-ON CONFLICT (event_id, webhook_id) DO NOTHING
-RETURNING CASE WHEN lease_id IS NOT NULL THEN event_id END, webhook_id)"};
+SELECT is_current, event_id, webhook_id FROM decided LEFT JOIN queued ON lease_id IS NOT NULL)"};
 
 // A page of what is due in the order of due_waiting; only the lanes of its rows leave the database.
 constexpr postgres::statement scout_page{"deliveries_scout", R"(
@@ -188,10 +197,17 @@ delivery_store::delivery_store(postgres::pool& db) : db_(db)
         db_.prepare(wanted);
 }
 
-awaitable<std::vector<delivery_key>> delivery_store::insert(const std::vector<new_event>& events,
-                                                            const std::vector<new_delivery>& deliveries, uuid lease,
-                                                            const std::vector<new_routing>& routings)
+awaitable<std::optional<std::vector<delivery_key>>> delivery_store::insert(const std::vector<new_event>& events,
+                                                                           const std::vector<new_delivery>& deliveries,
+                                                                           uuid lease, const std::vector<new_routing>& routings,
+                                                                           const config_versions& versions)
 {
+    std::vector<std::string> configured;
+    std::vector<std::int64_t> decided_by;
+    for (const auto& [account, version] : versions) {
+        configured.push_back(account.text());
+        decided_by.push_back(version);
+    }
     std::vector<std::string> routed, routed_accounts, rule_sets, matched;
     std::vector<std::int64_t> places; // in rule_sets: an account's events mostly meet the same rules, which are sent once
     std::map<std::vector<rule_id>, std::int64_t> known_sets;
@@ -224,20 +240,26 @@ awaitable<std::vector<delivery_key>> delivery_store::insert(const std::vector<ne
     }
     const auto [first, last] = std::minmax_element(ids.begin(), ids.end());
     const std::string lowest = ids.empty() ? nil_uuid : *first, highest = ids.empty() ? nil_uuid : *last;
-    return run_alone<std::vector<delivery_key>>(
-        db_, [event_ids = text_array(event_ids), event_accounts = text_array(event_accounts), types = text_array(types),
-              times = integer_array(times), bodies = text_array(bodies), parents = text_array(parents), ids = text_array(ids),
-              webhooks = text_array(webhooks), accounts = text_array(accounts), starts = integer_array(starts),
-              waits = integer_array(waits), rules = text_array(rules), lease = lease.text(), lowest, highest,
-              routed = text_array(routed), routed_accounts = text_array(routed_accounts), rule_sets = text_array(rule_sets),
-              places = integer_array(places), matched = text_array(matched)](pqxx::nontransaction& tx) {
-            const auto rows = tx.exec_prepared(insert_batch.name, event_ids, event_accounts, types, times, bodies, parents, ids,
-                                               webhooks, accounts, starts, waits, rules, lease, lease_time.count(), lowest,
-                                               highest, routed, routed_accounts, rule_sets, places, matched);
+    using inserted = std::optional<std::vector<delivery_key>>;
+    return run_alone<inserted>(
+        db_,
+        [event_ids = text_array(event_ids), event_accounts = text_array(event_accounts), types = text_array(types),
+         times = integer_array(times), bodies = text_array(bodies), parents = text_array(parents), ids = text_array(ids),
+         webhooks = text_array(webhooks), accounts = text_array(accounts), starts = integer_array(starts),
+         waits = integer_array(waits), rules = text_array(rules), lease = lease.text(), lowest, highest,
+         routed = text_array(routed), routed_accounts = text_array(routed_accounts), rule_sets = text_array(rule_sets),
+         places = integer_array(places), matched = text_array(matched), configured = text_array(configured),
+         decided_by = integer_array(decided_by)](pqxx::nontransaction& tx) -> inserted {
+            const auto rows =
+                tx.exec_prepared(insert_batch.name, event_ids, event_accounts, types, times, bodies, parents, ids, webhooks,
+                                 accounts, starts, waits, rules, lease, lease_time.count(), lowest, highest, routed,
+                                 routed_accounts, rule_sets, places, matched, configured, decided_by);
+            if (!rows[0][0].as<bool>())
+                return std::nullopt;
             std::vector<delivery_key> leased;
             for (const auto& row : rows)
-                if (!row[0].is_null())
-                    leased.push_back({read_id<event_id>(row[0]), read_id<webhook_id>(row[1])});
+                if (!row[1].is_null())
+                    leased.push_back({read_id<event_id>(row[1]), read_id<webhook_id>(row[2])});
             return leased;
         });
 }

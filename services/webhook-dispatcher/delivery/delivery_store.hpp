@@ -102,9 +102,12 @@ public:
     explicit delivery_store(postgres::pool& db);
 
     // A whole batch in one statement, leaving out what is known already; answers the leased ones that are new. An event that goes
-    // nowhere may still have a routing.
-    awaitable<std::vector<delivery_key>> insert(const std::vector<new_event>& events, const std::vector<new_delivery>& deliveries,
-                                                uuid lease, const std::vector<new_routing>& routings = {});
+    // nowhere may still have a routing. Nothing is stored or answered where an account's configuration has another version than
+    // given.
+    awaitable<std::optional<std::vector<delivery_key>>> insert(const std::vector<new_event>& events,
+                                                               const std::vector<new_delivery>& deliveries, uuid lease,
+                                                               const std::vector<new_routing>& routings = {},
+                                                               const config_versions& versions = {});
 
     // Which lanes have something due: a page in the order of the times, or all lanes at once, whose cost grows with the number of
     // lanes that have anything waiting instead.

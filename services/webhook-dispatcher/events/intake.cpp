@@ -48,15 +48,18 @@ awaitable<void> event_intake::handle(const std::vector<kafka::record>& batch)
     if (!sorted.letters.empty())
         co_await letters_.send(std::move(sorted.letters));
 
+    if (sorted.events.empty())
+        co_return;
+    events_.Increment(static_cast<double>(sorted.events.size()));
     std::vector<account_id> accounts;
     for (const auto& entry : sorted.events)
         accounts.push_back(entry.event.account);
-    if (accounts.empty())
+    const bool is_stored = co_await store_as_known(sorted.events, accounts);
+    if (is_stored)
         co_return;
     const auto configs = co_await configs_.current(std::move(accounts));
     choose_routes(sorted.events, configs);
-    events_.Increment(static_cast<double>(sorted.events.size()));
-    std::erase_if(sorted.events, [](const routed_event& entry) { return entry.routes.empty() && entry.rules.empty(); });
+    std::erase_if(sorted.events, [](const routed_event& entry) { return !entry.goes_anywhere(); });
     if (sorted.events.empty())
         co_return;
 
@@ -105,6 +108,8 @@ void event_intake::choose_routes(std::vector<routed_event>& events, const config
 {
     const auto now = host_.clock().now();
     for (auto& entry : events) {
+        entry.routes.clear();
+        entry.rules.clear();
         const auto config = configs.find(entry.event.account);
         if (config == configs.end())
             continue;
@@ -167,21 +172,47 @@ event_intake::plan event_intake::make_plan(const std::vector<routed_event>& even
     return planned;
 }
 
-awaitable<void> event_intake::store(const std::vector<routed_event>& events)
+// Saves the look for changed configurations, a round trip of its own, where all are known: the insert looks itself. False: not
+// stored, and what is current must be asked for.
+awaitable<bool> event_intake::store_as_known(std::vector<routed_event>& events, const std::vector<account_id>& accounts)
+{
+    const auto configs = configs_.known(accounts);
+    if (!configs)
+        co_return false;
+    choose_routes(events, *configs);
+    if (std::none_of(events.begin(), events.end(), [](const routed_event& entry) { return entry.goes_anywhere(); }))
+        co_return false;
+    config_versions versions;
+    for (const auto& [account, config] : *configs)
+        versions.emplace_back(account, config->version());
+    try {
+        co_return co_await store(events, versions);
+    } catch (const dependency_error&) {
+        throw;
+    } catch (const std::exception& error) {
+        log::info("batch of events refused, trying it once more", {{"events", events.size()}, {"reason", error.what()}});
+    }
+    co_return false;
+}
+
+// False: a configuration is newer than its version here, and nothing was stored.
+awaitable<bool> event_intake::store(const std::vector<routed_event>& events, const config_versions& versions)
 {
     auto planned = make_plan(events);
-    std::vector<delivery_key> leased;
+    std::optional<std::vector<delivery_key>> leased;
     std::exception_ptr failed;
     try {
-        leased = co_await deliveries_.insert(planned.events, planned.deliveries, planned.lease, planned.routings);
+        leased = co_await deliveries_.insert(planned.events, planned.deliveries, planned.lease, planned.routings, versions);
     } catch (...) {
         failed = std::current_exception();
     }
-    if (failed) {
+    if (!leased)
         give_up(planned);
+    if (failed)
         std::rethrow_exception(failed);
-    }
-    start(planned, leased);
+    if (leased)
+        start(planned, *leased);
+    co_return leased.has_value();
 }
 
 // Finds the event that the database refuses, and only that one goes to the dead letters.

@@ -30,6 +30,8 @@ private:
         decoded_event event;
         std::vector<route> routes;
         std::vector<rule_outcome> rules; // what each said, where there are any
+
+        bool goes_anywhere() const { return !routes.empty() || !rules.empty(); }
     };
     struct sorted_batch
     {
@@ -43,7 +45,8 @@ private:
     sorted_batch sort(const std::vector<kafka::record>& batch) const;
     void choose_routes(std::vector<routed_event>& events, const config_cache::configs& configs) const;
     plan make_plan(const std::vector<routed_event>& events);
-    awaitable<void> store(const std::vector<routed_event>& events);
+    awaitable<bool> store_as_known(std::vector<routed_event>& events, const std::vector<account_id>& accounts);
+    awaitable<bool> store(const std::vector<routed_event>& events, const config_versions& versions = {});
     awaitable<void> store_one_by_one(std::vector<routed_event> events);
     void start(plan& planned, const std::vector<delivery_key>& leased);
     void give_up(const plan& planned);

@@ -45,6 +45,9 @@ struct route
     bool is_skipped = false;    // switched off: kept as failed, nothing is sent
 };
 
+// Which configuration of each account something was decided by.
+using config_versions = std::vector<std::pair<account_id, std::int64_t>>;
+
 // What a rule said about a mail.
 struct rule_outcome
 {

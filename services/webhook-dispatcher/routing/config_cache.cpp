@@ -28,6 +28,19 @@ config_cache::config_cache(config_store& store, const crypto::keyring& keys, std
       capacity_(capacity)
 {}
 
+std::optional<config_cache::configs> config_cache::known(const std::vector<account_id>& accounts)
+{
+    configs found;
+    for (const auto& account : accounts) {
+        const auto known = entries_.find(account);
+        if (known == entries_.end())
+            return std::nullopt;
+        known->second.last_use = ++uses_;
+        found.emplace(account, known->second.config);
+    }
+    return found;
+}
+
 awaitable<config_cache::configs> config_cache::current(std::vector<account_id> accounts)
 {
     std::sort(accounts.begin(), accounts.end());

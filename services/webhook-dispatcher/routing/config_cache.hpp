@@ -7,13 +7,14 @@
 #include "common/crypto/sealing.hpp"
 
 #include <memory>
+#include <optional>
 #include <unordered_map>
 #include <vector>
 
 namespace tempinbox::webhooks {
 
 // Compiled configurations of the accounts last seen. `current` compares with the stored versions each time, so a change is in
-// force for whatever is read after it was committed. Used on the loop only.
+// force for whatever is read after it was committed; who uses what is `known` compares them itself. Used on the loop only.
 class config_cache
 {
 public:
@@ -21,6 +22,8 @@ public:
 
     config_cache(config_store& store, const crypto::keyring& keys, std::size_t capacity = 20'000);
 
+    // As last seen, perhaps out of date; nothing where one of the accounts is not known here.
+    std::optional<configs> known(const std::vector<account_id>& accounts);
     // Accounts that never had an endpoint are absent. Throws when PostgreSQL cannot be reached.
     awaitable<configs> current(std::vector<account_id> accounts);
     std::size_t size() const { return entries_.size(); }
