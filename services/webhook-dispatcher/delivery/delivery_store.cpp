@@ -20,7 +20,7 @@ using postgres::text_array;
 // that one index probe an account.
 constexpr postgres::statement insert_batch{"deliveries_insert", R"(
 WITH decided AS MATERIALIZED (
-    SELECT NOT EXISTS (SELECT 1 FROM unnest($22::uuid[], $23::bigint[]) AS c(account_id, version)
+    SELECT NOT EXISTS (SELECT 1 FROM unnest($21::uuid[], $22::bigint[]) AS c(account_id, version)
                        WHERE c.version IS DISTINCT FROM (SELECT v.version FROM webhooks.config_version v
                                                          WHERE v.account_id = c.account_id)) AS is_current
 ), incoming AS MATERIALIZED (
@@ -38,18 +38,19 @@ WITH decided AS MATERIALIZED (
            nullif(e.traceparent, '')
     FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::bigint[], $5::text[], $6::text[])
         AS e(event_id, account_id, type, occurred_at, body, traceparent)
-    WHERE e.event_id IN (SELECT event_id FROM fresh)
+    WHERE (SELECT is_current FROM decided)
     ON CONFLICT (event_id) DO NOTHING
 ), skipped AS (
     INSERT INTO webhooks.delivery (event_id, webhook_id, account_id, state, attempts, rule_ids, created_at)
     SELECT event_id, webhook_id, account_id, 'skipped_disabled', 0, rule_ids::uuid[], now() FROM fresh WHERE start = 2
     ON CONFLICT (event_id, webhook_id) DO NOTHING
 ), rule_sets AS MATERIALIZED (
-    SELECT s.place, s.rule_ids::uuid[] FROM unnest($19::text[]) WITH ORDINALITY AS s(rule_ids, place)
+    SELECT s.account_id, s.rule_ids::uuid[], s.event_ids::uuid[], s.matched::text[]
+    FROM unnest($17::uuid[], $18::text[], $19::text[], $20::text[]) AS s(account_id, rule_ids, event_ids, matched)
 ), routed AS (
     INSERT INTO webhooks.routing (event_id, account_id, rule_ids, matched)
-    SELECT r.event_id, r.account_id, s.rule_ids, r.matched::boolean[]
-    FROM unnest($17::uuid[], $18::uuid[], $20::bigint[], $21::text[]) AS r(event_id, account_id, place, matched) JOIN rule_sets s USING (place)
+    SELECT r.event_id, s.account_id, s.rule_ids, string_to_array(r.matched, NULL)::boolean[]
+    FROM rule_sets s CROSS JOIN LATERAL unnest(s.event_ids, s.matched) AS r(event_id, matched)
     WHERE (SELECT is_current FROM decided)
     ON CONFLICT (event_id) DO NOTHING
 ), queued AS (
@@ -92,18 +93,19 @@ const postgres::statement scout_lanes{"deliveries_scout_lanes", scout_lanes_sql.
 constexpr postgres::statement next_due{"deliveries_next_due", R"(
 SELECT ceil(extract(epoch FROM min(run_at) - now()) * 1000)::bigint FROM webhooks.due WHERE lease_id IS NULL AND run_at > now())"};
 
-// A claim that a crash of PostgreSQL forgets does no harm: its commit need not wait for the disk.
+// A claim that a crash of PostgreSQL forgets does no harm: its commit need not wait for the disk. Rows are changed at the place
+// where they were locked: joined by their keys, a plan made while the queue was empty reads the whole of a full one.
 constexpr postgres::statement claim_due{"deliveries_claim", R"(
 WITH wish AS (
     SELECT * FROM unnest($1::uuid[], $2::int[], $3::int[]) AS w(webhook_id, is_retry, places)
 ), chosen AS MATERIALIZED (
-    SELECT d.event_id, d.webhook_id FROM wish w CROSS JOIN LATERAL (
-        SELECT event_id, webhook_id FROM webhooks.due
+    SELECT d.place FROM wish w CROSS JOIN LATERAL (
+        SELECT ctid AS place FROM webhooks.due
         WHERE webhook_id = w.webhook_id AND is_retry = (w.is_retry = 1) AND lease_id IS NULL AND run_at <= now()
         ORDER BY run_at LIMIT w.places FOR UPDATE SKIP LOCKED) d
 ), claimed AS (
     UPDATE webhooks.due d SET lease_id = $4::uuid, lease_until = clock_timestamp() + $5 * interval '1 millisecond'
-    FROM chosen c WHERE d.event_id = c.event_id AND d.webhook_id = c.webhook_id
+    FROM chosen c WHERE d.ctid = c.place
     RETURNING d.event_id, d.webhook_id, d.account_id, d.attempts, d.is_retry, coalesce(d.began_at, d.created_at) AS began_at
 )
 SELECT event_id, webhook_id, account_id, attempts, is_retry, (extract(epoch FROM began_at) * 1000000)::bigint,
@@ -136,19 +138,12 @@ constexpr int rows_of_oldest = 1'000;
 
 constexpr const char* nil_uuid = "00000000-0000-0000-0000-000000000000";
 
-std::string uuid_array_literal(const std::vector<rule_id>& rules)
+template <class Id>
+std::string uuid_array_literal(const std::vector<Id>& ids)
 {
     std::string literal = "{";
-    for (const auto& rule : rules)
-        literal += (literal.size() > 1 ? "," : "") + rule.text();
-    return literal + "}";
-}
-
-std::string matched_array_literal(const std::vector<rule_outcome>& rules)
-{
-    std::string literal = "{";
-    for (const auto& rule : rules)
-        literal += std::string(literal.size() > 1 ? "," : "") + (rule.matched ? "t" : "f");
+    for (const auto& id : ids)
+        literal += (literal.size() > 1 ? "," : "") + id.text();
     return literal + "}";
 }
 
@@ -159,6 +154,28 @@ std::vector<rule_id> ids_of(const std::vector<rule_outcome>& rules)
     for (const auto& rule : rules)
         ids.push_back(rule.rule);
     return ids;
+}
+
+// Events that met the same rules, which are sent once: an account's mostly do.
+struct routed_alike
+{
+    std::vector<event_id> events;
+    std::string matched; // a letter a rule, for each of the events
+};
+
+using rule_set = std::pair<account_id, std::vector<rule_id>>;
+
+std::map<rule_set, routed_alike> by_rules(const std::vector<new_routing>& routings)
+{
+    std::map<rule_set, routed_alike> sets;
+    for (const auto& routing : routings) {
+        auto& set = sets[{routing.account, ids_of(routing.rules)}];
+        set.events.push_back(routing.event);
+        set.matched += set.matched.empty() ? "" : ",";
+        for (const auto& rule : routing.rules)
+            set.matched += rule.matched ? 't' : 'f';
+    }
+    return sets;
 }
 
 template <class Id>
@@ -208,17 +225,12 @@ awaitable<std::optional<std::vector<delivery_key>>> delivery_store::insert(const
         configured.push_back(account.text());
         decided_by.push_back(version);
     }
-    std::vector<std::string> routed, routed_accounts, rule_sets, matched;
-    std::vector<std::int64_t> places; // in rule_sets: an account's events mostly meet the same rules, which are sent once
-    std::map<std::vector<rule_id>, std::int64_t> known_sets;
-    for (const auto& routing : routings) {
-        routed.push_back(routing.event.text());
-        routed_accounts.push_back(routing.account.text());
-        const auto [known, is_new] = known_sets.try_emplace(ids_of(routing.rules), known_sets.size() + 1);
-        if (is_new)
-            rule_sets.push_back(uuid_array_literal(known->first));
-        places.push_back(known->second);
-        matched.push_back(matched_array_literal(routing.rules));
+    std::vector<std::string> routed_accounts, rule_sets, routed, matched;
+    for (const auto& [met, alike] : by_rules(routings)) {
+        routed_accounts.push_back(met.first.text());
+        rule_sets.push_back(uuid_array_literal(met.second));
+        routed.push_back(uuid_array_literal(alike.events));
+        matched.push_back("{" + alike.matched + "}");
     }
     std::vector<std::string> event_ids, event_accounts, types, bodies, parents, ids, webhooks, accounts, rules;
     std::vector<std::int64_t> times, starts, waits;
@@ -247,13 +259,12 @@ awaitable<std::optional<std::vector<delivery_key>>> delivery_store::insert(const
          times = integer_array(times), bodies = text_array(bodies), parents = text_array(parents), ids = text_array(ids),
          webhooks = text_array(webhooks), accounts = text_array(accounts), starts = integer_array(starts),
          waits = integer_array(waits), rules = text_array(rules), lease = lease.text(), lowest, highest,
-         routed = text_array(routed), routed_accounts = text_array(routed_accounts), rule_sets = text_array(rule_sets),
-         places = integer_array(places), matched = text_array(matched), configured = text_array(configured),
+         routed_accounts = text_array(routed_accounts), rule_sets = text_array(rule_sets), routed = text_array(routed),
+         matched = text_array(matched), configured = text_array(configured),
          decided_by = integer_array(decided_by)](pqxx::nontransaction& tx) -> inserted {
-            const auto rows =
-                tx.exec_prepared(insert_batch.name, event_ids, event_accounts, types, times, bodies, parents, ids, webhooks,
-                                 accounts, starts, waits, rules, lease, lease_time.count(), lowest, highest, routed,
-                                 routed_accounts, rule_sets, places, matched, configured, decided_by);
+            const auto rows = tx.exec_prepared(insert_batch.name, event_ids, event_accounts, types, times, bodies, parents, ids,
+                                               webhooks, accounts, starts, waits, rules, lease, lease_time.count(), lowest,
+                                               highest, routed_accounts, rule_sets, routed, matched, configured, decided_by);
             if (!rows[0][0].as<bool>())
                 return std::nullopt;
             std::vector<delivery_key> leased;

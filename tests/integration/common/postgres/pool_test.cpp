@@ -94,6 +94,7 @@ TEST_CASE("every connection has the session it needs", "[postgres]")
     CHECK(testing::await(show(scratch.db(), "lock_timeout")) == "2s");
     CHECK(testing::await(show(scratch.db(), "client_encoding")) == "UTF8");
     CHECK(testing::await(show(scratch.db(), "application_name")) == "tempinbox-test");
+    CHECK(testing::await(show(scratch.db(), "plan_cache_mode")) == "force_generic_plan");
     CHECK(testing::await(show(scratch.db(), "enable_seqscan")) == "off");
 }
 
