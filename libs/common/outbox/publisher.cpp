@@ -22,6 +22,10 @@ constexpr std::size_t most_acknowledged = 100'000;
 // Deletes wait a little so that one statement takes many; a lease is long.
 constexpr auto gathering = 50ms;
 constexpr auto sweep_interval = 1s;
+// A hand-over costs Kafka a request for each partition in it and wakes every reader. So many go at once; what comes faster is
+// handed over in steps.
+constexpr double hand_overs_at_once = 100; // in one burst, and a second
+constexpr auto step = 20ms;
 constexpr auto failure_pause = 5s;
 constexpr auto measure_interval = 10s;
 
@@ -39,6 +43,9 @@ struct publisher::state : std::enable_shared_from_this<publisher::state>
 
     state(runtime::host& where, postgres::pool& db, kafka::producer& sender, const std::string& schema_name);
 
+    void take(std::vector<row> committed);
+    bool may_hand_over();
+    void hand_over();
     void send(row event, const std::shared_ptr<sweep>& part_of);
     void note(const std::string& id, bool acknowledged);
     void notify();
@@ -54,17 +61,23 @@ struct publisher::state : std::enable_shared_from_this<publisher::state>
     kafka::producer& producer;
     outbox_store store;
     const std::string schema;
+    std::vector<row> gathered; // for the next step
+    bool is_gathering = false;
+    double allowance = hand_overs_at_once;
+    steady::time_point allowance_at = steady::now();
     std::deque<std::string> acknowledged; // to be deleted
     std::size_t deleting = 0;             // taken out of the above
     std::size_t under_way = 0;            // sent, outcome not known
     bool is_draining = false;
     bool is_stopping = false;
+    asio::steady_timer step_timer;
     asio::steady_timer delete_timer;
     asio::steady_timer sweep_timer;
     asio::steady_timer drain_timer;
     steady::time_point next_measure;
     prometheus::Gauge& pending;
     prometheus::Gauge& oldest_age;
+    prometheus::Counter& hand_overs;
 };
 
 publisher::state::state(runtime::host& where, postgres::pool& db, kafka::producer& sender, const std::string& schema_name)
@@ -72,14 +85,52 @@ publisher::state::state(runtime::host& where, postgres::pool& db, kafka::produce
       producer(sender),
       store(db, schema_name),
       schema(schema_name),
+      step_timer(where.loop()),
       delete_timer(where.loop()),
       sweep_timer(where.loop()),
       drain_timer(where.loop()),
       pending(where.metrics().gauge("outbox_pending", "Events not yet published and deleted, counted up to 100000.",
                                     {{"schema", schema}})),
       oldest_age(
-          where.metrics().gauge("outbox_oldest_age_seconds", "Age of the oldest event in the outbox.", {{"schema", schema}}))
+          where.metrics().gauge("outbox_oldest_age_seconds", "Age of the oldest event in the outbox.", {{"schema", schema}})),
+      hand_overs(where.metrics().counter("outbox_hand_overs_total", "Times that committed events were given to Kafka.",
+                                         {{"schema", schema}}))
 {}
+
+void publisher::state::take(std::vector<row> committed)
+{
+    for (auto& one : committed)
+        gathered.push_back(std::move(one));
+    if (is_gathering)
+        return;
+    if (may_hand_over())
+        return hand_over();
+    is_gathering = true;
+    step_timer.expires_after(step);
+    step_timer.async_wait([self = shared_from_this()](const boost::system::error_code&) { self->hand_over(); });
+}
+
+bool publisher::state::may_hand_over()
+{
+    const auto now = steady::now();
+    const std::chrono::duration<double> passed = now - std::exchange(allowance_at, now);
+    allowance = std::min(hand_overs_at_once, allowance + passed.count() * hand_overs_at_once);
+    if (is_draining || allowance >= 1) {
+        allowance = std::max(0.0, allowance - 1);
+        return true;
+    }
+    return false;
+}
+
+void publisher::state::hand_over()
+{
+    is_gathering = false;
+    if (gathered.empty())
+        return;
+    hand_overs.Increment();
+    for (auto& one : std::exchange(gathered, {}))
+        send(std::move(one), nullptr);
+}
 
 // What does not fit the producer's queue is forgotten: its lease ends and a sweep takes it.
 void publisher::state::send(row event, const std::shared_ptr<sweep>& part_of)
@@ -225,6 +276,8 @@ publisher::publisher(runtime::host& host, postgres::pool& db, kafka::producer& p
 publisher::~publisher()
 {
     state_->is_stopping = true;
+    state_->gathered.clear(); // their leases end, and a sweep takes them
+    state_->step_timer.cancel();
     state_->delete_timer.cancel();
     state_->sweep_timer.cancel();
 }
@@ -237,8 +290,7 @@ void publisher::start()
 
 void publisher::publish(std::vector<row> committed)
 {
-    for (auto& one : committed)
-        state_->send(std::move(one), nullptr);
+    state_->take(std::move(committed));
 }
 
 awaitable<void> publisher::drain(std::chrono::milliseconds patience)
@@ -246,6 +298,7 @@ awaitable<void> publisher::drain(std::chrono::milliseconds patience)
     const auto self = state_;
     const auto deadline = steady::now() + patience;
     self->is_draining = true;
+    self->hand_over();
     self->delete_timer.cancel();
     self->sweep_timer.cancel();
     while ((self->under_way > 0 || self->deleting > 0 || !self->acknowledged.empty()) && steady::now() < deadline)

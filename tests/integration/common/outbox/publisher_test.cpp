@@ -55,6 +55,15 @@ int rows_left(testing::scratch_database& scratch)
     return scratch.execute("SELECT count(*) FROM mailbox.outbox")[0][0].as<int>();
 }
 
+// Of all publishers of the test's process.
+int hand_overs()
+{
+    const std::string name = "outbox_hand_overs_total{schema=\"mailbox\"} ";
+    const auto text = testing::test_host().metrics().text();
+    const auto found = text.find(name);
+    return found == std::string::npos ? 0 : std::stoi(text.substr(found + name.size()));
+}
+
 kafka::settings nowhere()
 {
     kafka::settings cluster;
@@ -80,6 +89,29 @@ TEST_CASE("what was committed is published at once and deleted once acknowledged
     REQUIRE(found.has(2));
     CHECK(testing::eventually([&] { return rows_left(scratch) == 0; }));
     CHECK(found.records().size() == 2);
+}
+
+TEST_CASE("what is committed in quick succession is gathered, and all of it published in order", "[outbox]")
+{
+    constexpr int commits = 1'000;
+    testing::scratch_database scratch({schema});
+    const auto topic = testing::scratch_topic("outbox");
+    process here(scratch.db());
+    here.publisher.start();
+    std::vector<outbox::row> rows;
+    for (int i = 0; i < commits; ++i)
+        rows.push_back(make_row(topic, "a", i, std::to_string(i)));
+    testing::await(commit(scratch.db(), testing::test_host().instance(), rows));
+    const auto before = hand_overs();
+
+    for (const auto& one : rows)
+        here.publisher.publish({one});
+
+    testing::collected found(testing::test_cluster(), {topic});
+    REQUIRE(found.has(commits));
+    for (std::size_t i = 0; i < commits; ++i)
+        CHECK(found.records()[i].value == std::to_string(i));
+    CHECK(hand_overs() - before < commits / 2);
 }
 
 TEST_CASE("rows of a process that died are published in order of their keys, whole, and deleted", "[outbox]")
@@ -187,7 +219,8 @@ TEST_CASE("drain publishes what is queued and deletes what was acknowledged", "[
     for (int i = 0; i < 500; ++i)
         rows.push_back(make_row(topic, std::to_string(i), 1, "x"));
     testing::await(commit(scratch.db(), testing::test_host().instance(), rows));
-    here.publisher.publish(rows);
+    for (const auto& one : rows) // the last of them still gathered when the drain begins
+        here.publisher.publish({one});
 
     testing::await(here.publisher.drain(10s));
 
