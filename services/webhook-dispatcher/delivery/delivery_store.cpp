@@ -44,13 +44,12 @@ WITH decided AS MATERIALIZED (
     INSERT INTO webhooks.delivery (event_id, webhook_id, account_id, state, attempts, rule_ids, created_at)
     SELECT event_id, webhook_id, account_id, 'skipped_disabled', 0, rule_ids::uuid[], now() FROM fresh WHERE start = 2
     ON CONFLICT (event_id, webhook_id) DO NOTHING
-), rule_sets AS MATERIALIZED (
-    SELECT s.account_id, s.rule_ids::uuid[], s.event_ids::uuid[], s.matched::text[]
-    FROM unnest($17::uuid[], $18::text[], $19::text[], $20::text[]) AS s(account_id, rule_ids, event_ids, matched)
+), said AS MATERIALIZED (
+    SELECT s.account_id, s.rule_ids::uuid[], s.matched::boolean[], s.event_ids::uuid[]
+    FROM unnest($17::uuid[], $18::text[], $19::text[], $20::text[]) AS s(account_id, rule_ids, matched, event_ids)
 ), routed AS (
     INSERT INTO webhooks.routing (event_id, account_id, rule_ids, matched)
-    SELECT r.event_id, s.account_id, s.rule_ids, string_to_array(r.matched, NULL)::boolean[]
-    FROM rule_sets s CROSS JOIN LATERAL unnest(s.event_ids, s.matched) AS r(event_id, matched)
+    SELECT r.event_id, s.account_id, s.rule_ids, s.matched FROM said s CROSS JOIN LATERAL unnest(s.event_ids) AS r(event_id)
     WHERE (SELECT is_current FROM decided)
     ON CONFLICT (event_id) DO NOTHING
 ), queued AS (
@@ -156,26 +155,23 @@ std::vector<rule_id> ids_of(const std::vector<rule_outcome>& rules)
     return ids;
 }
 
-// Events that met the same rules, which are sent once: an account's mostly do.
-struct routed_alike
+std::string matched_array_literal(const std::vector<rule_outcome>& rules)
 {
-    std::vector<event_id> events;
-    std::string matched; // a letter a rule, for each of the events
-};
+    std::string literal = "{";
+    for (const auto& rule : rules)
+        literal += std::string(literal.size() > 1 ? "," : "") + (rule.matched ? "t" : "f");
+    return literal + "}";
+}
 
-using rule_set = std::pair<account_id, std::vector<rule_id>>;
+// Events of one account of which its rules said the same share what is sent about them.
+using said_of_events = std::map<std::pair<account_id, std::vector<rule_outcome>>, std::vector<event_id>>;
 
-std::map<rule_set, routed_alike> by_rules(const std::vector<new_routing>& routings)
+said_of_events by_what_was_said(const std::vector<new_routing>& routings)
 {
-    std::map<rule_set, routed_alike> sets;
-    for (const auto& routing : routings) {
-        auto& set = sets[{routing.account, ids_of(routing.rules)}];
-        set.events.push_back(routing.event);
-        set.matched += set.matched.empty() ? "" : ",";
-        for (const auto& rule : routing.rules)
-            set.matched += rule.matched ? 't' : 'f';
-    }
-    return sets;
+    said_of_events said;
+    for (const auto& routing : routings)
+        said[{routing.account, routing.rules}].push_back(routing.event);
+    return said;
 }
 
 template <class Id>
@@ -225,12 +221,12 @@ awaitable<std::optional<std::vector<delivery_key>>> delivery_store::insert(const
         configured.push_back(account.text());
         decided_by.push_back(version);
     }
-    std::vector<std::string> routed_accounts, rule_sets, routed, matched;
-    for (const auto& [met, alike] : by_rules(routings)) {
-        routed_accounts.push_back(met.first.text());
-        rule_sets.push_back(uuid_array_literal(met.second));
-        routed.push_back(uuid_array_literal(alike.events));
-        matched.push_back("{" + alike.matched + "}");
+    std::vector<std::string> routed_accounts, rule_sets, matched, routed;
+    for (const auto& [said, of] : by_what_was_said(routings)) {
+        routed_accounts.push_back(said.first.text());
+        rule_sets.push_back(uuid_array_literal(ids_of(said.second)));
+        matched.push_back(matched_array_literal(said.second));
+        routed.push_back(uuid_array_literal(of));
     }
     std::vector<std::string> event_ids, event_accounts, types, bodies, parents, ids, webhooks, accounts, rules;
     std::vector<std::int64_t> times, starts, waits;
@@ -264,7 +260,7 @@ awaitable<std::optional<std::vector<delivery_key>>> delivery_store::insert(const
          decided_by = integer_array(decided_by)](pqxx::nontransaction& tx) -> inserted {
             const auto rows = tx.exec_prepared(insert_batch.name, event_ids, event_accounts, types, times, bodies, parents, ids,
                                                webhooks, accounts, starts, waits, rules, lease, lease_time.count(), lowest,
-                                               highest, routed_accounts, rule_sets, routed, matched, configured, decided_by);
+                                               highest, routed_accounts, rule_sets, matched, routed, configured, decided_by);
             if (!rows[0][0].as<bool>())
                 return std::nullopt;
             std::vector<delivery_key> leased;

@@ -53,6 +53,7 @@ struct rule_outcome
 {
     rule_id rule;
     bool matched = false;
+    friend auto operator<=>(const rule_outcome&, const rule_outcome&) = default;
 };
 
 // One account's endpoints, rules and plan at one config_version, compiled. Immutable, so that deliveries can share it.

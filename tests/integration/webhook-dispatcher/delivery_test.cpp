@@ -89,6 +89,29 @@ TEST_CASE("a rule change is in force for the next mail", "[webhooks][postgres]")
     CHECK(s.hook.requests().size() == 1);
 }
 
+TEST_CASE("nothing is stored of a batch that an older configuration routed", "[webhooks][postgres]")
+{
+    suite s;
+    const auto webhook = webhook_id::parse(s.create_webhook(s.hook.url()).webhook().webhook_id()).value();
+    const auto event = event_id::make();
+    const webhooks::new_event stored{event, s.account, webhooks::event_kind::email_received, {}, "{}", ""};
+    webhooks::new_delivery delivery;
+    delivery.event = event;
+    delivery.webhook = webhook;
+    delivery.account = s.account;
+    const webhooks::new_routing routing{event, s.account, {{rule_id::make(), true}}};
+    const auto configs = await(s.process.configs.current({s.account}));
+    const auto version = configs.at(s.account)->version();
+    const auto insert = [&](std::int64_t given) {
+        return await(s.process.deliveries.insert({stored}, {delivery}, uuid::make_v7(), {routing}, {{s.account, given}}));
+    };
+
+    CHECK_FALSE(insert(version - 1));
+    CHECK(s.count("webhooks.event") + s.count("webhooks.due") + s.count("webhooks.routing") == 0);
+    CHECK(insert(version));
+    CHECK(s.count("webhooks.event") + s.count("webhooks.due") + s.count("webhooks.routing") == 3);
+}
+
 TEST_CASE("a batch that Kafka delivers again is sent once", "[webhooks][postgres]")
 {
     suite s;
