@@ -15,8 +15,8 @@ using postgres::run_alone;
 using postgres::text_array;
 
 // OFFSET 0 keeps the look-ups from becoming joins over all partitions: each is one index probe into the partition of the event's
-// day. The bounds of the batch ($15, $16) leave the planner the partitions of its days alone, which is a third of the time with
-// those of a month. `decided` is false where a configuration is not the one that the batch was routed by; the sub-query keeps
+// day. The bounds of the batch ($15, $16) leave the partitions of its days alone, which is a third of the time with those of a
+// month. `decided` is false where a configuration is not the one that the batch was routed by; the sub-query keeps
 // that one index probe an account.
 constexpr postgres::statement insert_batch{"deliveries_insert", R"(
 WITH decided AS MATERIALIZED (
@@ -111,9 +111,10 @@ SELECT event_id, webhook_id, account_id, attempts, is_retry, (extract(epoch FROM
        set_config('synchronous_commit', 'off', true)
 FROM claimed)"};
 
-// By itself: the planner sees the ids, and leaves out the partitions of other days.
+// A kept plan leaves out the partitions of other days by the bounds, not by the array.
 constexpr postgres::statement find_bodies{"deliveries_find_bodies", R"(
-SELECT event_id, account_id, convert_from(body, 'UTF8'), traceparent FROM webhooks.event WHERE event_id = ANY($1::uuid[]))"};
+SELECT event_id, account_id, convert_from(body, 'UTF8'), traceparent FROM webhooks.event
+WHERE event_id = ANY($1::uuid[]) AND event_id BETWEEN $2::uuid AND $3::uuid)"};
 
 constexpr postgres::statement release_leases{"deliveries_release_leases", R"(
 UPDATE webhooks.due SET lease_id = NULL, lease_until = NULL WHERE (event_id, webhook_id) IN (
@@ -174,6 +175,15 @@ said_of_events by_what_was_said(const std::vector<new_routing>& routings)
     return said;
 }
 
+// The lowest and the highest, between which a statement looks.
+std::pair<std::string, std::string> bounds_of(const std::vector<std::string>& ids)
+{
+    if (ids.empty())
+        return {nil_uuid, nil_uuid};
+    const auto [first, last] = std::minmax_element(ids.begin(), ids.end());
+    return {*first, *last};
+}
+
 template <class Id>
 Id read_id(const pqxx::field& field)
 {
@@ -188,7 +198,8 @@ void add_bodies(pqxx::nontransaction& tx, std::vector<claimed_delivery>& claimed
     ids.reserve(claimed.size());
     for (const auto& delivery : claimed)
         ids.push_back(delivery.event.text());
-    const auto rows = tx.exec_prepared(find_bodies.name, text_array(ids));
+    const auto [lowest, highest] = bounds_of(ids);
+    const auto rows = tx.exec_prepared(find_bodies.name, text_array(ids), lowest, highest);
     std::unordered_map<event_id, pqxx::row> found;
     for (const auto& row : rows)
         found.emplace(read_id<event_id>(row[0]), row);
@@ -246,21 +257,21 @@ awaitable<std::optional<std::vector<delivery_key>>> delivery_store::insert(const
         waits.push_back(std::chrono::microseconds(delivery.wait).count());
         rules.push_back(uuid_array_literal(delivery.rules));
     }
-    const auto [first, last] = std::minmax_element(ids.begin(), ids.end());
-    const std::string lowest = ids.empty() ? nil_uuid : *first, highest = ids.empty() ? nil_uuid : *last;
+    const auto bounds = bounds_of(ids);
     using inserted = std::optional<std::vector<delivery_key>>;
     return run_alone<inserted>(
         db_,
         [event_ids = text_array(event_ids), event_accounts = text_array(event_accounts), types = text_array(types),
          times = integer_array(times), bodies = text_array(bodies), parents = text_array(parents), ids = text_array(ids),
          webhooks = text_array(webhooks), accounts = text_array(accounts), starts = integer_array(starts),
-         waits = integer_array(waits), rules = text_array(rules), lease = lease.text(), lowest, highest,
+         waits = integer_array(waits), rules = text_array(rules), lease = lease.text(), bounds,
          routed_accounts = text_array(routed_accounts), rule_sets = text_array(rule_sets), routed = text_array(routed),
          matched = text_array(matched), configured = text_array(configured),
          decided_by = integer_array(decided_by)](pqxx::nontransaction& tx) -> inserted {
-            const auto rows = tx.exec_prepared(insert_batch.name, event_ids, event_accounts, types, times, bodies, parents, ids,
-                                               webhooks, accounts, starts, waits, rules, lease, lease_time.count(), lowest,
-                                               highest, routed_accounts, rule_sets, matched, routed, configured, decided_by);
+            const auto rows =
+                tx.exec_prepared(insert_batch.name, event_ids, event_accounts, types, times, bodies, parents, ids, webhooks,
+                                 accounts, starts, waits, rules, lease, lease_time.count(), bounds.first, bounds.second,
+                                 routed_accounts, rule_sets, matched, routed, configured, decided_by);
             if (!rows[0][0].as<bool>())
                 return std::nullopt;
             std::vector<delivery_key> leased;
