@@ -1,7 +1,7 @@
 #pragma once
 
+#include "common/core/bounded_cache.hpp"
 #include "common/plans/account_state.hpp"
-#include "mail-ingest/directory/bounded_cache.hpp"
 
 #include <optional>
 

@@ -33,14 +33,14 @@ awaitable<domains::standing> domains::find(std::string domain)
 awaitable<void> domains::refresh()
 {
     if (!under_way_) {
-        under_way_ = std::make_shared<wait_point>(host_.executor(), patience_);
+        under_way_ = std::make_shared<runtime::wait_point>(host_.executor(), patience_);
         boost::asio::co_spawn(host_.executor(), run_refresh(under_way_), boost::asio::detached);
     }
     const auto mine = under_way_;
     co_await mine->wait();
 }
 
-awaitable<void> domains::run_refresh(std::shared_ptr<wait_point> done)
+awaitable<void> domains::run_refresh(std::shared_ptr<runtime::wait_point> done)
 {
     const auto asked_at = std::chrono::steady_clock::now();
     try {

@@ -2,7 +2,7 @@
 
 #include "common/core/awaitable.hpp"
 #include "common/runtime/host.hpp"
-#include "mail-ingest/wait_point.hpp"
+#include "common/runtime/wait_point.hpp"
 #include "mailbox/domain_store.hpp"
 
 #include <memory>
@@ -28,7 +28,7 @@ public:
 
 private:
     awaitable<void> refresh();
-    awaitable<void> run_refresh(std::shared_ptr<wait_point> done);
+    awaitable<void> run_refresh(std::shared_ptr<runtime::wait_point> done);
 
     runtime::host& host_;
     mailbox::domain_store& store_;
@@ -36,7 +36,7 @@ private:
     std::set<std::string, std::less<>> known_;
     std::string default_;
     std::optional<std::chrono::steady_clock::time_point> fresh_as_of_;
-    std::shared_ptr<wait_point> under_way_;
+    std::shared_ptr<runtime::wait_point> under_way_;
 };
 
 } // namespace tempinbox::mail_ingest

@@ -1,7 +1,7 @@
 #pragma once
 
+#include "common/core/bounded_cache.hpp"
 #include "common/core/ids.hpp"
-#include "mail-ingest/directory/bounded_cache.hpp"
 
 #include <algorithm>
 #include <chrono>

@@ -1,8 +1,8 @@
 #pragma once
 
+#include "common/core/bounded_cache.hpp"
 #include "common/core/ids.hpp"
 #include "common/core/time.hpp"
-#include "mail-ingest/directory/bounded_cache.hpp"
 
 #include <map>
 #include <optional>

@@ -1,64 +1,37 @@
 #include "mail-ingest/directory/look_ups.hpp"
 
-#include "common/log/log.hpp"
-
-#include <boost/asio/co_spawn.hpp>
-#include <boost/asio/detached.hpp>
-
 namespace tempinbox::mail_ingest {
 namespace {
 
 constexpr std::size_t most_at_once = 500;
 
+using found_addresses = std::map<std::string, std::optional<mailbox::known_address>>;
+
+awaitable<found_addresses> look_up(mailbox::address_store& store, std::vector<std::string> addresses)
+{
+    found_addresses answers;
+    for (const auto& address : addresses)
+        answers.emplace(address, std::nullopt);
+    for (auto& one : co_await store.find(std::move(addresses)))
+        answers.at(one.address) = std::move(one);
+    co_return answers;
+}
+
 } // namespace
 
 look_ups::look_ups(runtime::host& host, mailbox::address_store& store, std::chrono::milliseconds patience)
-    : host_(host),
-      store_(store),
-      patience_(patience)
+    : calls_(host.executor(), most_at_once, patience, "addresses cannot be looked up",
+             [&store](std::vector<std::string> addresses) { return look_up(store, std::move(addresses)); })
 {}
 
 awaitable<look_ups::answer> look_ups::find(std::string address)
 {
-    auto& entry = waiting_[address];
-    if (!entry)
-        entry = std::make_shared<question>(host_.executor(), patience_);
-    const auto mine = entry;
-    if (!std::exchange(is_running_, true))
-        boost::asio::co_spawn(host_.executor(), run(), boost::asio::detached);
-    co_await mine->done.wait();
-    co_return mine->answer;
-}
-
-awaitable<void> look_ups::run()
-{
-    while (!waiting_.empty()) {
-        questions asked;
-        while (!waiting_.empty() && asked.size() < most_at_once)
-            asked.insert(waiting_.extract(waiting_.begin()));
-        co_await ask(std::move(asked));
+    answer given;
+    if (auto found = co_await calls_.ask(std::move(address))) {
+        given.is_known = true;
+        given.found = std::move(*found);
     }
-    is_running_ = false;
-}
-
-awaitable<void> look_ups::ask(questions asked)
-{
-    std::vector<std::string> addresses;
-    for (const auto& [address, one] : asked)
-        addresses.push_back(address);
-    try {
-        auto found = co_await store_.find(std::move(addresses));
-        for (auto& one : asked)
-            one.second->answer.is_known = true;
-        for (auto& one : found) {
-            auto& waiting = asked.at(one.address)->answer.found;
-            waiting = std::move(one);
-        }
-    } catch (const std::exception& error) {
-        log::warning("addresses cannot be looked up", {{"error", error.what()}, {"addresses", asked.size()}});
-    }
-    for (auto& one : asked)
-        one.second->done.reach();
+    co_return given;
 }
 
 } // namespace tempinbox::mail_ingest

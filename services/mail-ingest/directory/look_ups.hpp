@@ -1,19 +1,16 @@
 #pragma once
 
 #include "common/core/awaitable.hpp"
+#include "common/runtime/gathered_calls.hpp"
 #include "common/runtime/host.hpp"
-#include "mail-ingest/wait_point.hpp"
 #include "mailbox/address_store.hpp"
 
-#include <map>
-#include <memory>
 #include <optional>
 #include <string>
 
 namespace tempinbox::mail_ingest {
 
-// Asks the database for addresses: those that gather while one question is under way are the next. Nobody joins a question that
-// was already asked, since an inbox made meanwhile must be found.
+// Asks the database for addresses, those that gather in one question. An inbox made before the question is found.
 class look_ups
 {
 public:
@@ -28,24 +25,7 @@ public:
     awaitable<answer> find(std::string address);
 
 private:
-    struct question
-    {
-        wait_point done;
-        look_ups::answer answer;
-
-        question(boost::asio::any_io_executor executor, std::chrono::milliseconds patience) : done(std::move(executor), patience)
-        {}
-    };
-    using questions = std::map<std::string, std::shared_ptr<question>>;
-
-    awaitable<void> run();
-    awaitable<void> ask(questions asked);
-
-    runtime::host& host_;
-    mailbox::address_store& store_;
-    std::chrono::milliseconds patience_;
-    questions waiting_;
-    bool is_running_ = false;
+    runtime::gathered_calls<std::string, std::optional<mailbox::known_address>> calls_;
 };
 
 } // namespace tempinbox::mail_ingest

@@ -3,7 +3,7 @@
 #include "common/core/awaitable.hpp"
 #include "common/log/pace.hpp"
 #include "common/runtime/repeated_task.hpp"
-#include "mail-ingest/wait_point.hpp"
+#include "common/runtime/wait_point.hpp"
 #include "mailbox/unconfirmed_store.hpp"
 
 #include <string>
@@ -40,7 +40,7 @@ private:
     std::vector<mailbox::email_key> noted_;
     bool has_signed_on_ = false;
     std::chrono::steady_clock::time_point next_beat_;
-    wait_point ready_;
+    runtime::wait_point ready_;
     runtime::repeated_task task_;
 };
 

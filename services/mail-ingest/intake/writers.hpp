@@ -2,8 +2,8 @@
 
 #include "common/core/awaitable.hpp"
 #include "common/outbox/outbox.hpp"
+#include "common/runtime/wait_point.hpp"
 #include "mail-ingest/intake/unconfirmed_mail.hpp"
-#include "mail-ingest/wait_point.hpp"
 #include "mailbox/mail_store.hpp"
 
 #include <deque>
@@ -42,7 +42,7 @@ private:
     struct entry
     {
         std::shared_ptr<const mailbox::new_message> message;
-        wait_point done;
+        runtime::wait_point done;
         mailbox::stored_message answer;
         bool is_abandoned = false;
 

@@ -1,7 +1,7 @@
 #pragma once
 
+#include "common/core/bounded_cache.hpp"
 #include "common/core/network.hpp"
-#include "mail-ingest/directory/bounded_cache.hpp"
 
 #include <boost/asio/ip/address.hpp>
 
@@ -55,8 +55,8 @@ private:
     caller_limits limits_;
     std::size_t connected_ = 0;
     std::unordered_map<std::string, std::size_t> connections_;
-    mail_ingest::bounded_cache<std::string, guesses> guesses_{100'000};
-    mail_ingest::bounded_cache<std::string, time_point> accepted_{100'000};
+    bounded_cache<std::string, guesses> guesses_{100'000};
+    bounded_cache<std::string, time_point> accepted_{100'000};
 };
 
 } // namespace tempinbox::smtp

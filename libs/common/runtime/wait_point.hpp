@@ -6,7 +6,7 @@
 
 #include <chrono>
 
-namespace tempinbox::mail_ingest {
+namespace tempinbox::runtime {
 
 // One moment that any number of coroutines of the loop wait for, each no longer than the deadline set when it was made.
 class wait_point
@@ -32,4 +32,4 @@ private:
     bool is_reached_ = false;
 };
 
-} // namespace tempinbox::mail_ingest
+} // namespace tempinbox::runtime

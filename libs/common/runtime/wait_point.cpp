@@ -1,9 +1,9 @@
-#include "mail-ingest/wait_point.hpp"
+#include "common/runtime/wait_point.hpp"
 
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
-namespace tempinbox::mail_ingest {
+namespace tempinbox::runtime {
 
 awaitable<bool> wait_point::wait()
 {
@@ -13,4 +13,4 @@ awaitable<bool> wait_point::wait()
     co_return is_reached_;
 }
 
-} // namespace tempinbox::mail_ingest
+} // namespace tempinbox::runtime

@@ -4,10 +4,20 @@
 #include <unordered_map>
 #include <utility>
 
-namespace tempinbox::mail_ingest {
+namespace tempinbox {
 
-// At most so many entries; the one unused for longest makes room. Every call costs the same whatever the size.
-template <class Key, class Value>
+struct weighs_one
+{
+    template <class Key, class Value>
+    std::size_t operator()(const Key&, const Value&) const
+    {
+        return 1;
+    }
+};
+
+// Entries that weigh no more than so much together: each one, or what `Weight` says, which must not change while it is here. The
+// one unused for longest makes room. Every call costs the same whatever the size.
+template <class Key, class Value, class Weight = weighs_one>
 class bounded_cache
 {
 public:
@@ -25,6 +35,7 @@ public:
         return &found->second.value;
     }
 
+    // What weighs more than all may by itself is not for this cache.
     Value& put(const Key& key, Value value)
     {
         const auto [place, is_new] = entries_.try_emplace(key);
@@ -32,7 +43,7 @@ public:
             unlink(*place);
         place->second.value = std::move(value);
         link_first(*place);
-        if (entries_.size() > most_)
+        while (weight_ > most_ && last_ != first_)
             drop_last();
         return place->second.value;
     }
@@ -47,6 +58,7 @@ public:
     }
 
     std::size_t size() const { return entries_.size(); }
+    std::size_t weight() const { return weight_; }
 
 private:
     struct entry;
@@ -59,8 +71,11 @@ private:
         node* older = nullptr;
     };
 
+    static std::size_t weight_of(const node& one) { return Weight()(one.first, one.second.value); }
+
     void unlink(node& one)
     {
+        weight_ -= weight_of(one);
         (one.second.newer ? one.second.newer->second.older : first_) = one.second.older;
         (one.second.older ? one.second.older->second.newer : last_) = one.second.newer;
     }
@@ -71,6 +86,7 @@ private:
         one.second.older = first_;
         (first_ ? first_->second.newer : last_) = &one;
         first_ = &one;
+        weight_ += weight_of(one);
     }
 
     void drop_last()
@@ -81,9 +97,10 @@ private:
     }
 
     std::size_t most_;
+    std::size_t weight_ = 0;
     std::unordered_map<Key, entry> entries_; // its nodes do not move
     node* first_ = nullptr;
     node* last_ = nullptr;
 };
 
-} // namespace tempinbox::mail_ingest
+} // namespace tempinbox

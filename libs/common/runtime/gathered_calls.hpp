@@ -1,0 +1,105 @@
+#pragma once
+
+#include "common/core/awaitable.hpp"
+#include "common/log/log.hpp"
+#include "common/runtime/wait_point.hpp"
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/use_awaitable.hpp>
+
+#include <chrono>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace tempinbox::runtime {
+
+// Many questions in one call: those that gather while one call is under way are the next. Nobody joins a call that has begun,
+// since its answer may be older than the question. Used on the loop; outlives it.
+template <class Question, class Answer>
+class gathered_calls
+{
+public:
+    // Answers by question; one that is left out, or a call that throws (logged as `trouble`), answers nothing.
+    using call = std::function<awaitable<std::map<Question, Answer>>(std::vector<Question>)>;
+
+    gathered_calls(boost::asio::any_io_executor executor, std::size_t most_at_once, std::chrono::milliseconds patience,
+                   std::string trouble, call ask_all)
+        : executor_(std::move(executor)),
+          most_at_once_(most_at_once),
+          patience_(patience),
+          trouble_(std::move(trouble)),
+          ask_all_(std::move(ask_all))
+    {}
+    gathered_calls(const gathered_calls&) = delete;
+
+    // Nothing where no answer came within the patience.
+    awaitable<std::optional<Answer>> ask(Question question)
+    {
+        auto& entry = gathering_[std::move(question)];
+        if (!entry)
+            entry = std::make_shared<asked>(executor_, patience_);
+        const auto mine = entry;
+        if (!std::exchange(is_running_, true))
+            boost::asio::co_spawn(executor_, run(), boost::asio::detached);
+        co_await mine->done.wait();
+        co_return mine->answer;
+    }
+
+private:
+    struct asked
+    {
+        wait_point done;
+        std::optional<Answer> answer;
+
+        asked(const boost::asio::any_io_executor& executor, std::chrono::milliseconds patience) : done(executor, patience) {}
+    };
+    using questions = std::map<Question, std::shared_ptr<asked>>;
+
+    awaitable<void> run()
+    {
+        while (!gathering_.empty()) {
+            // Requests that are being read at this moment come along.
+            co_await boost::asio::post(boost::asio::use_awaitable);
+            questions next;
+            while (!gathering_.empty() && next.size() < most_at_once_)
+                next.insert(gathering_.extract(gathering_.begin()));
+            co_await send(std::move(next));
+        }
+        is_running_ = false;
+    }
+
+    awaitable<void> send(questions sent)
+    {
+        std::vector<Question> list;
+        list.reserve(sent.size());
+        for (const auto& [question, one] : sent)
+            list.push_back(question);
+        try {
+            auto answers = co_await ask_all_(std::move(list));
+            for (auto& [question, answer] : answers)
+                if (const auto found = sent.find(question); found != sent.end())
+                    found->second->answer = std::move(answer);
+        } catch (const std::exception& problem) {
+            log::warning(trouble_, {{"error", problem.what()}, {"questions", sent.size()}});
+        }
+        for (auto& [question, one] : sent)
+            one->done.reach();
+    }
+
+    boost::asio::any_io_executor executor_;
+    std::size_t most_at_once_;
+    std::chrono::milliseconds patience_;
+    std::string trouble_;
+    call ask_all_;
+    questions gathering_;
+    bool is_running_ = false;
+};
+
+} // namespace tempinbox::runtime
