@@ -23,6 +23,7 @@ struct settings
     std::size_t queue_limit = 10'000;
     std::chrono::milliseconds statement_timeout{5'000};
     std::chrono::milliseconds lock_timeout{2'000};
+    std::chrono::milliseconds plans_kept{60'000}; // then they are made anew: tables may have grown
 };
 
 // `database`, `database-connections`

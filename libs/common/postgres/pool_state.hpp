@@ -31,6 +31,7 @@ struct worker
     std::thread thread;
     std::unique_ptr<connection> open;
     std::size_t prepared = 0;
+    steady::time_point plans_since; // of the oldest plan it may have
 
     std::condition_variable wake;
     bool is_called = false; // under the pool's mutex
@@ -96,6 +97,7 @@ private:
     void open(worker& me, bool is_probe);
     void close(worker& me);
     bool is_usable(const worker& me) const;
+    bool renew_plans(worker& me);
     void prepare_missing(worker& me);
     void answer(job& done, std::exception_ptr error);
 

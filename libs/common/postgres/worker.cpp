@@ -82,7 +82,7 @@ std::exception_ptr pool::state::perform(worker& me, job& next)
 
 void pool::state::attempt(worker& me, job& next, bool is_last_attempt)
 {
-    const bool was_open = is_usable(me);
+    const bool was_open = is_usable(me) && renew_plans(me);
     if (!was_open)
         open(me, next.is_probe);
     prepare_missing(me);
@@ -169,6 +169,20 @@ bool pool::state::is_usable(const worker& me) const
     return ::poll(&socket, 1, 0) == 0;
 }
 
+// False where the connection turned out to be lost.
+bool pool::state::renew_plans(worker& me)
+{
+    if (steady::now() - me.plans_since < chosen.plans_kept)
+        return true;
+    me.plans_since = steady::now();
+    try {
+        pqxx::nontransaction(me.open->raw()).exec("DISCARD PLANS");
+    } catch (const std::exception&) {
+        return false;
+    }
+    return true;
+}
+
 void pool::state::open(worker& me, bool is_probe)
 {
     close(me);
@@ -194,6 +208,7 @@ void pool::state::open(worker& me, bool is_probe)
     }
     idle_connections.Increment();
     me.prepared = 0;
+    me.plans_since = steady::now();
     {
         const std::lock_guard lock(mutex);
         pause = std::chrono::milliseconds(0);

@@ -111,6 +111,33 @@ TEST_CASE("prepared statements are known on every connection, also when added la
     }
 }
 
+TEST_CASE("a plan is made anew for a table that has grown", "[postgres]")
+{
+    testing::scratch_database scratch(no_schemas);
+    scratch.execute("CREATE TABLE t (a int PRIMARY KEY)");
+    scratch.execute("ANALYZE t");
+    auto chosen = settings_for(scratch, 1);
+    chosen.plans_kept = 0ms;
+    postgres::pool db(testing::test_host(), chosen);
+    db.prepare({"find_some", "SELECT t.a FROM unnest($1::int[]) AS wanted(a) JOIN t ON t.a = wanted.a"});
+    const auto find_some = [&] { testing::await(db.transact([](pqxx::work& tx) { tx.exec_prepared("find_some", "{1}"); })); };
+    const auto plan = [&] {
+        return testing::await(db.transact([](pqxx::work& tx) {
+            std::string lines;
+            for (const auto& row : tx.exec("EXPLAIN EXECUTE find_some('{1}')"))
+                lines += row[0].c_str();
+            return lines;
+        }));
+    };
+
+    find_some();
+    CHECK(plan().find("Index Cond") == std::string::npos); // all of the empty table
+    scratch.execute("INSERT INTO t SELECT generate_series(1, 10000)");
+    find_some();
+
+    CHECK(plan().find("Index Cond") != std::string::npos);
+}
+
 TEST_CASE("work outside a transaction runs single statements", "[postgres]")
 {
     testing::scratch_database scratch(no_schemas);
