@@ -9,15 +9,16 @@
 namespace tempinbox::mailbox {
 namespace {
 
-constexpr postgres::statement delete_bodies{"mailbox_delete_bodies", R"(
-    DELETE FROM mailbox.bodies WHERE body_hour = mailbox.from_micros($1) AND body_id = ANY ($2::uuid[]))"};
+// The hour stands in the text, so that a plan has one partition: one that is kept for any hour has, and locks, hundreds.
+std::string bodies_of(std::int64_t hour)
+{
+    return "mailbox.bodies AS b WHERE b.body_hour = mailbox.from_micros(" + std::to_string(hour) +
+           ") AND b.body_id = ANY ($1::uuid[])";
+}
 
 // Whoever deletes the last email of a shared body deletes the body: the lock makes the later of two see what the earlier did.
-constexpr postgres::statement lock_bodies{"mailbox_lock_bodies", R"(
-    SELECT 1 FROM mailbox.bodies WHERE body_hour = mailbox.from_micros($1) AND body_id = ANY ($2::uuid[]) ORDER BY body_id FOR UPDATE)"};
-constexpr postgres::statement delete_unused_bodies{"mailbox_delete_unused_bodies", R"(
-    DELETE FROM mailbox.bodies AS b WHERE body_hour = mailbox.from_micros($1) AND body_id = ANY ($2::uuid[])
-        AND NOT EXISTS (SELECT 1 FROM mailbox.emails AS e WHERE e.body_id = b.body_id AND e.is_body_shared))"};
+constexpr const char* where_unused =
+    " AND NOT EXISTS (SELECT 1 FROM mailbox.emails AS e WHERE e.body_id = b.body_id AND e.is_body_shared)";
 
 // Body ids by the hour of their partition, so that each statement touches one; in order, as others lock them.
 using bodies_by_hour = std::map<std::int64_t, std::vector<body_id>>;
@@ -26,10 +27,11 @@ std::int64_t delete_own_bodies(pqxx::work& tx, const bodies_by_hour& bodies)
 {
     std::int64_t deleted = 0;
     for (const auto& [hour, ids] : bodies) {
-        auto rows = tx.exec_prepared(delete_bodies.name, hour, to_id_array(ids)).affected_rows();
+        const auto remove = "DELETE FROM " + bodies_of(hour);
+        auto rows = tx.exec_params(remove, to_id_array(ids)).affected_rows();
         // A body that was just moved into its new partition can be missed by one look, not by two.
         if (rows < ids.size())
-            rows += tx.exec_prepared(delete_bodies.name, hour, to_id_array(ids)).affected_rows();
+            rows += tx.exec_params(remove, to_id_array(ids)).affected_rows();
         deleted += static_cast<std::int64_t>(rows);
     }
     return deleted;
@@ -39,19 +41,14 @@ std::int64_t delete_shared_bodies(pqxx::work& tx, const bodies_by_hour& bodies)
 {
     std::int64_t deleted = 0;
     for (const auto& [hour, ids] : bodies)
-        tx.exec_prepared(lock_bodies.name, hour, to_id_array(ids));
+        tx.exec_params("SELECT 1 FROM " + bodies_of(hour) + " ORDER BY b.body_id FOR UPDATE", to_id_array(ids));
     for (const auto& [hour, ids] : bodies)
-        deleted += static_cast<std::int64_t>(tx.exec_prepared(delete_unused_bodies.name, hour, to_id_array(ids)).affected_rows());
+        deleted += static_cast<std::int64_t>(
+            tx.exec_params("DELETE FROM " + bodies_of(hour) + where_unused, to_id_array(ids)).affected_rows());
     return deleted;
 }
 
 } // namespace
-
-void prepare_body_removal(postgres::pool& db)
-{
-    for (const auto& statement : {delete_bodies, lock_bodies, delete_unused_bodies})
-        db.prepare(statement);
-}
 
 std::int64_t remove_bodies(pqxx::work& tx, const pqxx::result& deleted)
 {

@@ -84,7 +84,6 @@ purge_store::purge_store(postgres::pool& db) : db_(db)
 {
     for (const auto& statement : {claim_ended, delete_emails, mark_purged, forget_ended, free_addresses})
         db_.prepare(statement);
-    prepare_body_removal(db_);
 }
 
 awaitable<purge_batch> purge_store::purge_mail()
