@@ -3,6 +3,7 @@
 #include "mailbox/columns.hpp"
 #include "mailbox/cursor.hpp"
 #include "mailbox/email_row_store.hpp"
+#include "mailbox/list_version_store.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -14,9 +15,12 @@ namespace {
 constexpr int most_rows_looked_at = 2'000;
 constexpr int rows_a_look = 500;
 
-// Both lists end with the To addresses and whether the email's inbox lives.
-constexpr postgres::statement list_one{"mailbox_list_emails",
-                                       "SELECT *, true FROM mailbox.list_emails($1, $2, $3, $4, $5, $6, $7)"};
+// Both lists end with the To addresses and whether the email's inbox lives; that of one inbox says last of which version it is.
+const std::string list_one_sql = "SELECT *, true, (SELECT " + std::string(version_column) + R"(
+        FROM mailbox.inboxes WHERE account_id = $1 AND inbox_id = $2)
+    FROM mailbox.list_emails($1, $2, $3, $4, $5, $6, $7))";
+const postgres::statement list_one{"mailbox_list_emails", list_one_sql.c_str()};
+constexpr int version_place = summary_column_count + 2;
 
 const std::string list_all_sql = "WITH looked AS MATERIALIZED (SELECT" + std::string(summary_columns) + R"(, to_header
         FROM mailbox.emails WHERE account_id = $1 AND email_id < $2 ORDER BY email_id DESC LIMIT $3)
@@ -58,9 +62,9 @@ bool passes(const compiled_filter& filter, const email_summary& email, const pqx
 // Gathers a page from looks at the rows, newest first, until it is full, there are no more rows, or enough were looked at. `look`
 // answers up to that many rows below a position; a position names a row's place.
 template <class Position, class Look, class PositionOf>
-page<email_summary> gather(const email_query& query, Position below, Look look, PositionOf position_of)
+email_page gather(const email_query& query, Position below, Look look, PositionOf position_of)
 {
-    page<email_summary> answer;
+    email_page answer;
     const auto text = text_of(query);
     const compiled_filter filter(query.filter);
     int looked_at = 0;
@@ -96,7 +100,7 @@ page<email_summary> gather(const email_query& query, Position below, Look look, 
     }
 }
 
-result<page<email_summary>> list_of_inbox(pqxx::transaction_base& tx, const email_query& query)
+result<email_page> list_of_inbox(pqxx::transaction_base& tx, const email_query& query)
 {
     const auto account = query.account.text(), inbox = query.inbox->text();
     std::int64_t below = std::numeric_limits<std::int64_t>::max();
@@ -110,20 +114,24 @@ result<page<email_summary>> list_of_inbox(pqxx::transaction_base& tx, const emai
     const bool is_filtered = query.filter != email_filter();
     const bool with_codes = query.with_codes || query.filter.has_code;
     bool is_live = true;
+    std::string version;
     auto found = gather(
         query, below,
         [&](std::int64_t position, int rows) {
             auto emails = tx.exec_prepared(list_one.name, account, inbox, position, query.after, rows, with_codes, is_filtered);
             is_live = !emails.empty();
+            if (is_live && version.empty()) // of the first look: the others may be of later versions, but of none before
+                version = emails[0][version_place].c_str();
             return emails;
         },
         [](const email_summary& email) { return email.sequence; });
     if (!is_live)
         return failure{errc::not_found, "Inbox " + inbox + " does not exist"};
+    found.version = std::move(version);
     return found;
 }
 
-result<page<email_summary>> list_of_account(pqxx::transaction_base& tx, const email_query& query)
+result<email_page> list_of_account(pqxx::transaction_base& tx, const email_query& query)
 {
     std::string below = past_every_id;
     if (!query.cursor.empty()) {
@@ -150,7 +158,7 @@ void prepare_email_lists(postgres::pool& db)
         db.prepare(statement);
 }
 
-result<page<email_summary>> list_emails(pqxx::transaction_base& tx, const email_query& query)
+result<email_page> list_emails(pqxx::transaction_base& tx, const email_query& query)
 {
     return query.inbox ? list_of_inbox(tx, query) : list_of_account(tx, query);
 }

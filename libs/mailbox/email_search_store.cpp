@@ -32,11 +32,11 @@ constexpr postgres::statement read_emails{"mailbox_read_emails_above", R"(
         AND sequence <= $6
     ORDER BY sequence LIMIT $7)"};
 
+// Each inbox is looked up by its key: a join might read all of them by a plan made when there were few.
 constexpr postgres::statement read_last_sequences{"mailbox_read_last_sequences", R"(
-    SELECT asked.place - 1, i.last_sequence
-    FROM unnest($1::uuid[], $2::uuid[]) WITH ORDINALITY AS asked (account_id, inbox_id, place)
-    JOIN mailbox.inboxes AS i ON i.account_id = asked.account_id AND i.inbox_id = asked.inbox_id
-    WHERE i.is_live AND i.expires_at > now())"};
+    SELECT coalesce((SELECT i.last_sequence FROM mailbox.inboxes AS i
+                     WHERE i.account_id = asked.account_id AND i.inbox_id = asked.inbox_id AND i.is_live AND i.expires_at > now()), -1)
+    FROM unnest($1::uuid[], $2::uuid[]) WITH ORDINALITY AS asked (account_id, inbox_id, place) ORDER BY place)"};
 
 // Where an inbox's emails are.
 struct position
@@ -183,9 +183,10 @@ awaitable<std::vector<std::int64_t>> email_search_store::last_sequences(std::vec
             accounts.push_back(account);
             ids.push_back(inbox);
         }
-        std::vector<std::int64_t> sequences(inboxes.size(), -1);
+        std::vector<std::int64_t> sequences;
+        sequences.reserve(inboxes.size());
         for (const auto& row : tx.exec_prepared(read_last_sequences.name, to_id_array(accounts), to_id_array(ids)))
-            sequences.at(row[0].as<std::size_t>()) = row[1].as<std::int64_t>();
+            sequences.push_back(row[0].as<std::int64_t>());
         return sequences;
     });
 }

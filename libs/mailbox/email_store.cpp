@@ -20,11 +20,14 @@ constexpr postgres::statement find_size_of{"mailbox_find_email_size", R"(
     FROM mailbox.emails AS e JOIN mailbox.inboxes AS i ON i.account_id = e.account_id AND i.inbox_id = e.inbox_id
     WHERE e.account_id = $1 AND e.email_id = $2 AND i.is_live AND i.expires_at > now())"};
 
+// The inbox first, as who deletes mail locks it.
 const std::string mark_email_sql = R"(
-    UPDATE mailbox.emails AS e SET is_read = $3
-    WHERE e.account_id = $1 AND e.email_id = $2
-        AND EXISTS (SELECT 1 FROM mailbox.inboxes AS i
-                    WHERE i.account_id = e.account_id AND i.inbox_id = e.inbox_id AND i.is_live AND i.expires_at > now())
+    WITH counted AS (
+        UPDATE mailbox.inboxes SET mail_changes = mail_changes + 1
+        WHERE account_id = $1 AND is_live AND expires_at > now()
+            AND inbox_id = (SELECT inbox_id FROM mailbox.emails WHERE account_id = $1 AND email_id = $2)
+        RETURNING true)
+    UPDATE mailbox.emails SET is_read = $3 FROM counted WHERE account_id = $1 AND email_id = $2
     RETURNING )" + std::string(summary_columns);
 const postgres::statement mark_email{"mailbox_mark_email", mark_email_sql.c_str()};
 
@@ -70,14 +73,14 @@ email_store::email_store(postgres::pool& db) : db_(db)
     prepare_email_lists(db_);
 }
 
-awaitable<result<page<email_summary>>> email_store::list(email_query query)
+awaitable<result<email_page>> email_store::list(email_query query)
 {
-    return run_alone<result<page<email_summary>>>(
-        db_, [query = std::move(query)](pqxx::nontransaction& tx) { return list_emails(tx, query); });
+    return run_alone<result<email_page>>(db_,
+                                         [query = std::move(query)](pqxx::nontransaction& tx) { return list_emails(tx, query); });
 }
 
-awaitable<result<page<email_summary>>> email_store::list(account_id account, inbox_id inbox, int limit, std::string cursor,
-                                                         std::int64_t after)
+awaitable<result<email_page>> email_store::list(account_id account, inbox_id inbox, int limit, std::string cursor,
+                                                std::int64_t after)
 {
     email_query query;
     query.account = account;

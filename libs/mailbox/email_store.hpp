@@ -34,10 +34,9 @@ public:
 
     // Newest first. With a filter, and over all inboxes, a page looks at no more than 2,000 rows, so it may be short while there
     // is a next one.
-    awaitable<result<page<email_summary>>> list(email_query query);
+    awaitable<result<email_page>> list(email_query query);
     // Of one inbox, unfiltered.
-    awaitable<result<page<email_summary>>> list(account_id account, inbox_id inbox, int limit, std::string cursor,
-                                                std::int64_t after);
+    awaitable<result<email_page>> list(account_id account, inbox_id inbox, int limit, std::string cursor, std::int64_t after);
 
     // With the message as received.
     awaitable<result<stored_email>> find(account_id account, email_id id);

@@ -32,7 +32,8 @@ constexpr postgres::statement delete_one{"mailbox_delete_one_email", R"(
     RETURNING mailbox.to_micros(body_hour), body_id, is_body_shared, size_bytes)"};
 
 constexpr postgres::statement count_down{"mailbox_count_down", R"(
-    UPDATE mailbox.inboxes SET email_count = greatest(0, email_count - $3), email_bytes = greatest(0, email_bytes - $4)
+    UPDATE mailbox.inboxes
+    SET email_count = greatest(0, email_count - $3), email_bytes = greatest(0, email_bytes - $4), mail_changes = mail_changes + 1
     WHERE account_id = $1 AND inbox_id = $2)"};
 
 // Bodies and counts behind deleted rows.
@@ -83,7 +84,6 @@ mail_removal_store::mail_removal_store(postgres::pool& db) : db_(db)
 {
     for (const auto& statement : {lock_inbox, delete_batch, find_inbox_of, delete_one, count_down})
         db_.prepare(statement);
-    prepare_body_removal(db_);
 }
 
 awaitable<result<removed_mail>> mail_removal_store::empty(account_id account, inbox_id inbox, std::optional<std::int64_t> up_to)

@@ -19,6 +19,7 @@ constexpr auto publish_patience = 3s;
 // Large answers on their way to clients.
 constexpr std::size_t most_answer_bytes = 512 * 1024 * 1024;
 constexpr auto settle_patience = 1s;
+constexpr auto longest_kept_list = 60s;
 // Between full batches of forgetting: requests go first.
 constexpr auto breath = 10ms;
 constexpr auto between_looks = 60s;
@@ -113,13 +114,15 @@ service::service(runtime::host& host, settings chosen)
       webhooks_(host, settings_.webhook_dispatcher_rpc, tokens_),
       idempotency_store_(db_),
       repeatable_(host, idempotency_store_, settings_.master_keys),
+      list_cache_(host, settings_.list_cache_bytes, longest_kept_list,
+                  [this](inbox::v1::GetListVersionsRequest request) { return inboxes_.list_versions(std::move(request)); }),
       answer_memory_(most_answer_bytes),
       waiting_(host, sources_of(inboxes_), most_waiters(settings_.api)),
       sessions_(db_),
       feed_(host, [this](std::string digest) { return is_open(std::move(digest)); }),
       mail_events_(host, settings_.kafka, {events::topics::email_received, events::topics::inbox_expired},
                    [this](const std::vector<kafka::record>& batch) { take_events(batch); }),
-      called_(accounts_, inboxes_, webhooks_, quota_days_, answer_memory_, waiting_),
+      called_(accounts_, inboxes_, webhooks_, quota_days_, list_cache_, answer_memory_, waiting_),
       operations_(operations_below("/v1", called_)),
       api_(host.clock(), operations_, sources_of(keys_, uses_, quota_, repeatable_), settings_.trusted_proxies, answer_memory_),
       users_(db_),

@@ -31,6 +31,7 @@
 #include "gateway/dashboard_api/sign_in.hpp"
 #include "gateway/keys/key_cache.hpp"
 #include "gateway/keys/key_uses.hpp"
+#include "gateway/lists/list_cache.hpp"
 #include "gateway/quota/quota_client.hpp"
 #include "gateway/quota/replica_resolver.hpp"
 #include "gateway/repeatable/repeatable_calls.hpp"
@@ -76,6 +77,7 @@ private:
     webhook_client webhooks_;
     accounts::idempotency_store idempotency_store_;
     repeatable_calls repeatable_;
+    list_cache list_cache_;
     answer_memory answer_memory_;
     waiting_room waiting_;
     accounts::session_store sessions_;

@@ -69,6 +69,11 @@ settings read_settings(config::reader& reader)
     // Behind a proxy every client has its address.
     chosen.api.uncounted.insert(chosen.api.uncounted.end(), chosen.trusted_proxies.begin(), chosen.trusted_proxies.end());
     chosen.master_keys = read_master_keys(reader);
+    chosen.list_cache_bytes =
+        static_cast<std::size_t>(reader.integer(
+            "list-cache-mib", 64, 0, 65'536,
+            "Memory for answers to lists of emails, given again while their inbox is unchanged; 0: every list is read anew"))
+        << 20;
     chosen.relay = read_relay_settings(reader);
     chosen.dashboard_files = reader.text(
         "dashboard-files", "", "Folder of the dashboard's built page; the folder `dashboard` beside the program without it");

@@ -38,8 +38,10 @@ result<email_key> read_key(const Request& request)
 
 } // namespace
 
-email_calls::email_calls(mailbox::email_store& emails, mailbox::mail_removal_store& removals, mail_reader& reader)
+email_calls::email_calls(mailbox::email_store& emails, mailbox::list_version_store& versions,
+                         mailbox::mail_removal_store& removals, mail_reader& reader)
     : emails_(emails),
+      versions_(versions),
       removals_(removals),
       reader_(reader),
       memory_(most_raw_bytes)
@@ -50,6 +52,8 @@ void email_calls::add_to(rpc::server& server)
     const std::string service = "tempinbox.inbox.v1.InboxService/";
     server.add<v1::ListEmailsRequest, v1::ListEmailsResponse>(
         service + "ListEmails", [this](v1::ListEmailsRequest request) { return list(std::move(request)); });
+    server.add<v1::GetListVersionsRequest, v1::GetListVersionsResponse>(
+        service + "GetListVersions", [this](v1::GetListVersionsRequest request) { return list_versions(std::move(request)); });
     server.add<v1::GetEmailRequest, v1::GetEmailResponse>(
         service + "GetEmail", [this](v1::GetEmailRequest request) { return get(std::move(request)); });
     server.add<v1::UpdateEmailRequest, v1::UpdateEmailResponse>(
@@ -89,6 +93,19 @@ awaitable<result<v1::ListEmailsResponse>> email_calls::list(v1::ListEmailsReques
             added.set_text(**text);
     }
     response.set_next_cursor(page->next_cursor);
+    response.set_version(page->version);
+    co_return response;
+}
+
+awaitable<result<v1::GetListVersionsResponse>> email_calls::list_versions(v1::GetListVersionsRequest request)
+{
+    auto inboxes = read_inbox_names(request.inboxes());
+    if (!inboxes)
+        co_return inboxes.error();
+
+    v1::GetListVersionsResponse response;
+    for (auto& version : co_await versions_.find(std::move(*inboxes)))
+        response.add_versions(std::move(version));
     co_return response;
 }
 

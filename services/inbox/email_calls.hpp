@@ -5,6 +5,7 @@
 #include "common/rpc/server.hpp"
 #include "inbox/mail_reader.hpp"
 #include "mailbox/email_store.hpp"
+#include "mailbox/list_version_store.hpp"
 #include "mailbox/mail_removal_store.hpp"
 
 #include "tempinbox/inbox/v1/inbox_service.pb.h"
@@ -15,12 +16,14 @@ namespace tempinbox::inbox {
 class email_calls
 {
 public:
-    email_calls(mailbox::email_store& emails, mailbox::mail_removal_store& removals, mail_reader& reader);
+    email_calls(mailbox::email_store& emails, mailbox::list_version_store& versions, mailbox::mail_removal_store& removals,
+                mail_reader& reader);
 
     void add_to(rpc::server& server);
 
 private:
     awaitable<result<v1::ListEmailsResponse>> list(v1::ListEmailsRequest request);
+    awaitable<result<v1::GetListVersionsResponse>> list_versions(v1::GetListVersionsRequest request);
     awaitable<result<v1::GetEmailResponse>> get(v1::GetEmailRequest request);
     awaitable<result<v1::UpdateEmailResponse>> update(v1::UpdateEmailRequest request);
     awaitable<result<v1::DeleteEmailResponse>> remove(v1::DeleteEmailRequest request);
@@ -32,6 +35,7 @@ private:
     awaitable<result<std::optional<std::string>>> find_text(account_id account, email_id id);
 
     mailbox::email_store& emails_;
+    mailbox::list_version_store& versions_;
     mailbox::mail_removal_store& removals_;
     mail_reader& reader_;
     byte_budget memory_; // of messages that are given out whole

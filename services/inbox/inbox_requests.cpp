@@ -8,6 +8,7 @@ namespace {
 
 constexpr int most_tags = 10;
 constexpr int most_pairs = 20;
+constexpr int most_inboxes = 1'000;
 constexpr std::size_t longest_condition = 500;
 
 bool has_control(std::string_view text)
@@ -204,6 +205,33 @@ result<mailbox::email_query> read_email_query(const v1::ListEmailsRequest& reque
     query.filter.to = std::move(*to);
     query.filter.subject = std::move(*subject);
     return query;
+}
+
+result<void> check_count(const char* field, int given, int most)
+{
+    if (given >= 1 && given <= most)
+        return {};
+    return failure{errc::invalid_argument,
+                   std::string(field) + " must have 1 to " + std::to_string(most) + " items, not " + std::to_string(given)};
+}
+
+result<std::vector<std::pair<account_id, inbox_id>>>
+read_inbox_names(const google::protobuf::RepeatedPtrField<v1::InboxName>& names)
+{
+    if (const auto fits = check_count("inboxes", names.size(), most_inboxes); !fits)
+        return fits.error();
+    std::vector<std::pair<account_id, inbox_id>> inboxes;
+    inboxes.reserve(static_cast<std::size_t>(names.size()));
+    for (const auto& name : names) {
+        const auto account = account_id::parse(name.account_id());
+        if (!account)
+            return account.error();
+        const auto inbox = inbox_id::parse(name.inbox_id());
+        if (!inbox)
+            return inbox.error();
+        inboxes.emplace_back(*account, *inbox);
+    }
+    return inboxes;
 }
 
 result<void> check_tag(const std::string& tag)

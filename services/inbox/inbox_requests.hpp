@@ -14,6 +14,13 @@ result<mailbox::inbox_filter> read_filter(const v1::ListInboxesRequest& request)
 result<mailbox::inbox_change> read_change(const v1::UpdateInboxRequest& request);
 result<mailbox::email_query> read_email_query(const v1::ListEmailsRequest& request);
 
+// 1–1,000 of them.
+result<std::vector<std::pair<account_id, inbox_id>>>
+read_inbox_names(const google::protobuf::RepeatedPtrField<v1::InboxName>& names);
+
+// How many of something a call may carry.
+result<void> check_count(const char* field, int given, int most);
+
 // A tag as an inbox can have it.
 result<void> check_tag(const std::string& tag);
 

@@ -1,18 +1,11 @@
 #include "inbox/search_calls.hpp"
 
+#include "inbox/inbox_requests.hpp"
+
 namespace tempinbox::inbox {
 namespace {
 
 constexpr int most_searches = 100;
-constexpr int most_inboxes = 1'000;
-
-result<void> check_count(const char* field, int given, int most)
-{
-    if (given >= 1 && given <= most)
-        return {};
-    return failure{errc::invalid_argument,
-                   std::string(field) + " must have 1 to " + std::to_string(most) + " items, not " + std::to_string(given)};
-}
 
 mailbox::email_search read_search(const v1::EmailSearch& message)
 {
@@ -80,20 +73,11 @@ awaitable<result<v1::FindFirstEmailsResponse>> search_calls::find_first(v1::Find
 
 awaitable<result<v1::GetLastSequencesResponse>> search_calls::last_sequences(v1::GetLastSequencesRequest request)
 {
-    if (const auto fits = check_count("inboxes", request.inboxes_size(), most_inboxes); !fits)
-        co_return fits.error();
-    std::vector<std::pair<account_id, inbox_id>> inboxes;
-    for (const auto& name : request.inboxes()) {
-        const auto account = account_id::parse(name.account_id());
-        if (!account)
-            co_return account.error();
-        const auto inbox = inbox_id::parse(name.inbox_id());
-        if (!inbox)
-            co_return inbox.error();
-        inboxes.emplace_back(*account, *inbox);
-    }
+    auto inboxes = read_inbox_names(request.inboxes());
+    if (!inboxes)
+        co_return inboxes.error();
 
-    const auto sequences = co_await searches_.last_sequences(std::move(inboxes));
+    const auto sequences = co_await searches_.last_sequences(std::move(*inboxes));
     v1::GetLastSequencesResponse response;
     response.mutable_last_sequences()->Assign(sequences.begin(), sequences.end());
     co_return response;

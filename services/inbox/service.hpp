@@ -47,6 +47,7 @@ private:
     mailbox::inbox_store inbox_store_;
     mailbox::inbox_change_store inbox_change_store_;
     mailbox::email_store email_store_;
+    mailbox::list_version_store list_version_store_;
     mailbox::mail_removal_store mail_removal_store_;
     mailbox::email_search_store email_search_store_;
     mailbox::expiry_store expiry_store_;

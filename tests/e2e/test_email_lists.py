@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from harness import Account, Suite, send, send_raw
+from harness import Account, Api, Suite, send, send_raw
 
 
 @pytest.fixture(scope="module")
@@ -99,3 +99,37 @@ def test_a_cursor_belongs_to_its_list(mailed: tuple[Account, dict[str, Any]], ot
         answer = who.api.call("GET", where, params=query)
         assert (answer.status_code, "cursor" in answer.json()["message"]) == (400, True), query
     assert len(account.api.get(path, cursor=cursor, limit=1)["emails"]) == 1
+
+
+def test_every_gateway_shows_every_change_at_once_however_often_it_was_asked(suite: Suite, account: Account) -> None:
+    gateways = [Api(url, account.key) for url in suite.of_each("gateway", "URL")]
+    inbox = account.api.new_inbox()
+    expected: dict[str, bool] = {}
+
+    def check() -> None:
+        for gateway in gateways * 2:
+            rows = gateway.get(f"/v1/inboxes/{inbox['inboxId']}/emails")["emails"]
+            assert {row["emailId"]: row["isRead"] for row in rows} == expected
+
+    check()
+    for number in range(12):
+        gateway = gateways[number % len(gateways)]
+        fresh = send(suite, inbox["emailAddress"]).email_id
+        expected[fresh] = False
+        check()
+        gateway.patch(f"/v1/emails/{fresh}", {"isRead": True})
+        expected[fresh] = True
+        check()
+        gateway.patch(f"/v1/emails/{fresh}", {"isRead": False})
+        expected[fresh] = False
+        check()
+        if number % 3 == 2:
+            gateway.delete(f"/v1/emails/{fresh}")
+            del expected[fresh]
+            check()
+    account.api.delete(f"/v1/inboxes/{inbox['inboxId']}/emails")
+    expected.clear()
+    check()
+    account.api.delete(f"/v1/inboxes/{inbox['inboxId']}")
+    for gateway in gateways * 2:
+        assert gateway.call("GET", f"/v1/inboxes/{inbox['inboxId']}/emails").status_code == 404

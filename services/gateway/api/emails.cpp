@@ -103,17 +103,22 @@ awaitable<webhooks::v1::GetRoutingResponse> find_routing(const caller& who, std:
 } // namespace
 
 // GET /v1/inboxes/{inboxId}/emails
-awaitable<http::response> list_inbox_emails(const http::request& received, const caller& who, inbox_client& inboxes)
+awaitable<http::response> list_inbox_emails(const http::request& received, const caller& who, inbox_client& inboxes,
+                                            list_cache& lists)
 {
-    auto wanted = read_inbox_list(received, who);
+    const auto wanted = read_inbox_list(received, who);
     if (!wanted)
         co_return http::problem(wanted.error());
 
-    const auto found = co_await inboxes.list_emails(std::move(wanted->request));
+    if (auto unchanged = co_await lists.find(wanted->request))
+        co_return http::ok_json(std::move(*unchanged));
+    const auto found = co_await inboxes.list_emails(wanted->request);
     if (!found)
         co_return http::problem(found.error());
 
-    co_return http::ok_json(to_json(*found, wanted->extras));
+    auto json = to_json(*found, wanted->extras);
+    lists.keep(wanted->request, found->version(), json);
+    co_return http::ok_json(std::move(json));
 }
 
 // GET /v1/emails

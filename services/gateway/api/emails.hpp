@@ -4,10 +4,12 @@
 #include "gateway/api/caller.hpp"
 #include "gateway/clients/inbox_client.hpp"
 #include "gateway/clients/webhook_client.hpp"
+#include "gateway/lists/list_cache.hpp"
 
 namespace tempinbox::gateway {
 
-awaitable<http::response> list_inbox_emails(const http::request& received, const caller& who, inbox_client& inboxes);
+awaitable<http::response> list_inbox_emails(const http::request& received, const caller& who, inbox_client& inboxes,
+                                            list_cache& lists);
 awaitable<http::response> get_email(const http::request& received, const caller& who, inbox_client& inboxes,
                                     webhook_client& webhooks);
 awaitable<http::response> list_emails(const http::request& received, const caller& who, inbox_client& inboxes);

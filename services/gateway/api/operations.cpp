@@ -29,8 +29,12 @@ api_handler content(inbox_client& inboxes, answer_memory& memory,
     };
 }
 
-void add_inboxes(std::vector<route>& all, const std::string& root, inbox_client& inboxes, waiting_room& waiting)
+void add_inboxes(std::vector<route>& all, const std::string& root, inbox_client& inboxes, list_cache& lists,
+                 waiting_room& waiting)
 {
+    const auto list = [&inboxes, &lists](const http::request& received, const caller& who) {
+        return list_inbox_emails(received, who, inboxes, lists);
+    };
     const auto wait = [&waiting](http::request& received, const caller& who) { return wait_for_email(received, who, waiting); };
     all.emplace_back("GET", root + "/inboxes", body_kind::none, on(inboxes, list_inboxes));
     all.emplace_back("POST", root + "/inboxes", body_kind::json, on(inboxes, create_inbox), on(inboxes, check_new_inbox));
@@ -38,7 +42,7 @@ void add_inboxes(std::vector<route>& all, const std::string& root, inbox_client&
     all.emplace_back("GET", root + "/inboxes/{inboxId}", body_kind::none, on(inboxes, get_inbox));
     all.emplace_back("PATCH", root + "/inboxes/{inboxId}", body_kind::merge_patch, on(inboxes, update_inbox));
     all.emplace_back("DELETE", root + "/inboxes/{inboxId}", body_kind::none, on(inboxes, delete_inbox));
-    all.emplace_back("GET", root + "/inboxes/{inboxId}/emails", body_kind::none, on(inboxes, list_inbox_emails));
+    all.emplace_back("GET", root + "/inboxes/{inboxId}/emails", body_kind::none, list);
     all.emplace_back("DELETE", root + "/inboxes/{inboxId}/emails", body_kind::none, on(inboxes, empty_inbox));
     all.emplace_back("GET", root + "/inboxes/{inboxId}/emails/wait", body_kind::none, wait);
     all.emplace_back("GET", root + "/domains", body_kind::none, on(inboxes, list_domains));
@@ -98,7 +102,7 @@ void add_account(std::vector<route>& all, const std::string& root, const operati
 std::vector<route> operations_below(const std::string& root, const operation_services& services)
 {
     std::vector<route> all;
-    add_inboxes(all, root, services.inboxes, services.waiting);
+    add_inboxes(all, root, services.inboxes, services.lists, services.waiting);
     add_emails(all, root, services.inboxes, services.webhooks, services.answers_memory);
     add_webhooks(all, root, services.webhooks);
     add_deliveries(all, root, services.webhooks);

@@ -6,6 +6,7 @@
 #include "gateway/clients/inbox_client.hpp"
 #include "gateway/clients/rate_limit_client.hpp"
 #include "gateway/clients/webhook_client.hpp"
+#include "gateway/lists/list_cache.hpp"
 #include "gateway/waiting/waiting_room.hpp"
 
 #include <string>
@@ -20,15 +21,17 @@ struct operation_services
     inbox_client& inboxes;
     webhook_client& webhooks;
     rate_limit_client& quotas;
+    list_cache& lists;
     answer_memory& answers_memory;
     waiting_room& waiting;
 
     operation_services(accounts::account_store& account_rows, inbox_client& inbox_calls, webhook_client& webhook_calls,
-                       rate_limit_client& quota_calls, answer_memory& memory, waiting_room& room)
+                       rate_limit_client& quota_calls, list_cache& kept_lists, answer_memory& memory, waiting_room& room)
         : accounts(account_rows),
           inboxes(inbox_calls),
           webhooks(webhook_calls),
           quotas(quota_calls),
+          lists(kept_lists),
           answers_memory(memory),
           waiting(room)
     {}

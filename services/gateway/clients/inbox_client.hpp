@@ -42,6 +42,12 @@ public:
     {
         return call<inbox::v1::ListEmailsResponse>("tempinbox.inbox.v1.InboxService/ListEmails", std::move(request));
     }
+    // A failure is the list's to tell, which is then asked for itself.
+    answer<inbox::v1::GetListVersionsResponse> list_versions(inbox::v1::GetListVersionsRequest request)
+    {
+        return service_.try_call<inbox::v1::GetListVersionsResponse>("tempinbox.inbox.v1.InboxService/GetListVersions",
+                                                                     std::move(request), version_deadline);
+    }
     answer<inbox::v1::GetEmailResponse> find_email(inbox::v1::GetEmailRequest request)
     {
         return call<inbox::v1::GetEmailResponse>("tempinbox.inbox.v1.InboxService/GetEmail", std::move(request));
@@ -94,6 +100,8 @@ public:
     }
 
 private:
+    static constexpr std::chrono::seconds version_deadline{1};
+
     template <class Response, class Request>
     answer<Response> call(const char* method, Request request)
     {

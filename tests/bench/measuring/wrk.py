@@ -1,11 +1,13 @@
 """Load on HTTP by wrk: one thread, so many kept connections."""
 
+import itertools
 import re
 import subprocess
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
+_NUMBERS = itertools.count(1, 100_000_000)  # where each run begins to count
 _UNITS = {"us": 0.001, "ms": 1.0, "s": 1000.0, "m": 60000.0}
 
 
@@ -17,6 +19,7 @@ class Target:
     url: str
     headers: dict[str, str]
     body: str = ""  # with one it is a POST of JSON
+    counts: bool = False  # the URL ends with a number that was never sent before
 
 
 @dataclass(frozen=True)
@@ -44,6 +47,11 @@ def run(target: Target, connections: int, seconds: float) -> Rate:
         if target.body:
             script = Path(folder, "post.lua")
             script.write_text(f'wrk.method = "POST"\nwrk.body = [[{target.body}]]\nwrk.headers["Content-Type"] = "application/json"\n', encoding="utf-8")
+            command += ["-s", str(script)]
+        if target.counts:
+            script = Path(folder, "count.lua")
+            path = target.url.split("/", 3)[3]
+            script.write_text(f'local number = {next(_NUMBERS)}\nfunction request()\n  number = number + 1\n  return wrk.format("GET", "/{path}" .. string.format("%d", number))\nend\n', encoding="utf-8")
             command += ["-s", str(script)]
         done = subprocess.run([*command, target.url], capture_output=True, text=True, timeout=seconds + 60)
     if done.returncode != 0:

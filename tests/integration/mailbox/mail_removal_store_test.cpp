@@ -1,6 +1,7 @@
 #include "mailbox/mail_removal_store.hpp"
 
 #include "integration/mailbox/seeds.hpp"
+#include "mailbox/body_removal_store.hpp"
 #include "mailbox/email_store.hpp"
 
 #include <catch2/catch.hpp>
@@ -112,4 +113,27 @@ TEST_CASE("a mark is kept, and only the owner sets it", "[mailbox][mail-removal]
     CHECK(testing::await(world.emails.find(inbox.account, id)).value().summary.is_read);
     CHECK(testing::await(world.emails.mark(account_id::make(), id, false)).error().code == errc::not_found);
     CHECK_FALSE(testing::await(world.emails.mark(inbox.account, id, false)).value().is_read);
+}
+
+TEST_CASE("deleting bodies locks the partitions of their hours alone", "[mailbox][mail-removal][postgres]")
+{
+    removing world;
+    const auto inbox = world.create(world.account), other = world.create(world.account);
+    world.add_email({inbox}, "mail");
+    world.add_email({inbox, other}, "mail of two");
+    world.scratch.execute("SELECT mailbox.ensure_body_hour(now() + n * interval '1 hour') FROM generate_series(0, 30) AS n");
+
+    // As remove() does, with a look at the locks before the end.
+    const auto locked = testing::await(world.scratch.db().transact([&](pqxx::work& tx) {
+        const auto deleted =
+            tx.exec("DELETE FROM mailbox.emails RETURNING mailbox.to_micros(body_hour), body_id, is_body_shared");
+        const auto bodies = remove_bodies(tx, deleted);
+        CHECK(bodies == 2);
+        return tx
+            .exec("SELECT count(DISTINCT l.relation) FROM pg_locks AS l JOIN pg_class AS c ON c.oid = l.relation "
+                  "WHERE l.pid = pg_backend_pid() AND c.relname ~ '^bodies_[0-9]+_[0-9]+$'")[0][0]
+            .as<int>();
+    }));
+
+    CHECK(locked == 1);
 }

@@ -55,6 +55,7 @@ public:
     }
 
     caller who = testing::premium_caller();
+    list_cache lists{testing::test_host(), 0, std::chrono::seconds(1), nullptr};
     std::optional<failure> refusal;
     std::optional<CreateInboxRequest> created;
     ListInboxesRequest listed;
@@ -249,7 +250,7 @@ TEST_CASE("lists pass their filters on", "[gateway][inboxes]")
     CHECK(arranged.listed.account_id() == arranged.who.account().text());
 
     const auto emails = get({{"after", "12"}, {"limit", "1"}});
-    testing::await(list_inbox_emails(emails, arranged.who, *arranged.client));
+    testing::await(list_inbox_emails(emails, arranged.who, *arranged.client, arranged.lists));
     CHECK(arranged.listed_emails.inbox_id() == some_id);
     CHECK(arranged.listed_emails.after() == 12);
     CHECK(arranged.listed_emails.limit() == 1);

@@ -1,0 +1,131 @@
+#include "gateway/lists/list_cache.hpp"
+
+#include "common/core/ids.hpp"
+#include "common/testing/await.hpp"
+
+#include <catch2/catch.hpp>
+
+using namespace tempinbox;
+using namespace tempinbox::gateway;
+using namespace std::chrono_literals;
+using inbox::v1::GetListVersionsRequest;
+using inbox::v1::GetListVersionsResponse;
+using inbox::v1::ListEmailsRequest;
+
+namespace {
+
+// A cache in front of inboxes that all have the same version.
+struct arranged_cache
+{
+    std::string version = "7-3-0";
+    int asked = 0;
+    list_cache lists;
+
+    explicit arranged_cache(std::size_t most = 1'000'000, std::chrono::milliseconds longest = 60s)
+        : lists(testing::test_host(), most, longest,
+                [this](GetListVersionsRequest request) { return answer(std::move(request)); })
+    {}
+
+    std::optional<std::string> find(const ListEmailsRequest& request) { return testing::await(lists.find(request)); }
+
+private:
+    awaitable<result<GetListVersionsResponse>> answer(GetListVersionsRequest request)
+    {
+        asked += request.inboxes_size();
+        if (version == "away")
+            co_return failure{errc::unavailable, "away"};
+        GetListVersionsResponse response;
+        for (int i = 0; i < request.inboxes_size(); ++i)
+            response.add_versions(version);
+        co_return response;
+    }
+};
+
+ListEmailsRequest some_list()
+{
+    ListEmailsRequest request;
+    request.set_account_id(account_id::make().text());
+    request.set_inbox_id(inbox_id::make().text());
+    request.set_limit(25);
+    return request;
+}
+
+} // namespace
+
+TEST_CASE("a list is given again while its inbox has the version it was read with", "[gateway][lists]")
+{
+    arranged_cache arranged;
+    const auto request = some_list();
+    CHECK_FALSE(arranged.find(request));
+    CHECK(arranged.asked == 0);
+    arranged.lists.keep(request, "7-3-0", "{}");
+
+    CHECK(arranged.find(request) == "{}");
+    CHECK(arranged.asked == 1);
+    arranged.version = "7-3-1";
+    CHECK_FALSE(arranged.find(request));
+    arranged.lists.keep(request, "7-3-1", "{1}");
+    CHECK(arranged.find(request) == "{1}");
+}
+
+TEST_CASE("a list is not given where its inbox is gone, nor where nobody can say", "[gateway][lists]")
+{
+    arranged_cache arranged;
+    const auto request = some_list();
+    arranged.lists.keep(request, "7-3-0", "{}");
+
+    arranged.version = "";
+    CHECK_FALSE(arranged.find(request));
+    arranged.version = "away";
+    CHECK_FALSE(arranged.find(request));
+    CHECK(arranged.asked == 2);
+}
+
+TEST_CASE("a list is another's with another account, inbox, page or condition", "[gateway][lists]")
+{
+    arranged_cache arranged;
+    const auto request = some_list();
+    arranged.lists.keep(request, "7-3-0", "{}");
+
+    auto other = request;
+    other.set_account_id(account_id::make().text());
+    CHECK_FALSE(arranged.find(other));
+    other = request;
+    other.set_inbox_id(inbox_id::make().text());
+    CHECK_FALSE(arranged.find(other));
+    other = request;
+    other.set_limit(24);
+    CHECK_FALSE(arranged.find(other));
+    other = request;
+    other.set_cursor("abc");
+    CHECK_FALSE(arranged.find(other));
+    other = request;
+    other.set_after(7);
+    CHECK_FALSE(arranged.find(other));
+    other = request;
+    other.set_subject("");
+    CHECK_FALSE(arranged.find(other));
+    other = request;
+    other.set_omit_codes(true);
+    CHECK_FALSE(arranged.find(other));
+    CHECK(arranged.find(request));
+}
+
+TEST_CASE("a list is not kept too long, nor where it is too large or has no version", "[gateway][lists]")
+{
+    const auto request = some_list();
+
+    arranged_cache brief(1'000'000, 0ms);
+    brief.lists.keep(request, "7-3-0", "{}");
+    CHECK_FALSE(brief.find(request));
+    arranged_cache small(1'000);
+    small.lists.keep(request, "7-3-0", std::string(251, 'x'));
+    CHECK_FALSE(small.find(request));
+    arranged_cache large(100'000'000);
+    large.lists.keep(request, "7-3-0", std::string(list_cache::largest + 1, 'x'));
+    CHECK_FALSE(large.find(request));
+    arranged_cache plain;
+    plain.version = "";
+    plain.lists.keep(request, "", "{}");
+    CHECK_FALSE(plain.find(request));
+}
