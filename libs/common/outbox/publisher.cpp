@@ -1,4 +1,5 @@
 #include "common/log/log.hpp"
+#include "common/outbox/hand_over_pace.hpp"
 #include "common/outbox/outbox.hpp"
 #include "common/outbox/outbox_store.hpp"
 
@@ -22,10 +23,6 @@ constexpr std::size_t most_acknowledged = 100'000;
 // Deletes wait a little so that one statement takes many; a lease is long.
 constexpr auto gathering = 50ms;
 constexpr auto sweep_interval = 1s;
-// A hand-over costs Kafka a request for each partition in it and wakes every reader. So many go at once; what comes faster is
-// handed over in steps.
-constexpr double hand_overs_at_once = 100; // in one burst, and a second
-constexpr auto step = 20ms;
 constexpr auto failure_pause = 5s;
 constexpr auto measure_interval = 10s;
 
@@ -44,7 +41,6 @@ struct publisher::state : std::enable_shared_from_this<publisher::state>
     state(runtime::host& where, postgres::pool& db, kafka::producer& sender, const std::string& schema_name);
 
     void take(std::vector<row> committed);
-    bool may_hand_over();
     void hand_over();
     void send(row event, const std::shared_ptr<sweep>& part_of);
     void note(const std::string& id, bool acknowledged);
@@ -63,8 +59,7 @@ struct publisher::state : std::enable_shared_from_this<publisher::state>
     const std::string schema;
     std::vector<row> gathered; // for the next step
     bool is_gathering = false;
-    double allowance = hand_overs_at_once;
-    steady::time_point allowance_at = steady::now();
+    hand_over_pace pace{steady::now()};
     std::deque<std::string> acknowledged; // to be deleted
     std::size_t deleting = 0;             // taken out of the above
     std::size_t under_way = 0;            // sent, outcome not known
@@ -101,25 +96,14 @@ void publisher::state::take(std::vector<row> committed)
 {
     for (auto& one : committed)
         gathered.push_back(std::move(one));
+    const bool is_allowed = pace.note_commit(steady::now());
     if (is_gathering)
         return;
-    if (may_hand_over())
+    if (is_allowed || is_draining)
         return hand_over();
     is_gathering = true;
-    step_timer.expires_after(step);
+    step_timer.expires_after(pace.step());
     step_timer.async_wait([self = shared_from_this()](const boost::system::error_code&) { self->hand_over(); });
-}
-
-bool publisher::state::may_hand_over()
-{
-    const auto now = steady::now();
-    const std::chrono::duration<double> passed = now - std::exchange(allowance_at, now);
-    allowance = std::min(hand_overs_at_once, allowance + passed.count() * hand_overs_at_once);
-    if (is_draining || allowance >= 1) {
-        allowance = std::max(0.0, allowance - 1);
-        return true;
-    }
-    return false;
 }
 
 void publisher::state::hand_over()
@@ -128,6 +112,7 @@ void publisher::state::hand_over()
     if (gathered.empty())
         return;
     hand_overs.Increment();
+    pace.note_hand_over(gathered.size(), steady::now());
     for (auto& one : std::exchange(gathered, {}))
         send(std::move(one), nullptr);
 }
