@@ -6,6 +6,7 @@
 #include <boost/asio/detached.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
+#include <boost/asio/use_awaitable.hpp>
 
 namespace tempinbox::mail_ingest {
 namespace {
@@ -43,6 +44,8 @@ awaitable<mailbox::stored_message> writers::store(std::shared_ptr<const mailbox:
 
 bool writers::may_begin() const
 {
+    if (is_beginning_)
+        return false;
     const auto slow_since = steady::now() - settings_.slow_commit;
     return under_way_.empty() || (under_way_.size() < settings_.writers && *under_way_.rbegin() <= slow_since);
 }
@@ -73,6 +76,10 @@ writers::entries writers::take_batch()
 awaitable<void> writers::run()
 {
     while (!queue_.empty() && may_begin()) {
+        // Messages that are complete at this moment come along.
+        is_beginning_ = true;
+        co_await boost::asio::post(host_.executor(), boost::asio::use_awaitable);
+        is_beginning_ = false;
         auto batch = take_batch();
         if (batch.empty())
             continue;

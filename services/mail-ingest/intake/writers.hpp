@@ -68,6 +68,7 @@ private:
     writer_settings settings_;
     std::deque<std::shared_ptr<entry>> queue_;
     std::multiset<std::chrono::steady_clock::time_point> under_way_; // when each commit began
+    bool is_beginning_ = false;                                      // a commit takes its messages next
     prometheus::Histogram& batch_messages_;
     prometheus::Histogram& commit_seconds_;
     prometheus::Counter& left_out_;
