@@ -97,7 +97,7 @@ private:
     void open(worker& me, bool is_probe);
     void close(worker& me);
     bool is_usable(const worker& me) const;
-    bool renew_plans(worker& me);
+    void renew_plans(worker& me);
     void prepare_missing(worker& me);
     void answer(job& done, std::exception_ptr error);
 

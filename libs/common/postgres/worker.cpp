@@ -82,7 +82,7 @@ std::exception_ptr pool::state::perform(worker& me, job& next)
 
 void pool::state::attempt(worker& me, job& next, bool is_last_attempt)
 {
-    const bool was_open = is_usable(me) && renew_plans(me);
+    const bool was_open = is_usable(me);
     if (!was_open)
         open(me, next.is_probe);
     prepare_missing(me);
@@ -105,6 +105,8 @@ void pool::state::attempt(worker& me, job& next, bool is_last_attempt)
             close(me);
     };
     try {
+        if (was_open)
+            renew_plans(me);
         if (next.step)
             attempt_transaction(me, next, was_open, is_last_attempt);
         else
@@ -169,18 +171,19 @@ bool pool::state::is_usable(const worker& me) const
     return ::poll(&socket, 1, 0) == 0;
 }
 
-// False where the connection turned out to be lost.
-bool pool::state::renew_plans(worker& me)
+// Nothing of the job was begun: a connection that turns out to be lost is replaced.
+void pool::state::renew_plans(worker& me)
 {
     if (steady::now() - me.plans_since < chosen.plans_kept)
-        return true;
+        return;
     me.plans_since = steady::now();
     try {
         pqxx::nontransaction(me.open->raw()).exec("DISCARD PLANS");
-    } catch (const std::exception&) {
-        return false;
+    } catch (...) {
+        const auto error = std::current_exception();
+        me.open->raw().disconnect();
+        throw stale_connection{error};
     }
-    return true;
 }
 
 void pool::state::open(worker& me, bool is_probe)

@@ -65,7 +65,9 @@ postgres::settings settings_for(std::string dsn, std::size_t connections = 1)
 TEST_CASE("an idle connection that the server closed is replaced unseen", "[postgres]")
 {
     testing::scratch_database scratch(no_schemas);
-    postgres::pool db(testing::test_host(), settings_for(scratch.dsn()));
+    auto chosen = settings_for(scratch.dsn());
+    chosen.plans_kept = GENERATE(60'000, 0) * 1ms;
+    postgres::pool db(testing::test_host(), chosen);
     scratch.db().stop();
 
     for (int i = 0; i < 20; ++i) {
@@ -176,6 +178,7 @@ TEST_CASE("a server that stands still does not hold its callers for ever", "[pos
     testing::relay relay(server_of(scratch));
     auto chosen = settings_for(through(relay, scratch), 1);
     chosen.statement_timeout = 250ms;
+    chosen.plans_kept = GENERATE(60'000, 0) * 1ms;
     postgres::pool db(testing::test_host(), chosen);
     REQUIRE(works(db));
 
