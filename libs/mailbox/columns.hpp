@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace tempinbox::mailbox {
@@ -26,6 +27,19 @@ std::string to_id_array(const Ids& ids)
         literal += id.text();
     }
     return literal + "}";
+}
+
+// The firsts and the seconds of pairs of ids: two of them.
+template <class Pairs>
+std::pair<std::string, std::string> to_id_arrays(const Pairs& pairs)
+{
+    std::vector<typename Pairs::value_type::first_type> firsts;
+    std::vector<typename Pairs::value_type::second_type> seconds;
+    for (const auto& [first, second] : pairs) {
+        firsts.push_back(first);
+        seconds.push_back(second);
+    }
+    return {to_id_array(firsts), to_id_array(seconds)};
 }
 
 // jsonb columns.

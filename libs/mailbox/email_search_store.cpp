@@ -177,15 +177,10 @@ awaitable<result<search_answer>> email_search_store::find_first(account_id accou
 awaitable<std::vector<std::int64_t>> email_search_store::last_sequences(std::vector<std::pair<account_id, inbox_id>> inboxes)
 {
     return run_alone<std::vector<std::int64_t>>(db_, [inboxes = std::move(inboxes)](pqxx::nontransaction& tx) {
-        std::vector<account_id> accounts;
-        std::vector<inbox_id> ids;
-        for (const auto& [account, inbox] : inboxes) {
-            accounts.push_back(account);
-            ids.push_back(inbox);
-        }
+        const auto [accounts, ids] = to_id_arrays(inboxes);
         std::vector<std::int64_t> sequences;
         sequences.reserve(inboxes.size());
-        for (const auto& row : tx.exec_prepared(read_last_sequences.name, to_id_array(accounts), to_id_array(ids)))
+        for (const auto& row : tx.exec_prepared(read_last_sequences.name, accounts, ids))
             sequences.push_back(row[0].as<std::int64_t>());
         return sequences;
     });

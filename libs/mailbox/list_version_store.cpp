@@ -22,15 +22,10 @@ list_version_store::list_version_store(postgres::pool& db) : db_(db)
 awaitable<std::vector<std::string>> list_version_store::find(std::vector<std::pair<account_id, inbox_id>> inboxes)
 {
     return postgres::run_alone<std::vector<std::string>>(db_, [inboxes = std::move(inboxes)](pqxx::nontransaction& tx) {
-        std::vector<account_id> accounts;
-        std::vector<inbox_id> ids;
-        for (const auto& [account, inbox] : inboxes) {
-            accounts.push_back(account);
-            ids.push_back(inbox);
-        }
+        const auto [accounts, ids] = to_id_arrays(inboxes);
         std::vector<std::string> versions;
         versions.reserve(inboxes.size());
-        for (const auto& row : tx.exec_prepared(find_versions.name, to_id_array(accounts), to_id_array(ids)))
+        for (const auto& row : tx.exec_prepared(find_versions.name, accounts, ids))
             versions.emplace_back(row[0].c_str()); // empty where NULL
         return versions;
     });

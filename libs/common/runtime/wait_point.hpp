@@ -8,7 +8,8 @@
 
 namespace tempinbox::runtime {
 
-// One moment that any number of coroutines of the loop wait for, each no longer than the deadline set when it was made.
+// One moment that any number of coroutines of the loop wait for, each no longer than the deadline set when it was made. For one
+// that brings its own deadline: completion.
 class wait_point
 {
 public:

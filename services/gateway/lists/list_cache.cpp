@@ -12,7 +12,7 @@ constexpr std::size_t bytes_of_an_entry = 256; // beside its texts
 constexpr const char* help = "Lists of an inbox's emails, by whether the answer to the same request before was still right.";
 constexpr const char* name = "tempinbox_gateway_lists_total";
 
-using inbox_name = std::pair<std::string, std::string>;
+using inbox_name = list_cache::inbox_name;
 using versions = std::map<inbox_name, std::string>;
 
 awaitable<versions> read_versions(const list_cache::version_source& source, std::vector<inbox_name> inboxes)
@@ -42,7 +42,7 @@ std::string key_of(const inbox::v1::ListEmailsRequest& request)
 
 std::size_t list_cache::bytes_held::operator()(const std::string& key, const shared_list& list) const
 {
-    return bytes_of_an_entry + key.size() + (list ? list->json.size() + list->version.size() : 0);
+    return bytes_of_an_entry + key.size() + list->json.size() + list->version.size();
 }
 
 list_cache::list_cache(runtime::host& host, std::size_t most, std::chrono::milliseconds longest, version_source source)

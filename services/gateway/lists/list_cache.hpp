@@ -24,6 +24,8 @@ public:
     using version_source =
         std::function<awaitable<result<inbox::v1::GetListVersionsResponse>>(inbox::v1::GetListVersionsRequest)>;
 
+    using inbox_name = std::pair<std::string, std::string>; // ids of account and inbox
+
     // Larger answers are not kept.
     static constexpr std::size_t largest = 256 * 1024;
 
@@ -52,7 +54,6 @@ private:
     {
         std::size_t operator()(const std::string& key, const shared_list& list) const;
     };
-    using inbox_name = std::pair<std::string, std::string>; // of account and inbox
 
     shared_list recall(const std::string& key);
 
