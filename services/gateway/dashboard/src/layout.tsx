@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
 import { planName } from './plans';
 import { paths } from './routes';
@@ -48,7 +48,7 @@ function pageOf(path: string): string {
 function useNavigation(path: string, isFresh: boolean, refresh: () => void): void {
   const page = pageOf(path);
   const before = useRef(isFresh ? '' : page);
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (before.current === page) return;
     before.current = page;
     window.scrollTo(0, 0);

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { useEffect, useId, useRef } from 'preact/hooks';
+import { useId, useLayoutEffect, useRef } from 'preact/hooks';
 import { useAction } from '../resource';
 import { Button, IconButton } from './button';
 import { ErrorNotice } from './notice';
@@ -15,7 +15,7 @@ interface DialogProps {
 export function Dialog({ title, onClose, children, isWide }: DialogProps) {
   const here = useRef<HTMLDialogElement>(null);
   const titleId = useId();
-  useEffect(() => {
+  useLayoutEffect(() => {
     const before = document.activeElement;
     const dialog = here.current;
     dialog?.showModal();

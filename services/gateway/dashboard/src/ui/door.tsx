@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { useEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import { Mark } from './mark';
 import { useTitle } from './page';
 import { ThemeChoice } from './theme-choice';
@@ -8,7 +8,7 @@ import { ThemeChoice } from './theme-choice';
 export function DoorCard({ title, lead, children, foot }: { title: string; lead?: ComponentChildren; children: ComponentChildren; foot?: ComponentChildren }) {
   const heading = useRef<HTMLHeadingElement>(null);
   useTitle(title);
-  useEffect(() => heading.current?.focus(), [title]);
+  useLayoutEffect(() => heading.current?.focus(), [title]); // before the form is seen: who types at once is not interrupted
   return (
     <div class="door">
       <main class="door-main">

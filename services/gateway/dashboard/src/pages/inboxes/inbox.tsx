@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
 import { api, type Inbox } from '../../api';
 import { useNow } from '../../clock';
@@ -22,7 +22,7 @@ function InboxHead({ inbox, isReading, onAsk }: { inbox: Inbox; isReading: boole
   const now = useNow();
   const isActive = inbox.status === 'active';
   const heading = useRef<HTMLHeadingElement>(null);
-  useEffect(() => {
+  useLayoutEffect(() => {
     // The heading that had the focus while the inbox was loading is gone.
     if (document.activeElement === document.body) heading.current?.focus({ preventScroll: true });
   }, []);

@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { api, type Email } from '../../api';
 import { useNow } from '../../clock';
 import { useResource } from '../../resource';
@@ -64,7 +64,7 @@ function CodeFound({ value }: { value: string }) {
 function MailHead({ email }: { email: Email }) {
   const now = useNow();
   const heading = useRef<HTMLHeadingElement>(null);
-  useEffect(() => heading.current?.focus(), []);
+  useLayoutEffect(() => heading.current?.focus(), []);
   return (
     <>
       <h2 class="mail-title breaks" tabIndex={-1} data-focus ref={heading}>
