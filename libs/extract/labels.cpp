@@ -29,12 +29,12 @@ void collect(std::string_view text, const RE2& pattern, label::meaning says, std
 std::vector<label> find_labels(std::string_view text)
 {
     const auto& words = vocabulary::get();
+    if (!says(text, words.any_code_noun))
+        return {};
     std::vector<label> perhaps;
     collect(text, words.maybe_code_noun, label::meaning::perhaps_a_code, perhaps);
     std::vector<label> all;
     collect(text, words.code_noun, label::meaning::a_code, all);
-    if (perhaps.empty() && all.empty())
-        return all;
     std::vector<label> denied;
     collect(text, words.other_code_noun, label::meaning::something_else, denied);
 

@@ -3,6 +3,8 @@
 #include "common/core/text.hpp"
 #include "extract/markup.hpp"
 
+#include <algorithm>
+
 namespace tempinbox::extract {
 namespace {
 
@@ -58,6 +60,12 @@ char folded(std::uint32_t point)
     return as_is;
 }
 
+// Stands for itself; most text is nothing else.
+bool is_plain(char c)
+{
+    return c > '\r' && c < 0x7f;
+}
+
 bool is_url_character(char c)
 {
     return c > 0x20 && c < 0x7f && c != '<' && c != '>' && c != '"';
@@ -69,18 +77,19 @@ shown_text shown_text::of_plain(std::string_view utf8)
 {
     shown_text shown;
     shown.text_.reserve(utf8.size());
-    shown.places_.reserve(utf8.size());
     std::size_t place = 0;
-    for (std::size_t at = 0; at < utf8.size(); ++place) {
-        if (const char c = utf8[at]; c > '\r' && c < 0x7f) { // most text is nothing else
-            shown.text_.push_back(c);
-            shown.places_.push_back(static_cast<std::uint32_t>(place));
-            ++at;
+    for (auto rest = utf8; !rest.empty();) {
+        const auto plain = std::find_if_not(rest.begin(), rest.end(), is_plain) - rest.begin();
+        if (plain > 0) {
+            const auto length = static_cast<std::size_t>(plain);
+            shown.put(rest.substr(0, length), place);
+            rest.remove_prefix(length);
+            place += length;
             continue;
         }
-        const auto character = first_character(utf8.substr(at));
-        shown.put_folded(character, place);
-        at += character.size();
+        const auto character = first_character(rest);
+        shown.put_folded(character, place++);
+        rest.remove_prefix(character.size());
     }
     shown.blot_urls();
     return shown;
@@ -120,10 +129,27 @@ shown_text shown_text::of_html(std::string_view html)
     return shown;
 }
 
-void shown_text::put(std::string_view character, std::size_t place)
+std::size_t shown_text::place_of(std::size_t at) const
 {
-    text_ += character;
-    places_.insert(places_.end(), character.size(), static_cast<std::uint32_t>(place));
+    const auto after =
+        std::upper_bound(runs_.begin(), runs_.end(), at, [](std::size_t wanted, const run& one) { return wanted < one.at; });
+    const auto& holds = *std::prev(after);
+    return holds.place + (at - holds.at);
+}
+
+void shown_text::note_place(std::size_t place)
+{
+    const auto at = static_cast<std::uint32_t>(text_.size());
+    const bool goes_on = !runs_.empty() && runs_.back().place + (at - runs_.back().at) == place;
+    if (!goes_on)
+        runs_.push_back(run{at, static_cast<std::uint32_t>(place)});
+}
+
+// One character, or several of a byte each.
+void shown_text::put(std::string_view characters, std::size_t place)
+{
+    note_place(place);
+    text_ += characters;
 }
 
 void shown_text::put_folded(std::string_view character, std::size_t place)
@@ -152,7 +178,8 @@ void shown_text::put_line_break(std::size_t place)
 {
     if (!text_.empty() && text_.back() == ' ') {
         text_.pop_back();
-        places_.pop_back();
+        if (runs_.back().at == text_.size())
+            runs_.pop_back();
     }
     if (!text_.empty() && !text_.ends_with("\n\n"))
         put("\n", place);

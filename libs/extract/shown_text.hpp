@@ -9,8 +9,8 @@
 namespace tempinbox::extract {
 
 // What a reader sees of a part, made plain for the search of codes: digits of any script and full-width letters are ASCII, every
-// blank is a space, dashes are hyphens, invisible characters are gone; what stands in URLs is blotted out with \x01. Each byte
-// knows its place in the part.
+// blank is a space, dashes are hyphens, invisible characters are gone; what stands in URLs is blotted out with \x01. The first
+// byte of each character knows its place in the part.
 class shown_text
 {
 public:
@@ -20,17 +20,25 @@ public:
 
     std::string_view text() const { return text_; }
     // Characters of the part before the one that a byte of the text stands for.
-    std::size_t place_of(std::size_t at) const { return places_[at]; }
+    std::size_t place_of(std::size_t at) const;
 
 private:
-    void put(std::string_view character, std::size_t place);
+    // From here on bytes and characters of the part go side by side.
+    struct run
+    {
+        std::uint32_t at;
+        std::uint32_t place;
+    };
+
+    void note_place(std::size_t place);
+    void put(std::string_view characters, std::size_t place);
     void put_folded(std::string_view character, std::size_t place);
     void put_blank(std::size_t place);
     void put_line_break(std::size_t place);
     void blot_urls();
 
     std::string text_;
-    std::vector<std::uint32_t> places_;
+    std::vector<run> runs_; // by `at`, each of at least a byte
 };
 
 } // namespace tempinbox::extract

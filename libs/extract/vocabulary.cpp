@@ -124,6 +124,7 @@ RE2::Options case_blind()
 vocabulary::vocabulary()
     : code_noun(either(code_nouns), roomy()),
       maybe_code_noun(either(maybe_code_nouns), roomy()),
+      any_code_noun(either(code_nouns) + "|" + either(maybe_code_nouns), roomy()),
       other_code_noun(either(other_code_nouns), roomy()),
       typing_verb(typing_verbs, roomy()),
       typed_to(typed_to_words, roomy()),

@@ -12,6 +12,7 @@ struct vocabulary
 {
     RE2 code_noun;       // "verification code", "Einmalpasswort", "验证码": a one-time code and nothing else
     RE2 maybe_code_noun; // "code", "PIN", "код"
+    RE2 any_code_noun;   // either of the two: most mail has neither, which one look tells
     RE2 other_code_noun; // "postal code", "promo code", "codice fiscale": has the word and means something else
     RE2 typing_verb;     // at the end: "enter "
     RE2 typed_to;        // at the front: " to sign in"

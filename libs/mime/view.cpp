@@ -263,6 +263,8 @@ private:
         std::string line;
         bool wants_blank = false;
         for (const char c : take_bytes(text, preview_characters * 16)) {
+            if (line.size() >= preview_characters * 4) // enough, whatever the characters are
+                break;
             if (static_cast<unsigned char>(c) <= 0x20 || c == 0x7f) {
                 wants_blank = !line.empty();
                 continue;

@@ -42,6 +42,19 @@ std::optional<uuid> uuid::parse(std::string_view text)
     return uuid{bytes};
 }
 
+void fill_with_random(std::span<std::uint8_t> bytes)
+{
+    thread_local std::array<std::uint8_t, 4096> pool;
+    thread_local std::size_t left = 0;
+    for (auto& byte : bytes) {
+        if (left == 0) {
+            randombytes_buf(pool.data(), pool.size());
+            left = pool.size();
+        }
+        byte = std::exchange(pool[--left], std::uint8_t{0});
+    }
+}
+
 uuid uuid::make_v7(time_point now)
 {
     static std::mutex mutex;
@@ -49,7 +62,7 @@ uuid uuid::make_v7(time_point now)
     static std::uint16_t counter = 0;
 
     std::array<std::uint8_t, 16> bytes;
-    randombytes_buf(bytes.data(), bytes.size());
+    fill_with_random(bytes);
     auto millis = static_cast<std::uint64_t>(std::chrono::floor<std::chrono::milliseconds>(now.time_since_epoch()).count());
     std::uint16_t low = 0;
     {

@@ -8,10 +8,15 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
 namespace tempinbox {
+
+// Random bytes for names, not for secrets: they wait in memory, since asking the kernel for each costs more than the rest of an
+// id.
+void fill_with_random(std::span<std::uint8_t> bytes);
 
 // 128 bits, ordered as its text is. New ones are version 7 (RFC 9562 5.7): they sort by the time they were made.
 class uuid

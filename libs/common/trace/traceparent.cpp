@@ -1,7 +1,9 @@
 #include "common/trace/traceparent.hpp"
 
 #include "common/core/encoding.hpp"
-#include "common/crypto/digest.hpp"
+#include "common/core/ids.hpp"
+
+#include <array>
 
 namespace tempinbox::trace {
 namespace {
@@ -17,10 +19,12 @@ bool is_id(std::string_view text)
     return is_lower_hex(text) && text.find_first_not_of('0') != std::string_view::npos;
 }
 
-std::string random_id(std::size_t bytes)
+std::string random_id(std::size_t count)
 {
-    auto id = to_hex(crypto::random_bytes(bytes));
-    return is_id(id) ? id : random_id(bytes);
+    std::array<std::uint8_t, 16> bytes;
+    fill_with_random(std::span(bytes).first(count));
+    auto id = to_hex(std::string_view(reinterpret_cast<const char*>(bytes.data()), count));
+    return is_id(id) ? id : random_id(count);
 }
 
 } // namespace
