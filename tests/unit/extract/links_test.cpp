@@ -27,6 +27,8 @@ TEST_CASE("links of a text, without the punctuation around them", "[extract]")
     CHECK(found[0].url == "https://a.test/x");
     CHECK(found[1].url == "https://b.test/y_(z)");
     CHECK(found[2].url == "http://c.test/");
+    CHECK(in_text("://http://a.test/ ftp://b.test xhttps://c.test/ ://").size() == 2);
+    CHECK(in_text("HTTPS://a.test/").size() == 1);
 }
 
 TEST_CASE("links of html, with what they say", "[extract]")

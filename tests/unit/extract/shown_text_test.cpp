@@ -42,6 +42,22 @@ TEST_CASE("html is shown without what browsers hide, at its places", "[extract]"
     CHECK(shown.place_of(shown.text().find("bc")) == html.find("b</b>"));
 }
 
+TEST_CASE("places are right behind characters of several bytes, invisible ones and joined blanks", "[extract]")
+{
+    const std::string text = "é\u200b€x\U0001f600y\t\r\nz";
+    const auto shown = shown_text::of_plain(text);
+    CHECK(shown.text() == "é€x\U0001f600y \nz");
+    CHECK(shown.place_of(shown.text().find('x')) == 3);
+    CHECK(shown.place_of(shown.text().find('y')) == 5);
+    CHECK(shown.place_of(shown.text().find('z')) == 9);
+
+    const std::string html = "a   <br><br><br>  é <p>b</p>";
+    const auto laid_out = shown_text::of_html(html);
+    CHECK(laid_out.text() == "a\n\né\nb\n");
+    CHECK(laid_out.place_of(laid_out.text().find("é")) == html.find("é"));
+    CHECK(laid_out.place_of(laid_out.text().find('b')) == html.find("b</p>") - 1);
+}
+
 TEST_CASE("URLs are blotted out of the text", "[extract]")
 {
     const auto shown = shown_text::of_plain("see https://a.test/verify/482913 now, 1234");

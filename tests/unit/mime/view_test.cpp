@@ -193,6 +193,8 @@ TEST_CASE("the preview is the beginning of the text on one line", "[mime]")
     CHECK(view_of("Subject: x\n\n  Hello\n\n\tworld  \n").summary.preview == "Hello world");
     const auto long_text = view_of("Subject: x\n\n" + testing::repeated("ä€ ", 500) + "\n").summary.preview;
     CHECK(long_text == testing::repeated("ä€ ", 66) + "ä€");
+    const auto widest = view_of("Subject: x\n\n" + testing::repeated("\U0001f600", 250) + "\n").summary.preview;
+    CHECK(widest == testing::repeated("\U0001f600", 200));
     CHECK(view_of("Subject: x\n\n").summary.preview.empty());
 }
 
