@@ -20,9 +20,11 @@ import threading
 import time
 import uuid
 
-from measuring import plans
+from measuring import plans, verdicts
 
 LIMIT = 1_000_000_000
+LEAST_DECISIONS = 50_000  # design target: a second, of one replica in coalesced calls
+MOST_CPU = 1.1  # design target: of a gateway request without the quota
 METHOD = "/tempinbox.ratelimit.v1.RateLimitService/TakeQuota"
 
 
@@ -101,7 +103,8 @@ def cpu_seconds(pid: str) -> float:
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
-def measure_decisions(seconds: float, accounts: int) -> None:
+def measure_decisions(seconds: float, accounts: int) -> bool:
+    """How many a replica makes in coalesced calls; whether that is enough."""
     known = running()
     rpc, pid, admin = (known[f"TEMPINBOX_RATE_LIMIT_1_{kind}"] for kind in ("RPC", "PID", "ADMIN"))
     hot = [str(uuid.uuid4())]
@@ -111,14 +114,17 @@ def measure_decisions(seconds: float, accounts: int) -> None:
         (f"{accounts} accounts, calls of 64 accounts, a unit each", [call_body(many[at : at + 64], 1) for at in range(0, accounts, 64)], 64),
         (f"{accounts} accounts, calls of 500 accounts, a unit each", [call_body(many[at : at + 500], 1) for at in range(0, accounts, 500)], 500),
     ]
+    outcomes = []
     for name, bodies, decisions in cases:
         hammer(rpc, bodies, decisions, 1, 2)  # to have the accounts' first blocks
         before, open_before, cpu = statements([admin]), metric([admin], "undecided_total"), cpu_seconds(pid)
         rate = hammer(rpc, bodies, decisions, seconds, 2)
         told, spent, undecided = statements([admin]) - before, cpu_seconds(pid) - cpu, metric([admin], "undecided_total") - open_before
         total = rate * seconds
-        print(f"{name}: {(total - undecided) / seconds:,.0f} decisions/s, {1000 * told / total:.3f} statements per 1,000, "
+        outcomes.append(verdicts.at_least(f"{name}, decisions/s", (total - undecided) / seconds, LEAST_DECISIONS))
+        print(f"    {1000 * told / total:.3f} statements per 1,000, "
               f"{1e6 * spent / total:.2f} us of the replica's CPU each, {undecided:.0f} undecided", flush=True)
+    return all(outcomes)
 
 
 def wrk(api: str, key: str, path: str, seconds: float) -> dict[str, float]:
@@ -161,9 +167,9 @@ def measure_statements(seconds: float) -> None:
     print(f"{1000 * told / total:.3f} quota statements and {1000 * committed / total:.2f} transactions in all per 1,000 requests", flush=True)
 
 
-def measure_gateway(seconds: float, rounds: int) -> None:
+def measure_gateway(seconds: float, rounds: int) -> bool:
     """Reading an inbox, its emails, and the cheapest request there is (a path that does not exist), where the quota's part shows most. With the service and
-    without it by turns, since this machine's speed drifts; medians over the rounds."""
+    without it by turns, since this machine's speed drifts; medians over the rounds. Whether the quota adds little enough to the first two."""
     replicas = sum(1 for name in os.environ if re.fullmatch(r"TEMPINBOX_RATE_LIMIT_\d+_ADMIN", name))
     inbox = create_inbox(os.environ["TEMPINBOX_API"], os.environ["TEMPINBOX_API_KEY"])
     paths = {"GET an inbox": f"/v1/inboxes/{inbox}", "list emails": f"/v1/inboxes/{inbox}/emails", "404": "/v1/nothing"}
@@ -179,6 +185,7 @@ def measure_gateway(seconds: float, rounds: int) -> None:
                 found[name, is_on].append(load_gateway(path, seconds))
     finally:
         dev("up", "-d", "--no-build", "--replicas", f"rate-limit={replicas}")
+    outcomes = []
     for name in paths:
         on, off = found[name, True], found[name, False]
         ratios = sorted(100 * one["rate"] / other["rate"] for one, other in zip(on, off, strict=True))
@@ -186,6 +193,9 @@ def measure_gateway(seconds: float, rounds: int) -> None:
         print(f"{name}, medians of {rounds} rounds: with rate-limit {rate[0]:,.0f} requests/s, p99 {p99[0]:.1f} ms, {cpu[0]:.1f} us of gateway CPU each; without "
               f"{rate[1]:,.0f}, {p99[1]:.1f} ms, {cpu[1]:.1f} us: {100 * rate[0] / rate[1]:.0f} % of the rate (rounds {ratios[0]:.0f} to {ratios[-1]:.0f} %), "
               f"{100 * p99[0] / p99[1] - 100:+.0f} % p99, {100 * cpu[0] / cpu[1] - 100:+.0f} % CPU", flush=True)
+        if name != "404":
+            outcomes.append(verdicts.at_most(f"{name}: gateway CPU a request, of that without", cpu[0] / cpu[1], MOST_CPU))
+    return all(outcomes)
 
 
 def dev(*arguments: str) -> str:
@@ -207,9 +217,9 @@ def main() -> int:
     wishes = parser.parse_args()
     plans.set_numbers("premium", requests_per_day=LIMIT, burst_per_second=0)
     measure_statements(wishes.seconds)
-    measure_gateway(wishes.seconds, wishes.rounds)
-    measure_decisions(wishes.seconds, wishes.accounts)
-    return 0
+    is_cheap = measure_gateway(wishes.seconds, wishes.rounds)
+    is_fast = measure_decisions(wishes.seconds, wishes.accounts)
+    return 0 if is_cheap and is_fast else 1
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ import os
 import resource
 import sys
 
-from measuring import processes
+from measuring import processes, verdicts
 
 _ADDRESSES = 8
 _AT_ONCE = 100
@@ -72,7 +72,7 @@ def main() -> int:
     before, with_them = asyncio.run(_measure(os.environ["TEMPINBOX_SMTP"], pid, wishes.sessions))
     each = 1000 * (with_them - before) / wishes.sessions
     print(f"RSS of mail-ingest: {before:.0f} MB before, {with_them:.0f} MB with {wishes.sessions} idle sessions: {each:.1f} KB each")
-    return 0 if with_them <= wishes.target_megabytes else 1
+    return 0 if verdicts.at_most("RSS of mail-ingest in MB", with_them, wishes.target_megabytes) else 1
 
 
 if __name__ == "__main__":

@@ -23,7 +23,7 @@ from pathlib import Path
 
 from dev import python_packages
 from dev.publishing import Publisher
-from measuring import floors, many_rows, processes, wrk
+from measuring import floors, many_rows, processes, verdicts, wrk
 from measuring.percentiles import percentile
 from measuring.webhook_load import Accounts, Sink, sink, wait_count
 
@@ -168,12 +168,6 @@ def percentiles(late: list[float]) -> tuple[float, float]:
     return percentile(late, 50), percentile(late, 99)
 
 
-def verdict(what: str, ratio: float) -> bool:
-    """`ratio` of what is reached to what must be: 1 and more is met."""
-    print(f"  {what}: {ratio:.2f} of the target, {'met' if ratio >= 1 else 'missed'}")
-    return ratio >= 1
-
-
 def measure_latency(seconds: float, receiver: Sink, made: Accounts) -> tuple[tuple[float, float], tuple[float, float]]:
     """p50 and p99 of an endpoint alone, and of one beside two that are down; medians of turns, since this machine's speed drifts."""
     floor = percentiles(kafka_alone(seconds))
@@ -189,7 +183,8 @@ def measure_latency(seconds: float, receiver: Sink, made: Accounts) -> tuple[tup
     return (alone[0], alone[1]), (beside[0], beside[1])
 
 
-def measure(wishes: argparse.Namespace, receiver: Sink, made: Accounts) -> int:
+def measure(wishes: argparse.Namespace, receiver: Sink, made: Accounts) -> bool:
+    """Whether nothing was lost and every target is met."""
     floor = wrk.run(wrk.Target("", receiver.url + "/ok", {"webhook-id": "0" * 36}, BODY), 64, 3)
     print(f"{'floor: wrk on the receiver':<26} {floor.per_second:>7,.0f} requests/s", flush=True)
 
@@ -204,13 +199,15 @@ def measure(wishes: argparse.Namespace, receiver: Sink, made: Accounts) -> int:
 
     main_case = median(outcomes[100, 0])
     print(f"against the targets (100 endpoints; {main_case.rate / floor.per_second:.2f} of the floor):")
-    verdict(f"deliveries a second, at least {LEAST_RATE:,.0f}", main_case.rate / LEAST_RATE)
-    verdict(f"CPU an event with PostgreSQL, at most {MOST_CPU_MS:g} ms", MOST_CPU_MS / main_case.own_cpu_ms)
-    verdict(f"p50 at {RATE:g}/s, at most {MOST_P50:g} ms", MOST_P50 / alone[0])
-    verdict(f"p99 at {RATE:g}/s, at most {MOST_P99:g} ms", MOST_P99 / alone[1])
-    verdict("a healthy endpoint's p99 beside a dead one, unmoved", SPREAD * max(alone[1], MOST_P50) / beside[1])
-    verdict("20 rules cost no more than none, give or take a fifth", SPREAD * main_case.own_cpu_ms / median(outcomes[100, 20]).own_cpu_ms)
-    return sum(outcome.missing for turns in outcomes.values() for outcome in turns)
+    verdicts = [
+        verdicts.at_least("deliveries a second", main_case.rate, LEAST_RATE),
+        verdicts.at_most("CPU an event with PostgreSQL in ms", main_case.own_cpu_ms, MOST_CPU_MS),
+        verdicts.at_most(f"p50 at {RATE:g}/s in ms", alone[0], MOST_P50),
+        verdicts.at_most(f"p99 at {RATE:g}/s in ms", alone[1], MOST_P99),
+        verdicts.at_most("a healthy endpoint's p99 beside a dead one, of what it is alone", beside[1] / max(alone[1], MOST_P50), SPREAD),
+        verdicts.at_most("CPU with 20 rules, of what it is with none", median(outcomes[100, 20]).own_cpu_ms / main_case.own_cpu_ms, SPREAD),
+    ]
+    return all(verdicts) and not any(outcome.missing for turns in outcomes.values() for outcome in turns)
 
 
 def main() -> int:
@@ -229,10 +226,10 @@ def main() -> int:
     made = Accounts()
     with sink(wishes.preset) as receiver:
         try:
-            missing = measure(wishes, receiver, made)
+            is_good = measure(wishes, receiver, made)
         finally:
             made.delete_all()
-    return 1 if missing else 0
+    return 0 if is_good else 1
 
 
 if __name__ == "__main__":
