@@ -63,6 +63,10 @@ smtp::caller_limits read_caller_limits(config::reader& reader)
     chosen.large_senders = reader.networks("large-sender-networks", "", "Networks of large mail providers");
     chosen.exempt = reader.networks("exempt-networks", "",
                                     "Networks free of all limits by address, of messages-per-connection and session-timeout");
+    chosen.messages_per_minute =
+        static_cast<int>(count(reader, "address-rate-per-minute", 0, 0, "Messages taken from one address; 0: any number"));
+    chosen.message_burst = static_cast<int>(
+        count(reader, "address-rate-burst", 60, 1, "Messages taken from one address at once before its rate counts"));
     chosen.unknown_recipients = static_cast<int>(
         count(reader, "unknown-recipients-per-address", 30, 0,
               "Unknown recipients in 10 minutes before an address without accepted mail waits 2 s each; 0: never"));
@@ -101,7 +105,7 @@ intake_settings read_intake_settings(config::reader& reader)
     chosen.writing.bytes_a_batch = reader.bytes("bytes-per-commit", 8 * mib, kib, gib, "Bytes committed together");
     chosen.writing.queued_messages = count(reader, "queued-messages", 4'096, 1, "Messages waiting for a commit; past it 452");
     chosen.writing.patience =
-        reader.duration("commit-timeout", 20s, 1s, 600s, "How long a message waits for its commit before 451");
+        reader.duration("commit-timeout", 20s, 1s, 600s, "From the end of a message to its answer; past it 451");
     std::error_code error;
     if (!std::filesystem::is_directory(chosen.spool_folder, error))
         reader.add_problem("spool-directory", "must be a folder");

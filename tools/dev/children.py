@@ -35,7 +35,7 @@ class ChildSpec:
     environment: dict[str, str] = field(default_factory=dict)
     user: str | None = None
     version: str = ""
-    grace_seconds: float = 35.0
+    grace_seconds: float = 45.0
 
     def fingerprint(self) -> str:
         """A digest of everything above."""

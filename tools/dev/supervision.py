@@ -76,7 +76,7 @@ class Supervision:
             pass  # what is left is ended below
         leftover = children.find(self._suite)
         supervisors = [it for it in leftover if it.name == SUPERVISOR]
-        children.end(supervisors, grace_seconds=45.0)  # stops its children itself, when it can
+        children.end(supervisors, grace_seconds=55.0)  # stops its children itself, when it can
         children.end([it for it in children.find(self._suite) if it.name != SUPERVISOR], grace_seconds=30.0)
 
     def _call(self, command: str, **arguments: Any) -> dict[str, Any]:

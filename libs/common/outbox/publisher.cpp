@@ -171,8 +171,10 @@ awaitable<void> publisher::state::run_deleter(std::shared_ptr<state> self)
             continue;
         }
         const auto gathered = steady::now() + gathering;
-        while (!self->is_draining && self->acknowledged.size() < delete_batch && steady::now() < gathered)
+        while (!self->is_draining && !self->is_stopping && self->acknowledged.size() < delete_batch && steady::now() < gathered)
             co_await self->wait(self->delete_timer, gathered - steady::now());
+        if (self->is_stopping)
+            co_return;
         const bool is_done = co_await self->delete_some();
         if (!is_done)
             co_await self->wait(self->delete_timer, 1s);

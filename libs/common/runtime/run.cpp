@@ -19,16 +19,15 @@ namespace {
 
 enum exit_code : int { clean = 0, failed = 1, bad_settings = 2 };
 
-process_settings read_process_settings(config::reader& reader)
+process_settings read_process_settings(config::reader& reader, std::chrono::milliseconds drain_timeout)
 {
     process_settings chosen;
     chosen.log_level =
         reader.choice("log-level", "info", {"debug", "info", "warning", "error"}, "Lines below this level are not written");
     chosen.admin_listen =
         reader.address("admin-listen", "127.0.0.1:9090", "Where /livez, /readyz and /metrics are served; 0.0.0.0 in a container");
-    chosen.drain_timeout =
-        reader.duration("drain-timeout", chosen.drain_timeout, std::chrono::milliseconds(0), std::chrono::hours(1),
-                        "How long a stop may take; then the process ends with exit code 1");
+    chosen.drain_timeout = reader.duration("drain-timeout", drain_timeout, std::chrono::milliseconds(0), std::chrono::hours(1),
+                                           "How long a stop may take; then the process ends with exit code 1");
     return chosen;
 }
 
@@ -136,11 +135,12 @@ void print_problems(std::string_view name, const std::vector<std::string>& probl
 
 } // namespace
 
-int run_service(std::string_view name, std::string_view purpose, int argc, char** argv, const settings_reader& read)
+int run_service(std::string_view name, std::string_view purpose, int argc, char** argv, const settings_reader& read,
+                std::chrono::milliseconds drain_timeout)
 {
     const auto program = "tempinbox-" + std::string(name);
     config::reader declaring;
-    read_process_settings(declaring);
+    read_process_settings(declaring, drain_timeout);
     read(declaring);
 
     auto line = config::read_command_line(argc, argv, declaring.declared());
@@ -154,7 +154,7 @@ int run_service(std::string_view name, std::string_view purpose, int argc, char*
     }
 
     config::reader reader(std::move(line.values));
-    const auto process = read_process_settings(reader);
+    const auto process = read_process_settings(reader, drain_timeout);
     const auto make = read(reader);
     auto problems = std::move(line.problems);
     problems.insert(problems.end(), reader.problems().begin(), reader.problems().end());

@@ -1,10 +1,10 @@
 #pragma once
 
 #include "common/core/awaitable.hpp"
+#include "common/core/rate_buckets.hpp"
 #include "common/kafka/message.hpp"
 #include "mail-ingest/directory/account_limits.hpp"
 #include "mail-ingest/directory/domains.hpp"
-#include "mail-ingest/directory/inbox_rates.hpp"
 #include "mail-ingest/directory/live_addresses.hpp"
 #include "mail-ingest/directory/look_ups.hpp"
 #include "mail-ingest/smtp/envelope.hpp"
@@ -36,6 +36,8 @@ public:
 
     // Before a recipient is taken into a transaction that does not have its inbox yet.
     bool admits(inbox_id inbox) { return rates_.take(inbox, std::chrono::steady_clock::now()); }
+    // It was admitted and got no message.
+    void give_back(inbox_id inbox) { rates_.give_back(inbox); }
     // The limit as it is known now.
     std::uint64_t largest_message(account_id account, std::uint64_t otherwise);
     // The commit found the inbox ended or full.
@@ -57,7 +59,7 @@ private:
     mail_ingest::look_ups look_ups_;
     live_addresses addresses_;
     account_limits accounts_;
-    inbox_rates rates_;
+    rate_buckets<inbox_id> rates_; // on this replica
     prometheus::Gauge& cached_;
     prometheus::Counter& from_memory_;
     prometheus::Counter& from_database_;

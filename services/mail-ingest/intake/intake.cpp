@@ -6,10 +6,13 @@
 #include <boost/asio/post.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
+#include <atomic>
+
 namespace tempinbox::mail_ingest {
 namespace {
 
 using smtp::message_status;
+using steady = std::chrono::steady_clock;
 
 // A message so small is read in less time than handing it to a worker and back takes.
 constexpr std::uint64_t quickly_read = 8 * 1024;
@@ -21,6 +24,17 @@ std::string_view domain_of(std::string_view address)
 }
 
 } // namespace
+
+// On its way through a reading thread, which owns all of it but `done` and `is_abandoned`.
+struct intake::reading
+{
+    std::unique_ptr<spool> message; // ends on the loop
+    reading_facts facts;
+    read_mail mail;
+    std::exception_ptr error;
+    runtime::wait_point done;
+    std::atomic<bool> is_abandoned{false};
+};
 
 intake::intake(runtime::host& host, mail_ingest::directory& directory, mailbox::mail_store& store, outbox::publisher& publisher,
                unconfirmed_mail& unconfirmed, const intake_settings& chosen)
@@ -56,6 +70,7 @@ awaitable<taken_message> intake::take(smtp::envelope envelope, std::unique_ptr<s
 awaitable<taken_message> intake::take_or_throw(smtp::envelope envelope, std::unique_ptr<spool> message,
                                                std::string remote_address)
 {
+    const auto deadline = steady::now() + settings_.writing.patience;
     const auto size = message->size();
     sizes_.Observe(static_cast<double>(size));
     if (is_too_large(envelope, size))
@@ -66,19 +81,23 @@ awaitable<taken_message> intake::take_or_throw(smtp::envelope envelope, std::uni
     if (!is_ready)
         co_return taken_message(message_status::unavailable);
 
-    auto facts = std::make_shared<reading_facts>();
-    facts->envelope = std::move(envelope);
-    facts->remote_address = std::move(remote_address);
-    facts->hostname = settings_.hostname;
-    facts->received_at = host_.clock().now();
-    facts->most_hops = settings_.most_hops;
-    facts->view = settings_.view;
+    reading_facts facts;
+    facts.envelope = std::move(envelope);
+    facts.remote_address = std::move(remote_address);
+    facts.hostname = settings_.hostname;
+    facts.received_at = host_.clock().now();
+    facts.most_hops = settings_.most_hops;
+    facts.view = settings_.view;
     read_mail mail;
-    if (size <= quickly_read)
-        mail = read(message->bytes(), *facts);
-    else
-        mail = co_await read_on_worker(message->bytes(), facts);
-    message.reset();
+    if (size <= quickly_read) {
+        mail = read(message->bytes(), facts);
+        message.reset();
+    } else {
+        auto found = co_await read_on_worker(std::move(message), std::move(facts), deadline);
+        if (!found)
+            co_return taken_message(message_status::unavailable);
+        mail = std::move(*found);
+    }
     if (mail.is_looping)
         co_return taken_message(message_status::looping);
 
@@ -86,7 +105,7 @@ awaitable<taken_message> intake::take_or_throw(smtp::envelope envelope, std::uni
     memory_share share(budget_);
     if (!share.grow(mail.message->held_bytes()))
         co_return taken_message(message_status::overloaded);
-    const auto stored = co_await writers_.store(mail.message);
+    const auto stored = co_await writers_.store(mail.message, deadline);
     co_return answer_of(mail, stored);
 }
 
@@ -101,23 +120,31 @@ bool intake::is_too_large(const smtp::envelope& envelope, std::uint64_t size)
     });
 }
 
-awaitable<read_mail> intake::read_on_worker(std::string_view raw, std::shared_ptr<const reading_facts> facts)
+// Nothing: not read in time.
+awaitable<std::optional<read_mail>> intake::read_on_worker(std::unique_ptr<spool> message, reading_facts facts,
+                                                           steady::time_point deadline)
 {
-    const auto initiate = [this](auto handler, std::string_view bytes, std::shared_ptr<const reading_facts> known) {
-        auto resume = std::make_shared<decltype(handler)>(std::move(handler));
-        boost::asio::post(readers_, [this, bytes, known, resume] {
-            read_mail mail;
-            std::exception_ptr error;
-            try {
-                mail = read(bytes, *known);
-            } catch (...) {
-                error = std::current_exception();
-            }
-            read_done_.push([resume, error, found = std::move(mail)]() mutable { std::move (*resume)(error, std::move(found)); });
-        });
-    };
-    return boost::asio::async_initiate<const boost::asio::use_awaitable_t<>, void(std::exception_ptr, read_mail)>(
-        initiate, boost::asio::use_awaitable, raw, std::move(facts));
+    const auto patience = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - steady::now());
+    auto mine = std::make_shared<reading>(std::move(message), std::move(facts), read_mail{}, nullptr,
+                                          runtime::wait_point(host_.executor(), patience));
+    boost::asio::post(readers_, [this, job = mine]() mutable {
+        try {
+            if (!job->is_abandoned)
+                job->mail = read(job->message->bytes(), job->facts);
+        } catch (...) {
+            job->error = std::current_exception();
+        }
+        read_done_.push([done = std::move(job)] { done->done.reach(); });
+    });
+    const bool is_done = co_await mine->done.wait();
+    if (!is_done) {
+        mine->is_abandoned = true;
+        log::warning("message not read in time", {{"size_bytes", mine->message->size()}});
+        co_return std::nullopt;
+    }
+    if (mine->error)
+        std::rethrow_exception(mine->error);
+    co_return std::move(mine->mail);
 }
 
 taken_message intake::answer_of(const read_mail& mail, const mailbox::stored_message& stored)

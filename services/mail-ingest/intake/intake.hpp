@@ -54,7 +54,9 @@ public:
 
 private:
     awaitable<taken_message> take_or_throw(smtp::envelope envelope, std::unique_ptr<spool> message, std::string remote_address);
-    awaitable<read_mail> read_on_worker(std::string_view raw, std::shared_ptr<const reading_facts> facts);
+    struct reading;
+    awaitable<std::optional<read_mail>> read_on_worker(std::unique_ptr<spool> message, reading_facts facts,
+                                                       std::chrono::steady_clock::time_point deadline);
     bool is_too_large(const smtp::envelope& envelope, std::uint64_t size);
     taken_message answer_of(const read_mail& mail, const mailbox::stored_message& stored);
 

@@ -31,9 +31,11 @@ writers::writers(runtime::host& host, mailbox::mail_store& store, outbox::publis
                                        "Deliveries whose inbox ended or was full at the commit."))
 {}
 
-awaitable<mailbox::stored_message> writers::store(std::shared_ptr<const mailbox::new_message> message)
+awaitable<mailbox::stored_message> writers::store(std::shared_ptr<const mailbox::new_message> message,
+                                                  steady::time_point deadline)
 {
-    const auto mine = std::make_shared<entry>(std::move(message), host_.executor(), settings_.patience);
+    const auto patience = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - steady::now());
+    const auto mine = std::make_shared<entry>(std::move(message), host_.executor(), patience);
     queue_.push_back(mine);
     begin_if_wanted();
     const bool is_done = co_await mine->done.wait();

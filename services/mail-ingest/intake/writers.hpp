@@ -19,7 +19,7 @@ struct writer_settings
     std::size_t messages_a_batch = 128;
     std::size_t bytes_a_batch = 8 * 1024 * 1024;
     std::size_t queued_messages = 4'096;
-    std::chrono::milliseconds patience{20'000};
+    std::chrono::milliseconds patience{20'000}; // from the end of a message to its answer
     // A commit that lasts longer is slow: the next begins beside it.
     std::chrono::milliseconds slow_commit{20};
 };
@@ -35,8 +35,9 @@ public:
 
     // No room in the queue.
     bool are_full() const { return queue_.size() >= settings_.queued_messages; }
-    // Nothing: not stored, or nobody could say in time.
-    awaitable<mailbox::stored_message> store(std::shared_ptr<const mailbox::new_message> message);
+    // Nothing: not stored, or nobody could say by the deadline.
+    awaitable<mailbox::stored_message> store(std::shared_ptr<const mailbox::new_message> message,
+                                             std::chrono::steady_clock::time_point deadline);
 
 private:
     struct entry

@@ -29,6 +29,17 @@ void callers::leave(const address& who)
         connections_.erase(known);
 }
 
+bool callers::is_over_rate(const address& who, time_point now)
+{
+    return limits_.messages_per_minute > 0 && !is_exempt(who) && !messages_.has(subscriber_of(who), now);
+}
+
+void callers::note_message(const address& who, time_point now)
+{
+    if (limits_.messages_per_minute > 0)
+        messages_.take(subscriber_of(who), now);
+}
+
 void callers::note_unknown_recipient(const address& who, time_point now)
 {
     if (limits_.unknown_recipients == 0 || is_exempt(who))

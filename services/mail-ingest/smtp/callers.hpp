@@ -2,6 +2,7 @@
 
 #include "common/core/bounded_cache.hpp"
 #include "common/core/network.hpp"
+#include "common/core/rate_buckets.hpp"
 
 #include <boost/asio/ip/address.hpp>
 
@@ -19,6 +20,8 @@ struct caller_limits
     std::size_t connections_a_large_sender = 200;
     std::vector<network> large_senders;
     std::vector<network> exempt; // from everything counted by address, from MAILMAX and the length of a session
+    int messages_per_minute = 0; // taken from one address
+    int message_burst = 60;
     int unknown_recipients = 30; // in ten minutes, before an address without accepted mail in the last day is slowed
 };
 
@@ -31,7 +34,10 @@ public:
 
     enum class verdict { welcome, too_many, too_many_from_address };
 
-    explicit callers(caller_limits limits) : limits_(std::move(limits)) {}
+    explicit callers(caller_limits limits)
+        : limits_(std::move(limits)),
+          messages_(limits_.messages_per_minute, limits_.message_burst)
+    {}
 
     bool is_exempt(const address& who) const { return contains(limits_.exempt, who); }
     // Welcome ones are counted until `leave`.
@@ -40,6 +46,9 @@ public:
     std::size_t connected() const { return connected_; }
     // Past three quarters of the connections idle ones have to go earlier.
     bool are_many() const { return limits_.connections > 0 && connected_ * 4 > limits_.connections * 3; }
+
+    bool is_over_rate(const address& who, time_point now);
+    void note_message(const address& who, time_point now);
 
     void note_unknown_recipient(const address& who, time_point now);
     void note_accepted_mail(const address& who, time_point now);
@@ -55,6 +64,7 @@ private:
     caller_limits limits_;
     std::size_t connected_ = 0;
     std::unordered_map<std::string, std::size_t> connections_;
+    rate_buckets<std::string> messages_;
     bounded_cache<std::string, guesses> guesses_{100'000};
     bounded_cache<std::string, time_point> accepted_{100'000};
 };

@@ -3,6 +3,7 @@
 #include "common/core/text.hpp"
 
 #include <charconv>
+#include <limits>
 
 namespace tempinbox::smtp {
 namespace {
@@ -20,7 +21,8 @@ constexpr named_verb verbs[] = {
     {"ETRN", verb::unserved}, {"STARTTLS", verb::starttls}, {"AUTH", verb::unserved}, {"TURN", verb::unserved},
     {"SEND", verb::unserved}, {"SOML", verb::unserved},     {"SAML", verb::unserved}, {"GET", verb::http},
     {"POST", verb::http},     {"CONNECT", verb::http},      {"HEAD", verb::http},     {"PUT", verb::http},
-    {"OPTIONS", verb::http},
+    {"DELETE", verb::http},   {"PATCH", verb::http},        {"OPTIONS", verb::http},  {"TRACE", verb::http},
+    {"PRI", verb::http},
 };
 
 std::string_view take_word(std::string_view& text)
@@ -33,13 +35,14 @@ std::string_view take_word(std::string_view& text)
     return word;
 }
 
+// RFC 1870 4: up to 20 digits, which may be more than 64 bits hold.
 std::optional<std::uint64_t> parse_size(std::string_view digits)
 {
     std::uint64_t value = 0;
     const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-    if (digits.empty() || digits.size() > 20 || error != std::errc{} || end != digits.data() + digits.size())
+    if (digits.empty() || digits.size() > 20 || end != digits.data() + digits.size())
         return std::nullopt;
-    return value;
+    return error == std::errc{} ? value : std::numeric_limits<std::uint64_t>::max();
 }
 
 // `FROM:` or `TO:`, blanks before the colon tolerated.
@@ -102,7 +105,8 @@ std::optional<mail_parameters> parse_mail_parameters(std::string_view text)
 std::optional<chunk> parse_chunk(std::string_view text)
 {
     const auto size = parse_size(take_word(text));
-    if (!size || (!text.empty() && !equals_ignoring_ascii_case(text, "LAST")))
+    if (!size || *size == std::numeric_limits<std::uint64_t>::max() ||
+        (!text.empty() && !equals_ignoring_ascii_case(text, "LAST")))
         return std::nullopt;
     chunk parsed;
     parsed.size = *size;

@@ -153,7 +153,10 @@ std::optional<std::string_view> dialogue::take_line()
             line.remove_suffix(1);
         // RFC 5321 2.3.8: CRLF ends a line and nothing else.
         if ((!ends_well && !limits_.takes_bare_newlines) || has_control_character(line)) {
-            say_error(replies::bad_line);
+            if (parse_command(line).verb == verb::http)
+                close(replies::not_smtp);
+            else
+                say_error(replies::bad_line);
             return std::string_view{};
         }
         if (line.empty()) {

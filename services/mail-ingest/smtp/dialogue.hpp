@@ -74,6 +74,8 @@ public:
 
     // No memory for another message just now.
     void set_overloaded(bool is_so) { is_overloaded_ = is_so; }
+    // The client's address sent more messages than it may just now.
+    void set_over_rate(bool is_so) { is_over_rate_ = is_so; }
     // Many sessions are open: idle ones end earlier.
     void set_busy(bool is_so) { is_busy_ = is_so; }
 
@@ -138,6 +140,7 @@ private:
     state state_ = state::fresh;
     bool is_shutting_down_ = false;
     bool is_overloaded_ = false;
+    bool is_over_rate_ = false;
     bool is_busy_ = false;
 
     std::string_view input_;

@@ -120,6 +120,8 @@ void dialogue::handle_mail(std::string_view arguments)
         return say(replies::too_large);
     if (limits_.messages > 0 && !client_.is_exempt && messages_ >= limits_.messages)
         return close(replies::too_many_messages);
+    if (is_over_rate_)
+        return say(replies::sender_over_rate);
     if (is_overloaded_)
         return say(replies::out_of_memory);
 

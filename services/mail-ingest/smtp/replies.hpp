@@ -25,6 +25,7 @@ inline constexpr std::string_view too_many_unknown = "421 4.7.0 Too many unknown
 inline constexpr std::string_view too_many_messages = "421 4.7.0 Too many messages on one connection";
 
 inline constexpr std::string_view over_rate = "450 4.2.1 Mailbox receives too much mail just now";
+inline constexpr std::string_view sender_over_rate = "450 4.7.1 Too many messages from your address, try again later";
 inline constexpr std::string_view unavailable = "451 4.3.0 Temporary failure, try again later";
 inline constexpr std::string_view out_of_memory = "452 4.3.1 Insufficient system storage, try again later";
 inline constexpr std::string_view too_many_recipients = "452 4.5.3 Too many recipients";

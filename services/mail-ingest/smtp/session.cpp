@@ -161,6 +161,7 @@ awaitable<void> session::run()
         around_.metrics.aborted();
     if (!dialogue_.is_confirmed())
         around_.intake.note_unconfirmed(last_stored_);
+    give_back_admissions();
     transport_->close();
 }
 
@@ -176,6 +177,7 @@ awaitable<void> session::converse()
     for (;;) {
         dialogue_.set_overloaded(around_.intake.is_overloaded());
         dialogue_.set_busy(around_.callers.are_many());
+        dialogue_.set_over_rate(around_.callers.is_over_rate(peer_, steady::now()));
         const auto wanted = dialogue_.next();
         note_ending();
         bool goes_on = true;
@@ -266,8 +268,10 @@ awaitable<bool> session::shake_hands()
 awaitable<void> session::look_up()
 {
     // Before the first that is taken: what was tried before a RSET, or in vain, began no transaction.
-    if (dialogue_.transaction().recipients.empty())
+    if (dialogue_.transaction().recipients.empty()) {
         transaction_start_ = steady::now();
+        give_back_admissions();
+    }
     auto known = around_.directory.recall(dialogue_.wanted());
     if (!known) {
         auto wanted = dialogue_.wanted();
@@ -279,18 +283,33 @@ awaitable<void> session::look_up()
 void session::answer_recipient(recipient_answer answer)
 {
     const auto now = steady::now();
-    if (answer.status == recipient_status::live) {
-        const auto& taken = dialogue_.transaction().recipients;
-        const bool is_new =
-            std::none_of(taken.begin(), taken.end(), [&](const recipient& one) { return one.inbox == answer.inbox; });
-        if (is_new && !around_.directory.admits(answer.inbox))
-            answer.status = recipient_status::over_rate;
-    }
+    const bool is_new = answer.status == recipient_status::live && !has_recipient(answer.inbox);
+    if (is_new && !around_.directory.admits(answer.inbox))
+        answer.status = recipient_status::over_rate;
     if (answer.status == recipient_status::unknown)
         around_.callers.note_unknown_recipient(peer_, now);
     answer.is_slowed = around_.callers.is_slowed(peer_, now);
     around_.metrics.recipient(to_text(answer.status));
     dialogue_.answer_recipient(answer);
+    if (is_new && answer.status == recipient_status::live) {
+        if (has_recipient(answer.inbox))
+            admitted_.push_back(answer.inbox);
+        else
+            around_.directory.give_back(answer.inbox);
+    }
+}
+
+bool session::has_recipient(inbox_id inbox) const
+{
+    const auto& taken = dialogue_.transaction().recipients;
+    return std::any_of(taken.begin(), taken.end(), [&](const recipient& one) { return one.inbox == inbox; });
+}
+
+// A message that did not come counts for nobody.
+void session::give_back_admissions()
+{
+    for (const auto inbox : std::exchange(admitted_, {}))
+        around_.directory.give_back(inbox);
 }
 
 void session::append(std::string_view bytes)
@@ -311,8 +330,11 @@ awaitable<void> session::store()
         taken = co_await around_.intake.take(std::move(envelope), std::move(message), peer_text_);
     }
     const auto now = steady::now();
-    if (taken.answer.status == message_status::stored)
+    if (taken.answer.status == message_status::stored) {
         around_.callers.note_accepted_mail(peer_, now);
+        around_.callers.note_message(peer_, now);
+        admitted_.clear();
+    }
     // Of messages sent without waiting for answers more than one may be unconfirmed.
     if (dialogue_.is_confirmed())
         last_stored_.clear();

@@ -60,6 +60,8 @@ private:
     awaitable<void> linger();
     void append(std::string_view bytes);
     void answer_recipient(recipient_answer answer);
+    bool has_recipient(inbox_id inbox) const;
+    void give_back_admissions();
     void note_ending();
 
     surroundings& around_;
@@ -69,6 +71,7 @@ private:
     smtp::dialogue dialogue_;
     std::unique_ptr<mail_ingest::spool> spool_;
     std::vector<tempinbox::mailbox::email_key> last_stored_; // since the last confirmed one, where a repeat could be told
+    std::vector<inbox_id> admitted_; // to the transaction under way: their rates count its message already
     bool has_lost_spool_ = false;
     bool had_ended_ = false; // the client's side, when the last message was answered
     bool is_reading_ = false;

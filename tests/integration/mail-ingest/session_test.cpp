@@ -261,14 +261,92 @@ TEST_CASE("an inbox takes its rate and no more", "[mail-ingest][postgres]")
     directories.message_burst = 2;
     mail_server server(world.scratch.dsn(), directories);
     mail_client client(server.listener.local_address());
-    client.begin({"box@mail.test", "box+same@mail.test"});
-    client.say("RSET");
+    CHECK(client.begin({"box@mail.test", "box+same@mail.test"}).deliver().starts_with("250"));
 
     client.say("MAIL FROM:<>");
     CHECK(client.say("RCPT TO:<box@mail.test>") == accepted);
-    client.say("RSET");
+    CHECK(client.deliver().starts_with("250"));
     client.say("MAIL FROM:<>");
     CHECK(client.say("RCPT TO:<box@mail.test>") == "450 4.2.1 Mailbox receives too much mail just now");
+}
+
+TEST_CASE("a recipient that got no message has not used up the rate of its inbox", "[mail-ingest][postgres]")
+{
+    mail_world world;
+    world.create(world.account, "box");
+    mail_ingest::directory_settings directories;
+    directories.messages_per_minute = 1;
+    directories.message_burst = 1;
+    mail_server server(world.scratch.dsn(), directories);
+    {
+        mail_client leaving(server.listener.local_address());
+        leaving.begin({"box@mail.test"});
+        leaving.say("QUIT");
+        CHECK(leaving.has_ended());
+    }
+    mail_client client(server.listener.local_address());
+    client.begin({});
+    for (int i = 0; i < 3; ++i) {
+        CHECK(client.say("RCPT TO:<box@mail.test>") == accepted);
+        client.say("RSET");
+        client.say("MAIL FROM:<>");
+    }
+    const std::string hops = "Received: from a by localhost with ESMTP id 01934f2e-7b1c-7d3a-9f00-5a1b2c3d4e5f; x\r\n\r\nx\r\n";
+    CHECK(client.say("RCPT TO:<box@mail.test>") == accepted);
+    CHECK(client.deliver(hops).starts_with("554"));
+
+    client.say("MAIL FROM:<>");
+    CHECK(client.say("RCPT TO:<box@mail.test>") == accepted);
+    CHECK(client.deliver().starts_with("250"));
+    client.say("MAIL FROM:<>");
+    CHECK(client.say("RCPT TO:<box@mail.test>") == "450 4.2.1 Mailbox receives too much mail just now");
+}
+
+TEST_CASE("an address whose messages have a rate is told at MAIL that it is over", "[mail-ingest][postgres]")
+{
+    mail_world world;
+    world.create(world.account, "box");
+    smtp::caller_limits callers;
+    callers.messages_per_minute = 1;
+    callers.message_burst = 1;
+    mail_server server(world.scratch.dsn(), {}, {}, {}, callers);
+    mail_client client(server.listener.local_address());
+    CHECK(client.begin({"box@mail.test"}).deliver().starts_with("250"));
+
+    CHECK(client.say("MAIL FROM:<>") == "450 4.7.1 Too many messages from your address, try again later");
+}
+
+TEST_CASE("a large message for which there is neither memory nor a file is refused for now", "[mail-ingest][postgres]")
+{
+    mail_world world;
+    world.create(world.account, "box");
+    mail_ingest::intake_settings intakes;
+    intakes.memory_bytes_a_message = 1024;
+    intakes.spool_folder = "/nowhere";
+    mail_server server(world.scratch.dsn(), {}, {}, intakes);
+    mail_client client(server.listener.local_address());
+    client.begin({"box@mail.test"});
+
+    CHECK(client.deliver("Subject: large\r\n\r\n" + std::string(4096, 'x') + "\r\n") ==
+          "452 4.3.1 Insufficient system storage, try again later");
+    CHECK(world.count("emails") == 0);
+}
+
+TEST_CASE("a message that is not read in time is answered so, and not stored", "[mail-ingest][postgres]")
+{
+    mail_world world;
+    world.create(world.account, "box");
+    mail_ingest::intake_settings intakes;
+    intakes.writing.patience = std::chrono::milliseconds(0);
+    mail_server server(world.scratch.dsn(), {}, {}, intakes);
+    mail_client client(server.listener.local_address());
+    client.begin({"box@mail.test"});
+    std::string lines = "Subject: large\r\n\r\n";
+    while (lines.size() < 4 * 1024 * 1024)
+        lines += std::string(70, 'x') + "\r\n";
+
+    CHECK(client.deliver(lines) == later);
+    CHECK_FALSE(testing::eventually([&] { return world.count("emails") > 0; }, std::chrono::milliseconds(500)));
 }
 
 TEST_CASE("looping mail is refused", "[mail-ingest][postgres]")

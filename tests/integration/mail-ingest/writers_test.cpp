@@ -55,6 +55,54 @@ TEST_CASE("a commit that is held up does not hold up the mail of others", "[mail
     CHECK(waiting.reply().starts_with("250 2.0.0"));
 }
 
+TEST_CASE("who would wait for a commit behind a full queue is told to come again", "[mail-ingest][postgres]")
+{
+    mailbox::seeds::world world;
+    const auto account = mailbox::seeds::account();
+    const auto held = world.create(account, "held");
+    mail_ingest::intake_settings small;
+    small.writing.writers = 1;
+    small.writing.queued_messages = 1;
+    mail_server server(world.scratch.dsn(), {}, {}, small);
+    std::deque<mail_client> clients;
+    for (int i = 0; i < 3; ++i)
+        clients.emplace_back(server.listener.local_address()).begin({"held@mail.test"});
+
+    auto lock = std::make_unique<row_lock>(world.scratch.dsn(), held.id);
+    send_whole(clients[0], "under way");
+    // Until it waits in the database it would take the second along.
+    const auto waits = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
+    REQUIRE(testing::eventually([&] { return world.scratch.execute(waits)[0][0].as<int>() == 1; }));
+    send_whole(clients[1], "queued");
+    CHECK(clients[2].deliver() == "452 4.3.1 Insufficient system storage, try again later");
+
+    lock.reset();
+    CHECK(clients[0].reply().starts_with("250 2.0.0"));
+    CHECK(clients[1].reply().starts_with("250 2.0.0"));
+}
+
+TEST_CASE("a message whose commit ends too late for its sender is one email when it comes again", "[mail-ingest][postgres]")
+{
+    mailbox::seeds::world world;
+    const auto held = world.create(mailbox::seeds::account(), "held");
+    mail_ingest::intake_settings impatient;
+    impatient.writing.patience = std::chrono::milliseconds(100);
+    mail_server server(world.scratch.dsn(), {}, {}, impatient);
+    mail_client client(server.listener.local_address());
+    client.begin({"held@mail.test"});
+    const std::string message = "Message-ID: <1@sender.test>\r\n\r\nhello\r\n";
+
+    auto lock = std::make_unique<row_lock>(world.scratch.dsn(), held.id);
+    CHECK(client.deliver(message) == "451 4.3.0 Temporary failure, try again later");
+    lock.reset();
+    REQUIRE(testing::eventually([&] { return world.count("unconfirmed") == 1; }));
+
+    mail_server patient(world.scratch.dsn());
+    mail_client again(patient.listener.local_address());
+    CHECK(again.begin({"held@mail.test"}).deliver(message).starts_with("250"));
+    CHECK(world.count("emails") == 1);
+}
+
 TEST_CASE("what gathers behind a commit is stored in the order it came", "[mail-ingest][postgres]")
 {
     mailbox::seeds::world world;

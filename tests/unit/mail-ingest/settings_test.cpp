@@ -51,7 +51,7 @@ TEST_CASE("what a mail server bounds when nothing is said", "[mail-ingest][setti
 TEST_CASE("limits that customers' own senders run into can be off", "[mail-ingest][settings]")
 {
     for (const char* name :
-         {"messages-per-connection", "session-timeout", "connections", "connections-per-address",
+         {"messages-per-connection", "session-timeout", "connections", "connections-per-address", "address-rate-per-minute",
           "unknown-recipients-per-address", "unknown-recipients-before-delay", "unknown-recipients-before-close",
           "errors-before-delay", "errors-before-close", "inbox-rate-per-minute", "inbox-max-emails", "inbox-max-bytes", "hops",
           "memory-limit", "message-min-rate"}) {

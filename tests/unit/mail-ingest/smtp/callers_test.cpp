@@ -96,3 +96,27 @@ TEST_CASE("every limit by address can be off", "[smtp]")
     CHECK_FALSE(all.is_slowed(at("192.0.2.1"), noon));
     CHECK_FALSE(all.are_many());
 }
+
+TEST_CASE("messages from one address have no rate unless there is one", "[smtp]")
+{
+    callers unbound(smtp::caller_limits{});
+    for (int i = 0; i < 1'000; ++i)
+        unbound.note_message(at("192.0.2.1"), noon);
+    CHECK_FALSE(unbound.is_over_rate(at("192.0.2.1"), noon));
+
+    smtp::caller_limits limits;
+    limits.messages_per_minute = 1;
+    limits.message_burst = 2;
+    limits.exempt = {*network::parse("198.51.100.0/24")};
+    callers all(limits);
+    for (const char* who : {"192.0.2.1", "198.51.100.1", "2001:db8::1", "2001:db8::2"})
+        all.note_message(at(who), noon);
+    CHECK_FALSE(all.is_over_rate(at("192.0.2.1"), noon));
+    CHECK(all.is_over_rate(at("2001:db8::3"), noon)); // one /64
+    all.note_message(at("192.0.2.1"), noon);
+    all.note_message(at("198.51.100.1"), noon);
+    CHECK(all.is_over_rate(at("192.0.2.1"), noon));
+    CHECK_FALSE(all.is_over_rate(at("192.0.2.2"), noon));
+    CHECK_FALSE(all.is_over_rate(at("198.51.100.1"), noon));
+    CHECK_FALSE(all.is_over_rate(at("192.0.2.1"), noon + std::chrono::minutes(1)));
+}

@@ -42,8 +42,8 @@ TEST_CASE("parameters of MAIL and RCPT", "[smtp]")
     talk.hello();
     const std::string bad = "555 5.5.4 Unknown or malformed parameter";
 
-    for (const char* parameters :
-         {"FOO=bar", "SIZE=x", "SIZE", "SIZE=1 SIZE=2", "BODY=BINARYMIME", "SMTPUTF8=1", "RET=FULL", "AUTH=<>"})
+    for (const char* parameters : {"FOO=bar", "SIZE=x", "SIZE", "SIZE=999999999999999999999", "SIZE=1 SIZE=2", "BODY=BINARYMIME",
+                                   "SMTPUTF8=1", "RET=FULL", "AUTH=<>"})
         CHECK(talk.say("MAIL FROM:<a@b.test> " + std::string(parameters)) == bad);
     CHECK(talk.say("MAIL FROM:<a@b.test> size=5 body=7bit smtputf8") == "250 2.1.0 Sender ok");
     CHECK(talk.say("RCPT TO:<box@in.test> NOTIFY=NEVER") == bad);
@@ -119,7 +119,8 @@ TEST_CASE("declared sizes are judged at MAIL and at RCPT", "[smtp]")
     conversation talk;
     talk.add_live("small@in.test", 1'000);
     talk.hello();
-    CHECK(talk.say("MAIL FROM:<a@b.test> SIZE=99999999") == "552 5.3.4 Message is too large");
+    for (const char* size : {"99999999", "18446744073709551616", "99999999999999999999"})
+        CHECK(talk.say("MAIL FROM:<a@b.test> SIZE=" + std::string(size)) == "552 5.3.4 Message is too large");
     talk.say("MAIL FROM:<a@b.test> SIZE=2000");
     CHECK(talk.say("RCPT TO:<small@in.test>") == "550 5.3.4 Message is too large for this mailbox");
     CHECK(talk.say("RCPT TO:<box@in.test>") == "250 2.1.5 Recipient ok");

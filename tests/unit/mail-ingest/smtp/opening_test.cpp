@@ -101,7 +101,8 @@ TEST_CASE("what is sent past EHLO, DATA, STARTTLS or QUIT ends the session", "[s
 TEST_CASE("other protocols on the port are told so", "[smtp]")
 {
     for (const std::string bytes :
-         {"GET / HTTP/1.1\r\nHost: x\r\n\r\n", "POST /x HTTP/1.1\r\n", "CONNECT x:25 HTTP/1.1\r\n", "\x16\x03\x01\x02"}) {
+         {"GET / HTTP/1.1\r\nHost: x\r\n\r\n", "GET / HTTP/1.1\nHost: x\n\n", "POST /x HTTP/1.1\r\n", "DELETE /x HTTP/1.1\n",
+          "CONNECT x:25 HTTP/1.1\r\n", "PRI * HTTP/2.0\r\n", "\x16\x03\x01\x02"}) {
         conversation talk;
         talk.greet();
         CHECK(talk.raw(bytes) == "521 5.5.1 This is an SMTP server");
