@@ -2,6 +2,7 @@
 
 #include "common/core/ids.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -32,6 +33,11 @@ struct envelope
     bool has_utf8 = false;
 
     envelope() = default;
+
+    bool goes_to(inbox_id inbox) const
+    {
+        return std::any_of(recipients.begin(), recipients.end(), [&](const recipient& one) { return one.inbox == inbox; });
+    }
 };
 
 // What the look-up of a recipient found.

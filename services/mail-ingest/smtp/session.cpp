@@ -283,7 +283,7 @@ awaitable<void> session::look_up()
 void session::answer_recipient(recipient_answer answer)
 {
     const auto now = steady::now();
-    const bool is_new = answer.status == recipient_status::live && !has_recipient(answer.inbox);
+    const bool is_new = answer.status == recipient_status::live && !dialogue_.transaction().goes_to(answer.inbox);
     if (is_new && !around_.directory.admits(answer.inbox))
         answer.status = recipient_status::over_rate;
     if (answer.status == recipient_status::unknown)
@@ -292,17 +292,11 @@ void session::answer_recipient(recipient_answer answer)
     around_.metrics.recipient(to_text(answer.status));
     dialogue_.answer_recipient(answer);
     if (is_new && answer.status == recipient_status::live) {
-        if (has_recipient(answer.inbox))
+        if (dialogue_.transaction().goes_to(answer.inbox))
             admitted_.push_back(answer.inbox);
         else
             around_.directory.give_back(answer.inbox);
     }
-}
-
-bool session::has_recipient(inbox_id inbox) const
-{
-    const auto& taken = dialogue_.transaction().recipients;
-    return std::any_of(taken.begin(), taken.end(), [&](const recipient& one) { return one.inbox == inbox; });
 }
 
 // A message that did not come counts for nobody.

@@ -60,7 +60,6 @@ private:
     awaitable<void> linger();
     void append(std::string_view bytes);
     void answer_recipient(recipient_answer answer);
-    bool has_recipient(inbox_id inbox) const;
     void give_back_admissions();
     void note_ending();
 
