@@ -11,7 +11,7 @@ namespace tempinbox::extract {
 namespace {
 
 constexpr std::size_t longest_part = 256 * 1024;
-constexpr std::size_t most_codes = 10;
+constexpr std::size_t most_codes = 20;
 constexpr std::size_t most_candidates = 2'000;
 constexpr double least_score = 0.5;
 constexpr double widest_gap = 0.25; // to the best one; what is further behind is a number by the way

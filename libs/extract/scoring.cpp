@@ -173,6 +173,10 @@ bool code_judge::is_joined(const place& at) const
 {
     const char previous = at.previous();
     const char next = at.next();
+    // `***123456***`, `__123456__`
+    for (const std::string_view marks : {"***", "__"})
+        if (at.before.ends_with(marks) && at.after.starts_with(marks))
+            return false;
     const auto is_one_of = [](std::string_view marks, char c) { return marks.find(c) != std::string_view::npos; };
     if (is_word(previous) || is_word(next) || is_one_of("+/@_=&%#~\\$\x01", previous) || is_one_of("/@_=&~%#\\\x01", next))
         return true;
@@ -180,7 +184,8 @@ bool code_judge::is_joined(const place& at) const
         return true;
     if (is_one_of(".,-:'", next) && is_digit(at.next(2)))
         return true;
-    if (next == '.' && is_word(at.next(2)))
+    // `123456.txt`, but not `123456.Do not share it`
+    if (next == '.' && is_word(at.next(2)) && !(is_capital(at.next(2)) && (is_small(at.next(3)) || at.next(3) == ' ')))
         return true;
     if (at.before.ends_with("***") || at.before.ends_with("xxx") || at.before.ends_with("\xe2\x80\xa2"))
         return true; // a masked number
@@ -193,14 +198,14 @@ bool code_judge::is_joined(const place& at) const
 bool code_judge::is_something_else(const place& at, const candidate_code& one, const announcement& near) const
 {
     const auto& words = vocabulary::get();
-    if (names_other_number(at) || says(at.tail(), words.phone))
+    if (names_other_number(at) || names_phone(at))
         return true;
     if (one.form != code_form::digits)
         return false;
     const auto front = take_bytes(at.after, 24);
     if (says(at.tail(), words.money_before) || says(front, words.money_after) || says(front, words.unit_after))
         return true;
-    if (is_year(one.value) && !near.is_tight && says(at.tail(), words.date_before))
+    if (is_year(one.value) && (says(at.tail(), words.date_before) || (!near.is_tight && says(at.tail(), words.year_before))))
         return true;
     if (one.text.size() == 9 && one.text[4] == '-' && is_year(one.value.substr(0, 4)) && is_year(one.value.substr(4)))
         return true;
@@ -223,17 +228,38 @@ bool code_judge::names_other_number(const place& at) const
         return noun.says == label::meaning::a_code && noun.end <= at.begin && at.begin - noun.end <= 8 &&
                words_in(text_.substr(noun.end, at.begin - noun.end)) == 0;
     };
-    if (std::any_of(labels_.begin(), labels_.end(), is_own))
+    static const RE2 has_own_mark(
+        R"((?i)(?:\bno\b\.?|\bnr\b\.?|num(?:ber|mer|ero|éro|er)|n[uú]mero|номер|n[°º]|№|#|\bid\b|番号|号码|號碼)[ .:]*(?:is|ist|est|es)?[ :]*$)");
+    return std::any_of(labels_.begin(), labels_.end(), is_own) ? false : says(at.tail(), has_own_mark) || !is_promised(at);
+}
+
+// `Call us: 4711`, but not `Enter this code to verify your phone: 4711`.
+bool code_judge::names_phone(const place& at) const
+{
+    // What a label stands behind is its name: `Your mobile verification code`.
+    std::size_t begin = at.begin - at.tail().size();
+    for (const auto& one : labels_)
+        if (one.says != label::meaning::something_else && one.end <= at.begin)
+            begin = std::max(begin, one.end);
+    return says(text_.substr(begin, at.begin - begin), vocabulary::get().phone) && !is_promised(at);
+}
+
+// The sentence began with the code and says what for: `The code to confirm your order is 4711`.
+bool code_judge::is_promised(const place& at) const
+{
+    static const RE2 ends_in_mark(R"((?i)(?:[:：]|(?:^|\s)(?:is|ist|est|es|è|é|er|är|je|to|jest))[ *"'(\[]*$)");
+    static const RE2 says_what_for(
+        R"((?i)^ (?:for|to|that|which|pour|para|per|de|d'|zum|zur|für|um|om|voor|för|til|för att|dla|do|na|для|за) )");
+    if (!says(at.line_before, ends_in_mark))
         return false;
-    const auto marked = trim(at.line_before);
-    if (!marked.ends_with(':') && !marked.ends_with(" is"))
-        return true;
-    const auto sentence_begin = at.begin - at.line_before.size();
-    return std::none_of(labels_.begin(), labels_.end(), [&](const label& one) {
-        if (one.says == label::meaning::something_else || one.begin < sentence_begin || one.end > at.begin)
+    const auto line_begin = at.begin - at.line_before.size();
+    return std::any_of(labels_.begin(), labels_.end(), [&](const label& one) {
+        if (one.says == label::meaning::something_else || one.begin < line_begin || one.end > at.begin)
             return false;
         const auto gap = text_.substr(one.end, at.begin - one.end);
-        return !ends_sentence(gap) && gap.find(':') == gap.rfind(':') && gap.starts_with(" for ");
+        const bool is_one_sentence =
+            !ends_sentence(gap) && gap.find(':') == gap.rfind(':') && std::none_of(gap.begin(), gap.end(), is_digit);
+        return is_one_sentence && (one.says == label::meaning::a_code || says(gap, says_what_for));
     });
 }
 
@@ -299,7 +325,7 @@ code_judge::announcement code_judge::before(const place& at, const candidate_cod
     const bool is_other_paragraph = gap.find("\n\n") != std::string_view::npos || gap.find("\n \n") != std::string_view::npos;
     const bool is_sentence = !ends_sentence(gap) && !is_other_paragraph;
     found.is_on_line = gap.find('\n') == std::string_view::npos;
-    found.is_tight = words_in(gap) <= 10 && gap.size() <= 60 && !ends_sentence(gap);
+    found.is_tight = words_in(gap) <= 10 && gap.size() <= 60 && !ends_sentence(gap) && !is_other_paragraph;
     found.is_clear = is_sure && (is_sentence || found.is_tight || at.is_alone);
     if (found.is_tight)
         found.worth = is_sure ? 0.62 : 0.52;

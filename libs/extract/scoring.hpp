@@ -59,6 +59,8 @@ private:
     bool is_joined(const place& at) const;
     bool is_something_else(const place& at, const candidate_code& one, const announcement& near) const;
     bool names_other_number(const place& at) const;
+    bool names_phone(const place& at) const;
+    bool is_promised(const place& at) const;
     bool is_plausible(const place& at, const candidate_code& one, const announcement& near) const;
     announcement find_announcement(const place& at, const candidate_code& one) const;
     announcement before(const place& at, const candidate_code& one) const;

@@ -41,7 +41,7 @@ constexpr const char* maybe_code_nouns =
     R"(\b(?:kennwort|losung)\b|код|κωδικ|קוד|رمز|کد |كود|कोड|รหัส|\bm[aã] |コード|代码|代碼|口令|코드|two[- ](?:factor|step) (?:authentication|verification)|2fa)";
 
 constexpr const char* other_code_nouns =
-    R"((?:zip|postal|post|promo(?:tion(?:al)?)?|discount|coupon|voucher|gift(?: card)?|referral|country|area|dial(?:l)?ing|product|item|article|style|error|exit|status|response|return|source|booking|reservation|ticket|swift|branch|sort|bank|tax|hs|qr|bar|dress|state|airport|currency|colou?r|offer|savings?|rebate|store|depot|unit|part|reason|payment|merchant|vendor|customer|client|order|tracking|event|cost|job|course|building|zone|location|door|gate|floor|plate|stock|batch|morse|binary|machine|legacy|your own|the same|clean|open[- ]source)[- ]?codes?\b|)"
+    R"(\b(?:zip|postal|post|promo(?:tion(?:al)?)?|discount|coupon|voucher|gift(?: card)?|referral|country|area|dial(?:l)?ing|product|item|article|style|error|exit|status|response|return|source|booking|reservation|ticket|swift|branch|sort|bank|tax|hs|qr|bar|dress|state|airport|currency|colou?r|offer|savings?|rebate|store|depot|unit|part|reason|payment|merchant|vendor|customer|client|order|tracking|event|cost|job|course|building|zone|location|door|gate|floor|plate|stock|batch|morse|binary|machine|legacy|your own|the same|clean|open[- ]source)[- ]?codes?\b|)"
     R"(\bcodes? (?:review|coverage|of conduct|base|snippet|freeze|quality|owner|change|sample|example|style|editor|name|red)s?\b|)"
     R"((?:gutschein|rabatt|aktions|promo|bar|strich|post|quell|artikel|kunden|produkt|qr-|bank|farb|fehler|l[aä]nder|vorteils|geschenk)-?codes?\b|postleitzahl|)"
     R"(codes? (?:postal|promo\w*|produit|article|client|[aà] barres|source|de r[eé]duction|r[eé]duction|guichet|naf|ape|swift|avantage|cadeau|remise|(?:de )?(?:la )?porte|d['’]entr[eé]e|immeuble|erreur|d['’]erreur|couleur|pays)|)"
@@ -63,7 +63,7 @@ constexpr const char* other_numbers =
     R"((?:(?:^|[^\p{L}])(?:order|invoice|tracking|parcel|shipment|receipt|ticket|case|ref(?:erence)?|customer|client|member(?:ship)?|account|booking|reservation|card|policy|contract|request|transaction|report|batch|claim|job|pipeline|commit|issue|pull request|pr|serial|model|version|build|release|zip|postal|p\.?o\.? box|suite|ste|apt|apartment|unit|room|hall|floor|building|bldg|gate|seats?|row|block|flight|train|iban|bic|swift|vat|tax|ending(?: in)?|ends (?:in|with)|extension|ext|terminal|cashier|store|lot|article|item|sku|part|isbn|barcode|page|chapter|section|line|port|error|port|id|uid|pid|reg(?:istration)?|company|licen[cs]e|patent|highway|route|channel|frequency|)"
     R"(bestell[^\s\d:.,#(]*|auftrags?[^\s\d:.,#(]*|rechnungs?[^\s\d:.,#(]*|sendungs?[^\s\d:.,#(]*|kunden[^\s\d:.,#(]*|vertrags[^\s\d:.,#(]*|vorgangs[^\s\d:.,#(]*|aktenzeichen|artikel[^\s\d:.,#(]*|konto[^\s\d:.,#(]*|z[aä]hler[^\s\d:.,#(]*|mitglieds?[^\s\d:.,#(]*|hrb|hra|plz|raum|zimmer|filiale|postfach|kvk|bestelnummer|ordernummer|klantnummer|factuurnummer|postcode|)"
     R"(facture|commande|dossier|client|r[eé]f[eé]rence|contrat|colis|suivi|siret|siren|rcs|bp|cedex|train|voiture|place|pedido|factura|fatura|nota fiscal|seguimiento|rastreio|cliente|contrato|contratto|referencia|refer[eê]ncia|folio|protocolo|boleto|ordine|fattura|spedizione|cap|cep|cnpj|cpf|nif|cif|cp|p\.?iva|via|calle|rua|rue|)"
-    R"(zam[oó]wieni[^\s\d:.,#(]*|faktur[^\s\d:.,#(]*|paczk[^\s\d:.,#(]*|przesy[lł]k[^\s\d:.,#(]*|klient[^\s\d:.,#(]*|rachunk[^\s\d:.,#(]*|nip|regon|krs|objedn[aá]vk[^\s\d:.,#(]*|faktura|i[cč]o|di[cč]|ps[cč]|rendel[eé]s[^\s\d:.,#(]*|sz[aá]mla[^\s\d:.,#(]*|ad[oó]sz[aá]m|comand[aă]|factur[aă]|order(?:nummer|nr)|fakturanummer|kundnummer|postnummer|org\.?nr|kontonummer|tilaus[^\s\d:.,#(]*|lasku[^\s\d:.,#(]*|y-tunnus|)"
+    R"(zam[oó]wieni[^\s\d:.,#(]*|faktur[^\s\d:.,#(]*|paczk[^\s\d:.,#(]*|przesy[lł]k[^\s\d:.,#(]*|klient[^\s\d:.,#(]*|rachun(?:ek|k)[^\s\d:.,#(]*|nip|regon|krs|objedn[aá]vk[^\s\d:.,#(]*|faktura|i[cč]o|di[cč]|ps[cč]|rendel[eé]s[^\s\d:.,#(]*|sz[aá]mla[^\s\d:.,#(]*|ad[oó]sz[aá]m|comand[aă]|factur[aă]|order(?:nummer|nr)|fakturanummer|kundnummer|postnummer|org\.?nr|kontonummer|tilaus[^\s\d:.,#(]*|lasku[^\s\d:.,#(]*|y-tunnus|)"
     R"(sipari[sş][^\s\d:.,#(]*(?: numaras[iı])?|fatura[^\s\d:.,#(]*|takip(?: numaras[iı])?|m[uü][sş]teri[^\s\d:.,#(]*(?: numaras[iı])?|заказ[^\s\d:.,#(]*|накладн[^\s\d:.,#(]*|сч[её]т[^\s\d:.,#(]*|рахун[^\s\d:.,#(]*|замовленн[^\s\d:.,#(]*|поръчка|фактура|трек[^\s\d:.,#(]*|трек-номер|инн|кпп|огрн|бик|індекс|индекс|ттн|едрпоу|договор[^\s\d:.,#(]*|клиент[^\s\d:.,#(]*|клієнт[^\s\d:.,#(]*|)"
     R"(παραγγελ[^\s\d:.,#(]*|τιμολ[όο]γι[^\s\d:.,#(]*|λογαριασμ[^\s\d:.,#(]*|τ\.κ\.)|רחוב|הזמנה|חשבונית|לקוח|מיקוד|مספر|رقم|الطلب|طلب|فاتورة|التتبع|هاتف|سفارش|شماره|बिल संख्या|संख्या|ऑर्डर|คำสั่งซื้อ|[dđ][oơ]n h[aà]ng|pesanan|resi|)"
     R"(注文番号|注文|伝票番号|伝票|お客様番号|会員番号|口座番号|品番|番号|〒|郵便番号|订单号?|訂單(?:編號)?|单号|單號|快递|编号|編號|邮编|郵遞區號|发票号?|發票號碼|号码|號碼|账号|帳號|卡号|客户号|尾号|주문번호|운송장번호|송장번호|계좌번호|우편번호|회원번호|고객번호|청구서)"
@@ -82,7 +82,9 @@ constexpr const char* units_after =
     R"(^(?:[- ]?(?:minutes?|mins?|hours?|hrs?|days?|seconds?|secs?|s|ms|years?|months?|weeks?|times|people|users|items|points?|pts|lines?|readers|members|mb|gb|kb|tb|mbps|px|pt|pm|am|kg|km|mm|cm|mi|kwh|kw|mhz|hz|dpi|uhr|minuten|stunden|tage|punkte|minutes|heures|jours|minutos|horas|d[ií]as|dias|puntos|pontos|minuti|ore|giorni|punti|minut|godzin|punkt[oó]w|minuter|минут|часов|дней|баллов|хвилин|dakika|saat|puan)\b| ?(?:°|分|秒|時間|小时|分钟|分鐘|天|日|名|人|個|个|件|点|點|月|年|분|시간|일|명|개|점|장)|x[0-9]))";
 
 constexpr const char* dates_before =
-    R"((?:\b(?:jan|feb|mar|m[aä]r|apr|may|mai|jun|jul|aug|sep|oct|okt|nov|dec|dez|ene|abr|ago|dic|fev|set|out|gen|mag|giu|lug|ott|janv|f[eé]vr|avr|juin|juil|ao[uû]t|sty|lut|kwi|maj|cze|lip|sie|wrz|pa[zź]|lis|gru)|янв|фев|апр|мая|июн|июл|авг|сен|окт|ноя|дек|©|copyright|\(c\)|[0-9]{1,2}[./-][0-9]{1,2}[./-]|\b(?:since|seit|depuis|desde|dal|od|in|im|en|of|year)\b)[^\n0-9]{0,14}$)";
+    R"((?:\b(?:jan|feb|mar|m[aä]r|apr|may|mai|jun|jul|aug|sep|oct|okt|nov|dec|dez|ene|abr|ago|dic|fev|set|out|gen|mag|giu|lug|ott|janv|f[eé]vr|avr|juin|juil|ao[uû]t|sty|lut|kwi|maj|cze|lip|sie|wrz|pa[zź]|lis|gru)|янв|фев|апр|мая|июн|июл|авг|сен|окт|ноя|дек|©|copyright|\(c\)|[0-9]{1,2}[./-][0-9]{1,2}[./-])[^\n0-9]{0,14}$)";
+
+constexpr const char* years_before = R"(\b(?:since|seit|depuis|desde|dal|od|in|im|en|of|year)\b[^\n0-9]{0,14}$)";
 
 constexpr const char* imprints =
     R"(©|\(c\)|copyright|all rights reserved|\b(?:gmbh|mbh|inc|ltd|llc|llp|plc|corp|s\.?a\.?r\.?l|s\.?a\.?s|s\.?r\.?l|s\.?l|b\.?v|a\.?s|s\.?p\.?a|lda|ltda|oyj?|ab|aps|sp\. z o\.o|s\.r\.o|kft|a\.ş|ооо|оао|тов|еоод|株式会社|有限公司)[.,) ]|\b(?:street|avenue|blvd|boulevard|road|drive)\b|[0-9]{5} [A-ZÄÖÜ][^\s\d]{2,}|stra(?:ß|ss)e [0-9]|\p{L}str\. ?[0-9]|\b(?:rue|calle|avenida|via|rua|ul\.|ulica|cad\.|sok\.|piazza)\b|ул\.|вул\.|〒|icp)";
@@ -134,6 +136,7 @@ vocabulary::vocabulary()
       money_after(money_afters, roomy()),
       unit_after(units_after, roomy()),
       date_before(dates_before, roomy()),
+      year_before(years_before, roomy()),
       imprint(either(imprints), roomy()),
       access_subject(access_subjects, roomy()),
       meeting(meetings, roomy()),

@@ -22,6 +22,7 @@ struct vocabulary
     RE2 money_after;     // at the front
     RE2 unit_after;      // at the front
     RE2 date_before;     // at the end
+    RE2 year_before;
     RE2 imprint;         // a line of a footer
     RE2 access_subject;  // "Sign in to …": a subject that may go with a code
 

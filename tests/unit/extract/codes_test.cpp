@@ -39,6 +39,80 @@ TEST_CASE("the one-time code of a mail is found", "[extract]")
     }
 }
 
+TEST_CASE("a code is found though its sentence names what it is for", "[extract]")
+{
+    for (const char* text : {
+             "Use this code to verify your account: 482913",
+             "The code to access your account is 482913.",
+             "Your verification code to log in to your account is 482913.",
+             "The code to confirm your request is 482913.",
+             "Your OTP for this transaction is 482913.",
+             "Enter this code to confirm your order: 482913",
+             "The security code for your payment card is 482913",
+             "The PIN to collect your parcel is 482913.",
+             "Your Acme account code is 482913",
+             "Bestätigungscode für Ihr Kundenkonto: 482913",
+             "Code de vérification de votre compte client : 482913",
+             "Le code pour valider votre commande est 482913",
+             "El código para confirmar tu pedido es 482913",
+             "O código de verificação do cliente é 482913",
+             "Il codice di verifica per il tuo ordine è 482913",
+             "Код подтверждения заказа: 482913",
+             "رمز تأكيد الطلب: 482913",
+             "Kod autoryzacyjny przelewu na rachunek 1234: 482913",
+             "Your phone verification code is 482913",
+             "Enter this code to verify your phone: 482913",
+             "Mobile verification code: 482913",
+             "Your WhatsApp code: 482-913",
+             "Your T-Mobile verification code is 482913",
+             "Your Call of Duty login code is 482913",
+             "Código para verificar tu teléfono: 482913",
+             "電話番号の認証コード：482913",
+             "手机电话验证码：482913",
+             "Your SuperEvent code is 482913",
+             "Your OTP is 482913.Do not share it",
+             "Your code is ***482913***",
+             "Your code is __482913__",
+         }) {
+        INFO(text);
+        CHECK(best("Hello", text) == "482913");
+    }
+}
+
+TEST_CASE("a number that has a name of its own is no code, though one is spoken of", "[extract]")
+{
+    for (const char* text : {
+             "Your code was used for order number: 482913",
+             "Enter the code we sent you. Order: 482913",
+             "Your code is on its way\nAccount: 482913",
+             "Use this code for your order 482913",
+             "Questions about your code? Call us: 482913",
+             "Your code will come by text message, phone support 482913",
+             "Your code is in log 482913.txt",
+             "Your card code ends in ***482913",
+         }) {
+        INFO(text);
+        CHECK(best("Hello", text) == "");
+    }
+}
+
+TEST_CASE("the year of a footer is no code, whatever stands above it", "[extract]")
+{
+    for (const char* text : {
+             "Welcome!\n\nSet up two-factor authentication\n\n© 2026 Acme Inc.",
+             "Write code with us\n\n© 2026 Acme",
+             "Print your backup codes\n© 2026 Acme",
+             "Your security code\nCopyright 2026 Acme",
+             "Someone signed in with a recovery code\n\nOn 14 July 2026",
+             "Ihr Sicherheitscode wurde benutzt\n\nam 14. Juli 2026",
+             "Votre code de sécurité\n\n© 2026 Acme SARL",
+         }) {
+        INFO(text);
+        CHECK(best("Hello", text) == "");
+    }
+    CHECK(best("Your PIN", "Your PIN:\n\n2026\n") == "2026");
+}
+
 TEST_CASE("what is no code is not taken for one", "[extract]")
 {
     const std::vector<std::pair<std::string, std::string>> mails = {
