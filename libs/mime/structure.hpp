@@ -1,10 +1,11 @@
 #pragma once
 
-#include "mime/gmime_fields.hpp"
+#include "mime/content_fields.hpp"
 #include "mime/header.hpp"
 #include "mime/transfer.hpp"
 #include "mime/view.hpp"
 
+#include <chrono>
 #include <deque>
 #include <set>
 #include <string>

@@ -1,7 +1,9 @@
 #include "mime/view.hpp"
 
 #include "common/core/text.hpp"
+#include "mime/addresses.hpp"
 #include "mime/charset.hpp"
+#include "mime/date.hpp"
 #include "mime/filename.hpp"
 #include "mime/flowed.hpp"
 #include "mime/html_text.hpp"
@@ -65,13 +67,15 @@ private:
     {
         std::vector<mailbox_address> all;
         for (const auto& entry : root().fields) {
-            if (!equals_ignoring_ascii_case(entry.name, name) || all.size() >= limits_.addresses)
+            if (!equals_ignoring_ascii_case(entry.name, name) || all.size() > limits_.addresses)
                 continue;
-            auto more = parse_addresses(coded_value(entry.value), limits_.addresses - all.size());
+            auto more = parse_addresses(coded_value(entry.value), limits_.addresses + 1 - all.size());
             all.insert(all.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
         }
-        if (all.size() >= limits_.addresses)
+        if (all.size() > limits_.addresses) {
             defects_.insert("too_many_addresses");
+            all.resize(limits_.addresses);
+        }
         return all;
     }
 
@@ -85,8 +89,11 @@ private:
         }
         auto from = addresses("From");
         if (!from.empty()) {
-            summary.from = std::move(from.front().address);
-            summary.from_name = std::move(from.front().name);
+            auto first = std::find_if(from.begin(), from.end(), [](const auto& one) { return is_address(one.address); });
+            if (first == from.end())
+                first = from.begin();
+            summary.from = std::move(first->address);
+            summary.from_name = std::move(first->name);
         }
         found_.to = addresses("To");
         found_.cc = addresses("Cc");

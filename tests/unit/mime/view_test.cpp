@@ -46,6 +46,9 @@ TEST_CASE("shown names are safe", "[mime][torture-23]")
 {
     CHECK(with_filename("filename=\"../../etc/passwd\"") == "passwd");
     CHECK(with_filename("filename=\"C:\\\\dir\\\\x.exe\"") == "x.exe");
+    CHECK(with_filename("filename=\"C:\\Users\\sam\\x.doc\"") == "x.doc");
+    CHECK(with_filename("filename=\"unterminated.pdf") == "unterminated.pdf");
+    CHECK(with_filename("filename*=utf-8''a%D8%9Cb.txt") == "ab.txt");
     CHECK(with_filename("filename*=utf-8''a%00b%0d%0a.txt").find('\n') == std::string::npos);
     CHECK(with_filename("filename*=utf-8''gpj.%E2%80%AEexe") == "gpj.exe");
     CHECK(with_filename("filename=\"\"") == "unnamed-1.pdf");
