@@ -25,10 +25,11 @@ std::string_view without_brackets(std::string_view id)
 class reader
 {
 public:
-    reader(const structure& from, std::string_view raw, const view_limits& limits)
+    reader(const structure& from, std::string_view raw, const view_limits& limits, std::chrono::steady_clock::time_point deadline)
         : from_(from),
           raw_(raw),
           limits_(limits),
+          deadline_(deadline),
           defects_(from.defects)
     {}
 
@@ -111,14 +112,13 @@ private:
     void read_parts()
     {
         find_roots();
-        const auto deadline = std::chrono::steady_clock::now() + patience;
         for (std::size_t i = 0; i < from_.parts.size(); ++i) {
-            if (std::chrono::steady_clock::now() > deadline) {
+            if (std::chrono::steady_clock::now() > deadline_) {
                 defects_.insert("deadline");
                 return;
             }
             const auto& one = from_.parts[i];
-            if (!one.is_multipart && !one.is_opaque && !is_nothing(one))
+            if (!one.is_multipart && !is_nothing(one))
                 read_leaf(one);
         }
     }
@@ -286,6 +286,7 @@ private:
     const structure& from_;
     std::string_view raw_;
     const view_limits& limits_;
+    std::chrono::steady_clock::time_point deadline_;
     view found_;
     std::set<std::string> defects_;
     const part* text_part_ = nullptr;
@@ -297,15 +298,16 @@ private:
 
 view read_view(std::string_view raw, const view_limits& limits)
 {
-    const auto parts = read_structure(raw, limits);
-    return reader(parts, raw, limits).read();
+    const auto deadline = std::chrono::steady_clock::now() + patience;
+    const auto parts = read_structure(raw, limits, deadline);
+    return reader(parts, raw, limits, deadline).read();
 }
 
 std::optional<std::string> read_attachment(std::string_view raw, std::string_view attachment_id, const view_limits& limits)
 {
     const auto parts = read_structure(raw, limits);
     for (const auto& one : parts.parts)
-        if (one.id == attachment_id && !one.is_multipart && !one.is_opaque)
+        if (one.id == attachment_id && !one.is_multipart)
             return decode(one.encoding, one.body).bytes;
     return std::nullopt;
 }

@@ -61,6 +61,11 @@ TEST_CASE("a line that is no field, and an mbox line", "[mime][torture-2]")
     CHECK(mbox.summary.subject == "hi");
     CHECK(mbox.summary.from.empty());
     CHECK(has_defect(mbox, "mbox_line"));
+
+    const auto spaced = view_of("From : Alice <al@x.test>\nSubject : hi\n\nx\n");
+    CHECK(spaced.summary.from == "al@x.test");
+    CHECK(spaced.summary.subject == "hi");
+    CHECK_FALSE(has_defect(spaced, "mbox_line"));
 }
 
 TEST_CASE("folded fields become one line", "[mime][torture-3]")
