@@ -220,7 +220,9 @@ private:
         note_damage(one, outcome.is_damaged);
         // No charset in use needs more than four bytes for one of UTF-8: what comes later would be decoded for nothing.
         const auto most = 4 * limits_.text_bytes;
-        auto text = to_utf8(std::string_view(outcome.bytes).substr(0, most), one.type.charset);
+        const auto bytes = std::string_view(outcome.bytes).substr(0, most);
+        const bool asks_meta = one.type.charset.empty() && one.type.type == "text/html" && !is_valid_utf8(outcome.bytes);
+        auto text = to_utf8(bytes, asks_meta ? meta_charset(bytes) : one.type.charset);
         if (text.size() > limits_.text_bytes || outcome.bytes.size() > most) {
             defects_.insert("text_truncated");
             text.resize(take_bytes(text, limits_.text_bytes).size());

@@ -114,6 +114,15 @@ TEST_CASE("the text and the html of a mail", "[mime][torture-21]")
     CHECK(root_attachment.attachments.at(0).id == "1");
 }
 
+TEST_CASE("html without a charset of its part is read by the one it says itself", "[mime][torture-9]")
+{
+    const std::string page = "<meta charset=windows-1251><p>\xcf\xf0</p>\n";
+    CHECK(view_of("Content-Type: text/html\n\n" + page).html == "<meta charset=windows-1251><p>Пр</p>\r\n");
+    CHECK(view_of("Content-Type: text/html; charset=iso-8859-1\n\n" + page).html == "<meta charset=windows-1251><p>Ïð</p>\r\n");
+    CHECK(view_of("Content-Type: text/html\n\n<meta charset=gbk><p>ä</p>\n").html == "<meta charset=gbk><p>ä</p>\r\n");
+    CHECK(view_of("Content-Type: text/html\n\n<p>\xe4</p>\n").html == "<p>ä</p>\r\n");
+}
+
 TEST_CASE("cid links of the html stay as they were sent", "[mime][torture-22]")
 {
     const auto view = view_of(
