@@ -236,8 +236,10 @@ private:
     {
         std::string name;
         for (const auto& one : pending_)
-            name.append(trim(one.phrase)).append(", ");
-        entry_.phrase = name.append(trim(entry_.phrase));
+            name.append(name.empty() ? "" : ", ").append(trim(one.phrase));
+        if (const auto last = trim(entry_.phrase); !last.empty())
+            name.append(", ").append(last);
+        entry_.phrase = std::move(name);
         entry_.raw =
             std::string_view(pending_.front().raw.data(),
                              static_cast<std::size_t>(entry_.raw.data() + entry_.raw.size() - pending_.front().raw.data()));

@@ -90,6 +90,7 @@ TEST_CASE("a comma in a name that is not quoted does not part it", "[mime][tortu
 {
     CHECK(addresses("Roe, Ann <ann@x.test>") == "Roe, Ann<ann@x.test>");
     CHECK(addresses("a@x.test, Roe, Dr, Ann <ann@x.test>, b@x.test") == "<a@x.test>Roe, Dr, Ann<ann@x.test><b@x.test>");
+    CHECK(addresses("\"Roe\", <ann@x.test>") == "Roe<ann@x.test>");
     CHECK(addresses("root, a@x.test, B <b@x.test>") == "<root><a@x.test>B<b@x.test>");
     CHECK(addresses("root; B <b@x.test>") == "<root>B<b@x.test>");
     CHECK(addresses("Roe, Ann") == "<Roe><Ann>");
