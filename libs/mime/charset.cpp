@@ -1,62 +1,22 @@
 #include "mime/charset.hpp"
 
 #include "common/core/text.hpp"
+#include "mime/charset_labels.hpp"
 
 #include <iconv.h>
 
 #include <array>
 #include <cerrno>
+#include <map>
 
 namespace tempinbox::mime {
 namespace {
 
-struct label
-{
-    std::string_view name;
-    const char* iconv_name;
-};
-
-// Labels whose meaning on the web differs from their name; all others go to iconv as they are.
-constexpr std::array labels{
-    label{"iso-8859-1", "WINDOWS-1252"},
-    label{"iso8859-1", "WINDOWS-1252"},
-    label{"latin1", "WINDOWS-1252"},
-    label{"l1", "WINDOWS-1252"},
-    label{"us-ascii", "WINDOWS-1252"},
-    label{"ascii", "WINDOWS-1252"},
-    label{"ansi_x3.4-1968", "WINDOWS-1252"},
-    label{"cp1252", "WINDOWS-1252"},
-    label{"x-cp1252", "WINDOWS-1252"},
-    label{"iso-8859-9", "WINDOWS-1254"},
-    label{"latin5", "WINDOWS-1254"},
-    label{"iso-8859-11", "WINDOWS-874"},
-    label{"tis-620", "WINDOWS-874"},
-    label{"gb2312", "GB18030"},
-    label{"gb_2312-80", "GB18030"},
-    label{"gbk", "GB18030"},
-    label{"x-gbk", "GB18030"},
-    label{"chinese", "GB18030"},
-    label{"ks_c_5601-1987", "CP949"},
-    label{"ks_c_5601-1989", "CP949"},
-    label{"euc-kr", "CP949"},
-    label{"korean", "CP949"},
-    label{"shift_jis", "CP932"},
-    label{"shift-jis", "CP932"},
-    label{"sjis", "CP932"},
-    label{"x-sjis", "CP932"},
-    label{"windows-31j", "CP932"},
-    label{"big5", "BIG5-HKSCS"},
-    label{"unicode-1-1-utf-7", "UTF-7"},
-    label{"utf7", "UTF-7"},
-    label{"unicode-1-1-utf-8", "UTF-8"},
-    label{"utf8", "UTF-8"},
-    label{"x-mac-roman", "MACINTOSH"},
-};
-
+// iconv's converter of one charset. Opening one loads a shared object, closing the last one unloads it: some 50 µs a time.
 class converter
 {
 public:
-    explicit converter(const std::string& charset) : handle_(iconv_open("UTF-8", charset.c_str())) {}
+    explicit converter(const char* charset) : handle_(iconv_open("UTF-8", charset)) {}
     ~converter()
     {
         if (is_open())
@@ -72,6 +32,7 @@ public:
         std::array<char, 16'384> chunk;
         char* in = const_cast<char*>(bytes.data());
         std::size_t in_left = bytes.size();
+        iconv(handle_, nullptr, nullptr, nullptr, nullptr); // forgets the text before
         while (in_left != 0) {
             char* out = chunk.data();
             std::size_t out_left = chunk.size();
@@ -86,12 +47,24 @@ public:
             ++in;
             --in_left;
         }
+        // Some hold a letter back, for a mark may follow it.
+        char* out = chunk.data();
+        std::size_t out_left = chunk.size();
+        iconv(handle_, nullptr, nullptr, &out, &out_left);
+        text.append(chunk.data(), chunk.size() - out_left);
         return text;
     }
 
 private:
     iconv_t handle_;
 };
+
+// Stays open: a header field may change its charset with each word. There are no more than there are charsets.
+converter& converter_of(const char* charset)
+{
+    thread_local std::map<std::string_view, converter> open_ones;
+    return open_ones.try_emplace(charset, charset).first->second;
+}
 
 // RFC 1843: GB 2312 pairs between ~{ and ~}, their high bits off. iconv does not know it.
 std::string hz_to_gb18030(std::string_view bytes)
@@ -117,44 +90,60 @@ std::string hz_to_gb18030(std::string_view bytes)
     return pairs;
 }
 
-bool is_hz(std::string_view charset)
+// Where the value of `charset=` in a tag ends: at its own quote, a blank or the end of the tag.
+std::string_view charset_value(std::string_view text)
 {
-    const auto name = to_lower_ascii(trim(charset));
-    return name == "hz-gb-2312" || name == "hz";
+    text = trim(text);
+    if (!text.starts_with('='))
+        return {};
+    text = trim(text.substr(1));
+    if (text.starts_with('"') || text.starts_with('\''))
+        text.remove_prefix(1);
+    return trim(text.substr(0, text.find_first_of("\"'; \t\r\n/>")));
 }
 
-std::string iconv_name(std::string_view charset)
+std::string to_utf8_or_western(std::string_view bytes)
 {
-    const auto wanted = to_lower_ascii(trim(charset));
-    for (const auto& entry : labels)
-        if (entry.name == wanted)
-            return entry.iconv_name;
-    // Only names: iconv reads suffixes such as //TRANSLIT as options.
-    return wanted.find('/') == std::string::npos ? wanted : std::string();
+    if (is_valid_utf8(bytes))
+        return to_clean_utf8(bytes);
+    auto& western = converter_of("WINDOWS-1252");
+    return to_clean_utf8(western.is_open() ? western.convert(bytes) : std::string(bytes));
 }
 
 } // namespace
 
 std::string to_utf8(std::string_view bytes, std::string_view charset)
 {
-    if (is_hz(charset))
-        return to_utf8(hz_to_gb18030(bytes), "GB18030");
-    const auto name = iconv_name(charset);
-    const bool is_plain_label = name.empty() || name == "WINDOWS-1252" || name == "utf-8" || name == "UTF-8";
-    if (is_plain_label && is_valid_utf8(bytes) &&
-        (name != "WINDOWS-1252" || to_lower_ascii(trim(charset)) == "us-ascii" || to_lower_ascii(trim(charset)) == "ascii"))
+    // A longer label is none, and each piece of a header may ask for the one of the mail.
+    constexpr std::size_t longest_label = 64;
+    const auto label = charset.size() > longest_label ? std::string() : to_lower_ascii(trim(charset));
+    if (label == "hz-gb-2312" || label == "hz")
+        return to_utf8(hz_to_gb18030(bytes), "gb18030");
+    if (label == "us-ascii" || label == "ascii")
+        return to_utf8_or_western(bytes);
+    const char* name = find_charset(label);
+    if (name == nullptr)
+        return to_utf8_or_western(bytes);
+    if (std::string_view(name) == "UTF-8")
         return to_clean_utf8(bytes);
-    if (name == "utf-8" || name == "UTF-8")
-        return to_clean_utf8(bytes);
-    if (!name.empty()) {
-        converter named(name);
-        if (named.is_open())
-            return to_clean_utf8(named.convert(bytes));
+    auto& named = converter_of(name);
+    return named.is_open() ? to_clean_utf8(named.convert(bytes)) : to_utf8_or_western(bytes);
+}
+
+std::string meta_charset(std::string_view html)
+{
+    constexpr std::size_t looked_at = 1'024;
+    const auto head = to_lower_ascii(html.substr(0, looked_at));
+    for (auto tag = head.find("<meta"); tag != std::string::npos; tag = head.find("<meta", tag + 1)) {
+        const auto inside = std::string_view(head).substr(tag, head.find('>', tag) - tag);
+        const auto name = inside.find("charset");
+        if (name == std::string_view::npos)
+            continue;
+        const auto value = charset_value(inside.substr(name + std::string_view("charset").size()));
+        // What can be read as ASCII is no UTF-16, and UTF-7 hides tags.
+        return value.starts_with("utf") ? std::string() : std::string(value);
     }
-    if (is_valid_utf8(bytes))
-        return to_clean_utf8(bytes);
-    converter western("WINDOWS-1252");
-    return western.is_open() ? to_clean_utf8(western.convert(bytes)) : to_clean_utf8(bytes);
+    return {};
 }
 
 } // namespace tempinbox::mime

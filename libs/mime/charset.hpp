@@ -10,4 +10,7 @@ namespace tempinbox::mime {
 // else windows-1252; bytes that do not fit become U+FFFD.
 std::string to_utf8(std::string_view bytes, std::string_view charset);
 
+// What a `<meta charset=…>` or its http-equiv form among the first 1,024 bytes says, in lower case; empty where nothing does.
+std::string meta_charset(std::string_view html);
+
 } // namespace tempinbox::mime

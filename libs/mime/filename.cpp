@@ -40,11 +40,11 @@ constexpr known_type extensions[] = {
     {"video/mp4", "mp4"},
 };
 
-// Bidirectional controls, zero-width characters, line and paragraph separators: U+200B–200F, 2028–202E, 2060–2069, FEFF.
+// Bidirectional controls, zero-width characters, line and paragraph separators: U+061C, 200B–200F, 2028–202E, 2060–2069, FEFF.
 bool is_deceiving(std::string_view character)
 {
     if (character.size() != 3)
-        return false;
+        return character == "\xd8\x9c";
     const auto third = static_cast<unsigned char>(character[2]);
     if (character.starts_with("\xe2\x80"))
         return (third >= 0x8b && third <= 0x8f) || (third >= 0xa8 && third <= 0xae);

@@ -19,10 +19,18 @@ struct encoded_word
     std::size_t length = 0;
 };
 
-std::optional<encoded_word> read_word(std::string_view text)
+struct coded_word
+{
+    std::string_view charset;
+    std::string_view text;
+    std::size_t length = 0;
+    char how = 0;
+};
+
+std::optional<coded_word> find_word(std::string_view text)
 {
     constexpr std::size_t longest_charset = 64;
-    const auto charset_end = text.substr(0, longest_charset).find('?', 2);
+    const auto charset_end = text.starts_with("=?") ? text.substr(0, longest_charset).find('?', 2) : std::string_view::npos;
     if (charset_end == std::string_view::npos || charset_end == 2 || charset_end + 2 >= text.size() ||
         text[charset_end + 2] != '?')
         return std::nullopt;
@@ -30,15 +38,28 @@ std::optional<encoded_word> read_word(std::string_view text)
     const auto end = content.find('?');
     if (end == std::string_view::npos || end + 1 >= content.size() || content[end + 1] != '=')
         return std::nullopt;
-    const auto coded = content.substr(0, end);
-    if (coded.find_first_of(" \t") != std::string_view::npos)
-        return std::nullopt;
 
-    encoded_word word;
+    coded_word word;
+    word.text = content.substr(0, end);
+    if (word.text.find_first_of(" \t") != std::string_view::npos)
+        return std::nullopt;
     word.charset = text.substr(2, charset_end - 2);
     word.charset = word.charset.substr(0, word.charset.find('*'));
     word.length = charset_end + 3 + end + 2;
-    const char how = text[charset_end + 1];
+    word.how = text[charset_end + 1];
+    return word;
+}
+
+std::optional<encoded_word> read_word(std::string_view text)
+{
+    const auto found = find_word(text);
+    if (!found)
+        return std::nullopt;
+    const auto coded = found->text;
+    encoded_word word;
+    word.charset = found->charset;
+    word.length = found->length;
+    const char how = found->how;
     if (how == 'Q' || how == 'q') {
         word.bytes = decode_q(coded);
     } else if (how == 'B' || how == 'b') {
@@ -99,6 +120,12 @@ std::string unfold(std::string_view value)
         if (c != '\r' && c != '\n')
             line.push_back(c);
     return std::string(trim(line));
+}
+
+std::size_t encoded_word_length(std::string_view text)
+{
+    const auto found = find_word(text);
+    return found ? found->length : 0;
 }
 
 std::string decode_text(std::string_view unfolded, std::string_view charset, bool& has_raw_bytes)

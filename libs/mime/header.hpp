@@ -21,6 +21,9 @@ std::string_view field_name(std::string_view line);
 // RFC 5322 2.2.3: the line breaks are removed, nothing else; blanks at both ends go.
 std::string unfold(std::string_view value);
 
+// Of the encoded word a text begins with; 0 where there is none.
+std::size_t encoded_word_length(std::string_view text);
+
 // Encoded words (RFC 2047) decoded, everything else as UTF-8 by `charset` where it is not UTF-8 already; one line.
 // `has_raw_bytes` is set where bytes past ASCII were no UTF-8.
 std::string decode_text(std::string_view unfolded, std::string_view charset, bool& has_raw_bytes);

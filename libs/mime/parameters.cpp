@@ -3,9 +3,11 @@
 #include "common/core/encoding.hpp"
 #include "common/core/text.hpp"
 #include "mime/charset.hpp"
+#include "mime/header.hpp"
 
+#include <algorithm>
 #include <charconv>
-#include <map>
+#include <optional>
 
 namespace tempinbox::mime {
 namespace {
@@ -35,7 +37,7 @@ public:
             if (rest_.empty() || rest_.front() == ';')
                 continue;
             rest_.remove_prefix(1);
-            found.value = take_value();
+            found.value = take_value(is_of_file(found.name));
             skip_to_semicolon();
             return found;
         }
@@ -43,23 +45,42 @@ public:
     }
 
 private:
-    std::string take_value()
+    std::string take_value(bool is_path)
     {
         const auto begin = std::min(rest_.find_first_not_of(" \t"), rest_.size());
         if (begin == rest_.size() || rest_[begin] != '"')
             return std::string(trim(rest_.substr(0, rest_.find(';'))));
-        rest_.remove_prefix(begin + 1);
+        const auto inside = rest_.substr(begin + 1);
+        const auto end = find_quote(inside);
+        if (end == std::string_view::npos) // never closed: nothing after it can be quoted, so this is looked for once a field
+            return std::string(trim(inside.substr(0, inside.find(';'))));
+        rest_ = inside.substr(end + 1);
+        return unquoted(inside.substr(0, end), is_path);
+    }
+
+    static std::size_t find_quote(std::string_view text)
+    {
+        for (std::size_t at = 0; at < text.size(); at += text[at] == '\\' ? 2 : 1)
+            if (text[at] == '"')
+                return at;
+        return std::string_view::npos;
+    }
+
+    static bool is_of_file(std::string_view name)
+    {
+        const auto base = name.substr(0, name.find('*'));
+        return equals_ignoring_ascii_case(base, "filename") || equals_ignoring_ascii_case(base, "name");
+    }
+
+    // RFC 5322 3.2.4; in a path the backslashes of Windows come as they are.
+    static std::string unquoted(std::string_view text, bool is_path)
+    {
         std::string value;
-        while (!rest_.empty()) {
-            const bool is_escaped = rest_.front() == '\\' && rest_.size() > 1;
-            if (rest_.front() == '"')
-                break;
-            if (is_escaped)
-                rest_.remove_prefix(1);
-            value.push_back(rest_.front());
-            rest_.remove_prefix(1);
+        for (std::size_t at = 0; at < text.size(); ++at) {
+            if (text[at] == '\\' && at + 1 < text.size() && (!is_path || text[at + 1] == '"' || text[at + 1] == '\\'))
+                ++at;
+            value.push_back(text[at]);
         }
-        rest_.remove_prefix(rest_.empty() ? 0 : 1);
         return value;
     }
 
@@ -127,33 +148,69 @@ std::optional<std::string> join(std::map<unsigned, piece>& pieces)
     return to_utf8(bytes, charset);
 }
 
-} // namespace
-
-std::optional<std::string> extended_parameter(std::string_view field, std::string_view name)
+// The forms one parameter came in.
+class forms
 {
-    if (field.find('*') == std::string_view::npos)
-        return std::nullopt;
-    std::map<unsigned, piece> pieces;
-    parameter_reader parameters(field);
-    while (auto given = parameters.next()) {
-        auto suffix = given->name;
-        if (suffix.size() <= name.size() || !equals_ignoring_ascii_case(suffix.substr(0, name.size()), name) ||
-            suffix[name.size()] != '*')
-            continue;
-        suffix.remove_prefix(name.size() + 1);
+public:
+    // `suffix` is what the name has after its base: nothing, `*`, `*0` or `*0*`.
+    void add(std::string_view suffix, std::string&& value)
+    {
         if (suffix.empty()) {
-            const auto charset = take_charset(given->value);
-            return to_utf8(without_percents(given->value), charset);
+            if (!plain_)
+                plain_ = std::move(value);
+            return;
+        }
+        suffix.remove_prefix(1);
+        if (suffix.empty()) {
+            if (!extended_)
+                extended_ = std::move(value);
+            return;
         }
         piece part;
         part.is_coded = suffix.back() == '*';
         if (part.is_coded)
             suffix.remove_suffix(1);
-        part.text = std::move(given->value);
+        part.text = std::move(value);
         if (const auto number = read_number(suffix))
-            pieces.emplace(*number, std::move(part));
+            pieces_.emplace(*number, std::move(part));
     }
-    return join(pieces);
+
+    std::optional<std::string> value()
+    {
+        if (extended_) {
+            const auto charset = take_charset(*extended_);
+            return to_utf8(without_percents(*extended_), charset);
+        }
+        if (auto joined = join(pieces_))
+            return joined;
+        bool has_raw_bytes = false;
+        return plain_ ? std::optional(decode_text(*plain_, {}, has_raw_bytes)) : std::nullopt;
+    }
+
+private:
+    std::optional<std::string> plain_;
+    std::optional<std::string> extended_;
+    std::map<unsigned, piece> pieces_;
+};
+
+} // namespace
+
+std::map<std::string_view, std::string> read_parameters(std::string_view field, std::initializer_list<std::string_view> names)
+{
+    std::map<std::string_view, forms> all;
+    parameter_reader parameters(field);
+    while (auto given = parameters.next()) {
+        const auto base = given->name.substr(0, given->name.find('*'));
+        const auto wanted = std::find_if(names.begin(), names.end(),
+                                         [base](std::string_view name) { return equals_ignoring_ascii_case(name, base); });
+        if (wanted != names.end())
+            all[*wanted].add(given->name.substr(base.size()), std::move(given->value));
+    }
+    std::map<std::string_view, std::string> values;
+    for (auto& [name, found] : all)
+        if (auto value = found.value())
+            values.emplace(name, std::move(*value));
+    return values;
 }
 
 } // namespace tempinbox::mime

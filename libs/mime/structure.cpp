@@ -2,8 +2,8 @@
 
 #include "common/core/text.hpp"
 #include "mime/charset.hpp"
+#include "mime/line.hpp"
 
-#include <cstring>
 #include <map>
 
 namespace tempinbox::mime {
@@ -12,39 +12,26 @@ namespace {
 constexpr std::size_t longest_boundary = 1'000;
 constexpr int look_ahead_lines = 5;
 
-struct line
-{
-    std::string_view text; // without its end
-    std::size_t begin = 0;
-    std::size_t end = 0; // past its end
-};
-
-line line_at(std::string_view raw, std::size_t begin)
-{
-    line found;
-    found.begin = begin;
-    const auto* newline = static_cast<const char*>(std::memchr(raw.data() + begin, '\n', raw.size() - begin));
-    const std::size_t stop = newline ? static_cast<std::size_t>(newline - raw.data()) : raw.size();
-    found.end = newline ? stop + 1 : stop;
-    found.text = raw.substr(begin, stop - begin);
-    if (!found.text.empty() && found.text.back() == '\r')
-        found.text.remove_suffix(1);
-    return found;
-}
-
 // Builds the parts of one message from its lines.
 class splitter
 {
 public:
-    splitter(structure& out, const view_limits& limits, std::string_view raw) : out_(out), limits_(limits), raw_(raw) {}
+    splitter(structure& out, const view_limits& limits, std::chrono::steady_clock::time_point deadline, std::string_view raw)
+        : out_(out),
+          limits_(limits),
+          deadline_(deadline),
+          raw_(raw)
+    {}
 
     void run(int parent, std::string id, int depth, bool is_in_message)
     {
         if (!add_part(parent, std::move(id), depth, is_in_message, {}))
             return;
         std::size_t at = 0;
-        if (parent < 0 && raw_.starts_with("From ")) {
-            at = line_at(raw_, 0).end; // mbox
+        // `From : a@b.test` is a field (RFC 5322 4.5), `From a@b.test` is mbox's.
+        const auto first = parent < 0 && raw_.starts_with("From ") ? line_at(raw_, 0) : line{};
+        if (!first.text.empty() && field_name(first.text).empty()) {
+            at = first.end;
             out_.defects.insert("mbox_line");
         }
         if (!has_header(at))
@@ -82,8 +69,9 @@ private:
 
     bool add_part(int parent, std::string id, int depth, bool is_in_message, std::string default_type)
     {
-        if (out_.parts.size() >= limits_.parts) {
-            out_.defects.insert("too_many_parts");
+        const bool is_late = std::chrono::steady_clock::now() > deadline_;
+        if (out_.parts.size() >= limits_.parts || (is_late && parent >= 0)) {
+            out_.defects.insert(is_late ? "deadline" : "too_many_parts");
             is_full_ = true;
             is_in_header_ = false;
             return false;
@@ -100,6 +88,8 @@ private:
         open_.push_back(current_);
         is_in_header_ = true;
         header_lines_ = header_bytes_ = 0;
+        type_field_ = read_type_field_ = 0;
+        own_boundary_.clear();
         return true;
     }
 
@@ -127,6 +117,8 @@ private:
         const auto name = field_name(given.text);
         if (!name.empty()) {
             fields.push_back(field{name, given.text.substr(given.text.find(':') + 1)});
+            if (equals_ignoring_ascii_case(name, "Content-Type"))
+                type_field_ = fields.size();
             return given.end;
         }
         out_.defects.insert("bad_header_line");
@@ -140,14 +132,15 @@ private:
         return given.begin;
     }
 
-    // A multipart's first boundary right below its fields, without the blank line.
+    // A multipart's first boundary right below its fields, without the blank line. Each Content-Type is parsed once, however many
+    // lines ask.
     bool begins_own_part(const line& given)
     {
-        if (!given.text.starts_with("--"))
+        if (type_field_ == 0 || !given.text.starts_with("--"))
             return false;
-        const auto* type = find_field(current(), "Content-Type");
-        const auto boundary = type ? parse_content_type(to_utf8(unfold(*type), {})).boundary : std::string();
-        return !boundary.empty() && trim(given.text.substr(2)) == boundary;
+        if (std::exchange(read_type_field_, type_field_) != type_field_)
+            own_boundary_ = parse_content_type(to_utf8(unfold(current().fields[type_field_ - 1].value), {})).boundary;
+        return !own_boundary_.empty() && trim(given.text.substr(2)) == own_boundary_;
     }
 
     bool fields_follow(std::size_t at) const
@@ -199,7 +192,10 @@ private:
             } else if (equals_ignoring_ascii_case(name, "Content-Disposition")) {
                 placement = &value;
             } else if (equals_ignoring_ascii_case(name, "Content-Transfer-Encoding")) {
-                of.encoding = read_encoding(value);
+                const auto known = parse_encoding(unfold(value));
+                of.encoding = known.value_or(encoding::identity);
+                if (!known)
+                    out_.defects.insert("unknown_encoding");
             } else if (equals_ignoring_ascii_case(name, "Content-ID")) {
                 of.content_id = to_utf8(unfold(value), {});
             }
@@ -217,6 +213,8 @@ private:
             out_.defects.insert("too_deep");
             of.is_opaque = true;
             of.is_multipart = of.is_message = false;
+            of.type = {};
+            of.type.type = "application/octet-stream";
         }
         if (of.parent < 0 && !of.is_multipart)
             of.id = "1";
@@ -234,21 +232,6 @@ private:
             out_.defects.insert("encoded_multipart"); // RFC 2045 6.4 forbids it
             of.encoding = encoding::identity;
         }
-    }
-
-    // RFC 2045 6.1; comments and a trailing `;` are seen in the wild.
-    encoding read_encoding(std::string_view value)
-    {
-        auto name = to_lower_ascii(unfold(value));
-        name.erase(std::min(name.find_first_of("(;"), name.size()));
-        const auto word = trim(name);
-        if (word == "base64")
-            return encoding::base64;
-        if (word == "quoted-printable")
-            return encoding::quoted_printable;
-        if (!word.empty() && word != "7bit" && word != "8bit" && word != "binary")
-            out_.defects.insert("unknown_encoding");
-        return encoding::identity;
     }
 
     // A line that is `--boundary` or `--boundary--` of an open multipart: closes what is inside and begins the next part.
@@ -272,9 +255,11 @@ private:
         close_to(level, given.begin);
         auto& owner = multiparts_[level];
         owner.was_seen = true;
-        owner.is_ended = owner.is_ended || !is_delimiter;
-        if (owner.is_ended)
+        if (!is_delimiter) {
+            owner.is_ended = true; // from here on its boundary is that of an outer one, or text
+            forget_boundary(owner.boundary);
             return true;
+        }
         auto& parent = out_.parts[static_cast<std::size_t>(owner.part)];
         const auto id = (parent.id.empty() ? "" : parent.id + ".") + std::to_string(++parent.children);
         add_part(owner.part, id, parent.depth + 1, parent.is_in_message,
@@ -327,18 +312,25 @@ private:
             owner.type.type = "text/plain";
             if (owner.id.empty())
                 owner.id = "1";
-        } else if (!last.is_ended) {
+        } else if (!last.is_ended && !is_full_) { // of what was not read nobody knows
             out_.defects.insert("missing_end_boundary");
         }
-        auto& levels = by_boundary_[last.boundary];
-        levels.pop_back();
-        if (levels.empty())
-            by_boundary_.erase(last.boundary);
+        if (!last.is_ended)
+            forget_boundary(last.boundary);
         multiparts_.pop_back();
+    }
+
+    void forget_boundary(const std::string& boundary)
+    {
+        const auto levels = by_boundary_.find(boundary);
+        levels->second.pop_back();
+        if (levels->second.empty())
+            by_boundary_.erase(levels);
     }
 
     structure& out_;
     const view_limits& limits_;
+    std::chrono::steady_clock::time_point deadline_;
     std::string_view raw_;
     int current_ = -1;
     std::vector<int> open_;
@@ -348,10 +340,14 @@ private:
     bool is_full_ = false;
     std::size_t header_lines_ = 0;
     std::size_t header_bytes_ = 0;
+    std::size_t type_field_ = 0;      // the number of the part's last Content-Type, from 1
+    std::size_t read_type_field_ = 0; // that of the one own_boundary_ is of
+    std::string own_boundary_;
 };
 
 // RFC 2046 5.2.1 wants messages within as they are; the ones that come coded are read all the same.
-void read_coded_messages(structure& found, const view_limits& limits, std::size_t budget)
+void read_coded_messages(structure& found, const view_limits& limits, std::chrono::steady_clock::time_point deadline,
+                         std::size_t budget)
 {
     for (std::size_t i = 0; i < found.parts.size(); ++i) {
         auto& holder = found.parts[i];
@@ -360,7 +356,7 @@ void read_coded_messages(structure& found, const view_limits& limits, std::size_
         budget -= holder.body.size();
         const std::string_view inner = found.decoded_messages.emplace_back(decode(holder.encoding, holder.body).bytes);
         holder.children = 1;
-        splitter(found, limits, inner).run(static_cast<int>(i), holder.id + ".1", holder.depth + 1, true);
+        splitter(found, limits, deadline, inner).run(static_cast<int>(i), holder.id + ".1", holder.depth + 1, true);
     }
 }
 
@@ -374,11 +370,11 @@ const std::string_view* find_field(const part& of, std::string_view name)
     return nullptr;
 }
 
-structure read_structure(std::string_view raw, const view_limits& limits)
+structure read_structure(std::string_view raw, const view_limits& limits, std::chrono::steady_clock::time_point deadline)
 {
     structure found;
-    splitter(found, limits, raw).run(-1, {}, 0, false);
-    read_coded_messages(found, limits, 2 * raw.size());
+    splitter(found, limits, deadline, raw).run(-1, {}, 0, false);
+    read_coded_messages(found, limits, deadline, 2 * raw.size());
     if (found.parts.front().fields.empty())
         found.defects.insert("no_header");
     if (found.parts.front().body.empty())

@@ -1,10 +1,11 @@
 #pragma once
 
-#include "mime/gmime_fields.hpp"
+#include "mime/content_fields.hpp"
 #include "mime/header.hpp"
 #include "mime/transfer.hpp"
 #include "mime/view.hpp"
 
+#include <chrono>
 #include <deque>
 #include <set>
 #include <string>
@@ -29,7 +30,7 @@ struct part
     bool is_multipart = false;
     bool is_message = false;    // a message within; its root is the only child
     bool is_in_message = false; // of a message within
-    bool is_opaque = false;     // deeper than is looked
+    bool is_opaque = false;     // deeper than is looked: one attachment, whatever it holds
 };
 
 struct structure
@@ -44,6 +45,8 @@ const std::string_view* find_field(const part& of, std::string_view name);
 
 // RFC 2046 5.1 and RFC 5322, taken loosely, in one pass over the lines: linear, no recursion, bounded parts, depth and header
 // blocks, whatever the bytes.
-structure read_structure(std::string_view raw, const view_limits& limits);
+// Past the deadline the rest stays unread, with the defect "deadline".
+structure read_structure(std::string_view raw, const view_limits& limits,
+                         std::chrono::steady_clock::time_point deadline = std::chrono::steady_clock::time_point::max());
 
 } // namespace tempinbox::mime

@@ -1,7 +1,9 @@
 #include "mime/view.hpp"
 
 #include "common/core/text.hpp"
+#include "mime/addresses.hpp"
 #include "mime/charset.hpp"
+#include "mime/date.hpp"
 #include "mime/filename.hpp"
 #include "mime/flowed.hpp"
 #include "mime/html_text.hpp"
@@ -23,10 +25,11 @@ std::string_view without_brackets(std::string_view id)
 class reader
 {
 public:
-    reader(const structure& from, std::string_view raw, const view_limits& limits)
+    reader(const structure& from, std::string_view raw, const view_limits& limits, std::chrono::steady_clock::time_point deadline)
         : from_(from),
           raw_(raw),
           limits_(limits),
+          deadline_(deadline),
           defects_(from.defects)
     {}
 
@@ -65,13 +68,15 @@ private:
     {
         std::vector<mailbox_address> all;
         for (const auto& entry : root().fields) {
-            if (!equals_ignoring_ascii_case(entry.name, name) || all.size() >= limits_.addresses)
+            if (!equals_ignoring_ascii_case(entry.name, name) || all.size() > limits_.addresses)
                 continue;
-            auto more = parse_addresses(coded_value(entry.value), limits_.addresses - all.size());
+            auto more = parse_addresses(coded_value(entry.value), limits_.addresses + 1 - all.size());
             all.insert(all.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
         }
-        if (all.size() >= limits_.addresses)
+        if (all.size() > limits_.addresses) {
             defects_.insert("too_many_addresses");
+            all.resize(limits_.addresses);
+        }
         return all;
     }
 
@@ -85,8 +90,11 @@ private:
         }
         auto from = addresses("From");
         if (!from.empty()) {
-            summary.from = std::move(from.front().address);
-            summary.from_name = std::move(from.front().name);
+            auto first = std::find_if(from.begin(), from.end(), [](const auto& one) { return is_address(one.address); });
+            if (first == from.end())
+                first = from.begin();
+            summary.from = std::move(first->address);
+            summary.from_name = std::move(first->name);
         }
         found_.to = addresses("To");
         found_.cc = addresses("Cc");
@@ -104,14 +112,13 @@ private:
     void read_parts()
     {
         find_roots();
-        const auto deadline = std::chrono::steady_clock::now() + patience;
         for (std::size_t i = 0; i < from_.parts.size(); ++i) {
-            if (std::chrono::steady_clock::now() > deadline) {
+            if (std::chrono::steady_clock::now() > deadline_) {
                 defects_.insert("deadline");
                 return;
             }
             const auto& one = from_.parts[i];
-            if (!one.is_multipart && !one.is_opaque && !is_nothing(one))
+            if (!one.is_multipart && !is_nothing(one))
                 read_leaf(one);
         }
     }
@@ -213,7 +220,9 @@ private:
         note_damage(one, outcome.is_damaged);
         // No charset in use needs more than four bytes for one of UTF-8: what comes later would be decoded for nothing.
         const auto most = 4 * limits_.text_bytes;
-        auto text = to_utf8(std::string_view(outcome.bytes).substr(0, most), one.type.charset);
+        const auto bytes = std::string_view(outcome.bytes).substr(0, most);
+        const bool asks_meta = one.type.charset.empty() && one.type.type == "text/html" && !is_valid_utf8(outcome.bytes);
+        auto text = to_utf8(bytes, asks_meta ? meta_charset(bytes) : one.type.charset);
         if (text.size() > limits_.text_bytes || outcome.bytes.size() > most) {
             defects_.insert("text_truncated");
             text.resize(take_bytes(text, limits_.text_bytes).size());
@@ -279,6 +288,7 @@ private:
     const structure& from_;
     std::string_view raw_;
     const view_limits& limits_;
+    std::chrono::steady_clock::time_point deadline_;
     view found_;
     std::set<std::string> defects_;
     const part* text_part_ = nullptr;
@@ -290,15 +300,16 @@ private:
 
 view read_view(std::string_view raw, const view_limits& limits)
 {
-    const auto parts = read_structure(raw, limits);
-    return reader(parts, raw, limits).read();
+    const auto deadline = std::chrono::steady_clock::now() + patience;
+    const auto parts = read_structure(raw, limits, deadline);
+    return reader(parts, raw, limits, deadline).read();
 }
 
 std::optional<std::string> read_attachment(std::string_view raw, std::string_view attachment_id, const view_limits& limits)
 {
     const auto parts = read_structure(raw, limits);
     for (const auto& one : parts.parts)
-        if (one.id == attachment_id && !one.is_multipart && !one.is_opaque)
+        if (one.id == attachment_id && !one.is_multipart)
             return decode(one.encoding, one.body).bytes;
     return std::nullopt;
 }

@@ -62,8 +62,11 @@ TEST_CASE("boundaries", "[mime][torture-16]")
     const std::string too_long(2'000, 'x');
     CHECK(has_defect(view_of(multipart(too_long, "--" + too_long + "\n\none\n")), "no_boundary"));
 
-    // The same boundary inside and outside: the innermost open one wins.
-    CHECK(leaves(multipart("b", "--b\n" + multipart("b", "--b\n\ninner\n--b--\n") + "--b\n\nouter\n--b--\n")) == "1.1=inner");
+    // The same boundary inside and outside: the innermost open one wins, and after its end it is open no more.
+    CHECK(leaves(multipart("b", "--b\n" + multipart("b", "--b\n\ninner\n--b--\n") + "--b\n\nouter\n--b--\n")) ==
+          "1.1=inner|2=outer");
+    CHECK(leaves(multipart("b", "--b\n" + multipart("b", "--b\n\none\n--b\n\ntwo\n--b--\n") + "--b--\n--b\n\nlate\n")) ==
+          "1.1=one|1.2=two");
     // An outer boundary closes what is inside.
     CHECK(leaves(multipart("o", "--o\n" + multipart("i", "--i\n\ninner\n") + "--o\n\nouter\n--o--\n")) == "1.1=inner|2=outer");
 }
@@ -86,12 +89,19 @@ TEST_CASE("preamble, epilogue, no parts, parts of nothing", "[mime][torture-18]"
     CHECK(nothing.attachments.empty());
 }
 
-TEST_CASE("nesting is followed to a depth of 100", "[mime][torture-19]")
+TEST_CASE("nesting is followed to a depth of 100, what is deeper is one attachment", "[mime][torture-19]")
 {
     std::string multiparts;
     for (int i = 0; i < 20'000; ++i)
         multiparts += multipart("b" + std::to_string(i), "--b" + std::to_string(i) + "\n");
-    CHECK(has_defect(view_of(multiparts + "\nx\n"), "too_deep"));
+    const auto deep = view_of(multiparts + "\nx\n");
+    CHECK(has_defect(deep, "too_deep"));
+    REQUIRE(deep.attachments.size() == 1);
+    CHECK(deep.attachments[0].content_type == "application/octet-stream");
+    const auto rest = mime::read_attachment(mail(multiparts + "\nx\n"), deep.attachments[0].id);
+    REQUIRE(rest);
+    CHECK(rest->starts_with("--b100\r\n"));
+    CHECK(rest->ends_with("\r\nx\r\n"));
 
     std::string messages;
     for (int i = 0; i < 20'000; ++i)
@@ -107,6 +117,18 @@ TEST_CASE("at most 1000 parts", "[mime][torture-20]")
     CHECK(has_defect(view, "too_many_parts"));
     CHECK(view.attachments.size() < 1'000);
     CHECK(view.text == "x");
+
+    const auto ended = view_of(multipart("b", testing::repeated("--b\n\nx\n", 1'500) + "--b--\n"));
+    CHECK(has_defect(ended, "too_many_parts"));
+    CHECK_FALSE(has_defect(ended, "missing_end_boundary"));
+}
+
+TEST_CASE("parts past the deadline are not read", "[mime]")
+{
+    const auto raw = mail(multipart("b", "--b\n\none\n--b\n\ntwo\n--b--\n"));
+    const auto found = mime::read_structure(raw, {}, std::chrono::steady_clock::time_point::min());
+    CHECK(found.parts.size() == 1);
+    CHECK(found.defects.contains("deadline"));
 }
 
 TEST_CASE("messages within, also coded ones, and what is in them", "[mime][torture-25]")
@@ -173,6 +195,8 @@ TEST_CASE("odd content types", "[mime][torture-24]")
     CHECK(view_of("Content-Type: text\n\nx\n").text == "x\r\n");
     CHECK(view_of("Content-Type: pdf\n\nx\n").attachments.at(0).content_type == "application/octet-stream");
     CHECK(view_of("Content-Type: ;;;\n\nx\n").attachments.size() <= 1);
+    CHECK(view_of("Content-Type: text/html,charset=x\n\n<p>x</p>\n").html == "<p>x</p>\r\n");
+    CHECK(view_of("Content-Type: (a) text / html (b); charset=koi8-r (c)\n\n\xc4\n").html == "д\r\n");
     CHECK(view_of("Content-Type: TEXT/HTML;; charset = utf-8\n\n<p>x</p>\n").html == "<p>x</p>\r\n");
     const auto twice = view_of("Content-Type: text/html\nContent-Type: text/plain\n\n<p>x</p>\n");
     CHECK(twice.text == "<p>x</p>\r\n");

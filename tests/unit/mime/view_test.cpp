@@ -46,6 +46,9 @@ TEST_CASE("shown names are safe", "[mime][torture-23]")
 {
     CHECK(with_filename("filename=\"../../etc/passwd\"") == "passwd");
     CHECK(with_filename("filename=\"C:\\\\dir\\\\x.exe\"") == "x.exe");
+    CHECK(with_filename("filename=\"C:\\Users\\sam\\x.doc\"") == "x.doc");
+    CHECK(with_filename("filename=\"unterminated.pdf") == "unterminated.pdf");
+    CHECK(with_filename("filename*=utf-8''a%D8%9Cb.txt") == "ab.txt");
     CHECK(with_filename("filename*=utf-8''a%00b%0d%0a.txt").find('\n') == std::string::npos);
     CHECK(with_filename("filename*=utf-8''gpj.%E2%80%AEexe") == "gpj.exe");
     CHECK(with_filename("filename=\"\"") == "unnamed-1.pdf");
@@ -109,6 +112,15 @@ TEST_CASE("the text and the html of a mail", "[mime][torture-21]")
     const auto root_attachment = view_of("Content-Type: application/pdf; name=x.pdf\n\nPDF\n");
     CHECK_FALSE(root_attachment.text);
     CHECK(root_attachment.attachments.at(0).id == "1");
+}
+
+TEST_CASE("html without a charset of its part is read by the one it says itself", "[mime][torture-9]")
+{
+    const std::string page = "<meta charset=windows-1251><p>\xcf\xf0</p>\n";
+    CHECK(view_of("Content-Type: text/html\n\n" + page).html == "<meta charset=windows-1251><p>Пр</p>\r\n");
+    CHECK(view_of("Content-Type: text/html; charset=iso-8859-1\n\n" + page).html == "<meta charset=windows-1251><p>Ïð</p>\r\n");
+    CHECK(view_of("Content-Type: text/html\n\n<meta charset=gbk><p>ä</p>\n").html == "<meta charset=gbk><p>ä</p>\r\n");
+    CHECK(view_of("Content-Type: text/html\n\n<p>\xe4</p>\n").html == "<p>ä</p>\r\n");
 }
 
 TEST_CASE("cid links of the html stay as they were sent", "[mime][torture-22]")

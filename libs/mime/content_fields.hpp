@@ -1,17 +1,14 @@
 #pragma once
 
-#include "common/core/time.hpp"
-#include "mime/view.hpp"
+#include "mime/transfer.hpp"
 
 #include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
 
 namespace tempinbox::mime {
 
-// The structured fields whose grammar is GMime's business. Values come unfolded, in UTF-8 and without NUL; nothing here throws
-// for what they say.
+// The fields that say what a part is. Values come unfolded, in UTF-8 and without NUL; nothing here throws for what they say.
 
 struct content_type
 {
@@ -35,9 +32,7 @@ struct disposition
 
 disposition parse_disposition(const std::string& value);
 
-// Groups are flattened. What cannot be parsed is kept as one address.
-std::vector<mailbox_address> parse_addresses(const std::string& value, std::size_t most);
-
-std::optional<time_point> parse_date(const std::string& value);
+// Content-Transfer-Encoding (RFC 2045 6.1): comments and a trailing `;` are seen in the wild. Absent for one nobody knows.
+std::optional<encoding> parse_encoding(std::string_view value);
 
 } // namespace tempinbox::mime

@@ -1,0 +1,95 @@
+#include "mime/content_fields.hpp"
+
+#include "common/core/text.hpp"
+#include "mime/parameters.hpp"
+
+#include <algorithm>
+
+namespace tempinbox::mime {
+namespace {
+
+// RFC 2045 5.1; empty where there is none or it is too long to be meant.
+std::string_view leading_token(std::string_view text)
+{
+    constexpr std::size_t longest = 127;
+    const auto end = std::find_if_not(text.begin(), text.end(), [](char c) {
+        return c > 0x20 && c < 0x7f && std::string_view("()<>@,;:\\\"/[]?=").find(c) == std::string_view::npos;
+    });
+    const auto length = static_cast<std::size_t>(end - text.begin());
+    return length > longest ? std::string_view{} : text.substr(0, length);
+}
+
+// `multipart/mixed boundary=x`: the semicolon is missing (RFC 2045 5.1).
+std::string with_semicolon(const std::string& value)
+{
+    const auto slash = value.find('/');
+    const auto type_end = slash == std::string::npos ? slash : value.find_first_of("; \t", slash);
+    const auto parameter_begin = type_end == std::string::npos ? type_end : value.find_first_not_of(" \t", type_end);
+    if (parameter_begin == std::string::npos || type_end == slash + 1 || value[type_end] == ';' ||
+        value[parameter_begin] == ';' || value.find('=', parameter_begin) == std::string::npos || value[parameter_begin] == '(')
+        return value;
+    return value.substr(0, type_end) + "; " + value.substr(parameter_begin);
+}
+
+// What stands before the parameters, without comments: RFC 2045 5.1 allows them anywhere, mail has them at the ends.
+std::string leading_word(std::string_view value)
+{
+    value = trim(value);
+    if (value.starts_with('('))
+        value.remove_prefix(std::min(value.find(')'), value.size() - 1) + 1);
+    return to_lower_ascii(trim(value.substr(0, value.find_first_of(";("))));
+}
+
+} // namespace
+
+content_type parse_content_type(const std::string& given)
+{
+    const auto value = with_semicolon(given);
+    content_type parsed;
+    const auto named = leading_word(value);
+    const auto slash = std::min(named.find('/'), named.size());
+    const auto major = trim(std::string_view(named).substr(0, slash));
+    const auto minor = leading_token(trim(std::string_view(named).substr(slash).substr(slash == named.size() ? 0 : 1)));
+    if (!minor.empty() && !major.empty() && leading_token(major) == major) {
+        parsed.type = std::string(major) + "/" + std::string(minor);
+    } else {
+        // RFC 2045 5.2 takes what is no type/subtype for plain text; here that is so for those that say text.
+        parsed.is_broken = true;
+        parsed.type = major == "text" ? "text/plain" : "application/octet-stream";
+    }
+    auto found = read_parameters(value, {"charset", "boundary", "name", "start", "format", "delsp"});
+    const auto charset = trim(found["charset"]);
+    parsed.charset = std::string(charset.substr(0, charset.find_first_of(" \t")));
+    parsed.name = std::move(found["name"]);
+    if (parsed.type.starts_with("multipart/"))
+        parsed.boundary = std::move(found["boundary"]);
+    if (parsed.type == "multipart/related")
+        parsed.start = std::string(trim(found["start"])); // once: each part of it asks
+    if (parsed.type == "text/plain") {
+        parsed.is_flowed = equals_ignoring_ascii_case(found["format"], "flowed");
+        parsed.deletes_space = equals_ignoring_ascii_case(found["delsp"], "yes");
+    }
+    return parsed;
+}
+
+disposition parse_disposition(const std::string& value)
+{
+    disposition parsed;
+    parsed.kind = leading_word(value);
+    parsed.filename = std::move(read_parameters(value, {"filename"})["filename"]);
+    return parsed;
+}
+
+std::optional<encoding> parse_encoding(std::string_view value)
+{
+    const auto word = leading_word(value);
+    if (word == "base64")
+        return encoding::base64;
+    if (word == "quoted-printable")
+        return encoding::quoted_printable;
+    if (word.empty() || word == "7bit" || word == "8bit" || word == "binary")
+        return encoding::identity;
+    return std::nullopt;
+}
+
+} // namespace tempinbox::mime
