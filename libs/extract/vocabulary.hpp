@@ -23,8 +23,8 @@ struct vocabulary
     RE2 unit_after;      // at the front
     RE2 date_before;     // at the end
     RE2 year_before;
-    RE2 imprint;         // a line of a footer
-    RE2 access_subject;  // "Sign in to …": a subject that may go with a code
+    RE2 imprint;        // a line of a footer
+    RE2 access_subject; // "Sign in to …": a subject that may go with a code
 
     // Of a whole mail: what a "PIN" or "code" there is for.
     RE2 meeting;
