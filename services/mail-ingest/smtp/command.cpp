@@ -105,8 +105,7 @@ std::optional<mail_parameters> parse_mail_parameters(std::string_view text)
 std::optional<chunk> parse_chunk(std::string_view text)
 {
     const auto size = parse_size(take_word(text));
-    if (!size || *size == std::numeric_limits<std::uint64_t>::max() ||
-        (!text.empty() && !equals_ignoring_ascii_case(text, "LAST")))
+    if (!size || (!text.empty() && !equals_ignoring_ascii_case(text, "LAST")))
         return std::nullopt;
     chunk parsed;
     parsed.size = *size;
