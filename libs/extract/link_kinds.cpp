@@ -25,8 +25,35 @@ constexpr const char* verify_words =
     R"(potwierd|aktywuj|zweryfikuj|dokon[cč]|ov[eě][rř]it|potvr[dď]|aktivova|er[oő]s[ií]tse|meger[oő]s[ií]t|aktiv[aá]l|bekr[aä]fta|aktivera|verifiera|bekr[aæ]ft|bekreft|aktiver|vahvista|aktivoi|onayla|do[gğ]rula|etkinle[sş]tir|подтверд|активир|підтверд|активу|потвърд|επιβεβα|επαλ[ήη]θ|ενεργοπο|تأكيد|تأكد|تفعيل|تحقق|تأیید|تایید|אימות|אשר|אישור|הפעל|सत्यापित|सत्यापन|पुष्टि|ยืนยัน|x[aá]c (?:minh|nh[aậ]n|th[uự]c)|k[ií]ch ho[aạ]t|verifikasi|konfirmasi|aktifkan|)"
     R"(验证|驗證|確認(?:する|リンク|メール|はこちら)|メール\S{0,9}確認|認証|承認|本登録|有効化|激活|啟用|确认(?:邮箱|邮件|地址|注册)|確認(?:郵件|信箱|地址|註冊|您的)|인증|확인(?:하기|하려면|해)|활성화)";
 
+// Has the words of confirming and asks for nothing: `View order confirmation`.
+constexpr const char* not_verify_words =
+    R"((?:order|booking|reservation|payment|purchase|shipping|shipment|delivery|travel|trip|flight|hotel|ticket|appointment|transaction)s?[-_ /]*confirm(?:ations?|ed)\b|orders?/[^/?]{1,64}/confirmation\b|confirmation (?:of|for) (?:your |the )?(?:order|booking|reservation|payment|purchase)|(?:view|see|show|print|download) (?:(?:your|my|the|full) )*confirmation\b|)"
+    R"((?:bestell(?:ungs)?|auftrags|buchungs|reservierungs|zahlungs|termin|versand|liefer)best[aä]tigung|confirmation de (?:la |votre )?(?:commande|r[eé]servation|paiement|livraison)|confirmaci[oó]n (?:de|del) (?:tu |su |la )?(?:pedido|reserva|compra|pago)|confirma[cç][aã]o (?:de|do|da) (?:seu |sua )?(?:pedido|reserva|compra|pagamento)|conferma (?:d['’]|dell['’]|del |della |di )(?:ordine|prenotazione|pagamento|acquisto)|)"
+    R"((?:order|bestel|boekings|reserverings|betalings)bevestiging|potwierdzeni\S* (?:zam[oó]wieni|rezerwacj|p[lł]atno)|подтвержден\S* (?:заказ|брон|оплат)|ord(?:er|re)bekr[aäæe]ftelse|tilausvahvistus|ご?注文の?確認|订单确认|訂單確認|주문 ?확인)";
+
+// Why the mail came, or came in error, is not what a link is for: `If you did not ask for a password reset, click here`.
+constexpr const char* aside_words =
+    R"((?:if you (?:did not|didn['’]t|have not|haven['’]t|never) (?:request|ask|initiat|make|made|sign|creat|try|tri|want|attempt|authori|perform|expect|start|register)|because you|(?:falls|wenn) (?:sie|du) [^,.]{0,60}(?:nicht|kein)[^,.]{0,40}(?:angeforder|angefrag|beantrag|veranlass|gestell|erstell|registrier|versuch)|weil (?:sie|du) |)"
+    R"(si vous n['’](?:avez|[eê]tes) pas |si (?:usted |t[uú] )?no (?:has |ha |hiciste|lo |la )?(?:solicit|pedi|fuiste|intent|cre|realiz)|porque (?:te |se |has |ha )|se (?:voc[eê] )?n[aã]o (?:solicit|pedi|foi |fez |tent|cri|realiz)|porque voc|se non (?:hai|ha|sei) |perch[eé] (?:hai|ti) |als (?:je|u|jij) [^,.]{0,60}(?:niet|geen)[^,.]{0,40}(?:aangevraag|gevraag|verzoch)|omdat (?:je|u) ))"
+    R"([^,.;:!\n]{0,100}?(?:[,.;:!\n]|\bplease\b|\bclick\b|$))";
+
 constexpr const char* sign_in_words =
-    R"(sign[-_ ]?in|log[-_ ]?in|auth|anmelden|einloggen|connect|connexion|iniciar|inicia|acced|entrar|inlogg|zaloguj|p[rř]ihl[aá]s|logga in|log ind|logg inn|kirjaudu|giri[sş]|войти|увійти|вход|دخول|כניסה|ログイン|登录|登入|로그인)";
+    R"((?:\b|_)(?:sign|log)[-_ ]?in(?:to)?(?:\b|_)|(?:sign|logg)ing[-_ ]in|(?:\b|_)o?auth2?(?:\b|_)|authenticat|authori[sz]e\b|anmelden|einloggen|connecte[rz]|connexion|inici(?:a|ar) (?:la )?ses|inicia sess|\bacced(?:e|er|a|i)\b|\bentrar\b|inlogg|zaloguj|p[rř]ihl[aá]s|\blog(?:ga in|g inn| ind)\b|kirjaudu|giri[sş]|войти|увійти|вход|دخول|כניסה|ログイン|登录|登入|로그인)";
+
+// What says no more than that it is a link; the whole text.
+constexpr const char* pointer_words =
+    R"((?:please )?(?:(?:click|tap|press|go|follow|use|open|visit)(?: on)? ?)?(?:right )?(?:here|this|(?:this |the |that )?(?:link|button|page|url|address)(?: (?:here|below|above))?)?(?: to (?:continue|proceed))?(?: now)?|click me|continue|next|proceed|go|go ahead|(?:let['’]s )?(?:get )?started?(?: now| here)?|let['’]s go|(?:continue|start|begin|open|visit|link|yes|ok)(?: now| here)?|)"
+    R"((?:bitte )?(?:(?:klick(?:en)?|klicke)(?: sie)?(?: bitte)?(?: auf)? ?)?(?:hier|diese[nrms]? (?:link|seite|adresse|button)|link|den link)?(?: klicken)?|weiter|fortfahren|los geht['’]?s|(?:jetzt )?(?:starten|loslegen|beginnen)|fortsetzen|)"
+    R"((?:(?:cliquez|cliquer|clique)(?: sur)? )?(?:ici|(?:ce|le) (?:lien|bouton)|lien)|continuer|poursuivre|commencer|d[eé]marrer|suivant|c['’]est parti|)"
+    R"((?:(?:haz|haga|hacer|da|d[eé]) clic(?: en)? |pulsa(?: en)? |pulse(?: en)? )?(?:aqu[ií]|este (?:enlace|link|bot[oó]n)|(?:el )?enlace)|continuar|empezar|comenzar|comienza|siguiente|seguir|(?:clique|clica|clicar)(?: em| no)? (?:aqui|este link|link)|este link|esta liga[cç][aã]o|come[cç]ar|prosseguir|pr[oó]ximo|)"
+    R"((?:(?:clicca|cliccando|fai clic|clic)(?: su)? )?(?:qui|(?:questo |il )?link|questo pulsante)|continua|prosegui|procedi|inizia|avanti|(?:klik(?: op)? )?(?:hier|deze (?:link|knop)|de link)|doorgaan|ga (?:verder|door)|verder|aan de slag|beginnen|begin|volgende|)"
+    R"((?:kliknij )?(?:tutaj|tu|(?:w )?ten (?:link|przycisk))|kontynuuj|dalej|rozpocznij|zaczynamy|(?:klikn[eě]te |klikni )?(?:zde|sem|tu|na tento odkaz|tento odkaz|odkaz)|pokra[cč]ova[tť]|pokra[cč]uj|za[cč][ií]t|za[cč]a[tť]|(?:kattints(?:on)? )?(?:ide|itt|erre a linkre)|tov[aá]bb|folytat[aá]s|kezd[eé]s|(?:click |ap[aă]s(?:a[tț]i|[aă]) |face[tț]i clic )?(?:aici|acest link)|continu[aă](?:[tț]i)?|[iî]ncepe[tț]?i?|)"
+    R"((?:klicka )?(?:h[aä]r|p[aå] l[aä]nken|(?:den h[aä]r )?l[aä]nken)|forts[aä]tt|kom ig[aå]ng|(?:klikk? )?(?:her|p[aå] (?:linket|lenken)|dette link|denne lenken)|forts[aæe]tt?|kom i gang|(?:klikkaa |napsauta |paina )?(?:t[aä]st[aä]|t[aä]ss[aä]|t[aä][aä]lt[aä]|t[aä]t[aä] linkki[aä]|t[aä]m[aä] linkki)|jatka|aloita|)"
+    R"((?:l[uü]tfen )?(?:buraya|burada|buradan|bu ba[gğ]lant[iı](?:ya)?|ba[gğ]lant[iı])?(?: ?t[iı]kla(?:y[iı]n(?:[iı]z)?)?)?|devam(?: et(?:mek)?)?|(?:hemen )?ba[sş]la(?:y[iı]n)?|)"
+    R"((?:(?:нажмите|кликните|перейдите|щелкните|щёлкните)(?: на| по)? )?(?:здесь|тут|сюда|(?:по )?(?:этой )?ссылк[аеу]|эту ссылку)|продолжить|далее|начать|перейти|(?:(?:натисніть|клацніть|перейдіть)(?: на| за)? )?(?:тут|сюди|(?:за )?(?:цим )?посиланням?|це посилання)|продовжити|далі|почати|(?:(?:натиснете|кликнете) )?(?:тук|този линк|връзката)|продължи|напред|започни|)"
+    R"((?:(?:κάντε κλικ|πατήστε|κλικ) )?(?:εδώ|(?:αυτόν τον )?σύνδεσμο|σύνδεσμος)|συν[έε]χεια|συνεχίστε|ξεκινήστε|έναρξη|(?:(?:اضغط|انقر|اضغطي)(?: على)? )?(?:هنا|(?:هذا )?الرابط)|متابعة|استمرار|التالي|ابدأ(?: الآن)?|(?:اینجا|این لینک)(?: (?:را )?کلیک کنید)?|ادامه|شروع|(?:(?:לחץ|לחצו|לחצי|לחץ/י)(?: על)? )?(?:כאן|קישור זה|הקישור)|המשך|להמשך|התחל|)"
+    R"((?:यहाँ|यहां|इस लिंक)(?: पर)?(?: क्लिक करें)?|जारी रखें|शुरू करें|(?:คลิก)?(?:ที่นี่|ลิงก์นี้)|คลิก|ดำเนินการต่อ|ต่อไป|เริ่ม(?:ต้น)?|(?:(?:nh[aấ]n|nh[aấ]p|b[aấ]m)(?: v[aà]o)? )?(?:(?:t[aạ]i |[oở] )?[dđ][aâ]y|li[eê]n k[eế]t n[aà]y)|ti[eế]p t[uụ]c|b[aắ]t [dđ][aầ]u|(?:klik )?(?:di ?sini|tautan ini)|lanjut(?:kan)?|mulai|)"
+    R"(请?(?:点击|点|點擊|點選|按)?(?:这里|此处|此|這裡|此處|这儿|此?链接|此?連結|該連結|该链接)|继续|繼續|下一步|(?:立即)?(?:开始|開始)|(?:こちら|ここ|(?:この)?リンク|次のリンク)(?:から|へ)?(?:を?クリック(?:してください)?)?|続ける|続行(?:する)?|次へ(?:進む)?|進む|はじめる|始める|(?:여기|이 ?링크|링크)(?:를|을)? ?(?:클릭|눌러)?(?:하세요| ?주세요|하기)?|바로 ?가기|계속(?:하기)?|시작(?:하기)?|다음)";
 
 // A secret of its own in the URL: what makes a link to a sign-in page a way in.
 constexpr const char* token_in_url =
@@ -37,6 +64,9 @@ struct link_patterns
     RE2 unsubscribe{unsubscribe_words, case_blind()};
     RE2 reset{reset_words, case_blind()};
     RE2 verify{verify_words, case_blind()};
+    RE2 not_verify{not_verify_words, case_blind()};
+    RE2 aside{aside_words, case_blind()};
+    RE2 pointer{std::string(R"(^[^\pL\pN]*(?:)") + pointer_words + R"()[^\pL\pN]*$)", case_blind()};
     RE2 sign_in{sign_in_words, case_blind()};
     RE2 token{token_in_url, case_blind()};
     RE2 page{R"re(^(?:https?://|www\.)|^\S{0,60}\.\S{2,}/\S*$)re", case_blind()}; // a text that is the address itself
@@ -48,6 +78,13 @@ const link_patterns& known()
     return compiled;
 }
 
+std::string without(std::string_view words, const RE2& pattern)
+{
+    std::string left(words);
+    RE2::GlobalReplace(&left, pattern, " ");
+    return left;
+}
+
 const char* kind_of_words(std::string_view words)
 {
     const auto& all = known();
@@ -57,7 +94,7 @@ const char* kind_of_words(std::string_view words)
         return "unsubscribe";
     if (says(words, all.reset))
         return "reset";
-    return says(words, all.verify) ? "verify" : nullptr;
+    return says(words, all.verify) && says(without(words, all.not_verify), all.verify) ? "verify" : nullptr;
 }
 
 // Path and query: a host such as verify.example says little about one link.
@@ -71,25 +108,26 @@ std::string_view without_host(std::string_view url)
 
 } // namespace
 
-const char* kind_of_link(std::string_view url, std::string_view text, std::string_view words_before)
+bool is_pointer(std::string_view text)
+{
+    return says(text, known().pointer) || says(text, known().page);
+}
+
+const char* kind_of_link(std::string_view url, std::string_view text, std::string_view words_around)
 {
     const auto& all = known();
-    const bool shows_words = !says(text, all.page);
-    if (shows_words)
-        if (const auto* kind = kind_of_words(text))
+    const bool points = is_pointer(text);
+    const auto words = without(points ? words_around : text, all.aside);
+    if (!points)
+        if (const auto* kind = kind_of_words(words))
             return kind;
     const auto path = without_host(url);
     if (const auto* kind = kind_of_words(path))
         return kind;
-    const auto words = shows_words ? text : words_before;
-    if (says(path, all.token) && (says(words, all.sign_in) || says(words_before, all.sign_in)))
+    if (says(path, all.token) && says(words, all.sign_in))
         return "verify";
-    // A button with words of its own says what it is; `here` and bare addresses need the words before.
-    constexpr std::size_t longest_pointer = 24;
-    if (!shows_words || count_characters(text) <= longest_pointer)
-        if (const auto* kind = kind_of_words(words_before))
-            return kind;
-    return "other";
+    const auto* kind = points ? kind_of_words(words) : nullptr;
+    return kind ? kind : "other";
 }
 
 } // namespace tempinbox::extract

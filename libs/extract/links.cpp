@@ -1,4 +1,5 @@
 #include "common/core/text.hpp"
+#include "extract/anchors.hpp"
 #include "extract/codes.hpp"
 #include "extract/link_kinds.hpp"
 #include "extract/vocabulary.hpp"
@@ -18,17 +19,14 @@ constexpr std::size_t most_links = 200;
 
 struct patterns
 {
-    // East Asian text follows a URL without a blank.
+    // East Asian text and the marks of other scripts follow a URL without a blank.
     RE2 plain{
-        R"((https?://[^\s<>"'`\\^{}|“”„«»…\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}\p{Thai}\x{3000}-\x{303f}\x{ff00}-\x{ffef}]+))",
+        R"((https?://[^\s<>"'`\\^{}|«»،؛؟۔।\x{80}-\x{a0}\x{2000}-\x{200f}\x{2018}-\x{206f}\x{feff}\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}\p{Thai}\x{3000}-\x{303f}\x{ff00}-\x{ffef}]+))",
         case_blind()};
-    RE2 anchor{R"re((<a\s)[^>]*?href\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))[^>]*>)re", case_blind()};
     RE2 tag{R"(<[^>]*>)"};
-    RE2 blanks{R"(\s+)"};
-    // What an image in place of words says.
-    RE2 alternative{R"re(<img\s[^>]*?\b(?:alt|title)\s*=\s*(?:"([^"]*)"|'([^']*)'))re", case_blind()};
-    // Where the words in front of a link begin at the earliest.
-    RE2 block{R"(</?(?:a|p|div|td|th|tr|li|h[1-6]|table|br)\b[^>]*>)", case_blind()};
+    RE2 letter{R"([\pL\pN])"};
+    RE2 blanks{R"([\s\x{a0}\x{2000}-\x{200a}\x{202f}\x{3000}]+)"};
+    RE2 invisible{R"([\x{ad}\x{200b}-\x{200d}\x{2060}\x{feff}]+)"};
 };
 
 const patterns& known()
@@ -37,35 +35,36 @@ const patterns& known()
     return compiled;
 }
 
-// Punctuation that ends the sentence, not the URL; a closing bracket only where it was not opened inside.
-std::string_view without_trailing_marks(std::string_view url)
+// How often a mark opens words on the line: `*Confirm: https://a.test/c*`, `__https://a.test/c__`.
+std::ptrdiff_t count_opening(std::string_view line, char mark)
 {
-    const auto opened = std::count(url.begin(), url.end(), '(');
-    auto closed = std::count(url.begin(), url.end(), ')');
-    while (!url.empty()) {
-        const char last = url.back();
-        const bool is_mark = std::string_view(".,;:!?*_~]").find(last) != std::string_view::npos;
-        const bool is_lone_bracket = last == ')' && opened < closed;
-        if (!is_mark && !is_lone_bracket)
-            break;
-        if (last == ')')
-            --closed;
-        url.remove_suffix(1);
-    }
-    return url;
+    const auto at = line.rfind(mark);
+    if (at == std::string_view::npos || line.substr(at + 1).starts_with(' '))
+        return 0;
+    const auto before = line.find_last_not_of(mark, at);
+    if (before == std::string_view::npos)
+        return static_cast<std::ptrdiff_t>(at + 1);
+    return std::string_view(" \t([{>*_~\"'").find(line[before]) == std::string_view::npos
+               ? 0
+               : static_cast<std::ptrdiff_t>(at - before);
 }
 
-std::string without_entities(std::string_view href)
+// Punctuation that ends the sentence, not the URL; a closing bracket only where it was not opened inside, marks of emphasis only
+// where they were opened before: tokens end in `_` and `~`, too.
+std::string_view without_trailing_marks(std::string_view url, std::string_view line_before)
 {
-    constexpr std::pair<std::string_view, char> entities[] = {{"&amp;", '&'}, {"&#38;", '&'},  {"&#x26;", '&'},
-                                                              {"&#61;", '='}, {"&#x3D;", '='}, {"&quot;", '"'}};
-    std::string url;
-    for (auto rest = trim(href); !rest.empty();) {
-        const auto known = std::find_if(std::begin(entities), std::end(entities),
-                                        [rest](const auto& entity) { return rest.starts_with(entity.first); });
-        const bool is_entity = known != std::end(entities);
-        url.push_back(is_entity ? known->second : rest.front());
-        rest.remove_prefix(is_entity ? known->first.size() : 1);
+    // How many of each mark may go.
+    std::map<char, std::ptrdiff_t> extra = {
+        {')', std::count(url.begin(), url.end(), ')') - std::count(url.begin(), url.end(), '(')},
+        {']', std::count(url.begin(), url.end(), ']') - std::count(url.begin(), url.end(), '[')}};
+    for (const char mark : {'*', '_', '~'})
+        extra[mark] = count_opening(line_before, mark);
+    while (!url.empty()) {
+        const char last = url.back();
+        const bool is_mark = std::string_view(".,;:!?").find(last) != std::string_view::npos;
+        if (!is_mark && extra[last]-- <= 0)
+            break;
+        url.remove_suffix(1);
     }
     return url;
 }
@@ -102,6 +101,7 @@ public:
         fresh.kind = kind;
         found_.push_back(std::move(fresh));
     }
+    bool knows(const std::string& url) const { return seen_.contains(url); }
     std::vector<link> take() { return std::move(found_); }
 
 private:
@@ -118,81 +118,101 @@ std::string_view from_whole_character(std::string_view text)
     return text;
 }
 
-std::string shown(std::string_view inner)
+std::string on_one_line(std::string text)
 {
-    std::string text(inner);
-    RE2::GlobalReplace(&text, known().tag, " ");
+    RE2::GlobalReplace(&text, known().invisible, "");
     RE2::GlobalReplace(&text, known().blanks, " ");
-    const auto clean = trim(text);
-    return std::string(take_characters(clean, longest_text));
+    return std::string(take_characters(trim(text), longest_text));
 }
 
-std::string text_of_anchor(std::string_view inner)
+std::string shown(std::string_view plain)
 {
-    auto text = shown(inner);
-    re2::StringPiece in_double, in_single;
-    if (text.empty() && RE2::PartialMatch(piece(inner), known().alternative, &in_double, &in_single)) {
-        const auto& given = in_double.data() ? in_double : in_single;
-        text = shown(std::string_view(given.data(), given.size()));
-    }
-    return text;
+    std::string text(plain);
+    RE2::GlobalReplace(&text, known().tag, " ");
+    return on_one_line(std::move(text));
 }
 
-// What the reader sees in front of an anchor, in its block and after the anchor before it.
-std::string words_before_anchor(std::string_view html, std::size_t at)
+// The end of a text, of whole characters.
+std::string_view last_bytes(std::string_view text, std::size_t bytes)
 {
-    constexpr std::size_t longest_source = 400;
-    auto before = from_whole_character(html.substr(at - std::min(at, longest_source), std::min(at, longest_source)));
-    re2::StringPiece rest = piece(before);
-    while (RE2::FindAndConsume(&rest, known().block)) {
-    }
-    return shown(std::string_view(rest.data(), rest.size()));
+    return from_whole_character(text.substr(text.size() - std::min(text.size(), bytes)));
+}
+
+// A sentence ends there, and a line.
+std::string_view rest_of_sentence(std::string_view text)
+{
+    constexpr std::size_t longest_context = 120;
+    const auto context = take_bytes(text, longest_context);
+    return context.substr(0, context.find_first_of("\n.!?"));
+}
+
+std::string text_of_anchor(const page& shown_page, std::size_t i)
+{
+    constexpr std::size_t longest_inner = 2'000;
+    auto text = on_one_line(std::string(take_bytes(shown_page.inside(i), longest_inner)));
+    return text.empty() ? on_one_line(std::string(take_bytes(shown_page.anchors()[i].alternative, longest_inner))) : text;
+}
+
+bool has_words(std::string_view text)
+{
+    return says(text, known().letter);
+}
+
+// A link that does not say what it is for: the words in front tell, those behind, or the line above where it stands alone.
+std::string_view kind_of_pointer(const page& shown_page, std::size_t i, const std::string& text)
+{
+    constexpr std::size_t longest_context = 200;
+    const auto& url = shown_page.anchors()[i].url;
+    const auto above = last_bytes(shown_page.before(i), longest_context);
+    const auto line = above.rfind('\n');
+    const auto before = line == std::string_view::npos ? above : above.substr(line + 1);
+    const auto after = rest_of_sentence(shown_page.after(i));
+    std::string_view kind = kind_of_link(url, text, on_one_line(std::string(before)));
+    if (kind == "other")
+        kind = kind_of_link(url, text, on_one_line(std::string(after)));
+    const bool stands_alone = !has_words(before) && !has_words(after);
+    if (kind != "other" || !stands_alone || text.empty())
+        return kind;
+    const auto lines = trim(above);
+    const auto last_line = lines.rfind('\n');
+    return kind_of_link(url, text,
+                        on_one_line(std::string(last_line == std::string_view::npos ? lines : lines.substr(last_line + 1))));
 }
 
 void collect_anchors(std::string_view whole, collector& links)
 {
-    constexpr std::size_t longest_inner = 2'000;
-    const auto html = take_bytes(whole, longest_part);
-    re2::StringPiece rest = piece(html);
-    re2::StringPiece anchor, double_quoted, single_quoted, bare;
-    while (!links.is_full() && RE2::FindAndConsume(&rest, known().anchor, &anchor, &double_quoted, &single_quoted, &bare)) {
-        const auto& given = double_quoted.data() ? double_quoted : single_quoted.data() ? single_quoted : bare;
-        const auto url = without_entities(std::string_view(given.data(), given.size()));
-        if (!is_web(url) || !links.wants(url))
+    const page shown_page(take_bytes(whole, longest_part));
+    for (std::size_t i = 0; i < shown_page.anchors().size() && !links.is_full(); ++i) {
+        const auto& anchor = shown_page.anchors()[i];
+        if (!is_web(anchor.url) || !links.wants(anchor.url))
             continue;
-        const auto after = take_bytes(std::string_view(rest.data(), rest.size()), longest_inner);
-        const auto end = std::min(after.find("</a"), after.find("</A"));
-        auto text = end == std::string_view::npos ? std::string() : text_of_anchor(after.substr(0, end));
-        const auto words = words_before_anchor(html, static_cast<std::size_t>(anchor.data() - html.data()));
-        const auto* kind = kind_of_link(url, text, words);
-        links.add(url, std::move(text), kind);
+        auto text = text_of_anchor(shown_page, i);
+        const std::string_view kind =
+            is_pointer(text) ? kind_of_pointer(shown_page, i, text) : kind_of_link(anchor.url, text, {});
+        links.add(anchor.url, std::move(text), kind);
     }
 }
 
 // The words before a URL on its line, or on the line before where it stands alone, say what it is for.
-std::string words_before_url(std::string_view text, std::size_t at)
+std::string words_before_url(std::string_view text)
 {
-    constexpr std::size_t longest_context = 120;
-    auto context = trim(text.substr(at - std::min(at, longest_context), std::min(at, longest_context)));
+    auto context = trim(text);
     if (const auto line = context.rfind('\n'); line != std::string_view::npos)
         context = context.substr(line + 1);
-    return shown(from_whole_character(context));
+    return shown(context);
 }
 
 // The rest of the sentence, on the same line: `… click https://a.test/1 to confirm your address`. None where another URL follows.
-std::string words_after_url(std::string_view text, std::size_t at)
+std::string words_after_url(std::string_view text)
 {
-    constexpr std::size_t longest_context = 120;
-    auto context = take_bytes(text.substr(at), longest_context);
-    context = context.substr(0, context.find('\n'));
-    if (context.find("://") != std::string_view::npos)
-        return {};
-    return shown(context.substr(0, context.find_first_of(".!?")));
+    const auto words = rest_of_sentence(text);
+    return words.find("://") == std::string_view::npos ? shown(words) : std::string();
 }
 
 void collect_plain(std::string_view text, collector& links)
 {
     constexpr std::size_t longest_scheme = 5;
+    constexpr std::size_t longest_line = 120;
     const auto whole = take_bytes(text, longest_part);
     re2::StringPiece rest = piece(whole);
     re2::StringPiece match;
@@ -204,13 +224,18 @@ void collect_plain(std::string_view text, collector& links)
         rest.remove_prefix(marks - std::min(marks, longest_scheme));
         if (!RE2::FindAndConsume(&rest, known().plain, &match))
             return;
-        const std::string url(without_trailing_marks(std::string_view(match.data(), match.size())));
+        const auto begin = static_cast<std::size_t>(match.data() - whole.data());
+        const auto before = last_bytes(whole.substr(0, begin), longest_line);
+        std::string url(match.data(), match.size());
+        // An anchor's URL is right to its last mark.
+        if (!links.knows(url))
+            url = without_trailing_marks(url, before.substr(before.rfind('\n') + 1));
         if (!links.wants(url))
             continue;
-        auto words = words_before_url(whole, static_cast<std::size_t>(match.data() - whole.data()));
+        auto words = words_before_url(before);
         std::string_view kind = kind_of_link(url, {}, words);
         if (kind == "other")
-            kind = kind_of_link(url, {}, words_after_url(whole, static_cast<std::size_t>(rest.data() - whole.data())));
+            kind = kind_of_link(url, {}, words_after_url(whole.substr(static_cast<std::size_t>(rest.data() - whole.data()))));
         links.add(url, std::move(words), kind);
     }
 }

@@ -1,91 +1,25 @@
 #include "mime/html_text.hpp"
 
+#include "common/core/html_entities.hpp"
+#include "common/core/html_tags.hpp"
 #include "common/core/text.hpp"
 
-#include <charconv>
+#include <algorithm>
 
 namespace tempinbox::mime {
 namespace {
-
-struct entity
-{
-    std::string_view name;
-    std::string_view text;
-};
-
-constexpr entity entities[] = {
-    {"amp", "&"},    {"lt", "<"},     {"gt", ">"},     {"quot", "\""},  {"apos", "'"},   {"nbsp", " "},   {"copy", "©"},
-    {"reg", "®"},    {"trade", "™"},  {"hellip", "…"}, {"mdash", "—"},  {"ndash", "–"},  {"lsquo", "‘"},  {"rsquo", "’"},
-    {"ldquo", "“"},  {"rdquo", "”"},  {"laquo", "«"},  {"raquo", "»"},  {"bull", "•"},   {"middot", "·"}, {"euro", "€"},
-    {"pound", "£"},  {"yen", "¥"},    {"cent", "¢"},   {"sect", "§"},   {"deg", "°"},    {"times", "×"},  {"zwnj", ""},
-    {"zwj", ""},     {"shy", ""},     {"ensp", " "},   {"emsp", " "},   {"thinsp", " "}, {"auml", "ä"},   {"ouml", "ö"},
-    {"uuml", "ü"},   {"Auml", "Ä"},   {"Ouml", "Ö"},   {"Uuml", "Ü"},   {"szlig", "ß"},  {"eacute", "é"}, {"egrave", "è"},
-    {"ecirc", "ê"},  {"agrave", "à"}, {"aacute", "á"}, {"ccedil", "ç"}, {"ntilde", "ñ"}, {"oacute", "ó"}, {"iacute", "í"},
-    {"uacute", "ú"}, {"larr", "←"},   {"rarr", "→"},   {"check", "✓"},  {"iexcl", "¡"},  {"iquest", "¿"}, {"ordm", "º"},
-};
 
 constexpr std::string_view breaking_tags[] = {"address", "article", "aside",    "blockquote", "br",    "center", "dd",   "div",
                                               "dl",      "dt",      "fieldset", "footer",     "form",  "h1",     "h2",   "h3",
                                               "h4",      "h5",      "h6",       "header",     "hr",    "li",     "main", "nav",
                                               "ol",      "p",       "pre",      "section",    "table", "tr",     "ul"};
 constexpr std::string_view skipped_tags[] = {"script", "style", "title", "template", "svg"};
+constexpr std::string_view preformatted_tags[] = {"pre", "textarea"};
 
 template <std::size_t N>
 bool is_one_of(const std::string_view (&names)[N], std::string_view name)
 {
     return std::find(std::begin(names), std::end(names), name) != std::end(names);
-}
-
-std::string utf8(std::uint32_t point)
-{
-    if (point == 0 || point > 0x10ffff || (point >= 0xd800 && point < 0xe000))
-        return "\xef\xbf\xbd";
-    std::string text;
-    if (point < 0x80) {
-        text.push_back(static_cast<char>(point));
-    } else if (point < 0x800) {
-        text.push_back(static_cast<char>(0xc0 | point >> 6));
-        text.push_back(static_cast<char>(0x80 | (point & 0x3f)));
-    } else if (point < 0x10000) {
-        text.push_back(static_cast<char>(0xe0 | point >> 12));
-        text.push_back(static_cast<char>(0x80 | (point >> 6 & 0x3f)));
-        text.push_back(static_cast<char>(0x80 | (point & 0x3f)));
-    } else {
-        text.push_back(static_cast<char>(0xf0 | point >> 18));
-        text.push_back(static_cast<char>(0x80 | (point >> 12 & 0x3f)));
-        text.push_back(static_cast<char>(0x80 | (point >> 6 & 0x3f)));
-        text.push_back(static_cast<char>(0x80 | (point & 0x3f)));
-    }
-    return text;
-}
-
-// The character `&name;` or `&#n;` at the front stands for, and its length; 0 where it is none.
-std::size_t read_entity(std::string_view html, std::string& text)
-{
-    constexpr std::size_t longest = 12;
-    const auto end = html.substr(0, longest).find(';');
-    if (end == std::string_view::npos || end < 2)
-        return 0;
-    auto name = html.substr(1, end - 1);
-    if (name.front() == '#') {
-        name.remove_prefix(1);
-        const int base = !name.empty() && (name.front() == 'x' || name.front() == 'X') ? 16 : 10;
-        if (base == 16)
-            name.remove_prefix(1);
-        std::uint32_t point = 0;
-        const auto [stop, error] = std::from_chars(name.data(), name.data() + name.size(), point, base);
-        if (name.empty() || error != std::errc{} || stop != name.data() + name.size())
-            return 0;
-        text = point == 0xa0 ? " " : point == 0xad || point == 0x200b || point == 0x200c || point == 0x200d ? "" : utf8(point);
-        return end + 1;
-    }
-    for (const auto& known : entities) {
-        if (known.name == name) {
-            text = known.text;
-            return end + 1;
-        }
-    }
-    return 0;
 }
 
 // Text with blanks collapsed and at most one empty line in a row.
@@ -97,15 +31,30 @@ public:
     bool is_full() const { return text_.size() >= limit_; }
     void blank() { wants_blank_ = !text_.empty(); }
     void line_break() { ++wants_breaks_; }
+    // In preformatted text each blank and each line counts.
+    void kept_space(char c)
+    {
+        if (c != '\n') {
+            kept_blanks_.push_back(c);
+            return;
+        }
+        ++kept_breaks_;
+        kept_blanks_.clear();
+    }
     void put(std::string_view piece)
     {
         if (piece.empty())
             return;
-        if (wants_breaks_ > 0 && !text_.empty())
-            text_.append(wants_breaks_ > 2 ? "\n\n" : "\n");
-        else if (wants_blank_ && !text_.empty())
+        const std::size_t breaks = wants_breaks_ > 2 ? 2 : wants_breaks_ > 0 ? 1 : 0;
+        if (!text_.empty())
+            text_.append(std::max(breaks, kept_breaks_), '\n');
+        if (!kept_blanks_.empty())
+            text_.append(kept_blanks_);
+        else if (wants_blank_ && !text_.empty() && text_.back() != '\n')
             text_.push_back(' ');
         wants_breaks_ = 0;
+        kept_breaks_ = 0;
+        kept_blanks_.clear();
         wants_blank_ = false;
         text_.append(piece);
     }
@@ -120,102 +69,93 @@ private:
     std::string text_;
     bool wants_blank_ = false;
     int wants_breaks_ = 0;
+    std::size_t kept_breaks_ = 0;
+    std::string kept_blanks_;
 };
 
-bool is_space(char c)
+class html_reader
 {
-    return c == ' ' || c == '\t' || c == '\r' || c == '\n' || c == '\f';
-}
+public:
+    html_reader(std::string_view html, std::size_t limit) : html_(html), flow_(limit) {}
 
-// The end of the tag that begins at `at`: quotes may hold `>`.
-std::size_t tag_end(std::string_view html, std::size_t at)
-{
-    constexpr std::size_t longest = 64 * 1024;
-    char quote_mark = 0;
-    const auto stop = std::min(html.size(), at + longest);
-    for (std::size_t i = at + 1; i < stop; ++i) {
-        if (quote_mark != 0) {
-            if (html[i] == quote_mark)
-                quote_mark = 0;
-        } else if ((html[i] == '"' || html[i] == '\'') && html[i - 1] == '=') {
-            quote_mark = html[i];
-        } else if (html[i] == '>') {
-            return i + 1;
+    std::string read()
+    {
+        while (at_ < html_.size() && !flow_.is_full()) {
+            if (is_markup_at(html_, at_))
+                read_markup();
+            else if (is_html_space(html_[at_]))
+                read_space();
+            else if (html_[at_] == '&')
+                read_reference();
+            else
+                read_words();
+        }
+        return flow_.take();
+    }
+
+private:
+    void read_markup()
+    {
+        const auto end = markup_end(html_, at_);
+        const auto tag = html_.substr(at_, end - at_);
+        const auto name = tag_name(tag);
+        const bool opens = is_opening(tag);
+        at_ = opens && is_one_of(skipped_tags, name) ? element_end(html_, end, name) : end;
+        if (is_one_of(breaking_tags, name)) {
+            flow_.line_break();
+            if (name == "p" || name == "table" || (name.size() == 2 && name[0] == 'h' && name != "hr"))
+                flow_.line_break();
+        } else if (name == "td" || name == "th") {
+            flow_.blank();
+        }
+        if (is_one_of(preformatted_tags, name)) {
+            is_preformatted_ = opens;
+            // HTML 13.2.6.4.7: a line break right behind the tag is not shown.
+            for (const char c : {'\r', '\n'})
+                at_ += opens && at_ < html_.size() && html_[at_] == c ? 1 : 0;
         }
     }
-    const auto close = html.find('>', at);
-    return close == std::string_view::npos ? html.size() : close + 1;
-}
 
-std::string tag_name(std::string_view tag)
-{
-    std::size_t at = 1;
-    if (at < tag.size() && tag[at] == '/')
-        ++at;
-    const auto from = at;
-    while (at < tag.size() &&
-           ((tag[at] >= 'a' && tag[at] <= 'z') || (tag[at] >= 'A' && tag[at] <= 'Z') || (tag[at] >= '0' && tag[at] <= '9')))
-        ++at;
-    return to_lower_ascii(tag.substr(from, std::min<std::size_t>(at - from, 16)));
-}
-
-// Past the end tag of a script or the like; the end of the text where there is none.
-std::size_t skip_element(std::string_view html, std::size_t at, const std::string& name)
-{
-    for (auto close = html.find("</", at); close != std::string_view::npos; close = html.find("</", close + 2))
-        if (equals_ignoring_ascii_case(html.substr(close + 2, name.size()), name))
-            return tag_end(html, close);
-    return html.size();
-}
-
-std::size_t skip_markup(std::string_view html, std::size_t at, text_flow& flow)
-{
-    if (html.substr(at, 4) == "<!--") {
-        const auto end = html.find("-->", at + 4);
-        return end == std::string_view::npos ? html.size() : end + 3;
+    void read_space()
+    {
+        const char c = html_[at_++];
+        if (!is_preformatted_)
+            flow_.blank();
+        else if (c != '\r')
+            flow_.kept_space(c);
     }
-    const auto end = tag_end(html, at);
-    const auto tag = html.substr(at, end - at);
-    const auto name = tag_name(tag);
-    if (is_one_of(breaking_tags, name)) {
-        flow.line_break();
-        if (name == "p" || name == "table" || (name.size() == 2 && name[0] == 'h' && name != "hr"))
-            flow.line_break();
-    } else if (name == "td" || name == "th") {
-        flow.blank();
+
+    void read_reference()
+    {
+        const auto reference = read_character_reference(html_.substr(at_), html_place::text);
+        const auto text = reference.length > 0 ? as_shown(reference.point) : "&";
+        at_ += std::max<std::size_t>(reference.length, 1);
+        if (text != " ")
+            flow_.put(text);
+        else if (is_preformatted_)
+            flow_.kept_space(reference.point == '\n' ? '\n' : ' ');
+        else
+            flow_.blank();
     }
-    const bool opens = tag.size() > 1 && tag[1] != '/' && !tag.ends_with("/>");
-    return opens && is_one_of(skipped_tags, name) ? skip_element(html, end, name) : end;
-}
+
+    void read_words()
+    {
+        const auto end = std::min(html_.find_first_of("<& \t\r\n\f", at_ + 1), html_.size());
+        flow_.put(html_.substr(at_, end - at_));
+        at_ = end;
+    }
+
+    std::string_view html_;
+    text_flow flow_;
+    std::size_t at_ = 0;
+    bool is_preformatted_ = false;
+};
 
 } // namespace
 
 std::string html_to_text(std::string_view html, std::size_t limit)
 {
-    text_flow flow(limit);
-    std::string decoded_entity;
-    for (std::size_t at = 0; at < html.size() && !flow.is_full();) {
-        const char c = html[at];
-        if (c == '<' && at + 1 < html.size() && !is_space(html[at + 1])) {
-            at = skip_markup(html, at, flow);
-        } else if (is_space(c)) {
-            flow.blank();
-            ++at;
-        } else if (c == '&') {
-            const auto length = read_entity(html.substr(at), decoded_entity);
-            if (length > 0 && decoded_entity == " ")
-                flow.blank();
-            else
-                flow.put(length > 0 ? std::string_view(decoded_entity) : html.substr(at, 1));
-            at += std::max<std::size_t>(length, 1);
-        } else {
-            auto end = html.find_first_of("<& \t\r\n\f", at + 1);
-            end = std::min(end, html.size());
-            flow.put(html.substr(at, end - at));
-            at = end;
-        }
-    }
-    return flow.take();
+    return html_reader(html, limit).read();
 }
 
 } // namespace tempinbox::mime

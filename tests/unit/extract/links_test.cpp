@@ -2,6 +2,8 @@
 
 #include <catch2/catch.hpp>
 
+#include <chrono>
+
 using namespace tempinbox;
 
 namespace {
@@ -90,4 +92,141 @@ TEST_CASE("East Asian text after a URL is not part of it", "[extract]")
     REQUIRE(found.size() == 2);
     CHECK(found[0].url == "https://a.test/cz?t=77af");
     CHECK(found[1].url == "https://b.test/");
+}
+
+TEST_CASE("character references in an address are decoded", "[extract]")
+{
+    const auto url = [](const std::string& href) { return in_html("<a href=\"" + href + "\">x</a>").at(0).url; };
+
+    CHECK(url("https:&#x2F;&#x2F;a.test&#x2F;verify?token&#x3D;abc") == "https://a.test/verify?token=abc");
+    CHECK(url("https&#58;//a.test/verify") == "https://a.test/verify");
+    CHECK(url("https://a.test/?email=sam&#43;b@x.test&amp;n=O&#39;Brien") == "https://a.test/?email=sam+b@x.test&n=O'Brien");
+    CHECK(url("https://a.test/?a=1&copy=2&reg=3") == "https://a.test/?a=1&copy=2&reg=3");
+    CHECK(url(" https://a.test/confirm?\r\n\tt=12345\n") == "https://a.test/confirm?t=12345");
+}
+
+TEST_CASE("a URL keeps the marks of its token", "[extract]")
+{
+    const auto url = [](const std::string& text) { return in_text(text).at(0).url; };
+
+    CHECK(url("Verify: https://a.test/?t=abc_\n") == "https://a.test/?t=abc_");
+    CHECK(url("Verify: https://a.test/?t=abc~.") == "https://a.test/?t=abc~");
+    CHECK(url("some_name https://a.test/?t=abc__") == "https://a.test/?t=abc__");
+    CHECK(url("* https://a.test/?t=abc*") == "https://a.test/?t=abc*");
+    CHECK(url("https://a.test/?x[]") == "https://a.test/?x[]");
+}
+
+TEST_CASE("marks of emphasis around a URL are not part of it", "[extract]")
+{
+    for (const char* text : {"*https://a.test/c*", "**https://a.test/c**", "see _https://a.test/c_.",
+                             "*Confirm: https://a.test/c*", "~https://a.test/c~", "[https://a.test/c]", "(_https://a.test/c_)"})
+        CHECK(in_text(text).at(0).url == "https://a.test/c");
+    CHECK(in_text("_https://a.test/c__").at(0).url == "https://a.test/c_");
+}
+
+TEST_CASE("punctuation of any script ends a URL", "[extract]")
+{
+    for (const char* mark : {"،",  "؛ ", "؟",  "۔",  "।", "。", "，", "、", "；",     "：",     "！",     "？",
+                             "」", "』", "）", "】", "’", "”",  "…",  "»",  "\u00a0", "\u200b", "\u2028", "..."}) {
+        INFO(mark);
+        CHECK(in_text("افتح https://a.test/verify?t=1" + std::string(mark)).at(0).url == "https://a.test/verify?t=1");
+    }
+}
+
+TEST_CASE("an address that is its own text is one link", "[extract]")
+{
+    for (const std::string url :
+         {"https://a.test/?t=abc_", "https://a.test/?t=abc.", "https://a.test/?t=abc*", "https://a.test/a]"})
+        CHECK(extract::find_links("Verify: " + url + "\n", "<a href='" + url + "'>" + url + "</a>").size() == 1);
+}
+
+TEST_CASE("only the href of a shown anchor is a link", "[extract]")
+{
+    const std::string anchor = "href='https://a.test/c'>Confirm</a>";
+
+    for (const std::string html :
+         {"<a data-href='https://evil.test/' " + anchor, "<a title='a > b' class=\"x>y\" " + anchor,
+          "<a title=\" href='https://evil.test/' \" " + anchor, "<!-- <a href='https://old.test/'>x</a> --><a\n" + anchor,
+          std::string(
+              "<style><a href='https://old.test/'></style><A HREF='https://a.test/c' href='https://evil.test/'>Confirm</a>"),
+          "<!--[if mso]><a href='https://mso.test/'>x</a><![endif]--><!--[if !mso]><!--><a " + anchor + "<!--<![endif]-->"}) {
+        INFO(html);
+        const auto found = in_html(html);
+        REQUIRE(found.size() == 1);
+        CHECK(found[0].url == "https://a.test/c");
+        CHECK(found[0].text == "Confirm");
+        CHECK(found[0].kind == "verify");
+    }
+    CHECK(in_html("<a name=x>Confirm</a><a href=https://a.test/").empty());
+}
+
+TEST_CASE("a link's text is what its reader sees", "[extract]")
+{
+    const std::vector<std::array<std::string, 3>> links = {
+        {"Terms &amp; Conditions", "Terms & Conditions", "other"},
+        {"Best&auml;tigen", "Bestätigen", "verify"},
+        {"&#30830;&#35748;&#37038;&#31665;", "确认邮箱", "verify"},
+        {"&nbsp; Verify email &nbsp;", "Verify email", "verify"},
+        {"<b>V</b>erify<br>email", "Verify email", "verify"},
+        {"<table><tr><td>Verify</td><td>email</td></tr></table>", "Verify email", "verify"},
+        {"<div>Verify</div><div>email</div>", "Verify email", "verify"},
+        {"<!--[if mso]><i>&nbsp;</i><![endif]--><span>Ver&shy;ify&zwnj;&#8203; email</span>", "Verify email", "verify"},
+        {"\u00a0Verify\u00a0email\u200b", "Verify email", "verify"},
+        {"<style>b > a{}</style>Verify 1 < 2 <3", "Verify 1 < 2 <3", "verify"},
+        {"<img alt='Verify &amp; go'>", "Verify & go", "verify"},
+        {"<img alt='' title='Verify'><img alt=x>", "Verify", "verify"},
+    };
+    for (const auto& [html, text, kind] : links) {
+        const auto found = in_html("<a href='https://a.test/k'>" + html + "</a>");
+        INFO(html);
+        REQUIRE(found.size() == 1);
+        CHECK(found[0].text == text);
+        CHECK(found[0].kind == kind);
+    }
+}
+
+TEST_CASE("an anchor ends where the next begins", "[extract]")
+{
+    const auto found = in_html("<a href=https://a.test/1>Verify<a href=https://a.test/2>Help</abbr> me</a> out");
+
+    REQUIRE(found.size() == 2);
+    CHECK(found[0].text == "Verify");
+    CHECK(found[1].text == "Help me");
+}
+
+TEST_CASE("the words around a link that only points say what it is for", "[extract]")
+{
+    const std::vector<std::pair<std::string, std::string>> pages = {
+        {"<p>To confirm your address, <a href=https://a.test/>click here</a>.</p>", "verify"},
+        {"<p>Press the button to confirm your email address:</p><p><a href=https://a.test/>Continue</a></p>", "verify"},
+        {"<td>Please verify your email to continue.</td></tr><tr><td><a href=https://a.test/>Get started</a></td>", "verify"},
+        {"<p>You confirmed your address.</p><p><a href=https://a.test/>Click here</a> to unsubscribe.</p>", "unsubscribe"},
+        {"<p>Confirm your address.</p><p><a href=https://a.test/>Click here</a> for help.</p>", "other"},
+        {"<p>Confirm your address.</p><p>Help is <a href=https://a.test/>here</a></p>", "other"},
+        {"<p>Confirm your address.</p><a href=https://a.test/><img src=logo.png></a>", "other"},
+        {"<p>Confirm your email by opening this address:<br><a href=https://a.test/>https://a.test/</a></p>", "verify"},
+        {"<p>By confirming your email you agree to our <a href=https://a.test/>Terms</a>.</p>", "other"},
+        {"<p>If you didn't request a password reset, please <a href=https://a.test/>contact support</a>.</p>", "other"},
+    };
+    for (const auto& [html, kind] : pages) {
+        INFO(html);
+        CHECK(in_html(html).at(0).kind == kind);
+    }
+}
+
+TEST_CASE("finding links is linear, whatever the html is", "[extract]")
+{
+    const auto started = std::chrono::steady_clock::now();
+    for (const std::string_view unit :
+         {"<a href=https://a.test>", "<a href='", "<a ", "<a href=https://a.test/>here</a> ", "<!--", "&#", "<img alt=x>", "</a",
+          "\n", "https://a.test/___ ", "https://", "_https://a.test/*~_", "<a href=https://a.test><img title=x>",
+          "<p>here<a href=http://a/>"}) {
+        std::string input;
+        while (input.size() < 1'000'000)
+            input += unit;
+        extract::find_links(input, input);
+    }
+    extract::find_links("https://a.test/" + std::string(300'000, '_'),
+                        "<a href='https://a.test/" + std::string(200'000, '&') + "'>");
+    CHECK(std::chrono::steady_clock::now() - started < std::chrono::seconds(10));
 }

@@ -37,7 +37,7 @@ TEST_CASE("html is shown without what browsers hide, at its places", "[extract]"
         "</table>a<b>b</b>c &eacute;&#x20AC;&bogus;";
     const auto shown = shown_text::of_html(html);
 
-    CHECK(shown.text() == "Your code\n\n4 8\n\nabc e€&bogus;");
+    CHECK(shown.text() == "Your code\n\n4 8\n\nabc é€&bogus;");
     CHECK(shown.place_of(shown.text().find('4')) == html.find("4</td>"));
     CHECK(shown.place_of(shown.text().find("bc")) == html.find("b</b>"));
 }
