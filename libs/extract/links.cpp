@@ -87,14 +87,17 @@ public:
         return url.size() <= longest_url && (known_as == seen_.end() || found_[known_as->second].kind == "other");
     }
 
-    void add(const std::string& url, std::string text, std::string_view kind)
+    // The words around a URL do not outdo a text that said something else: `Terms`, then `you agree to our terms (https://…)`.
+    void add(const std::string& url, std::string text, std::string_view kind, bool points)
     {
         ++adds_;
         const auto [place, is_new] = seen_.emplace(url, found_.size());
         if (!is_new) {
-            found_[place->second].kind = kind;
+            if (!points || !has_said_[place->second])
+                found_[place->second].kind = kind;
             return;
         }
+        has_said_.push_back(!points);
         link fresh;
         fresh.url = url;
         fresh.text = std::move(text);
@@ -106,6 +109,7 @@ public:
 
 private:
     std::vector<link> found_;
+    std::vector<bool> has_said_; // a text of its own
     std::size_t adds_ = 0;
     std::map<std::string, std::size_t> seen_;
 };
@@ -187,9 +191,9 @@ void collect_anchors(std::string_view whole, collector& links)
         if (!is_web(anchor.url) || !links.wants(anchor.url))
             continue;
         auto text = text_of_anchor(shown_page, i);
-        const std::string_view kind =
-            is_pointer(text) ? kind_of_pointer(shown_page, i, text) : kind_of_link(anchor.url, text, {});
-        links.add(anchor.url, std::move(text), kind);
+        const bool points = is_pointer(text);
+        const std::string_view kind = points ? kind_of_pointer(shown_page, i, text) : kind_of_link(anchor.url, text, {});
+        links.add(anchor.url, std::move(text), kind, points);
     }
 }
 
@@ -236,7 +240,7 @@ void collect_plain(std::string_view text, collector& links)
         std::string_view kind = kind_of_link(url, {}, words);
         if (kind == "other")
             kind = kind_of_link(url, {}, words_after_url(whole.substr(static_cast<std::size_t>(rest.data() - whole.data()))));
-        links.add(url, std::move(words), kind);
+        links.add(url, std::move(words), kind, true);
     }
 }
 

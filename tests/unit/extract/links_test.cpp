@@ -214,6 +214,15 @@ TEST_CASE("the words around a link that only points say what it is for", "[extra
     }
 }
 
+TEST_CASE("a link seen again tells more by its text, not by words around its address", "[extract]")
+{
+    const std::string terms = "By confirming your email you agree to our terms (https://a.test/t).";
+
+    CHECK(extract::find_links(terms, "<a href=https://a.test/t>Terms</a>").at(0).kind == "other");
+    CHECK(extract::find_links(terms, "<a href=https://a.test/t><img src=x></a>").at(0).kind == "verify");
+    CHECK(in_html("<a href=https://a.test/t>Acme</a><a href=https://a.test/t>Verify email</a>").at(0).kind == "verify");
+}
+
 TEST_CASE("finding links is linear, whatever the html is", "[extract]")
 {
     const auto started = std::chrono::steady_clock::now();
