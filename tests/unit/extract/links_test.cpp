@@ -56,6 +56,9 @@ TEST_CASE("what a link is for", "[extract]")
         {"https://a.test/x2", "Reset your password", "reset"},
         {"https://a.test/x3", "Unsubscribe", "unsubscribe"},
         {"https://a.test/email-preferences", "Settings", "unsubscribe"},
+        {"https://a.test/x5", "Update your preferences", "unsubscribe"},
+        {"https://a.test/x6", "Preferences", "unsubscribe"},
+        {"https://a.test/x7", "Cookie preferences", "other"},
         {"https://a.test/x4", "E-Mail bestätigen", "verify"},
         {"https://a.test/blog", "Read more", "other"},
     };
@@ -183,6 +186,16 @@ TEST_CASE("a link's text is what its reader sees", "[extract]")
         CHECK(found[0].text == text);
         CHECK(found[0].kind == kind);
     }
+}
+
+TEST_CASE("an area of an image is a link that says its alternative text", "[extract]")
+{
+    const auto found = in_html("<a href=https://a.test/1>One<map><area href=https://a.test/2 alt=Confirm>out</map>");
+
+    REQUIRE(found.size() == 2);
+    CHECK(found[0].text == "One");
+    CHECK(found[1].text == "Confirm");
+    CHECK(found[1].kind == "verify");
 }
 
 TEST_CASE("an anchor ends where the next begins", "[extract]")
