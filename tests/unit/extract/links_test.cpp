@@ -147,7 +147,7 @@ TEST_CASE("only the href of a shown anchor is a link", "[extract]")
 {
     const std::string anchor = "href='https://a.test/c'>Confirm</a>";
 
-    for (const std::string html :
+    for (const std::string& html :
          {"<a data-href='https://evil.test/' " + anchor, "<a title='a > b' class=\"x>y\" " + anchor,
           "<a title=\" href='https://evil.test/' \" " + anchor, "<!-- <a href='https://old.test/'>x</a> --><a\n" + anchor,
           std::string(
