@@ -76,15 +76,19 @@ std::size_t page::read_step(std::string_view html, std::size_t at)
 void page::read_tag(std::string_view tag)
 {
     const auto name = tag_name(tag);
-    if (name == "a") {
+    const bool is_area = name == "area";
+    if (name == "a" || is_area) {
         close_anchor();
         if (tag[1] != '/' && tag.ends_with('>'))
             open_anchor(tag);
-    } else if (name == "img" && is_open_ && anchors_.back().alternative.empty()) {
+    }
+    if ((name == "img" || is_area) && is_open_ && anchors_.back().alternative.empty()) {
         const auto alternative = find_attribute(tag, "alt");
         anchors_.back().alternative =
             alternative && !alternative->empty() ? *alternative : find_attribute(tag, "title").value_or("");
     }
+    if (is_area)
+        close_anchor();
 }
 
 void page::open_anchor(std::string_view tag)

@@ -7,7 +7,7 @@
 
 namespace tempinbox::extract {
 
-// Where an anchor's words stand in the text of its page.
+// A link of a page, an area of an image too, and where its words stand in the page's text.
 struct anchor
 {
     std::string url;

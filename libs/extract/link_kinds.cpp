@@ -9,7 +9,7 @@ namespace tempinbox::extract {
 namespace {
 
 constexpr const char* unsubscribe_words =
-    R"(unsub|opt[-_ ]?out|list-?manage|(?:e-?mail|mail|contact|communication|subscription)[-_ ]?(?:preferences|settings)|manage[-_ ]?(?:your[-_ ]?|my[-_ ]?)?(?:e-?mail[-_ ]?)?(?:preferences|subscription|notifications)|notification[-_ ]?settings|stop (?:receiving|these)|no longer (?:wish|want)|)"
+    R"(unsub|opt[-_ ]?out|list-?manage|(?:e-?mail|mail|contact|communication|subscription)[-_ ]?(?:preferences|settings)|manage[-_ ]?(?:your[-_ ]?|my[-_ ]?)?(?:e-?mail[-_ ]?)?(?:preferences|subscription|notifications)|notification[-_ ]?settings|(?:update|change|edit|adjust) (?:your |my )?(?:e-?mail |mailing )?(?:preferences|subscription)|^preferences$|stop (?:receiving|these)|no longer (?:wish|want)|)"
     R"(abmelden|abbestellen|austragen|d[eé]sabonn|d[eé]sinscri|(?:g[eé]rer|modifier) (?:mes|vos) (?:pr[eé]f[eé]rences|abonnements)|/pr[eé]f[eé]rences|cancelar (?:la |a |tu |sua |minha )?(?:suscripci|subscri|inscri|assinatura)|dar(?:se|me|te)? de baja|descadastr|remover inscri|disiscri|cancella(?:ti|re)? (?:l'|la )?iscrizione|annulla l'iscrizione|uitschrijv|afmelden|)"
     R"(wypisz|wypisa|rezygnacja z|zrezygnuj|odhl[aá]sit|odhl[aá]si[tť]|leiratkoz|dezabon|avregistrera|avprenumerera|avmeld|afmeld|framelding|peruuta (?:tilaus|uutiskirje)|aboneli[gğ]|listeden [cç][iı]k|отписа|відписа|отпис|διαγραφ|κατ[άα]ργηση εγγραφ|إلغاء الاشتراك|الغاء الاشتراك|لغو اشتراک|הסר|הסרה|ביטול (?:מנוי|הרשמה)|सदस्यता (?:समाप्त|रद्द)|ยกเลิก|h[uủ]y [dđ][aă]ng k[yý]|berhenti berlangganan|退订|退訂|取消订阅|取消訂閱|配信停止|配信解除|購読解除|登録解除|수신 ?거부|구독 ?(?:취소|해지))";
 

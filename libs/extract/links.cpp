@@ -87,14 +87,17 @@ public:
         return url.size() <= longest_url && (known_as == seen_.end() || found_[known_as->second].kind == "other");
     }
 
-    void add(const std::string& url, std::string text, std::string_view kind)
+    // The words around a URL do not outdo a text that said something else: `Terms`, then `you agree to our terms (https://…)`.
+    void add(const std::string& url, std::string text, std::string_view kind, bool points)
     {
         ++adds_;
         const auto [place, is_new] = seen_.emplace(url, found_.size());
         if (!is_new) {
-            found_[place->second].kind = kind;
+            if (!points || !has_said_[place->second])
+                found_[place->second].kind = kind;
             return;
         }
+        has_said_.push_back(!points);
         link fresh;
         fresh.url = url;
         fresh.text = std::move(text);
@@ -106,6 +109,7 @@ public:
 
 private:
     std::vector<link> found_;
+    std::vector<bool> has_said_; // a text of its own
     std::size_t adds_ = 0;
     std::map<std::string, std::size_t> seen_;
 };
@@ -138,7 +142,11 @@ std::string_view last_bytes(std::string_view text, std::size_t bytes)
     return from_whole_character(text.substr(text.size() - std::min(text.size(), bytes)));
 }
 
-// A sentence ends there, and a line.
+std::string_view last_line(std::string_view text)
+{
+    return text.substr(text.rfind('\n') + 1);
+}
+
 std::string_view rest_of_sentence(std::string_view text)
 {
     constexpr std::size_t longest_context = 120;
@@ -164,8 +172,7 @@ std::string_view kind_of_pointer(const page& shown_page, std::size_t i, const st
     constexpr std::size_t longest_context = 200;
     const auto& url = shown_page.anchors()[i].url;
     const auto above = last_bytes(shown_page.before(i), longest_context);
-    const auto line = above.rfind('\n');
-    const auto before = line == std::string_view::npos ? above : above.substr(line + 1);
+    const auto before = last_line(above);
     const auto after = rest_of_sentence(shown_page.after(i));
     std::string_view kind = kind_of_link(url, text, on_one_line(std::string(before)));
     if (kind == "other")
@@ -173,10 +180,7 @@ std::string_view kind_of_pointer(const page& shown_page, std::size_t i, const st
     const bool stands_alone = !has_words(before) && !has_words(after);
     if (kind != "other" || !stands_alone || text.empty())
         return kind;
-    const auto lines = trim(above);
-    const auto last_line = lines.rfind('\n');
-    return kind_of_link(url, text,
-                        on_one_line(std::string(last_line == std::string_view::npos ? lines : lines.substr(last_line + 1))));
+    return kind_of_link(url, text, on_one_line(std::string(last_line(trim(above)))));
 }
 
 void collect_anchors(std::string_view whole, collector& links)
@@ -187,19 +191,16 @@ void collect_anchors(std::string_view whole, collector& links)
         if (!is_web(anchor.url) || !links.wants(anchor.url))
             continue;
         auto text = text_of_anchor(shown_page, i);
-        const std::string_view kind =
-            is_pointer(text) ? kind_of_pointer(shown_page, i, text) : kind_of_link(anchor.url, text, {});
-        links.add(anchor.url, std::move(text), kind);
+        const bool points = is_pointer(text);
+        const std::string_view kind = points ? kind_of_pointer(shown_page, i, text) : kind_of_link(anchor.url, text, {});
+        links.add(anchor.url, std::move(text), kind, points);
     }
 }
 
 // The words before a URL on its line, or on the line before where it stands alone, say what it is for.
 std::string words_before_url(std::string_view text)
 {
-    auto context = trim(text);
-    if (const auto line = context.rfind('\n'); line != std::string_view::npos)
-        context = context.substr(line + 1);
-    return shown(context);
+    return shown(last_line(trim(text)));
 }
 
 // The rest of the sentence, on the same line: `… click https://a.test/1 to confirm your address`. None where another URL follows.
@@ -229,14 +230,14 @@ void collect_plain(std::string_view text, collector& links)
         std::string url(match.data(), match.size());
         // An anchor's URL is right to its last mark.
         if (!links.knows(url))
-            url = without_trailing_marks(url, before.substr(before.rfind('\n') + 1));
+            url.resize(without_trailing_marks(url, last_line(before)).size());
         if (!links.wants(url))
             continue;
         auto words = words_before_url(before);
         std::string_view kind = kind_of_link(url, {}, words);
         if (kind == "other")
             kind = kind_of_link(url, {}, words_after_url(whole.substr(static_cast<std::size_t>(rest.data() - whole.data()))));
-        links.add(url, std::move(words), kind);
+        links.add(url, std::move(words), kind, true);
     }
 }
 

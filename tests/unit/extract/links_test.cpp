@@ -56,6 +56,9 @@ TEST_CASE("what a link is for", "[extract]")
         {"https://a.test/x2", "Reset your password", "reset"},
         {"https://a.test/x3", "Unsubscribe", "unsubscribe"},
         {"https://a.test/email-preferences", "Settings", "unsubscribe"},
+        {"https://a.test/x5", "Update your preferences", "unsubscribe"},
+        {"https://a.test/x6", "Preferences", "unsubscribe"},
+        {"https://a.test/x7", "Cookie preferences", "other"},
         {"https://a.test/x4", "E-Mail bestätigen", "verify"},
         {"https://a.test/blog", "Read more", "other"},
     };
@@ -185,6 +188,16 @@ TEST_CASE("a link's text is what its reader sees", "[extract]")
     }
 }
 
+TEST_CASE("an area of an image is a link that says its alternative text", "[extract]")
+{
+    const auto found = in_html("<a href=https://a.test/1>One<map><area href=https://a.test/2 alt=Confirm>out</map>");
+
+    REQUIRE(found.size() == 2);
+    CHECK(found[0].text == "One");
+    CHECK(found[1].text == "Confirm");
+    CHECK(found[1].kind == "verify");
+}
+
 TEST_CASE("an anchor ends where the next begins", "[extract]")
 {
     const auto found = in_html("<a href=https://a.test/1>Verify<a href=https://a.test/2>Help</abbr> me</a> out");
@@ -212,6 +225,15 @@ TEST_CASE("the words around a link that only points say what it is for", "[extra
         INFO(html);
         CHECK(in_html(html).at(0).kind == kind);
     }
+}
+
+TEST_CASE("a link seen again tells more by its text, not by words around its address", "[extract]")
+{
+    const std::string terms = "By confirming your email you agree to our terms (https://a.test/t).";
+
+    CHECK(extract::find_links(terms, "<a href=https://a.test/t>Terms</a>").at(0).kind == "other");
+    CHECK(extract::find_links(terms, "<a href=https://a.test/t><img src=x></a>").at(0).kind == "verify");
+    CHECK(in_html("<a href=https://a.test/t>Acme</a><a href=https://a.test/t>Verify email</a>").at(0).kind == "verify");
 }
 
 TEST_CASE("finding links is linear, whatever the html is", "[extract]")
