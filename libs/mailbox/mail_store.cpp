@@ -193,6 +193,9 @@ awaitable<mail_store::attempt_outcome> mail_store::attempt(const mail_batch& bat
         co_return attempt_outcome::try_again;
     } catch (const pqxx::serialization_failure&) {
         co_return attempt_outcome::try_again;
+    } catch (const pqxx::check_violation&) {
+        // Its hour had no partition, and got one while the body was on its way to the default partition.
+        co_return attempt_outcome::try_again;
     } catch (const std::exception& error) {
         // The lines after the first quote what was to be stored.
         const std::string_view reason = error.what();

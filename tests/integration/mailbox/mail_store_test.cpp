@@ -143,6 +143,28 @@ constexpr auto full = delivery_outcome::full;
 
 } // namespace
 
+TEST_CASE("mail for an hour whose partition is made at this moment is stored there", "[mailbox][postgres]")
+{
+    mail_world world;
+    const auto box = world.create(seeds::account());
+    pqxx::connection other(world.scratch.dsn());
+    pqxx::work making(other);
+    making.exec("SELECT mailbox.ensure_body_hour(expires_at) FROM mailbox.inboxes");
+    std::optional<std::vector<stored_message>> answers;
+    mail_batch batch{make_message({box})};
+    boost::asio::co_spawn(testing::test_host().loop(), world.store.store(std::move(batch)),
+                          [&](const std::exception_ptr&, std::vector<stored_message> found) { answers = std::move(found); });
+    const auto waits = "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
+    REQUIRE(testing::eventually([&] { return !world.scratch.execute(waits).empty(); }));
+
+    making.commit();
+
+    REQUIRE(testing::eventually([&] { return answers.has_value(); }));
+    CHECK(outcomes_of(answers->front()) == std::vector{delivery_outcome::stored});
+    CHECK(world.count("bodies") == 1);
+    CHECK(world.count("bodies_default") == 0);
+}
+
 TEST_CASE("a stored message is read back as it was", "[mailbox][mail-store][postgres]")
 {
     mail_world world;
