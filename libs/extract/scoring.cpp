@@ -224,23 +224,26 @@ bool code_judge::names_other_number(const place& at) const
     if (!says(at.tail(), vocabulary::get().other_number))
         return false;
     // `ログイン番号 4711`: the noun that means a number here is a code's.
-    const auto is_own = [&](const label& noun) {
-        return noun.says == label::meaning::a_code && noun.end <= at.begin && at.begin - noun.end <= 8 &&
-               words_in(text_.substr(noun.end, at.begin - noun.end)) == 0;
-    };
+    constexpr std::size_t nearest = 8;
+    const bool is_own = any_label_before(at, at.begin - std::min(at.begin, nearest), [&](const label& noun) {
+        return noun.says == label::meaning::a_code && words_in(text_.substr(noun.end, at.begin - noun.end)) == 0;
+    });
     static const RE2 has_own_mark(
         R"((?i)(?:\bno\b\.?|\bnr\b\.?|num(?:ber|mer|ero|éro|er)|n[uú]mero|номер|n[°º]|№|#|\bid\b|番号|号码|號碼)[ .:]*(?:is|ist|est|es)?[ :]*$)");
-    return std::any_of(labels_.begin(), labels_.end(), is_own) ? false : says(at.tail(), has_own_mark) || !is_promised(at);
+    return !is_own && (says(at.tail(), has_own_mark) || !is_promised(at));
 }
 
 // `Call us: 4711`, but not `Enter this code to verify your phone: 4711`.
 bool code_judge::names_phone(const place& at) const
 {
     // What a label stands behind is its name: `Your mobile verification code`.
-    std::size_t begin = at.begin - at.tail().size();
-    for (const auto& one : labels_)
-        if (one.says != label::meaning::something_else && one.end <= at.begin)
-            begin = std::max(begin, one.end);
+    const auto tail_begin = at.begin - at.tail().size();
+    auto begin = tail_begin;
+    any_label_before(at, tail_begin, [&](const label& one) {
+        const bool is_name = one.says != label::meaning::something_else;
+        begin = is_name ? one.end : begin;
+        return is_name;
+    });
     return says(text_.substr(begin, at.begin - begin), vocabulary::get().phone) && !is_promised(at);
 }
 
@@ -253,14 +256,26 @@ bool code_judge::is_promised(const place& at) const
     if (!says(at.line_before, ends_in_mark))
         return false;
     const auto line_begin = at.begin - at.line_before.size();
-    return std::any_of(labels_.begin(), labels_.end(), [&](const label& one) {
-        if (one.says == label::meaning::something_else || one.begin < line_begin || one.end > at.begin)
+    return any_label_before(at, line_begin, [&](const label& one) {
+        if (one.says == label::meaning::something_else || one.begin < line_begin)
             return false;
         const auto gap = text_.substr(one.end, at.begin - one.end);
         const bool is_one_sentence =
             !ends_sentence(gap) && gap.find(':') == gap.rfind(':') && std::none_of(gap.begin(), gap.end(), is_digit);
         return is_one_sentence && (one.says == label::meaning::a_code || says(gap, says_what_for));
     });
+}
+
+// Of those that end between `from` and the candidate, the last one first: not all of a mail for each of its numbers.
+template <class Test>
+bool code_judge::any_label_before(const place& at, std::size_t from, Test test) const
+{
+    auto next = std::upper_bound(labels_.begin(), labels_.end(), at.begin,
+                                 [](std::size_t begin, const label& noun) { return begin < noun.end; });
+    while (next != labels_.begin() && (--next)->end >= from)
+        if (test(*next))
+            return true;
+    return false;
 }
 
 // What the form asks for beyond a label somewhere near.

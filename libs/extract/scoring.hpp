@@ -61,6 +61,8 @@ private:
     bool names_other_number(const place& at) const;
     bool names_phone(const place& at) const;
     bool is_promised(const place& at) const;
+    template <class Test>
+    bool any_label_before(const place& at, std::size_t from, Test test) const;
     bool is_plausible(const place& at, const candidate_code& one, const announcement& near) const;
     announcement find_announcement(const place& at, const candidate_code& one) const;
     announcement before(const place& at, const candidate_code& one) const;
