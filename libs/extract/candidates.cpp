@@ -188,4 +188,23 @@ std::string_view candidate_scanner::join_groups(std::string_view word) const
     return is_known ? text_.substr(begin, end - begin) : word;
 }
 
+bool is_year(std::string_view value)
+{
+    return value.size() == 4 && (value.starts_with("19") || value.starts_with("20"));
+}
+
+bool is_date(std::string_view value)
+{
+    return value.size() == 8 && value.starts_with("20") && value.substr(4, 2) >= "01" && value.substr(4, 2) <= "12" &&
+           value.substr(6, 2) >= "01" && value.substr(6, 2) <= "31";
+}
+
+bool is_numbered_word(std::string_view value)
+{
+    const auto digits = std::find_if(value.begin(), value.end(), is_digit);
+    const auto letters = static_cast<std::size_t>(digits - value.begin());
+    return letters >= 3 && value.size() - letters <= 4 && std::all_of(digits, value.end(), is_digit) &&
+           std::all_of(value.begin(), digits, is_letter);
+}
+
 } // namespace tempinbox::extract

@@ -31,27 +31,6 @@ bool ends_sentence(std::string_view gap)
     return false;
 }
 
-bool is_year(std::string_view value)
-{
-    return value.size() == 4 && (value.starts_with("19") || value.starts_with("20"));
-}
-
-// 20260314
-bool is_date(std::string_view value)
-{
-    return value.size() == 8 && value.starts_with("20") && value.substr(4, 2) >= "01" && value.substr(4, 2) <= "12" &&
-           value.substr(6, 2) >= "01" && value.substr(6, 2) <= "31";
-}
-
-// SPRING20, Werkbank24: a word with a number.
-bool is_numbered_word(std::string_view value)
-{
-    const auto digits = std::find_if(value.begin(), value.end(), is_digit);
-    const auto letters = static_cast<std::size_t>(digits - value.begin());
-    return letters >= 3 && value.size() - letters <= 4 && std::all_of(digits, value.end(), is_digit) &&
-           std::all_of(value.begin(), digits, is_letter);
-}
-
 // `Amount: ` in front on a line of its own: the number has a name already. A line that begins small goes on with the sentence
 // of the one before.
 bool is_named(std::string_view line_before)

@@ -34,6 +34,12 @@ struct intake::reading
     std::exception_ptr error;
     runtime::wait_point done;
     std::atomic<bool> is_abandoned{false};
+
+    reading(std::unique_ptr<spool> given, reading_facts known, runtime::wait_point end)
+        : message(std::move(given)),
+          facts(std::move(known)),
+          done(std::move(end))
+    {}
 };
 
 intake::intake(runtime::host& host, mail_ingest::directory& directory, mailbox::mail_store& store, outbox::publisher& publisher,
@@ -125,8 +131,7 @@ awaitable<std::optional<read_mail>> intake::read_on_worker(std::unique_ptr<spool
                                                            steady::time_point deadline)
 {
     const auto patience = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - steady::now());
-    auto mine = std::make_shared<reading>(std::move(message), std::move(facts), read_mail{}, nullptr,
-                                          runtime::wait_point(host_.executor(), patience));
+    auto mine = std::make_shared<reading>(std::move(message), std::move(facts), runtime::wait_point(host_.executor(), patience));
     boost::asio::post(readers_, [this, job = mine]() mutable {
         try {
             if (!job->is_abandoned)
