@@ -3,6 +3,7 @@
 #include "common/json/value.hpp"
 #include "common/rpc/codes.hpp"
 
+#include <algorithm>
 #include <stdexcept>
 
 namespace tempinbox::rpc {
@@ -57,17 +58,24 @@ client::client(runtime::host& host, std::vector<host_port> replicas, tokens& cre
         throw std::logic_error("an RPC client needs at least one replica");
 }
 
-std::size_t client::choose_replica()
+// The next in turn of those a call has not tried; one that rests only where no other is left.
+std::size_t client::choose_replica(const std::vector<std::size_t>& tried)
 {
     const auto now = clock::now();
+    auto resting = replicas_.size();
     for (std::size_t i = 0; i < replicas_.size(); ++i) {
         const auto candidate = (next_ + i) % replicas_.size();
+        if (std::find(tried.begin(), tried.end(), candidate) != tried.end())
+            continue;
         if (rests_until_[candidate] <= now) {
             next_ = candidate + 1;
             return candidate;
         }
+        if (resting == replicas_.size())
+            resting = candidate;
     }
-    return next_++ % replicas_.size();
+    next_ = resting + 1;
+    return resting;
 }
 
 awaitable<result<void>> client::exchange(const char* method, const google::protobuf::Message& request,
@@ -75,11 +83,12 @@ awaitable<result<void>> client::exchange(const char* method, const google::proto
 {
     const auto give_up = clock::now() + deadline;
     http::client_response answer;
-    for (std::size_t tried = 0; tried < replicas_.size(); ++tried) {
+    std::vector<std::size_t> tried;
+    while (tried.size() < replicas_.size()) {
         const auto left = std::chrono::duration_cast<milliseconds>(give_up - clock::now());
         if (left.count() <= 0)
             break;
-        const auto replica = choose_replica();
+        const auto replica = choose_replica(tried);
         http::client_request outgoing;
         outgoing.method = "POST";
         outgoing.url = "http://" + replicas_[replica].text() + "/" + method;
@@ -95,6 +104,7 @@ awaitable<result<void>> client::exchange(const char* method, const google::proto
         if (answer.is_sent)
             break;
         rests_until_[replica] = clock::now() + rest_after_failure;
+        tried.push_back(replica);
     }
     if (answer.error != http::exchange_error::none)
         co_return transport_failure(answer, method);

@@ -14,9 +14,9 @@
 
 namespace tempinbox::rpc {
 
-// Calls one service over its replicas in turn (application/proto). A replica that refuses the connection is passed over once for
-// the next. Failures of the transport are errc::unavailable or deadline_exceeded, so a handler can pass them on; never throws for
-// them.
+// Calls one service over its replicas in turn (application/proto). A replica that refuses the connection is passed over for the
+// next, until each was tried once. Failures of the transport are errc::unavailable or deadline_exceeded, so a handler can pass
+// them on; never throws for them.
 class client
 {
 public:
@@ -33,14 +33,11 @@ public:
         co_return response;
     }
 
-    // One replica by its index: for callers that choose it themselves.
-    std::size_t replicas() const { return replicas_.size(); }
-
 private:
     awaitable<result<void>> exchange(const char* method, const google::protobuf::Message& request,
                                      google::protobuf::Message& response, std::chrono::milliseconds deadline);
 
-    std::size_t choose_replica();
+    std::size_t choose_replica(const std::vector<std::size_t>& tried);
 
     std::vector<host_port> replicas_;
     tokens& tokens_;

@@ -4,6 +4,9 @@
 
 #include <catch2/catch.hpp>
 
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+
 using namespace tempinbox;
 using Catch::Contains;
 using std::chrono::milliseconds;
@@ -18,6 +21,12 @@ result<TakeQuotaResponse> take(rpc::client& client, std::int64_t units, millisec
 {
     return testing::await(
         client.call<TakeQuotaResponse, TakeQuotaRequest>(testing::take_quota, testing::quota_request(units), deadline));
+}
+
+awaitable<void> take_into(rpc::client& client, std::vector<result<TakeQuotaResponse>>& answers)
+{
+    auto answer = co_await client.call<TakeQuotaResponse, TakeQuotaRequest>(testing::take_quota, testing::quota_request(1));
+    answers.push_back(std::move(answer));
 }
 
 // An address where nobody listens.
@@ -108,6 +117,25 @@ TEST_CASE("a replica that comes back is called again", "[rpc]")
     running_rpc_server running(file.tokens, address);
 
     CHECK(take(client, 1));
+}
+
+// As in a rolling restart: one replica is back already, and not trusted yet, when the next one goes.
+TEST_CASE("every one of many calls at a time is tried on each replica, also where all rest", "[rpc]")
+{
+    constexpr std::size_t calls = 9;
+    testing::token_file file;
+    const auto back_soon = nobody();
+    rpc::client client(testing::test_host(), {nobody(), back_soon}, file.tokens);
+    REQUIRE_FALSE(take(client, 1));
+    running_rpc_server running(file.tokens, back_soon);
+
+    std::vector<result<TakeQuotaResponse>> answers;
+    for (std::size_t i = 0; i < calls; ++i)
+        boost::asio::co_spawn(testing::test_host().loop(), take_into(client, answers), boost::asio::detached);
+
+    REQUIRE(testing::eventually([&] { return answers.size() == calls; }));
+    for (const auto& answer : answers)
+        CHECK(answer);
 }
 
 TEST_CASE("a call that was received is not repeated elsewhere", "[rpc]")
