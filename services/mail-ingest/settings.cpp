@@ -35,7 +35,8 @@ smtp::limits read_session_limits(config::reader& reader)
     chosen.idle = reader.duration("idle-timeout", 300s, 1s, 24h, "A silent session ends");
     chosen.idle_when_busy =
         reader.duration("busy-idle-timeout", 60s, 1s, 24h, "The same while three quarters of the connections are used");
-    chosen.session = reader.duration("session-timeout", 20min, 0s, 24h, "Longest session; 0: any length");
+    chosen.session =
+        reader.duration("session-timeout", 20min, 0s, 24h, "Longest session, and longest message of one; 0: any length");
     chosen.least_bytes_a_second = static_cast<std::uint64_t>(
         reader.integer("message-min-rate", 500, 0, plenty,
                        "Bytes a second over a minute below which a message is given up; 0: when nothing comes"));

@@ -208,11 +208,11 @@ dialogue::time_point dialogue::deadline() const
     case state::data:
     case state::chunk:
     case state::unwanted_chunk:
-        return oversize_since_ ? std::min(window_end(), *oversize_since_ + limits_.oversize_patience) : window_end();
+        return std::min(message_end(), window_end());
     case state::fresh:
     case state::command:
         // Commands between chunks are no reason to hold a message for ever.
-        return is_bdat_ ? std::min(silence_end(), window_end()) : silence_end();
+        return is_bdat_ ? std::min({silence_end(), message_end(), window_end()}) : silence_end();
     default:
         return never;
     }
@@ -223,8 +223,21 @@ dialogue::time_point dialogue::silence_end() const
 {
     const auto idle = is_busy_ ? limits_.idle_when_busy : limits_.idle;
     const auto idle_end = idle.count() > 0 ? active_ + idle : never;
-    const bool has_end = limits_.session.count() > 0 && !client_.is_exempt && !is_bdat_;
-    return has_end ? std::min(idle_end, started_ + limits_.session) : idle_end;
+    return is_bdat_ ? idle_end : std::min(idle_end, session_end(started_));
+}
+
+// Of a message, counted from its beginning: one that began in time may end after the session's. A rest that nobody wants has
+// less.
+dialogue::time_point dialogue::message_end() const
+{
+    const auto end = session_end(message_start_);
+    return oversize_since_ ? std::min(end, *oversize_since_ + limits_.oversize_patience) : end;
+}
+
+dialogue::time_point dialogue::session_end(time_point start) const
+{
+    const bool has_end = limits_.session.count() > 0 && !client_.is_exempt;
+    return has_end ? start + limits_.session : never;
 }
 
 // When the pace of a message is looked at.
@@ -255,7 +268,9 @@ void dialogue::expire(time_point now)
 bool dialogue::has_timed_out(time_point now)
 {
     const bool waits_for_command = state_ == state::fresh || state_ == state::command;
-    if (waits_for_command ? now >= silence_end() : has_outlasted_patience(now))
+    const bool is_over = waits_for_command && now >= silence_end();
+    const bool is_message_over = (!waits_for_command || is_bdat_) && now >= message_end();
+    if (is_over || is_message_over)
         return true;
     const auto seconds =
         static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::seconds>(now - window_start_).count());

@@ -105,6 +105,8 @@ private:
     void reset();
     bool has_timed_out(time_point now);
     time_point silence_end() const;
+    time_point message_end() const;
+    time_point session_end(time_point start) const;
     time_point window_end() const;
     bool has_outlasted_patience(time_point now) const;
 
@@ -174,6 +176,7 @@ private:
     std::uint64_t allowed_ = 0;
     std::uint64_t message_size_ = 0;
     std::uint64_t window_bytes_ = 0;
+    time_point message_start_;
     time_point window_start_;
     std::optional<time_point> oversize_since_;
     std::optional<ending> ending_;

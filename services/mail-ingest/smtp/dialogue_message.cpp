@@ -39,6 +39,7 @@ std::optional<action> dialogue::handle_bdat(std::string_view arguments)
             close(refusal_);
             return std::nullopt;
         }
+        message_start_ = now_;
         window_start_ = now_;
         window_bytes_ = 0;
         state_ = state::unwanted_chunk;
@@ -59,6 +60,7 @@ void dialogue::begin_message()
     scanner_ = {};
     newlines_ = {};
     message_size_ = 0;
+    message_start_ = now_;
     window_start_ = now_;
     window_bytes_ = 0;
     oversize_since_.reset();

@@ -144,13 +144,56 @@ TEST_CASE("a message in chunks has the least rate too, whatever is said between 
         CHECK(talk.raw("BDAT 0\r\nBDAT 1\r\nx") == "250 2.0.0 Chunk ok|250 2.0.0 Chunk ok");
         CHECK(talk.pass(std::chrono::seconds(21)) == "421 4.4.2 Timeout, closing connection");
     }
-    SECTION("at a good pace it goes on past the end of a session")
+}
+
+TEST_CASE("a message that began in time may end after the session's, but lasts no longer than one", "[smtp]")
+{
+    conversation talk;
+    talk.rcpt();
+    for (int minute = 0; minute < 15; ++minute) {
+        REQUIRE(talk.pass(std::chrono::seconds(60)) == "");
+        REQUIRE(talk.say("NOOP") == "250 2.0.0 Ok");
+    }
+    const std::string enough(60'000, 'x');
+
+    SECTION("in chunks")
     {
-        for (int minute = 0; minute < 25; ++minute) {
-            REQUIRE(talk.raw("BDAT 40000\r\n" + std::string(40'000, 'x')) == "250 2.0.0 Chunk ok");
-            REQUIRE(talk.pass(std::chrono::seconds(61)) == "");
+        for (int minute = 0; minute < 19; ++minute) {
+            REQUIRE(talk.raw("BDAT 60000\r\n" + enough) == "250 2.0.0 Chunk ok");
+            REQUIRE(talk.pass(std::chrono::seconds(60)) == "");
         }
-        CHECK(talk.raw("BDAT 0 LAST\r\n") == "250 2.0.0 Ok: queued as id-1");
+        SECTION("19 minutes")
+        {
+            CHECK(talk.raw("BDAT 0 LAST\r\n") == "250 2.0.0 Ok: queued as id-1");
+            CHECK(talk.pass(std::chrono::seconds(1)) == "421 4.4.2 Timeout, closing connection");
+        }
+        SECTION("more than 20")
+        {
+            CHECK(talk.raw("BDAT 60000\r\n" + enough) == "250 2.0.0 Chunk ok");
+            CHECK(talk.pass(std::chrono::seconds(61)) == "421 4.4.2 Timeout, closing connection");
+        }
+    }
+    SECTION("in DATA")
+    {
+        talk.say("DATA");
+        for (int minute = 0; minute < 19; ++minute) {
+            talk.raw(enough);
+            REQUIRE(talk.pass(std::chrono::seconds(60)) == "");
+        }
+        talk.raw(enough);
+        CHECK(talk.pass(std::chrono::seconds(61)) == "421 4.4.2 Timeout, closing connection");
+        CHECK(talk.dialogue().take_ending()->result == "timed_out");
+    }
+    SECTION("in a chunk that nobody wants")
+    {
+        REQUIRE(talk.say("RSET") == "250 2.0.0 Ok");
+        talk.raw("BDAT 30000000\r\n");
+        for (int minute = 0; minute < 19; ++minute) {
+            talk.raw(enough);
+            REQUIRE(talk.pass(std::chrono::seconds(60)) == "");
+        }
+        talk.raw(enough);
+        CHECK(talk.pass(std::chrono::seconds(61)) == "421 4.4.2 Timeout, closing connection");
     }
 }
 
