@@ -12,9 +12,7 @@ class Relay:
     def __init__(self, target: tuple[str, int], *, is_closed: bool = False) -> None:
         self._target = target
         self._is_closed = is_closed
-        # A socket that is bound and does not listen keeps its port and refuses connections.
-        self._listener = socket.socket()
-        self._listener.bind(("127.0.0.1", 0))
+        self._listener = self._bind(0)
         self._flows = threading.Event()
         self._flows.set()
         self._open: list[socket.socket] = []
@@ -27,8 +25,7 @@ class Relay:
 
     def __exit__(self, *_: object) -> None:
         self.cut()
-        for each in [self._listener, *self._open]:
-            each.close()
+        self._listener.close()
 
     def open(self) -> None:
         """From now on connections are taken."""
@@ -36,11 +33,14 @@ class Relay:
         threading.Thread(target=self._accept, daemon=True).start()
 
     def cut(self) -> None:
-        """Ends every connection and takes no more."""
+        """Ends every connection and takes no more until it is opened again."""
         self._flows.set()
         for each in [self._listener, *self._open]:
             with contextlib.suppress(OSError):
                 each.shutdown(socket.SHUT_RDWR)
+            each.close()
+        self._open = []
+        self._listener = self._bind(self.port)
 
     def freeze(self) -> None:
         """From now on nothing passes, in neither direction; what was under way stays there."""
@@ -50,10 +50,19 @@ class Relay:
         """Everything held back goes on its way."""
         self._flows.set()
 
+    @staticmethod
+    def _bind(port: int) -> socket.socket:
+        """A socket that is bound and does not listen keeps its port and refuses connections."""
+        bound = socket.socket()
+        bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        bound.bind(("127.0.0.1", port))
+        return bound
+
     def _accept(self) -> None:
+        listener = self._listener
         with contextlib.suppress(OSError):
             while True:
-                near, _ = self._listener.accept()
+                near, _ = listener.accept()
                 far = socket.create_connection(self._target)
                 self._open += [near, far]
                 for source, sink in ((near, far), (far, near)):
