@@ -13,7 +13,8 @@ class hand_over_pace
 public:
     using time_point = std::chrono::steady_clock::time_point;
 
-    static constexpr double commits_at_once = 100; // in one burst, and a second
+    static constexpr double commits_at_once = 100; // a second
+    static constexpr double commits_in_a_burst = 20;
     static constexpr std::chrono::milliseconds shortest_step{20};
     static constexpr std::chrono::milliseconds longest_step{100}; // from 1,000 events a second on
 
@@ -26,7 +27,7 @@ public:
     std::chrono::milliseconds step() const;
 
 private:
-    double allowance_ = commits_at_once;
+    double allowance_ = commits_in_a_burst;
     time_point allowance_at_;
     double events_a_second_ = 0; // as of late
     time_point handed_over_at_;
