@@ -14,7 +14,7 @@ constexpr milliseconds step_an_event_a_second{0.1};
 
 bool hand_over_pace::note_commit(time_point now)
 {
-    allowance_ = std::min(commits_in_a_burst, allowance_ + seconds(now - allowance_at_).count() * commits_at_once);
+    allowance_ = std::min(commits_in_a_burst, allowance_ + seconds(now - allowance_at_).count() * commits_a_second);
     allowance_at_ = now;
     const bool is_allowed = allowance_ >= 1;
     // Also those that gather take of it, or one of a few would go at once however many there are.

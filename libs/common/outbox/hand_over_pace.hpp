@@ -13,7 +13,8 @@ class hand_over_pace
 public:
     using time_point = std::chrono::steady_clock::time_point;
 
-    static constexpr double commits_at_once = 100; // a second
+    // That go at once.
+    static constexpr double commits_a_second = 100;
     static constexpr double commits_in_a_burst = 20;
     static constexpr std::chrono::milliseconds shortest_step{20};
     static constexpr std::chrono::milliseconds longest_step{100}; // from 1,000 events a second on
