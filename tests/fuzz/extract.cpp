@@ -44,7 +44,7 @@ bool stands_at(const extract::shown_text& shown, std::size_t offset, std::string
 void require_codes(const std::vector<extract::code>& codes, std::string_view subject, std::string_view text,
                    const std::string& html)
 {
-    require(codes.size() <= 10, "codes are bounded");
+    require(codes.size() <= 20, "codes are bounded");
     std::set<std::string> values;
     double last = 1;
     for (const auto& code : codes) {

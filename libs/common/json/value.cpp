@@ -8,8 +8,9 @@
 #include <rapidjson/writer.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
-#include <cstring>
+#include <cstdlib>
 
 namespace tempinbox::json {
 namespace {
@@ -17,7 +18,7 @@ namespace {
 using node = rapidjson::Value;
 
 constexpr unsigned strict_flags =
-    rapidjson::kParseIterativeFlag | rapidjson::kParseFullPrecisionFlag | rapidjson::kParseInsituFlag;
+    rapidjson::kParseIterativeFlag | rapidjson::kParseNumbersAsStringsFlag | rapidjson::kParseInsituFlag;
 
 const node& as_node(const void* pointer)
 {
@@ -30,8 +31,9 @@ std::string_view view(const node& string)
 }
 
 // Hands the reader's events on to the document and stops at what RapidJSON lets pass: depth, repeated names, strings that are not
-// UTF-8 (a lone low surrogate written as an escape makes one).
-class strict_builder
+// UTF-8 (a lone low surrogate written as an escape makes one). Numbers come as text: RapidJSON 1.1 itself reads past its table of
+// powers for some of hundreds of digits, and makes no number at all of some next to zero.
+class strict_builder : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, strict_builder>
 {
 public:
     strict_builder(rapidjson::Document& out, unsigned depth) : out_(out), depth_(depth), depth_left_(depth) {}
@@ -40,13 +42,21 @@ public:
 
     bool Null() { return out_.Null(); }
     bool Bool(bool b) { return out_.Bool(b); }
-    bool Int(int i) { return out_.Int(i); }
-    bool Uint(unsigned u) { return out_.Uint(u); }
-    bool Int64(std::int64_t i) { return out_.Int64(i); }
-    bool Uint64(std::uint64_t u) { return out_.Uint64(u); }
-    // RapidJSON reads some numbers next to zero (12e-325) as no number at all.
-    bool Double(double d) { return out_.Double(std::isnan(d) ? 0.0 : d); }
-    bool RawNumber(const char* text, rapidjson::SizeType length, bool copy) { return out_.RawNumber(text, length, copy); }
+    // What follows the text is no part of a number, or the reader would have taken it.
+    bool RawNumber(const char* text, rapidjson::SizeType length, bool)
+    {
+        const char* const end = text + length;
+        if (std::string_view(text, length).find_first_of(".eE") == std::string_view::npos) {
+            std::int64_t whole = 0;
+            if (std::from_chars(text, end, whole).ec == std::errc())
+                return out_.Int64(whole);
+            std::uint64_t larger = 0;
+            if (std::from_chars(text, end, larger).ec == std::errc())
+                return out_.Uint64(larger);
+        }
+        const double number = std::strtod(text, nullptr);
+        return std::isfinite(number) ? out_.Double(number) : refuse("a number too large");
+    }
 
     bool String(const char* text, rapidjson::SizeType length, bool copy)
     {

@@ -151,6 +151,8 @@ TEST_CASE("numbers of JSON keep their precision", "[json]")
     CHECK_THAT(refusal("1e400"), Catch::Contains("too large"));
     CHECK_THAT(refusal("[" + std::string(1'000, '9') + "]"), Catch::Contains("too large"));
     CHECK(std::isfinite(number("0." + std::string(5'000, '3')).number()));
+    CHECK(number("-" + std::string(200, '2') + ".5e-199").number() == -2.2222222222222222222);
+    CHECK_THAT(refusal(std::string(200, '2') + ".5e223"), Catch::Contains("a number too large"));
 }
 
 TEST_CASE("numbers too near to zero to be told from it are read and written", "[json]")
