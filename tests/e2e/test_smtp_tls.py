@@ -67,3 +67,15 @@ def test_tls_before_1_2_is_refused(server: MailServer) -> None:
         client.starttls(context=context)
 
     assert refused.value.reason == "TLSV1_ALERT_PROTOCOL_VERSION", "by the server"
+
+
+def test_a_connection_ends_as_tls_says(server: MailServer) -> None:
+    host, _, port = server.address.rpartition(":")
+    with smtplib.SMTP(host, int(port), local_hostname="sender.example", timeout=30) as client:
+        client.starttls(context=_context())
+        assert isinstance(client.sock, ssl.SSLSocket)
+        client.sock.suppress_ragged_eofs = False
+
+        assert client.docmd("QUIT")[0] == 221
+
+        assert client.sock.recv(1) == b"", "after close_notify; without it, an error"

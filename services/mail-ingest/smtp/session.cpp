@@ -110,8 +110,13 @@ public:
         error_code ignored;
         socket_.cancel(ignored);
     }
-    void end_output()
+    // Of TLS with close_notify, which its client must have (RFC 8446 6.1); what comes after the client's own is not TLS.
+    awaitable<void> end_output()
     {
+        if (tls_) {
+            co_await tls_->async_shutdown(token);
+            tls_.reset();
+        }
         error_code ignored;
         socket_.shutdown(tcp::socket::shutdown_send, ignored);
     }
@@ -347,8 +352,8 @@ awaitable<void> session::pause(std::chrono::milliseconds time)
 // Closing with bytes of the client unread would take the last reply back.
 awaitable<void> session::linger()
 {
-    transport_->end_output();
     transport_deadline_ = steady::now() + linger_patience;
+    co_await transport_->end_output();
     for (std::size_t skipped = 0; skipped < 1024 * 1024;) {
         const auto got = co_await transport_->read();
         // One that had hung up before the last 250 may never have seen it.
