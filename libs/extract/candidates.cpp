@@ -2,6 +2,8 @@
 
 #include "extract/characters.hpp"
 
+#include <re2/re2.h>
+
 #include <algorithm>
 
 namespace tempinbox::extract {
@@ -205,6 +207,12 @@ bool is_numbered_word(std::string_view value)
     const auto letters = static_cast<std::size_t>(digits - value.begin());
     return letters >= 3 && value.size() - letters <= 4 && std::all_of(digits, value.end(), is_digit) &&
            std::all_of(value.begin(), digits, is_letter);
+}
+
+bool is_numbered_name(std::string_view value)
+{
+    static const RE2 name(R"(^(?:(?:[A-Z][a-z]+)+[0-9]{1,2}(?:[A-Z][a-z]+)*|[0-9]{1,2}(?:[A-Z][a-z]+)+)$)");
+    return RE2::PartialMatch(re2::StringPiece(value.data(), value.size()), name);
 }
 
 } // namespace tempinbox::extract

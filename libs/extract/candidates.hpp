@@ -44,9 +44,11 @@ private:
     std::size_t singles_looked_to_ = 0;
 };
 
-// What a value looks like beside a code: 2026, 20260314, or SPRING20: a word with a number.
+// What a value looks like beside a code: 2026, 20260314, SPRING20 (a word with a number), 1Password and Parcel2Go (names with
+// one).
 bool is_year(std::string_view value);
 bool is_date(std::string_view value);
 bool is_numbered_word(std::string_view value);
+bool is_numbered_name(std::string_view value);
 
 } // namespace tempinbox::extract

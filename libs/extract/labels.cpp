@@ -24,6 +24,17 @@ void collect(std::string_view text, const RE2& pattern, label::meaning says, std
     }
 }
 
+// `Your Deutsche Bank code`: the noun is the last word of a name.
+bool is_of_name(std::string_view text, const label& one)
+{
+    constexpr std::size_t longest = 64;
+    static const RE2 name(R"((?:^|[^\p{L}])(?:[Yy]our|[Tt]he|[Ii]hr|[Dd]ein|[Jj]e|[Uu]w) (?:\p{Lu}[\w&.'-]* )+$)");
+    const auto noun = text.substr(one.begin, one.end - one.begin);
+    const auto begin = one.begin - std::min(one.begin, longest);
+    static const RE2 last_word(R"(^(?:Bank|Store)[ -][Cc]ode)");
+    return says(noun, last_word) && says(text.substr(begin, one.begin - begin), name);
+}
+
 } // namespace
 
 std::vector<label> find_labels(std::string_view text)
@@ -37,6 +48,7 @@ std::vector<label> find_labels(std::string_view text)
     collect(text, words.code_noun, label::meaning::a_code, all);
     std::vector<label> denied;
     collect(text, words.other_code_noun, label::meaning::something_else, denied);
+    std::erase_if(denied, [&](const label& one) { return is_of_name(text, one); });
 
     all.insert(all.end(), perhaps.begin(), perhaps.end());
     all.insert(all.end(), denied.begin(), denied.end());

@@ -2,6 +2,7 @@
 
 #include "common/core/text.hpp"
 #include "extract/characters.hpp"
+#include "extract/sentence.hpp"
 #include "extract/vocabulary.hpp"
 
 #include <algorithm>
@@ -10,36 +11,11 @@ namespace tempinbox::extract {
 namespace {
 
 constexpr std::size_t context_bytes = 400;
+constexpr std::size_t longest_name = 48; // of what a code is for, in its sentence
 
 std::string_view last_bytes(std::string_view text, std::size_t count)
 {
     return text.substr(text.size() - std::min(text.size(), count));
-}
-
-// The bytes of a gap that are neither blank nor ASCII punctuation: how much is said in it.
-std::size_t words_in(std::string_view gap)
-{
-    return static_cast<std::size_t>(
-        std::count_if(gap.begin(), gap.end(), [](char c) { return is_word(c) || static_cast<std::uint8_t>(c) >= 0x80; }));
-}
-
-bool ends_sentence(std::string_view gap)
-{
-    for (const std::string_view end : {". ", "! ", "? ", ".\n", "!\n", "?\n", "。", "！", "？", "।"})
-        if (gap.find(end) != std::string_view::npos)
-            return true;
-    return false;
-}
-
-// `Amount: ` in front on a line of its own: the number has a name already. A line that begins small goes on with the sentence
-// of the one before.
-bool is_named(std::string_view line_before)
-{
-    const auto name = trim(line_before);
-    const auto words = name.substr(0, name.find_last_not_of(":. ") + 1);
-    const bool has_mark = name.ends_with(':') || name.ends_with("...");
-    return has_mark && !words.empty() && words.size() <= 60 && !is_small(words.front()) && words_in(words) > 1 &&
-           words.find_first_of(".,;!?>") == std::string_view::npos;
 }
 
 double worth_of_form(const candidate_code& one)
@@ -184,7 +160,10 @@ bool code_judge::is_something_else(const place& at, const candidate_code& one, c
     const auto front = take_bytes(at.after, 24);
     if (says(at.tail(), words.money_before) || says(front, words.money_after) || says(front, words.unit_after))
         return true;
-    if (is_year(one.value) && (says(at.tail(), words.date_before) || (!near.is_tight && says(at.tail(), words.year_before))))
+    const bool is_named = near.is_tight && !near.is_behind;
+    static const RE2 right_before(R"((?i)\b(?:in|since|until|before|after|by|im|seit|bis|en|depuis|desde|dal|od)\s$)");
+    if (is_year(one.value) && (says(at.tail(), words.date_before) || says(at.tail(), right_before) ||
+                               (!is_named && says(at.tail(), words.year_before))))
         return true;
     if (one.text.size() == 9 && one.text[4] == '-' && is_year(one.value.substr(0, 4)) && is_year(one.value.substr(4)))
         return true;
@@ -209,7 +188,7 @@ bool code_judge::names_other_number(const place& at) const
     });
     static const RE2 has_own_mark(
         R"((?i)(?:\bno\b\.?|\bnr\b\.?|num(?:ber|mer|ero|éro|er)|n[uú]mero|номер|n[°º]|№|#|\bid\b|番号|号码|號碼)[ .:]*(?:is|ist|est|es)?[ :]*$)");
-    return !is_own && (says(at.tail(), has_own_mark) || !is_promised(at));
+    return !is_own && (says(at.tail(), has_own_mark) || !is_told(at));
 }
 
 // `Call us: 4711`, but not `Enter this code to verify your phone: 4711`.
@@ -223,15 +202,39 @@ bool code_judge::names_phone(const place& at) const
         begin = is_name ? one.end : begin;
         return is_name;
     });
-    return says(text_.substr(begin, at.begin - begin), vocabulary::get().phone) && !is_promised(at);
+    return says(text_.substr(begin, at.begin - begin), vocabulary::get().phone) && !is_told(at);
+}
+
+// Its sentence says what it is, so no word beside it does.
+bool code_judge::is_told(const place& at) const
+{
+    return is_promised(at) || is_explained(at);
+}
+
+// `T-Mobile: 4711 is your Acme, Inc. code`
+bool code_judge::is_explained(const place& at) const
+{
+    static const RE2 says_what_it_is(
+        R"(^["'”)\]*]* (?:is|ist|est|es|è|é|er|är|je|to|jest)(?: (?:your|the|an?|ihr|dein|votre|ton|tu|o seu|a sua|il tuo|din|twój|uw|je))?(?: \p{Lu}[\pL\w&.,'!-]*)* ?$)");
+    const auto* noun = label_after(at);
+    return noun && noun->says != label::meaning::something_else && noun->begin - at.end <= longest_name &&
+           says(text_.substr(at.end, noun->begin - at.end), says_what_it_is) && !ends_sentence(text_, at.end, noun->begin);
+}
+
+const label* code_judge::label_after(const place& at) const
+{
+    const auto next = std::lower_bound(labels_.begin(), labels_.end(), at.end,
+                                       [](const label& noun, std::size_t end) { return noun.begin < end; });
+    return next == labels_.end() ? nullptr : &*next;
 }
 
 // The sentence began with the code and says what for: `The code to confirm your order is 4711`.
 bool code_judge::is_promised(const place& at) const
 {
-    static const RE2 ends_in_mark(R"((?i)(?:[:：]|(?:^|\s)(?:is|ist|est|es|è|é|er|är|je|to|jest))[ *"'(\[]*$)");
+    static const RE2 ends_in_mark(
+        R"((?i)(?:[:：は是为為]|คือ|(?:^|\s)(?:is|ist|lautet|est|este|es|è|é|er|är|je|to|jest|е|είναι|هو|הוא|là|adalah))[ *"'(\[]*$)");
     static const RE2 says_what_for(
-        R"((?i)^ (?:for|to|that|which|pour|para|per|de|d'|zum|zur|für|um|om|voor|för|til|för att|dla|do|na|для|за) )");
+        R"((?i)^ (?:for|to|that|which|at|on|with|pour|para|per|de|d'|sur|su|zum|zur|für|bei|um|om|voor|bij|för|till|på|hos|for|til|för att|dla|do|na|w|en|em|in|для|за|в|на) |^ (?-i:\p{Lu}).* (?:is|ist|lautet|est|es|è|é|är|er) ?:?[ *"'(\[]*$)");
     if (!says(at.line_before, ends_in_mark))
         return false;
     const auto line_begin = at.begin - at.line_before.size();
@@ -239,8 +242,9 @@ bool code_judge::is_promised(const place& at) const
         if (one.says == label::meaning::something_else || one.begin < line_begin)
             return false;
         const auto gap = text_.substr(one.end, at.begin - one.end);
+        static const RE2 another_code(R"([0-9]{4})");
         const bool is_one_sentence =
-            !ends_sentence(gap) && gap.find(':') == gap.rfind(':') && std::none_of(gap.begin(), gap.end(), is_digit);
+            !ends_sentence(text_, one.end, at.begin) && gap.find(':') == gap.rfind(':') && !says(gap, another_code);
         return is_one_sentence && (one.says == label::meaning::a_code || says(gap, says_what_for));
     });
 }
@@ -267,9 +271,8 @@ bool code_judge::is_plausible(const place& at, const candidate_code& one, const 
             return false;
         if (std::count(one.text.begin(), one.text.end(), '-') == 2 && one.value.size() == 6 && !is_shown)
             return false; // 12-03-26
-        return !says(at.line_before, vocabulary::get().imprint) && !says(at.line_after, vocabulary::get().imprint)
-                   ? true
-                   : near.is_tight;
+        return near.is_tight || is_told(at) || says(at.tail(), vocabulary::get().typing_verb) ||
+               (!says(at.line_before, vocabulary::get().imprint) && !says(at.line_after, vocabulary::get().imprint));
     case code_form::prefixed:
         return true;
     case code_form::letters:
@@ -283,6 +286,8 @@ bool code_judge::is_plausible(const place& at, const candidate_code& one, const 
         if (one.text.starts_with("0x") || at.line_before.find('%') != std::string_view::npos)
             return false;
         if (is_numbered_word(one.value) && (hints_.is_offer || !is_shown))
+            return false;
+        if (is_numbered_name(one.value) && !at.is_alone)
             return false;
         return is_shown || (near.is_clear && near.worth >= 0.5);
     }
@@ -317,9 +322,9 @@ code_judge::announcement code_judge::before(const place& at, const candidate_cod
         return found;
     const bool is_sure = last.says == label::meaning::a_code;
     const bool is_other_paragraph = gap.find("\n\n") != std::string_view::npos || gap.find("\n \n") != std::string_view::npos;
-    const bool is_sentence = !ends_sentence(gap) && !is_other_paragraph;
+    const bool is_sentence = !is_other_paragraph && !ends_sentence(text_, last.end, at.begin);
     found.is_on_line = gap.find('\n') == std::string_view::npos;
-    found.is_tight = words_in(gap) <= 10 && gap.size() <= 60 && !ends_sentence(gap) && !is_other_paragraph;
+    found.is_tight = is_sentence && words_in(gap) <= 10 && gap.size() <= 60;
     found.is_clear = is_sure && (is_sentence || found.is_tight || at.is_alone);
     if (found.is_tight)
         found.worth = is_sure ? 0.62 : 0.52;
@@ -353,17 +358,17 @@ double code_judge::rivals(const place& at, const candidate_code& one, std::size_
 code_judge::announcement code_judge::after(const place& at) const
 {
     announcement found;
-    const auto next = std::lower_bound(labels_.begin(), labels_.end(), at.end,
-                                       [](const label& noun, std::size_t end) { return noun.begin < end; });
-    if (next == labels_.end() || next->says == label::meaning::something_else)
+    const auto* next = label_after(at);
+    if (!next || next->says == label::meaning::something_else)
         return found;
     found.is_behind = true;
     const auto gap = text_.substr(at.end, next->begin - at.end);
     const bool is_sure = next->says == label::meaning::a_code;
     const bool is_on_line = gap.find('\n') == std::string_view::npos;
-    if (gap.size() > 90 || ends_sentence(gap) || (!is_on_line && !at.is_alone && gap.find("\n\n") != std::string_view::npos))
+    if (gap.size() > 90 || ends_sentence(text_, at.end, next->begin) ||
+        (!is_on_line && !at.is_alone && gap.find("\n\n") != std::string_view::npos))
         return found;
-    if (gap.size() <= 24 && is_on_line)
+    if ((gap.size() <= 24 && is_on_line) || is_explained(at))
         found.worth = is_sure ? 0.56 : 0.44;
     else if (is_on_line)
         found.worth = is_sure ? 0.4 : 0.26;
@@ -373,7 +378,7 @@ code_judge::announcement code_judge::after(const place& at) const
     found.is_clear = is_sure && is_on_line;
     // `12345. Code: 67890`: the label has a number of its own.
     const auto past = text_.substr(next->end, 24);
-    static const RE2 has_number(R"(^[^\n0-9]{0,14}[0-9]{3})");
+    static const RE2 has_number(R"(^[^\n0-9]{0,14}[0-9]{3}[ -]?[0-9])");
     if (says(past, has_number))
         found.worth -= 0.2;
     return found;

@@ -60,7 +60,10 @@ private:
     bool is_something_else(const place& at, const candidate_code& one, const announcement& near) const;
     bool names_other_number(const place& at) const;
     bool names_phone(const place& at) const;
+    bool is_told(const place& at) const;
     bool is_promised(const place& at) const;
+    bool is_explained(const place& at) const;
+    const label* label_after(const place& at) const;
     template <class Test>
     bool any_label_before(const place& at, std::size_t from, Test test) const;
     bool is_plausible(const place& at, const candidate_code& one, const announcement& near) const;

@@ -9,28 +9,38 @@ namespace {
 constexpr const char* code_nouns =
     R"((?:verification|verify|security|confirmation|activation|access|log-?in|sign[- ]?(?:in|up|on)|authenti(?:cation|fication)|authori[sz]ation|auth|one[- ]?time|single[- ]use|passcode|2fa|mfa|two[- ]factor|two[- ]step|recovery|backup|reset|enrol?lment|registration|pairing|device|unlock|check-?in|validation|temporary|secret|identification|magic)(?: (?:pass)?(?:codes?|pin|key|token|number)\b)|)"
     R"(one[- ]?time (?:pass(?:word|phrase)?s?|pins?)\b|\b(?:t?otp)\b|\bpass-?codes?\b|\btan\b|\b[0-9]{1,2}[- ]digit (?:code|pin|number)|)"
-    R"(\b(?:your|the|this|following|these) (?:[\w&.'-]+ ){0,3}?(?:codes?|pin)\b|\bcode (?:below|above|is\b)|)"
+    R"(\b(?:your|the|this|following|these) (?:[\w&.'-]*[\w&'-] ){0,3}?(?:codes?|pin)\b|\bcode (?:below|above|is\b)|)"
     // German, Dutch, the Nordic languages
     R"((?:best[aä]tigungs|sicherheits|verifi(?:zierungs|kations)|anmelde|log-?in|zugangs|zugriffs|freischalt|freigabe|aktivierungs|einmal|pr[uü]f|registrierungs|authentifizierungs|wiederherstellungs|zwei-faktor-)-?(?:codes?|pin|kennwort|passw[oö]rte?r?|schl[uü]ssel|ziffer)|)"
     R"((?:verificatie|beveiligings|inlog|bevestigings|toegangs|activerings|herstel|eenmalige )-?(?:codes?|wachtwoord)|eenmalig wachtwoord|)"
     R"((?:verifi(?:erings|kations|kasjons|serings)|s[äa]kerhets|sikkerhets?|sikkerheds|eng[åa]ngs|bekr[äa]ftelses?|bekr[æe]ftelses?|bekreftelses|inloggnings|innloggings|logins?|aktiverings|godkendelses)-?(?:kod|kode|l[öo]senord|passord|adgangskode)(?:n|en|er)?\b|)"
+    R"((?:sta[dð]festingar|[oö]ryggis|a[dð]gangs|innskr[aá]ningar)-?k[oó][dð][^\s\d:.,#(]*|)"
     R"((?:vahvistus|turva|kerta(?:k[äa]ytt[öo]|kirjautumis)?|varmennus|kirjautumis|aktivointi)(?:koodi|salasana)\w*|)"
+    // The Baltic languages
+    R"((?:patvirtinimo|saugos|prisijungimo|vienkartin[^\s\d:.,#(]*|aktyvinimo) (?:kod|slapta[zž]od)[^\s\d:.,#(]*|)"
+    R"((?:apstiprin[aā](?:juma|[sš]anas)|verifik[aā]cijas|dro[sš][iī]bas|piek[lļ]uves|autoriz[aā]cijas|aktiviz[aā]cijas|vienreiz[^\s\d:.,#(]*) (?:kod|parol)[^\s\d:.,#(]*|)"
+    R"((?:kinnitus|turva|sisselogimis|aktiveerimis|autentimis|[uü]hekordne )-?(?:kood|parool)[^\s\d:.,#(]*|)"
     // Romance languages
     R"(codes? (?:de |d['’])(?:v[eé]rification|s[eé]curit[eé]|confirmation|connexion|validation|acc[eè]s|activation|authentification|r[eé]cup[eé]ration|secours)|codes? (?:[aà] usage unique|unique|temporaire)|mot de passe (?:[aà] usage )?unique|)"
     R"(c[oó]digos? (?:de |d[eo] )?(?:verifica|seguridad|seguran|confirma|acceso|acesso|activaci|ativa|autentica|inicio de sesi|un solo uso|uso [uú]nico|recuperaci|recupera|valida|inscri|[uú]nico)\w*|(?:clave|contrase[nñ]a|senha|palavra-passe) (?:de (?:un solo )?uso(?: [uú]nico)?|[uú]nica|din[aá]mica|tempor[aá]ria|descart[aá]vel)|(?:o seu|seu|tu|su) (?:c[oó]digo|token)|(?:token|chave) de (?:acesso|seguran[cç]a)|)"
     R"(codice (?:di )?(?:verifica|sicurezza|conferma|accesso|attivazione|autenticazione|otp|temporaneo|monouso)|password (?:monouso|usa e getta|temporanea)|cod(?:ul)?(?: t[aă]u| dvs\.?)? de (?:verificare|confirmare|securitate|acces|autentificare|activare)|)"
-    // Slavic languages, Hungarian, Greek, Turkish
+    R"(codis? (?:de |d['’])(?:verificaci|seguretat|confirmaci|acc[eé]s|activaci|un sol [uú]s|autenticaci)[^\s\d:.,#(]*|contrasenya d['’]un sol [uú]s|)"
+    R"(kodi(?:n| juaj)? (?:juaj )?i (?:verifikimit|konfirmimit|siguris[eë]|hyrjes|aktivizimit)|)"
+    // Slavic languages, Hungarian, Greek, Turkish, Slovenian
     R"(kod(?:u|em)? (?:weryfikacyjn|potwierdzaj|bezpiecze|dost[eę]pu|logowania|aktywacyjn|autoryzacyjn|jednorazow|sms)\w*|has[lł]o jednorazowe|)"
     R"((?:ov[eě][rř]ovac[ií]|potvrzovac[ií]|bezpe[cč]nostn[ií]|p[rř]ihla[sš]ovac[ií]|jednor[aá]zov[yýé]|aktiva[cč]n[ií]|overovac[ií]|potvrdzovac[ií]) (?:k[oó]d|heslo)|(?:kontrolni|verifikacijski|potvrdni|sigurnosni|jednokratni) k[oô]d|)"
     R"((?:meger[oő]s[ií]t[oő]|ellen[oő]rz[oő]|biztons[aá]gi|bel[eé]p[eé]si|aktiv[aá]l[oó]|egyszeri|hiteles[ií]t[oő]) ?(?:k[oó]d|jelsz[oó])\w*|)"
     R"(код\w* (?:подтвержд|проверк|доступа|безопасности|авториз|активац|входа|для входа|підтвердж|перевірки|безпеки|доступу|входу|за потвържд|за сигурност|за вход|за достъп|потврд)[^\s\d:.,#(]*|одноразов[^\s\d:.,#(]* (?:код|парол)[^\s\d:.,#(]*|еднократн[^\s\d:.,#(]* (?:код|парола)|проверочн[^\s\d:.,#(]* код|)"
     R"(κωδικ[όο]ς? (?:επαλ[ήη]θευσης|επιβεβα[ίι]ωσης|ασφαλε[ίι]ας|πρ[όο]σβασης|μ[ίι]ας χρ[ήη]σης|σ[ύυ]νδεσης|ενεργοπο[ίι]ησης)|)"
     R"((?:do[gğ]rulama|onay|g[uü]venlik|giri[sş]|aktivasyon|tek kullan[iı]ml[iı]k|teyit) (?:kod|[sş]ifre|parola)[^\s\d:.,#(]*|)"
-    // Arabic, Persian, Hebrew, Hindi, Thai, Vietnamese, Indonesian
+    R"((?:potrditven|varnostn|preveritven|enkratn|aktivacijsk|prijavn)[aoei] (?:kod|gesl)[^\s\d:.,#(]*|)"
+    // Arabic, Persian, Hebrew, Hindi, Thai, Vietnamese, Indonesian, Urdu, Bengali, Tamil, Telugu, Marathi, Gujarati
     R"(رمز (?:التحقق|التأكيد|التفعيل|الدخول|الأمان|المرور لمرة|تسجيل الدخول|تحقق|تأكيد)|(?:كود|كلمة) (?:التحقق|التفعيل|التأكيد|المرور لمرة)|کد (?:تأیید|تایید|ورود|فعال|امنیتی|یکبار)\S*|رمز (?:یکبار|پویا)\S*|)"
     R"(קוד (?:ה?אימות|ה?אישור|ה?אבטחה|ה?גישה|ה?כניסה|חד[- ]פעמי)|קוד האימות|סיסמה חד[- ]פעמית|)"
     R"(ओटीपी|वन[- ]टाइम|(?:सत्यापन|पुष्टिकरण|सुरक्षा|लॉगिन) (?:कोड|पिन)|(?:รหัส(?:ยืนยัน|ผ่านครั้งเดียว|ความปลอดภัย|เข้าสู่ระบบ|otp))|)"
     R"(m[aã] (?:x[aá]c (?:minh|nh[aậ]n|th[uự]c)|otp|b[aả]o m[aậ]t|[dđ][aă]ng nh[aậ]p|k[ií]ch ho[aạ]t)|kode (?:verifikasi|otp|keamanan|konfirmasi|masuk|aktivasi|rahasia)|kod (?:pengesahan|keselamatan)|)"
+    R"((?:تصدیقی|توثیقی|سیکیورٹی|تصدیق کا|لاگ ان) کوڈ|او ٹی پی|(?:যাচাইকরণ|যাচাই|ভেরিফিকেশন|নিশ্চিতকরণ|নিরাপত্তা|লগইন) (?:কোড|পিন)|ওটিপি|(?:சரிபார்ப்பு|பாதுகாப்பு|உறுதிப்படுத்தல்)க்? ?(?:குறியீடு|குறியீட்டு)|ஓடிபி|)"
+    R"((?:ధృవీకరణ|భద్రతా|లాగిన్) కోడ్|ఓటీపీ|(?:पडताळणी|प्रमाणीकरण) कोड|(?:ચકાસણી|વેરિફિકેશન) કોડ|ઓટીપી|)"
     // Japanese, Chinese, Korean
     R"((?:認証|確認|検証|承認|セキュリティ|ログイン(?:用)?|サインイン|ワンタイム|アクセス|照合|登録|本人確認)(?:用)?(?:コード|番号|キー|パスコード|パスワード)|暗証番号|ワンタイムパス\S{0,4}|パスコード|次のコード|以下のコード|)"
     R"(验证码|驗證碼|校验码|校驗碼|检验码|动态码|動態碼|动态密码|動態密碼|确认码|確認碼|安全码|安全碼|认证码|認證碼|激活码|啟用碼|登录码|登入碼|授权码|一次性密码|一次性密碼|验证代码|驗證代碼|短信口令|动态口令|)"
@@ -38,10 +48,10 @@ constexpr const char* code_nouns =
 
 constexpr const char* maybe_code_nouns =
     R"(\bcodes?\b|\bpins?\b|\btokens?\b|\bc[oó]digos?\b|\bcodice\b|\bcod(?:ul)?\b|\bclave\b|\bk[oó]d(?:u|em|en|ja|y|unuz|un)?\b|\bkode[nr]?\b|[a-zåäöæøü]{4,}(?:code|kode|kod|koden)\b|koodi[^\s\d:.,#(]*|)"
-    R"(\b(?:kennwort|losung)\b|код|κωδικ|קוד|رمز|کد |كود|कोड|รหัส|\bm[aã] |コード|代码|代碼|口令|코드|two[- ](?:factor|step) (?:authentication|verification)|2fa)";
+    R"(\b(?:kennwort|losung|codi|koda|kodas|kodo|kods|kood|kodi|k[oó][dð]inn)\b|کوڈ|কোড|குறியீடு|కోడ్|код|κωδικ|קוד|رمز|کد |كود|कोड|รหัส|\bm[aã] |コード|代码|代碼|口令|코드|two[- ](?:factor|step) (?:authentication|verification)|2fa)";
 
 constexpr const char* other_code_nouns =
-    R"(\b(?:zip|postal|post|promo(?:tion(?:al)?)?|discount|coupon|voucher|gift(?: card)?|referral|country|area|dial(?:l)?ing|product|item|article|style|error|exit|status|response|return|source|booking|reservation|ticket|swift|branch|sort|bank|tax|hs|qr|bar|dress|state|airport|currency|colou?r|offer|savings?|rebate|store|depot|unit|part|reason|payment|merchant|vendor|customer|client|order|tracking|event|cost|job|course|building|zone|location|door|gate|floor|plate|stock|batch|morse|binary|machine|legacy|your own|the same|clean|open[- ]source)[- ]?codes?\b|)"
+    R"(\b(?:zip|postal|post|promo(?:tion(?:al)?)?|discount|coupon|voucher|gift(?: card)?|referral|country|area|dial(?:l)?ing|product|item|article|style|error|exit|status|response|return|source|reference|region|booking|reservation|ticket|swift|branch|sort|bank|tax|hs|qr|bar|dress|state|airport|currency|colou?r|offer|savings?|rebate|store|depot|unit|part|reason|payment|merchant|vendor|customer|client|order|tracking|event|cost|job|course|building|zone|location|door|gate|floor|plate|stock|batch|morse|binary|machine|legacy|your own|the same|clean|open[- ]source)[- ]?codes?\b|)"
     R"(\bcodes? (?:review|coverage|of conduct|base|snippet|freeze|quality|owner|change|sample|example|style|editor|name|red)s?\b|)"
     R"((?:gutschein|rabatt|aktions|promo|bar|strich|post|quell|artikel|kunden|produkt|qr-|bank|farb|fehler|l[aä]nder|vorteils|geschenk)-?codes?\b|postleitzahl|)"
     R"(codes? (?:postal|promo\w*|produit|article|client|[aà] barres|source|de r[eé]duction|r[eé]duction|guichet|naf|ape|swift|avantage|cadeau|remise|(?:de )?(?:la )?porte|d['’]entr[eé]e|immeuble|erreur|d['’]erreur|couleur|pays)|)"
@@ -87,7 +97,7 @@ constexpr const char* dates_before =
 constexpr const char* years_before = R"(\b(?:since|seit|depuis|desde|dal|od|in|im|en|of|year)\b[^\n0-9]{0,14}$)";
 
 constexpr const char* imprints =
-    R"(©|\(c\)|copyright|all rights reserved|\b(?:gmbh|mbh|inc|ltd|llc|llp|plc|corp|s\.?a\.?r\.?l|s\.?a\.?s|s\.?r\.?l|s\.?l|b\.?v|a\.?s|s\.?p\.?a|lda|ltda|oyj?|ab|aps|sp\. z o\.o|s\.r\.o|kft|a\.ş|ооо|оао|тов|еоод|株式会社|有限公司)[.,) ]|\b(?:street|avenue|blvd|boulevard|road|drive)\b|[0-9]{5} [A-ZÄÖÜ][^\s\d]{2,}|stra(?:ß|ss)e [0-9]|\p{L}str\. ?[0-9]|\b(?:rue|calle|avenida|via|rua|ul\.|ulica|cad\.|sok\.|piazza)\b|ул\.|вул\.|〒|icp)";
+    R"(©|\(c\)|copyright|all rights reserved|\b(?:gmbh|mbh|inc|ltd|llc|llp|plc|corp|s\.?a\.?r\.?l|s\.?a\.?s|s\.?r\.?l|s\.?l|b\.?v|a\.?s|s\.?p\.?a|lda|ltda|oyj?|ab|aps|sp\. z o\.o|s\.r\.o|kft|a\.ş|ооо|оао|тов|еоод|株式会社|有限公司)[.,) ]|\b(?:street|avenue|blvd|boulevard|road|drive)\b|(?-i:[0-9]{5} [A-ZÄÖÜ][^\s\d]{2,})|stra(?:ß|ss)e [0-9]|\p{L}str\. ?[0-9]|\b(?:rue|calle|avenida|via|rua|ul\.|ulica|cad\.|sok\.|piazza)\b|ул\.|вул\.|〒|icp)";
 
 constexpr const char* access_subjects =
     R"(\b(?:verif\w*|confirm\w*|2fa|sign[- ]?(?:in|up|ing)\b|log[- ]?in|logging in|register\w*|registration|password|account|welcome|willkommen|bienvenue|bienvenid|bem-vind|benvenut|welkom|witaj|v[aä]lkommen|velkommen|tervetuloa|ho[sş] geldin|authori[sz]\w*|approve|access|authenticat\w*|identity|it is you)|anmeld|best[aä]tig|freischalt|zugang|registrier|connexion|confirmez|inscription|inici\w+ (?:de )?sesi|iniciar|confirma|acceso|redefini|acess|accedi|accesso|conferma|registra|inlog|bevestig|logowani|potwierd|rejestrac|p[rř]ihl[aá][sš]|bekr[aæä]ft|bekreft|inlogg|innlogg|kirjau|vahvist|giri[sş]|do[gğ]rula|onay|вход|вхід|подтверд|підтверд|регистрац|реєстрац|потвърд|σ[ύυ]νδεσ|επαλ[ήη]θ|تأكيد|تسجيل|الدخول|כניסה|אימות|सत्यापन|ยืนยัน|x[aá]c minh|verifikasi|認証|確認|ログイン|登録|登录|登入|验证|驗證|注册|인증|로그인|확인)";

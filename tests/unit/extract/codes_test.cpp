@@ -73,6 +73,48 @@ TEST_CASE("a code is found though its sentence names what it is for", "[extract]
              "Your OTP is 482913.Do not share it",
              "Your code is ***482913***",
              "Your code is __482913__",
+             // Words that mean something else, in names and behind abbreviations
+             "Your verification code for Google Drive is 482913",
+             "Your verification code for Example Ltd. is 482913",
+             "Your 2FA code for Binance is 482913. Room 77123 pending",
+             "Someone signed in to your Example Ltd. account. If it was you enter the code 482913.",
+             "T-Mobile: 482913 is your verification code",
+             "Apple Card: 482913 is your code",
+             "482913 is your Acme, Inc. code",
+             "482913 is your Dr. Smith Clinic verification code",
+             "482913 is your Yahoo! Mail verification code",
+             "Use this code to verify your Office 365 account: 482913",
+             "Your verification code for 1Password is 482913",
+             "Enter this code to log in to Parcel2Go: 482913",
+             "Your Deutsche Bank code is 482913",
+             "482913 ist dein Deutsche Bank-Code",
+             "Ihr Bestätigungscode für T-Mobile lautet 482913",
+             "Votre code Apple Card est : 482913",
+             "Introduce este código en Call of Duty: 482913",
+             "Mein Kontoの認証コードは482913です。",
+             "رمز التحقق الخاص بك في Google Drive هو 482913",
+             "Codul tău de verificare Via Verde este 482913",
+         }) {
+        INFO(text);
+        CHECK(best("Hello", text) == "482913");
+    }
+}
+
+TEST_CASE("one-time codes are found in the languages of the world", "[extract]")
+{
+    for (const char* text : {
+             "El teu codi de verificació és 482913",
+             "Vaša potrditvena koda je 482913",
+             "Jūsų patvirtinimo kodas: 482913",
+             "Jūsu apstiprinājuma kods ir 482913",
+             "Sinu kinnituskood on 482913",
+             "Staðfestingarkóðinn þinn er 482913",
+             "Kodi juaj i verifikimit është 482913",
+             "আপনার যাচাইকরণ কোড 482913",
+             "آپ کا تصدیقی کوڈ 482913 ہے",
+             "உங்கள் சரிபார்ப்புக் குறியீடு 482913",
+             "మీ ధృవీకరణ కోడ్ 482913",
+             "รหัสยืนยันของคุณคือ 482913",
          }) {
         INFO(text);
         CHECK(best("Hello", text) == "482913");
@@ -90,6 +132,12 @@ TEST_CASE("a number that has a name of its own is no code, though one is spoken 
              "Your code will come by text message, phone support 482913",
              "Your code is in log 482913.txt",
              "Your card code ends in ***482913",
+             "Membership 482913 is your ID. Enter your code to log in.",
+             "Ticket 482913 is your reference code",
+             "Order 482913 is waiting for your code",
+             "Your code expired in 2025.",
+             "In 2026 we verify codes",
+             "Your bank will ask for a code. Bank code: 10020030",
          }) {
         INFO(text);
         CHECK(best("Hello", text) == "");

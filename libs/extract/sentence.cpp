@@ -1,0 +1,39 @@
+#include "extract/sentence.hpp"
+
+#include "common/core/text.hpp"
+#include "extract/characters.hpp"
+#include "extract/vocabulary.hpp"
+
+#include <algorithm>
+
+namespace tempinbox::extract {
+
+std::size_t words_in(std::string_view text)
+{
+    return static_cast<std::size_t>(
+        std::count_if(text.begin(), text.end(), [](char c) { return is_word(c) || static_cast<std::uint8_t>(c) >= 0x80; }));
+}
+
+bool ends_sentence(std::string_view text, std::size_t begin, std::size_t end)
+{
+    static const RE2 mark(R"((\p{L}*)(?:[.!?](?:\n| +[^ \p{Ll}])|[。！？।]))");
+    static const RE2 abbreviation(R"(^(?:\p{L}|dr|mr|mrs|ms|st|jr|sr|no|nr|co|inc|ltd|corp|dept|prof|yahoo)$)", case_blind());
+    // With the character behind, of up to four bytes: a small letter goes on.
+    auto left = piece(take_bytes(text.substr(begin), end - begin + 4));
+    re2::StringPiece word;
+    while (RE2::FindAndConsume(&left, mark, &word))
+        if (!says(std::string_view(word.data(), word.size()), abbreviation))
+            return true;
+    return false;
+}
+
+bool is_named(std::string_view line_before)
+{
+    const auto name = trim(line_before);
+    const auto words = name.substr(0, name.find_last_not_of(":. ") + 1);
+    const bool has_mark = name.ends_with(':') || name.ends_with("...");
+    return has_mark && !words.empty() && words.size() <= 60 && !is_small(words.front()) && words_in(words) > 1 &&
+           words.find_first_of(".,;!?>") == std::string_view::npos;
+}
+
+} // namespace tempinbox::extract
