@@ -211,7 +211,7 @@ bool is_numbered_word(std::string_view value)
 
 bool is_numbered_name(std::string_view value)
 {
-    static const RE2 name(R"(^(?:(?:[A-Z][a-z]+)+[0-9]{1,2}(?:[A-Z][a-z]+)*|[0-9]{1,2}(?:[A-Z][a-z]+)+)$)");
+    static const RE2 name(R"(^(?:[a-z]?(?:[A-Z][a-z]+)+[0-9]{1,2}(?:[A-Z][a-z]+)*|[0-9]{1,2}(?:[A-Z][a-z]+)+)$)");
     return RE2::PartialMatch(re2::StringPiece(value.data(), value.size()), name);
 }
 

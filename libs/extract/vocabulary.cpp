@@ -80,7 +80,7 @@ constexpr const char* other_numbers =
     R"()[ .:#№*()\-]*(?:no\b\.?|nr\b\.?|nro\b\.?|num(?:ber|mer|ero|éro|er)?\b\.?|n[uú]mero\b|n[°º]|№|number|id|code|kod\w*|cod\w*|is|:)?[ .:#№*()\-]*(?:is|ist|est|es|è|é|је)?[ :#№*(]*$)";
 
 constexpr const char* phones =
-    R"((?:\btel\b|\btel\.|t[eé]l[eé]fono?\b|t[eé]l[eé]phone|telefon|phone|\bfax\b|\bcall\b|mobile|whatsapp|text us at|\bdial\b|hotline|helpline|infolinia|ring os|r[uü]ckfragen|service client|appele[zr]|ll[aá]m|ligue|fale com|chiam|numero verde|linea|atenci[oó]n al|sac\b|bel ons|телефон|тел\.|звоните|поддержк|підтримк|τηλ|هاتف|اتصل|טלפון|חייגו|फ़ोन|电话|電話|客服|お問い合わせ|연락처|고객센터|전화|โทร)[^\n]{0,24}$)";
+    R"((?:\btel\b|\btel\.|t[eé]l[eé]fono?\b|t[eé]l[eé]phone|telefon|phone|\bfax\b|\bcall\b|mobile|whatsapp|text us at|\bdial\b|\b(?:reply|text|send)\s\S{1,12}\sto\b|hotline|helpline|infolinia|ring os|r[uü]ckfragen|service client|appele[zr]|ll[aá]m|ligue|fale com|chiam|numero verde|linea|atenci[oó]n al|sac\b|bel ons|телефон|тел\.|звоните|поддержк|підтримк|τηλ|هاتف|اتصل|טלפון|חייגו|फ़ोन|电话|電話|客服|お問い合わせ|연락처|고객센터|전화|โทร)[^\n]{0,24}$)";
 
 constexpr const char* money_befores =
     R"((?:[$€£¥₹₽₺₩฿₴]|\b(?:usd|eur|gbp|chf|cad|aud|jpy|inr|pln|rub|try|brl|kr|rs\.?|total|subtotal|price|amount|balance|fare|betrag|summe|preis|montant|prix|importe|precio|valor|totale|importo|kwota|cena|tutar|сумма|сума|к оплате|합계|결제금액|이체금액)|金额|金額|合計|ご請求額|実付|المجموع)[ :.]*$)";
@@ -97,7 +97,7 @@ constexpr const char* dates_before =
 constexpr const char* years_before = R"(\b(?:since|seit|depuis|desde|dal|od|in|im|en|of|year)\b[^\n0-9]{0,14}$)";
 
 constexpr const char* imprints =
-    R"(©|\(c\)|copyright|all rights reserved|\b(?:gmbh|mbh|inc|ltd|llc|llp|plc|corp|s\.?a\.?r\.?l|s\.?a\.?s|s\.?r\.?l|s\.?l|b\.?v|a\.?s|s\.?p\.?a|lda|ltda|oyj?|ab|aps|sp\. z o\.o|s\.r\.o|kft|a\.ş|ооо|оао|тов|еоод|株式会社|有限公司)[.,) ]|\b(?:street|avenue|blvd|boulevard|road|drive)\b|(?-i:[0-9]{5} [A-ZÄÖÜ][^\s\d]{2,})|stra(?:ß|ss)e [0-9]|\p{L}str\. ?[0-9]|\b(?:rue|calle|avenida|via|rua|ul\.|ulica|cad\.|sok\.|piazza)\b|ул\.|вул\.|〒|icp)";
+    R"(©|\(c\)|copyright|all rights reserved|\b(?:gmbh|mbh|inc|ltd|llc|llp|plc|corp|s\.?a\.?r\.?l|s\.?a\.?s|s\.?r\.?l|s\.?l|b\.?v|a\.?s|s\.?p\.?a|lda|ltda|oyj?|ab|aps|sp\. z o\.o|s\.r\.o|kft|a\.ş|ооо|оао|тов|еоод|株式会社|有限公司)[.,) ]|\b(?:street|avenue|blvd|boulevard|road|drive|parkway|pkwy|highway|suite|p\.?o\.? box)\b|(?-i:[0-9]{5} [A-ZÄÖÜ][^\s\d]{2,})|stra(?:ß|ss)e [0-9]|\p{L}str\. ?[0-9]|\b(?:rue|calle|avenida|via|rua|ul\.|ulica|cad\.|sok\.|piazza)\b|ул\.|вул\.|〒|icp)";
 
 constexpr const char* access_subjects =
     R"(\b(?:verif\w*|confirm\w*|2fa|sign[- ]?(?:in|up|ing)\b|log[- ]?in|logging in|register\w*|registration|password|account|welcome|willkommen|bienvenue|bienvenid|bem-vind|benvenut|welkom|witaj|v[aä]lkommen|velkommen|tervetuloa|ho[sş] geldin|authori[sz]\w*|approve|access|authenticat\w*|identity|it is you)|anmeld|best[aä]tig|freischalt|zugang|registrier|connexion|confirmez|inscription|inici\w+ (?:de )?sesi|iniciar|confirma|acceso|redefini|acess|accedi|accesso|conferma|registra|inlog|bevestig|logowani|potwierd|rejestrac|p[rř]ihl[aá][sš]|bekr[aæä]ft|bekreft|inlogg|innlogg|kirjau|vahvist|giri[sş]|do[gğ]rula|onay|вход|вхід|подтверд|підтверд|регистрац|реєстрац|потвърд|σ[ύυ]νδεσ|επαλ[ήη]θ|تأكيد|تسجيل|الدخول|כניסה|אימות|सत्यापन|ยืนยัน|x[aá]c minh|verifikasi|認証|確認|ログイン|登録|登录|登入|验证|驗證|注册|인증|로그인|확인)";

@@ -137,6 +137,9 @@ TEST_CASE("a number that has a name of its own is no code, though one is spoken 
              "Order 482913 is waiting for your code",
              "Your code expired in 2025.",
              "In 2026 we verify codes",
+             "Your login code was used.\nReply STOP to 48294 to opt out.",
+             "Your login code was used.\nDevice: iPhone14",
+             "Your login code was used.\n1600 Amphitheatre Parkway, Mountain View",
              "Your bank will ask for a code. Bank code: 10020030",
          }) {
         INFO(text);
