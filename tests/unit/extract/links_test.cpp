@@ -60,6 +60,8 @@ TEST_CASE("what a link is for", "[extract]")
         {"https://a.test/x6", "Preferences", "unsubscribe"},
         {"https://a.test/x7", "Cookie preferences", "other"},
         {"https://a.test/x4", "E-Mail bestätigen", "verify"},
+        {"https://a.test/x8", "Yes, it's me", "verify"},
+        {"https://a.test/x9", "No, it wasn't me", "other"},
         {"https://a.test/blog", "Read more", "other"},
     };
     for (const auto& [url, text, kind] : links) {
