@@ -150,6 +150,7 @@ std::string_view candidate_scanner::join_single(std::string_view word)
     std::size_t count = 1;
     auto end = begin + 1;
     bool has_digit = is_digit(word[0]);
+    bool has_letter = !has_digit;
     for (auto at = end; at < text_.size() && count <= most_singles;) {
         const auto blanks = at;
         while (at < text_.size() && (text_[at] == ' ' || text_[at] == '\n') && at - blanks < 8)
@@ -158,7 +159,12 @@ std::string_view candidate_scanner::join_single(std::string_view word)
                                (at + 1 == text_.size() || !(is_word(text_[at + 1]) || text_[at + 1] == '-'));
         if (!is_single)
             break;
+        // `4 8 2 9 1 3`, and the next sentence: `I did not ask for it`, `P.O. Box`.
+        const bool ends_line = at + 1 == text_.size() || text_[at + 1] == '\n';
+        if (is_letter(text_[at]) && !has_letter && count >= fewest_digits && !ends_line)
+            break;
         has_digit = has_digit || is_digit(text_[at]);
+        has_letter = has_letter || is_letter(text_[at]);
         ++count;
         end = ++at;
     }

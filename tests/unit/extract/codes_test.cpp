@@ -77,6 +77,8 @@ TEST_CASE("a code is found though its sentence names what it is for", "[extract]
              "Your verification code for Google Drive is 482913",
              "Your verification code for Example Ltd. is 482913",
              "Your 2FA code for Binance is 482913. Room 77123 pending",
+             "Your code:\n4\n8\n2\n9\n1\n3\nI did not ask for it",
+             "Your code:\n\n4 8 2 9 1 3\n\nP.O. Box 77123",
              "Someone signed in to your Example Ltd. account. If it was you enter the code 482913.",
              "T-Mobile: 482913 is your verification code",
              "Apple Card: 482913 is your code",
