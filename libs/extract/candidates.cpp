@@ -196,6 +196,26 @@ std::string_view candidate_scanner::join_groups(std::string_view word) const
     return is_known ? text_.substr(begin, end - begin) : word;
 }
 
+double worth_of_form(const candidate_code& one)
+{
+    const auto size = one.value.size();
+    switch (one.form) {
+    case code_form::digits:
+        return size == 6 ? 0.15 : size == 4 || size == 5 || size == 8 ? 0.1 : 0.03;
+    case code_form::prefixed:
+        return 0.15;
+    case code_form::capital_groups:
+    case code_form::letter_groups:
+    case code_form::small_groups:
+        return 0.08;
+    case code_form::mixed:
+        return size >= 6 ? 0.06 : 0.03;
+    case code_form::letters:
+        return 0.03;
+    }
+    return 0;
+}
+
 bool is_year(std::string_view value)
 {
     return value.size() == 4 && (value.starts_with("19") || value.starts_with("20"));

@@ -18,26 +18,6 @@ std::string_view last_bytes(std::string_view text, std::size_t count)
     return text.substr(text.size() - std::min(text.size(), count));
 }
 
-double worth_of_form(const candidate_code& one)
-{
-    const auto size = one.value.size();
-    switch (one.form) {
-    case code_form::digits:
-        return size == 6 ? 0.15 : size == 4 || size == 5 || size == 8 ? 0.1 : 0.03;
-    case code_form::prefixed:
-        return 0.15;
-    case code_form::capital_groups:
-    case code_form::letter_groups:
-    case code_form::small_groups:
-        return 0.08;
-    case code_form::mixed:
-        return size >= 6 ? 0.06 : 0.03;
-    case code_form::letters:
-        return 0.03;
-    }
-    return 0;
-}
-
 } // namespace
 
 // A candidate's surroundings.
@@ -264,7 +244,7 @@ bool code_judge::any_label_before(const place& at, std::size_t from, Test test) 
 // What the form asks for beyond a label somewhere near.
 bool code_judge::is_plausible(const place& at, const candidate_code& one, const announcement& near) const
 {
-    const bool is_shown = near.is_tight || at.is_alone;
+    const bool is_shown = near.is_tight || at.is_alone || is_explained(at);
     switch (one.form) {
     case code_form::digits:
         if ((is_year(one.value) || is_date(one.value)) && !is_shown)
@@ -276,9 +256,12 @@ bool code_judge::is_plausible(const place& at, const candidate_code& one, const 
     case code_form::prefixed:
         return true;
     case code_form::letters:
-        return near.is_clear && !near.is_behind && (near.is_tight || (at.is_alone && trim(at.before).ends_with(':')));
+        if (says(one.value, vocabulary::get().capital_word))
+            return false;
+        return is_explained(at) || (near.is_clear && !near.is_behind &&
+                                    (near.is_tight || is_promised(at) || (at.is_alone && trim(at.before).ends_with(':'))));
     case code_form::letter_groups:
-        return near.is_clear && !near.is_behind && is_shown;
+        return is_explained(at) || (near.is_clear && !near.is_behind && (is_shown || is_promised(at)));
     case code_form::capital_groups:
     case code_form::small_groups:
         return is_shown || near.is_clear;
@@ -368,7 +351,9 @@ code_judge::announcement code_judge::after(const place& at) const
     if (gap.size() > 90 || ends_sentence(text_, at.end, next->begin) ||
         (!is_on_line && !at.is_alone && gap.find("\n\n") != std::string_view::npos))
         return found;
-    if ((gap.size() <= 24 && is_on_line) || is_explained(at))
+    if (is_explained(at))
+        found.worth = is_sure ? 0.56 : 0.5;
+    else if (gap.size() <= 24 && is_on_line)
         found.worth = is_sure ? 0.56 : 0.44;
     else if (is_on_line)
         found.worth = is_sure ? 0.4 : 0.26;

@@ -99,6 +99,9 @@ constexpr const char* years_before = R"(\b(?:since|seit|depuis|desde|dal|od|in|i
 constexpr const char* imprints =
     R"(©|\(c\)|copyright|all rights reserved|\b(?:gmbh|mbh|inc|ltd|llc|llp|plc|corp|s\.?a\.?r\.?l|s\.?a\.?s|s\.?r\.?l|s\.?l|b\.?v|a\.?s|s\.?p\.?a|lda|ltda|oyj?|ab|aps|sp\. z o\.o|s\.r\.o|kft|a\.ş|ооо|оао|тов|еоод|株式会社|有限公司)[.,) ]|\b(?:street|avenue|blvd|boulevard|road|drive|parkway|pkwy|highway|suite|p\.?o\.? box)\b|(?-i:[0-9]{5} [A-ZÄÖÜ][^\s\d]{2,})|stra(?:ß|ss)e [0-9]|\p{L}str\. ?[0-9]|\b(?:rue|calle|avenida|via|rua|ul\.|ulica|cad\.|sok\.|piazza)\b|ул\.|вул\.|〒|icp)";
 
+constexpr const char* capital_words =
+    R"(^(?:below|above|attached|enclosed|inside|following|invalid|expired|expires?|required?|correct|incorrect|wrong|valid|active|inactive|used|unused|ready|private|secret|secure|unique|missing|needed|blocked|locked|disabled|enabled|changed|updated|pending|accepted|rejected|personal|sensitive|always|never|anyone|anybody|nobody|everyone|please|thanks|unten|oben|ung[uü]ltig|abgelaufen|geheim|expir[eé]e?|invalide?|secreto?|privado?|personnel|inv[aá]lido|caducado|expirado|scaduto|valido)$)";
+
 constexpr const char* access_subjects =
     R"(\b(?:verif\w*|confirm\w*|2fa|sign[- ]?(?:in|up|ing)\b|log[- ]?in|logging in|register\w*|registration|password|account|welcome|willkommen|bienvenue|bienvenid|bem-vind|benvenut|welkom|witaj|v[aä]lkommen|velkommen|tervetuloa|ho[sş] geldin|authori[sz]\w*|approve|access|authenticat\w*|identity|it is you)|anmeld|best[aä]tig|freischalt|zugang|registrier|connexion|confirmez|inscription|inici\w+ (?:de )?sesi|iniciar|confirma|acceso|redefini|acess|accedi|accesso|conferma|registra|inlog|bevestig|logowani|potwierd|rejestrac|p[rř]ihl[aá][sš]|bekr[aæä]ft|bekreft|inlogg|innlogg|kirjau|vahvist|giri[sş]|do[gğ]rula|onay|вход|вхід|подтверд|підтверд|регистрац|реєстрац|потвърд|σ[ύυ]νδεσ|επαλ[ήη]θ|تأكيد|تسجيل|الدخول|כניסה|אימות|सत्यापन|ยืนยัน|x[aá]c minh|verifikasi|認証|確認|ログイン|登録|登录|登入|验证|驗證|注册|인증|로그인|확인)";
 
@@ -148,6 +151,7 @@ vocabulary::vocabulary()
       date_before(dates_before, roomy()),
       year_before(years_before, roomy()),
       imprint(either(imprints), roomy()),
+      capital_word(capital_words, roomy()),
       access_subject(access_subjects, roomy()),
       meeting(meetings, roomy()),
       receipt(receipts, roomy()),

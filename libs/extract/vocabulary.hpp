@@ -24,6 +24,7 @@ struct vocabulary
     RE2 date_before;     // at the end
     RE2 year_before;
     RE2 imprint;        // a line of a footer
+    RE2 capital_word;   // "EXPIRED", "BELOW": stands in capitals where a code would
     RE2 access_subject; // "Sign in to …": a subject that may go with a code
 
     // Of a whole mail: what a "PIN" or "code" there is for.

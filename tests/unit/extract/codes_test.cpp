@@ -102,6 +102,23 @@ TEST_CASE("a code is found though its sentence names what it is for", "[extract]
     }
 }
 
+TEST_CASE("letters alone are a code where their sentence says so, but words in capitals are none", "[extract]")
+{
+    CHECK(best("Hello", "KQWXZR is your Acme code.") == "KQWXZR");
+    CHECK(best("Hello", "Your verification code for Booking.com is KQWXZR.") == "KQWXZR");
+    CHECK(best("Hello", "ABC-DEF is your Google Drive code.") == "ABC-DEF");
+    CHECK(best("Hello", "1a2b3c is your Example Ltd. code.") == "1a2b3c");
+    for (const char* text : {
+             "Your verification code is EXPIRED",
+             "Your verification code is now INVALID.",
+             "Your verification code for Acme is REQUIRED to log in",
+             "NEVER share your security code with ANYONE",
+         }) {
+        INFO(text);
+        CHECK(best("Hello", text) == "");
+    }
+}
+
 TEST_CASE("one-time codes are found in the languages of the world", "[extract]")
 {
     for (const char* text : {
