@@ -119,6 +119,20 @@ def test_replicas_come_and_go_without_a_wrong_answer(suite: Suite, pro: Account)
         assert _LIMIT - killed * _BLOCK - cut <= passed <= _LIMIT + let_through
 
 
+def test_what_one_replica_holds_is_asked_back_before_another_refuses(suite: Suite, pro: Account) -> None:
+    spent = 10
+    with contextlib.ExitStack() as running:
+        holder, asker = (running.enter_context(RateLimit(suite)) for _ in range(2))
+        urls = [f"http://{running.enter_context(Gateway(suite, rate_limit_rpc=each.address)).address}" for each in (holder, asker)]
+        assert _statuses(Crowd(urls[:1], pro.key, clients=1).send(spent)) == {200: spent}
+
+        answers = Crowd(urls[1:], pro.key).send(_LIMIT)
+
+        assert _statuses(answers) == {200: _LIMIT - spent, 429: spent}
+        assert asker.metric("tempinbox_rate_limit_recalls_total") > 0, "the holder's block was not idle yet"
+        assert holder.is_ready()
+
+
 def test_a_plan_is_in_force_within_a_second_both_ways(suite: Suite, pro: Account) -> None:
     gateways = [Api(url, pro.key) for url in suite.of_each("gateway", "URL")]
 

@@ -8,6 +8,7 @@ from source import Problem, Source, matching
 
 _AWAIT = re.compile(r"\bco_await\b")
 _CONTROL = re.compile(r"\b(?:if(?:\s+constexpr)?|while|switch|for)\s*\(")
+_BARE_CONDITION = re.compile(r"\b(?:if(?:\s+constexpr)?|while|switch)\s*\([^=;]*\bco_await\b")
 _CATCH_MACRO = re.compile(r"\b(?:REQUIRE|CHECK)(?:_\w+)?\s*\(")
 _CATCH_BLOCK = re.compile(r"\bcatch\s*\([^)]*\)\s*\{")
 _LAMBDA = re.compile(r"(?<![\w)\]])\s*\[([^\[\]]+)\]\s*(?=[({]|mutable\b|$)")
@@ -62,6 +63,8 @@ def _check_statement(source: Source, statement: Statement) -> Iterator[Problem]:
         yield source.problem(place, "two co_await in one statement: name the first answer on the line above")
     if "?" in statement.text:
         yield source.problem(place, "co_await in one statement with ?: - decide on the line above")
+    if _BARE_CONDITION.search(statement.text):
+        yield source.problem(place, "co_await as a condition: name the answer on the line above")
     for found in re.finditer(r"\{", statement.text):
         if any(found.start() < at < matching(statement.text, found.start()) for at in awaits):
             yield source.problem(place, "co_await inside braces: name the answer on the line above")

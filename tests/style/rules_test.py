@@ -27,10 +27,16 @@ class Coroutines(unittest.TestCase):
 
     def test_one_await_a_statement(self) -> None:
         self.accept("f() { auto a = co_await x(); auto b = co_await y(a); co_return b; }")
-        self.accept("f() { if (co_await x()) co_await y(); }")
+        self.accept("f() { if (auto a = co_await x()) co_await y(a); }")
         self.accept("f() { for (int i = 0; i < 3; ++i) co_await y(i); }")
         self.refuse("f() { g(co_await x(), co_await y()); }", "two co_await")
         self.refuse("f() { co_await y(co_await x()); }", "two co_await")
+
+    def test_no_bare_condition(self) -> None:
+        self.accept("f() { const bool is_done = co_await x(); if (is_done) y(); }")
+        self.refuse("f() { if (co_await x()) y(); }", "condition")
+        self.refuse("f() { if (!co_await x()) y(); }", "condition")
+        self.refuse("f() { while (a && co_await x()) y(); }", "condition")
 
     def test_no_conditional_operator(self) -> None:
         self.accept("f() { auto name = a ? b : c; co_await g(name); }")

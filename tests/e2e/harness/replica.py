@@ -8,7 +8,7 @@ from typing import Any, Self
 import requests
 from dev.ports import free_port
 
-from harness.suite import Suite
+from harness.suite import CRASH_SIGNALS, Suite
 from harness.waiting import eventually
 
 
@@ -47,7 +47,8 @@ class Replica:
 
     def __exit__(self, *_: object) -> None:
         self._process.kill()
-        self._process.wait()
+        ended = self._process.wait()
+        assert -ended not in CRASH_SIGNALS, f"{self.service} crashed: {signal.Signals(-ended).name}"
 
     def is_ready(self) -> bool:
         """What the status of /readyz says; fails when the process has ended."""
