@@ -8,8 +8,8 @@ constexpr std::chrono::seconds between_looks{1};
 
 } // namespace
 
-database_watch::database_watch(runtime::host& host, postgres::pool& db)
-    : db_(db),
+database_watch::database_watch(runtime::host& host, pools watched)
+    : pools_(std::move(watched)),
       task_(host, "database not watched", [this] { return look(); })
 {}
 
@@ -21,7 +21,8 @@ bool database_watch::is_away() const
 awaitable<std::chrono::microseconds> database_watch::look()
 {
     try {
-        co_await ask();
+        for (postgres::pool& each : pools_)
+            co_await ask(each);
         away_since_.reset();
     } catch (const std::exception&) {
         if (!away_since_)
@@ -30,9 +31,9 @@ awaitable<std::chrono::microseconds> database_watch::look()
     co_return between_looks;
 }
 
-awaitable<void> database_watch::ask()
+awaitable<void> database_watch::ask(postgres::pool& db)
 {
-    return db_.run([](pqxx::connection_base& connection) { pqxx::nontransaction(connection).exec("SELECT 1"); });
+    return db.run([](pqxx::connection_base& connection) { pqxx::nontransaction(connection).exec("SELECT 1"); });
 }
 
 } // namespace tempinbox::mail_ingest

@@ -5,16 +5,21 @@
 #include "common/runtime/repeated_task.hpp"
 
 #include <chrono>
+#include <functional>
 #include <optional>
+#include <vector>
 
 namespace tempinbox::mail_ingest {
 
 // Asks the database each second whether it is there, so that clients can be sent away while it is not, rather than at every
-// command.
+// command. Every pool is asked, since each finds its way back by itself: one that answers look-ups again is of no use to a client
+// whose mail the other can not store yet.
 class database_watch
 {
 public:
-    database_watch(runtime::host& host, postgres::pool& db);
+    using pools = std::vector<std::reference_wrapper<postgres::pool>>;
+
+    database_watch(runtime::host& host, pools watched);
 
     void start() { task_.start(); }
     awaitable<void> stop() { return task_.stop(); }
@@ -24,9 +29,9 @@ public:
 
 private:
     awaitable<std::chrono::microseconds> look();
-    awaitable<void> ask();
+    static awaitable<void> ask(postgres::pool& db);
 
-    postgres::pool& db_;
+    pools pools_;
     std::optional<std::chrono::steady_clock::time_point> away_since_;
     runtime::repeated_task task_;
 };

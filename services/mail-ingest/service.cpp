@@ -44,7 +44,7 @@ service::service(runtime::host& host, const settings& chosen)
       events_(host, settings_.kafka,
               {events::topics::inbox_created, events::topics::inbox_expired, events::topics::account_state},
               [this](const std::vector<kafka::record>& batch) { directory_.take_events(batch); }),
-      database_watch_(host, look_up_db_),
+      database_watch_(host, {look_up_db_, db_}),
       callers_(settings_.callers),
       tls_(settings_.tls_certificate_file, settings_.tls_key_file),
       session_metrics_(host.metrics()),
