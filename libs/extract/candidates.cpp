@@ -1,8 +1,7 @@
 #include "extract/candidates.hpp"
 
 #include "extract/characters.hpp"
-
-#include <re2/re2.h>
+#include "extract/vocabulary.hpp"
 
 #include <algorithm>
 
@@ -238,7 +237,7 @@ bool is_numbered_word(std::string_view value)
 bool is_numbered_name(std::string_view value)
 {
     static const RE2 name(R"(^(?:[a-z]?(?:[A-Z][a-z]+)+[0-9]{1,2}(?:[A-Z][a-z]+)*|[0-9]{1,2}(?:[A-Z][a-z]+)+)$)");
-    return RE2::PartialMatch(re2::StringPiece(value.data(), value.size()), name);
+    return says(value, name);
 }
 
 } // namespace tempinbox::extract

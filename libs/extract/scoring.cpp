@@ -29,7 +29,8 @@ struct code_judge::place
     std::string_view after;
     std::string_view line_before;
     std::string_view line_after;
-    bool is_alone = false; // on its line, but for marks
+    bool is_alone = false;     // on its line, but for marks
+    bool is_explained = false; // by the words behind it: set once it is known to stand by itself
 
     place(std::string_view text, const candidate_code& one)
         : begin(static_cast<std::size_t>(one.text.data() - text.data())),
@@ -82,9 +83,10 @@ code_judge::code_judge(std::string_view text, std::vector<label> labels, const m
 
 double code_judge::score(const candidate_code& one)
 {
-    const place at(text_, one);
+    place at(text_, one);
     if (is_joined(at))
         return 0;
+    at.is_explained = explains(at);
     const auto near = find_announcement(at, one);
     if (near.worth == 0 || !is_plausible(at, one, near) || is_something_else(at, one, near))
         return 0;
@@ -141,8 +143,7 @@ bool code_judge::is_something_else(const place& at, const candidate_code& one, c
     if (says(at.tail(), words.money_before) || says(front, words.money_after) || says(front, words.unit_after))
         return true;
     const bool is_named = near.is_tight && !near.is_behind;
-    static const RE2 right_before(R"((?i)\b(?:in|since|until|before|after|by|im|seit|bis|en|depuis|desde|dal|od)\s$)");
-    if (is_year(one.value) && (says(at.tail(), words.date_before) || says(at.tail(), right_before) ||
+    if (is_year(one.value) && (says(at.tail(), words.date_before) || says(at.tail(), words.right_before_year) ||
                                (!is_named && says(at.tail(), words.year_before))))
         return true;
     if (one.text.size() == 9 && one.text[4] == '-' && is_year(one.value.substr(0, 4)) && is_year(one.value.substr(4)))
@@ -188,11 +189,11 @@ bool code_judge::names_phone(const place& at) const
 // Its sentence says what it is, so no word beside it does.
 bool code_judge::is_told(const place& at) const
 {
-    return is_promised(at) || is_explained(at);
+    return at.is_explained || is_promised(at);
 }
 
 // `T-Mobile: 4711 is your Acme, Inc. code`
-bool code_judge::is_explained(const place& at) const
+bool code_judge::explains(const place& at) const
 {
     static const RE2 says_what_it_is(
         R"(^["'”)\]*]* (?:is|ist|est|es|è|é|er|är|je|to|jest)(?: (?:your|the|an?|ihr|dein|votre|ton|tu|o seu|a sua|il tuo|din|twój|uw|je))?(?: \p{Lu}[\pL\w&.,'!-]*)* ?$)");
@@ -214,7 +215,7 @@ bool code_judge::is_promised(const place& at) const
     static const RE2 ends_in_mark(
         R"((?i)(?:[:：は是为為]|คือ|(?:^|\s)(?:is|ist|lautet|est|este|es|è|é|er|är|je|to|jest|е|είναι|هو|הוא|là|adalah))[ *"'(\[]*$)");
     static const RE2 says_what_for(
-        R"((?i)^ (?:for|to|that|which|at|on|with|pour|para|per|de|d'|sur|su|zum|zur|für|bei|um|om|voor|bij|för|till|på|hos|for|til|för att|dla|do|na|w|en|em|in|для|за|в|на) |^ (?-i:\p{Lu}).* (?:is|ist|lautet|est|es|è|é|är|er) ?:?[ *"'(\[]*$)");
+        R"((?i)^ (?:for|to|that|which|at|on|with|pour|para|per|de|d'|sur|su|zum|zur|für|bei|um|om|voor|bij|för|till|på|hos|til|för att|dla|do|na|w|en|em|in|для|за|в|на) |^ (?-i:\p{Lu}).* (?:is|ist|lautet|est|es|è|é|är|er) ?:?[ *"'(\[]*$)");
     if (!says(at.line_before, ends_in_mark))
         return false;
     const auto line_begin = at.begin - at.line_before.size();
@@ -244,7 +245,7 @@ bool code_judge::any_label_before(const place& at, std::size_t from, Test test) 
 // What the form asks for beyond a label somewhere near.
 bool code_judge::is_plausible(const place& at, const candidate_code& one, const announcement& near) const
 {
-    const bool is_shown = near.is_tight || at.is_alone || is_explained(at);
+    const bool is_shown = near.is_tight || at.is_alone || at.is_explained;
     switch (one.form) {
     case code_form::digits:
         if ((is_year(one.value) || is_date(one.value)) && !is_shown)
@@ -258,10 +259,10 @@ bool code_judge::is_plausible(const place& at, const candidate_code& one, const 
     case code_form::letters:
         if (says(one.value, vocabulary::get().capital_word))
             return false;
-        return is_explained(at) || (near.is_clear && !near.is_behind &&
-                                    (near.is_tight || is_promised(at) || (at.is_alone && trim(at.before).ends_with(':'))));
+        return at.is_explained || (near.is_clear && !near.is_behind &&
+                                   (near.is_tight || is_promised(at) || (at.is_alone && trim(at.before).ends_with(':'))));
     case code_form::letter_groups:
-        return is_explained(at) || (near.is_clear && !near.is_behind && (is_shown || is_promised(at)));
+        return at.is_explained || (near.is_clear && !near.is_behind && (is_shown || is_promised(at)));
     case code_form::capital_groups:
     case code_form::small_groups:
         return is_shown || near.is_clear;
@@ -351,7 +352,7 @@ code_judge::announcement code_judge::after(const place& at) const
     if (gap.size() > 90 || ends_sentence(text_, at.end, next->begin) ||
         (!is_on_line && !at.is_alone && gap.find("\n\n") != std::string_view::npos))
         return found;
-    if (is_explained(at))
+    if (at.is_explained)
         found.worth = is_sure ? 0.56 : 0.5;
     else if (gap.size() <= 24 && is_on_line)
         found.worth = is_sure ? 0.56 : 0.44;

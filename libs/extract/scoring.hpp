@@ -62,7 +62,7 @@ private:
     bool names_phone(const place& at) const;
     bool is_told(const place& at) const;
     bool is_promised(const place& at) const;
-    bool is_explained(const place& at) const;
+    bool explains(const place& at) const;
     const label* label_after(const place& at) const;
     template <class Test>
     bool any_label_before(const place& at, std::size_t from, Test test) const;

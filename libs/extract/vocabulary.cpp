@@ -94,6 +94,8 @@ constexpr const char* units_after =
 constexpr const char* dates_before =
     R"((?:\b(?:jan|feb|mar|m[aä]r|apr|may|mai|jun|jul|aug|sep|oct|okt|nov|dec|dez|ene|abr|ago|dic|fev|set|out|gen|mag|giu|lug|ott|janv|f[eé]vr|avr|juin|juil|ao[uû]t|sty|lut|kwi|maj|cze|lip|sie|wrz|pa[zź]|lis|gru)|янв|фев|апр|мая|июн|июл|авг|сен|окт|ноя|дек|©|copyright|\(c\)|[0-9]{1,2}[./-][0-9]{1,2}[./-])[^\n0-9]{0,14}$)";
 
+constexpr const char* right_before_years = R"(\b(?:in|since|until|before|after|by|im|seit|bis|en|depuis|desde|dal|od)\s$)";
+
 constexpr const char* years_before = R"(\b(?:since|seit|depuis|desde|dal|od|in|im|en|of|year)\b[^\n0-9]{0,14}$)";
 
 constexpr const char* imprints =
@@ -150,6 +152,7 @@ vocabulary::vocabulary()
       unit_after(units_after, roomy()),
       date_before(dates_before, roomy()),
       year_before(years_before, roomy()),
+      right_before_year(right_before_years, roomy()),
       imprint(either(imprints), roomy()),
       capital_word(capital_words, roomy()),
       access_subject(access_subjects, roomy()),

@@ -10,22 +10,23 @@ namespace tempinbox::extract {
 // safe to share between threads, blind to case.
 struct vocabulary
 {
-    RE2 code_noun;       // "verification code", "Einmalpasswort", "验证码": a one-time code and nothing else
-    RE2 maybe_code_noun; // "code", "PIN", "код"
-    RE2 any_code_noun;   // either of the two: most mail has neither, which one look tells
-    RE2 other_code_noun; // "postal code", "promo code", "codice fiscale": has the word and means something else
-    RE2 typing_verb;     // at the end: "enter "
-    RE2 typed_to;        // at the front: " to sign in"
-    RE2 other_number;    // at the end: "order no. ", "Rechnung "
-    RE2 phone;           // at the end, some words between: "call us at "
-    RE2 money_before;    // at the end
-    RE2 money_after;     // at the front
-    RE2 unit_after;      // at the front
-    RE2 date_before;     // at the end
-    RE2 year_before;
-    RE2 imprint;        // a line of a footer
-    RE2 capital_word;   // "EXPIRED", "BELOW": stands in capitals where a code would
-    RE2 access_subject; // "Sign in to …": a subject that may go with a code
+    RE2 code_noun;         // "verification code", "Einmalpasswort", "验证码": a one-time code and nothing else
+    RE2 maybe_code_noun;   // "code", "PIN", "код"
+    RE2 any_code_noun;     // either of the two: most mail has neither, which one look tells
+    RE2 other_code_noun;   // "postal code", "promo code", "codice fiscale": has the word and means something else
+    RE2 typing_verb;       // at the end: "enter "
+    RE2 typed_to;          // at the front: " to sign in"
+    RE2 other_number;      // at the end: "order no. ", "Rechnung "
+    RE2 phone;             // at the end, some words between: "call us at "
+    RE2 money_before;      // at the end
+    RE2 money_after;       // at the front
+    RE2 unit_after;        // at the front
+    RE2 date_before;       // at the end
+    RE2 year_before;       // the same, some words between: "since the spring of "
+    RE2 right_before_year; // at the end: "by "
+    RE2 imprint;           // a line of a footer
+    RE2 capital_word;      // "EXPIRED", "BELOW": stands in capitals where a code would
+    RE2 access_subject;    // "Sign in to …": a subject that may go with a code
 
     // Of a whole mail: what a "PIN" or "code" there is for.
     RE2 meeting;
