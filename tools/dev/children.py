@@ -10,6 +10,9 @@ from pathlib import Path
 
 from dev.places import SUITE_VARIABLE
 
+# What ends a process by a fault of its own; it is asked to end, or killed, by others.
+_CRASH_SIGNALS = {signal.SIGILL, signal.SIGTRAP, signal.SIGABRT, signal.SIGBUS, signal.SIGFPE, signal.SIGSEGV, signal.SIGSYS}
+
 CHILD_VARIABLE = "TEMPINBOX_DEV_CHILD"
 SUPERVISOR = "supervisor"
 
@@ -22,6 +25,11 @@ def layer(name: str) -> int:
 def stop_signal(name: str) -> signal.Signals:
     """How the process is asked to end; SIGINT is PostgreSQL's fast shutdown."""
     return signal.SIGINT if layer(name) == 1 else signal.SIGTERM
+
+
+def crash_of(exit_code: int | str | None) -> str:
+    """The name of the signal by which a process ended through a fault of its own; empty for every other end."""
+    return signal.Signals(-exit_code).name if isinstance(exit_code, int) and -exit_code in _CRASH_SIGNALS else ""
 
 
 @dataclass(frozen=True)

@@ -179,13 +179,15 @@ class Suite:
 
     # Taking down.
 
-    def down(self, wipe: bool) -> None:
-        """Stops services, Kafka and PostgreSQL in this order; with `wipe` deletes the data too."""
+    def down(self, wipe: bool, keep_logs_in: Path | None = None) -> None:
+        """Stops services, Kafka and PostgreSQL in this order; with `wipe` deletes the data too, and the logs but for a copy."""
         must_end_cleanly = not wipe or not kafka.has_class_archive()
         self.supervision.shutdown(quick_layers=0 if must_end_cleanly else 2)
         known = self._record = record.find(self.folder)
         if known:
             self.cluster.keep_class_archive()
+        if keep_logs_in and self.logs.is_dir():
+            shutil.copytree(self.logs, keep_logs_in)
         if wipe:
             if known and known.postgres_data:
                 shutil.rmtree(known.postgres_data, ignore_errors=True)

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from dev import places
-from dev.children import CHILD_VARIABLE, ChildSpec, layer, stop_signal
+from dev.children import CHILD_VARIABLE, ChildSpec, crash_of, layer, stop_signal
 
 RESTART_AFTER_SECONDS = 1.0
 
@@ -60,6 +60,8 @@ class Child:
     async def _run(self) -> None:
         while not self._stopping.is_set():
             await self._run_once()
+            if crash := crash_of(self.last_exit):
+                print(f"{self.spec.name} crashed ({crash})", flush=True)
             if self._stopping.is_set():
                 break
             self.restarts += 1

@@ -15,6 +15,7 @@ from dev import build, check, dashboard, fuzzing, node_packages, packages, place
 from dev.locks import exclusively
 from dev.running import stop_on_signals
 from dev.suite import Suite, Wishes
+from dev.supervision import crashes
 from dev.tally import Tally, of_catch2, of_junit, of_node
 from dev.terminal import Failure, fail, heading, item, paint, say
 
@@ -84,19 +85,22 @@ def _run_unit(run: Run) -> Tally:
 
 @contextlib.contextmanager
 def own_suite(tier: str, preset: str) -> Iterator[Suite]:
-    """A suite that exists for one tier or run: ends with it, also when this process is killed, and leaves its logs."""
+    """A suite that exists for one tier or run: ends with it, also when this process is killed, and leaves its logs.
+
+    Fails at the end where a process crashed: it is started again at once, so nobody may have noticed.
+    """
     folder = _folder(tier, preset)
     with exclusively(folder.with_suffix(".lock"), f"another {tier} run of ./dev is under way in this checkout"):
         suite = Suite(folder)
         suite.down(wipe=True)  # what a run that was killed left behind
+        kept = folder.with_suffix(".logs")
+        shutil.rmtree(kept, ignore_errors=True)
         try:
             yield suite
         finally:
-            kept = folder.with_suffix(".logs")
-            shutil.rmtree(kept, ignore_errors=True)
-            if suite.logs.is_dir():
-                shutil.copytree(suite.logs, kept)
-            suite.down(wipe=True)
+            suite.down(wipe=True, keep_logs_in=kept)
+        if crashed := crashes(kept):
+            fail(f"{', '.join(crashed)}; see {kept}")
 
 
 def _run_integration(run: Run) -> Tally:

@@ -6,9 +6,10 @@ from pathlib import Path
 from typing import Any, Self
 
 import requests
+from dev.children import crash_of
 from dev.ports import free_port
 
-from harness.suite import CRASH_SIGNALS, Suite
+from harness.suite import Suite
 from harness.waiting import eventually
 
 
@@ -48,7 +49,7 @@ class Replica:
     def __exit__(self, *_: object) -> None:
         self._process.kill()
         ended = self._process.wait()
-        assert -ended not in CRASH_SIGNALS, f"{self.service} crashed: {signal.Signals(-ended).name}"
+        assert not crash_of(ended), f"{self.service} crashed ({crash_of(ended)})"
 
     def is_ready(self) -> bool:
         """What the status of /readyz says; fails when the process has ended."""

@@ -2,16 +2,12 @@
 
 import json
 import os
-import re
 import shlex
-import signal
 import subprocess
 from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[3]
-# What ends a process by a fault of its own; tests end others with SIGKILL and SIGTERM.
-CRASH_SIGNALS = {signal.SIGILL, signal.SIGTRAP, signal.SIGABRT, signal.SIGBUS, signal.SIGFPE, signal.SIGSEGV, signal.SIGSYS}
 
 
 class Suite:
@@ -56,11 +52,6 @@ class Suite:
     def program(self, name: str) -> Path:
         """A built program of the suite."""
         return Path(self._describe()["programs"]) / name
-
-    def crashes(self) -> list[str]:
-        """What the supervisor says of processes that a fault of their own has ended since the suite began."""
-        lines = (Path(self._describe()["data"]) / "logs" / "supervisor.log").read_text(encoding="utf-8").splitlines()
-        return [line for line in lines if (ended := re.search(r" ended \(-(\d+)\)", line)) and int(ended[1]) in CRASH_SIGNALS]
 
     @staticmethod
     def _describe() -> dict[str, Any]:
