@@ -16,14 +16,18 @@ std::size_t words_in(std::string_view text)
 
 bool ends_sentence(std::string_view text, std::size_t begin, std::size_t end)
 {
-    static const RE2 mark(R"((\p{L}*)(?:[.!?](?:\n| +[^ \p{Ll}])|[。！？।]))");
-    static const RE2 abbreviation(R"(^(?:\p{L}|dr|mr|mrs|ms|st|jr|sr|no|nr|co|inc|ltd|corp|dept|prof|yahoo)$)", case_blind());
+    static const RE2 mark(R"([.!?](?:\n| +[^ \p{Ll}])|[。！？।])");
+    static const RE2 abbreviation(R"((?:^|\PL)(?:\pL|dr|mr|mrs|ms|st|jr|sr|no|nr|co|inc|ltd|corp|dept|prof|yahoo)$)",
+                                  case_blind());
     // With the character behind, of up to four bytes: a small letter goes on.
-    auto left = piece(take_bytes(text.substr(begin), end - begin + 4));
-    re2::StringPiece word;
-    while (RE2::FindAndConsume(&left, mark, &word))
-        if (!says(std::string_view(word.data(), word.size()), abbreviation))
+    const auto part = take_bytes(text.substr(begin), end - begin + 4);
+    re2::StringPiece found;
+    for (std::size_t at = 0; mark.Match(piece(part), at, part.size(), RE2::UNANCHORED, &found, 1);) {
+        const auto place = static_cast<std::size_t>(found.data() - part.data());
+        if (!says(part.substr(0, place), abbreviation))
             return true;
+        at = place + found.size();
+    }
     return false;
 }
 
