@@ -42,7 +42,16 @@ endif()
 
 find_program(CCACHE ccache)
 if(CCACHE)
-  set(CMAKE_CXX_COMPILER_LAUNCHER "${CMAKE_COMMAND}" -E env CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime "${CCACHE}")
+  set(TEMPINBOX_CCACHE CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime)
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    # What one clone has compiled another takes: paths are those from the build folder on, debuggers find them from the root of
+    # either, and messages of tests name them from there. Clang's precompiled headers know the folder they were made in.
+    list(APPEND TEMPINBOX_CCACHE "CCACHE_BASEDIR=${CMAKE_SOURCE_DIR}" CCACHE_ABSSTDERR=1)
+    cmake_path(RELATIVE_PATH CMAKE_BINARY_DIR BASE_DIRECTORY "${CMAKE_SOURCE_DIR}" OUTPUT_VARIABLE TEMPINBOX_BUILD_FOLDER)
+    cmake_path(RELATIVE_PATH CMAKE_SOURCE_DIR BASE_DIRECTORY "${CMAKE_BINARY_DIR}" OUTPUT_VARIABLE TEMPINBOX_ROOT)
+    add_compile_options("-fdebug-prefix-map=${CMAKE_BINARY_DIR}=${TEMPINBOX_BUILD_FOLDER}" "-fmacro-prefix-map=${TEMPINBOX_ROOT}/=")
+  endif()
+  set(CMAKE_CXX_COMPILER_LAUNCHER "${CMAKE_COMMAND}" -E env ${TEMPINBOX_CCACHE} "${CCACHE}")
 endif()
 
 find_program(MOLD mold)
