@@ -211,12 +211,11 @@ awaitable<void> service::drain()
     co_await server_.drain(host_.settings().drain_timeout - publish_patience - settle_patience);
     mail_events_.stop();
     co_await waiting_.stop();
-    keys_.stop();
     co_await rate_limit_replicas_.stop();
     co_await quota_.settle_up(settle_patience);
     quota_.stop();
-    uses_.stop();
-    co_await uses_.flush();
+    co_await keys_.stop();
+    co_await uses_.stop();
     co_await repeatable_.stop();
     co_await forgetting_.stop();
     co_await notices_.stop();

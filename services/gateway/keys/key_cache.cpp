@@ -45,23 +45,12 @@ struct key_cache::lookup
 key_cache::key_cache(runtime::host& host, accounts::key_store& keys)
     : host_(host),
       keys_(keys),
-      next_read_(host.loop()),
       lookups_(host.metrics().counter("tempinbox_gateway_key_lookups_total", "API keys looked up in PostgreSQL")),
       failed_reads_(
           host.metrics().counter("tempinbox_gateway_key_change_reads_failed_total", "Reads of accounts.changes that failed")),
-      known_version_(host.metrics().gauge("tempinbox_gateway_known_change_version", "How far accounts.changes has been read"))
+      known_version_(host.metrics().gauge("tempinbox_gateway_known_change_version", "How far accounts.changes has been read")),
+      reader_(host, "changes of accounts and keys not read", [this] { return read_changes(); })
 {}
-
-void key_cache::start()
-{
-    boost::asio::co_spawn(host_.loop(), follow_changes(), boost::asio::detached);
-}
-
-void key_cache::stop()
-{
-    is_stopped_ = true;
-    next_read_.cancel();
-}
 
 awaitable<key_cache::owner> key_cache::find(std::string digest)
 {
@@ -133,18 +122,7 @@ void key_cache::remember(const std::string& digest, const owner& found, std::int
         digests_of_[found->account.account].push_back(digest);
 }
 
-awaitable<void> key_cache::follow_changes()
-{
-    while (!is_stopped_) {
-        co_await read_changes();
-        if (is_stopped_)
-            break;
-        next_read_.expires_after(read_interval);
-        co_await next_read_.async_wait(boost::asio::as_tuple(boost::asio::use_awaitable));
-    }
-}
-
-awaitable<void> key_cache::read_changes()
+awaitable<std::chrono::microseconds> key_cache::read_changes()
 {
     const auto began = steady::now();
     try {
@@ -162,6 +140,7 @@ awaitable<void> key_cache::read_changes()
             log::warning("changes of accounts and keys cannot be read: every key is looked up", {{"error", problem.what()}});
         is_failing_ = true;
     }
+    co_return read_interval;
 }
 
 void key_cache::forget(const accounts::change_set& changes)

@@ -3,8 +3,7 @@
 #include "accounts/key_store.hpp"
 #include "common/core/awaitable.hpp"
 #include "common/runtime/host.hpp"
-
-#include <boost/asio/steady_timer.hpp>
+#include "common/runtime/repeated_task.hpp"
 
 #include <chrono>
 #include <memory>
@@ -27,9 +26,10 @@ public:
     key_cache(runtime::host& host, accounts::key_store& keys);
     key_cache(const key_cache&) = delete;
 
-    // Spawns the reader of changes.
-    void start();
-    void stop();
+    // Begins to read changes.
+    void start() { reader_.start(); }
+    // Lets a read under way finish.
+    awaitable<void> stop() { return reader_.stop(); }
 
     // Null for a key that is unknown or revoked.
     awaitable<owner> find(std::string digest);
@@ -37,8 +37,7 @@ public:
 private:
     struct lookup;
 
-    awaitable<void> follow_changes();
-    awaitable<void> read_changes();
+    awaitable<std::chrono::microseconds> read_changes();
     void forget(const accounts::change_set& changes);
     bool is_fresh() const;
     std::shared_ptr<lookup> join_lookup(const std::string& digest);
@@ -47,8 +46,6 @@ private:
 
     runtime::host& host_;
     accounts::key_store& keys_;
-    boost::asio::steady_timer next_read_;
-    bool is_stopped_ = false;
     bool is_failing_ = false;
     std::optional<std::int64_t> version_; // of accounts.changes, as last read
     std::chrono::steady_clock::time_point read_at_{};
@@ -59,6 +56,7 @@ private:
     prometheus::Counter& lookups_;
     prometheus::Counter& failed_reads_;
     prometheus::Gauge& known_version_;
+    runtime::repeated_task reader_;
 };
 
 } // namespace tempinbox::gateway

@@ -2,11 +2,6 @@
 
 #include "common/log/log.hpp"
 
-#include <boost/asio/as_tuple.hpp>
-#include <boost/asio/co_spawn.hpp>
-#include <boost/asio/detached.hpp>
-#include <boost/asio/use_awaitable.hpp>
-
 namespace tempinbox::gateway {
 namespace {
 
@@ -17,17 +12,17 @@ constexpr auto pause_per_key = 1min;
 
 } // namespace
 
-key_uses::key_uses(runtime::host& host, accounts::key_store& keys) : host_(host), keys_(keys), next_write_(host.loop()) {}
+key_uses::key_uses(runtime::host& host, accounts::key_store& keys)
+    : host_(host),
+      keys_(keys),
+      writer_(host, "last uses of keys not written", [this] { return write(); })
+{}
 
-void key_uses::start()
-{
-    boost::asio::co_spawn(host_.loop(), write_now_and_then(), boost::asio::detached);
-}
-
-void key_uses::stop()
+awaitable<void> key_uses::stop()
 {
     is_stopped_ = true;
-    next_write_.cancel();
+    co_await writer_.stop();
+    co_await flush();
 }
 
 void key_uses::note(const accounts::key_owner& owner, time_point now)
@@ -37,14 +32,10 @@ void key_uses::note(const accounts::key_owner& owner, time_point now)
     entry.used = now;
 }
 
-awaitable<void> key_uses::write_now_and_then()
+awaitable<std::chrono::microseconds> key_uses::write()
 {
-    while (!is_stopped_) {
-        next_write_.expires_after(write_interval);
-        co_await next_write_.async_wait(boost::asio::as_tuple(boost::asio::use_awaitable));
-        if (!is_stopped_)
-            co_await flush();
-    }
+    co_await flush();
+    co_return write_interval;
 }
 
 awaitable<void> key_uses::flush()

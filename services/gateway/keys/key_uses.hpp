@@ -3,8 +3,7 @@
 #include "accounts/key_store.hpp"
 #include "common/core/awaitable.hpp"
 #include "common/runtime/host.hpp"
-
-#include <boost/asio/steady_timer.hpp>
+#include "common/runtime/repeated_task.hpp"
 
 #include <unordered_map>
 
@@ -18,10 +17,11 @@ public:
     key_uses(runtime::host& host, accounts::key_store& keys);
     key_uses(const key_uses&) = delete;
 
-    void start();
-    void stop();
+    void start() { writer_.start(); }
+    // Writes the rest.
+    awaitable<void> stop();
     void note(const accounts::key_owner& owner, time_point now);
-    // Writes what is not yet written; never throws.
+    // Writes what is due; never throws.
     awaitable<void> flush();
 
 private:
@@ -32,14 +32,14 @@ private:
         time_point written;
     };
 
-    awaitable<void> write_now_and_then();
+    awaitable<std::chrono::microseconds> write();
     std::vector<accounts::key_store::use> take_unwritten();
 
     runtime::host& host_;
     accounts::key_store& keys_;
-    boost::asio::steady_timer next_write_;
     bool is_stopped_ = false;
     std::unordered_map<key_id, last_use> uses_;
+    runtime::repeated_task writer_;
 };
 
 } // namespace tempinbox::gateway

@@ -33,11 +33,7 @@ public:
         cache.start();
     }
 
-    ~arranged_cache()
-    {
-        cache.stop();
-        testing::eventually([] { return testing::test_host().loop().poll() == 0; }, 1s);
-    }
+    ~arranged_cache() { await(cache.stop()); }
 
     gateway::key_cache::owner find() { return await(cache.find(digest)); }
     std::int64_t lookups() { return static_cast<std::int64_t>(lookups_counter.Value()); }
@@ -93,7 +89,7 @@ public:
 
     ~cache_behind_relay()
     {
-        cache_.stop();
+        await(cache_.stop());
         db_.stop();
         testing::eventually([] { return testing::test_host().loop().poll() == 0; }, 1s);
     }
@@ -258,7 +254,6 @@ TEST_CASE("the last use of a key is written, once a minute at most", "[gateway][
     await(uses.flush());
     CHECK(await(arranged.keys_beside.list(arranged.owner))->front().last_used_at == now);
 
-    uses.stop();
-    await(uses.flush());
+    await(uses.stop());
     CHECK(await(arranged.keys_beside.list(arranged.owner))->front().last_used_at == now + 5s);
 }
