@@ -12,13 +12,14 @@ constexpr milliseconds step_an_event_a_second{0.1};
 
 } // namespace
 
-bool hand_over_pace::note_commit(time_point now)
+bool hand_over_pace::note_commit(std::size_t events, time_point now)
 {
-    allowance_ = std::min(commits_in_a_burst, allowance_ + seconds(now - allowance_at_).count() * commits_a_second);
+    allowance_ = std::min(at_once_in_a_burst, allowance_ + seconds(now - allowance_at_).count() * at_once_a_second);
     allowance_at_ = now;
     const bool is_allowed = allowance_ >= 1;
-    // Also those that gather take of it, or one of a few would go at once however many there are.
-    allowance_ = std::max(0.0, allowance_ - 1);
+    // Also those that gather take of it, or some would go at once however many there are.
+    const auto cost = std::min(at_once_in_a_burst, static_cast<double>(events));
+    allowance_ = std::max(-cost, allowance_ - cost);
     return is_allowed;
 }
 

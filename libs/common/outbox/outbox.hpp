@@ -34,8 +34,8 @@ void insert(pqxx::work& tx, const std::string& schema, const std::string& owner,
 std::string to_text(const kafka::header_list& headers);
 kafka::header_list headers_from_text(std::string_view text);
 
-// Publishes the outbox of one schema: at once what this process committed, or in steps of 20 to 100 ms where it commits more than
-// 100 times a second (hand_over_pace; bounded queue; what does not fit, or is not acknowledged in 20 s, it forgets), and by a
+// Publishes the outbox of one schema: at once what this process committed, or in steps of 20 to 100 ms where that is more than
+// 100 events a second (hand_over_pace; bounded queue; what does not fit, or is not acknowledged in 20 s, it forgets), and by a
 // sweep of rows whose lease has ended, taken in batches with a new lease; no transaction is open while publishing. Acknowledged
 // rows are deleted in batches. At least once, in order of (key, sequence) as far as one process can.
 class publisher

@@ -94,9 +94,9 @@ publisher::state::state(runtime::host& where, postgres::pool& db, kafka::produce
 
 void publisher::state::take(std::vector<row> committed)
 {
+    const bool is_allowed = pace.note_commit(committed.size(), steady::now());
     for (auto& one : committed)
         gathered.push_back(std::move(one));
-    const bool is_allowed = pace.note_commit(steady::now());
     if (is_gathering)
         return;
     if (is_allowed || is_draining)

@@ -10,11 +10,11 @@ namespace {
 const hand_over_pace::time_point start{1h};
 
 // How many of the commits of a second, evenly spread, may go at once.
-int at_once(hand_over_pace& pace, int commits, std::chrono::seconds after)
+int at_once(hand_over_pace& pace, int commits, std::chrono::seconds after, std::size_t events = 1)
 {
     int allowed = 0;
     for (int i = 0; i < commits; ++i)
-        allowed += pace.note_commit(start + after + i * 1'000'000us / commits) ? 1 : 0;
+        allowed += pace.note_commit(events, start + after + i * 1'000'000us / commits) ? 1 : 0;
     return allowed;
 }
 
@@ -40,6 +40,20 @@ TEST_CASE("a few commits a second go at once, of many none after the first burst
     CHECK(at_once(pace, 150, 4s) == 0);
     CHECK(at_once(pace, 90, 5s) > 30);
     CHECK(at_once(pace, 90, 10s) == 90);
+}
+
+TEST_CASE("the events of a few large commits a second gather as those of many small ones do", "[outbox]")
+{
+    hand_over_pace pace(start);
+
+    CHECK(at_once(pace, 50, 0s, 2) > 45);
+    CHECK(at_once(pace, 50, 1s, 30) <= 2);
+    CHECK(at_once(pace, 50, 2s, 30) == 0);
+    // Soon after the rush a commit goes at once again, also a large one.
+    CHECK(pace.note_commit(30, start + 3s + 250ms));
+    CHECK_FALSE(pace.note_commit(1, start + 3s + 260ms));
+    // The largest cost a broker no more than its partitions.
+    CHECK(at_once(pace, 4, 4s, 500) == 4);
 }
 
 TEST_CASE("steps are the longer the more events come, within bounds", "[outbox]")
