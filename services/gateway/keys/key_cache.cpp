@@ -1,6 +1,5 @@
 #include "gateway/keys/key_cache.hpp"
 
-#include "common/log/log.hpp"
 #include "gateway/completion.hpp"
 
 #include <boost/asio/co_spawn.hpp>
@@ -49,7 +48,7 @@ key_cache::key_cache(runtime::host& host, accounts::key_store& keys)
       failed_reads_(
           host.metrics().counter("tempinbox_gateway_key_change_reads_failed_total", "Reads of accounts.changes that failed")),
       known_version_(host.metrics().gauge("tempinbox_gateway_known_change_version", "How far accounts.changes has been read")),
-      reader_(host, "changes of accounts and keys not read", [this] { return read_changes(); })
+      reader_(host, "changes of accounts and keys not read, every key is looked up", [this] { return read_changes(); })
 {}
 
 awaitable<key_cache::owner> key_cache::find(std::string digest)
@@ -131,14 +130,9 @@ awaitable<std::chrono::microseconds> key_cache::read_changes()
             changes.is_complete = false;
         forget(changes);
         read_at_ = began;
-        if (is_failing_)
-            log::info("changes of accounts and keys are read again");
-        is_failing_ = false;
-    } catch (const std::exception& problem) {
+    } catch (...) {
         failed_reads_.Increment();
-        if (!is_failing_)
-            log::warning("changes of accounts and keys cannot be read: every key is looked up", {{"error", problem.what()}});
-        is_failing_ = true;
+        throw;
     }
     co_return read_interval;
 }
