@@ -3,11 +3,11 @@
 
 Drives smtp-source against the running suite (first mail-ingest), a private Postfix that syncs its queue to disk and discards the
 mail behind it, and smtp-sink, which keeps nothing. "16 inboxes" spreads the mails, "1 inbox" sends all into one.
-Each load runs in three rounds, all servers by turns, for a machine is not as fast in one minute as in the next; what counts is
+Each load runs in rounds, all servers by turns, for a machine is not as fast in one minute as in the next; what counts is
 the median. CPU is that of server and what it stores to, load not included, up to the moment all is quiet again. Needs root, for
 Postfix.
 
-Usage: ./dev bench smtp [--quick] [--seconds 3 | --messages N] [--no-postfix]
+Usage: ./dev bench smtp [--quick] [--rounds 3] [--seconds 3 | --messages N] [--no-postfix]
 """
 
 import argparse
@@ -27,7 +27,6 @@ from measuring.smtp_source import Load
 _INBOXES = 16
 _WARM_UP = Load(16, 4096, True)
 _WARM_UP_MESSAGES = 4000
-_ROUNDS = 3
 _KIB = 1024
 _FULL = [Load(sessions, size * _KIB, kept) for size in (4, 64) for kept in (True, False) for sessions in (1, 16, 64)]
 _QUICK = [Load(1, 4 * _KIB, True), Load(16, 4 * _KIB, True), Load(64, 4 * _KIB, True), Load(16, 4 * _KIB, False), Load(16, 64 * _KIB, True)]
@@ -82,7 +81,7 @@ def measure(server: Server, load: Load, messages: int) -> Outcome:
     return Outcome(sent / seconds, used, peak)
 
 
-def middle_of(rounds: list[Outcome]) -> Outcome:
+def median(rounds: list[Outcome]) -> Outcome:
     """Medians, and the highest peak."""
     return Outcome(
         statistics.median(one.rate for one in rounds),
@@ -98,7 +97,7 @@ def measure_by_turns(all_servers: list[Server], load: Load, wishes: argparse.Nam
         rate = smtp_source.pilot(server.address, load, server.recipients)
         messages[server.name] = wishes.messages or int(rate * wishes.seconds)
     found: dict[str, list[Outcome]] = {server.name: [] for server in all_servers}
-    for _ in range(_ROUNDS):
+    for _ in range(wishes.rounds):
         for server in all_servers:
             found[server.name].append(measure(server, load, messages[server.name]))
     return found
@@ -159,18 +158,21 @@ def judge(load: Load, found: dict[str, Outcome]) -> bool:
 def main() -> int:
     parser = argparse.ArgumentParser(prog="./dev bench smtp", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="five loads of 2 s a round instead of twelve")
+    parser.add_argument("--rounds", type=int, default=3, help="how often each load runs, 1 to 20 (default 3)")
     parser.add_argument("--seconds", type=float, help="about how long each load runs in a round, 1 to 60 (default 3)")
     parser.add_argument("--messages", type=int, help="mails of each load in a round, instead of a time")
     parser.add_argument("--no-postfix", action="store_true", help="leave Postfix out")
     wishes = parser.parse_args()
     wishes.seconds = wishes.seconds or (2.0 if wishes.quick else 3.0)
+    if not 1 <= wishes.rounds <= 20:
+        parser.error("--rounds must be 1 to 20")
     if not 1 <= wishes.seconds <= 60 or (wishes.messages is not None and not 1 <= wishes.messages <= 1_000_000):
         parser.error("--seconds must be 1 to 60, --messages 1 to 1000000")
     if not wishes.no_postfix and os.geteuid() != 0:
         parser.error("Postfix can only be started by root: run as root, or with --no-postfix")
 
     print("connections: kept = all mails of a session over one, new = one a mail; CPU in ms a mail with 16 inboxes; RSS: peak of mail-ingest in MB;\n"
-          "all are medians of three rounds, the last column is ours with 16 inboxes in the slowest and the fastest of them\n")
+          f"all are medians of {wishes.rounds} rounds, the last column is ours with 16 inboxes in the slowest and the fastest of them\n")
     print(f"{'':16} | {'mails a second':^31} | {'ratios':^19} | {'CPU ms a mail':^35} |  RSS | rounds")
     print(f"{'size':>7} {'conn':4} {'c':>3} | {'ours':>7} {'1 inbox':>7} {'Postfix':>7} {'sink':>7} | {'Postfix':>7} {'sink':>5} {'hot':>5} | "
           f"{'ingest':>6} {'postgr':>6} {'kafka':>6} {'sum':>6} {'Postfix':>7} |", flush=True)
@@ -180,7 +182,7 @@ def main() -> int:
         kept = []
         for load in _QUICK if wishes.quick else _FULL:
             rounds = measure_by_turns(all_servers, load, wishes)
-            found = {name: middle_of(outcomes) for name, outcomes in rounds.items()}
+            found = {name: median(outcomes) for name, outcomes in rounds.items()}
             print(_row(load, found, [one.rate for one in rounds["16 inboxes"]]), flush=True)
             if load.is_kept:
                 kept.append((load, found))

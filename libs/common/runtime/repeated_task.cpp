@@ -16,6 +16,7 @@ struct repeated_task::state
 {
     std::string name;
     step work;
+    const std::chrono::microseconds failure_pause;
     asio::steady_timer pause;
     asio::steady_timer ended;
     bool is_started = false;
@@ -23,9 +24,10 @@ struct repeated_task::state
     bool is_woken = false;
     bool is_failing = false;
 
-    state(host& process, std::string task_name, step task)
+    state(host& process, std::string task_name, step task, std::chrono::microseconds pause_after_failure)
         : name(std::move(task_name)),
           work(std::move(task)),
+          failure_pause(pause_after_failure),
           pause(process.executor()),
           ended(process.executor(), asio::steady_timer::time_point::max())
     {}
@@ -42,7 +44,7 @@ struct repeated_task::state
         if (!problem.empty()) {
             if (!is_failing)
                 log::warning(name, {{"reason", problem}});
-            wait = std::chrono::seconds(1);
+            wait = failure_pause;
         } else if (is_failing) {
             log::info("works again", {{"task", name}});
         }
@@ -65,8 +67,8 @@ struct repeated_task::state
     }
 };
 
-repeated_task::repeated_task(host& process, std::string name, step work)
-    : state_(std::make_shared<state>(process, std::move(name), std::move(work)))
+repeated_task::repeated_task(host& process, std::string name, step work, std::chrono::microseconds failure_pause)
+    : state_(std::make_shared<state>(process, std::move(name), std::move(work), failure_pause))
 {}
 
 repeated_task::~repeated_task()

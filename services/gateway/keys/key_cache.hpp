@@ -15,9 +15,9 @@
 
 namespace tempinbox::gateway {
 
-// Whose an API key is, from memory. Reads accounts.changes every 300 ms (1 s after a failure) and forgets what changed; an entry
-// is used only while the last successful read began less than 900 ms ago, else the key is looked up. So a revocation is in force
-// within 1 s, and with PostgreSQL away `find` throws dependency_error rather than give an old yes. Bounded; runs on the loop.
+// Whose an API key is, from memory. Reads accounts.changes every 300 ms and forgets what changed; an entry is used only while the
+// last successful read began less than 900 ms ago, else the key is looked up. So a revocation is in force within 1 s, and with
+// PostgreSQL away `find` throws dependency_error rather than give an old yes. Bounded; runs on the loop.
 class key_cache
 {
 public:

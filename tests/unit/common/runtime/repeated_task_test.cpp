@@ -22,6 +22,13 @@ awaitable<std::chrono::microseconds> fail_once(int& runs)
     co_return 1h;
 }
 
+awaitable<std::chrono::microseconds> fail(int& runs)
+{
+    ++runs;
+    throw std::runtime_error("never");
+    co_return 1h;
+}
+
 awaitable<std::chrono::microseconds> take_a_while(bool& is_running)
 {
     is_running = true;
@@ -62,6 +69,17 @@ TEST_CASE("a step that throws is run again", "[runtime]")
 
     task.start();
     CHECK(testing::eventually([&] { return runs == 2; }));
+    testing::await(task.stop());
+}
+
+TEST_CASE("how soon a step that throws is run again can be chosen", "[runtime]")
+{
+    int runs = 0;
+    runtime::repeated_task task(
+        testing::test_host(), "test", [&] { return fail(runs); }, 1ms);
+
+    task.start();
+    CHECK(testing::eventually([&] { return runs >= 100; }));
     testing::await(task.stop());
 }
 

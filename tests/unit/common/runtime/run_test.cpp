@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <iostream>
 
 using namespace tempinbox;
 using namespace std::chrono_literals;
@@ -68,6 +69,8 @@ public:
     {
         int ends[2];
         REQUIRE(::pipe(ends) == 0);
+        // What this process has not written out yet the other would write again.
+        std::cout.flush();
         process_ = ::fork();
         if (process_ == 0) {
             ::dup2(ends[1], STDOUT_FILENO);
