@@ -62,10 +62,11 @@ std::unique_ptr<spool> intake::open_spool()
     return std::make_unique<spool>(budget_, settings_.memory_bytes_a_message, settings_.spool_folder);
 }
 
-awaitable<taken_message> intake::take(smtp::envelope envelope, std::unique_ptr<spool> message, std::string remote_address)
+awaitable<taken_message> intake::take(smtp::envelope envelope, std::unique_ptr<spool> message, std::string remote_address,
+                                      const sender& from)
 {
     try {
-        auto answer = co_await take_or_throw(std::move(envelope), std::move(message), std::move(remote_address));
+        auto answer = co_await take_or_throw(std::move(envelope), std::move(message), std::move(remote_address), from);
         co_return answer;
     } catch (const std::exception& error) {
         log::error("message cannot be taken", {{"error", error.what()}});
@@ -74,7 +75,7 @@ awaitable<taken_message> intake::take(smtp::envelope envelope, std::unique_ptr<s
 }
 
 awaitable<taken_message> intake::take_or_throw(smtp::envelope envelope, std::unique_ptr<spool> message,
-                                               std::string remote_address)
+                                               std::string remote_address, const sender& from)
 {
     const auto deadline = steady::now() + settings_.writing.patience;
     const auto size = message->size();
@@ -111,8 +112,17 @@ awaitable<taken_message> intake::take_or_throw(smtp::envelope envelope, std::uni
     memory_share share(budget_);
     if (!share.grow(mail.message->held_bytes()))
         co_return taken_message(message_status::overloaded);
-    const auto stored = co_await writers_.store(mail.message, deadline);
-    co_return answer_of(mail, stored);
+    std::shared_ptr<undecided_mail> undecided;
+    if (mail.message->message_id) {
+        undecided = unconfirmed_.undecided().begin(mail.message->sha256, from);
+        if (unconfirmed_.undecided().has_earlier(*undecided)) {
+            const bool is_known = co_await unconfirmed_.undecided().wait_for_earlier(*undecided, deadline);
+            if (!is_known)
+                co_return taken_message(message_status::unavailable);
+        }
+    }
+    const auto stored = co_await writers_.store(mail.message, undecided, deadline);
+    co_return answer_of(mail, stored, std::move(undecided));
 }
 
 // Mail is handled by the limits known at its end.
@@ -152,7 +162,8 @@ awaitable<std::optional<read_mail>> intake::read_on_worker(std::unique_ptr<spool
     co_return std::move(mine->mail);
 }
 
-taken_message intake::answer_of(const read_mail& mail, const mailbox::stored_message& stored)
+taken_message intake::answer_of(const read_mail& mail, const mailbox::stored_message& stored,
+                                std::shared_ptr<undecided_mail> undecided)
 {
     using mailbox::delivery_outcome;
     if (!stored)
@@ -175,14 +186,16 @@ taken_message intake::answer_of(const read_mail& mail, const mailbox::stored_mes
             if (status != message_status::stored)
                 taken.answer.id = email.text();
             status = message_status::stored;
-            if (mail.has_message_id)
-                taken.emails.push_back(mailbox::email_key{delivery.account, email});
+            if (undecided)
+                undecided->emails.push_back(mailbox::email_key{delivery.account, email});
             continue;
         }
         directory_.forget(delivery.rcpt_to.front());
         if (outcome == delivery_outcome::full && status == message_status::gone)
             status = message_status::full;
     }
+    if (status == message_status::stored)
+        taken.undecided = std::move(undecided);
     return taken;
 }
 

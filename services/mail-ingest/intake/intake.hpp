@@ -24,11 +24,11 @@ struct intake_settings
     writer_settings writing;
 };
 
-// What became of a message, and the emails it was stored as that can be told from a repeat.
+// What became of a message; stored as emails that a repeat can be told from, it is undecided.
 struct taken_message
 {
     smtp::message_answer answer;
-    std::vector<mailbox::email_key> emails;
+    std::shared_ptr<undecided_mail> undecided;
 
     taken_message() = default;
     explicit taken_message(smtp::message_status status) : answer(status) {}
@@ -44,21 +44,25 @@ public:
     std::unique_ptr<spool> open_spool();
     bool is_overloaded() const { return budget_.is_short() || writers_.are_full(); }
 
-    awaitable<taken_message> take(smtp::envelope envelope, std::unique_ptr<spool> message, std::string remote_address);
+    // `from` outlives what is undecided, or that is noted as unconfirmed before.
+    awaitable<taken_message> take(smtp::envelope envelope, std::unique_ptr<spool> message, std::string remote_address,
+                                  const sender& from);
 
     // The session ended before its client said anything after the 250.
-    void note_unconfirmed(const std::vector<mailbox::email_key>& emails) { unconfirmed_.note(emails); }
+    void note_unconfirmed(std::shared_ptr<undecided_mail> mail) { unconfirmed_.note(std::move(mail)); }
 
     // Lets reading threads end.
     void stop();
 
 private:
-    awaitable<taken_message> take_or_throw(smtp::envelope envelope, std::unique_ptr<spool> message, std::string remote_address);
+    awaitable<taken_message> take_or_throw(smtp::envelope envelope, std::unique_ptr<spool> message, std::string remote_address,
+                                           const sender& from);
     struct reading;
     awaitable<std::optional<read_mail>> read_on_worker(std::unique_ptr<spool> message, reading_facts facts,
                                                        std::chrono::steady_clock::time_point deadline);
     bool is_too_large(const smtp::envelope& envelope, std::uint64_t size);
-    taken_message answer_of(const read_mail& mail, const mailbox::stored_message& stored);
+    taken_message answer_of(const read_mail& mail, const mailbox::stored_message& stored,
+                            std::shared_ptr<undecided_mail> undecided);
 
     runtime::host& host_;
     mail_ingest::directory& directory_;

@@ -88,7 +88,6 @@ read_mail read(std::string_view raw, const reading_facts& facts)
     outcome.is_looping = is_looping(view, facts);
     if (outcome.is_looping)
         return outcome;
-    outcome.has_message_id = view.summary.message_id.has_value();
 
     const auto codes = extract::find_codes(view.summary.subject, view.text, view.html);
     const auto links = extract::find_links(view.text, view.html);

@@ -27,7 +27,6 @@ struct reading_facts
 struct read_mail
 {
     bool is_looping = false;
-    bool has_message_id = false;
     std::shared_ptr<mailbox::new_message> message;
 
     read_mail() = default;

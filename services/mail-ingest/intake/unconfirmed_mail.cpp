@@ -19,22 +19,26 @@ unconfirmed_mail::unconfirmed_mail(runtime::host& host, mailbox::unconfirmed_sto
       replica_(std::move(replica)),
       forgotten_(host.metrics().counter("tempinbox_mail_ingest_unconfirmed_forgotten_total",
                                         "Stored emails whose sender may send again, no longer remembered.")),
+      undecided_(host),
       ready_(host.executor(), patience),
       task_(host, "unconfirmed mail not written down", [this] { return round(); })
 {}
 
-void unconfirmed_mail::note(const std::vector<mailbox::email_key>& emails)
+void unconfirmed_mail::note(std::shared_ptr<undecided_mail> mail)
 {
-    if (emails.empty())
+    const auto count = mail->emails.size();
+    if (count == 0)
         return;
-    if (noted_.size() + emails.size() > most_noted) {
-        forgotten_.Increment(static_cast<double>(emails.size()));
-        if (const auto count = warnings_.pass(emails.size(), steady::now()))
+    if (noted_emails_ + count > most_noted) {
+        forgotten_.Increment(static_cast<double>(count));
+        if (const auto forgotten = warnings_.pass(count, steady::now()))
             log::warning("unconfirmed mail not remembered, too much waits to be written down: sent again it will be stored twice",
-                         {{"emails", *count}, {"waiting", noted_.size()}});
+                         {{"emails", *forgotten}, {"waiting", noted_emails_}});
         return;
     }
-    noted_.insert(noted_.end(), emails.begin(), emails.end());
+    mail->lose_sender();
+    noted_.push_back(std::move(mail));
+    noted_emails_ += count;
     task_.wake();
 }
 
@@ -65,9 +69,14 @@ awaitable<void> unconfirmed_mail::write_down()
 {
     if (noted_.empty())
         co_return;
-    auto batch = noted_;
-    co_await store_.mark(batch);
-    noted_.erase(noted_.begin(), noted_.begin() + static_cast<std::ptrdiff_t>(batch.size()));
+    const auto count = static_cast<std::ptrdiff_t>(noted_.size());
+    std::vector<mailbox::email_key> emails;
+    for (const auto& one : noted_)
+        emails.insert(emails.end(), one->emails.begin(), one->emails.end());
+    const auto emails_written = emails.size();
+    co_await store_.mark(std::move(emails));
+    noted_.erase(noted_.begin(), noted_.begin() + count);
+    noted_emails_ -= emails_written;
 }
 
 awaitable<void> unconfirmed_mail::stop()

@@ -4,6 +4,7 @@
 #include "common/log/pace.hpp"
 #include "common/runtime/repeated_task.hpp"
 #include "common/runtime/wait_point.hpp"
+#include "mail-ingest/intake/undecided_mail.hpp"
 #include "mailbox/unconfirmed_store.hpp"
 
 #include <string>
@@ -23,8 +24,11 @@ public:
     // Writes down what is noted, and that this process ended in order.
     awaitable<void> stop();
 
+    // What may still become so.
+    undecided_mails& undecided() { return undecided_; }
+
     // Written down soon; while the database is away a bounded number is remembered, and what is beyond is counted and warned of.
-    void note(const std::vector<mailbox::email_key>& emails);
+    void note(std::shared_ptr<undecided_mail> mail);
 
     // Whether the crash of the process before is dealt with; waits a little for it.
     awaitable<bool> is_ready();
@@ -37,7 +41,9 @@ private:
     const std::string replica_;
     prometheus::Counter& forgotten_;
     log::pace warnings_{std::chrono::minutes(1)};
-    std::vector<mailbox::email_key> noted_;
+    undecided_mails undecided_;
+    std::vector<std::shared_ptr<undecided_mail>> noted_;
+    std::size_t noted_emails_ = 0;
     bool has_signed_on_ = false;
     std::chrono::steady_clock::time_point next_beat_;
     runtime::wait_point ready_;

@@ -32,15 +32,19 @@ writers::writers(runtime::host& host, mailbox::mail_store& store, outbox::publis
 {}
 
 awaitable<mailbox::stored_message> writers::store(std::shared_ptr<const mailbox::new_message> message,
-                                                  steady::time_point deadline)
+                                                  std::shared_ptr<undecided_mail> undecided, steady::time_point deadline)
 {
     const auto patience = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - steady::now());
-    const auto mine = std::make_shared<entry>(std::move(message), host_.executor(), patience);
+    const auto mine = std::make_shared<entry>(std::move(message), std::move(undecided), host_.executor(), patience);
     queue_.push_back(mine);
     begin_if_wanted();
     const bool is_done = co_await mine->done.wait();
-    if (!is_done)
+    if (!is_done) {
+        // Its sender is told 451.
         mine->is_abandoned = true;
+        if (mine->undecided)
+            mine->undecided->lose_sender();
+    }
     co_return mine->answer;
 }
 
@@ -108,6 +112,8 @@ awaitable<void> writers::commit(entries batch)
     batch_messages_.Observe(static_cast<double>(batch.size()));
     for (std::size_t i = 0; i < batch.size(); ++i) {
         batch[i]->answer = std::move(answers[i]);
+        if (!batch[i]->is_abandoned)
+            batch[i]->undecided.reset();
         batch[i]->done.reach();
     }
     // Behind the sessions that were just woken, beside the next commit.
@@ -127,14 +133,15 @@ void writers::publish(const entries& batch)
                 continue;
             if (answer.outcome == mailbox::delivery_outcome::stored) {
                 events.push_back(mailbox::mail_store::event_of(delivery, answer.sequence));
-                // Its sender was told 451.
-                if (one->is_abandoned)
-                    unconfirmed_.note({mailbox::email_key{delivery.account, delivery.id}});
+                if (one->undecided)
+                    one->undecided->emails.push_back(mailbox::email_key{delivery.account, delivery.id});
                 continue;
             }
             left_out_.Increment();
             log::info("inbox ended or was full at the commit", {{"inbox_id", delivery.inbox.text()}});
         }
+        if (one->undecided)
+            unconfirmed_.note(one->undecided);
     }
     if (!events.empty())
         publisher_.publish(std::move(events));

@@ -35,21 +35,25 @@ public:
 
     // No room in the queue.
     bool are_full() const { return queue_.size() >= settings_.queued_messages; }
-    // Nothing: not stored, or nobody could say by the deadline.
+    // Nothing: not stored, or nobody could say by the deadline. `undecided` is held until it is known; none for a message that a
+    // repeat could not be told from.
     awaitable<mailbox::stored_message> store(std::shared_ptr<const mailbox::new_message> message,
+                                             std::shared_ptr<undecided_mail> undecided,
                                              std::chrono::steady_clock::time_point deadline);
 
 private:
     struct entry
     {
         std::shared_ptr<const mailbox::new_message> message;
+        std::shared_ptr<undecided_mail> undecided; // once answered: only of one whose sender was told 451 before
         runtime::wait_point done;
         mailbox::stored_message answer;
         bool is_abandoned = false;
 
-        entry(std::shared_ptr<const mailbox::new_message> given, boost::asio::any_io_executor executor,
-              std::chrono::milliseconds patience)
+        entry(std::shared_ptr<const mailbox::new_message> given, std::shared_ptr<undecided_mail> kept,
+              boost::asio::any_io_executor executor, std::chrono::milliseconds patience)
             : message(std::move(given)),
+              undecided(std::move(kept)),
               done(std::move(executor), patience)
         {}
     };

@@ -4,21 +4,16 @@
 #include "mail-ingest/smtp/replies.hpp"
 
 #include <boost/asio/as_tuple.hpp>
-#include <boost/asio/ssl/stream.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/use_awaitable.hpp>
-#include <boost/asio/write.hpp>
 
 namespace tempinbox::smtp {
 namespace {
 
 namespace asio = boost::asio;
 using steady = std::chrono::steady_clock;
-using boost::system::error_code;
 
 constexpr auto token = asio::as_tuple(asio::use_awaitable);
-constexpr std::size_t read_size = 64 * 1024;
-constexpr std::size_t tls_read_size = 16 * 1024;
 constexpr std::chrono::seconds write_patience{60};
 constexpr std::chrono::seconds handshake_patience{30};
 constexpr std::chrono::seconds linger_patience{2};
@@ -31,120 +26,13 @@ std::string_view to_text(recipient_status status)
 
 } // namespace
 
-// The connection, in the clear and then under TLS. A plain session that waits holds no read buffer: one buffer serves all, since
-// what is read is used before the loop turns.
-class session::transport
-{
-public:
-    explicit transport(tcp::socket socket) : socket_(std::move(socket)) {}
-
-    struct outcome
-    {
-        error_code error;
-        std::string_view bytes;
-    };
-
-    awaitable<outcome> read()
-    {
-        outcome got;
-        std::size_t count = 0;
-        if (tls_) {
-            std::tie(got.error, count) = co_await tls_->async_read_some(asio::buffer(tls_buffer_), token);
-            got.bytes = std::string_view(tls_buffer_.data(), count);
-            co_return got;
-        }
-        std::tie(got.error) = co_await socket_.async_wait(tcp::socket::wait_read, token);
-        if (!got.error) {
-            count = socket_.read_some(asio::buffer(shared_buffer()), got.error);
-            if (got.error == asio::error::would_block)
-                got.error = {};
-        }
-        got.bytes = std::string_view(shared_buffer().data(), count);
-        co_return got;
-    }
-
-    awaitable<error_code> write(const std::string& bytes)
-    {
-        error_code error;
-        std::size_t done = 0;
-        if (tls_) {
-            std::tie(error, done) = co_await asio::async_write(*tls_, asio::buffer(bytes), token);
-            co_return error;
-        }
-        // A reply nearly always fits the socket's buffer.
-        done = socket_.write_some(asio::buffer(bytes), error);
-        if (error == asio::error::would_block)
-            error = {};
-        if (!error && done < bytes.size())
-            std::tie(error, done) =
-                co_await asio::async_write(socket_, asio::buffer(bytes.data() + done, bytes.size() - done), token);
-        co_return error;
-    }
-
-    awaitable<error_code> shake_hands(std::shared_ptr<asio::ssl::context> context)
-    {
-        context_ = std::move(context);
-        tls_ = std::make_unique<asio::ssl::stream<tcp::socket&>>(socket_, *context_);
-        tls_buffer_.resize(tls_read_size);
-        error_code error;
-        std::tie(error) = co_await tls_->async_handshake(asio::ssl::stream_base::server, token);
-        co_return error;
-    }
-
-    std::string protocol() { return SSL_get_version(tls_->native_handle()); }
-    bool has_input() const
-    {
-        error_code error;
-        return socket_.available(error) > 0;
-    }
-    // The client will say nothing more, and all it said was read.
-    bool has_ended()
-    {
-        error_code error;
-        char next = 0;
-        socket_.receive(asio::buffer(&next, 1), tcp::socket::message_peek, error);
-        return error && error != asio::error::would_block;
-    }
-    void cancel()
-    {
-        error_code ignored;
-        socket_.cancel(ignored);
-    }
-    // Of TLS with close_notify, which its client must have (RFC 8446 6.1); what comes after the client's own is not TLS.
-    awaitable<void> end_output()
-    {
-        if (tls_) {
-            co_await tls_->async_shutdown(token);
-            tls_.reset();
-        }
-        error_code ignored;
-        socket_.shutdown(tcp::socket::shutdown_send, ignored);
-    }
-    void close()
-    {
-        error_code ignored;
-        socket_.close(ignored);
-    }
-
-private:
-    static std::array<char, read_size>& shared_buffer()
-    {
-        static thread_local std::array<char, read_size> buffer;
-        return buffer;
-    }
-
-    tcp::socket socket_;
-    std::shared_ptr<asio::ssl::context> context_;
-    std::unique_ptr<asio::ssl::stream<tcp::socket&>> tls_;
-    std::vector<char> tls_buffer_;
-};
-
 session::session(surroundings& around, tcp::socket socket, tcp::endpoint peer)
     : around_(around),
       peer_(peer.address()),
       peer_text_(peer_.to_string()),
-      transport_(std::make_unique<transport>(std::move(socket))),
-      dialogue_(around.limits, dialogue::client{around.callers.is_exempt(peer_), around.tls.is_available()}, steady::now())
+      connection_(std::move(socket)),
+      dialogue_(around.limits, dialogue::client{around.callers.is_exempt(peer_), around.tls.is_available()}, steady::now()),
+      sender_{[this] { return connection_.has_hung_up(); }}
 {
     around_.metrics.session_began();
 }
@@ -164,16 +52,18 @@ awaitable<void> session::run()
     }
     if (spool_)
         around_.metrics.aborted();
-    if (!dialogue_.is_confirmed())
-        around_.intake.note_unconfirmed(last_stored_);
+    for (auto& one : std::exchange(last_stored_, {})) {
+        if (!dialogue_.is_confirmed())
+            around_.intake.note_unconfirmed(std::move(one));
+    }
     give_back_admissions();
-    transport_->close();
+    connection_.close();
 }
 
 awaitable<void> session::converse()
 {
-    if (transport_->has_input()) {
-        const auto early = co_await transport_->read();
+    if (connection_.has_input()) {
+        const auto early = co_await connection_.read();
         dialogue_.receive(early.bytes, steady::now());
         dialogue_.greet();
     } else {
@@ -184,6 +74,9 @@ awaitable<void> session::converse()
         dialogue_.set_busy(around_.callers.are_many());
         dialogue_.set_over_rate(around_.callers.is_over_rate(peer_, steady::now()));
         const auto wanted = dialogue_.next();
+        // Of messages sent without waiting for answers more than one may be unconfirmed.
+        if (dialogue_.is_confirmed())
+            last_stored_.clear();
         note_ending();
         bool goes_on = true;
         switch (wanted.what) {
@@ -231,7 +124,7 @@ awaitable<void> session::converse()
 awaitable<bool> session::receive()
 {
     is_reading_ = true;
-    const auto got = co_await transport_->read();
+    const auto got = co_await connection_.read();
     is_reading_ = false;
     const bool has_expired = std::exchange(has_expired_, false);
     if (!got.bytes.empty())
@@ -247,9 +140,9 @@ awaitable<bool> session::send_output()
 {
     if (dialogue_.output().empty())
         co_return true;
-    transport_deadline_ = steady::now() + write_patience;
-    const auto error = co_await transport_->write(dialogue_.output());
-    transport_deadline_.reset();
+    connection_deadline_ = steady::now() + write_patience;
+    const auto error = co_await connection_.write(dialogue_.output());
+    connection_deadline_.reset();
     dialogue_.clear_output();
     co_return !error;
 }
@@ -259,14 +152,14 @@ awaitable<bool> session::shake_hands()
     const bool is_sent = co_await send_output();
     if (!is_sent)
         co_return false;
-    transport_deadline_ = steady::now() + handshake_patience;
-    const auto error = co_await transport_->shake_hands(around_.tls.current());
-    transport_deadline_.reset();
+    connection_deadline_ = steady::now() + handshake_patience;
+    const auto error = co_await connection_.shake_hands(around_.tls.current());
+    connection_deadline_.reset();
     if (error) {
         log::debug("TLS handshake failed", {{"error", error.message()}, {"remote_ip", peer_text_}});
         co_return false;
     }
-    dialogue_.tls_started(transport_->protocol(), steady::now());
+    dialogue_.tls_started(connection_.protocol(), steady::now());
     co_return true;
 }
 
@@ -326,7 +219,7 @@ awaitable<void> session::store()
     mail_ingest::taken_message taken(message_status::overloaded);
     if (message && !has_lost_spool_) {
         auto envelope = dialogue_.transaction();
-        taken = co_await around_.intake.take(std::move(envelope), std::move(message), peer_text_);
+        taken = co_await around_.intake.take(std::move(envelope), std::move(message), peer_text_, sender_);
     }
     const auto now = steady::now();
     if (taken.answer.status == message_status::stored) {
@@ -334,11 +227,9 @@ awaitable<void> session::store()
         around_.callers.note_message(peer_, now);
         admitted_.clear();
     }
-    // Of messages sent without waiting for answers more than one may be unconfirmed.
-    if (dialogue_.is_confirmed())
-        last_stored_.clear();
-    last_stored_.insert(last_stored_.end(), taken.emails.begin(), taken.emails.end());
-    had_ended_ = transport_->has_ended();
+    if (taken.undecided)
+        last_stored_.push_back(std::move(taken.undecided));
+    had_ended_ = connection_.has_ended();
     dialogue_.answer_message(taken.answer, now);
 }
 
@@ -352,10 +243,10 @@ awaitable<void> session::pause(std::chrono::milliseconds time)
 // Closing with bytes of the client unread would take the last reply back.
 awaitable<void> session::linger()
 {
-    transport_deadline_ = steady::now() + linger_patience;
-    co_await transport_->end_output();
+    connection_deadline_ = steady::now() + linger_patience;
+    co_await connection_.end_output();
     for (std::size_t skipped = 0; skipped < 1024 * 1024;) {
-        const auto got = co_await transport_->read();
+        const auto got = co_await connection_.read();
         // One that had hung up before the last 250 may never have seen it.
         if (got.error == asio::error::eof && !had_ended_)
             dialogue_.ended_in_order();
@@ -377,11 +268,11 @@ void session::note_ending()
 
 void session::check_deadline(steady::time_point now)
 {
-    if (transport_deadline_ && now >= *transport_deadline_) {
-        transport_->close();
+    if (connection_deadline_ && now >= *connection_deadline_) {
+        connection_.close();
     } else if (is_reading_ && now >= dialogue_.deadline()) {
         has_expired_ = true;
-        transport_->cancel();
+        connection_.cancel();
     }
 }
 
@@ -389,12 +280,12 @@ void session::shut_down()
 {
     dialogue_.shut_down();
     if (is_reading_ && !dialogue_.is_in_message())
-        transport_->cancel();
+        connection_.cancel();
 }
 
 void session::abort()
 {
-    transport_->close();
+    connection_.close();
 }
 
 } // namespace tempinbox::smtp

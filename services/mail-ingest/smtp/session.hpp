@@ -4,6 +4,7 @@
 #include "mail-ingest/directory/directory.hpp"
 #include "mail-ingest/intake/intake.hpp"
 #include "mail-ingest/smtp/callers.hpp"
+#include "mail-ingest/smtp/connection.hpp"
 #include "mail-ingest/smtp/dialogue.hpp"
 #include "mail-ingest/smtp/session_metrics.hpp"
 #include "mail-ingest/smtp/tls_context.hpp"
@@ -48,8 +49,6 @@ public:
     void abort();
 
 private:
-    class transport;
-
     awaitable<void> converse();
     awaitable<bool> receive();
     awaitable<bool> send_output();
@@ -66,16 +65,17 @@ private:
     surroundings& around_;
     boost::asio::ip::address peer_;
     std::string peer_text_;
-    std::unique_ptr<transport> transport_;
+    smtp::connection connection_;
     smtp::dialogue dialogue_;
     std::unique_ptr<mail_ingest::spool> spool_;
-    std::vector<tempinbox::mailbox::email_key> last_stored_; // since the last confirmed one, where a repeat could be told
+    mail_ingest::sender sender_;
+    std::vector<std::shared_ptr<mail_ingest::undecided_mail>> last_stored_; // since the client last said something behind a 250
     std::vector<inbox_id> admitted_; // to the transaction under way: their rates count its message already
     bool has_lost_spool_ = false;
     bool had_ended_ = false; // the client's side, when the last message was answered
     bool is_reading_ = false;
     bool has_expired_ = false;
-    std::optional<std::chrono::steady_clock::time_point> transport_deadline_; // of a write, a handshake or the end
+    std::optional<std::chrono::steady_clock::time_point> connection_deadline_; // of a write, a handshake or the end
     std::optional<std::chrono::steady_clock::time_point> transaction_start_;
 };
 

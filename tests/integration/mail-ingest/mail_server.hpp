@@ -10,6 +10,8 @@
 #include <stdexcept>
 #include <string>
 
+#include <pqxx/pqxx>
+
 namespace tempinbox::testing {
 
 // The parts of one mail-ingest process on a database; its broker is nowhere, so events stay in the outbox.
@@ -130,6 +132,8 @@ public:
         send(message);
         return say(".");
     }
+    // Says nothing more, and still reads.
+    void end_output() { socket_.shutdown(boost::asio::ip::tcp::socket::shutdown_send); }
     bool has_ended()
     {
         return eventually([this] {
@@ -160,6 +164,20 @@ private:
     boost::asio::ip::tcp::socket socket_;
     std::string received_;
     bool is_ended_ = false;
+};
+
+// A transaction of somebody else that holds what `statement` locks, until it goes out of scope.
+class held_lock
+{
+public:
+    held_lock(const std::string& dsn, const std::string& statement) : connection_(dsn), transaction_(connection_)
+    {
+        transaction_.exec(statement);
+    }
+
+private:
+    pqxx::connection connection_;
+    pqxx::work transaction_;
 };
 
 inline std::string queued_id(const std::string& reply)

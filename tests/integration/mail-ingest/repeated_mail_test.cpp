@@ -2,7 +2,10 @@
 
 #include <catch2/catch.hpp>
 
+#include <optional>
+
 using namespace tempinbox;
+using testing::held_lock;
 using testing::mail_client;
 using testing::mail_server;
 using testing::queued_id;
@@ -21,7 +24,24 @@ struct repeat_world : mailbox::seeds::world
     {
         return testing::eventually([&] { return count("unconfirmed") == wanted; });
     }
+    bool waits_for_a_lock(int wanted)
+    {
+        const auto waiting =
+            "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
+        return testing::eventually([&] { return scratch.execute(waiting)[0][0].as<int>() == wanted; });
+    }
 };
+
+const std::string inbox_row = "SELECT FROM mailbox.inboxes WHERE email_address = 'box@mail.test' FOR UPDATE";
+const std::string unconfirmed_rows = "LOCK TABLE mailbox.unconfirmed IN SHARE MODE"; // they can be read
+
+// Up to the end of a message, without its answer.
+void begin_sending(mail_client& client, const std::string& text)
+{
+    client.begin({"box@mail.test"});
+    REQUIRE(client.say("DATA").starts_with("354"));
+    client.send(text + ".\r\n");
+}
 
 std::string send(mail_server& server, const std::string& text, bool says_quit,
                  const std::vector<std::string>& to = {"box@mail.test"})
@@ -174,5 +194,117 @@ TEST_CASE("a QUIT sent with the message confirms it when the client ends in orde
     REQUIRE(has_no_session());
 
     CHECK(world.has_unconfirmed(1));
+    CHECK(world.count("emails") == 2);
+}
+
+TEST_CASE("a message again, before it is written down that the first was not confirmed, is the same email",
+          "[mail-ingest][postgres]")
+{
+    repeat_world world;
+    world.create(world.account, "other");
+    mail_server server(world.scratch.dsn());
+    std::optional<held_lock> lock(std::in_place, world.scratch.dsn(), unconfirmed_rows);
+    const auto first = send(server, message, false);
+    REQUIRE(testing::eventually([&] { return server.listener.sessions() == 0; }));
+
+    mail_client again(server.listener.local_address());
+    begin_sending(again, message);
+    // It waits, which others do not.
+    send(server, message + "more\r\n", true);
+    send(server, "Subject: hi\r\n\r\nhello\r\n", true);
+    CHECK(world.count("emails") == 3);
+    lock.reset();
+
+    CHECK(queued_id(again.reply()) == first);
+    CHECK(world.count("emails") == 3);
+}
+
+TEST_CASE("a message again, after its sender hung up before it was stored, is the same email", "[mail-ingest][postgres]")
+{
+    repeat_world world;
+    mail_server server(world.scratch.dsn());
+    std::optional<held_lock> note_lock(std::in_place, world.scratch.dsn(), unconfirmed_rows);
+    std::optional<held_lock> lock(std::in_place, world.scratch.dsn(), inbox_row);
+    {
+        mail_client first(server.listener.local_address());
+        begin_sending(first, message);
+        REQUIRE(world.waits_for_a_lock(1));
+    }
+    mail_client again(server.listener.local_address());
+    begin_sending(again, message);
+    mail_client once_more(server.listener.local_address());
+    begin_sending(once_more, message);
+    lock.reset();
+    send(server, message + "more\r\n", true);
+    CHECK(world.count("emails") == 2);
+    note_lock.reset();
+
+    const auto id = queued_id(again.reply());
+    CHECK(queued_id(once_more.reply()) == id);
+    CHECK(world.count("emails") == 2);
+    CHECK(world.count("emails WHERE email_id = '" + id + "'") == 1);
+}
+
+TEST_CASE("a message again, while its first commit lasts longer than its sender was let wait, is the same email",
+          "[mail-ingest][postgres]")
+{
+    repeat_world world;
+    mail_ingest::intake_settings impatient;
+    impatient.writing.patience = std::chrono::milliseconds(200);
+    mail_server server(world.scratch.dsn(), {}, {}, impatient);
+    mail_client client(server.listener.local_address());
+    std::optional<held_lock> note_lock(std::in_place, world.scratch.dsn(), unconfirmed_rows);
+    std::optional<held_lock> lock(std::in_place, world.scratch.dsn(), inbox_row);
+    const std::string not_now = "451 4.3.0 Temporary failure, try again later";
+
+    begin_sending(client, message);
+    CHECK(client.reply() == not_now);
+    client.say("MAIL FROM:<ann@sender.test>");
+    client.say("RCPT TO:<box@mail.test>");
+    CHECK(client.deliver(message) == not_now);
+    lock.reset();
+    REQUIRE(world.waits_for_a_lock(1)); // the note
+    note_lock.reset();
+    REQUIRE(world.has_unconfirmed(1));
+
+    send(server, message, true);
+    CHECK(world.count("emails") == 1);
+}
+
+TEST_CASE("the same message on several connections at once is several emails", "[mail-ingest][postgres]")
+{
+    repeat_world world;
+    mail_server server(world.scratch.dsn());
+    std::optional<held_lock> lock(std::in_place, world.scratch.dsn(), inbox_row);
+    mail_client one(server.listener.local_address());
+    mail_client other(server.listener.local_address());
+    begin_sending(one, message);
+    begin_sending(other, message);
+    lock.reset();
+
+    CHECK(queued_id(one.reply()) != queued_id(other.reply()));
+    CHECK(send(server, message, true) != ""); // while neither has said anything since
+    CHECK(world.count("emails") == 3);
+}
+
+TEST_CASE("the same message twice in one session is two emails, also of a client that only listens by then",
+          "[mail-ingest][postgres]")
+{
+    repeat_world world;
+    mail_server server(world.scratch.dsn());
+    mail_client client(server.listener.local_address());
+    begin_sending(client, message);
+    client.send("MAIL FROM:<ann@sender.test>\r\nRCPT TO:<box@mail.test>\r\nDATA\r\n");
+    const auto first = client.reply();
+    client.reply();
+    client.reply();
+    REQUIRE(client.reply().starts_with("354"));
+    client.send(message + ".\r\n");
+    client.end_output();
+
+    const auto second = client.reply();
+    REQUIRE(first.starts_with("250 2.0.0"));
+    REQUIRE(second.starts_with("250 2.0.0"));
+    CHECK(queued_id(first) != queued_id(second));
     CHECK(world.count("emails") == 2);
 }

@@ -6,15 +6,6 @@
 
 using namespace tempinbox;
 
-namespace {
-
-std::vector<mailbox::email_key> emails(std::size_t count)
-{
-    return std::vector<mailbox::email_key>(count, mailbox::email_key{account_id::make(), email_id::make()});
-}
-
-} // namespace
-
 TEST_CASE("unconfirmed mail beyond what is remembered while the database is away is counted", "[mail-ingest][postgres]")
 {
     testing::scratch_database scratch({"mailbox"});
@@ -24,12 +15,18 @@ TEST_CASE("unconfirmed mail beyond what is remembered while the database is away
     auto& forgotten = testing::test_host().metrics().counter("tempinbox_mail_ingest_unconfirmed_forgotten_total",
                                                              "Stored emails whose sender may send again, no longer remembered.");
     const auto before = forgotten.Value();
+    const mail_ingest::sender from;
+    const auto note = [&](std::size_t emails) {
+        auto mail = unconfirmed.undecided().begin("digest", from);
+        mail->emails.assign(emails, mailbox::email_key{account_id::make(), email_id::make()});
+        unconfirmed.note(std::move(mail));
+    };
 
-    unconfirmed.note(emails(9'999));
-    unconfirmed.note(emails(1));
+    note(9'999);
+    note(1);
     CHECK(forgotten.Value() == before);
-    unconfirmed.note(emails(1));
-    unconfirmed.note(emails(3));
+    note(1);
+    note(3);
 
     CHECK(forgotten.Value() == before + 4);
 }

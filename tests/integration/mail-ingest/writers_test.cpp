@@ -4,27 +4,17 @@
 
 #include <deque>
 
-#include <pqxx/pqxx>
-
 using namespace tempinbox;
+using testing::held_lock;
 using testing::mail_client;
 using testing::mail_server;
 
 namespace {
 
-// An inbox's row, held by somebody else until it goes out of scope.
-class row_lock
+std::string row_of(inbox_id inbox)
 {
-public:
-    row_lock(const std::string& dsn, inbox_id inbox) : connection_(dsn), transaction_(connection_)
-    {
-        transaction_.exec("SELECT FROM mailbox.inboxes WHERE inbox_id = '" + inbox.text() + "' FOR UPDATE");
-    }
-
-private:
-    pqxx::connection connection_;
-    pqxx::work transaction_;
-};
+    return "SELECT FROM mailbox.inboxes WHERE inbox_id = '" + inbox.text() + "' FOR UPDATE";
+}
 
 void send_whole(mail_client& client, const std::string& subject)
 {
@@ -46,7 +36,7 @@ TEST_CASE("a commit that is held up does not hold up the mail of others", "[mail
     waiting.begin({"held@mail.test"});
     quick.begin({"other@mail.test"});
 
-    auto lock = std::make_unique<row_lock>(world.scratch.dsn(), held.id);
+    auto lock = std::make_unique<held_lock>(world.scratch.dsn(), row_of(held.id));
     send_whole(waiting, "held");
     CHECK(quick.deliver().starts_with("250 2.0.0"));
     CHECK(world.count("emails WHERE subject = 'held'") == 0);
@@ -68,7 +58,7 @@ TEST_CASE("who would wait for a commit behind a full queue is told to come again
     for (int i = 0; i < 3; ++i)
         clients.emplace_back(server.listener.local_address()).begin({"held@mail.test"});
 
-    auto lock = std::make_unique<row_lock>(world.scratch.dsn(), held.id);
+    auto lock = std::make_unique<held_lock>(world.scratch.dsn(), row_of(held.id));
     send_whole(clients[0], "under way");
     // Until it waits in the database it would take the second along.
     const auto waits = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
@@ -92,7 +82,7 @@ TEST_CASE("a message whose commit ends too late for its sender is one email when
     client.begin({"held@mail.test"});
     const std::string message = "Message-ID: <1@sender.test>\r\n\r\nhello\r\n";
 
-    auto lock = std::make_unique<row_lock>(world.scratch.dsn(), held.id);
+    auto lock = std::make_unique<held_lock>(world.scratch.dsn(), row_of(held.id));
     CHECK(client.deliver(message) == "451 4.3.0 Temporary failure, try again later");
     lock.reset();
     REQUIRE(testing::eventually([&] { return world.count("unconfirmed") == 1; }));
@@ -118,7 +108,7 @@ TEST_CASE("what gathers behind a commit is stored in the order it came", "[mail-
     for (int i = 0; i < 5; ++i)
         others.emplace_back(server.listener.local_address()).begin({"other@mail.test"});
 
-    auto lock = std::make_unique<row_lock>(world.scratch.dsn(), held.id);
+    auto lock = std::make_unique<held_lock>(world.scratch.dsn(), row_of(held.id));
     send_whole(first, "held");
     for (std::size_t i = 0; i < others.size(); ++i)
         send_whole(others[i], std::to_string(i));
@@ -155,7 +145,7 @@ TEST_CASE("a batch ends where all its messages hold, not their bodies alone, is 
     };
     const auto before = batches();
 
-    auto lock = std::make_unique<row_lock>(world.scratch.dsn(), held.id);
+    auto lock = std::make_unique<held_lock>(world.scratch.dsn(), row_of(held.id));
     send_whole(first, "held");
     for (auto& client : others)
         send_whole(client, std::string(16 * 1024, 's'));
