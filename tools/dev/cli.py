@@ -45,8 +45,13 @@ def _logs(chosen: argparse.Namespace) -> int:
     return 0
 
 
+def without_separator(arguments: list[str]) -> list[str]:
+    """argparse leaves the `--` in front, behind which the other program would take options for values."""
+    return arguments[1:] if arguments[:1] == ["--"] else arguments
+
+
 def _ctl(chosen: argparse.Namespace) -> int:
-    command, environment = _suite(chosen).operator_command(chosen.arguments)
+    command, environment = _suite(chosen).operator_command(without_separator(chosen.arguments))
     sys.stdout.flush()
     os.execve(command[0], command, environment)
 

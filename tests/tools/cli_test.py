@@ -1,0 +1,20 @@
+"""What ./dev makes of its command line."""
+
+import unittest
+
+from dev.cli import without_separator
+
+
+class OperatorCommand(unittest.TestCase):
+    def test_a_separator_in_front_is_for_dev_alone(self) -> None:
+        self.assertEqual(without_separator(["--", "domain", "add", "a.example", "--operator", "me"]), ["domain", "add", "a.example", "--operator", "me"])
+
+    def test_one_further_on_is_for_the_program(self) -> None:
+        self.assertEqual(without_separator(["domain", "show", "--", "--odd"]), ["domain", "show", "--", "--odd"])
+
+    def test_no_arguments_stay_none(self) -> None:
+        self.assertEqual(without_separator([]), [])
+
+
+if __name__ == "__main__":
+    unittest.main()
