@@ -21,6 +21,23 @@ std::string_view without_brackets(std::string_view id)
     return id.size() > 1 && id.front() == '<' && id.back() == '>' ? id.substr(1, id.size() - 2) : id;
 }
 
+// A line ends in CRLF in a text (RFC 2046 4.1.1); an LF alone is one where a listener takes bare newlines.
+std::string with_whole_newlines(std::string_view body)
+{
+    std::string out;
+    out.reserve(body.size() + body.size() / 32);
+    for (auto rest = body; !rest.empty();) {
+        const auto newline = rest.find('\n');
+        const auto line = rest.substr(0, newline);
+        out += line;
+        if (newline == std::string_view::npos)
+            break;
+        out += line.ends_with('\r') ? "\n" : "\r\n";
+        rest.remove_prefix(newline + 1);
+    }
+    return out;
+}
+
 // Reads a view off a structure.
 class reader
 {
@@ -216,7 +233,8 @@ private:
 
     std::string read_text(const part& one)
     {
-        auto outcome = decode(one.encoding, one.body);
+        const bool has_odd_lines = has_bare_newline_ && one.encoding != encoding::base64;
+        auto outcome = has_odd_lines ? decode(one.encoding, with_whole_newlines(one.body)) : decode(one.encoding, one.body);
         note_damage(one, outcome.is_damaged);
         // No charset in use needs more than four bytes for one of UTF-8: what comes later would be decoded for nothing.
         const auto most = 4 * limits_.text_bytes;
@@ -232,6 +250,7 @@ private:
 
     void finish_texts()
     {
+        has_bare_newline_ = has_bare_newline(raw_);
         if (html_part_)
             found_.html = read_text(*html_part_);
         if (text_part_) {
@@ -248,7 +267,7 @@ private:
             found_.summary.preview = make_preview(*found_.text);
         if (raw_.find('\0') != std::string_view::npos)
             defects_.insert("nul");
-        if (has_bare_newline(raw_))
+        if (has_bare_newline_)
             defects_.insert("bare_newline");
     }
 
@@ -291,6 +310,7 @@ private:
     std::chrono::steady_clock::time_point deadline_;
     view found_;
     std::set<std::string> defects_;
+    bool has_bare_newline_ = false; // the mail, anywhere
     const part* text_part_ = nullptr;
     const part* html_part_ = nullptr;
     std::set<int> has_root_; // parts that hold their start

@@ -60,7 +60,7 @@ struct view
     std::vector<std::pair<std::string, std::string>> headers; // decoded, in order
     std::optional<std::string> text; // first text/plain that is no attachment; derived where there is only html; format=flowed
                                      // comes as whole paragraphs
-    std::optional<std::string> html; // decoded only, as sent
+    std::optional<std::string> html; // decoded only, as sent; like in text a line ends in CRLF
     bool is_text_derived = false;
     std::vector<attachment> attachments; // inline parts too
     std::vector<std::string> defects;    // such as "no_header", "missing_end_boundary"

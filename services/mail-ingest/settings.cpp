@@ -48,8 +48,10 @@ smtp::limits read_session_limits(config::reader& reader)
                                                          "From this unknown recipient of a session on each waits 2 s; 0: never"));
     chosen.unknown_before_close = static_cast<int>(
         count(reader, "unknown-recipients-before-close", 10, 0, "This unknown recipient ends the session; 0: none does"));
-    chosen.takes_bare_newlines = reader.choice("bare-newlines", "refuse", {"refuse", "take"},
-                                               "Messages with a bare CR or LF: 550, or stored as they are") == "take";
+    chosen.takes_bare_newlines =
+        reader.choice("bare-newlines", "refuse", {"refuse", "normalize"},
+                      "Messages with a bare CR or LF: 550, or stored as they came, with CRLF in what is read of them") ==
+        "normalize";
     return chosen;
 }
 

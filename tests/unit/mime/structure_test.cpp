@@ -208,6 +208,17 @@ TEST_CASE("odd content types", "[mime][torture-24]")
     CHECK(spaced.attachments.size() == 1);
 }
 
+TEST_CASE("a line of a text ends in CRLF, also where the mail has LF alone", "[mime][torture-30]")
+{
+    mime::start();
+    const auto plain = mime::read_view("Subject: x\n\none\r\ntwo\n\nthree\r\r\nfour\n");
+    CHECK(plain.text == "one\r\ntwo\r\n\r\nthree\r\r\nfour\r\n");
+    const auto quoted = mime::read_view("Content-Type: text/html\nContent-Transfer-Encoding: quoted-printable\n\na=0Ab=\nc\nd");
+    CHECK(quoted.html == "a\nbc\r\nd");
+    const auto encoded = mime::read_view("Content-Transfer-Encoding: base64\n\nYQpi\nCmM=\n");
+    CHECK(encoded.text == "a\nb\nc");
+}
+
 TEST_CASE("lines may end in LF alone, a CR alone is data", "[mime][torture-30]")
 {
     const std::string raw = "Subject: x\nContent-Type: multipart/mixed; boundary=b\n\n--b\n\none\rtwo\n--b--\n";
