@@ -52,7 +52,9 @@ def read_help(text: str) -> Iterator[Setting]:
         elif flag := _FLAG.match(line):
             meaning = _MEANING.match(lines[number + 1].strip())
             assert meaning
-            yield Setting(section, flag["name"], flag["default"] or "", meaning["text"], meaning["kind"] or "")
+            yield Setting(
+                section, flag["name"], flag["default"] or "", meaning["text"], meaning["kind"] or ""
+            )
 
 
 def _cell(text: str) -> str:
@@ -62,7 +64,13 @@ def _cell(text: str) -> str:
 def _row(setting: Setting) -> str:
     meaning = _cell(setting.meaning[:1].upper() + setting.meaning[1:])
     values = _cell("" if setting.kind == "required" else setting.kind)
-    default = f"`{_cell(setting.default)}`" if setting.default else "**required**" if setting.kind == "required" else ""
+    default = (
+        f"`{_cell(setting.default)}`"
+        if setting.default
+        else "**required**"
+        if setting.kind == "required"
+        else ""
+    )
     return f"| `{setting.name}` | {default} | {meaning} | {values} |"
 
 
@@ -75,7 +83,10 @@ def page(helps: dict[str, str]) -> str:
         for setting in read_help(text):
             if setting.section != section:
                 section = setting.section
-                out.append(("" if out[-1].endswith("\n") else "\n") + f"### {section}\n\n| setting | default | what | values |\n|---|---|---|---|")
+                out.append(
+                    ("" if out[-1].endswith("\n") else "\n")
+                    + f"### {section}\n\n| setting | default | what | values |\n|---|---|---|---|"
+                )
             out.append(_row(setting))
         out.append("")
     return "\n".join(out)
@@ -83,14 +94,30 @@ def page(helps: dict[str, str]) -> str:
 
 def page_of(programs: Path) -> str:
     """The page for the programs of a folder."""
-    helps = {name: subprocess.run([str(programs / f"tempinbox-{name}"), "--help"], capture_output=True, text=True, check=True).stdout for name in PROGRAMS}
+    helps = {
+        name: subprocess.run(
+            [str(programs / f"tempinbox-{name}"), "--help"],
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for name in PROGRAMS
+    }
     return page(helps)
 
 
 def main() -> None:
     """Writes it."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--bin", metavar="DIR", type=Path, default=_ROOT / "build" / "dev" / "bin", help="where the programs are (default: build/dev/bin)")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--bin",
+        metavar="DIR",
+        type=Path,
+        default=_ROOT / "build" / "dev" / "bin",
+        help="where the programs are (default: build/dev/bin)",
+    )
     PAGE.write_text(page_of(parser.parse_args().bin), encoding="utf-8")
 
 

@@ -50,7 +50,9 @@ def operate(*arguments: str) -> None:
 
 def call(method: str, path: str, body: Any = None) -> Any:
     """One request to the API; its JSON."""
-    connection = http.client.HTTPConnection(urlsplit(os.environ["TEMPINBOX_API"]).netloc, timeout=30)
+    connection = http.client.HTTPConnection(
+        urlsplit(os.environ["TEMPINBOX_API"]).netloc, timeout=30
+    )
     headers = {"X-API-Key": os.environ["TEMPINBOX_API_KEY"], "Content-Type": "application/json"}
     connection.request(method, path, None if body is None else json.dumps(body), headers)
     answer = connection.getresponse()
@@ -88,13 +90,17 @@ class Measured:
     cpu: dict[str, float]
 
 
-def measure(target: wrk.Target, connections: int, seconds: float, groups: dict[str, list[int]]) -> Measured:
+def measure(
+    target: wrk.Target, connections: int, seconds: float, groups: dict[str, list[int]]
+) -> Measured:
     """After a short run to warm up."""
     wrk.run(target, connections, min(1.0, seconds))
     before = {name: sum(map(processes.cpu_seconds, pids)) for name, pids in groups.items()}
     rate = wrk.run(target, connections, seconds)
     after = {name: sum(map(processes.cpu_seconds, pids)) for name, pids in groups.items()}
-    return Measured(rate, {name: 1000 * (after[name] - before[name]) / max(1, rate.requests) for name in groups})
+    return Measured(
+        rate, {name: 1000 * (after[name] - before[name]) / max(1, rate.requests) for name in groups}
+    )
 
 
 def show(name: str, connections: int, measured: Measured) -> None:
@@ -103,7 +109,10 @@ def show(name: str, connections: int, measured: Measured) -> None:
     split = ", ".join(f"{part} {millis:.3f}" for part, millis in used if millis >= 0.002)
     rate = measured.rate
     failed = f"  {rate.failed} FAILED" if rate.failed else ""
-    print(f"{name:<16} c={connections:<3} {rate.per_second:>9,.0f}/s  p50 {rate.p50_ms:6.2f} ms  p99 {rate.p99_ms:6.2f} ms  CPU ms: {split}{failed}", flush=True)
+    print(
+        f"{name:<16} c={connections:<3} {rate.per_second:>9,.0f}/s  p50 {rate.p50_ms:6.2f} ms  p99 {rate.p99_ms:6.2f} ms  CPU ms: {split}{failed}",
+        flush=True,
+    )
 
 
 def targets(inbox: dict[str, Any]) -> list[wrk.Target]:
@@ -115,9 +124,13 @@ def targets(inbox: dict[str, Any]) -> list[wrk.Target]:
         raise SystemExit(f"{len(emails)} emails in the list, not {EMAILS}")
     return [
         wrk.Target(POLLED, f"{base}/v1/inboxes/{inbox['inboxId']}/emails", key),
-        wrk.Target(UNKNOWN, f"{base}/v1/inboxes/{inbox['inboxId']}/emails?after=", key, counts=True),
+        wrk.Target(
+            UNKNOWN, f"{base}/v1/inboxes/{inbox['inboxId']}/emails?after=", key, counts=True
+        ),
         wrk.Target("get email", f"{base}/v1/emails/{emails[0]['emailId']}", key),
-        wrk.Target("create inbox", f"{base}/v1/inboxes", key, '{"ttlSeconds":3600,"tags":["bench api"]}'),
+        wrk.Target(
+            "create inbox", f"{base}/v1/inboxes", key, '{"ttlSeconds":3600,"tags":["bench api"]}'
+        ),
     ]
 
 
@@ -129,9 +142,16 @@ def show_floors(inbox: dict[str, Any], seconds: float, connections: tuple[int, .
     row = f"SELECT last_sequence FROM mailbox.inboxes WHERE account_id = '{account}' AND inbox_id = '{inbox['inboxId']}'"
     with floors.nginx(listed) as server:
         for count in connections:
-            show("nginx, a file", count, measure(wrk.Target("", server.url, {}), count, seconds, {"nginx": [server.pid]}))
+            show(
+                "nginx, a file",
+                count,
+                measure(wrk.Target("", server.url, {}), count, seconds, {"nginx": [server.pid]}),
+            )
     for count in connections:
-        print(f"{'pgbench, a row':<16} c={count:<3} {floors.pgbench(dsn, row, count, seconds):>9,.0f}/s", flush=True)
+        print(
+            f"{'pgbench, a row':<16} c={count:<3} {floors.pgbench(dsn, row, count, seconds):>9,.0f}/s",
+            flush=True,
+        )
 
 
 def measure_mailpit(program: str | None, seconds: float, connections: int) -> float | None:
@@ -141,7 +161,9 @@ def measure_mailpit(program: str | None, seconds: float, connections: int) -> fl
         return None
     with peers.mailpit(program) as server:
         send(server.smtp, "bench@receiver.example", EMAILS)
-        measured = measure(wrk.Target("", server.url, {}), connections, seconds, {"mailpit": [server.pid]})
+        measured = measure(
+            wrk.Target("", server.url, {}), connections, seconds, {"mailpit": [server.pid]}
+        )
     show("Mailpit, a list", connections, measured)
     if measured.rate.failed:
         raise SystemExit(f"{measured.rate.failed} requests to Mailpit failed")
@@ -156,7 +178,9 @@ def judge_lists(polled: float, unknown: float, peer: float | None) -> bool:
     return verdicts.at_least("lists, times Mailpit", polled / peer, LEAST_LISTS)
 
 
-def bench(inbox: dict[str, Any], seconds: float, connections: tuple[int, ...], peer: float | None) -> tuple[dict[str, Measured], bool]:
+def bench(
+    inbox: dict[str, Any], seconds: float, connections: tuple[int, ...], peer: float | None
+) -> tuple[dict[str, Measured], bool]:
     """The API; what each kind of request came to at most connections, and whether the targets are met."""
     last = {}
     for target in targets(inbox):
@@ -181,7 +205,13 @@ def judge_growth(few: dict[str, Measured], many: dict[str, Measured], rows: int)
     for name, before in few.items():
         cpu = sum(many[name].cpu.values()) / sum(before.cpu.values())
         rate = many[name].rate.per_second / before.rate.per_second
-        outcomes.append(verdicts.at_most(f"{name}: CPU a request with {rows:,} rows, of that with {FEW_ROWS:,} (rate {rate:.2f})", cpu, MOST_GROWTH))
+        outcomes.append(
+            verdicts.at_most(
+                f"{name}: CPU a request with {rows:,} rows, of that with {FEW_ROWS:,} (rate {rate:.2f})",
+                cpu,
+                MOST_GROWTH,
+            )
+        )
     return all(outcomes)
 
 
@@ -190,15 +220,32 @@ def exercise(inbox: dict[str, Any]) -> Callable[[], None]:
 
     def run() -> None:
         email = call("GET", f"/v1/inboxes/{inbox['inboxId']}/emails")["emails"][0]["emailId"]
-        for _ in range(8 * 8):  # each connection of a pool comes to its lasting plan after five runs
+        for _ in range(
+            8 * 8
+        ):  # each connection of a pool comes to its lasting plan after five runs
             call("GET", f"/v1/inboxes/{inbox['inboxId']}")
             call("GET", f"/v1/inboxes/{inbox['inboxId']}/emails")
             call("GET", f"/v1/inboxes/{inbox['inboxId']}/emails?limit=5&after=3")
-            call("GET", f"/v1/inboxes/{inbox['inboxId']}/emails/wait?subject=nothing&timeoutSeconds=1&after={FIRST_SEQUENCE + EMAILS - 1}")
+            call(
+                "GET",
+                f"/v1/inboxes/{inbox['inboxId']}/emails/wait?subject=nothing&timeoutSeconds=1&after={FIRST_SEQUENCE + EMAILS - 1}",
+            )
             call("GET", f"/v1/emails/{email}")
-            for query in ("", "?status=all", "?status=expired", "?tag=none", f"?address={inbox['emailAddress']}"):
+            for query in (
+                "",
+                "?status=all",
+                "?status=expired",
+                "?tag=none",
+                f"?address={inbox['emailAddress']}",
+            ):
                 call("GET", "/v1/inboxes" + query)
-            for query in ("?limit=1", "?subject=code", "?from=ann", "?to=nobody", "?limit=5&include=text,codes"):
+            for query in (
+                "?limit=1",
+                "?subject=code",
+                "?from=ann",
+                "?to=nobody",
+                "?limit=5&include=text,codes",
+            ):
                 call("GET", "/v1/emails" + query)
                 call("GET", f"/v1/inboxes/{inbox['inboxId']}/emails{query}")
             call("GET", f"/v1/emails/{email}/raw")
@@ -208,7 +255,11 @@ def exercise(inbox: dict[str, Any]) -> Callable[[], None]:
             call("GET", "/v1/account/usage")
             made = call("POST", "/v1/inboxes", {"ttlSeconds": 60})
             send(os.environ["TEMPINBOX_SMTP"], made["emailAddress"], 2)
-            call("DELETE", "/v1/emails/" + call("GET", f"/v1/inboxes/{made['inboxId']}/emails")["emails"][0]["emailId"])
+            call(
+                "DELETE",
+                "/v1/emails/"
+                + call("GET", f"/v1/inboxes/{made['inboxId']}/emails")["emails"][0]["emailId"],
+            )
             call("DELETE", f"/v1/inboxes/{made['inboxId']}/emails")
             call("DELETE", "/v1/inboxes/" + made["inboxId"])
             call("POST", "/v1/inboxes", {"ttlSeconds": 60, "tags": ["bench end"]})
@@ -226,29 +277,54 @@ def restart_services() -> None:
 def show_plans(inbox: dict[str, Any]) -> int:
     """Each statement with its scans; how many read a large table from end to end."""
     log = Path(os.environ["TEMPINBOX_DEV_SUITE"], "logs", "postgres.log")
-    shown = many_rows.plans_of(os.environ["TEMPINBOX_DATABASE"], log, restart_services, exercise(inbox))
+    shown = many_rows.plans_of(
+        os.environ["TEMPINBOX_DATABASE"], log, restart_services, exercise(inbox)
+    )
     for plan in sorted(shown, key=lambda it: it.is_indexed):
-        print(f"\n{'' if plan.is_indexed else 'READS A WHOLE TABLE: '}{plan.statement[:150]}  ({plan.millis:.2f} ms)")
+        print(
+            f"\n{'' if plan.is_indexed else 'READS A WHOLE TABLE: '}{plan.statement[:150]}  ({plan.millis:.2f} ms)"
+        )
         for scan in plan.scans:
             print("    " + scan)
     whole = sum(not plan.is_indexed for plan in shown)
-    print(f"\n{len(shown)} statements on large tables, {whole} of them read one from end to end", flush=True)
+    print(
+        f"\n{len(shown)} statements on large tables, {whole} of them read one from end to end",
+        flush=True,
+    )
     return whole
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--quick", action="store_true", help="2 seconds each, at 16 and 64 connections")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--quick", action="store_true", help="2 seconds each, at 16 and 64 connections"
+    )
     parser.add_argument("--seconds", type=float, default=5, help="for each load (default 5)")
-    parser.add_argument("--rows", type=int, metavar="N", default=0, help="with 1,000 and with N inboxes and emails of strangers, and show the plans; ./dev down --wipe takes them away")
-    parser.add_argument("--mailpit", metavar="PROGRAM", default=shutil.which("mailpit"), help="Mailpit, to be measured in the same run (default: the one in PATH)")
+    parser.add_argument(
+        "--rows",
+        type=int,
+        metavar="N",
+        default=0,
+        help="with 1,000 and with N inboxes and emails of strangers, and show the plans; ./dev down --wipe takes them away",
+    )
+    parser.add_argument(
+        "--mailpit",
+        metavar="PROGRAM",
+        default=shutil.which("mailpit"),
+        help="Mailpit, to be measured in the same run (default: the one in PATH)",
+    )
     wishes = parser.parse_args()
     seconds = 2.0 if wishes.quick else wishes.seconds
     connections = CONNECTIONS[1:] if wishes.quick else CONNECTIONS
 
     plans.set_numbers("premium", requests_per_day=1_000_000_000, live_inboxes=10_000_000)
     inbox = call("POST", "/v1/inboxes", {"ttlSeconds": 86_400})
-    many_rows.psql(os.environ["TEMPINBOX_DATABASE"], f"UPDATE mailbox.inboxes SET last_sequence = {FIRST_SEQUENCE} WHERE inbox_id = '{inbox['inboxId']}'")
+    many_rows.psql(
+        os.environ["TEMPINBOX_DATABASE"],
+        f"UPDATE mailbox.inboxes SET last_sequence = {FIRST_SEQUENCE} WHERE inbox_id = '{inbox['inboxId']}'",
+    )
     send(os.environ["TEMPINBOX_SMTP"], inbox["emailAddress"], EMAILS)
     show_floors(inbox, seconds, connections)
     peer = measure_mailpit(wishes.mailpit, seconds, connections[-1])

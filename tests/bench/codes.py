@@ -13,12 +13,18 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--preset", default="release", help="what to build and run (default: release; dev is slow)")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--preset", default="release", help="what to build and run (default: release; dev is slow)"
+    )
     parser.add_argument("--no-build", action="store_true", help="run what is built already")
     wishes = parser.parse_args()
     if not wishes.no_build:
-        subprocess.run([ROOT / "dev", "build", "--preset", wishes.preset, "bench-codes"], check=True)
+        subprocess.run(
+            [ROOT / "dev", "build", "--preset", wishes.preset, "bench-codes"], check=True
+        )
     return subprocess.run([ROOT / "build" / wishes.preset / "bin" / "bench-codes"]).returncode
 
 

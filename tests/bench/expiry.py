@@ -35,16 +35,24 @@ def make_inboxes(api: str, key: str, rate: int, seconds: int) -> dict[str, float
                 number = next(numbers, None)
             if number is None:
                 return
-            time.sleep(max(0.0, began + number / rate - time.monotonic()))  # paces the load; nothing waits for it
-            connection.request("POST", "/v1/inboxes", json.dumps({"ttlSeconds": TTL_SECONDS}),
-                               {"X-API-Key": key, "Content-Type": "application/json"})
+            time.sleep(
+                max(0.0, began + number / rate - time.monotonic())
+            )  # paces the load; nothing waits for it
+            connection.request(
+                "POST",
+                "/v1/inboxes",
+                json.dumps({"ttlSeconds": TTL_SECONDS}),
+                {"X-API-Key": key, "Content-Type": "application/json"},
+            )
             answer = connection.getresponse()
             body = json.loads(answer.read())
             if answer.status != 201:
                 print(f"POST /v1/inboxes answered {answer.status}: {body['message']}", flush=True)
                 continue
             with lock:
-                due[body["inboxId"]] = datetime.datetime.fromisoformat(body["expiresAt"].replace("Z", "+00:00")).timestamp()
+                due[body["inboxId"]] = datetime.datetime.fromisoformat(
+                    body["expiresAt"].replace("Z", "+00:00")
+                ).timestamp()
 
     threads = [threading.Thread(target=work) for _ in range(WORKERS)]
     for thread in threads:
@@ -58,7 +66,20 @@ def read_expiries(brokers: str, due: dict[str, float]) -> dict[str, float]:
     """When each `inbox.expired` was appended to its topic, by inbox id."""
     deadline = max(due.values()) + 30
     seen: dict[str, float] = {}
-    command = ["kcat", "-C", "-b", brokers, "-t", "inbox.expired", "-o", "beginning", "-q", "-u", "-f", "%k %T\n"]
+    command = [
+        "kcat",
+        "-C",
+        "-b",
+        brokers,
+        "-t",
+        "inbox.expired",
+        "-o",
+        "beginning",
+        "-q",
+        "-u",
+        "-f",
+        "%k %T\n",
+    ]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as reader:
         stop = threading.Timer(deadline - time.time(), reader.terminate)
         stop.start()
@@ -75,15 +96,26 @@ def read_expiries(brokers: str, due: dict[str, float]) -> dict[str, float]:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--rate", type=int, default=100, help="inboxes a second, 1 to 1000 (default 100)")
-    parser.add_argument("--seconds", type=int, default=20, help="for how long, 1 to 120 (default 20)")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--rate", type=int, default=100, help="inboxes a second, 1 to 1000 (default 100)"
+    )
+    parser.add_argument(
+        "--seconds", type=int, default=20, help="for how long, 1 to 120 (default 20)"
+    )
     wishes = parser.parse_args()
     if not (1 <= wishes.rate <= 1000 and 1 <= wishes.seconds <= 120):
         parser.error("--rate must be 1 to 1000 and --seconds 1 to 120")
 
-    print(f"making {wishes.rate * wishes.seconds} inboxes, {wishes.rate} a second; each falls due {TTL_SECONDS} s later", flush=True)
-    due = make_inboxes(os.environ["TEMPINBOX_API"], os.environ["TEMPINBOX_API_KEY"], wishes.rate, wishes.seconds)
+    print(
+        f"making {wishes.rate * wishes.seconds} inboxes, {wishes.rate} a second; each falls due {TTL_SECONDS} s later",
+        flush=True,
+    )
+    due = make_inboxes(
+        os.environ["TEMPINBOX_API"], os.environ["TEMPINBOX_API_KEY"], wishes.rate, wishes.seconds
+    )
     print("waiting for their inbox.expired events", flush=True)
     seen = read_expiries(os.environ["TEMPINBOX_KAFKA"], due)
     late = sorted(1000 * (seen[inbox] - due[inbox]) for inbox in seen)
@@ -91,8 +123,10 @@ def main() -> int:
         print("no event came")
         return 1
 
-    print(f"{len(late)} of {len(due)} expired; milliseconds from due to published: "
-          f"p50 {percentile(late, 50):.0f}, p99 {percentile(late, 99):.0f}, most {late[-1]:.0f}, least {late[0]:.0f}")
+    print(
+        f"{len(late)} of {len(due)} expired; milliseconds from due to published: "
+        f"p50 {percentile(late, 50):.0f}, p99 {percentile(late, 99):.0f}, most {late[-1]:.0f}, least {late[0]:.0f}"
+    )
     return 0 if len(late) == len(due) else 1
 
 

@@ -39,9 +39,13 @@ def find_mails(corpus: Path, scratch: Path) -> list[Path]:
     if (corpus / FOLDER).is_dir():
         shutil.copytree(corpus / FOLDER, top)
     else:
-        packed = subprocess.run(["git", "-C", str(corpus), "archive", "HEAD", FOLDER], capture_output=True)
+        packed = subprocess.run(
+            ["git", "-C", str(corpus), "archive", "HEAD", FOLDER], capture_output=True
+        )
         if packed.returncode != 0:
-            sys.exit(f"{corpus} holds no {FOLDER}: {packed.stderr.decode(errors='replace').strip()}")
+            sys.exit(
+                f"{corpus} holds no {FOLDER}: {packed.stderr.decode(errors='replace').strip()}"
+            )
         with tarfile.open(fileobj=BytesIO(packed.stdout)) as files:
             files.extractall(scratch, filter="data")
     mails = [path for path in sorted(top.rglob("*.eml")) if path.with_suffix(EXPECTED).is_file()]
@@ -52,7 +56,12 @@ def find_mails(corpus: Path, scratch: Path) -> list[Path]:
 
 def read_views(program: Path, mails: list[Path]) -> list[dict]:
     """What our reader makes of each mail."""
-    done = subprocess.run([program], input="".join(f"{path}\n" for path in mails).encode(), capture_output=True, check=True)
+    done = subprocess.run(
+        [program],
+        input="".join(f"{path}\n" for path in mails).encode(),
+        capture_output=True,
+        check=True,
+    )
     return [json.loads(line) for line in done.stdout.splitlines()]
 
 
@@ -73,7 +82,10 @@ def shown(value: object, length: int) -> str:
 
 def report(compared: list[tuple[str, str, object, object]], length: int) -> int:
     """Prints agreement and differences; the exit code."""
-    kept = {(entry["message"], entry["field"]): entry["reason"] for entry in json.loads(DIFFERENCES.read_text(encoding="utf-8"))}
+    kept = {
+        (entry["message"], entry["field"]): entry["reason"]
+        for entry in json.loads(DIFFERENCES.read_text(encoding="utf-8"))
+    }
     agreed: Counter[str] = Counter()
     explained: Counter[str] = Counter()
     failures = []
@@ -84,12 +96,16 @@ def report(compared: list[tuple[str, str, object, object]], length: int) -> int:
             explained[field] += 1
             print(f"{name} {field}: kept: {kept.pop((name, field))}")
         else:
-            failures.append(f"{name} {field}\n  theirs {shown(theirs, length)}\n  ours   {shown(ours, length)}")
+            failures.append(
+                f"{name} {field}\n  theirs {shown(theirs, length)}\n  ours   {shown(ours, length)}"
+            )
     print(*failures, sep="\n")
     count = len({name for name, *_ in compared})
     print(f"\n{count} mails; fields that agree, that differ on purpose, that differ:")
     for field in FIELDS:
-        print(f"  {field:<18} {agreed[field]:>4} {explained[field]:>4} {count - agreed[field] - explained[field]:>4}")
+        print(
+            f"  {field:<18} {agreed[field]:>4} {explained[field]:>4} {count - agreed[field] - explained[field]:>4}"
+        )
     stale = [f"{name} {field}" for name, field in kept]
     if stale:
         print("differences.json explains what does not differ: " + ", ".join(stale))
@@ -97,18 +113,35 @@ def report(compared: list[tuple[str, str, object, object]], length: int) -> int:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--corpus", metavar="DIR", type=Path, default=os.environ.get("TEMPINBOX_MAIL_PARSER_CORPUS"))
-    parser.add_argument("--preset", default="release", help="what to build and run (default: release)")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--corpus", metavar="DIR", type=Path, default=os.environ.get("TEMPINBOX_MAIL_PARSER_CORPUS")
+    )
+    parser.add_argument(
+        "--preset", default="release", help="what to build and run (default: release)"
+    )
     parser.add_argument("--no-build", action="store_true", help="run what is built already")
-    parser.add_argument("--show", metavar="N", type=int, default=160, help="characters of each side of a difference (default: 160)")
+    parser.add_argument(
+        "--show",
+        metavar="N",
+        type=int,
+        default=160,
+        help="characters of each side of a difference (default: 160)",
+    )
     wishes = parser.parse_args()
     if not wishes.corpus or not Path(wishes.corpus).is_dir():
         print(__doc__)
-        print("there is no corpus: name a clone with --corpus or TEMPINBOX_MAIL_PARSER_CORPUS", file=sys.stderr)
+        print(
+            "there is no corpus: name a clone with --corpus or TEMPINBOX_MAIL_PARSER_CORPUS",
+            file=sys.stderr,
+        )
         return 2
     if not wishes.no_build:
-        subprocess.run([ROOT / "dev", "build", "--preset", wishes.preset, "bench-mime-view"], check=True)
+        subprocess.run(
+            [ROOT / "dev", "build", "--preset", wishes.preset, "bench-mime-view"], check=True
+        )
     with tempfile.TemporaryDirectory() as scratch:
         mails = find_mails(Path(wishes.corpus), Path(scratch))
         views = read_views(ROOT / "build" / wishes.preset / "bin" / "bench-mime-view", mails)

@@ -22,7 +22,9 @@ _SPARE_FILES = 256
 async def _open(server: str, number: int, gate: asyncio.Semaphore) -> asyncio.StreamWriter:
     host, _, port = server.rpartition(":")
     async with gate:
-        reader, writer = await asyncio.open_connection(host, int(port), local_addr=(f"127.0.0.{2 + number % _ADDRESSES}", 0), limit=4096)
+        reader, writer = await asyncio.open_connection(
+            host, int(port), local_addr=(f"127.0.0.{2 + number % _ADDRESSES}", 0), limit=4096
+        )
         await _expect(reader, b"220")
         writer.write(b"EHLO idle.example\r\n")
         await _expect(reader, b"250")
@@ -60,9 +62,23 @@ def _raise_file_limit(wanted: int) -> None:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(prog="./dev bench smtp-idle", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--sessions", type=int, default=8000, help="1 to 100000 (default 8000; the server takes so many unless set otherwise)")
-    parser.add_argument("--target-megabytes", type=float, default=300.0, help="more than this in all is a failure (default 300)")
+    parser = argparse.ArgumentParser(
+        prog="./dev bench smtp-idle",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument(
+        "--sessions",
+        type=int,
+        default=8000,
+        help="1 to 100000 (default 8000; the server takes so many unless set otherwise)",
+    )
+    parser.add_argument(
+        "--target-megabytes",
+        type=float,
+        default=300.0,
+        help="more than this in all is a failure (default 300)",
+    )
     wishes = parser.parse_args()
     if not 1 <= wishes.sessions <= 100_000:
         parser.error("--sessions must be 1 to 100000")
@@ -71,8 +87,12 @@ def main() -> int:
     pid = int(os.environ["TEMPINBOX_MAIL_INGEST_1_PID"])
     before, with_them = asyncio.run(_measure(os.environ["TEMPINBOX_SMTP"], pid, wishes.sessions))
     each = 1000 * (with_them - before) / wishes.sessions
-    print(f"RSS of mail-ingest: {before:.0f} MB before, {with_them:.0f} MB with {wishes.sessions} idle sessions: {each:.1f} KB each")
-    return 0 if verdicts.at_most("RSS of mail-ingest in MB", with_them, wishes.target_megabytes) else 1
+    print(
+        f"RSS of mail-ingest: {before:.0f} MB before, {with_them:.0f} MB with {wishes.sessions} idle sessions: {each:.1f} KB each"
+    )
+    return (
+        0 if verdicts.at_most("RSS of mail-ingest in MB", with_them, wishes.target_megabytes) else 1
+    )
 
 
 if __name__ == "__main__":

@@ -28,8 +28,19 @@ _INBOXES = 16
 _WARM_UP = Load(16, 4096, True)
 _WARM_UP_MESSAGES = 4000
 _KIB = 1024
-_FULL = [Load(sessions, size * _KIB, kept) for size in (4, 64) for kept in (True, False) for sessions in (1, 16, 64)]
-_QUICK = [Load(1, 4 * _KIB, True), Load(16, 4 * _KIB, True), Load(64, 4 * _KIB, True), Load(16, 4 * _KIB, False), Load(16, 64 * _KIB, True)]
+_FULL = [
+    Load(sessions, size * _KIB, kept)
+    for size in (4, 64)
+    for kept in (True, False)
+    for sessions in (1, 16, 64)
+]
+_QUICK = [
+    Load(1, 4 * _KIB, True),
+    Load(16, 4 * _KIB, True),
+    Load(64, 4 * _KIB, True),
+    Load(16, 4 * _KIB, False),
+    Load(16, 64 * _KIB, True),
+]
 
 
 @dataclass(frozen=True)
@@ -54,10 +65,17 @@ class Outcome:
 
 def create_inboxes(count: int) -> list[str]:
     """Addresses of fresh inboxes."""
-    connection = http.client.HTTPConnection(urlsplit(os.environ["TEMPINBOX_API"]).netloc, timeout=10)
+    connection = http.client.HTTPConnection(
+        urlsplit(os.environ["TEMPINBOX_API"]).netloc, timeout=10
+    )
     found = []
     for _ in range(count):
-        connection.request("POST", "/v1/inboxes", "{}", {"X-API-Key": os.environ["TEMPINBOX_API_KEY"], "Content-Type": "application/json"})
+        connection.request(
+            "POST",
+            "/v1/inboxes",
+            "{}",
+            {"X-API-Key": os.environ["TEMPINBOX_API_KEY"], "Content-Type": "application/json"},
+        )
         answer = connection.getresponse()
         body = json.loads(answer.read())
         if answer.status != 201:
@@ -77,7 +95,10 @@ def measure(server: Server, load: Load, messages: int) -> Outcome:
     sent, seconds = smtp_source.run(server.address, load, server.recipients, messages)
     peak = processes.peak_megabytes(roots[0])
     processes.wait_quiet(roots, is_done)
-    used = {name: 1000 * (processes.cpu_seconds(pid) - before[name]) / sent for name, pid in server.groups.items()}
+    used = {
+        name: 1000 * (processes.cpu_seconds(pid) - before[name]) / sent
+        for name, pid in server.groups.items()
+    }
     return Outcome(sent / seconds, used, peak)
 
 
@@ -90,7 +111,9 @@ def median(rounds: list[Outcome]) -> Outcome:
     )
 
 
-def measure_by_turns(all_servers: list[Server], load: Load, wishes: argparse.Namespace) -> dict[str, list[Outcome]]:
+def measure_by_turns(
+    all_servers: list[Server], load: Load, wishes: argparse.Namespace
+) -> dict[str, list[Outcome]]:
     """The load on each server, by name, in rounds."""
     messages = {}
     for server in all_servers:
@@ -108,14 +131,22 @@ def servers(with_postfix: bool) -> Iterator[list[Server]]:
     """Ours twice, then the peers."""
     domain = os.environ["TEMPINBOX_DOMAIN"]
     inboxes = create_inboxes(_INBOXES)
-    groups = {name: int(os.environ[f"TEMPINBOX_{name.upper().replace('-', '_')}_PID"]) for name in ("mail-ingest-1", "postgres", "kafka")}
+    groups = {
+        name: int(os.environ[f"TEMPINBOX_{name.upper().replace('-', '_')}_PID"])
+        for name in ("mail-ingest-1", "postgres", "kafka")
+    }
     ours = os.environ["TEMPINBOX_SMTP"]
     others = [f"user{number}@{domain}" for number in range(_INBOXES)]
     with contextlib.ExitStack() as open_peers:
-        found = [Server("16 inboxes", ours, inboxes, groups), Server("1 inbox", ours, inboxes[:1], groups)]
+        found = [
+            Server("16 inboxes", ours, inboxes, groups),
+            Server("1 inbox", ours, inboxes[:1], groups),
+        ]
         if with_postfix:
             postfix = open_peers.enter_context(peers.postfix(domain))
-            found.append(Server("Postfix", postfix.address, others, {"postfix": postfix.pid}, postfix))
+            found.append(
+                Server("Postfix", postfix.address, others, {"postfix": postfix.pid}, postfix)
+            )
         sink = open_peers.enter_context(peers.sink())
         found.append(Server("smtp-sink", sink.address, others, {"sink": sink.pid}, sink))
         yield found
@@ -126,7 +157,9 @@ def _ratio(ours: Outcome, other: Outcome | None) -> str:
 
 
 def _row(load: Load, found: dict[str, Outcome], rates: list[float]) -> str:
-    ours, hot, postfix, sink = (found.get(name) for name in ("16 inboxes", "1 inbox", "Postfix", "smtp-sink"))
+    ours, hot, postfix, sink = (
+        found.get(name) for name in ("16 inboxes", "1 inbox", "Postfix", "smtp-sink")
+    )
     assert ours and hot and sink
     cpu = " ".join(f"{ours.cpu_ms[name]:6.3f}" for name in ("mail-ingest-1", "postgres", "kafka"))
     return (
@@ -145,40 +178,75 @@ def judge(load: Load, found: dict[str, Outcome]) -> bool:
     outcomes = []
     if postfix:
         least = 1.2 if not is_small else 1.3 if load.sessions == 1 else 4.0
-        outcomes.append(verdicts.at_least(f"{name}, times Postfix", ours.rate / postfix.rate, least))
+        outcomes.append(
+            verdicts.at_least(f"{name}, times Postfix", ours.rate / postfix.rate, least)
+        )
     if is_small and load.sessions > 1:
-        outcomes.append(verdicts.at_least(f"{name}, times smtp-sink", ours.rate / found["smtp-sink"].rate, 0.4))
+        outcomes.append(
+            verdicts.at_least(f"{name}, times smtp-sink", ours.rate / found["smtp-sink"].rate, 0.4)
+        )
     if is_small:
-        outcomes.append(verdicts.at_least(f"{name}, one inbox beside 16", found["1 inbox"].rate / ours.rate, 0.7))
+        outcomes.append(
+            verdicts.at_least(
+                f"{name}, one inbox beside 16", found["1 inbox"].rate / ours.rate, 0.7
+            )
+        )
     if load.sessions == 64:
-        outcomes.append(verdicts.at_most(f"{name}, RSS of mail-ingest in MB", ours.peak_megabytes, 100))
+        outcomes.append(
+            verdicts.at_most(f"{name}, RSS of mail-ingest in MB", ours.peak_megabytes, 100)
+        )
     return all(outcomes)
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(prog="./dev bench smtp", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--quick", action="store_true", help="five loads of 2 s a round instead of twelve")
-    parser.add_argument("--rounds", type=int, default=3, help="how often each load runs, 1 to 20 (default 3)")
-    parser.add_argument("--seconds", type=float, help="about how long each load runs in a round, 1 to 60 (default 3)")
-    parser.add_argument("--messages", type=int, help="mails of each load in a round, instead of a time")
+    parser = argparse.ArgumentParser(
+        prog="./dev bench smtp",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument(
+        "--quick", action="store_true", help="five loads of 2 s a round instead of twelve"
+    )
+    parser.add_argument(
+        "--rounds", type=int, default=3, help="how often each load runs, 1 to 20 (default 3)"
+    )
+    parser.add_argument(
+        "--seconds",
+        type=float,
+        help="about how long each load runs in a round, 1 to 60 (default 3)",
+    )
+    parser.add_argument(
+        "--messages", type=int, help="mails of each load in a round, instead of a time"
+    )
     parser.add_argument("--no-postfix", action="store_true", help="leave Postfix out")
     wishes = parser.parse_args()
     wishes.seconds = wishes.seconds or (2.0 if wishes.quick else 3.0)
     if not 1 <= wishes.rounds <= 20:
         parser.error("--rounds must be 1 to 20")
-    if not 1 <= wishes.seconds <= 60 or (wishes.messages is not None and not 1 <= wishes.messages <= 1_000_000):
+    if not 1 <= wishes.seconds <= 60 or (
+        wishes.messages is not None and not 1 <= wishes.messages <= 1_000_000
+    ):
         parser.error("--seconds must be 1 to 60, --messages 1 to 1000000")
     if not wishes.no_postfix and os.geteuid() != 0:
         parser.error("Postfix can only be started by root: run as root, or with --no-postfix")
 
-    print("connections: kept = all mails of a session over one, new = one a mail; CPU in ms a mail with 16 inboxes; RSS: peak of mail-ingest in MB;\n"
-          f"all are medians of {wishes.rounds} rounds, the last column is ours with 16 inboxes in the slowest and the fastest of them\n")
-    print(f"{'':16} | {'mails a second':^31} | {'ratios':^19} | {'CPU ms a mail':^35} |  RSS | rounds")
-    print(f"{'size':>7} {'conn':4} {'c':>3} | {'ours':>7} {'1 inbox':>7} {'Postfix':>7} {'sink':>7} | {'Postfix':>7} {'sink':>5} {'hot':>5} | "
-          f"{'ingest':>6} {'postgr':>6} {'kafka':>6} {'sum':>6} {'Postfix':>7} |", flush=True)
+    print(
+        "connections: kept = all mails of a session over one, new = one a mail; CPU in ms a mail with 16 inboxes; RSS: peak of mail-ingest in MB;\n"
+        f"all are medians of {wishes.rounds} rounds, the last column is ours with 16 inboxes in the slowest and the fastest of them\n"
+    )
+    print(
+        f"{'':16} | {'mails a second':^31} | {'ratios':^19} | {'CPU ms a mail':^35} |  RSS | rounds"
+    )
+    print(
+        f"{'size':>7} {'conn':4} {'c':>3} | {'ours':>7} {'1 inbox':>7} {'Postfix':>7} {'sink':>7} | {'Postfix':>7} {'sink':>5} {'hot':>5} | "
+        f"{'ingest':>6} {'postgr':>6} {'kafka':>6} {'sum':>6} {'Postfix':>7} |",
+        flush=True,
+    )
     with servers(not wishes.no_postfix) as all_servers:
         # Kafka's broker takes a while to be compiled to machine code; a suite that has run for a minute is what counts.
-        smtp_source.run(all_servers[0].address, _WARM_UP, all_servers[0].recipients, _WARM_UP_MESSAGES)
+        smtp_source.run(
+            all_servers[0].address, _WARM_UP, all_servers[0].recipients, _WARM_UP_MESSAGES
+        )
         kept = []
         for load in _QUICK if wishes.quick else _FULL:
             rounds = measure_by_turns(all_servers, load, wishes)

@@ -41,7 +41,9 @@ class Wait(asyncio.Protocol):
 
     def ask(self) -> None:
         target = f"/v1/inboxes/{self.inbox['inboxId']}/emails/wait?after={self.after}&timeoutSeconds={TIMEOUT_SECONDS}"
-        self.transport.write(f"GET {target} HTTP/1.1\r\nHost: api\r\nX-API-Key: {self.bench.key}\r\n\r\n".encode())
+        self.transport.write(
+            f"GET {target} HTTP/1.1\r\nHost: api\r\nX-API-Key: {self.bench.key}\r\n\r\n".encode()
+        )
 
     def data_received(self, data: bytes) -> None:
         now = time.monotonic()
@@ -49,7 +51,11 @@ class Wait(asyncio.Protocol):
         head, split, body = self.received.partition(b"\r\n\r\n")
         if not split:
             return
-        length = int(next(line for line in head.split(b"\r\n") if line.lower().startswith(b"content-length:")).split(b":")[1])
+        length = int(
+            next(
+                line for line in head.split(b"\r\n") if line.lower().startswith(b"content-length:")
+            ).split(b":")[1]
+        )
         if len(body) < length:
             return
         self.received = b""
@@ -99,7 +105,9 @@ class Bench:
         await asyncio.gather(*(work(count // 16 + (number < count % 16)) for number in range(16)))
         return made
 
-    async def open_waits(self, inboxes: list[dict[str, Any]], count: int) -> list[asyncio.BaseTransport]:
+    async def open_waits(
+        self, inboxes: list[dict[str, Any]], count: int
+    ) -> list[asyncio.BaseTransport]:
         """All of them, some at a time."""
         loop = asyncio.get_running_loop()
         slots = asyncio.Semaphore(OPENED_AT_ONCE)
@@ -108,7 +116,10 @@ class Bench:
             async with slots:
                 source = (SOURCES[number % len(SOURCES)], 0)
                 transport, _ = await loop.create_connection(
-                    lambda: Wait(inboxes[number % len(inboxes)], self), self.host, self.port, local_addr=source
+                    lambda: Wait(inboxes[number % len(inboxes)], self),
+                    self.host,
+                    self.port,
+                    local_addr=source,
                 )
                 return transport
 
@@ -137,13 +148,17 @@ class Bench:
             await say("DATA", "354")
             text = f"From: bench@sender.example\r\nSubject: Your code {number}\r\n\r\nYour verification code is {100000 + number}.\r\n."
             answer = await say(text, "250")
-            self.stored_at[next(word.strip(".,;") for word in answer.split() if word.count("-") == 4)] = time.monotonic()
+            self.stored_at[
+                next(word.strip(".,;") for word in answer.split() if word.count("-") == 4)
+            ] = time.monotonic()
         await say("QUIT", "221")
         writer.close()
 
     def milliseconds_late(self) -> list[float]:
         """From SMTP's 250 to the answer, in order of size."""
-        return sorted(1000 * (self.answered_at[email] - self.stored_at[email]) for email in self.stored_at)
+        return sorted(
+            1000 * (self.answered_at[email] - self.stored_at[email]) for email in self.stored_at
+        )
 
 
 async def latencies(waits: int, mails: int, rate: float) -> list[float]:
@@ -153,7 +168,9 @@ async def latencies(waits: int, mails: int, rate: float) -> list[float]:
     transports = await bench.open_waits(inboxes, waits)
     await until(lambda: waiting_at_gateway() >= waits, "all requests wait")
     await bench.send(inboxes, mails, rate)
-    await until(lambda: bench.stored_at.keys() <= bench.answered_at.keys(), "all mail answered", seconds=10)
+    await until(
+        lambda: bench.stored_at.keys() <= bench.answered_at.keys(), "all mail answered", seconds=10
+    )
     bench.is_over = True
     for transport in transports:
         transport.close()
@@ -164,7 +181,10 @@ async def latencies(waits: int, mails: int, rate: float) -> list[float]:
 def memory(pid: int) -> float:
     """Resident megabytes."""
     status = Path(f"/proc/{pid}/status").read_text(encoding="ascii")
-    return int(next(line for line in status.splitlines() if line.startswith("VmRSS:")).split()[1]) / 1024
+    return (
+        int(next(line for line in status.splitlines() if line.startswith("VmRSS:")).split()[1])
+        / 1024
+    )
 
 
 def cpu_seconds() -> dict[str, float]:
@@ -172,11 +192,15 @@ def cpu_seconds() -> dict[str, float]:
     used: dict[str, float] = {}
     for stat in Path("/proc").glob("[0-9]*/stat"):
         try:
-            name, _, rest = stat.read_text(encoding="utf-8", errors="replace").partition("(")[2].rpartition(")")
+            name, _, rest = (
+                stat.read_text(encoding="utf-8", errors="replace").partition("(")[2].rpartition(")")
+            )
         except OSError:
             continue
         fields = rest.split()
-        used[name] = used.get(name, 0.0) + (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+        used[name] = used.get(name, 0.0) + (int(fields[11]) + int(fields[12])) / os.sysconf(
+            "SC_CLK_TCK"
+        )
     return used
 
 
@@ -184,7 +208,15 @@ def waiting_at_gateway() -> int:
     """How many it counts itself."""
     url = f"http://{os.environ['TEMPINBOX_GATEWAY_1_ADMIN']}/metrics"
     text = subprocess.run(["curl", "-s", url], capture_output=True, text=True, check=True).stdout
-    return int(float(next(line for line in text.splitlines() if line.startswith("tempinbox_gateway_waiting_requests ")).split()[1]))
+    return int(
+        float(
+            next(
+                line
+                for line in text.splitlines()
+                if line.startswith("tempinbox_gateway_waiting_requests ")
+            ).split()[1]
+        )
+    )
 
 
 async def until(condition: Any, what: str, seconds: float = 60.0) -> None:
@@ -212,19 +244,35 @@ async def measure(wishes: argparse.Namespace) -> int:
     idle_to = cpu_seconds()
     with_waits = memory(pid)
     print(f"{waiting_at_gateway()} requests wait; opened in {opened:.1f} s")
-    print(f"resident memory of the gateway: {before:.0f} MB before, {with_waits:.0f} MB with them, "
-          f"{(with_waits - before) * 1024 / wishes.waits:.1f} KB each")
-    shares = {name: 100 * (idle_to[name] - idle_from.get(name, 0.0)) / wishes.idle for name in idle_to}
-    busy = [f"{name} {share:.1f} %" for name, share in sorted(shares.items(), key=lambda it: -it[1]) if share >= 0.5]
-    print("CPU of one core while they wait and nothing comes: " + (", ".join(busy) or "none to speak of"), flush=True)
+    print(
+        f"resident memory of the gateway: {before:.0f} MB before, {with_waits:.0f} MB with them, "
+        f"{(with_waits - before) * 1024 / wishes.waits:.1f} KB each"
+    )
+    shares = {
+        name: 100 * (idle_to[name] - idle_from.get(name, 0.0)) / wishes.idle for name in idle_to
+    }
+    busy = [
+        f"{name} {share:.1f} %"
+        for name, share in sorted(shares.items(), key=lambda it: -it[1])
+        if share >= 0.5
+    ]
+    print(
+        "CPU of one core while they wait and nothing comes: "
+        + (", ".join(busy) or "none to speak of"),
+        flush=True,
+    )
 
     await bench.send(inboxes, wishes.mails, wishes.rate)
-    await until(lambda: bench.stored_at.keys() <= bench.answered_at.keys(), "all mail answered", seconds=10)
+    await until(
+        lambda: bench.stored_at.keys() <= bench.answered_at.keys(), "all mail answered", seconds=10
+    )
     bench.is_over = True
     late = bench.milliseconds_late()
     p50, p99 = percentile(late, 50), percentile(late, 99)
-    print(f"SMTP 250 to the waiting request's answer, {len(late)} mails at {wishes.rate:g}/s: p50 {p50:.1f} ms, p99 {p99:.1f} ms, "
-          f"most {late[-1]:.1f} ms")
+    print(
+        f"SMTP 250 to the waiting request's answer, {len(late)} mails at {wishes.rate:g}/s: p50 {p50:.1f} ms, p99 {p99:.1f} ms, "
+        f"most {late[-1]:.1f} ms"
+    )
     for transport in transports:
         transport.close()
     await until(lambda: waiting_at_gateway() == 0, "nobody waits any more")
@@ -241,14 +289,22 @@ async def measure(wishes: argparse.Namespace) -> int:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--waits", type=int, default=8000, help="requests that wait (default 8000)")
-    parser.add_argument("--inboxes", type=int, default=8000, help="over how many inboxes (default 8000)")
+    parser.add_argument(
+        "--inboxes", type=int, default=8000, help="over how many inboxes (default 8000)"
+    )
     parser.add_argument("--mails", type=int, default=400, help="mails sent (default 400)")
     parser.add_argument("--rate", type=float, default=20, help="mails a second (default 20)")
-    parser.add_argument("--idle", type=float, default=5, help="seconds of waiting before the first mail (default 5)")
+    parser.add_argument(
+        "--idle", type=float, default=5, help="seconds of waiting before the first mail (default 5)"
+    )
     wishes = parser.parse_args()
-    plans.set_numbers("premium", requests_per_day=100_000_000, live_inboxes=wishes.inboxes + 100_000)
+    plans.set_numbers(
+        "premium", requests_per_day=100_000_000, live_inboxes=wishes.inboxes + 100_000
+    )
     return asyncio.run(measure(wishes))
 
 

@@ -54,8 +54,16 @@ class Outcome:
 
 def parts() -> dict[str, list[int]]:
     """The processes that are charged."""
-    dispatchers = [int(pid) for name, pid in os.environ.items() if re.fullmatch(r"TEMPINBOX_WEBHOOK_DISPATCHER_\d+_PID", name)]
-    return {"dispatcher": dispatchers, "PostgreSQL": [int(os.environ["TEMPINBOX_POSTGRES_PID"])], "Kafka": [int(os.environ["TEMPINBOX_KAFKA_PID"])]}
+    dispatchers = [
+        int(pid)
+        for name, pid in os.environ.items()
+        if re.fullmatch(r"TEMPINBOX_WEBHOOK_DISPATCHER_\d+_PID", name)
+    ]
+    return {
+        "dispatcher": dispatchers,
+        "PostgreSQL": [int(os.environ["TEMPINBOX_POSTGRES_PID"])],
+        "Kafka": [int(os.environ["TEMPINBOX_KAFKA_PID"])],
+    }
 
 
 def used() -> dict[str, float]:
@@ -102,7 +110,9 @@ def flood(receiver: Sink, accounts: list[str], events: int) -> Outcome:
     processes.wait_quiet(everyone)
     after, wal_bytes = used(), wal() - written
     wait_counted(attempts, events)
-    receipts = [one for one in receiver.receipts() if one.event in published]  # an event of before may be tried again meanwhile
+    receipts = [
+        one for one in receiver.receipts() if one.event in published
+    ]  # an event of before may be tried again meanwhile
     seconds = (max(one.at for one in receipts) - min(published.values())) / 1e9
     distinct = len({one.event for one in receipts})
     return Outcome(
@@ -122,14 +132,19 @@ def median(turns: list[Outcome]) -> Outcome:
 
 def show(name: str, outcome: Outcome) -> None:
     shares = ", ".join(f"{part} {ms:.3f}" for part, ms in outcome.cpu_ms.items())
-    print(f"{name:<26} {outcome.rate:>7,.0f} deliveries/s; CPU an event: {shares} ms; {outcome.wal_bytes:,.0f} bytes of WAL and "
-          f"{outcome.dead_rows:.2f} dead rows each; {outcome.repeats} repeated, {outcome.missing} missing", flush=True)
+    print(
+        f"{name:<26} {outcome.rate:>7,.0f} deliveries/s; CPU an event: {shares} ms; {outcome.wal_bytes:,.0f} bytes of WAL and "
+        f"{outcome.dead_rows:.2f} dead rows each; {outcome.repeats} repeated, {outcome.missing} missing",
+        flush=True,
+    )
 
 
 def flow(receiver: Sink, account: str, seconds: float) -> list[float]:
     """Publishes at a steady rate; the milliseconds each took to the healthy endpoint, sorted."""
     receiver.reset()
-    published = Publisher(os.environ["TEMPINBOX_KAFKA"], [account], round(RATE * seconds), RATE).published()
+    published = Publisher(
+        os.environ["TEMPINBOX_KAFKA"], [account], round(RATE * seconds), RATE
+    ).published()
     arrived: dict[str, int] = {}
     deadline = time.monotonic() + 10
     while published.keys() - arrived.keys() and time.monotonic() < deadline:
@@ -139,14 +154,23 @@ def flow(receiver: Sink, account: str, seconds: float) -> list[float]:
         time.sleep(0.05)
     lost = len(published.keys() - arrived.keys())
     if lost:
-        raise SystemExit(f"{lost} of {len(published)} events did not arrive at the healthy endpoint")
+        raise SystemExit(
+            f"{lost} of {len(published)} events did not arrive at the healthy endpoint"
+        )
     return sorted((arrived[event] - at) / 1e6 for event, at in published.items())
 
 
 def kafka_alone(seconds: float) -> list[float]:
     """The milliseconds from a producer to a consumer at the same rate, sorted."""
     program = Path(__file__).parent / "measuring" / "kafka_floor.py"
-    command = [str(python_packages.python()), "-B", str(program), os.environ["TEMPINBOX_KAFKA"], str(round(RATE * seconds)), str(RATE)]
+    command = [
+        str(python_packages.python()),
+        "-B",
+        str(program),
+        os.environ["TEMPINBOX_KAFKA"],
+        str(round(RATE * seconds)),
+        str(RATE),
+    ]
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode != 0:
         raise SystemExit(f"the floor of Kafka could not be measured: {done.stderr}")
@@ -158,7 +182,9 @@ def commit_alone(seconds: float) -> list[float]:
     database = os.environ["TEMPINBOX_DATABASE"]
     many_rows.psql(database, "CREATE TABLE IF NOT EXISTS public.bench_floor (at timestamptz)")
     try:
-        return floors.pgbench_paced(database, "INSERT INTO public.bench_floor VALUES (now())", RATE, seconds)
+        return floors.pgbench_paced(
+            database, "INSERT INTO public.bench_floor VALUES (now())", RATE, seconds
+        )
     finally:
         many_rows.psql(database, "DROP TABLE public.bench_floor")
 
@@ -168,18 +194,38 @@ def percentiles(late: list[float]) -> tuple[float, float]:
     return percentile(late, 50), percentile(late, 99)
 
 
-def measure_latency(seconds: float, receiver: Sink, made: Accounts) -> tuple[tuple[float, float], tuple[float, float]]:
+def measure_latency(
+    seconds: float, receiver: Sink, made: Accounts
+) -> tuple[tuple[float, float], tuple[float, float]]:
     """p50 and p99 of an endpoint alone, and of one beside two that are down; medians of turns, since this machine's speed drifts."""
     floor = percentiles(kafka_alone(seconds))
-    print(f"floor: Kafka alone, produce to consume at {RATE:g}/s: p50 {floor[0]:.2f}, p99 {floor[1]:.2f} ms", flush=True)
+    print(
+        f"floor: Kafka alone, produce to consume at {RATE:g}/s: p50 {floor[0]:.2f}, p99 {floor[1]:.2f} ms",
+        flush=True,
+    )
     commit = percentiles(commit_alone(seconds))
-    print(f"floor: PostgreSQL alone, a row committed at {RATE:g}/s: p50 {commit[0]:.2f}, p99 {commit[1]:.2f} ms", flush=True)
+    print(
+        f"floor: PostgreSQL alone, a row committed at {RATE:g}/s: p50 {commit[0]:.2f}, p99 {commit[1]:.2f} ms",
+        flush=True,
+    )
     single = made.make([receiver.url + "/ok"])
     crowd = made.make([receiver.url + path for path in ("/ok", "/hang", "/fail")])
-    turns = [(percentiles(flow(receiver, single, seconds)), percentiles(flow(receiver, crowd, seconds))) for _ in range(TURNS)]
-    alone, beside = (tuple(statistics.median(turn[which][part] for turn in turns) for part in (0, 1)) for which in (0, 1))
-    print(f"produce to receive at {RATE:g}/s: p50 {alone[0]:.2f}, p99 {alone[1]:.2f} ms, {alone[0] / floor[0]:.1f} and {alone[1] / floor[1]:.1f} times Kafka alone", flush=True)
-    print(f"beside one that hangs and one that answers 500: p50 {beside[0]:.2f}, p99 {beside[1]:.2f} ms", flush=True)
+    turns = [
+        (percentiles(flow(receiver, single, seconds)), percentiles(flow(receiver, crowd, seconds)))
+        for _ in range(TURNS)
+    ]
+    alone, beside = (
+        tuple(statistics.median(turn[which][part] for turn in turns) for part in (0, 1))
+        for which in (0, 1)
+    )
+    print(
+        f"produce to receive at {RATE:g}/s: p50 {alone[0]:.2f}, p99 {alone[1]:.2f} ms, {alone[0] / floor[0]:.1f} and {alone[1] / floor[1]:.1f} times Kafka alone",
+        flush=True,
+    )
+    print(
+        f"beside one that hangs and one that answers 500: p50 {beside[0]:.2f}, p99 {beside[1]:.2f} ms",
+        flush=True,
+    )
     return (alone[0], alone[1]), (beside[0], beside[1])
 
 
@@ -188,41 +234,82 @@ def measure(wishes: argparse.Namespace, receiver: Sink, made: Accounts) -> bool:
     floor = wrk.run(wrk.Target("", receiver.url + "/ok", {"webhook-id": "0" * 36}, BODY), 64, 3)
     print(f"{'floor: wrk on the receiver':<26} {floor.per_second:>7,.0f} requests/s", flush=True)
 
-    flood(receiver, made.make_many(20, receiver.url + "/ok"), wishes.events // 4)  # warms everything up
+    flood(
+        receiver, made.make_many(20, receiver.url + "/ok"), wishes.events // 4
+    )  # warms everything up
     alone, beside = measure_latency(wishes.seconds, receiver, made)
-    cases = {(endpoints, rules): made.make_many(endpoints, receiver.url + "/ok", rules) for endpoints, rules in ((1, 0), (100, 0), (100, 20), (wishes.many, 0))}
+    cases = {
+        (endpoints, rules): made.make_many(endpoints, receiver.url + "/ok", rules)
+        for endpoints, rules in ((1, 0), (100, 0), (100, 20), (wishes.many, 0))
+    }
     outcomes: dict[tuple[int, int], list[Outcome]] = {case: [] for case in cases}
     for endpoints, rules in [(1, 0), *[(100, 0), (100, 20)] * TURNS, (wishes.many, 0)]:
         outcome = flood(receiver, cases[endpoints, rules], max(wishes.events, endpoints))
-        show(f"{endpoints:,} endpoints, {rules} rules" if endpoints > 1 else f"1 endpoint, {rules} rules", outcome)
+        show(
+            f"{endpoints:,} endpoints, {rules} rules"
+            if endpoints > 1
+            else f"1 endpoint, {rules} rules",
+            outcome,
+        )
         outcomes[endpoints, rules].append(outcome)
 
     main_case = median(outcomes[100, 0])
-    print(f"against the targets (100 endpoints; {main_case.rate / floor.per_second:.2f} of the floor):")
+    print(
+        f"against the targets (100 endpoints; {main_case.rate / floor.per_second:.2f} of the floor):"
+    )
     verdicts = [
         verdicts.at_least("deliveries a second", main_case.rate, LEAST_RATE),
         verdicts.at_most("CPU an event with PostgreSQL in ms", main_case.own_cpu_ms, MOST_CPU_MS),
         verdicts.at_most(f"p50 at {RATE:g}/s in ms", alone[0], MOST_P50),
         verdicts.at_most(f"p99 at {RATE:g}/s in ms", alone[1], MOST_P99),
-        verdicts.at_most("a healthy endpoint's p99 beside a dead one, of what it is alone", beside[1] / max(alone[1], MOST_P50), SPREAD),
-        verdicts.at_most("CPU with 20 rules, of what it is with none", median(outcomes[100, 20]).own_cpu_ms / main_case.own_cpu_ms, SPREAD),
+        verdicts.at_most(
+            "a healthy endpoint's p99 beside a dead one, of what it is alone",
+            beside[1] / max(alone[1], MOST_P50),
+            SPREAD,
+        ),
+        verdicts.at_most(
+            "CPU with 20 rules, of what it is with none",
+            median(outcomes[100, 20]).own_cpu_ms / main_case.own_cpu_ms,
+            SPREAD,
+        ),
     ]
-    return all(verdicts) and not any(outcome.missing for turns in outcomes.values() for outcome in turns)
+    return all(verdicts) and not any(
+        outcome.missing for turns in outcomes.values() for outcome in turns
+    )
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--quick", action="store_true", help="4,000 events a case, 5 seconds of latency, 1,000 endpoints at most")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--quick",
+        action="store_true",
+        help="4,000 events a case, 5 seconds of latency, 1,000 endpoints at most",
+    )
     parser.add_argument("--events", type=int, default=20_000, help="in each flood (default 20000)")
-    parser.add_argument("--seconds", type=float, default=10, help="of each of the six measurements of latency (default 10)")
-    parser.add_argument("--preset", default="release", help="of the receiver, and what the suite should run (default: release)")
-    parser.add_argument("--no-build", action="store_true", help="run the receiver that is built already")
+    parser.add_argument(
+        "--seconds",
+        type=float,
+        default=10,
+        help="of each of the six measurements of latency (default 10)",
+    )
+    parser.add_argument(
+        "--preset",
+        default="release",
+        help="of the receiver, and what the suite should run (default: release)",
+    )
+    parser.add_argument(
+        "--no-build", action="store_true", help="run the receiver that is built already"
+    )
     wishes = parser.parse_args()
     wishes.many = 1_000 if wishes.quick else 10_000
     if wishes.quick:
         wishes.events, wishes.seconds = 4_000, 5.0
     if not wishes.no_build:
-        subprocess.run([ROOT / "dev", "build", "--preset", wishes.preset, "bench-webhook-sink"], check=True)
+        subprocess.run(
+            [ROOT / "dev", "build", "--preset", wishes.preset, "bench-webhook-sink"], check=True
+        )
     made = Accounts()
     with sink(wishes.preset) as receiver:
         try:

@@ -35,11 +35,17 @@ def test_a_plan_without_api_access_is_403(suite: Suite) -> None:
 
     suite.operate("account", "set-plan", account.account_id, "--plan", "free")
 
-    eventually(lambda: account.api.call("GET", "/v1/inboxes").status_code == 403, "the plan is refused", seconds=1.0)
+    eventually(
+        lambda: account.api.call("GET", "/v1/inboxes").status_code == 403,
+        "the plan is refused",
+        seconds=1.0,
+    )
     _assert_error(account.api.call("GET", "/v1/inboxes"), 403, "Forbidden")
 
 
-@pytest.mark.parametrize("path", ["/v1/inboxes/{id}", "/v1/inboxes/{id}/emails", "/v1/emails/{id}", "/v1/webhooks/{id}"])
+@pytest.mark.parametrize(
+    "path", ["/v1/inboxes/{id}", "/v1/inboxes/{id}/emails", "/v1/emails/{id}", "/v1/webhooks/{id}"]
+)
 def test_an_unknown_id_is_404_and_named(api: Api, path: str) -> None:
     unknown = str(uuid.uuid4())
 
@@ -52,9 +58,16 @@ def test_an_unknown_path_is_404(api: Api, suite: Suite) -> None:
 
 
 @pytest.mark.parametrize(
-    ("method", "path", "allowed"), [("DELETE", "/v1/account", "GET"), ("PUT", "/v1/inboxes", "POST"), ("POST", "/v1/domains", "GET")]
+    ("method", "path", "allowed"),
+    [
+        ("DELETE", "/v1/account", "GET"),
+        ("PUT", "/v1/inboxes", "POST"),
+        ("POST", "/v1/domains", "GET"),
+    ],
 )
-def test_a_wrong_method_is_405_with_what_is_allowed(api: Api, method: str, path: str, allowed: str) -> None:
+def test_a_wrong_method_is_405_with_what_is_allowed(
+    api: Api, method: str, path: str, allowed: str
+) -> None:
     answer = api.call(method, path)
 
     _assert_error(answer, 405, "Method Not Allowed")
@@ -62,7 +75,9 @@ def test_a_wrong_method_is_405_with_what_is_allowed(api: Api, method: str, path:
 
 
 def test_broken_json_is_400_with_its_place(api: Api) -> None:
-    answer = api.call("POST", "/v1/inboxes", data='{"name": "x",, }', headers={"Content-Type": "application/json"})
+    answer = api.call(
+        "POST", "/v1/inboxes", data='{"name": "x",, }', headers={"Content-Type": "application/json"}
+    )
 
     _assert_error(answer, 400, "Bad Request")
     assert re.search(r"\b13\b|\b14\b", answer.json()["message"]), "where the second comma stands"
@@ -86,24 +101,41 @@ def test_a_wrong_field_is_400_and_named(api: Api, body: Any, mentions: list[str]
 
 
 @pytest.mark.parametrize(
-    ("query", "mention"), [("limit=0", "limit"), ("limit=101", "100"), ("limt=5", "limt"), ("status=dead", "status"), ("cursor=x", "cursor")]
+    ("query", "mention"),
+    [
+        ("limit=0", "limit"),
+        ("limit=101", "100"),
+        ("limt=5", "limt"),
+        ("status=dead", "status"),
+        ("cursor=x", "cursor"),
+    ],
 )
 def test_a_wrong_query_parameter_is_400_and_named(api: Api, query: str, mention: str) -> None:
     _assert_error(api.call("GET", "/v1/inboxes?" + query), 400, "Bad Request", mention)
 
 
 def test_a_body_of_another_type_is_415_and_a_large_one_413(api: Api) -> None:
-    _assert_error(api.call("POST", "/v1/inboxes", data="name=x", headers={"Content-Type": "text/plain"}), 415, "Unsupported Media Type")
+    _assert_error(
+        api.call("POST", "/v1/inboxes", data="name=x", headers={"Content-Type": "text/plain"}),
+        415,
+        "Unsupported Media Type",
+    )
     answer = api.call("POST", "/v1/inboxes", json={"name": "x" * 70_000})
     assert answer.status_code == 413, answer.text
 
 
 def test_every_answer_tells_the_allowance(api: Api, suite: Suite) -> None:
     before = int(time.time())
-    answers = [api.call("GET", "/v1/account"), api.call("GET", "/v1/nothing"), Api(suite["API"], None).call("GET", "/v1/account")]
+    answers = [
+        api.call("GET", "/v1/account"),
+        api.call("GET", "/v1/nothing"),
+        Api(suite["API"], None).call("GET", "/v1/account"),
+    ]
 
     for answer in answers:
-        limit, remaining, reset = (int(answer.headers[f"X-RateLimit-{name}"]) for name in ("Limit", "Remaining", "Reset"))
+        limit, remaining, reset = (
+            int(answer.headers[f"X-RateLimit-{name}"]) for name in ("Limit", "Remaining", "Reset")
+        )
         assert 0 <= remaining <= limit
         assert reset > before
         assert answer.headers["X-Request-Id"]
@@ -127,7 +159,15 @@ def test_mail_to_another_domain_is_refused(suite: Suite) -> None:
 
 
 def test_no_plan_allows_mail_that_could_not_be_read_back() -> None:
-    command = [str(ROOT / "dev"), "ctl", "plan", "set", "business", "--max-message-bytes", str(60 * 1024 * 1024 + 1)]
+    command = [
+        str(ROOT / "dev"),
+        "ctl",
+        "plan",
+        "set",
+        "business",
+        "--max-message-bytes",
+        str(60 * 1024 * 1024 + 1),
+    ]
 
     done = subprocess.run(command, capture_output=True, text=True, timeout=60)
 

@@ -32,14 +32,19 @@ def test_inboxes_and_mail_work_without_api_access(suite: Suite, free: User) -> N
     assert answer.headers["Location"] == f"{ROOT}/inboxes/{inbox['inboxId']}"
 
     send(suite, inbox["emailAddress"], subject="hello", body="Your code is 481516")
-    (summary,) = eventually(lambda: dashboard.get(f"/inboxes/{inbox['inboxId']}/emails")["emails"], "the mail is listed")
+    (summary,) = eventually(
+        lambda: dashboard.get(f"/inboxes/{inbox['inboxId']}/emails")["emails"], "the mail is listed"
+    )
 
     email = dashboard.get(f"/emails/{summary['emailId']}")
     assert email["codes"][0]["value"] == "481516"
     assert dashboard.patch(f"/emails/{summary['emailId']}", {"isRead": True})["isRead"] is True
     full = dashboard.call("POST", "/inboxes", json={})
     assert full.status_code == 403
-    assert dashboard.delete(f"/inboxes/{inbox['inboxId']}") == {"inboxId": inbox["inboxId"], "deleted": True}
+    assert dashboard.delete(f"/inboxes/{inbox['inboxId']}") == {
+        "inboxId": inbox["inboxId"],
+        "deleted": True,
+    }
 
 
 def test_nothing_here_counts_against_the_day(user: User) -> None:
@@ -57,26 +62,40 @@ def test_the_day_s_use_is_what_the_keys_used(suite: Suite, user: User) -> None:
     for _ in range(3):
         api.get("/v1/domains")
 
-    eventually(lambda: user.dashboard.get("/account")["usage"]["requestsToday"] == before + 3, "three requests are shown")
+    eventually(
+        lambda: user.dashboard.get("/account")["usage"]["requestsToday"] == before + 3,
+        "three requests are shown",
+    )
     days = user.dashboard.get("/account/usage")["days"]
     assert len(days) == 30
     assert days[0]["requests"] == before + 3
     user.dashboard.delete(f"/keys/{key['keyId']}")
 
 
-def test_a_key_is_shown_once_works_and_is_refused_everywhere_when_revoked(suite: Suite, user: User) -> None:
+def test_a_key_is_shown_once_works_and_is_refused_everywhere_when_revoked(
+    suite: Suite, user: User
+) -> None:
     made = user.dashboard.post("/keys", {"label": "CI <b>"})
     assert set(made) == {"keyId", "label", "prefix", "createdAt", "lastUsedAt", "isActive", "key"}
     assert made["key"].startswith(made["prefix"])
-    (listed,) = (key for key in user.dashboard.get("/keys")["keys"] if key["keyId"] == made["keyId"])
+    (listed,) = (
+        key for key in user.dashboard.get("/keys")["keys"] if key["keyId"] == made["keyId"]
+    )
     assert listed == {name: value for name, value in made.items() if name != "key"}
 
     with Gateway(suite) as second:
         everywhere = [Api(suite["API"], made["key"]), Api(f"http://{second.address}", made["key"])]
         assert [api.call("GET", "/v1/domains").status_code for api in everywhere] == [200, 200]
-        assert user.dashboard.delete(f"/keys/{made['keyId']}") == {"keyId": made["keyId"], "deleted": True}
+        assert user.dashboard.delete(f"/keys/{made['keyId']}") == {
+            "keyId": made["keyId"],
+            "deleted": True,
+        }
         for api in everywhere:
-            eventually(lambda api=api: api.call("GET", "/v1/domains").status_code == 401, "the key is refused", seconds=1.0)
+            eventually(
+                lambda api=api: api.call("GET", "/v1/domains").status_code == 401,
+                "the key is refused",
+                seconds=1.0,
+            )
     assert user.dashboard.call("DELETE", f"/keys/{made['keyId']}").status_code == 404
 
 
@@ -95,7 +114,11 @@ def test_a_key_says_when_it_was_last_used(suite: Suite, user: User) -> None:
     Api(suite["API"], made["key"]).get("/v1/domains")
 
     def last_used() -> Any:
-        return next(key["lastUsedAt"] for key in user.dashboard.get("/keys")["keys"] if key["keyId"] == made["keyId"])
+        return next(
+            key["lastUsedAt"]
+            for key in user.dashboard.get("/keys")["keys"]
+            if key["keyId"] == made["keyId"]
+        )
 
     eventually(last_used, "its last use is shown", seconds=20)
     user.dashboard.delete(f"/keys/{made['keyId']}")
@@ -118,11 +141,26 @@ def test_a_pass_that_ended_is_free(suite: Suite) -> None:
     assert someone.dashboard.get("/session")["planEndsAt"] is not None
     assert api.call("GET", "/v1/domains").status_code == 200
 
-    suite.operate("account", "set-plan", someone.account_id, "--plan", "pass7", "--ends-at", "2026-01-01T00:00:00Z")
+    suite.operate(
+        "account",
+        "set-plan",
+        someone.account_id,
+        "--plan",
+        "pass7",
+        "--ends-at",
+        "2026-01-01T00:00:00Z",
+    )
 
-    session = eventually(lambda: (it := someone.dashboard.get("/session"))["plan"] == "free" and it, "the pass has ended")
+    session = eventually(
+        lambda: (it := someone.dashboard.get("/session"))["plan"] == "free" and it,
+        "the pass has ended",
+    )
     assert session["limits"]["apiKeys"] == 0
-    eventually(lambda: api.call("GET", "/v1/domains").status_code == 403, "its key waits for another plan", seconds=2.0)
+    eventually(
+        lambda: api.call("GET", "/v1/domains").status_code == 403,
+        "its key waits for another plan",
+        seconds=2.0,
+    )
     assert someone.dashboard.get("/keys")["keys"][0]["isActive"] is False
 
 
@@ -159,7 +197,9 @@ def test_a_stream_needs_a_session_and_there_are_eight(suite: Suite) -> None:
 
 
 def _opens(dashboard: Dashboard) -> bool:
-    with dashboard.browser.get(dashboard.base + ROOT + "/events", stream=True, timeout=30) as answer:
+    with dashboard.browser.get(
+        dashboard.base + ROOT + "/events", stream=True, timeout=30
+    ) as answer:
         return answer.status_code == 200
 
 
@@ -200,11 +240,20 @@ def theirs(suite: Suite) -> dict[str, str]:
     (email,) = account.api.get(f"/v1/inboxes/{inbox['inboxId']}/emails")["emails"]
     webhook = account.api.post("/v1/webhooks", {"url": "http://127.0.0.1:49151/hook"})
     (key,) = suite.operate("key", "list", account.account_id)["keys"]
-    return {"inboxId": inbox["inboxId"], "emailId": email["emailId"], "webhookId": webhook["webhookId"], "keyId": key["keyId"]}
+    return {
+        "inboxId": inbox["inboxId"],
+        "emailId": email["emailId"],
+        "webhookId": webhook["webhookId"],
+        "keyId": key["keyId"],
+    }
 
 
-@pytest.mark.parametrize(("method", "path", "body"), _CALLS, ids=[f"{method} {path}" for method, path, _ in _CALLS])
-def test_a_foreign_id_answers_like_a_missing_one(user: User, theirs: dict[str, str], method: str, path: str, body: Any) -> None:
+@pytest.mark.parametrize(
+    ("method", "path", "body"), _CALLS, ids=[f"{method} {path}" for method, path, _ in _CALLS]
+)
+def test_a_foreign_id_answers_like_a_missing_one(
+    user: User, theirs: dict[str, str], method: str, path: str, body: Any
+) -> None:
     more = {} if body is None else {"json": body}
     foreign = user.dashboard.call(method, path.format(**theirs), **more)
     missing = user.dashboard.call(method, path.format(**dict.fromkeys(theirs, _NOBODY)), **more)
@@ -219,9 +268,17 @@ def test_a_foreign_id_answers_like_a_missing_one(user: User, theirs: dict[str, s
 @pytest.mark.parametrize("token", [None, "", "wrong", "A" * 43])
 @pytest.mark.parametrize(
     ("method", "path"),
-    [("POST", "/inboxes"), ("DELETE", "/inboxes?tag=x"), ("POST", "/keys"), ("DELETE", "/session"), ("PATCH", f"/emails/{_NOBODY}")],
+    [
+        ("POST", "/inboxes"),
+        ("DELETE", "/inboxes?tag=x"),
+        ("POST", "/keys"),
+        ("DELETE", "/session"),
+        ("PATCH", f"/emails/{_NOBODY}"),
+    ],
 )
-def test_no_change_without_the_session_s_csrf_token(user: User, method: str, path: str, token: str | None) -> None:
+def test_no_change_without_the_session_s_csrf_token(
+    user: User, method: str, path: str, token: str | None
+) -> None:
     answer = user.dashboard.call(method, path, headers={"X-CSRF-Token": token}, json={})
 
     assert answer.status_code == 403
@@ -229,7 +286,12 @@ def test_no_change_without_the_session_s_csrf_token(user: User, method: str, pat
 
 
 def test_another_session_s_csrf_token_is_wrong(user: User, free: User) -> None:
-    assert user.dashboard.call("POST", "/inboxes", headers={"X-CSRF-Token": free.dashboard.csrf}, json={}).status_code == 403
+    assert (
+        user.dashboard.call(
+            "POST", "/inboxes", headers={"X-CSRF-Token": free.dashboard.csrf}, json={}
+        ).status_code
+        == 403
+    )
 
 
 @pytest.mark.parametrize(
@@ -246,8 +308,15 @@ def test_another_session_s_csrf_token_is_wrong(user: User, free: User) -> None:
     ids=str,
 )
 @pytest.mark.parametrize("path", ["/session", "/accounts", "/password-resets/confirm"])
-def test_nobody_is_signed_in_from_another_site(suite: Suite, path: str, headers: dict[str, str | None]) -> None:
-    answer = Dashboard(suite["API"]).call("POST", path, headers=headers, json={"email": "a@example.com", "password": "a good password"})
+def test_nobody_is_signed_in_from_another_site(
+    suite: Suite, path: str, headers: dict[str, str | None]
+) -> None:
+    answer = Dashboard(suite["API"]).call(
+        "POST",
+        path,
+        headers=headers,
+        json={"email": "a@example.com", "password": "a good password"},
+    )
 
     assert answer.status_code == 403
     assert "Set-Cookie" not in answer.headers
@@ -255,7 +324,10 @@ def test_nobody_is_signed_in_from_another_site(suite: Suite, path: str, headers:
 
 def test_an_old_browser_says_by_its_origin_where_it_is(suite: Suite, free: User) -> None:
     answer = Dashboard(suite["API"]).call(
-        "POST", "/session", headers={"Sec-Fetch-Site": None, "Origin": suite["API"]}, json={"email": free.email, "password": free.password}
+        "POST",
+        "/session",
+        headers={"Sec-Fetch-Site": None, "Origin": suite["API"]},
+        json={"email": free.email, "password": free.password},
     )
 
     assert answer.status_code == 200
@@ -268,4 +340,9 @@ def test_no_other_origin_may_read_an_answer(suite: Suite, user: User) -> None:
     assert answer.headers["Cross-Origin-Resource-Policy"] == "same-origin"
     assert answer.headers["X-Content-Type-Options"] == "nosniff"
     preflight = {"Origin": "https://evil.example", "Access-Control-Request-Method": "POST"}
-    assert requests.options(suite["API"] + ROOT + "/inboxes", headers=preflight, timeout=30).status_code == 401
+    assert (
+        requests.options(
+            suite["API"] + ROOT + "/inboxes", headers=preflight, timeout=30
+        ).status_code
+        == 401
+    )

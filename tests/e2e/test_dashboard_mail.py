@@ -16,7 +16,12 @@ _PAGE = "https://mail.example/dashboard"
 @pytest.fixture(scope="module")
 def gateway(suite: Suite) -> Iterator[Gateway]:
     """One with a relay."""
-    settings = {"mail_relay": suite["SMTP"], "mail_relay_tls": "none", "mail_relay_from": _FROM, "dashboard_url": _PAGE + "/"}
+    settings = {
+        "mail_relay": suite["SMTP"],
+        "mail_relay_tls": "none",
+        "mail_relay_from": _FROM,
+        "dashboard_url": _PAGE + "/",
+    }
     with Gateway(suite, **settings) as running:
         yield running
 
@@ -39,7 +44,9 @@ class Mailbox:
 
     def next(self) -> Any:
         """The next letter, once it is there."""
-        answer = self._api.get(f"/v1/inboxes/{self._id}/emails/wait", after=self._seen, timeoutSeconds=30)
+        answer = self._api.get(
+            f"/v1/inboxes/{self._id}/emails/wait", after=self._seen, timeoutSeconds=30
+        )
         assert answer["outcome"] == "matched"
         self._seen = answer["email"]["sequence"]
         return answer["email"]
@@ -65,7 +72,9 @@ def _sign_up(visitor: Dashboard, mailbox: Mailbox, password: str) -> str:
     return code
 
 
-def test_an_account_is_made_with_the_code_that_was_mailed(visitor: Dashboard, mailbox: Mailbox) -> None:
+def test_an_account_is_made_with_the_code_that_was_mailed(
+    visitor: Dashboard, mailbox: Mailbox
+) -> None:
     assert visitor.get("/settings") == {"signUp": "open", "mailRelay": True}
     code = _sign_up(visitor, mailbox, "a good password")
     body = {"email": mailbox.address, "password": "a good password"}
@@ -80,11 +89,19 @@ def test_an_account_is_made_with_the_code_that_was_mailed(visitor: Dashboard, ma
     assert visitor.sign_in(mailbox.address, "a good password").status_code == 200
 
 
-def test_a_known_address_is_answered_alike_and_told_by_mail_alone(visitor: Dashboard, mailbox: Mailbox) -> None:
+def test_a_known_address_is_answered_alike_and_told_by_mail_alone(
+    visitor: Dashboard, mailbox: Mailbox
+) -> None:
     code = _sign_up(visitor, mailbox, "a good password")
-    visitor.enter("POST", "/accounts/confirm", {"email": mailbox.address, "password": "a good password", "code": code})
+    visitor.enter(
+        "POST",
+        "/accounts/confirm",
+        {"email": mailbox.address, "password": "a good password", "code": code},
+    )
 
-    asked = visitor.call("POST", "/accounts", json={"email": mailbox.address, "password": "another password"})
+    asked = visitor.call(
+        "POST", "/accounts", json={"email": mailbox.address, "password": "another password"}
+    )
 
     assert (asked.status_code, asked.json()) == (202, {"email": mailbox.address, "codeSent": True})
     letter = mailbox.next()
@@ -93,32 +110,50 @@ def test_a_known_address_is_answered_alike_and_told_by_mail_alone(visitor: Dashb
     assert Dashboard(visitor.base).sign_in(mailbox.address, "another password").status_code == 401
 
 
-def test_a_forgotten_password_is_set_by_a_link_that_is_good_once(visitor: Dashboard, mailbox: Mailbox) -> None:
+def test_a_forgotten_password_is_set_by_a_link_that_is_good_once(
+    visitor: Dashboard, mailbox: Mailbox
+) -> None:
     code = _sign_up(visitor, mailbox, "a good password")
-    visitor.enter("POST", "/accounts/confirm", {"email": mailbox.address, "password": "a good password", "code": code})
+    visitor.enter(
+        "POST",
+        "/accounts/confirm",
+        {"email": mailbox.address, "password": "a good password", "code": code},
+    )
 
     asked = visitor.call("POST", "/password-resets", json={"email": mailbox.address})
     assert (asked.status_code, asked.json()) == (202, {"email": mailbox.address, "linkSent": True})
     token = re.search(re.escape(_PAGE) + r"/reset-password#(\S+)", mailbox.next()["text"])[1]  # type: ignore[index]
-    first = visitor.call("POST", "/password-resets/confirm", json={"token": token, "newPassword": "a new password"})
-    second = visitor.call("POST", "/password-resets/confirm", json={"token": token, "newPassword": "a new password"})
+    first = visitor.call(
+        "POST", "/password-resets/confirm", json={"token": token, "newPassword": "a new password"}
+    )
+    second = visitor.call(
+        "POST", "/password-resets/confirm", json={"token": token, "newPassword": "a new password"}
+    )
 
     assert (first.status_code, second.status_code) == (200, 400)
     assert visitor.call("GET", "/session").status_code == 401
     assert visitor.sign_in(mailbox.address, "a new password").status_code == 200
 
 
-def test_an_unknown_address_is_answered_alike_and_gets_no_mail(visitor: Dashboard, mailbox: Mailbox) -> None:
+def test_an_unknown_address_is_answered_alike_and_gets_no_mail(
+    visitor: Dashboard, mailbox: Mailbox
+) -> None:
     asked = visitor.call("POST", "/password-resets", json={"email": mailbox.address})
     assert (asked.status_code, asked.json()) == (202, {"email": mailbox.address, "linkSent": True})
 
-    _sign_up(visitor, mailbox, "a good password")  # letters go out in order: the link would have come first
+    _sign_up(
+        visitor, mailbox, "a good password"
+    )  # letters go out in order: the link would have come first
     assert mailbox.count() == 1
 
 
-def test_an_address_is_mailed_five_times_and_the_sixth_is_answered_alike(visitor: Dashboard, mailbox: Mailbox) -> None:
+def test_an_address_is_mailed_five_times_and_the_sixth_is_answered_alike(
+    visitor: Dashboard, mailbox: Mailbox
+) -> None:
     for _ in range(6):
-        answer = visitor.call("POST", "/accounts", json={"email": mailbox.address, "password": "a good password"})
+        answer = visitor.call(
+            "POST", "/accounts", json={"email": mailbox.address, "password": "a good password"}
+        )
         assert answer.status_code == 202
     eventually(lambda: mailbox.count() == 5, "five letters came")
 
@@ -129,10 +164,14 @@ def test_an_address_is_mailed_five_times_and_the_sixth_is_answered_alike(visitor
 
 
 @pytest.mark.usefixtures("gateway")
-def test_an_account_is_told_that_its_webhook_was_switched_off(suite: Suite, mailbox: Mailbox) -> None:
+def test_an_account_is_told_that_its_webhook_was_switched_off(
+    suite: Suite, mailbox: Mailbox
+) -> None:
     account = Account.make(suite, email=mailbox.address)
     with Receiver(answer=lambda _: 410) as receiver:
-        webhook = account.api.post("/v1/webhooks", {"url": receiver.url + "?token=secret", "events": ["email.received"]})
+        webhook = account.api.post(
+            "/v1/webhooks", {"url": receiver.url + "?token=secret", "events": ["email.received"]}
+        )
         send(suite, account.api.new_inbox()["emailAddress"])
 
         letter = mailbox.next()
@@ -144,7 +183,16 @@ def test_an_account_is_told_that_its_webhook_was_switched_off(suite: Suite, mail
     assert f"{_PAGE}/settings/webhooks/{webhook['webhookId']}" in text
 
 
-@pytest.mark.parametrize("address", ["a@example.com\r\nBcc: b@example.com", "a@example.com>", "<a@example.com", '"a b"@example.com', "a,b@example.com"])
+@pytest.mark.parametrize(
+    "address",
+    [
+        "a@example.com\r\nBcc: b@example.com",
+        "a@example.com>",
+        "<a@example.com",
+        '"a b"@example.com',
+        "a,b@example.com",
+    ],
+)
 def test_an_address_that_would_end_a_header_is_refused(visitor: Dashboard, address: str) -> None:
     for path, more in (("/accounts", {"password": "a good password"}), ("/password-resets", {})):
         answer = visitor.call("POST", path, json={"email": address} | more)
@@ -155,8 +203,14 @@ def test_an_address_that_would_end_a_header_is_refused(visitor: Dashboard, addre
 def test_without_a_relay_nothing_is_mailed(suite: Suite) -> None:
     visitor = Dashboard(suite["API"])
 
-    reset = visitor.call("POST", "/password-resets", json={"email": f"{uuid.uuid4().hex}@example.com"})
-    confirm = visitor.call("POST", "/accounts/confirm", json={"email": "a@example.com", "password": secrets.token_urlsafe(9), "code": "12345678"})
+    reset = visitor.call(
+        "POST", "/password-resets", json={"email": f"{uuid.uuid4().hex}@example.com"}
+    )
+    confirm = visitor.call(
+        "POST",
+        "/accounts/confirm",
+        json={"email": "a@example.com", "password": secrets.token_urlsafe(9), "code": "12345678"},
+    )
 
     assert reset.status_code == confirm.status_code == 403
     assert "operator" in reset.json()["message"]

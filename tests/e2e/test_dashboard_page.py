@@ -19,14 +19,27 @@ def page(suite: Suite) -> requests.Response:
     return answer
 
 
-def test_the_page_s_own_routes_can_be_opened_and_reloaded(suite: Suite, page: requests.Response) -> None:
+def test_the_page_s_own_routes_can_be_opened_and_reloaded(
+    suite: Suite, page: requests.Response
+) -> None:
     assert page.status_code == 200
     assert page.headers["Content-Type"] == "text/html; charset=utf-8"
-    for path in ("/", "/inboxes", "/inboxes/01934f2e-7b1c-7d3a-9f00-5a1b2c3d4e5f", "/settings/webhooks", "/reset-password"):
-        assert requests.get(suite["DASHBOARD"] + path, timeout=30, allow_redirects=False).text == page.text
+    for path in (
+        "/",
+        "/inboxes",
+        "/inboxes/01934f2e-7b1c-7d3a-9f00-5a1b2c3d4e5f",
+        "/settings/webhooks",
+        "/reset-password",
+    ):
+        assert (
+            requests.get(suite["DASHBOARD"] + path, timeout=30, allow_redirects=False).text
+            == page.text
+        )
 
 
-def test_its_files_are_kept_by_browsers_and_come_compressed(suite: Suite, page: requests.Response) -> None:
+def test_its_files_are_kept_by_browsers_and_come_compressed(
+    suite: Suite, page: requests.Response
+) -> None:
     files = re.findall(r'(?:src|href)="(/dashboard/assets/[^"]+)"', page.text)
     assert files
     for path in files:
@@ -34,14 +47,20 @@ def test_its_files_are_kept_by_browsers_and_come_compressed(suite: Suite, page: 
         assert answer.status_code == 200
         assert answer.headers["Cache-Control"] == "public, max-age=31536000, immutable"
         assert answer.headers["X-Content-Type-Options"] == "nosniff"
-        plain = requests.get(suite["API"] + path, headers={"Accept-Encoding": "identity"}, timeout=30)
+        plain = requests.get(
+            suite["API"] + path, headers={"Accept-Encoding": "identity"}, timeout=30
+        )
         assert "Content-Encoding" not in plain.headers
         assert plain.content == answer.content
     assert page.headers["Cache-Control"] == "no-cache"
 
 
-def test_the_page_runs_no_script_but_the_gateway_s_and_stands_in_no_frame(page: requests.Response) -> None:
-    policy = dict(part.strip().split(" ", 1) for part in page.headers["Content-Security-Policy"].split(";"))
+def test_the_page_runs_no_script_but_the_gateway_s_and_stands_in_no_frame(
+    page: requests.Response,
+) -> None:
+    policy = dict(
+        part.strip().split(" ", 1) for part in page.headers["Content-Security-Policy"].split(";")
+    )
     assert policy["default-src"] == "'none'"
     assert policy["script-src"] == "'self'"
     assert policy["frame-ancestors"] == "'none'"
@@ -55,7 +74,15 @@ def test_the_page_runs_no_script_but_the_gateway_s_and_stands_in_no_frame(page: 
 
 @pytest.mark.parametrize(
     "path",
-    ["//evil.example", "/%2f%2fevil.example", "/%5cevil.example", "/..%2f..%2fetc%2fpasswd", "/?next=https://evil.example", "/%0d%0aSet-Cookie:%20a=b", "/%00"],
+    [
+        "//evil.example",
+        "/%2f%2fevil.example",
+        "/%5cevil.example",
+        "/..%2f..%2fetc%2fpasswd",
+        "/?next=https://evil.example",
+        "/%0d%0aSet-Cookie:%20a=b",
+        "/%00",
+    ],
 )
 def test_no_path_leads_elsewhere(suite: Suite, path: str) -> None:
     answer = requests.get(suite["DASHBOARD"] + path, timeout=30, allow_redirects=False)

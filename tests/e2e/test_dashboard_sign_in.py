@@ -51,7 +51,11 @@ def test_behind_tls_the_cookie_is_for_tls_alone(suite: Suite, user: User) -> Non
         answer = requests.post(
             f"http://{gateway.address}{ROOT}/session",
             json={"email": user.email, "password": user.password},
-            headers={"Sec-Fetch-Site": "same-origin", "X-Forwarded-Proto": "https", "X-Forwarded-For": user.dashboard.address},
+            headers={
+                "Sec-Fetch-Site": "same-origin",
+                "X-Forwarded-Proto": "https",
+                "X-Forwarded-For": user.dashboard.address,
+            },
             timeout=30,
         )
 
@@ -61,7 +65,9 @@ def test_behind_tls_the_cookie_is_for_tls_alone(suite: Suite, user: User) -> Non
 
 
 def test_a_taken_address_is_a_conflict_however_it_is_written(suite: Suite, user: User) -> None:
-    answer = Dashboard(suite["API"]).enter("POST", "/accounts", {"email": user.email.upper(), "password": "a good password"})
+    answer = Dashboard(suite["API"]).enter(
+        "POST", "/accounts", {"email": user.email.upper(), "password": "a good password"}
+    )
 
     assert answer.status_code == 409
     assert "Set-Cookie" not in answer.headers
@@ -70,14 +76,18 @@ def test_a_taken_address_is_a_conflict_however_it_is_written(suite: Suite, user:
 def test_sign_up_can_be_closed(suite: Suite) -> None:
     with Gateway(suite, signup="closed") as gateway:
         dashboard = Dashboard(f"http://{gateway.address}")
-        answer = dashboard.enter("POST", "/accounts", {"email": _email(), "password": "a good password"})
+        answer = dashboard.enter(
+            "POST", "/accounts", {"email": _email(), "password": "a good password"}
+        )
 
         assert answer.status_code == 403
         assert "closed" in answer.json()["message"]
         assert dashboard.get("/settings")["signUp"] == "closed"
 
 
-def test_an_unknown_address_and_a_wrong_password_are_answered_alike(suite: Suite, user: User) -> None:
+def test_an_unknown_address_and_a_wrong_password_are_answered_alike(
+    suite: Suite, user: User
+) -> None:
     dashboard = Dashboard(suite["API"])
     unknown = dashboard.sign_in(_email(), user.password)
     wrong = dashboard.sign_in(user.email, "not the password")
@@ -100,14 +110,18 @@ def test_an_unknown_address_takes_as_long_as_a_wrong_password(suite: Suite, user
     assert known > unknown / 2
 
 
-def test_the_session_changes_at_sign_in_and_the_one_before_is_no_more(suite: Suite, user: User) -> None:
+def test_the_session_changes_at_sign_in_and_the_one_before_is_no_more(
+    suite: Suite, user: User
+) -> None:
     before, csrf_before = user.dashboard.cookie, user.dashboard.csrf
 
     assert user.dashboard.sign_in(user.email, user.password).status_code == 200
 
     assert user.dashboard.cookie != before
     assert user.dashboard.csrf != csrf_before
-    old = requests.get(suite["API"] + ROOT + "/session", cookies={"tempinbox_session": before}, timeout=30)
+    old = requests.get(
+        suite["API"] + ROOT + "/session", cookies={"tempinbox_session": before}, timeout=30
+    )
     assert old.status_code == 401
 
 
@@ -120,7 +134,12 @@ def test_a_session_id_of_somebody_s_choice_is_never_taken_over(suite: Suite, use
 
     assert answer.status_code == 200
     assert chosen not in answer.headers["Set-Cookie"]
-    assert requests.get(suite["API"] + ROOT + "/session", cookies={"tempinbox_session": chosen}, timeout=30).status_code == 401
+    assert (
+        requests.get(
+            suite["API"] + ROOT + "/session", cookies={"tempinbox_session": chosen}, timeout=30
+        ).status_code
+        == 401
+    )
 
 
 def test_signing_out_ends_the_session_and_forgets_the_cookie(suite: Suite, user: User) -> None:
@@ -130,10 +149,17 @@ def test_signing_out_ends_the_session_and_forgets_the_cookie(suite: Suite, user:
 
     assert answer.json() == {"signedOut": True}
     assert "Max-Age=0" in answer.headers["Set-Cookie"]
-    assert requests.get(suite["API"] + ROOT + "/session", cookies={"tempinbox_session": cookie}, timeout=30).status_code == 401
+    assert (
+        requests.get(
+            suite["API"] + ROOT + "/session", cookies={"tempinbox_session": cookie}, timeout=30
+        ).status_code
+        == 401
+    )
 
 
-def test_signing_out_everywhere_ends_every_session_of_the_account_alone(suite: Suite, user: User) -> None:
+def test_signing_out_everywhere_ends_every_session_of_the_account_alone(
+    suite: Suite, user: User
+) -> None:
     elsewhere = Dashboard(suite["API"])
     elsewhere.sign_in(user.email, user.password)
     other = User.make(suite, plan="free")
@@ -149,9 +175,17 @@ def test_a_changed_password_ends_all_other_sessions(suite: Suite, user: User) ->
     elsewhere = Dashboard(suite["API"])
     elsewhere.sign_in(user.email, user.password)
 
-    wrong = user.dashboard.call("POST", "/account/password", json={"currentPassword": "not the password", "newPassword": "a new password"})
+    wrong = user.dashboard.call(
+        "POST",
+        "/account/password",
+        json={"currentPassword": "not the password", "newPassword": "a new password"},
+    )
     assert wrong.status_code == 403
-    answer = user.dashboard.enter("POST", "/account/password", {"currentPassword": user.password, "newPassword": "a new password"})
+    answer = user.dashboard.enter(
+        "POST",
+        "/account/password",
+        {"currentPassword": user.password, "newPassword": "a new password"},
+    )
 
     assert answer.status_code == 200
     assert user.dashboard.get("/session")["email"] == user.email
@@ -173,13 +207,27 @@ def test_a_change_of_the_password_is_not_repeated_by_an_idempotency_key(user: Us
 
 
 def test_a_link_from_the_operator_sets_a_password_once(suite: Suite, user: User) -> None:
-    made = suite.operate("account", "reset-password", user.email, "--dashboard", "https://mail.example/dashboard/")
+    made = suite.operate(
+        "account", "reset-password", user.email, "--dashboard", "https://mail.example/dashboard/"
+    )
     assert made["link"] == f"https://mail.example/dashboard/reset-password#{made['token']}"
     visitor = Dashboard(suite["API"])
 
-    wrong = visitor.call("POST", "/password-resets/confirm", json={"token": secrets.token_urlsafe(32), "newPassword": "a new password"})
-    first = visitor.call("POST", "/password-resets/confirm", json={"token": made["token"], "newPassword": "a new password"})
-    second = visitor.call("POST", "/password-resets/confirm", json={"token": made["token"], "newPassword": "another password"})
+    wrong = visitor.call(
+        "POST",
+        "/password-resets/confirm",
+        json={"token": secrets.token_urlsafe(32), "newPassword": "a new password"},
+    )
+    first = visitor.call(
+        "POST",
+        "/password-resets/confirm",
+        json={"token": made["token"], "newPassword": "a new password"},
+    )
+    second = visitor.call(
+        "POST",
+        "/password-resets/confirm",
+        json={"token": made["token"], "newPassword": "another password"},
+    )
 
     assert (wrong.status_code, first.status_code, second.status_code) == (400, 200, 400)
     assert first.json() == {"email": user.email, "passwordReset": True}
@@ -187,7 +235,9 @@ def test_a_link_from_the_operator_sets_a_password_once(suite: Suite, user: User)
     assert visitor.sign_in(user.email, "a new password").status_code == 200
 
 
-def test_an_account_gets_ten_wrong_passwords_from_wherever_they_come(suite: Suite, user: User) -> None:
+def test_an_account_gets_ten_wrong_passwords_from_wherever_they_come(
+    suite: Suite, user: User
+) -> None:
     answers = [Dashboard(suite["API"]).sign_in(user.email, "wrong password") for _ in range(11)]
 
     assert [answer.status_code for answer in answers] == [401] * 10 + [429]
@@ -196,13 +246,22 @@ def test_an_account_gets_ten_wrong_passwords_from_wherever_they_come(suite: Suit
     assert user.dashboard.call("GET", "/session").status_code == 200  # who is in stays in
 
 
-def test_an_address_written_in_letters_that_become_others_in_lower_case_is_no_other_account(suite: Suite) -> None:
+def test_an_address_written_in_letters_that_become_others_in_lower_case_is_no_other_account(
+    suite: Suite,
+) -> None:
     rest = f"{uuid.uuid4().hex[:12]}@example.com"
-    assert Dashboard(suite["API"]).enter("POST", "/accounts", {"email": "k" + rest, "password": "a good password"}).status_code == 201
+    assert (
+        Dashboard(suite["API"])
+        .enter("POST", "/accounts", {"email": "k" + rest, "password": "a good password"})
+        .status_code
+        == 201
+    )
     kelvin = "\N{KELVIN SIGN}" + rest
     assert Dashboard(suite["API"]).sign_in(kelvin, "a good password").status_code == 200
 
-    answers = [Dashboard(suite["API"]).sign_in("k" + rest, "wrong password").status_code for _ in range(10)]
+    answers = [
+        Dashboard(suite["API"]).sign_in("k" + rest, "wrong password").status_code for _ in range(10)
+    ]
 
     assert answers == [401] * 10
     assert Dashboard(suite["API"]).sign_in(kelvin, "wrong password").status_code == 429
@@ -212,7 +271,10 @@ def test_an_address_gets_twenty_failures_on_all_gateways_together(suite: Suite, 
     with Gateway(suite) as second:
         here = Dashboard(suite["API"])
         there = Dashboard(f"http://{second.address}", here.address)
-        answers = [(here, there)[turn % 2].sign_in(_email(), "wrong password").status_code for turn in range(21)]
+        answers = [
+            (here, there)[turn % 2].sign_in(_email(), "wrong password").status_code
+            for turn in range(21)
+        ]
 
         assert answers == [401] * 20 + [429]
         assert there.sign_in(user.email, user.password).status_code == 429
@@ -222,7 +284,12 @@ def test_an_address_gets_twenty_failures_on_all_gateways_together(suite: Suite, 
 def test_guesses_at_once_do_not_pass_the_limit_together(suite: Suite, user: User) -> None:
     dashboards = [Dashboard(suite["API"]) for _ in range(20)]
     with concurrent.futures.ThreadPoolExecutor(len(dashboards)) as pool:
-        statuses = list(pool.map(lambda dashboard: dashboard.sign_in(user.email, "wrong password").status_code, dashboards))
+        statuses = list(
+            pool.map(
+                lambda dashboard: dashboard.sign_in(user.email, "wrong password").status_code,
+                dashboards,
+            )
+        )
 
     assert statuses.count(401) == 10
     assert statuses.count(429) == 10
@@ -243,7 +310,9 @@ def test_the_demo_account_can_sign_in(suite: Suite) -> None:
 
 
 def test_a_password_is_never_repeated_nor_stored(suite: Suite, user: User) -> None:
-    short = Dashboard(suite["API"]).call("POST", "/accounts", json={"email": _email(), "password": "hunter2"})
+    short = Dashboard(suite["API"]).call(
+        "POST", "/accounts", json={"email": _email(), "password": "hunter2"}
+    )
 
     assert short.status_code == 400
     assert "password must have 10 to 200 characters, not 7" in short.json()["message"]
@@ -252,9 +321,15 @@ def test_a_password_is_never_repeated_nor_stored(suite: Suite, user: User) -> No
 
 
 def test_a_session_opens_nothing_under_v1_and_a_key_nothing_here(suite: Suite, user: User) -> None:
-    with_session = requests.get(suite["API"] + "/v1/inboxes", cookies={"tempinbox_session": user.dashboard.cookie}, timeout=30)
+    with_session = requests.get(
+        suite["API"] + "/v1/inboxes",
+        cookies={"tempinbox_session": user.dashboard.cookie},
+        timeout=30,
+    )
     assert with_session.status_code == 401
 
-    with_key = requests.get(suite["API"] + ROOT + "/inboxes", headers={"X-API-Key": suite["API_KEY"]}, timeout=30)
+    with_key = requests.get(
+        suite["API"] + ROOT + "/inboxes", headers={"X-API-Key": suite["API_KEY"]}, timeout=30
+    )
     assert with_key.status_code == 401
     assert Api(suite["API"], suite["API_KEY"]).call("GET", "/v1/account").status_code == 200

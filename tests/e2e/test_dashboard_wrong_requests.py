@@ -38,22 +38,72 @@ _OPEN = [
     Row("POST", "/session", 400, "email must be an address", _GOOD | {"email": "a b@example.com"}),
     Row("POST", "/session", 400, "email", _GOOD | {"email": "a" * 300 + "@example.com"}),
     Row("POST", "/session", 400, "control characters", _GOOD | {"email": "a@example.com\u0000"}),
-    Row("POST", "/session", 400, "password must be a string, not a number", _GOOD | {"password": 12345678901}),
+    Row(
+        "POST",
+        "/session",
+        400,
+        "password must be a string, not a number",
+        _GOOD | {"password": 12345678901},
+    ),
     Row("POST", "/session", 400, "password must have", _GOOD | {"password": ""}),
     Row("POST", "/session", 400, "remember", _GOOD | {"remember": True}),
     Row("POST", "/session", 400, "not valid JSON", b"{"),
     Row("POST", "/session", 400, "", b"[]"),
     Row("POST", "/session?next=https://evil.example", 400, "next", _GOOD),
-    Row("POST", "/session", 415, "Content-Type", b"email=a&password=b", {"Content-Type": "application/x-www-form-urlencoded"}),
-    Row("POST", "/session", 415, "Content-Type", json.dumps(_GOOD).encode(), {"Content-Type": "text/plain"}),
+    Row(
+        "POST",
+        "/session",
+        415,
+        "Content-Type",
+        b"email=a&password=b",
+        {"Content-Type": "application/x-www-form-urlencoded"},
+    ),
+    Row(
+        "POST",
+        "/session",
+        415,
+        "Content-Type",
+        json.dumps(_GOOD).encode(),
+        {"Content-Type": "text/plain"},
+    ),
     Row("POST", "/session", 413, "64 KiB", b" " * 70_000),
-    Row("POST", "/accounts", 400, "password must have 10 to 200 characters, not 9", _GOOD | {"password": "123456789"}),
-    Row("POST", "/accounts", 400, "password must have 10 to 200 characters, not 201", _GOOD | {"password": "x" * 201}),
+    Row(
+        "POST",
+        "/accounts",
+        400,
+        "password must have 10 to 200 characters, not 9",
+        _GOOD | {"password": "123456789"},
+    ),
+    Row(
+        "POST",
+        "/accounts",
+        400,
+        "password must have 10 to 200 characters, not 201",
+        _GOOD | {"password": "x" * 201},
+    ),
     Row("POST", "/accounts", 400, "plan", _GOOD | {"plan": "premium"}),
     Row("POST", "/accounts", 400, "email is required", {}),
-    Row("POST", "/password-resets/confirm", 400, "token is required", {"newPassword": "a good password"}),
-    Row("POST", "/password-resets/confirm", 400, "newPassword must have", {"token": "x", "newPassword": "short"}),
-    Row("POST", "/password-resets/confirm", 400, "token is not valid", {"token": "x", "newPassword": "a good password"}),
+    Row(
+        "POST",
+        "/password-resets/confirm",
+        400,
+        "token is required",
+        {"newPassword": "a good password"},
+    ),
+    Row(
+        "POST",
+        "/password-resets/confirm",
+        400,
+        "newPassword must have",
+        {"token": "x", "newPassword": "short"},
+    ),
+    Row(
+        "POST",
+        "/password-resets/confirm",
+        400,
+        "token is not valid",
+        {"token": "x", "newPassword": "a good password"},
+    ),
     Row("GET", "/settings?x=1", 400, "x"),
 ]
 _SIGNED_IN = [
@@ -76,9 +126,27 @@ _SIGNED_IN = [
     Row("DELETE", "/session?x=1", 400, "x"),
     Row("DELETE", "/sessions?x=1", 400, "x"),
     Row("GET", "/events?inboxId=1", 400, "inboxId"),
-    Row("POST", "/account/password", 400, "currentPassword is required", {"newPassword": "a good password"}),
-    Row("POST", "/account/password", 400, "newPassword must have 10 to 200", {"currentPassword": "x", "newPassword": "short"}),
-    Row("POST", "/account/password", 403, "currentPassword is wrong", {"currentPassword": "x", "newPassword": "a good password"}),
+    Row(
+        "POST",
+        "/account/password",
+        400,
+        "currentPassword is required",
+        {"newPassword": "a good password"},
+    ),
+    Row(
+        "POST",
+        "/account/password",
+        400,
+        "newPassword must have 10 to 200",
+        {"currentPassword": "x", "newPassword": "short"},
+    ),
+    Row(
+        "POST",
+        "/account/password",
+        403,
+        "currentPassword is wrong",
+        {"currentPassword": "x", "newPassword": "a good password"},
+    ),
     Row("POST", "/inboxes", 400, "ttlSeconds", {"ttlSeconds": 5}),
     Row("POST", "/inboxes", 415, "Content-Type", b"{}", {"Content-Type": "text/plain"}),
     Row("GET", "/inboxes?status=nothing", 400, "status"),
@@ -96,7 +164,12 @@ def user(suite: Suite) -> User:
 
 def _send(dashboard: Dashboard, row: Row) -> requests.Response:
     if isinstance(row.body, bytes):
-        return dashboard.call(row.method, row.path, headers={"Content-Type": "application/json"} | row.headers, data=row.body)
+        return dashboard.call(
+            row.method,
+            row.path,
+            headers={"Content-Type": "application/json"} | row.headers,
+            data=row.body,
+        )
     return dashboard.call(row.method, row.path, headers=row.headers, json=row.body)
 
 
@@ -129,7 +202,9 @@ def test_they_changed_nothing(user: User) -> None:
     assert user.dashboard.get("/session")["email"] == user.email
 
 
-@pytest.mark.parametrize("path", ["/keys", "/session", "/rules", "/events", "/nothing", "/inboxes", ""])
+@pytest.mark.parametrize(
+    "path", ["/keys", "/session", "/rules", "/events", "/nothing", "/inboxes", ""]
+)
 def test_nothing_is_there_for_who_is_not_signed_in(suite: Suite, path: str) -> None:
     answer = Dashboard(suite["API"]).call("GET", path)
 
@@ -137,8 +212,14 @@ def test_nothing_is_there_for_who_is_not_signed_in(suite: Suite, path: str) -> N
     assert answer.json()["error"] == "Unauthorized"
 
 
-@pytest.mark.parametrize("cookie", ["", "x", "x" * 43, "x" * 200, "a=b; c", '"quoted"', "; tempinbox_session=x"])
+@pytest.mark.parametrize(
+    "cookie", ["", "x", "x" * 43, "x" * 200, "a=b; c", '"quoted"', "; tempinbox_session=x"]
+)
 def test_a_cookie_of_somebody_s_making_opens_nothing(suite: Suite, cookie: str) -> None:
-    answer = requests.get(suite["API"] + ROOT + "/session", headers={"Cookie": f"tempinbox_session={cookie}"}, timeout=30)
+    answer = requests.get(
+        suite["API"] + ROOT + "/session",
+        headers={"Cookie": f"tempinbox_session={cookie}"},
+        timeout=30,
+    )
 
     assert answer.status_code == 401

@@ -17,7 +17,9 @@ def _write(suite: Suite, topic: str, key: str, value: bytes, headers: dict[str, 
 
 
 def _letters_of(suite: Suite, event: str) -> list[dict[str, Any]]:
-    letters = suite.operate("dead-letter", "list", "--topic", "email.received", "--limit", "1000")["deadLetters"]
+    letters = suite.operate("dead-letter", "list", "--topic", "email.received", "--limit", "1000")[
+        "deadLetters"
+    ]
     return [letter for letter in letters if letter["eventId"] == event]
 
 
@@ -28,9 +30,16 @@ def _refused(suite: Suite, *arguments: str) -> str:
     return str(refusal.value)
 
 
-def test_a_poison_event_is_put_away_with_its_reason_and_keeps_nobody_waiting(suite: Suite, account: Account) -> None:
+def test_a_poison_event_is_put_away_with_its_reason_and_keeps_nobody_waiting(
+    suite: Suite, account: Account
+) -> None:
     event = str(uuid.uuid4())  # no version 7, and the value is no message
-    headers = {"ce_id": event, "ce_type": "email.received", "ce_specversion": "1.0", "ce_time": "2026-11-21T10:00:00Z"}
+    headers = {
+        "ce_id": event,
+        "ce_type": "email.received",
+        "ce_specversion": "1.0",
+        "ce_time": "2026-11-21T10:00:00Z",
+    }
     with Receiver() as receiver:
         account.api.post("/v1/webhooks", {"url": receiver.url, "events": ["email.received"]})
         _write(suite, "email.received", "poison", b"\xff\xff\xff", headers)
@@ -50,19 +59,41 @@ def test_exactly_the_chosen_letters_go_back_to_their_topic(suite: Suite, account
     with Topic(suite, "email.received") as topic:
         address = account.api.new_inbox()["emailAddress"]
         ids = [send(suite, address).email_id for _ in range(3)]
-        events = {event.headers["ce_id"]: event for event in (topic.wait_for(lambda it, i=i: it.headers["ce_id"] == i, i) for i in ids)}
+        events = {
+            event.headers["ce_id"]: event
+            for event in (topic.wait_for(lambda it, i=i: it.headers["ce_id"] == i, i) for i in ids)
+        }
         for event in events.values():
-            more = {"dead_letter_reason": "a bug", "dead_letter_consumer": "webhook-dispatcher", "dead_letter_source": "email.received/0/1"}
+            more = {
+                "dead_letter_reason": "a bug",
+                "dead_letter_consumer": "webhook-dispatcher",
+                "dead_letter_source": "email.received/0/1",
+            }
             _write(suite, _LETTERS, event.key, event.value, event.headers | more)
-        letters = {i: eventually(lambda i=i: _letters_of(suite, i), "the letter", seconds=30)[0] for i in ids}
+        letters = {
+            i: eventually(lambda i=i: _letters_of(suite, i), "the letter", seconds=30)[0]
+            for i in ids
+        }
 
         with Receiver() as receiver:
-            account.api.post("/v1/webhooks", {"url": receiver.url, "events": ["email.received"]})  # it did not get them yet
-            replayed = suite.operate("dead-letter", "replay", "email.received", "--letter", letters[ids[0]]["letter"], "--event", ids[2])
+            account.api.post(
+                "/v1/webhooks", {"url": receiver.url, "events": ["email.received"]}
+            )  # it did not get them yet
+            replayed = suite.operate(
+                "dead-letter",
+                "replay",
+                "email.received",
+                "--letter",
+                letters[ids[0]]["letter"],
+                "--event",
+                ids[2],
+            )
 
             assert {letter["eventId"] for letter in replayed["replayed"]} == {ids[0], ids[2]}
             for i in (ids[0], ids[2]):
-                again = topic.wait_for(lambda it, i=i: it.headers["ce_id"] == i, "back in its topic")
+                again = topic.wait_for(
+                    lambda it, i=i: it.headers["ce_id"] == i, "back in its topic"
+                )
                 assert (again.key, again.value) == (events[i].key, events[i].value)
                 assert again.headers == events[i].headers, "without the reason"
                 receiver.wait_for(lambda it, i=i: it.webhook_id == i, "delivered")
@@ -71,23 +102,37 @@ def test_exactly_the_chosen_letters_go_back_to_their_topic(suite: Suite, account
 
 def test_a_replay_names_what_is_not_there_and_writes_nothing(suite: Suite) -> None:
     with Topic(suite, "email.received") as topic:
-        assert "There is no letter at 0/99999999" in _refused(suite, "dead-letter", "replay", "email.received", "--letter", "0/99999999", "--all")
+        assert "There is no letter at 0/99999999" in _refused(
+            suite, "dead-letter", "replay", "email.received", "--letter", "0/99999999", "--all"
+        )
         assert "which letters" in _refused(suite, "dead-letter", "replay", "email.received")
-        assert "PARTITION/OFFSET" in _refused(suite, "dead-letter", "replay", "email.received", "--letter", "x")
+        assert "PARTITION/OFFSET" in _refused(
+            suite, "dead-letter", "replay", "email.received", "--letter", "x"
+        )
         assert list(topic.events(1.0)) == []
 
 
 def test_the_operator_reads_the_log_and_sends_again(suite: Suite, account: Account) -> None:
     with Receiver(answer=lambda number: 500 if number == 0 else 200) as receiver:
-        webhook = account.api.post("/v1/webhooks", {"url": receiver.url, "events": ["email.received"]})["webhookId"]
+        webhook = account.api.post(
+            "/v1/webhooks", {"url": receiver.url, "events": ["email.received"]}
+        )["webhookId"]
         sent = send(suite, account.api.new_inbox()["emailAddress"])
 
         def pending() -> Any:
-            return [it for it in suite.operate("delivery", "list", account.account_id, webhook, "--status", "pending")["deliveries"] if it["attempts"]]
+            return [
+                it
+                for it in suite.operate(
+                    "delivery", "list", account.account_id, webhook, "--status", "pending"
+                )["deliveries"]
+                if it["attempts"]
+            ]
 
         (delivery,) = eventually(pending, "the first attempt failed")
         assert delivery["eventId"] == sent.email_id
-        done = suite.operate("delivery", "retry", account.account_id, webhook, delivery["deliveryId"])
+        done = suite.operate(
+            "delivery", "retry", account.account_id, webhook, delivery["deliveryId"]
+        )
 
         assert done["status"] == "succeeded"
         assert done == account.api.get(f"/v1/webhooks/{webhook}/deliveries")["deliveries"][0]

@@ -12,7 +12,9 @@ from harness import Account, Receiver, Suite, eventually, send
 
 def _hook(account: Account, receiver: Receiver, **more: Any) -> str:
     """The path of a new webhook."""
-    webhook = account.api.post("/v1/webhooks", {"url": receiver.url, "events": ["email.received"], **more})
+    webhook = account.api.post(
+        "/v1/webhooks", {"url": receiver.url, "events": ["email.received"], **more}
+    )
     return "/v1/webhooks/" + str(webhook["webhookId"])
 
 
@@ -29,7 +31,13 @@ def _only(account: Account, hook: str, status: str) -> Any:
 
     def look() -> Any:
         deliveries = _log(account, hook)
-        return deliveries[0] if len(deliveries) == 1 and deliveries[0]["status"] == status and deliveries[0]["attempts"] else None
+        return (
+            deliveries[0]
+            if len(deliveries) == 1
+            and deliveries[0]["status"] == status
+            and deliveries[0]["attempts"]
+            else None
+        )
 
     return eventually(look, f"one delivery, {status}", seconds=30)
 
@@ -70,7 +78,9 @@ def test_the_log_is_read_in_pages(suite: Suite, account: Account) -> None:
         assert seen == sent[::-1]
 
         cursor = account.api.get(hook + "/deliveries", limit=2)["nextCursor"]
-        other_filter = account.api.call("GET", hook + "/deliveries", params={"status": "failed", "cursor": cursor})
+        other_filter = account.api.call(
+            "GET", hook + "/deliveries", params={"status": "failed", "cursor": cursor}
+        )
         assert other_filter.status_code == 400
         assert "cursor" in other_filter.json()["message"]
 
@@ -161,7 +171,11 @@ def test_what_a_webhook_missed_is_replayed(suite: Suite, account: Account) -> No
         replayed = account.api.post(hook + "/replay", {"since": _an_hour_ago()})
 
         assert replayed == {"webhookId": hook.rpartition("/")[2], "replayed": 5}
-        eventually(lambda: len(_log(account, hook, status="succeeded")) == 5, "all are delivered", seconds=30)
+        eventually(
+            lambda: len(_log(account, hook, status="succeeded")) == 5,
+            "all are delivered",
+            seconds=30,
+        )
         assert sorted(request.webhook_id for request in receiver.requests[1:]) == sorted(sent)
         assert account.api.post(hook + "/replay", {"since": _an_hour_ago()})["replayed"] == 0
 
@@ -173,7 +187,17 @@ def test_an_email_tells_why_it_went_where(suite: Suite, account: Account) -> Non
         before = send(suite, address).email_id
         assert account.api.get("/v1/emails/" + before)["routing"] is None
         rules = [
-            suite.operate("rule", "create", account.account_id, "--name", word, "--webhook", webhook_id, "--when", f"subject contains {word}")["id"]
+            suite.operate(
+                "rule",
+                "create",
+                account.account_id,
+                "--name",
+                word,
+                "--webhook",
+                webhook_id,
+                "--when",
+                f"subject contains {word}",
+            )["id"]
             for word in ("invoice", "welcome")
         ]
 
@@ -181,11 +205,21 @@ def test_an_email_tells_why_it_went_where(suite: Suite, account: Account) -> Non
         missed = send(suite, address, subject="Hello").email_id
 
         def routing(email: str) -> Any:
-            return eventually(lambda: account.api.get("/v1/emails/" + email)["routing"], "the routing is known")
+            return eventually(
+                lambda: account.api.get("/v1/emails/" + email)["routing"], "the routing is known"
+            )
 
-        assert routing(matched) == [{"ruleId": rules[0], "matched": True}, {"ruleId": rules[1], "matched": False}]
-        assert routing(missed) == [{"ruleId": rules[0], "matched": False}, {"ruleId": rules[1], "matched": False}]
-        (delivery,) = [it for it in _log(account, "/v1/webhooks/" + webhook_id) if it["eventId"] == matched]
+        assert routing(matched) == [
+            {"ruleId": rules[0], "matched": True},
+            {"ruleId": rules[1], "matched": False},
+        ]
+        assert routing(missed) == [
+            {"ruleId": rules[0], "matched": False},
+            {"ruleId": rules[1], "matched": False},
+        ]
+        (delivery,) = [
+            it for it in _log(account, "/v1/webhooks/" + webhook_id) if it["eventId"] == matched
+        ]
         assert delivery["ruleIds"] == [rules[0]]
 
 
@@ -203,7 +237,9 @@ def silent_dispatchers(suite: Suite) -> Iterator[None]:
 
 
 @pytest.mark.last
-def test_an_email_is_read_while_no_dispatcher_answers(suite: Suite, account: Account, silent_dispatchers: None) -> None:
+def test_an_email_is_read_while_no_dispatcher_answers(
+    suite: Suite, account: Account, silent_dispatchers: None
+) -> None:
     email = send(suite, account.api.new_inbox()["emailAddress"]).email_id
 
     began = datetime.now(UTC)
@@ -228,7 +264,11 @@ def test_a_replay_survives_the_dispatcher(suite: Suite, account: Account) -> Non
         eventually(lambda: account.api.get(hook)["isEnabled"] is False, "410 switches it off")
         for _ in range(count - 1):
             sent.add(send(suite, address).email_id)
-        eventually(lambda: len(_log(account, hook, status="failed", limit=100)) == count, "all are kept as failed", seconds=60)
+        eventually(
+            lambda: len(_log(account, hook, status="failed", limit=100)) == count,
+            "all are kept as failed",
+            seconds=60,
+        )
         is_broken = False
         account.api.patch(hook, {"isEnabled": True})
 
@@ -238,7 +278,9 @@ def test_a_replay_survives_the_dispatcher(suite: Suite, account: Account) -> Non
             suite.signal("webhook-dispatcher", number, signal.SIGKILL)
 
         def is_done() -> bool:
-            found = account.api.call("GET", hook + "/deliveries", params={"status": "succeeded", "limit": 100})
+            found = account.api.call(
+                "GET", hook + "/deliveries", params={"status": "succeeded", "limit": 100}
+            )
             return found.status_code == 200 and len(found.json()["deliveries"]) == count
 
         eventually(is_done, "all are delivered", seconds=90)

@@ -24,7 +24,9 @@ def test_the_page_names_every_operation(suite: Suite) -> None:
     page = requests.get(suite["API"] + "/docs", timeout=10)
 
     assert page.headers["Content-Type"] == "text/html; charset=utf-8"
-    assert page.headers["Content-Security-Policy"].startswith("default-src 'none'; style-src 'self';")
+    assert page.headers["Content-Security-Policy"].startswith(
+        "default-src 'none'; style-src 'self';"
+    )
     for item in contract().content["paths"].values():
         for operation in item.values():
             if "operationId" in operation:
@@ -36,7 +38,9 @@ def test_who_has_it_already_gets_304(suite: Suite, path: str) -> None:
     first = requests.head(suite["API"] + path, timeout=10)
     assert (first.status_code, first.content) == (200, b"")
 
-    again = requests.get(suite["API"] + path, headers={"If-None-Match": first.headers["ETag"]}, timeout=10)
+    again = requests.get(
+        suite["API"] + path, headers={"If-None-Match": first.headers["ETag"]}, timeout=10
+    )
 
     assert (again.status_code, again.content) == (304, b"")
 
@@ -77,7 +81,9 @@ def test_browsers_may_send_every_header_of_the_contract(suite: Suite) -> None:
 
     answer = requests.options(suite["API"] + "/v1/inboxes", headers=preflight, timeout=10)
 
-    allowed = {name.strip().lower() for name in answer.headers["Access-Control-Allow-Headers"].split(",")}
+    allowed = {
+        name.strip().lower() for name in answer.headers["Access-Control-Allow-Headers"].split(",")
+    }
     assert {"x-api-key", "if-none-match"} <= documented
     assert documented - of_webhooks <= allowed
     assert {"accept", "content-type"} <= allowed
@@ -86,7 +92,10 @@ def test_browsers_may_send_every_header_of_the_contract(suite: Suite) -> None:
 def test_the_gateway_has_no_operation_beyond_the_contract() -> None:
     """A path nobody documented would not be asked for above, so the gateway's own table of routes is read."""
     source = (ROOT / "services" / "gateway" / "api" / "operations.cpp").read_text(encoding="utf-8")
-    routes = [(method, "/v1" + path) for method, path in re.findall(r'emplace_back\(\s*"([A-Z]+)",\s*root \+ "(/[^"]*)"', source)]
+    routes = [
+        (method, "/v1" + path)
+        for method, path in re.findall(r'emplace_back\(\s*"([A-Z]+)",\s*root \+ "(/[^"]*)"', source)
+    ]
 
     assert len(routes) == len(set(routes))
     assert set(routes) == set(contract().operations())

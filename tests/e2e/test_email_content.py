@@ -19,7 +19,9 @@ def _message() -> bytes:
     message["Subject"] = "with a picture"
     message.set_content("see the picture")
     message.add_attachment(PICTURE, maintype="image", subtype="png", filename=NAME)
-    message.add_attachment(b"<script>alert(1)</script>", maintype="text", subtype="html", filename="page.html")
+    message.add_attachment(
+        b"<script>alert(1)</script>", maintype="text", subtype="html", filename="page.html"
+    )
     return message.as_bytes()
 
 
@@ -34,7 +36,9 @@ def received(suite: Suite) -> tuple[Account, dict[str, Any], bytes]:
     return account, account.api.get("/v1/emails/" + summary["emailId"]), sent
 
 
-def test_an_email_is_marked_as_read_and_unread(received: tuple[Account, dict[str, Any], bytes]) -> None:
+def test_an_email_is_marked_as_read_and_unread(
+    received: tuple[Account, dict[str, Any], bytes],
+) -> None:
     account, shown, _ = received
     path = "/v1/emails/" + shown["emailId"]
 
@@ -57,7 +61,9 @@ def test_a_deleted_email_is_gone(suite: Suite, account: Account) -> None:
     assert account.api.get("/v1/inboxes/" + inbox["inboxId"])["emailCount"] == 0
 
 
-def test_the_message_is_given_back_as_it_came(received: tuple[Account, dict[str, Any], bytes]) -> None:
+def test_the_message_is_given_back_as_it_came(
+    received: tuple[Account, dict[str, Any], bytes],
+) -> None:
     account, shown, sent = received
 
     raw = account.api.get(f"/v1/emails/{shown['emailId']}/raw")
@@ -69,7 +75,9 @@ def test_the_message_is_given_back_as_it_came(received: tuple[Account, dict[str,
 def test_the_download_carries_its_trace(received: tuple[Account, dict[str, Any], bytes]) -> None:
     account, shown, sent = received
 
-    answer = account.api.call("GET", f"/v1/emails/{shown['emailId']}/raw", headers={"Accept": "message/rfc822"})
+    answer = account.api.call(
+        "GET", f"/v1/emails/{shown['emailId']}/raw", headers={"Accept": "message/rfc822"}
+    )
 
     assert answer.headers["Content-Type"] == "message/rfc822"
     assert answer.content.endswith(sent)
@@ -82,10 +90,14 @@ def test_the_download_carries_its_trace(received: tuple[Account, dict[str, Any],
 
 def test_a_second_recipient_is_never_named(suite: Suite, account: Account) -> None:
     first, second = account.api.new_inbox(), account.api.new_inbox()
-    send_raw(suite, [first["emailAddress"], second["emailAddress"]], b"Subject: blind\r\n\r\ncopy\r\n")
+    send_raw(
+        suite, [first["emailAddress"], second["emailAddress"]], b"Subject: blind\r\n\r\ncopy\r\n"
+    )
     (summary,) = account.api.get(f"/v1/inboxes/{first['inboxId']}/emails")["emails"]
 
-    answer = account.api.call("GET", f"/v1/emails/{summary['emailId']}/raw", headers={"Accept": "message/rfc822"})
+    answer = account.api.call(
+        "GET", f"/v1/emails/{summary['emailId']}/raw", headers={"Accept": "message/rfc822"}
+    )
 
     assert b"for <" not in answer.content
     assert second["emailAddress"].encode() not in answer.content
@@ -100,37 +112,64 @@ def test_an_attachment_is_json_or_bytes(received: tuple[Account, dict[str, Any],
     as_image = account.api.call("GET", path, headers={"Accept": "image/*"})
     as_bytes = account.api.call("GET", path, headers={"Accept": "application/octet-stream"})
 
-    assert set(as_json.json()) == {"attachmentId", "filename", "contentType", "sizeBytes", "content"}
+    assert set(as_json.json()) == {
+        "attachmentId",
+        "filename",
+        "contentType",
+        "sizeBytes",
+        "content",
+    }
     assert (as_json.json()["filename"], as_json.json()["sizeBytes"]) == (NAME, len(PICTURE))
     assert base64.b64decode(as_json.json()["content"]) == PICTURE
     assert (as_image.content, as_image.headers["Content-Type"]) == (PICTURE, "image/png")
-    assert (as_bytes.content, as_bytes.headers["Content-Type"]) == (PICTURE, "application/octet-stream")
-    assert as_image.headers["Content-Disposition"] == "attachment; filename=\"Gr__e 5.png\"; filename*=UTF-8''Gr%C3%B6%C3%9Fe%205.png"
-    assert {answer.headers["X-Content-Type-Options"] for answer in (as_json, as_image, as_bytes)} == {"nosniff"}
+    assert (as_bytes.content, as_bytes.headers["Content-Type"]) == (
+        PICTURE,
+        "application/octet-stream",
+    )
+    assert (
+        as_image.headers["Content-Disposition"]
+        == "attachment; filename=\"Gr__e 5.png\"; filename*=UTF-8''Gr%C3%B6%C3%9Fe%205.png"
+    )
+    assert {
+        answer.headers["X-Content-Type-Options"] for answer in (as_json, as_image, as_bytes)
+    } == {"nosniff"}
     assert account.api.call("GET", path + "9").status_code == 404
 
 
-def test_a_page_from_a_stranger_is_only_ever_saved(received: tuple[Account, dict[str, Any], bytes]) -> None:
+def test_a_page_from_a_stranger_is_only_ever_saved(
+    received: tuple[Account, dict[str, Any], bytes],
+) -> None:
     account, shown, _ = received
     page = next(part for part in shown["attachments"] if part["filename"] == "page.html")
 
-    answer = account.api.call("GET", f"/v1/emails/{shown['emailId']}/attachments/{page['attachmentId']}", headers={"Accept": "text/html"})
+    answer = account.api.call(
+        "GET",
+        f"/v1/emails/{shown['emailId']}/attachments/{page['attachmentId']}",
+        headers={"Accept": "text/html"},
+    )
 
     assert answer.headers["Content-Type"] == "text/html"
     assert answer.headers["Content-Disposition"].startswith("attachment")
     assert answer.headers["X-Content-Type-Options"] == "nosniff"
 
 
-def test_what_a_client_has_is_not_sent_again(received: tuple[Account, dict[str, Any], bytes]) -> None:
+def test_what_a_client_has_is_not_sent_again(
+    received: tuple[Account, dict[str, Any], bytes],
+) -> None:
     account, shown, _ = received
-    for path in (f"/v1/emails/{shown['emailId']}/raw", f"/v1/emails/{shown['emailId']}/attachments/{shown['attachments'][0]['attachmentId']}"):
+    for path in (
+        f"/v1/emails/{shown['emailId']}/raw",
+        f"/v1/emails/{shown['emailId']}/attachments/{shown['attachments'][0]['attachmentId']}",
+    ):
         tag = account.api.call("GET", path).headers["ETag"]
         assert tag.startswith('"')
 
         again = account.api.call("GET", path, headers={"If-None-Match": f'"other", {tag}'})
 
         assert (again.status_code, again.content, again.headers["ETag"]) == (304, b"", tag)
-        assert account.api.call("GET", path, headers={"If-None-Match": '"other"'}).status_code == 200
+        assert (
+            account.api.call("GET", path, headers={"If-None-Match": '"other"'}).status_code == 200
+        )
         refused = account.api.call("GET", path, headers={"Accept": "video/mp4"})
         assert (refused.status_code, refused.json()["error"]) == (406, "Not Acceptable")
 
@@ -143,7 +182,9 @@ def test_a_large_message_comes_back_whole(suite: Suite, account: Account) -> Non
     (summary,) = account.api.get(f"/v1/inboxes/{inbox['inboxId']}/emails")["emails"]
 
     as_json = account.api.get(f"/v1/emails/{summary['emailId']}/raw")
-    as_mail = account.api.call("GET", f"/v1/emails/{summary['emailId']}/raw", headers={"Accept": "message/rfc822"})
+    as_mail = account.api.call(
+        "GET", f"/v1/emails/{summary['emailId']}/raw", headers={"Accept": "message/rfc822"}
+    )
 
     assert base64.b64decode(as_json["raw"]) == sent
     assert as_mail.content.endswith(sent)

@@ -18,7 +18,9 @@ def mailed(suite: Suite) -> tuple[Account, dict[str, Any]]:
         "From: =?utf-8?Q?J=C3=BCrgen_Stra=C3=9Fe?= <news@shop.example>\r\nTo: All <list@lists.example>\r\n"
         "Subject: =?utf-8?Q?Gr=C3=BC=C3=9Fe?=\r\n\r\nnothing here\r\n".encode(),
     )
-    send(suite, inbox["emailAddress"], subject="Your code", body="Your verification code is 482913.")
+    send(
+        suite, inbox["emailAddress"], subject="Your code", body="Your verification code is 482913."
+    )
     send(suite, inbox["emailAddress"], subject="Invoice 17", body="Please pay.")
     return account, inbox
 
@@ -38,17 +40,23 @@ def mailed(suite: Suite) -> tuple[Account, dict[str, Any]]:
         ({"subject": "nowhere"}, []),
     ],
 )
-def test_conditions_hold_together_whatever_the_case(mailed: tuple[Account, dict[str, Any]], query: dict[str, Any], expected: list[str]) -> None:
+def test_conditions_hold_together_whatever_the_case(
+    mailed: tuple[Account, dict[str, Any]], query: dict[str, Any], expected: list[str]
+) -> None:
     account, inbox = mailed
 
     of_inbox = account.api.get(f"/v1/inboxes/{inbox['inboxId']}/emails", **query)
     assert [row["subject"] for row in of_inbox["emails"]] == expected
     assert of_inbox["nextCursor"] is None
     if "after" not in query:
-        assert [row["subject"] for row in account.api.get("/v1/emails", **query)["emails"]] == expected
+        assert [
+            row["subject"] for row in account.api.get("/v1/emails", **query)["emails"]
+        ] == expected
 
 
-def test_text_and_codes_come_when_they_are_asked_for(mailed: tuple[Account, dict[str, Any]]) -> None:
+def test_text_and_codes_come_when_they_are_asked_for(
+    mailed: tuple[Account, dict[str, Any]],
+) -> None:
     account, inbox = mailed
     path = f"/v1/inboxes/{inbox['inboxId']}/emails"
 
@@ -81,7 +89,9 @@ def test_all_live_inboxes_are_one_list(suite: Suite, account: Account) -> None:
     assert account.api.call("GET", "/v1/emails", params={"after": 1}).status_code == 400
 
 
-def test_a_cursor_belongs_to_its_list(mailed: tuple[Account, dict[str, Any]], other_account: Account) -> None:
+def test_a_cursor_belongs_to_its_list(
+    mailed: tuple[Account, dict[str, Any]], other_account: Account
+) -> None:
     account, inbox = mailed
     path = f"/v1/inboxes/{inbox['inboxId']}/emails"
     cursor = account.api.get(path, limit=1)["nextCursor"]
@@ -101,7 +111,9 @@ def test_a_cursor_belongs_to_its_list(mailed: tuple[Account, dict[str, Any]], ot
     assert len(account.api.get(path, cursor=cursor, limit=1)["emails"]) == 1
 
 
-def test_every_gateway_shows_every_change_at_once_however_often_it_was_asked(suite: Suite, account: Account) -> None:
+def test_every_gateway_shows_every_change_at_once_however_often_it_was_asked(
+    suite: Suite, account: Account
+) -> None:
     gateways = [Api(url, account.key) for url in suite.of_each("gateway", "URL")]
     inbox = account.api.new_inbox()
     expected: dict[str, bool] = {}

@@ -18,7 +18,9 @@ def _assert_cloud_event(headers: dict[str, str], kind: str, source: str) -> None
     assert re.fullmatch(_UUID7, headers["ce_id"])
     assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", headers["ce_time"])
     assert headers["content-type"] == "application/protobuf"
-    assert re.fullmatch(r"[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}", headers["traceparent"])
+    assert re.fullmatch(
+        r"[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}", headers["traceparent"]
+    )
 
 
 def test_email_received(suite: Suite, api: Api) -> None:
@@ -43,11 +45,18 @@ def test_email_received(suite: Suite, api: Api) -> None:
 
 
 def test_inbox_created_and_expired(suite: Suite, api: Api) -> None:
-    with Topic(suite, "inbox.created") as created_topic, Topic(suite, "inbox.expired") as expired_topic:
+    with (
+        Topic(suite, "inbox.created") as created_topic,
+        Topic(suite, "inbox.expired") as expired_topic,
+    ):
         inbox = api.new_inbox()
-        created = created_topic.wait_for(lambda it: it["inbox_id"] == inbox["inboxId"], "inbox.created")
+        created = created_topic.wait_for(
+            lambda it: it["inbox_id"] == inbox["inboxId"], "inbox.created"
+        )
         api.delete("/v1/inboxes/" + inbox["inboxId"])
-        expired = expired_topic.wait_for(lambda it: it["inbox_id"] == inbox["inboxId"], "inbox.expired")
+        expired = expired_topic.wait_for(
+            lambda it: it["inbox_id"] == inbox["inboxId"], "inbox.expired"
+        )
 
     for event, kind in ((created, "inbox.created"), (expired, "inbox.expired")):
         assert event.key == inbox["inboxId"]
@@ -63,16 +72,31 @@ def test_one_inbox_stays_on_one_partition_in_order(suite: Suite, api: Api) -> No
     with Topic(suite, "email.received") as topic:
         for _ in range(5):
             send(suite, inbox["emailAddress"])
-        topic.wait_for(lambda it: it["inbox_id"] == inbox["inboxId"] and it["sequence"] == "5", "the last of five")
+        topic.wait_for(
+            lambda it: it["inbox_id"] == inbox["inboxId"] and it["sequence"] == "5",
+            "the last of five",
+        )
 
     mine = [event for event in topic.seen if event["inbox_id"] == inbox["inboxId"]]
     assert len({event.partition for event in mine}) == 1
     assert [event["sequence"] for event in mine] == ["1", "2", "3", "4", "5"]
 
 
-@pytest.mark.parametrize("name", ["email.received", "inbox.created", "inbox.expired", "account.state", "email.received.dead-letter"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "email.received",
+        "inbox.created",
+        "inbox.expired",
+        "account.state",
+        "email.received.dead-letter",
+    ],
+)
 def test_topics_are_made_as_declared(suite: Suite, name: str) -> None:
-    declared = {row["name"]: row for row in json.loads((ROOT / "deploy" / "kafka" / "topics.json").read_text())["topics"]}
+    declared = {
+        row["name"]: row
+        for row in json.loads((ROOT / "deploy" / "kafka" / "topics.json").read_text())["topics"]
+    }
     admin = AdminClient({"bootstrap.servers": suite["KAFKA"]})
     resource = ConfigResource(ResourceType.TOPIC, name)
     (found,) = admin.describe_configs([resource]).values()

@@ -59,7 +59,9 @@ def test_an_inbox_is_made_in_one_call(suite: Suite, api: Api) -> None:
     assert set(inbox) == _INBOX_FIELDS
     assert inbox["status"] == "active"
     assert inbox["emailAddress"].endswith("@" + suite["DOMAIN"])
-    assert re.fullmatch(r"[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}", inbox["inboxId"])
+    assert re.fullmatch(
+        r"[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}", inbox["inboxId"]
+    )
     assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", inbox["createdAt"])
     assert answer.headers["Location"] == "/v1/inboxes/" + inbox["inboxId"]
     assert api.get("/v1/inboxes/" + inbox["inboxId"]) == inbox
@@ -68,13 +70,24 @@ def test_an_inbox_is_made_in_one_call(suite: Suite, api: Api) -> None:
 def test_a_mail_is_read_with_its_code(suite: Suite, api: Api) -> None:
     inbox = api.new_inbox()
 
-    sent = send(suite, inbox["emailAddress"], subject="Your code", body="Your verification code is 482913. It ends in ten minutes.")
+    sent = send(
+        suite,
+        inbox["emailAddress"],
+        subject="Your code",
+        body="Your verification code is 482913. It ends in ten minutes.",
+    )
 
     assert sent.is_accepted, sent.transcript
-    (summary,) = eventually(lambda: api.get(f"/v1/inboxes/{inbox['inboxId']}/emails")["emails"], "the mail is listed")
+    (summary,) = eventually(
+        lambda: api.get(f"/v1/inboxes/{inbox['inboxId']}/emails")["emails"], "the mail is listed"
+    )
     assert set(summary) == _SUMMARY_FIELDS
     assert summary["emailId"] == sent.email_id
-    assert (summary["sequence"], summary["subject"], summary["from"]) == (1, "Your code", "robot@sender.example")
+    assert (summary["sequence"], summary["subject"], summary["from"]) == (
+        1,
+        "Your code",
+        "robot@sender.example",
+    )
     email = api.get("/v1/emails/" + summary["emailId"])
     assert set(email) == _EMAIL_FIELDS
     assert email["codes"][0]["value"] == "482913"
@@ -114,11 +127,19 @@ def test_mail_over_starttls(suite: Suite, api: Api) -> None:
 def test_an_attachment_is_described(suite: Suite, api: Api) -> None:
     inbox = api.new_inbox()
 
-    sent = send(suite, inbox["emailAddress"], more=("--attach-type", "text/csv", "--attach-name", "list.csv", "--attach", "a,b"))
+    sent = send(
+        suite,
+        inbox["emailAddress"],
+        more=("--attach-type", "text/csv", "--attach-name", "list.csv", "--attach", "a,b"),
+    )
 
     email = api.get("/v1/emails/" + sent.email_id)
     (attachment,) = email["attachments"]
-    assert (attachment["filename"], attachment["contentType"], attachment["inline"]) == ("list.csv", "text/csv", False)
+    assert (attachment["filename"], attachment["contentType"], attachment["inline"]) == (
+        "list.csv",
+        "text/csv",
+        False,
+    )
     assert email["attachmentCount"] == 1
 
 

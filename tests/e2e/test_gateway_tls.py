@@ -16,7 +16,11 @@ from harness import Account, Gateway, Suite, eventually, make_certificate
 @pytest.fixture
 def gateway(suite: Suite, folder: Path) -> Iterator[Gateway]:
     """A replica that serves over TLS."""
-    with Gateway(suite, tls_certificate_file=str(folder / "certificate.pem"), tls_key_file=str(folder / "key.pem")) as running:
+    with Gateway(
+        suite,
+        tls_certificate_file=str(folder / "certificate.pem"),
+        tls_key_file=str(folder / "key.pem"),
+    ) as running:
         yield running
 
 
@@ -31,7 +35,13 @@ def _trusting(folder: Path) -> requests.Session:
 def _name_shown(gateway: Gateway) -> str:
     host, port = gateway.address.split(":")
     pem = ssl.get_server_certificate((host, int(port)))
-    subject = subprocess.run(["openssl", "x509", "-noout", "-subject"], input=pem, capture_output=True, text=True, check=True)
+    subject = subprocess.run(
+        ["openssl", "x509", "-noout", "-subject"],
+        input=pem,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     return subject.stdout.strip().rpartition("=")[2].strip()
 
 
@@ -55,35 +65,61 @@ def test_http_1_1_is_agreed_on(gateway: Gateway) -> None:
     context.set_alpn_protocols(["h2", "http/1.1"])
     host, port = gateway.address.split(":")
 
-    with socket.create_connection((host, int(port)), timeout=10) as plain, context.wrap_socket(plain) as secure:
+    with (
+        socket.create_connection((host, int(port)), timeout=10) as plain,
+        context.wrap_socket(plain) as secure,
+    ):
         assert secure.selected_alpn_protocol() == "http/1.1"
         assert secure.version() == "TLSv1.3"
 
 
-def test_a_renewed_certificate_is_taken_without_a_restart(gateway: Gateway, folder: Path, account: Account) -> None:
+def test_a_renewed_certificate_is_taken_without_a_restart(
+    gateway: Gateway, folder: Path, account: Account
+) -> None:
     old = _trusting(folder)
-    assert old.get(f"https://{gateway.address}/v1/domains", headers={"X-API-Key": account.key}, timeout=10).ok
+    assert old.get(
+        f"https://{gateway.address}/v1/domains", headers={"X-API-Key": account.key}, timeout=10
+    ).ok
     assert _name_shown(gateway) == "first.test"
 
     make_certificate(folder, "second.test")
 
-    eventually(lambda: _name_shown(gateway) == "second.test", "the new certificate is shown", seconds=5)
-    assert old.get(f"https://{gateway.address}/v1/domains", headers={"X-API-Key": account.key}, timeout=10).ok, "the old connection goes on"
+    eventually(
+        lambda: _name_shown(gateway) == "second.test", "the new certificate is shown", seconds=5
+    )
+    assert old.get(
+        f"https://{gateway.address}/v1/domains", headers={"X-API-Key": account.key}, timeout=10
+    ).ok, "the old connection goes on"
 
 
-def test_a_drain_answers_those_who_wait_over_tls(gateway: Gateway, account: Account, folder: Path) -> None:
+def test_a_drain_answers_those_who_wait_over_tls(
+    gateway: Gateway, account: Account, folder: Path
+) -> None:
     inbox = account.api.new_inbox()
     url = f"https://{gateway.address}/v1/inboxes/{inbox['inboxId']}/emails/wait"
 
     def wait() -> requests.Response:
-        return requests.get(url, headers={"X-API-Key": account.key}, verify=str(folder / "certificate.pem"), timeout=40)
+        return requests.get(
+            url,
+            headers={"X-API-Key": account.key},
+            verify=str(folder / "certificate.pem"),
+            timeout=40,
+        )
 
     with concurrent.futures.ThreadPoolExecutor(4) as pool:
         waiting = [pool.submit(wait) for _ in range(4)]
-        eventually(lambda: "tempinbox_gateway_waiting_requests 4" in requests.get(f"http://{gateway.admin}/metrics", timeout=5).text, "all wait")
+        eventually(
+            lambda: (
+                "tempinbox_gateway_waiting_requests 4"
+                in requests.get(f"http://{gateway.admin}/metrics", timeout=5).text
+            ),
+            "all wait",
+        )
 
         gateway.terminate()
 
         answers = [answer.result(timeout=10) for answer in waiting]
-    assert [(answer.status_code, answer.json()["outcome"]) for answer in answers] == [(200, "interrupted")] * 4
+    assert [(answer.status_code, answer.json()["outcome"]) for answer in answers] == [
+        (200, "interrupted")
+    ] * 4
     assert gateway.wait() == 0

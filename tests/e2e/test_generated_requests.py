@@ -32,7 +32,9 @@ _CHECKS = [
 ]
 
 # Without the security scheme: requests that lack the key would use up what an address has of them, which others test.
-schema = schemathesis.openapi.from_dict({name: part for name, part in contract().content.items() if name != "security"})
+schema = schemathesis.openapi.from_dict(
+    {name: part for name, part in contract().content.items() if name != "security"}
+)
 
 
 class Things:
@@ -52,7 +54,11 @@ class Things:
     def _lives(self, kind: str) -> bool:
         if kind not in self._known:
             return False
-        path = {"inboxId": "/v1/inboxes/{}/emails", "emailId": "/v1/emails/{}", "webhookId": "/v1/webhooks/{}"}[kind]
+        path = {
+            "inboxId": "/v1/inboxes/{}/emails",
+            "emailId": "/v1/emails/{}",
+            "webhookId": "/v1/webhooks/{}",
+        }[kind]
         return self.account.api.call("GET", path.format(self._known[kind])).status_code == 200
 
     def _make(self, kind: str) -> str:
@@ -76,7 +82,11 @@ def things(suite: Suite) -> Things:
 def _aim(case: Any, things: Things) -> None:
     """Half of the ids made up become ones that exist; waits become short."""
     for name, given in (case.path_parameters or {}).items():
-        if name not in ("attachmentId", "deliveryId") and _UUID.fullmatch(str(given)) and str(given)[-1] in "02468ace":
+        if (
+            name not in ("attachmentId", "deliveryId")
+            and _UUID.fullmatch(str(given))
+            and str(given)[-1] in "02468ace"
+        ):
             case.path_parameters[name] = things.id_of(name)
     if case.operation.path.endswith("/wait") and not _is_refused(case.query):
         case.query = {**(case.query or {}), "timeoutSeconds": 1}
@@ -96,17 +106,31 @@ def _is_refused(query: dict[str, Any] | None) -> bool:
     database=None,
     suppress_health_check=list(HealthCheck),
 )
-def test_made_up_requests_are_answered_as_documented(case: Any, suite: Suite, things: Things) -> None:
+def test_made_up_requests_are_answered_as_documented(
+    case: Any, suite: Suite, things: Things
+) -> None:
     _aim(case, things)
 
-    answer = case.call(base_url=suite["API"], headers={"X-API-Key": things.account.key}, timeout=_SECONDS)
+    answer = case.call(
+        base_url=suite["API"], headers={"X-API-Key": things.account.key}, timeout=_SECONDS
+    )
 
     headers = {name.lower(): ", ".join(values) for name, values in answer.headers.items()}
-    seen = Answer(case.method.upper(), urlsplit(answer.request.url).path, answer.status_code, headers, answer.content)
+    seen = Answer(
+        case.method.upper(),
+        urlsplit(answer.request.url).path,
+        answer.status_code,
+        headers,
+        answer.content,
+    )
     if answer.status_code == 400 and headers.get("connection") == "close":
-        contract().check_error(seen)  # a header that HTTP does not allow: refused before anything of the API
+        contract().check_error(
+            seen
+        )  # a header that HTTP does not allow: refused before anything of the API
         return
     case.validate_response(answer, checks=_CHECKS)
     contract().check(seen)
     if case.meta.generation.mode.is_positive:
-        assert not _UNKNOWN_NAME.search(answer.text), f"the file has a name that the gateway does not know: {answer.text}"
+        assert not _UNKNOWN_NAME.search(answer.text), (
+            f"the file has a name that the gateway does not know: {answer.text}"
+        )

@@ -35,8 +35,14 @@ def test_another_body_is_422_and_a_bad_key_400(account: Account) -> None:
     headers = _headers()
     account.api.call("POST", "/v1/inboxes", json={"name": "CI"}, headers=headers)
 
-    assert account.api.call("POST", "/v1/inboxes", json={"name": "other"}, headers=headers).status_code == 422
-    assert account.api.call("POST", "/v1/inboxes", headers={"Idempotency-Key": "x" * 256}).status_code == 400
+    assert (
+        account.api.call("POST", "/v1/inboxes", json={"name": "other"}, headers=headers).status_code
+        == 422
+    )
+    assert (
+        account.api.call("POST", "/v1/inboxes", headers={"Idempotency-Key": "x" * 256}).status_code
+        == 400
+    )
 
 
 @pytest.mark.parametrize(
@@ -53,7 +59,9 @@ def test_another_body_that_is_wrong_itself_is_400(account: Account, body: str) -
     headers = _headers()
     first = account.api.call("POST", "/v1/inboxes", json={"name": "CI"}, headers=headers)
 
-    wrong = account.api.call("POST", "/v1/inboxes", data=body, headers={**headers, "Content-Type": "application/json"})
+    wrong = account.api.call(
+        "POST", "/v1/inboxes", data=body, headers={**headers, "Content-Type": "application/json"}
+    )
     again = account.api.call("POST", "/v1/inboxes", json={"name": "CI"}, headers=headers)
 
     assert wrong.status_code == 400
@@ -64,17 +72,26 @@ def test_another_body_that_is_wrong_itself_is_400(account: Account, body: str) -
 @pytest.mark.parametrize("url", ["nonsense", "http://10.0.0.1/hook"])
 def test_another_webhook_that_is_wrong_itself_is_400(account: Account, url: str) -> None:
     headers = _headers()
-    account.api.call("POST", "/v1/webhooks", json={"url": "http://127.0.0.1:49151/hook"}, headers=headers)
+    account.api.call(
+        "POST", "/v1/webhooks", json={"url": "http://127.0.0.1:49151/hook"}, headers=headers
+    )
 
-    assert account.api.call("POST", "/v1/webhooks", json={"url": url}, headers=headers).status_code == 400
+    assert (
+        account.api.call("POST", "/v1/webhooks", json={"url": url}, headers=headers).status_code
+        == 400
+    )
     assert len(account.api.get("/v1/webhooks")["webhooks"]) == 1
 
 
 def test_refusals_are_repeated_too(account: Account) -> None:
     headers = _headers()
 
-    first = account.api.call("POST", "/v1/inboxes", json={"localPart": "postmaster"}, headers=headers)
-    again = account.api.call("POST", "/v1/inboxes", json={"localPart": "postmaster"}, headers=headers)
+    first = account.api.call(
+        "POST", "/v1/inboxes", json={"localPart": "postmaster"}, headers=headers
+    )
+    again = account.api.call(
+        "POST", "/v1/inboxes", json={"localPart": "postmaster"}, headers=headers
+    )
 
     assert (first.status_code, again.status_code) == (409, 409)
     assert again.json() == first.json()
@@ -85,14 +102,18 @@ def test_of_many_repeats_at_once_one_makes_the_object(suite: Suite, account: Acc
     headers = _headers()
 
     def ask(_number: int) -> requests.Response:
-        return Api(suite["API"], account.key).call("POST", "/v1/inboxes", json={"name": "once"}, headers=headers)
+        return Api(suite["API"], account.key).call(
+            "POST", "/v1/inboxes", json={"name": "once"}, headers=headers
+        )
 
     with ThreadPoolExecutor(20) as pool:
         answers = list(pool.map(ask, range(20)))
 
     made = {answer.json()["inboxId"] for answer in answers if answer.status_code == 201}
     assert {answer.status_code for answer in answers} <= {201, 409}
-    assert {answer.headers.get("Retry-After") for answer in answers if answer.status_code == 409} <= {"1"}
+    assert {
+        answer.headers.get("Retry-After") for answer in answers if answer.status_code == 409
+    } <= {"1"}
     assert [row["inboxId"] for row in account.api.get("/v1/inboxes")["inboxes"]] == list(made)
 
 
@@ -104,14 +125,23 @@ def test_a_webhook_s_secret_comes_again_and_rests_sealed(suite: Suite, account: 
     again = account.api.call("POST", "/v1/webhooks", json=body, headers=headers)
 
     assert again.json()["secret"] == first.json()["secret"]
-    stored = _query(suite, f"SELECT answer FROM accounts.idempotency_key WHERE key = '{headers['Idempotency-Key']}'")
+    stored = _query(
+        suite,
+        f"SELECT answer FROM accounts.idempotency_key WHERE key = '{headers['Idempotency-Key']}'",
+    )
     assert stored
     assert first.json()["secret"] not in stored
     assert "whsec" not in stored
 
 
 def _query(suite: Suite, sql: str) -> str:
-    done = subprocess.run(["psql", "-X", "-A", "-t", "-d", suite["DATABASE"], "-c", sql], capture_output=True, text=True, check=True, timeout=30)
+    done = subprocess.run(
+        ["psql", "-X", "-A", "-t", "-d", suite["DATABASE"], "-c", sql],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=30,
+    )
     return done.stdout.strip()
 
 
@@ -123,14 +153,20 @@ def _post_and_forget(api: Api, headers: dict[str, str]) -> None:
 
 
 @pytest.mark.last
-def test_a_gateway_killed_between_store_and_call_makes_one_object(suite: Suite, account: Account) -> None:
+def test_a_gateway_killed_between_store_and_call_makes_one_object(
+    suite: Suite, account: Account
+) -> None:
     headers = _headers()
-    find = f"SELECT object_id FROM accounts.idempotency_key WHERE key = '{headers['Idempotency-Key']}'"
+    find = (
+        f"SELECT object_id FROM accounts.idempotency_key WHERE key = '{headers['Idempotency-Key']}'"
+    )
     inboxes = range(1, len(suite.of_each("inbox", "PID")) + 1)
     for number in inboxes:
         suite.signal("inbox", number, signal.SIGSTOP)
     try:
-        caller = threading.Thread(target=_post_and_forget, args=(Api(suite["API"], account.key), headers))
+        caller = threading.Thread(
+            target=_post_and_forget, args=(Api(suite["API"], account.key), headers)
+        )
         caller.start()
         chosen = eventually(lambda: _query(suite, find), "the key is stored")
         suite.signal("gateway", 1, signal.SIGKILL)
@@ -143,7 +179,9 @@ def test_a_gateway_killed_between_store_and_call_makes_one_object(suite: Suite, 
 
     def retry() -> dict[str, Any] | None:
         try:
-            answer = account.api.call("POST", "/v1/inboxes", json={"name": "crash"}, headers=headers)
+            answer = account.api.call(
+                "POST", "/v1/inboxes", json={"name": "crash"}, headers=headers
+            )
         except requests.RequestException:
             return None
         statuses.append(answer.status_code)
@@ -156,4 +194,6 @@ def test_a_gateway_killed_between_store_and_call_makes_one_object(suite: Suite, 
 
     assert made["inboxId"] == chosen
     assert set(statuses) <= {201, 409, 503}
-    assert [row["inboxId"] for row in account.api.get("/v1/inboxes", status="all")["inboxes"]] == [chosen]
+    assert [row["inboxId"] for row in account.api.get("/v1/inboxes", status="all")["inboxes"]] == [
+        chosen
+    ]

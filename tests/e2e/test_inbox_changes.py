@@ -9,9 +9,14 @@ PATCH_TYPES = ["application/json", "application/merge-patch+json"]
 
 
 def test_a_merge_patch_changes_what_it_names(account: Account) -> None:
-    inbox = account.api.new_inbox(name="first", tags=["a"], metadata={"run": "7", "branch": "main"}, ttlSeconds=600)
+    inbox = account.api.new_inbox(
+        name="first", tags=["a"], metadata={"run": "7", "branch": "main"}, ttlSeconds=600
+    )
 
-    changed = account.api.patch("/v1/inboxes/" + inbox["inboxId"], {"ttlSeconds": 7200, "tags": ["b", "c"], "metadata": {"run": None, "try": "2"}})
+    changed = account.api.patch(
+        "/v1/inboxes/" + inbox["inboxId"],
+        {"ttlSeconds": 7200, "tags": ["b", "c"], "metadata": {"run": None, "try": "2"}},
+    )
 
     assert changed["name"] == "first"
     assert changed["tags"] == ["b", "c"]
@@ -24,7 +29,12 @@ def test_a_merge_patch_changes_what_it_names(account: Account) -> None:
 def test_both_types_of_a_patch_are_taken(account: Account, content_type: str) -> None:
     inbox = account.api.new_inbox()
 
-    answer = account.api.call("PATCH", "/v1/inboxes/" + inbox["inboxId"], data='{"name":"CI"}', headers={"Content-Type": content_type})
+    answer = account.api.call(
+        "PATCH",
+        "/v1/inboxes/" + inbox["inboxId"],
+        data='{"name":"CI"}',
+        headers={"Content-Type": content_type},
+    )
 
     assert (answer.status_code, answer.json()["name"]) == (200, "CI")
 
@@ -46,7 +56,10 @@ def test_an_ended_inbox_is_not_changed(account: Account) -> None:
     inbox = account.api.new_inbox()
     account.api.delete("/v1/inboxes/" + inbox["inboxId"])
 
-    assert account.api.call("PATCH", "/v1/inboxes/" + inbox["inboxId"], json={"name": "x"}).status_code == 404
+    assert (
+        account.api.call("PATCH", "/v1/inboxes/" + inbox["inboxId"], json={"name": "x"}).status_code
+        == 404
+    )
 
 
 def test_the_end_of_a_test_run(account: Account, other_account: Account) -> None:
@@ -59,7 +72,9 @@ def test_the_end_of_a_test_run(account: Account, other_account: Account) -> None
 
     assert (answer.status_code, answer.json()) == (200, {"deleted": 3})
     assert again.json() == {"deleted": 0}
-    assert {account.api.get("/v1/inboxes/" + inbox["inboxId"])["status"] for inbox in tagged} == {"expired"}
+    assert {account.api.get("/v1/inboxes/" + inbox["inboxId"])["status"] for inbox in tagged} == {
+        "expired"
+    }
     assert account.api.get("/v1/inboxes/" + kept["inboxId"])["status"] == "active"
     assert other_account.api.get("/v1/inboxes/" + foreign["inboxId"])["status"] == "active"
     assert account.api.call("DELETE", "/v1/inboxes").status_code == 400
@@ -74,7 +89,10 @@ def test_an_inbox_is_emptied_and_its_sequence_goes_on(suite: Suite, account: Acc
 
     assert emptied == {"inboxId": inbox["inboxId"], "deletedEmails": 2}
     assert account.api.get(path) == {"emails": [], "nextCursor": None}
-    assert [account.api.call("GET", "/v1/emails/" + email).status_code for email in sent] == [404, 404]
+    assert [account.api.call("GET", "/v1/emails/" + email).status_code for email in sent] == [
+        404,
+        404,
+    ]
     shown = account.api.get("/v1/inboxes/" + inbox["inboxId"])
     assert (shown["emailCount"], shown["lastSequence"]) == (0, 2)
     send(suite, inbox["emailAddress"])
@@ -97,7 +115,9 @@ def test_inboxes_are_narrowed_by_status_tag_and_address(account: Account) -> Non
     assert ids(address=ended["emailAddress"], status="all") == [ended["inboxId"]]
 
 
-def test_pages_of_inboxes_have_no_gaps_and_their_cursors_belong_to_them(account: Account, other_account: Account) -> None:
+def test_pages_of_inboxes_have_no_gaps_and_their_cursors_belong_to_them(
+    account: Account, other_account: Account
+) -> None:
     made = [account.api.new_inbox(tags=["paged"])["inboxId"] for _ in range(5)]
 
     seen: list[str] = []
@@ -110,6 +130,13 @@ def test_pages_of_inboxes_have_no_gaps_and_their_cursors_belong_to_them(account:
             break
 
     assert seen == list(reversed(made))
-    for api, query in [(account.api, {"tag": "paged"}), (other_account.api, {}), (account.api, {"address": "a@b.example"})]:
+    for api, query in [
+        (account.api, {"tag": "paged"}),
+        (other_account.api, {}),
+        (account.api, {"address": "a@b.example"}),
+    ]:
         assert api.call("GET", "/v1/inboxes", params={"cursor": first, **query}).status_code == 400
-    assert account.api.call("GET", "/v1/inboxes", params={"cursor": first[:-2] + "AA"}).status_code == 400
+    assert (
+        account.api.call("GET", "/v1/inboxes", params={"cursor": first[:-2] + "AA"}).status_code
+        == 400
+    )

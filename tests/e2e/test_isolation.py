@@ -36,7 +36,9 @@ def theirs(suite: Suite) -> Belongings:
     assert send_raw(suite, [inbox["emailAddress"]], _MESSAGE) == {}
     (summary,) = account.api.get(f"/v1/inboxes/{inbox['inboxId']}/emails")["emails"]
     (attachment,) = account.api.get("/v1/emails/" + summary["emailId"])["attachments"]
-    webhook = account.api.post("/v1/webhooks", {"url": "http://127.0.0.1:49151/hook", "events": ["inbox.expired"]})
+    webhook = account.api.post(
+        "/v1/webhooks", {"url": "http://127.0.0.1:49151/hook", "events": ["inbox.expired"]}
+    )
     delivery = account.api.post(f"/v1/webhooks/{webhook['webhookId']}/test")
     ids = {
         "inboxId": inbox["inboxId"],
@@ -72,8 +74,12 @@ _CALLS: list[tuple[str, str, Any]] = [
 ]
 
 
-@pytest.mark.parametrize(("method", "path", "body"), _CALLS, ids=[f"{method} {path}" for method, path, _ in _CALLS])
-def test_a_foreign_id_answers_like_a_missing_one(theirs: Belongings, other_account: Account, method: str, path: str, body: Any) -> None:
+@pytest.mark.parametrize(
+    ("method", "path", "body"), _CALLS, ids=[f"{method} {path}" for method, path, _ in _CALLS]
+)
+def test_a_foreign_id_answers_like_a_missing_one(
+    theirs: Belongings, other_account: Account, method: str, path: str, body: Any
+) -> None:
     missing = dict.fromkeys(theirs.ids, _NOBODY) | {"attachmentId": theirs.ids["attachmentId"]}
     more = {} if body is None else {"json": body}
 
@@ -89,7 +95,9 @@ _READS = [path for method, path, _ in _CALLS if method == "GET"]
 
 
 @pytest.mark.parametrize("path", _READS)
-def test_a_foreign_id_is_answered_as_fast_as_a_missing_one(theirs: Belongings, other_account: Account, path: str) -> None:
+def test_a_foreign_id_is_answered_as_fast_as_a_missing_one(
+    theirs: Belongings, other_account: Account, path: str
+) -> None:
     missing = dict.fromkeys(theirs.ids, _NOBODY) | {"attachmentId": theirs.ids["attachmentId"]}
 
     def seconds(ids: dict[str, str]) -> float:
@@ -116,7 +124,9 @@ def _names(headers: Any) -> set[str]:
 def test_no_operation_on_an_object_is_left_out(suite: Suite, other_account: Account) -> None:
     tried = {(method, path.partition("?")[0]) for method, path, _ in _CALLS}
     served = set()
-    for path, operations in requests.get(suite["API"] + "/openapi.json", timeout=30).json()["paths"].items():
+    for path, operations in (
+        requests.get(suite["API"] + "/openapi.json", timeout=30).json()["paths"].items()
+    ):
         if not path.startswith("/v1/") or "{" not in path:
             continue
         missing = re.sub(r"\{\w+\}", _NOBODY, path)
@@ -147,17 +157,25 @@ def test_lists_hold_only_what_is_the_account_s_own(theirs: Belongings, account: 
     assert account.api.get("/v1/inboxes", address=address, status="all")["inboxes"] == []
     assert account.api.get("/v1/emails")["emails"] == []
     assert account.api.get("/v1/webhooks")["webhooks"] == []
-    assert account.api.call("DELETE", "/v1/inboxes", params={"tag": "theirs"}).json() == {"deleted": 0}
+    assert account.api.call("DELETE", "/v1/inboxes", params={"tag": "theirs"}).json() == {
+        "deleted": 0
+    }
 
 
-def test_a_foreign_address_is_refused_like_a_reserved_one(theirs: Belongings, account: Account) -> None:
-    local = theirs.account.api.get("/v1/inboxes/" + theirs.ids["inboxId"])["emailAddress"].partition("@")[0]
+def test_a_foreign_address_is_refused_like_a_reserved_one(
+    theirs: Belongings, account: Account
+) -> None:
+    local = theirs.account.api.get("/v1/inboxes/" + theirs.ids["inboxId"])[
+        "emailAddress"
+    ].partition("@")[0]
 
     taken = account.api.call("POST", "/v1/inboxes", json={"localPart": local})
     reserved = account.api.call("POST", "/v1/inboxes", json={"localPart": "postmaster"})
 
     assert taken.status_code == reserved.status_code == 409
-    assert taken.json()["message"].replace(local, "…") == reserved.json()["message"].replace("postmaster", "…")
+    assert taken.json()["message"].replace(local, "…") == reserved.json()["message"].replace(
+        "postmaster", "…"
+    )
 
 
 def test_a_foreign_idempotency_key_is_one_s_own(theirs: Belongings, account: Account) -> None:

@@ -25,7 +25,9 @@ def test_sigterm_ends_a_service_with_0(suite: Suite, service: str) -> None:
 
     suite.signal(service, 1, signal.SIGTERM)
 
-    after = eventually(lambda: _restarted(suite, name, before["restarts"]), f"{name} is back", seconds=40)
+    after = eventually(
+        lambda: _restarted(suite, name, before["restarts"]), f"{name} is back", seconds=40
+    )
     assert after["lastExit"] == 0
     assert after["pid"] != before["pid"]
 
@@ -37,7 +39,9 @@ def test_a_killed_service_is_started_again(suite: Suite, service: str) -> None:
 
     suite.signal(service, 1, signal.SIGKILL)
 
-    after = eventually(lambda: _restarted(suite, name, before["restarts"]), f"{name} is back", seconds=40)
+    after = eventually(
+        lambda: _restarted(suite, name, before["restarts"]), f"{name} is back", seconds=40
+    )
     assert after["lastExit"] == -signal.SIGKILL
 
 
@@ -47,7 +51,10 @@ def _restarted(suite: Suite, name: str, restarts: int) -> dict[str, Any] | None:
 
 
 def test_the_suite_works_after_all_of_that(suite: Suite, api: Api) -> None:
-    inbox = eventually(lambda: api.call("POST", "/v1/inboxes").json().get("inboxId") and api.new_inbox(), "an inbox is made")
+    inbox = eventually(
+        lambda: api.call("POST", "/v1/inboxes").json().get("inboxId") and api.new_inbox(),
+        "an inbox is made",
+    )
     sent = send(suite, inbox["emailAddress"])
 
     assert sent.is_accepted, sent.transcript
@@ -55,10 +62,16 @@ def test_the_suite_works_after_all_of_that(suite: Suite, api: Api) -> None:
 
 
 @pytest.mark.last
-def test_an_inbox_expires_by_itself(suite: Suite, api: Api, short_lived: tuple[dict[str, Any], Topic]) -> None:
+def test_an_inbox_expires_by_itself(
+    suite: Suite, api: Api, short_lived: tuple[dict[str, Any], Topic]
+) -> None:
     inbox, topic = short_lived
 
-    event = topic.wait_for(lambda it: it["inbox_id"] == inbox["inboxId"], "inbox.expired", seconds=_SHORTEST_LIFE_SECONDS + 10)
+    event = topic.wait_for(
+        lambda it: it["inbox_id"] == inbox["inboxId"],
+        "inbox.expired",
+        seconds=_SHORTEST_LIFE_SECONDS + 10,
+    )
 
     assert event["reason"] == "EXPIRY_REASON_TTL"
     shown = api.get("/v1/inboxes/" + inbox["inboxId"])

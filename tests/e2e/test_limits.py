@@ -12,7 +12,10 @@ PARALLEL = 100
 
 def _call(account: Account, method: str, path: str) -> requests.Response:
     """Past the plan's calls a second the answer is 429, which decides nothing: once more."""
-    return eventually(lambda: [answer] if (answer := account.api.call(method, path)).status_code != 429 else None, f"{method} {path} is answered")[0]
+    return eventually(
+        lambda: [answer] if (answer := account.api.call(method, path)).status_code != 429 else None,
+        f"{method} {path} is answered",
+    )[0]
 
 
 def test_of_a_hundred_calls_for_the_last_place_one_passes(suite: Suite) -> None:
@@ -21,7 +24,9 @@ def test_of_a_hundred_calls_for_the_last_place_one_passes(suite: Suite) -> None:
     made = [_call(account, "POST", "/v1/inboxes").json()["inboxId"] for _ in range(limit - 1)]
 
     def ask(_number: int) -> int:
-        return _call(replace(account, api=Api(suite["API"], account.key)), "POST", "/v1/inboxes").status_code
+        return _call(
+            replace(account, api=Api(suite["API"], account.key)), "POST", "/v1/inboxes"
+        ).status_code
 
     with ThreadPoolExecutor(PARALLEL) as pool:
         statuses = list(pool.map(ask, range(PARALLEL)))
@@ -43,7 +48,9 @@ def test_random_addresses_read_well_and_do_not_repeat(account: Account) -> None:
         assert re.fullmatch(r"[a-z]{6}-[a-z]{6}-[a-z]{6}-\d\d", local), local
 
 
-def test_taken_quarantined_and_reserved_addresses_have_one_text(account: Account, other_account: Account) -> None:
+def test_taken_quarantined_and_reserved_addresses_have_one_text(
+    account: Account, other_account: Account
+) -> None:
     inbox = account.api.new_inbox()
     local = inbox["emailAddress"].partition("@")[0]
 

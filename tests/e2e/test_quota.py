@@ -38,19 +38,33 @@ def _let_through(suite: Suite) -> float:
 
 def _query(suite: Suite, statement: str) -> str:
     command = ["psql", "-XAtq", "-v", "ON_ERROR_STOP=1", "-d", suite["DATABASE"], "-c", statement]
-    return subprocess.run(command, capture_output=True, text=True, check=True, timeout=30).stdout.strip()
+    return subprocess.run(
+        command, capture_output=True, text=True, check=True, timeout=30
+    ).stdout.strip()
 
 
 def _used(suite: Suite, account: Account) -> int:
     """As stored; blocks in memory not yet told."""
-    return int(_query(suite, f"SELECT coalesce(sum(used), 0) FROM quota.days WHERE account_id = '{account.account_id}'"))
+    return int(
+        _query(
+            suite,
+            f"SELECT coalesce(sum(used), 0) FROM quota.days WHERE account_id = '{account.account_id}'",
+        )
+    )
 
 
 def _outstanding(suite: Suite, account: Account) -> int:
-    return int(_query(suite, f"SELECT coalesce(sum(outstanding), 0) FROM quota.days WHERE account_id = '{account.account_id}'"))
+    return int(
+        _query(
+            suite,
+            f"SELECT coalesce(sum(outstanding), 0) FROM quota.days WHERE account_id = '{account.account_id}'",
+        )
+    )
 
 
-def test_3000_pass_and_the_next_does_not_for_64_clients_at_two_gateways(suite: Suite, pro: Account) -> None:
+def test_3000_pass_and_the_next_does_not_for_64_clients_at_two_gateways(
+    suite: Suite, pro: Account
+) -> None:
     answers = _crowd(suite, pro).send(_LIMIT + 200)
 
     assert _statuses(answers) == {200: _LIMIT, 429: 200}
@@ -62,14 +76,20 @@ def test_3000_pass_and_the_next_does_not_for_64_clients_at_two_gateways(suite: S
 def _kill_holder(suite: Suite, account: Account) -> None:
     """kill -9 of the replica that counts the account."""
     statement = f"SELECT holder FROM quota.blocks WHERE account_id = '{account.account_id}' ORDER BY lease_until DESC LIMIT 1"
-    suite.signal("rate-limit", 1 + suite.of_each("rate-limit", "RPC").index(_query(suite, statement)), SIGKILL)
+    suite.signal(
+        "rate-limit",
+        1 + suite.of_each("rate-limit", "RPC").index(_query(suite, statement)),
+        SIGKILL,
+    )
 
 
 def _rate_limit_pids(suite: Suite) -> list[int]:
     return [suite.pid("rate-limit", number) for number in (1, 2)]
 
 
-def test_a_killed_replica_costs_at_most_a_block_and_admits_nothing_twice(suite: Suite, pro: Account) -> None:
+def test_a_killed_replica_costs_at_most_a_block_and_admits_nothing_twice(
+    suite: Suite, pro: Account
+) -> None:
     before, pids = _let_through(suite), _rate_limit_pids(suite)
     crowd = _crowd(suite, pro)
     crowd.at(1200, lambda: _kill_holder(suite, pro))
@@ -79,8 +99,16 @@ def test_a_killed_replica_costs_at_most_a_block_and_admits_nothing_twice(suite: 
     passed = _statuses(answers)[200]
     assert set(_statuses(answers)) == {200, 429}
     assert _LIMIT - _BLOCK <= passed <= _LIMIT + (_let_through(suite) - before)
-    eventually(lambda: 0 not in _rate_limit_pids(suite) and _rate_limit_pids(suite) != pids, "started again by the supervisor")
-    eventually(lambda: all(row["ready"] for name, row in suite.status().items() if name.startswith("rate-limit")), "ready again")
+    eventually(
+        lambda: 0 not in _rate_limit_pids(suite) and _rate_limit_pids(suite) != pids,
+        "started again by the supervisor",
+    )
+    eventually(
+        lambda: all(
+            row["ready"] for name, row in suite.status().items() if name.startswith("rate-limit")
+        ),
+        "ready again",
+    )
     assert pro.api.call("GET", "/v1/domains").status_code == 429
 
 
@@ -91,7 +119,9 @@ def test_replicas_come_and_go_without_a_wrong_answer(suite: Suite, pro: Account)
         running.enter_context(first)
         running.enter_context(second)
         addresses = ",".join(each.address for each in (first, second, third))
-        gateways = [running.enter_context(Gateway(suite, rate_limit_rpc=addresses)) for _ in range(2)]
+        gateways = [
+            running.enter_context(Gateway(suite, rate_limit_rpc=addresses)) for _ in range(2)
+        ]
         urls = [f"http://{gateway.address}" for gateway in gateways]
 
         def change() -> None:
@@ -112,18 +142,27 @@ def test_replicas_come_and_go_without_a_wrong_answer(suite: Suite, pro: Account)
         answers = Crowd(urls, pro.key).send(400)
 
         passed = _LIMIT - 200 + _statuses(answers)[200]
-        let_through = sum(gateway.metric("tempinbox_gateway_quota_let_through_total") for gateway in gateways)
+        let_through = sum(
+            gateway.metric("tempinbox_gateway_quota_let_through_total") for gateway in gateways
+        )
         # A call that was cut may have been counted, with the requests of all clients in it, though they were asked again.
-        cut = clients * sum(gateway.metric("tempinbox_gateway_quota_calls_failed_total") for gateway in gateways)
+        cut = clients * sum(
+            gateway.metric("tempinbox_gateway_quota_calls_failed_total") for gateway in gateways
+        )
         assert set(_statuses(answers)) == {200, 429}
         assert _LIMIT - killed * _BLOCK - cut <= passed <= _LIMIT + let_through
 
 
-def test_what_one_replica_holds_is_asked_back_before_another_refuses(suite: Suite, pro: Account) -> None:
+def test_what_one_replica_holds_is_asked_back_before_another_refuses(
+    suite: Suite, pro: Account
+) -> None:
     held = 10  # of a block; asked back before it is given back as idle
     with contextlib.ExitStack() as running:
         holder, asker = (running.enter_context(RateLimit(suite)) for _ in range(2))
-        urls = [f"http://{running.enter_context(Gateway(suite, rate_limit_rpc=each.address)).address}" for each in (holder, asker)]
+        urls = [
+            f"http://{running.enter_context(Gateway(suite, rate_limit_rpc=each.address)).address}"
+            for each in (holder, asker)
+        ]
         assert _statuses(Crowd(urls[1:], pro.key).send(_LIMIT - 200)) == {200: _LIMIT - 200}
         assert _statuses(Crowd(urls[:1], pro.key, clients=1).send(held)) == {200: held}
 
@@ -139,7 +178,9 @@ def test_a_plan_is_in_force_within_a_second_both_ways(suite: Suite, pro: Account
 
     def all_answer(status: int, limit: str) -> bool:
         answers = [gateway.call("GET", "/v1/domains") for gateway in gateways]
-        return all(it.status_code == status and it.headers["X-RateLimit-Limit"] == limit for it in answers)
+        return all(
+            it.status_code == status and it.headers["X-RateLimit-Limit"] == limit for it in answers
+        )
 
     assert all_answer(200, str(_LIMIT))
     suite.operate("plan", "set", "pro", "--requests-per-day", "2")
@@ -148,10 +189,19 @@ def test_a_plan_is_in_force_within_a_second_both_ways(suite: Suite, pro: Account
     eventually(lambda: all_answer(200, "5000"), "the higher limit holds", seconds=1.0)
 
 
-def test_requests_flow_while_the_quota_database_stands_still_and_are_counted_afterwards(suite: Suite, pro: Account) -> None:
+def test_requests_flow_while_the_quota_database_stands_still_and_are_counted_afterwards(
+    suite: Suite, pro: Account
+) -> None:
     crowd = _crowd(suite, pro, clients=4)
     locked = subprocess.Popen(
-        ["psql", "-XAtq", "-d", suite["DATABASE"], "-c", "BEGIN; LOCK TABLE quota.days, quota.blocks IN ACCESS EXCLUSIVE MODE; SELECT pg_sleep(10); COMMIT"]
+        [
+            "psql",
+            "-XAtq",
+            "-d",
+            suite["DATABASE"],
+            "-c",
+            "BEGIN; LOCK TABLE quota.days, quota.blocks IN ACCESS EXCLUSIVE MODE; SELECT pg_sleep(10); COMMIT",
+        ]
     )
     began = time.monotonic()
     try:
@@ -164,16 +214,25 @@ def test_requests_flow_while_the_quota_database_stands_still_and_are_counted_aft
 
     assert _statuses(answers) == {200: 500}
     assert took < 60
-    eventually(lambda: _used(suite, pro) == 500 and _outstanding(suite, pro) == 0, "all are counted, none twice", seconds=30)
+    eventually(
+        lambda: _used(suite, pro) == 500 and _outstanding(suite, pro) == 0,
+        "all are counted, none twice",
+        seconds=30,
+    )
     after = pro.api.call("GET", "/v1/domains")
     assert after.status_code == 200
     assert int(after.headers["X-RateLimit-Remaining"]) <= _LIMIT - 501
 
 
-def test_what_remains_falls_by_one_a_request_at_alternating_gateways(suite: Suite, pro: Account) -> None:
+def test_what_remains_falls_by_one_a_request_at_alternating_gateways(
+    suite: Suite, pro: Account
+) -> None:
     gateways = [Api(url, pro.key) for url in suite.of_each("gateway", "URL")]
 
-    left = [int(gateways[number % 2].call("GET", "/v1/domains").headers["X-RateLimit-Remaining"]) for number in range(150)]
+    left = [
+        int(gateways[number % 2].call("GET", "/v1/domains").headers["X-RateLimit-Remaining"])
+        for number in range(150)
+    ]
 
     assert left == list(range(_LIMIT - 1, _LIMIT - 151, -1))
 
@@ -181,15 +240,27 @@ def test_what_remains_falls_by_one_a_request_at_alternating_gateways(suite: Suit
 def test_a_burst_has_its_own_429_and_costs_nothing_of_the_day(suite: Suite, pro: Account) -> None:
     suite.operate("plan", "set", "pro", "--burst-per-second", "5")
     one = suite.of_each("gateway", "URL")[:1]
-    eventually(lambda: 429 in _statuses(Crowd(one, pro.key, clients=8).send(24)), "the burst is in force", seconds=5)
+    eventually(
+        lambda: 429 in _statuses(Crowd(one, pro.key, clients=8).send(24)),
+        "the burst is in force",
+        seconds=5,
+    )
 
     def refused() -> bool:
         answer = pro.api.call("GET", "/v1/domains")
-        return answer.status_code == 429 and "in one second" in answer.json()["message"] and answer.headers["Retry-After"] == "1"
+        return (
+            answer.status_code == 429
+            and "in one second" in answer.json()["message"]
+            and answer.headers["Retry-After"] == "1"
+        )
 
     assert eventually(refused, "its own message", seconds=5)
     suite.operate("plan", "set", "pro", "--burst-per-second", "0")
-    assert eventually(lambda: pro.api.call("GET", "/v1/domains").status_code == 200, "the day is not used up", seconds=5)
+    assert eventually(
+        lambda: pro.api.call("GET", "/v1/domains").status_code == 200,
+        "the day is not used up",
+        seconds=5,
+    )
 
 
 def test_usage_names_the_last_thirty_days(suite: Suite, pro: Account) -> None:

@@ -70,16 +70,22 @@ class _Quota:
 
     def let_through(self) -> float:
         """Requests that passed while nobody could count them."""
-        return sum(gateway.metric("tempinbox_gateway_quota_let_through_total") for gateway in self.gateways)
+        return sum(
+            gateway.metric("tempinbox_gateway_quota_let_through_total") for gateway in self.gateways
+        )
 
     def owed(self) -> float:
         """Those of them that are not counted yet."""
-        return sum(gateway.metric("tempinbox_gateway_quota_owed_requests") for gateway in self.gateways)
+        return sum(
+            gateway.metric("tempinbox_gateway_quota_owed_requests") for gateway in self.gateways
+        )
 
     def counted(self, account: Account) -> tuple[int, int]:
         """Units used, and units that replicas hold unspent, as stored."""
         which = f"FROM quota.days WHERE account_id = '{account.account_id}'"
-        used, outstanding = self.database.query(f"SELECT coalesce(sum(used), 0), coalesce(sum(outstanding), 0) {which}").split("|")
+        used, outstanding = self.database.query(
+            f"SELECT coalesce(sum(used), 0), coalesce(sum(outstanding), 0) {which}"
+        ).split("|")
         return int(used), int(outstanding)
 
 
@@ -95,12 +101,20 @@ def quota(suite: Suite) -> Iterator[_Quota]:
     """Two replicas of each service."""
     with contextlib.ExitStack() as running:
         database = running.enter_context(Cluster(suite, "quota"))
-        counting = [running.enter_context(RateLimit(suite, database=database.dsn)) for _ in range(2)]
+        counting = [
+            running.enter_context(RateLimit(suite, database=database.dsn)) for _ in range(2)
+        ]
         addresses = ",".join(each.address for each in counting)
-        yield _Quota(database, counting, [running.enter_context(Gateway(suite, rate_limit_rpc=addresses)) for _ in range(2)])
+        yield _Quota(
+            database,
+            counting,
+            [running.enter_context(Gateway(suite, rate_limit_rpc=addresses)) for _ in range(2)],
+        )
 
 
-def test_ten_seconds_without_the_quota_database_refuse_nobody_and_every_request_is_counted_once(accounts: list[Account], quota: _Quota) -> None:
+def test_ten_seconds_without_the_quota_database_refuse_nobody_and_every_request_is_counted_once(
+    accounts: list[Account], quota: _Quota
+) -> None:
     load = _SteadyLoad(quota.gateways, accounts)
     with concurrent.futures.ThreadPoolExecutor(1) as pool:
         sending = pool.submit(load.send_all)
@@ -108,7 +122,9 @@ def test_ten_seconds_without_the_quota_database_refuse_nobody_and_every_request_
         earlier = quota.let_through()
         quota.database.crash()
         stopped = time.monotonic()
-        eventually(lambda: time.monotonic() - stopped >= _STOPPED_SECONDS, "it was stopped for long enough")
+        eventually(
+            lambda: time.monotonic() - stopped >= _STOPPED_SECONDS, "it was stopped for long enough"
+        )
         meanwhile = quota.let_through() - earlier
         started = time.monotonic()
         quota.database.start()
@@ -116,22 +132,37 @@ def test_ten_seconds_without_the_quota_database_refuse_nobody_and_every_request_
 
     assert Counter(answer.status for answer in load.answers) == {200: _REQUESTS}
     assert max(answer.took for answer in load.answers) < _LONGEST_SECONDS
-    assert sum(stopped < answer.at < started for answer in load.answers) >= _STOPPED_SECONDS * _A_SECOND / 2, "they flow meanwhile"
+    assert (
+        sum(stopped < answer.at < started for answer in load.answers)
+        >= _STOPPED_SECONDS * _A_SECOND / 2
+    ), "they flow meanwhile"
     assert meanwhile > 0, "what was at hand was used up, so that requests were let through"
     expected = [(_OF_EACH, 0)] * _ACCOUNTS
-    eventually(lambda: [quota.counted(account) for account in accounts] == expected, "all are counted, none twice", seconds=40)
+    eventually(
+        lambda: [quota.counted(account) for account in accounts] == expected,
+        "all are counted, none twice",
+        seconds=40,
+    )
     eventually(lambda: quota.owed() == 0, "nothing is owed")
     for account in accounts:
-        shown = [_api(gateway, account).get("/v1/account")["usage"]["requestsToday"] for gateway in quota.gateways]
+        shown = [
+            _api(gateway, account).get("/v1/account")["usage"]["requestsToday"]
+            for gateway in quota.gateways
+        ]
         assert shown == [_OF_EACH + 1, _OF_EACH + 2]
 
 
-def test_what_was_let_through_outlives_the_replicas_it_was_told_to(suite: Suite, accounts: list[Account], quota: _Quota) -> None:
+def test_what_was_let_through_outlives_the_replicas_it_was_told_to(
+    suite: Suite, accounts: list[Account], quota: _Quota
+) -> None:
     requests_of_each = 12
     quota.database.crash()
     for number in range(requests_of_each):
         for account in accounts:
-            assert _api(quota.gateways[number % 2], account).call("GET", "/v1/domains").status_code == 200
+            assert (
+                _api(quota.gateways[number % 2], account).call("GET", "/v1/domains").status_code
+                == 200
+            )
     assert quota.let_through() == requests_of_each * len(accounts)
     for replica in quota.counting:
         replica.kill()
@@ -139,7 +170,13 @@ def test_what_was_let_through_outlives_the_replicas_it_was_told_to(suite: Suite,
 
     with contextlib.ExitStack() as running:
         for replica in quota.counting:
-            running.enter_context(RateLimit(suite, database=quota.database.dsn, rpc_listen=replica.address))
+            running.enter_context(
+                RateLimit(suite, database=quota.database.dsn, rpc_listen=replica.address)
+            )
         expected = [(requests_of_each, 0)] * len(accounts)
-        eventually(lambda: [quota.counted(account) for account in accounts] == expected, "all are counted, none twice", seconds=40)
+        eventually(
+            lambda: [quota.counted(account) for account in accounts] == expected,
+            "all are counted, none twice",
+            seconds=40,
+        )
         eventually(lambda: quota.owed() == 0, "nothing is owed")

@@ -37,7 +37,9 @@ def test_a_new_inbox_takes_mail_from_every_server_at_once(suite: Suite, api: Api
 def test_an_ended_inbox_takes_mail_from_no_server(suite: Suite, api: Api) -> None:
     inbox = api.new_inbox()
     for server in _mail_servers(suite):
-        assert send(suite, inbox["emailAddress"], server=server).is_accepted  # now it is in each server's cache
+        assert send(
+            suite, inbox["emailAddress"], server=server
+        ).is_accepted  # now it is in each server's cache
 
     api.delete("/v1/inboxes/" + inbox["inboxId"])
 
@@ -47,7 +49,9 @@ def test_an_ended_inbox_takes_mail_from_no_server(suite: Suite, api: Api) -> Non
         assert "550 5.1.1" in sent.transcript
 
 
-def test_a_revoked_key_is_refused_by_every_gateway_within_a_second(suite: Suite, account: Account) -> None:
+def test_a_revoked_key_is_refused_by_every_gateway_within_a_second(
+    suite: Suite, account: Account
+) -> None:
     gateways = _at_each_gateway(suite, account)
     for gateway in gateways:
         gateway.get("/v1/domains")
@@ -55,7 +59,11 @@ def test_a_revoked_key_is_refused_by_every_gateway_within_a_second(suite: Suite,
 
     suite.operate("key", "revoke", account.account_id, key["keyId"])
 
-    refused = eventually(lambda: all(it.call("GET", "/v1/domains").status_code == 401 for it in gateways), "all refuse it", seconds=1.0)
+    refused = eventually(
+        lambda: all(it.call("GET", "/v1/domains").status_code == 401 for it in gateways),
+        "all refuse it",
+        seconds=1.0,
+    )
     assert refused
 
 
@@ -74,7 +82,17 @@ def test_the_daily_limit_is_exact_over_all_gateways(suite: Suite, seven_a_day: A
     answers = [gateway.call("GET", "/v1/domains") for gateway in itertools.islice(gateways, 9)]
 
     assert [answer.status_code for answer in answers] == [200] * 7 + [429] * 2
-    assert [answer.headers["X-RateLimit-Remaining"] for answer in answers] == ["6", "5", "4", "3", "2", "1", "0", "0", "0"]
+    assert [answer.headers["X-RateLimit-Remaining"] for answer in answers] == [
+        "6",
+        "5",
+        "4",
+        "3",
+        "2",
+        "1",
+        "0",
+        "0",
+        "0",
+    ]
     assert {answer.headers["X-RateLimit-Limit"] for answer in answers} == {"7"}
     assert answers[-1].json()["error"] == "Too Many Requests"
 

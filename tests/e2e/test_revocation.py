@@ -36,7 +36,9 @@ def relay(suite: Suite) -> Iterator[Relay]:
 @pytest.fixture
 def gateway(suite: Suite, relay: Relay) -> Iterator[Gateway]:
     """One that reaches PostgreSQL through the relay."""
-    with Gateway(suite, database=_through(Gateway.settings_of(suite)["TEMPINBOX_DATABASE"], relay)) as running:
+    with Gateway(
+        suite, database=_through(Gateway.settings_of(suite)["TEMPINBOX_DATABASE"], relay)
+    ) as running:
         yield running
 
 
@@ -49,7 +51,9 @@ def _statuses(api: Api, seconds: float) -> list[tuple[float, int]]:
     return seen
 
 
-def test_a_revoked_key_is_not_taken_behind_a_connection_that_stands_still(suite: Suite, account: Account, gateway: Gateway, relay: Relay) -> None:
+def test_a_revoked_key_is_not_taken_behind_a_connection_that_stands_still(
+    suite: Suite, account: Account, gateway: Gateway, relay: Relay
+) -> None:
     api = Api(f"http://{gateway.address}", account.key)
     (key,) = suite.operate("key", "list", account.account_id)["keys"]
     assert api.call("GET", "/v1/domains").status_code == 200
@@ -61,11 +65,19 @@ def test_a_revoked_key_is_not_taken_behind_a_connection_that_stands_still(suite:
     after = _statuses(api, 2.0)
 
     assert {status for sent, status in while_frozen if sent >= _AT_ONCE} == {503}
-    assert {status for _, status in after} <= {401, 429, 503}  # 429: too many failures from this address
-    eventually(lambda: api.call("GET", "/v1/domains").status_code in (401, 429), "it is refused for good")
+    assert {status for _, status in after} <= {
+        401,
+        429,
+        503,
+    }  # 429: too many failures from this address
+    eventually(
+        lambda: api.call("GET", "/v1/domains").status_code in (401, 429), "it is refused for good"
+    )
 
 
-def test_a_smaller_plan_is_not_passed_behind_a_connection_that_stands_still(suite: Suite, account: Account, gateway: Gateway, relay: Relay) -> None:
+def test_a_smaller_plan_is_not_passed_behind_a_connection_that_stands_still(
+    suite: Suite, account: Account, gateway: Gateway, relay: Relay
+) -> None:
     api = Api(f"http://{gateway.address}", account.key)
     assert api.call("GET", "/v1/domains").status_code == 200
 
@@ -80,28 +92,54 @@ def test_a_smaller_plan_is_not_passed_behind_a_connection_that_stands_still(suit
     eventually(lambda: api.call("GET", "/v1/domains").status_code == 403, "the plan has no API")
 
 
-def test_a_plan_change_is_in_force_at_every_gateway_within_a_second(suite: Suite, account: Account) -> None:
+def test_a_plan_change_is_in_force_at_every_gateway_within_a_second(
+    suite: Suite, account: Account
+) -> None:
     gateways = [Api(url, account.key) for url in suite.of_each("gateway", "URL")]
     assert [it.call("GET", "/v1/domains").status_code for it in gateways] == [200] * len(gateways)
 
     suite.operate("account", "set-plan", account.account_id, "--plan", "starter")
-    eventually(lambda: all(it.call("GET", "/v1/domains").status_code == 403 for it in gateways), "all refuse it", seconds=_AT_ONCE)
+    eventually(
+        lambda: all(it.call("GET", "/v1/domains").status_code == 403 for it in gateways),
+        "all refuse it",
+        seconds=_AT_ONCE,
+    )
 
     suite.operate("account", "set-plan", account.account_id, "--plan", "premium")
-    eventually(lambda: all(it.call("GET", "/v1/domains").status_code == 200 for it in gateways), "all take it", seconds=_AT_ONCE)
+    eventually(
+        lambda: all(it.call("GET", "/v1/domains").status_code == 200 for it in gateways),
+        "all take it",
+        seconds=_AT_ONCE,
+    )
 
 
 def test_a_7_day_pass_ends_by_itself_at_every_gateway(suite: Suite, account: Account) -> None:
     gateways = [Api(url, account.key) for url in suite.of_each("gateway", "URL")]
     ends = datetime.now(UTC) + timedelta(seconds=5)
-    suite.operate("account", "set-plan", account.account_id, "--plan", "pass7", "--ends-at", ends.isoformat().replace("+00:00", "Z"))
-    eventually(lambda: all(it.get("/v1/account")["plan"] == "pass7" for it in gateways), "the pass is in force", seconds=_AT_ONCE)
+    suite.operate(
+        "account",
+        "set-plan",
+        account.account_id,
+        "--plan",
+        "pass7",
+        "--ends-at",
+        ends.isoformat().replace("+00:00", "Z"),
+    )
+    eventually(
+        lambda: all(it.get("/v1/account")["plan"] == "pass7" for it in gateways),
+        "the pass is in force",
+        seconds=_AT_ONCE,
+    )
 
     def left() -> float:
         return (ends - datetime.now(UTC)).total_seconds()
 
     for it in gateways:
-        eventually(lambda api=it: api.call("GET", "/v1/domains").status_code == 403, "the pass has ended", seconds=left() + _AT_ONCE)  # type: ignore[misc]
+        eventually(
+            lambda api=it: api.call("GET", "/v1/domains").status_code == 403,
+            "the pass has ended",
+            seconds=left() + _AT_ONCE,
+        )  # type: ignore[misc]
         assert left() <= 0
 
 
@@ -109,7 +147,11 @@ def test_a_7_day_pass_ends_by_itself_at_every_gateway(suite: Suite, account: Acc
 def _postgres_stopped(suite: Suite) -> Iterator[None]:
     """The server and its children stand still."""
     server = int(suite["POSTGRES_PID"])
-    family = {server} | {int(stat.parent.name) for stat in Path("/proc").glob("[0-9]*/stat") if _parent(stat) == server}
+    family = {server} | {
+        int(stat.parent.name)
+        for stat in Path("/proc").glob("[0-9]*/stat")
+        if _parent(stat) == server
+    }
     for process in family:
         os.kill(process, signal.SIGSTOP)
     try:
@@ -136,7 +178,9 @@ def _parent(stat: Path) -> int:
 
 
 @pytest.mark.last
-def test_with_postgresql_stopped_no_gateway_gives_an_old_yes(suite: Suite, account: Account) -> None:
+def test_with_postgresql_stopped_no_gateway_gives_an_old_yes(
+    suite: Suite, account: Account
+) -> None:
     gateways = [Api(url, account.key) for url in suite.of_each("gateway", "URL")]
     for gateway in gateways:
         assert gateway.call("GET", "/v1/domains").status_code == 200
@@ -145,11 +189,18 @@ def test_with_postgresql_stopped_no_gateway_gives_an_old_yes(suite: Suite, accou
         began = time.monotonic()
         seen = []
         while time.monotonic() - began < 8.0:
-            seen += [(time.monotonic() - began, gateway.call("GET", "/v1/account")) for gateway in gateways]
+            seen += [
+                (time.monotonic() - began, gateway.call("GET", "/v1/account"))
+                for gateway in gateways
+            ]
     assert {answer.status_code for sent, answer in seen if sent >= _AT_ONCE} == {503}
     assert {answer.json()["statusCode"] for sent, answer in seen if sent >= _AT_ONCE} == {503}
 
     for gateway in gateways:
-        eventually(lambda it=gateway: it.call("GET", "/v1/domains").status_code == 200, "it recovers by itself", seconds=30)  # type: ignore[misc]
+        eventually(
+            lambda it=gateway: it.call("GET", "/v1/domains").status_code == 200,
+            "it recovers by itself",
+            seconds=30,
+        )  # type: ignore[misc]
     for server in (url.removeprefix("smtp://") for url in suite.of_each("mail-ingest", "URL")):
         eventually(lambda it=server: _greets(it), "mail servers too", seconds=30)  # type: ignore[misc]

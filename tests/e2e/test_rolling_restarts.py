@@ -60,7 +60,12 @@ class _Load:
         eventually(has_gone_on, "the load goes on", seconds=40)
 
     def _work(self, number: int) -> None:
-        apis = itertools.cycle([Api(url, self._key) for url in self._gateways[number % 2 :] + self._gateways[: number % 2]])
+        apis = itertools.cycle(
+            [
+                Api(url, self._key)
+                for url in self._gateways[number % 2 :] + self._gateways[: number % 2]
+            ]
+        )
         servers = itertools.cycle(self._servers[number % 2 :] + self._servers[: number % 2])
         while not self._is_over.wait(_PAUSE_SECONDS):
             inbox = self._call(apis, "POST", "/v1/inboxes")
@@ -89,7 +94,9 @@ class _Load:
         for _ in range(_TRIES):
             with contextlib.suppress(OSError):  # smtplib's own are of that kind
                 host, _, port = next(servers).rpartition(":")
-                with smtplib.SMTP(host, int(port), local_hostname="sender.example", timeout=30) as connection:
+                with smtplib.SMTP(
+                    host, int(port), local_hostname="sender.example", timeout=30
+                ) as connection:
                     code, text = self._transact(connection, to)
                     if code == 250:
                         email_id = queued_id(f"250 {text}")
@@ -103,18 +110,27 @@ class _Load:
     def _transact(self, connection: smtplib.SMTP, to: str) -> tuple[int, str]:
         """The first reply that is no success, or the one to the final dot."""
         connection.ehlo()
-        for step in (lambda: connection.mail(SENDER), lambda: connection.rcpt(to), lambda: connection.data(b"Subject: Hello\r\n\r\nHello\r\n")):
+        for step in (
+            lambda: connection.mail(SENDER),
+            lambda: connection.rcpt(to),
+            lambda: connection.data(b"Subject: Hello\r\n\r\nHello\r\n"),
+        ):
             try:
                 code, text = step()
             except smtplib.SMTPDataError as refusal:
-                code, text = refusal.smtp_code, refusal.smtp_error if isinstance(refusal.smtp_error, bytes) else b""
+                code, text = (
+                    refusal.smtp_code,
+                    refusal.smtp_error if isinstance(refusal.smtp_error, bytes) else b"",
+                )
             if code != 250:
                 break
         return code, text.decode()
 
 
 @pytest.mark.parametrize("service", SERVICES)
-def test_a_rolling_restart_under_load_loses_nothing(suite: Suite, account: Account, service: str) -> None:
+def test_a_rolling_restart_under_load_loses_nothing(
+    suite: Suite, account: Account, service: str
+) -> None:
     with Receiver() as receiver:
         account.api.post("/v1/webhooks", {"url": receiver.url, "events": ["email.received"]})
         load = _Load(suite, account)
@@ -125,6 +141,14 @@ def test_a_rolling_restart_under_load_loses_nothing(suite: Suite, account: Accou
 
         assert {status[:3] for status in load.statuses} <= {"200", "201"}, load.statuses
         assert load.refused == []
-        unread = [email_id for email_id in load.accepted if account.api.call("GET", "/v1/emails/" + email_id).status_code != 200]
+        unread = [
+            email_id
+            for email_id in load.accepted
+            if account.api.call("GET", "/v1/emails/" + email_id).status_code != 200
+        ]
         assert unread == []
-        eventually(lambda: set(load.accepted) <= {request.webhook_id for request in receiver.requests}, "every mail is delivered", seconds=60)
+        eventually(
+            lambda: set(load.accepted) <= {request.webhook_id for request in receiver.requests},
+            "every mail is delivered",
+            seconds=60,
+        )

@@ -7,4 +7,6 @@ from harness import Suite
 def test_the_page_is_up_to_date(suite: Suite) -> None:
     programs = suite.program("tempinbox-gateway").parent
 
-    assert settings_page.PAGE.read_text(encoding="utf-8") == settings_page.page_of(programs), "python3 tools/settings_page.py writes it anew"
+    assert settings_page.PAGE.read_text(encoding="utf-8") == settings_page.page_of(programs), (
+        "python3 tools/settings_page.py writes it anew"
+    )

@@ -18,7 +18,12 @@ _AN_ADDRESS = 20
 @pytest.fixture(scope="module")
 def gateway(suite: Suite) -> Iterator[Gateway]:
     """One with few places, and loopback counted like any network."""
-    with Gateway(suite, connection_limit=str(_PLACES), connections_per_address=str(_AN_ADDRESS), exempt_networks="") as running:
+    with Gateway(
+        suite,
+        connection_limit=str(_PLACES),
+        connections_per_address=str(_AN_ADDRESS),
+        exempt_networks="",
+    ) as running:
         yield running
 
 
@@ -43,8 +48,14 @@ def _all_free(gateway: Gateway) -> bool:
 
 def test_connections_without_a_word_make_room(gateway: Gateway) -> None:
     with ExitStack() as open_ones:
-        idle = [open_ones.enter_context(_connect(gateway, f"127.0.0.{11 + number // _AN_ADDRESS}")) for number in range(_PLACES)]
-        eventually(lambda: gateway.metric('http_server_connections{server="api"}') == _PLACES, "all places are taken")
+        idle = [
+            open_ones.enter_context(_connect(gateway, f"127.0.0.{11 + number // _AN_ADDRESS}"))
+            for number in range(_PLACES)
+        ]
+        eventually(
+            lambda: gateway.metric('http_server_connections{server="api"}') == _PLACES,
+            "all places are taken",
+        )
 
         assert [_ask(gateway, "127.0.0.20") for _ in range(5)] == [200] * 5
         assert idle[0].recv(1) == b""
@@ -53,10 +64,15 @@ def test_connections_without_a_word_make_room(gateway: Gateway) -> None:
 
 def test_a_slow_loris_has_the_places_of_its_address_and_no_more(gateway: Gateway) -> None:
     with ExitStack() as open_ones:
-        slow = [open_ones.enter_context(_connect(gateway, "127.0.0.30")) for _ in range(_AN_ADDRESS)]
+        slow = [
+            open_ones.enter_context(_connect(gateway, "127.0.0.30")) for _ in range(_AN_ADDRESS)
+        ]
         for connection in slow:
             connection.sendall(b"GET /openapi.json HTTP/1.1\r\nHost: h\r\n")
-        eventually(lambda: gateway.metric('http_server_connections{server="api"}') == _AN_ADDRESS, "all are connected")
+        eventually(
+            lambda: gateway.metric('http_server_connections{server="api"}') == _AN_ADDRESS,
+            "all are connected",
+        )
 
         with _connect(gateway, "127.0.0.30") as another:
             refusal = another.recv(4096)
@@ -66,7 +82,9 @@ def test_a_slow_loris_has_the_places_of_its_address_and_no_more(gateway: Gateway
         began = time.monotonic()
         ended: set[int] = set()
         while len(ended) < len(slow):
-            assert time.monotonic() - began < 20, f"{len(ended)} of {len(slow)} slow connections have ended"
+            assert time.monotonic() - began < 20, (
+                f"{len(ended)} of {len(slow)} slow connections have ended"
+            )
             asked = time.monotonic()
             assert _ask(gateway, "127.0.0.31") == 200
             assert time.monotonic() - asked < 1
@@ -97,12 +115,21 @@ def test_clients_that_vanish_while_they_wait_hold_no_place(suite: Suite, account
         address = f"{far.here}:{free_port()}"
         with Gateway(suite, listen=address, connection_limit="4", exempt_networks="") as gateway:
             for _ in range(4):
-                client = programs.enter_context(far.start(["curl", "-s", "-H", f"X-API-Key: {account.key}", f"http://{address}{path}"]))
+                client = programs.enter_context(
+                    far.start(
+                        ["curl", "-s", "-H", f"X-API-Key: {account.key}", f"http://{address}{path}"]
+                    )
+                )
                 programs.callback(client.kill)
-            eventually(lambda: gateway.metric("tempinbox_gateway_waiting_requests") == 4, "all wait")
+            eventually(
+                lambda: gateway.metric("tempinbox_gateway_waiting_requests") == 4, "all wait"
+            )
             far.vanish()
 
-            eventually(lambda: gateway.metric("tempinbox_gateway_waiting_requests") == 0, "their waits have ended")
+            eventually(
+                lambda: gateway.metric("tempinbox_gateway_waiting_requests") == 0,
+                "their waits have ended",
+            )
             eventually(lambda: _status_at(address) == 200, "a place is free for others")
             gateway.terminate()
             assert gateway.wait() == 0

@@ -34,7 +34,18 @@ def _only_email(api: Api, inbox: dict[str, Any]) -> dict[str, Any]:
     return email
 
 
-@pytest.mark.parametrize("extension", ["PIPELINING", "SIZE 26214400", "8BITMIME", "SMTPUTF8", "ENHANCEDSTATUSCODES", "CHUNKING", "STARTTLS"])
+@pytest.mark.parametrize(
+    "extension",
+    [
+        "PIPELINING",
+        "SIZE 26214400",
+        "8BITMIME",
+        "SMTPUTF8",
+        "ENHANCEDSTATUSCODES",
+        "CHUNKING",
+        "STARTTLS",
+    ],
+)
 def test_an_extension_is_announced(suite: Suite, extension: str) -> None:
     with Dialogue(suite["SMTP"]) as session:
         assert extension in session.extensions
@@ -92,7 +103,10 @@ def test_chunks_are_put_together(suite: Suite, api: Api) -> None:
         email_id = queued_id(session.say("BDAT 0 LAST"))
 
     email = api.get("/v1/emails/" + email_id)
-    assert (email["subject"], email["text"].replace("\r\n", "\n")) == ("in chunks", "first\n.\nsecond\n")
+    assert (email["subject"], email["text"].replace("\r\n", "\n")) == (
+        "in chunks",
+        "first\n.\nsecond\n",
+    )
     assert email["sizeBytes"] == sum(map(len, chunks))
 
 
@@ -102,12 +116,19 @@ def test_pipelined_chunks_and_the_next_message(suite: Suite, api: Api) -> None:
     envelope = f"MAIL FROM:<{SENDER}>\r\nRCPT TO:<{inbox['emailAddress']}>\r\n".encode()
 
     with Dialogue(suite["SMTP"]) as session:
-        session.write(b"".join(envelope + b"BDAT %d LAST\r\n" % len(message % number) + message % number for number in range(3)))
+        session.write(
+            b"".join(
+                envelope + b"BDAT %d LAST\r\n" % len(message % number) + message % number
+                for number in range(3)
+            )
+        )
         replies = [session.reply() for _ in range(9)]
 
     ids = [queued_id(reply) for reply in replies[2::3]]
     emails = api.get(f"/v1/inboxes/{inbox['inboxId']}/emails")["emails"]
-    assert [(email["emailId"], email["subject"]) for email in reversed(emails)] == list(zip(ids, "012", strict=True))
+    assert [(email["emailId"], email["subject"]) for email in reversed(emails)] == list(
+        zip(ids, "012", strict=True)
+    )
 
 
 def test_a_last_chunk_of_its_own_size(suite: Suite, api: Api) -> None:
@@ -149,10 +170,18 @@ def test_a_utf8_address_needs_the_extension(suite: Suite, api: Api) -> None:
 def test_swaks_pipelines(suite: Suite, api: Api) -> None:
     first, second = api.new_inbox(), api.new_inbox()
 
-    sent = send(suite, f"{first['emailAddress']},{second['emailAddress']}", subject="grouped", more=("--pipeline",))
+    sent = send(
+        suite,
+        f"{first['emailAddress']},{second['emailAddress']}",
+        subject="grouped",
+        more=("--pipeline",),
+    )
 
     assert sent.is_accepted, sent.transcript
-    assert [_only_email(api, inbox)["subject"] for inbox in (first, second)] == ["grouped", "grouped"]
+    assert [_only_email(api, inbox)["subject"] for inbox in (first, second)] == [
+        "grouped",
+        "grouped",
+    ]
 
 
 def test_8bit_bodies_arrive_as_they_were(suite: Suite, api: Api, client: smtplib.SMTP) -> None:
@@ -160,7 +189,12 @@ def test_8bit_bodies_arrive_as_they_were(suite: Suite, api: Api, client: smtplib
     head = b"Subject: 8bit\r\nMIME-Version: 1.0\r\nContent-Type: text/plain; charset=iso-8859-1\r\nContent-Transfer-Encoding: 8bit\r\n\r\n"
 
     with client:
-        client.sendmail(SENDER, [inbox["emailAddress"]], head + "Grüße aus Köln\r\n".encode("latin-1"), mail_options=["BODY=8BITMIME"])
+        client.sendmail(
+            SENDER,
+            [inbox["emailAddress"]],
+            head + "Grüße aus Köln\r\n".encode("latin-1"),
+            mail_options=["BODY=8BITMIME"],
+        )
 
     assert _only_email(api, inbox)["text"].strip() == "Grüße aus Köln"
 
@@ -171,7 +205,9 @@ def test_a_mail_of_20_mebibytes(suite: Suite, api: Api, client: smtplib.SMTP) ->
     message = EmailMessage()
     message["From"], message["Subject"] = SENDER, "large"
     message.set_content("Your code is 271828.\n")
-    message.add_attachment(content, maintype="application", subtype="octet-stream", filename="large.bin")
+    message.add_attachment(
+        content, maintype="application", subtype="octet-stream", filename="large.bin"
+    )
 
     with client:
         assert client.send_message(message, SENDER, [inbox["emailAddress"]]) == {}
@@ -186,7 +222,10 @@ def test_a_mail_of_20_mebibytes(suite: Suite, api: Api, client: smtplib.SMTP) ->
 def test_one_mail_to_many_inboxes(suite: Suite, api: Api, client: smtplib.SMTP) -> None:
     inboxes = [api.new_inbox() for _ in range(8)]
     local, _, domain = inboxes[0]["emailAddress"].partition("@")
-    recipients = [inbox["emailAddress"] for inbox in inboxes] + [f"{local}+again@{domain}", f"nobody-at-all@{domain}"]
+    recipients = [inbox["emailAddress"] for inbox in inboxes] + [
+        f"{local}+again@{domain}",
+        f"nobody-at-all@{domain}",
+    ]
 
     with client:
         refused = client.sendmail(SENDER, recipients, b"Subject: for all\r\n\r\nhi\r\n")
@@ -194,8 +233,12 @@ def test_one_mail_to_many_inboxes(suite: Suite, api: Api, client: smtplib.SMTP) 
     assert {address: code for address, (code, _) in refused.items()} == {recipients[-1]: 550}
     emails = [_only_email(api, inbox) for inbox in inboxes]
     assert len({email["emailId"] for email in emails}) == len(inboxes)
-    assert emails[0]["to"] == [inboxes[0]["emailAddress"], f"{local}+again@{domain}"], "named twice: one email, both forms"
-    assert [email["to"] for email in emails[1:]] == [[inbox["emailAddress"]] for inbox in inboxes[1:]]
+    assert emails[0]["to"] == [inboxes[0]["emailAddress"], f"{local}+again@{domain}"], (
+        "named twice: one email, both forms"
+    )
+    assert [email["to"] for email in emails[1:]] == [
+        [inbox["emailAddress"]] for inbox in inboxes[1:]
+    ]
 
 
 def test_a_new_inbox_takes_mail_once_its_call_has_answered(suite: Suite, api: Api) -> None:

@@ -28,10 +28,15 @@ def one_mebibyte(suite: Suite) -> Iterator[Account]:
     suite.operate("plan", "set", "business", "--max-message-bytes", str(plan["maxMessageBytes"]))
 
 
-@pytest.mark.parametrize("ending", [b"\n.\n", b"\n.\r\n", b"\r\n.\n", b"\r.\r", b"\r.\r\n", b"\r\n.\r\r\n"])
+@pytest.mark.parametrize(
+    "ending", [b"\n.\n", b"\n.\r\n", b"\r\n.\n", b"\r.\r", b"\r.\r\n", b"\r\n.\r\r\n"]
+)
 def test_only_one_ending_ends_a_message(suite: Suite, api: Api, ending: bytes) -> None:
     inbox = api.new_inbox()
-    smuggled = b"MAIL FROM:<admin@sender.example>\r\nRCPT TO:<%s>\r\nDATA\r\nSubject: smuggled\r\n\r\nhi\r\n" % inbox["emailAddress"].encode()
+    smuggled = (
+        b"MAIL FROM:<admin@sender.example>\r\nRCPT TO:<%s>\r\nDATA\r\nSubject: smuggled\r\n\r\nhi\r\n"
+        % inbox["emailAddress"].encode()
+    )
 
     with Dialogue(suite["SMTP"]) as session:
         session.address(inbox["emailAddress"])
@@ -50,7 +55,9 @@ def test_a_bare_newline_is_refused_in_chunks_too(suite: Suite, api: Api) -> None
         assert session.reply().startswith("550 5.5.2")
 
 
-def test_a_declared_size_over_the_plan_is_refused_at_rcpt(suite: Suite, one_mebibyte: Account) -> None:
+def test_a_declared_size_over_the_plan_is_refused_at_rcpt(
+    suite: Suite, one_mebibyte: Account
+) -> None:
     inbox = one_mebibyte.api.new_inbox()
 
     def refused_at_rcpt() -> bool:
@@ -60,11 +67,15 @@ def test_a_declared_size_over_the_plan_is_refused_at_rcpt(suite: Suite, one_mebi
 
     eventually(refused_at_rcpt, "the plan's limit is in force", seconds=2)
     with Dialogue(suite["SMTP"]) as session:
-        assert session.address(inbox["emailAddress"], parameters=f" SIZE={len(_MESSAGE)}") == ["250 2.1.5 Recipient ok"]
+        assert session.address(inbox["emailAddress"], parameters=f" SIZE={len(_MESSAGE)}") == [
+            "250 2.1.5 Recipient ok"
+        ]
         queued_id(session.data(_MESSAGE))
 
 
-def test_a_true_size_over_the_plan_is_refused_at_the_end(suite: Suite, one_mebibyte: Account) -> None:
+def test_a_true_size_over_the_plan_is_refused_at_the_end(
+    suite: Suite, one_mebibyte: Account
+) -> None:
     inbox = one_mebibyte.api.new_inbox()
 
     with Dialogue(suite["SMTP"]) as session:
@@ -77,7 +88,9 @@ def test_a_true_size_over_the_plan_is_refused_at_the_end(suite: Suite, one_mebib
 
 def test_a_declared_size_over_every_plan_is_refused_at_mail(suite: Suite) -> None:
     with Dialogue(suite["SMTP"]) as session:
-        assert session.say(f"MAIL FROM:<a@sender.example> SIZE={26 * _MEBIBYTE}").startswith("552 5.3.4")
+        assert session.say(f"MAIL FROM:<a@sender.example> SIZE={26 * _MEBIBYTE}").startswith(
+            "552 5.3.4"
+        )
 
 
 def test_a_full_inbox_takes_no_more(suite: Suite, api: Api) -> None:
@@ -92,14 +105,19 @@ def test_a_full_inbox_takes_no_more(suite: Suite, api: Api) -> None:
             answer = session.data(_MESSAGE)
         assert answer.startswith("550 5.2.2")
         session.say("RSET")
-        assert session.address(inbox["emailAddress"])[0].startswith("550 5.2.2"), "known from now on"
+        assert session.address(inbox["emailAddress"])[0].startswith("550 5.2.2"), (
+            "known from now on"
+        )
     assert api.get("/v1/inboxes/" + inbox["inboxId"])["emailCount"] == 2
 
 
 def test_an_inbox_takes_so_much_a_minute(suite: Suite, api: Api) -> None:
     busy, other = api.new_inbox(), api.new_inbox()
 
-    with MailServer(suite, inbox_rate_per_minute="1", inbox_rate_burst="2") as server, Dialogue(server.address) as session:
+    with (
+        MailServer(suite, inbox_rate_per_minute="1", inbox_rate_burst="2") as server,
+        Dialogue(server.address) as session,
+    ):
         for _ in range(2):
             assert session.address(busy["emailAddress"]) == ["250 2.1.5 Recipient ok"]
             queued_id(session.data(_MESSAGE))
@@ -113,7 +131,10 @@ def test_an_inbox_takes_so_much_a_minute(suite: Suite, api: Api) -> None:
 def test_a_connection_serves_so_many_messages(suite: Suite, api: Api) -> None:
     inbox = api.new_inbox()
 
-    with MailServer(suite, messages_per_connection="2") as server, Dialogue(server.address) as session:
+    with (
+        MailServer(suite, messages_per_connection="2") as server,
+        Dialogue(server.address) as session,
+    ):
         assert "LIMITS RCPTMAX=100 MAILMAX=2" in session.extensions
         for _ in range(2):
             session.address(inbox["emailAddress"])
@@ -141,7 +162,11 @@ def test_the_operator_gets_postmaster_and_abuse(suite: Suite, account: Account) 
         with Dialogue(suite["SMTP"]) as session:
             return session.address(f"postmaster@{domain}", f"Abuse@{domain}")
 
-    eventually(lambda: taken() == ["250 2.1.5 Recipient ok"] * 2, "the domain is known to the mail server", seconds=15)
+    eventually(
+        lambda: taken() == ["250 2.1.5 Recipient ok"] * 2,
+        "the domain is known to the mail server",
+        seconds=15,
+    )
     sent = send(suite, f"abuse@{domain}", subject="please stop")
     assert sent.is_accepted, sent.transcript
     assert account.api.get("/v1/emails/" + sent.email_id)["subject"] == "please stop"
@@ -159,7 +184,9 @@ def test_nothing_is_relayed(suite: Suite, recipient: str) -> None:
         assert session.address(recipient) == ["550 5.7.1 Relaying denied"]
 
 
-@pytest.mark.parametrize("line", ["GET / HTTP/1.1", "POST /v1/inboxes HTTP/1.1", "CONNECT elsewhere.example:25 HTTP/1.1"])
+@pytest.mark.parametrize(
+    "line", ["GET / HTTP/1.1", "POST /v1/inboxes HTTP/1.1", "CONNECT elsewhere.example:25 HTTP/1.1"]
+)
 def test_a_web_client_is_sent_away(suite: Suite, line: str) -> None:
     with Dialogue(suite["SMTP"]) as session:
         assert session.say(line).startswith("521 5.5.1")
@@ -178,7 +205,11 @@ def test_an_ended_inbox_is_refused_at_rcpt(suite: Suite, soon_ended: dict[str, A
                 found.update(session.address(soon_ended["emailAddress"]))
         return found
 
-    eventually(lambda: answers() == {"550 5.1.1 No such mailbox here"}, "refused by every server", seconds=_SHORTEST_LIFE_SECONDS + 10)
+    eventually(
+        lambda: answers() == {"550 5.1.1 No such mailbox here"},
+        "refused by every server",
+        seconds=_SHORTEST_LIFE_SECONDS + 10,
+    )
     assert re.search(r"<\*\* 550 5\.1\.1", send(suite, soon_ended["emailAddress"]).transcript)
 
 
@@ -188,7 +219,9 @@ def test_a_download_sent_back_is_a_loop(suite: Suite, api: Api) -> None:
         session.address(inbox["emailAddress"])
         email_id = queued_id(session.data(_MESSAGE))
 
-        download = api.call("GET", f"/v1/emails/{email_id}/raw", headers={"Accept": "message/rfc822"}).content
+        download = api.call(
+            "GET", f"/v1/emails/{email_id}/raw", headers={"Accept": "message/rfc822"}
+        ).content
 
         session.address(inbox["emailAddress"])
         assert session.data(download).startswith("554 5.4.6")

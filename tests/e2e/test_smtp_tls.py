@@ -16,7 +16,11 @@ from harness import MailServer, Suite, eventually, make_certificate
 @pytest.fixture
 def server(suite: Suite, folder: Path) -> Iterator[MailServer]:
     """It offers STARTTLS with them."""
-    with MailServer(suite, tls_certificate_file=str(folder / "certificate.pem"), tls_key_file=str(folder / "key.pem")) as running:
+    with MailServer(
+        suite,
+        tls_certificate_file=str(folder / "certificate.pem"),
+        tls_key_file=str(folder / "key.pem"),
+    ) as running:
         yield running
 
 
@@ -39,7 +43,9 @@ def _certificate_of(folder: Path) -> bytes:
     return ssl.PEM_cert_to_DER_cert((folder / "certificate.pem").read_text(encoding="ascii"))
 
 
-def test_a_certificate_renewed_file_by_file_is_taken(server: MailServer, folder: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
+def test_a_certificate_renewed_file_by_file_is_taken(
+    server: MailServer, folder: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
     first, renewed = _certificate_of(folder), tmp_path_factory.mktemp("renewed")
     make_certificate(renewed, "second.test")
     an_hour_ago = time.time() - 3600
@@ -49,10 +55,16 @@ def test_a_certificate_renewed_file_by_file_is_taken(server: MailServer, folder:
     second = _certificate_of(renewed)
     shutil.move(renewed / "certificate.pem", folder / "certificate.pem")
     looked_by = time.monotonic() + 1.5  # the server looks once a second
-    eventually(lambda: _certificate_shown(server) == first and time.monotonic() > looked_by, "a certificate without its key is not taken", seconds=5)
+    eventually(
+        lambda: _certificate_shown(server) == first and time.monotonic() > looked_by,
+        "a certificate without its key is not taken",
+        seconds=5,
+    )
     shutil.move(renewed / "key.pem", folder / "key.pem")
 
-    eventually(lambda: _certificate_shown(server) == second, "the new certificate is shown", seconds=5)
+    eventually(
+        lambda: _certificate_shown(server) == second, "the new certificate is shown", seconds=5
+    )
 
 
 def test_tls_before_1_2_is_refused(server: MailServer) -> None:
@@ -60,10 +72,16 @@ def test_tls_before_1_2_is_refused(server: MailServer) -> None:
     context.set_ciphers("ALL:@SECLEVEL=0")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)
-        context.minimum_version, context.maximum_version = ssl.TLSVersion.TLSv1, ssl.TLSVersion.TLSv1_1
+        context.minimum_version, context.maximum_version = (
+            ssl.TLSVersion.TLSv1,
+            ssl.TLSVersion.TLSv1_1,
+        )
     host, _, port = server.address.rpartition(":")
 
-    with smtplib.SMTP(host, int(port), local_hostname="sender.example", timeout=30) as client, pytest.raises(ssl.SSLError) as refused:
+    with (
+        smtplib.SMTP(host, int(port), local_hostname="sender.example", timeout=30) as client,
+        pytest.raises(ssl.SSLError) as refused,
+    ):
         client.starttls(context=context)
 
     assert refused.value.reason == "TLSV1_ALERT_PROTOCOL_VERSION", "by the server"

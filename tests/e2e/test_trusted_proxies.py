@@ -11,13 +11,22 @@ _ENOUGH = 2 * _ALLOWANCE + 1
 def _status(gateway: Gateway, forwarded_for: str) -> int:
     """Of a request with a wrong key."""
     headers = {"X-API-Key": "wrong", "X-Forwarded-For": forwarded_for}
-    return requests.get(f"http://{gateway.address}/v1/domains", headers=headers, timeout=10).status_code
+    return requests.get(
+        f"http://{gateway.address}/v1/domains", headers=headers, timeout=10
+    ).status_code
 
 
 def test_behind_a_trusted_proxy_each_client_has_an_allowance_of_its_own(suite: Suite) -> None:
     with Gateway(suite, trusted_proxies="127.0.0.0/8") as gateway:
         before = [_status(gateway, "192.0.2.1") for _ in range(_ALLOWANCE)]
-        past = next((status for _ in range(_ENOUGH - _ALLOWANCE) if (status := _status(gateway, "192.0.2.1")) != 401), None)
+        past = next(
+            (
+                status
+                for _ in range(_ENOUGH - _ALLOWANCE)
+                if (status := _status(gateway, "192.0.2.1")) != 401
+            ),
+            None,
+        )
         other = _status(gateway, "192.0.2.2")
 
     assert set(before) == {401}

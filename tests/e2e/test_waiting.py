@@ -37,21 +37,31 @@ def _message(subject: str, body: str = "hi") -> bytes:
 
 def _waiting_at(suite: Suite, number: int) -> int:
     metrics = requests.get(f"http://{suite[f'GATEWAY_{number}_ADMIN']}/metrics", timeout=5).text
-    (line,) = (line for line in metrics.splitlines() if line.startswith("tempinbox_gateway_waiting_requests "))
+    (line,) = (
+        line
+        for line in metrics.splitlines()
+        if line.startswith("tempinbox_gateway_waiting_requests ")
+    )
     return int(float(line.split()[1]))
 
 
 def _eventually_waiting(suite: Suite, number: int, count: int) -> None:
-    eventually(lambda: _waiting_at(suite, number) == count, f"{count} requests wait at gateway {number}")
+    eventually(
+        lambda: _waiting_at(suite, number) == count, f"{count} requests wait at gateway {number}"
+    )
 
 
-def test_mail_that_comes_ends_the_wait(suite: Suite, api: Api, pool: concurrent.futures.ThreadPoolExecutor) -> None:
+def test_mail_that_comes_ends_the_wait(
+    suite: Suite, api: Api, pool: concurrent.futures.ThreadPoolExecutor
+) -> None:
     inbox = api.new_inbox()
     before = _waiting_at(suite, 1)
     waiting = pool.submit(_wait, api, inbox, hasCode="true")
     _eventually_waiting(suite, 1, before + 1)
 
-    sent = send(suite, inbox["emailAddress"], subject="Your code", body="Your verification code is 482913.")
+    sent = send(
+        suite, inbox["emailAddress"], subject="Your code", body="Your verification code is 482913."
+    )
 
     answer = waiting.result(timeout=10)
     assert answer["outcome"] == "matched"
@@ -75,10 +85,24 @@ def test_mail_that_is_there_counts_and_after_passes_it_over(suite: Suite, api: A
     assert none["waitedMs"] >= 1000
 
 
-@pytest.mark.parametrize("query", [{"from_": "ZOË"}, {"from_": "A@Sender"}, {"to": "ALL@lists"}, {"subject": "GRÜSSE"}, {"subject": "grüße 2"}])
+@pytest.mark.parametrize(
+    "query",
+    [
+        {"from_": "ZOË"},
+        {"from_": "A@Sender"},
+        {"to": "ALL@lists"},
+        {"subject": "GRÜSSE"},
+        {"subject": "grüße 2"},
+    ],
+)
 def test_filters_contain_whatever_the_case(suite: Suite, api: Api, query: dict[str, str]) -> None:
     inbox = api.new_inbox()
-    assert send_raw(suite, [inbox["emailAddress"]], b"From: b@other.example\r\nSubject: other\r\n\r\nhi\r\n") == {}
+    assert (
+        send_raw(
+            suite, [inbox["emailAddress"]], b"From: b@other.example\r\nSubject: other\r\n\r\nhi\r\n"
+        )
+        == {}
+    )
     assert send_raw(suite, [inbox["emailAddress"]], _message("Grüße 2")) == {}
 
     answer = _wait(api, inbox, timeoutSeconds=5, **query)
@@ -95,9 +119,16 @@ def test_near_misses_name_the_condition(suite: Suite, api: Api) -> None:
     answer = _wait(api, inbox, subject="mail 12", after=1, timeoutSeconds=1)
 
     assert answer["outcome"] == "timeout"
-    assert [miss["actual"] for miss in answer["nearMisses"]] == [f"mail {number}" for number in range(11, 1, -1)]
+    assert [miss["actual"] for miss in answer["nearMisses"]] == [
+        f"mail {number}" for number in range(11, 1, -1)
+    ]
     emails = api.get(f"/v1/inboxes/{inbox['inboxId']}/emails")["emails"]
-    assert answer["nearMisses"][0] == {"emailId": emails[0]["emailId"], "field": "subject", "expected": "mail 12", "actual": "mail 11"}
+    assert answer["nearMisses"][0] == {
+        "emailId": emails[0]["emailId"],
+        "field": "subject",
+        "expected": "mail 12",
+        "actual": "mail 11",
+    }
 
 
 def test_no_mail_can_be_what_is_expected(suite: Suite, api: Api) -> None:
@@ -111,7 +142,9 @@ def test_no_mail_can_be_what_is_expected(suite: Suite, api: Api) -> None:
     assert answer["email"]["emailId"] == sent.email_id
 
 
-def test_every_gateway_wakes_those_who_wait_there(suite: Suite, account: Account, pool: concurrent.futures.ThreadPoolExecutor) -> None:
+def test_every_gateway_wakes_those_who_wait_there(
+    suite: Suite, account: Account, pool: concurrent.futures.ThreadPoolExecutor
+) -> None:
     gateways = [Api(url, account.key) for url in suite.of_each("gateway", "URL")]
     inbox = account.api.new_inbox()
     before = [_waiting_at(suite, number + 1) for number in range(len(gateways))]
@@ -124,7 +157,9 @@ def test_every_gateway_wakes_those_who_wait_there(suite: Suite, account: Account
     assert {answer.result(timeout=10)["email"]["emailId"] for answer in waiting} == {sent.email_id}
 
 
-def test_every_gateway_hears_of_mail_before_it_looks(suite: Suite, account: Account, pool: concurrent.futures.ThreadPoolExecutor) -> None:
+def test_every_gateway_hears_of_mail_before_it_looks(
+    suite: Suite, account: Account, pool: concurrent.futures.ThreadPoolExecutor
+) -> None:
     """Without its events a gateway would find the mail by the look of each second."""
     gateways = [Api(url, account.key) for url in suite.of_each("gateway", "URL")]
     inbox = account.api.new_inbox()
@@ -151,7 +186,9 @@ def _timed_wait(api: Api, inbox: dict[str, Any], after: int) -> float:
     return time.monotonic()
 
 
-def test_the_end_of_the_inbox_interrupts(suite: Suite, api: Api, account: Account, pool: concurrent.futures.ThreadPoolExecutor) -> None:
+def test_the_end_of_the_inbox_interrupts(
+    suite: Suite, api: Api, account: Account, pool: concurrent.futures.ThreadPoolExecutor
+) -> None:
     inbox = api.new_inbox()
     before = _waiting_at(suite, 1)
     waiting = pool.submit(_wait, api, inbox)
@@ -162,10 +199,15 @@ def test_the_end_of_the_inbox_interrupts(suite: Suite, api: Api, account: Accoun
     assert waiting.result(timeout=10)["outcome"] == "interrupted"
     path = f"/v1/inboxes/{inbox['inboxId']}/emails/wait"
     assert api.call("GET", path).status_code == 404
-    assert account.api.call("GET", f"/v1/inboxes/{api.new_inbox()['inboxId']}/emails/wait").status_code == 404
+    assert (
+        account.api.call("GET", f"/v1/inboxes/{api.new_inbox()['inboxId']}/emails/wait").status_code
+        == 404
+    )
 
 
-def test_a_lost_broker_is_no_error(suite: Suite, api: Api, pool: concurrent.futures.ThreadPoolExecutor) -> None:
+def test_a_lost_broker_is_no_error(
+    suite: Suite, api: Api, pool: concurrent.futures.ThreadPoolExecutor
+) -> None:
     inbox = api.new_inbox()
     before = _waiting_at(suite, 1)
     waiting = pool.submit(_wait, api, inbox)
@@ -185,7 +227,11 @@ def test_a_client_that_hangs_up_leaves_nothing_behind(suite: Suite, api: Api) ->
     inbox = api.new_inbox()
     before = _waiting_at(suite, 1)
     with pytest.raises(requests.exceptions.ReadTimeout):
-        requests.get(f"{api.base}/v1/inboxes/{inbox['inboxId']}/emails/wait", headers=api.headers, timeout=0.5)
+        requests.get(
+            f"{api.base}/v1/inboxes/{inbox['inboxId']}/emails/wait",
+            headers=api.headers,
+            timeout=0.5,
+        )
 
     _eventually_waiting(suite, 1, before)
 
@@ -198,7 +244,9 @@ def test_a_client_that_breaks_off_leaves_nothing_behind(suite: Suite, api: Api) 
     with socket.create_connection((host, int(port)), timeout=5) as client:
         client.sendall(head.encode())
         _eventually_waiting(suite, 1, before + 1)
-        client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))  # closed with RST, without FIN
+        client.setsockopt(
+            socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0)
+        )  # closed with RST, without FIN
 
     _eventually_waiting(suite, 1, before)
 
@@ -209,24 +257,35 @@ def test_a_wait_is_one_request(suite: Suite, account: Account) -> None:
     first = account.api.call("GET", path, params={"timeoutSeconds": 2})
     second = account.api.call("GET", path, params={"timeoutSeconds": 1})
 
-    assert int(first.headers["X-RateLimit-Remaining"]) - int(second.headers["X-RateLimit-Remaining"]) == 1
+    assert (
+        int(first.headers["X-RateLimit-Remaining"]) - int(second.headers["X-RateLimit-Remaining"])
+        == 1
+    )
 
 
-def test_a_revoked_key_gets_no_mail_at_the_end_of_its_wait(suite: Suite, account: Account, pool: concurrent.futures.ThreadPoolExecutor) -> None:
+def test_a_revoked_key_gets_no_mail_at_the_end_of_its_wait(
+    suite: Suite, account: Account, pool: concurrent.futures.ThreadPoolExecutor
+) -> None:
     inbox = account.api.new_inbox()
     before = _waiting_at(suite, 1)
     waiting = pool.submit(account.api.call, "GET", f"/v1/inboxes/{inbox['inboxId']}/emails/wait")
     _eventually_waiting(suite, 1, before + 1)
     (key,) = suite.operate("key", "list", account.account_id)["keys"]
     suite.operate("key", "revoke", account.account_id, key["keyId"])
-    eventually(lambda: account.api.call("GET", "/v1/domains").status_code == 401, "the key is refused", seconds=2)
+    eventually(
+        lambda: account.api.call("GET", "/v1/domains").status_code == 401,
+        "the key is refused",
+        seconds=2,
+    )
 
     assert send(suite, inbox["emailAddress"]).is_accepted
 
     assert waiting.result(timeout=10).status_code == 401
 
 
-def test_a_restart_interrupts_and_breaks_nothing(suite: Suite, account: Account, pool: concurrent.futures.ThreadPoolExecutor) -> None:
+def test_a_restart_interrupts_and_breaks_nothing(
+    suite: Suite, account: Account, pool: concurrent.futures.ThreadPoolExecutor
+) -> None:
     inbox = account.api.new_inbox()
     path = f"/v1/inboxes/{inbox['inboxId']}/emails/wait"
     urls = suite.of_each("gateway", "URL")

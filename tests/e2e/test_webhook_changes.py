@@ -11,7 +11,9 @@ from standardwebhooks import Webhook, WebhookVerificationError
 
 
 def _register(account: Account, receiver: Receiver, **more: Any) -> dict[str, Any]:
-    webhook: dict[str, Any] = account.api.post("/v1/webhooks", {"url": receiver.url, "events": ["email.received"], **more})
+    webhook: dict[str, Any] = account.api.post(
+        "/v1/webhooks", {"url": receiver.url, "events": ["email.received"], **more}
+    )
     return webhook
 
 
@@ -22,8 +24,12 @@ def _patch(account: Account, webhook: dict[str, Any], **change: Any) -> dict[str
     return changed
 
 
-def _rotate(account: Account, webhook: dict[str, Any], headers: dict[str, str] | None = None) -> requests.Response:
-    return account.api.call("POST", f"/v1/webhooks/{webhook['webhookId']}/rotate-secret", headers=headers or {})
+def _rotate(
+    account: Account, webhook: dict[str, Any], headers: dict[str, str] | None = None
+) -> requests.Response:
+    return account.api.call(
+        "POST", f"/v1/webhooks/{webhook['webhookId']}/rotate-secret", headers=headers or {}
+    )
 
 
 def test_a_patch_changes_what_it_names(account: Account) -> None:
@@ -38,7 +44,10 @@ def test_a_patch_changes_what_it_names(account: Account) -> None:
             "isEnabled": False,
         }
         back = _patch(account, webhook, events=None, description=None, isEnabled=True)
-        assert back == webhook | {"description": "", "events": ["email.received", "inbox.created", "inbox.expired"]}
+        assert back == webhook | {
+            "description": "",
+            "events": ["email.received", "inbox.created", "inbox.expired"],
+        }
         assert account.api.get("/v1/webhooks/" + webhook["webhookId"]) == back
 
 
@@ -68,8 +77,12 @@ def test_each_change_is_in_force_for_the_next_mail(suite: Suite, account: Accoun
             witness.wait_for(lambda it: it.webhook_id == mail, "the witness has it")
             shown = account.api.get("/v1/webhooks/" + webhook["webhookId"])
             if shown["isEnabled"]:
-                (old if shown["url"] == old.url else new).wait_for(lambda it: it.webhook_id == mail, subject)
-            return mail in {it.webhook_id for it in old.requests}, mail in {it.webhook_id for it in new.requests}
+                (old if shown["url"] == old.url else new).wait_for(
+                    lambda it: it.webhook_id == mail, subject
+                )
+            return mail in {it.webhook_id for it in old.requests}, mail in {
+                it.webhook_id for it in new.requests
+            }
 
         assert arrivals("as registered") == (True, False)
         _patch(account, webhook, url=new.url)
@@ -82,13 +95,18 @@ def test_each_change_is_in_force_for_the_next_mail(suite: Suite, account: Accoun
         assert arrivals("moved back") == (True, False)
 
 
-def test_what_answers_410_is_switched_off_and_can_be_switched_on_again(suite: Suite, account: Account) -> None:
+def test_what_answers_410_is_switched_off_and_can_be_switched_on_again(
+    suite: Suite, account: Account
+) -> None:
     with Receiver(answer=lambda number: 410 if number == 0 else 200) as receiver:
         webhook = _register(account, receiver)
         address = account.api.new_inbox()["emailAddress"]
         path = "/v1/webhooks/" + webhook["webhookId"]
         send(suite, address)
-        off = eventually(lambda: (shown := account.api.get(path)) and not shown["isEnabled"] and shown, "it is switched off")
+        off = eventually(
+            lambda: (shown := account.api.get(path)) and not shown["isEnabled"] and shown,
+            "it is switched off",
+        )
         assert "410" in off["disabledReason"]
 
         on = _patch(account, webhook, isEnabled=True)
@@ -110,7 +128,11 @@ def test_after_a_rotation_both_secrets_sign(suite: Suite, account: Account) -> N
         assert rotated["webhookId"] == webhook["webhookId"]
         assert rotated["secret"] != webhook["secret"]
         until = datetime.fromisoformat(rotated["previousSecretValidUntil"])
-        assert timedelta(hours=23, minutes=58) < until - datetime.now(UTC) <= timedelta(hours=24, seconds=5)
+        assert (
+            timedelta(hours=23, minutes=58)
+            < until - datetime.now(UTC)
+            <= timedelta(hours=24, seconds=5)
+        )
         mail = send(suite, address)
         request = receiver.wait_for(lambda it: it.webhook_id == mail.email_id, "the mail's webhook")
         request.verify(webhook["secret"])

@@ -14,7 +14,16 @@ def _register(account: Account, receiver: Receiver, **more: Any) -> dict[str, An
 def _route(suite: Suite, account: Account, webhook: dict[str, Any], *conditions: str) -> None:
     """An enabled rule that sends matching mail to the webhook."""
     when = [part for condition in conditions for part in ("--when", condition)]
-    suite.operate("rule", "create", account.account_id, "--name", "route", "--webhook", webhook["webhookId"], *when)
+    suite.operate(
+        "rule",
+        "create",
+        account.account_id,
+        "--name",
+        "route",
+        "--webhook",
+        webhook["webhookId"],
+        *when,
+    )
 
 
 def test_a_signed_webhook_arrives(suite: Suite, account: Account) -> None:
@@ -24,18 +33,33 @@ def test_a_signed_webhook_arrives(suite: Suite, account: Account) -> None:
 
         sent = send(suite, inbox["emailAddress"], subject="Signed")
 
-        request = receiver.wait_for(lambda it: it.json["event"] == "email.received", "the mail's webhook")
+        request = receiver.wait_for(
+            lambda it: it.json["event"] == "email.received", "the mail's webhook"
+        )
         request.verify(webhook["secret"])
         assert request.webhook_id == sent.email_id
         assert set(request.json) == {"event", "timestamp", "data"}
-        assert request.json["data"] == {"emailId": sent.email_id, "inboxId": inbox["inboxId"], "from": "robot@sender.example", "subject": "Signed"}
-        assert request.json["timestamp"] == account.api.get("/v1/emails/" + sent.email_id)["receivedAt"]
+        assert request.json["data"] == {
+            "emailId": sent.email_id,
+            "inboxId": inbox["inboxId"],
+            "from": "robot@sender.example",
+            "subject": "Signed",
+        }
+        assert (
+            request.json["timestamp"]
+            == account.api.get("/v1/emails/" + sent.email_id)["receivedAt"]
+        )
 
 
 def test_rules_choose_the_webhook(suite: Suite, account: Account) -> None:
     with Receiver() as invoices, Receiver() as welcomes:
         for receiver, word in ((invoices, "invoice"), (welcomes, "welcome")):
-            _route(suite, account, _register(account, receiver, events=["email.received"]), f"subject contains {word}")
+            _route(
+                suite,
+                account,
+                _register(account, receiver, events=["email.received"]),
+                f"subject contains {word}",
+            )
         address = account.api.new_inbox()["emailAddress"]
 
         first = send(suite, address, subject="Your INVOICE of May")
@@ -52,12 +76,20 @@ def test_rules_choose_the_webhook(suite: Suite, account: Account) -> None:
 
 def test_all_conditions_of_a_rule_must_match(suite: Suite, account: Account) -> None:
     with Receiver() as strict, Receiver() as everything:
-        _route(suite, account, _register(account, strict), "subject starts_with Reset", "from ends_with @bank.example")
+        _route(
+            suite,
+            account,
+            _register(account, strict),
+            "subject starts_with Reset",
+            "from ends_with @bank.example",
+        )
         _route(suite, account, _register(account, everything))
         address = account.api.new_inbox()["emailAddress"]
 
         half = send(suite, address, subject="Reset it", sender="a@shop.example")
-        everything.wait_for(lambda it: it.webhook_id == half.email_id, "the catch-all gets what matches half")
+        everything.wait_for(
+            lambda it: it.webhook_id == half.email_id, "the catch-all gets what matches half"
+        )
         whole = send(suite, address, subject="reset it", sender="a@bank.example")
         strict.wait_for(lambda it: it.webhook_id == whole.email_id, "both conditions match")
 
@@ -73,7 +105,9 @@ def test_a_failed_delivery_comes_again_with_the_same_id(suite: Suite, account: A
 
         assert first.webhook_id == second.webhook_id == sent.email_id
         assert first.body == second.body
-        assert int(second.headers["webhook-timestamp"]) >= int(first.headers["webhook-timestamp"]) + 4, "the attempt's time, not the event's"
+        assert (
+            int(second.headers["webhook-timestamp"]) >= int(first.headers["webhook-timestamp"]) + 4
+        ), "the attempt's time, not the event's"
         second.verify(webhook["secret"])
         assert all(it.webhook_id == sent.email_id for it in receiver.requests)
 
@@ -90,7 +124,10 @@ def test_the_life_of_an_inbox_is_announced(suite: Suite, account: Account) -> No
         created.verify(webhook["secret"])
         expired.verify(webhook["secret"])
         known = {"inboxId": inbox["inboxId"], "emailAddress": inbox["emailAddress"]}
-        assert created.json["data"] == known | {"createdAt": inbox["createdAt"], "expiresAt": inbox["expiresAt"]}
+        assert created.json["data"] == known | {
+            "createdAt": inbox["createdAt"],
+            "expiresAt": inbox["expiresAt"],
+        }
         ended = account.api.get("/v1/inboxes/" + inbox["inboxId"])["expiredAt"]
         assert expired.json["data"] == known | {"expiredAt": ended, "reason": "deleted"}
 
@@ -102,7 +139,10 @@ def test_a_rule_is_in_force_for_the_next_mail(suite: Suite, account: Account) ->
         address = account.api.new_inbox()["emailAddress"]
         unrouted = send(suite, address)
         for receiver in (before, after):
-            receiver.wait_for(lambda it: it.webhook_id == unrouted.email_id, "without rules every subscribed endpoint")
+            receiver.wait_for(
+                lambda it: it.webhook_id == unrouted.email_id,
+                "without rules every subscribed endpoint",
+            )
 
         _route(suite, account, chosen)
         routed = send(suite, address)
@@ -133,10 +173,33 @@ def test_a_hanging_endpoint_slows_nobody(suite: Suite, account: Account) -> None
 
 
 def test_plain_http_to_the_outside_is_refused(account: Account) -> None:
-    numbers = ("2130706433", "017700000001", "0177.0.0.1", "0x7f000001", "0x7f.1", "127.1", "127.0.1", "127.0.0.1.", "[::ffff:169.254.169.254]")
-    tunnels = ("[64:ff9b::a9fe:a9fe]", "[64:ff9b:1::1]", "[2002:a9fe:a9fe::1]", "[2001:0:4136:e378:8000:63bf:3fff:fdd2]", "[::10.0.0.1]", "[fe80::1%25lo]")
+    numbers = (
+        "2130706433",
+        "017700000001",
+        "0177.0.0.1",
+        "0x7f000001",
+        "0x7f.1",
+        "127.1",
+        "127.0.1",
+        "127.0.0.1.",
+        "[::ffff:169.254.169.254]",
+    )
+    tunnels = (
+        "[64:ff9b::a9fe:a9fe]",
+        "[64:ff9b:1::1]",
+        "[2002:a9fe:a9fe::1]",
+        "[2001:0:4136:e378:8000:63bf:3fff:fdd2]",
+        "[::10.0.0.1]",
+        "[fe80::1%25lo]",
+    )
     hosts = tuple(f"http://{host}/" for host in (*numbers, *tunnels))
-    for url in ("ftp://example.com/", "http://10.0.0.1/", "https://169.254.169.254/latest", "not a url", *hosts):
+    for url in (
+        "ftp://example.com/",
+        "http://10.0.0.1/",
+        "https://169.254.169.254/latest",
+        "not a url",
+        *hosts,
+    ):
         answer = account.api.call("POST", "/v1/webhooks", json={"url": url})
         assert answer.status_code == 400, f"{url}: {answer.status_code} {answer.text}"
 

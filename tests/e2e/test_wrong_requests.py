@@ -13,7 +13,10 @@ from wrong_requests import changes, fields, filters, headers, syntax, targets, t
 from wrong_requests.row import Row
 
 _ROWS = [*syntax.ROWS, *fields.ROWS, *targets.ROWS, *changes.ROWS, *filters.ROWS, *headers.ROWS]
-_NEW_NAMES = {413: "Content Too Large", 422: "Unprocessable Content"}  # RFC 9110's, which Python 3.11 does not know yet
+_NEW_NAMES = {
+    413: "Content Too Large",
+    422: "Unprocessable Content",
+}  # RFC 9110's, which Python 3.11 does not know yet
 _ALLOWANCE = ["x-ratelimit-limit", "x-ratelimit-remaining", "x-ratelimit-reset"]
 _LONGEST_MESSAGE = 600
 
@@ -91,5 +94,7 @@ def test_no_wrong_request_changed_anything(target: Target) -> None:
     api = target.account.api
 
     assert [inbox["inboxId"] for inbox in api.get("/v1/inboxes")["inboxes"]] == [target.inbox]
-    assert [email["emailId"] for email in api.get(f"/v1/inboxes/{target.inbox}/emails")["emails"]] == [target.email]
+    assert [
+        email["emailId"] for email in api.get(f"/v1/inboxes/{target.inbox}/emails")["emails"]
+    ] == [target.email]
     assert api.get("/v1/webhooks")["webhooks"] == [target.webhook_before]

@@ -10,17 +10,44 @@ import layout
 import words
 from source import Problem, Source
 
-_SUFFIXES = {".cpp", ".hpp", ".py", ".sql", ".sh", ".ts", ".tsx", ".css", ".html", ".proto", ".cmake", ".txt", ".json", ".yaml", ".md", ""}
+_SUFFIXES = {
+    ".cpp",
+    ".hpp",
+    ".py",
+    ".sql",
+    ".sh",
+    ".ts",
+    ".tsx",
+    ".css",
+    ".html",
+    ".proto",
+    ".cmake",
+    ".txt",
+    ".json",
+    ".yaml",
+    ".md",
+    "",
+}
 _RULES = [boundaries.check, coroutines.check, layout.check, words.check]
 
 
 def read_tree(root: Path) -> list[Source]:
     """Every text file git knows or would add."""
     listed = subprocess.run(
-        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"], cwd=root, capture_output=True, text=True, check=True
+        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+        cwd=root,
+        capture_output=True,
+        text=True,
+        check=True,
     ).stdout.split("\0")
-    paths = [Path(name) for name in sorted(set(listed)) if name and Path(name).suffix in _SUFFIXES and (root / name).is_file()]
-    return [Source(path, (root / path).read_text(encoding="utf-8", errors="replace")) for path in paths]
+    paths = [
+        Path(name)
+        for name in sorted(set(listed))
+        if name and Path(name).suffix in _SUFFIXES and (root / name).is_file()
+    ]
+    return [
+        Source(path, (root / path).read_text(encoding="utf-8", errors="replace")) for path in paths
+    ]
 
 
 def main() -> int:

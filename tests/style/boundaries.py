@@ -34,7 +34,11 @@ _GENERATED = "tempinbox"
 def check(sources: list[Source]) -> Iterator[Problem]:
     """All of these rules."""
     edges: dict[str, dict[str, Problem]] = defaultdict(dict)
-    services = {source.path.parts[1] for source in sources if source.path.parts[0] == "services" and len(source.path.parts) > 2}
+    services = {
+        source.path.parts[1]
+        for source in sources
+        if source.path.parts[0] == "services" and len(source.path.parts) > 2
+    }
     for source in sources:
         if not source.is_cpp:
             continue
@@ -44,9 +48,18 @@ def check(sources: list[Source]) -> Iterator[Problem]:
             yield from _check_library(source, found.start(), name)
             if found[1] == '"':
                 yield from _check_service(source, found.start(), name, services)
-            there = _room(Path("libs", name)) if found[1] == '"' and not name.startswith(_GENERATED) else None
+            there = (
+                _room(Path("libs", name))
+                if found[1] == '"' and not name.startswith(_GENERATED)
+                else None
+            )
             if here and there in _LEVEL and there != here:
-                edges[here].setdefault(str(there), source.problem(found.start(), f"includes {name}: room {there} lies above {here}"))
+                edges[here].setdefault(
+                    str(there),
+                    source.problem(
+                        found.start(), f"includes {name}: room {there} lies above {here}"
+                    ),
+                )
     yield from _check_layers(edges)
     yield from _check_cycles(edges)
 
@@ -64,13 +77,19 @@ def _check_library(source: Source, offset: int, name: str) -> Iterator[Problem]:
         return
     for header, places in _LIBRARIES.items():
         if re.match(header, name) and not re.search(places, str(source.path)):
-            yield source.problem(offset, f"includes <{name}>, which belongs behind another room (allowed: {places})")
+            yield source.problem(
+                offset, f"includes <{name}>, which belongs behind another room (allowed: {places})"
+            )
 
 
 def _check_service(source: Source, offset: int, name: str, services: set[str]) -> Iterator[Problem]:
     top, other = source.path.parts[0], name.split("/")[0]
     # A room of libs/ may have a service's name within common/ only, so the first part of an include tells a service.
-    if other not in services or (top == "services" and source.path.parts[1] == other) or top == "tests":
+    if (
+        other not in services
+        or (top == "services" and source.path.parts[1] == other)
+        or top == "tests"
+    ):
         return
     yield source.problem(offset, f"includes {name} of another service")
 
@@ -79,7 +98,12 @@ def _check_layers(edges: dict[str, dict[str, Problem]]) -> Iterator[Problem]:
     for here, others in edges.items():
         if here not in _LEVEL:
             yield from (
-                Problem(it.path, it.line, f"room {here} is unknown: give it a line in tests/style/boundaries.py") for it in list(others.values())[:1]
+                Problem(
+                    it.path,
+                    it.line,
+                    f"room {here} is unknown: give it a line in tests/style/boundaries.py",
+                )
+                for it in list(others.values())[:1]
             )
             continue
         yield from (problem for there, problem in others.items() if _LEVEL[there] > _LEVEL[here])

@@ -25,7 +25,9 @@ class Statement:
 def statements(code: str) -> Iterator[Statement]:
     """Cuts code at semicolons, at blocks and behind the parentheses of if, while, switch and for. Braces without a semicolon inside are initializers."""
     cuts = {matching(code, found.end() - 1) + 1 for found in _CONTROL.finditer(code)}
-    inside_control = [(found.end() - 1, matching(code, found.end() - 1)) for found in _CONTROL.finditer(code)]
+    inside_control = [
+        (found.end() - 1, matching(code, found.end() - 1)) for found in _CONTROL.finditer(code)
+    ]
     start = 0
     initializer_ends: set[int] = set()
     for offset, letter in enumerate(code):
@@ -60,7 +62,9 @@ def _check_statement(source: Source, statement: Statement) -> Iterator[Problem]:
         return
     place = statement.start + awaits[0]
     if len(awaits) > 1:
-        yield source.problem(place, "two co_await in one statement: name the first answer on the line above")
+        yield source.problem(
+            place, "two co_await in one statement: name the first answer on the line above"
+        )
     if "?" in statement.text:
         yield source.problem(place, "co_await in one statement with ?: - decide on the line above")
     if _BARE_CONDITION.search(statement.text):
@@ -71,7 +75,10 @@ def _check_statement(source: Source, statement: Statement) -> Iterator[Problem]:
             break
     for found in _LAMBDA.finditer(statement.text, awaits[0]):
         if any(not re.match(r"\s*(?:&|\*?this\b)", capture) for capture in found[1].split(",")):
-            yield source.problem(place, "a lambda that owns captures inside a co_await expression: hand it over in a plain function")
+            yield source.problem(
+                place,
+                "a lambda that owns captures inside a co_await expression: hand it over in a plain function",
+            )
 
 
 def _check_macros(source: Source) -> Iterator[Problem]:

@@ -17,7 +17,9 @@ def check(sources: list[Source]) -> Iterator[Problem]:
             continue
         lines = source.text.count("\n")
         if lines > MOST_LINES and not source.is_test:
-            yield Problem(str(source.path), MOST_LINES, f"{lines} lines: is there a second noun inside?")
+            yield Problem(
+                str(source.path), MOST_LINES, f"{lines} lines: is there a second noun inside?"
+            )
         for part in (*source.path.parts[:-1], source.path.stem):
             if _EMPTY_NAMES.match(part):
                 yield Problem(str(source.path), 1, f"`{part}` says nothing: name the thing")

@@ -58,7 +58,9 @@ class Coroutines(unittest.TestCase):
     def test_macros_and_catch_blocks(self) -> None:
         self.refuse("f() { REQUIRE(co_await x()); }", "twice")
         self.refuse("f() { CHECK_FALSE(co_await x()); }", "twice")
-        self.accept("f() { try { co_await x(); } catch (const error& e) { log(e); } co_await y(); }")
+        self.accept(
+            "f() { try { co_await x(); } catch (const error& e) { log(e); } co_await y(); }"
+        )
         self.refuse("f() { try { x(); } catch (...) { co_await y(); } }", "catch block")
 
     def test_comments_and_literals_are_not_code(self) -> None:
@@ -70,25 +72,65 @@ class Boundaries(unittest.TestCase):
     """Who may include what."""
 
     def test_libraries_stay_in_their_room(self) -> None:
-        self.assertEqual(_problems(boundaries, "libs/common/http/session.cpp", "#include <boost/beast/http.hpp>\n"), [])
-        self.assertEqual(_problems(boundaries, "services/inbox/inbox_store.cpp", "#include <pqxx/pqxx>\n"), [])
-        self.assertEqual(len(_problems(boundaries, "services/inbox/expiry.cpp", "#include <pqxx/pqxx>\n")), 1)
-        self.assertEqual(len(_problems(boundaries, "services/gateway/service.cpp", "#include <librdkafka/rdkafka.h>\n")), 1)
+        self.assertEqual(
+            _problems(
+                boundaries, "libs/common/http/session.cpp", "#include <boost/beast/http.hpp>\n"
+            ),
+            [],
+        )
+        self.assertEqual(
+            _problems(boundaries, "services/inbox/inbox_store.cpp", "#include <pqxx/pqxx>\n"), []
+        )
+        self.assertEqual(
+            len(_problems(boundaries, "services/inbox/expiry.cpp", "#include <pqxx/pqxx>\n")), 1
+        )
+        self.assertEqual(
+            len(
+                _problems(
+                    boundaries, "services/gateway/service.cpp", "#include <librdkafka/rdkafka.h>\n"
+                )
+            ),
+            1,
+        )
 
     def test_arrows_point_down(self) -> None:
-        self.assertEqual(_problems(boundaries, "libs/common/http/server.cpp", '#include "common/core/time.hpp"\n'), [])
-        found = _problems(boundaries, "libs/common/core/time.cpp", '#include "common/http/server.hpp"\n')
+        self.assertEqual(
+            _problems(
+                boundaries, "libs/common/http/server.cpp", '#include "common/core/time.hpp"\n'
+            ),
+            [],
+        )
+        found = _problems(
+            boundaries, "libs/common/core/time.cpp", '#include "common/http/server.hpp"\n'
+        )
         self.assertIn("lies above", found[0].text)
 
     def test_rooms_do_not_include_each_other(self) -> None:
         back = Source(Path("libs/common/kafka/a.cpp"), '#include "common/postgres/pool.hpp"\n')
-        found = _problems(boundaries, "libs/common/postgres/b.cpp", '#include "common/kafka/producer.hpp"\n', back)
+        found = _problems(
+            boundaries, "libs/common/postgres/b.cpp", '#include "common/kafka/producer.hpp"\n', back
+        )
         self.assertIn("include each other", found[0].text)
 
     def test_no_service_knows_another(self) -> None:
         other = Source(Path("services/inbox/expiry.hpp"), "")
-        self.assertEqual(len(_problems(boundaries, "services/gateway/service.cpp", '#include "inbox/expiry.hpp"\n', other)), 1)
-        self.assertEqual(_problems(boundaries, "services/inbox/service.cpp", '#include "inbox/expiry.hpp"\n', other), [])
+        self.assertEqual(
+            len(
+                _problems(
+                    boundaries,
+                    "services/gateway/service.cpp",
+                    '#include "inbox/expiry.hpp"\n',
+                    other,
+                )
+            ),
+            1,
+        )
+        self.assertEqual(
+            _problems(
+                boundaries, "services/inbox/service.cpp", '#include "inbox/expiry.hpp"\n', other
+            ),
+            [],
+        )
 
 
 class Words(unittest.TestCase):

@@ -13,7 +13,14 @@ _ONE, _TWO = ("/hook/0", "one"), ("/hook/1", "two")
 
 
 def _findings(**changed: Any) -> Findings:
-    kept: dict[str, Any] = {"wanted": {_ONE, _TWO}, "taken": Counter([_ONE, _TWO]), "waiting": 0, "succeeded": 2, "failed": 0, "oldest_due": 0.0}
+    kept: dict[str, Any] = {
+        "wanted": {_ONE, _TWO},
+        "taken": Counter([_ONE, _TWO]),
+        "waiting": 0,
+        "succeeded": 2,
+        "failed": 0,
+        "oldest_due": 0.0,
+    }
     return Findings(**{**kept, **changed})
 
 
@@ -43,7 +50,9 @@ class ChaosWebhooks(unittest.TestCase):
     def test_the_receiver_fails_at_first_attempts_only(self) -> None:
         with Receiver(seed=1) as receiver:
             statuses = Counter(self._post(receiver, str(number)) for number in range(300))
-            first_failed = [str(number) for number in range(300) if not receiver.taken()[("/hook", str(number))]]
+            first_failed = [
+                str(number) for number in range(300) if not receiver.taken()[("/hook", str(number))]
+            ]
             again = Counter(self._post(receiver, event) for event in first_failed)
 
         self.assertGreater(statuses[204], 250)

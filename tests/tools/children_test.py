@@ -15,7 +15,12 @@ class Leftovers(unittest.TestCase):
 
     def start(self, suite: Path, name: str, script: str) -> "subprocess.Popen[bytes]":
         marks = {SUITE_VARIABLE: str(suite), children.CHILD_VARIABLE: name}
-        process = subprocess.Popen(["sh", "-c", f"{script}; echo ready; read forever"], env=os.environ | marks, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        process = subprocess.Popen(
+            ["sh", "-c", f"{script}; echo ready; read forever"],
+            env=os.environ | marks,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+        )
         assert process.stdout
         process.stdout.readline()
         self.addCleanup(process.communicate)

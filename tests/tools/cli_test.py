@@ -7,10 +7,15 @@ from dev.cli import without_separator
 
 class OperatorCommand(unittest.TestCase):
     def test_a_separator_in_front_is_for_dev_alone(self) -> None:
-        self.assertEqual(without_separator(["--", "domain", "add", "a.example", "--operator", "me"]), ["domain", "add", "a.example", "--operator", "me"])
+        self.assertEqual(
+            without_separator(["--", "domain", "add", "a.example", "--operator", "me"]),
+            ["domain", "add", "a.example", "--operator", "me"],
+        )
 
     def test_one_further_on_is_for_the_program(self) -> None:
-        self.assertEqual(without_separator(["domain", "show", "--", "--odd"]), ["domain", "show", "--", "--odd"])
+        self.assertEqual(
+            without_separator(["domain", "show", "--", "--odd"]), ["domain", "show", "--", "--odd"]
+        )
 
     def test_no_arguments_stay_none(self) -> None:
         self.assertEqual(without_separator([]), [])

@@ -12,12 +12,18 @@ class FuzzingTest(unittest.TestCase):
     """The sources, the list for CMake, the corpus and the dictionaries agree."""
 
     def test_every_source_is_built(self) -> None:
-        built = re.findall(r"^tempinbox_fuzzer\((\w+)", (_FOLDER / "CMakeLists.txt").read_text(encoding="utf-8"), re.MULTILINE)
+        built = re.findall(
+            r"^tempinbox_fuzzer\((\w+)",
+            (_FOLDER / "CMakeLists.txt").read_text(encoding="utf-8"),
+            re.MULTILINE,
+        )
         self.assertEqual(sorted(built), fuzzing.targets())
 
     def test_every_target_has_inputs_and_words(self) -> None:
         for kind, of in (("corpus", "*"), ("dictionaries", "*.dict")):
-            self.assertEqual(sorted(path.stem for path in (_FOLDER / kind).glob(of)), fuzzing.targets())
+            self.assertEqual(
+                sorted(path.stem for path in (_FOLDER / kind).glob(of)), fuzzing.targets()
+            )
 
     def test_inputs_are_small(self) -> None:
         for kept in (_FOLDER / "corpus").glob("*/*"):

@@ -58,7 +58,13 @@ class Plans(unittest.TestCase):
     def test_statements_on_large_tables(self) -> None:
         plans = {plan.statement: plan for plan in many_rows.read(_LOG)}
 
-        self.assertEqual(set(plans), {"SELECT 1 FROM mailbox.inboxes WHERE account_id = $1", "SELECT count(*) FROM mailbox.emails"})
+        self.assertEqual(
+            set(plans),
+            {
+                "SELECT 1 FROM mailbox.inboxes WHERE account_id = $1",
+                "SELECT count(*) FROM mailbox.emails",
+            },
+        )
         self.assertTrue(plans["SELECT 1 FROM mailbox.inboxes WHERE account_id = $1"].is_indexed)
         whole = plans["SELECT count(*) FROM mailbox.emails"]
         self.assertFalse(whole.is_indexed)

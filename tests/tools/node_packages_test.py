@@ -15,7 +15,10 @@ class Digest(unittest.TestCase):
         self.other.write_text("let b", encoding="ascii")
 
     def test_the_order_of_files_does_not_matter(self) -> None:
-        self.assertEqual(node_packages.digest(self.root, [self.one, self.other]), node_packages.digest(self.root, [self.other, self.one]))
+        self.assertEqual(
+            node_packages.digest(self.root, [self.one, self.other]),
+            node_packages.digest(self.root, [self.other, self.one]),
+        )
 
     def test_a_changed_file_is_noticed(self) -> None:
         before = node_packages.digest(self.root, [self.one, self.other])
@@ -24,7 +27,12 @@ class Digest(unittest.TestCase):
 
     def test_a_renamed_file_is_noticed(self) -> None:
         before = node_packages.digest(self.root, [self.one, self.other])
-        self.assertNotEqual(node_packages.digest(self.root, [self.one, self.other.rename(self.other.with_name("third.ts"))]), before)
+        self.assertNotEqual(
+            node_packages.digest(
+                self.root, [self.one, self.other.rename(self.other.with_name("third.ts"))]
+            ),
+            before,
+        )
 
 
 class NodeVersions(unittest.TestCase):

@@ -14,8 +14,14 @@ class Markdown(unittest.TestCase):
     """The part of it that descriptions use."""
 
     def test_a_line(self) -> None:
-        self.assertEqual(inline("a <b> & `x < y` **now**"), "a &lt;b&gt; &amp; <code>x &lt; y</code> <strong>now</strong>")
-        self.assertEqual(inline("[here](https://a.example/?b&c)"), '<a href="https://a.example/?b&amp;c">here</a>')
+        self.assertEqual(
+            inline("a <b> & `x < y` **now**"),
+            "a &lt;b&gt; &amp; <code>x &lt; y</code> <strong>now</strong>",
+        )
+        self.assertEqual(
+            inline("[here](https://a.example/?b&c)"),
+            '<a href="https://a.example/?b&amp;c">here</a>',
+        )
 
     def test_a_link_that_could_run_is_refused(self) -> None:
         with self.assertRaises(ValueError):
@@ -31,11 +37,30 @@ class Schemas(unittest.TestCase):
     """In words and as examples."""
 
     def test_types_and_limits(self) -> None:
-        document = Document({"components": {"schemas": {"Thing": {"type": "object", "properties": {"a": {"type": "integer", "minimum": 3}}}}}})
+        document = Document(
+            {
+                "components": {
+                    "schemas": {
+                        "Thing": {
+                            "type": "object",
+                            "properties": {"a": {"type": "integer", "minimum": 3}},
+                        }
+                    }
+                }
+            }
+        )
         thing = {"$ref": "#/components/schemas/Thing"}
-        self.assertEqual(type_of(document, {"type": "array", "items": thing}), 'array of <a href="#schema-Thing">Thing</a>')
-        self.assertEqual(type_of(document, {"type": ["string", "null"], "format": "uuid"}), "string (uuid) or null")
-        self.assertEqual(limits_of({"type": "string", "minLength": 1, "maxLength": 9}), "1–9 characters")
+        self.assertEqual(
+            type_of(document, {"type": "array", "items": thing}),
+            'array of <a href="#schema-Thing">Thing</a>',
+        )
+        self.assertEqual(
+            type_of(document, {"type": ["string", "null"], "format": "uuid"}),
+            "string (uuid) or null",
+        )
+        self.assertEqual(
+            limits_of({"type": "string", "minLength": 1, "maxLength": 9}), "1–9 characters"
+        )
         self.assertEqual(example_of(document, thing), {"a": 3})
 
 
@@ -45,11 +70,16 @@ class Page(unittest.TestCase):
     page = render(Document.read(ROOT / "docs" / "openapi.yaml"))
 
     def test_it_loads_its_style_sheet_alone(self) -> None:
-        self.assertEqual(re.findall(r"<link [^>]*>", self.page), ['<link rel="stylesheet" href="docs/style.css">'])
+        self.assertEqual(
+            re.findall(r"<link [^>]*>", self.page),
+            ['<link rel="stylesheet" href="docs/style.css">'],
+        )
         for forbidden in ("<script", "<img", "<iframe", " src=", " style=", " onclick="):
             self.assertNotIn(forbidden, self.page)
 
     def test_every_anchor_leads_somewhere(self) -> None:
         places = re.findall(r' id="([^"]+)"', self.page)
         self.assertEqual(len(places), len(set(places)), "an id is given twice")
-        self.assertEqual({it for it in re.findall(r'href="#([^"]+)"', self.page) if it not in places}, set())
+        self.assertEqual(
+            {it for it in re.findall(r'href="#([^"]+)"', self.page) if it not in places}, set()
+        )

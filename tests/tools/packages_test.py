@@ -12,7 +12,13 @@ class List(unittest.TestCase):
 
     def test_a_line(self) -> None:
         text = "# said to all\n[run]\nmaven unless mvn # brings jars\nkcat # reads topics\n"
-        self.assertEqual(read_list(text), [Package("maven", "run", "brings jars", "mvn"), Package("kcat", "run", "reads topics", None)])
+        self.assertEqual(
+            read_list(text),
+            [
+                Package("maven", "run", "brings jars", "mvn"),
+                Package("kcat", "run", "reads topics", None),
+            ],
+        )
 
     def test_a_line_without_a_reason_is_refused(self) -> None:
         with self.assertRaises(Failure):

@@ -23,11 +23,15 @@ class Crashes(unittest.TestCase):
         self.logs.mkdir()
         self.supervision = Supervision(self.folder)
         self.addCleanup(self.supervision.shutdown)
-        with warnings.catch_warnings(action="ignore", category=ResourceWarning):  # it is left to itself
+        with warnings.catch_warnings(
+            action="ignore", category=ResourceWarning
+        ):  # it is left to itself
             self.supervision.start(outlives_caller=False)
 
     def put(self, name: str, script: str) -> None:
-        self.supervision.put(ChildSpec(name, ["sh", "-c", script], str(self.folder), str(self.logs / f"{name}.log")))
+        self.supervision.put(
+            ChildSpec(name, ["sh", "-c", script], str(self.folder), str(self.logs / f"{name}.log"))
+        )
 
     def wait_until(self, condition: Callable[[], object], what: str) -> None:
         deadline = time.monotonic() + 10
@@ -46,7 +50,9 @@ class Crashes(unittest.TestCase):
 
         self.supervision.shutdown()
 
-        self.assertEqual(sorted(crashes(self.logs)), ["inbox-1 crashed (SIGBUS)", "inbox-2 crashed (SIGSEGV)"])
+        self.assertEqual(
+            sorted(crashes(self.logs)), ["inbox-1 crashed (SIGBUS)", "inbox-2 crashed (SIGSEGV)"]
+        )
 
 
 if __name__ == "__main__":

@@ -27,7 +27,9 @@ def build(preset: str, targets: list[str]) -> None:
 
 
 def _configure(preset: str) -> None:
-    done = subprocess.run(["cmake", "--preset", preset], cwd=places.ROOT, capture_output=True, text=True)
+    done = subprocess.run(
+        ["cmake", "--preset", preset], cwd=places.ROOT, capture_output=True, text=True
+    )
     if done.returncode != 0:
         fail("CMake could not configure:\n" + done.stdout[-3000:] + done.stderr)
 
@@ -35,7 +37,9 @@ def _configure(preset: str) -> None:
 def _build_quietly(command: list[str]) -> int:
     """In a log, one progress line in fifty is enough; a failure shows its last lines."""
     recent: deque[str] = deque(maxlen=_SHOWN_LINES)
-    with subprocess.Popen(command, cwd=places.ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as building:
+    with subprocess.Popen(
+        command, cwd=places.ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    ) as building:
         assert building.stdout
         for number, line in enumerate(building.stdout):
             recent.append(line)

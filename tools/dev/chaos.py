@@ -5,7 +5,16 @@ import time
 from collections import Counter
 from dataclasses import dataclass
 
-from dev import build, chaos_checks, chaos_faults, chaos_webhooks, packages, readiness, services, testing
+from dev import (
+    build,
+    chaos_checks,
+    chaos_faults,
+    chaos_webhooks,
+    packages,
+    readiness,
+    services,
+    testing,
+)
 from dev.chaos_checks import Mailboxes
 from dev.chaos_load import Load, Mail
 from dev.running import stop_on_signals
@@ -48,7 +57,9 @@ def run(name: str, preset: str, course: Course, builds: bool) -> int:
 def _load_of(name: str, course: Course) -> str:
     if name == "webhooks":
         return f"{course.events} events in {course.seconds} s"
-    return f"{course.seconds} s at {course.rate} mails a second over {course.connections} connections"
+    return (
+        f"{course.seconds} s at {course.rate} mails a second over {course.connections} connections"
+    )
 
 
 def _run_mail(suite: Suite, course: Course) -> int:
@@ -61,10 +72,16 @@ def _run_mail(suite: Suite, course: Course) -> int:
 
     heading("Breaking")
     load = Load(servers, inboxes, course.rate, course.seconds, course.connections)
-    faults = chaos_faults.schedule([replica.name for replica in services.of("mail-ingest", suite.replicas)], course.seconds, course.seed)
+    faults = chaos_faults.schedule(
+        [replica.name for replica in services.of("mail-ingest", suite.replicas)],
+        course.seconds,
+        course.seed,
+    )
     counts: Counter[str] = Counter()
     began = time.monotonic()
-    breaking = threading.Thread(target=chaos_faults.carry_out, args=(suite, faults, began, counts), daemon=True)
+    breaking = threading.Thread(
+        target=chaos_faults.carry_out, args=(suite, faults, began, counts), daemon=True
+    )
     breaking.start()
     mails = load.run()
     breaking.join()
@@ -81,7 +98,10 @@ def _run_mail(suite: Suite, course: Course) -> int:
     # Those of a mail whose process was killed before it published them come when the lease of their outbox row ends.
     wanted = confirmed | {email_id for _, email_id in emails}
     events = chaos_checks.read_events(suite.cluster.brokers, wanted, deadline)
-    item("events", f"of {len(wanted & events.keys())} of {len(wanted)} emails after {time.monotonic() - started:.1f} s")
+    item(
+        "events",
+        f"of {len(wanted & events.keys())} of {len(wanted)} emails after {time.monotonic() - started:.1f} s",
+    )
 
     heading("Counting")
     report = chaos_checks.check(mails, emails, mailboxes, events)
@@ -98,7 +118,10 @@ def _run_mail(suite: Suite, course: Course) -> int:
 def _say_load(mails: list[Mail], course: Course) -> None:
     confirmed = sum(mail.email_id is not None for mail in mails)
     unconfirmed = sum(mail.may_be_stored for mail in mails)
-    item("mails", f"{len(mails)} tried in {course.seconds} s: {confirmed} answered 250, {unconfirmed} unconfirmed, the rest turned away before the dot")
+    item(
+        "mails",
+        f"{len(mails)} tried in {course.seconds} s: {confirmed} answered 250, {unconfirmed} unconfirmed, the rest turned away before the dot",
+    )
     slowest = max((mail.seconds for mail in mails if mail.email_id), default=0.0)
     item("slowest 250", f"{slowest:.1f} s")
 
@@ -106,7 +129,11 @@ def _say_load(mails: list[Mail], course: Course) -> None:
 def _wait_healthy(suite: Suite, deadline: float) -> None:
     pause = threading.Event()
     while True:
-        lacking = [replica.name for replica in suite.replicas if readiness.probe(replica.admin) != (True, "")]
+        lacking = [
+            replica.name
+            for replica in suite.replicas
+            if readiness.probe(replica.admin) != (True, "")
+        ]
         if not lacking:
             return
         if time.monotonic() > deadline:

@@ -29,13 +29,17 @@ class Mailboxes:
         self._key = key
         self._own = threading.local()
 
-    def _call(self, method: str, path: str, body: Any = None, accept: str = "application/json") -> tuple[int, bytes]:
+    def _call(
+        self, method: str, path: str, body: Any = None, accept: str = "application/json"
+    ) -> tuple[int, bytes]:
         headers = {"X-API-Key": self._key, "Accept": accept, "Content-Type": "application/json"}
         for attempt in range(_TRIES):
             if getattr(self._own, "connection", None) is None:
                 self._own.connection = http.client.HTTPConnection(self._gateway, timeout=30)
             with contextlib.suppress(OSError, http.client.HTTPException):
-                self._own.connection.request(method, path, None if body is None else json.dumps(body), headers)
+                self._own.connection.request(
+                    method, path, None if body is None else json.dumps(body), headers
+                )
                 answer = self._own.connection.getresponse()
                 content = answer.read()
                 if answer.status < 500:
@@ -54,7 +58,9 @@ class Mailboxes:
         found: list[dict[str, Any]] = []
         cursor = ""
         while True:
-            status, content = self._call("GET", f"/v1/inboxes/{inbox.inbox_id}/emails?limit=100{cursor}")
+            status, content = self._call(
+                "GET", f"/v1/inboxes/{inbox.inbox_id}/emails?limit=100{cursor}"
+            )
             page = json.loads(content) if status == 200 else {"emails": []}
             found += page["emails"]
             if not page.get("nextCursor"):
@@ -100,7 +106,20 @@ class Report:
 def read_events(brokers: str, wanted: set[str], deadline: float) -> Counter[str]:
     """How often each id was published to `email.received`. Waits for the wanted ones until the deadline, then for the end of the topic."""
     while True:
-        command = ["kcat", "-C", "-b", brokers, "-t", "email.received", "-o", "beginning", "-e", "-q", "-f", "%h\\n"]
+        command = [
+            "kcat",
+            "-C",
+            "-b",
+            brokers,
+            "-t",
+            "email.received",
+            "-o",
+            "beginning",
+            "-e",
+            "-q",
+            "-f",
+            "%h\\n",
+        ]
         done = subprocess.run(command, capture_output=True, text=True)
         found = Counter(match[1] for match in map(_CE_ID.search, done.stdout.splitlines()) if match)
         if done.returncode == 0 and not wanted - found.keys():
@@ -118,7 +137,9 @@ def stored(mails: list[Mail], mailboxes: Mailboxes) -> list[tuple[str, str]]:
         return [(inbox_id, row["emailId"]) for inbox_id, rows in listed for row in rows]
 
 
-def check(mails: list[Mail], emails: list[tuple[str, str]], mailboxes: Mailboxes, events: Counter[str]) -> Report:
+def check(
+    mails: list[Mail], emails: list[tuple[str, str]], mailboxes: Mailboxes, events: Counter[str]
+) -> Report:
     """Compares what was answered with what is there."""
     report = Report()
     by_chaos_id = {mail.chaos_id: mail for mail in mails}
@@ -131,7 +152,9 @@ def check(mails: list[Mail], emails: list[tuple[str, str]], mailboxes: Mailboxes
     for (inbox_id, email_id), octets in zip(emails, contents, strict=True):
         mail = by_chaos_id.get(_chaos_id(octets or b""))
         if mail is None:
-            report.violations.append(f"{email_id}: {'not readable' if octets is None else 'no mail of this run, or not whole'}")
+            report.violations.append(
+                f"{email_id}: {'not readable' if octets is None else 'no mail of this run, or not whole'}"
+            )
             continue
         copies[mail.chaos_id, inbox_id].append(email_id)
         if octets != mail.octets:
@@ -143,13 +166,28 @@ def check(mails: list[Mail], emails: list[tuple[str, str]], mailboxes: Mailboxes
     for mail in mails:
         report.violations += _check_copies(mail, copies)
     strangers = set(events) - {email_id for _, email_id in emails}
-    report.violations += [f"{email_id}: has an event, but cannot be read" for email_id in sorted(strangers)]
+    report.violations += [
+        f"{email_id}: has an event, but cannot be read" for email_id in sorted(strangers)
+    ]
 
-    unanswered = sum(any(copies[mail.chaos_id, inbox.inbox_id] for inbox in mail.inboxes) for mail in mails if mail.may_be_stored)
+    unanswered = sum(
+        any(copies[mail.chaos_id, inbox.inbox_id] for inbox in mail.inboxes)
+        for mail in mails
+        if mail.may_be_stored
+    )
     report.facts = [
-        ("emails", f"{len(emails)} in {len({inbox_id for inbox_id, _ in emails})} inboxes, compared {'byte for byte' if serves_raw else 'by their headers, text and size'}"),
-        ("unconfirmed", f"{sum(mail.may_be_stored for mail in mails)}, of which {unanswered} are stored"),
-        ("events", f"{events.total()} for {len(events)} emails: {events.total() - len(events)} repeated"),
+        (
+            "emails",
+            f"{len(emails)} in {len({inbox_id for inbox_id, _ in emails})} inboxes, compared {'byte for byte' if serves_raw else 'by their headers, text and size'}",
+        ),
+        (
+            "unconfirmed",
+            f"{sum(mail.may_be_stored for mail in mails)}, of which {unanswered} are stored",
+        ),
+        (
+            "events",
+            f"{events.total()} for {len(events)} emails: {events.total() - len(events)} repeated",
+        ),
     ]
     return report
 
@@ -165,9 +203,15 @@ def _check_copies(mail: Mail, copies: dict[tuple[str, str], list[str]]) -> list[
         if len(here) > 1:
             found.append(f"{mail.chaos_id}: {len(here)} times in {inbox.address}")
         elif mail.email_id and not here:
-            found.append(f"{mail.chaos_id}: answered 250 as {mail.email_id}, not in {inbox.address}")
+            found.append(
+                f"{mail.chaos_id}: answered 250 as {mail.email_id}, not in {inbox.address}"
+            )
         elif here and not mail.dot_was_sent:
             found.append(f"{mail.chaos_id}: stored as {here[0]} though its end was never sent")
-    if mail.email_id and mail.email_id not in copies.get((mail.chaos_id, mail.inboxes[0].inbox_id), []):
-        found.append(f"{mail.chaos_id}: answered 250 as {mail.email_id}, which is not its id in {mail.inboxes[0].address}")
+    if mail.email_id and mail.email_id not in copies.get(
+        (mail.chaos_id, mail.inboxes[0].inbox_id), []
+    ):
+        found.append(
+            f"{mail.chaos_id}: answered 250 as {mail.email_id}, which is not its id in {mail.inboxes[0].address}"
+        )
     return found

@@ -47,7 +47,9 @@ class _TurnedAway(Exception):
 class Load:
     """`rate` mails a second for `seconds`, over so many connections, spread over the servers and inboxes."""
 
-    def __init__(self, servers: list[str], inboxes: list[Inbox], rate: int, seconds: int, connections: int) -> None:
+    def __init__(
+        self, servers: list[str], inboxes: list[Inbox], rate: int, seconds: int, connections: int
+    ) -> None:
         self._servers = servers
         self._inboxes = inboxes
         self._rate = rate
@@ -93,7 +95,10 @@ class Load:
             number = next(self._numbers)
             mail = self._make(number)
             self._mails.append(mail)
-            yield self._began + number / self._rate, mail  # in the past after an outage: what it held up follows at once
+            yield (
+                self._began + number / self._rate,
+                mail,
+            )  # in the past after an outage: what it held up follows at once
 
     def _make(self, number: int) -> Mail:
         count = len(self._inboxes)
@@ -102,7 +107,9 @@ class Load:
             inboxes.append(self._inboxes[(number + 1 + number // count % (count - 1)) % count])
         chaos_id = uuid.uuid4().hex
         lines = _LARGE_LINES if number % _LARGE_EVERY == _LARGE_EVERY - 1 else _SMALL_LINES
-        body = "".join(f"{chaos_id} line {line} of {lines}: what was said is kept\r\n" for line in range(lines))
+        body = "".join(
+            f"{chaos_id} line {line} of {lines}: what was said is kept\r\n" for line in range(lines)
+        )
         head = f"X-Chaos-Id: {chaos_id}\r\nFrom: chaos@sender.example\r\nTo: {inboxes[0].address}\r\nSubject: chaos {chaos_id}\r\n"
         return Mail(chaos_id, inboxes, (head + "\r\n" + body).encode("ascii"))
 
@@ -117,7 +124,9 @@ class _Session:
     @classmethod
     async def open(cls, server: str) -> "_Session":
         host, _, port = server.rpartition(":")
-        reader, writer = await asyncio.wait_for(asyncio.open_connection(host, int(port)), _REPLY_SECONDS)
+        reader, writer = await asyncio.wait_for(
+            asyncio.open_connection(host, int(port)), _REPLY_SECONDS
+        )
         session = cls(reader, writer)
         try:
             await session._expect("220")

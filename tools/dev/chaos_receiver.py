@@ -8,9 +8,16 @@ from collections import Counter
 from typing import Self
 
 _HANG_SECONDS = 20.0  # longer than anybody waits for it
-_ANSWERS = {204: b"HTTP/1.1 204 No Content\r\n\r\n", 500: b"HTTP/1.1 500 Internal Server Error\r\nContent-Length: 0\r\n\r\n"}
+_ANSWERS = {
+    204: b"HTTP/1.1 204 No Content\r\n\r\n",
+    500: b"HTTP/1.1 500 Internal Server Error\r\nContent-Length: 0\r\n\r\n",
+}
 _OF = 1000
-_FAILED, _CLOSED, _SILENT = 30, 45, 46  # of so many: answered 500, cut off, never answered; each at its first attempt only
+_FAILED, _CLOSED, _SILENT = (
+    30,
+    45,
+    46,
+)  # of so many: answered 500, cut off, never answered; each at its first attempt only
 
 
 class Receiver:
@@ -64,7 +71,10 @@ class Receiver:
         with contextlib.suppress(OSError, EOFError, asyncio.CancelledError):
             while True:
                 head = (await reader.readuntil(b"\r\n\r\n")).decode("ascii").split("\r\n")
-                headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in head[1:])}
+                headers = {
+                    name.lower(): value.strip()
+                    for name, _, value in (line.partition(":") for line in head[1:])
+                }
                 await reader.readexactly(int(headers["content-length"]))
                 status = self._judge(head[0].split()[1], headers["webhook-id"])
                 if status == 0:

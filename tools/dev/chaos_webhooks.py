@@ -20,24 +20,41 @@ REPLICAS = "webhook-dispatcher=3"
 _ACCOUNTS = 8
 # Deliveries of a process that was killed are taken over when their lease has ended (30 s); a receiver's failure costs 5 s or the 15 s of an exchange more.
 _SETTLING_SECONDS = 150
-_REMOVALS = ((0.2, 0.4), (0.6, 0.8))  # when the last replica leaves and comes back, as shares of the time
+_REMOVALS = (
+    (0.2, 0.4),
+    (0.6, 0.8),
+)  # when the last replica leaves and comes back, as shares of the time
 
 
 def run(suite: Suite, events: int, seconds: int, seed: int) -> int:
     """The exit code is 0 when nothing is missing and nothing is stuck."""
     with Receiver(seed) as receiver:
-        accounts = {_make_account(suite, f"{receiver.url}/hook/{number}"): f"/hook/{number}" for number in range(_ACCOUNTS)}
+        accounts = {
+            _make_account(suite, f"{receiver.url}/hook/{number}"): f"/hook/{number}"
+            for number in range(_ACCOUNTS)
+        }
         heading("Breaking")
         publisher = Publisher(suite.cluster.brokers, list(accounts), events, events / seconds)
         _break(suite, seconds, seed)
         published = publisher.published()
-        wanted = {(path, event) for event, path in zip(published, _in_turn(list(accounts.values()), len(published)), strict=True)}
-        item("events", f"{len(published)} published in {seconds} s, {receiver.tries()} requests so far")
+        wanted = {
+            (path, event)
+            for event, path in zip(
+                published, _in_turn(list(accounts.values()), len(published)), strict=True
+            )
+        }
+        item(
+            "events",
+            f"{len(published)} published in {seconds} s, {receiver.tries()} requests so far",
+        )
 
         heading("Settling")
         started = time.monotonic()
         deadline = started + _SETTLING_SECONDS
-        _wait(lambda: not [it for it in suite.replicas if readiness.probe(it.admin) != (True, "")], deadline)
+        _wait(
+            lambda: not [it for it in suite.replicas if readiness.probe(it.admin) != (True, "")],
+            deadline,
+        )
         item("suite", f"ready again after {time.monotonic() - started:.1f} s")
         _wait(lambda: wanted <= receiver.taken().keys(), deadline)
         _wait(lambda: _count(suite, "due") == 0, deadline)
@@ -59,14 +76,22 @@ class Findings:
 
     def violations(self) -> list[str]:
         """Empty when every promise was kept."""
-        found = [f"{event}: never arrived at {path}" for path, event in sorted(self.wanted - self.taken.keys())]
-        found += [f"{event}: arrived at {path}, where it does not belong" for path, event in sorted(self.taken.keys() - self.wanted)]
+        found = [
+            f"{event}: never arrived at {path}"
+            for path, event in sorted(self.wanted - self.taken.keys())
+        ]
+        found += [
+            f"{event}: arrived at {path}, where it does not belong"
+            for path, event in sorted(self.taken.keys() - self.wanted)
+        ]
         if not self.wanted:
             found.append("no event was published")
         if self.waiting:
             found.append(f"{self.waiting} deliveries are still waiting")
         if self.succeeded != len(self.wanted):
-            found.append(f"{self.succeeded} deliveries are recorded as succeeded, not {len(self.wanted)}")
+            found.append(
+                f"{self.succeeded} deliveries are recorded as succeeded, not {len(self.wanted)}"
+            )
         if self.failed:
             found.append(f"{self.failed} deliveries are recorded as failed")
         if self.oldest_due:
@@ -80,11 +105,22 @@ class Findings:
 
 def _judge(suite: Suite, receiver: Receiver, wanted: set[tuple[str, str]]) -> int:
     heading("Counting")
-    succeeded, failed = (_count(suite, f"delivery WHERE {what}") for what in ("state = 'succeeded'", "state <> 'succeeded'"))
-    findings = Findings(wanted, receiver.taken(), _count(suite, "due"), succeeded, failed, _oldest_due(suite))
+    succeeded, failed = (
+        _count(suite, f"delivery WHERE {what}")
+        for what in ("state = 'succeeded'", "state <> 'succeeded'")
+    )
+    findings = Findings(
+        wanted, receiver.taken(), _count(suite, "due"), succeeded, failed, _oldest_due(suite)
+    )
     repeats = findings.repeats()
-    item("deliveries", f"{len(wanted & findings.taken.keys())} of {len(wanted)} arrived, {receiver.tries()} requests for them")
-    item("repeated", f"{sum(repeats)} with the same webhook-id, of {len(repeats)} deliveries, at most {max(repeats, default=0)} times each")
+    item(
+        "deliveries",
+        f"{len(wanted & findings.taken.keys())} of {len(wanted)} arrived, {receiver.tries()} requests for them",
+    )
+    item(
+        "repeated",
+        f"{sum(repeats)} with the same webhook-id, of {len(repeats)} deliveries, at most {max(repeats, default=0)} times each",
+    )
     violations = findings.violations()
     for violation in violations[:20]:
         say(paint("violation: ", "red") + violation)
@@ -102,7 +138,11 @@ def _break(suite: Suite, seconds: int, seed: int) -> None:
     scaling.start()
     chaos_faults.carry_out(suite, faults, began, counts)
     scaling.join()
-    item("faults", ", ".join(f"{what} x {times}" for what, times in sorted(counts.items())) + f", {names[-1]} removed and added x {len(_REMOVALS)}")
+    item(
+        "faults",
+        ", ".join(f"{what} x {times}" for what, times in sorted(counts.items()))
+        + f", {names[-1]} removed and added x {len(_REMOVALS)}",
+    )
 
 
 def _scale(suite: Suite, name: str, seconds: int, began: float) -> None:
@@ -120,12 +160,16 @@ def _scale(suite: Suite, name: str, seconds: int, began: float) -> None:
 
 def _make_account(suite: Suite, url: str) -> str:
     """A Premium account whose mail is announced to the URL; its id."""
-    account = suite.operate_json("account", "create", "--email", f"{uuid.uuid4().hex[:12]}@example.com", "--plan", "premium")["accountId"]
+    account = suite.operate_json(
+        "account", "create", "--email", f"{uuid.uuid4().hex[:12]}@example.com", "--plan", "premium"
+    )["accountId"]
     key = suite.operate_json("key", "create", account, "--label", "chaos")["key"]
     gateway = next(services.of("gateway", suite.replicas)).listener
     connection = http.client.HTTPConnection(gateway, timeout=30)
     body = json.dumps({"url": url, "events": ["email.received"]})
-    connection.request("POST", "/v1/webhooks", body, {"X-API-Key": key, "Content-Type": "application/json"})
+    connection.request(
+        "POST", "/v1/webhooks", body, {"X-API-Key": key, "Content-Type": "application/json"}
+    )
     answer = connection.getresponse()
     if answer.status != 201:
         fail(f"POST /v1/webhooks answered {answer.status}: {answer.read().decode()}")
@@ -137,7 +181,14 @@ def _in_turn(paths: list[str], count: int) -> list[str]:
 
 
 def _count(suite: Suite, what: str) -> int:
-    command = ["psql", "-XAtq", "-d", suite.server.dsn(), "-c", f"SELECT count(*) FROM webhooks.{what}"]
+    command = [
+        "psql",
+        "-XAtq",
+        "-d",
+        suite.server.dsn(),
+        "-c",
+        f"SELECT count(*) FROM webhooks.{what}",
+    ]
     done = subprocess.run(command, capture_output=True, text=True)
     return int(done.stdout) if done.returncode == 0 else -1
 
@@ -154,7 +205,11 @@ def _oldest_due(suite: Suite) -> float:
             return -1.0
         finally:
             connection.close()
-        found += [float(line.split()[-1]) for line in lines if line.startswith("tempinbox_webhook_dispatcher_oldest_due_seconds ")]
+        found += [
+            float(line.split()[-1])
+            for line in lines
+            if line.startswith("tempinbox_webhook_dispatcher_oldest_due_seconds ")
+        ]
     return max(found, default=-1.0)
 
 

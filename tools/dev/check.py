@@ -41,9 +41,25 @@ def _check_style() -> bool:
 
 
 def _check_tools() -> bool:
-    command = [sys.executable, "-B", "-m", "unittest", "discover", "-q", "-s", "tests/tools", "-p", "*_test.py"]
+    command = [
+        sys.executable,
+        "-B",
+        "-m",
+        "unittest",
+        "discover",
+        "-q",
+        "-s",
+        "tests/tools",
+        "-p",
+        "*_test.py",
+    ]
     environment = {**places.clean_environment(), "PYTHONPATH": str(places.ROOT / "tools")}
-    return subprocess.run(command, cwd=places.ROOT, env=environment, stdin=subprocess.DEVNULL).returncode == 0
+    return (
+        subprocess.run(
+            command, cwd=places.ROOT, env=environment, stdin=subprocess.DEVNULL
+        ).returncode
+        == 0
+    )
 
 
 def _from_npm(package: str, version: str, program: str) -> str:
@@ -52,7 +68,16 @@ def _from_npm(package: str, version: str, program: str) -> str:
     path = folder / "node_modules" / ".bin" / program
     if not path.exists():
         say(f"  bringing {program} {version} into {folder} ...")
-        command = ["npm", "install", "--prefix", str(folder), "--no-audit", "--no-fund", "--silent", f"{package}@{version}"]
+        command = [
+            "npm",
+            "install",
+            "--prefix",
+            str(folder),
+            "--no-audit",
+            "--no-fund",
+            "--silent",
+            f"{package}@{version}",
+        ]
         done = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL)
         if done.returncode != 0:
             shutil.rmtree(folder, ignore_errors=True)
@@ -65,7 +90,14 @@ def _check_openapi() -> bool:
     redocly = _from_npm("@redocly/cli", REDOCLY_VERSION, "redocly")
     command = [redocly, "lint", "--config", "docs/redocly.yaml", "docs/openapi.yaml"]
     quiet = {"REDOCLY_TELEMETRY": "off", "REDOCLY_SUPPRESS_UPDATE_NOTICE": "true"}
-    done = subprocess.run(command, cwd=places.ROOT, env=os.environ | quiet, capture_output=True, text=True, stdin=subprocess.DEVNULL)
+    done = subprocess.run(
+        command,
+        cwd=places.ROOT,
+        env=os.environ | quiet,
+        capture_output=True,
+        text=True,
+        stdin=subprocess.DEVNULL,
+    )
     if done.returncode != 0:
         say(done.stdout + done.stderr)
     return done.returncode == 0
@@ -75,9 +107,22 @@ def _check_schemas() -> bool:
     """Lint always; from the first release on, schemas only grow."""
     buf = _from_npm("@bufbuild/buf", BUF_VERSION, "buf")
     is_good = _run([buf, "lint"], _SCHEMAS)
-    tag = subprocess.run(["git", "describe", "--tags", "--abbrev=0", "--match", "v*"], cwd=places.ROOT, capture_output=True, text=True)
+    tag = subprocess.run(
+        ["git", "describe", "--tags", "--abbrev=0", "--match", "v*"],
+        cwd=places.ROOT,
+        capture_output=True,
+        text=True,
+    )
     if tag.returncode == 0:
-        is_good &= _run([buf, "breaking", "proto-schemas", "--against", f".git#ref={tag.stdout.strip()},subdir=proto-schemas"])
+        is_good &= _run(
+            [
+                buf,
+                "breaking",
+                "proto-schemas",
+                "--against",
+                f".git#ref={tag.stdout.strip()},subdir=proto-schemas",
+            ]
+        )
     return is_good
 
 

@@ -11,7 +11,15 @@ from pathlib import Path
 from dev.places import SUITE_VARIABLE
 
 # What ends a process by a fault of its own; it is asked to end, or killed, by others.
-_CRASH_SIGNALS = {signal.SIGILL, signal.SIGTRAP, signal.SIGABRT, signal.SIGBUS, signal.SIGFPE, signal.SIGSEGV, signal.SIGSYS}
+_CRASH_SIGNALS = {
+    signal.SIGILL,
+    signal.SIGTRAP,
+    signal.SIGABRT,
+    signal.SIGBUS,
+    signal.SIGFPE,
+    signal.SIGSEGV,
+    signal.SIGSYS,
+}
 
 CHILD_VARIABLE = "TEMPINBOX_DEV_CHILD"
 SUPERVISOR = "supervisor"
@@ -29,7 +37,11 @@ def stop_signal(name: str) -> signal.Signals:
 
 def crash_of(exit_code: int | str | None) -> str:
     """The name of the signal by which a process ended through a fault of its own; empty for every other end."""
-    return signal.Signals(-exit_code).name if isinstance(exit_code, int) and -exit_code in _CRASH_SIGNALS else ""
+    return (
+        signal.Signals(-exit_code).name
+        if isinstance(exit_code, int) and -exit_code in _CRASH_SIGNALS
+        else ""
+    )
 
 
 @dataclass(frozen=True)
@@ -101,9 +113,17 @@ def find(suite: Path) -> list[Process]:
     for pid in filter(str.isdigit, os.listdir("/proc")):
         environment = _environment(pid)
         started = _start_time(int(pid))
-        if environment.get(SUITE_VARIABLE) == str(suite) and CHILD_VARIABLE in environment and started:
+        if (
+            environment.get(SUITE_VARIABLE) == str(suite)
+            and CHILD_VARIABLE in environment
+            and started
+        ):
             marked[int(pid)] = Process(int(pid), environment[CHILD_VARIABLE], started)
-    same_as_parent = {pid for pid, it in marked.items() if (above := marked.get(_parent(pid))) and above.name == it.name}
+    same_as_parent = {
+        pid
+        for pid, it in marked.items()
+        if (above := marked.get(_parent(pid))) and above.name == it.name
+    }
     return [it for pid, it in marked.items() if pid not in same_as_parent]
 
 

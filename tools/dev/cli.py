@@ -16,8 +16,21 @@ def _suite(chosen: argparse.Namespace) -> Suite:
 
 
 def _up(chosen: argparse.Namespace) -> int:
-    wishes = Wishes(chosen.replicas, chosen.brokers, chosen.preset, chosen.domain, chosen.api_port, chosen.smtp_port)
-    running.up(_suite(chosen), wishes, detached=chosen.detach, builds=not chosen.no_build, with_page=not chosen.no_dashboard)
+    wishes = Wishes(
+        chosen.replicas,
+        chosen.brokers,
+        chosen.preset,
+        chosen.domain,
+        chosen.api_port,
+        chosen.smtp_port,
+    )
+    running.up(
+        _suite(chosen),
+        wishes,
+        detached=chosen.detach,
+        builds=not chosen.no_build,
+        with_page=not chosen.no_dashboard,
+    )
     return 0
 
 
@@ -77,7 +90,13 @@ def _demo(chosen: argparse.Namespace) -> int:
 def _test(chosen: argparse.Namespace) -> int:
     from dev import testing
 
-    return testing.run(chosen.tier, chosen.preset, is_ci=chosen.ci, builds=not chosen.no_build, arguments=chosen.arguments)
+    return testing.run(
+        chosen.tier,
+        chosen.preset,
+        is_ci=chosen.ci,
+        builds=not chosen.no_build,
+        arguments=chosen.arguments,
+    )
 
 
 def _check(chosen: argparse.Namespace) -> int:
@@ -89,7 +108,9 @@ def _check(chosen: argparse.Namespace) -> int:
 def _fuzz(chosen: argparse.Namespace) -> int:
     from dev import fuzzing
 
-    return fuzzing.run(chosen.target, chosen.seconds, builds=not chosen.no_build, rerun=chosen.rerun)
+    return fuzzing.run(
+        chosen.target, chosen.seconds, builds=not chosen.no_build, rerun=chosen.rerun
+    )
 
 
 def _programs(chosen: argparse.Namespace) -> int:
@@ -101,7 +122,9 @@ def _programs(chosen: argparse.Namespace) -> int:
 def _chaos(chosen: argparse.Namespace) -> int:
     from dev import chaos
 
-    course = chaos.Course(chosen.seconds, chosen.rate, chosen.connections, chosen.seed, chosen.events)
+    course = chaos.Course(
+        chosen.seconds, chosen.rate, chosen.connections, chosen.seed, chosen.events
+    )
     return chaos.run(chosen.name, chosen.preset, course, not chosen.no_build)
 
 
@@ -115,32 +138,73 @@ def _between(least: int, most: int) -> Callable[[str], int]:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="./dev", description="Builds, runs, tests and checks the Temporary Inbox Service on this machine.")
+    parser = argparse.ArgumentParser(
+        prog="./dev",
+        description="Builds, runs, tests and checks the Temporary Inbox Service on this machine.",
+    )
     verbs = parser.add_subparsers(dest="verb", metavar="VERB", required=True)
 
     def verb(name: str, does: str, run: object, more: str = "") -> argparse.ArgumentParser:
         made = verbs.add_parser(
-            name, help=does, description=does[0].upper() + does[1:] + "." + more, formatter_class=argparse.RawDescriptionHelpFormatter
+            name,
+            help=does,
+            description=does[0].upper() + does[1:] + "." + more,
+            formatter_class=argparse.RawDescriptionHelpFormatter,
         )
         made.set_defaults(run=run)
         return made
 
     def on_suite(name: str, does: str, run: object, more: str = "") -> argparse.ArgumentParser:
         made = verb(name, does, run, more)
-        meaning = f"the suite's data folder (default: .run in the checkout, or ${places.SUITE_VARIABLE})"
-        made.add_argument("--data", metavar="DIR", type=Path, default=places.default_suite_folder(), help=meaning)
+        meaning = (
+            f"the suite's data folder (default: .run in the checkout, or ${places.SUITE_VARIABLE})"
+        )
+        made.add_argument(
+            "--data", metavar="DIR", type=Path, default=places.default_suite_folder(), help=meaning
+        )
         return made
 
     up = on_suite("up", "build and run the whole suite; on a running one change what differs", _up)
-    up.add_argument("-d", "--detach", action="store_true", help="return when everything is ready; otherwise Ctrl-C stops all")
-    up.add_argument("--replicas", metavar="SERVICE=N,...", help="how many of each service, such as gateway=2,mail-ingest=3")
-    up.add_argument("--brokers", metavar="N", type=int, choices=range(1, 6), help="Kafka nodes (default: 1); fixed once there is data")
-    up.add_argument("--preset", choices=build.PRESETS, help="what to build and run (default: release)")
+    up.add_argument(
+        "-d",
+        "--detach",
+        action="store_true",
+        help="return when everything is ready; otherwise Ctrl-C stops all",
+    )
+    up.add_argument(
+        "--replicas",
+        metavar="SERVICE=N,...",
+        help="how many of each service, such as gateway=2,mail-ingest=3",
+    )
+    up.add_argument(
+        "--brokers",
+        metavar="N",
+        type=int,
+        choices=range(1, 6),
+        help="Kafka nodes (default: 1); fixed once there is data",
+    )
+    up.add_argument(
+        "--preset", choices=build.PRESETS, help="what to build and run (default: release)"
+    )
     up.add_argument("--domain", help=f"mail domain of the inboxes (default: {DEFAULT_DOMAIN})")
-    up.add_argument("--api-port", metavar="N", type=int, help="port of the first gateway (default: a free one, kept)")
-    up.add_argument("--smtp-port", metavar="N", type=int, help="port of the first mail-ingest (default: a free one, kept)")
+    up.add_argument(
+        "--api-port",
+        metavar="N",
+        type=int,
+        help="port of the first gateway (default: a free one, kept)",
+    )
+    up.add_argument(
+        "--smtp-port",
+        metavar="N",
+        type=int,
+        help="port of the first mail-ingest (default: a free one, kept)",
+    )
     up.add_argument("--no-build", action="store_true", help="run what is built already")
-    up.add_argument("--no-dashboard", action="store_true", help="leave the dashboard's page unbuilt (it needs npm)")
+    up.add_argument(
+        "--no-dashboard",
+        action="store_true",
+        help="leave the dashboard's page unbuilt (it needs npm)",
+    )
 
     down = on_suite("down", "stop the suite", _down)
     down.add_argument("--wipe", action="store_true", help="delete its data too")
@@ -150,18 +214,31 @@ def _parser() -> argparse.ArgumentParser:
 
     on_suite("env", 'print the shell variables of the running suite: eval "$(./dev env)"', _env)
 
-    shown = on_suite("status", "show what runs: pids, addresses, readiness, restarts; exit code 1 when anything is not ready", _status)
+    shown = on_suite(
+        "status",
+        "show what runs: pids, addresses, readiness, restarts; exit code 1 when anything is not ready",
+        _status,
+    )
     shown.add_argument("--output", choices=["text", "json"], default="text")
 
     log = on_suite("logs", "show the logs of a service, or of everything", _logs)
-    log.add_argument("service", nargs="?", help="a service, one replica (inbox-1), postgres, kafka, supervisor")
+    log.add_argument(
+        "service", nargs="?", help="a service, one replica (inbox-1), postgres, kafka, supervisor"
+    )
     log.add_argument("-f", "--follow", action="store_true", help="go on with what comes")
     log.add_argument("-n", "--lines", type=int, default=100, help="of each log (default: 100)")
 
     on_suite("demo", "show the story of one mail on the running suite, step by step", _demo)
 
-    ctl = on_suite("ctl", "run the operator's command line, tempinboxctl, against the running suite", _ctl)
-    ctl.add_argument("arguments", nargs=argparse.REMAINDER, metavar="...", help="for tempinboxctl; `./dev ctl -- --help` shows its own help")
+    ctl = on_suite(
+        "ctl", "run the operator's command line, tempinboxctl, against the running suite", _ctl
+    )
+    ctl.add_argument(
+        "arguments",
+        nargs=argparse.REMAINDER,
+        metavar="...",
+        help="for tempinboxctl; `./dev ctl -- --help` shows its own help",
+    )
 
     test = verb(
         "test",
@@ -173,8 +250,17 @@ def _parser() -> argparse.ArgumentParser:
         "\n\nWithout a tier: all four.",
     )
     test.add_argument("tier", nargs="*", metavar="TIER", help="unit, integration, e2e, browser")
-    test.add_argument("--preset", choices=build.PRESETS, default="release", help="what to build and test (default: release)")
-    test.add_argument("--ci", action="store_true", help="checks, all tiers, the unit tests under sanitizers, then every fuzz target for a minute")
+    test.add_argument(
+        "--preset",
+        choices=build.PRESETS,
+        default="release",
+        help="what to build and test (default: release)",
+    )
+    test.add_argument(
+        "--ci",
+        action="store_true",
+        help="checks, all tiers, the unit tests under sanitizers, then every fuzz target for a minute",
+    )
     test.add_argument("--no-build", action="store_true", help="test what is built already")
     test.add_argument(
         "--only",
@@ -185,15 +271,34 @@ def _parser() -> argparse.ArgumentParser:
         help="passed on to the test program of a single tier, such as a Catch2 name or tag, `-k=word` for pytest, a file's name or `--test-name-pattern=word` for browser; may be repeated",
     )
 
-    check = verb("check", "check format, clang-tidy, the project's own style rules, the tools behind ./dev, the schemas, the OpenAPI file and the dashboard", _check)
-    check.add_argument("part", nargs="*", metavar="PART", help="format, style, tools, schemas, openapi, dashboard, tidy (default: all)")
-    check.add_argument("--all", action="store_true", help="clang-tidy on every file instead of the changed ones")
-    check.add_argument("--fix", action="store_true", help="let clang-format rewrite what it would complain of")
+    check = verb(
+        "check",
+        "check format, clang-tidy, the project's own style rules, the tools behind ./dev, the schemas, the OpenAPI file and the dashboard",
+        _check,
+    )
+    check.add_argument(
+        "part",
+        nargs="*",
+        metavar="PART",
+        help="format, style, tools, schemas, openapi, dashboard, tidy (default: all)",
+    )
+    check.add_argument(
+        "--all", action="store_true", help="clang-tidy on every file instead of the changed ones"
+    )
+    check.add_argument(
+        "--fix", action="store_true", help="let clang-format rewrite what it would complain of"
+    )
 
     made = verb("build", "configure and build", _build)
     made.add_argument("--preset", choices=build.PRESETS, default="release")
-    made.add_argument("target", nargs="*", help="CMake targets (default: everything, and the dashboard's page)")
-    made.add_argument("--no-dashboard", action="store_true", help="leave the dashboard's page unbuilt (it needs npm)")
+    made.add_argument(
+        "target", nargs="*", help="CMake targets (default: everything, and the dashboard's page)"
+    )
+    made.add_argument(
+        "--no-dashboard",
+        action="store_true",
+        help="leave the dashboard's page unbuilt (it needs npm)",
+    )
 
     breaking = verb(
         "chaos",
@@ -207,12 +312,47 @@ def _parser() -> argparse.ArgumentParser:
         "\n\nExit code 1 on any violation. Its logs are kept in build/PRESET/test/chaos.logs.",
     )
     breaking.add_argument("name", choices=["mail", "webhooks"], help="what to break")
-    breaking.add_argument("--seconds", metavar="N", type=_between(10, 3600), default=60, help="how long load and faults last (default: 60)")
-    breaking.add_argument("--rate", metavar="N", type=_between(1, 5000), default=100, help="mail: mails a second (default: 100)")
-    breaking.add_argument("--connections", metavar="N", type=_between(1, 256), default=16, help="mail: SMTP connections of the load (default: 16)")
-    breaking.add_argument("--events", metavar="N", type=_between(100, 1_000_000), default=20_000, help="webhooks: how many in all (default: 20000)")
-    breaking.add_argument("--seed", metavar="N", type=int, default=1, help="of the order in which replicas are killed (default: 1)")
-    breaking.add_argument("--preset", choices=build.PRESETS, default="release", help="what to build and run (default: release)")
+    breaking.add_argument(
+        "--seconds",
+        metavar="N",
+        type=_between(10, 3600),
+        default=60,
+        help="how long load and faults last (default: 60)",
+    )
+    breaking.add_argument(
+        "--rate",
+        metavar="N",
+        type=_between(1, 5000),
+        default=100,
+        help="mail: mails a second (default: 100)",
+    )
+    breaking.add_argument(
+        "--connections",
+        metavar="N",
+        type=_between(1, 256),
+        default=16,
+        help="mail: SMTP connections of the load (default: 16)",
+    )
+    breaking.add_argument(
+        "--events",
+        metavar="N",
+        type=_between(100, 1_000_000),
+        default=20_000,
+        help="webhooks: how many in all (default: 20000)",
+    )
+    breaking.add_argument(
+        "--seed",
+        metavar="N",
+        type=int,
+        default=1,
+        help="of the order in which replicas are killed (default: 1)",
+    )
+    breaking.add_argument(
+        "--preset",
+        choices=build.PRESETS,
+        default="release",
+        help="what to build and run (default: release)",
+    )
     breaking.add_argument("--no-build", action="store_true", help="run what is built already")
 
     fuzz = verb(
@@ -222,14 +362,30 @@ def _parser() -> argparse.ArgumentParser:
         "\n\nThe targets are the sources of tests/fuzz, with the inputs of tests/fuzz/corpus to begin with. Inputs that reach new code are kept in"
         "\nbuild/fuzz/fuzzing/TARGET/corpus for the next run, one that breaks a target in build/fuzz/fuzzing/TARGET/broken.",
     )
-    fuzz.add_argument("target", nargs="?", metavar="TARGET", help="such as smtp_dialogue or mime_view (default: each in turn)")
-    fuzz.add_argument("--seconds", metavar="N", type=int, default=60, help="how long each runs (default: 60)")
-    fuzz.add_argument("--rerun", metavar="FILE", type=Path, help="run the target once, on this input")
+    fuzz.add_argument(
+        "target",
+        nargs="?",
+        metavar="TARGET",
+        help="such as smtp_dialogue or mime_view (default: each in turn)",
+    )
+    fuzz.add_argument(
+        "--seconds", metavar="N", type=int, default=60, help="how long each runs (default: 60)"
+    )
+    fuzz.add_argument(
+        "--rerun", metavar="FILE", type=Path, help="run the target once, on this input"
+    )
     fuzz.add_argument("--no-build", action="store_true", help="run what is built already")
 
-    benches = on_suite("bench", "measure the running suite", _programs, " The programs are those of tests/bench; without a name they are listed.")
+    benches = on_suite(
+        "bench",
+        "measure the running suite",
+        _programs,
+        " The programs are those of tests/bench; without a name they are listed.",
+    )
     benches.add_argument("name", nargs="?")
-    benches.add_argument("arguments", nargs=argparse.REMAINDER, metavar="...", help="for the program")
+    benches.add_argument(
+        "arguments", nargs=argparse.REMAINDER, metavar="...", help="for the program"
+    )
     return parser
 
 

@@ -23,10 +23,17 @@ def build() -> None:
             return
         heading("Building the dashboard")
         started = time.monotonic()
-        node_packages.run(["npm", "run", "--silent", "build"], FOLDER, environment, "Vite could not build the dashboard")
+        node_packages.run(
+            ["npm", "run", "--silent", "build"],
+            FOLDER,
+            environment,
+            "Vite could not build the dashboard",
+        )
         _BUILD_STAMP.write_text(sources, encoding="ascii")
         shown = sum(path.stat().st_size for path in BUILT.rglob("*.br"))
-        item("dashboard", f"{shown / 1024:.0f} KB compressed, in {time.monotonic() - started:.1f} s")
+        item(
+            "dashboard", f"{shown / 1024:.0f} KB compressed, in {time.monotonic() - started:.1f} s"
+        )
 
 
 def check() -> bool:
@@ -34,9 +41,28 @@ def check() -> bool:
     with in_turn(_LOCK):
         environment = node_packages.ensure(FOLDER)
     commands = [["npm", "run", "--silent", "check"], ["npm", "run", "--silent", "test"]]
-    return all([subprocess.run(command, cwd=FOLDER, env=environment, stdin=subprocess.DEVNULL).returncode == 0 for command in commands])
+    return all(
+        [
+            subprocess.run(
+                command, cwd=FOLDER, env=environment, stdin=subprocess.DEVNULL
+            ).returncode
+            == 0
+            for command in commands
+        ]
+    )
 
 
 def _sources() -> list[Path]:
-    outside = [FOLDER / name for name in ("index.html", "package.json", "package-lock.json", "tsconfig.json", "vite.config.ts")]
-    return outside + [path for path in (FOLDER / "src").rglob("*") if path.is_file() and ".test." not in path.name]
+    outside = [
+        FOLDER / name
+        for name in (
+            "index.html",
+            "package.json",
+            "package-lock.json",
+            "tsconfig.json",
+            "vite.config.ts",
+        )
+    ]
+    return outside + [
+        path for path in (FOLDER / "src").rglob("*") if path.is_file() and ".test." not in path.name
+    ]

@@ -52,10 +52,20 @@ class Demo:
 
     def _register(self, receiver: WebhookReceiver) -> tuple[dict[str, Any], dict[str, Any]]:
         self._begin(f"Register a webhook: a receiver listens at {receiver.url}")
-        webhook = self._call("POST", "/v1/webhooks", {"url": receiver.url, "events": ["email.received"]})
+        webhook = self._call(
+            "POST", "/v1/webhooks", {"url": receiver.url, "events": ["email.received"]}
+        )
         _show(webhook, "webhookId", "url", "events", "secret")
         self._begin("Route to it: only mail whose subject has a word in it")
-        arguments = ["rule", "create", self._known["TEMPINBOX_ACCOUNT"], "--name", "demo", "--webhook", webhook["webhookId"]]
+        arguments = [
+            "rule",
+            "create",
+            self._known["TEMPINBOX_ACCOUNT"],
+            "--name",
+            "demo",
+            "--webhook",
+            webhook["webhookId"],
+        ]
         arguments += ["--when", f"subject contains {_WORD}"]
         _show_command(["./dev", "ctl", *arguments])
         rule = self._suite.operate_json(*arguments)
@@ -64,8 +74,21 @@ class Demo:
 
     def _send_mail(self, inbox: dict[str, Any], code: str) -> str | None:
         self._begin("Send it a real mail with a code, over SMTP")
-        command = ["swaks", "--server", self._known["TEMPINBOX_SMTP"], "--from", "no-reply@shop.example", "--to", inbox["emailAddress"]]
-        command += ["--header", f"Subject: Your {_WORD} code", "--body", f"Welcome! Your {_WORD} code is {code}. It is valid for ten minutes."]
+        command = [
+            "swaks",
+            "--server",
+            self._known["TEMPINBOX_SMTP"],
+            "--from",
+            "no-reply@shop.example",
+            "--to",
+            inbox["emailAddress"],
+        ]
+        command += [
+            "--header",
+            f"Subject: Your {_WORD} code",
+            "--body",
+            f"Welcome! Your {_WORD} code is {code}. It is valid for ten minutes.",
+        ]
         _show_command(command)
         done = subprocess.run(command, capture_output=True, text=True, timeout=60)
         if done.returncode != 0:
@@ -82,32 +105,49 @@ class Demo:
         if email is None:
             fail(f"no mail in {_PATIENCE_SECONDS:.0f} s")
         _show(email, "emailId", "sequence", "from", "subject", "codes", "receivedAt")
-        self._expect("the first code is the one sent", bool(email["codes"]) and email["codes"][0]["value"] == code)
+        self._expect(
+            "the first code is the one sent",
+            bool(email["codes"]) and email["codes"][0]["value"] == code,
+        )
         return email
 
     def _see_webhook(self, receiver: WebhookReceiver, webhook: dict[str, Any]) -> Received:
         self._begin("See the webhook that the rule chose")
-        received = receiver.wait(_PATIENCE_SECONDS) or fail(f"no webhook arrived in {_PATIENCE_SECONDS:.0f} s")
+        received = receiver.wait(_PATIENCE_SECONDS) or fail(
+            f"no webhook arrived in {_PATIENCE_SECONDS:.0f} s"
+        )
         for name in ("webhook-id", "webhook-timestamp", "webhook-signature", "content-type"):
             say(f"  {name}: {received.headers.get(name)}")
         say("  " + received.body)
-        self._expect("the Standard Webhooks library takes its signature", received.is_signed_with(webhook["secret"]))
-        self._expect("and refuses it under another secret", not received.is_signed_with("whsec_" + "A" * 43 + "="))
+        self._expect(
+            "the Standard Webhooks library takes its signature",
+            received.is_signed_with(webhook["secret"]),
+        )
+        self._expect(
+            "and refuses it under another secret",
+            not received.is_signed_with("whsec_" + "A" * 43 + "="),
+        )
         return received
 
     def _see_event(self, inbox: dict[str, Any], since_ms: int) -> FoundEvent:
         self._begin("Read the event from Kafka with nothing but proto-schemas/")
-        found = find_email_received(self._known["TEMPINBOX_KAFKA"], inbox["inboxId"], since_ms, _PATIENCE_SECONDS)
+        found = find_email_received(
+            self._known["TEMPINBOX_KAFKA"], inbox["inboxId"], since_ms, _PATIENCE_SECONDS
+        )
         if not found:
             fail(f"no event for the inbox on email.received in {_PATIENCE_SECONDS:.0f} s")
         for line in found.commands:
-            say(paint("  $ " if line == found.commands[0] else "    ", "dim") + paint(line, "green"))
+            say(
+                paint("  $ " if line == found.commands[0] else "    ", "dim") + paint(line, "green")
+            )
         for name, value in found.headers.items():
             say(f"  {name}: {value}")
         say("".join(f"  {line}\n" for line in found.text.splitlines()).rstrip())
         return found
 
-    def _compare(self, accepted_id: str | None, email: dict[str, Any], received: Received, event: FoundEvent) -> None:
+    def _compare(
+        self, accepted_id: str | None, email: dict[str, Any], received: Received, event: FoundEvent
+    ) -> None:
         self._begin("One id everywhere")
         payload = json.loads(received.body)
         email_id = email["emailId"]
@@ -120,7 +160,10 @@ class Demo:
             "email_id of the event": event.field("email_id"),
         }.items():
             self._expect(f"equals {what}", other == email_id)
-        self._expect("the webhook's timestamp is when the mail was received", payload["timestamp"] == email["receivedAt"])
+        self._expect(
+            "the webhook's timestamp is when the mail was received",
+            payload["timestamp"] == email["receivedAt"],
+        )
 
     def _begin(self, text: str) -> None:
         self._step += 1
@@ -132,21 +175,43 @@ class Demo:
         if not holds:
             self.differences.append(promise)
 
-    def _call(self, method: str, path: str, body: dict[str, Any] | None = None, quietly: bool = False) -> Any:
+    def _call(
+        self, method: str, path: str, body: dict[str, Any] | None = None, quietly: bool = False
+    ) -> Any:
         """One request by curl; its JSON. Anything but success ends the demo."""
-        command = ["curl", "-sS", "-X", method, self._known["TEMPINBOX_API"] + path, "-H", "X-API-Key: " + self._known["TEMPINBOX_API_KEY"]]
+        command = [
+            "curl",
+            "-sS",
+            "-X",
+            method,
+            self._known["TEMPINBOX_API"] + path,
+            "-H",
+            "X-API-Key: " + self._known["TEMPINBOX_API_KEY"],
+        ]
         if body is not None:
             command += ["-H", "Content-Type: application/json", "-d", json.dumps(body)]
         if not quietly:
-            _show_command([part.replace(self._known["TEMPINBOX_API_KEY"], "$TEMPINBOX_API_KEY") for part in command])
-        done = subprocess.run([*command, "--fail-with-body", "--max-time", "70"], capture_output=True, text=True)
+            _show_command(
+                [
+                    part.replace(self._known["TEMPINBOX_API_KEY"], "$TEMPINBOX_API_KEY")
+                    for part in command
+                ]
+            )
+        done = subprocess.run(
+            [*command, "--fail-with-body", "--max-time", "70"], capture_output=True, text=True
+        )
         if done.returncode != 0:
             fail(f"{method} {path}: {done.stdout}{done.stderr}")
         return json.loads(done.stdout)
 
 
 def _show_command(command: list[str]) -> None:
-    say(paint("  $ ", "dim") + paint(" ".join(f'"{part}"' if "$" in part else shlex.quote(part) for part in command), "green"))
+    say(
+        paint("  $ ", "dim")
+        + paint(
+            " ".join(f'"{part}"' if "$" in part else shlex.quote(part) for part in command), "green"
+        )
+    )
 
 
 def _show(value: dict[str, Any], *names: str) -> None:

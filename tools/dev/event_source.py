@@ -21,7 +21,11 @@ def uuid7() -> str:
     """A fresh one."""
     tail = os.urandom(10)
     head = int(time.time() * 1000).to_bytes(6, "big")
-    return str(uuid.UUID(bytes=head + bytes([0x70 | (tail[0] & 15), tail[1], 0x80 | (tail[2] & 63)]) + tail[3:]))
+    return str(
+        uuid.UUID(
+            bytes=head + bytes([0x70 | (tail[0] & 15), tail[1], 0x80 | (tail[2] & 63)]) + tail[3:]
+        )
+    )
 
 
 def text(field: int, value: str) -> bytes:
@@ -33,8 +37,20 @@ def text(field: int, value: str) -> bytes:
 def event(account: str, number: int) -> tuple[str, str, bytes]:
     """Its id, its key and tempinbox.events.v1.EmailReceived."""
     email, inbox = uuid7(), uuid7()
-    value = text(1, email) + text(2, inbox) + text(3, account) + b"\x20\x01" + text(5, "robot@sender.example")
-    return email, inbox, value + text(6, f"Your order {number} is on its way") + text(7, f"box{number}@inbox.example")
+    value = (
+        text(1, email)
+        + text(2, inbox)
+        + text(3, account)
+        + b"\x20\x01"
+        + text(5, "robot@sender.example")
+    )
+    return (
+        email,
+        inbox,
+        value
+        + text(6, f"Your order {number} is on its way")
+        + text(7, f"box{number}@inbox.example"),
+    )
 
 
 def moments(events: int, rate: float) -> Iterator[int]:
@@ -60,7 +76,11 @@ def main() -> None:
     )
     producer.list_topics("email.received", timeout=10)
     accounts = itertools.cycle(wishes["accounts"])
-    made = None if wishes["rate"] else [event(next(accounts), number) for number in range(wishes["events"])]
+    made = (
+        None
+        if wishes["rate"]
+        else [event(next(accounts), number) for number in range(wishes["events"])]
+    )
     published = []
     refused: list[str] = []
 

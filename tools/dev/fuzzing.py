@@ -56,7 +56,9 @@ def run(target: str | None, seconds: int, *, builds: bool, rerun: Path | None) -
     if rerun:
         if not target:
             fail("--rerun needs the target")
-        return subprocess.run([str(_program(target)), *_bounds(), str(rerun)], env=_environment()).returncode
+        return subprocess.run(
+            [str(_program(target)), *_bounds(), str(rerun)], env=_environment()
+        ).returncode
     total = tally([target] if target else targets(), seconds)
     say()
     say(str(total))
@@ -85,7 +87,10 @@ def _program(name: str) -> Path:
 
 def _environment() -> dict[str, str]:
     symbolizer = shutil.which("llvm-symbolizer-19") or ""
-    return places.clean_environment() | {"UBSAN_OPTIONS": "print_stacktrace=1", "ASAN_SYMBOLIZER_PATH": symbolizer}
+    return places.clean_environment() | {
+        "UBSAN_OPTIONS": "print_stacktrace=1",
+        "ASAN_SYMBOLIZER_PATH": symbolizer,
+    }
 
 
 def _fuzz(name: str, seconds: int, seed: int) -> Outcome:
@@ -95,7 +100,12 @@ def _fuzz(name: str, seconds: int, seed: int) -> Outcome:
     found, broken = folder / "corpus", folder / "broken"
     for made in (found, broken):
         made.mkdir(parents=True, exist_ok=True)
-    command = [str(_program(name)), *_options(name, seconds, seed), f"-artifact_prefix={broken}/", str(found)]
+    command = [
+        str(_program(name)),
+        *_options(name, seconds, seed),
+        f"-artifact_prefix={broken}/",
+        str(found),
+    ]
     if (kept := _SOURCES / "corpus" / name).is_dir():
         command.append(str(kept))
     before = set(broken.iterdir())
@@ -103,8 +113,13 @@ def _fuzz(name: str, seconds: int, seed: int) -> Outcome:
     started = time.monotonic()
     code = _run_bounded(command, log, seconds + _PATIENCE_SECONDS)
     report = log.read_text(encoding="utf-8", errors="replace")
-    outcome = Outcome(code == 0, _last(r"stat::number_of_executed_units: (\d+)", report), time.monotonic() - started,
-                      _last(r" cov: (\d+)", report), sum(1 for _ in found.iterdir()))
+    outcome = Outcome(
+        code == 0,
+        _last(r"stat::number_of_executed_units: (\d+)", report),
+        time.monotonic() - started,
+        _last(r" cov: (\d+)", report),
+        sum(1 for _ in found.iterdir()),
+    )
     if not outcome.is_good:
         _tell(name, report, sorted(set(broken.iterdir()) - before), log)
     return outcome
@@ -131,7 +146,13 @@ def _run_bounded(command: list[str], log: Path, most_seconds: int) -> int:
     """Runs a program in a group of its own, which ends with it or with its time."""
     with log.open("wb") as output:
         process = subprocess.Popen(
-            command, cwd=places.ROOT, env=_environment(), stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT, start_new_session=True
+            command,
+            cwd=places.ROOT,
+            env=_environment(),
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
         )
         try:
             return process.wait(timeout=most_seconds)
@@ -150,7 +171,14 @@ def _last(pattern: str, report: str) -> int:
 
 def _tell(name: str, report: str, inputs: list[Path], log: Path) -> None:
     lines = report.splitlines()
-    begins = next((at for at, line in enumerate(lines) if re.search(r"broken promise|ERROR: |runtime error", line)), len(lines))
+    begins = next(
+        (
+            at
+            for at, line in enumerate(lines)
+            if re.search(r"broken promise|ERROR: |runtime error", line)
+        ),
+        len(lines),
+    )
     say("\n".join(lines[begins : begins + _SHOWN_LINES]))
     item("log", str(log))
     for kept in inputs:

@@ -55,12 +55,28 @@ class Cluster:
         folder = self.folder / f"node{number}"
         folder.mkdir(parents=True, exist_ok=True)
         properties = folder / "server.properties"
-        text = "".join(f"{name}={value}\n" for name, value in self._properties(number, folder).items())
+        text = "".join(
+            f"{name}={value}\n" for name, value in self._properties(number, folder).items()
+        )
         properties.write_text(text, encoding="utf-8")
         if not (folder / "log" / "meta.properties").exists():
             self._format(properties)
-        argv = ["java", *_JAVA_OPTIONS, *self._class_archive_options(number), "-cp", class_path(), "kafka.Kafka", str(properties)]
-        return ChildSpec(f"kafka-{number}", argv, folder=str(folder), log=str(logs / f"kafka-{number}.log"), grace_seconds=20.0)
+        argv = [
+            "java",
+            *_JAVA_OPTIONS,
+            *self._class_archive_options(number),
+            "-cp",
+            class_path(),
+            "kafka.Kafka",
+            str(properties),
+        ]
+        return ChildSpec(
+            f"kafka-{number}",
+            argv,
+            folder=str(folder),
+            log=str(logs / f"kafka-{number}.log"),
+            grace_seconds=20.0,
+        )
 
     def _properties(self, number: int, folder: Path) -> dict[str, object]:
         listener, controller = self.ports[number - 1]
@@ -68,7 +84,9 @@ class Cluster:
         return {
             "process.roles": "broker,controller",
             "node.id": number,
-            "controller.quorum.voters": ",".join(f"{i}@127.0.0.1:{port}" for i, (_, port) in enumerate(self.ports, start=1)),
+            "controller.quorum.voters": ",".join(
+                f"{i}@127.0.0.1:{port}" for i, (_, port) in enumerate(self.ports, start=1)
+            ),
             "listeners": f"PLAINTEXT://127.0.0.1:{listener},CONTROLLER://127.0.0.1:{controller}",
             "advertised.listeners": f"PLAINTEXT://127.0.0.1:{listener}",
             "listener.security.protocol.map": "PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT",
@@ -100,7 +118,15 @@ class Cluster:
         identity = self.folder / "cluster.id"
         if not identity.exists():
             identity.write_text(_cluster_id() + "\n", encoding="ascii")
-        command = ["java", *_JAVA_OPTIONS, *_use_class_archive(), "-cp", class_path(), "kafka.tools.StorageTool", "format"]
+        command = [
+            "java",
+            *_JAVA_OPTIONS,
+            *_use_class_archive(),
+            "-cp",
+            class_path(),
+            "kafka.tools.StorageTool",
+            "format",
+        ]
         command += ["-t", identity.read_text(encoding="ascii").strip(), "-c", str(properties)]
         done = subprocess.run(command, capture_output=True, text=True)
         if done.returncode != 0:
@@ -131,7 +157,9 @@ class Cluster:
             time.sleep(0.05)
 
     def _listed(self) -> int:
-        asked = subprocess.run(["kcat", "-L", "-m", "1", "-b", self.brokers], capture_output=True, text=True)
+        asked = subprocess.run(
+            ["kcat", "-L", "-m", "1", "-b", self.brokers], capture_output=True, text=True
+        )
         return len(re.findall(r"^  broker ", asked.stdout, re.MULTILINE))
 
 
@@ -158,7 +186,10 @@ def ensure_jars() -> None:
         return
     say(f"  bringing Apache Kafka {VERSION} into {_jars().parent} ...")
     with tempfile.TemporaryDirectory(dir=_jars().parent) as work:
-        coordinates = (("org.apache.kafka", "kafka_2.13", VERSION), ("org.slf4j", "slf4j-simple", _SLF4J))
+        coordinates = (
+            ("org.apache.kafka", "kafka_2.13", VERSION),
+            ("org.slf4j", "slf4j-simple", _SLF4J),
+        )
         wanted = "".join(
             f"<dependency><groupId>{group}</groupId><artifactId>{artifact}</artifactId><version>{version}</version></dependency>"
             for group, artifact, version in coordinates
@@ -168,10 +199,21 @@ def ensure_jars() -> None:
             f"<version>1</version><packaging>pom</packaging><dependencies>{wanted}</dependencies></project>",
             encoding="utf-8",
         )
-        command = ["mvn", "-q", "-B", _COPY_DEPENDENCIES, "-DincludeScope=runtime", f"-DoutputDirectory={work}/jars"]
-        done = subprocess.run(command, cwd=work, capture_output=True, text=True, stdin=subprocess.DEVNULL)
+        command = [
+            "mvn",
+            "-q",
+            "-B",
+            _COPY_DEPENDENCIES,
+            "-DincludeScope=runtime",
+            f"-DoutputDirectory={work}/jars",
+        ]
+        done = subprocess.run(
+            command, cwd=work, capture_output=True, text=True, stdin=subprocess.DEVNULL
+        )
         if done.returncode != 0:
-            fail("Maven could not bring Kafka's jars:\n" + done.stdout[-4000:] + done.stderr[-2000:])
+            fail(
+                "Maven could not bring Kafka's jars:\n" + done.stdout[-4000:] + done.stderr[-2000:]
+            )
         try:
             os.rename(Path(work, "jars"), _jars())
         except OSError:

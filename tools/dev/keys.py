@@ -22,7 +22,9 @@ class Keys:
 def prepare(folder: Path, mail_host: str) -> Keys:
     """Makes what is missing in the folder."""
     folder.mkdir(mode=0o700, exist_ok=True)
-    keys = Keys(folder / "rpc-token", folder / "master-key", folder / "smtp.crt", folder / "smtp.key")
+    keys = Keys(
+        folder / "rpc-token", folder / "master-key", folder / "smtp.crt", folder / "smtp.key"
+    )
     if not keys.rpc_token.exists():
         _write(keys.rpc_token, secrets.token_urlsafe(32))
     if not keys.master_key.exists():
@@ -40,8 +42,24 @@ def _write(path: Path, line: str) -> None:
 def _make_certificate(keys: Keys, host: str) -> None:
     for path in (keys.certificate, keys.certificate_key):
         path.touch(mode=0o600)
-    command = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "3650"]
-    command += ["-subj", f"/CN={host}", "-addext", f"subjectAltName=DNS:{host},DNS:localhost,IP:127.0.0.1"]
+    command = [
+        "openssl",
+        "req",
+        "-x509",
+        "-newkey",
+        "ec",
+        "-pkeyopt",
+        "ec_paramgen_curve:prime256v1",
+        "-nodes",
+        "-days",
+        "3650",
+    ]
+    command += [
+        "-subj",
+        f"/CN={host}",
+        "-addext",
+        f"subjectAltName=DNS:{host},DNS:localhost,IP:127.0.0.1",
+    ]
     command += ["-keyout", str(keys.certificate_key), "-out", str(keys.certificate)]
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode != 0:

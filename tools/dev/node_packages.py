@@ -12,17 +12,28 @@ from dev import places
 from dev.terminal import fail, say
 
 _STAMP = Path("node_modules") / ".tempinbox-packages"
-_NODE_VERSION = "22.17.0"  # brought where the machine's own is older than what Vite runs on, as Debian 12's is
+_NODE_VERSION = (
+    "22.17.0"  # brought where the machine's own is older than what Vite runs on, as Debian 12's is
+)
 
 
 def ensure(folder: Path) -> dict[str, str]:
     """Brings the packages of a folder's lock file when it is new; the environment npm and its programs are to be run in."""
     environment = _with_node()
     stamp = folder / _STAMP
-    wanted = digest(folder, [folder / "package.json", folder / "package-lock.json", folder / ".npmrc"])
+    wanted = digest(
+        folder, [folder / "package.json", folder / "package-lock.json", folder / ".npmrc"]
+    )
     if read_stamp(stamp) != wanted:
-        say(f"  bringing the npm packages of {folder.relative_to(places.ROOT)}/package-lock.json ...")
-        run(["npm", "ci", "--no-audit", "--no-fund", "--ignore-scripts"], folder, environment, f"npm could not bring the packages of {folder.relative_to(places.ROOT)}")
+        say(
+            f"  bringing the npm packages of {folder.relative_to(places.ROOT)}/package-lock.json ..."
+        )
+        run(
+            ["npm", "ci", "--no-audit", "--no-fund", "--ignore-scripts"],
+            folder,
+            environment,
+            f"npm could not bring the packages of {folder.relative_to(places.ROOT)}",
+        )
         stamp.write_text(wanted, encoding="ascii")
     return environment
 
@@ -49,14 +60,31 @@ def _with_node() -> dict[str, str]:
     """The environment with a Node.js that runs Vite: the machine's, or one from npm in the cache."""
     if not shutil.which("npm"):
         fail("the dashboard is built with npm, which is not here (--no-dashboard goes without)")
-    own = subprocess.run(["node", "--version"], capture_output=True, text=True).stdout if shutil.which("node") else ""
+    own = (
+        subprocess.run(["node", "--version"], capture_output=True, text=True).stdout
+        if shutil.which("node")
+        else ""
+    )
     if runs_vite(own):
         return places.clean_environment()
     folder = places.cache(f"node-{_NODE_VERSION}")
     programs = folder / "node_modules" / ".bin"
     if not (programs / "node").exists():
         say(f"  Node.js {own.strip() or 'is missing'}: bringing {_NODE_VERSION} into {folder} ...")
-        run(["npm", "install", "--prefix", str(folder), "--no-audit", "--no-fund", f"node@{_NODE_VERSION}"], folder, dict(os.environ), "npm could not bring Node.js")
+        run(
+            [
+                "npm",
+                "install",
+                "--prefix",
+                str(folder),
+                "--no-audit",
+                "--no-fund",
+                f"node@{_NODE_VERSION}",
+            ],
+            folder,
+            dict(os.environ),
+            "npm could not bring Node.js",
+        )
     environment = places.clean_environment()
     return environment | {"PATH": f"{programs}{os.pathsep}{environment['PATH']}"}
 
@@ -68,6 +96,13 @@ def read_stamp(stamp: Path) -> str:
 
 def run(command: list[str], folder: Path, environment: dict[str, str], otherwise: str) -> None:
     """Runs it there in silence; says what it said where it fails."""
-    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, stdin=subprocess.DEVNULL)
+    done = subprocess.run(
+        command,
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+        stdin=subprocess.DEVNULL,
+    )
     if done.returncode != 0:
         fail(f"{otherwise}:\n{done.stdout[-3000:]}{done.stderr[-3000:]}")

@@ -36,13 +36,19 @@ def read_list(text: str) -> list[Package]:
             continue
         entry = re.fullmatch(r"(\S+)(?: unless (\S+))? # (.+)", line)
         if not entry or not group:
-            fail(f"{LIST}:{number}: expected `package [unless COMMAND] # why` below a [group]: {line}")
+            fail(
+                f"{LIST}:{number}: expected `package [unless COMMAND] # why` below a [group]: {line}"
+            )
         found.append(Package(entry[1], group, entry[3], entry[2]))
     return found
 
 
 def _installed(names: list[str]) -> set[str]:
-    answer = subprocess.run(["dpkg-query", "-W", "-f=${Package} ${db:Status-Status}\n", *names], capture_output=True, text=True)
+    answer = subprocess.run(
+        ["dpkg-query", "-W", "-f=${Package} ${db:Status-Status}\n", *names],
+        capture_output=True,
+        text=True,
+    )
     rows = (line.split() for line in answer.stdout.splitlines())
     return {row[0] for row in rows if row[-1] == "installed"}
 
@@ -55,14 +61,19 @@ def missing(groups: list[str]) -> list[Package]:
             wanted.setdefault(package.name, package)
     there = _installed(list(wanted))
     return [
-        package for package in wanted.values() if package.name not in there and not (package.unless_command and shutil.which(package.unless_command))
+        package
+        for package in wanted.values()
+        if package.name not in there
+        and not (package.unless_command and shutil.which(package.unless_command))
     ]
 
 
 def ensure(*groups: str) -> None:
     """Installs what is missing of the groups, and says what and why."""
     if not shutil.which("apt-get"):
-        warn(f"no apt-get here: the packages of {LIST.name} ({', '.join(groups)}) must be there already")
+        warn(
+            f"no apt-get here: the packages of {LIST.name} ({', '.join(groups)}) must be there already"
+        )
         return
     lacking = missing(list(groups))
     if not lacking:
@@ -112,13 +123,19 @@ def _keep_postgresql_from_starting() -> None:
     """Debian's package makes and starts a cluster of its own on port 5432; ./dev runs a private one and wants none there."""
     if _CLUSTER_SETTINGS.exists():
         return
-    item(str(_CLUSTER_SETTINGS), "create_main_cluster = false, so that the package starts no server of its own")
+    item(
+        str(_CLUSTER_SETTINGS),
+        "create_main_cluster = false, so that the package starts no server of its own",
+    )
     script = f"mkdir -p {_CLUSTER_SETTINGS.parent} && echo 'create_main_cluster = false' > {_CLUSTER_SETTINGS}"
     subprocess.run([*_as_root(), "sh", "-c", script], check=True)
 
 
 def _keep_postfix_from_starting() -> None:
     """Without a configuration Debian's package starts no mail server; benches run a private one."""
-    item("postfix", "installed without a configuration, so that the package starts no server of its own")
+    item(
+        "postfix",
+        "installed without a configuration, so that the package starts no server of its own",
+    )
     answer = "postfix postfix/main_mailer_type select No configuration\n"
     subprocess.run([*_as_root(), "debconf-set-selections"], input=answer, text=True, check=True)

@@ -46,7 +46,14 @@ class Server:
         argv = [str(PROGRAMS / "postgres"), "-D", str(self.data)]
         for name, value in settings.items():
             argv += ["-c", f"{name}={value}"]
-        return ChildSpec("postgres", argv, folder=str(self.data), log=str(logs / "postgres.log"), user=_user(), grace_seconds=20.0)
+        return ChildSpec(
+            "postgres",
+            argv,
+            folder=str(self.data),
+            log=str(logs / "postgres.log"),
+            user=_user(),
+            grace_seconds=20.0,
+        )
 
     def wait_ready(self, seconds: float = 30.0) -> None:
         """Returns when it takes connections."""
@@ -64,7 +71,16 @@ class Server:
 
     def query(self, statement: str, database: str = "postgres") -> str:
         """Runs one statement and answers its rows as text."""
-        command = [str(PROGRAMS / "psql"), "-XAtq", "-v", "ON_ERROR_STOP=1", "-d", self.dsn(database), "-c", statement]
+        command = [
+            str(PROGRAMS / "psql"),
+            "-XAtq",
+            "-v",
+            "ON_ERROR_STOP=1",
+            "-d",
+            self.dsn(database),
+            "-c",
+            statement,
+        ]
         done = subprocess.run(command, capture_output=True, text=True)
         if done.returncode != 0:
             fail(f"psql: {done.stderr.strip()}")
@@ -99,7 +115,12 @@ def _can_use(folder: Path) -> bool:
         return os.access(folder, os.W_OK | os.X_OK)
     shutil.chown(folder, OS_USER, OS_USER)
     folder.chmod(0o700)
-    return subprocess.run(["sh", "-c", 'cd "$0"', str(folder)], cwd="/", stderr=subprocess.DEVNULL, **_as_user()).returncode == 0
+    return (
+        subprocess.run(
+            ["sh", "-c", 'cd "$0"', str(folder)], cwd="/", stderr=subprocess.DEVNULL, **_as_user()
+        ).returncode
+        == 0
+    )
 
 
 def initialize(folder: Path, password: str) -> None:
@@ -111,7 +132,15 @@ def initialize(folder: Path, password: str) -> None:
     secret.write_text(password + "\n", encoding="ascii")
     if os.geteuid() == 0:
         shutil.chown(secret, OS_USER, OS_USER)
-    command = [str(PROGRAMS / "initdb"), "-D", str(folder), "-U", ROLE, "--auth=scram-sha-256", f"--pwfile={secret}"]
+    command = [
+        str(PROGRAMS / "initdb"),
+        "-D",
+        str(folder),
+        "-U",
+        ROLE,
+        "--auth=scram-sha-256",
+        f"--pwfile={secret}",
+    ]
     command += ["--encoding=UTF8", "--locale=C.UTF-8"]
     try:
         done = subprocess.run(command, cwd=folder, capture_output=True, text=True, **_as_user())

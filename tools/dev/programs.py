@@ -8,7 +8,9 @@ from dev import packages, places, suite_env
 from dev.suite import Suite
 from dev.terminal import fail, say
 
-_NEEDS_NO_SUITE = "Needs no suite."  # what a program's first lines say where it asks nothing of a running one
+_NEEDS_NO_SUITE = (
+    "Needs no suite."  # what a program's first lines say where it asks nothing of a running one
+)
 
 
 def run(verb: str, name: str | None, arguments: list[str], suite: Suite) -> int:
@@ -25,7 +27,11 @@ def run(verb: str, name: str | None, arguments: list[str], suite: Suite) -> int:
     if _needs_no_suite(found[name]):
         return subprocess.run([str(found[name]), *arguments]).returncode
     packages.ensure("bench")
-    environment = places.clean_environment() | {places.SUITE_VARIABLE: str(suite.folder)} | suite_env.variables(suite)
+    environment = (
+        places.clean_environment()
+        | {places.SUITE_VARIABLE: str(suite.folder)}
+        | suite_env.variables(suite)
+    )
     environment["PYTHONPATH"] = str(places.ROOT / "tools")  # what ./dev is made of, for the benches
     return subprocess.run([str(found[name]), *arguments], env=environment).returncode
 

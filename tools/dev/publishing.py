@@ -15,7 +15,12 @@ class Publisher:
 
     def __init__(self, brokers: str, accounts: list[str], events: int, rate: float = 0.0) -> None:
         wishes = {"brokers": brokers, "accounts": accounts, "events": events, "rate": rate}
-        self._process = subprocess.Popen([python_packages.python(), _PROGRAM], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self._process = subprocess.Popen(
+            [python_packages.python(), _PROGRAM],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
         assert self._process.stdin
         self._process.stdin.write(json.dumps(wishes))
         self._process.stdin.close()

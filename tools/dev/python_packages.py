@@ -23,10 +23,23 @@ def python() -> Path:
 
 
 def _make(folder: Path) -> None:
-    say(f"  bringing the Python packages of {REQUIREMENTS.relative_to(places.ROOT)} into {folder} ...")
+    say(
+        f"  bringing the Python packages of {REQUIREMENTS.relative_to(places.ROOT)} into {folder} ..."
+    )
     shutil.rmtree(folder, ignore_errors=True)
     _run([sys.executable, "-m", "venv", str(folder)])
-    _run([str(folder / "bin" / "python"), "-m", "pip", "install", "-q", "--disable-pip-version-check", "-r", str(REQUIREMENTS)])
+    _run(
+        [
+            str(folder / "bin" / "python"),
+            "-m",
+            "pip",
+            "install",
+            "-q",
+            "--disable-pip-version-check",
+            "-r",
+            str(REQUIREMENTS),
+        ]
+    )
     partial = folder / f"ready.{uuid.uuid4().hex}"
     partial.touch()
     partial.rename(folder / "ready")

@@ -28,11 +28,18 @@ def probe(admin: str) -> tuple[bool, str]:
 def _explain(body: str) -> str:
     try:
         said = json.loads(body)
-        waiting = ", ".join(f"{name}: {reason}" if reason else name for name, reason in said.get("waiting", {}).items())
+        waiting = ", ".join(
+            f"{name}: {reason}" if reason else name
+            for name, reason in said.get("waiting", {}).items()
+        )
         degraded = ", ".join(said.get("degraded", []))
     except (ValueError, AttributeError):
         return body.strip()
-    return "; ".join(part for part in (waiting and f"waits for {waiting}", degraded and f"degraded: {degraded}") if part)
+    return "; ".join(
+        part
+        for part in (waiting and f"waits for {waiting}", degraded and f"degraded: {degraded}")
+        if part
+    )
 
 
 def wait_all(replicas: list[Replica], supervision: Supervision, seconds: float) -> None:
@@ -46,9 +53,14 @@ def wait_all(replicas: list[Replica], supervision: Supervision, seconds: float) 
         for replica in waiting:
             child = children[replica.name]
             if child["restarts"] - before[replica.name] >= _DEATHS_THAT_ARE_NO_ACCIDENT:
-                fail(f"{replica.name} keeps ending ({child['last_exit']}):\n{last_lines(child['log'])}")
+                fail(
+                    f"{replica.name} keeps ending ({child['last_exit']}):\n{last_lines(child['log'])}"
+                )
         if waiting and time.monotonic() > deadline:
-            reasons = "\n".join(f"  {it.name}: {probe(it.admin)[1]}\n{last_lines(children[it.name]['log'], 5)}" for it in waiting)
+            reasons = "\n".join(
+                f"  {it.name}: {probe(it.admin)[1]}\n{last_lines(children[it.name]['log'], 5)}"
+                for it in waiting
+            )
             fail(f"not ready after {seconds:.0f} s:\n{reasons}")
         if waiting:
             time.sleep(0.05)

@@ -71,13 +71,22 @@ def _wait_while_running(suite: Suite) -> None:
 def _introduce(suite: Suite) -> None:
     account = suite.record.account
     assert account
-    api = next((it.listener for it in services.of("gateway", suite.replicas)), "nowhere: no gateway")
-    smtp = next((it.listener for it in services.of("mail-ingest", suite.replicas)), "nowhere: no mail-ingest")
+    api = next(
+        (it.listener for it in services.of("gateway", suite.replicas)), "nowhere: no gateway"
+    )
+    smtp = next(
+        (it.listener for it in services.of("mail-ingest", suite.replicas)),
+        "nowhere: no mail-ingest",
+    )
     heading("The suite is up")
     item("API", f"http://{api}")
     item("SMTP", f"{smtp}, for addresses at {suite.record.domain}")
     item("dashboard", f"http://{api}/dashboard")
-    item("demo account", f"{account.email}, key {account.api_key}" + (f", password {account.password}" if account.password else ""))
+    item(
+        "demo account",
+        f"{account.email}, key {account.api_key}"
+        + (f", password {account.password}" if account.password else ""),
+    )
     option = "" if suite.folder == places.default_suite_folder() else f" --data {suite.folder}"
     say("\nA first request:\n")
     say(f'  eval "$(./dev env{option})"')
@@ -86,9 +95,13 @@ def _introduce(suite: Suite) -> None:
 
 def restart(suite: Suite, wanted: str) -> None:
     """Stops and starts one process, or all replicas of a service one after the other, each once the one before is ready."""
-    names = [name for name in suite.supervision.status() if wanted in (name, name.rpartition("-")[0])]
+    names = [
+        name for name in suite.supervision.status() if wanted in (name, name.rpartition("-")[0])
+    ]
     if not names:
-        raise Failure(f"nothing is called {wanted}; there are: {', '.join(suite.supervision.status())}")
+        raise Failure(
+            f"nothing is called {wanted}; there are: {', '.join(suite.supervision.status())}"
+        )
     for name in names:
         suite.supervision.restart(name)
         suite.wait_ready(name)

@@ -62,21 +62,32 @@ def parse_replicas(text: str | None, current: dict[str, int]) -> dict[str, int]:
     for entry in filter(None, (text or "").split(",")):
         service, _, count = entry.partition("=")
         if service not in counts or not count.isdigit() or int(count) > 20:
-            fail(f"--replicas {entry}: expected SERVICE=0..20 with SERVICE one of {', '.join(SERVICES)}")
+            fail(
+                f"--replicas {entry}: expected SERVICE=0..20 with SERVICE one of {', '.join(SERVICES)}"
+            )
         counts[service] = int(count)
     return counts
 
 
-def choose_replicas(counts: dict[str, int], ports: Ports, running: set[str], wanted_ports: dict[str, int | None]) -> list[Replica]:
+def choose_replicas(
+    counts: dict[str, int], ports: Ports, running: set[str], wanted_ports: dict[str, int | None]
+) -> list[Replica]:
     """Every replica with its ports; running ones keep theirs. `wanted_ports` are those the user set for first replicas."""
 
     def make(service: str, number: int) -> Replica:
         name = f"{service}-{number}"
         is_running = name in running
         wanted = wanted_ports.get(service) if number == 1 else None
-        return Replica(service, number, ports.take(name, wanted, is_running), ports.take(f"{name}-admin", None, is_running))
+        return Replica(
+            service,
+            number,
+            ports.take(name, wanted, is_running),
+            ports.take(f"{name}-admin", None, is_running),
+        )
 
-    return [make(service, number) for service in SERVICES for number in range(1, counts[service] + 1)]
+    return [
+        make(service, number) for service in SERVICES for number in range(1, counts[service] + 1)
+    ]
 
 
 def of(service: str, replicas: list[Replica]) -> Iterator[Replica]:
@@ -134,7 +145,9 @@ def _settings(replica: Replica, replicas: list[Replica], around: Surroundings) -
 
 def as_environment(settings: dict[str, str]) -> dict[str, str]:
     """`smtp-listen` is TEMPINBOX_SMTP_LISTEN."""
-    return {"TEMPINBOX_" + name.upper().replace("-", "_"): value for name, value in settings.items()}
+    return {
+        "TEMPINBOX_" + name.upper().replace("-", "_"): value for name, value in settings.items()
+    }
 
 
 def spec(replica: Replica, replicas: list[Replica], around: Surroundings) -> ChildSpec:
@@ -156,7 +169,11 @@ def _version(service: str, program: Path) -> str:
     """Changes with what the process reads once: its program, and the gateway's page."""
     version = str(os.stat(program).st_mtime_ns)
     index = PAGE / "index.html"
-    return f"{version} {os.stat(index).st_mtime_ns}" if service == "gateway" and index.exists() else version
+    return (
+        f"{version} {os.stat(index).st_mtime_ns}"
+        if service == "gateway" and index.exists()
+        else version
+    )
 
 
 def operator_environment(replicas: list[Replica], around: Surroundings) -> dict[str, str]:

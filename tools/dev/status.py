@@ -31,7 +31,11 @@ def gather(suite: Suite) -> dict[str, Any]:
                 "lastExit": child["last_exit"],
             }
         )
-    return {"data": str(suite.folder), "programs": str(places.build_folder(suite.record.preset) / "bin"), "processes": rows}
+    return {
+        "data": str(suite.folder),
+        "programs": str(places.build_folder(suite.record.preset) / "bin"),
+        "processes": rows,
+    }
 
 
 def show(suite: Suite, as_json: bool) -> bool:
@@ -45,9 +49,15 @@ def show(suite: Suite, as_json: bool) -> bool:
 
 
 def _print_table(rows: list[dict[str, Any]]) -> None:
-    head = f"{'name':<22} {'pid':>7}  {'address':<16} {'admin':<16} {'ready':<6} {'restarts':>8}  note"
+    head = (
+        f"{'name':<22} {'pid':>7}  {'address':<16} {'admin':<16} {'ready':<6} {'restarts':>8}  note"
+    )
     say(paint(head, "bold"))
     for row in rows:
         ready = paint(f"{'yes':<6}", "green") if row["ready"] else paint(f"{'no':<6}", "red")
-        note = row["note"] or (f"last ended with {row['lastExit']}" if row["lastExit"] is not None else "")
-        say(f"{row['name']:<22} {row['pid'] or '-':>7}  {row['address']:<16} {row['admin']:<16} {ready} {row['restarts']:>8}  {note}")
+        note = row["note"] or (
+            f"last ended with {row['lastExit']}" if row["lastExit"] is not None else ""
+        )
+        say(
+            f"{row['name']:<22} {row['pid'] or '-':>7}  {row['address']:<16} {row['admin']:<16} {ready} {row['restarts']:>8}  {note}"
+        )

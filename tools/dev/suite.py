@@ -51,7 +51,9 @@ class Suite:
     def record(self) -> record.Record:
         """What the folder remembers."""
         if self._record is None:
-            self._record = record.find(self.folder) or fail(f"there is no suite in {self.folder}: ./dev up")
+            self._record = record.find(self.folder) or fail(
+                f"there is no suite in {self.folder}: ./dev up"
+            )
         return self._record
 
     def preset(self) -> str:
@@ -81,7 +83,9 @@ class Suite:
         self.server.ensure_database()
         item("PostgreSQL", f"127.0.0.1:{self.server.port}")
         self.cluster.wait_ready()
-        item("Apache Kafka", f"{self.cluster.brokers} (ready in {time.monotonic() - started:.1f} s)")
+        item(
+            "Apache Kafka", f"{self.cluster.brokers} (ready in {time.monotonic() - started:.1f} s)"
+        )
 
     def start_services(self, wishes: Wishes) -> None:
         """Topics, schemas, the five services, and what the suite holds from the start: mail domain and demo account."""
@@ -101,9 +105,13 @@ class Suite:
             if log.stat().st_size > _LOG_BYTES_KEPT:
                 log.rename(log.with_suffix(".log.1"))
         known = record.find(self.folder)
-        chosen = known or record.Record(domain=wishes.domain or DEFAULT_DOMAIN, brokers=wishes.brokers or 1)
+        chosen = known or record.Record(
+            domain=wishes.domain or DEFAULT_DOMAIN, brokers=wishes.brokers or 1
+        )
         if wishes.brokers not in (None, chosen.brokers):
-            fail(f"this suite's data is spread over {chosen.brokers} broker(s); ./dev down --wipe first to have {wishes.brokers}")
+            fail(
+                f"this suite's data is spread over {chosen.brokers} broker(s); ./dev down --wipe first to have {wishes.brokers}"
+            )
         chosen.domain = wishes.domain or chosen.domain
         chosen.postgres_data = chosen.postgres_data or str(postgres.choose_folder(self.folder))
         self._sync_to_disk = wishes.sync_to_disk
@@ -126,12 +134,28 @@ class Suite:
         self.record.save(self.folder)
 
     def _apply_topics(self) -> None:
-        self.operate("topics", "apply", str(TOPICS), "--partitions", str(PARTITIONS), "--replication", str(self.cluster.replication))
-        item("topics", f"{len(json.loads(TOPICS.read_text(encoding='utf-8'))['topics'])} with {PARTITIONS} partitions each")
+        self.operate(
+            "topics",
+            "apply",
+            str(TOPICS),
+            "--partitions",
+            str(PARTITIONS),
+            "--replication",
+            str(self.cluster.replication),
+        )
+        item(
+            "topics",
+            f"{len(json.loads(TOPICS.read_text(encoding='utf-8'))['topics'])} with {PARTITIONS} partitions each",
+        )
 
     def _migrate(self) -> None:
         program = self._program("tempinbox-migrate")
-        done = subprocess.run([program, "--database", self.server.dsn()], env=places.clean_environment(), capture_output=True, text=True)
+        done = subprocess.run(
+            [program, "--database", self.server.dsn()],
+            env=places.clean_environment(),
+            capture_output=True,
+            text=True,
+        )
         if done.returncode != 0:
             fail(f"tempinbox-migrate failed ({done.returncode}):\n{done.stdout}{done.stderr}")
         item("schemas", "up to date")
@@ -140,15 +164,23 @@ class Suite:
         running = set(self.supervision.status())
         self.record.replicas = services.parse_replicas(wishes.replicas, self.record.replicas)
         wanted_ports = {"gateway": wishes.api_port, "mail-ingest": wishes.smtp_port}
-        replicas = services.choose_replicas(self.record.replicas, self._ports, running, wanted_ports)
+        replicas = services.choose_replicas(
+            self.record.replicas, self._ports, running, wanted_ports
+        )
         self.record.save(self.folder)
         started = time.monotonic()
         for replica in replicas:
             changed = self.supervision.put(services.spec(replica, replicas, self.around))
             if changed and replica.name in running:
                 item(replica.name, "started anew")
-                readiness.wait_all([replica], self.supervision, seconds=60)  # the others serve meanwhile
-        surplus = running - {replica.name for replica in replicas} - {name for name in running if name.startswith(("postgres", "kafka"))}
+                readiness.wait_all(
+                    [replica], self.supervision, seconds=60
+                )  # the others serve meanwhile
+        surplus = (
+            running
+            - {replica.name for replica in replicas}
+            - {name for name in running if name.startswith(("postgres", "kafka"))}
+        )
         if surplus:
             self.supervision.remove(sorted(surplus))
             item("stopped", ", ".join(sorted(surplus)))
@@ -164,7 +196,9 @@ class Suite:
         if self.record.account:
             return
         password = secrets.token_urlsafe(12)
-        made = self.operate_json("account", "create", "--email", DEMO_EMAIL, "--plan", DEMO_PLAN, "--password", password)
+        made = self.operate_json(
+            "account", "create", "--email", DEMO_EMAIL, "--plan", DEMO_PLAN, "--password", password
+        )
         key = self.operate_json("key", "create", made["accountId"], "--label", "demo")
         self.record.account = record.Account(made["accountId"], DEMO_EMAIL, key["key"], password)
 
@@ -175,7 +209,9 @@ class Suite:
         elif name.startswith("kafka"):
             self.cluster.wait_ready()
         else:
-            readiness.wait_all([it for it in self.replicas if it.name == name], self.supervision, seconds=60)
+            readiness.wait_all(
+                [it for it in self.replicas if it.name == name], self.supervision, seconds=60
+            )
 
     # Taking down.
 
@@ -191,7 +227,15 @@ class Suite:
         if wipe:
             if known and known.postgres_data:
                 shutil.rmtree(known.postgres_data, ignore_errors=True)
-            for name in ("postgres", "kafka", "keys", "logs", "suite.json", "state.json", "up.lock"):
+            for name in (
+                "postgres",
+                "kafka",
+                "keys",
+                "logs",
+                "suite.json",
+                "state.json",
+                "up.lock",
+            ):
                 _delete(self.folder / name)
             try:
                 self.folder.rmdir()
@@ -208,21 +252,31 @@ class Suite:
     def server(self) -> postgres.Server:
         """Its PostgreSQL."""
         known = self.record
-        return postgres.Server(Path(known.postgres_data), known.ports.get("postgres", 0), known.postgres_password, self._sync_to_disk)
+        return postgres.Server(
+            Path(known.postgres_data),
+            known.ports.get("postgres", 0),
+            known.postgres_password,
+            self._sync_to_disk,
+        )
 
     @property
     def cluster(self) -> kafka.Cluster:
         """Its Kafka."""
         ports = self.record.ports
         numbers = range(1, self.record.brokers + 1)
-        return kafka.Cluster(self.folder / "kafka", [(ports.get(f"kafka-{n}", 0), ports.get(f"kafka-{n}-controller", 0)) for n in numbers])
+        return kafka.Cluster(
+            self.folder / "kafka",
+            [(ports.get(f"kafka-{n}", 0), ports.get(f"kafka-{n}-controller", 0)) for n in numbers],
+        )
 
     @property
     def replicas(self) -> list[Replica]:
         """Every replica it should have."""
         ports = self.record.ports
         return [
-            Replica(service, number, ports[f"{service}-{number}"], ports[f"{service}-{number}-admin"])
+            Replica(
+                service, number, ports[f"{service}-{number}"], ports[f"{service}-{number}-admin"]
+            )
             for service in services.SERVICES
             for number in range(1, self.record.replicas.get(service, 0) + 1)
         ]
@@ -232,7 +286,15 @@ class Suite:
         """What its services are told."""
         known = self.record
         made = keys.prepare(self.folder / "keys", f"mx.{known.domain}")
-        return Surroundings(known.preset, self.server.dsn(), self.cluster.brokers, known.domain, made, str(self.logs), str(self.folder))
+        return Surroundings(
+            known.preset,
+            self.server.dsn(),
+            self.cluster.brokers,
+            known.domain,
+            made,
+            str(self.logs),
+            str(self.folder),
+        )
 
     def _program(self, name: str) -> str:
         path = places.program(self.record.preset, name)
@@ -243,14 +305,19 @@ class Suite:
     def operator_command(self, arguments: list[str]) -> tuple[list[str], dict[str, str]]:
         """Command and environment of tempinboxctl against this suite."""
         settings = services.operator_environment(self.replicas, self.around)
-        return [self._program("tempinboxctl"), *arguments], {**places.clean_environment(), **settings}
+        return [self._program("tempinboxctl"), *arguments], {
+            **places.clean_environment(),
+            **settings,
+        }
 
     def operate(self, *arguments: str) -> str:
         """Runs tempinboxctl and answers what it printed; a failure of it is ours."""
         command, environment = self.operator_command(list(arguments))
         done = subprocess.run(command, env=environment, capture_output=True, text=True)
         if done.returncode != 0:
-            raise Failure(f"tempinboxctl {' '.join(arguments[:2])} failed ({done.returncode}): {done.stdout}{done.stderr}".rstrip())
+            raise Failure(
+                f"tempinboxctl {' '.join(arguments[:2])} failed ({done.returncode}): {done.stdout}{done.stderr}".rstrip()
+            )
         return done.stdout
 
     def operate_json(self, *arguments: str) -> Any:

@@ -43,7 +43,11 @@ def _of_replica(replica: Replica, pid: str) -> dict[str, str]:
         "gateway": ("URL", f"http://{replica.listener}"),
         "mail-ingest": ("URL", f"smtp://{replica.listener}"),
     }.get(replica.service, ("RPC", replica.listener))
-    return {f"{prefix}_PID": pid, f"{prefix}_ADMIN": replica.admin, f"{prefix}_{address[0]}": address[1]}
+    return {
+        f"{prefix}_PID": pid,
+        f"{prefix}_ADMIN": replica.admin,
+        f"{prefix}_{address[0]}": address[1],
+    }
 
 
 def as_exports(found: dict[str, str]) -> str:

@@ -27,7 +27,9 @@ class Supervision:
 
     def __init__(self, suite: Path) -> None:
         self._suite = suite
-        self._lifeline: int | None = None  # kept open for as long as a suite that must not outlive this process is wanted
+        self._lifeline: int | None = (
+            None  # kept open for as long as a suite that must not outlive this process is wanted
+        )
 
     def is_running(self) -> bool:
         """Whether it answers."""
@@ -49,7 +51,13 @@ class Supervision:
             command += ["--lifeline", str(reading)]
         with open(self._suite / "logs" / "supervisor.log", "ab") as log:
             process = subprocess.Popen(
-                command, env=environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log, pass_fds=passed, start_new_session=True
+                command,
+                env=environment,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                pass_fds=passed,
+                start_new_session=True,
             )
         for descriptor in passed:
             os.close(descriptor)
@@ -84,7 +92,9 @@ class Supervision:
         leftover = children.find(self._suite)
         supervisors = [it for it in leftover if it.name == SUPERVISOR]
         children.end(supervisors, grace_seconds=55.0)  # stops its children itself, when it can
-        children.end([it for it in children.find(self._suite) if it.name != SUPERVISOR], grace_seconds=30.0)
+        children.end(
+            [it for it in children.find(self._suite) if it.name != SUPERVISOR], grace_seconds=30.0
+        )
 
     def _call(self, command: str, **arguments: Any) -> dict[str, Any]:
         try:
@@ -94,9 +104,14 @@ class Supervision:
         try:
             with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
                 connection.settimeout(5 if command == "status" else 150)
-                connection.connect(f"/proc/self/fd/{folder}/supervisor.sock")  # a short name for any folder
+                connection.connect(
+                    f"/proc/self/fd/{folder}/supervisor.sock"
+                )  # a short name for any folder
                 connection.sendall(json.dumps({"do": command, **arguments}).encode() + b"\n")
-                answer: dict[str, Any] = json.loads(connection.makefile("rb").readline() or b'{"ok": false, "error": "it left without an answer"}')
+                answer: dict[str, Any] = json.loads(
+                    connection.makefile("rb").readline()
+                    or b'{"ok": false, "error": "it left without an answer"}'
+                )
         except OSError:
             fail(f"no suite runs with the data folder {self._suite}: ./dev up")
         finally:

@@ -52,7 +52,10 @@ class Child:
             await asyncio.wait_for(asyncio.shield(self._runner), self.spec.grace_seconds)
         except TimeoutError:
             if process := self._process:
-                print(f"{self.spec.name} did not end in {self.spec.grace_seconds} s: killed", flush=True)
+                print(
+                    f"{self.spec.name} did not end in {self.spec.grace_seconds} s: killed",
+                    flush=True,
+                )
                 with contextlib.suppress(ProcessLookupError):
                     os.killpg(process.pid, signal.SIGKILL)
             await self._runner
@@ -71,9 +74,16 @@ class Child:
 
     async def _run_once(self) -> None:
         spec = self.spec
-        environment = {**places.clean_environment(), **spec.environment, places.SUITE_VARIABLE: str(self.suite), CHILD_VARIABLE: spec.name}
+        environment = {
+            **places.clean_environment(),
+            **spec.environment,
+            places.SUITE_VARIABLE: str(self.suite),
+            CHILD_VARIABLE: spec.name,
+        }
         environment.pop("PYTHONPATH", None)
-        as_user: dict[str, Any] = {"user": spec.user, "group": spec.user, "extra_groups": []} if spec.user else {}
+        as_user: dict[str, Any] = (
+            {"user": spec.user, "group": spec.user, "extra_groups": []} if spec.user else {}
+        )
         try:
             with open(spec.log, "ab") as log:
                 self._process = await asyncio.create_subprocess_exec(
@@ -162,7 +172,10 @@ class Supervisor:
 
     def status(self) -> dict[str, Any]:
         """Every child as it is now."""
-        return {"pid": os.getpid(), "children": [child.describe() for child in self._children.values()]}
+        return {
+            "pid": os.getpid(),
+            "children": [child.describe() for child in self._children.values()],
+        }
 
     async def shutdown(self, quick_layers: int = 0) -> dict[str, Any]:
         """Stops everything, highest layer first; layers up to `quick_layers` are killed, for data that is deleted next."""
@@ -236,7 +249,9 @@ def main() -> int:
     """Runs the supervisor in the foreground of its own process."""
     parser = argparse.ArgumentParser(prog="dev.supervisor")
     parser.add_argument("--suite", type=Path, required=True)
-    parser.add_argument("--lifeline", type=int, help="file descriptor; the suite ends when it closes")
+    parser.add_argument(
+        "--lifeline", type=int, help="file descriptor; the suite ends when it closes"
+    )
     chosen = parser.parse_args()
     os.chdir(chosen.suite)  # so that the socket's path is short enough wherever the folder is
     os.umask(0o077)

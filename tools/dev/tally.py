@@ -7,7 +7,9 @@ from xml.etree import ElementTree
 
 _CATCH2_ALL = re.compile(r"^All tests passed \(.* in (\d+) test cases?\)", re.MULTILINE)
 _CATCH2_SOME = re.compile(r"^test cases: +(\d+)((?: \| +\d+ [a-z ]*[a-z])+)", re.MULTILINE)
-_NO_XML = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")  # what messages of failed tests may hold all the same
+_NO_XML = re.compile(
+    r"[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]"
+)  # what messages of failed tests may hold all the same
 _CATCH2_PART = re.compile(r"\| +(\d+) ([a-z ]+?)(?= \||$)")
 
 
@@ -30,7 +32,9 @@ class Tally:
         return self.passed > 0 and self.failed == 0
 
     def __str__(self) -> str:
-        return f"{self.passed} passed, {self.failed} failed" + (f", {self.skipped} skipped" if self.skipped else "")
+        return f"{self.passed} passed, {self.failed} failed" + (
+            f", {self.skipped} skipped" if self.skipped else ""
+        )
 
 
 def of_catch2(output: str, exit_code: int) -> Tally:
@@ -39,7 +43,10 @@ def of_catch2(output: str, exit_code: int) -> Tally:
         tally = Tally(passed=int(found[1]))
     elif found := _CATCH2_SOME.search(output):
         parts = {name: int(count) for count, name in _CATCH2_PART.findall(found[2])}
-        tally = Tally(passed=parts.get("passed", 0) + parts.get("failed as expected", 0), failed=parts.get("failed", 0))
+        tally = Tally(
+            passed=parts.get("passed", 0) + parts.get("failed as expected", 0),
+            failed=parts.get("failed", 0),
+        )
     else:
         tally = Tally()
     if exit_code != 0 and tally.failed == 0:
@@ -52,9 +59,14 @@ def of_junit(report: Path, exit_code: int) -> Tally:
     tally = Tally()
     if report.exists():
         for suite in ElementTree.parse(report).getroot().iter("testsuite"):
-            count = {name: int(suite.get(name, "0")) for name in ("tests", "failures", "errors", "skipped")}
+            count = {
+                name: int(suite.get(name, "0"))
+                for name in ("tests", "failures", "errors", "skipped")
+            }
             failed = count["failures"] + count["errors"]
-            tally.add(Tally(max(0, count["tests"] - failed - count["skipped"]), failed, count["skipped"]))
+            tally.add(
+                Tally(max(0, count["tests"] - failed - count["skipped"]), failed, count["skipped"])
+            )
     if exit_code != 0 and tally.failed == 0:
         tally.failed = 1
     return tally
@@ -64,7 +76,9 @@ def of_node(report: Path, exit_code: int) -> Tally:
     """From the junit report of `node --test`, where describe blocks are suites within suites; a run without one counts as one failure."""
     tally = Tally()
     if report.exists():
-        for case in ElementTree.fromstring(_NO_XML.sub("", report.read_text(encoding="utf-8", errors="replace"))).iter("testcase"):
+        for case in ElementTree.fromstring(
+            _NO_XML.sub("", report.read_text(encoding="utf-8", errors="replace"))
+        ).iter("testcase"):
             if case.find("failure") is not None or case.find("error") is not None:
                 tally.failed += 1
             elif case.find("skipped") is not None:

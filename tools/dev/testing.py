@@ -11,7 +11,18 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from dev import build, check, dashboard, fuzzing, node_packages, packages, places, python_packages, services, suite_env
+from dev import (
+    build,
+    check,
+    dashboard,
+    fuzzing,
+    node_packages,
+    packages,
+    places,
+    python_packages,
+    services,
+    suite_env,
+)
 from dev.locks import exclusively
 from dev.running import stop_on_signals
 from dev.suite import Suite, Wishes
@@ -74,12 +85,17 @@ def _run_program(tier: str, command: list[str], environment: dict[str, str]) -> 
 
 def _sanitizer_options() -> dict[str, str]:
     known_leaks = places.ROOT / "tests" / "lsan.supp"
-    return {"UBSAN_OPTIONS": "print_stacktrace=1", "LSAN_OPTIONS": f"suppressions={known_leaks}:print_suppressions=0"}
+    return {
+        "UBSAN_OPTIONS": "print_stacktrace=1",
+        "LSAN_OPTIONS": f"suppressions={known_leaks}:print_suppressions=0",
+    }
 
 
 def _run_unit(run: Run) -> Tally:
     program = places.program(run.preset, "unit_tests")
-    output, code = _run_program("unit", [str(program), *run.arguments], places.clean_environment() | _sanitizer_options())
+    output, code = _run_program(
+        "unit", [str(program), *run.arguments], places.clean_environment() | _sanitizer_options()
+    )
     return of_catch2(output, code)
 
 
@@ -90,7 +106,9 @@ def own_suite(tier: str, preset: str) -> Iterator[Suite]:
     Fails at the end where a process crashed: it is started again at once, so nobody may have noticed.
     """
     folder = _folder(tier, preset)
-    with exclusively(folder.with_suffix(".lock"), f"another {tier} run of ./dev is under way in this checkout"):
+    with exclusively(
+        folder.with_suffix(".lock"), f"another {tier} run of ./dev is under way in this checkout"
+    ):
         suite = Suite(folder)
         suite.down(wipe=True)  # what a run that was killed left behind
         kept = folder.with_suffix(".logs")
@@ -108,7 +126,10 @@ def _run_integration(run: Run) -> Tally:
         # Crashes of processes are tested here, crashes of machines are not: writing to disk would only slow the making of databases.
         suite.start_infrastructure(Wishes(sync_to_disk=False), outlives_caller=False)
         environment = places.clean_environment() | _sanitizer_options()
-        environment |= {"TEMPINBOX_TEST_DATABASE": suite.server.dsn("postgres"), "TEMPINBOX_TEST_KAFKA": suite.cluster.brokers}
+        environment |= {
+            "TEMPINBOX_TEST_DATABASE": suite.server.dsn("postgres"),
+            "TEMPINBOX_TEST_KAFKA": suite.cluster.brokers,
+        }
         program = places.program(run.preset, "integration_tests")
         output, code = _run_program("integration", [str(program), *run.arguments], environment)
         return of_catch2(output, code)
@@ -118,14 +139,27 @@ def _run_e2e(run: Run) -> Tally:
     python = python_packages.python()
     node = node_packages.ensure(places.ROOT / "tests" / "e2e" / "node")
     with own_suite("e2e", run.preset) as suite:
-        wishes = Wishes(preset=run.preset, replicas=",".join(f"{service}=2" for service in services.SERVICES))
+        wishes = Wishes(
+            preset=run.preset, replicas=",".join(f"{service}=2" for service in services.SERVICES)
+        )
         suite.start_infrastructure(wishes, outlives_caller=False)
         suite.start_services(wishes)
         environment = node | suite_env.variables(suite) | {places.SUITE_VARIABLE: str(suite.folder)}
-        environment["PYTHONPATH"] = str(places.ROOT / "tools")  # what ./dev is made of, for the harness
+        environment["PYTHONPATH"] = str(
+            places.ROOT / "tools"
+        )  # what ./dev is made of, for the harness
         report = suite.folder.with_suffix(".xml")
         report.unlink(missing_ok=True)
-        command = [str(python), "-B", "-m", "pytest", str(places.ROOT / "tests" / "e2e"), "-p", "no:cacheprovider", f"--junitxml={report}"]
+        command = [
+            str(python),
+            "-B",
+            "-m",
+            "pytest",
+            str(places.ROOT / "tests" / "e2e"),
+            "-p",
+            "no:cacheprovider",
+            f"--junitxml={report}",
+        ]
         _, code = _run_program("e2e", [*command, *run.arguments], environment)
         tally = of_junit(report, code)
         if tally.failed:
@@ -143,14 +177,30 @@ def _run_browser(run: Run) -> Tally:
         suite.start_services(wishes)
         shots = suite.folder.with_suffix(".screenshots")
         shutil.rmtree(shots, ignore_errors=True)
-        environment |= suite_env.variables(suite) | {places.SUITE_VARIABLE: str(suite.folder), "TEMPINBOX_SCREENSHOTS": str(shots)}
+        environment |= suite_env.variables(suite) | {
+            places.SUITE_VARIABLE: str(suite.folder),
+            "TEMPINBOX_SCREENSHOTS": str(shots),
+        }
         report = suite.folder.with_suffix(".xml")
         report.unlink(missing_ok=True)
-        reporters = ["--test-reporter=spec", "--test-reporter-destination=stdout", "--test-reporter=junit", f"--test-reporter-destination={report}"]
+        reporters = [
+            "--test-reporter=spec",
+            "--test-reporter-destination=stdout",
+            "--test-reporter=junit",
+            f"--test-reporter-destination={report}",
+        ]
         options = [argument for argument in run.arguments if argument.startswith("-")]
         words = [argument for argument in run.arguments if not argument.startswith("-")] or [""]
-        files = [str(path) for path in sorted(folder.glob("*_test.mjs")) if any(word in path.name for word in words)]
-        _, code = _run_program("browser", ["node", "--test", "--test-concurrency=1", *reporters, *options, *files], environment)
+        files = [
+            str(path)
+            for path in sorted(folder.glob("*_test.mjs"))
+            if any(word in path.name for word in words)
+        ]
+        _, code = _run_program(
+            "browser",
+            ["node", "--test", "--test-concurrency=1", *reporters, *options, *files],
+            environment,
+        )
         item("screenshots", str(shots))
         return of_node(report, code)
 

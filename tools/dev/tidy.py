@@ -57,7 +57,9 @@ def _run(database: str, name: str) -> str:
     """What clang-tidy complains of in one file; empty when nothing."""
     command = ["clang-tidy-14", "--quiet", "-p", database, name]
     try:
-        done = subprocess.run(command, cwd=places.ROOT, capture_output=True, text=True, timeout=_ONE_FILE_SECONDS)
+        done = subprocess.run(
+            command, cwd=places.ROOT, capture_output=True, text=True, timeout=_ONE_FILE_SECONDS
+        )
     except subprocess.TimeoutExpired:
         return f"{name}: clang-tidy took more than {_ONE_FILE_SECONDS} s"
     return "" if done.returncode == 0 else (done.stdout + done.stderr).strip()
@@ -68,18 +70,26 @@ def _changed(files: list[str]) -> list[str]:
     upstream = _git("rev-parse", "--verify", "-q", "@{upstream}")
     if upstream in ("", _git("rev-parse", "HEAD")):
         upstream = _git("log", f"-{_COMMITS_LOOKED_AT}", "--format=%H").splitlines()[-1]
-    names = set(_git("diff", "--name-only", upstream).split()) | set(_git("ls-files", "--others", "--exclude-standard").split())
+    names = set(_git("diff", "--name-only", upstream).split()) | set(
+        _git("ls-files", "--others", "--exclude-standard").split()
+    )
     names |= {str(Path(name).with_suffix(".cpp")) for name in names if name.endswith(".hpp")}
     return [name for name in files if name in names]
 
 
 def _git(*arguments: str) -> str:
-    return subprocess.run(["git", *arguments], cwd=places.ROOT, capture_output=True, text=True).stdout.strip()
+    return subprocess.run(
+        ["git", *arguments], cwd=places.ROOT, capture_output=True, text=True
+    ).stdout.strip()
 
 
 def _preset() -> str:
     """A preset that is configured already, with the generated headers made."""
-    known = [preset for preset in ("release", "dev", "asan") if (places.build_folder(preset) / "compile_commands.json").exists()]
+    known = [
+        preset
+        for preset in ("release", "dev", "asan")
+        if (places.build_folder(preset) / "compile_commands.json").exists()
+    ]
     preset = known[0] if known else "release"
     if not known or not list((places.build_folder(preset) / "proto-schemas").rglob("*.pb.h")):
         build.build(preset, ["tempinbox_proto"])
@@ -93,7 +103,11 @@ def _commands(preset: str) -> dict[str, list[str]]:
         fail(f"{path} is missing: ./dev build --preset {preset}")
     found = {}
     for entry in json.loads(path.read_text(encoding="utf-8")):
-        arguments = [part for part in shlex.split(entry["command"])[1:] if part not in _FOR_GCC_ALONE and not part.startswith("-Wno-")]
+        arguments = [
+            part
+            for part in shlex.split(entry["command"])[1:]
+            if part not in _FOR_GCC_ALONE and not part.startswith("-Wno-")
+        ]
         if "-include" in arguments:
             arguments[arguments.index("-include") + 1] = str(places.ROOT / "libs" / "pch.hpp")
         source = Path(entry["file"])
@@ -103,5 +117,8 @@ def _commands(preset: str) -> dict[str, list[str]]:
 
 
 def _write_database(folder: Path, commands: dict[str, list[str]]) -> None:
-    entries = [{"directory": str(places.ROOT), "file": str(places.ROOT / name), "arguments": parts} for name, parts in commands.items()]
+    entries = [
+        {"directory": str(places.ROOT), "file": str(places.ROOT / name), "arguments": parts}
+        for name, parts in commands.items()
+    ]
     (folder / "compile_commands.json").write_text(json.dumps(entries), encoding="utf-8")

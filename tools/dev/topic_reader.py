@@ -27,12 +27,29 @@ class FoundEvent:
         return found[1] if found else None
 
 
-def find_email_received(brokers: str, key: str, since_ms: int, seconds: float = 20.0) -> FoundEvent | None:
+def find_email_received(
+    brokers: str, key: str, since_ms: int, seconds: float = 20.0
+) -> FoundEvent | None:
     """The first event with the key since the time; None when it does not come."""
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
-        listing = ["kcat", "-C", "-q", "-e", "-b", brokers, "-t", _TOPIC, "-o", f"s@{since_ms}", "-f", "%k|%p|%o|%h\n"]
-        for line in subprocess.run(listing, capture_output=True, text=True, timeout=60).stdout.splitlines():
+        listing = [
+            "kcat",
+            "-C",
+            "-q",
+            "-e",
+            "-b",
+            brokers,
+            "-t",
+            _TOPIC,
+            "-o",
+            f"s@{since_ms}",
+            "-f",
+            "%k|%p|%o|%h\n",
+        ]
+        for line in subprocess.run(
+            listing, capture_output=True, text=True, timeout=60
+        ).stdout.splitlines():
             found_key, partition, offset, headers = line.split("|", 3)
             if found_key == key:
                 return _read(brokers, partition, offset, headers)
@@ -41,10 +58,29 @@ def find_email_received(brokers: str, key: str, since_ms: int, seconds: float = 
 
 
 def _read(brokers: str, partition: str, offset: str, headers: str) -> FoundEvent:
-    reading = ["kcat", "-C", "-q", "-e", "-b", brokers, "-t", _TOPIC, "-p", partition, "-o", offset, "-c", "1", "-D", ""]
+    reading = [
+        "kcat",
+        "-C",
+        "-q",
+        "-e",
+        "-b",
+        brokers,
+        "-t",
+        _TOPIC,
+        "-p",
+        partition,
+        "-o",
+        offset,
+        "-c",
+        "1",
+        "-D",
+        "",
+    ]
     decoding = ["protoc", "-I", _SCHEMAS, f"--decode={_MESSAGE}", _SCHEMA]
     value = subprocess.run(reading, capture_output=True, timeout=60, check=True).stdout
-    text = subprocess.run(decoding, input=value, cwd=places.ROOT, capture_output=True, check=True).stdout.decode()
+    text = subprocess.run(
+        decoding, input=value, cwd=places.ROOT, capture_output=True, check=True
+    ).stdout.decode()
     pairs = dict(pair.split("=", 1) for pair in headers.split(",") if "=" in pair)
     shown = " ".join(part or "''" for part in reading)
     return FoundEvent([f"{shown} \\", "    | " + " ".join(decoding)], pairs, text)

@@ -27,7 +27,15 @@ class Received:
     def is_signed_with(self, secret: str) -> bool:
         """Whether the library from PyPI takes the signature."""
         given = json.dumps({"secret": secret, **asdict(self)})
-        return subprocess.run([str(python_packages.python()), "-c", _VERIFY], input=given, text=True, capture_output=True).returncode == 0
+        return (
+            subprocess.run(
+                [str(python_packages.python()), "-c", _VERIFY],
+                input=given,
+                text=True,
+                capture_output=True,
+            ).returncode
+            == 0
+        )
 
 
 class WebhookReceiver:
@@ -41,7 +49,9 @@ class WebhookReceiver:
         class Handler(BaseHTTPRequestHandler):
             def do_POST(self) -> None:
                 body = self.rfile.read(int(self.headers.get("Content-Length", "0"))).decode()
-                receiver._keep(Received({name.lower(): value for name, value in self.headers.items()}, body))
+                receiver._keep(
+                    Received({name.lower(): value for name, value in self.headers.items()}, body)
+                )
                 self.send_response(200)
                 self.send_header("Content-Length", "0")
                 self.end_headers()

@@ -12,9 +12,13 @@ def main(source: Path, folder: Path) -> None:
     """Reads the YAML once, so that both say the same."""
     document = Document.read(source)
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / "openapi.json").write_text(json.dumps(document.content, ensure_ascii=False, separators=(",", ":")), encoding="utf-8")
+    (folder / "openapi.json").write_text(
+        json.dumps(document.content, ensure_ascii=False, separators=(",", ":")), encoding="utf-8"
+    )
     (folder / "docs.html").write_text(render(document), encoding="utf-8")
-    (folder / "style.css").write_text(Path(__file__).with_name("style.css").read_text(encoding="utf-8"), encoding="utf-8")
+    (folder / "style.css").write_text(
+        Path(__file__).with_name("style.css").read_text(encoding="utf-8"), encoding="utf-8"
+    )
 
 
 if __name__ == "__main__":

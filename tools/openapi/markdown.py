@@ -4,7 +4,9 @@ import html
 import re
 from collections.abc import Iterator
 
-_INLINE = re.compile(r"`(?P<code>[^`]+)`|\[(?P<text>[^\]]+)\]\((?P<url>[^)\s]+)\)|\*\*(?P<bold>[^*]+)\*\*")
+_INLINE = re.compile(
+    r"`(?P<code>[^`]+)`|\[(?P<text>[^\]]+)\]\((?P<url>[^)\s]+)\)|\*\*(?P<bold>[^*]+)\*\*"
+)
 
 
 def inline(text: str) -> str:
@@ -59,7 +61,9 @@ def _block(lines: list[str], heading: int) -> str:
         title = f"<h{heading}>{inline(lines[0][3:])}</h{heading}>"
         return "\n".join([title, _block(lines[1:], heading)] if lines[1:] else [title])
     if lines[0].startswith("- "):
-        return "<ul>\n" + "\n".join(f"<li>{inline(item)}</li>" for item in _items(lines)) + "\n</ul>"
+        return (
+            "<ul>\n" + "\n".join(f"<li>{inline(item)}</li>" for item in _items(lines)) + "\n</ul>"
+        )
     return f"<p>{inline(' '.join(line.strip() for line in lines))}</p>"
 
 

@@ -10,7 +10,12 @@ from openapi.document import Document, Node, Operation
 from openapi.markdown import blocks, inline
 from openapi.schemas import example_of, field, fields, type_of
 
-_STANDARD_HEADERS = {"X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset", "X-Request-Id"}
+_STANDARD_HEADERS = {
+    "X-RateLimit-Limit",
+    "X-RateLimit-Remaining",
+    "X-RateLimit-Reset",
+    "X-Request-Id",
+}
 
 
 def render(document: Document) -> str:
@@ -55,15 +60,22 @@ def _contents(document: Document) -> str:
         lines.append(f'<p><a href="#tag-{tag["name"]}">{tag["name"]}</a></p>\n<ul>')
         for it in document.operations():
             if tag["name"] in it.node["tags"]:
-                lines.append(f'<li><a href="#{it.anchor}"><span class="method {it.method}">{it.method.upper()}</span> {html.escape(it.node["summary"])}</a></li>')
+                lines.append(
+                    f'<li><a href="#{it.anchor}"><span class="method {it.method}">{it.method.upper()}</span> {html.escape(it.node["summary"])}</a></li>'
+                )
         lines.append("</ul>")
     lines.append('<p><a href="#events">Events</a></p>\n<p><a href="#schemas">Schemas</a></p>')
     return "\n".join(lines)
 
 
 def _tag(document: Document, tag: Node) -> str:
-    parts = [_operation(document, it) for it in document.operations() if tag["name"] in it.node["tags"]]
-    return f'<section id="tag-{tag["name"]}">\n<h2>{tag["name"]}</h2>\n{blocks(tag["description"])}\n</section>\n' + "\n".join(parts)
+    parts = [
+        _operation(document, it) for it in document.operations() if tag["name"] in it.node["tags"]
+    ]
+    return (
+        f'<section id="tag-{tag["name"]}">\n<h2>{tag["name"]}</h2>\n{blocks(tag["description"])}\n</section>\n'
+        + "\n".join(parts)
+    )
 
 
 def _operation(document: Document, it: Operation) -> str:
@@ -74,15 +86,27 @@ def _operation(document: Document, it: Operation) -> str:
         f'<p class="call"><span class="method {it.method}">{it.method.upper()}</span> <code>{path}</code></p>',
         blocks(it.node.get("description", "")),
     ]
-    for place, heading in (("path", "In the path"), ("query", "Query parameters"), ("header", "Headers")):
-        parts.append(_parameters(document, [each for each in it.parameters if each["in"] == place], heading))
+    for place, heading in (
+        ("path", "In the path"),
+        ("query", "Query parameters"),
+        ("header", "Headers"),
+    ):
+        parts.append(
+            _parameters(document, [each for each in it.parameters if each["in"] == place], heading)
+        )
     parts += [_body(document, it), _sample(document, it), _answers(document, it), "</article>"]
     return "\n".join(part for part in parts if part)
 
 
 def _parameters(document: Document, parameters: list[Node], heading: str) -> str:
     rows = [
-        field(document, it["name"], it["schema"], is_required=it.get("required", False), description=it.get("description", ""))
+        field(
+            document,
+            it["name"],
+            it["schema"],
+            is_required=it.get("required", False),
+            description=it.get("description", ""),
+        )
         for it in parameters
     ]
     return f'<h4>{heading}</h4>\n<div class="fields">' + "\n".join(rows) + "</div>" if rows else ""
@@ -111,9 +135,20 @@ def _sample(document: Document, it: Operation) -> str:
         words += ["-X", it.method.upper()]
     words += ["-H", '"X-API-Key: $KEY"']
     if _body_schema(it):
-        words += ["-H", "'Content-Type: application/json'", "\\\n  -d", shlex.quote(json.dumps(_body_example(document, it), ensure_ascii=False))]
-    query = "&".join(f"{each['name']}={_query_word(document, each)}" for each in it.parameters if each["in"] == "query" and each.get("required"))
-    words.append(f'\\\n  "$API{it.path.replace("{", "$").replace("}", "")}{"?" + query if query else ""}"')
+        words += [
+            "-H",
+            "'Content-Type: application/json'",
+            "\\\n  -d",
+            shlex.quote(json.dumps(_body_example(document, it), ensure_ascii=False)),
+        ]
+    query = "&".join(
+        f"{each['name']}={_query_word(document, each)}"
+        for each in it.parameters
+        if each["in"] == "query" and each.get("required")
+    )
+    words.append(
+        f'\\\n  "$API{it.path.replace("{", "$").replace("}", "")}{"?" + query if query else ""}"'
+    )
     return f"<h4>Example</h4>\n<pre><code>{html.escape(' '.join(words), quote=False)}</code></pre>"
 
 
@@ -125,8 +160,12 @@ def _answers(document: Document, it: Operation) -> str:
     lines = ["<h4>Answers</h4>", '<dl class="answers">']
     for status, given in it.node["responses"].items():
         answer = document.resolve(given)
-        lines.append(f'<dt><span class="status s{status[0]}">{status}</span> {_status_name(status)}</dt>')
-        lines.append(f"<dd><p>{inline(' '.join(answer['description'].split()))}{_answer_type(document, answer)}</p>{_answer_headers(document, answer)}")
+        lines.append(
+            f'<dt><span class="status s{status[0]}">{status}</span> {_status_name(status)}</dt>'
+        )
+        lines.append(
+            f"<dd><p>{inline(' '.join(answer['description'].split()))}{_answer_type(document, answer)}</p>{_answer_headers(document, answer)}"
+        )
         if status.startswith("2"):
             lines.append(_answer_example(document, answer))
         lines.append("</dd>")
@@ -137,22 +176,35 @@ def _status_name(status: str) -> str:
     """RFC 9110's, some of which Python learned late."""
     if not status.isdigit():
         return ""
-    return {"413": "Content Too Large", "422": "Unprocessable Content"}.get(status) or HTTPStatus(int(status)).phrase
+    return {"413": "Content Too Large", "422": "Unprocessable Content"}.get(status) or HTTPStatus(
+        int(status)
+    ).phrase
 
 
 def _answer_type(document: Document, answer: Node) -> str:
-    types = [f"<code>{html.escape(kind)}</code>: {type_of(document, content['schema'])}" for kind, content in answer.get("content", {}).items()]
+    types = [
+        f"<code>{html.escape(kind)}</code>: {type_of(document, content['schema'])}"
+        for kind, content in answer.get("content", {}).items()
+    ]
     return " " + ", ".join(types) if types else ""
 
 
 def _answer_headers(document: Document, answer: Node) -> str:
-    special = {name: document.resolve(it) for name, it in answer.get("headers", {}).items() if name not in _STANDARD_HEADERS}
-    return "".join(f"<p><code>{name}</code>: {inline(it['description'])}</p>" for name, it in special.items())
+    special = {
+        name: document.resolve(it)
+        for name, it in answer.get("headers", {}).items()
+        if name not in _STANDARD_HEADERS
+    }
+    return "".join(
+        f"<p><code>{name}</code>: {inline(it['description'])}</p>" for name, it in special.items()
+    )
 
 
 def _answer_example(document: Document, answer: Node) -> str:
     content = answer.get("content", {}).get("application/json")
-    return _as_code(content.get("example", example_of(document, content["schema"]))) if content else ""
+    return (
+        _as_code(content.get("example", example_of(document, content["schema"]))) if content else ""
+    )
 
 
 def _as_code(example: Any) -> str:
@@ -160,13 +212,19 @@ def _as_code(example: Any) -> str:
 
 
 def _events(document: Document) -> str:
-    parts = ['<section id="events">\n<h2>Events</h2>\n<p>What the service sends to your webhooks.</p>\n</section>']
+    parts = [
+        '<section id="events">\n<h2>Events</h2>\n<p>What the service sends to your webhooks.</p>\n</section>'
+    ]
     for it in document.operations("webhooks"):
         schema = _body_schema(it) or {}
         described = blocks(it.node.get("description", ""))
-        parts.append(f'<article id="{it.anchor}"><h3>{html.escape(it.node["summary"])}</h3>\n<p class="call"><code>{it.path}</code></p>\n{described}')
+        parts.append(
+            f'<article id="{it.anchor}"><h3>{html.escape(it.node["summary"])}</h3>\n<p class="call"><code>{it.path}</code></p>\n{described}'
+        )
         parts.append(_parameters(document, it.parameters, "Headers"))
-        parts.append(f"<h4>Body</h4>\n{fields(document, document.resolve(schema))}\n{_as_code(example_of(document, schema))}</article>")
+        parts.append(
+            f"<h4>Body</h4>\n{fields(document, document.resolve(schema))}\n{_as_code(example_of(document, schema))}</article>"
+        )
     return "\n".join(parts)
 
 
@@ -176,5 +234,7 @@ def _schemas(document: Document) -> str:
         if "properties" not in schema:
             continue
         described = blocks(schema.get("description", ""))
-        parts.append(f'<article id="schema-{name}"><h3>{name}</h3>\n{described}\n{fields(document, schema)}</article>')
+        parts.append(
+            f'<article id="schema-{name}"><h3>{name}</h3>\n{described}\n{fields(document, schema)}</article>'
+        )
     return "\n".join(parts)

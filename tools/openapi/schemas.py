@@ -16,7 +16,9 @@ def type_of(document: Document, schema: Node) -> str:
     if "oneOf" in schema:
         return " or ".join(type_of(document, choice) for choice in schema["oneOf"])
     kinds = schema.get("type", "any")
-    return " or ".join(_kind(document, schema, kind) for kind in ([kinds] if isinstance(kinds, str) else kinds))
+    return " or ".join(
+        _kind(document, schema, kind) for kind in ([kinds] if isinstance(kinds, str) else kinds)
+    )
 
 
 def _kind(document: Document, schema: Node, kind: str) -> str:
@@ -33,7 +35,10 @@ def limits_of(schema: Node) -> str:
     """What a value must keep to, in words. HTML."""
     said = []
     if "enum" in schema:
-        said.append("one of " + ", ".join(f"<code>{html.escape(str(value))}</code>" for value in schema["enum"]))
+        said.append(
+            "one of "
+            + ", ".join(f"<code>{html.escape(str(value))}</code>" for value in schema["enum"])
+        )
     if "const" in schema:
         said.append(f"always <code>{html.escape(_as_json_word(schema['const']))}</code>")
     for least, most, noun in (
@@ -61,11 +66,20 @@ def _range(least: Any, most: Any) -> str:
     return f"at most {most}" if least is None else f"{least}–{most}"
 
 
-def field(document: Document, name: str, schema: Node, *, is_required: bool, description: str | None = None) -> str:
+def field(
+    document: Document,
+    name: str,
+    schema: Node,
+    *,
+    is_required: bool,
+    description: str | None = None,
+) -> str:
     """One field: name, type, limits, description, and what is inside it. HTML."""
     whole = document.resolve(schema)
     text = description if description is not None else whole.get("description", "")
-    lines = [f'<div class="field"><p class="head"><code class="name">{html.escape(name)}</code> <span class="type">{type_of(document, schema)}</span>']
+    lines = [
+        f'<div class="field"><p class="head"><code class="name">{html.escape(name)}</code> <span class="type">{type_of(document, schema)}</span>'
+    ]
     if is_required:
         lines.append('<span class="required">required</span>')
     if limits := limits_of(whole):
@@ -81,7 +95,10 @@ def field(document: Document, name: str, schema: Node, *, is_required: bool, des
 def fields(document: Document, schema: Node) -> str:
     """All properties of an object. HTML."""
     required = schema.get("required", [])
-    rows = [field(document, name, inner, is_required=name in required) for name, inner in schema["properties"].items()]
+    rows = [
+        field(document, name, inner, is_required=name in required)
+        for name, inner in schema["properties"].items()
+    ]
     return '<div class="fields">' + "\n".join(rows) + "</div>"
 
 
@@ -103,4 +120,10 @@ def example_of(document: Document, schema: Node) -> Any:
         return [example_of(document, schema["items"])]
     if kind == "string" and schema.get("format") == "uuid":
         return "01934f2e-7b1c-7d3a-9f00-5a1b2c3d4e5f"
-    return {"string": "…", "integer": schema.get("minimum", 0), "number": 0.5, "boolean": True, "object": {}}.get(kind)
+    return {
+        "string": "…",
+        "integer": schema.get("minimum", 0),
+        "number": 0.5,
+        "boolean": True,
+        "object": {},
+    }.get(kind)

@@ -32,7 +32,10 @@ def nginx(answer: bytes) -> Iterator[Nginx]:
     folder = Path(tempfile.mkdtemp(prefix="tempinbox-bench-nginx-"))
     (folder / "answer.json").write_bytes(answer)
     folder.chmod(0o755)
-    temporary = "".join(f"{kind}_temp_path {folder}/{kind};\n" for kind in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi"))
+    temporary = "".join(
+        f"{kind}_temp_path {folder}/{kind};\n"
+        for kind in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
+    )
     (folder / "nginx.conf").write_text(
         f"""worker_processes 1;
 pid {folder}/pid;
@@ -50,7 +53,15 @@ http {{
 """,
         encoding="utf-8",
     )
-    command = ["nginx", "-c", str(folder / "nginx.conf"), "-e", str(folder / "error.log"), "-g", "daemon off;"]
+    command = [
+        "nginx",
+        "-c",
+        str(folder / "nginx.conf"),
+        "-e",
+        str(folder / "error.log"),
+        "-g",
+        "daemon off;",
+    ]
     process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
         _wait_open(port, process)
@@ -79,7 +90,17 @@ def _run_pgbench(arguments: list[str], statement: str, seconds: float) -> str:
     with tempfile.NamedTemporaryFile("w", suffix=".sql") as script:
         script.write(statement + ";\n")
         script.flush()
-        command = [program, "-n", "-M", "prepared", "-f", script.name, "-T", str(max(1, round(seconds))), *arguments]
+        command = [
+            program,
+            "-n",
+            "-M",
+            "prepared",
+            "-f",
+            script.name,
+            "-T",
+            str(max(1, round(seconds))),
+            *arguments,
+        ]
         done = subprocess.run(command, capture_output=True, text=True, timeout=seconds + 60)
     if done.returncode != 0:
         raise SystemExit(f"pgbench: {done.stdout}{done.stderr}")
@@ -98,7 +119,13 @@ def pgbench(dsn: str, statement: str, connections: int, seconds: float) -> float
 def pgbench_paced(dsn: str, statement: str, rate: float, seconds: float) -> list[float]:
     """The milliseconds each execution took at so many a second on one connection, sorted."""
     with tempfile.TemporaryDirectory(prefix="tempinbox-bench-pgbench-") as folder:
-        _run_pgbench(["-c", "1", "-R", str(rate), "-l", "--log-prefix", f"{folder}/log", dsn], statement, seconds)
-        lines = [line.split() for log in Path(folder).iterdir() for line in log.read_text().splitlines()]
+        _run_pgbench(
+            ["-c", "1", "-R", str(rate), "-l", "--log-prefix", f"{folder}/log", dsn],
+            statement,
+            seconds,
+        )
+        lines = [
+            line.split() for log in Path(folder).iterdir() for line in log.read_text().splitlines()
+        ]
     # Client, transaction, microseconds since it was due, file, time (two), microseconds late.
     return sorted((int(line[2]) - int(line[6])) / 1000 for line in lines)

@@ -26,7 +26,9 @@ def main() -> None:
 
 def measure(brokers: str, topic: str, count: int, rate: float) -> list[float]:
     producer = Producer({"bootstrap.servers": brokers, "linger.ms": 0})
-    consumer = Consumer({"bootstrap.servers": brokers, "group.id": topic, "enable.auto.commit": False})
+    consumer = Consumer(
+        {"bootstrap.servers": brokers, "group.id": topic, "enable.auto.commit": False}
+    )
     consumer.assign([TopicPartition(topic, 0, OFFSET_END)])
     late = []
     for number in range(-5, count):  # the first ones find the way

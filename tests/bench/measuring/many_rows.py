@@ -22,14 +22,27 @@ _EMAIL_COLUMNS = (
 
 def psql(dsn: str, sql: str) -> str:
     """Runs it; what it printed."""
-    done = subprocess.run(["psql", "-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", dsn, "-c", sql], capture_output=True, text=True)
+    done = subprocess.run(
+        ["psql", "-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", dsn, "-c", sql],
+        capture_output=True,
+        text=True,
+    )
     if done.returncode != 0:
         raise SystemExit(f"psql: {done.stderr}")
     return done.stdout
 
 
 def _copy(dsn: str, table: str, columns: str, lines: Iterator[str]) -> None:
-    command = ["psql", "-X", "-q", "-v", "ON_ERROR_STOP=1", dsn, "-c", f"COPY mailbox.{table} ({columns}) FROM STDIN"]
+    command = [
+        "psql",
+        "-X",
+        "-q",
+        "-v",
+        "ON_ERROR_STOP=1",
+        dsn,
+        "-c",
+        f"COPY mailbox.{table} ({columns}) FROM STDIN",
+    ]
     with subprocess.Popen(command, stdin=subprocess.PIPE, text=True) as process:
         assert process.stdin
         while chunk := "".join(itertools.islice(lines, 10_000)):
@@ -41,7 +54,13 @@ def _copy(dsn: str, table: str, columns: str, lines: Iterator[str]) -> None:
 
 def _uuid7(millis: int) -> str:
     tail = os.urandom(10)
-    return str(uuid.UUID(bytes=millis.to_bytes(6, "big") + bytes([0x70 | (tail[0] & 15), tail[1], 0x80 | (tail[2] & 63)]) + tail[3:]))
+    return str(
+        uuid.UUID(
+            bytes=millis.to_bytes(6, "big")
+            + bytes([0x70 | (tail[0] & 15), tail[1], 0x80 | (tail[2] & 63)])
+            + tail[3:]
+        )
+    )
 
 
 def load(dsn: str, rows: int) -> None:
@@ -98,15 +117,24 @@ class Plan:
     @property
     def is_indexed(self) -> bool:
         """No large table is read from one end to the other; partitions of a few pages may be."""
-        whole = (re.search(rf"Seq Scan on {_BIG}\b.*cost=[\d.]+\.\.([\d.]+)", line) for line in self.scans)
+        whole = (
+            re.search(rf"Seq Scan on {_BIG}\b.*cost=[\d.]+\.\.([\d.]+)", line)
+            for line in self.scans
+        )
         return not any(found and float(found[1]) > _FEW_PAGES_COST for found in whole)
 
 
-def plans_of(dsn: str, log: Path, restart: Callable[[], None], exercise: Callable[[], None]) -> list[Plan]:
+def plans_of(
+    dsn: str, log: Path, restart: Callable[[], None], exercise: Callable[[], None]
+) -> list[Plan]:
     """The plan of each statement that the services send meanwhile, as auto_explain logs it when it is run."""
     name = psql(dsn, "SELECT current_database()").strip()
-    wanted = {"session_preload_libraries": "auto_explain", "auto_explain.log_min_duration": "0", "auto_explain.log_analyze": "on",
-              "auto_explain.log_nested_statements": "on"}  # those of functions too
+    wanted = {
+        "session_preload_libraries": "auto_explain",
+        "auto_explain.log_min_duration": "0",
+        "auto_explain.log_analyze": "on",
+        "auto_explain.log_nested_statements": "on",
+    }  # those of functions too
     for setting, value in wanted.items():
         psql(dsn, f"LOAD 'auto_explain'; ALTER DATABASE \"{name}\" SET {setting} = '{value}'")
     try:

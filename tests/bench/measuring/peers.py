@@ -38,7 +38,10 @@ def _wait_greeting(address: str, process: subprocess.Popen[bytes], name: str) ->
     deadline = time.monotonic() + _START_SECONDS
     host, _, port = address.rpartition(":")
     while True:
-        with contextlib.suppress(OSError), socket.create_connection((host, int(port)), timeout=2) as connection:
+        with (
+            contextlib.suppress(OSError),
+            socket.create_connection((host, int(port)), timeout=2) as connection,
+        ):
             if connection.recv(512).startswith(b"220"):
                 connection.sendall(b"QUIT\r\n")
                 return
@@ -108,8 +111,20 @@ def mailpit(program: str) -> Iterator[Mailpit]:
     """Mailpit with a database file and ports of its own; as it comes, but for its look for new versions."""
     folder = Path(tempfile.mkdtemp(prefix="tempinbox-bench-mailpit-", dir="/var/tmp"))
     smtp, http = f"127.0.0.1:{free_port()}", f"127.0.0.1:{free_port()}"
-    command = [program, "--smtp", smtp, "--listen", http, "--database", str(folder / "mail.db"), "--quiet", "--disable-version-check"]
-    process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    command = [
+        program,
+        "--smtp",
+        smtp,
+        "--listen",
+        http,
+        "--database",
+        str(folder / "mail.db"),
+        "--quiet",
+        "--disable-version-check",
+    ]
+    process = subprocess.Popen(
+        command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
     try:
         _wait_greeting(smtp, process, "Mailpit")
         yield Mailpit(smtp, f"http://{http}/api/v1/messages?limit=25", process.pid)
@@ -146,7 +161,9 @@ def _configure(folder: Path, port: int, domain: str) -> None:
         "mailbox_size_limit": "0",
         "default_process_limit": "150",
     }
-    (folder / "etc" / "main.cf").write_text("".join(f"{name} = {value}\n" for name, value in main.items()))
+    (folder / "etc" / "main.cf").write_text(
+        "".join(f"{name} = {value}\n" for name, value in main.items())
+    )
     # service type private unpriv chroot wakeup maxproc command
     (folder / "etc" / "master.cf").write_text(
         f"127.0.0.1:{port} inet n - n - - smtpd\n"

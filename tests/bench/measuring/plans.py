@@ -15,11 +15,33 @@ _LOOK_SECONDS = 0.05
 
 def set_numbers(plan: str, **numbers: int) -> None:
     """As `tempinboxctl plan set` (requests_per_day=5 for --requests-per-day 5); returns when every gateway goes by them."""
-    options = [part for name, number in numbers.items() for part in ("--" + name.replace("_", "-"), str(number))]
-    subprocess.run([str(_ROOT / "dev"), "ctl", "plan", "set", plan, *options], check=True, stdout=subprocess.DEVNULL)
-    query = ["psql", "-XAtq", "-d", os.environ["TEMPINBOX_DATABASE"], "-c", "SELECT version FROM accounts.changes"]
+    options = [
+        part
+        for name, number in numbers.items()
+        for part in ("--" + name.replace("_", "-"), str(number))
+    ]
+    subprocess.run(
+        [str(_ROOT / "dev"), "ctl", "plan", "set", plan, *options],
+        check=True,
+        stdout=subprocess.DEVNULL,
+    )
+    query = [
+        "psql",
+        "-XAtq",
+        "-d",
+        os.environ["TEMPINBOX_DATABASE"],
+        "-c",
+        "SELECT version FROM accounts.changes",
+    ]
     version = int(subprocess.run(query, capture_output=True, text=True, check=True).stdout)
-    wait_known(version, [value for name, value in os.environ.items() if re.fullmatch(r"TEMPINBOX_GATEWAY_\d+_ADMIN", name)])
+    wait_known(
+        version,
+        [
+            value
+            for name, value in os.environ.items()
+            if re.fullmatch(r"TEMPINBOX_GATEWAY_\d+_ADMIN", name)
+        ],
+    )
 
 
 def wait_known(version: int, gateways: list[str], seconds: float = _PATIENCE_SECONDS) -> None:
@@ -28,7 +50,9 @@ def wait_known(version: int, gateways: list[str], seconds: float = _PATIENCE_SEC
     for address in gateways:
         while known_version(address) < version:
             if time.monotonic() > deadline:
-                raise TimeoutError(f"gateway {address} does not know of change {version} after {seconds:g} s")
+                raise TimeoutError(
+                    f"gateway {address} does not know of change {version} after {seconds:g} s"
+                )
             time.sleep(_LOOK_SECONDS)
 
 

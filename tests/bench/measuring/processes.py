@@ -35,7 +35,9 @@ def cpu_seconds(root: int) -> float:
     ticks = 0
     for pid in tree(root):
         if fields := _fields(pid):
-            ticks += sum(map(int, fields[11:15]))  # utime, stime and those of children that were waited for
+            ticks += sum(
+                map(int, fields[11:15])
+            )  # utime, stime and those of children that were waited for
     return ticks / _TICKS
 
 
@@ -61,7 +63,9 @@ def peak_megabytes(pid: int) -> float:
     return _status(pid, "VmHWM")
 
 
-def wait_quiet(roots: list[int], is_done: Callable[[], bool] = lambda: True, seconds: float = 30.0) -> None:
+def wait_quiet(
+    roots: list[int], is_done: Callable[[], bool] = lambda: True, seconds: float = 30.0
+) -> None:
     """Returns when the processes have nothing left to do, or the time is over."""
     deadline = time.monotonic() + seconds
     before = sum(map(cpu_seconds, roots))

@@ -33,8 +33,30 @@ def _send(address: str, load: Load, recipients: list[str], messages: int) -> tup
     running = []
     for number in range(count):
         to = recipients[number % len(recipients)]
-        command = ["smtp-source", *how, "-s", str(sessions), "-m", str(each), "-l", str(load.size), "-f", "bench@sender.example", "-t", to, address]
-        running.append(subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True))
+        command = [
+            "smtp-source",
+            *how,
+            "-s",
+            str(sessions),
+            "-m",
+            str(each),
+            "-l",
+            str(load.size),
+            "-f",
+            "bench@sender.example",
+            "-t",
+            to,
+            address,
+        ]
+        running.append(
+            subprocess.Popen(
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                text=True,
+            )
+        )
     problems = []
     for process in running:
         try:

@@ -83,8 +83,13 @@ class Accounts:
 
     def _call(self, method: str, body: dict[str, Any]) -> None:
         if getattr(self._own, "connection", None) is None:
-            self._own.connection = http.client.HTTPConnection(os.environ["TEMPINBOX_WEBHOOK_DISPATCHER_1_RPC"], timeout=30)
-        headers = {"Content-Type": "application/json", "Authorization": "Bearer " + os.environ["TEMPINBOX_RPC_TOKEN"]}
+            self._own.connection = http.client.HTTPConnection(
+                os.environ["TEMPINBOX_WEBHOOK_DISPATCHER_1_RPC"], timeout=30
+            )
+        headers = {
+            "Content-Type": "application/json",
+            "Authorization": "Bearer " + os.environ["TEMPINBOX_RPC_TOKEN"],
+        }
         self._own.connection.request("POST", _SERVICE + method, json.dumps(body), headers)
         answer = self._own.connection.getresponse()
         content = answer.read()
@@ -93,15 +98,35 @@ class Accounts:
 
     def make(self, urls: list[str], rules: int = 0) -> str:
         """One with a webhook for each URL and so many rules of five conditions for the first, of which the last one matches every mail."""
-        account = {"accountId": str(uuid.uuid4()), "plan": "premium", "limits": _LIMITS, "version": "1"}
+        account = {
+            "accountId": str(uuid.uuid4()),
+            "plan": "premium",
+            "limits": _LIMITS,
+            "version": "1",
+        }
         webhooks = [str(uuid.uuid4()) for _ in urls]
         for webhook, url in zip(webhooks, urls, strict=True):
-            self._call("CreateWebhook", {"account": account, "webhookId": webhook, "url": url, "events": ["email.received"]})
+            self._call(
+                "CreateWebhook",
+                {
+                    "account": account,
+                    "webhookId": webhook,
+                    "url": url,
+                    "events": ["email.received"],
+                },
+            )
         for number in range(rules):
-            conditions = [{"field": "subject", "operator": "contains", "value": "order"} for _ in range(5)]
+            conditions = [
+                {"field": "subject", "operator": "contains", "value": "order"} for _ in range(5)
+            ]
             if number != rules - 1:
                 conditions[-1]["value"] = f"never said {number}"
-            rule = {"account": account, "ruleId": str(uuid.uuid4()), "name": f"rule {number}", "webhookId": webhooks[0]}
+            rule = {
+                "account": account,
+                "ruleId": str(uuid.uuid4()),
+                "name": f"rule {number}",
+                "webhookId": webhooks[0],
+            }
             self._call("CreateRule", {**rule, "conditions": conditions, "isEnabled": True})
         self._made.append(str(account["accountId"]))
         return self._made[-1]
@@ -109,14 +134,19 @@ class Accounts:
     def make_many(self, count: int, url: str, rules: int = 0) -> list[str]:
         """So many accounts with one webhook each."""
         with concurrent.futures.ThreadPoolExecutor(_CALLERS) as pool:
-            return list(pool.map(lambda number: self.make([f"{url}/{number}"], rules), range(count)))
+            return list(
+                pool.map(lambda number: self.make([f"{url}/{number}"], rules), range(count))
+            )
 
     def delete_all(self) -> None:
         """So that nothing is sent for them any more."""
         for made in _chunks(self._made, 1000):
             ids = "ARRAY['" + "','".join(made) + "']::uuid[]"
             for table in ("rule", "due", "endpoint", "config_version"):
-                many_rows.psql(os.environ["TEMPINBOX_DATABASE"], f"DELETE FROM webhooks.{table} WHERE account_id = ANY({ids})")
+                many_rows.psql(
+                    os.environ["TEMPINBOX_DATABASE"],
+                    f"DELETE FROM webhooks.{table} WHERE account_id = ANY({ids})",
+                )
 
 
 def _chunks(ids: list[str], size: int) -> Iterator[list[str]]:

@@ -46,14 +46,22 @@ def run(target: Target, connections: int, seconds: float) -> Rate:
     with tempfile.TemporaryDirectory() as folder:
         if target.body:
             script = Path(folder, "post.lua")
-            script.write_text(f'wrk.method = "POST"\nwrk.body = [[{target.body}]]\nwrk.headers["Content-Type"] = "application/json"\n', encoding="utf-8")
+            script.write_text(
+                f'wrk.method = "POST"\nwrk.body = [[{target.body}]]\nwrk.headers["Content-Type"] = "application/json"\n',
+                encoding="utf-8",
+            )
             command += ["-s", str(script)]
         if target.counts:
             script = Path(folder, "count.lua")
             path = target.url.split("/", 3)[3]
-            script.write_text(f'local number = {next(_NUMBERS)}\nfunction request()\n  number = number + 1\n  return wrk.format("GET", "/{path}" .. string.format("%d", number))\nend\n', encoding="utf-8")
+            script.write_text(
+                f'local number = {next(_NUMBERS)}\nfunction request()\n  number = number + 1\n  return wrk.format("GET", "/{path}" .. string.format("%d", number))\nend\n',
+                encoding="utf-8",
+            )
             command += ["-s", str(script)]
-        done = subprocess.run([*command, target.url], capture_output=True, text=True, timeout=seconds + 60)
+        done = subprocess.run(
+            [*command, target.url], capture_output=True, text=True, timeout=seconds + 60
+        )
     if done.returncode != 0:
         raise SystemExit(f"wrk on {target.url}: {done.stdout}{done.stderr}")
     return read(done.stdout)
@@ -66,7 +74,13 @@ def read(text: str) -> Rate:
         raise SystemExit(f"wrk said: {text}")
     failed = sum(int(found) for found in re.findall(r"Non-2xx or 3xx responses: (\d+)", text))
     failed += sum(int(found) for found in re.findall(r"(?:connect|read|write|timeout) (\d+)", text))
-    return Rate(int(total[1]), float(total[2]) * _UNITS[total[3]] / 1000, _percentile(text, "50"), _percentile(text, "99"), failed)
+    return Rate(
+        int(total[1]),
+        float(total[2]) * _UNITS[total[3]] / 1000,
+        _percentile(text, "50"),
+        _percentile(text, "99"),
+        failed,
+    )
 
 
 def _percentile(text: str, share: str) -> float:

@@ -4,7 +4,18 @@ import datetime
 from collections.abc import Iterator
 from typing import Any
 
-FIELDS = ["subject", "from", "to", "cc", "date", "message id", "text", "html", "attachment names", "attachment sizes"]
+FIELDS = [
+    "subject",
+    "from",
+    "to",
+    "cc",
+    "date",
+    "message id",
+    "text",
+    "html",
+    "attachment names",
+    "attachment sizes",
+]
 
 
 def expected_view(message: dict[str, Any]) -> dict[str, Any]:
@@ -39,7 +50,10 @@ def our_view(view: dict[str, Any]) -> dict[str, Any]:
         "message id": view["messageId"] and view["messageId"].strip("<>"),
         "text": None if view["isTextDerived"] or view["text"] is None else _lines(view["text"]),
         "html": None if view["html"] is None else _lines(view["html"]),
-        "attachment names": [None if it["filename"].startswith(made_up) else it["filename"] for it in view["attachments"]],
+        "attachment names": [
+            None if it["filename"].startswith(made_up) else it["filename"]
+            for it in view["attachments"]
+        ],
         "attachment sizes": [it["size"] for it in view["attachments"]],
     }
 
@@ -71,7 +85,9 @@ def _addresses(part: dict[str, Any], name: str) -> list[list[str]]:
     found = []
     for value in _headers(part, name):
         given = value.get("Address", {}) if isinstance(value, dict) else {}
-        listed = given.get("List", []) + [it for group in given.get("Group", []) for it in group["addresses"]]
+        listed = given.get("List", []) + [
+            it for group in given.get("Group", []) for it in group["addresses"]
+        ]
         found += [_pair(it.get("name"), it.get("address")) for it in listed]
     return found
 
@@ -81,7 +97,14 @@ def _date(given: dict[str, Any] | None) -> str | None:
         return None
     try:
         zone = datetime.timedelta(hours=given["tz_hour"], minutes=given["tz_minute"])
-        moment = datetime.datetime(given["year"], given["month"], given["day"], given["hour"], given["minute"], given["second"])
+        moment = datetime.datetime(
+            given["year"],
+            given["month"],
+            given["day"],
+            given["hour"],
+            given["minute"],
+            given["second"],
+        )
         return (moment + (zone if given["tz_before_gmt"] else -zone)).isoformat() + "Z"
     except (ValueError, OverflowError):
         return None
@@ -98,14 +121,18 @@ def _one_line(text: str) -> str:
 
 def _parameter(part: dict[str, Any], header: str, name: str) -> str | None:
     for value in _headers(part, header):
-        for attribute in (value.get("ContentType", {}) if isinstance(value, dict) else {}).get("attributes") or []:
+        for attribute in (value.get("ContentType", {}) if isinstance(value, dict) else {}).get(
+            "attributes"
+        ) or []:
             if attribute["name"] == name:
                 return attribute["value"]
     return None
 
 
 def _name(part: dict[str, Any]) -> str | None:
-    return _parameter(part, "content_disposition", "filename") or _parameter(part, "content_type", "name")
+    return _parameter(part, "content_disposition", "filename") or _parameter(
+        part, "content_type", "name"
+    )
 
 
 def _disposition(part: dict[str, Any]) -> str:
@@ -145,13 +172,20 @@ def _bodies(message: dict[str, Any]) -> tuple[int | None, int | None]:
     return text, html
 
 
-def _attachments(message: dict[str, Any], bodies: set[int | None], is_inner: bool = False) -> Iterator[dict[str, Any]]:
+def _attachments(
+    message: dict[str, Any], bodies: set[int | None], is_inner: bool = False
+) -> Iterator[dict[str, Any]]:
     """Every other part, and those of messages within where they are more than its text."""
     for number, part in enumerate(message["parts"]):
         kind = _kind(part)
         if kind == "Multipart" or (number in bodies and not is_inner):
             continue
-        if is_inner and kind in ("Text", "Html") and _disposition(part) != "attachment" and not _name(part):
+        if (
+            is_inner
+            and kind in ("Text", "Html")
+            and _disposition(part) != "attachment"
+            and not _name(part)
+        ):
             continue
         yield part
         if kind == "Message":

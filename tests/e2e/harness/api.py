@@ -28,7 +28,9 @@ class Api:
         """Any request; `more` as for requests.request. The answer is held against docs/openapi.yaml."""
         answer = self._session.request(method, self.base + path, timeout=_SECONDS, **more)
         headers = {name.lower(): value for name, value in answer.headers.items()}
-        contract().check(Answer(method, urlsplit(answer.url).path, answer.status_code, headers, answer.content))
+        contract().check(
+            Answer(method, urlsplit(answer.url).path, answer.status_code, headers, answer.content)
+        )
         return answer
 
     def _insist(self, method: str, path: str, **more: Any) -> Any:
@@ -38,7 +40,9 @@ class Api:
 
     def get(self, path: str, **query: Any) -> Any:
         """Query parameters by name; `from_` for a name Python keeps to itself."""
-        return self._insist("GET", path, params={name.rstrip("_"): value for name, value in query.items()})
+        return self._insist(
+            "GET", path, params={name.rstrip("_"): value for name, value in query.items()}
+        )
 
     def post(self, path: str, body: Any = None) -> Any:
         """Without a body nothing is sent."""

@@ -26,14 +26,24 @@ class Cluster:
         self._folder.chmod(0o711)  # under root another OS user has to pass
         # Below the range of outgoing connections: none must take the port while the cluster is stopped.
         port = Ports(self._folder, {}).take("postgres")
-        self._server = postgres.Server(postgres.choose_folder(self._folder), port, secrets.token_hex(16))
+        self._server = postgres.Server(
+            postgres.choose_folder(self._folder), port, secrets.token_hex(16)
+        )
         self._process: subprocess.Popen[bytes] | None = None
         try:
             postgres.initialize(self._server.data, self._server.password)
             self.start()
             self._server.ensure_database()
-            migrate = [str(self._suite.program("tempinbox-migrate")), "--database", self.dsn, "--schema", self._schema]
-            subprocess.run(migrate, env=places.clean_environment(), check=True, capture_output=True, timeout=60)
+            migrate = [
+                str(self._suite.program("tempinbox-migrate")),
+                "--database",
+                self.dsn,
+                "--schema",
+                self._schema,
+            ]
+            subprocess.run(
+                migrate, env=places.clean_environment(), check=True, capture_output=True, timeout=60
+            )
         except BaseException:
             self.__exit__()
             raise
@@ -55,7 +65,14 @@ class Cluster:
         spec = self._server.spec(self._folder)
         with open(spec.log, "ab") as log:
             self._process = subprocess.Popen(
-                spec.argv, cwd=spec.folder, env=places.clean_environment(), user=spec.user, group=spec.user, stdin=subprocess.DEVNULL, stdout=log, stderr=log
+                spec.argv,
+                cwd=spec.folder,
+                env=places.clean_environment(),
+                user=spec.user,
+                group=spec.user,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
             )
         self._server.wait_ready()
 

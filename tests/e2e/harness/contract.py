@@ -20,10 +20,19 @@ FILE = ROOT / "docs" / "openapi.yaml"
 _ADDRESS = "urn:openapi"
 _ERROR = {"$ref": "#/components/schemas/Error"}
 _METHODS = {"get", "post", "put", "patch", "delete"}
-_ANYWHERE = {"400", "408", "413", "431", "501", "505"}  # what the HTTP server says before an operation is known
+_ANYWHERE = {
+    "400",
+    "408",
+    "413",
+    "431",
+    "501",
+    "505",
+}  # what the HTTP server says before an operation is known
 _BEFORE_ROUTING = {"401", "403", "429", "500", "503"}
 # Headers of HTTP itself, of browsers' permissions, and what the file says once of all answers.
-_SENT_ANYWHERE = re.compile("cache-control|connection|content-length|content-type|date|transfer-encoding|access-control-.+")
+_SENT_ANYWHERE = re.compile(
+    "cache-control|connection|content-length|content-type|date|transfer-encoding|access-control-.+"
+)
 
 
 @dataclass(frozen=True)
@@ -44,8 +53,13 @@ class Contract:
         self.content = content
         strict = copy.deepcopy(content)
         _close(strict["components"]["schemas"])
-        self._registry = Registry().with_resource(_ADDRESS, Resource(contents=strict, specification=DRAFT202012))
-        self._paths = {path: re.compile(re.sub(r"\\{\w+\\}", "[^/]+", re.escape(path))) for path in content["paths"]}
+        self._registry = Registry().with_resource(
+            _ADDRESS, Resource(contents=strict, specification=DRAFT202012)
+        )
+        self._paths = {
+            path: re.compile(re.sub(r"\\{\w+\\}", "[^/]+", re.escape(path)))
+            for path in content["paths"]
+        }
 
     def operations(self) -> Iterator[tuple[str, str]]:
         """Each method and path."""
@@ -58,7 +72,9 @@ class Contract:
             return
         path = self._find(answer.path)
         method = "GET" if answer.method == "HEAD" else answer.method
-        operation = self.content["paths"].get(path, {}).get(method.lower()) if method.isupper() else None
+        operation = (
+            self.content["paths"].get(path, {}).get(method.lower()) if method.isupper() else None
+        )
         where = f"{answer.method} {path or answer.path}: {answer.status}"
         if operation is None:
             self._check_unrouted(answer, is_known_path=path is not None, where=where)
@@ -68,7 +84,9 @@ class Contract:
         if status in operation["responses"]:
             self._check_documented(answer, self._resolve(operation["responses"][status]), where)
         else:
-            assert status in _ANYWHERE, f"{where}: the status is not documented: {answer.body[:300]!r}"
+            assert status in _ANYWHERE, (
+                f"{where}: the status is not documented: {answer.body[:300]!r}"
+            )
             self._check_body(answer, _ERROR, where)
 
     def check_error(self, answer: Answer) -> None:
@@ -85,14 +103,18 @@ class Contract:
             return
         allowed = _ANYWHERE | _BEFORE_ROUTING | {"405" if is_known_path else "404"}
         assert str(answer.status) in allowed, f"{where}: no such operation is documented"
-        assert answer.status != 405 or "allow" in answer.headers, f"{where}: header Allow is missing"
+        assert answer.status != 405 or "allow" in answer.headers, (
+            f"{where}: header Allow is missing"
+        )
         self._check_body(answer, _ERROR, where)
 
     def _check_documented(self, answer: Answer, documented: dict[str, Any], where: str) -> None:
         headers = documented.get("headers", {})
         for name, reference in headers.items():
             self._check_header(answer, name, self._resolve(reference), where)
-        unknown = {name for name in answer.headers if not _SENT_ANYWHERE.fullmatch(name)} - {name.lower() for name in headers}
+        unknown = {name for name in answer.headers if not _SENT_ANYWHERE.fullmatch(name)} - {
+            name.lower() for name in headers
+        }
         assert not unknown, f"{where}: headers are not documented: {', '.join(sorted(unknown))}"
         content = documented.get("content", {})
         if not content:
@@ -100,17 +122,23 @@ class Contract:
             return
         kind = answer.headers.get("content-type", "").partition(";")[0]
         chosen = content.get(kind) or content.get("*/*")
-        assert chosen is not None, f"{where}: content type {kind!r} is not documented; documented are {', '.join(content)}"
+        assert chosen is not None, (
+            f"{where}: content type {kind!r} is not documented; documented are {', '.join(content)}"
+        )
         if kind == "application/json":
             self._check_body(answer, chosen["schema"], where)
 
-    def _check_header(self, answer: Answer, name: str, documented: dict[str, Any], where: str) -> None:
+    def _check_header(
+        self, answer: Answer, name: str, documented: dict[str, Any], where: str
+    ) -> None:
         text = answer.headers.get(name.lower())
         if text is None:
             assert not documented.get("required"), f"{where}: header {name} is missing"
             return
         schema = documented["schema"]
-        value: Any = int(text) if schema["type"] == "integer" and re.fullmatch(r"-?\d+", text) else text
+        value: Any = (
+            int(text) if schema["type"] == "integer" and re.fullmatch(r"-?\d+", text) else text
+        )
         self._validate(value, schema, f"{where}: header {name}")
 
     def _check_body(self, answer: Answer, schema: dict[str, Any], where: str) -> None:
@@ -120,16 +148,27 @@ class Contract:
         try:
             body = json.loads(answer.body)
         except ValueError as problem:
-            raise AssertionError(f"{where}: the body is not JSON ({problem}): {answer.body[:300]!r}") from None
+            raise AssertionError(
+                f"{where}: the body is not JSON ({problem}): {answer.body[:300]!r}"
+            ) from None
         self._validate(body, schema, f"{where}: body")
         if isinstance(body, dict) and "statusCode" in body:
-            assert body["statusCode"] == answer.status, f"{where}: body.statusCode is {body['statusCode']}"
+            assert body["statusCode"] == answer.status, (
+                f"{where}: body.statusCode is {body['statusCode']}"
+            )
 
     def _validate(self, value: Any, schema: dict[str, Any], where: str) -> None:
         local = {"$ref": _ADDRESS + schema["$ref"]} if "$ref" in schema else schema
-        validator = Draft202012Validator(local, registry=self._registry, format_checker=Draft202012Validator.FORMAT_CHECKER)
-        problems = sorted((leaf for found in validator.iter_errors(value) for leaf in _leaves(found)), key=lambda it: it.json_path)
-        assert not problems, where + "; ".join(f"{it.json_path.removeprefix('$')}: {it.message[:300]}" for it in problems[:5])
+        validator = Draft202012Validator(
+            local, registry=self._registry, format_checker=Draft202012Validator.FORMAT_CHECKER
+        )
+        problems = sorted(
+            (leaf for found in validator.iter_errors(value) for leaf in _leaves(found)),
+            key=lambda it: it.json_path,
+        )
+        assert not problems, where + "; ".join(
+            f"{it.json_path.removeprefix('$')}: {it.message[:300]}" for it in problems[:5]
+        )
 
     def _resolve(self, node: dict[str, Any]) -> dict[str, Any]:
         while "$ref" in node:

@@ -23,7 +23,9 @@ class Crowd:
     """`clients` threads that send GETs to the given gateways in turn, until `count` were answered. A connection that a gateway closes on its way out is
     opened again, at the next one."""
 
-    def __init__(self, gateways: list[str], key: str, path: str = "/v1/domains", clients: int = 64) -> None:
+    def __init__(
+        self, gateways: list[str], key: str, path: str = "/v1/domains", clients: int = 64
+    ) -> None:
         self._hosts = [urlsplit(gateway).netloc for gateway in gateways]
         self._key = key
         self._path = path
@@ -45,7 +47,9 @@ class Crowd:
         return self._answers
 
     def _work(self, client: int, count: int) -> None:
-        turns = itertools.cycle(self._hosts[client % len(self._hosts) :] + self._hosts[: client % len(self._hosts)])
+        turns = itertools.cycle(
+            self._hosts[client % len(self._hosts) :] + self._hosts[: client % len(self._hosts)]
+        )
         connection = http.client.HTTPConnection(next(turns), timeout=30)
         while next(self._numbers) < count:
             for _ in range(_TRIES):

@@ -53,10 +53,19 @@ class Dashboard:
         self.browser.mount("http://", _FromAddress(self.address))
         self.browser.headers["Sec-Fetch-Site"] = "same-origin"
 
-    def call(self, method: str, path: str, headers: dict[str, str | None] | None = None, **more: Any) -> requests.Response:
+    def call(
+        self, method: str, path: str, headers: dict[str, str | None] | None = None, **more: Any
+    ) -> requests.Response:
         """Any request below the root, with the session's CSRF token unless `headers` say otherwise; None leaves a header out."""
         chosen: dict[str, Any] = {"X-CSRF-Token": self.csrf} | (headers or {})
-        return self.browser.request(method, self.base + ROOT + path, headers=chosen, timeout=_SECONDS, allow_redirects=False, **more)
+        return self.browser.request(
+            method,
+            self.base + ROOT + path,
+            headers=chosen,
+            timeout=_SECONDS,
+            allow_redirects=False,
+            **more,
+        )
 
     def _insist(self, method: str, path: str, **more: Any) -> Any:
         answer = self.call(method, path, **more)
@@ -98,7 +107,9 @@ class Dashboard:
     @contextlib.contextmanager
     def events(self, headers: dict[str, str] | None = None) -> Iterator[Iterator[Event]]:
         """The stream of events; ends with the block."""
-        with self.browser.get(self.base + ROOT + "/events", headers=headers, stream=True, timeout=_SECONDS) as answer:
+        with self.browser.get(
+            self.base + ROOT + "/events", headers=headers, stream=True, timeout=_SECONDS
+        ) as answer:
             assert answer.status_code == 200, answer.text
             assert answer.headers["Content-Type"] == "text/event-stream"
             yield _read_events(answer)

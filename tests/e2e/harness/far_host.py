@@ -19,7 +19,18 @@ class FarHost:
     def __enter__(self) -> Self:
         try:
             self._ip("netns", "add", self._name)
-            self._ip("link", "add", self._card, "type", "veth", "peer", "name", "far", "netns", self._name)
+            self._ip(
+                "link",
+                "add",
+                self._card,
+                "type",
+                "veth",
+                "peer",
+                "name",
+                "far",
+                "netns",
+                self._name,
+            )
             self._ip("address", "add", f"{self.here}/30", "dev", self._card)
             self._ip("link", "set", self._card, "up")
             self._ip("-n", self._name, "address", "add", f"{_NETWORK}.2/30", "dev", "far")
@@ -30,11 +41,17 @@ class FarHost:
         return self
 
     def __exit__(self, *_: object) -> None:
-        subprocess.run(["ip", "netns", "delete", self._name], capture_output=True)  # the cards go with it
+        subprocess.run(
+            ["ip", "netns", "delete", self._name], capture_output=True
+        )  # the cards go with it
 
     def start(self, command: list[str]) -> subprocess.Popen[bytes]:
         """A program there."""
-        return subprocess.Popen(["ip", "netns", "exec", self._name, *command], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        return subprocess.Popen(
+            ["ip", "netns", "exec", self._name, *command],
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
 
     def vanish(self) -> None:
         """Neither FIN nor RST comes, nor will."""

@@ -34,16 +34,39 @@ class Delivery:
 
 
 def send(
-    suite: Suite, to: str, *, subject: str = "Hello", body: str = "Hello", sender: str = SENDER, server: str | None = None, more: tuple[str, ...] = ()
+    suite: Suite,
+    to: str,
+    *,
+    subject: str = "Hello",
+    body: str = "Hello",
+    sender: str = SENDER,
+    server: str | None = None,
+    more: tuple[str, ...] = (),
 ) -> Delivery:
     """One mail by swaks, to the first mail server unless another is named; `more` are further options of it."""
-    command = ["swaks", "--server", server or suite["SMTP"], "--from", sender, "--to", to, "--header", f"Subject: {subject}", "--body", body]
-    done = subprocess.run([*command, "--timeout", "30", *more], capture_output=True, text=True, timeout=120)
+    command = [
+        "swaks",
+        "--server",
+        server or suite["SMTP"],
+        "--from",
+        sender,
+        "--to",
+        to,
+        "--header",
+        f"Subject: {subject}",
+        "--body",
+        body,
+    ]
+    done = subprocess.run(
+        [*command, "--timeout", "30", *more], capture_output=True, text=True, timeout=120
+    )
     assert done.returncode != _NOT_CONNECTED, done.stdout + done.stderr
     return Delivery(done.returncode, done.stdout + done.stderr)
 
 
-def send_raw(suite: Suite, recipients: list[str], message: bytes, sender: str = SENDER) -> dict[str, tuple[int, bytes]]:
+def send_raw(
+    suite: Suite, recipients: list[str], message: bytes, sender: str = SENDER
+) -> dict[str, tuple[int, bytes]]:
     """The bytes as they are, to several recipients; the refused ones with their replies."""
     host, _, port = suite["SMTP"].rpartition(":")
     with smtplib.SMTP(host, int(port), local_hostname="sender.example", timeout=30) as connection:

@@ -25,14 +25,24 @@ class MailServer:
             "hostname": "mx.own.example",
             **settings,
         }
-        known = {name: value for name, value in os.environ.items() if not name.startswith("TEMPINBOX_")}
-        self._environment = known | {"TEMPINBOX_" + name.upper(): value for name, value in given.items()}
+        known = {
+            name: value for name, value in os.environ.items() if not name.startswith("TEMPINBOX_")
+        }
+        self._environment = known | {
+            "TEMPINBOX_" + name.upper(): value for name, value in given.items()
+        }
         self._program = str(suite.program("tempinbox-mail-ingest"))
         self._log = tempfile.TemporaryFile()
         self._process: subprocess.Popen[bytes] | None = None
 
     def __enter__(self) -> Self:
-        self._process = subprocess.Popen([self._program], env=self._environment, stdin=subprocess.DEVNULL, stdout=self._log, stderr=self._log)
+        self._process = subprocess.Popen(
+            [self._program],
+            env=self._environment,
+            stdin=subprocess.DEVNULL,
+            stdout=self._log,
+            stderr=self._log,
+        )
         try:
             eventually(self._is_ready, "the mail server is ready", seconds=30)
         except AssertionError:

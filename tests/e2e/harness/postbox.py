@@ -27,11 +27,19 @@ class Postbox:
         self.asked: list[str] = []  # recipients
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.load_cert_chain(folder / "certificate.pem", folder / "key.pem")
-        offered: dict[str, Any] = {"none": {}, "starttls": {"tls_context": context}, "tls": {"ssl_context": context}}[protection]
+        offered: dict[str, Any] = {
+            "none": {},
+            "starttls": {"tls_context": context},
+            "tls": {"ssl_context": context},
+        }[protection]
         port = free_port()
         self.address = f"127.0.0.1:{port}"
         # The library takes a connection that was TLS all along for a plain one, so it must not ask for STARTTLS there.
-        offered |= {"auth_require_tls": protection == "starttls", "auth_required": True, "authenticator": self._check}
+        offered |= {
+            "auth_require_tls": protection == "starttls",
+            "auth_required": True,
+            "authenticator": self._check,
+        }
         self._server = Controller(self, hostname="127.0.0.1", port=port, **offered)
 
     def __enter__(self) -> Self:
@@ -41,13 +49,27 @@ class Postbox:
     def __exit__(self, *_: object) -> None:
         self._server.stop()
 
-    async def handle_EHLO(self, _server: SMTP, session: Session, _envelope: Envelope, hostname: str, responses: list[str]) -> list[str]:  # noqa: N802
+    async def handle_EHLO(
+        self,
+        _server: SMTP,
+        session: Session,
+        _envelope: Envelope,
+        hostname: str,
+        responses: list[str],
+    ) -> list[str]:  # noqa: N802
         """Called by the library."""
         session.host_name = hostname
         self.greeted += 1
         return responses
 
-    async def handle_RCPT(self, _server: SMTP, _session: Session, envelope: Envelope, address: str, _options: list[str]) -> str:  # noqa: N802
+    async def handle_RCPT(
+        self,
+        _server: SMTP,
+        _session: Session,
+        envelope: Envelope,
+        address: str,
+        _options: list[str],
+    ) -> str:  # noqa: N802
         """Called by the library."""
         self.asked.append(address)
         if address in self.replies:
@@ -63,7 +85,9 @@ class Postbox:
         self._letters.append(message)
         return "250 kept"
 
-    def _check(self, _server: SMTP, _session: Session, _envelope: Envelope, _mechanism: str, given: Any) -> AuthResult:
+    def _check(
+        self, _server: SMTP, _session: Session, _envelope: Envelope, _mechanism: str, given: Any
+    ) -> AuthResult:
         is_right = given == self._login
         if not is_right:
             self.refused.append(given.login.decode())

@@ -16,7 +16,9 @@ def exchange(base: str, request: bytes) -> Answer:
     address = urlsplit(base)
     assert address.hostname and address.port
     with socket.create_connection((address.hostname, address.port), timeout=_SECONDS) as connection:
-        with contextlib.suppress(ConnectionError):  # who refuses early may close before all is sent; the answer is there all the same
+        with contextlib.suppress(
+            ConnectionError
+        ):  # who refuses early may close before all is sent; the answer is there all the same
             connection.sendall(request)
         first_line = request.split(b"\r\n", 1)[0].decode("latin-1").split(" ")
         method = first_line[0]
@@ -27,12 +29,24 @@ def exchange(base: str, request: bytes) -> Answer:
         return Answer(method, path, answer.status, headers, answer.read())
 
 
-def request_bytes(method: str, target: str | bytes, headers: dict[str, str | bytes], body: bytes) -> bytes:
+def request_bytes(
+    method: str, target: str | bytes, headers: dict[str, str | bytes], body: bytes
+) -> bytes:
     """HTTP/1.1 with Host, Content-Length where there is a body, and nothing else of its own."""
     out = io.BytesIO()
-    out.write(method.encode() + b" " + (target if isinstance(target, bytes) else target.encode()) + b" HTTP/1.1\r\nHost: api.example\r\n")
+    out.write(
+        method.encode()
+        + b" "
+        + (target if isinstance(target, bytes) else target.encode())
+        + b" HTTP/1.1\r\nHost: api.example\r\n"
+    )
     for name, value in headers.items():
-        out.write(name.encode() + b": " + (value if isinstance(value, bytes) else value.encode()) + b"\r\n")
+        out.write(
+            name.encode()
+            + b": "
+            + (value if isinstance(value, bytes) else value.encode())
+            + b"\r\n"
+        )
     if body:
         out.write(b"Content-Length: " + str(len(body)).encode() + b"\r\n")
     out.write(b"Connection: close\r\n\r\n" + body)

@@ -47,7 +47,9 @@ class Receiver:
 
             def do_POST(self) -> None:
                 body = self.rfile.read(int(self.headers.get("Content-Length", "0")))
-                status = receiver._keep(Request({name.lower(): value for name, value in self.headers.items()}, body))
+                status = receiver._keep(
+                    Request({name.lower(): value for name, value in self.headers.items()}, body)
+                )
                 self.send_response(status)
                 self.send_header("Content-Length", "0")
                 self.end_headers()
@@ -79,18 +81,24 @@ class Receiver:
         with self._arrived:
             return list(self._requests)
 
-    def wait_for(self, wanted: Callable[[Request], bool], what: str, seconds: float = 20.0) -> Request:
+    def wait_for(
+        self, wanted: Callable[[Request], bool], what: str, seconds: float = 20.0
+    ) -> Request:
         """The first request that is wanted, whether it is there already or comes in time."""
         with self._arrived:
             self._arrived.wait_for(lambda: any(map(wanted, self._requests)), seconds)
             for request in self._requests:
                 if wanted(request):
                     return request
-        raise AssertionError(f"no request within {seconds} s: {what}; got {[request.json for request in self.requests]}")
+        raise AssertionError(
+            f"no request within {seconds} s: {what}; got {[request.json for request in self.requests]}"
+        )
 
     def wait_for_count(self, count: int, seconds: float = 20.0) -> list[Request]:
         """All requests, once there are that many."""
         with self._arrived:
             self._arrived.wait_for(lambda: len(self._requests) >= count, seconds)
-        assert len(self.requests) >= count, f"{len(self.requests)} of {count} requests within {seconds} s"
+        assert len(self.requests) >= count, (
+            f"{len(self.requests)} of {count} requests within {seconds} s"
+        )
         return self.requests

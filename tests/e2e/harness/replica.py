@@ -28,14 +28,22 @@ class Replica:
     @classmethod
     def settings_of(cls, suite: Suite, number: int = 1) -> dict[str, str]:
         """The environment of one of the suite's, which runs."""
-        pairs = Path(f"/proc/{suite.pid(cls.service, number)}/environ").read_text(encoding="utf-8").split("\0")
+        pairs = (
+            Path(f"/proc/{suite.pid(cls.service, number)}/environ")
+            .read_text(encoding="utf-8")
+            .split("\0")
+        )
         return dict(pair.split("=", 1) for pair in pairs if "=" in pair)
 
     def start(self) -> None:
         """Does not wait until it is ready."""
-        environment = self.settings_of(self._suite) | {f"TEMPINBOX_{name.upper()}": value for name, value in self._settings.items()}
+        environment = self.settings_of(self._suite) | {
+            f"TEMPINBOX_{name.upper()}": value for name, value in self._settings.items()
+        }
         program = str(self._suite.program(f"tempinbox-{self.service}"))
-        self._process = subprocess.Popen([program], env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self._process = subprocess.Popen(
+            [program], env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        )
 
     def __enter__(self) -> Self:
         self.start()

@@ -19,8 +19,12 @@ class Suite:
     @staticmethod
     def dev(*arguments: str) -> str:
         """Runs ./dev and answers what it printed."""
-        done = subprocess.run([str(ROOT / "dev"), *arguments], capture_output=True, text=True, timeout=180)
-        assert done.returncode == 0, f"./dev {shlex.join(arguments)} answered {done.returncode}:\n{done.stdout}{done.stderr}"
+        done = subprocess.run(
+            [str(ROOT / "dev"), *arguments], capture_output=True, text=True, timeout=180
+        )
+        assert done.returncode == 0, (
+            f"./dev {shlex.join(arguments)} answered {done.returncode}:\n{done.stdout}{done.stderr}"
+        )
         return done.stdout
 
     def _read_variables(self) -> dict[str, str]:
@@ -55,7 +59,12 @@ class Suite:
 
     @staticmethod
     def _describe() -> dict[str, Any]:
-        done = subprocess.run([str(ROOT / "dev"), "status", "--output", "json"], capture_output=True, text=True, timeout=60)
+        done = subprocess.run(
+            [str(ROOT / "dev"), "status", "--output", "json"],
+            capture_output=True,
+            text=True,
+            timeout=60,
+        )
         described: dict[str, Any] = json.loads(done.stdout)
         return described
 

@@ -14,9 +14,18 @@ from harness.suite import ROOT, Suite
 
 _SCHEMAS = ROOT / "proto-schemas"
 _MESSAGES = {
-    "email.received": ("tempinbox.events.v1.EmailReceived", "tempinbox/events/v1/email_received.proto"),
-    "inbox.created": ("tempinbox.events.v1.InboxCreated", "tempinbox/events/v1/inbox_created.proto"),
-    "inbox.expired": ("tempinbox.events.v1.InboxExpired", "tempinbox/events/v1/inbox_expired.proto"),
+    "email.received": (
+        "tempinbox.events.v1.EmailReceived",
+        "tempinbox/events/v1/email_received.proto",
+    ),
+    "inbox.created": (
+        "tempinbox.events.v1.InboxCreated",
+        "tempinbox/events/v1/inbox_created.proto",
+    ),
+    "inbox.expired": (
+        "tempinbox.events.v1.InboxExpired",
+        "tempinbox/events/v1/inbox_expired.proto",
+    ),
 }
 
 
@@ -46,7 +55,9 @@ def decode(topic: str, value: bytes) -> dict[str, list[str]]:
     command = ["protoc", f"--decode={message}", "-I", str(_SCHEMAS), str(_SCHEMAS / schema)]
     text = subprocess.run(command, input=value, capture_output=True, check=True).stdout.decode()
     found: dict[str, list[str]] = {}
-    for name, quoted, plain in re.findall(r'^(\w+): (?:"((?:\\.|[^"\\])*)"|(\S+))$', text, re.MULTILINE):
+    for name, quoted, plain in re.findall(
+        r'^(\w+): (?:"((?:\\.|[^"\\])*)"|(\S+))$', text, re.MULTILINE
+    ):
         found.setdefault(name, []).append(plain or _unescape(quoted))
     for name in re.findall(r"^(\w+) \{", text, re.MULTILINE):
         found.setdefault(name, []).append("{…}")
@@ -54,7 +65,13 @@ def decode(topic: str, value: bytes) -> dict[str, list[str]]:
 
 
 def _unescape(quoted: str) -> str:
-    return re.sub(r"\\([0-7]{3})", lambda octal: chr(int(octal[1], 8)), quoted).encode("latin-1").decode().replace('\\"', '"').replace("\\\\", "\\")
+    return (
+        re.sub(r"\\([0-7]{3})", lambda octal: chr(int(octal[1], 8)), quoted)
+        .encode("latin-1")
+        .decode()
+        .replace('\\"', '"')
+        .replace("\\\\", "\\")
+    )
 
 
 class Topic:
@@ -62,9 +79,18 @@ class Topic:
 
     def __init__(self, suite: Suite, name: str) -> None:
         self._name = name
-        self._consumer = Consumer({"bootstrap.servers": suite["KAFKA"], "group.id": "unused", "enable.auto.commit": False, "fetch.wait.max.ms": 20})
+        self._consumer = Consumer(
+            {
+                "bootstrap.servers": suite["KAFKA"],
+                "group.id": "unused",
+                "enable.auto.commit": False,
+                "fetch.wait.max.ms": 20,
+            }
+        )
         partitions = self._consumer.list_topics(name, timeout=15).topics[name].partitions
-        self._consumer.assign([self._end(TopicPartition(name, number, OFFSET_END)) for number in partitions])
+        self._consumer.assign(
+            [self._end(TopicPartition(name, number, OFFSET_END)) for number in partitions]
+        )
         self.seen: list[Event] = []
 
     def _end(self, partition: TopicPartition) -> TopicPartition:
@@ -93,9 +119,14 @@ class Topic:
         for event in self.events(seconds):
             if wanted(event):
                 return event
-        raise AssertionError(f"no event on {self._name} within {seconds} s: {what}; seen: {[event.fields for event in self.seen]}")
+        raise AssertionError(
+            f"no event on {self._name} within {seconds} s: {what}; seen: {[event.fields for event in self.seen]}"
+        )
 
     def _read(self, record: Message) -> Event:
-        headers = {name: bytes(value or b"").decode() for name, value in dict(record.headers() or []).items()}
+        headers = {
+            name: bytes(value or b"").decode()
+            for name, value in dict(record.headers() or []).items()
+        }
         key, value = (bytes(part or b"") for part in (record.key(), record.value()))
         return Event(self._name, record.partition() or 0, key.decode(), headers, value)

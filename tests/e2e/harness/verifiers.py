@@ -28,7 +28,11 @@ class Signed:
     @classmethod
     def of(cls, request: Request, secret: str) -> "Signed":
         """As it arrived."""
-        return cls(secret, request.body, {name: value for name, value in request.headers.items() if name.startswith("webhook-")})
+        return cls(
+            secret,
+            request.body,
+            {name: value for name, value in request.headers.items() if name.startswith("webhook-")},
+        )
 
     def but(self, **changed: object) -> "Signed":
         """The same with something changed."""
@@ -51,8 +55,19 @@ def _by_python(signed: Signed) -> str:
 
 
 def _by_node(signed: Signed) -> str:
-    given = {"secret": signed.secret, "body": base64.b64encode(signed.body).decode(), "headers": signed.headers, "later": signed.later}
-    done = subprocess.run(["node", str(_NODE_PROGRAM)], input=json.dumps(given), capture_output=True, text=True, timeout=30)
+    given = {
+        "secret": signed.secret,
+        "body": base64.b64encode(signed.body).decode(),
+        "headers": signed.headers,
+        "later": signed.later,
+    }
+    done = subprocess.run(
+        ["node", str(_NODE_PROGRAM)],
+        input=json.dumps(given),
+        capture_output=True,
+        text=True,
+        timeout=30,
+    )
     assert done.returncode == 0, f"node ended with {done.returncode}: {done.stderr}"
     return done.stdout
 

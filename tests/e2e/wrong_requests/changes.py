@@ -33,7 +33,10 @@ _INBOX_CHANGES: list[tuple[Any, str]] = [
     ({"metadata": {"a": 1}}, "metadata.a must"),
     ({"metadata": {"": "x"}}, "metadata must"),
     ({"metadata": {"k" * 51: None}}, "metadata must"),
-    ({"metadata": {f"k{number}": "v" for number in range(21)}}, "metadata must have at most 20 pairs"),
+    (
+        {"metadata": {f"k{number}": "v" for number in range(21)}},
+        "metadata must have at most 20 pairs",
+    ),
     ({"metadata": {f"k{number}": None for number in range(41)}}, "metadata must"),
     ({"localPart": "x"}, "unknown field"),
     ({"emailAddress": "x@example.com"}, "unknown field"),
@@ -80,12 +83,36 @@ _EMAIL_CHANGES: list[tuple[Any, str]] = [
     (b'{"isRead":true,"isRead":false}', "isRead"),
     (b'{"isRead":tru', "not valid JSON"),
 ]
-_TAGS = ["", "?tag=", "?tag=" + "x" * 51, "?tag=a&tag=b", "?tag=%01", "?tag=%ff", "?tag=a&status=active", "?Tag=a", "?status=all"]
-_REPEAT_KEYS: dict[str, str | bytes] = {"empty": "", "too long": "k" * 256, "a tab": "a\tb", "not ASCII": "schlüssel", "a byte": b"\xff"}
+_TAGS = [
+    "",
+    "?tag=",
+    "?tag=" + "x" * 51,
+    "?tag=a&tag=b",
+    "?tag=%01",
+    "?tag=%ff",
+    "?tag=a&status=active",
+    "?Tag=a",
+    "?status=all",
+]
+_REPEAT_KEYS: dict[str, str | bytes] = {
+    "empty": "",
+    "too long": "k" * 256,
+    "a tab": "a\tb",
+    "not ASCII": "schlüssel",
+    "a byte": b"\xff",
+}
 
 
 def _typed(method: str, target: str, kind: str) -> Row:
-    return Row(f"{method} {target} as {kind}", method, target, 415, ("Content-Type must be",), b'{"name":"x"}', {"Content-Type": kind})
+    return Row(
+        f"{method} {target} as {kind}",
+        method,
+        target,
+        415,
+        ("Content-Type must be",),
+        b'{"name":"x"}',
+        {"Content-Type": kind},
+    )
 
 
 ROWS: list[Row] = [
@@ -112,16 +139,37 @@ ROWS: list[Row] = [
     send("PATCH", "/v1/emails/" + UNKNOWN, {"isRead": True}, UNKNOWN, status=404),
     send("PATCH", _INBOX + "?dryRun=true", {"name": "x"}, "dryRun"),
     send("PATCH", _EMAIL + "?x=1", {"isRead": True}, "Unknown query parameter"),
-    *(_typed("PATCH", _INBOX, kind) for kind in ("application/json-patch+json", "text/plain", "application/x-www-form-urlencoded")),
+    *(
+        _typed("PATCH", _INBOX, kind)
+        for kind in (
+            "application/json-patch+json",
+            "text/plain",
+            "application/x-www-form-urlencoded",
+        )
+    ),
     _typed("PATCH", _EMAIL, "application/json-patch+json"),
     _typed("POST", "/v1/inboxes", "application/merge-patch+json"),
     *(Row("DELETE /v1/inboxes" + query, "DELETE", "/v1/inboxes" + query, 400) for query in _TAGS),
-    Row("DELETE the emails of an unknown inbox", "DELETE", f"/v1/inboxes/{UNKNOWN}/emails", 404, (UNKNOWN,)),
+    Row(
+        "DELETE the emails of an unknown inbox",
+        "DELETE",
+        f"/v1/inboxes/{UNKNOWN}/emails",
+        404,
+        (UNKNOWN,),
+    ),
     Row("DELETE emails with a filter", "DELETE", _INBOX + "/emails?subject=x", 400, ("subject",)),
     Row("DELETE an email by a bad id", "DELETE", "/v1/emails/x", 400, ("emailId must be a UUID",)),
     Row("DELETE an unknown email", "DELETE", "/v1/emails/" + UNKNOWN, 404, (UNKNOWN,)),
     *(
-        Row(f"Idempotency-Key: {name}", "POST", "/v1/inboxes", 400, ("Idempotency-Key must be 1 to 255",), b"{}", JSON | {"Idempotency-Key": key})
+        Row(
+            f"Idempotency-Key: {name}",
+            "POST",
+            "/v1/inboxes",
+            400,
+            ("Idempotency-Key must be 1 to 255",),
+            b"{}",
+            JSON | {"Idempotency-Key": key},
+        )
         for name, key in _REPEAT_KEYS.items()
     ),
     get("/v1/emails/x/raw", "emailId must be a UUID"),
@@ -133,6 +181,20 @@ ROWS: list[Row] = [
     get(_EMAIL + "/attachments/..%2f..%2fetc", status=404),
     get(_EMAIL + "/attachments/" + "1" * 3_000, status=404),
     get(_EMAIL + "/attachments/", status=404),
-    Row("raw as HTML", "GET", _EMAIL + "/raw", 406, ("Accept must allow",), headers={"Accept": "text/html"}),
-    Row("raw as nothing", "GET", _EMAIL + "/raw", 406, ("Accept must allow",), headers={"Accept": "application/json;q=0"}),
+    Row(
+        "raw as HTML",
+        "GET",
+        _EMAIL + "/raw",
+        406,
+        ("Accept must allow",),
+        headers={"Accept": "text/html"},
+    ),
+    Row(
+        "raw as nothing",
+        "GET",
+        _EMAIL + "/raw",
+        406,
+        ("Accept must allow",),
+        headers={"Accept": "application/json;q=0"},
+    ),
 ]

@@ -7,7 +7,22 @@ from wrong_requests.row import UNKNOWN, Row, create_inbox, create_webhook, send
 _HUGE = 10**19
 _TTL_RANGE = "ttlSeconds must be an integer from 60 to "
 
-_NAMES: list[Any] = [1, 1.5, True, [], {}, ["x"], "", "x" * 101, "é" * 101, "a\u0000b", "bell\u0007", "\u0085", "\u007f", "\u001b[31m"]
+_NAMES: list[Any] = [
+    1,
+    1.5,
+    True,
+    [],
+    {},
+    ["x"],
+    "",
+    "x" * 101,
+    "é" * 101,
+    "a\u0000b",
+    "bell\u0007",
+    "\u0085",
+    "\u007f",
+    "\u001b[31m",
+]
 _LOCAL_PARTS: list[Any] = [
     "", 7, ["a"], "x" * 64, "x" * 65, "with space", "a@b", "a+b", "ü", ".a", "a.", "a..b", "-a", "_a", "a/b", "a\nb", "\u0000", "а", "a'--", "%61",
 ]  # fmt: skip
@@ -18,7 +33,23 @@ _DOMAINS: list[Any] = [
 _LIVES: list[Any] = [
     59, 0, -1, -60, 2_592_001, "60", "", 60.5, True, False, [60], {}, 2**31, 2**53, 2**63 - 1, 2**63, -(2**63) - 1, _HUGE, -_HUGE, 10**300,
 ]  # fmt: skip
-_TAGS: list[Any] = ["x", 1, True, {}, {"a": "b"}, [1], [None], [True], [["a"]], [{}], [""], ["a", ""], ["x" * 51], ["a\u0001"], ["a"] * 11]
+_TAGS: list[Any] = [
+    "x",
+    1,
+    True,
+    {},
+    {"a": "b"},
+    [1],
+    [None],
+    [True],
+    [["a"]],
+    [{}],
+    [""],
+    ["a", ""],
+    ["x" * 51],
+    ["a\u0001"],
+    ["a"] * 11,
+]
 _METADATA: list[Any] = [
     "x", 1, [], ["a"], {"a": 1}, {"a": None}, {"a": True}, {"a": ["b"]}, {"a": {}}, {"": "x"}, {"k" * 51: "x"}, {"a": "v" * 501},
     {"a\u0001": "x"}, {"a": "\u0000"}, {f"k{number}": "v" for number in range(21)},
@@ -37,7 +68,19 @@ _URLS: list[Any] = [
     "https://[::]/", "https://[fe80::1]/", "https://[::ffff:10.0.0.1]/", "https://[fd00::1]/", "https://224.0.0.1/", "https://255.255.255.255/",
     "https://-a.example/", "https://a..example/", "https://bücher.example/", "https://" + "a" * 64 + ".example/", "https://example.com/" + "x" * 2_048,
 ]  # fmt: skip
-_EVENTS: list[Any] = ["email.received", 1, {}, [], [1], [None], ["email.sent"], ["EMAIL.RECEIVED"], [""], ["email.received"] * 4, [["email.received"]]]
+_EVENTS: list[Any] = [
+    "email.received",
+    1,
+    {},
+    [],
+    [1],
+    [None],
+    ["email.sent"],
+    ["EMAIL.RECEIVED"],
+    [""],
+    ["email.received"] * 4,
+    [["email.received"]],
+]
 _DESCRIPTIONS: list[Any] = [1, [], {}, True, "x" * 201, "a\u0000b", "\u0007"]
 _FINE = "https://hooks.example.com/mail"
 _MOMENTS: list[Any] = [
@@ -45,7 +88,9 @@ _MOMENTS: list[Any] = [
     "1969-12-31T23:59:59Z", "2999-01-01T00:00:00Z", "1700000000", "2026-11-21T10:00:00Z; DROP TABLE", "2026-11-21T25:00:00Z", "x" * 41, "\u0000",
 ]  # fmt: skip
 _PAST = "2026-01-01T00:00:00Z"
-_TEST, _REPLAY, _RETRY = (f"/v1/webhooks/{{webhook}}/{last}" for last in ("test", "replay", f"deliveries/{UNKNOWN}/retry"))
+_TEST, _REPLAY, _RETRY = (
+    f"/v1/webhooks/{{webhook}}/{last}" for last in ("test", "replay", f"deliveries/{UNKNOWN}/retry")
+)
 
 ROWS: list[Row] = [
     *(create_inbox({"name": given}, "name must") for given in _NAMES),
@@ -57,7 +102,10 @@ ROWS: list[Row] = [
     *(create_inbox(given, "unknown field", "known are") for given in _UNKNOWN),
     *(create_webhook({"url": given}, "url ") for given in _URLS),
     *(create_webhook({"url": _FINE, "events": given}, "events") for given in _EVENTS),
-    *(create_webhook({"url": _FINE, "description": given}, "description must") for given in _DESCRIPTIONS),
+    *(
+        create_webhook({"url": _FINE, "description": given}, "description must")
+        for given in _DESCRIPTIONS
+    ),
     create_webhook({}, "url is required"),
     create_webhook(b"", "url is required", name="POST /v1/webhooks without a body"),
     create_webhook({"url": _FINE, "secret": "whsec_x"}, "unknown field", "secret"),
@@ -66,8 +114,18 @@ ROWS: list[Row] = [
     *(send("POST", _REPLAY, {"since": given}, "since") for given in _MOMENTS),
     send("POST", _REPLAY, {}, "since is required"),
     send("POST", _REPLAY, b"", "since is required", name="POST …/replay without a body"),
-    *(send("POST", _REPLAY, {"since": _PAST, "status": given}, "status") for given in ("pending", "FAILED", "", 1, ["failed"], True)),
+    *(
+        send("POST", _REPLAY, {"since": _PAST, "status": given}, "status")
+        for given in ("pending", "FAILED", "", 1, ["failed"], True)
+    ),
     send("POST", _REPLAY, {"since": _PAST, "until": _PAST}, "unknown field", "until"),
-    *(send("POST", path, {"event": "email.received"}, "unknown field", "event") for path in (_TEST, _RETRY)),
-    *(send("POST", path, body, "body must be") for path in (_TEST, _RETRY, _REPLAY) for body in (b"[]", b"null", b'"x"')),
+    *(
+        send("POST", path, {"event": "email.received"}, "unknown field", "event")
+        for path in (_TEST, _RETRY)
+    ),
+    *(
+        send("POST", path, body, "body must be")
+        for path in (_TEST, _RETRY, _REPLAY)
+        for body in (b"[]", b"null", b'"x"')
+    ),
 ]

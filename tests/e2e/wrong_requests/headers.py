@@ -23,25 +23,124 @@ _KEYS: dict[str, str | bytes] = {
 }
 
 ROWS: list[Row] = [
-    *(Row(f"content type {kind!r}", *_POST, 415, ("Content-Type must be application/json",), b"{}", {"Content-Type": kind}) for kind in _TYPES),
-    Row("no content type", *_POST, 415, ("Content-Type must be application/json", "absent"), b"{}"),
-    Row("a content type for webhooks", "POST", "/v1/webhooks", 415, ("Content-Type",), b"{}", {"Content-Type": "text/plain"}),
-    *(Row(f"coding {coding!r}", *_POST, 415, ("Content-Encoding must be absent",), b"{}", JSON | {"Content-Encoding": coding}) for coding in _CODINGS),
     *(
-        Row(f"two of {name}", *_POST, 400, (f"Header {name} is given more than once",), b"{}", JSON | {name: value, name.lower(): value})
-        for name, value in (("Content-Type", "application/json"), ("Idempotency-Key", "k"), ("Content-Encoding", "identity"))
+        Row(
+            f"content type {kind!r}",
+            *_POST,
+            415,
+            ("Content-Type must be application/json",),
+            b"{}",
+            {"Content-Type": kind},
+        )
+        for kind in _TYPES
+    ),
+    Row("no content type", *_POST, 415, ("Content-Type must be application/json", "absent"), b"{}"),
+    Row(
+        "a content type for webhooks",
+        "POST",
+        "/v1/webhooks",
+        415,
+        ("Content-Type",),
+        b"{}",
+        {"Content-Type": "text/plain"},
+    ),
+    *(
+        Row(
+            f"coding {coding!r}",
+            *_POST,
+            415,
+            ("Content-Encoding must be absent",),
+            b"{}",
+            JSON | {"Content-Encoding": coding},
+        )
+        for coding in _CODINGS
+    ),
+    *(
+        Row(
+            f"two of {name}",
+            *_POST,
+            400,
+            (f"Header {name} is given more than once",),
+            b"{}",
+            JSON | {name: value, name.lower(): value},
+        )
+        for name, value in (
+            ("Content-Type", "application/json"),
+            ("Idempotency-Key", "k"),
+            ("Content-Encoding", "identity"),
+        )
     ),
     Row("a body one byte too large", *_POST, 413, ("64 KiB",), b" " * 65_535 + b"{}", JSON),
     Row("a body much too large", *_POST, 413, ("64 KiB",), b'{"name":"' + b"x" * 5_000_000, JSON),
-    Row("a large body of another type", *_POST, 413, ("64 KiB",), b"x" * 70_000, {"Content-Type": "text/plain"}),
-    Row("a large body where none is taken", "DELETE", "/v1/inboxes/{inbox}", 413, ("64 KiB",), b"x" * 70_000, JSON),
-    Row("a form there is not", "GET", "/v1/emails/{email}/raw", 406, ("Accept must allow application/json",), headers={"Accept": "video/mp4"}),
-    Row("a form there is not, of nothing", "GET", f"/v1/emails/{UNKNOWN}/raw", 404, ("does not exist",), headers={"Accept": "video/mp4"}),
+    Row(
+        "a large body of another type",
+        *_POST,
+        413,
+        ("64 KiB",),
+        b"x" * 70_000,
+        {"Content-Type": "text/plain"},
+    ),
+    Row(
+        "a large body where none is taken",
+        "DELETE",
+        "/v1/inboxes/{inbox}",
+        413,
+        ("64 KiB",),
+        b"x" * 70_000,
+        JSON,
+    ),
+    Row(
+        "a form there is not",
+        "GET",
+        "/v1/emails/{email}/raw",
+        406,
+        ("Accept must allow application/json",),
+        headers={"Accept": "video/mp4"},
+    ),
+    Row(
+        "a form there is not, of nothing",
+        "GET",
+        f"/v1/emails/{UNKNOWN}/raw",
+        404,
+        ("does not exist",),
+        headers={"Accept": "video/mp4"},
+    ),
     Row("no key", *_GET, 401, ("X-API-Key is missing",), has_key=False),
-    Row("a key in Authorization", *_GET, 401, ("X-API-Key is missing",), headers={"Authorization": "Bearer ti_live_x"}, has_key=False),
-    Row("a key in the query", "GET", "/v1/account?X-API-Key=x", 401, ("X-API-Key is missing",), has_key=False),
+    Row(
+        "a key in Authorization",
+        *_GET,
+        401,
+        ("X-API-Key is missing",),
+        headers={"Authorization": "Bearer ti_live_x"},
+        has_key=False,
+    ),
+    Row(
+        "a key in the query",
+        "GET",
+        "/v1/account?X-API-Key=x",
+        401,
+        ("X-API-Key is missing",),
+        has_key=False,
+    ),
     Row("no key before an unknown path", "GET", "/v1/nothing", 401, ("X-API-Key",), has_key=False),
-    Row("no key before a target that cannot be decoded", "GET", "/v1/inboxes?tag=%ff", 401, ("X-API-Key",), has_key=False),
+    Row(
+        "no key before a target that cannot be decoded",
+        "GET",
+        "/v1/inboxes?tag=%ff",
+        401,
+        ("X-API-Key",),
+        has_key=False,
+    ),
     Row("two keys", *_GET, 401, ("X-API-Key is given more than once",), headers={"x-api-key": "x"}),
-    *(Row(f"key: {name}", *_GET, 401, ("X-API-Key is not a valid API key",), headers={"X-API-Key": key}, has_key=False) for name, key in _KEYS.items()),
+    *(
+        Row(
+            f"key: {name}",
+            *_GET,
+            401,
+            ("X-API-Key is not a valid API key",),
+            headers={"X-API-Key": key},
+            has_key=False,
+        )
+        for name, key in _KEYS.items()
+    ),
 ]

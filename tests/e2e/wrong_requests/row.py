@@ -31,11 +31,23 @@ def get(target: str, *mentions: str, status: int = 400) -> Row:
     return Row(f"GET {target}", "GET", target, status, mentions)
 
 
-def send(method: str, target: str, body: Any, *mentions: str, name: str = "", status: int = 400) -> Row:
+def send(
+    method: str, target: str, body: Any, *mentions: str, name: str = "", status: int = 400
+) -> Row:
     """A body, as bytes or as a value to be written as JSON, sent as application/json."""
     content = body if isinstance(body, bytes) else json.dumps(body).encode()
-    shown = content.decode("latin-1") if len(content) <= 70 else content[:67].decode("latin-1") + "..."
-    return Row(name or f"{method} {target} {shown!r}", method, target, status, mentions, content, dict(JSON))
+    shown = (
+        content.decode("latin-1") if len(content) <= 70 else content[:67].decode("latin-1") + "..."
+    )
+    return Row(
+        name or f"{method} {target} {shown!r}",
+        method,
+        target,
+        status,
+        mentions,
+        content,
+        dict(JSON),
+    )
 
 
 def create_inbox(body: Any, *mentions: str, name: str = "") -> Row:

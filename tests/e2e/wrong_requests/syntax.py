@@ -4,7 +4,18 @@ from wrong_requests.row import Row, create_inbox
 
 _NOT_JSON = "body is not valid JSON at line "
 
-_TRUNCATED = [b"{", b'{"', b'{"name', b'{"name"', b'{"name":', b'{"name":"x', b'{"name":"x"', b'{"tags":["a"', b'{"tags":["a",', b'{"ttlSeconds":tru']
+_TRUNCATED = [
+    b"{",
+    b'{"',
+    b'{"name',
+    b'{"name"',
+    b'{"name":',
+    b'{"name":"x',
+    b'{"name":"x"',
+    b'{"tags":["a"',
+    b'{"tags":["a",',
+    b'{"ttlSeconds":tru',
+]
 
 _MALFORMED = [
     b'{"name":"x",}',
@@ -29,7 +40,22 @@ _MALFORMED = [
     b"<inbox/>",
 ]
 
-_NUMBERS = [b"NaN", b"Infinity", b"-", b"0123", b"+60", b".5", b"60.", b"6e", b"6e+", b"0x3c", b"6_0", b"1e400", b"- 60", b"--60"]
+_NUMBERS = [
+    b"NaN",
+    b"Infinity",
+    b"-",
+    b"0123",
+    b"+60",
+    b".5",
+    b"60.",
+    b"6e",
+    b"6e+",
+    b"0x3c",
+    b"6_0",
+    b"1e400",
+    b"- 60",
+    b"--60",
+]
 
 _STRINGS = [
     b'"a\nb"',
@@ -68,7 +94,15 @@ _DOUBLED = [
     (b'{"unknown":1,"unknown":2}', "unknown"),
 ]
 
-_NO_OBJECT = [(b"[]", "an array"), (b"null", "null"), (b'"x"', '"x"'), (b"1", "1"), (b"true", "true"), (b"[{}]", "an array"), (b"-0.5", "-0.5")]
+_NO_OBJECT = [
+    (b"[]", "an array"),
+    (b"null", "null"),
+    (b'"x"', '"x"'),
+    (b"1", "1"),
+    (b"true", "true"),
+    (b"[{}]", "an array"),
+    (b"-0.5", "-0.5"),
+]
 
 _DEEP = {
     "33 arrays": b'{"tags":' + b"[" * 33 + b"]" * 33 + b"}",
@@ -81,10 +115,16 @@ _DEEP = {
 ROWS: list[Row] = [
     *(create_inbox(body, _NOT_JSON).named("cut short") for body in _TRUNCATED),
     *(create_inbox(body, _NOT_JSON).named("malformed") for body in _MALFORMED),
-    *(create_inbox(b'{"ttlSeconds":' + number + b"}", _NOT_JSON).named("number") for number in _NUMBERS),
+    *(
+        create_inbox(b'{"ttlSeconds":' + number + b"}", _NOT_JSON).named("number")
+        for number in _NUMBERS
+    ),
     *(create_inbox(b'{"name":' + string + b"}", _NOT_JSON).named("string") for string in _STRINGS),
     *(create_inbox(body, _NOT_JSON, name=f"encoding: {name}") for name, body in _ENCODINGS.items()),
     *(create_inbox(body, _NOT_JSON, name).named("doubled") for body, name in _DOUBLED),
-    *(create_inbox(body, "body must be a JSON object", given).named("no object") for body, given in _NO_OBJECT),
+    *(
+        create_inbox(body, "body must be a JSON object", given).named("no object")
+        for body, given in _NO_OBJECT
+    ),
     *(create_inbox(body, _NOT_JSON, "32", name=f"deep: {name}") for name, body in _DEEP.items()),
 ]

@@ -10,12 +10,51 @@ _BAD_IDS = [
     "01934f2e7-b1c-7d3a-9f00-5a1b2c3d4e5f", quote("０1934f2e-7b1c-7d3a-9f00-5a1b2c3d4e5f"), "%27%20OR%201=1--", "..%2f..%2fetc%2fpasswd", "*",
     "0x01934f2e-7b1c-7d3a-9f00-5a1b2c3d4e", "a" * 5_000,
 ]  # fmt: skip
-_BY_ID = {"inboxId": "/v1/inboxes/{id}", "emailId": "/v1/emails/{id}", "webhookId": "/v1/webhooks/{id}"}
+_BY_ID = {
+    "inboxId": "/v1/inboxes/{id}",
+    "emailId": "/v1/emails/{id}",
+    "webhookId": "/v1/webhooks/{id}",
+}
 _UNDECODABLE = ["%", "%2", "%zz", "%ff", "%00", "%c0%80", "%ed%a0%80", "a%fe"]
 
-_LISTS = ["/v1/inboxes", "/v1/inboxes/{inbox}/emails", "/v1/emails", "/v1/webhooks", "/v1/webhooks/{webhook}/deliveries"]
-_BAD_LIMITS = ["0", "101", "-1", "abc", "", "1.5", "1e1", "0x10", "%2B5", "%205", "5%20", "99999999999999999999", "-99999999999999999999", "5,6", "null", "٥"]
-_BAD_CURSORS = ["x", "", "%20", "null", "AAAA", "A" * 501, "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA", "====", "%7B%7D", "a%0Ab", "🙂"]
+_LISTS = [
+    "/v1/inboxes",
+    "/v1/inboxes/{inbox}/emails",
+    "/v1/emails",
+    "/v1/webhooks",
+    "/v1/webhooks/{webhook}/deliveries",
+]
+_BAD_LIMITS = [
+    "0",
+    "101",
+    "-1",
+    "abc",
+    "",
+    "1.5",
+    "1e1",
+    "0x10",
+    "%2B5",
+    "%205",
+    "5%20",
+    "99999999999999999999",
+    "-99999999999999999999",
+    "5,6",
+    "null",
+    "٥",
+]
+_BAD_CURSORS = [
+    "x",
+    "",
+    "%20",
+    "null",
+    "AAAA",
+    "A" * 501,
+    "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA",
+    "====",
+    "%7B%7D",
+    "a%0Ab",
+    "🙂",
+]
 
 _QUERIES = [
     ("/v1/inboxes?status=dead", "status must be one of active, expired, all"),
@@ -46,7 +85,10 @@ _QUERIES = [
     ("/v1/emails/{email}?x=1", "takes none"),
     ("/v1/webhooks/{webhook}?x", "takes none"),
     ("/v1/webhooks?status=active", "status"),
-    ("/v1/webhooks/{webhook}/deliveries?status=exhausted", "status must be one of pending, succeeded, failed"),
+    (
+        "/v1/webhooks/{webhook}/deliveries?status=exhausted",
+        "status must be one of pending, succeeded, failed",
+    ),
     ("/v1/webhooks/{webhook}/deliveries?status=", "status must"),
     ("/v1/webhooks/{webhook}/deliveries?status=failed,pending", "status must"),
     ("/v1/webhooks/{webhook}/deliveries?state=failed", "state"),
@@ -92,24 +134,73 @@ _WRONG_METHODS = [
 ]
 
 ROWS: list[Row] = [
-    *(get(path.format(id=bad), name + " must be a UUID") for name, path in _BY_ID.items() for bad in _BAD_IDS),
+    *(
+        get(path.format(id=bad), name + " must be a UUID")
+        for name, path in _BY_ID.items()
+        for bad in _BAD_IDS
+    ),
     *(get(f"/v1/inboxes/{bad}/emails", "inboxId must be a UUID") for bad in _BAD_IDS[:4]),
-    *(Row(f"DELETE {path} x", "DELETE", path.format(id="x"), 400, (name,)) for name, path in _BY_ID.items() if name != "emailId"),
-    *(Row(f"POST …/{bad[:40]}/retry", "POST", f"/v1/webhooks/{{webhook}}/deliveries/{bad}/retry", 400, ("deliveryId must be a UUID",)) for bad in _BAD_IDS),
-    *(Row(f"POST …/{last} x", "POST", f"/v1/webhooks/x/{last}", 400, ("webhookId",)) for last in ("test", "replay", f"deliveries/{UNKNOWN}/retry")),
+    *(
+        Row(f"DELETE {path} x", "DELETE", path.format(id="x"), 400, (name,))
+        for name, path in _BY_ID.items()
+        if name != "emailId"
+    ),
+    *(
+        Row(
+            f"POST …/{bad[:40]}/retry",
+            "POST",
+            f"/v1/webhooks/{{webhook}}/deliveries/{bad}/retry",
+            400,
+            ("deliveryId must be a UUID",),
+        )
+        for bad in _BAD_IDS
+    ),
+    *(
+        Row(f"POST …/{last} x", "POST", f"/v1/webhooks/x/{last}", 400, ("webhookId",))
+        for last in ("test", "replay", f"deliveries/{UNKNOWN}/retry")
+    ),
     Row("POST …/test?x", "POST", "/v1/webhooks/{webhook}/test?x=1", 400, ("takes none",)),
-    Row("POST …/retry?x", "POST", f"/v1/webhooks/{{webhook}}/deliveries/{UNKNOWN}/retry?x=1", 400, ("takes none",)),
-    Row("POST …/replay?x", "POST", "/v1/webhooks/{webhook}/replay?since=2026-01-01T00:00:00Z", 400, ("takes none",)),
+    Row(
+        "POST …/retry?x",
+        "POST",
+        f"/v1/webhooks/{{webhook}}/deliveries/{UNKNOWN}/retry?x=1",
+        400,
+        ("takes none",),
+    ),
+    Row(
+        "POST …/replay?x",
+        "POST",
+        "/v1/webhooks/{webhook}/replay?since=2026-01-01T00:00:00Z",
+        400,
+        ("takes none",),
+    ),
     *(get("/v1/inboxes/" + bad, "path") for bad in _UNDECODABLE),
     *(get("/v1/inboxes?tag=" + bad, "query") for bad in _UNDECODABLE),
     get("/v1/inboxes?%ff=1", "query"),
-    *(get(f"{path}?limit={quote(bad, safe='%')}", "limit must be an integer from 1 to 100") for path in _LISTS for bad in _BAD_LIMITS),
-    *(get(f"{path}?cursor={quote(bad, safe='%')}", "cursor") for path in _LISTS for bad in _BAD_CURSORS),
+    *(
+        get(f"{path}?limit={quote(bad, safe='%')}", "limit must be an integer from 1 to 100")
+        for path in _LISTS
+        for bad in _BAD_LIMITS
+    ),
+    *(
+        get(f"{path}?cursor={quote(bad, safe='%')}", "cursor")
+        for path in _LISTS
+        for bad in _BAD_CURSORS
+    ),
     *(get(target, mention) for target, mention in _QUERIES),
     *(get(target, status=404) for target in _NO_PATHS),
     *(get(path.format(id=UNKNOWN), UNKNOWN, status=404) for path in _BY_ID.values()),
     get(f"/v1/webhooks/{UNKNOWN}/deliveries", UNKNOWN, status=404),
-    Row("POST …/retry of no delivery", "POST", f"/v1/webhooks/{{webhook}}/deliveries/{UNKNOWN}/retry", 404, (UNKNOWN,)),
+    Row(
+        "POST …/retry of no delivery",
+        "POST",
+        f"/v1/webhooks/{{webhook}}/deliveries/{UNKNOWN}/retry",
+        404,
+        (UNKNOWN,),
+    ),
     Row("POST …/test of no webhook", "POST", f"/v1/webhooks/{UNKNOWN}/test", 404, (UNKNOWN,)),
-    *(Row(f"{method} {target}", method, target, 405, (f'"{method}"', allowed)) for method, target, allowed in _WRONG_METHODS),
+    *(
+        Row(f"{method} {target}", method, target, 405, (f'"{method}"', allowed))
+        for method, target, allowed in _WRONG_METHODS
+    ),
 ]
