@@ -21,8 +21,6 @@ struct mailed_request
     std::string email;
     secret password; // empty where none is asked for
     std::string code;
-
-    mailed_request() = default;
 };
 
 enum class asks_for { email, password, code };

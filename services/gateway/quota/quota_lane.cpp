@@ -32,8 +32,6 @@ struct quota_lane::call
         std::int64_t limit_version = 0;
         std::optional<quota_book::told_debt> debt;
         tickets asked;
-
-        share(account_id who, std::int64_t most, std::int64_t version) : account(who), limit(most), limit_version(version) {}
     };
 
     std::vector<share> shares;
