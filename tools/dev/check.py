@@ -31,7 +31,7 @@ def _run(command: list[str], folder: Path = places.ROOT) -> bool:
 
 def _check_format(fix: bool) -> bool:
     how = ["-i"] if fix else ["--dry-run", "-Werror", "--ferror-limit=3"]
-    return _run(["clang-format-14", *how, *cpp_files()])
+    return _run(["clang-format-19", *how, *cpp_files()])
 
 
 def _check_style() -> bool:
