@@ -102,13 +102,23 @@ export interface Email extends EmailSummary {
   codes: Code[];
   links: { url: string; text: string; kind: 'verify' | 'reset' | 'unsubscribe' | 'other' }[];
   authentication: Record<string, string | null> | null;
-  envelope: { mailFrom: string; rcptTo: string[]; remoteAddress: string; helo: string; tls: string | null };
+  envelope: {
+    mailFrom: string;
+    rcptTo: string[];
+    remoteAddress: string;
+    helo: string;
+    tls: string | null;
+  };
   routing: { ruleId: string; matched: boolean }[] | null;
   defects: string[];
 }
 
 export type EventKind = 'email.received' | 'inbox.created' | 'inbox.expired';
-export const EVENT_KINDS: readonly EventKind[] = ['email.received', 'inbox.created', 'inbox.expired'];
+export const EVENT_KINDS: readonly EventKind[] = [
+  'email.received',
+  'inbox.created',
+  'inbox.expired',
+];
 
 export interface Webhook {
   webhookId: string;
@@ -219,7 +229,9 @@ interface Asked {
 }
 
 function address(path: string, query: Asked['query'] = {}): string {
-  const given = Object.entries(query).filter((it): it is [string, string | number] => it[1] !== undefined && it[1] !== '');
+  const given = Object.entries(query).filter(
+    (it): it is [string, string | number] => it[1] !== undefined && it[1] !== '',
+  );
   const text = new URLSearchParams(given.map(([name, value]) => [name, String(value)])).toString();
   return ROOT + path + (text && `?${text}`);
 }
@@ -232,15 +244,27 @@ async function problem(response: Response): Promise<ApiError> {
     // A proxy's page is no sentence for people; the status has to do.
   }
   const wait = Number(response.headers.get('Retry-After'));
-  return new ApiError(response.status, message, response.headers.get('X-Request-Id'), wait > 0 ? wait : null);
+  return new ApiError(
+    response.status,
+    message,
+    response.headers.get('X-Request-Id'),
+    wait > 0 ? wait : null,
+  );
 }
 
 // Whether another tab signed in again or changed the password, so that our token is of a session that is over.
 function isOldToken(method: string, failure: ApiError): boolean {
-  return method !== 'GET' && failure.status === 403 && failure.message.startsWith('Header X-CSRF-Token');
+  return (
+    method !== 'GET' && failure.status === 403 && failure.message.startsWith('Header X-CSRF-Token')
+  );
 }
 
-async function exchange(method: string, path: string, asked: Asked, isRepeated = false): Promise<Response> {
+async function exchange(
+  method: string,
+  path: string,
+  asked: Asked,
+  isRepeated = false,
+): Promise<Response> {
   const headers: Record<string, string> = { Accept: asked.accept ?? 'application/json' };
   if (method !== 'GET' && csrfToken) headers['X-CSRF-Token'] = csrfToken;
   if (asked.body !== undefined) headers['Content-Type'] = 'application/json';
@@ -296,10 +320,14 @@ const id = encodeURIComponent;
 
 export const api = {
   session: (signal?: AbortSignal) => ask<Session>('GET', '/session', { signal }).then(rememberSame),
-  signIn: (email: string, password: string) => ask<Session>('POST', '/session', { body: { email, password } }).then(remember),
-  settings: (signal?: AbortSignal) => ask<{ signUp: 'open' | 'closed'; mailRelay: boolean }>('GET', '/settings', { signal }),
+  signIn: (email: string, password: string) =>
+    ask<Session>('POST', '/session', { body: { email, password } }).then(remember),
+  settings: (signal?: AbortSignal) =>
+    ask<{ signUp: 'open' | 'closed'; mailRelay: boolean }>('GET', '/settings', { signal }),
   signUp: (email: string, password: string) =>
-    ask<Session | { email: string; codeSent: true }>('POST', '/accounts', { body: { email, password } }),
+    ask<Session | { email: string; codeSent: true }>('POST', '/accounts', {
+      body: { email, password },
+    }),
   confirmSignUp: (email: string, code: string, password: string) =>
     ask<Session>('POST', '/accounts/confirm', { body: { email, code, password } }),
   signOut: () => ask<unknown>('DELETE', '/session').then(() => remember(null)),
@@ -307,52 +335,91 @@ export const api = {
   account: (signal?: AbortSignal) => ask<Account>('GET', '/account', { signal }),
   usage: (signal?: AbortSignal) => ask<{ days: UsageDay[] }>('GET', '/account/usage', { signal }),
 
-  domains: (signal?: AbortSignal) => ask<{ domains: { domain: string; default: boolean }[] }>('GET', '/domains', { signal }),
-  inboxes: (query: Page & { status?: string; tag?: string; address?: string }, signal?: AbortSignal) =>
-    ask<Listed<'inboxes', Inbox>>('GET', '/inboxes', { query: { ...query }, signal }),
-  inbox: (inboxId: string, signal?: AbortSignal) => ask<Inbox>('GET', `/inboxes/${id(inboxId)}`, { signal }),
+  domains: (signal?: AbortSignal) =>
+    ask<{ domains: { domain: string; default: boolean }[] }>('GET', '/domains', { signal }),
+  inboxes: (
+    query: Page & { status?: string; tag?: string; address?: string },
+    signal?: AbortSignal,
+  ) => ask<Listed<'inboxes', Inbox>>('GET', '/inboxes', { query: { ...query }, signal }),
+  inbox: (inboxId: string, signal?: AbortSignal) =>
+    ask<Inbox>('GET', `/inboxes/${id(inboxId)}`, { signal }),
   createInbox: (wishes: InboxWishes) => ask<Inbox>('POST', '/inboxes', { body: wishes }),
-  changeInbox: (inboxId: string, wishes: { ttlSeconds?: number; name?: string | null; tags?: string[] }) =>
-    ask<Inbox>('PATCH', `/inboxes/${id(inboxId)}`, { body: wishes }),
+  changeInbox: (
+    inboxId: string,
+    wishes: { ttlSeconds?: number; name?: string | null; tags?: string[] },
+  ) => ask<Inbox>('PATCH', `/inboxes/${id(inboxId)}`, { body: wishes }),
   deleteInbox: (inboxId: string) => ask<unknown>('DELETE', `/inboxes/${id(inboxId)}`),
   emptyInbox: (inboxId: string) => ask<unknown>('DELETE', `/inboxes/${id(inboxId)}/emails`),
-  emails: (inboxId: string, query: Page & { from?: string; subject?: string }, signal?: AbortSignal) =>
-    ask<Listed<'emails', EmailSummary>>('GET', `/inboxes/${id(inboxId)}/emails`, { query: { ...query, include: 'codes' }, signal }),
+  emails: (
+    inboxId: string,
+    query: Page & { from?: string; subject?: string },
+    signal?: AbortSignal,
+  ) =>
+    ask<Listed<'emails', EmailSummary>>('GET', `/inboxes/${id(inboxId)}/emails`, {
+      query: { ...query, include: 'codes' },
+      signal,
+    }),
   allEmails: (query: Page, signal?: AbortSignal) =>
-    ask<Listed<'emails', EmailSummary>>('GET', '/emails', { query: { ...query, include: 'codes' }, signal }),
-  email: (emailId: string, signal?: AbortSignal) => ask<Email>('GET', `/emails/${id(emailId)}`, { signal }),
-  markRead: (emailId: string, isRead: boolean) => ask<EmailSummary>('PATCH', `/emails/${id(emailId)}`, { body: { isRead } }),
+    ask<Listed<'emails', EmailSummary>>('GET', '/emails', {
+      query: { ...query, include: 'codes' },
+      signal,
+    }),
+  email: (emailId: string, signal?: AbortSignal) =>
+    ask<Email>('GET', `/emails/${id(emailId)}`, { signal }),
+  markRead: (emailId: string, isRead: boolean) =>
+    ask<EmailSummary>('PATCH', `/emails/${id(emailId)}`, { body: { isRead } }),
   deleteEmail: (emailId: string) => ask<unknown>('DELETE', `/emails/${id(emailId)}`),
   source: (emailId: string, signal?: AbortSignal) =>
-    exchange('GET', `/emails/${id(emailId)}/raw`, { accept: 'message/rfc822', signal }).then((it) => it.arrayBuffer()),
+    exchange('GET', `/emails/${id(emailId)}/raw`, { accept: 'message/rfc822', signal }).then((it) =>
+      it.arrayBuffer(),
+    ),
   attachment: (emailId: string, attachmentId: string, signal?: AbortSignal) =>
-    ask<Attachment & { content: string }>('GET', `/emails/${id(emailId)}/attachments/${id(attachmentId)}`, { signal }),
+    ask<Attachment & { content: string }>(
+      'GET',
+      `/emails/${id(emailId)}/attachments/${id(attachmentId)}`,
+      { signal },
+    ),
 
   keys: (signal?: AbortSignal) => ask<{ keys: Key[] }>('GET', '/keys', { signal }),
   createKey: (label: string) => ask<Key>('POST', '/keys', { body: { label } }),
   revokeKey: (keyId: string) => ask<unknown>('DELETE', `/keys/${id(keyId)}`),
 
-  webhooks: (signal?: AbortSignal) => ask<Listed<'webhooks', Webhook>>('GET', '/webhooks', { query: { limit: 100 }, signal }),
+  webhooks: (signal?: AbortSignal) =>
+    ask<Listed<'webhooks', Webhook>>('GET', '/webhooks', { query: { limit: 100 }, signal }),
   createWebhook: (wishes: WebhookWishes) => ask<Webhook>('POST', '/webhooks', { body: wishes }),
-  changeWebhook: (webhookId: string, wishes: WebhookWishes) => ask<Webhook>('PATCH', `/webhooks/${id(webhookId)}`, { body: wishes }),
+  changeWebhook: (webhookId: string, wishes: WebhookWishes) =>
+    ask<Webhook>('PATCH', `/webhooks/${id(webhookId)}`, { body: wishes }),
   deleteWebhook: (webhookId: string) => ask<unknown>('DELETE', `/webhooks/${id(webhookId)}`),
   rotateSecret: (webhookId: string) =>
-    ask<{ webhookId: string; secret: string; previousSecretValidUntil: string }>('POST', `/webhooks/${id(webhookId)}/rotate-secret`),
+    ask<{ webhookId: string; secret: string; previousSecretValidUntil: string }>(
+      'POST',
+      `/webhooks/${id(webhookId)}/rotate-secret`,
+    ),
   testWebhook: (webhookId: string) => ask<Delivery>('POST', `/webhooks/${id(webhookId)}/test`),
   deliveries: (webhookId: string, query: Page & { status?: string }, signal?: AbortSignal) =>
-    ask<Listed<'deliveries', Delivery>>('GET', `/webhooks/${id(webhookId)}/deliveries`, { query: { ...query }, signal }),
-  retry: (webhookId: string, deliveryId: string) => ask<Delivery>('POST', `/webhooks/${id(webhookId)}/deliveries/${id(deliveryId)}/retry`),
+    ask<Listed<'deliveries', Delivery>>('GET', `/webhooks/${id(webhookId)}/deliveries`, {
+      query: { ...query },
+      signal,
+    }),
+  retry: (webhookId: string, deliveryId: string) =>
+    ask<Delivery>('POST', `/webhooks/${id(webhookId)}/deliveries/${id(deliveryId)}/retry`),
   replay: (webhookId: string, body: { since: string; status?: DeliveryStatus }) =>
-    ask<{ webhookId: string; replayed: number }>('POST', `/webhooks/${id(webhookId)}/replay`, { body }),
+    ask<{ webhookId: string; replayed: number }>('POST', `/webhooks/${id(webhookId)}/replay`, {
+      body,
+    }),
 
   rules: (signal?: AbortSignal) => ask<{ rules: Rule[] }>('GET', '/rules', { signal }),
   createRule: (wishes: RuleWishes) => ask<Rule>('POST', '/rules', { body: wishes }),
-  changeRule: (ruleId: string, wishes: Partial<RuleWishes>) => ask<Rule>('PATCH', `/rules/${id(ruleId)}`, { body: wishes }),
+  changeRule: (ruleId: string, wishes: Partial<RuleWishes>) =>
+    ask<Rule>('PATCH', `/rules/${id(ruleId)}`, { body: wishes }),
   deleteRule: (ruleId: string) => ask<unknown>('DELETE', `/rules/${id(ruleId)}`),
-  testRules: (sample: Sample, rules?: Partial<Rule>[]) => ask<Verdict>('POST', '/rules/test', { body: rules ? { ...sample, rules } : sample }),
+  testRules: (sample: Sample, rules?: Partial<Rule>[]) =>
+    ask<Verdict>('POST', '/rules/test', { body: rules ? { ...sample, rules } : sample }),
 
   changePassword: (currentPassword: string, newPassword: string) =>
-    ask<Session>('POST', '/account/password', { body: { currentPassword, newPassword } }).then(remember),
+    ask<Session>('POST', '/account/password', { body: { currentPassword, newPassword } }).then(
+      remember,
+    ),
   signOutEverywhere: () => ask<unknown>('DELETE', '/sessions').then(() => remember(null)),
   askForReset: (email: string) => ask<unknown>('POST', '/password-resets', { body: { email } }),
   resetPassword: (token: string, newPassword: string) =>

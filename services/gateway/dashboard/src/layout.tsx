@@ -52,7 +52,8 @@ function useNavigation(path: string, isFresh: boolean, refresh: () => void): voi
     if (before.current === page) return;
     before.current = page;
     window.scrollTo(0, 0);
-    const target = document.querySelector<HTMLElement>('main h1') ?? document.querySelector<HTMLElement>('main');
+    const target =
+      document.querySelector<HTMLElement>('main h1') ?? document.querySelector<HTMLElement>('main');
     target?.focus({ preventScroll: true });
     refresh();
   }, [page]);
@@ -89,11 +90,20 @@ export function Layout({ children }: { children: ComponentChildren }) {
           <Mark />
           Temporary Inbox
         </a>
-        <Button kind="quiet" icon={isOpen ? 'close' : 'menu'} expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+        <Button
+          kind="quiet"
+          icon={isOpen ? 'close' : 'menu'}
+          expanded={isOpen}
+          onClick={() => setOpen(!isOpen)}
+        >
           Menu
         </Button>
       </header>
-      <aside aria-label="Navigation" class={isOpen ? 'side open' : 'side'} onKeyDown={(event) => event.key === 'Escape' && closeMenu()}>
+      <aside
+        aria-label="Navigation"
+        class={isOpen ? 'side open' : 'side'}
+        onKeyDown={(event) => event.key === 'Escape' && closeMenu()}
+      >
         <a class="brand" href={paths.overview}>
           <Mark />
           Temporary Inbox

@@ -12,7 +12,8 @@ export interface NewMail {
 }
 
 // `again`: something may have been missed, so what is shown should be read anew.
-export type News = { kind: 'mail'; mail: NewMail } | { kind: 'expired'; inboxId: string } | { kind: 'again' };
+export type News =
+  { kind: 'mail'; mail: NewMail } | { kind: 'expired'; inboxId: string } | { kind: 'again' };
 type Listener = (news: News) => void;
 
 const FIRST_PAUSE_MS = 2_000;
@@ -48,7 +49,9 @@ export function LiveProvider({ children }: { children: ComponentChildren }) {
       const opened = new EventSource(api.eventsUrl);
       source = opened;
       function on<T>(event: string, read: (data: T) => void) {
-        opened.addEventListener(event, (message) => read(JSON.parse((message as MessageEvent<string>).data) as T));
+        opened.addEventListener(event, (message) =>
+          read(JSON.parse((message as MessageEvent<string>).data) as T),
+        );
       }
       on('ready', () => {
         setLive(true);

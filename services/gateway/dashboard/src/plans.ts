@@ -16,7 +16,9 @@ export function planName(plan: Plan): string {
 export type Feature = 'api' | 'webhooks' | 'rules';
 
 export function hasFeature(limits: Limits, feature: Feature): boolean {
-  return { api: limits.apiKeys > 0, webhooks: limits.webhooks > 0, rules: limits.routingRules > 0 }[feature];
+  return { api: limits.apiKeys > 0, webhooks: limits.webhooks > 0, rules: limits.routingRules > 0 }[
+    feature
+  ];
 }
 
 // Of what outlives its plan the oldest keep working, as many as the plan now allows. Lists are newest first.

@@ -27,7 +27,11 @@ export function SessionProvider({ children }: { children: ComponentChildren }) {
     api.session().then(
       (session) => setStanding({ is: 'in', session, isFresh: false }),
       (error: unknown) =>
-        setStanding(error instanceof ApiError && error.status === 401 ? { is: 'out', hasEnded: false } : { is: 'unreachable', error }),
+        setStanding(
+          error instanceof ApiError && error.status === 401
+            ? { is: 'out', hasEnded: false }
+            : { is: 'unreachable', error },
+        ),
     );
   }, []);
 
@@ -43,7 +47,8 @@ export function SessionProvider({ children }: { children: ComponentChildren }) {
     () => ({
       standing,
       ask,
-      enter: (session) => setStanding({ is: 'in', session: rememberSession(session), isFresh: true }),
+      enter: (session) =>
+        setStanding({ is: 'in', session: rememberSession(session), isFresh: true }),
       // The plan may have changed meanwhile; a failure changes nothing but what a 401 does anyway.
       refresh: () =>
         void api.session().then(

@@ -52,7 +52,13 @@ export function Tabs<Name extends string>({
           </button>
         ))}
       </div>
-      <div class="tab-panel" role="tabpanel" id={`${id}-panel`} aria-labelledby={`${id}-${chosen}`} tabIndex={0}>
+      <div
+        class="tab-panel"
+        role="tabpanel"
+        id={`${id}-panel`}
+        aria-labelledby={`${id}-${chosen}`}
+        tabIndex={0}
+      >
         {children}
       </div>
     </div>

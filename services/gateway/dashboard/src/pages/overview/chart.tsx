@@ -58,12 +58,19 @@ export function UsageChart({ usage, first }: { usage: readonly UsageDay[]; first
         <div>
           <h2 id="chart-title">Last 30 days</h2>
           <p class="chart-reading">
-            {day ? `${dayName(day.date)}: ${count(day[metric], words.one, words.many)}` : `${count(total, words.one, words.many)} in all`}
+            {day
+              ? `${dayName(day.date)}: ${count(day[metric], words.one, words.many)}`
+              : `${count(total, words.one, words.many)} in all`}
           </p>
         </div>
         <div class="segments" role="group" aria-label="What to show">
           {METRICS.map((it) => (
-            <button key={it.name} type="button" aria-pressed={it.name === metric} onClick={() => setMetric(it.name)}>
+            <button
+              key={it.name}
+              type="button"
+              aria-pressed={it.name === metric}
+              onClick={() => setMetric(it.name)}
+            >
               {it.text}
             </button>
           ))}
@@ -84,15 +91,33 @@ export function UsageChart({ usage, first }: { usage: readonly UsageDay[]; first
           onMouseLeave={() => setPointed(null)}
         >
           {[0, HEIGHT / 2, HEIGHT].map((y) => (
-            <line key={y} class="chart-line" x1={0} x2={DAYS * WIDTH} y1={y} y2={y} vector-effect="non-scaling-stroke" />
+            <line
+              key={y}
+              class="chart-line"
+              x1={0}
+              x2={DAYS * WIDTH}
+              y1={y}
+              y2={y}
+              vector-effect="non-scaling-stroke"
+            />
           ))}
           {days.map((it, index) => {
             const height = it[metric] === 0 ? 0 : Math.max(1.5, (it[metric] / top) * HEIGHT);
             const kind = index === DAYS - 1 ? 'chart-bar today' : 'chart-bar';
             return (
-              <g key={it.date} class={pointed === index ? 'chart-day pointed' : 'chart-day'} onMouseEnter={() => setPointed(index)}>
+              <g
+                key={it.date}
+                class={pointed === index ? 'chart-day pointed' : 'chart-day'}
+                onMouseEnter={() => setPointed(index)}
+              >
                 <rect class="chart-ground" x={index * WIDTH} y={0} width={WIDTH} height={HEIGHT} />
-                <rect class={kind} x={index * WIDTH + 1.5} y={HEIGHT - height} width={WIDTH - 3} height={height} />
+                <rect
+                  class={kind}
+                  x={index * WIDTH + 1.5}
+                  y={HEIGHT - height}
+                  width={WIDTH - 3}
+                  height={height}
+                />
               </g>
             );
           })}
