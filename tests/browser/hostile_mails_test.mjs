@@ -221,6 +221,7 @@ describe('attachments', () => {
         const saved = await saving;
         assert.doesNotMatch(
           saved.suggestedFilename(),
+          // eslint-disable-next-line no-control-regex -- these are what must not be in a name
           /[/\\<>"\u0000-\u001f\u202a-\u202e\u2066-\u2069]/,
         );
       }

@@ -172,7 +172,11 @@ async function codeForm(it) {
   await heading('Check your mail')(it);
 }
 
-/** Name, whose page, path, and what must be there (and done) before it is looked at. */
+/**
+ * Name, whose page (null: of nobody who is signed in), path, and what must be there (and done)
+ * before it is looked at.
+ * @type {[string, (() => any) | null, string | (() => string), (it: any) => Promise<unknown>][]}
+ */
 const PAGES = [
   ['sign-in', null, '/sign-in', heading('Sign in')],
   ['sign-up', null, '/sign-up', heading('Create an account')],
@@ -248,7 +252,7 @@ const PAGES = [
     'webhook-log',
     () => page,
     () => `/settings/webhooks/${ids.webhook}`,
-    async (it) => it.locator('li.delivery summary').first().click(),
+    (it) => it.locator('li.delivery summary').first().click(),
   ],
   [
     'rules',
@@ -373,7 +377,7 @@ describe('weight', () => {
           ),
       );
     });
-    for (const [, whose, path, ready] of PAGES.filter(
+    for (const [, , path, ready] of PAGES.filter(
       ([name, whose]) => whose && !/empty|free|past|full|-new|-delete/.test(name),
     )) {
       await it.goto(`${suite.dashboard}${typeof path === 'function' ? path() : path}`);

@@ -137,7 +137,7 @@ def tally(parts: list[str], everything: bool, fix: bool = False) -> Tally:
         "tools": _check_tools,
         "schemas": _check_schemas,
         "openapi": _check_openapi,
-        "dashboard": dashboard.check,
+        "dashboard": lambda: dashboard.check(fix),
         "tidy": lambda: tidy.check(cpp_files(), everything),
     }
     total = Tally()

@@ -7,7 +7,7 @@ Date.now = () => now;
 const SystemDate = Date;
 globalThis.Date = class extends SystemDate {
   constructor(...parts) {
-    parts.length === 0 ? super(now) : super(...parts);
+    super(...(parts.length === 0 ? [now] : parts));
   }
 };
 

@@ -46,7 +46,7 @@ function Door() {
   const isIn = standing.is === 'in';
   useEffect(() => {
     if (isIn && (path === paths.signIn || path === paths.signUp)) route(paths.overview, true);
-  }, [isIn, path]);
+  }, [isIn, path, route]);
 
   if (path === paths.reset) return <ResetPassword />;
   if (standing.is === 'in') return isPublic(path) ? <Loading what="your overview" /> : <Pages />;

@@ -56,7 +56,7 @@ function useNavigation(path: string, isFresh: boolean, refresh: () => void): voi
       document.querySelector<HTMLElement>('main h1') ?? document.querySelector<HTMLElement>('main');
     target?.focus({ preventScroll: true });
     refresh();
-  }, [page]);
+  }, [page, refresh]);
 }
 
 // The frame around every page of someone who is signed in.
@@ -99,6 +99,8 @@ export function Layout({ children }: { children: ComponentChildren }) {
           Menu
         </Button>
       </header>
+      {/* eslint-disable-next-line jsx-a11y/no-noninteractive-element-interactions --
+          Escape is heard here from whichever of its links and buttons has the focus. */}
       <aside
         aria-label="Navigation"
         class={isOpen ? 'side open' : 'side'}
@@ -108,6 +110,8 @@ export function Layout({ children }: { children: ComponentChildren }) {
           <Mark />
           Temporary Inbox
         </a>
+        {/* eslint-disable-next-line jsx-a11y/no-noninteractive-element-interactions, jsx-a11y/click-events-have-key-events --
+            Clicks come up from its links, which the keyboard clicks as well. */}
         <nav aria-label="Main" onClick={() => setOpen(false)}>
           <Links entries={MAIN} path={path} />
           <p class="nav-title" id="nav-settings">

@@ -1,13 +1,14 @@
 import type { Limits, Plan } from './api';
 
-const NAMES: Record<Plan, string> = {
+// A page that was opened before a release may be told of a plan it does not know.
+const NAMES: Record<string, string> = {
   free: 'Free',
   starter: 'Starter',
   pass7: '7-Day Pass',
   pro: 'Pro',
   business: 'Business',
   premium: 'Premium',
-};
+} satisfies Record<Plan, string>;
 
 export function planName(plan: Plan): string {
   return NAMES[plan] ?? plan;

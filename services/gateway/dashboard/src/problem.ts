@@ -6,17 +6,19 @@ export interface Problem {
   requestId: string | null;
 }
 
+const REFUSED = 'That was not accepted';
+const FAILED = 'Something went wrong on our side';
 const TITLES: Record<number, string> = {
   0: 'The service cannot be reached',
-  400: 'That was not accepted',
+  400: REFUSED,
   401: 'You are not signed in',
   403: 'That is not allowed',
   404: 'That does not exist any more',
   409: 'That clashes with something that is there already',
   413: 'That is too large',
-  422: 'That was not accepted',
+  422: REFUSED,
   429: 'Too many requests',
-  500: 'Something went wrong on our side',
+  500: FAILED,
   503: 'The service is busy',
 };
 
@@ -36,7 +38,7 @@ export function describe(failure: unknown): Problem {
       requestId: null,
     };
   const { status, requestId, retryAfter } = failure;
-  const title = TITLES[status] ?? (status >= 500 ? TITLES[500]! : TITLES[400]!);
+  const title = TITLES[status] ?? (status >= 500 ? FAILED : REFUSED);
   const said =
     failure.message && (/[.!?]$/.test(failure.message) ? failure.message : `${failure.message}.`);
   if (status === 0) return { title, detail: 'Check your connection, then try again.', requestId };

@@ -41,7 +41,7 @@ export function SessionProvider({ children }: { children: ComponentChildren }) {
       setStanding((was) => (was.is === 'in' ? { is: 'out', hasEnded: true } : was));
     });
     ask();
-  }, []);
+  }, [ask]);
 
   const holder = useMemo<Holder>(
     () => ({
@@ -60,7 +60,7 @@ export function SessionProvider({ children }: { children: ComponentChildren }) {
         setStanding({ is: 'out', hasEnded: false });
       },
     }),
-    [standing],
+    [standing, ask],
   );
   return <Context.Provider value={holder}>{children}</Context.Provider>;
 }

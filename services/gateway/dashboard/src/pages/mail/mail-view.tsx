@@ -153,7 +153,7 @@ export function MailView({ inboxId, emailId, onRead, onDeleted }: MailViewProps)
     );
   }
   const parts = partsOf(email);
-  const part = chosen ?? parts[0]!.name;
+  const part = chosen ?? (email.html === null ? 'text' : 'html');
   const code = email.codes[0]?.value;
   return (
     <section class="panel mail-view" aria-label="Chosen mail">

@@ -187,7 +187,7 @@ const HOUR_MS = 3_600_000;
 // Sends once more what was sent since a time.
 export function Replay({ webhook, onClose, onDone }: Done & { webhook: Webhook }) {
   const announce = useAnnounce();
-  const [since, setSince] = useState(localInput(Date.now() - 24 * HOUR_MS));
+  const [since, setSince] = useState(() => localInput(Date.now() - 24 * HOUR_MS));
   const [status, setStatus] = useState<DeliveryStatus>('failed');
   return (
     <FormDialog
