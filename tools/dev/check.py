@@ -1,19 +1,16 @@
 """`./dev check`: format, the project's style rules, the tools behind ./dev, schemas, the OpenAPI file, the dashboard, clang-tidy. Each part counts as one test."""
 
-import os
-import shutil
 import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from dev import dashboard, packages, places, tidy
+from dev import dashboard, node_packages, packages, places, tidy
 from dev.tally import Tally
 from dev.terminal import Failure, fail, heading, item, paint, say
 
-BUF_VERSION = "1.75.0"
-REDOCLY_VERSION = "1.34.5"  # the last line that runs on the Node.js of Debian 12
 _SCHEMAS = places.ROOT / "proto-schemas"
+_SCHEMA_TOOLS = places.ROOT / "tools" / "npm" / "schemas"
 
 
 def cpp_files() -> list[str]:
@@ -62,38 +59,16 @@ def _check_tools() -> bool:
     )
 
 
-def _from_npm(package: str, version: str, program: str) -> str:
-    """The path of a program of a pinned npm package; brought once, then used without a network."""
-    folder = places.cache(f"{program}-{version}")
-    path = folder / "node_modules" / ".bin" / program
-    if not path.exists():
-        say(f"  bringing {program} {version} into {folder} ...")
-        command = [
-            "npm",
-            "install",
-            "--prefix",
-            str(folder),
-            "--no-audit",
-            "--no-fund",
-            "--silent",
-            f"{package}@{version}",
-        ]
-        done = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL)
-        if done.returncode != 0:
-            shutil.rmtree(folder, ignore_errors=True)
-            fail(f"npm could not bring {program}:\n" + done.stdout + done.stderr)
-    return str(path)
-
-
 def _check_openapi() -> bool:
     """Redocly reports use and asks for updates unless told not to."""
-    redocly = _from_npm("@redocly/cli", REDOCLY_VERSION, "redocly")
-    command = [redocly, "lint", "--config", "docs/redocly.yaml", "docs/openapi.yaml"]
+    environment = node_packages.ensure(_SCHEMA_TOOLS)
+    redocly = _SCHEMA_TOOLS / "node_modules" / ".bin" / "redocly"
+    command = [str(redocly), "lint", "--config", "docs/redocly.yaml", "docs/openapi.yaml"]
     quiet = {"REDOCLY_TELEMETRY": "off", "REDOCLY_SUPPRESS_UPDATE_NOTICE": "true"}
     done = subprocess.run(
         command,
         cwd=places.ROOT,
-        env=os.environ | quiet,
+        env=environment | quiet,
         capture_output=True,
         text=True,
         stdin=subprocess.DEVNULL,
@@ -105,7 +80,13 @@ def _check_openapi() -> bool:
 
 def _check_schemas() -> bool:
     """Lint always; from the first release on, schemas only grow."""
-    buf = _from_npm("@bufbuild/buf", BUF_VERSION, "buf")
+    node_packages.ensure(_SCHEMA_TOOLS)
+    # The package of this processor is the only one npm brings. @bufbuild/buf, which would choose
+    # it, starts it through Node.js and wants those of all systems in the lock file.
+    bufs = [*_SCHEMA_TOOLS.glob("node_modules/@bufbuild/buf-*/bin/buf")]
+    if not bufs:
+        fail("tools/npm/schemas has no buf for this processor")
+    buf = str(bufs[0])
     is_good = _run([buf, "lint"], _SCHEMAS)
     tag = subprocess.run(
         ["git", "describe", "--tags", "--abbrev=0", "--match", "v*"],
@@ -137,7 +118,7 @@ def tally(parts: list[str], everything: bool, fix: bool = False) -> Tally:
         "tools": _check_tools,
         "schemas": _check_schemas,
         "openapi": _check_openapi,
-        "dashboard": dashboard.check,
+        "dashboard": lambda: dashboard.check(fix),
         "tidy": lambda: tidy.check(cpp_files(), everything),
     }
     total = Tally()

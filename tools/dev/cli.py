@@ -286,7 +286,7 @@ def _parser() -> argparse.ArgumentParser:
         "--all", action="store_true", help="clang-tidy on every file instead of the changed ones"
     )
     check.add_argument(
-        "--fix", action="store_true", help="let clang-format rewrite what it would complain of"
+        "--fix", action="store_true", help="let formatters and ESLint put right what they refuse"
     )
 
     made = verb("build", "configure and build", _build)

@@ -4,13 +4,13 @@ import subprocess
 import time
 from pathlib import Path
 
-from dev import node_packages, places
+from dev import node_packages, places, web_sources
 from dev.locks import in_turn
 from dev.terminal import heading, item
 
 FOLDER = places.ROOT / "services" / "gateway" / "dashboard"
 BUILT = FOLDER / "dist"
-_BUILD_STAMP = FOLDER / "node_modules" / ".tempinbox-build"
+_BUILD_STAMP = places.ROOT / "build" / "dashboard.built"
 _LOCK = places.ROOT / "build" / "dashboard.lock"
 
 
@@ -36,12 +36,13 @@ def build() -> None:
         )
 
 
-def check() -> bool:
-    """Types and unit tests."""
+def check(fix: bool = False) -> bool:
+    """Types and unit tests; layout and faults of all TypeScript, JavaScript and CSS."""
     with in_turn(_LOCK):
         environment = node_packages.ensure(FOLDER)
+        is_clean = web_sources.check(fix)
     commands = [["npm", "run", "--silent", "check"], ["npm", "run", "--silent", "test"]]
-    return all(
+    is_sound = all(
         [
             subprocess.run(
                 command, cwd=FOLDER, env=environment, stdin=subprocess.DEVNULL
@@ -50,6 +51,7 @@ def check() -> bool:
             for command in commands
         ]
     )
+    return is_sound and is_clean
 
 
 def _sources() -> list[Path]:
