@@ -117,8 +117,7 @@ awaitable<void> quota_lane::send_what_gathers(std::shared_ptr<quota_lane> self)
             break;
         self->calls_.Increment();
         boost::asio::co_spawn(self->host_.loop(), run(self, sent), boost::asio::detached);
-        const bool is_in_time = co_await sent->done.wait_until(steady::now() + self->patience_);
-        if (!is_in_time) {
+        if (!co_await sent->done.wait_until(steady::now() + self->patience_)) {
             sent->is_late = true;
             ++self->late_calls_;
             self->doubt();
