@@ -28,7 +28,7 @@ std::optional<plans::account_state> newer_stored_state(pqxx::work& tx, const pla
 {
     auto stored = plans::find(tx, schema, known.account);
     if (stored && stored->version > known.version)
-        return std::move(*stored);
+        return stored;
     return std::nullopt;
 }
 

@@ -64,7 +64,7 @@ result<removed_mail> empty_in(pqxx::work& tx, account_id account, inbox_id inbox
 
 result<void> remove_in(pqxx::work& tx, account_id account, email_id email)
 {
-    const failure absent{errc::not_found, "Email " + email.text() + " does not exist"};
+    failure absent{errc::not_found, "Email " + email.text() + " does not exist"};
     const auto found = tx.exec_prepared(find_inbox_of.name, account.text(), email.text());
     if (found.empty())
         return absent;

@@ -43,7 +43,6 @@ class Board:
     """Runs jobs in their order, `workers` at a time; background jobs beside them, one at a time, at the lowest priority."""
 
     def __init__(self, jobs: list[Job], logs: Path, workers: int) -> None:
-        self._jobs = jobs
         self._logs = logs
         self._workers = workers
         self._results: dict[str, Result] = {}

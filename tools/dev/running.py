@@ -23,9 +23,10 @@ def stop_on_signals() -> None:
 def up(suite: Suite, wishes: Wishes, detached: bool, builds: bool, with_page: bool = True) -> None:
     """Brings the suite up or changes what differs; in the foreground stays until Ctrl-C."""
     stop_on_signals()
-    packages.ensure("build", "run")
+    preset = wishes.preset or suite.preset()
+    packages.ensure(*build.package_groups(preset), "run")
     if builds:
-        build.build(wishes.preset or suite.preset(), services.PROGRAMS)
+        build.build(preset, services.PROGRAMS)
         if with_page:
             dashboard.build()
         else:

@@ -41,7 +41,7 @@ constexpr int most_looks = 16;
 asio::ip::address peer_of(const tcp::socket& socket)
 {
     error_code gone;
-    const auto peer = socket.remote_endpoint(gone).address();
+    auto peer = socket.remote_endpoint(gone).address();
     if (peer.is_v6() && peer.to_v6().is_v4_mapped())
         return asio::ip::make_address_v4(asio::ip::v4_mapped, peer.to_v6());
     return peer;

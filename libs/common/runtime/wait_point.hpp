@@ -13,7 +13,7 @@ namespace tempinbox::runtime {
 class wait_point
 {
 public:
-    wait_point(boost::asio::any_io_executor executor, std::chrono::milliseconds patience) : timer_(std::move(executor))
+    wait_point(const boost::asio::any_io_executor& executor, std::chrono::milliseconds patience) : timer_(executor)
     {
         timer_.expires_after(patience);
     }
