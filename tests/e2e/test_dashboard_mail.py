@@ -1,4 +1,6 @@
-"""Sign-up and forgotten passwords by mail, through a relay that the operator set: here the suite's own mail server."""
+"""Sign-up and forgotten passwords by mail, through a relay that the operator set: here the suite's
+own mail server.
+"""
 
 import re
 import secrets

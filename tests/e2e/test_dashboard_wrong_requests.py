@@ -1,4 +1,6 @@
-"""Every wrong request to the dashboard's API is told its status and its field in the one error body, and harms nothing."""
+"""Every wrong request to the dashboard's API is told its status and its field in the one error
+body, and harms nothing.
+"""
 
 import json
 from dataclasses import dataclass, field

@@ -1,4 +1,6 @@
-"""Events that a consumer could not handle: put away with the reason, shown, and written back on an operator's word."""
+"""Events that a consumer could not handle: put away with the reason, shown, and written back on an
+operator's word.
+"""
 
 import uuid
 from typing import Any
@@ -55,7 +57,9 @@ def test_a_poison_event_is_put_away_with_its_reason_and_keeps_nobody_waiting(
 
 
 def test_exactly_the_chosen_letters_go_back_to_their_topic(suite: Suite, account: Account) -> None:
-    """Sound events that a consumer with a bug put away: once the bug is gone, the operator lets them come again."""
+    """Sound events that a consumer with a bug put away: once the bug is gone, the operator lets
+    them come again.
+    """
     with Topic(suite, "email.received") as topic:
         address = account.api.new_inbox()["emailAddress"]
         ids = [send(suite, address).email_id for _ in range(3)]

@@ -15,7 +15,8 @@ def mailed(suite: Suite) -> tuple[Account, dict[str, Any]]:
     send_raw(
         suite,
         [f"{local}+news@{domain}"],
-        "From: =?utf-8?Q?J=C3=BCrgen_Stra=C3=9Fe?= <news@shop.example>\r\nTo: All <list@lists.example>\r\n"
+        "From: =?utf-8?Q?J=C3=BCrgen_Stra=C3=9Fe?= <news@shop.example>\r\n"
+        "To: All <list@lists.example>\r\n"
         "Subject: =?utf-8?Q?Gr=C3=BC=C3=9Fe?=\r\n\r\nnothing here\r\n".encode(),
     )
     send(

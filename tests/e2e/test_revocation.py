@@ -1,4 +1,6 @@
-"""A revoked key, a smaller plan: in force at every gateway within a second, also when PostgreSQL stands still."""
+"""A revoked key, a smaller plan: in force at every gateway within a second, also when PostgreSQL
+stands still.
+"""
 
 import contextlib
 import os

@@ -22,8 +22,10 @@ _TRIES = 200
 
 
 class _Load:
-    """Clients that make an inbox, send it a mail, list it and look at the webhooks, again and again, at every gateway and mail server in turn. One that takes
-    no connections is passed over, as a balancer would."""
+    """Clients that make an inbox, send it a mail, list it and look at the webhooks, again and
+    again, at every gateway and mail server in turn. One that takes no connections is passed over,
+    as a balancer would.
+    """
 
     def __init__(self, suite: Suite, account: Account) -> None:
         self._gateways = suite.of_each("gateway", "URL")

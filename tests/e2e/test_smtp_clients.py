@@ -186,7 +186,10 @@ def test_swaks_pipelines(suite: Suite, api: Api) -> None:
 
 def test_8bit_bodies_arrive_as_they_were(suite: Suite, api: Api, client: smtplib.SMTP) -> None:
     inbox = api.new_inbox()
-    head = b"Subject: 8bit\r\nMIME-Version: 1.0\r\nContent-Type: text/plain; charset=iso-8859-1\r\nContent-Transfer-Encoding: 8bit\r\n\r\n"
+    head = (
+        b"Subject: 8bit\r\nMIME-Version: 1.0\r\nContent-Type: text/plain; charset=iso-8859-1\r\n"
+        b"Content-Transfer-Encoding: 8bit\r\n\r\n"
+    )
 
     with client:
         client.sendmail(

@@ -1,4 +1,6 @@
-"""Every wrong request of the table is told its status, its field and what is allowed, in the one error body, and harms nothing."""
+"""Every wrong request of the table is told its status, its field and what is allowed, in the one
+error body, and harms nothing.
+"""
 
 import re
 from dataclasses import dataclass

@@ -23,7 +23,10 @@ class Statement:
 
 
 def statements(code: str) -> Iterator[Statement]:
-    """Cuts code at semicolons, at blocks and behind the parentheses of if, while, switch and for. Braces without a semicolon inside are initializers."""
+    """Cuts code at semicolons, at blocks and behind the parentheses of if, while, switch and for.
+
+    Braces without a semicolon inside are initializers.
+    """
     cuts = {matching(code, found.end() - 1) + 1 for found in _CONTROL.finditer(code)}
     inside_control = [
         (found.end() - 1, matching(code, found.end() - 1)) for found in _CONTROL.finditer(code)
@@ -77,7 +80,8 @@ def _check_statement(source: Source, statement: Statement) -> Iterator[Problem]:
         if any(not re.match(r"\s*(?:&|\*?this\b)", capture) for capture in found[1].split(",")):
             yield source.problem(
                 place,
-                "a lambda that owns captures inside a co_await expression: hand it over in a plain function",
+                "a lambda that owns captures inside a co_await expression: hand it over in a "
+                "plain function",
             )
 
 

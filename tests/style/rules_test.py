@@ -1,4 +1,6 @@
-"""The rules on snippets that break them and on ones that do not: `python3 -m unittest` in this folder."""
+"""The rules on snippets that break them and on ones that do not: `python3 -m unittest` in this
+folder.
+"""
 
 import unittest
 from pathlib import Path

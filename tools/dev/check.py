@@ -1,4 +1,6 @@
-"""`./dev check`: format, the project's style rules, the tools behind ./dev, schemas, the OpenAPI file, the dashboard, clang-tidy. Each part counts as one test."""
+"""`./dev check`: format, the project's style rules, the tools behind ./dev, schemas, the OpenAPI
+file, the dashboard, clang-tidy. Each part counts as one test.
+"""
 
 import os
 import shutil

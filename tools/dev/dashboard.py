@@ -1,4 +1,7 @@
-"""The dashboard's page: its build by Vite, its checks. Nothing is done that was done for the same input before."""
+"""The dashboard's page: its build by Vite, its checks.
+
+Nothing is done that was done for the same input before.
+"""
 
 import subprocess
 import time

@@ -191,12 +191,14 @@ def ensure_jars() -> None:
             ("org.slf4j", "slf4j-simple", _SLF4J),
         )
         wanted = "".join(
-            f"<dependency><groupId>{group}</groupId><artifactId>{artifact}</artifactId><version>{version}</version></dependency>"
+            f"<dependency><groupId>{group}</groupId><artifactId>{artifact}</artifactId>"
+            f"<version>{version}</version></dependency>"
             for group, artifact, version in coordinates
         )
         Path(work, "pom.xml").write_text(
-            "<project><modelVersion>4.0.0</modelVersion><groupId>local</groupId><artifactId>kafka-jars</artifactId>"
-            f"<version>1</version><packaging>pom</packaging><dependencies>{wanted}</dependencies></project>",
+            "<project><modelVersion>4.0.0</modelVersion>"
+            "<groupId>local</groupId><artifactId>kafka-jars</artifactId><version>1</version>"
+            f"<packaging>pom</packaging><dependencies>{wanted}</dependencies></project>",
             encoding="utf-8",
         )
         command = [
@@ -221,7 +223,8 @@ def ensure_jars() -> None:
                 raise
 
 
-# A class archive, written by the JVM when a node ends, makes the next start take a second instead of three.
+# A class archive, written by the JVM when a node ends, makes the next start take a second instead
+# of three.
 
 
 def _class_archive() -> Path:

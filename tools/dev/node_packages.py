@@ -1,4 +1,6 @@
-"""npm packages: what a folder's lock file pins, beside it in node_modules; brought when the lock file is new. And a Node.js new enough for them."""
+"""npm packages: what a folder's lock file pins, beside it in node_modules; brought when the lock
+file is new. And a Node.js new enough for them.
+"""
 
 import hashlib
 import os
@@ -18,7 +20,9 @@ _NODE_VERSION = (
 
 
 def ensure(folder: Path) -> dict[str, str]:
-    """Brings the packages of a folder's lock file when it is new; the environment npm and its programs are to be run in."""
+    """Brings the packages of a folder's lock file when it is new; the environment npm and its
+    programs are to be run in.
+    """
     environment = _with_node()
     stamp = folder / _STAMP
     wanted = digest(
@@ -26,7 +30,8 @@ def ensure(folder: Path) -> dict[str, str]:
     )
     if read_stamp(stamp) != wanted:
         say(
-            f"  bringing the npm packages of {folder.relative_to(places.ROOT)}/package-lock.json ..."
+            f"  bringing the npm packages of {folder.relative_to(places.ROOT)}/package-lock.json "
+            "..."
         )
         run(
             ["npm", "ci", "--no-audit", "--no-fund", "--ignore-scripts"],
@@ -57,7 +62,9 @@ def runs_vite(version: str) -> bool:
 
 
 def _with_node() -> dict[str, str]:
-    """The environment with a Node.js that runs Vite: the machine's, or one from npm in the cache."""
+    """The environment with a Node.js that runs Vite: the machine's, or one from npm in the
+    cache.
+    """
     if not shutil.which("npm"):
         fail("the dashboard is built with npm, which is not here (--no-dashboard goes without)")
     own = (

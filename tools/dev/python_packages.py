@@ -1,4 +1,6 @@
-"""The virtual environment of the end-to-end tests and the demo: pinned packages, kept in the cache."""
+"""The virtual environment of the end-to-end tests and the demo: pinned packages, kept in the
+cache.
+"""
 
 import hashlib
 import shutil
@@ -24,7 +26,8 @@ def python() -> Path:
 
 def _make(folder: Path) -> None:
     say(
-        f"  bringing the Python packages of {REQUIREMENTS.relative_to(places.ROOT)} into {folder} ..."
+        f"  bringing the Python packages of {REQUIREMENTS.relative_to(places.ROOT)} into "
+        f"{folder} ..."
     )
     shutil.rmtree(folder, ignore_errors=True)
     _run([sys.executable, "-m", "venv", str(folder)])

@@ -16,14 +16,19 @@ from dev.terminal import Failure, fail
 
 
 def crashes(logs: Path) -> list[str]:
-    """What a suite's supervisor said of processes that a fault of their own has ended, from the folder of its logs."""
+    """What a suite's supervisor said of processes that a fault of their own has ended, from the
+    folder of its logs.
+    """
     log = logs / "supervisor.log"
     lines = log.read_text(encoding="utf-8", errors="replace").splitlines() if log.is_file() else []
     return [line for line in lines if " crashed (" in line]
 
 
 class Supervision:
-    """The supervisor of one data folder, seen from another process. Every call fails with an explanation when it is not there."""
+    """The supervisor of one data folder, seen from another process.
+
+    Every call fails with an explanation when it is not there.
+    """
 
     def __init__(self, suite: Path) -> None:
         self._suite = suite

@@ -1,4 +1,6 @@
-"""`./dev test`: builds and runs the tiers, each against what it needs, and sums what passed and failed."""
+"""`./dev test`: builds and runs the tiers, each against what it needs, and sums what passed and
+failed.
+"""
 
 import contextlib
 import os
@@ -46,7 +48,9 @@ def _folder(tier: str, preset: str) -> Path:
 
 
 def _run_program(tier: str, command: list[str], environment: dict[str, str]) -> tuple[str, int]:
-    """Runs a test program, shows and returns its output; kills it with all its children when it takes too long."""
+    """Runs a test program, shows and returns its output; kills it with all its children when it
+    takes too long.
+    """
     # A group of its own, so that what it started ends with it.
     process = subprocess.Popen(
         command,
@@ -101,9 +105,11 @@ def _run_unit(run: Run) -> Tally:
 
 @contextlib.contextmanager
 def own_suite(tier: str, preset: str) -> Iterator[Suite]:
-    """A suite that exists for one tier or run: ends with it, also when this process is killed, and leaves its logs.
+    """A suite that exists for one tier or run: ends with it, also when this process is killed, and
+    leaves its logs.
 
-    Fails at the end where a process crashed: it is started again at once, so nobody may have noticed.
+    Fails at the end where a process crashed: it is started again at once, so nobody may have
+    noticed.
     """
     folder = _folder(tier, preset)
     with exclusively(
@@ -123,7 +129,8 @@ def own_suite(tier: str, preset: str) -> Iterator[Suite]:
 
 def _run_integration(run: Run) -> Tally:
     with own_suite("integration", run.preset) as suite:
-        # Crashes of processes are tested here, crashes of machines are not: writing to disk would only slow the making of databases.
+        # Crashes of processes are tested here, crashes of machines are not: writing to disk would
+        # only slow the making of databases.
         suite.start_infrastructure(Wishes(sync_to_disk=False), outlives_caller=False)
         environment = places.clean_environment() | _sanitizer_options()
         environment |= {
@@ -214,7 +221,9 @@ TIERS: dict[str, tuple[Callable[[Run], Tally], list[str]]] = {
 
 
 def run(tiers: list[str], preset: str, *, is_ci: bool, builds: bool, arguments: list[str]) -> int:
-    """Runs the tiers and prints the closing line; the exit code is 0 when something ran and nothing failed."""
+    """Runs the tiers and prints the closing line; the exit code is 0 when something ran and nothing
+    failed.
+    """
     stop_on_signals()
     wanted = tiers or list(TIERS)
     for tier in wanted:

@@ -1,4 +1,6 @@
-"""clang-tidy with the checks of .clang-tidy, on changed files or on all, on every core and within a time."""
+"""clang-tidy with the checks of .clang-tidy, on changed files or on all, on every core and within a
+time.
+"""
 
 import json
 import os
@@ -66,7 +68,9 @@ def _run(database: str, name: str) -> str:
 
 
 def _changed(files: list[str]) -> list[str]:
-    """Files that differ from what was pushed, in a clone without work of its own those of the last commits; and sources beside a changed header."""
+    """Files that differ from what was pushed, in a clone without work of its own those of the last
+    commits; and sources beside a changed header.
+    """
     upstream = _git("rev-parse", "--verify", "-q", "@{upstream}")
     if upstream in ("", _git("rev-parse", "HEAD")):
         upstream = _git("log", f"-{_COMMITS_LOOKED_AT}", "--format=%H").splitlines()[-1]
@@ -97,7 +101,9 @@ def _preset() -> str:
 
 
 def _commands(preset: str) -> dict[str, list[str]]:
-    """Compiler arguments by file, for clang: without g++'s own flags, and with the text of the precompiled header."""
+    """Compiler arguments by file, for clang: without g++'s own flags, and with the text of the
+    precompiled header.
+    """
     path = places.build_folder(preset) / "compile_commands.json"
     if not path.exists():
         fail(f"{path} is missing: ./dev build --preset {preset}")

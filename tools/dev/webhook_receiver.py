@@ -1,4 +1,6 @@
-"""A webhook endpoint on loopback for the demo, and the judgement of its signature by the Standard Webhooks library."""
+"""A webhook endpoint on loopback for the demo, and the judgement of its signature by the Standard
+Webhooks library.
+"""
 
 import json
 import subprocess

@@ -1,4 +1,6 @@
-"""Both readings of a mail in one shape: mail-parser's tree of parts brought to the terms of our API, and our view."""
+"""Both readings of a mail in one shape: mail-parser's tree of parts brought to the terms of our
+API, and our view.
+"""
 
 import datetime
 from collections.abc import Iterator
@@ -165,7 +167,9 @@ def agree(theirs: Any, ours: Any) -> bool:
 
 
 def _bodies(message: dict[str, Any]) -> tuple[int | None, int | None]:
-    """Their body lists may name several parts: ours are the first text and the first html of these."""
+    """Their body lists may name several parts: ours are the first text and the first html of
+    these.
+    """
     parts = message["parts"]
     text = next((it for it in message["text_body"] if _kind(parts[it]) == "Text"), None)
     html = next((it for it in message["html_body"] if _kind(parts[it]) == "Html"), None)

@@ -1,4 +1,6 @@
-"""Holds answers of the API against docs/openapi.yaml: status, headers, content type, and the body field by field."""
+"""Holds answers of the API against docs/openapi.yaml: status, headers, content type, and the body
+field by field.
+"""
 
 import copy
 import functools
@@ -47,7 +49,9 @@ class Answer:
 
 
 class Contract:
-    """The file, with every object closed: a field of an answer that the file does not know is a failure, too."""
+    """The file, with every object closed: a field of an answer that the file does not know is a
+    failure, too.
+    """
 
     def __init__(self, content: dict[str, Any]) -> None:
         self.content = content
@@ -90,7 +94,9 @@ class Contract:
             self._check_body(answer, _ERROR, where)
 
     def check_error(self, answer: Answer) -> None:
-        """Fails unless the body is an error of this status: all that can be said of a request that was no sound HTTP."""
+        """Fails unless the body is an error of this status: all that can be said of a request that
+        was no sound HTTP.
+        """
         self._check_body(answer, _ERROR, f"{answer.method}: {answer.status}")
 
     def _find(self, path: str) -> str | None:

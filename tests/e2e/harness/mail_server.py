@@ -1,4 +1,6 @@
-"""A mail server of a test's own beside those of the suite, for limits the suite's have switched off."""
+"""A mail server of a test's own beside those of the suite, for limits the suite's have switched
+off.
+"""
 
 import os
 import subprocess
@@ -13,7 +15,10 @@ from harness.waiting import eventually
 
 
 class MailServer:
-    """tempinbox-mail-ingest on the suite's database and Kafka, with settings by name. Use as a context manager; `address` is host:port."""
+    """tempinbox-mail-ingest on the suite's database and Kafka, with settings by name.
+
+    Use as a context manager; `address` is host:port.
+    """
 
     def __init__(self, suite: Suite, **settings: str) -> None:
         self.address, self._admin = (f"127.0.0.1:{free_port()}" for _ in range(2))

@@ -16,7 +16,9 @@ Protection = Literal["none", "starttls", "tls"]
 
 
 class Postbox:
-    """On 127.0.0.1, with the certificate of a folder; takes mail from who signs in, for all but those in `replies`. Use as a context manager."""
+    """On 127.0.0.1, with the certificate of a folder; takes mail from who signs in, for all but
+    those in `replies`. Use as a context manager.
+    """
 
     def __init__(self, folder: Path, user: str, password: str, protection: Protection) -> None:
         self._login = LoginPassword(user.encode(), password.encode())
@@ -34,7 +36,8 @@ class Postbox:
         }[protection]
         port = free_port()
         self.address = f"127.0.0.1:{port}"
-        # The library takes a connection that was TLS all along for a plain one, so it must not ask for STARTTLS there.
+        # The library takes a connection that was TLS all along for a plain one, so it must not ask
+        # for STARTTLS there.
         offered |= {
             "auth_require_tls": protection == "starttls",
             "auth_required": True,

@@ -91,7 +91,8 @@ class Receiver:
                 if wanted(request):
                     return request
         raise AssertionError(
-            f"no request within {seconds} s: {what}; got {[request.json for request in self.requests]}"
+            f"no request within {seconds} s: {what}; got "
+            f"{[request.json for request in self.requests]}"
         )
 
     def wait_for_count(self, count: int, seconds: float = 20.0) -> list[Request]:

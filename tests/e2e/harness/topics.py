@@ -94,7 +94,9 @@ class Topic:
         self.seen: list[Event] = []
 
     def _end(self, partition: TopicPartition) -> TopicPartition:
-        """Where the partition ends now: asked here, since "from the end" is only looked up with the first fetch."""
+        """Where the partition ends now: asked here, since "from the end" is only looked up with the
+        first fetch.
+        """
         _, end = self._consumer.get_watermark_offsets(partition, timeout=15)
         return TopicPartition(partition.topic, partition.partition, end)
 
@@ -120,7 +122,8 @@ class Topic:
             if wanted(event):
                 return event
         raise AssertionError(
-            f"no event on {self._name} within {seconds} s: {what}; seen: {[event.fields for event in self.seen]}"
+            f"no event on {self._name} within {seconds} s: {what}; seen: "
+            f"{[event.fields for event in self.seen]}"
         )
 
     def _read(self, record: Message) -> Event:

@@ -1,4 +1,6 @@
-"""How receivers judge a webhook: the Standard Webhooks libraries of other languages, each on its own clock."""
+"""How receivers judge a webhook: the Standard Webhooks libraries of other languages, each on its
+own clock.
+"""
 
 import base64
 import datetime

@@ -10,7 +10,10 @@ UNKNOWN = "01934f2e-7b1c-7d3a-9f00-5a1b2c3d4e5f"
 
 @dataclass(frozen=True)
 class Row:
-    """A request, and what is said to it. `{inbox}`, `{email}` and `{webhook}` in the target stand for objects that exist."""
+    """A request, and what is said to it.
+
+    `{inbox}`, `{email}` and `{webhook}` in the target stand for objects that exist.
+    """
 
     name: str
     method: str
