@@ -51,9 +51,8 @@ def make_inboxes(api: str, key: str, rate: int, seconds: int) -> dict[str, float
                 print(f"POST /v1/inboxes answered {answer.status}: {body['message']}", flush=True)
                 continue
             with lock:
-                due[body["inboxId"]] = datetime.datetime.fromisoformat(
-                    body["expiresAt"].replace("Z", "+00:00")
-                ).timestamp()
+                expires = datetime.datetime.fromisoformat(body["expiresAt"])
+                due[body["inboxId"]] = expires.timestamp()
 
     threads = [threading.Thread(target=work) for _ in range(WORKERS)]
     for thread in threads:

@@ -189,7 +189,8 @@ def wrk(api: str, key: str, path: str, seconds: float) -> dict[str, float]:
     text = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     rate = re.search(r"Requests/sec:\s+([\d.]+)", text)
     late = re.search(r"99%\s+([\d.]+)(us|ms|s)", text)
-    assert rate and late, text
+    assert rate, text
+    assert late, text
     return {
         "rate": float(rate[1]),
         "p99": float(late[1]) * {"us": 0.001, "ms": 1, "s": 1000}[late[2]],

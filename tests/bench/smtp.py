@@ -163,7 +163,9 @@ def _row(load: Load, found: dict[str, Outcome], rates: list[float]) -> str:
     ours, hot, postfix, sink = (
         found.get(name) for name in ("16 inboxes", "1 inbox", "Postfix", "smtp-sink")
     )
-    assert ours and hot and sink
+    assert ours
+    assert hot
+    assert sink
     cpu = " ".join(f"{ours.cpu_ms[name]:6.3f}" for name in ("mail-ingest-1", "postgres", "kafka"))
     return (
         f"{load.size // _KIB:>3} KiB {'kept' if load.is_kept else 'new ':4} {load.sessions:>3} | "

@@ -278,7 +278,7 @@ def measure(wishes: argparse.Namespace, receiver: Sink, made: Accounts) -> bool:
         f"against the targets (100 endpoints; {main_case.rate / floor.per_second:.2f} of the "
         "floor):"
     )
-    verdicts = [
+    met = [
         verdicts.at_least("deliveries a second", main_case.rate, LEAST_RATE),
         verdicts.at_most("CPU an event with PostgreSQL in ms", main_case.own_cpu_ms, MOST_CPU_MS),
         verdicts.at_most(f"p50 at {RATE:g}/s in ms", alone[0], MOST_P50),
@@ -294,9 +294,7 @@ def measure(wishes: argparse.Namespace, receiver: Sink, made: Accounts) -> bool:
             SPREAD,
         ),
     ]
-    return all(verdicts) and not any(
-        outcome.missing for turns in outcomes.values() for outcome in turns
-    )
+    return all(met) and not any(outcome.missing for turns in outcomes.values() for outcome in turns)
 
 
 def main() -> int:

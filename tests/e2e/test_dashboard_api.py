@@ -260,8 +260,8 @@ def test_a_foreign_id_answers_like_a_missing_one(
 
     assert foreign.status_code == missing.status_code == 404
     shown = foreign.text
-    for name in theirs:
-        shown = shown.replace(theirs[name], _NOBODY)
+    for known in theirs.values():
+        shown = shown.replace(known, _NOBODY)
     assert shown == missing.text
 
 

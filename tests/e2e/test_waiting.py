@@ -257,7 +257,7 @@ def test_a_client_that_breaks_off_leaves_nothing_behind(suite: Suite, api: Api) 
     _eventually_waiting(suite, 1, before)
 
 
-def test_a_wait_is_one_request(suite: Suite, account: Account) -> None:
+def test_a_wait_is_one_request(account: Account) -> None:
     inbox = account.api.new_inbox()
     path = f"/v1/inboxes/{inbox['inboxId']}/emails/wait"
     first = account.api.call("GET", path, params={"timeoutSeconds": 2})
@@ -323,5 +323,6 @@ def _steady_requests(urls: list[str], key: str, seconds: float = 4.0) -> list[in
         try:
             statuses.append(next(gateways).call("GET", "/v1/domains").status_code)
         except requests.exceptions.ConnectionError as problem:
-            assert "refused" in str(problem), problem
+            if "refused" not in str(problem):
+                raise
     return statuses

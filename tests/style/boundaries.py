@@ -88,7 +88,7 @@ def _check_library(source: Source, offset: int, name: str) -> Iterator[Problem]:
 
 
 def _check_service(source: Source, offset: int, name: str, services: set[str]) -> Iterator[Problem]:
-    top, other = source.path.parts[0], name.split("/")[0]
+    top, other = source.path.parts[0], name.split("/", 1)[0]
     # A room of libs/ may have a service's name within common/ only, so the first part of an include
     # tells a service.
     if (

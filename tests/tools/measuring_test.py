@@ -10,7 +10,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "bench"))
 
-from measuring import many_rows, plans, wrk  # noqa: E402
+from measuring import many_rows, plans, wrk
 
 _REPORT = """Running 2s test @ http://127.0.0.1:8080/
   1 threads and 64 connections

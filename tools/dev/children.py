@@ -27,7 +27,7 @@ SUPERVISOR = "supervisor"
 
 def layer(name: str) -> int:
     """Higher layers are stopped first: services, then Kafka, then PostgreSQL."""
-    return {"postgres": 1, "kafka": 2}.get(name.split("-")[0], 3)
+    return {"postgres": 1, "kafka": 2}.get(name.split("-", 1)[0], 3)
 
 
 def stop_signal(name: str) -> signal.Signals:

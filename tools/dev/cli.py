@@ -68,7 +68,7 @@ def without_separator(arguments: list[str]) -> list[str]:
 def _ctl(chosen: argparse.Namespace) -> int:
     command, environment = _suite(chosen).operator_command(without_separator(chosen.arguments))
     sys.stdout.flush()
-    os.execve(command[0], command, environment)
+    os.execve(command[0], command, environment)  # noqa: S606 - its exit code is that of ./dev
 
 
 def _build(chosen: argparse.Namespace) -> int:

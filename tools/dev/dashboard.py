@@ -44,15 +44,12 @@ def check() -> bool:
     with in_turn(_LOCK):
         environment = node_packages.ensure(FOLDER)
     commands = [["npm", "run", "--silent", "check"], ["npm", "run", "--silent", "test"]]
-    return all(
-        [
-            subprocess.run(
-                command, cwd=FOLDER, env=environment, stdin=subprocess.DEVNULL
-            ).returncode
-            == 0
-            for command in commands
-        ]
-    )
+    # Both, whatever the first one finds.
+    codes = [
+        subprocess.run(command, cwd=FOLDER, env=environment, stdin=subprocess.DEVNULL).returncode
+        for command in commands
+    ]
+    return not any(codes)
 
 
 def _sources() -> list[Path]:

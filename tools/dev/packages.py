@@ -27,8 +27,8 @@ def read_list(text: str) -> list[Package]:
     """The packages of a list; a line that cannot be read is a failure."""
     found = []
     group = ""
-    for number, line in enumerate(text.splitlines(), start=1):
-        line = line.strip()
+    for number, written in enumerate(text.splitlines(), start=1):
+        line = written.strip()
         if not line or line.startswith("#"):
             continue
         if header := re.fullmatch(r"\[(\w+)\]", line):
@@ -108,9 +108,9 @@ def _has_package_lists() -> bool:
 def _as_root() -> list[str]:
     if os.geteuid() == 0:
         return []
-    if shutil.which("sudo"):
-        return ["sudo"]
-    fail("installing packages needs root or sudo")
+    if not shutil.which("sudo"):
+        fail("installing packages needs root or sudo")
+    return ["sudo"]
 
 
 def _apt_get(*arguments: str, may_fail: bool = False) -> bool:

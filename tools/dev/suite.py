@@ -2,6 +2,7 @@
 down.
 """
 
+import contextlib
 import json
 import secrets
 import shutil
@@ -248,10 +249,8 @@ class Suite:
                 "up.lock",
             ):
                 _delete(self.folder / name)
-            try:
+            with contextlib.suppress(OSError):  # holds something of somebody else's
                 self.folder.rmdir()
-            except OSError:
-                pass  # holds something of somebody else's
 
     # What it consists of.
 

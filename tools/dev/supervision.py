@@ -1,5 +1,6 @@
 """Talking to a suite's supervisor, and starting one."""
 
+import contextlib
 import json
 import os
 import socket
@@ -90,10 +91,8 @@ class Supervision:
 
     def shutdown(self, quick_layers: int = 0) -> None:
         """Stops everything, the supervisor included; also when it hangs or has been killed."""
-        try:
+        with contextlib.suppress(Failure):  # what is left is ended below
             self._call("shutdown", quick_layers=quick_layers)
-        except Failure:
-            pass  # what is left is ended below
         leftover = children.find(self._suite)
         supervisors = [it for it in leftover if it.name == SUPERVISOR]
         children.end(supervisors, grace_seconds=55.0)  # stops its children itself, when it can

@@ -59,13 +59,13 @@ def _contents(document: Document) -> str:
     lines = []
     for tag in document.content["tags"]:
         lines.append(f'<p><a href="#tag-{tag["name"]}">{tag["name"]}</a></p>\n<ul>')
-        for it in document.operations():
-            if tag["name"] in it.node["tags"]:
-                lines.append(
-                    f'<li><a href="#{it.anchor}"><span class="method '
-                    f'{it.method}">{it.method.upper()}</span> '
-                    f"{html.escape(it.node['summary'])}</a></li>"
-                )
+        lines += [
+            f'<li><a href="#{it.anchor}">'
+            f'<span class="method {it.method}">{it.method.upper()}</span> '
+            f"{html.escape(it.node['summary'])}</a></li>"
+            for it in document.operations()
+            if tag["name"] in it.node["tags"]
+        ]
         lines.append("</ul>")
     lines.append('<p><a href="#events">Events</a></p>\n<p><a href="#schemas">Schemas</a></p>')
     return "\n".join(lines)

@@ -99,7 +99,7 @@ def _date(given: dict[str, Any] | None) -> str | None:
         return None
     try:
         zone = datetime.timedelta(hours=given["tz_hour"], minutes=given["tz_minute"])
-        moment = datetime.datetime(
+        moment = datetime.datetime(  # noqa: DTZ001 - the mail's own clock, brought to UTC below
             given["year"],
             given["month"],
             given["day"],
@@ -160,9 +160,15 @@ def _size(part: dict[str, Any]) -> int | None:
 
 def agree(theirs: Any, ours: Any) -> bool:
     """Equal, but for sizes that they do not know."""
-    if isinstance(theirs, list) and isinstance(ours, list) and len(theirs) == len(ours):
-        if all(it is None or isinstance(it, int) for it in theirs):
-            return all(known is None or known == found for known, found in zip(theirs, ours))
+    if (
+        isinstance(theirs, list)
+        and isinstance(ours, list)
+        and len(theirs) == len(ours)
+        and all(it is None or isinstance(it, int) for it in theirs)
+    ):
+        return all(
+            known is None or known == found for known, found in zip(theirs, ours, strict=True)
+        )
     return bool(theirs == ours)
 
 

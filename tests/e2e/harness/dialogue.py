@@ -71,5 +71,6 @@ class Dialogue:
 def queued_id(reply: str) -> str:
     """The id a 250 named."""
     found = re.search(_UUID, reply)
-    assert reply.startswith("250 ") and found, reply
+    assert reply.startswith("250 "), reply
+    assert found, reply
     return found[0]

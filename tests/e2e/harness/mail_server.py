@@ -37,7 +37,7 @@ class MailServer:
             "TEMPINBOX_" + name.upper(): value for name, value in given.items()
         }
         self._program = str(suite.program("tempinbox-mail-ingest"))
-        self._log = tempfile.TemporaryFile()
+        self._log = tempfile.TemporaryFile()  # noqa: SIM115 - closed in __exit__
         self._process: subprocess.Popen[bytes] | None = None
 
     def __enter__(self) -> Self:
@@ -64,7 +64,8 @@ class MailServer:
         self._log.close()
 
     def _is_ready(self) -> bool:
-        assert self._process and self._process.poll() is None, "the mail server has ended"
+        assert self._process, "the mail server was not started"
+        assert self._process.poll() is None, "the mail server has ended"
         try:
             return requests.get(f"http://{self._admin}/readyz", timeout=2).status_code == 200
         except requests.ConnectionError:

@@ -52,27 +52,27 @@ class Postbox:
     def __exit__(self, *_: object) -> None:
         self._server.stop()
 
-    async def handle_EHLO(
+    async def handle_EHLO(  # noqa: N802 - the library calls it so
         self,
         _server: SMTP,
         session: Session,
         _envelope: Envelope,
         hostname: str,
         responses: list[str],
-    ) -> list[str]:  # noqa: N802
+    ) -> list[str]:
         """Called by the library."""
         session.host_name = hostname
         self.greeted += 1
         return responses
 
-    async def handle_RCPT(
+    async def handle_RCPT(  # noqa: N802 - the library calls it so
         self,
         _server: SMTP,
         _session: Session,
         envelope: Envelope,
         address: str,
         _options: list[str],
-    ) -> str:  # noqa: N802
+    ) -> str:
         """Called by the library."""
         self.asked.append(address)
         if address in self.replies:
@@ -80,7 +80,9 @@ class Postbox:
         envelope.rcpt_tos.append(address)
         return "250 known"
 
-    async def handle_DATA(self, _server: SMTP, _session: Session, envelope: Envelope) -> str:  # noqa: N802
+    async def handle_DATA(  # noqa: N802 - the library calls it so
+        self, _server: SMTP, _session: Session, envelope: Envelope
+    ) -> str:
         """Called by the library."""
         assert isinstance(envelope.content, bytes)
         message = email.message_from_bytes(envelope.content, policy=email.policy.default)
