@@ -27,6 +27,7 @@ from collections import Counter
 from collections.abc import Iterator
 from io import BytesIO
 from pathlib import Path
+from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent / "mime"))
 from expected_view import FIELDS, agree, expected_view, our_view
@@ -60,7 +61,7 @@ def find_mails(corpus: Path, scratch: Path) -> list[Path]:
     return mails
 
 
-def read_views(program: Path, mails: list[Path]) -> list[dict]:
+def read_views(program: Path, mails: list[Path]) -> list[dict[str, Any]]:
     """What our reader makes of each mail."""
     done = subprocess.run(
         [program],
@@ -71,7 +72,9 @@ def read_views(program: Path, mails: list[Path]) -> list[dict]:
     return [json.loads(line) for line in done.stdout.splitlines()]
 
 
-def compare(mails: list[Path], views: list[dict]) -> Iterator[tuple[str, str, object, object]]:
+def compare(
+    mails: list[Path], views: list[dict[str, Any]]
+) -> Iterator[tuple[str, str, object, object]]:
     """Mail, field, theirs and ours for each field of each mail."""
     for path, view in zip(mails, views, strict=True):
         name = f"{path.parent.name}/{path.stem}"

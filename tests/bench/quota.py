@@ -203,8 +203,8 @@ def create_inbox(api: str, key: str) -> str:
     connection.request(
         "POST", "/v1/inboxes", "{}", {"X-API-Key": key, "Content-Type": "application/json"}
     )
-    answer = json.loads(connection.getresponse().read())
-    return answer["inboxId"]
+    inbox: str = json.loads(connection.getresponse().read())["inboxId"]
+    return inbox
 
 
 def load_gateway(path: str, seconds: float) -> dict[str, float]:

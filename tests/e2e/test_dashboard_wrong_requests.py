@@ -169,7 +169,7 @@ def _send(dashboard: Dashboard, row: Row) -> requests.Response:
         return dashboard.call(
             row.method,
             row.path,
-            headers={"Content-Type": "application/json"} | row.headers,
+            headers={"Content-Type": "application/json", **row.headers},
             data=row.body,
         )
     return dashboard.call(row.method, row.path, headers=row.headers, json=row.body)

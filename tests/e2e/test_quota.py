@@ -17,8 +17,8 @@ _LIMIT = 3000
 _BLOCK = _LIMIT // 50
 
 
-def _crowd(suite: Suite, account: Account, **more: int) -> Crowd:
-    return Crowd(suite.of_each("gateway", "URL"), account.key, **more)
+def _crowd(suite: Suite, account: Account, clients: int = 64) -> Crowd:
+    return Crowd(suite.of_each("gateway", "URL"), account.key, clients=clients)
 
 
 def _statuses(answers: list[Answered]) -> Counter[int]:

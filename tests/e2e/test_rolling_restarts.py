@@ -6,7 +6,7 @@ import itertools
 import smtplib
 import threading
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -113,11 +113,12 @@ class _Load:
     def _transact(self, connection: smtplib.SMTP, to: str) -> tuple[int, str]:
         """The first reply that is no success, or the one to the final dot."""
         connection.ehlo()
-        for step in (
+        steps: list[Callable[[], tuple[int, bytes]]] = [
             lambda: connection.mail(SENDER),
             lambda: connection.rcpt(to),
             lambda: connection.data(b"Subject: Hello\r\n\r\nHello\r\n"),
-        ):
+        ]
+        for step in steps:
             try:
                 code, text = step()
             except smtplib.SMTPDataError as refusal:

@@ -50,7 +50,7 @@ def _send(suite: Suite, target: Target, row: Row) -> Answer:
     for name in ("inbox", "email", "webhook"):
         path = path.replace("{" + name + "}", str(getattr(target, name)))
     key = {"X-API-Key": target.account.key} if row.has_key else {}
-    return exchange(suite["API"], request_bytes(row.method, path, key | row.headers, row.body))
+    return exchange(suite["API"], request_bytes(row.method, path, {**key, **row.headers}, row.body))
 
 
 def _assert_refused(answer: Answer, status: int) -> str:

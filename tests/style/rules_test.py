@@ -4,6 +4,7 @@ folder.
 
 import unittest
 from pathlib import Path
+from types import ModuleType
 
 import boundaries
 import coroutines
@@ -12,8 +13,8 @@ import words
 from source import Problem, Source
 
 
-def _problems(rule: object, path: str, text: str, *others: Source) -> list[Problem]:
-    return list(rule.check([Source(Path(path), text), *others]))  # type: ignore[attr-defined]
+def _problems(rule: ModuleType, path: str, text: str, *others: Source) -> list[Problem]:
+    return list(rule.check([Source(Path(path), text), *others]))
 
 
 class Coroutines(unittest.TestCase):

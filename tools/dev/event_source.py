@@ -94,7 +94,7 @@ def main() -> None:
 
     for number in moments(wishes["events"], wishes["rate"]):
         email, inbox, value = made[number] if made else event(next(accounts), number)
-        headers = {
+        headers: dict[str, str | bytes | None] = {
             "ce_specversion": "1.0",
             "ce_id": email,
             "ce_type": "email.received",

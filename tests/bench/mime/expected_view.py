@@ -127,7 +127,8 @@ def _parameter(part: dict[str, Any], header: str, name: str) -> str | None:
             "attributes"
         ) or []:
             if attribute["name"] == name:
-                return attribute["value"]
+                named: str | None = attribute["value"]
+                return named
     return None
 
 

@@ -13,7 +13,7 @@ from typing import Any
 import yaml
 from jsonschema import Draft202012Validator
 from jsonschema.exceptions import ValidationError
-from referencing import Registry, Resource
+from referencing import Registry
 from referencing.jsonschema import DRAFT202012
 
 from harness.suite import ROOT
@@ -57,9 +57,7 @@ class Contract:
         self.content = content
         strict = copy.deepcopy(content)
         _close(strict["components"]["schemas"])
-        self._registry = Registry().with_resource(
-            _ADDRESS, Resource(contents=strict, specification=DRAFT202012)
-        )
+        self._registry = Registry().with_resource(_ADDRESS, DRAFT202012.create_resource(strict))
         self._paths = {
             path: re.compile(re.sub(r"\\{\w+\\}", "[^/]+", re.escape(path)))
             for path in content["paths"]

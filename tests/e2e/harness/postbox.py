@@ -103,6 +103,10 @@ class Postbox:
         eventually(lambda: self._letters, "a letter came", seconds=seconds)
         return self._letters.pop(0)
 
+    def was_asked_for(self, address: str) -> bool:
+        """Whether somebody wanted to write to the address."""
+        return address in self.asked
+
     @property
     def is_empty(self) -> bool:
         """Whether nothing came."""

@@ -128,8 +128,13 @@ class Topic:
 
     def _read(self, record: Message) -> Event:
         headers = {
-            name: bytes(value or b"").decode()
-            for name, value in dict(record.headers() or []).items()
+            name: _octets(value).decode() for name, value in dict(record.headers() or []).items()
         }
-        key, value = (bytes(part or b"") for part in (record.key(), record.value()))
+        key, value = (_octets(part) for part in (record.key(), record.value()))
         return Event(self._name, record.partition() or 0, key.decode(), headers, value)
+
+
+def _octets(part: str | bytes | None) -> bytes:
+    """Text is only for who produces: the client reads bytes."""
+    assert not isinstance(part, str)
+    return part or b""

@@ -1,6 +1,7 @@
 """One row of the table."""
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -21,7 +22,7 @@ class Row:
     status: int
     mentions: tuple[str, ...] = ()
     body: bytes = b""
-    headers: dict[str, str | bytes] = field(default_factory=dict)
+    headers: Mapping[str, str | bytes] = field(default_factory=dict)
     has_key: bool = True
 
     def named(self, group: str) -> "Row":
