@@ -1,5 +1,5 @@
 """`./dev check`: format, the project's style rules, the tools behind ./dev, schemas, the OpenAPI
-file, the dashboard, clang-tidy. Each part counts as one test.
+file, the dashboard, Python, clang-tidy. Each part counts as one test.
 """
 
 import os
@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from dev import dashboard, packages, places, tidy
+from dev import dashboard, packages, places, python_packages, tidy
 from dev.tally import Tally
 from dev.terminal import Failure, fail, heading, item, paint, say
 
@@ -62,6 +62,20 @@ def _check_tools() -> bool:
         ).returncode
         == 0
     )
+
+
+def _check_python(fix: bool) -> bool:
+    """ruff's layout and rules, mypy's types; both are told what to look at by pyproject.toml."""
+    caches = places.build_folder("python-checks")
+    programs = python_packages.python(python_packages.CHECKS).parent
+    ruff, known = str(programs / "ruff"), f"--cache-dir={caches / 'ruff'}"
+    # All of them, whatever one finds; rules first, since what they fix may need a new layout.
+    found = [
+        _run([ruff, "check", known, *(["--fix"] if fix else [])]),
+        _run([ruff, "format", known, *([] if fix else ["--check"])]),
+        _run([str(programs / "mypy"), f"--cache-dir={caches / 'mypy'}"]),
+    ]
+    return all(found)
 
 
 def _from_npm(package: str, version: str, program: str) -> str:
@@ -128,7 +142,7 @@ def _check_schemas() -> bool:
     return is_good
 
 
-PARTS = ["format", "style", "tools", "schemas", "openapi", "dashboard", "tidy"]
+PARTS = ["format", "style", "tools", "schemas", "openapi", "dashboard", "python", "tidy"]
 
 
 def tally(parts: list[str], everything: bool, fix: bool = False) -> Tally:
@@ -140,6 +154,7 @@ def tally(parts: list[str], everything: bool, fix: bool = False) -> Tally:
         "schemas": _check_schemas,
         "openapi": _check_openapi,
         "dashboard": dashboard.check,
+        "python": lambda: _check_python(fix),
         "tidy": lambda: tidy.check(cpp_files(), everything),
     }
     total = Tally()

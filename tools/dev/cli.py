@@ -286,20 +286,22 @@ def _parser() -> argparse.ArgumentParser:
     check = verb(
         "check",
         "check format, clang-tidy, the project's own style rules, the tools behind ./dev, the "
-        "schemas, the OpenAPI file and the dashboard",
+        "schemas, the OpenAPI file, the dashboard and Python",
         _check,
     )
     check.add_argument(
         "part",
         nargs="*",
         metavar="PART",
-        help="format, style, tools, schemas, openapi, dashboard, tidy (default: all)",
+        help="format, style, tools, schemas, openapi, dashboard, python, tidy (default: all)",
     )
     check.add_argument(
         "--all", action="store_true", help="clang-tidy on every file instead of the changed ones"
     )
     check.add_argument(
-        "--fix", action="store_true", help="let clang-format rewrite what it would complain of"
+        "--fix",
+        action="store_true",
+        help="let clang-format and ruff rewrite what they would complain of",
     )
 
     made = verb("build", "configure and build", _build)
