@@ -17,7 +17,7 @@ pkg_check_modules(utf8proc REQUIRED IMPORTED_TARGET libutf8proc)
 pkg_check_modules(re2 REQUIRED IMPORTED_TARGET re2)
 pkg_check_modules(cares REQUIRED IMPORTED_TARGET libcares)
 pkg_check_modules(idn2 REQUIRED IMPORTED_TARGET libidn2)
-# gmime's pkg-config defines _LARGEFILE64_SOURCE, which would part its users from the shared precompiled header; g++ has large files anyway.
+# gmime's pkg-config defines _LARGEFILE64_SOURCE, which would part its users from the shared precompiled header; large files are there anyway.
 set_property(TARGET PkgConfig::gmime PROPERTY INTERFACE_COMPILE_OPTIONS "")
 pkg_check_modules(idn2 REQUIRED IMPORTED_TARGET libidn2)
 

@@ -1,4 +1,5 @@
-# tempinbox_library(NAME [DEPENDS ...])   every *.cpp of the folder as static library tempinbox_NAME
+# tempinbox_library(NAME [FUZZED] [DEPENDS ...])   every *.cpp of the folder as static library tempinbox_NAME;
+#                                         FUZZED: programs of tests/fuzz feed it
 # tempinbox_service(NAME [DEPENDS ...])   library tempinbox_NAME_service of the folder but main.cpp, and executable tempinbox-NAME
 # tempinbox_program(NAME [DEPENDS ...])   library tempinbox_NAME_program of the folder but main.cpp, where there is more, and executable NAME
 # tempinbox_test(NAME [DEPENDS ...])      Catch2 program of every *.cpp below the folder
@@ -7,6 +8,16 @@
 function(_tempinbox_flags target)
   target_compile_options(${target} PRIVATE ${TEMPINBOX_WARNINGS})
   target_precompile_headers(${target} REUSE_FROM tempinbox_pch)
+endfunction()
+
+# The same for what libFuzzer feeds, which is compiled in its own way where that is built.
+function(_tempinbox_fuzzed_flags target)
+  if(NOT TEMPINBOX_FUZZ)
+    _tempinbox_flags(${target})
+    return()
+  endif()
+  target_compile_options(${target} PRIVATE ${TEMPINBOX_WARNINGS} ${TEMPINBOX_FUZZED_OPTIONS})
+  target_precompile_headers(${target} REUSE_FROM tempinbox_fuzzed_pch)
 endfunction()
 
 function(_tempinbox_room_names out)
@@ -22,14 +33,18 @@ function(_tempinbox_room_names out)
 endfunction()
 
 function(tempinbox_library name)
-  cmake_parse_arguments(arg "" "" "DEPENDS" ${ARGN})
+  cmake_parse_arguments(arg "FUZZED" "" "DEPENDS" ${ARGN})
   file(GLOB sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/*.cpp")
   _tempinbox_room_names(dependencies ${arg_DEPENDS})
   if(sources)
     add_library(tempinbox_${name} STATIC ${sources})
     target_include_directories(tempinbox_${name} PUBLIC "${CMAKE_SOURCE_DIR}/libs")
     target_link_libraries(tempinbox_${name} PUBLIC ${dependencies} Boost::headers Threads::Threads)
-    _tempinbox_flags(tempinbox_${name})
+    if(arg_FUZZED)
+      _tempinbox_fuzzed_flags(tempinbox_${name})
+    else()
+      _tempinbox_flags(tempinbox_${name})
+    endif()
   else()
     add_library(tempinbox_${name} INTERFACE)
     target_include_directories(tempinbox_${name} INTERFACE "${CMAKE_SOURCE_DIR}/libs")

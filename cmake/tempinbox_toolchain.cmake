@@ -8,7 +8,7 @@ set(CMAKE_RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/bin")
 set(CMAKE_ARCHIVE_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/lib")
 set(CMAKE_CXX_FLAGS_DEBUG "-O0 -g1")
 set(CMAKE_CXX_FLAGS_RELEASE "-O2 -g1")
-set(CMAKE_CXX_FLAGS_FUZZ "-O1 -g1")
+set(CMAKE_CXX_FLAGS_SANITIZE "-O0 -g1")
 
 set(TEMPINBOX_SANITIZE "" CACHE STRING "Sanitizers, comma-separated: address,undefined or thread")
 option(TEMPINBOX_FUZZ "Build the programs of tests/fuzz" OFF)
@@ -16,13 +16,18 @@ set(TEMPINBOX_WARNINGS -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wnon-virt
 # Some packages bring -pthread along; the precompiled header is only taken where all agree.
 add_compile_options(-pthread)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-  # g++ 12 reports these falsely at -O2: for std::string, and for the frames of coroutines.
-  add_compile_options(-fpch-preprocess -Wno-maybe-uninitialized -Wno-array-bounds -Wno-restrict -Wno-stringop-overflow -Wno-stringop-overread -Wno-mismatched-new-delete)
+  # The preset gcc-warnings. g++ 12 reports these falsely at -O2: for std::string, and for the frames of
+  # coroutines.
+  add_compile_options(-fpch-preprocess -Wno-maybe-uninitialized -Wno-array-bounds -Wno-restrict
+    -Wno-stringop-overflow -Wno-stringop-overread -Wno-mismatched-new-delete)
 else()
   # libstdc++ 12 uses in std::stable_sort what it calls deprecated; out of a precompiled header clang says so.
   add_compile_options(-Wno-deprecated-declarations)
-  # RD_KAFKA_V_… of librdkafka are such expressions; whole files become string literals.
+  # RD_KAFKA_V_... of librdkafka are such expressions; whole files become string literals.
   list(APPEND TEMPINBOX_WARNINGS -Wno-gnu-statement-expression-from-macro-expansion -Wno-overlength-strings)
+  # CMake would also include the text of the header, by a path that ccache does not make relative; the
+  # precompiled one is all that is needed.
+  set(CMAKE_CXX_COMPILE_OPTIONS_USE_PCH -Xclang -include-pch -Xclang <PCH_FILE>)
 endif()
 
 # Asio and Beast are compiled once, in libs/boost.
@@ -34,24 +39,20 @@ add_compile_definitions(
 if(TEMPINBOX_SANITIZE)
   add_compile_options(-fsanitize=${TEMPINBOX_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
   add_link_options(-fsanitize=${TEMPINBOX_SANITIZE})
-  if(TEMPINBOX_SANITIZE STREQUAL "thread" AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-    # g++ says that ThreadSanitizer does not see the fences Asio has; its mutexes and atomics are seen.
-    add_compile_options(-Wno-tsan)
-  endif()
 endif()
+# What libFuzzer feeds is optimized and says which ways it took; all else only has to be compiled quickly.
+set(TEMPINBOX_FUZZED_OPTIONS -O1 -fsanitize=fuzzer-no-link)
 
 find_program(CCACHE ccache)
 if(CCACHE)
-  set(TEMPINBOX_CCACHE CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime)
-  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-    # What one clone has compiled another takes: paths are those from the build folder on, debuggers find them from the root of
-    # either, and messages of tests name them from there. Clang's precompiled headers know the folder they were made in.
-    list(APPEND TEMPINBOX_CCACHE "CCACHE_BASEDIR=${CMAKE_SOURCE_DIR}" CCACHE_ABSSTDERR=1)
-    cmake_path(RELATIVE_PATH CMAKE_BINARY_DIR BASE_DIRECTORY "${CMAKE_SOURCE_DIR}" OUTPUT_VARIABLE TEMPINBOX_BUILD_FOLDER)
-    cmake_path(RELATIVE_PATH CMAKE_SOURCE_DIR BASE_DIRECTORY "${CMAKE_BINARY_DIR}" OUTPUT_VARIABLE TEMPINBOX_ROOT)
-    add_compile_options("-fdebug-prefix-map=${CMAKE_BINARY_DIR}=${TEMPINBOX_BUILD_FOLDER}" "-fmacro-prefix-map=${TEMPINBOX_ROOT}/=")
-  endif()
-  set(CMAKE_CXX_COMPILER_LAUNCHER "${CMAKE_COMMAND}" -E env ${TEMPINBOX_CCACHE} "${CCACHE}")
+  # What one clone has compiled another takes: paths are those from the build folder on, debuggers find
+  # them from the root of either, and messages of tests name them from there.
+  cmake_path(RELATIVE_PATH CMAKE_BINARY_DIR BASE_DIRECTORY "${CMAKE_SOURCE_DIR}" OUTPUT_VARIABLE TEMPINBOX_BUILD_FOLDER)
+  cmake_path(RELATIVE_PATH CMAKE_SOURCE_DIR BASE_DIRECTORY "${CMAKE_BINARY_DIR}" OUTPUT_VARIABLE TEMPINBOX_ROOT)
+  add_compile_options("-fdebug-prefix-map=${CMAKE_BINARY_DIR}=${TEMPINBOX_BUILD_FOLDER}" "-fmacro-prefix-map=${TEMPINBOX_ROOT}/=")
+  set(CMAKE_CXX_COMPILER_LAUNCHER "${CMAKE_COMMAND}" -E env
+    CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime
+    "CCACHE_BASEDIR=${CMAKE_SOURCE_DIR}" CCACHE_ABSSTDERR=1 CCACHE_PCH_EXTSUM=1 "${CCACHE}")
 endif()
 
 find_program(MOLD mold)

@@ -15,7 +15,6 @@ struct account
     time_point created_at;
     plans::account_state state;
 
-    account() = default;
     account_id id() const { return state.account; }
 };
 

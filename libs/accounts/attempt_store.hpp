@@ -23,8 +23,6 @@ struct attempt_verdict
 {
     bool is_allowed = true;
     std::chrono::seconds retry_after{0};
-
-    attempt_verdict() = default;
 };
 
 // What was tried in the last ten minutes, on all replicas. An attempt is written down before it is made, so that many at once

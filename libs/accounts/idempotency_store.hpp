@@ -15,8 +15,6 @@ struct idempotency_key
     account_id account;
     std::string operation_sha256; // of method and path
     std::string key;
-
-    idempotency_key() = default;
 };
 
 // An answer at rest; the body is sealed.
@@ -26,8 +24,6 @@ struct kept_answer
     std::string location; // empty: none
     std::string content_type;
     std::string sealed_body;
-
-    kept_answer() = default;
 };
 
 // What a request with a key may do.
@@ -37,8 +33,6 @@ struct idempotency_claim
     verdict what = verdict::under_way;
     uuid object_id;     // go: the object to make, the same at every attempt
     kept_answer answer; // replay
-
-    idempotency_claim() = default;
 };
 
 // Kept answers and when the last of them is forgotten.
@@ -46,8 +40,6 @@ struct kept_answers
 {
     std::int64_t answers = 0;
     std::optional<time_point> last_end;
-
-    kept_answers() = default;
 };
 
 // Requests by their Idempotency-Key, kept 24 h. Throws when PostgreSQL cannot be reached.

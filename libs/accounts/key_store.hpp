@@ -20,16 +20,12 @@ struct api_key
     std::optional<time_point> last_used_at;
     // 1 for the account's oldest live key. Keys past the plan's number stay, inactive.
     int position = 0;
-
-    api_key() = default;
 };
 
 struct created_key
 {
     api_key record;
     secret key; // never to be had again
-
-    created_key(api_key made, secret text) : record(std::move(made)), key(std::move(text)) {}
 };
 
 // Whose key it is, and what decides whether it opens anything.
@@ -38,8 +34,6 @@ struct key_owner
     key_id key;
     int position = 0;
     plans::account_state account;
-
-    key_owner() = default;
 };
 
 // Answer to a look-up: the owner, absent for an unknown or revoked key, and the version of accounts.changes the answer is as new
@@ -48,8 +42,6 @@ struct key_lookup
 {
     std::int64_t version = 0;
     std::optional<key_owner> owner;
-
-    key_lookup() = default;
 };
 
 // Which accounts changed, in themselves or in their keys, after a version.
@@ -58,8 +50,6 @@ struct change_set
     std::int64_t version = 0;
     std::vector<account_id> accounts;
     bool is_complete = true; // false: too many to name
-
-    change_set() = default;
 };
 
 // Whether the plan's number of keys binds: the operator may make keys for a plan without API access, which wait inactive for one
@@ -92,8 +82,6 @@ public:
         account_id account;
         key_id key;
         time_point at;
-
-        use(account_id owner, key_id used, time_point when) : account(owner), key(used), at(when) {}
     };
     // Keeps the latest time of each key.
     awaitable<void> record_uses(std::vector<use> uses);

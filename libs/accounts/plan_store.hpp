@@ -13,8 +13,6 @@ struct plan
 {
     std::string name;
     plans::plan_limits limits;
-
-    plan() = default;
 };
 
 // The numbers to change; what is absent stays.

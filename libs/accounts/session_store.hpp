@@ -15,8 +15,6 @@ struct session_bounds
 {
     std::chrono::seconds unused{7 * 24 * 3600};  // since it was last used
     std::chrono::seconds in_all{30 * 24 * 3600}; // since sign-in
-
-    session_bounds() = default;
 };
 
 // What a browser holds: 256 random bits as text. Only the digest is stored.

@@ -17,11 +17,6 @@ struct announcements
 {
     std::string owner;
     std::function<void(std::vector<outbox::row>)> publish;
-
-    announcements(std::string instance, std::function<void(std::vector<outbox::row>)> send)
-        : owner(std::move(instance)),
-          publish(std::move(send))
-    {}
 };
 
 // What a committed transaction answers, and the account.state rows it wrote.
@@ -30,8 +25,6 @@ struct change
 {
     T value;
     std::vector<outbox::row> rows;
-
-    change(T outcome, std::vector<outbox::row> written) : value(std::move(outcome)), rows(std::move(written)) {}
 };
 
 // The next number of accounts.changes. It locks that row until the transaction ends, so versions are committed in their order,

@@ -14,8 +14,6 @@ struct user
 {
     account record;
     std::string password_hash; // empty: none was ever set, nobody can sign in
-
-    user() = default;
 };
 
 // Passwords at rest, as argon2id hashes. Refusals are values; an unreachable PostgreSQL throws.

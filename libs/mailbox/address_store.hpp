@@ -22,8 +22,6 @@ struct known_address
     std::optional<plans::account_state> owner; // of live ones
     std::int64_t email_count = 0;
     std::int64_t email_bytes = 0;
-
-    known_address() = default;
 };
 
 // Looks addresses up for mail-ingest. Throws when PostgreSQL cannot be reached.

@@ -15,8 +15,6 @@ struct domain
     std::string name; // lower case, A-labels
     bool is_default = false;
     std::optional<account_id> operator_account;
-
-    domain() = default;
 };
 
 // The domains an inbox can be on. Throws when PostgreSQL cannot be reached.

@@ -15,7 +15,6 @@ struct email_filter
     std::optional<std::string> subject; // in the decoded subject
     bool has_code = false;              // a one-time code was found
 
-    email_filter() = default;
     bool operator==(const email_filter&) const = default;
 
     // One text a filter, whatever its case: for cursors, which belong to it.

@@ -18,8 +18,6 @@ struct email_search
 {
     std::int64_t after = 0;
     email_filter filter;
-
-    email_search() = default;
 };
 
 // An email that was looked at and does not match.
@@ -29,8 +27,6 @@ struct near_miss
     std::int64_t sequence = 0;
     filter_field field = filter_field::from;
     std::string actual; // shortened
-
-    near_miss() = default;
 };
 
 // What a search came to. Without an email and with `searched_to` below the inbox's last sequence it is to be gone on with.
@@ -39,16 +35,12 @@ struct search_outcome
     std::optional<email_id> email;
     std::int64_t searched_to = 0;
     std::vector<near_miss> near_misses; // the newest ten, in order
-
-    search_outcome() = default;
 };
 
 struct search_answer
 {
     std::int64_t last_sequence = 0;
     std::vector<search_outcome> outcomes; // in the order of the searches
-
-    search_answer() = default;
 };
 
 // Looking for emails that somebody waits for. Searches of one inbox share one look, which costs a single row where nothing is new

@@ -21,8 +21,6 @@ struct email_query
     email_filter filter;
     bool with_codes = true;      // within one inbox: else they are left out
     std::int64_t most_bytes = 0; // a page ends before its messages are larger together; 0: no bound
-
-    email_query() = default;
 };
 
 // Emails at rest. Mail of an inbox that has ended, is another account's or does not exist is not_found; throws when PostgreSQL

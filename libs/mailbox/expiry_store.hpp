@@ -18,8 +18,6 @@ struct expiry_batch
     std::vector<ended_inbox> ended;
     std::vector<outbox::row> events;
     std::chrono::microseconds oldest_delay{0}; // from the due time to the claim
-
-    expiry_batch() = default;
 };
 
 // Ends inboxes: marks them, frees the account's place, quarantines the address and writes inbox.expired, all in one transaction,

@@ -23,8 +23,6 @@ struct inbox_change
     std::optional<std::vector<std::string>> tags;
     bool removes_all_metadata = false;
     std::map<std::string, std::optional<std::string>> metadata; // a value, or removed
-
-    inbox_change() = default;
 };
 
 // Changes inboxes at their owners' wish. What is absent, has ended or is another account's is not_found; throws when PostgreSQL

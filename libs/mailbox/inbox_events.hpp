@@ -15,8 +15,6 @@ struct ended_inbox
     std::string address;
     time_point expired_at;
     expiry_reason reason = expiry_reason::ttl;
-
-    ended_inbox() = default;
 };
 outbox::row make_expired_event(const ended_inbox& ended);
 

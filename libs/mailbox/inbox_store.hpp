@@ -25,8 +25,6 @@ struct new_inbox
     std::optional<std::string> name;
     std::vector<std::string> tags;
     std::map<std::string, std::string> metadata;
-
-    new_inbox() = default;
 };
 
 // An inbox and the committed events to publish; none when it had been made before.
@@ -34,8 +32,6 @@ struct created_inbox
 {
     mailbox::inbox inbox;
     std::vector<outbox::row> events;
-
-    created_inbox() = default;
 };
 
 enum class inbox_status { all, active, expired };
@@ -45,8 +41,6 @@ struct inbox_filter
     inbox_status status = inbox_status::all;
     std::optional<std::string> tag;
     std::optional<std::string> address;
-
-    inbox_filter() = default;
 };
 
 // The life an inbox gets: 60 seconds to the plan's longest, else invalid_argument naming ttlSeconds.

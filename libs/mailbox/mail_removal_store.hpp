@@ -12,8 +12,6 @@ struct removed_mail
     std::int64_t emails = 0;
     std::int64_t last_sequence = 0; // of the inbox
     bool is_full = false;           // there may be more
-
-    removed_mail() = default;
 };
 
 // Deletes mail of live inboxes at their owners' wish, bodies that no email needs any more with it. The counts of an inbox go

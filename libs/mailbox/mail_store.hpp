@@ -24,8 +24,6 @@ struct new_delivery
     email_id id;
     std::vector<std::string> rcpt_to;
     outbox::row event;
-
-    new_delivery() = default;
 };
 
 // A message read and compressed: everything its rows need. One body, an email and an event for each of its inboxes.
@@ -51,8 +49,6 @@ struct new_message
     std::string links; // JSON
     std::vector<std::string> defects;
     std::vector<new_delivery> deliveries;
-
-    new_message() = default;
 
     // About what it takes in memory while it waits for its commit: all that can be large.
     std::size_t held_bytes() const;

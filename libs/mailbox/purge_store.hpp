@@ -15,8 +15,6 @@ struct purge_batch
     std::int64_t bodies = 0;
     std::int64_t inboxes = 0;
     bool is_full = false; // there is more to do at once
-
-    purge_batch() = default;
 };
 
 // Takes what has ended from the disk, in transactions of bounded size; any number of processes may do so at once. Throws when

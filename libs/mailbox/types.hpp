@@ -37,8 +37,6 @@ struct inbox
     time_point created_at;
     time_point expires_at;
     std::optional<time_point> expired_at;
-
-    inbox() = default;
 };
 
 enum class expiry_reason { ttl, deleted };
@@ -71,8 +69,6 @@ struct email_summary
     int attachment_count = 0;
     bool is_read = false;
     std::vector<extract::code> codes;
-
-    email_summary() = default;
 };
 
 // A whole email: what was found before its commit, and the message as received.
@@ -90,8 +86,6 @@ struct stored_email
     bool is_to_several_inboxes = false; // its SMTP transaction had recipients in other inboxes too
     std::string inbox_address;
     std::string raw;
-
-    stored_email() = default;
 };
 
 // A page of a list, newest first, and where the next one starts (empty: no more).
@@ -100,8 +94,6 @@ struct page
 {
     std::vector<T> items;
     std::string next_cursor;
-
-    page() = default;
 };
 
 struct email_page : page<email_summary>

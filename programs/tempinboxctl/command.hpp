@@ -38,13 +38,6 @@ struct option
     std::string value; // as in help: N; empty for a flag
     std::string meaning;
     kind takes = kind::optional;
-
-    option(std::string title, std::string placeholder, std::string text, kind how)
-        : name(std::move(title)),
-          value(std::move(placeholder)),
-          meaning(std::move(text)),
-          takes(how)
-    {}
 };
 
 // What the command line gave to a command: required ones are there.
@@ -74,8 +67,6 @@ struct command
     std::vector<positional> positionals;
     std::vector<option> options;
     std::function<awaitable<result<answer>>(session&, arguments)> run;
-
-    explicit command(std::string words, std::string text) : name(std::move(words)), purpose(std::move(text)) {}
 };
 
 std::vector<command> account_commands();

@@ -34,7 +34,7 @@ struct number
 {
     const char* option_name;
     const char* meaning;
-    std::optional<std::int64_t> accounts::plan_change::*target;
+    std::optional<std::int64_t> accounts::plan_change::* target;
     std::int64_t least;
     std::int64_t most;
 };

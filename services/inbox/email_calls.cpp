@@ -20,8 +20,6 @@ struct email_key
 {
     account_id account;
     email_id id;
-
-    email_key(account_id whose, email_id which) : account(whose), id(which) {}
 };
 
 template <class Request>

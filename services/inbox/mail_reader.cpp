@@ -57,8 +57,7 @@ awaitable<result<mime::view>> mail_reader::read(std::string raw)
         co_return std::move(*refused);
     const hold counted(bytes_under_way_, raw.size());
     auto reading = read_on_this_thread(std::move(raw), limits_);
-    auto view = co_await boost::asio::co_spawn(threads_.get_executor(), std::move(reading), boost::asio::use_awaitable);
-    co_return view;
+    co_return co_await boost::asio::co_spawn(threads_.get_executor(), std::move(reading), boost::asio::use_awaitable);
 }
 
 awaitable<result<std::optional<part>>> mail_reader::read_part(std::string raw, std::string attachment_id)
@@ -68,8 +67,7 @@ awaitable<result<std::optional<part>>> mail_reader::read_part(std::string raw, s
     // The content may be as large again.
     const hold counted(bytes_under_way_, 2 * raw.size());
     auto reading = read_part_on_this_thread(std::move(raw), std::move(attachment_id), limits_);
-    auto found = co_await boost::asio::co_spawn(threads_.get_executor(), std::move(reading), boost::asio::use_awaitable);
-    co_return found;
+    co_return co_await boost::asio::co_spawn(threads_.get_executor(), std::move(reading), boost::asio::use_awaitable);
 }
 
 } // namespace tempinbox::inbox

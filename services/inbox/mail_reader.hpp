@@ -17,8 +17,6 @@ struct part
 {
     mime::attachment about;
     std::string content;
-
-    part() = default;
 };
 
 // Reads messages on threads of its own, since a large one takes longer than the loop may wait. Past 256 MiB of messages under way

@@ -38,8 +38,7 @@ awaitable<std::chrono::microseconds> partition_upkeep::round()
 
     const auto past = co_await store_.past_partitions();
     for (const auto& name : past) {
-        const bool was_dropped = co_await store_.drop_if_empty(name);
-        if (was_dropped)
+        if (co_await store_.drop_if_empty(name))
             log::info("partition dropped", {{"partition", name}});
     }
     co_return 1min;

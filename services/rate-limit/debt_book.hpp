@@ -20,15 +20,6 @@ struct debt
     day on_day{}; // when they were let through
     std::int64_t units = 0;
     known_limit limit;
-
-    debt() = default;
-    debt(uuid name, account_id who, day date, std::int64_t count, known_limit most)
-        : id(name),
-          account(who),
-          on_day(date),
-          units(count),
-          limit(most)
-    {}
 };
 
 // Stores what gateways owe, one statement at a time, what is told meanwhile gathers for the next. Promises nothing before the

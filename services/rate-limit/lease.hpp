@@ -15,8 +15,6 @@ struct known_limit
     std::int64_t units = 0; // 0: unlimited
     std::int64_t version = 0;
 
-    known_limit() = default;
-    known_limit(std::int64_t most, std::int64_t of_version) : units(most), version(of_version) {}
     friend bool operator==(const known_limit&, const known_limit&) = default;
 };
 

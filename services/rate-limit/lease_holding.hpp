@@ -51,8 +51,6 @@ struct lease_book::holding
     {
         std::shared_ptr<call> caller;
         std::size_t place;
-
-        waiter(std::shared_ptr<call> who, std::size_t of_ask) : caller(std::move(who)), place(of_ask) {}
     };
     using moment = std::chrono::steady_clock::time_point;
 

@@ -90,8 +90,7 @@ struct returning
 
 awaitable<void> give_back_one(lease_book& leases, account_id account, day on_day, std::shared_ptr<returning> all)
 {
-    const bool is_returned = co_await leases.give_back(account, on_day);
-    if (is_returned)
+    if (co_await leases.give_back(account, on_day))
         all->returned.push_back(account);
     if (--all->open == 0)
         all->done.set();

@@ -17,8 +17,6 @@ struct day_use
 {
     day on_day;
     std::int64_t requests = 0;
-
-    day_use(day date, std::int64_t used) : on_day(date), requests(used) {}
 };
 
 // What was counted as used because nobody renewed it.

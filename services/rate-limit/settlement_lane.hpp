@@ -33,8 +33,6 @@ private:
     {
         block_request request;
         settled_callback done;
-
-        entry(block_request asked, settled_callback callback) : request(std::move(asked)), done(std::move(callback)) {}
     };
 
     awaitable<void> settle_what_gathers();

@@ -34,7 +34,8 @@ after(async () => {
 function isExpected(url) {
   const { origin, pathname, search, hash } = new URL(url);
   if (origin !== suite.origin || hash !== '') return false;
-  if (/^\/dashboard(\/assets\/[\w.-]+|\/inboxes\/[0-9a-f-]+(\/[0-9a-f-]+)?)?$/.test(pathname)) return search === '';
+  if (/^\/dashboard(\/assets\/[\w.-]+|\/inboxes\/[0-9a-f-]+(\/[0-9a-f-]+)?)?$/.test(pathname))
+    return search === '';
   return /^\/dashboard\/api\/(session|settings|account(\/usage)?|events|rules|rules\/test|domains|inboxes|inboxes\/[0-9a-f-]+(\/emails)?|emails|emails\/[0-9a-f-]+(\/raw|\/attachments\/[0-9a-f-]+)?)$/.test(
     pathname,
   );
@@ -60,7 +61,10 @@ async function observed(act) {
     isFramed: window.top !== window,
     scripts: document.querySelectorAll('script:not([src])').length,
   }));
-  const found = [...witness.found(isExpected), ...outside.take().map((asked) => `outside: ${asked}`)];
+  const found = [
+    ...witness.found(isExpected),
+    ...outside.take().map((asked) => `outside: ${asked}`),
+  ];
   witness.stop();
   assert.deepEqual(left, { cookie: '', isFramed: false, scripts: 0 });
   return found;
@@ -92,7 +96,9 @@ test('arriving while the list is open they do nothing', async () => {
     await page.goto(`${suite.dashboard}/inboxes/${fresh.inboxId}`);
     await page.getByText('New mail appears by itself').waitFor();
     const ids = [];
-    for (const { name, bytes } of MAILS) if (/header|right-to-left|attachment-names|text-only/.test(name)) ids.push(await sendRaw(fresh.emailAddress, bytes));
+    for (const { name, bytes } of MAILS)
+      if (/header|right-to-left|attachment-names|text-only/.test(name))
+        ids.push(await sendRaw(fresh.emailAddress, bytes));
     for (const id of ids) await page.locator(`a[href$="${id}"]`).waitFor();
   });
   assert.deepEqual(found, []);
@@ -106,7 +112,10 @@ test('the frame of a mail has neither scripts nor forms nor our origin', async (
   assert.equal(await frame.count(), 1);
   assert.equal(await frame.getAttribute('sandbox'), 'allow-popups allow-popups-to-escape-sandbox');
   assert.equal(await frame.getAttribute('src'), null);
-  assert.match(await frame.getAttribute('srcdoc'), /<head><meta charset="utf-8">\s*<meta http-equiv="Content-Security-Policy" content="default-src 'none';/);
+  assert.match(
+    await frame.getAttribute('srcdoc'),
+    /<head><meta charset="utf-8">\s*<meta http-equiv="Content-Security-Policy" content="default-src 'none';/,
+  );
   assert.equal(
     await page
       .frameLocator('iframe')
@@ -124,7 +133,10 @@ describe('remote pictures', () => {
     outside.take();
     await page.getByText(/\d+ remote pictures not shown/).waitFor();
     await page.getByRole('button', { name: 'Load pictures' }).click();
-    await eventually(() => outside.asked.some((asked) => asked === 'CONNECT tracker.example:443'), 'a picture was asked for');
+    await eventually(
+      () => outside.asked.some((asked) => asked === 'CONNECT tracker.example:443'),
+      'a picture was asked for',
+    );
     await page.getByText(/remote pictures? not shown/).waitFor({ state: 'detached' });
     await settle(page, CHEAP);
     assert.deepEqual(
@@ -149,7 +161,10 @@ describe('remote pictures', () => {
     const picture = page.frameLocator('iframe').locator('img[alt="a good part"]');
     await picture.waitFor({ state: 'attached' });
     assert.match(await picture.getAttribute('src'), /^data:image\/png;base64,iVBOR/);
-    assert.equal(await page.frameLocator('iframe').locator('img[alt="an SVG part"]').getAttribute('src'), null);
+    assert.equal(
+      await page.frameLocator('iframe').locator('img[alt="an SVG part"]').getAttribute('src'),
+      null,
+    );
   });
 });
 
@@ -179,7 +194,8 @@ describe('links', () => {
     const found = await observed(async () => {
       await openMail(emailId);
       await frameIsShown();
-      for (const link of await page.frameLocator('iframe').locator('a:not([href])').all()) await link.click();
+      for (const link of await page.frameLocator('iframe').locator('a:not([href])').all())
+        await link.click();
     });
     assert.deepEqual(found, []);
   });
@@ -203,7 +219,11 @@ describe('attachments', () => {
         const saving = page.waitForEvent('download');
         await button.click();
         const saved = await saving;
-        assert.doesNotMatch(saved.suggestedFilename(), /[/\\<>"\u0000-\u001f\u202a-\u202e\u2066-\u2069]/);
+        assert.doesNotMatch(
+          saved.suggestedFilename(),
+          // eslint-disable-next-line no-control-regex -- these are what must not be in a name
+          /[/\\<>"\u0000-\u001f\u202a-\u202e\u2066-\u2069]/,
+        );
       }
       assert.equal(page.url(), before_);
     });
@@ -215,7 +235,10 @@ describe('attachments', () => {
       for (const { attachmentId } of email.attachments) {
         const answer = await page
           .context()
-          .request.get(`${suite.dashboard}/api/emails/${email.emailId}/attachments/${attachmentId}`, { headers: { Accept: 'text/html,*/*' } });
+          .request.get(
+            `${suite.dashboard}/api/emails/${email.emailId}/attachments/${attachmentId}`,
+            { headers: { Accept: 'text/html,*/*' } },
+          );
         assert.equal(answer.status(), 200);
         const headers = answer.headers();
         assert.match(headers['content-disposition'] ?? '', /^attachment/);

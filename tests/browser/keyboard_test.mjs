@@ -19,7 +19,10 @@ let address;
 before(async () => {
   outside = await Outside.start();
   browser = await openBrowser(outside, [suite.origin]);
-  const context = await browser.newContext({ permissions: ['clipboard-read', 'clipboard-write'], reducedMotion: 'reduce' });
+  const context = await browser.newContext({
+    permissions: ['clipboard-read', 'clipboard-write'],
+    reducedMotion: 'reduce',
+  });
   page = await context.newPage();
   ({ email } = await signUp(page));
   await ask(page, 'DELETE', '/session');
@@ -37,12 +40,24 @@ after(async () => {
 async function focused() {
   return await page.evaluate(() => {
     const it = document.activeElement;
-    const labels = it.labels?.length ? [...it.labels].map((label) => label.textContent).join(' ') : '';
-    const name = (it.getAttribute('aria-label') ?? (labels || it.textContent || '')).replace(/\s+/g, ' ').trim();
-    const shown = [it, ...(it.closest('label, .address-input, li, .check') ? [it.closest('label, .address-input, li, .check')] : [])];
+    const labels = it.labels?.length
+      ? [...it.labels].map((label) => label.textContent).join(' ')
+      : '';
+    const name = (it.getAttribute('aria-label') ?? (labels || it.textContent || ''))
+      .replace(/\s+/g, ' ')
+      .trim();
+    const shown = [
+      it,
+      ...(it.closest('label, .address-input, li, .check')
+        ? [it.closest('label, .address-input, li, .check')]
+        : []),
+    ];
     const isVisible = shown.some((one) => {
       const style = getComputedStyle(one);
-      return (style.outlineStyle !== 'none' && parseFloat(style.outlineWidth) > 0) || style.boxShadow !== 'none';
+      return (
+        (style.outlineStyle !== 'none' && parseFloat(style.outlineWidth) > 0) ||
+        style.boxShadow !== 'none'
+      );
     });
     return { tag: it.tagName, name, isVisible };
   });
@@ -99,13 +114,20 @@ describe('with a keyboard alone', () => {
     for (let step = 0; step < 30; ++step) {
       await page.keyboard.press('Tab');
       assert.ok(
-        await page.evaluate(() => document.activeElement === document.body || document.activeElement.closest('dialog') !== null),
+        await page.evaluate(
+          () =>
+            document.activeElement === document.body ||
+            document.activeElement.closest('dialog') !== null,
+        ),
         'the focus left the dialog',
       );
     }
     await page.keyboard.press('Escape');
     await page.getByRole('dialog').waitFor({ state: 'detached' });
-    await eventually(async () => (await focused()).name === 'New inbox', 'the button has the focus again');
+    await eventually(
+      async () => (await focused()).name === 'New inbox',
+      'the button has the focus again',
+    );
   });
 
   test('one creates an inbox', async () => {
@@ -127,7 +149,10 @@ describe('with a keyboard alone', () => {
     await page.getByRole('button', { name: 'Copy code' }).waitFor();
     await tabTo('Copy code');
     await page.keyboard.press('Enter');
-    await eventually(async () => (await page.evaluate(() => navigator.clipboard.readText())) === '204867', 'the code is in the clipboard');
+    await eventually(
+      async () => (await page.evaluate(() => navigator.clipboard.readText())) === '204867',
+      'the code is in the clipboard',
+    );
   });
 
   test('arrows move between the tabs of the mail', async () => {

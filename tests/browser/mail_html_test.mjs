@@ -53,9 +53,15 @@ async function shown({ path, html, sandbox, clean, act = async () => {} }) {
   outside.take();
   const witness = new Witness(page);
   let made = html;
-  if (clean) made = await page.evaluate((given) => window.mailHtml.safeMailDocument(given, { showRemotePictures: false, inlineParts: [] }), html);
+  if (clean)
+    made = await page.evaluate(
+      (given) =>
+        window.mailHtml.safeMailDocument(given, { showRemotePictures: false, inlineParts: [] }),
+      html,
+    );
   await settle(page, '/still-here');
-  if (clean === 'without policy') made = made.replace(/<meta http-equiv="Content-Security-Policy"[^>]*>/, '');
+  if (clean === 'without policy')
+    made = made.replace(/<meta http-equiv="Content-Security-Policy"[^>]*>/, '');
   witness.refusals.length = 0; // while it is read the page's policy speaks up against the mail in a document that is never shown
   await page.evaluate(
     async ({ made, sandbox }) => {
@@ -65,7 +71,9 @@ async function shown({ path, html, sandbox, clean, act = async () => {} }) {
       frame.width = 900;
       frame.height = 600;
       frame.srcdoc = made;
-      const loaded = new Promise((resolve) => frame.addEventListener('load', resolve, { once: true }));
+      const loaded = new Promise((resolve) =>
+        frame.addEventListener('load', resolve, { once: true }),
+      );
       document.body.append(frame);
       await loaded;
     },
@@ -100,9 +108,15 @@ async function touchEverything(page) {
 describe('the mails are hostile indeed', () => {
   // Against readers who click, old browsers, or what stands around the HTML: a browser of today does nothing with it even unprotected.
   const INERT = new Set(
-    ['attached-documents', 'attachment-names', 'charset-iso-2022-jp', 'charset-utf-7', 'css-overlay', 'double-encoding', 'javascript-links'].concat(
-      'meta-policies',
-    ),
+    [
+      'attached-documents',
+      'attachment-names',
+      'charset-iso-2022-jp',
+      'charset-utf-7',
+      'css-overlay',
+      'double-encoding',
+      'javascript-links',
+    ].concat('meta-policies'),
   );
 
   for (const { name, bytes } of MAILS) {
@@ -122,7 +136,11 @@ describe('the mails are hostile indeed', () => {
       const found = happened();
       witness.stop();
       await own.close();
-      assert.equal(found.length > 0, !INERT.has(name), found.length > 0 ? `not inert: ${found[0]}` : 'nothing happened: the mail proves nothing');
+      assert.equal(
+        found.length > 0,
+        !INERT.has(name),
+        found.length > 0 ? `not inert: ${found[0]}` : 'nothing happened: the mail proves nothing',
+      );
     });
   }
 });
@@ -130,7 +148,12 @@ describe('the mails are hostile indeed', () => {
 describe('the cleaner alone, in a frame without sandbox and policies', () => {
   for (const { name, bytes } of MAILS) {
     test(`${name} does nothing`, async () => {
-      const { found } = await shown({ path: '/without-policy', html: htmlOf(bytes), clean: 'without policy', act: touchEverything });
+      const { found } = await shown({
+        path: '/without-policy',
+        html: htmlOf(bytes),
+        clean: 'without policy',
+        act: touchEverything,
+      });
       assert.deepEqual(found, []);
     });
   }
@@ -152,7 +175,12 @@ describe('frame and policies alone, around the mail as it came', () => {
 describe('all layers together', () => {
   for (const { name, bytes } of MAILS) {
     test(`${name} does nothing, and leaves nothing for the policy to refuse`, async () => {
-      const { found, refusals } = await shown({ path: '/', html: htmlOf(bytes), sandbox: SANDBOX, clean: true });
+      const { found, refusals } = await shown({
+        path: '/',
+        html: htmlOf(bytes),
+        sandbox: SANDBOX,
+        clean: true,
+      });
       assert.deepEqual(found, []);
       assert.deepEqual(refusals, []);
     });
@@ -169,9 +197,21 @@ describe('what a reader still sees', () => {
   });
 
   const read = (html, options = {}) =>
-    page.evaluate(([given, chosen]) => window.mailHtml.readMailHtml(given, { showRemotePictures: false, inlineParts: [], ...chosen }), [html, options]);
+    page.evaluate(
+      ([given, chosen]) =>
+        window.mailHtml.readMailHtml(given, {
+          showRemotePictures: false,
+          inlineParts: [],
+          ...chosen,
+        }),
+      [html, options],
+    );
   const body = (html) => /<body[^]*<\/body>/.exec(html)[0];
-  const PICTURE = { contentId: '<logo@mail>', contentType: 'image/png; name=logo.png', content: 'iVBO\r\nRw0KGgo=' };
+  const PICTURE = {
+    contentId: '<logo@mail>',
+    contentType: 'image/png; name=logo.png',
+    content: 'iVBO\r\nRw0KGgo=',
+  };
 
   test('text, tables and colors stay as they were sent', async () => {
     const sent =
@@ -181,23 +221,38 @@ describe('what a reader still sees', () => {
     assert.match(html, /\.big \{ font-size: 20px \}/);
     assert.match(html, /@media \(max-width: 600px\) \{/);
     assert.match(html, /<table width="600" bgcolor="#eeeeee" cellpadding="4">/);
-    assert.match(html, /<td align="center" style="color: rgb\(51, 102, 153\); padding[^"]*8px[^"]*">/);
+    assert.match(
+      html,
+      /<td align="center" style="color: rgb\(51, 102, 153\); padding[^"]*8px[^"]*">/,
+    );
     assert.match(html, /<b class="big" id="code">123456<\/b>/);
   });
 
   test('a style sheet in the head and the attributes of the body stay', async () => {
-    const { html } = await read('<html><head><style>p { color: red }</style></head><body bgcolor="#ffeeee" class="all"><p>x</p></body></html>');
+    const { html } = await read(
+      '<html><head><style>p { color: red }</style></head><body bgcolor="#ffeeee" class="all"><p>x</p></body></html>',
+    );
     assert.match(html, /<head>[^]*p \{ color: red \}[^]*<\/head><body[^>]*bgcolor="#ffeeee"/);
   });
 
   test('links open elsewhere and tell nothing of here', async () => {
-    const { html } = await read('<a href="https://shop.example/a?b=1&amp;c=2" target="_self" rel="opener">shop</a> <a href="mailto:a@b.example">mail</a>');
-    assert.match(html, /<a href="https:\/\/shop.example\/a\?b=1&amp;c=2" target="_blank" rel="noopener noreferrer">shop<\/a>/);
-    assert.match(html, /<a href="mailto:a@b.example" target="_blank" rel="noopener noreferrer">mail<\/a>/);
+    const { html } = await read(
+      '<a href="https://shop.example/a?b=1&amp;c=2" target="_self" rel="opener">shop</a> <a href="mailto:a@b.example">mail</a>',
+    );
+    assert.match(
+      html,
+      /<a href="https:\/\/shop.example\/a\?b=1&amp;c=2" target="_blank" rel="noopener noreferrer">shop<\/a>/,
+    );
+    assert.match(
+      html,
+      /<a href="mailto:a@b.example" target="_blank" rel="noopener noreferrer">mail<\/a>/,
+    );
   });
 
   test('the text of a link that leads nowhere safe stays', async () => {
-    const { html } = await read('<a href="javascript:x()">one</a> <a href="/dashboard">two</a> <a href="#three">three</a>');
+    const { html } = await read(
+      '<a href="javascript:x()">one</a> <a href="/dashboard">two</a> <a href="#three">three</a>',
+    );
     assert.equal(body(html), '<body><a>one</a> <a>two</a> <a>three</a></body>');
   });
 
@@ -221,14 +276,18 @@ describe('what a reader still sees', () => {
     );
     assert.equal(hiddenPictures, 0);
     assert.match(html, /<img src="https:\/\/a.example\/1.png">/);
-    assert.match(html, /<table style="background-image: url\(&quot;https:\/\/a.example\/3.png&quot;\)[^"]*">/);
+    assert.match(
+      html,
+      /<table style="background-image: url\(&quot;https:\/\/a.example\/3.png&quot;\)[^"]*">/,
+    );
     assert.match(html, /url\(&quot;https:\/\/a.example\/4.png&quot;\)/);
     assert.doesNotMatch(html, /ftp:|5\.png|u:p@/);
     assert.match(html, /img-src data: https:;/);
   });
 
   test('pictures of the mail itself are shown by their Content-ID', async () => {
-    const sent = '<img src="cid:logo@mail"><img src="CID:logo%40mail"><img src="cid:other"><p style="background: url(cid:logo@mail)">p</p>';
+    const sent =
+      '<img src="cid:logo@mail"><img src="CID:logo%40mail"><img src="cid:other"><p style="background: url(cid:logo@mail)">p</p>';
     const { html, hiddenPictures } = await read(sent, { inlineParts: [PICTURE] });
     assert.equal(html.split('data:image/png;base64,iVBORw0KGgo=').length - 1, 3);
     assert.equal(hiddenPictures, 0);
@@ -236,13 +295,17 @@ describe('what a reader still sees', () => {
   });
 
   test('parts that are no pictures are not shown', async () => {
-    const { html } = await read('<img src="cid:logo@mail">', { inlineParts: [{ ...PICTURE, contentType: 'image/svg+xml' }] });
+    const { html } = await read('<img src="cid:logo@mail">', {
+      inlineParts: [{ ...PICTURE, contentType: 'image/svg+xml' }],
+    });
     assert.equal(body(html), '<body><img></body>');
   });
 
   test('the parts a mail shows are named', async () => {
     const names = await page.evaluate(() =>
-      window.mailHtml.referencedContentIds('<img src="cid:a@b"><p style="background:url(\'cid:c%20d\')"><img src=CID:a@b>'),
+      window.mailHtml.referencedContentIds(
+        '<img src="cid:a@b"><p style="background:url(\'cid:c%20d\')"><img src=CID:a@b>',
+      ),
     );
     assert.deepEqual(names, ['a@b', 'c d']);
   });

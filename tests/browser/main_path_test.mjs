@@ -36,7 +36,18 @@ const goTo = async (name) => {
   await page.getByRole('heading', { level: 1, name }).waitFor();
 };
 const curl = async (gateway, ...more) => {
-  const { stdout } = await program('curl', '-sS', '-o', '/dev/null', '-w', '%{http_code}', '-H', `X-API-Key: ${key}`, `${gateway}/v1/inboxes`, ...more);
+  const { stdout } = await program(
+    'curl',
+    '-sS',
+    '-o',
+    '/dev/null',
+    '-w',
+    '%{http_code}',
+    '-H',
+    `X-API-Key: ${key}`,
+    `${gateway}/v1/inboxes`,
+    ...more,
+  );
   return stdout;
 };
 
@@ -64,14 +75,21 @@ describe('the way of a new customer', () => {
 
   test('sees a real mail arrive by itself', async () => {
     await page.getByText('New mail appears by itself').waitFor();
-    await send(address, 'Your sign-in code', 'Your verification code is 482913. It is good for ten minutes.');
+    await send(
+      address,
+      'Your sign-in code',
+      'Your verification code is 482913. It is good for ten minutes.',
+    );
     await page.getByRole('link', { name: /Your sign-in code/ }).waitFor();
   });
 
   test('copies the code', async () => {
     await page.getByRole('link', { name: /Your sign-in code/ }).click();
     await page.getByRole('button', { name: 'Copy code' }).click();
-    await eventually(async () => (await page.evaluate(() => navigator.clipboard.readText())) === '482913', 'the code is in the clipboard');
+    await eventually(
+      async () => (await page.evaluate(() => navigator.clipboard.readText())) === '482913',
+      'the code is in the clipboard',
+    );
   });
 
   test('creates a key, which opens the API', async () => {
@@ -119,8 +137,14 @@ describe('the way of a new customer', () => {
     const before_ = receiver.requests.length;
     await send(address, 'Lunch?', 'At noon.');
     await send(address, 'Invoice 18', 'Please pay.');
-    await eventually(() => receiver.requests.some(({ body }) => JSON.stringify(body).includes('Invoice 18')), 'the delivery came', 30);
-    const routed = receiver.requests.slice(before_).filter(({ body }) => JSON.stringify(body).includes('email.received'));
+    await eventually(
+      () => receiver.requests.some(({ body }) => JSON.stringify(body).includes('Invoice 18')),
+      'the delivery came',
+      30,
+    );
+    const routed = receiver.requests
+      .slice(before_)
+      .filter(({ body }) => JSON.stringify(body).includes('email.received'));
     assert.ok(!routed.some(({ body }) => JSON.stringify(body).includes('Lunch?')));
   });
 
@@ -129,11 +153,21 @@ describe('the way of a new customer', () => {
     await page.getByRole('link', { name: `Delivery log of ${receiver.url}` }).click();
     await page.getByRole('heading', { name: 'Delivery log' }).waitFor();
     await eventually(async () => {
-      if (await page.locator('li.delivery', { hasText: 'email.received' }).filter({ hasText: 'succeeded' }).count()) return true;
+      if (
+        await page
+          .locator('li.delivery', { hasText: 'email.received' })
+          .filter({ hasText: 'succeeded' })
+          .count()
+      )
+        return true;
       await page.getByRole('button', { name: 'Refresh' }).click();
       return false;
     }, 'the delivery shows as succeeded');
-    await page.locator('li.delivery', { hasText: 'email.received' }).locator('summary').first().click();
+    await page
+      .locator('li.delivery', { hasText: 'email.received' })
+      .locator('summary')
+      .first()
+      .click();
     await page.getByText('Routed by').first().waitFor();
     await page.locator('dd', { hasText: 'Invoices' }).first().waitFor();
   });
@@ -142,7 +176,9 @@ describe('the way of a new customer', () => {
     await goTo('Webhooks');
     const deliver = page.getByRole('switch', { name: `Deliver to ${receiver.url}` });
     await deliver.click();
-    await page.getByRole('switch', { name: `Deliver to ${receiver.url}`, checked: false }).waitFor();
+    await page
+      .getByRole('switch', { name: `Deliver to ${receiver.url}`, checked: false })
+      .waitFor();
     await send(address, 'Invoice 19', 'Please pay.');
     await page.getByRole('link', { name: `Delivery log of ${receiver.url}` }).click();
     const missed = page.locator('li.delivery').filter({ hasText: 'failed' });
@@ -176,7 +212,12 @@ describe('the way of a new customer', () => {
     await page.getByRole('button', { name: 'Revoke From the test' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Revoke key' }).click();
     await page.getByText('Revoked From the test').waitFor();
-    for (const gateway of suite.gateways) await eventually(async () => (await curl(gateway)) === '401', `${gateway} refuses the key`, 1.5);
+    for (const gateway of suite.gateways)
+      await eventually(
+        async () => (await curl(gateway)) === '401',
+        `${gateway} refuses the key`,
+        1.5,
+      );
     await page.getByText('No key yet').waitFor();
   });
 
@@ -185,7 +226,9 @@ describe('the way of a new customer', () => {
     await page.getByRole('button', { name: 'Sign out', exact: true }).click();
     await page.getByRole('heading', { name: 'Sign in' }).waitFor();
     assert.deepEqual(
-      (await page.context().cookies()).filter(({ name, value }) => name.includes('session') && value !== ''),
+      (await page.context().cookies()).filter(
+        ({ name, value }) => name.includes('session') && value !== '',
+      ),
       [],
     );
   });

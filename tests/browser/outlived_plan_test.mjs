@@ -23,8 +23,14 @@ before(async () => {
   page.setDefaultTimeout(15_000);
   ({ accountId } = await signUp(page));
   const webhooks = [];
-  for (const number of [1, 2, 3, 4, 5]) webhooks.push(await ask(page, 'POST', '/webhooks', { url: urlOf(number) }));
-  await ask(page, 'POST', '/rules', { name: 'Orders', webhookId: webhooks[4].webhookId, conditions: [], isEnabled: true });
+  for (const number of [1, 2, 3, 4, 5])
+    webhooks.push(await ask(page, 'POST', '/webhooks', { url: urlOf(number) }));
+  await ask(page, 'POST', '/rules', {
+    name: 'Orders',
+    webhookId: webhooks[4].webhookId,
+    conditions: [],
+    isEnabled: true,
+  });
   await ask(page, 'POST', '/keys', { label: 'Leaked' });
 });
 
@@ -38,16 +44,24 @@ const open = async (path, notice) => {
   await page.getByText(notice).first().waitFor();
 };
 const confirm = (name) => page.getByRole('dialog').getByRole('button', { name }).click();
-const offered = async () => (await page.getByRole('main').getByRole('button').allTextContents()).map((text) => text.trim());
+const offered = async () =>
+  (await page.getByRole('main').getByRole('button').allTextContents()).map((text) => text.trim());
 
 describe('a plan with fewer webhooks and no rules', () => {
   before(() => setPlan(page, accountId, 'business'));
 
   test('marks the youngest webhooks, which get nothing', async () => {
     await open('webhooks', urlOf(1));
-    const cards = page.getByRole('main').getByRole('listitem').filter({ has: page.getByRole('heading') });
+    const cards = page
+      .getByRole('main')
+      .getByRole('listitem')
+      .filter({ has: page.getByRole('heading') });
     assert.equal(await cards.count(), 5);
-    const marked = await cards.filter({ hasText: INACTIVE }).getByRole('heading').getByRole('link').allTextContents();
+    const marked = await cards
+      .filter({ hasText: INACTIVE })
+      .getByRole('heading')
+      .getByRole('link')
+      .allTextContents();
     assert.deepEqual(marked, [urlOf(5), urlOf(4)]);
   });
 

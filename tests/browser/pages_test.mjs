@@ -55,8 +55,12 @@ before(async () => {
   receiver = await Receiver.start();
   browser = await openBrowser(outside, [suite.origin]);
   if (SHOTS) mkdirSync(SHOTS, { recursive: true });
-  [context, emptyContext, freeContext, pastContext] = await Promise.all([1, 2, 3, 4].map(() => browser.newContext()));
-  [page, emptyPage, freePage, pastPage] = await Promise.all([context, emptyContext, freeContext, pastContext].map((it) => it.newPage()));
+  [context, emptyContext, freeContext, pastContext] = await Promise.all(
+    [1, 2, 3, 4].map(() => browser.newContext()),
+  );
+  [page, emptyPage, freePage, pastPage] = await Promise.all(
+    [context, emptyContext, freeContext, pastContext].map((it) => it.newPage()),
+  );
   await signUp(page);
   await signUp(emptyPage);
   await signUp(freePage, 'free');
@@ -72,8 +76,16 @@ after(async () => {
 
 /** Something of everything, so that pages have what to show. */
 async function fillAccount() {
-  const webhook = await ask(page, 'POST', '/webhooks', { url: receiver.url, description: 'Accounting' });
-  const inbox = await makeInbox(page, { name: 'Checkout tests', tags: ['ci', 'staging'], metadata: { build: '1234' }, ttlSeconds: 3600 });
+  const webhook = await ask(page, 'POST', '/webhooks', {
+    url: receiver.url,
+    description: 'Accounting',
+  });
+  const inbox = await makeInbox(page, {
+    name: 'Checkout tests',
+    tags: ['ci', 'staging'],
+    metadata: { build: '1234' },
+    ttlSeconds: 3600,
+  });
   const full = await makeInbox(page, { ttlSeconds: 600 });
   await page.route(`**/dashboard/api/inboxes/${full.inboxId}`, async (route) => {
     const response = await route.fetch();
@@ -84,23 +96,53 @@ async function fillAccount() {
     { field: 'subject', operator: 'contains', value: 'order' },
     { field: 'from', operator: 'ends_with', value: '@shop.example' },
   ];
-  await ask(page, 'POST', '/rules', { name: 'Orders', webhookId: webhook.webhookId, conditions, isEnabled: true });
-  await ask(page, 'POST', '/rules', { name: 'Everything', webhookId: webhook.webhookId, conditions: [], isEnabled: false });
-  ids.html = await sendRaw(inbox.emailAddress, Buffer.from(HTML_MAIL(inbox.emailAddress)), 'orders@shop.example');
-  ids.text = await send(inbox.emailAddress, 'Your sign-in code', 'Your verification code is 482913.');
+  await ask(page, 'POST', '/rules', {
+    name: 'Orders',
+    webhookId: webhook.webhookId,
+    conditions,
+    isEnabled: true,
+  });
+  await ask(page, 'POST', '/rules', {
+    name: 'Everything',
+    webhookId: webhook.webhookId,
+    conditions: [],
+    isEnabled: false,
+  });
+  ids.html = await sendRaw(
+    inbox.emailAddress,
+    Buffer.from(HTML_MAIL(inbox.emailAddress)),
+    'orders@shop.example',
+  );
+  ids.text = await send(
+    inbox.emailAddress,
+    'Your sign-in code',
+    'Your verification code is 482913.',
+  );
   ids.webhook = webhook.webhookId;
   ids.inbox = inbox.inboxId;
   ids.full = full.inboxId;
   assert.equal((await ask(page, 'GET', `/inboxes/${ids.inbox}`)).isFull, false);
-  await eventually(() => receiver.requests.some(({ body }) => JSON.stringify(body).includes(ids.html)), 'the delivery came', 30);
+  await eventually(
+    () => receiver.requests.some(({ body }) => JSON.stringify(body).includes(ids.html)),
+    'the delivery came',
+    30,
+  );
 }
 
 /** What outlived its plan. */
 async function fillPastAccount() {
   const { accountId } = await signUp(pastPage);
-  const webhook = await ask(pastPage, 'POST', '/webhooks', { url: receiver.url, description: 'Accounting' });
+  const webhook = await ask(pastPage, 'POST', '/webhooks', {
+    url: receiver.url,
+    description: 'Accounting',
+  });
   await ask(pastPage, 'POST', '/keys', { label: 'CI of the shop' });
-  await ask(pastPage, 'POST', '/rules', { name: 'Orders', webhookId: webhook.webhookId, conditions: [], isEnabled: true });
+  await ask(pastPage, 'POST', '/rules', {
+    name: 'Orders',
+    webhookId: webhook.webhookId,
+    conditions: [],
+    isEnabled: true,
+  });
   await setPlan(pastPage, accountId, 'free');
 }
 
@@ -121,14 +163,20 @@ const dialog =
 
 /** The form behind the first one of sign-up, where a mail relay is set. */
 async function codeForm(it) {
-  await it.route('**/dashboard/api/accounts', (route) => route.fulfill({ status: 202, json: { email: 'ann@example.com', codeSent: true } }));
+  await it.route('**/dashboard/api/accounts', (route) =>
+    route.fulfill({ status: 202, json: { email: 'ann@example.com', codeSent: true } }),
+  );
   await it.getByLabel('Email address').fill('ann@example.com');
   await it.getByLabel('Password').fill('correct horse battery staple');
   await it.getByRole('button', { name: 'Create account' }).click();
   await heading('Check your mail')(it);
 }
 
-/** Name, whose page, path, and what must be there (and done) before it is looked at. */
+/**
+ * Name, whose page (null: of nobody who is signed in), path, and what must be there (and done)
+ * before it is looked at.
+ * @type {[string, (() => any) | null, string | (() => string), (it: any) => Promise<unknown>][]}
+ */
 const PAGES = [
   ['sign-in', null, '/sign-in', heading('Sign in')],
   ['sign-up', null, '/sign-up', heading('Create an account')],
@@ -140,9 +188,24 @@ const PAGES = [
   ['inboxes', () => page, '/inboxes', heading('Inboxes')],
   ['inboxes-empty', () => emptyPage, '/inboxes', heading('Inboxes')],
   ['inbox-new', () => page, '/inboxes', dialog('New inbox')],
-  ['inbox', () => page, () => `/inboxes/${ids.inbox}`, (it) => it.getByRole('link', { name: /Your sign-in code/ }).waitFor()],
-  ['inbox-delete', () => page, () => `/inboxes/${ids.inbox}`, dialog('Delete', (it) => it.getByRole('button', { name: 'Cancel' }).waitFor())],
-  ['inbox-full', () => page, () => `/inboxes/${ids.full}`, (it) => it.getByText('This inbox is full: new mail is refused.').waitFor()],
+  [
+    'inbox',
+    () => page,
+    () => `/inboxes/${ids.inbox}`,
+    (it) => it.getByRole('link', { name: /Your sign-in code/ }).waitFor(),
+  ],
+  [
+    'inbox-delete',
+    () => page,
+    () => `/inboxes/${ids.inbox}`,
+    dialog('Delete', (it) => it.getByRole('button', { name: 'Cancel' }).waitFor()),
+  ],
+  [
+    'inbox-full',
+    () => page,
+    () => `/inboxes/${ids.full}`,
+    (it) => it.getByText('This inbox is full: new mail is refused.').waitFor(),
+  ],
   ['mail-html', () => page, () => `/inboxes/${ids.inbox}/${ids.html}`, tab('HTML')],
   ['mail-text', () => page, () => `/inboxes/${ids.inbox}/${ids.text}`, tab('Text')],
   ['mail-attachments', () => page, () => `/inboxes/${ids.inbox}/${ids.html}`, tab(/Attachments/)],
@@ -152,19 +215,69 @@ const PAGES = [
   ['mail-source', () => page, () => `/inboxes/${ids.inbox}/${ids.html}`, tab('Source')],
   ['keys', () => page, '/settings/keys', (it) => it.getByText('CI of the shop').waitFor()],
   ['keys-empty', () => emptyPage, '/settings/keys', (it) => it.getByText('No key yet').waitFor()],
-  ['keys-free', () => freePage, '/settings/keys', (it) => it.getByText('Inboxes from your programs').waitFor()],
-  ['keys-past', () => pastPage, '/settings/keys', (it) => it.getByRole('button', { name: 'Revoke CI of the shop' }).waitFor()],
+  [
+    'keys-free',
+    () => freePage,
+    '/settings/keys',
+    (it) => it.getByText('Inboxes from your programs').waitFor(),
+  ],
+  [
+    'keys-past',
+    () => pastPage,
+    '/settings/keys',
+    (it) => it.getByRole('button', { name: 'Revoke CI of the shop' }).waitFor(),
+  ],
   ['key-new', () => page, '/settings/keys', dialog('New key')],
   ['webhooks', () => page, '/settings/webhooks', (it) => it.getByText('Accounting').waitFor()],
-  ['webhooks-empty', () => emptyPage, '/settings/webhooks', (it) => it.getByText('No webhook yet').waitFor()],
-  ['webhooks-free', () => freePage, '/settings/webhooks', (it) => it.getByText('Your servers hear of mail at once').waitFor()],
-  ['webhooks-past', () => pastPage, '/settings/webhooks', (it) => it.getByRole('button', { name: `Delete ${receiver.url}` }).waitFor()],
+  [
+    'webhooks-empty',
+    () => emptyPage,
+    '/settings/webhooks',
+    (it) => it.getByText('No webhook yet').waitFor(),
+  ],
+  [
+    'webhooks-free',
+    () => freePage,
+    '/settings/webhooks',
+    (it) => it.getByText('Your servers hear of mail at once').waitFor(),
+  ],
+  [
+    'webhooks-past',
+    () => pastPage,
+    '/settings/webhooks',
+    (it) => it.getByRole('button', { name: `Delete ${receiver.url}` }).waitFor(),
+  ],
   ['webhook-new', () => page, '/settings/webhooks', dialog('New webhook')],
-  ['webhook-log', () => page, () => `/settings/webhooks/${ids.webhook}`, async (it) => it.locator('li.delivery summary').first().click()],
-  ['rules', () => page, '/settings/rules', (it) => it.getByRole('switch', { name: 'Rule Orders' }).waitFor()],
-  ['rules-empty', () => emptyPage, '/settings/rules', (it) => it.getByText('Rules need a webhook').waitFor()],
-  ['rules-past', () => pastPage, '/settings/rules', (it) => it.getByRole('button', { name: 'Delete rule Orders' }).waitFor()],
-  ['rules-free', () => freePage, '/settings/rules', (it) => it.getByText('Each mail to the right webhook').waitFor()],
+  [
+    'webhook-log',
+    () => page,
+    () => `/settings/webhooks/${ids.webhook}`,
+    (it) => it.locator('li.delivery summary').first().click(),
+  ],
+  [
+    'rules',
+    () => page,
+    '/settings/rules',
+    (it) => it.getByRole('switch', { name: 'Rule Orders' }).waitFor(),
+  ],
+  [
+    'rules-empty',
+    () => emptyPage,
+    '/settings/rules',
+    (it) => it.getByText('Rules need a webhook').waitFor(),
+  ],
+  [
+    'rules-past',
+    () => pastPage,
+    '/settings/rules',
+    (it) => it.getByRole('button', { name: 'Delete rule Orders' }).waitFor(),
+  ],
+  [
+    'rules-free',
+    () => freePage,
+    '/settings/rules',
+    (it) => it.getByText('Each mail to the right webhook').waitFor(),
+  ],
   [
     'rule-new',
     () => page,
@@ -186,7 +299,11 @@ async function settled(it) {
   await it.waitForFunction(
     () =>
       !document.querySelector('[aria-busy="true"], .loading') &&
-      document.getAnimations().every((one) => one.playState !== 'running' || one.effect?.getTiming().iterations === Infinity),
+      document
+        .getAnimations()
+        .every(
+          (one) => one.playState !== 'running' || one.effect?.getTiming().iterations === Infinity,
+        ),
   );
 }
 
@@ -214,10 +331,16 @@ describe('each page', () => {
         for (const colorScheme of ['light', 'dark']) {
           await it.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
           await settled(it);
-          if (SHOTS) await it.screenshot({ path: `${SHOTS}/${name}-${width}-${colorScheme}.png`, fullPage: true });
+          if (SHOTS)
+            await it.screenshot({
+              path: `${SHOTS}/${name}-${width}-${colorScheme}.png`,
+              fullPage: true,
+            });
           problems.push(...(await broken(it)).map((what) => `${colorScheme}: ${what}`));
         }
-        const sideways = await it.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
+        const sideways = await it.evaluate(
+          () => document.documentElement.scrollWidth - window.innerWidth,
+        );
         if (!whose) await it.context().close();
         assert.deepEqual(problems, []);
         assert.ok(sideways <= 0, `${sideways} px too wide`);
@@ -229,8 +352,12 @@ describe('each page', () => {
 /** What axe finds, in words. */
 async function broken(it) {
   await it.evaluate(axe.source);
-  const { violations } = await it.evaluate(() => window.axe.run(document, { iframes: false, resultTypes: ['violations'] }));
-  return violations.flatMap(({ id, nodes }) => nodes.map(({ target, failureSummary }) => `${id}: ${target.join(' ')}: ${failureSummary}`));
+  const { violations } = await it.evaluate(() =>
+    window.axe.run(document, { iframes: false, resultTypes: ['violations'] }),
+  );
+  return violations.flatMap(({ id, nodes }) =>
+    nodes.map(({ target, failureSummary }) => `${id}: ${target.join(' ')}: ${failureSummary}`),
+  );
 }
 
 describe('weight', () => {
@@ -242,15 +369,25 @@ describe('weight', () => {
     it.on('requestfinished', (request) => {
       const { pathname } = new URL(request.url());
       if (!pathname.startsWith('/dashboard') || pathname.startsWith('/dashboard/api')) return;
-      measured.push(request.sizes().then(({ responseBodySize }) => sizes.set(pathname, Math.max(responseBodySize, sizes.get(pathname) ?? 0))));
+      measured.push(
+        request
+          .sizes()
+          .then(({ responseBodySize }) =>
+            sizes.set(pathname, Math.max(responseBodySize, sizes.get(pathname) ?? 0)),
+          ),
+      );
     });
-    for (const [, whose, path, ready] of PAGES.filter(([name, whose]) => whose && !/empty|free|past|full|-new|-delete/.test(name))) {
+    for (const [, , path, ready] of PAGES.filter(
+      ([name, whose]) => whose && !/empty|free|past|full|-new|-delete/.test(name),
+    )) {
       await it.goto(`${suite.dashboard}${typeof path === 'function' ? path() : path}`);
       await ready(it);
     }
     await Promise.all(measured);
     const total = [...sizes.values()].reduce((sum, size) => sum + size, 0);
-    console.log(`the dashboard weighs ${(total / 1024).toFixed(1)} KB compressed in ${sizes.size} files`);
+    console.log(
+      `the dashboard weighs ${(total / 1024).toFixed(1)} KB compressed in ${sizes.size} files`,
+    );
     await fresh.close();
     assert.ok(sizes.size >= 3);
     assert.ok(total < MOST_BYTES, `${total} bytes: ${JSON.stringify([...sizes])}`);

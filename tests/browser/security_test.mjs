@@ -41,7 +41,9 @@ const elsewhere = () => `http://localhost:${stranger.address().port}`;
 
 /** Directives of a Content-Security-Policy by name. */
 function policyOf(headers) {
-  const directives = (headers['content-security-policy'] ?? '').split(';').map((text) => text.trim().split(/\s+/));
+  const directives = (headers['content-security-policy'] ?? '')
+    .split(';')
+    .map((text) => text.trim().split(/\s+/));
   return new Map(directives.map(([name, ...sources]) => [name, sources]));
 }
 
@@ -55,9 +57,13 @@ describe('headers of the page', () => {
     assert.deepEqual(policy.get('frame-ancestors'), ["'none'"]);
     assert.deepEqual(policy.get('base-uri'), ["'none'"]);
     assert.ok(["'none'", "'self'"].includes(policy.get('form-action')?.join(' ')));
-    for (const [name, sources] of policy) assert.ok(!sources.includes('*') && !sources.includes("'unsafe-eval'"), `${name} ${sources}`);
+    for (const [name, sources] of policy)
+      assert.ok(!sources.includes('*') && !sources.includes("'unsafe-eval'"), `${name} ${sources}`);
     assert.equal(headers['x-content-type-options'], 'nosniff');
-    assert.ok(['no-referrer', 'same-origin', 'strict-origin'].includes(headers['referrer-policy']), headers['referrer-policy']);
+    assert.ok(
+      ['no-referrer', 'same-origin', 'strict-origin'].includes(headers['referrer-policy']),
+      headers['referrer-policy'],
+    );
     assert.equal(headers['cross-origin-opener-policy'], 'same-origin');
     assert.match(headers['cache-control'], /no-cache|no-store/);
   });
@@ -73,15 +79,25 @@ describe('headers of the page', () => {
 
   test('let assets be kept for ever, and be nothing but what they are', async () => {
     const html = await (await context.request.get(suite.dashboard)).text();
-    const assets = [...html.matchAll(/(?:src|href)="(\/dashboard\/assets\/[^"]+)"/g)].map(([, path]) => path);
+    const assets = [...html.matchAll(/(?:src|href)="(\/dashboard\/assets\/[^"]+)"/g)].map(
+      ([, path]) => path,
+    );
     assert.ok(assets.length >= 2);
     for (const path of assets) {
-      const answer = await context.request.get(`${suite.origin}${path}`, { headers: { 'Accept-Encoding': 'br, gzip' } });
+      const answer = await context.request.get(`${suite.origin}${path}`, {
+        headers: { 'Accept-Encoding': 'br, gzip' },
+      });
       assert.equal(answer.status(), 200);
-      assert.match(answer.headers()['cache-control'], /max-age=31536000.*immutable|immutable.*max-age=31536000/);
+      assert.match(
+        answer.headers()['cache-control'],
+        /max-age=31536000.*immutable|immutable.*max-age=31536000/,
+      );
       assert.equal(answer.headers()['x-content-type-options'], 'nosniff');
     }
-    assert.equal((await context.request.get(`${suite.dashboard}/assets/absent-12345678.js`)).status(), 404);
+    assert.equal(
+      (await context.request.get(`${suite.dashboard}/assets/absent-12345678.js`)).status(),
+      404,
+    );
   });
 
   test('answers of its API are not kept, framed or sniffed', async () => {
@@ -104,7 +120,9 @@ describe('the session cookie', () => {
 
   test('changes at sign-in, whatever cookie was planted before', async () => {
     const own = await browser.newContext();
-    const [{ name, value }] = (await context.cookies()).filter((cookie) => cookie.name.includes('session'));
+    const [{ name, value }] = (await context.cookies()).filter((cookie) =>
+      cookie.name.includes('session'),
+    );
     const planted = 'A'.repeat(value.length);
     await own.addCookies([{ name, value: planted, url: suite.origin }]);
     const it = await own.newPage();
@@ -134,7 +152,9 @@ describe('another origin', () => {
   }
 
   test('cannot put the dashboard into a frame', async () => {
-    const it = await atStranger(`<!doctype html><iframe src="${suite.dashboard}"></iframe><iframe src="${suite.dashboard}/settings/keys"></iframe>`);
+    const it = await atStranger(
+      `<!doctype html><iframe src="${suite.dashboard}"></iframe><iframe src="${suite.dashboard}/settings/keys"></iframe>`,
+    );
     await it.waitForLoadState('load');
     await eventually(
       () =>
@@ -168,7 +188,10 @@ describe('another origin', () => {
       const it = await atStranger(
         `<!doctype html><form method=post enctype=text/plain action="${suite.dashboard}/api${path}"><input name='${body}' value='"}'><button>go</button></form>`,
       );
-      const answered = it.waitForResponse((response) => response.url().includes('/dashboard/api') && response.request().method() === 'POST');
+      const answered = it.waitForResponse(
+        (response) =>
+          response.url().includes('/dashboard/api') && response.request().method() === 'POST',
+      );
       await it.getByRole('button').click();
       const answer = await answered;
       assert.ok([401, 403, 415].includes(answer.status()), `${path} answered ${answer.status()}`);

@@ -106,7 +106,10 @@ describe('a session that another tab began anew', () => {
     await mine.goto(`${suite.dashboard}/inboxes`);
     await mine.getByRole('button', { name: 'New inbox' }).first().waitFor();
     const headers = { Origin: suite.origin };
-    const answer = await context.request.post(`${suite.dashboard}/api/session`, { headers, data: { email, password: PASSWORD } });
+    const answer = await context.request.post(`${suite.dashboard}/api/session`, {
+      headers,
+      data: { email, password: PASSWORD },
+    });
     assert.equal(answer.status(), 200);
 
     await Promise.all([mine.waitForEvent('load'), makeInboxByHand(mine)]);

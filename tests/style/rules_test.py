@@ -18,7 +18,7 @@ def _problems(rule: ModuleType, path: str, text: str, *others: Source) -> list[P
 
 
 class Coroutines(unittest.TestCase):
-    """Each rule of g++ 12.2."""
+    """What must not surround co_await."""
 
     def accept(self, body: str) -> None:
         self.assertEqual(_problems(coroutines, "libs/mime/a.cpp", body), [])
@@ -28,47 +28,17 @@ class Coroutines(unittest.TestCase):
         self.assertEqual(len(found), 1, found)
         self.assertIn(reason, found[0].text)
 
-    def test_one_await_a_statement(self) -> None:
-        self.accept("f() { auto a = co_await x(); auto b = co_await y(a); co_return b; }")
-        self.accept("f() { if (auto a = co_await x()) co_await y(a); }")
-        self.accept("f() { for (int i = 0; i < 3; ++i) co_await y(i); }")
-        self.refuse("f() { g(co_await x(), co_await y()); }", "two co_await")
-        self.refuse("f() { co_await y(co_await x()); }", "two co_await")
-
-    def test_no_bare_condition(self) -> None:
-        self.accept("f() { const bool is_done = co_await x(); if (is_done) y(); }")
-        self.refuse("f() { if (co_await x()) y(); }", "condition")
-        self.refuse("f() { if (!co_await x()) y(); }", "condition")
-        self.refuse("f() { while (a && co_await x()) y(); }", "condition")
-
-    def test_no_conditional_operator(self) -> None:
-        self.accept("f() { auto name = a ? b : c; co_await g(name); }")
-        self.refuse("f() { co_await g(a ? b : c); }", "?:")
-        self.refuse("f() { auto v = a ? co_await b() : c; }", "?:")
-
-    def test_no_braces_around_an_await(self) -> None:
-        self.accept("f() { { co_await x(); } }")
-        self.accept("f() { co_await x(milliseconds{5}); }")
-        self.refuse("f() { return point{co_await x(), 1}; }", "braces")
-
-    def test_lambdas_with_owning_captures(self) -> None:
-        self.accept("f() { co_await g([this] { h(); }); }")
-        self.accept("f() { co_await g([&name](int i) { h(i); }); }")
-        self.accept("f() { co_await g(values[i]); }")
-        self.refuse("f() { co_await g([name](int i) { h(i); }); }", "captures")
-        self.refuse("f() { co_await g([n = std::move(n)] { h(); }); }", "captures")
-
-    def test_macros_and_catch_blocks(self) -> None:
+    def test_no_macro_that_runs_it_twice(self) -> None:
+        self.accept("f() { const auto a = co_await x(); REQUIRE(a); }")
         self.refuse("f() { REQUIRE(co_await x()); }", "twice")
         self.refuse("f() { CHECK_FALSE(co_await x()); }", "twice")
-        self.accept(
-            "f() { try { co_await x(); } catch (const error& e) { log(e); } co_await y(); }"
-        )
-        self.refuse("f() { try { x(); } catch (...) { co_await y(); } }", "catch block")
+
+    def test_no_lambda_is_spawned(self) -> None:
+        self.accept("f() { co_spawn(loop, run(self), [self](error) { done(); }); }")
+        self.refuse("f() { co_spawn(host.loop(), [self] { return run(); }, detached); }", "named")
 
     def test_comments_and_literals_are_not_code(self) -> None:
-        self.accept('f() { co_await x("a ? b : c"); // co_await y(co_await z()) ?\n }')
-        self.accept("f() { co_await x('?', 1'000'000); }")
+        self.accept('f() { // CHECK(co_await x())\n log("REQUIRE(co_await x())"); }')
 
 
 class Boundaries(unittest.TestCase):
@@ -159,7 +129,7 @@ class Layout(unittest.TestCase):
     def test_names_and_sizes(self) -> None:
         self.assertEqual(len(_problems(layout, "libs/mime/mime_utils.cpp", "")), 1)
         self.assertEqual(len(_problems(layout, "libs/mime/view.cpp", "\n" * 401)), 1)
-        self.assertEqual(_problems(layout, "libs/mime/view.cpp", "\n" * 400), [])
+        self.assertEqual(_problems(layout, "libs/mime/view.cpp", "\n" * 700), [])
 
 
 if __name__ == "__main__":

@@ -7,8 +7,14 @@ from collections import deque
 from dev import places
 from dev.terminal import fail, heading
 
-PRESETS = ["release", "dev", "asan", "tsan", "clang"]  # `fuzz` is for ./dev fuzz alone
+RELEASE, SANITIZE = "release", "sanitize"
+PRESETS = [RELEASE, "dev", SANITIZE, "tsan"]  # `gcc-warnings` makes nothing that may be run
 _SHOWN_LINES = 60
+
+
+def package_groups(preset: str) -> list[str]:
+    """The groups of packages.txt that building it needs."""
+    return ["build"] if preset in (RELEASE, "dev") else ["build", "sanitize"]
 
 
 def build(preset: str, targets: list[str]) -> None:

@@ -2,20 +2,17 @@
 file, the dashboard, Python, clang-tidy. Each part counts as one test.
 """
 
-import os
-import shutil
 import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from dev import dashboard, packages, places, python_packages, tidy
+from dev import dashboard, node_packages, packages, places, python_packages, tidy
 from dev.tally import Tally
 from dev.terminal import Failure, fail, heading, item, paint, say
 
-BUF_VERSION = "1.75.0"
-REDOCLY_VERSION = "1.34.5"  # the last line that runs on the Node.js of Debian 12
 _SCHEMAS = places.ROOT / "proto-schemas"
+_SCHEMA_TOOLS = places.ROOT / "tools" / "npm" / "schemas"
 
 
 def cpp_files() -> list[str]:
@@ -33,7 +30,7 @@ def _run(command: list[str], folder: Path = places.ROOT) -> bool:
 
 def _check_format(fix: bool) -> bool:
     how = ["-i"] if fix else ["--dry-run", "-Werror", "--ferror-limit=3"]
-    return _run(["clang-format-14", *how, *cpp_files()])
+    return _run(["clang-format-19", *how, *cpp_files()])
 
 
 def _check_style() -> bool:
@@ -78,38 +75,16 @@ def _check_python(fix: bool) -> bool:
     return all(found)
 
 
-def _from_npm(package: str, version: str, program: str) -> str:
-    """The path of a program of a pinned npm package; brought once, then used without a network."""
-    folder = places.cache(f"{program}-{version}")
-    path = folder / "node_modules" / ".bin" / program
-    if not path.exists():
-        say(f"  bringing {program} {version} into {folder} ...")
-        command = [
-            "npm",
-            "install",
-            "--prefix",
-            str(folder),
-            "--no-audit",
-            "--no-fund",
-            "--silent",
-            f"{package}@{version}",
-        ]
-        done = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL)
-        if done.returncode != 0:
-            shutil.rmtree(folder, ignore_errors=True)
-            fail(f"npm could not bring {program}:\n" + done.stdout + done.stderr)
-    return str(path)
-
-
 def _check_openapi() -> bool:
     """Redocly reports use and asks for updates unless told not to."""
-    redocly = _from_npm("@redocly/cli", REDOCLY_VERSION, "redocly")
-    command = [redocly, "lint", "--config", "docs/redocly.yaml", "docs/openapi.yaml"]
+    environment = node_packages.ensure(_SCHEMA_TOOLS)
+    redocly = _SCHEMA_TOOLS / "node_modules" / ".bin" / "redocly"
+    command = [str(redocly), "lint", "--config", "docs/redocly.yaml", "docs/openapi.yaml"]
     quiet = {"REDOCLY_TELEMETRY": "off", "REDOCLY_SUPPRESS_UPDATE_NOTICE": "true"}
     done = subprocess.run(
         command,
         cwd=places.ROOT,
-        env=os.environ | quiet,
+        env=environment | quiet,
         capture_output=True,
         text=True,
         stdin=subprocess.DEVNULL,
@@ -121,7 +96,13 @@ def _check_openapi() -> bool:
 
 def _check_schemas() -> bool:
     """Lint always; from the first release on, schemas only grow."""
-    buf = _from_npm("@bufbuild/buf", BUF_VERSION, "buf")
+    node_packages.ensure(_SCHEMA_TOOLS)
+    # The package of this processor is the only one npm brings. @bufbuild/buf, which would choose
+    # it, starts it through Node.js and wants those of all systems in the lock file.
+    bufs = [*_SCHEMA_TOOLS.glob("node_modules/@bufbuild/buf-*/bin/buf")]
+    if not bufs:
+        fail("tools/npm/schemas has no buf for this processor")
+    buf = str(bufs[0])
     is_good = _run([buf, "lint"], _SCHEMAS)
     tag = subprocess.run(
         ["git", "describe", "--tags", "--abbrev=0", "--match", "v*"],
@@ -153,7 +134,7 @@ def tally(parts: list[str], everything: bool, fix: bool = False) -> Tally:
         "tools": _check_tools,
         "schemas": _check_schemas,
         "openapi": _check_openapi,
-        "dashboard": dashboard.check,
+        "dashboard": lambda: dashboard.check(fix),
         "python": lambda: _check_python(fix),
         "tidy": lambda: tidy.check(cpp_files(), everything),
     }

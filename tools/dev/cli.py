@@ -74,7 +74,7 @@ def _ctl(chosen: argparse.Namespace) -> int:
 def _build(chosen: argparse.Namespace) -> int:
     from dev import packages
 
-    packages.ensure("build")
+    packages.ensure(*build.package_groups(chosen.preset))
     build.build(chosen.preset, chosen.target)
     if not chosen.target and not chosen.no_dashboard:
         from dev import dashboard
@@ -92,10 +92,11 @@ def _demo(chosen: argparse.Namespace) -> int:
 def _test(chosen: argparse.Namespace) -> int:
     from dev import testing
 
+    if chosen.ci:
+        return testing.run_ci()
     return testing.run(
         chosen.tier,
         chosen.preset,
-        is_ci=chosen.ci,
         builds=not chosen.no_build,
         arguments=chosen.arguments,
     )
@@ -111,7 +112,7 @@ def _fuzz(chosen: argparse.Namespace) -> int:
     from dev import fuzzing
 
     return fuzzing.run(
-        chosen.target, chosen.seconds, builds=not chosen.no_build, rerun=chosen.rerun
+        chosen.target, chosen.seconds, chosen.seed, builds=not chosen.no_build, rerun=chosen.rerun
     )
 
 
@@ -258,15 +259,13 @@ def _parser() -> argparse.ArgumentParser:
     test.add_argument(
         "--preset",
         choices=build.PRESETS,
-        default="release",
-        help="what to build and test (default: release)",
+        help="what to build and test (default: sanitize for unit and integration, else release)",
     )
     test.add_argument(
         "--ci",
         action="store_true",
         help=(
-            "checks, all tiers, the unit tests under sanitizers, then every fuzz target for a "
-            "minute"
+            "everything that must pass before a change lands: checks, all tiers, every fuzz target"
         ),
     )
     test.add_argument("--no-build", action="store_true", help="test what is built already")
@@ -301,7 +300,7 @@ def _parser() -> argparse.ArgumentParser:
     check.add_argument(
         "--fix",
         action="store_true",
-        help="let clang-format and ruff rewrite what they would complain of",
+        help="let formatters, ESLint and ruff put right what they refuse",
     )
 
     made = verb("build", "configure and build", _build)
@@ -381,8 +380,8 @@ def _parser() -> argparse.ArgumentParser:
         _fuzz,
         "\n\nThe targets are the sources of tests/fuzz, with the inputs of tests/fuzz/corpus to "
         "begin with. Inputs that reach new code are kept in"
-        "\nbuild/fuzz/fuzzing/TARGET/corpus for the next run, one that breaks a target in "
-        "build/fuzz/fuzzing/TARGET/broken.",
+        "\nbuild/sanitize/fuzzing/TARGET/corpus for the next run, one that breaks a target in "
+        "build/sanitize/fuzzing/TARGET/broken.",
     )
     fuzz.add_argument(
         "target",
@@ -392,6 +391,13 @@ def _parser() -> argparse.ArgumentParser:
     )
     fuzz.add_argument(
         "--seconds", metavar="N", type=int, default=60, help="how long each runs (default: 60)"
+    )
+    fuzz.add_argument(
+        "--seed",
+        metavar="N",
+        type=int,
+        default=0,
+        help="makes the same inputs each time (default: 0, others each time)",
     )
     fuzz.add_argument(
         "--rerun", metavar="FILE", type=Path, help="run the target once, on this input"

@@ -7,13 +7,13 @@ import subprocess
 import time
 from pathlib import Path
 
-from dev import node_packages, places
+from dev import node_packages, places, web_sources
 from dev.locks import in_turn
 from dev.terminal import heading, item
 
 FOLDER = places.ROOT / "services" / "gateway" / "dashboard"
 BUILT = FOLDER / "dist"
-_BUILD_STAMP = FOLDER / "node_modules" / ".tempinbox-build"
+_BUILD_STAMP = places.ROOT / "build" / "dashboard.built"
 _LOCK = places.ROOT / "build" / "dashboard.lock"
 
 
@@ -39,17 +39,18 @@ def build() -> None:
         )
 
 
-def check() -> bool:
-    """Types and unit tests."""
+def check(fix: bool = False) -> bool:
+    """Types and unit tests; layout and faults of all TypeScript, JavaScript and CSS."""
     with in_turn(_LOCK):
         environment = node_packages.ensure(FOLDER)
+        is_clean = web_sources.check(fix)
     commands = [["npm", "run", "--silent", "check"], ["npm", "run", "--silent", "test"]]
     # Both, whatever the first one finds.
     codes = [
         subprocess.run(command, cwd=FOLDER, env=environment, stdin=subprocess.DEVNULL).returncode
         for command in commands
     ]
-    return not any(codes)
+    return is_clean and not any(codes)
 
 
 def _sources() -> list[Path]:

@@ -16,8 +16,8 @@ from dev.running import stop_on_signals
 from dev.tally import Tally
 from dev.terminal import Failure, fail, heading, item, paint, say
 
-PRESET = "fuzz"
-SECONDS = 60
+PRESET = build.SANITIZE
+TARGET = "fuzzers"
 _SOURCES = places.ROOT / "tests" / "fuzz"
 _MOST_MEGABYTES = 2048  # with the sanitizers' own share
 _ONE_INPUT_SECONDS = 10
@@ -50,27 +50,27 @@ def targets() -> list[str]:
     return sorted(source.stem for source in _SOURCES.glob("*.cpp"))
 
 
-def run(target: str | None, seconds: int, *, builds: bool, rerun: Path | None) -> int:
+def run(target: str | None, seconds: int, seed: int, *, builds: bool, rerun: Path | None) -> int:
     """Runs one target or all; the exit code is 0 when none broke."""
     stop_on_signals()
     if target and target not in targets():
         fail(f"no fuzz target is called {target}; there are: {', '.join(targets())}")
-    packages.ensure("build", "fuzz")
+    packages.ensure("build", "sanitize")
     if builds:
-        build.build(PRESET, [f"fuzz_{target}"] if target else ["fuzzers"])
+        build.build(PRESET, [f"fuzz_{target}"] if target else [TARGET])
     if rerun:
         if not target:
             fail("--rerun needs the target")
         return subprocess.run(
             [str(_program(target)), *_bounds(), str(rerun)], env=_environment()
         ).returncode
-    total = tally([target] if target else targets(), seconds)
+    total = tally([target] if target else targets(), seconds, seed)
     say()
     say(str(total))
     return 0 if total.is_good() else 1
 
 
-def tally(names: list[str], seconds: int, seed: int = 0) -> Tally:
+def tally(names: list[str], seconds: int, seed: int) -> Tally:
     """Runs targets that are built; each counts as one test.
 
     The same seed makes the same inputs; 0 is another one each time.

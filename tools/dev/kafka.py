@@ -1,6 +1,7 @@
 """Apache Kafka in KRaft mode: jars in the cache, one or more combined nodes on loopback."""
 
 import base64
+import hashlib
 import os
 import re
 import shutil
@@ -17,6 +18,7 @@ from dev.terminal import fail, say
 
 VERSION = "4.3.1"
 _SLF4J = "1.7.36"
+_DIGESTS = Path(__file__).with_name("kafka-jars.sha512")
 _COPY_DEPENDENCIES = "org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy-dependencies"
 _JAVA_OPTIONS = [
     "-Xms256m",
@@ -180,44 +182,80 @@ def class_path() -> str:
     return ":".join(str(jar) for jar in sorted(_jars().glob("*.jar")))
 
 
+def verify_jars(folder: Path, digests: Path) -> None:
+    """Fails unless the folder holds exactly the files of a list by `sha512sum`, byte for byte;
+    names what is missing, extra or different.
+    """
+    expected: dict[str, str] = {}
+    for line in digests.read_text(encoding="ascii").splitlines():
+        digest, name = line.split(maxsplit=1)
+        expected[name] = digest
+    found = {path.name: hashlib.sha512(path.read_bytes()).hexdigest() for path in folder.iterdir()}
+    problems = [f"{name} is missing" for name in expected.keys() - found.keys()]
+    problems += [f"{name} is not in the list" for name in found.keys() - expected.keys()]
+    problems += [
+        f"{name} is another file than the list's"
+        for name in expected.keys() & found.keys()
+        if expected[name] != found[name]
+    ]
+    if problems:
+        fail(
+            f"what Maven brought is not what {digests.name} lists:\n  "
+            + "\n  ".join(sorted(problems))
+            + "\nNothing of it is used. Delete the jars named here from Maven's repository (~/.m2) "
+            "and try again; after a change of Kafka's version renew the list (docs/development.md)."
+        )
+
+
+def bring_jars(work: Path) -> Path:
+    """Has Maven's own client bring the jars into a folder of `work`, unchecked: for ensure_jars,
+    and to renew kafka-jars.sha512.
+    """
+    work.mkdir(parents=True, exist_ok=True)
+    coordinates = (
+        ("org.apache.kafka", "kafka_2.13", VERSION),
+        ("org.slf4j", "slf4j-simple", _SLF4J),
+    )
+    wanted = "".join(
+        f"<dependency><groupId>{group}</groupId><artifactId>{artifact}</artifactId>"
+        f"<version>{version}</version></dependency>"
+        for group, artifact, version in coordinates
+    )
+    (work / "pom.xml").write_text(
+        "<project><modelVersion>4.0.0</modelVersion>"
+        "<groupId>local</groupId><artifactId>kafka-jars</artifactId><version>1</version>"
+        f"<packaging>pom</packaging><dependencies>{wanted}</dependencies></project>",
+        encoding="utf-8",
+    )
+    jars = work.resolve() / "jars"
+    command = [
+        "mvn",
+        "-q",
+        "-B",
+        _COPY_DEPENDENCIES,
+        "-DincludeScope=runtime",
+        f"-DoutputDirectory={jars}",
+    ]
+    done = subprocess.run(
+        command, cwd=work, capture_output=True, text=True, stdin=subprocess.DEVNULL
+    )
+    if done.returncode != 0:
+        fail("Maven could not bring Kafka's jars:\n" + done.stdout[-4000:] + done.stderr[-2000:])
+    return jars
+
+
 def ensure_jars() -> None:
-    """Brings the jars into the cache by Maven's own client, once."""
+    """Brings the jars into the cache, once, and compares them with kafka-jars.sha512 before they
+    are used. What the cache holds already was compared when it was brought and is not again.
+    """
     if _jars().is_dir():
         return
     say(f"  bringing Apache Kafka {VERSION} into {_jars().parent} ...")
     with tempfile.TemporaryDirectory(dir=_jars().parent) as work:
-        coordinates = (
-            ("org.apache.kafka", "kafka_2.13", VERSION),
-            ("org.slf4j", "slf4j-simple", _SLF4J),
-        )
-        wanted = "".join(
-            f"<dependency><groupId>{group}</groupId><artifactId>{artifact}</artifactId>"
-            f"<version>{version}</version></dependency>"
-            for group, artifact, version in coordinates
-        )
-        Path(work, "pom.xml").write_text(
-            "<project><modelVersion>4.0.0</modelVersion>"
-            "<groupId>local</groupId><artifactId>kafka-jars</artifactId><version>1</version>"
-            f"<packaging>pom</packaging><dependencies>{wanted}</dependencies></project>",
-            encoding="utf-8",
-        )
-        command = [
-            "mvn",
-            "-q",
-            "-B",
-            _COPY_DEPENDENCIES,
-            "-DincludeScope=runtime",
-            f"-DoutputDirectory={work}/jars",
-        ]
-        done = subprocess.run(
-            command, cwd=work, capture_output=True, text=True, stdin=subprocess.DEVNULL
-        )
-        if done.returncode != 0:
-            fail(
-                "Maven could not bring Kafka's jars:\n" + done.stdout[-4000:] + done.stderr[-2000:]
-            )
+        jars = bring_jars(Path(work))
+        verify_jars(jars, _DIGESTS)
         try:
-            os.rename(Path(work, "jars"), _jars())
+            os.rename(jars, _jars())
         except OSError:
             if not _jars().is_dir():  # else another ./dev was quicker
                 raise

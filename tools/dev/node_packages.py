@@ -1,9 +1,10 @@
-"""npm packages: what a folder's lock file pins, beside it in node_modules; brought when the lock
-file is new. And a Node.js new enough for them.
+"""npm packages: what a folder's lock file pins, brought into the cache once and linked as the
+folder's node_modules. And a Node.js new enough for them.
 """
 
 import hashlib
 import os
+import platform
 import re
 import shutil
 import subprocess
@@ -11,35 +12,20 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from dev import places
+from dev.locks import in_turn
 from dev.terminal import fail, say
 
 _STAMP = Path("node_modules") / ".tempinbox-packages"
-_NODE_VERSION = (
-    "22.17.0"  # brought where the machine's own is older than what Vite runs on, as Debian 12's is
-)
+_NODE = places.ROOT / "tools" / "npm" / "node"
+_CI = ["npm", "ci", "--no-audit", "--no-fund", "--ignore-scripts"]
 
 
 def ensure(folder: Path) -> dict[str, str]:
-    """Brings the packages of a folder's lock file when it is new; the environment npm and its
+    """Brings the packages of a folder's lock file where they are new; the environment npm and its
     programs are to be run in.
     """
     environment = _with_node()
-    stamp = folder / _STAMP
-    wanted = digest(
-        folder, [folder / "package.json", folder / "package-lock.json", folder / ".npmrc"]
-    )
-    if read_stamp(stamp) != wanted:
-        say(
-            f"  bringing the npm packages of {folder.relative_to(places.ROOT)}/package-lock.json "
-            "..."
-        )
-        run(
-            ["npm", "ci", "--no-audit", "--no-fund", "--ignore-scripts"],
-            folder,
-            environment,
-            f"npm could not bring the packages of {folder.relative_to(places.ROOT)}",
-        )
-        stamp.write_text(wanted, encoding="ascii")
+    _link(folder / "node_modules", _packages(folder, environment) / "node_modules")
     return environment
 
 
@@ -52,17 +38,51 @@ def digest(root: Path, files: Iterable[Path]) -> str:
     return total.hexdigest()
 
 
-def runs_vite(version: str) -> bool:
-    """Whether a Node.js that calls itself so is new enough: 20.19, or 22.12 and later."""
+def is_new_enough(version: str) -> bool:
+    """Whether a Node.js that calls itself so runs Vite and ESLint: 20.19, or 22.13 and later."""
     found = re.fullmatch(r"v(\d+)\.(\d+)\..*", version.strip())
     if not found:
         return False
     major, minor = int(found[1]), int(found[2])
-    return (major == 20 and minor >= 19) or (major == 22 and minor >= 12) or major > 22
+    return (major == 20 and minor >= 19) or (major == 22 and minor >= 13) or major > 22
+
+
+def _packages(folder: Path, environment: dict[str, str]) -> Path:
+    """Where the cache holds the packages of a folder's lock file; brings them when it does not.
+
+    No program of theirs is run meanwhile, and npm compares each with its digest in the lock file.
+    """
+    pinned = [folder / "package.json", folder / "package-lock.json", folder / ".npmrc"]
+    wanted = digest(folder, pinned)
+    name = f"{folder.name}-{platform.machine()}-{wanted[:16]}"
+    top = places.cache("npm")
+    with in_turn(top / f"{name}.lock"):
+        stamp = top / name / _STAMP  # last, so that what is half brought is brought again
+        if read_stamp(stamp) != wanted:
+            shown = folder.relative_to(places.ROOT)
+            say(f"  bringing the npm packages of {shown}/package-lock.json ...")
+            shutil.rmtree(top / name, ignore_errors=True)
+            (top / name).mkdir()
+            for path in pinned:
+                shutil.copy(path, top / name)
+            run(_CI, top / name, environment, f"npm could not bring the packages of {shown}")
+            stamp.write_text(wanted, encoding="ascii")
+    return top / name
+
+
+def _link(link: Path, target: Path) -> None:
+    """Makes a link of node_modules; a folder is what npm made there when it was run by hand."""
+    if link.is_symlink() and Path(os.readlink(link)) == target:
+        return
+    if link.is_dir() and not link.is_symlink():
+        shutil.rmtree(link)
+    fresh = link.with_name(f"{link.name}.{os.getpid()}")
+    fresh.symlink_to(target, target_is_directory=True)
+    fresh.replace(link)
 
 
 def _with_node() -> dict[str, str]:
-    """The environment with a Node.js that runs Vite: the machine's, or one from npm in the
+    """The environment with a Node.js that is new enough: the machine's, or one from npm in the
     cache.
     """
     if not shutil.which("npm"):
@@ -72,27 +92,16 @@ def _with_node() -> dict[str, str]:
         if shutil.which("node")
         else ""
     )
-    if runs_vite(own):
-        return places.clean_environment()
-    folder = places.cache(f"node-{_NODE_VERSION}")
-    programs = folder / "node_modules" / ".bin"
-    if not (programs / "node").exists():
-        say(f"  Node.js {own.strip() or 'is missing'}: bringing {_NODE_VERSION} into {folder} ...")
-        run(
-            [
-                "npm",
-                "install",
-                "--prefix",
-                str(folder),
-                "--no-audit",
-                "--no-fund",
-                f"node@{_NODE_VERSION}",
-            ],
-            folder,
-            dict(os.environ),
-            "npm could not bring Node.js",
-        )
     environment = places.clean_environment()
+    if is_new_enough(own):
+        return environment
+    programs = _packages(_NODE, environment) / "node_modules" / ".bin"
+    if not (programs / "node").exists():
+        fail(
+            f"Node.js {own.strip() or 'is missing'}; the page needs 20.19 or later, and npm has "
+            "none"
+            f" for {platform.machine()} in tools/npm/node: install one by hand"
+        )
     return environment | {"PATH": f"{programs}{os.pathsep}{environment['PATH']}"}
 
 

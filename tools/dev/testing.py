@@ -8,8 +8,11 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
+import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -25,6 +28,7 @@ from dev import (
     services,
     suite_env,
 )
+from dev.jobs import Board, Job, Result, table
 from dev.locks import exclusively
 from dev.running import stop_on_signals
 from dev.suite import Suite, Wishes
@@ -32,7 +36,9 @@ from dev.supervision import crashes
 from dev.tally import Tally, of_catch2, of_junit, of_node
 from dev.terminal import Failure, fail, heading, item, paint, say
 
-_PATIENCE_SECONDS = {"unit": 600, "integration": 900, "e2e": 1200, "browser": 1200}
+_TIMEOUT_SECONDS = {"unit": 900, "integration": 1500, "e2e": 1800, "browser": 1200}
+_FUZZ_SECONDS = 10
+_WORKERS = 3  # at a time, of what mostly waits
 
 
 @dataclass(frozen=True)
@@ -68,22 +74,23 @@ def _run_program(tier: str, command: list[str], environment: dict[str, str]) -> 
         with contextlib.suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
 
-    patience = threading.Timer(_PATIENCE_SECONDS[tier], end)
-    patience.start()
+    timeout = threading.Timer(_TIMEOUT_SECONDS[tier], end)
+    timeout.start()
     lines = []
     try:
         assert process.stdout
         for line in process.stdout:
-            sys.stdout.write(line)
-            sys.stdout.flush()
             lines.append(line)
+            if not line.startswith("Filters: "):  # Catch2 names every test it was told to run
+                sys.stdout.write(line)
+                sys.stdout.flush()
         process.wait()
     finally:
-        patience.cancel()
+        timeout.cancel()
         end()
         process.wait()
     if process.returncode == -signal.SIGKILL:
-        say(f"{tier}: killed, perhaps after {_PATIENCE_SECONDS[tier]} s")
+        say(f"{tier}: killed, perhaps after {_TIMEOUT_SECONDS[tier]} s")
     return "".join(lines), process.returncode
 
 
@@ -95,12 +102,36 @@ def _sanitizer_options() -> dict[str, str]:
     }
 
 
-def _run_unit(run: Run) -> Tally:
-    program = places.program(run.preset, "unit_tests")
-    output, code = _run_program(
-        "unit", [str(program), *run.arguments], places.clean_environment() | _sanitizer_options()
+def _run_catch2(tier: str, run: Run, environment: dict[str, str]) -> Tally:
+    """Runs the tier's program, all its tests shared out among some workers: they mostly wait."""
+    program = str(places.program(run.preset, TIERS[tier].targets[0]))
+    environment = environment | _sanitizer_options()
+    if run.arguments:
+        return of_catch2(*_run_program(tier, [program, *run.arguments], environment))
+    listed = subprocess.run(
+        [program, "--list-test-names-only"], env=environment, capture_output=True, text=True
     )
-    return of_catch2(output, code)
+    # Catch2 cuts at commas even what is quoted.
+    names = [line.replace(",", "\\,") for line in listed.stdout.splitlines() if line]
+    total = Tally()
+    with tempfile.TemporaryDirectory() as folder:
+
+        def run_share(number: int) -> Tally:
+            share = Path(folder, str(number))
+            share.write_text("\n".join(names[number::_WORKERS]) + "\n", encoding="utf-8")
+            command = [program, "--input-file", str(share)]
+            return of_catch2(*_run_program(tier, command, environment))
+
+        with ThreadPoolExecutor(_WORKERS) as pool:
+            for tally in pool.map(run_share, range(_WORKERS)):
+                total.add(tally)
+    if total.failed == 0 and total.passed != len(names):
+        fail(f"{len(names)} tests are listed, {total.passed} ran")
+    return total
+
+
+def _run_unit(run: Run) -> Tally:
+    return _run_catch2("unit", run, places.clean_environment())
 
 
 @contextlib.contextmanager
@@ -132,19 +163,17 @@ def _run_integration(run: Run) -> Tally:
         # Crashes of processes are tested here, crashes of machines are not: writing to disk would
         # only slow the making of databases.
         suite.start_infrastructure(Wishes(sync_to_disk=False), outlives_caller=False)
-        environment = places.clean_environment() | _sanitizer_options()
-        environment |= {
+        environment = places.clean_environment() | {
             "TEMPINBOX_TEST_DATABASE": suite.server.dsn("postgres"),
             "TEMPINBOX_TEST_KAFKA": suite.cluster.brokers,
         }
-        program = places.program(run.preset, "integration_tests")
-        output, code = _run_program("integration", [str(program), *run.arguments], environment)
-        return of_catch2(output, code)
+        return _run_catch2("integration", run, environment)
 
 
 def _run_e2e(run: Run) -> Tally:
     python = python_packages.python()
     node = node_packages.ensure(places.ROOT / "tests" / "e2e" / "node")
+    dashboard.build()
     with own_suite("e2e", run.preset) as suite:
         wishes = Wishes(
             preset=run.preset, replicas=",".join(f"{service}=2" for service in services.SERVICES)
@@ -212,45 +241,69 @@ def _run_browser(run: Run) -> Tally:
         return of_node(report, code)
 
 
-TIERS: dict[str, tuple[Callable[[Run], Tally], list[str]]] = {
-    "unit": (_run_unit, ["unit_tests"]),
-    "integration": (_run_integration, ["integration_tests"]),
-    "e2e": (_run_e2e, services.PROGRAMS),
-    "browser": (_run_browser, services.PROGRAMS),
+@dataclass(frozen=True)
+class Tier:
+    """One kind of tests: what runs them, of which preset unless another is asked for, and what that
+    needs built.
+    """
+
+    run: Callable[[Run], Tally]
+    preset: str
+    targets: list[str]
+
+
+TIERS = {
+    "unit": Tier(_run_unit, build.SANITIZE, ["unit_tests"]),
+    "integration": Tier(_run_integration, build.SANITIZE, ["integration_tests"]),
+    "e2e": Tier(_run_e2e, build.RELEASE, services.PROGRAMS),
+    "browser": Tier(_run_browser, build.RELEASE, services.PROGRAMS),
 }
 
 
-def run(tiers: list[str], preset: str, *, is_ci: bool, builds: bool, arguments: list[str]) -> int:
+def run(tiers: list[str], preset: str | None, *, builds: bool, arguments: list[str]) -> int:
     """Runs the tiers and prints the closing line; the exit code is 0 when something ran and nothing
     failed.
     """
     stop_on_signals()
-    wanted = tiers or list(TIERS)
-    for tier in wanted:
+    requested = tiers or list(TIERS)
+    for tier in requested:
         if tier not in TIERS:
             fail(f"no tier is called {tier}; there are: {', '.join(TIERS)}")
-    if arguments and len(wanted) != 1:
+    if arguments and len(requested) != 1:
         fail("--only needs exactly one tier")
+    results: dict[str, Result] = {}
     total = Tally()
     try:
-        packages.ensure("build", "run", "test", *(["check", "fuzz"] if is_ci else []))
+        packages.ensure("build", "run", "test", "sanitize")
         if builds:
-            build.build(preset, [target for tier in wanted for target in TIERS[tier][1]])
-            if "e2e" in wanted:
-                dashboard.build()
-        if is_ci:
-            total.add(check.tally([], everything=False))
-        for tier in wanted:
-            total.add(_attempt(tier, Run(preset, arguments)))
-        if is_ci:
-            total.add(_under_sanitizers())
-            total.add(_fuzzed())
-    except Failure as problem:
-        say(paint("error: ", "red") + str(problem))
+            _build(requested, preset)
+        for tier in requested:
+            started = time.monotonic()
+            tally = _attempt(tier, Run(preset or TIERS[tier].preset, arguments))
+            results[tier] = Result(time.monotonic() - started, tally)
+    except Failure as error:
+        say(paint("error: ", "red") + str(error))
         total.failed += 1
     except KeyboardInterrupt:
         say("interrupted")
         total.failed += 1
+    return _close(results, total)
+
+
+def _build(tiers: list[str], preset: str | None) -> None:
+    """What the tiers need, each preset once."""
+    targets: dict[str, list[str]] = {}
+    for tier in tiers:
+        targets.setdefault(preset or TIERS[tier].preset, []).extend(TIERS[tier].targets)
+    for used, names in targets.items():
+        build.build(used, list(dict.fromkeys(names)))
+
+
+def _close(results: dict[str, Result], total: Tally) -> int:
+    for result in results.values():
+        total.add(result.tally)
+    say()
+    say(table(results))
     say()
     if total.passed + total.failed == 0:
         say("no test ran")
@@ -262,9 +315,9 @@ def _attempt(tier: str, how: Run) -> Tally:
     """One tier; what keeps it from running counts as a failure and the others go on."""
     heading(f"Tests: {tier} ({how.preset})")
     try:
-        tally = TIERS[tier][0](how)
-    except Failure as problem:
-        say(paint("error: ", "red") + str(problem))
+        tally = TIERS[tier].run(how)
+    except Failure as error:
+        say(paint("error: ", "red") + str(error))
         tally = Tally(failed=1)
     if tally.passed + tally.failed == 0:
         say(f"{tier}: no test ran")
@@ -273,12 +326,52 @@ def _attempt(tier: str, how: Run) -> Tally:
     return tally
 
 
-def _under_sanitizers() -> Tally:
-    build.build("asan", TIERS["unit"][1])
-    return _attempt("unit", Run("asan"))
+def _ci_jobs() -> list[Job]:
+    """The sanitizer build goes on beside the tiers of the release build, which leave the cores idle
+    half of the time.
+    """
+    release, sanitize = "build release", "build sanitize"
+    tested = [*TIERS["unit"].targets, *TIERS["integration"].targets, fuzzing.TARGET]
+    fuzz = ["fuzz", "--no-build", "--seconds", str(_FUZZ_SECONDS), "--seed", "1"]
+    quick = [part for part in check.PARTS if part != "tidy"]
+    return [
+        Job(
+            release,
+            ["build", "--preset", build.RELEASE, *services.PROGRAMS],
+            is_background=True,
+            counts=False,
+        ),
+        Job(
+            sanitize,
+            ["build", "--preset", build.SANITIZE, *tested],
+            is_background=True,
+            counts=False,
+        ),
+        Job("checks", ["check", *quick]),
+        Job("e2e", ["test", "e2e", "--no-build"], after=[release]),
+        Job("browser", ["test", "browser", "--no-build"], after=[release]),
+        Job("integration", ["test", "integration", "--no-build"], after=[sanitize]),
+        Job("unit", ["test", "unit", "--no-build"], after=[sanitize]),
+        # From one seed: what breaks is the change, not the luck of the run.
+        Job("fuzz", fuzz, after=[sanitize]),
+        Job("tidy", ["check", "tidy"], after=[sanitize]),
+    ]
 
 
-def _fuzzed() -> Tally:
-    build.build(fuzzing.PRESET, ["fuzzers"])
-    # From one seed: what breaks is the change, not the luck of the run.
-    return fuzzing.tally(fuzzing.targets(), fuzzing.SECONDS, seed=1)
+def run_ci() -> int:
+    """Everything that must pass before a change lands; ends with what each part took and the
+    closing line.
+    """
+    stop_on_signals()
+    results: dict[str, Result] = {}
+    total = Tally()
+    try:
+        packages.ensure("build", "run", "test", "check", "sanitize")
+        results = Board(_ci_jobs(), places.ROOT / "build" / "ci", workers=2).run()
+    except Failure as error:
+        say(paint("error: ", "red") + str(error))
+        total.failed += 1
+    except KeyboardInterrupt:
+        say("interrupted")
+        total.failed += 1
+    return _close(results, total)

@@ -1,84 +1,114 @@
-"""clang-tidy with the checks of .clang-tidy, on changed files or on all, on every core and within a
-time.
+"""clang-tidy with the checks of .clang-tidy, on changed files or on all, on every core.
+
+What was clean before and has not changed is not looked at again.
 """
 
+import hashlib
 import json
 import os
-import shlex
+import re
 import subprocess
-import tempfile
 import threading
-import time
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from dev import build, places
-from dev.terminal import fail, item, say, warn
+from dev.terminal import item, say
 
-_MOST_SECONDS = 300
-_MOST_SECONDS_FOR_ALL = 3600
-_ONE_FILE_SECONDS = 120
-_COMMITS_LOOKED_AT = 5
-_FOR_GCC_ALONE = {"-fpch-preprocess", "-Winvalid-pch", "-Werror"}
+_PROGRAM = "clang-tidy-19"
+_PRESET = build.SANITIZE  # the one that compiles every file
+# What its compile commands name: precompiled headers, and headers made of proto-schemas.
+_TARGETS = ["tempinbox_pch", "tempinbox_fuzzed_pch", "tempinbox_proto"]
+_ONE_FILE_SECONDS = 300
+_CHANGED_WITHIN = 12 * 3600  # seconds before the newest commit, in a clone without work of its own
+_INCLUDE_FOLDERS = ["libs", "services", "programs", "tests"]
+_INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Unit:
+    """One file that is compiled, and everything that decides what clang-tidy says of it."""
+
+    name: str
+    key: str
 
 
 def check(files: list[str], everything: bool) -> bool:
-    """Whether clang-tidy has nothing to say. What did not fit the time is named."""
-    units = [name for name in (files if everything else _changed(files)) if name.endswith(".cpp")]
-    commands = _commands(_preset())
-    units = [name for name in units if name in commands]
-    if not units:
-        say("  no changed C++ file" if not everything else "  no C++ file")
-        return True
-    deadline = time.monotonic() + (_MOST_SECONDS_FOR_ALL if everything else _MOST_SECONDS)
-    late: list[str] = []
+    """Whether clang-tidy has nothing to say.
+
+    A file it could not look at within its time is a failure.
+    """
+    build.build(_PRESET, _TARGETS)
+    commands = _commands()
+    names = [name for name in files if name in commands]
+    names = names if everything else _changed(files, names)
+    units = [Unit(name, _key(name, commands[name])) for name in names]
+    clean = places.cache("clang-tidy")
+    new = [unit for unit in units if not (clean / unit.key).exists()]
+    item("clang-tidy", f"{len(units)} files, of which {len(units) - len(new)} were clean before")
     guard = threading.Lock()
-    with tempfile.TemporaryDirectory() as folder:
-        _write_database(Path(folder), commands)
+    seen = 0
 
-        def look(name: str) -> bool:
-            if time.monotonic() > deadline:
-                with guard:
-                    late.append(name)
-                return True
-            output = _run(folder, name)
-            with guard:
-                if output:
-                    say(output)
-            return not output
+    def look(unit: Unit) -> bool:
+        nonlocal seen
+        output = _run(unit.name)
+        if not output:
+            (clean / unit.key).touch()
+        with guard:
+            seen += 1
+            if output:
+                say(output)
+            if seen % 50 == 0:
+                item("clang-tidy", f"{seen} of {len(new)}")
+        return not output
 
-        with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
-            answers = list(pool.map(look, units))
-    if late:
-        warn(f"{len(late)} of {len(units)} files did not fit into the time: {' '.join(late)}")
-    item("clang-tidy", f"{len(units) - len(late)} files")
-    return all(answers)
+    with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
+        return all(list(pool.map(look, new)))
 
 
-def _run(database: str, name: str) -> str:
+def _run(name: str) -> str:
     """What clang-tidy complains of in one file; empty when nothing."""
-    command = ["clang-tidy-14", "--quiet", "-p", database, name]
+    command = [_PROGRAM, "--quiet", "-p", str(places.build_folder(_PRESET)), name]
     try:
         done = subprocess.run(
             command, cwd=places.ROOT, capture_output=True, text=True, timeout=_ONE_FILE_SECONDS
         )
     except subprocess.TimeoutExpired:
-        return f"{name}: clang-tidy took more than {_ONE_FILE_SECONDS} s"
+        return f"{name}: not looked at, clang-tidy took more than {_ONE_FILE_SECONDS} s"
     return "" if done.returncode == 0 else (done.stdout + done.stderr).strip()
 
 
-def _changed(files: list[str]) -> list[str]:
-    """Files that differ from what was pushed, in a clone without work of its own those of the last
-    commits; and sources beside a changed header.
+def _commands() -> dict[str, str]:
+    """Compile commands by file."""
+    path = places.build_folder(_PRESET) / "compile_commands.json"
+    return {
+        str(source.relative_to(places.ROOT)): entry["command"]
+        for entry in json.loads(path.read_text(encoding="utf-8"))
+        if (source := Path(entry["file"])).is_relative_to(places.ROOT)
+    }
+
+
+def _changed(files: list[str], units: list[str]) -> list[str]:
+    """Units that differ from what was pushed, in a clone without work of its own those of the last
+    commits; for a header its own source or else a unit that includes it.
     """
     upstream = _git("rev-parse", "--verify", "-q", "@{upstream}")
     if upstream in ("", _git("rev-parse", "HEAD")):
-        upstream = _git("log", f"-{_COMMITS_LOOKED_AT}", "--format=%H").splitlines()[-1]
-    names = set(_git("diff", "--name-only", upstream).split()) | set(
-        _git("ls-files", "--others", "--exclude-standard").split()
-    )
-    names |= {str(Path(name).with_suffix(".cpp")) for name in names if name.endswith(".hpp")}
-    return [name for name in files if name in names]
+        newest = int(_git("log", "-1", "--format=%ct"))
+        before = _git("rev-list", "-1", f"--before={newest - _CHANGED_WITHIN}", "HEAD")
+        upstream = before or _git("rev-list", "--max-parents=0", "HEAD").splitlines()[-1]
+    names = set(_git("diff", "--name-only", upstream).split())
+    names |= set(_git("ls-files", "--others", "--exclude-standard").split())
+    chosen = {name for name in units if name in names}
+    for header in (name for name in files if name in names and name.endswith(".hpp")):
+        source = str(Path(header).with_suffix(".cpp"))
+        if source in units:
+            chosen.add(source)
+        elif including := next((unit for unit in units if header in included_by(unit)), None):
+            chosen.add(including)
+    return sorted(chosen)
 
 
 def _git(*arguments: str) -> str:
@@ -87,44 +117,53 @@ def _git(*arguments: str) -> str:
     ).stdout.strip()
 
 
-def _preset() -> str:
-    """A preset that is configured already, with the generated headers made."""
-    known = [
-        preset
-        for preset in ("release", "dev", "asan")
-        if (places.build_folder(preset) / "compile_commands.json").exists()
-    ]
-    preset = known[0] if known else "release"
-    if not known or not list((places.build_folder(preset) / "proto-schemas").rglob("*.pb.h")):
-        build.build(preset, ["tempinbox_proto"])
-    return preset
-
-
-def _commands(preset: str) -> dict[str, list[str]]:
-    """Compiler arguments by file, for clang: without g++'s own flags, and with the text of the
-    precompiled header.
+def _key(name: str, command: str) -> str:
+    """A digest of the program, its configuration, the command and every file of ours that the unit
+    reads.
     """
-    path = places.build_folder(preset) / "compile_commands.json"
-    if not path.exists():
-        fail(f"{path} is missing: ./dev build --preset {preset}")
-    found = {}
-    for entry in json.loads(path.read_text(encoding="utf-8")):
-        arguments = [
-            part
-            for part in shlex.split(entry["command"])[1:]
-            if part not in _FOR_GCC_ALONE and not part.startswith("-Wno-")
-        ]
-        if "-include" in arguments:
-            arguments[arguments.index("-include") + 1] = str(places.ROOT / "libs" / "pch.hpp")
-        source = Path(entry["file"])
-        if source.is_relative_to(places.ROOT):
-            found[str(source.relative_to(places.ROOT))] = ["clang++", *arguments]
-    return found
-
-
-def _write_database(folder: Path, commands: dict[str, list[str]]) -> None:
-    entries = [
-        {"directory": str(places.ROOT), "file": str(places.ROOT / name), "arguments": parts}
-        for name, parts in commands.items()
+    total = hashlib.sha256(f"{_version()}\n{command.replace(str(places.ROOT), '')}\n".encode())
+    configurations = [
+        parent / ".clang-tidy"
+        for parent in Path(name).parents
+        if (places.ROOT / parent / ".clang-tidy").exists()
     ]
-    (folder / "compile_commands.json").write_text(json.dumps(entries), encoding="utf-8")
+    for path in sorted([*map(str, configurations), *included_by(name)]):
+        total.update(f"{path}\n{_digest(path)}\n".encode())
+    return total.hexdigest()
+
+
+@cache
+def _version() -> str:
+    return subprocess.run([_PROGRAM, "--version"], capture_output=True, text=True).stdout
+
+
+@cache
+def _digest(name: str) -> str:
+    return hashlib.sha256((places.ROOT / name).read_bytes()).hexdigest()
+
+
+@cache
+def included_by(name: str) -> frozenset[str]:
+    """The file and every file of the project that it includes, directly or not."""
+    found: set[str] = set()
+    waiting = [name]
+    while waiting:
+        if (path := waiting.pop()) not in found:
+            found.add(path)
+            waiting += _includes(path)
+    return frozenset(found)
+
+
+@cache
+def _includes(name: str) -> list[str]:
+    path = places.ROOT / name
+    generated = places.build_folder(_PRESET) / "proto-schemas"
+    folders = [path.parent, *(places.ROOT / folder for folder in _INCLUDE_FOLDERS), generated]
+    found = []
+    for included in _INCLUDE.findall(path.read_text(encoding="utf-8", errors="replace")):
+        place = next(
+            (folder / included for folder in folders if (folder / included).exists()), None
+        )
+        if place:
+            found.append(str(place.resolve().relative_to(places.ROOT)))
+    return found

@@ -10,8 +10,6 @@ struct daily_count
 {
     std::chrono::sys_days day;
     std::int64_t number = 0;
-
-    daily_count(std::chrono::sys_days date, std::int64_t times) : day(date), number(times) {}
 };
 
 } // namespace tempinbox

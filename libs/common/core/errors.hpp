@@ -33,9 +33,6 @@ struct failure
 {
     errc code = errc::internal;
     std::string message;
-
-    failure() = default; // only for boost::system::result, which asks for it
-    failure(errc failure_code, std::string text) : code(failure_code), message(std::move(text)) {}
 };
 
 inline std::ostream& operator<<(std::ostream& out, const failure& reason)

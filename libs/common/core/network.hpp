@@ -17,8 +17,6 @@ struct host_port
     std::string host;
     std::uint16_t port = 0;
 
-    host_port() = default;
-    host_port(std::string name, std::uint16_t number) : host(std::move(name)), port(number) {}
     static result<host_port> parse(std::string_view text);
     std::string text() const;
     friend bool operator==(const host_port&, const host_port&) = default;

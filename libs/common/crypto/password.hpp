@@ -12,9 +12,6 @@ struct password_cost
 {
     unsigned long long passes = 2;
     std::size_t memory = 64 * 1024 * 1024;
-
-    password_cost() = default;
-    password_cost(unsigned long long rounds, std::size_t bytes) : passes(rounds), memory(bytes) {}
 };
 
 // argon2id (RFC 9106) with a fresh salt, as one text that names its parameters. Takes its time: keep it off event loops. Throws

@@ -40,8 +40,6 @@ struct envelope
     std::string type; // the topic's name
     time_point time;
     std::optional<trace::traceparent> parent;
-
-    envelope() = default;
 };
 result<envelope> read_envelope(const kafka::record& record);
 result<v1::EmailReceived> read_email_received(const kafka::record& record);

@@ -48,8 +48,6 @@ struct client_request
     std::string body;
     std::string pool;                           // connections and TLS sessions are used again only by requests of the same pool
     std::chrono::milliseconds deadline{15'000}; // whole exchange, body included
-
-    client_request() = default;
 };
 
 struct client_response
@@ -63,7 +61,6 @@ struct client_response
     std::string body;
     std::chrono::milliseconds took{0};
 
-    client_response() = default;
     std::optional<std::string_view> header(std::string_view name) const { return find_header(headers, name); }
 };
 

@@ -124,8 +124,7 @@ awaitable<std::unique_ptr<transport>> exchange::dial(connection_pool::lease& lea
         if (!wire)
             continue;
         if (url_.is_tls) {
-            const bool is_secure = co_await secure(*wire, lease);
-            if (!is_secure)
+            if (!co_await secure(*wire, lease))
                 co_return nullptr;
         }
         answer_.error = exchange_error::none;

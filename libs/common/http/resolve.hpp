@@ -16,8 +16,6 @@ struct resolution
     std::vector<boost::asio::ip::address> addresses;
     std::string error_text;
     boost::system::error_code cause;
-
-    resolution() = default;
 };
 
 // Asks `ask`, or the system where it is empty. Returns at the deadline even if the look-up goes on: the system's cannot be

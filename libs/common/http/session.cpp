@@ -77,8 +77,7 @@ awaitable<void> session::serve()
         request_.id = choose_request_id(request_);
         response busy = problem(503, refusal_at_once_);
         busy.set("Retry-After", "1");
-        const bool is_told = co_await send(std::move(busy), false);
-        if (is_told)
+        if (co_await send(std::move(busy), false))
             co_await linger();
         co_return;
     }

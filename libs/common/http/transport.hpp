@@ -24,9 +24,6 @@ struct transfer
 {
     boost::system::error_code error;
     std::size_t bytes = 0;
-
-    transfer() = default;
-    transfer(boost::system::error_code code, std::size_t count) : error(code), bytes(count) {}
 };
 
 using buffer_pair = std::array<boost::asio::const_buffer, 2>;

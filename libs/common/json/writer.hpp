@@ -32,7 +32,11 @@ public:
     writer& value(bool truth);
     writer& value(double number);
     template <std::integral T>
-    requires(!std::same_as<T, bool>) writer& value(T number) { return integer(static_cast<std::int64_t>(number)); }
+        requires(!std::same_as<T, bool>)
+    writer& value(T number)
+    {
+        return integer(static_cast<std::int64_t>(number));
+    }
     // ISO 8601 with milliseconds.
     writer& value(time_point time);
     writer& null();

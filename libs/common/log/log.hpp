@@ -24,9 +24,9 @@ struct field
     field(std::string_view field_name, bool truth) : name(field_name), value(truth) {}
     field(std::string_view field_name, double number) : name(field_name), value(number) {}
     template <class T>
-    requires(std::is_integral_v<T> && !std::is_same_v<T, bool>) field(std::string_view field_name, T number)
-        : name(field_name),
-          value(static_cast<std::int64_t>(number))
+        requires(std::is_integral_v<T> && !std::is_same_v<T, bool>)
+    field(std::string_view field_name, T number) : name(field_name),
+                                                   value(static_cast<std::int64_t>(number))
     {}
 };
 

@@ -14,8 +14,7 @@ FROM unnest($1::uuid[], $2::text[], $3::text[], $4::bigint[], $5::text[], $7::in
 // A header's line ends where the value does.
 std::string on_one_line(std::string value)
 {
-    std::replace_if(
-        value.begin(), value.end(), [](char c) { return c == '\n' || c == '\r' || c == '\0'; }, ' ');
+    std::replace_if(value.begin(), value.end(), [](char c) { return c == '\n' || c == '\r' || c == '\0'; }, ' ');
     return value;
 }
 

@@ -23,8 +23,6 @@ struct row
     event_id id;
     std::int64_t sequence = 0; // orders rows of one key
     kafka::message message;
-
-    row() = default;
 };
 
 // Writes rows owned by `owner` with a lease of 30 s, in one statement. Call it inside the transaction of the change.

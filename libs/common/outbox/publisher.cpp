@@ -175,8 +175,7 @@ awaitable<void> publisher::state::run_deleter(std::shared_ptr<state> self)
             co_await self->wait(self->delete_timer, gathered - steady::now());
         if (self->is_stopping)
             co_return;
-        const bool is_done = co_await self->delete_some();
-        if (!is_done)
+        if (!co_await self->delete_some())
             co_await self->wait(self->delete_timer, 1s);
         self->drain_timer.cancel();
     }

@@ -115,7 +115,6 @@ private:
         std::function<Answer(pqxx::work&)> job;
         std::optional<Answer> answer;
 
-        explicit held_job(std::function<Answer(pqxx::work&)> given) : job(std::move(given)) {}
         bool run(pqxx::work& tx)
         {
             answer.emplace(job(tx));
@@ -124,7 +123,7 @@ private:
     };
 
     template <class Answer>
-    requires std::is_void_v<Answer>
+        requires std::is_void_v<Answer>
     struct held_job<Answer>
     {
         std::function<void(pqxx::work&)> job;

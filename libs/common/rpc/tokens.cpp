@@ -19,8 +19,7 @@ constexpr std::size_t most_tokens = 2;
 // Changes whenever the file is written or replaced.
 std::int64_t look_of(const std::string& file)
 {
-    struct stat look
-    {};
+    struct stat look{};
     if (::stat(file.c_str(), &look) != 0)
         return 0;
     const auto time = std::int64_t{look.st_mtim.tv_sec} * 1'000'000'000 + look.st_mtim.tv_nsec;

@@ -17,8 +17,7 @@ namespace ssl = boost::asio::ssl;
 // Changes whenever the file is replaced or written.
 std::string look_of(const std::string& file)
 {
-    struct stat look
-    {};
+    struct stat look{};
     if (::stat(file.c_str(), &look) != 0)
         return "absent";
     return std::to_string(look.st_ino) + "/" + std::to_string(look.st_size) + "/" + std::to_string(look.st_mtim.tv_sec) + "." +

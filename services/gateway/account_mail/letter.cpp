@@ -29,8 +29,7 @@ std::string shown_url(std::string_view url)
     constexpr std::size_t longest = 200;
     const auto place = url.substr(0, url.find_first_of("?#"));
     std::string shown(place.substr(0, longest));
-    std::replace_if(
-        shown.begin(), shown.end(), [](char c) { return c <= ' ' || c > '~'; }, '?');
+    std::replace_if(shown.begin(), shown.end(), [](char c) { return c <= ' ' || c > '~'; }, '?');
     return place.size() > longest ? shown + "..." : shown;
 }
 

@@ -13,13 +13,6 @@ struct letter
     std::string to;
     std::string subject;
     std::string text; // lines end with LF
-
-    letter() = default;
-    letter(std::string address, std::string title, std::string content)
-        : to(std::move(address)),
-          subject(std::move(title)),
-          text(std::move(content))
-    {}
 };
 
 // What is said to whom.

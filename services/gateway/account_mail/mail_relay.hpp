@@ -45,15 +45,11 @@ private:
         std::function<void()> on_sent;
         std::string message; // the same at every attempt, its id too; empty before the first
         int attempts = 0;
-
-        waiting_letter() = default;
     };
     struct refusal
     {
         std::string reason;
         bool is_final = false; // of this letter, not of the relay's
-
-        refusal() = default;
     };
 
     void work();

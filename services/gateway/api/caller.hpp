@@ -23,7 +23,6 @@ struct caller
     bool is_dashboard = false;
     std::optional<uuid> chosen_id; // for the object this request makes, where a retry must make the same one
 
-    caller() = default;
     account_id account() const { return state.account; }
     const plans::plan_limits& limits() const { return state.limits_at(now); }
     // Of an object this caller can ask for: `location_of("inboxes", id)`.

@@ -17,8 +17,6 @@ struct asked_list
 {
     inbox::v1::ListEmailsRequest request;
     email_extras extras;
-
-    asked_list() = default;
 };
 
 // The conditions and the page: what every list of emails takes.

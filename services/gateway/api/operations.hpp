@@ -24,17 +24,6 @@ struct operation_services
     list_cache& lists;
     answer_memory& answers_memory;
     waiting_room& waiting;
-
-    operation_services(accounts::account_store& account_rows, inbox_client& inbox_calls, webhook_client& webhook_calls,
-                       rate_limit_client& quota_calls, list_cache& kept_lists, answer_memory& memory, waiting_room& room)
-        : accounts(account_rows),
-          inboxes(inbox_calls),
-          webhooks(webhook_calls),
-          quotas(quota_calls),
-          lists(kept_lists),
-          answers_memory(memory),
-          waiting(room)
-    {}
 };
 
 // Inboxes, emails, webhooks and account below a root such as `/v1`. Each root has a pipeline of its own that says who the caller

@@ -18,8 +18,6 @@ struct asked_test
 {
     webhooks::v1::TestRulesRequest request;
     std::optional<email_id> email;
-
-    asked_test() = default;
 };
 
 // One recipient as a string, or several.

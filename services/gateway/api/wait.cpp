@@ -16,8 +16,6 @@ struct wait_request
     wait_wish wish;
     std::chrono::seconds patience{30};
     bool expects_none = false;
-
-    wait_request() = default;
 };
 
 result<wait_request> read_wait(const http::request& received, const caller& who)

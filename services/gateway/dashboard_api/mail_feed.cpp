@@ -103,8 +103,7 @@ public:
             const auto [interrupted] = co_await news_.async_wait(boost::asio::as_tuple(boost::asio::use_awaitable));
             if (interrupted)
                 continue;
-            const bool goes_on = co_await is_session_open();
-            if (!goes_on)
+            if (!co_await is_session_open())
                 co_return std::string();
             co_return std::string(alive);
         }

@@ -21,8 +21,6 @@ struct mailed_request
     std::string email;
     secret password; // empty where none is asked for
     std::string code;
-
-    mailed_request() = default;
 };
 
 enum class asks_for { email, password, code };
@@ -139,8 +137,7 @@ awaitable<http::response> mailed_desk::confirm_sign_up(const http::request& rece
     const auto hash = co_await hasher_.hash(given->password);
     if (!hash)
         co_return http::problem(hash.error());
-    const bool is_right = co_await sign_ups_.take(given->email, given->code);
-    if (!is_right)
+    if (!co_await sign_ups_.take(given->email, given->code))
         co_return http::problem(400, "code is wrong or too old: sign up again for a new one");
     const auto made = co_await accounts_.create(account_id::make(), given->email, "free", *hash);
     if (!made)
@@ -171,8 +168,7 @@ awaitable<http::response> mailed_desk::begin_reset(const http::request& received
 
 awaitable<void> mailed_desk::send_code(std::string email)
 {
-    const bool may_be = co_await may_be_mailed(email);
-    if (!may_be)
+    if (!co_await may_be_mailed(email))
         co_return;
     const auto user = co_await users_.find_by_email(email);
     if (user) {
@@ -186,8 +182,7 @@ awaitable<void> mailed_desk::send_code(std::string email)
 
 awaitable<void> mailed_desk::send_link(std::string email)
 {
-    const bool may_be = co_await may_be_mailed(email);
-    if (!may_be)
+    if (!co_await may_be_mailed(email))
         co_return;
     const auto user = co_await users_.find_by_email(email);
     if (!user)

@@ -15,8 +15,6 @@ struct password_change
 {
     secret proof;
     secret wanted;
-
-    password_change(std::string shown, std::string text) : proof(std::move(shown)), wanted(std::move(text)) {}
 };
 
 result<password_change> read_change(const http::request& received, std::string_view proof_name, std::size_t longest_proof)
@@ -30,7 +28,7 @@ result<password_change> read_change(const http::request& received, std::string_v
     auto wanted = body->required_secret("newPassword", shortest_password, longest_password);
     if (const auto all_known = body->finish(); !all_known)
         return all_known.error();
-    return password_change(std::move(proof), std::move(wanted));
+    return password_change{secret(std::move(proof)), secret(std::move(wanted))};
 }
 
 std::string reset_json(const std::string& email)

@@ -20,8 +20,7 @@ awaitable<http::response> session_opener::open(const http::request& received, co
     }
     const auto token = accounts::make_session_token();
     auto digest = accounts::session_digest(token.reveal());
-    const bool is_open = co_await sessions_.open(std::move(digest), account.id(), std::move(password_hash));
-    if (!is_open)
+    if (!co_await sessions_.open(std::move(digest), account.id(), std::move(password_hash)))
         co_return wrong_credentials();
     http::response answer(status, "application/json", session_json(account, csrf_token_of(token), now));
     cookie.set(answer, token, sessions_.bounds().in_all);

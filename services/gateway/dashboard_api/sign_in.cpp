@@ -14,8 +14,6 @@ struct credentials
 {
     std::string email;
     secret password;
-
-    credentials(std::string address, std::string text) : email(std::move(address)), password(std::move(text)) {}
 };
 
 // At sign-in whatever once was a password is taken.
@@ -32,7 +30,7 @@ result<credentials> read_credentials(const http::request& received, std::size_t 
         return all_known.error();
     if (const auto sane = accounts::check_email_address(email); !sane)
         return sane.error();
-    return credentials(std::move(email), std::move(password));
+    return credentials{std::move(email), secret(std::move(password))};
 }
 
 std::string ended_json(std::optional<int> sessions)

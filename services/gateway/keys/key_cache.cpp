@@ -49,8 +49,7 @@ key_cache::key_cache(runtime::host& host, accounts::key_store& keys)
           host.metrics().counter("tempinbox_gateway_key_change_reads_failed_total", "Reads of accounts.changes that failed")),
       known_version_(host.metrics().gauge("tempinbox_gateway_known_change_version", "How far accounts.changes has been read")),
       // One failure in between leaves the entries fresh.
-      reader_(
-          host, "changes of accounts and keys not read", [this] { return read_changes(); }, read_interval)
+      reader_(host, "changes of accounts and keys not read", [this] { return read_changes(); }, read_interval)
 {}
 
 awaitable<key_cache::owner> key_cache::find(std::string digest)

@@ -45,8 +45,6 @@ private:
         std::string version;
         std::string json;
         std::chrono::steady_clock::time_point read_at;
-
-        kept_list() = default;
     };
     using shared_list = std::shared_ptr<const kept_list>;
 

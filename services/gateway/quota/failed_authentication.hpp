@@ -20,8 +20,6 @@ public:
     {
         bool is_within = true;
         quota_numbers numbers;
-
-        outcome(bool within, quota_numbers left) : is_within(within), numbers(left) {}
     };
 
     outcome note(const boost::asio::ip::address& address, time_point now);

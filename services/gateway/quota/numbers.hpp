@@ -13,9 +13,6 @@ struct quota_numbers
     std::int64_t remaining = 0;
     std::int64_t reset = 0; // Unix seconds
 
-    quota_numbers() = default;
-    quota_numbers(std::int64_t most, std::int64_t left, std::int64_t resets_at) : limit(most), remaining(left), reset(resets_at)
-    {}
     friend bool operator==(const quota_numbers&, const quota_numbers&) = default;
 };
 

@@ -43,8 +43,6 @@ public:
         account_id account;
         std::int64_t limit = 0;
         std::int64_t limit_version = 0;
-
-        debtor(account_id who, std::int64_t most, std::int64_t version) : account(who), limit(most), limit_version(version) {}
     };
     std::vector<debtor> debtors(std::size_t most) const;
     bool has_debts() const { return !debts_.empty(); }

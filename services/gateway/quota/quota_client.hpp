@@ -15,12 +15,6 @@ struct quota_decision
     bool is_granted = true;
     bool was_let_through = false;
     quota_numbers numbers;
-
-    quota_decision(bool granted, bool let_through, quota_numbers left)
-        : is_granted(granted),
-          was_let_through(let_through),
-          numbers(left)
-    {}
 };
 
 // Asks rate-limit for one unit of an account's day. Accounts map to replicas by rendezvous hashing; a replica that just failed is

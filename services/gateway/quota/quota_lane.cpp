@@ -32,8 +32,6 @@ struct quota_lane::call
         std::int64_t limit_version = 0;
         std::optional<quota_book::told_debt> debt;
         tickets asked;
-
-        share(account_id who, std::int64_t most, std::int64_t version) : account(who), limit(most), limit_version(version) {}
     };
 
     std::vector<share> shares;
@@ -119,8 +117,7 @@ awaitable<void> quota_lane::send_what_gathers(std::shared_ptr<quota_lane> self)
             break;
         self->calls_.Increment();
         boost::asio::co_spawn(self->host_.loop(), run(self, sent), boost::asio::detached);
-        const bool is_in_time = co_await sent->done.wait_until(steady::now() + self->patience_);
-        if (!is_in_time) {
+        if (!co_await sent->done.wait_until(steady::now() + self->patience_)) {
             sent->is_late = true;
             ++self->late_calls_;
             self->doubt();

@@ -23,8 +23,6 @@ struct quota_replica
 {
     std::string name; // host:port
     quota_transport take;
-
-    quota_replica(std::string address, quota_transport transport) : name(std::move(address)), take(std::move(transport)) {}
 };
 
 // One request's unit, from the question to the answer; shared by the request that waits and the call that carries it.

@@ -75,8 +75,7 @@ awaitable<result<T>> password_hasher::compute(std::function<T()> work)
             task->done.set();
         });
     });
-    const bool is_done = co_await task->done.wait_until(std::chrono::steady_clock::now() + patience);
-    if (!is_done)
+    if (!co_await task->done.wait_until(std::chrono::steady_clock::now() + patience))
         co_return failure{errc::unavailable, "Sign-in takes too long now; try again"};
     if (task->problem)
         std::rethrow_exception(task->problem);

@@ -17,8 +17,6 @@ struct page_file
     std::string gzip;   // empty: none
     std::string etag;
     bool has_hash_in_name = false; // its content never changes
-
-    page_file() = default;
 };
 
 // The dashboard's page: the files of a folder, read once. Every path below /dashboard that is no file is a route of the page's

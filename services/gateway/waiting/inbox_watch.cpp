@@ -115,8 +115,7 @@ awaitable<void> inbox_watch::look_once()
         const auto from = all.begin() + static_cast<std::ptrdiff_t>(first);
         groups part(std::make_move_iterator(from), std::make_move_iterator(all.end()));
         all.erase(from, all.end());
-        const bool goes_on = co_await look_for(part);
-        if (!goes_on)
+        if (!co_await look_for(part))
             break;
     }
     emails_.clear();

@@ -23,8 +23,6 @@ struct wait_wish
     inbox_id inbox;
     std::int64_t after = 0;
     inbox::v1::EmailFilter filter;
-
-    wait_wish() = default;
 };
 
 enum class wait_end {
@@ -40,8 +38,6 @@ struct wait_answer
     std::shared_ptr<const std::string> email; // as JSON, one for all who get it
     std::int64_t last_sequence = 0;
     std::vector<inbox::v1::NearMiss> near_misses; // the newest ten, in the order of their sequence
-
-    wait_answer() = default;
 };
 
 // One request that waits; shared by the request and the watch of its inbox.

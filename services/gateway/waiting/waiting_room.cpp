@@ -163,8 +163,7 @@ awaitable<std::chrono::microseconds> waiting_room::look_at_all()
         const auto first = due.begin() + static_cast<std::ptrdiff_t>(at);
         const auto last = due.begin() + static_cast<std::ptrdiff_t>(std::min(due.size(), at + inboxes_at_a_time));
         std::vector<std::shared_ptr<inbox_watch>> part(first, last);
-        const bool is_answered = co_await look_at(std::move(part));
-        if (!is_answered)
+        if (!co_await look_at(std::move(part)))
             co_return look_interval;
     }
     co_return round_interval;

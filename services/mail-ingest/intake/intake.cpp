@@ -66,8 +66,7 @@ awaitable<taken_message> intake::take(smtp::envelope envelope, std::unique_ptr<s
                                       const sender& from)
 {
     try {
-        auto answer = co_await take_or_throw(std::move(envelope), std::move(message), std::move(remote_address), from);
-        co_return answer;
+        co_return co_await take_or_throw(std::move(envelope), std::move(message), std::move(remote_address), from);
     } catch (const std::exception& error) {
         log::error("message cannot be taken", {{"error", error.what()}});
         co_return taken_message(message_status::unavailable);
@@ -84,8 +83,7 @@ awaitable<taken_message> intake::take_or_throw(smtp::envelope envelope, std::uni
         co_return taken_message(message_status::too_large);
     if (writers_.are_full() || !message->finish())
         co_return taken_message(message_status::overloaded);
-    const bool is_ready = co_await unconfirmed_.is_ready();
-    if (!is_ready)
+    if (!co_await unconfirmed_.is_ready())
         co_return taken_message(message_status::unavailable);
 
     reading_facts facts;
@@ -116,8 +114,7 @@ awaitable<taken_message> intake::take_or_throw(smtp::envelope envelope, std::uni
     if (mail.message->message_id) {
         undecided = unconfirmed_.undecided().begin(mail.message->sha256, from);
         if (unconfirmed_.undecided().has_earlier(*undecided)) {
-            const bool is_known = co_await unconfirmed_.undecided().wait_for_earlier(*undecided, deadline);
-            if (!is_known)
+            if (!co_await unconfirmed_.undecided().wait_for_earlier(*undecided, deadline))
                 co_return taken_message(message_status::unavailable);
         }
     }
@@ -151,8 +148,7 @@ awaitable<std::optional<read_mail>> intake::read_on_worker(std::unique_ptr<spool
         }
         read_done_.push([done = std::move(job)] { done->done.reach(); });
     });
-    const bool is_done = co_await mine->done.wait();
-    if (!is_done) {
+    if (!co_await mine->done.wait()) {
         mine->is_abandoned = true;
         log::warning("message not read in time", {{"size_bytes", mine->message->size()}});
         co_return std::nullopt;

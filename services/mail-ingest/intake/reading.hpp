@@ -20,16 +20,12 @@ struct reading_facts
     time_point received_at;
     int most_hops = 50;
     mime::view_limits view;
-
-    reading_facts() = default;
 };
 
 struct read_mail
 {
     bool is_looping = false;
     std::shared_ptr<mailbox::new_message> message;
-
-    read_mail() = default;
 };
 
 // Reads a message once, for everything its rows need: summary, codes, links, digest, compressed body, and one delivery and event

@@ -32,8 +32,7 @@ awaitable<bool> undecided_mails::wait_for_earlier(const undecided_mail& mail, st
     while (auto* const earlier = find_earlier(mail)) {
         const auto decided = std::make_shared<runtime::completion>(host_.executor());
         earlier->waiting_.push_back(decided);
-        const bool is_decided = co_await decided->wait_until(deadline);
-        if (!is_decided) {
+        if (!co_await decided->wait_until(deadline)) {
             std::erase(earlier->waiting_, decided);
             co_return false;
         }

@@ -38,8 +38,7 @@ awaitable<mailbox::stored_message> writers::store(std::shared_ptr<const mailbox:
     const auto mine = std::make_shared<entry>(std::move(message), std::move(undecided), host_.executor(), patience);
     queue_.push_back(mine);
     begin_if_wanted();
-    const bool is_done = co_await mine->done.wait();
-    if (!is_done) {
+    if (!co_await mine->done.wait()) {
         // Its sender is told 451.
         mine->is_abandoned = true;
         if (mine->undecided)

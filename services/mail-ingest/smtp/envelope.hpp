@@ -18,8 +18,6 @@ struct recipient
     std::string as_given;
     std::string domain; // lower case, A-labels; empty for the bare postmaster
     std::uint64_t largest_message = 0;
-
-    recipient() = default;
 };
 
 // Who sends what to whom: everything known of a transaction beside the message.
@@ -31,8 +29,6 @@ struct envelope
     std::optional<std::string> tls; // protocol
     std::optional<std::uint64_t> declared_size;
     bool has_utf8 = false;
-
-    envelope() = default;
 
     bool goes_to(inbox_id inbox) const
     {
@@ -58,9 +54,6 @@ struct recipient_answer
     inbox_id inbox;
     std::uint64_t largest_message = 0;
     bool is_slowed = false; // the sender's address asked for too many unknown ones
-
-    recipient_answer() = default;
-    explicit recipient_answer(recipient_status found) : status(found) {}
 };
 
 // What became of a message.
@@ -78,9 +71,6 @@ struct message_answer
 {
     message_status status = message_status::unavailable;
     std::string id; // of the email in the first recipient's inbox
-
-    message_answer() = default;
-    explicit message_answer(message_status outcome) : status(outcome) {}
 };
 
 } // namespace tempinbox::smtp

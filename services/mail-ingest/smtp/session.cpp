@@ -149,8 +149,7 @@ awaitable<bool> session::send_output()
 
 awaitable<bool> session::shake_hands()
 {
-    const bool is_sent = co_await send_output();
-    if (!is_sent)
+    if (!co_await send_output())
         co_return false;
     connection_deadline_ = steady::now() + handshake_patience;
     const auto error = co_await connection_.shake_hands(around_.tls.current());

@@ -79,8 +79,6 @@ private:
     // What is known of one endpoint: an entry of the map below.
     struct endpoint_state
     {
-        explicit endpoint_state(webhook_id webhook) : id(webhook) {}
-
         std::deque<delivery_job>& waiting_of(lane_kind lane) { return waiting[static_cast<std::size_t>(lane)]; }
         std::uint64_t& backlog_of(lane_kind lane) { return backlog[static_cast<std::size_t>(lane)]; }
 

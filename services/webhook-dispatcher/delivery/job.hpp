@@ -37,7 +37,6 @@ struct delivery_job
     std::chrono::steady_clock::time_point lease_end;
     time_point began; // when the delivery became due for the first time
 
-    delivery_job() = default;
     lane_kind lane() const { return attempts_made == 0 && !is_replayed ? lane_kind::first : lane_kind::retry; }
 };
 

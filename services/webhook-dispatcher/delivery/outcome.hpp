@@ -40,8 +40,6 @@ struct delivery_outcome
     // Why the endpoint is to be switched off; empty: it is not.
     std::string disables_endpoint;
     time_point endpoint_renewed_at; // of the endpoint it was sent to
-
-    delivery_outcome() = default;
 };
 
 std::string_view to_string(delivery_outcome::state state);
@@ -56,8 +54,6 @@ struct sent_request
     time_point at;
     std::chrono::milliseconds took{0};
     std::string response_body;
-
-    sent_request() = default;
 };
 
 attempt_facts facts_of(const delivery_job& job, time_point now);

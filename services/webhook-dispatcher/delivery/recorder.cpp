@@ -88,8 +88,7 @@ awaitable<void> outcome_recorder::run()
                      std::make_move_iterator(pending_.begin() + static_cast<std::ptrdiff_t>(count)));
         pending_.erase(pending_.begin(), pending_.begin() + static_cast<std::ptrdiff_t>(count));
         being_written_ = batch.size();
-        const bool is_written = co_await write(batch);
-        if (!is_written)
+        if (!co_await write(batch))
             co_await write_one_by_one(batch);
         co_await disable_endpoints(batch);
         being_written_ = 0;

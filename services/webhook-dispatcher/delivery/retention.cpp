@@ -77,8 +77,7 @@ awaitable<void> retention::keep_up()
     co_await replays_.forget_older_than(days_kept_);
     co_await resent_.forget_limits();
     while (!is_stopping_) {
-        const bool may_have_more = co_await partitions_.forget_deleted_accounts();
-        if (!may_have_more)
+        if (!co_await partitions_.forget_deleted_accounts())
             break;
         co_await is_due_.wait(steady::now() + pause_between_steps);
     }

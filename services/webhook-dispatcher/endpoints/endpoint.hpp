@@ -33,8 +33,6 @@ struct endpoint
     std::optional<uuid> rotation;                  // the last one
     time_point renewed_at;                         // last made, switched on or given a URL: what failed before says nothing
     time_point created_at;
-
-    endpoint() = default;
 };
 
 } // namespace tempinbox::webhooks

@@ -32,8 +32,6 @@ struct endpoint_change
     std::optional<event_set> events;
     std::optional<std::string> description;
     std::optional<bool> is_enabled; // true also forgets why it was disabled
-
-    endpoint_change() = default;
 };
 
 // Endpoints at rest. Answers not_found for what is absent or another account's; throws when PostgreSQL cannot be reached.

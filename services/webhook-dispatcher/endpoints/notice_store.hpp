@@ -18,8 +18,6 @@ struct disabled_notice
     webhook_id webhook;
     std::string url;
     std::string reason;
-
-    disabled_notice() = default;
 };
 
 // Notices that are owed; endpoint_store::disable makes them, switching on and deleting end them. Throws when PostgreSQL cannot be

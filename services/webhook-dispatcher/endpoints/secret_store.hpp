@@ -17,16 +17,12 @@ struct secret_place
     account_id account;
     webhook_id webhook;
     uuid replaced_by; // the rotation; nil for the present one
-
-    secret_place() = default;
 };
 
 struct sealed_secret
 {
     secret_place place;
     std::string sealed;
-
-    sealed_secret() = default;
 };
 
 // A secret sealed anew, where it still is as it was.
@@ -34,16 +30,12 @@ struct resealed_secret
 {
     sealed_secret before;
     std::string sealed;
-
-    resealed_secret() = default;
 };
 
 struct secret_count
 {
     std::string key_id;
     std::int64_t secrets = 0;
-
-    secret_count() = default;
 };
 
 // The endpoints' secrets at rest, always sealed. Throws when PostgreSQL cannot be reached.

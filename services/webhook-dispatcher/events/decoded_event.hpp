@@ -20,8 +20,6 @@ struct decoded_event
     time_point occurred_at;
     std::string traceparent; // empty where there was none
     std::variant<events::v1::EmailReceived, events::v1::InboxCreated, events::v1::InboxExpired> message;
-
-    decoded_event() = default;
 };
 
 // The failure says why the record belongs into the dead letters.

@@ -54,8 +54,7 @@ awaitable<void> event_intake::handle(const std::vector<kafka::record>& batch)
     std::vector<account_id> accounts;
     for (const auto& entry : sorted.events)
         accounts.push_back(entry.event.account);
-    const bool is_stored = co_await store_as_known(sorted.events, accounts);
-    if (is_stored)
+    if (co_await store_as_known(sorted.events, accounts))
         co_return;
     const auto configs = co_await configs_.current(std::move(accounts));
     choose_routes(sorted.events, configs);

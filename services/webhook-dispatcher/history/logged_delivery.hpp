@@ -39,8 +39,6 @@ struct logged_delivery
     std::optional<time_point> next_attempt_at;
     time_point created_at;
     std::vector<rule_id> rules;
-
-    logged_delivery() = default;
 };
 
 // A page of the log, newest event first.
@@ -48,8 +46,6 @@ struct log_page
 {
     std::vector<logged_delivery> deliveries;
     std::optional<event_id> next; // where the next page begins: past this event
-
-    log_page() = default;
 };
 
 } // namespace tempinbox::webhooks

@@ -17,8 +17,6 @@ struct replay_wish
     webhook_id webhook;
     time_point since;
     bool is_of_succeeded = false; // else of failed ones
-
-    replay_wish() = default;
 };
 
 // One step of the replays.

@@ -19,8 +19,6 @@ struct taken_delivery
     time_point began;
     std::string body;
     std::string traceparent;
-
-    taken_delivery() = default;
 };
 
 // What one request sent by hand came to.
@@ -38,8 +36,6 @@ struct hand_outcome
     unsigned status = 0;
     std::string error;
     std::string response_body;
-
-    hand_outcome() = default;
 };
 
 // Deliveries that are sent because somebody asks for it. While one is sent it lies in `due` under a lease, so that nobody else

@@ -32,7 +32,6 @@ struct receiver
     std::vector<previous_key> previous_keys;
     time_point renewed_at; // of the endpoint
 
-    receiver() = default;
     // What signs now: one key, or more while a secret is rotated; the present one first.
     std::vector<secret> keys_at(time_point now) const;
 };

@@ -24,8 +24,6 @@ struct rule_change
     std::optional<webhook_id> webhook;
     std::optional<std::vector<rules::condition>> conditions;
     std::optional<bool> is_enabled;
-
-    rule_change() = default;
 };
 
 // The columns of a rule in the order that read_rule reads them; the first is account_id, which it leaves out.

@@ -20,7 +20,11 @@ export async function openBrowser(outside, origins) {
     executablePath: process.env.TEMPINBOX_BROWSER ?? '/usr/bin/chromium',
     headless: true,
     // The later rule wins: loopback goes to the proxy as well, but for these origins.
-    args: [...ARGUMENTS, `--proxy-server=${outside.address}`, `--proxy-bypass-list=<-loopback>;${origins.map((origin) => new URL(origin).host).join(';')}`],
+    args: [
+      ...ARGUMENTS,
+      `--proxy-server=${outside.address}`,
+      `--proxy-bypass-list=<-loopback>;${origins.map((origin) => new URL(origin).host).join(';')}`,
+    ],
   });
 }
 
@@ -38,7 +42,11 @@ export class Witness {
 
   constructor(page) {
     this.#page = page;
-    this.#on('request', (request) => (request.frame() === page.mainFrame() ? this.requests : this.innerRequests).push(request.url()));
+    this.#on('request', (request) =>
+      (request.frame() === page.mainFrame() ? this.requests : this.innerRequests).push(
+        request.url(),
+      ),
+    );
     this.#on('dialog', (dialog) => {
       this.scripts.push(`dialog: ${dialog.message()}`);
       dialog.dismiss().catch(() => {});
@@ -57,16 +65,22 @@ export class Witness {
 
   #hear(text) {
     if (text.trim() === 'HOSTILE') this.scripts.push(`console: ${text}`);
-    if (text.includes('Content Security Policy') || text.includes('sandboxed')) this.refusals.push(text);
+    if (text.includes('Content Security Policy') || text.includes('sandboxed'))
+      this.refusals.push(text);
   }
 
   /** What went beyond `isExpected(url)`, in words; empty is good. Frames may show what needs no request, and nothing else. */
   found(isExpected) {
-    const needsNone = (url) => url === 'about:srcdoc' || url === 'about:blank' || url.startsWith('data:image/');
-    const strange = (urls) => [...new Set(urls.filter((url) => !needsNone(url) && !isExpected(url)))];
+    const needsNone = (url) =>
+      url === 'about:srcdoc' || url === 'about:blank' || url.startsWith('data:image/');
+    const strange = (urls) => [
+      ...new Set(urls.filter((url) => !needsNone(url) && !isExpected(url))),
+    ];
     return [
       ...strange(this.requests).map((url) => `request ${url}`),
-      ...[...new Set(this.innerRequests.filter((url) => !needsNone(url)))].map((url) => `request of a frame ${url}`),
+      ...[...new Set(this.innerRequests.filter((url) => !needsNone(url)))].map(
+        (url) => `request of a frame ${url}`,
+      ),
       ...strange(this.navigations).map((url) => `navigation to ${url}`),
       ...this.scripts.map((what) => `script ran: ${what}`),
       ...this.popups.filter((page) => page !== this.#page).map((page) => `popup ${page.url()}`),

@@ -9,7 +9,10 @@ export function hostileMails() {
   const names = readdirSync(FOLDER)
     .filter((name) => name.endsWith('.eml'))
     .sort();
-  return names.map((file) => ({ name: file.replace(/\.eml$/, ''), bytes: readFileSync(new URL(file, FOLDER)) }));
+  return names.map((file) => ({
+    name: file.replace(/\.eml$/, ''),
+    bytes: readFileSync(new URL(file, FOLDER)),
+  }));
 }
 
 /** The first text/html part, decoded roughly as the suite does it; "" where there is none. */

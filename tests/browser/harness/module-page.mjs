@@ -6,12 +6,18 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 const DASHBOARD = fileURLToPath(new URL('../../../services/gateway/dashboard/', import.meta.url));
 
 async function builtModule() {
-  const { build } = await import(pathToFileURL(`${DASHBOARD}node_modules/vite/dist/node/index.js`).href);
+  const { build } = await import(
+    pathToFileURL(`${DASHBOARD}node_modules/vite/dist/node/index.js`).href
+  );
   const result = await build({
     root: DASHBOARD,
     configFile: false,
     logLevel: 'error',
-    build: { write: false, target: 'es2022', lib: { entry: 'src/mail-html/safe-mail-document.ts', formats: ['es'], fileName: 'module' } },
+    build: {
+      write: false,
+      target: 'es2022',
+      lib: { entry: 'src/mail-html/safe-mail-document.ts', formats: ['es'], fileName: 'module' },
+    },
   });
   return (Array.isArray(result) ? result[0] : result).output[0].code;
 }
@@ -35,11 +41,17 @@ export class ModulePage {
   }
 
   #find(url, code, policy) {
-    if (url === '/module.js') return { headers: { 'Content-Type': 'text/javascript' }, body: `${code}` };
-    if (url === '/entry.js') return { headers: { 'Content-Type': 'text/javascript' }, body: "import * as all from '/module.js'; window.mailHtml = all;" };
+    if (url === '/module.js')
+      return { headers: { 'Content-Type': 'text/javascript' }, body: `${code}` };
+    if (url === '/entry.js')
+      return {
+        headers: { 'Content-Type': 'text/javascript' },
+        body: "import * as all from '/module.js'; window.mailHtml = all;",
+      };
     if (url === '/still-here') return { headers: { 'Content-Type': 'text/plain' }, body: 'yes' };
     const html = { 'Content-Type': 'text/html; charset=utf-8' };
-    const body = '<!doctype html><title>Test</title><body><script type=module src=/entry.js></script>';
+    const body =
+      '<!doctype html><title>Test</title><body><script type=module src=/entry.js></script>';
     if (url === '/') return { headers: { ...html, 'Content-Security-Policy': policy }, body };
     if (url === '/without-policy') return { headers: html, body };
     return this.pages.has(url) ? { headers: html, body: this.pages.get(url) } : null;

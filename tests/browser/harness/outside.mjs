@@ -9,7 +9,9 @@ const BROWSERS_OWN = /^(?:https?:\/\/)?[\w.-]+\.(?:googleapis|google|gvt1|gstati
 export class Outside {
   #server = createServer((request, response) => {
     this.#note(request);
-    response.writeHead(404, { 'Content-Type': 'text/html' }).end('<!doctype html><title>Nothing here</title>');
+    response
+      .writeHead(404, { 'Content-Type': 'text/html' })
+      .end('<!doctype html><title>Nothing here</title>');
   });
   asked = [];
 

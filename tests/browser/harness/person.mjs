@@ -26,7 +26,10 @@ export async function signUp(page, plan = 'premium') {
 /** Puts an account on a plan, as the operator does; a page that is open learns of it when it asks again. */
 export async function setPlan(page, accountId, plan) {
   await operate('account', 'set-plan', accountId, '--plan', plan);
-  await eventually(async () => (await ask(page, 'GET', '/session')).plan === plan, `the plan is ${plan}`);
+  await eventually(
+    async () => (await ask(page, 'GET', '/session')).plan === plan,
+    `the plan is ${plan}`,
+  );
 }
 
 /** Calls the dashboard's API with the session of the page's browser. */
@@ -34,9 +37,13 @@ export async function ask(page, method, path, body) {
   const url = `${suite.dashboard}/api${path}`;
   const request = page.context().request;
   const headers = {};
-  if (method !== 'GET') headers['X-CSRF-Token'] = (await (await request.get(`${suite.dashboard}/api/session`)).json()).csrfToken;
+  if (method !== 'GET')
+    headers['X-CSRF-Token'] = (
+      await (await request.get(`${suite.dashboard}/api/session`)).json()
+    ).csrfToken;
   const answer = await request.fetch(url, { method, headers, ...(body && { data: body }) });
-  if (!answer.ok()) throw new Error(`${method} ${path} answered ${answer.status()}: ${await answer.text()}`);
+  if (!answer.ok())
+    throw new Error(`${method} ${path} answered ${answer.status()}: ${await answer.text()}`);
   return await answer.json();
 }
 

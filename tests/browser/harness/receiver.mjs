@@ -9,7 +9,10 @@ export class Receiver {
     const parts = [];
     request.on('data', (part) => parts.push(part));
     request.on('end', () => {
-      this.requests.push({ headers: request.headers, body: JSON.parse(Buffer.concat(parts).toString('utf8')) });
+      this.requests.push({
+        headers: request.headers,
+        body: JSON.parse(Buffer.concat(parts).toString('utf8')),
+      });
       response.writeHead(204).end();
     });
   });

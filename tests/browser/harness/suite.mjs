@@ -13,7 +13,8 @@ const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}/g;
 
 function variable(name) {
   const value = process.env[`TEMPINBOX_${name}`];
-  if (value === undefined) throw new Error(`TEMPINBOX_${name} is not set: ./dev test browser, or eval "$(./dev env)"`);
+  if (value === undefined)
+    throw new Error(`TEMPINBOX_${name} is not set: ./dev test browser, or eval "$(./dev env)"`);
   return value;
 }
 
@@ -38,7 +39,9 @@ export const suite = {
 
 /** The operator's command line; its JSON answer. */
 export async function operate(...verbs) {
-  const { stdout } = await run(`${ROOT}dev`, ['ctl', ...verbs, '--output', 'json'], { timeout: 60_000 });
+  const { stdout } = await run(`${ROOT}dev`, ['ctl', ...verbs, '--output', 'json'], {
+    timeout: 60_000,
+  });
   return JSON.parse(stdout);
 }
 
@@ -55,7 +58,12 @@ export async function program(name, ...given) {
 /** Sends the bytes as they are, by SMTP; answers the id the 250 named. */
 export async function sendRaw(to, bytes, from = 'robot@sender.example') {
   const [host, port] = variable('SMTP').split(':');
-  const transport = nodemailer.createTransport({ host, port: Number(port), name: 'sender.example', tls: { rejectUnauthorized: false } });
+  const transport = nodemailer.createTransport({
+    host,
+    port: Number(port),
+    name: 'sender.example',
+    tls: { rejectUnauthorized: false },
+  });
   const sent = await transport.sendMail({ envelope: { from, to }, raw: bytes });
   transport.close();
   return sent.response.match(UUID)?.at(-1);
@@ -65,7 +73,9 @@ export async function sendRaw(to, bytes, from = 'robot@sender.example') {
 export function send(to, subject, text, from = 'robot@sender.example') {
   return sendRaw(
     to,
-    Buffer.from(`From: Robot <${from}>\r\nTo: ${to}\r\nSubject: ${subject}\r\nMIME-Version: 1.0\r\nContent-Type: text/plain; charset=utf-8\r\n\r\n${text}\r\n`),
+    Buffer.from(
+      `From: Robot <${from}>\r\nTo: ${to}\r\nSubject: ${subject}\r\nMIME-Version: 1.0\r\nContent-Type: text/plain; charset=utf-8\r\n\r\n${text}\r\n`,
+    ),
     from,
   );
 }

@@ -296,10 +296,10 @@ TEST_CASE("a lease is renewed and an idle block goes back while requests always 
     lease_book_settings chosen;
     chosen.idle_time = GENERATE(0ms, 10'000ms);
     chosen.lease_time = chosen.idle_time == 0ms ? 30'000ms : 20ms;
+    std::int64_t granted = 0; // these outlive the replicas: the call ends when they do
+    int done = 0;
     arranged_replicas all(1, chosen);
     all.take(all.book(1), ask_for(account_id::make(), 1, 3'000));
-    std::int64_t granted = 0;
-    int done = 0;
     all.is_standing = true;
     boost::asio::co_spawn(testing::test_host().loop(),
                           take_into(all.book(1), ask_for(account_id::make(), 1, 3'000), granted, done), boost::asio::detached);

@@ -46,15 +46,20 @@ function Door() {
   const isIn = standing.is === 'in';
   useEffect(() => {
     if (isIn && (path === paths.signIn || path === paths.signUp)) route(paths.overview, true);
-  }, [isIn, path]);
+  }, [isIn, path, route]);
 
   if (path === paths.reset) return <ResetPassword />;
   if (standing.is === 'in') return isPublic(path) ? <Loading what="your overview" /> : <Pages />;
-  if (standing.is === 'out') return path === paths.signUp ? <SignUp /> : <SignIn hasEnded={standing.hasEnded} />;
+  if (standing.is === 'out')
+    return path === paths.signUp ? <SignUp /> : <SignIn hasEnded={standing.hasEnded} />;
   return (
     <main class="door-wait">
       <h1 class="unseen">Temporary Inbox</h1>
-      {standing.is === 'unknown' ? <Loading what="the dashboard" /> : <ErrorNotice error={standing.error} onRetry={ask} />}
+      {standing.is === 'unknown' ? (
+        <Loading what="the dashboard" />
+      ) : (
+        <ErrorNotice error={standing.error} onRetry={ask} />
+      )}
     </main>
   );
 }

@@ -52,10 +52,11 @@ function useNavigation(path: string, isFresh: boolean, refresh: () => void): voi
     if (before.current === page) return;
     before.current = page;
     window.scrollTo(0, 0);
-    const target = document.querySelector<HTMLElement>('main h1') ?? document.querySelector<HTMLElement>('main');
+    const target =
+      document.querySelector<HTMLElement>('main h1') ?? document.querySelector<HTMLElement>('main');
     target?.focus({ preventScroll: true });
     refresh();
-  }, [page]);
+  }, [page, refresh]);
 }
 
 // The frame around every page of someone who is signed in.
@@ -89,15 +90,28 @@ export function Layout({ children }: { children: ComponentChildren }) {
           <Mark />
           Temporary Inbox
         </a>
-        <Button kind="quiet" icon={isOpen ? 'close' : 'menu'} expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+        <Button
+          kind="quiet"
+          icon={isOpen ? 'close' : 'menu'}
+          expanded={isOpen}
+          onClick={() => setOpen(!isOpen)}
+        >
           Menu
         </Button>
       </header>
-      <aside aria-label="Navigation" class={isOpen ? 'side open' : 'side'} onKeyDown={(event) => event.key === 'Escape' && closeMenu()}>
+      {/* eslint-disable-next-line jsx-a11y/no-noninteractive-element-interactions --
+          Escape is heard here from whichever of its links and buttons has the focus. */}
+      <aside
+        aria-label="Navigation"
+        class={isOpen ? 'side open' : 'side'}
+        onKeyDown={(event) => event.key === 'Escape' && closeMenu()}
+      >
         <a class="brand" href={paths.overview}>
           <Mark />
           Temporary Inbox
         </a>
+        {/* eslint-disable-next-line jsx-a11y/no-noninteractive-element-interactions, jsx-a11y/click-events-have-key-events --
+            Clicks come up from its links, which the keyboard clicks as well. */}
         <nav aria-label="Main" onClick={() => setOpen(false)}>
           <Links entries={MAIN} path={path} />
           <p class="nav-title" id="nav-settings">

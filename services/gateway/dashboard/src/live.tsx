@@ -12,7 +12,16 @@ export interface NewMail {
 }
 
 // `again`: something may have been missed, so what is shown should be read anew.
-export type News = { kind: 'mail'; mail: NewMail } | { kind: 'expired'; inboxId: string } | { kind: 'again' };
+export type News =
+  { kind: 'mail'; mail: NewMail } | { kind: 'expired'; inboxId: string } | { kind: 'again' };
+// What the stream carries, by the event's name.
+interface Events {
+  ready: unknown;
+  refetch: unknown;
+  'email.received': NewMail;
+  'inbox.expired': { inboxId: string };
+}
+
 type Listener = (news: News) => void;
 
 const FIRST_PAUSE_MS = 2_000;
@@ -47,8 +56,10 @@ export function LiveProvider({ children }: { children: ComponentChildren }) {
       disconnect();
       const opened = new EventSource(api.eventsUrl);
       source = opened;
-      function on<T>(event: string, read: (data: T) => void) {
-        opened.addEventListener(event, (message) => read(JSON.parse((message as MessageEvent<string>).data) as T));
+      function on<Name extends keyof Events>(event: Name, read: (data: Events[Name]) => void) {
+        opened.addEventListener(event, (message) =>
+          read(JSON.parse((message as MessageEvent<string>).data) as Events[Name]),
+        );
       }
       on('ready', () => {
         setLive(true);
@@ -56,8 +67,8 @@ export function LiveProvider({ children }: { children: ComponentChildren }) {
         tell({ kind: 'again' });
       });
       on('refetch', () => tell({ kind: 'again' }));
-      on<NewMail>('email.received', (mail) => tell({ kind: 'mail', mail }));
-      on<{ inboxId: string }>('inbox.expired', ({ inboxId }) => tell({ kind: 'expired', inboxId }));
+      on('email.received', (mail) => tell({ kind: 'mail', mail }));
+      on('inbox.expired', ({ inboxId }) => tell({ kind: 'expired', inboxId }));
       opened.onerror = () => {
         setLive(false);
         if (opened.readyState !== EventSource.CLOSED) return;
@@ -75,7 +86,7 @@ export function LiveProvider({ children }: { children: ComponentChildren }) {
       document.removeEventListener('visibilitychange', follow);
       disconnect();
     };
-  }, []);
+  }, [listeners]);
 
   return <Context.Provider value={{ listeners, isLive }}>{children}</Context.Provider>;
 }
@@ -94,5 +105,5 @@ export function useNews(listener: Listener): void {
     return () => {
       listeners.delete(hear);
     };
-  }, []);
+  }, [listeners]);
 }

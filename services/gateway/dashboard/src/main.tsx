@@ -10,4 +10,6 @@ import './style/settings.css';
 import { render } from 'preact';
 import { App } from './app';
 
-render(<App />, document.getElementById('page')!);
+const page = document.getElementById('page');
+if (!page) throw new Error('index.html has no element for the page');
+render(<App />, page);

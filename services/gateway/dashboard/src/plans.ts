@@ -1,13 +1,14 @@
 import type { Limits, Plan } from './api';
 
-const NAMES: Record<Plan, string> = {
+// A page that was opened before a release may be told of a plan it does not know.
+const NAMES: Record<string, string> = {
   free: 'Free',
   starter: 'Starter',
   pass7: '7-Day Pass',
   pro: 'Pro',
   business: 'Business',
   premium: 'Premium',
-};
+} satisfies Record<Plan, string>;
 
 export function planName(plan: Plan): string {
   return NAMES[plan] ?? plan;
@@ -16,7 +17,9 @@ export function planName(plan: Plan): string {
 export type Feature = 'api' | 'webhooks' | 'rules';
 
 export function hasFeature(limits: Limits, feature: Feature): boolean {
-  return { api: limits.apiKeys > 0, webhooks: limits.webhooks > 0, rules: limits.routingRules > 0 }[feature];
+  return { api: limits.apiKeys > 0, webhooks: limits.webhooks > 0, rules: limits.routingRules > 0 }[
+    feature
+  ];
 }
 
 // Of what outlives its plan the oldest keep working, as many as the plan now allows. Lists are newest first.

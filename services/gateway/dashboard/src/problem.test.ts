@@ -5,11 +5,17 @@ import { describe } from './problem';
 group('a failure in words', () => {
   it("holds the server's sentence and the request's id", () => {
     const shown = describe(new ApiError(404, 'Inbox 0193 does not exist', 'req-1'));
-    expect(shown).toEqual({ title: 'That does not exist any more', detail: 'Inbox 0193 does not exist.', requestId: 'req-1' });
+    expect(shown).toEqual({
+      title: 'That does not exist any more',
+      detail: 'Inbox 0193 does not exist.',
+      requestId: 'req-1',
+    });
   });
 
   it('says when to try again', () => {
-    expect(describe(new ApiError(429, 'Too many failures', null, 420)).detail).toBe('Too many failures. Please try again in 7 minutes.');
+    expect(describe(new ApiError(429, 'Too many failures', null, 420)).detail).toBe(
+      'Too many failures. Please try again in 7 minutes.',
+    );
     expect(describe(new ApiError(503, '', null, 1)).detail).toBe('Please try again in 1 second.');
     expect(describe(new ApiError(429, '')).detail).toBe('Please try again in a moment.');
   });
@@ -20,6 +26,8 @@ group('a failure in words', () => {
   });
 
   it('has words for what nobody expected', () => {
-    expect(describe(new TypeError('x is undefined')).title).toBe('Something went wrong on this page');
+    expect(describe(new TypeError('x is undefined')).title).toBe(
+      'Something went wrong on this page',
+    );
   });
 });

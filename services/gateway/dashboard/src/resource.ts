@@ -13,8 +13,14 @@ const PAUSE_MS = 400; // between loading and loading anew, so that a burst of ne
 
 // Loads when the page appears and whenever `key` changes (then from nothing). An answer that comes too late is dropped; wishes to reload that come
 // while it loads are one more load when it is done.
-export function useResource<T>(key: string, load: (signal: AbortSignal) => Promise<T>): Resource<T> {
-  const [shown, show] = useState<{ key: string; value?: T; error?: unknown; isLoading: boolean }>({ key, isLoading: true });
+export function useResource<T>(
+  key: string,
+  load: (signal: AbortSignal) => Promise<T>,
+): Resource<T> {
+  const [shown, show] = useState<{ key: string; value?: T; error?: unknown; isLoading: boolean }>({
+    key,
+    isLoading: true,
+  });
   const latest = useRef(load);
   latest.current = load;
   const again = useRef(() => {});
@@ -37,7 +43,11 @@ export function useResource<T>(key: string, load: (signal: AbortSignal) => Promi
         next = (was) => ({ ...was, error });
       }
       if (abort.signal.aborted) return;
-      show((was) => ({ ...next(was.key === key && was.value !== undefined ? { value: was.value } : {}), key, isLoading: false }));
+      show((was) => ({
+        ...next(was.key === key && was.value !== undefined ? { value: was.value } : {}),
+        key,
+        isLoading: false,
+      }));
       timer = window.setTimeout(() => {
         isBusy = false;
         if (isWanted) void run();
@@ -57,7 +67,8 @@ export function useResource<T>(key: string, load: (signal: AbortSignal) => Promi
 
   const reload = useCallback(() => again.current(), []);
   const change = useCallback(
-    (how: (value: T) => T) => show((was) => (was.value === undefined ? was : { ...was, value: how(was.value) })),
+    (how: (value: T) => T) =>
+      show((was) => (was.value === undefined ? was : { ...was, value: how(was.value) })),
     [],
   );
   const isCurrent = shown.key === key;
@@ -71,7 +82,12 @@ export function useResource<T>(key: string, load: (signal: AbortSignal) => Promi
 }
 
 // Runs what a button or a form does: one at a time, its failure kept for showing.
-export function useAction(): { isBusy: boolean; error: unknown; run: (what: () => Promise<void>) => Promise<boolean>; clear: () => void } {
+export function useAction(): {
+  isBusy: boolean;
+  error: unknown;
+  run: (what: () => Promise<void>) => Promise<boolean>;
+  clear: () => void;
+} {
   const [state, setState] = useState<{ isBusy: boolean; error?: unknown }>({ isBusy: false });
   const isBusy = useRef(false);
   const run = useCallback(async (what: () => Promise<void>) => {
@@ -89,7 +105,12 @@ export function useAction(): { isBusy: boolean; error: unknown; run: (what: () =
       isBusy.current = false;
     }
   }, []);
-  return { isBusy: state.isBusy, error: state.error, run, clear: useCallback(() => setState({ isBusy: false }), []) };
+  return {
+    isBusy: state.isBusy,
+    error: state.error,
+    run,
+    clear: useCallback(() => setState({ isBusy: false }), []),
+  };
 }
 
 export interface Listing<T> extends Resource<{ items: T[]; nextCursor: string | null }> {
@@ -99,7 +120,10 @@ export interface Listing<T> extends Resource<{ items: T[]; nextCursor: string | 
 // A list read page by page; reading it anew reads as many pages as are shown.
 export function useListing<T>(
   key: string,
-  fetchPage: (cursor: string | undefined, signal: AbortSignal) => Promise<{ items: T[]; nextCursor: string | null }>,
+  fetchPage: (
+    cursor: string | undefined,
+    signal: AbortSignal,
+  ) => Promise<{ items: T[]; nextCursor: string | null }>,
 ): Listing<T> {
   const shown = useRef({ key, pages: 1 });
   if (shown.current.key !== key) shown.current = { key, pages: 1 };

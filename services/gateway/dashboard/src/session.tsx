@@ -27,7 +27,11 @@ export function SessionProvider({ children }: { children: ComponentChildren }) {
     api.session().then(
       (session) => setStanding({ is: 'in', session, isFresh: false }),
       (error: unknown) =>
-        setStanding(error instanceof ApiError && error.status === 401 ? { is: 'out', hasEnded: false } : { is: 'unreachable', error }),
+        setStanding(
+          error instanceof ApiError && error.status === 401
+            ? { is: 'out', hasEnded: false }
+            : { is: 'unreachable', error },
+        ),
     );
   }, []);
 
@@ -37,13 +41,14 @@ export function SessionProvider({ children }: { children: ComponentChildren }) {
       setStanding((was) => (was.is === 'in' ? { is: 'out', hasEnded: true } : was));
     });
     ask();
-  }, []);
+  }, [ask]);
 
   const holder = useMemo<Holder>(
     () => ({
       standing,
       ask,
-      enter: (session) => setStanding({ is: 'in', session: rememberSession(session), isFresh: true }),
+      enter: (session) =>
+        setStanding({ is: 'in', session: rememberSession(session), isFresh: true }),
       // The plan may have changed meanwhile; a failure changes nothing but what a 401 does anyway.
       refresh: () =>
         void api.session().then(
@@ -55,7 +60,7 @@ export function SessionProvider({ children }: { children: ComponentChildren }) {
         setStanding({ is: 'out', hasEnded: false });
       },
     }),
-    [standing],
+    [standing, ask],
   );
   return <Context.Provider value={holder}>{children}</Context.Provider>;
 }

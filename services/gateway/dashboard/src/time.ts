@@ -35,7 +35,9 @@ export function ago(then: string | null, now: number): string {
   if (seconds < HOUR) return `${Math.max(1, Math.round(seconds / MINUTE))} min ago`;
   if (seconds < DAY) return `${Math.round(seconds / HOUR)} h ago`;
   const days = Math.round(seconds / DAY);
-  return days < 60 ? `${days} ${days === 1 ? 'day' : 'days'} ago` : new Date(then).toLocaleDateString();
+  return days < 60
+    ? `${days} ${days === 1 ? 'day' : 'days'} ago`
+    : new Date(then).toLocaleDateString();
 }
 
 // The exact moment, for hints and details, in the reader's own zone.

@@ -87,7 +87,7 @@ TEST_CASE("a body is bounded however it is framed and cut", "[http]")
 {
     const std::string head = "POST / HTTP/1.1\r\nHost: h\r\n";
     const std::string body(101, 'b');
-    for (const std::size_t cut : {0, 60, 80, 120, 180}) {
+    for (const std::size_t cut : {0U, 60U, 80U, 120U, 180U}) {
         CAPTURE(cut);
         CHECK(read(head + "Content-Length: 101\r\n\r\n" + body, {cut}).state == progress::body_too_large);
         CHECK(read(head + "Content-Length: 100\r\n\r\n" + body, {cut}).state == progress::complete);

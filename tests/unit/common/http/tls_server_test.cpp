@@ -28,8 +28,6 @@ struct handshake
     bool is_done = false;
     std::string version;
     std::string protocol;
-
-    handshake() = default;
 };
 
 handshake shake_hands(const host_port& server, int newest, std::string_view offered)

@@ -74,9 +74,8 @@ TEST_CASE("an object reader says what is wrong with a field", "[json]")
 
     CHECK(problem_of(R"({"on":"yes"})", [](object_reader& body) { body.boolean("on"); }) ==
           "on must be true or false, not \"yes\"");
-    CHECK(problem_of(R"({"mode":"x"})", [](object_reader& body) {
-              body.choice("mode", {"a", "b"});
-          }) == "mode must be one of a, b, not \"x\"");
+    CHECK(problem_of(R"({"mode":"x"})", [](object_reader& body) { body.choice("mode", {"a", "b"}); }) ==
+          "mode must be one of a, b, not \"x\"");
 }
 
 TEST_CASE("an object reader bounds lists and maps", "[json]")

@@ -75,8 +75,7 @@ TEST_CASE("a step that throws is run again", "[runtime]")
 TEST_CASE("how soon a step that throws is run again can be chosen", "[runtime]")
 {
     int runs = 0;
-    runtime::repeated_task task(
-        testing::test_host(), "test", [&] { return fail(runs); }, 1ms);
+    runtime::repeated_task task(testing::test_host(), "test", [&] { return fail(runs); }, 1ms);
 
     task.start();
     CHECK(testing::eventually([&] { return runs >= 100; }));

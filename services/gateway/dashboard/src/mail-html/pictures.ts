@@ -43,7 +43,10 @@ export class Pictures {
     for (const part of inlineParts) {
       const type = part.contentType.split(';', 1)[0]?.trim() ?? '';
       if (part.contentId !== null && PICTURE_TYPE.test(type) && BASE64.test(part.content))
-        this.parts.set(bareContentId(part.contentId), `data:${type.toLowerCase()};base64,${part.content.replace(/\s+/g, '')}`);
+        this.parts.set(
+          bareContentId(part.contentId),
+          `data:${type.toLowerCase()};base64,${part.content.replace(/\s+/g, '')}`,
+        );
     }
   }
 
@@ -52,7 +55,10 @@ export class Pictures {
     const contentId = contentIdOf(address);
     if (contentId !== null) return this.parts.get(contentId) ?? null;
     const bytes = PICTURE_BYTES.exec(address.trim());
-    if (bytes) return PICTURE_TYPE.test(bytes[1] ?? '') ? `data:${(bytes[1] ?? '').toLowerCase()};base64,${(bytes[2] ?? '').replace(/\s+/g, '')}` : null;
+    if (bytes)
+      return PICTURE_TYPE.test(bytes[1] ?? '')
+        ? `data:${(bytes[1] ?? '').toLowerCase()};base64,${(bytes[2] ?? '').replace(/\s+/g, '')}`
+        : null;
     const remote = remoteAddress(address);
     if (remote === null) return null;
     if (this.showsRemote) return remote;
@@ -66,7 +72,8 @@ function remoteAddress(address: string): string | null {
   // `//host/x` takes the scheme of the page around it.
   const absolute = /^\s*[/\\]{2}/.test(address) ? `https:${address.trim()}` : address;
   const url = parsed(absolute);
-  if (!url || (url.protocol !== 'https:' && url.protocol !== 'http:') || url.hostname === '') return null;
+  if (!url || (url.protocol !== 'https:' && url.protocol !== 'http:') || url.hostname === '')
+    return null;
   url.protocol = 'https:';
   url.username = '';
   url.password = '';

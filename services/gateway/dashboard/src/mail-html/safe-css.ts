@@ -61,7 +61,8 @@ function safeRules(rules: CSSRuleList, pictures: Pictures): string {
     // Nothing but plain rules and media queries: no @import, @font-face, @namespace, @keyframes, @property, no nested rules.
     if (rule instanceof CSSStyleRule) {
       const declarations = safeDeclarations(rule.style, pictures);
-      if (declarations !== '' && !/[<{}]/.test(rule.selectorText)) text += `${rule.selectorText} { ${declarations} }\n`;
+      if (declarations !== '' && !/[<{}]/.test(rule.selectorText))
+        text += `${rule.selectorText} { ${declarations} }\n`;
     } else if (rule instanceof CSSMediaRule && MEDIA.test(rule.media.mediaText)) {
       text += `@media ${rule.media.mediaText} {\n${safeRules(rule.cssRules, pictures)}}\n`;
     }

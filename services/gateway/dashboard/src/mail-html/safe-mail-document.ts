@@ -64,7 +64,9 @@ function firstCandidate(srcset: string | null): string {
 }
 
 function cleanPicture(element: Element, pictures: Pictures): void {
-  const resolved = pictures.resolve(element.getAttribute('src') ?? firstCandidate(element.getAttribute('srcset')));
+  const resolved = pictures.resolve(
+    element.getAttribute('src') ?? firstCandidate(element.getAttribute('srcset')),
+  );
   element.removeAttribute('src');
   if (resolved !== null) element.setAttribute('src', resolved);
 }
@@ -74,7 +76,8 @@ function cleanStyle(element: Element, pictures: Pictures): void {
   const picture = background === null ? null : pictures.resolve(background);
   const declared = element.getAttribute('style');
   let style = declared === null ? '' : safeStyleAttribute(declared, pictures);
-  if (picture !== null) style = `background-image: url("${picture.replace(/["\\\n]/g, '')}"); ${style}`;
+  if (picture !== null)
+    style = `background-image: url("${picture.replace(/["\\\n]/g, '')}"); ${style}`;
   element.removeAttribute('style');
   if (style !== '') element.setAttribute('style', style);
 }
@@ -88,7 +91,8 @@ function isPlain(node: Node): boolean {
 function cleanTree(html: string, pictures: Pictures): HTMLElement {
   const purifier = DOMPurify(window);
   purifier.addHook('uponSanitizeElement', (node) => {
-    if (node.nodeName === 'STYLE') node.textContent = safeStyleSheet(node.textContent ?? '', pictures);
+    if (node.nodeName === 'STYLE')
+      node.textContent = safeStyleSheet(node.textContent ?? '', pictures);
   });
   purifier.addHook('beforeSanitizeAttributes', (element) => {
     if (!isPlain(element)) return;
@@ -119,7 +123,9 @@ function cleanTree(html: string, pictures: Pictures): HTMLElement {
 export function readMailHtml(html: string, options: MailDocumentOptions): MailDocument {
   const pictures = new Pictures(options.showRemotePictures, options.inlineParts);
   const root = cleanTree(html, pictures);
-  const sheets = Array.from(root.querySelectorAll('head style'), (style) => style.outerHTML).join('\n');
+  const sheets = Array.from(root.querySelectorAll('head style'), (style) => style.outerHTML).join(
+    '\n',
+  );
   const body = root.querySelector('body')?.outerHTML ?? '<body></body>';
   const head = [
     '<meta charset="utf-8">',
@@ -130,7 +136,10 @@ export function readMailHtml(html: string, options: MailDocumentOptions): MailDo
     `<style>${OWN_STYLE}</style>`,
     sheets,
   ];
-  return { html: `<!doctype html><html lang=""><head>${head.join('\n')}</head>${body}</html>`, hiddenPictures: pictures.hidden };
+  return {
+    html: `<!doctype html><html lang=""><head>${head.join('\n')}</head>${body}</html>`,
+    hiddenPictures: pictures.hidden,
+  };
 }
 
 /** The document alone, for `<iframe sandbox={MAIL_FRAME_SANDBOX} srcdoc>`. */

@@ -20,7 +20,10 @@ function PlanPanel() {
     ['Live inboxes', limits.liveInboxes.toLocaleString('en-US')],
     ['Longest life of an inbox', life(limits.maxTtlSeconds)],
     ['Largest mail', bytes(limits.maxMessageBytes)],
-    ['API requests a day', !hasApi ? 'no API' : (limits.requestsPerDay?.toLocaleString('en-US') ?? 'no limit')],
+    [
+      'API requests a day',
+      !hasApi ? 'no API' : (limits.requestsPerDay?.toLocaleString('en-US') ?? 'no limit'),
+    ],
     ['API keys', limits.apiKeys ? String(limits.apiKeys) : 'none'],
     ['Webhooks', limits.webhooks ? String(limits.webhooks) : 'none'],
     ['Routing rules', limits.routingRules ? String(limits.routingRules) : 'none'],
@@ -67,8 +70,23 @@ function PasswordPanel() {
           });
         }}
       >
-        <input class="unseen" type="text" autoComplete="username" value={email} readOnly tabIndex={-1} aria-hidden="true" />
-        <TextField label="Current password" type="password" autoComplete="current-password" required value={current} onInput={setCurrent} />
+        <input
+          class="unseen"
+          type="text"
+          autoComplete="username"
+          value={email}
+          readOnly
+          tabIndex={-1}
+          aria-hidden="true"
+        />
+        <TextField
+          label="Current password"
+          type="password"
+          autoComplete="current-password"
+          required
+          value={current}
+          onInput={setCurrent}
+        />
         <TextField
           label="New password"
           type="password"
@@ -97,7 +115,10 @@ function SessionsPanel() {
   return (
     <section class="panel padded" aria-labelledby="sessions-title">
       <h2 id="sessions-title">Signing out</h2>
-      <p class="muted">Everywhere means every browser that is signed in to this account, this one too. API keys stay good.</p>
+      <p class="muted">
+        Everywhere means every browser that is signed in to this account, this one too. API keys
+        stay good.
+      </p>
       <ErrorNotice error={leaving.error} />
       <div class="row">
         <Button

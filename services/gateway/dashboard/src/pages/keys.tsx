@@ -19,8 +19,21 @@ type Asked = { what: 'create' } | { what: 'made'; key: Key } | { what: 'revoke';
 function CreateKey({ onClose, onMade }: { onClose: () => void; onMade: (key: Key) => void }) {
   const [label, setLabel] = useState('');
   return (
-    <FormDialog title="New API key" submit="Create key" onClose={onClose} onSubmit={async () => onMade(await api.createKey(label.trim()))}>
-      <TextField label="Label" required maxLength={100} value={label} onInput={setLabel} placeholder="CI of the shop" hint="For you, to tell your keys apart." />
+    <FormDialog
+      title="New API key"
+      submit="Create key"
+      onClose={onClose}
+      onSubmit={async () => onMade(await api.createKey(label.trim()))}
+    >
+      <TextField
+        label="Label"
+        required
+        maxLength={100}
+        value={label}
+        onInput={setLabel}
+        placeholder="CI of the shop"
+        hint="For you, to tell your keys apart."
+      />
     </FormDialog>
   );
 }
@@ -29,7 +42,10 @@ function KeyMade({ made, onClose }: { made: Key; onClose: () => void }) {
   return (
     <Dialog title="Your new key" onClose={onClose}>
       <div class="dialog-body">
-        <Notice kind="warn">Copy it now and keep it safe. It is shown this once: we store only what is needed to recognize it.</Notice>
+        <Notice kind="warn">
+          Copy it now and keep it safe. It is shown this once: we store only what is needed to
+          recognize it.
+        </Notice>
         <OneTimeSecret value={made.key ?? ''} what="key" />
         <p class="muted small">Send it with every request, in the header X-API-Key:</p>
         <pre class="source wrapped">{`curl -H "X-API-Key: $KEY" ${location.origin}/v1/inboxes`}</pre>
@@ -41,7 +57,15 @@ function KeyMade({ made, onClose }: { made: Key; onClose: () => void }) {
   );
 }
 
-function RevokeKey({ revoked, onClose, onDone }: { revoked: Key; onClose: () => void; onDone: () => void }) {
+function RevokeKey({
+  revoked,
+  onClose,
+  onDone,
+}: {
+  revoked: Key;
+  onClose: () => void;
+  onDone: () => void;
+}) {
   const announce = useAnnounce();
   return (
     <FormDialog
@@ -57,7 +81,8 @@ function RevokeKey({ revoked, onClose, onDone }: { revoked: Key; onClose: () => 
       }}
     >
       <p class="breaks">
-        Whatever uses <strong>{revoked.label}</strong> (<code>{revoked.prefix}…</code>) is refused within a second. This cannot be undone.
+        Whatever uses <strong>{revoked.label}</strong> (<code>{revoked.prefix}…</code>) is refused
+        within a second. This cannot be undone.
       </p>
     </FormDialog>
   );
@@ -72,7 +97,8 @@ function KeyRow({ known, onRevoke }: { known: Key; onRevoke: () => void }) {
           {known.label} {!known.isActive && <PastPlan />}
         </p>
         <p class="row-note">
-          <code>{known.prefix}…</code> · created <span title={moment(known.createdAt)}>{ago(known.createdAt, now)}</span> ·{' '}
+          <code>{known.prefix}…</code> · created{' '}
+          <span title={moment(known.createdAt)}>{ago(known.createdAt, now)}</span> ·{' '}
           {known.lastUsedAt ? (
             <>
               last used <span title={moment(known.lastUsedAt)}>{ago(known.lastUsedAt, now)}</span>
@@ -93,8 +119,8 @@ function KeysOffer() {
   return (
     <FeatureNotice icon="key" title="Inboxes from your programs" plans={PLANS_WITH.api}>
       <p>
-        With an API key a test or a script creates inboxes, waits for mail and reads the codes in it, without anybody looking. Everything on this page works for you
-        without a key.
+        With an API key a test or a script creates inboxes, waits for mail and reads the codes in
+        it, without anybody looking. Everything on this page works for you without a key.
       </p>
     </FeatureNotice>
   );
@@ -132,13 +158,18 @@ export function KeysPage() {
         {list && list.length > 0 && (
           <ul class="panel rows">
             {list.map((it) => (
-              <KeyRow key={it.keyId} known={it} onRevoke={() => setAsked({ what: 'revoke', key: it })} />
+              <KeyRow
+                key={it.keyId}
+                known={it}
+                onRevoke={() => setAsked({ what: 'revoke', key: it })}
+              />
             ))}
           </ul>
         )}
         {isOffered && list?.length === 0 && (
           <Empty icon="key" title="No key yet" action={create}>
-            Create one to make inboxes and read mail from your programs. <a href="/docs">The API is described here.</a>
+            Create one to make inboxes and read mail from your programs.{' '}
+            <a href="/docs">The API is described here.</a>
           </Empty>
         )}
       </div>
@@ -152,7 +183,9 @@ export function KeysPage() {
         />
       )}
       {asked?.what === 'made' && <KeyMade made={asked.key} onClose={close} />}
-      {asked?.what === 'revoke' && <RevokeKey revoked={asked.key} onClose={close} onDone={keys.reload} />}
+      {asked?.what === 'revoke' && (
+        <RevokeKey revoked={asked.key} onClose={close} onDone={keys.reload} />
+      )}
     </>
   );
 }

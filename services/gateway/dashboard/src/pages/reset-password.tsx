@@ -28,15 +28,23 @@ function AskForLink() {
   if (settings.value?.mailRelay === false) {
     return (
       <DoorCard title="Reset your password" foot={foot}>
-        <Notice>This service sends no mail. Its operator can make you a link that lets you choose a new password; it works once, for an hour.</Notice>
+        <Notice>
+          This service sends no mail. Its operator can make you a link that lets you choose a new
+          password; it works once, for an hour.
+        </Notice>
       </DoorCard>
     );
   }
   return (
-    <DoorCard title="Reset your password" lead="We mail you a link to choose a new one." foot={foot}>
+    <DoorCard
+      title="Reset your password"
+      lead="We mail you a link to choose a new one."
+      foot={foot}
+    >
       {isSent ? (
         <Notice kind="good">
-          If <strong>{email}</strong> has an account, a link is on its way. It is good for one hour. Nothing there? Ask the operator for a link.
+          If <strong>{email}</strong> has an account, a link is on its way. It is good for one hour.
+          Nothing there? Ask the operator for a link.
         </Notice>
       ) : (
         <form
@@ -49,7 +57,14 @@ function AskForLink() {
             });
           }}
         >
-          <TextField label="Email address" type="email" autoComplete="username" required value={email} onInput={setEmail} />
+          <TextField
+            label="Email address"
+            type="email"
+            autoComplete="username"
+            required
+            value={email}
+            onInput={setEmail}
+          />
           <ErrorNotice error={asking.error} />
           <Button type="submit" kind="primary" isBusy={asking.isBusy}>
             Send the link
@@ -65,7 +80,11 @@ function ChooseNew({ token }: { token: string }) {
   const [isDone, setDone] = useState(false);
   const choosing = useAction();
   return (
-    <DoorCard title="Choose a new password" lead="Everyone who is signed in with the old one is signed out." foot={foot}>
+    <DoorCard
+      title="Choose a new password"
+      lead="Everyone who is signed in with the old one is signed out."
+      foot={foot}
+    >
       {isDone ? (
         <Notice kind="good">Your password is changed. You can sign in with it now.</Notice>
       ) : (

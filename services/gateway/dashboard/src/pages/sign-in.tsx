@@ -31,8 +31,22 @@ export function SignIn({ hasEnded }: { hasEnded: boolean }) {
           void signIn.run(async () => enter(await api.signIn(email, password)));
         }}
       >
-        <TextField label="Email address" type="email" autoComplete="username" required value={email} onInput={setEmail} />
-        <TextField label="Password" type="password" autoComplete="current-password" required value={password} onInput={setPassword} />
+        <TextField
+          label="Email address"
+          type="email"
+          autoComplete="username"
+          required
+          value={email}
+          onInput={setEmail}
+        />
+        <TextField
+          label="Password"
+          type="password"
+          autoComplete="current-password"
+          required
+          value={password}
+          onInput={setPassword}
+        />
         <ErrorNotice error={signIn.error} title="Signing in did not work" />
         <Button type="submit" kind="primary" isBusy={signIn.isBusy}>
           Sign in

@@ -21,15 +21,28 @@ function Confirm({ email, password }: { email: string; password: string }) {
   const [code, setCode] = useState('');
   const confirm = useAction();
   return (
-    <DoorCard title="Check your mail" lead={`If ${email} can have an account here, a code of 8 digits is on its way. It is good for 15 minutes.`} foot={foot}>
+    <DoorCard
+      title="Check your mail"
+      lead={`If ${email} can have an account here, a code of 8 digits is on its way. It is good for 15 minutes.`}
+      foot={foot}
+    >
       <form
         class="stack"
         onSubmit={(event) => {
           event.preventDefault();
-          void confirm.run(async () => enter(await api.confirmSignUp(email, code.replace(/\s/g, ''), password)));
+          void confirm.run(async () =>
+            enter(await api.confirmSignUp(email, code.replace(/\s/g, ''), password)),
+          );
         }}
       >
-        <TextField label="Code" autoComplete="one-time-code" required isMono value={code} onInput={setCode} />
+        <TextField
+          label="Code"
+          autoComplete="one-time-code"
+          required
+          isMono
+          value={code}
+          onInput={setCode}
+        />
         <ErrorNotice error={confirm.error} />
         <Button type="submit" kind="primary" isBusy={confirm.isBusy}>
           Confirm
@@ -62,7 +75,11 @@ export function SignUp() {
   }
 
   return (
-    <DoorCard title="Create an account" lead="It is free and starts with one live inbox." foot={foot}>
+    <DoorCard
+      title="Create an account"
+      lead="It is free and starts with one live inbox."
+      foot={foot}
+    >
       <form
         class="stack"
         onSubmit={(event) => {
@@ -70,7 +87,14 @@ export function SignUp() {
           void signUp.run(submit);
         }}
       >
-        <TextField label="Email address" type="email" autoComplete="username" required value={email} onInput={setEmail} />
+        <TextField
+          label="Email address"
+          type="email"
+          autoComplete="username"
+          required
+          value={email}
+          onInput={setEmail}
+        />
         <TextField
           label="Password"
           type="password"

@@ -15,7 +15,18 @@ interface ButtonProps {
 }
 
 // While busy it stays focusable and says so, but does nothing.
-export function Button({ children, kind = 'plain', size, icon, type = 'button', isBusy = false, disabled, label, expanded, onClick }: ButtonProps) {
+export function Button({
+  children,
+  kind = 'plain',
+  size,
+  icon,
+  type = 'button',
+  isBusy = false,
+  disabled,
+  label,
+  expanded,
+  onClick,
+}: ButtonProps) {
   return (
     <button
       type={type}
@@ -37,9 +48,26 @@ export function Button({ children, kind = 'plain', size, icon, type = 'button', 
 }
 
 // A button that is a picture only; its label is read and shown as a hint.
-export function IconButton({ icon, label, onClick, pressed }: { icon: IconName; label: string; onClick: () => void; pressed?: boolean }) {
+export function IconButton({
+  icon,
+  label,
+  onClick,
+  pressed,
+}: {
+  icon: IconName;
+  label: string;
+  onClick: () => void;
+  pressed?: boolean;
+}) {
   return (
-    <button type="button" class="icon-button" aria-label={label} aria-pressed={pressed} title={label} onClick={onClick}>
+    <button
+      type="button"
+      class="icon-button"
+      aria-label={label}
+      aria-pressed={pressed}
+      title={label}
+      onClick={onClick}
+    >
       <Icon name={icon} />
     </button>
   );

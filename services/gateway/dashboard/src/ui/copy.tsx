@@ -12,7 +12,17 @@ async function toClipboard(text: string): Promise<boolean> {
 }
 
 // Copies a text and says so; `what` names it, as in "Copy address".
-export function CopyButton({ text, what, isLabeled = false, kind = 'plain' }: { text: string; what: string; isLabeled?: boolean; kind?: 'plain' | 'primary' }) {
+export function CopyButton({
+  text,
+  what,
+  isLabeled = false,
+  kind = 'plain',
+}: {
+  text: string;
+  what: string;
+  isLabeled?: boolean;
+  kind?: 'plain' | 'primary';
+}) {
   const [isDone, setDone] = useState(false);
   const announce = useAnnounce();
   const timer = useRef<number | undefined>(undefined);
@@ -20,7 +30,11 @@ export function CopyButton({ text, what, isLabeled = false, kind = 'plain' }: { 
 
   async function copy() {
     const done = await toClipboard(text);
-    announce(done ? `Copied ${what}` : `The browser did not allow copying. Select the ${what} and copy it by hand.`);
+    announce(
+      done
+        ? `Copied ${what}`
+        : `The browser did not allow copying. Select the ${what} and copy it by hand.`,
+    );
     if (!done) return;
     setDone(true);
     window.clearTimeout(timer.current);

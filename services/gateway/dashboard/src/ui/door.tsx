@@ -5,7 +5,17 @@ import { useTitle } from './page';
 import { ThemeChoice } from './theme-choice';
 
 // The card that forms of people who are not signed in stand on.
-export function DoorCard({ title, lead, children, foot }: { title: string; lead?: ComponentChildren; children: ComponentChildren; foot?: ComponentChildren }) {
+export function DoorCard({
+  title,
+  lead,
+  children,
+  foot,
+}: {
+  title: string;
+  lead?: ComponentChildren;
+  children: ComponentChildren;
+  foot?: ComponentChildren;
+}) {
   const heading = useRef<HTMLHeadingElement>(null);
   useTitle(title);
   useLayoutEffect(() => heading.current?.focus(), [title]); // before the form is seen: who types at once is not interrupted

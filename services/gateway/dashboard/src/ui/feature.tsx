@@ -8,7 +8,17 @@ export function PastPlan() {
 }
 
 // What someone sees whose plan lacks a feature: what it is for and which plans have it.
-export function FeatureNotice({ icon, title, plans, children }: { icon: IconName; title: string; plans: string; children: ComponentChildren }) {
+export function FeatureNotice({
+  icon,
+  title,
+  plans,
+  children,
+}: {
+  icon: IconName;
+  title: string;
+  plans: string;
+  children: ComponentChildren;
+}) {
   return (
     <section class="panel feature">
       <span class="empty-icon">

@@ -45,7 +45,17 @@ interface TextFieldProps {
   isMono?: boolean;
 }
 
-export function TextField({ label, value, onInput, hint, isOptional, type = 'text', isMono, autoComplete = 'off', ...rest }: TextFieldProps) {
+export function TextField({
+  label,
+  value,
+  onInput,
+  hint,
+  isOptional,
+  type = 'text',
+  isMono,
+  autoComplete = 'off',
+  ...rest
+}: TextFieldProps) {
   return (
     <Field label={label} hint={hint} isOptional={isOptional}>
       {(control) => (
@@ -81,7 +91,12 @@ export function SelectField<V extends string>({
   return (
     <Field label={label} hint={hint}>
       {(control) => (
-        <select {...control} class="input" value={value} onChange={(event) => onChange(event.currentTarget.value as V)}>
+        <select
+          {...control}
+          class="input"
+          value={value}
+          onChange={(event) => onChange(event.currentTarget.value as V)}
+        >
           {options.map((it) => (
             <option key={it.value} value={it.value}>
               {it.text}
@@ -125,9 +140,27 @@ export function CheckField({
 }
 
 // On or off at once, without saving.
-export function Switch({ label, checked, isBusy, onChange }: { label: string; checked: boolean; isBusy?: boolean; onChange: (on: boolean) => void }) {
+export function Switch({
+  label,
+  checked,
+  isBusy,
+  onChange,
+}: {
+  label: string;
+  checked: boolean;
+  isBusy?: boolean;
+  onChange: (on: boolean) => void;
+}) {
   return (
-    <button type="button" role="switch" class="switch" aria-checked={checked} aria-label={label} aria-busy={isBusy} onClick={() => isBusy || onChange(!checked)}>
+    <button
+      type="button"
+      role="switch"
+      class="switch"
+      aria-checked={checked}
+      aria-label={label}
+      aria-busy={isBusy}
+      onClick={() => isBusy || onChange(!checked)}
+    >
       <span class="switch-track" aria-hidden="true" />
       <span class="switch-text" aria-hidden="true">
         {checked ? 'On' : 'Off'}

@@ -1,6 +1,13 @@
 export function Mark() {
   return (
-    <svg class="mark" viewBox="0 0 32 32" width="28" height="28" aria-hidden="true" focusable="false">
+    <svg
+      class="mark"
+      viewBox="0 0 32 32"
+      width="28"
+      height="28"
+      aria-hidden="true"
+      focusable="false"
+    >
       <rect class="mark-ground" width="32" height="32" rx="8" />
       <path
         class="mark-line"

@@ -5,7 +5,15 @@ import { Button } from './button';
 import { Icon, type IconName } from './icon';
 
 // A failure in words. It is read out when it appears.
-export function ErrorNotice({ error, title, onRetry }: { error: unknown; title?: string; onRetry?: () => void }) {
+export function ErrorNotice({
+  error,
+  title,
+  onRetry,
+}: {
+  error: unknown;
+  title?: string;
+  onRetry?: () => void;
+}) {
   const here = useRef<HTMLDivElement>(null);
   useEffect(() => {
     if (error) here.current?.scrollIntoView({ block: 'nearest' });
@@ -34,7 +42,13 @@ export function ErrorNotice({ error, title, onRetry }: { error: unknown; title?:
   );
 }
 
-export function Notice({ kind = 'info', children }: { kind?: 'info' | 'warn' | 'good'; children: ComponentChildren }) {
+export function Notice({
+  kind = 'info',
+  children,
+}: {
+  kind?: 'info' | 'warn' | 'good';
+  children: ComponentChildren;
+}) {
   return (
     <div class={`notice ${kind}`}>
       <Icon name={kind === 'warn' ? 'warn' : 'check'} />
@@ -44,7 +58,17 @@ export function Notice({ kind = 'info', children }: { kind?: 'info' | 'warn' | '
 }
 
 // What an empty list says: what would be here and how to get it.
-export function Empty({ icon, title, children, action }: { icon: IconName; title: string; children: ComponentChildren; action?: ComponentChildren }) {
+export function Empty({
+  icon,
+  title,
+  children,
+  action,
+}: {
+  icon: IconName;
+  title: string;
+  children: ComponentChildren;
+  action?: ComponentChildren;
+}) {
   return (
     <div class="empty">
       <span class="empty-icon">

@@ -8,7 +8,15 @@ export function useTitle(title: string): void {
 }
 
 // A page's heading takes the focus when the route changes, so that a screen reader starts there.
-export function PageHead({ title, lead, children }: { title: string; lead?: ComponentChildren; children?: ComponentChildren }) {
+export function PageHead({
+  title,
+  lead,
+  children,
+}: {
+  title: string;
+  lead?: ComponentChildren;
+  children?: ComponentChildren;
+}) {
   useTitle(title);
   return (
     <header class="page-head">

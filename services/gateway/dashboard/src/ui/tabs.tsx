@@ -29,12 +29,15 @@ export function Tabs<Name extends string>({
     if (to === undefined) return;
     event.preventDefault();
     const index = (to + tabs.length) % tabs.length;
-    onChoose(tabs[index]!.name);
+    const tab = tabs[index];
+    if (tab) onChoose(tab.name);
     (list.current?.children[index] as HTMLElement).focus();
   }
 
   return (
     <div class="tabs">
+      {/* eslint-disable-next-line jsx-a11y/interactive-supports-focus -- the chosen tab has the focus,
+          as in the ARIA practices; keys come up from it. */}
       <div class="tab-list" role="tablist" aria-label={label} ref={list} onKeyDown={move}>
         {tabs.map((tab) => (
           <button
@@ -52,7 +55,13 @@ export function Tabs<Name extends string>({
           </button>
         ))}
       </div>
-      <div class="tab-panel" role="tabpanel" id={`${id}-panel`} aria-labelledby={`${id}-${chosen}`} tabIndex={0}>
+      <div
+        class="tab-panel"
+        role="tabpanel"
+        id={`${id}-panel`}
+        aria-labelledby={`${id}-${chosen}`}
+        tabIndex={0}
+      >
         {children}
       </div>
     </div>

@@ -15,8 +15,15 @@ import { wishesOf, type Typed } from './inbox-wishes';
 const DAY = 86_400;
 const MOST_PAIRS = 20;
 
-function Metadata({ pairs, onChange }: { pairs: Typed['metadata']; onChange: (pairs: Typed['metadata']) => void }) {
-  const change = (at: number, what: Partial<Typed['metadata'][number]>) => onChange(pairs.map((pair, index) => (index === at ? { ...pair, ...what } : pair)));
+function Metadata({
+  pairs,
+  onChange,
+}: {
+  pairs: Typed['metadata'];
+  onChange: (pairs: Typed['metadata']) => void;
+}) {
+  const change = (at: number, what: Partial<Typed['metadata'][number]>) =>
+    onChange(pairs.map((pair, index) => (index === at ? { ...pair, ...what } : pair)));
   return (
     <fieldset class="stack tight">
       <legend class="legend">
@@ -38,12 +45,20 @@ function Metadata({ pairs, onChange }: { pairs: Typed['metadata']; onChange: (pa
             value={pair.value}
             onInput={(event) => change(index, { value: event.currentTarget.value })}
           />
-          <IconButton icon="close" label={`Remove pair ${index + 1}`} onClick={() => onChange(pairs.filter((_, at) => at !== index))} />
+          <IconButton
+            icon="close"
+            label={`Remove pair ${index + 1}`}
+            onClick={() => onChange(pairs.filter((_, at) => at !== index))}
+          />
         </div>
       ))}
       {pairs.length < MOST_PAIRS && (
         <div>
-          <Button size="small" icon="plus" onClick={() => onChange([...pairs, { name: '', value: '' }])}>
+          <Button
+            size="small"
+            icon="plus"
+            onClick={() => onChange([...pairs, { name: '', value: '' }])}
+          >
             Add a pair
           </Button>
         </div>
@@ -80,7 +95,11 @@ export function CreateInbox({ onClose }: { onClose: () => void }) {
 
   return (
     <FormDialog title="New inbox" submit="Create inbox" onClose={onClose} onSubmit={create}>
-      <Field label="Address" isOptional hint="Leave it empty for a random address nobody can guess.">
+      <Field
+        label="Address"
+        isOptional
+        hint="Leave it empty for a random address nobody can guess."
+      >
         {(control) => (
           <div class="address-input">
             <input
@@ -96,7 +115,12 @@ export function CreateInbox({ onClose }: { onClose: () => void }) {
             <span class="at" aria-hidden="true">
               @
             </span>
-            <select class="input mono" aria-label="Domain" value={domain} onChange={(event) => change({ domain: event.currentTarget.value })}>
+            <select
+              class="input mono"
+              aria-label="Domain"
+              value={domain}
+              onChange={(event) => change({ domain: event.currentTarget.value })}
+            >
               {known.map((it) => (
                 <option key={it.domain}>{it.domain}</option>
               ))}
@@ -111,8 +135,22 @@ export function CreateInbox({ onClose }: { onClose: () => void }) {
         seconds={typed.ttlSeconds}
         onChange={(ttlSeconds) => change({ ttlSeconds })}
       />
-      <TextField label="Name" isOptional maxLength={100} value={typed.name} onInput={(name) => change({ name })} placeholder="Checkout tests" />
-      <TextField label="Tags" isOptional value={typed.tags} onInput={(tags) => change({ tags })} hint="Up to 10, with commas between them." placeholder="ci, staging" />
+      <TextField
+        label="Name"
+        isOptional
+        maxLength={100}
+        value={typed.name}
+        onInput={(name) => change({ name })}
+        placeholder="Checkout tests"
+      />
+      <TextField
+        label="Tags"
+        isOptional
+        value={typed.tags}
+        onInput={(tags) => change({ tags })}
+        hint="Up to 10, with commas between them."
+        placeholder="ci, staging"
+      />
       <Metadata pairs={typed.metadata} onChange={(metadata) => change({ metadata })} />
     </FormDialog>
   );

@@ -60,7 +60,13 @@ export function EditInbox({ inbox, onClose, onDone }: InboxDialogProps) {
       }}
     >
       <TextField label="Name" isOptional maxLength={100} value={name} onInput={setName} />
-      <TextField label="Tags" isOptional value={tags} onInput={setTags} hint="Up to 10, with commas between them." />
+      <TextField
+        label="Tags"
+        isOptional
+        value={tags}
+        onInput={setTags}
+        hint="Up to 10, with commas between them."
+      />
     </FormDialog>
   );
 }
@@ -81,7 +87,8 @@ export function DeleteInbox({ inbox, onClose, onDone }: InboxDialogProps) {
       }}
     >
       <p class="breaks">
-        <code>{inbox.emailAddress}</code> ends now and its mail is gone. New mail to it is refused. This cannot be undone.
+        <code>{inbox.emailAddress}</code> ends now and its mail is gone. New mail to it is refused.
+        This cannot be undone.
       </p>
     </FormDialog>
   );

@@ -1,7 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { tagsOf, wishesOf, type Typed } from './inbox-wishes';
 
-const nothing: Typed = { localPart: '', domain: '', ttlSeconds: 3_600, name: ' ', tags: '', metadata: [] };
+const nothing: Typed = {
+  localPart: '',
+  domain: '',
+  ttlSeconds: 3_600,
+  name: ' ',
+  tags: '',
+  metadata: [],
+};
 
 describe('what is asked of the server', () => {
   it('holds only what was typed', () => {
@@ -9,7 +16,17 @@ describe('what is asked of the server', () => {
   });
 
   it('holds everything that was typed, trimmed', () => {
-    const typed = { ...nothing, localPart: ' shop ', domain: 'example.com', name: 'Shop', tags: 'ci, staging,ci,', metadata: [{ name: 'run', value: '7' }, { name: '', value: 'x' }] };
+    const typed = {
+      ...nothing,
+      localPart: ' shop ',
+      domain: 'example.com',
+      name: 'Shop',
+      tags: 'ci, staging,ci,',
+      metadata: [
+        { name: 'run', value: '7' },
+        { name: '', value: 'x' },
+      ],
+    };
     expect(wishesOf(typed)).toEqual({
       localPart: 'shop',
       domain: 'example.com',

@@ -17,7 +17,9 @@ export function tagsOf(text: string): string[] {
 // What the server is asked for: only what was typed, since everything has a default.
 export function wishesOf(typed: Typed): InboxWishes {
   const tags = tagsOf(typed.tags);
-  const metadata = Object.fromEntries(typed.metadata.filter((it) => it.name.trim()).map((it) => [it.name.trim(), it.value]));
+  const metadata = Object.fromEntries(
+    typed.metadata.filter((it) => it.name.trim()).map((it) => [it.name.trim(), it.value]),
+  );
   return {
     ...(typed.localPart.trim() && { localPart: typed.localPart.trim() }),
     ...(typed.domain && { domain: typed.domain }),

@@ -18,7 +18,15 @@ import { DeleteInbox, EditInbox, EmptyInbox, ExtendInbox } from './inbox-dialogs
 
 type Asked = 'extend' | 'edit' | 'empty' | 'delete' | null;
 
-function InboxHead({ inbox, isReading, onAsk }: { inbox: Inbox; isReading: boolean; onAsk: (asked: Asked) => void }) {
+function InboxHead({
+  inbox,
+  isReading,
+  onAsk,
+}: {
+  inbox: Inbox;
+  isReading: boolean;
+  onAsk: (asked: Asked) => void;
+}) {
   const now = useNow();
   const isActive = inbox.status === 'active';
   const heading = useRef<HTMLHeadingElement>(null);
@@ -43,7 +51,10 @@ function InboxHead({ inbox, isReading, onAsk }: { inbox: Inbox; isReading: boole
       <div class="inbox-line">
         <p class="muted">
           {inbox.name && <strong class="inbox-name">{inbox.name} · </strong>}
-          <span title={`Ends ${moment(inbox.expiresAt)}`}>{isActive ? left(inbox.expiresAt, now) : 'ended'}</span> · {count(inbox.emailCount, 'mail')}
+          <span title={`Ends ${moment(inbox.expiresAt)}`}>
+            {isActive ? left(inbox.expiresAt, now) : 'ended'}
+          </span>{' '}
+          · {count(inbox.emailCount, 'mail')}
         </p>
         {inbox.tags.map((tag) => (
           <span key={tag} class="badge">
@@ -91,7 +102,11 @@ export function InboxPage({ params }: { params: { inboxId: string; emailId?: str
   const [searchIn, setSearchIn] = useState<SearchIn>('subject');
   const inbox = useResource(inboxId, (signal) => api.inbox(inboxId, signal));
   const emails = useListing(`${inboxId} ${searchIn} ${search}`, async (cursor, signal) => {
-    const found = await api.emails(inboxId, { limit: 25, cursor, [searchIn]: search.trim() }, signal);
+    const found = await api.emails(
+      inboxId,
+      { limit: 25, cursor, [searchIn]: search.trim() },
+      signal,
+    );
     return { items: found.emails, nextCursor: found.nextCursor };
   });
   useTitle(inbox.value?.emailAddress ?? 'Inbox');
@@ -103,7 +118,10 @@ export function InboxPage({ params }: { params: { inboxId: string; emailId?: str
   useNews((news) => {
     if (news.kind === 'mail' && news.mail.inboxId !== inboxId) return;
     if (news.kind === 'expired' && news.inboxId !== inboxId) return;
-    if (news.kind === 'mail') announce(`New mail from ${news.mail.from || 'nobody'}: ${news.mail.subject || '(no subject)'}`);
+    if (news.kind === 'mail')
+      announce(
+        `New mail from ${news.mail.from || 'nobody'}: ${news.mail.subject || '(no subject)'}`,
+      );
     reload();
   });
 
@@ -111,7 +129,11 @@ export function InboxPage({ params }: { params: { inboxId: string; emailId?: str
     return (
       <>
         <PageHead title="Inbox" />
-        {inbox.error ? <ErrorNotice error={inbox.error} onRetry={inbox.reload} /> : <Loading what="the inbox" />}
+        {inbox.error ? (
+          <ErrorNotice error={inbox.error} onRetry={inbox.reload} />
+        ) : (
+          <Loading what="the inbox" />
+        )}
       </>
     );
   }
@@ -123,8 +145,16 @@ export function InboxPage({ params }: { params: { inboxId: string; emailId?: str
   return (
     <>
       <InboxHead inbox={inbox.value} isReading={emailId !== undefined} onAsk={setAsked} />
-      {!isActive && <Notice kind="warn">This inbox has ended. Its mail is gone and new mail to it is refused.</Notice>}
-      {inbox.value.isFull && <Notice kind="warn">This inbox is full: new mail is refused. Delete mail to make room.</Notice>}
+      {!isActive && (
+        <Notice kind="warn">
+          This inbox has ended. Its mail is gone and new mail to it is refused.
+        </Notice>
+      )}
+      {inbox.value.isFull && (
+        <Notice kind="warn">
+          This inbox is full: new mail is refused. Delete mail to make room.
+        </Notice>
+      )}
       {isActive && (
         <div class={emailId ? 'mailbox reading' : isWaiting ? 'mailbox waits' : 'mailbox'}>
           <section class="panel mail-list" aria-label="Mail">
@@ -137,7 +167,12 @@ export function InboxPage({ params }: { params: { inboxId: string; emailId?: str
                 value={search}
                 onInput={(event) => setSearch(event.currentTarget.value)}
               />
-              <select class="input" aria-label="Search in" value={searchIn} onChange={(event) => setSearchIn(event.currentTarget.value as SearchIn)}>
+              <select
+                class="input"
+                aria-label="Search in"
+                value={searchIn}
+                onChange={(event) => setSearchIn(event.currentTarget.value as SearchIn)}
+              >
                 <option value="subject">Subject</option>
                 <option value="from">Sender</option>
               </select>
@@ -151,14 +186,18 @@ export function InboxPage({ params }: { params: { inboxId: string; emailId?: str
                 ))}
               </ul>
             )}
-            {list && list.items.length === 0 && search && !list.nextCursor && <p class="panel-empty">Nothing found.</p>}
+            {list && list.items.length === 0 && search && !list.nextCursor && (
+              <p class="panel-empty">Nothing found.</p>
+            )}
             {isWaiting && (
               <div class="waiting">
                 <span class="pulse" aria-hidden="true" />
                 <p>
                   <strong>Waiting for mail</strong>
                 </p>
-                <p class="muted">Copy the address and send something to it. It appears here by itself.</p>
+                <p class="muted">
+                  Copy the address and send something to it. It appears here by itself.
+                </p>
               </div>
             )}
             {list?.nextCursor && (
@@ -178,7 +217,14 @@ export function InboxPage({ params }: { params: { inboxId: string; emailId?: str
               key={emailId}
               inboxId={inboxId}
               emailId={emailId}
-              onRead={() => emails.change((was) => ({ ...was, items: was.items.map((it) => (it.emailId === emailId ? { ...it, isRead: true } : it)) }))}
+              onRead={() =>
+                emails.change((was) => ({
+                  ...was,
+                  items: was.items.map((it) =>
+                    it.emailId === emailId ? { ...it, isRead: true } : it,
+                  ),
+                }))
+              }
               onDeleted={() => {
                 route(paths.inbox(inboxId));
                 reload();
@@ -193,10 +239,14 @@ export function InboxPage({ params }: { params: { inboxId: string; emailId?: str
           )}
         </div>
       )}
-      {asked === 'extend' && <ExtendInbox inbox={inbox.value} onClose={close} onDone={inbox.reload} />}
+      {asked === 'extend' && (
+        <ExtendInbox inbox={inbox.value} onClose={close} onDone={inbox.reload} />
+      )}
       {asked === 'edit' && <EditInbox inbox={inbox.value} onClose={close} onDone={inbox.reload} />}
       {asked === 'empty' && <EmptyInbox inbox={inbox.value} onClose={close} onDone={reload} />}
-      {asked === 'delete' && <DeleteInbox inbox={inbox.value} onClose={close} onDone={() => route(paths.inboxes)} />}
+      {asked === 'delete' && (
+        <DeleteInbox inbox={inbox.value} onClose={close} onDone={() => route(paths.inboxes)} />
+      )}
     </>
   );
 }

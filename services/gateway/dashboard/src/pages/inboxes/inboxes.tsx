@@ -32,7 +32,9 @@ function InboxRow({ inbox, onAsk }: { inbox: Inbox; onAsk: (asked: Asked) => voi
           {inbox.name && <strong>{inbox.name} · </strong>}
           {count(inbox.emailCount, 'mail')}
           {inbox.lastEmailAt && `, last ${ago(inbox.lastEmailAt, now)}`} ·{' '}
-          <span title={moment(inbox.expiresAt)}>{isActive ? left(inbox.expiresAt, now) : `ended ${ago(inbox.expiredAt, now)}`}</span>
+          <span title={moment(inbox.expiresAt)}>
+            {isActive ? left(inbox.expiresAt, now) : `ended ${ago(inbox.expiredAt, now)}`}
+          </span>
         </p>
         {inbox.tags.length > 0 && (
           <ul class="tags" aria-label="Tags">
@@ -46,8 +48,16 @@ function InboxRow({ inbox, onAsk }: { inbox: Inbox; onAsk: (asked: Asked) => voi
       </div>
       {isActive && (
         <div class="row-actions">
-          <IconButton icon="clock" label={`Extend ${inbox.emailAddress}`} onClick={() => onAsk({ what: 'extend', inbox })} />
-          <IconButton icon="trash" label={`Delete ${inbox.emailAddress}`} onClick={() => onAsk({ what: 'delete', inbox })} />
+          <IconButton
+            icon="clock"
+            label={`Extend ${inbox.emailAddress}`}
+            onClick={() => onAsk({ what: 'extend', inbox })}
+          />
+          <IconButton
+            icon="trash"
+            label={`Delete ${inbox.emailAddress}`}
+            onClick={() => onAsk({ what: 'delete', inbox })}
+          />
         </div>
       )}
     </li>
@@ -62,7 +72,10 @@ export function Inboxes() {
   const [asked, setAsked] = useState<Asked>(null);
   const tag = search.trim();
   const inboxes = useListing(`${shown} ${tag}`, async (cursor, signal) => {
-    const found = await api.inboxes({ status: shown, limit: 25, cursor, ...(tag && { tag }) }, signal);
+    const found = await api.inboxes(
+      { status: shown, limit: 25, cursor, ...(tag && { tag }) },
+      signal,
+    );
     return { items: found.inboxes, nextCursor: found.nextCursor };
   });
   useNews(() => inboxes.reload());
@@ -71,7 +84,10 @@ export function Inboxes() {
 
   return (
     <>
-      <PageHead title="Inboxes" lead={`Addresses that receive for a while and then end. Your plan allows ${count(limits.liveInboxes, 'live inbox', 'live inboxes')}.`}>
+      <PageHead
+        title="Inboxes"
+        lead={`Addresses that receive for a while and then end. Your plan allows ${count(limits.liveInboxes, 'live inbox', 'live inboxes')}.`}
+      >
         <Button kind="primary" icon="plus" onClick={() => setCreating(true)}>
           New inbox
         </Button>
@@ -103,7 +119,11 @@ export function Inboxes() {
         </ul>
       )}
       {list && list.items.length === 0 && tag && (
-        <Empty icon="search" title="No inbox has this tag" action={<Button onClick={() => setSearch('')}>Show all</Button>}>
+        <Empty
+          icon="search"
+          title="No inbox has this tag"
+          action={<Button onClick={() => setSearch('')}>Show all</Button>}
+        >
           Tags must match whole: <strong>{tag}</strong> finds inboxes tagged exactly so.
         </Empty>
       )}
@@ -117,7 +137,8 @@ export function Inboxes() {
             </Button>
           }
         >
-          Create one and give its address to whoever is to write to it: a sign-up form, a test run, a shop.
+          Create one and give its address to whoever is to write to it: a sign-up form, a test run,
+          a shop.
         </Empty>
       )}
       {list && list.items.length === 0 && !tag && shown === 'expired' && (
@@ -133,8 +154,12 @@ export function Inboxes() {
         </p>
       )}
       {isCreating && <CreateInbox onClose={() => setCreating(false)} />}
-      {asked?.what === 'extend' && <ExtendInbox inbox={asked.inbox} onClose={close} onDone={inboxes.reload} />}
-      {asked?.what === 'delete' && <DeleteInbox inbox={asked.inbox} onClose={close} onDone={inboxes.reload} />}
+      {asked?.what === 'extend' && (
+        <ExtendInbox inbox={asked.inbox} onClose={close} onDone={inboxes.reload} />
+      )}
+      {asked?.what === 'delete' && (
+        <DeleteInbox inbox={asked.inbox} onClose={close} onDone={inboxes.reload} />
+      )}
     </>
   );
 }

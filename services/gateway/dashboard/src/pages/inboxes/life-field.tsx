@@ -26,7 +26,10 @@ export function LifeField({
       <SelectField
         label={label}
         value={minutes === null ? String(seconds) : OTHER}
-        options={[...choices.map((it) => ({ value: String(it), text: life(it) })), { value: OTHER, text: 'Another time …' }]}
+        options={[
+          ...choices.map((it) => ({ value: String(it), text: life(it) })),
+          { value: OTHER, text: 'Another time …' },
+        ]}
         onChange={(chosen) => {
           setMinutes(chosen === OTHER ? String(Math.round(seconds / LEAST_SECONDS)) : null);
           if (chosen !== OTHER) onChange(Number(chosen));

@@ -77,9 +77,16 @@ export function MailAttachments({ email }: { email: Email }) {
 }
 
 export function MailSource({ email }: { email: Email }) {
-  const source = useResource(`source ${email.emailId}`, (signal) => api.source(email.emailId, signal));
+  const source = useResource(`source ${email.emailId}`, (signal) =>
+    api.source(email.emailId, signal),
+  );
   const [isWrapped, setWrapped] = useState(true);
-  if (!source.value) return source.error ? <ErrorNotice error={source.error} onRetry={source.reload} /> : <Loading what="the source" />;
+  if (!source.value)
+    return source.error ? (
+      <ErrorNotice error={source.error} onRetry={source.reload} />
+    ) : (
+      <Loading what="the source" />
+    );
   const raw = source.value;
   const text = sourceText(raw);
   return (
@@ -93,8 +100,15 @@ export function MailSource({ email }: { email: Email }) {
         </Button>
         <span class="muted small">{bytes(raw.byteLength)}</span>
       </div>
-      {text.length > MOST_SOURCE_SHOWN && <p class="muted small">Only the beginning is shown; the download has all of it.</p>}
-      <pre class={isWrapped ? 'source wrapped' : 'source'} tabIndex={0} role="region" aria-label="Source">
+      {text.length > MOST_SOURCE_SHOWN && (
+        <p class="muted small">Only the beginning is shown; the download has all of it.</p>
+      )}
+      <pre
+        class={isWrapped ? 'source wrapped' : 'source'}
+        tabIndex={0}
+        role="region"
+        aria-label="Source"
+      >
         {text.slice(0, MOST_SOURCE_SHOWN)}
       </pre>
     </div>
@@ -109,7 +123,10 @@ export function MailDetails({ email }: { email: Email }) {
     ['Sent, as it says', moment(email.date)],
     ['Envelope sender', envelope.mailFrom || '(empty)'],
     ['Envelope recipients', envelope.rcptTo.join(', ')],
-    ['Came from', `${envelope.remoteAddress}${envelope.helo && `, which calls itself ${envelope.helo}`}`],
+    [
+      'Came from',
+      `${envelope.remoteAddress}${envelope.helo && `, which calls itself ${envelope.helo}`}`,
+    ],
     ['Encrypted', envelope.tls ?? 'no'],
     ['Size', bytes(email.sizeBytes)],
     ['Sequence in the inbox', String(email.sequence)],
@@ -158,7 +175,11 @@ export function MailDetails({ email }: { email: Email }) {
       {email.codes.length > 1 && (
         <p class="muted small row">
           <Icon name="key" />
-          Other possible codes: {email.codes.slice(1).map((it) => it.value).join(', ')}
+          Other possible codes:{' '}
+          {email.codes
+            .slice(1)
+            .map((it) => it.value)
+            .join(', ')}
         </p>
       )}
     </div>

@@ -1,6 +1,10 @@
 import { useMemo, useState } from 'preact/hooks';
 import { api, type Email } from '../../api';
-import { MAIL_FRAME_SANDBOX, readMailHtml, referencedContentIds } from '../../mail-html/safe-mail-document';
+import {
+  MAIL_FRAME_SANDBOX,
+  readMailHtml,
+  referencedContentIds,
+} from '../../mail-html/safe-mail-document';
 import { useResource } from '../../resource';
 import { count } from '../../time';
 import { Button } from '../../ui/button';
@@ -19,7 +23,10 @@ export function MailHtml({ email, html }: { email: Email; html: string }) {
     Promise.all(
       email.attachments
         .filter((it) => it.contentId !== null && wanted.includes(bare(it.contentId)))
-        .map(async (it) => ({ ...(await api.attachment(email.emailId, it.attachmentId, signal)), contentId: it.contentId })),
+        .map(async (it) => ({
+          ...(await api.attachment(email.emailId, it.attachmentId, signal)),
+          contentId: it.contentId,
+        })),
     ),
   );
   const shown = useMemo(
@@ -34,15 +41,22 @@ export function MailHtml({ email, html }: { email: Email; html: string }) {
         <div class="pictures-bar">
           <Icon name="image" />
           <p>
-            {count(shown.hiddenPictures, 'remote picture')} not shown. Loading {shown.hiddenPictures === 1 ? 'it' : 'them'} can tell the sender when and
-            where you read this.
+            {count(shown.hiddenPictures, 'remote picture')} not shown. Loading{' '}
+            {shown.hiddenPictures === 1 ? 'it' : 'them'} can tell the sender when and where you read
+            this.
           </p>
           <Button size="small" onClick={() => setShowRemotePictures(true)}>
             Load pictures
           </Button>
         </div>
       )}
-      <iframe class="mail-frame" title="The mail as its sender designed it" sandbox={MAIL_FRAME_SANDBOX} referrerPolicy="no-referrer" srcdoc={shown.html} />
+      <iframe
+        class="mail-frame"
+        title="The mail as its sender designed it"
+        sandbox={MAIL_FRAME_SANDBOX}
+        referrerPolicy="no-referrer"
+        srcdoc={shown.html}
+      />
     </div>
   );
 }

@@ -11,31 +11,49 @@ import { RuleVerdicts } from '../rules/verdicts';
 export function MailRouting({ email }: { email: Email }) {
   const { limits } = useSession();
   const mayRoute = hasFeature(limits, 'rules');
-  const rules = useResource(`rules ${mayRoute}`, async (signal) => (mayRoute ? (await api.rules(signal)).rules : []));
-  const verdict = useResource(`verdict ${email.emailId} ${mayRoute}`, async () => (mayRoute ? api.testRules({ emailId: email.emailId }) : null));
+  const rules = useResource(`rules ${mayRoute}`, async (signal) =>
+    mayRoute ? (await api.rules(signal)).rules : [],
+  );
+  const verdict = useResource(`verdict ${email.emailId} ${mayRoute}`, async () =>
+    mayRoute ? api.testRules({ emailId: email.emailId }) : null,
+  );
 
   if (!mayRoute) {
     return (
       <p>
-        Without routing rules, every webhook that listens to <code>email.received</code> gets each mail. Rules that choose by sender, recipient or subject come
-        with {PLANS_WITH.rules}.
+        Without routing rules, every webhook that listens to <code>email.received</code> gets each
+        mail. Rules that choose by sender, recipient or subject come with {PLANS_WITH.rules}.
       </p>
     );
   }
-  if (!rules.value) return rules.error ? <ErrorNotice error={rules.error} onRetry={rules.reload} /> : <Loading what="the rules" />;
+  if (!rules.value)
+    return rules.error ? (
+      <ErrorNotice error={rules.error} onRetry={rules.reload} />
+    ) : (
+      <Loading what="the rules" />
+    );
   const names = new Map(rules.value.map((it) => [it.id, it.name]));
 
   return (
     <div class="stack">
       <section class="stack tight">
         <h3>When it came</h3>
-        {email.routing === null && <p class="muted">No record: rules were not asked, the record is older than 30 days, or it is still being written.</p>}
-        {email.routing?.length === 0 && <p class="muted">There were no rules, so every webhook that listens to mail got it.</p>}
+        {email.routing === null && (
+          <p class="muted">
+            No record: rules were not asked, the record is older than 30 days, or it is still being
+            written.
+          </p>
+        )}
+        {email.routing?.length === 0 && (
+          <p class="muted">There were no rules, so every webhook that listens to mail got it.</p>
+        )}
         {email.routing && email.routing.length > 0 && (
           <ul class="stack tight">
             {email.routing.map((it) => (
               <li key={it.ruleId} class="row">
-                <span class={it.matched ? 'badge good' : 'badge'}>{it.matched ? 'matched' : 'did not match'}</span>
+                <span class={it.matched ? 'badge good' : 'badge'}>
+                  {it.matched ? 'matched' : 'did not match'}
+                </span>
                 {names.get(it.ruleId) ?? 'A rule that was deleted since'}
               </li>
             ))}

@@ -10,7 +10,10 @@ export function MailRow({ email, isChosen = false }: { email: EmailSummary; isCh
   const code = email.codes?.[0]?.value;
   return (
     <li class={email.isRead ? 'mail' : 'mail unread'}>
-      <a href={paths.email(email.inboxId, email.emailId)} aria-current={isChosen ? 'true' : undefined}>
+      <a
+        href={paths.email(email.inboxId, email.emailId)}
+        aria-current={isChosen ? 'true' : undefined}
+      >
         <span class="mail-from cut">
           {!email.isRead && <span class="unseen">Unread: </span>}
           <bdi>{email.fromName || email.from || 'no sender'}</bdi>

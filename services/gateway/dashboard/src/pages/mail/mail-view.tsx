@@ -22,7 +22,10 @@ function partsOf(email: Email): Tab<Part>[] {
   return [
     ...(email.html !== null ? [{ name: 'html' as const, title: 'HTML' }] : []),
     { name: 'text', title: 'Text' },
-    { name: 'attachments', title: attachments > 0 ? `Attachments (${attachments})` : 'Attachments' },
+    {
+      name: 'attachments',
+      title: attachments > 0 ? `Attachments (${attachments})` : 'Attachments',
+    },
     { name: 'headers', title: 'Headers' },
     { name: 'routing', title: 'Why it was routed' },
     { name: 'details', title: 'Details' },
@@ -35,7 +38,11 @@ function Shown({ email, part }: { email: Email; part: Part }) {
     case 'html':
       return <MailHtml email={email} html={email.html ?? ''} />;
     case 'text':
-      return email.text ? <pre class="mail-text">{email.text}</pre> : <p class="muted">This mail has no text.</p>;
+      return email.text ? (
+        <pre class="mail-text">{email.text}</pre>
+      ) : (
+        <p class="muted">This mail has no text.</p>
+      );
     case 'attachments':
       return <MailAttachments email={email} />;
     case 'headers':
@@ -137,12 +144,16 @@ export function MailView({ inboxId, emailId, onRead, onDeleted }: MailViewProps)
             All mail of this inbox
           </a>
         </p>
-        {found.error ? <ErrorNotice error={found.error} onRetry={found.reload} /> : <Loading what="the mail" />}
+        {found.error ? (
+          <ErrorNotice error={found.error} onRetry={found.reload} />
+        ) : (
+          <Loading what="the mail" />
+        )}
       </section>
     );
   }
   const parts = partsOf(email);
-  const part = chosen ?? parts[0]!.name;
+  const part = chosen ?? (email.html === null ? 'text' : 'html');
   const code = email.codes[0]?.value;
   return (
     <section class="panel mail-view" aria-label="Chosen mail">

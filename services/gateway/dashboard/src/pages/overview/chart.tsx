@@ -4,11 +4,12 @@ import { useNow } from '../../clock';
 import { count } from '../../time';
 import { dayName, DAYS, roundTop, thirtyDays, type Metric } from './thirty-days';
 
-const METRICS: { name: Metric; text: string; one: string; many: string }[] = [
-  { name: 'requests', text: 'API requests', one: 'request', many: 'requests' },
-  { name: 'emails', text: 'Mails', one: 'mail', many: 'mails' },
-  { name: 'deliveries', text: 'Deliveries', one: 'delivery', many: 'deliveries' },
-];
+const METRICS: readonly Metric[] = ['requests', 'emails', 'deliveries'];
+const WORDS: Record<Metric, { text: string; one: string; many: string }> = {
+  requests: { text: 'API requests', one: 'request', many: 'requests' },
+  emails: { text: 'Mails', one: 'mail', many: 'mails' },
+  deliveries: { text: 'Deliveries', one: 'delivery', many: 'deliveries' },
+};
 const WIDTH = 10; // of a day in the drawing's units, bar and gap
 const HEIGHT = 100;
 
@@ -47,9 +48,11 @@ export function UsageChart({ usage, first }: { usage: readonly UsageDay[]; first
   const [metric, setMetric] = useState<Metric>(first);
   const [pointed, setPointed] = useState<number | null>(null);
   const days = thirtyDays(usage, useNow());
-  const words = METRICS.find((it) => it.name === metric)!;
+  const words = WORDS[metric];
   const top = roundTop(Math.max(...days.map((day) => day[metric])));
   const total = days.reduce((sum, day) => sum + day[metric], 0);
+  const today = days.at(-1)?.[metric] ?? 0;
+  const labeled = days.filter((_, index) => index === 0 || index === DAYS / 2 - 1);
   const day = pointed === null ? undefined : days[pointed];
 
   return (
@@ -58,13 +61,20 @@ export function UsageChart({ usage, first }: { usage: readonly UsageDay[]; first
         <div>
           <h2 id="chart-title">Last 30 days</h2>
           <p class="chart-reading">
-            {day ? `${dayName(day.date)}: ${count(day[metric], words.one, words.many)}` : `${count(total, words.one, words.many)} in all`}
+            {day
+              ? `${dayName(day.date)}: ${count(day[metric], words.one, words.many)}`
+              : `${count(total, words.one, words.many)} in all`}
           </p>
         </div>
         <div class="segments" role="group" aria-label="What to show">
           {METRICS.map((it) => (
-            <button key={it.name} type="button" aria-pressed={it.name === metric} onClick={() => setMetric(it.name)}>
-              {it.text}
+            <button
+              key={it}
+              type="button"
+              aria-pressed={it === metric}
+              onClick={() => setMetric(it)}
+            >
+              {WORDS[it].text}
             </button>
           ))}
         </div>
@@ -80,26 +90,45 @@ export function UsageChart({ usage, first }: { usage: readonly UsageDay[]; first
           viewBox={`0 0 ${DAYS * WIDTH} ${HEIGHT}`}
           preserveAspectRatio="none"
           role="img"
-          aria-label={`${words.text} a day over 30 days: ${total.toLocaleString('en-US')} in all, ${days.at(-1)![metric].toLocaleString('en-US')} today`}
+          aria-label={`${words.text} a day over 30 days: ${total.toLocaleString('en-US')} in all, ${today.toLocaleString('en-US')} today`}
           onMouseLeave={() => setPointed(null)}
         >
           {[0, HEIGHT / 2, HEIGHT].map((y) => (
-            <line key={y} class="chart-line" x1={0} x2={DAYS * WIDTH} y1={y} y2={y} vector-effect="non-scaling-stroke" />
+            <line
+              key={y}
+              class="chart-line"
+              x1={0}
+              x2={DAYS * WIDTH}
+              y1={y}
+              y2={y}
+              vector-effect="non-scaling-stroke"
+            />
           ))}
           {days.map((it, index) => {
             const height = it[metric] === 0 ? 0 : Math.max(1.5, (it[metric] / top) * HEIGHT);
             const kind = index === DAYS - 1 ? 'chart-bar today' : 'chart-bar';
             return (
-              <g key={it.date} class={pointed === index ? 'chart-day pointed' : 'chart-day'} onMouseEnter={() => setPointed(index)}>
+              <g
+                key={it.date}
+                class={pointed === index ? 'chart-day pointed' : 'chart-day'}
+                onMouseEnter={() => setPointed(index)}
+              >
                 <rect class="chart-ground" x={index * WIDTH} y={0} width={WIDTH} height={HEIGHT} />
-                <rect class={kind} x={index * WIDTH + 1.5} y={HEIGHT - height} width={WIDTH - 3} height={height} />
+                <rect
+                  class={kind}
+                  x={index * WIDTH + 1.5}
+                  y={HEIGHT - height}
+                  width={WIDTH - 3}
+                  height={height}
+                />
               </g>
             );
           })}
         </svg>
         <div class="chart-days" aria-hidden="true">
-          <span>{dayName(days[0]!.date)}</span>
-          <span>{dayName(days[DAYS / 2 - 1]!.date)}</span>
+          {labeled.map((it) => (
+            <span key={it.date}>{dayName(it.date)}</span>
+          ))}
           <span>Today</span>
         </div>
       </div>

@@ -52,7 +52,9 @@ function LatestMail({ emails }: { emails: EmailSummary[] }) {
         <h2 id="latest-title">Latest mail</h2>
       </div>
       {emails.length === 0 ? (
-        <p class="panel-empty">Nothing yet. Send a mail to one of your inboxes: it appears here by itself.</p>
+        <p class="panel-empty">
+          Nothing yet. Send a mail to one of your inboxes: it appears here by itself.
+        </p>
       ) : (
         <ul class="mails">
           {emails.map((it) => (
@@ -79,13 +81,19 @@ export function Overview() {
 
   return (
     <>
-      <PageHead title="Overview" lead="What arrived, what is live, and how much of your plan today has used.">
+      <PageHead
+        title="Overview"
+        lead="What arrived, what is live, and how much of your plan today has used."
+      >
         <Button kind="primary" icon="plus" onClick={() => setCreating(true)}>
           New inbox
         </Button>
       </PageHead>
       <div class="stack loose">
-        <ErrorNotice error={error} onRetry={() => [account, usage, inboxes, emails].forEach((it) => it.reload())} />
+        <ErrorNotice
+          error={error}
+          onRetry={() => [account, usage, inboxes, emails].forEach((it) => it.reload())}
+        />
         {account.value && (
           <dl class="stats">
             <Stat
@@ -95,7 +103,12 @@ export function Overview() {
               limit={session.limits.liveInboxes}
               note="receiving now"
             />
-            <Stat icon="send" label="Mails today" value={today?.emails ?? 0} note="received since 00:00 UTC" />
+            <Stat
+              icon="send"
+              label="Mails today"
+              value={today?.emails ?? 0}
+              note="received since 00:00 UTC"
+            />
             {hasApi ? (
               <Stat
                 icon="key"
@@ -105,12 +118,27 @@ export function Overview() {
                 note="to the API; begins anew at 00:00 UTC"
               />
             ) : (
-              <Stat icon="lock" label="API requests" value={0} note={<a href={paths.keys}>Which plans have the API</a>} />
+              <Stat
+                icon="lock"
+                label="API requests"
+                value={0}
+                note={<a href={paths.keys}>Which plans have the API</a>}
+              />
             )}
             {hasFeature(session.limits, 'webhooks') ? (
-              <Stat icon="webhook" label="Deliveries today" value={today?.deliveries ?? 0} note="to your webhooks" />
+              <Stat
+                icon="webhook"
+                label="Deliveries today"
+                value={today?.deliveries ?? 0}
+                note="to your webhooks"
+              />
             ) : (
-              <Stat icon="lock" label="Deliveries" value={0} note={<a href={paths.webhooks}>Which plans have webhooks</a>} />
+              <Stat
+                icon="lock"
+                label="Deliveries"
+                value={0}
+                note={<a href={paths.webhooks}>Which plans have webhooks</a>}
+              />
             )}
           </dl>
         )}
@@ -134,7 +162,9 @@ export function Overview() {
         ) : (
           !error && <Loading what="your inboxes" />
         )}
-        {usage.value && <UsageChart usage={usage.value.days} first={hasApi ? 'requests' : 'emails'} />}
+        {usage.value && (
+          <UsageChart usage={usage.value.days} first={hasApi ? 'requests' : 'emails'} />
+        )}
       </div>
       {isCreating && <CreateInbox onClose={() => setCreating(false)} />}
     </>

@@ -21,9 +21,19 @@ export function Stat({ icon, label, value, limit, note }: StatProps) {
       <dd>
         <p class="stat-value numbers">
           {value.toLocaleString('en-US')}
-          {limit != null && limit > 0 && <span class="stat-limit"> of {limit.toLocaleString('en-US')}</span>}
+          {limit != null && limit > 0 && (
+            <span class="stat-limit"> of {limit.toLocaleString('en-US')}</span>
+          )}
         </p>
-        {limit != null && limit > 0 && <meter class={isNear ? 'meter near' : 'meter'} min={0} max={limit} value={value} aria-label={`${label}: ${value} of ${limit}`} />}
+        {limit != null && limit > 0 && (
+          <meter
+            class={isNear ? 'meter near' : 'meter'}
+            min={0}
+            max={limit}
+            value={value}
+            aria-label={`${label}: ${value} of ${limit}`}
+          />
+        )}
         <p class="stat-note">{note}</p>
       </dd>
     </div>

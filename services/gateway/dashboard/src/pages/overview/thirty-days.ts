@@ -18,9 +18,17 @@ export function thirtyDays(days: readonly UsageDay[], now: number): UsageDay[] {
 export function roundTop(largest: number): number {
   if (largest <= 4) return 4;
   const size = 10 ** Math.floor(Math.log10(largest));
-  return [1, 1.5, 2, 3, 4, 5, 6, 8, 10].map((factor) => factor * size).find((top) => top >= largest && Number.isInteger(top / 2)) ?? size * 10;
+  return (
+    [1, 1.5, 2, 3, 4, 5, 6, 8, 10]
+      .map((factor) => factor * size)
+      .find((top) => top >= largest && Number.isInteger(top / 2)) ?? size * 10
+  );
 }
 
 export function dayName(date: string): string {
-  return new Date(`${date}T00:00:00Z`).toLocaleDateString('en-US', { month: 'short', day: 'numeric', timeZone: 'UTC' });
+  return new Date(`${date}T00:00:00Z`).toLocaleDateString('en-US', {
+    month: 'short',
+    day: 'numeric',
+    timeZone: 'UTC',
+  });
 }

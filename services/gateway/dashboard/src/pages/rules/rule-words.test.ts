@@ -18,6 +18,11 @@ describe('a rule as a sentence', () => {
 
 describe('choices', () => {
   it('keep the order of the words', () => {
-    expect(choices(OPERATORS).map((it) => it.value)).toEqual(['contains', 'equals', 'starts_with', 'ends_with']);
+    expect(choices(OPERATORS).map((it) => it.value)).toEqual([
+      'contains',
+      'equals',
+      'starts_with',
+      'ends_with',
+    ]);
   });
 });

@@ -1,6 +1,10 @@
 import type { Condition, RuleField, RuleOperator } from '../../api';
 
-export const FIELDS: Record<RuleField, string> = { subject: 'Subject', from: 'Sender', to: 'Recipient' };
+export const FIELDS: Record<RuleField, string> = {
+  subject: 'Subject',
+  from: 'Sender',
+  to: 'Recipient',
+};
 export const OPERATORS: Record<RuleOperator, string> = {
   contains: 'contains',
   equals: 'is',
@@ -16,5 +20,7 @@ export function choices<V extends string>(words: Record<V, string>): { value: V;
 // "Subject contains “invoice” and Sender ends with “@shop.example”".
 export function sentence(conditions: readonly Condition[]): string {
   if (conditions.length === 0) return 'Every mail';
-  return conditions.map((it) => `${FIELDS[it.field]} ${OPERATORS[it.operator]} “${it.value}”`).join(' and ');
+  return conditions
+    .map((it) => `${FIELDS[it.field]} ${OPERATORS[it.operator]} “${it.value}”`)
+    .join(' and ');
 }

@@ -33,7 +33,8 @@ function RuleRow({ rule, webhook, isPast, isOffered, onAsk, onChanged }: Row) {
     <li class="row-item">
       <div class="row-main">
         <p class="row-title breaks">
-          {rule.name} {rule.conditions.length === 0 && <span class="badge accent">catch-all</span>} {isPast && <PastPlan />}
+          {rule.name} {rule.conditions.length === 0 && <span class="badge accent">catch-all</span>}{' '}
+          {isPast && <PastPlan />}
         </p>
         <p class="breaks">{sentence(rule.conditions)}</p>
         <p class="row-note breaks">
@@ -56,18 +57,34 @@ function RuleRow({ rule, webhook, isPast, isOffered, onAsk, onChanged }: Row) {
                 })
               }
             />
-            <Button size="small" label={`Edit rule ${rule.name}`} onClick={() => onAsk({ what: 'edit', rule })}>
+            <Button
+              size="small"
+              label={`Edit rule ${rule.name}`}
+              onClick={() => onAsk({ what: 'edit', rule })}
+            >
               Edit
             </Button>
           </>
         )}
-        <IconButton icon="trash" label={`Delete rule ${rule.name}`} onClick={() => onAsk({ what: 'delete', rule })} />
+        <IconButton
+          icon="trash"
+          label={`Delete rule ${rule.name}`}
+          onClick={() => onAsk({ what: 'delete', rule })}
+        />
       </div>
     </li>
   );
 }
 
-function DeleteRule({ rule, onClose, onDone }: { rule: Rule; onClose: () => void; onDone: () => void }) {
+function DeleteRule({
+  rule,
+  onClose,
+  onDone,
+}: {
+  rule: Rule;
+  onClose: () => void;
+  onDone: () => void;
+}) {
   const announce = useAnnounce();
   return (
     <FormDialog
@@ -94,10 +111,21 @@ function HowItWorks() {
     <details class="panel explain">
       <summary>How routing works</summary>
       <ul class="bullets">
-        <li>A mail goes to the webhook of every rule that matches, once per webhook, whatever events that webhook listens to.</li>
-        <li>All conditions of a rule must match. Upper and lower case are the same; there are no patterns.</li>
-        <li>A rule without conditions is a catch-all: it matches every mail, also mail that other rules match.</li>
-        <li>A mail no rule matches is delivered nowhere. Have a catch-all if nothing may be missed.</li>
+        <li>
+          A mail goes to the webhook of every rule that matches, once per webhook, whatever events
+          that webhook listens to.
+        </li>
+        <li>
+          All conditions of a rule must match. Upper and lower case are the same; there are no
+          patterns.
+        </li>
+        <li>
+          A rule without conditions is a catch-all: it matches every mail, also mail that other
+          rules match.
+        </li>
+        <li>
+          A mail no rule matches is delivered nowhere. Have a catch-all if nothing may be missed.
+        </li>
         <li>With no rule on, every webhook that listens to email.received gets each mail.</li>
       </ul>
     </details>
@@ -108,8 +136,9 @@ function RulesOffer() {
   return (
     <FeatureNotice icon="rule" title="Each mail to the right webhook" plans={PLANS_WITH.rules}>
       <p>
-        Rules look at subject, sender and recipient of a mail and choose the webhooks that hear of it: invoices to accounting, sign-ups to your tests, the rest to a
-        catch-all. A tester shows, condition by condition, what a rule says about a mail.
+        Rules look at subject, sender and recipient of a mail and choose the webhooks that hear of
+        it: invoices to accounting, sign-ups to your tests, the rest to a catch-all. A tester shows,
+        condition by condition, what a rule says about a mail.
       </p>
     </FeatureNotice>
   );
@@ -127,7 +156,12 @@ export function RulesPage() {
   const targets = webhooks.value?.webhooks ?? [];
   const error = rules.error ?? webhooks.error;
   const create = (
-    <Button kind="primary" icon="plus" disabled={targets.length === 0} onClick={() => setAsked({ what: 'create' })}>
+    <Button
+      kind="primary"
+      icon="plus"
+      disabled={targets.length === 0}
+      onClick={() => setAsked({ what: 'create' })}
+    >
       New rule
     </Button>
   );
@@ -139,7 +173,10 @@ export function RulesPage() {
   return (
     <>
       {isOffered ? (
-        <PageHead title="Routing Rules" lead={`Decide which webhook hears of which mail. Up to ${limits.routingRules} rules.`}>
+        <PageHead
+          title="Routing Rules"
+          lead={`Decide which webhook hears of which mail. Up to ${limits.routingRules} rules.`}
+        >
           {create}
         </PageHead>
       ) : (
@@ -164,7 +201,8 @@ export function RulesPage() {
         )}
         {isOffered && list?.length === 0 && targets.length > 0 && (
           <Empty icon="rule" title="No rule yet" action={create}>
-            Until there is one, every webhook that listens to <code>email.received</code> gets each mail.
+            Until there is one, every webhook that listens to <code>email.received</code> gets each
+            mail.
           </Empty>
         )}
         {list && list.length > 0 && (
@@ -186,14 +224,23 @@ export function RulesPage() {
         {isOffered && list && list.length > 0 && (
           <section class="panel padded" aria-labelledby="tester-title">
             <h2 id="tester-title">Test your rules</h2>
-            <p class="muted">See what each condition says about a mail, before one comes. The same evaluator decides over real mail.</p>
+            <p class="muted">
+              See what each condition says about a mail, before one comes. The same evaluator
+              decides over real mail.
+            </p>
             <RuleTester webhooks={targets} />
           </section>
         )}
       </div>
-      {asked?.what === 'create' && <EditRule webhooks={targets} onClose={close} onDone={rules.reload} />}
-      {asked?.what === 'edit' && <EditRule rule={asked.rule} webhooks={targets} onClose={close} onDone={rules.reload} />}
-      {asked?.what === 'delete' && <DeleteRule rule={asked.rule} onClose={close} onDone={rules.reload} />}
+      {asked?.what === 'create' && (
+        <EditRule webhooks={targets} onClose={close} onDone={rules.reload} />
+      )}
+      {asked?.what === 'edit' && (
+        <EditRule rule={asked.rule} webhooks={targets} onClose={close} onDone={rules.reload} />
+      )}
+      {asked?.what === 'delete' && (
+        <DeleteRule rule={asked.rule} onClose={close} onDone={rules.reload} />
+      )}
     </>
   );
 }

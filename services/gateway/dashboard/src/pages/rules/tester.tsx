@@ -13,15 +13,24 @@ type Source = 'sample' | 'stored';
 function StoredMail({ chosen, onChoose }: { chosen: string; onChoose: (emailId: string) => void }) {
   const now = useNow();
   const emails = useResource('stored mail', (signal) => api.allEmails({ limit: 50 }, signal));
-  if (!emails.value) return emails.error ? <ErrorNotice error={emails.error} onRetry={emails.reload} /> : <Loading what="your mail" />;
-  if (emails.value.emails.length === 0) return <p class="muted">None of your live inboxes holds a mail. Type a sample instead.</p>;
+  if (!emails.value)
+    return emails.error ? (
+      <ErrorNotice error={emails.error} onRetry={emails.reload} />
+    ) : (
+      <Loading what="your mail" />
+    );
+  if (emails.value.emails.length === 0)
+    return <p class="muted">None of your live inboxes holds a mail. Type a sample instead.</p>;
   return (
     <SelectField
       label="Mail"
       value={chosen}
       options={[
         { value: '', text: 'Choose a mail …' },
-        ...emails.value.emails.map((it) => ({ value: it.emailId, text: `${it.subject || '(no subject)'} · ${it.from} · ${ago(it.receivedAt, now)}` })),
+        ...emails.value.emails.map((it) => ({
+          value: it.emailId,
+          text: `${it.subject || '(no subject)'} · ${it.from} · ${ago(it.receivedAt, now)}`,
+        })),
       ]}
       onChange={onChoose}
     />
@@ -29,7 +38,9 @@ function StoredMail({ chosen, onChoose }: { chosen: string; onChoose: (emailId: 
 }
 
 function Outcome({ verdict, webhooks }: { verdict: Verdict; webhooks: readonly Webhook[] }) {
-  const urls = verdict.webhookIds.map((id) => webhooks.find((it) => it.webhookId === id)?.url ?? id);
+  const urls = verdict.webhookIds.map(
+    (id) => webhooks.find((it) => it.webhookId === id)?.url ?? id,
+  );
   return (
     <div class="stack tight" role="status">
       {urls.length === 0 ? (
@@ -56,7 +67,13 @@ function Outcome({ verdict, webhooks }: { verdict: Verdict; webhooks: readonly W
 }
 
 // Asks the server's own evaluator what rules say about a mail: a typed sample or one that is stored. With `drafts`, those instead of the saved rules.
-export function RuleTester({ webhooks, drafts }: { webhooks: readonly Webhook[]; drafts?: Partial<Rule>[] }) {
+export function RuleTester({
+  webhooks,
+  drafts,
+}: {
+  webhooks: readonly Webhook[];
+  drafts?: Partial<Rule>[];
+}) {
   const [source, setSource] = useState<Source>('sample');
   const [from, setFrom] = useState('');
   const [to, setTo] = useState('');
@@ -78,15 +95,30 @@ export function RuleTester({ webhooks, drafts }: { webhooks: readonly Webhook[];
       </div>
       {source === 'sample' ? (
         <div class="thirds">
-          <TextField label="Sender" value={from} onInput={setFrom} placeholder="billing@shop.example" />
+          <TextField
+            label="Sender"
+            value={from}
+            onInput={setFrom}
+            placeholder="billing@shop.example"
+          />
           <TextField label="Recipient" value={to} onInput={setTo} placeholder="inbox@…" />
-          <TextField label="Subject" value={subject} onInput={setSubject} placeholder="Your invoice" />
+          <TextField
+            label="Subject"
+            value={subject}
+            onInput={setSubject}
+            placeholder="Your invoice"
+          />
         </div>
       ) : (
         <StoredMail chosen={emailId} onChoose={setEmailId} />
       )}
       <div>
-        <Button icon="check" isBusy={testing.isBusy} disabled={source === 'stored' && !emailId} onClick={test}>
+        <Button
+          icon="check"
+          isBusy={testing.isBusy}
+          disabled={source === 'stored' && !emailId}
+          onClick={test}
+        >
           Test
         </Button>
       </div>

@@ -6,7 +6,9 @@ function TestedRuleItem({ rule }: { rule: TestedRule }) {
   return (
     <li class={rule.matched ? 'verdict matched' : 'verdict'}>
       <div class="verdict-head">
-        <span class={rule.matched ? 'badge good' : 'badge'}>{rule.matched ? 'matches' : 'does not match'}</span>
+        <span class={rule.matched ? 'badge good' : 'badge'}>
+          {rule.matched ? 'matches' : 'does not match'}
+        </span>
         <strong class="breaks">{rule.name || 'Unnamed rule'}</strong>
         {!rule.isEnabled && <span class="badge warn">off</span>}
       </div>

@@ -7,17 +7,25 @@ const BADGES = { succeeded: 'badge good', failed: 'badge danger', pending: 'badg
 const WORDS = { succeeded: 'succeeded', failed: 'failed', pending: 'pending' } as const;
 
 function AttemptItem({ attempt, number }: { attempt: Attempt; number: number }) {
-  const isGood = attempt.statusCode !== null && attempt.statusCode >= 200 && attempt.statusCode < 300;
+  const isGood =
+    attempt.statusCode !== null && attempt.statusCode >= 200 && attempt.statusCode < 300;
   return (
     <li class="attempt">
       <p class="row">
-        <span class={isGood ? 'badge good' : 'badge danger'}>{attempt.statusCode ?? 'no answer'}</span>
+        <span class={isGood ? 'badge good' : 'badge danger'}>
+          {attempt.statusCode ?? 'no answer'}
+        </span>
         <span>{moment(attempt.at)}</span>
         <span class="muted">{attempt.durationMs.toLocaleString('en-US')} ms</span>
       </p>
       {attempt.error && <p class="small breaks">{attempt.error}</p>}
       {attempt.responseBody && (
-        <pre class="source wrapped" tabIndex={0} role="region" aria-label={`What the receiver answered at attempt ${number}`}>
+        <pre
+          class="source wrapped"
+          tabIndex={0}
+          role="region"
+          aria-label={`What the receiver answered at attempt ${number}`}
+        >
           {attempt.responseBody}
         </pre>
       )}
@@ -47,7 +55,9 @@ export function DeliveryItem({
           <code class="delivery-event">{delivery.event}</code>
           <span class="muted small delivery-when" title={moment(delivery.createdAt)}>
             {ago(delivery.createdAt, now)} · {count(delivery.attempts.length, 'attempt')}
-            {wait !== null && delivery.status === 'pending' && ` · next ${wait <= 0 ? 'now' : `in ${span(wait)}`}`}
+            {wait !== null &&
+              delivery.status === 'pending' &&
+              ` · next ${wait <= 0 ? 'now' : `in ${span(wait)}`}`}
           </span>
         </summary>
         <div class="delivery-body">

@@ -1,5 +1,12 @@
 import { useState } from 'preact/hooks';
-import { api, EVENT_KINDS, type Delivery, type DeliveryStatus, type EventKind, type Webhook } from '../../api';
+import {
+  api,
+  EVENT_KINDS,
+  type Delivery,
+  type DeliveryStatus,
+  type EventKind,
+  type Webhook,
+} from '../../api';
 import { count, localInput, moment } from '../../time';
 import { useAnnounce } from '../../ui/announce';
 import { Button } from '../../ui/button';
@@ -21,7 +28,12 @@ interface Done {
 }
 
 // A new webhook, or a change of one that is there.
-export function EditWebhook({ webhook, onClose, onDone, onMade }: Done & { webhook?: Webhook; onMade?: (made: Webhook) => void }) {
+export function EditWebhook({
+  webhook,
+  onClose,
+  onDone,
+  onMade,
+}: Done & { webhook?: Webhook; onMade?: (made: Webhook) => void }) {
   const [url, setUrl] = useState(webhook?.url ?? '');
   const [description, setDescription] = useState(webhook?.description ?? '');
   const [events, setEvents] = useState<EventKind[]>(webhook?.events ?? [...EVENT_KINDS]);
@@ -35,7 +47,12 @@ export function EditWebhook({ webhook, onClose, onDone, onMade }: Done & { webho
   }
 
   return (
-    <FormDialog title={webhook ? 'Edit webhook' : 'New webhook'} submit={webhook ? 'Save' : 'Create webhook'} onClose={onClose} onSubmit={save}>
+    <FormDialog
+      title={webhook ? 'Edit webhook' : 'New webhook'}
+      submit={webhook ? 'Save' : 'Create webhook'}
+      onClose={onClose}
+      onSubmit={save}
+    >
       <TextField
         label="URL"
         type="url"
@@ -55,7 +72,9 @@ export function EditWebhook({ webhook, onClose, onDone, onMade }: Done & { webho
             label={<code>{kind}</code>}
             hint={EVENT_HINTS[kind]}
             checked={events.includes(kind)}
-            onChange={(isOn) => setEvents(EVENT_KINDS.filter((it) => (it === kind ? isOn : events.includes(it))))}
+            onChange={(isOn) =>
+              setEvents(EVENT_KINDS.filter((it) => (it === kind ? isOn : events.includes(it))))
+            }
           />
         ))}
       </fieldset>
@@ -63,14 +82,33 @@ export function EditWebhook({ webhook, onClose, onDone, onMade }: Done & { webho
   );
 }
 
-export function WebhookSecret({ secret, previousUntil, onClose }: { secret: string; previousUntil?: string; onClose: () => void }) {
+export function WebhookSecret({
+  secret,
+  previousUntil,
+  onClose,
+}: {
+  secret: string;
+  previousUntil?: string;
+  onClose: () => void;
+}) {
   return (
     <Dialog title="Signing secret" onClose={onClose}>
       <div class="dialog-body">
-        <Notice kind="warn">Copy it now: it is shown this once. Your receiver needs it to check that what it gets comes from us.</Notice>
+        <Notice kind="warn">
+          Copy it now: it is shown this once. Your receiver needs it to check that what it gets
+          comes from us.
+        </Notice>
         <OneTimeSecret value={secret} what="secret" />
-        {previousUntil && <p>The old secret stays good until {moment(previousUntil)}; until then each delivery is signed with both.</p>}
-        <p class="muted small">Signatures follow Standard Webhooks: headers webhook-id, webhook-timestamp and webhook-signature.</p>
+        {previousUntil && (
+          <p>
+            The old secret stays good until {moment(previousUntil)}; until then each delivery is
+            signed with both.
+          </p>
+        )}
+        <p class="muted small">
+          Signatures follow Standard Webhooks: headers webhook-id, webhook-timestamp and
+          webhook-signature.
+        </p>
       </div>
       <div class="dialog-foot">
         <Button onClick={onClose}>I have copied it</Button>
@@ -79,7 +117,15 @@ export function WebhookSecret({ secret, previousUntil, onClose }: { secret: stri
   );
 }
 
-export function RotateSecret({ webhook, onClose, onRotated }: { webhook: Webhook; onClose: () => void; onRotated: (secret: string, until: string) => void }) {
+export function RotateSecret({
+  webhook,
+  onClose,
+  onRotated,
+}: {
+  webhook: Webhook;
+  onClose: () => void;
+  onRotated: (secret: string, until: string) => void;
+}) {
   return (
     <FormDialog
       title="Make a new secret?"
@@ -90,7 +136,10 @@ export function RotateSecret({ webhook, onClose, onRotated }: { webhook: Webhook
         onRotated(rotated.secret, rotated.previousSecretValidUntil);
       }}
     >
-      <p>Both the old and the new secret sign every delivery for 24 hours, so that you can change your receiver without losing any.</p>
+      <p>
+        Both the old and the new secret sign every delivery for 24 hours, so that you can change
+        your receiver without losing any.
+      </p>
     </FormDialog>
   );
 }
@@ -111,7 +160,8 @@ export function DeleteWebhook({ webhook, onClose, onDone }: Done & { webhook: We
       }}
     >
       <p class="breaks">
-        Nothing more is sent to <code>{webhook.url}</code>, and its log is gone. A webhook that routing rules name cannot be deleted before them.
+        Nothing more is sent to <code>{webhook.url}</code>, and its log is gone. A webhook that
+        routing rules name cannot be deleted before them.
       </p>
     </FormDialog>
   );
@@ -137,7 +187,7 @@ const HOUR_MS = 3_600_000;
 // Sends once more what was sent since a time.
 export function Replay({ webhook, onClose, onDone }: Done & { webhook: Webhook }) {
   const announce = useAnnounce();
-  const [since, setSince] = useState(localInput(Date.now() - 24 * HOUR_MS));
+  const [since, setSince] = useState(() => localInput(Date.now() - 24 * HOUR_MS));
   const [status, setStatus] = useState<DeliveryStatus>('failed');
   return (
     <FormDialog
@@ -145,14 +195,27 @@ export function Replay({ webhook, onClose, onDone }: Done & { webhook: Webhook }
       submit="Replay"
       onClose={onClose}
       onSubmit={async () => {
-        const { replayed } = await api.replay(webhook.webhookId, { since: new Date(since).toISOString(), status });
+        const { replayed } = await api.replay(webhook.webhookId, {
+          since: new Date(since).toISOString(),
+          status,
+        });
         announce(`${count(replayed, 'delivery', 'deliveries')} sent again`);
         onClose();
         onDone();
       }}
     >
-      <p>Each is sent again with the same webhook-id, so that your receiver can tell what it has already.</p>
-      <TextField label="Since" type="datetime-local" required value={since} onInput={setSince} hint="In your own time zone." />
+      <p>
+        Each is sent again with the same webhook-id, so that your receiver can tell what it has
+        already.
+      </p>
+      <TextField
+        label="Since"
+        type="datetime-local"
+        required
+        value={since}
+        onInput={setSince}
+        hint="In your own time zone."
+      />
       <SelectField
         label="Which"
         value={status}

@@ -27,10 +27,22 @@ export function WebhookLog({ params: { webhookId } }: { params: { webhookId: str
   const [status, setStatus] = useState<DeliveryStatus | ''>('');
   const [isReplaying, setReplaying] = useState(false);
   const retrying = useAction();
-  const webhook = useResource(webhookId, async (signal) => (await api.webhooks(signal)).webhooks.find((it) => it.webhookId === webhookId) ?? null);
-  const names = useResource(`names ${mayRoute}`, async (signal) => new Map(mayRoute ? (await api.rules(signal)).rules.map((it) => [it.id, it.name]) : []));
+  const webhook = useResource(
+    webhookId,
+    async (signal) =>
+      (await api.webhooks(signal)).webhooks.find((it) => it.webhookId === webhookId) ?? null,
+  );
+  const names = useResource(
+    `names ${mayRoute}`,
+    async (signal) =>
+      new Map(mayRoute ? (await api.rules(signal)).rules.map((it) => [it.id, it.name]) : []),
+  );
   const deliveries = useListing(`${webhookId} ${status}`, async (cursor, signal) => {
-    const found = await api.deliveries(webhookId, { limit: 25, cursor, ...(status && { status }) }, signal);
+    const found = await api.deliveries(
+      webhookId,
+      { limit: 25, cursor, ...(status && { status }) },
+      signal,
+    );
     return { items: found.deliveries, nextCursor: found.nextCursor };
   });
   useTitle('Delivery log');
@@ -56,17 +68,28 @@ export function WebhookLog({ params: { webhookId } }: { params: { webhookId: str
           {webhook.value && <p class="lead mono breaks">{webhook.value.url}</p>}
         </div>
         <div class="page-actions">
-          <Button icon="refresh" isBusy={deliveries.isLoading && !!list} onClick={deliveries.reload}>
+          <Button
+            icon="refresh"
+            isBusy={deliveries.isLoading && !!list}
+            onClick={deliveries.reload}
+          >
             Refresh
           </Button>
           <Button onClick={() => setReplaying(true)}>Replay …</Button>
         </div>
       </header>
       <div class="stack">
-        {webhook.value?.disabledReason && <Notice kind="warn">This webhook is off: {webhook.value.disabledReason}</Notice>}
+        {webhook.value?.disabledReason && (
+          <Notice kind="warn">This webhook is off: {webhook.value.disabledReason}</Notice>
+        )}
         <div class="segments" role="group" aria-label="Which deliveries">
           {FILTERS.map((it) => (
-            <button key={it.status} type="button" aria-pressed={it.status === status} onClick={() => setStatus(it.status)}>
+            <button
+              key={it.status}
+              type="button"
+              aria-pressed={it.status === status}
+              onClick={() => setStatus(it.status)}
+            >
               {it.text}
             </button>
           ))}
@@ -77,13 +100,20 @@ export function WebhookLog({ params: { webhookId } }: { params: { webhookId: str
         {list && list.items.length > 0 && (
           <ul class="panel rows">
             {list.items.map((it) => (
-              <DeliveryItem key={it.deliveryId} delivery={it} ruleNames={names.value} onRetry={() => void retrying.run(() => retry(it.deliveryId))} />
+              <DeliveryItem
+                key={it.deliveryId}
+                delivery={it}
+                ruleNames={names.value}
+                onRetry={() => void retrying.run(() => retry(it.deliveryId))}
+              />
             ))}
           </ul>
         )}
         {list && list.items.length === 0 && (
           <Empty icon="send" title={status ? `No ${status} delivery` : 'Nothing was sent yet'}>
-            {status ? 'Look at all of them instead.' : 'The next event goes here. Try “Test now” on the webhooks page.'}
+            {status
+              ? 'Look at all of them instead.'
+              : 'The next event goes here. Try “Test now” on the webhooks page.'}
           </Empty>
         )}
         {list?.nextCursor && (
@@ -94,7 +124,13 @@ export function WebhookLog({ params: { webhookId } }: { params: { webhookId: str
           </p>
         )}
       </div>
-      {isReplaying && webhook.value && <Replay webhook={webhook.value} onClose={() => setReplaying(false)} onDone={deliveries.reload} />}
+      {isReplaying && webhook.value && (
+        <Replay
+          webhook={webhook.value}
+          onClose={() => setReplaying(false)}
+          onDone={deliveries.reload}
+        />
+      )}
     </>
   );
 }

@@ -10,7 +10,13 @@ import { FeatureNotice, PastPlan } from '../../ui/feature';
 import { Switch } from '../../ui/field';
 import { Empty, ErrorNotice, Loading, Notice } from '../../ui/notice';
 import { PageHead } from '../../ui/page';
-import { DeleteWebhook, EditWebhook, RotateSecret, TestResult, WebhookSecret } from './webhook-dialogs';
+import {
+  DeleteWebhook,
+  EditWebhook,
+  RotateSecret,
+  TestResult,
+  WebhookSecret,
+} from './webhook-dialogs';
 
 type Asked =
   | { what: 'create' }
@@ -35,7 +41,12 @@ function CardTitle({ webhook, isPast }: { webhook: Webhook; isPast: boolean }) {
 
 function DeleteButton({ webhook, onAsk }: Omit<Card, 'isPast'>) {
   return (
-    <Button size="small" kind="danger" label={`Delete ${webhook.url}`} onClick={() => onAsk({ what: 'delete', webhook })}>
+    <Button
+      size="small"
+      kind="danger"
+      label={`Delete ${webhook.url}`}
+      onClick={() => onAsk({ what: 'delete', webhook })}
+    >
       Delete
     </Button>
   );
@@ -77,14 +88,26 @@ function WebhookCard({ webhook, isPast, onAsk, onChanged }: Card & { onChanged: 
           icon="send"
           isBusy={testing.isBusy}
           label={`Test now: ${url}`}
-          onClick={() => void testing.run(async () => onAsk({ what: 'tested', delivery: await api.testWebhook(webhook.webhookId) }))}
+          onClick={() =>
+            void testing.run(async () =>
+              onAsk({ what: 'tested', delivery: await api.testWebhook(webhook.webhookId) }),
+            )
+          }
         >
           Test now
         </Button>
-        <a class="button small" href={paths.webhook(webhook.webhookId)} aria-label={`Delivery log of ${url}`}>
+        <a
+          class="button small"
+          href={paths.webhook(webhook.webhookId)}
+          aria-label={`Delivery log of ${url}`}
+        >
           Delivery log
         </a>
-        <Button size="small" label={`Rotate secret of ${url}`} onClick={() => onAsk({ what: 'rotate', webhook })}>
+        <Button
+          size="small"
+          label={`Rotate secret of ${url}`}
+          onClick={() => onAsk({ what: 'rotate', webhook })}
+        >
           Rotate secret
         </Button>
         <Button size="small" label={`Edit ${url}`} onClick={() => onAsk({ what: 'edit', webhook })}>
@@ -111,10 +134,14 @@ function OutlivedCard({ webhook, isPast, onAsk }: Card) {
 
 function WebhooksOffer() {
   return (
-    <FeatureNotice icon="webhook" title="Your servers hear of mail at once" plans={PLANS_WITH.webhooks}>
+    <FeatureNotice
+      icon="webhook"
+      title="Your servers hear of mail at once"
+      plans={PLANS_WITH.webhooks}
+    >
       <p>
-        A webhook is a URL of yours that we call, signed, whenever a mail arrives or an inbox is created or ends. Failed calls are tried again for days, and a log shows
-        each attempt.
+        A webhook is a URL of yours that we call, signed, whenever a mail arrives or an inbox is
+        created or ends. Failed calls are tried again for days, and a log shows each attempt.
       </p>
     </FeatureNotice>
   );
@@ -152,26 +179,49 @@ export function WebhooksPage() {
         {list && list.length > 0 && (
           <ul class="stack">
             {list.map((it, index) => {
-              const card = { webhook: it, isPast: isPastPlan(index, list.length, limits.webhooks), onAsk: setAsked };
-              return isOffered ? <WebhookCard key={it.webhookId} {...card} onChanged={webhooks.reload} /> : <OutlivedCard key={it.webhookId} {...card} />;
+              const card = {
+                webhook: it,
+                isPast: isPastPlan(index, list.length, limits.webhooks),
+                onAsk: setAsked,
+              };
+              return isOffered ? (
+                <WebhookCard key={it.webhookId} {...card} onChanged={webhooks.reload} />
+              ) : (
+                <OutlivedCard key={it.webhookId} {...card} />
+              );
             })}
           </ul>
         )}
         {isOffered && list?.length === 0 && (
           <Empty icon="webhook" title="No webhook yet" action={create}>
-            Create one with the URL of a server of yours. We sign what we send, try again when it fails, and keep a log of every attempt.
+            Create one with the URL of a server of yours. We sign what we send, try again when it
+            fails, and keep a log of every attempt.
           </Empty>
         )}
       </div>
       {asked?.what === 'create' && (
-        <EditWebhook onClose={close} onDone={webhooks.reload} onMade={(made) => setAsked({ what: 'secret', secret: made.secret ?? '' })} />
+        <EditWebhook
+          onClose={close}
+          onDone={webhooks.reload}
+          onMade={(made) => setAsked({ what: 'secret', secret: made.secret ?? '' })}
+        />
       )}
-      {asked?.what === 'edit' && <EditWebhook webhook={asked.webhook} onClose={close} onDone={webhooks.reload} />}
+      {asked?.what === 'edit' && (
+        <EditWebhook webhook={asked.webhook} onClose={close} onDone={webhooks.reload} />
+      )}
       {asked?.what === 'rotate' && (
-        <RotateSecret webhook={asked.webhook} onClose={close} onRotated={(secret, until) => setAsked({ what: 'secret', secret, until })} />
+        <RotateSecret
+          webhook={asked.webhook}
+          onClose={close}
+          onRotated={(secret, until) => setAsked({ what: 'secret', secret, until })}
+        />
       )}
-      {asked?.what === 'delete' && <DeleteWebhook webhook={asked.webhook} onClose={close} onDone={webhooks.reload} />}
-      {asked?.what === 'secret' && <WebhookSecret secret={asked.secret} previousUntil={asked.until} onClose={close} />}
+      {asked?.what === 'delete' && (
+        <DeleteWebhook webhook={asked.webhook} onClose={close} onDone={webhooks.reload} />
+      )}
+      {asked?.what === 'secret' && (
+        <WebhookSecret secret={asked.secret} previousUntil={asked.until} onClose={close} />
+      )}
       {asked?.what === 'tested' && <TestResult delivery={asked.delivery} onClose={close} />}
     </>
   );

@@ -1,0 +1,71 @@
+"""Jobs run in their order, one that needs another waits for it, and each is counted."""
+
+import contextlib
+import io
+import tempfile
+import unittest
+from pathlib import Path
+
+from dev.jobs import Board, Job, Result, read_tally, table
+from dev.tally import Tally
+
+
+class ClosingLine(unittest.TestCase):
+    """What a ./dev said last is what passed and failed."""
+
+    def test_the_last_line_counts(self) -> None:
+        text = "9 passed, 0 failed\nmore\n\n41 passed, 2 failed, 3 skipped\n"
+        self.assertEqual(read_tally(text, 1, counts=True), Tally(41, 2, 3))
+
+    def test_one_that_ended_without_it_failed(self) -> None:
+        self.assertEqual(
+            read_tally("1 passed, 0 failed\nkilled\n", 0, counts=True), Tally(failed=1)
+        )
+        self.assertEqual(read_tally("", 0, counts=True), Tally(failed=1))
+        self.assertEqual(read_tally("0 passed, 0 failed\n", 0, counts=True), Tally(failed=1))
+
+    def test_the_exit_code_is_believed_over_the_line(self) -> None:
+        self.assertEqual(read_tally("5 passed, 0 failed\n", 1, counts=True), Tally(5, 1))
+
+    def test_a_build_has_none(self) -> None:
+        self.assertEqual(read_tally("Building\n", 0, counts=False), Tally())
+        self.assertEqual(read_tally("Building\n", 1, counts=False), Tally(failed=1))
+
+
+class Order(unittest.TestCase):
+    """Real children: two verbs of ./dev that end at once."""
+
+    def run_jobs(self, *jobs: Job) -> tuple[dict[str, Result], str]:
+        shown = io.StringIO()
+        with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stdout(shown):
+            results = Board(list(jobs), Path(folder), workers=2).run()
+        return results, shown.getvalue()
+
+    def test_every_job_runs_and_shows_what_it_said(self) -> None:
+        results, shown = self.run_jobs(
+            Job("slow", ["--help"], is_background=True, counts=False),
+            Job("quick", ["test", "--help"], after=["slow"], counts=False),
+        )
+        self.assertEqual(
+            {name: it.tally for name, it in results.items()}, {"slow": Tally(), "quick": Tally()}
+        )
+        self.assertLess(shown.index("===== slow"), shown.index("===== quick"))
+        self.assertIn("usage: ./dev test", shown)
+
+    def test_what_needs_a_job_that_failed_is_a_failure_itself(self) -> None:
+        results, shown = self.run_jobs(
+            Job("build", ["no such verb"], is_background=True, counts=False),
+            Job("tests", ["--help"], after=["build"]),
+        )
+        self.assertEqual(results["build"].tally, Tally(failed=1))
+        self.assertEqual(results["tests"].tally, Tally(failed=1))
+        self.assertIn("tests: not run, since build failed", shown)
+
+    def test_the_longest_comes_first_in_the_table(self) -> None:
+        shown = table({"a": Result(61.0, Tally(1)), "b": Result(3600.0, Tally(2, 1))})
+        self.assertEqual([line.split()[0] for line in shown.splitlines()], ["b", "a"])
+        self.assertIn("1 min  1 s   1 passed, 0 failed", shown)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,165 @@
+"""Work that runs side by side: each job is a ./dev of its own, its output shown when it ends."""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO
+
+from dev import places
+from dev.tally import Tally
+from dev.terminal import heading, say
+
+_CLOSING_LINE = re.compile(r"^(\d+) passed, (\d+) failed(?:, (\d+) skipped)?$")
+
+
+@dataclass(frozen=True)
+class Job:
+    """One ./dev with these arguments. It starts when the jobs it is `after` have ended well."""
+
+    name: str
+    arguments: list[str]
+    after: list[str] = field(default_factory=list)
+    is_background: bool = False  # keeps every core busy, so it gets what the others leave
+    counts: bool = True  # its closing line says what passed and failed; a build has none
+
+
+@dataclass
+class Result:
+    """What became of one job."""
+
+    seconds: float
+    tally: Tally
+
+
+class Board:
+    """Runs jobs in their order, `workers` at a time; background jobs beside them, one at a time, at
+    the lowest priority.
+    """
+
+    def __init__(self, jobs: list[Job], logs: Path, workers: int) -> None:
+        self._jobs = jobs
+        self._logs = logs
+        self._workers = workers
+        self._results: dict[str, Result] = {}
+        self._waiting = list(jobs)
+        self._changed = threading.Condition()
+        self._running: set[subprocess.Popen[bytes]] = set()
+        self._is_stopped = False
+
+    def run(self) -> dict[str, Result]:
+        """Returns when every job has ended; on KeyboardInterrupt ends what runs and passes it
+        on.
+        """
+        self._logs.mkdir(parents=True, exist_ok=True)
+        background = [True] + [False] * self._workers
+        threads = [threading.Thread(target=self._work, args=(which,)) for which in background]
+        for thread in threads:
+            thread.start()
+        try:
+            for thread in threads:
+                thread.join()
+        except KeyboardInterrupt:
+            self._stop()
+            raise
+        finally:
+            for thread in threads:
+                thread.join()
+        return self._results
+
+    def _stop(self) -> None:
+        with self._changed:
+            self._is_stopped = True
+            self._changed.notify_all()
+            for process in self._running:
+                with suppress(ProcessLookupError):
+                    process.send_signal(signal.SIGTERM)
+
+    def _work(self, is_background: bool) -> None:
+        while job := self._next(is_background):
+            started = time.monotonic()
+            tally = self._attempt(job)
+            with self._changed:
+                self._results[job.name] = Result(time.monotonic() - started, tally)
+                self._changed.notify_all()
+
+    def _next(self, is_background: bool) -> Job | None:
+        """The first job of this kind that may start; waits for one. None when none is left."""
+        with self._changed:
+            while not self._is_stopped:
+                mine = [job for job in self._waiting if job.is_background == is_background]
+                if not mine:
+                    return None
+                ready = [job for job in mine if all(name in self._results for name in job.after)]
+                if ready:
+                    self._waiting.remove(ready[0])
+                    return ready[0]
+                self._changed.wait()
+            return None
+
+    def _attempt(self, job: Job) -> Tally:
+        """Runs it, or says why not."""
+        with self._changed:
+            broken = [name for name in job.after if self._results[name].tally.failed]
+        if broken:
+            say(f"{job.name}: not run, since {' and '.join(broken)} failed")
+            return Tally(failed=1)
+        log = self._logs / f"{job.name.replace(' ', '-')}.log"
+        with log.open("wb") as output, self._started(job, output) as process:
+            code = process.wait()
+        text = log.read_text(encoding="utf-8", errors="replace")
+        tally = read_tally(text, code, job.counts)
+        with self._changed:
+            heading(f"===== {job.name} =====")
+            say(text.rstrip())
+        return tally
+
+    @contextmanager
+    def _started(self, job: Job, output: IO[bytes]) -> Iterator["subprocess.Popen[bytes]"]:
+        command = [sys.executable, "-B", "-m", "dev", *job.arguments]
+        if job.is_background:
+            command = ["nice", "-n", "19", *command]
+        process = subprocess.Popen(
+            command,
+            cwd=places.ROOT,
+            env=os.environ | {"PYTHONPATH": str(places.ROOT / "tools")},
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+        )
+        with self._changed:
+            self._running.add(process)
+        say(f"  {job.name} ...")
+        try:
+            yield process
+        finally:
+            with self._changed:
+                self._running.discard(process)
+
+
+def read_tally(output: str, exit_code: int, counts: bool) -> Tally:
+    """From the closing line of a ./dev; one that ended without, or badly, counts as a failure."""
+    found = _CLOSING_LINE.match(output.rstrip().rsplit("\n", 1)[-1]) if counts else None
+    tally = Tally(*(int(number or 0) for number in found.groups())) if found else Tally()
+    if tally.failed == 0 and (exit_code != 0 or (counts and tally.passed == 0)):
+        tally.failed = 1
+    return tally
+
+
+def table(results: dict[str, Result]) -> str:
+    """What each job took, the longest first."""
+    rows = sorted(results.items(), key=lambda entry: -entry[1].seconds)
+    return "\n".join(
+        (
+            f"  {name:<20} {int(result.seconds) // 60:>3} min {int(result.seconds) % 60:>2} s   "
+            f"{result.tally}"
+        )
+        for name, result in rows
+    )

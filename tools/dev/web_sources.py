@@ -1,0 +1,82 @@
+"""TypeScript, JavaScript and CSS of ours, wherever they are: laid out by Prettier, looked through
+by ESLint. Both live in tools/npm/lint, so that the page is built without them.
+"""
+
+import subprocess
+from pathlib import Path
+
+from dev import node_packages, places
+from dev.terminal import fail, say
+
+_LINT = places.ROOT / "tools" / "npm" / "lint"
+_PASSED = places.ROOT / "build" / "eslint.passed"
+_PRETTIER_CACHE = [
+    "--cache",
+    "--cache-strategy=content",
+    f"--cache-location={places.ROOT / 'build' / 'prettier.cache'}",
+]
+_SCRIPTS = {".ts", ".tsx", ".mjs", ".cjs", ".js"}
+_OTHERS = {".css", ".html", ".json"}  # .prettierignore says which of them are not laid out
+_TYPES_FROM = [  # ESLint reads the types of what their packages export
+    places.ROOT / "services" / "gateway" / "dashboard",
+    places.ROOT / "tests" / "browser",
+]
+
+
+def check(fix: bool) -> bool:
+    """Layout and faults; with `fix` what can be put right is, first."""
+    for folder in _TYPES_FROM:
+        node_packages.ensure(folder)
+    environment = node_packages.ensure(_LINT)
+    names = _names()
+    scripts = [name for name in names if Path(name).suffix in _SCRIPTS]
+    has_no_faults = _has_no_faults(scripts, fix, environment)
+    layout = ["prettier", "--write" if fix else "--check", "--log-level=warn", *_PRETTIER_CACHE]
+    return _run([*layout, *names], environment) and has_no_faults
+
+
+def _has_no_faults(scripts: list[str], fix: bool, environment: dict[str, str]) -> bool:
+    """Not asked again for the same input.
+
+    ESLint's own cache looks at one file at a time, but a rule about types may say something else
+    once another file has changed.
+    """
+    read = [places.ROOT / name for name in scripts]
+    read += [path for path in _LINT.iterdir() if path.is_file()]
+    for folder in _TYPES_FROM:
+        read += [folder / "package-lock.json", *folder.glob("tsconfig.json")]
+    wanted = node_packages.digest(places.ROOT, set(read))
+    if node_packages.read_stamp(_PASSED) == wanted:
+        say("  ESLint found nothing in the same files before")
+        return True
+    command = ["eslint", f"--config={_LINT / 'eslint.config.mjs'}", "--max-warnings=0"]
+    if not _run([*command, *(["--fix"] if fix else []), *scripts], environment):
+        return False
+    if not fix:  # what was put right is another input
+        _PASSED.parent.mkdir(parents=True, exist_ok=True)
+        _PASSED.write_text(wanted, encoding="ascii")
+    return True
+
+
+def _names() -> list[str]:
+    """Every file of these kinds that git knows or would add."""
+    command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+    listed = subprocess.run(command, cwd=places.ROOT, capture_output=True, text=True)
+    if listed.returncode != 0:
+        fail("checks look at what git knows: " + listed.stderr.strip())
+    return sorted(
+        name
+        for name in set(listed.stdout.split("\0"))
+        if Path(name).suffix in _SCRIPTS | _OTHERS and (places.ROOT / name).is_file()
+    )
+
+
+def _run(command: list[str], environment: dict[str, str]) -> bool:
+    program = _LINT / "node_modules" / ".bin" / command[0]
+    done = subprocess.run(
+        [str(program), *command[1:]],
+        cwd=places.ROOT,
+        env=environment,
+        stdin=subprocess.DEVNULL,
+    )
+    return done.returncode == 0
