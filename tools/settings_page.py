@@ -20,11 +20,16 @@ _AFTER_SETTINGS = "Other"
 
 _HEAD = """# Settings
 
-Each is given as flag `--name=value`, as environment variable (`listen` is `TEMPINBOX_LISTEN`), or as line `name = value` of the file that `--config`
-names; flags win over environment over file. All problems are listed at once, with exit code 2; `--check-config` does nothing else, `--help` prints what
-stands here. `rpc-token-file` and `master-key-file` must be set wherever they are listed. Durations are numbers with `ms`, `s`, `m`, `h` or `d`, sizes with `KiB`, `MiB` or `GiB`. Files with keys, tokens and certificates are paths.
+Each is given as flag `--name=value`, as environment variable (`listen` is `TEMPINBOX_LISTEN`), \
+or as line `name = value` of the file that `--config`
+names; flags win over environment over file. All problems are listed at once, with exit code 2; \
+`--check-config` does nothing else, `--help` prints what
+stands here. `rpc-token-file` and `master-key-file` must be set wherever they are listed. \
+Durations are numbers with `ms`, `s`, `m`, `h` or `d`, sizes with `KiB`, `MiB` or `GiB`. Files \
+with keys, tokens and certificates are paths.
 
-This page is made by `python3 tools/settings_page.py` from the programs themselves; an end-to-end test fails when it is not up to date.
+This page is made by `python3 tools/settings_page.py` from the programs themselves; an end-to-end \
+test fails when it is not up to date.
 """
 
 

@@ -1,12 +1,15 @@
 #!/usr/bin/env python3
-"""How many requests a second the API answers, beside what the machine can do at most in the same run.
+"""How many requests a second the API answers, beside what the machine can do at most in the same
+run.
 
-wrk (one thread, kept connections) asks the first gateway for a list of 25 emails (the same again and again, as who polls does, and
-one that nobody asked for before), for one email, and for new inboxes; nginx with a file as large as the list and pgbench with one
-prepared row are the floors, Mailpit's list of 25 emails (SQLite, no key, no quota) is the peer where its program is at hand. CPU is that of each part for one request. Then so many
-requests wait, each for an inbox of its own, and the time from SMTP's 250 to the answer is taken. With --rows the same is done with
-1,000 and with so many inboxes and emails of strangers: what a request costs must stay the same, and the plan of every statement on
-them is shown as it was run.
+wrk (one thread, kept connections) asks the first gateway for a list of 25 emails (the same again
+and again, as who polls does, and one that nobody asked for before), for one email, and for new
+inboxes; nginx with a file as large as the list and pgbench with one prepared row are the floors,
+Mailpit's list of 25 emails (SQLite, no key, no quota) is the peer where its program is at hand. CPU
+is that of each part for one request. Then so many requests wait, each for an inbox of its own, and
+the time from SMTP's 250 to the answer is taken. With --rows the same is done with 1,000 and with so
+many inboxes and emails of strangers: what a request costs must stay the same, and the plan of every
+statement on them is shown as it was run.
 
 Usage: ./dev bench api [--quick] [--seconds 5] [--rows 5000000] [--mailpit PROGRAM]
 """
@@ -67,7 +70,10 @@ def send(server: str, address: str, count: int) -> None:
     host, _, port = server.rpartition(":")
     with smtplib.SMTP(host, int(port), timeout=30) as connection:
         for number in range(count):
-            text = f"From: Ann <ann@sender.example>\r\nTo: {address}\r\nSubject: Your code {number}\r\n\r\nYour code is {100000 + number}.\r\n"
+            text = (
+                f"From: Ann <ann@sender.example>\r\nTo: {address}\r\n"
+                f"Subject: Your code {number}\r\n\r\nYour code is {100000 + number}.\r\n"
+            )
             connection.sendmail("ann@sender.example", [address], text.encode())
 
 
@@ -110,7 +116,8 @@ def show(name: str, connections: int, measured: Measured) -> None:
     rate = measured.rate
     failed = f"  {rate.failed} FAILED" if rate.failed else ""
     print(
-        f"{name:<16} c={connections:<3} {rate.per_second:>9,.0f}/s  p50 {rate.p50_ms:6.2f} ms  p99 {rate.p99_ms:6.2f} ms  CPU ms: {split}{failed}",
+        f"{name:<16} c={connections:<3} {rate.per_second:>9,.0f}/s  p50 {rate.p50_ms:6.2f} ms  "
+        f"p99 {rate.p99_ms:6.2f} ms  CPU ms: {split}{failed}",
         flush=True,
     )
 
@@ -139,7 +146,10 @@ def show_floors(inbox: dict[str, Any], seconds: float, connections: tuple[int, .
     listed = json.dumps(call("GET", f"/v1/inboxes/{inbox['inboxId']}/emails")).encode()
     dsn = os.environ["TEMPINBOX_DATABASE"]
     account = os.environ["TEMPINBOX_ACCOUNT"]
-    row = f"SELECT last_sequence FROM mailbox.inboxes WHERE account_id = '{account}' AND inbox_id = '{inbox['inboxId']}'"
+    row = (
+        f"SELECT last_sequence FROM mailbox.inboxes WHERE account_id = '{account}' AND inbox_id "
+        f"= '{inbox['inboxId']}'"
+    )
     with floors.nginx(listed) as server:
         for count in connections:
             show(
@@ -149,7 +159,8 @@ def show_floors(inbox: dict[str, Any], seconds: float, connections: tuple[int, .
             )
     for count in connections:
         print(
-            f"{'pgbench, a row':<16} c={count:<3} {floors.pgbench(dsn, row, count, seconds):>9,.0f}/s",
+            f"{'pgbench, a row':<16} c={count:<3} "
+            f"{floors.pgbench(dsn, row, count, seconds):>9,.0f}/s",
             flush=True,
         )
 
@@ -181,7 +192,9 @@ def judge_lists(polled: float, unknown: float, peer: float | None) -> bool:
 def bench(
     inbox: dict[str, Any], seconds: float, connections: tuple[int, ...], peer: float | None
 ) -> tuple[dict[str, Measured], bool]:
-    """The API; what each kind of request came to at most connections, and whether the targets are met."""
+    """The API; what each kind of request came to at most connections, and whether the targets are
+    met.
+    """
     last = {}
     for target in targets(inbox):
         for count in connections:
@@ -207,7 +220,8 @@ def judge_growth(few: dict[str, Measured], many: dict[str, Measured], rows: int)
         rate = many[name].rate.per_second / before.rate.per_second
         outcomes.append(
             verdicts.at_most(
-                f"{name}: CPU a request with {rows:,} rows, of that with {FEW_ROWS:,} (rate {rate:.2f})",
+                f"{name}: CPU a request with {rows:,} rows, of that with {FEW_ROWS:,} (rate "
+                f"{rate:.2f})",
                 cpu,
                 MOST_GROWTH,
             )
@@ -216,7 +230,9 @@ def judge_growth(few: dict[str, Measured], many: dict[str, Measured], rows: int)
 
 
 def exercise(inbox: dict[str, Any]) -> Callable[[], None]:
-    """Every operation that reads or writes the mailbox, often enough that prepared statements have their lasting plan."""
+    """Every operation that reads or writes the mailbox, often enough that prepared statements have
+    their lasting plan.
+    """
 
     def run() -> None:
         email = call("GET", f"/v1/inboxes/{inbox['inboxId']}/emails")["emails"][0]["emailId"]
@@ -228,7 +244,8 @@ def exercise(inbox: dict[str, Any]) -> Callable[[], None]:
             call("GET", f"/v1/inboxes/{inbox['inboxId']}/emails?limit=5&after=3")
             call(
                 "GET",
-                f"/v1/inboxes/{inbox['inboxId']}/emails/wait?subject=nothing&timeoutSeconds=1&after={FIRST_SEQUENCE + EMAILS - 1}",
+                f"/v1/inboxes/{inbox['inboxId']}/emails/wait?subject=nothing&timeoutSeconds=1"
+                f"&after={FIRST_SEQUENCE + EMAILS - 1}",
             )
             call("GET", f"/v1/emails/{email}")
             for query in (
@@ -282,7 +299,8 @@ def show_plans(inbox: dict[str, Any]) -> int:
     )
     for plan in sorted(shown, key=lambda it: it.is_indexed):
         print(
-            f"\n{'' if plan.is_indexed else 'READS A WHOLE TABLE: '}{plan.statement[:150]}  ({plan.millis:.2f} ms)"
+            f"\n{'' if plan.is_indexed else 'READS A WHOLE TABLE: '}{plan.statement[:150]}  "
+            f"({plan.millis:.2f} ms)"
         )
         for scan in plan.scans:
             print("    " + scan)
@@ -307,7 +325,10 @@ def main() -> int:
         type=int,
         metavar="N",
         default=0,
-        help="with 1,000 and with N inboxes and emails of strangers, and show the plans; ./dev down --wipe takes them away",
+        help=(
+            "with 1,000 and with N inboxes and emails of strangers, and show the plans; ./dev "
+            "down --wipe takes them away"
+        ),
     )
     parser.add_argument(
         "--mailpit",
@@ -323,7 +344,8 @@ def main() -> int:
     inbox = call("POST", "/v1/inboxes", {"ttlSeconds": 86_400})
     many_rows.psql(
         os.environ["TEMPINBOX_DATABASE"],
-        f"UPDATE mailbox.inboxes SET last_sequence = {FIRST_SEQUENCE} WHERE inbox_id = '{inbox['inboxId']}'",
+        f"UPDATE mailbox.inboxes SET last_sequence = {FIRST_SEQUENCE} WHERE inbox_id = "
+        f"'{inbox['inboxId']}'",
     )
     send(os.environ["TEMPINBOX_SMTP"], inbox["emailAddress"], EMAILS)
     show_floors(inbox, seconds, connections)

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""How late inboxes expire: makes inboxes that fall due at a steady rate and compares each `inbox.expired` with its due time.
+"""How late inboxes expire: makes inboxes that fall due at a steady rate and compares each
+`inbox.expired` with its due time.
 
 Usage: ./dev bench expiry [--rate 100] [--seconds 20]
 """
@@ -50,9 +51,8 @@ def make_inboxes(api: str, key: str, rate: int, seconds: int) -> dict[str, float
                 print(f"POST /v1/inboxes answered {answer.status}: {body['message']}", flush=True)
                 continue
             with lock:
-                due[body["inboxId"]] = datetime.datetime.fromisoformat(
-                    body["expiresAt"].replace("Z", "+00:00")
-                ).timestamp()
+                expires = datetime.datetime.fromisoformat(body["expiresAt"])
+                due[body["inboxId"]] = expires.timestamp()
 
     threads = [threading.Thread(target=work) for _ in range(WORKERS)]
     for thread in threads:
@@ -110,7 +110,8 @@ def main() -> int:
         parser.error("--rate must be 1 to 1000 and --seconds 1 to 120")
 
     print(
-        f"making {wishes.rate * wishes.seconds} inboxes, {wishes.rate} a second; each falls due {TTL_SECONDS} s later",
+        f"making {wishes.rate * wishes.seconds} inboxes, {wishes.rate} a second; each falls due "
+        f"{TTL_SECONDS} s later",
         flush=True,
     )
     due = make_inboxes(
@@ -125,7 +126,8 @@ def main() -> int:
 
     print(
         f"{len(late)} of {len(due)} expired; milliseconds from due to published: "
-        f"p50 {percentile(late, 50):.0f}, p99 {percentile(late, 99):.0f}, most {late[-1]:.0f}, least {late[0]:.0f}"
+        f"p50 {percentile(late, 50):.0f}, p99 {percentile(late, 99):.0f}, most {late[-1]:.0f}, "
+        f"least {late[0]:.0f}"
     )
     return 0 if len(late) == len(due) else 1
 

@@ -1,13 +1,17 @@
 #!/usr/bin/env python3
-"""Our reading of mails beside that of mail-parser (Rust) on the mails of its own tests. Needs no suite.
+"""Our reading of mails beside that of mail-parser (Rust) on the mails of its own tests.
+
+Needs no suite.
 
 Usage: ./dev bench mime --corpus DIR [--preset release] [--no-build] [--show N]
 
-DIR is a clone of https://github.com/stalwartlabs/mail-parser, with files or bare (default: $TEMPINBOX_MAIL_PARSER_CORPUS):
+DIR is a clone of https://github.com/stalwartlabs/mail-parser, with files or bare (default:
+$TEMPINBOX_MAIL_PARSER_CORPUS):
 
   git clone --depth 1 --bare https://github.com/stalwartlabs/mail-parser mail-parser.git
 
-Differences that are kept on purpose are listed with their reasons in tests/bench/mime/differences.json; any other is a failure.
+Differences that are kept on purpose are listed with their reasons in
+tests/bench/mime/differences.json; any other is a failure.
 """
 
 import argparse
@@ -23,6 +27,7 @@ from collections import Counter
 from collections.abc import Iterator
 from io import BytesIO
 from pathlib import Path
+from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent / "mime"))
 from expected_view import FIELDS, agree, expected_view, our_view
@@ -34,7 +39,9 @@ EXPECTED = ".crlf.json"
 
 
 def find_mails(corpus: Path, scratch: Path) -> list[Path]:
-    """Copies of a clone's mails with line ends as SMTP brings them, beside what is expected of these."""
+    """Copies of a clone's mails with line ends as SMTP brings them, beside what is expected of
+    these.
+    """
     top = scratch / FOLDER
     if (corpus / FOLDER).is_dir():
         shutil.copytree(corpus / FOLDER, top)
@@ -54,7 +61,7 @@ def find_mails(corpus: Path, scratch: Path) -> list[Path]:
     return mails
 
 
-def read_views(program: Path, mails: list[Path]) -> list[dict]:
+def read_views(program: Path, mails: list[Path]) -> list[dict[str, Any]]:
     """What our reader makes of each mail."""
     done = subprocess.run(
         [program],
@@ -65,7 +72,9 @@ def read_views(program: Path, mails: list[Path]) -> list[dict]:
     return [json.loads(line) for line in done.stdout.splitlines()]
 
 
-def compare(mails: list[Path], views: list[dict]) -> Iterator[tuple[str, str, object, object]]:
+def compare(
+    mails: list[Path], views: list[dict[str, Any]]
+) -> Iterator[tuple[str, str, object, object]]:
     """Mail, field, theirs and ours for each field of each mail."""
     for path, view in zip(mails, views, strict=True):
         name = f"{path.parent.name}/{path.stem}"
@@ -104,7 +113,8 @@ def report(compared: list[tuple[str, str, object, object]], length: int) -> int:
     print(f"\n{count} mails; fields that agree, that differ on purpose, that differ:")
     for field in FIELDS:
         print(
-            f"  {field:<18} {agreed[field]:>4} {explained[field]:>4} {count - agreed[field] - explained[field]:>4}"
+            f"  {field:<18} {agreed[field]:>4} {explained[field]:>4} "
+            f"{count - agreed[field] - explained[field]:>4}"
         )
     stale = [f"{name} {field}" for name, field in kept]
     if stale:

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""What the daily quota costs: decisions of one rate-limit replica in coalesced calls, the gateway with the service on and off, and SQL statements per 1,000
-requests of one hot account and of 10,000 accounts.
+"""What the daily quota costs: decisions of one rate-limit replica in coalesced calls, the gateway
+with the service on and off, and SQL statements per 1,000 requests of one hot account and of 10,000
+accounts.
 
 Usage: ./dev bench quota [--seconds 4] [--rounds 6] [--accounts 10000]
 
@@ -188,7 +189,8 @@ def wrk(api: str, key: str, path: str, seconds: float) -> dict[str, float]:
     text = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     rate = re.search(r"Requests/sec:\s+([\d.]+)", text)
     late = re.search(r"99%\s+([\d.]+)(us|ms|s)", text)
-    assert rate and late, text
+    assert rate, text
+    assert late, text
     return {
         "rate": float(rate[1]),
         "p99": float(late[1]) * {"us": 0.001, "ms": 1, "s": 1000}[late[2]],
@@ -201,12 +203,14 @@ def create_inbox(api: str, key: str) -> str:
     connection.request(
         "POST", "/v1/inboxes", "{}", {"X-API-Key": key, "Content-Type": "application/json"}
     )
-    answer = json.loads(connection.getresponse().read())
-    return answer["inboxId"]
+    inbox: str = json.loads(connection.getresponse().read())["inboxId"]
+    return inbox
 
 
 def load_gateway(path: str, seconds: float) -> dict[str, float]:
-    """wrk on one path of the first gateway, with the CPU of a request there and of the suite's services and PostgreSQL together."""
+    """wrk on one path of the first gateway, with the CPU of a request there and of the suite's
+    services and PostgreSQL together.
+    """
     api, key = os.environ["TEMPINBOX_API"], os.environ["TEMPINBOX_API_KEY"]
     known = running()
     gateway = known["TEMPINBOX_GATEWAY_1_PID"]
@@ -218,7 +222,9 @@ def load_gateway(path: str, seconds: float) -> dict[str, float]:
 
 
 def measure_statements(seconds: float) -> None:
-    """What 1,000 requests of one account cost the database: a path that does not exist reads nothing else."""
+    """What 1,000 requests of one account cost the database: a path that does not exist reads
+    nothing else.
+    """
     admins = [
         value
         for name, value in os.environ.items()
@@ -229,14 +235,18 @@ def measure_statements(seconds: float) -> None:
     total = load_gateway("/v1/nothing", seconds)["rate"] * (seconds + 1)
     told, committed = statements(admins) - told, commits() - committed
     print(
-        f"{1000 * told / total:.3f} quota statements and {1000 * committed / total:.2f} transactions in all per 1,000 requests",
+        f"{1000 * told / total:.3f} quota statements and {1000 * committed / total:.2f} "
+        "transactions in all per 1,000 requests",
         flush=True,
     )
 
 
 def measure_gateway(seconds: float, rounds: int) -> bool:
-    """Reading an inbox, its emails, and the cheapest request there is (a path that does not exist), where the quota's part shows most. With the service and
-    without it by turns, since this machine's speed drifts; medians over the rounds. Whether the quota adds little enough to the first two."""
+    """Reading an inbox, its emails, and the cheapest request there is (a path that does not exist),
+    where the quota's part shows most. With the service and without it by turns, since this
+    machine's speed drifts; medians over the rounds. Whether the quota adds little enough to the
+    first two.
+    """
     replicas = sum(
         1 for name in os.environ if re.fullmatch(r"TEMPINBOX_RATE_LIMIT_\d+_ADMIN", name)
     )
@@ -273,8 +283,10 @@ def measure_gateway(seconds: float, rounds: int) -> bool:
             for kind in ("rate", "p99", "cpu")
         )
         print(
-            f"{name}, medians of {rounds} rounds: with rate-limit {rate[0]:,.0f} requests/s, p99 {p99[0]:.1f} ms, {cpu[0]:.1f} us of gateway CPU each; without "
-            f"{rate[1]:,.0f}, {p99[1]:.1f} ms, {cpu[1]:.1f} us: {100 * rate[0] / rate[1]:.0f} % of the rate (rounds {ratios[0]:.0f} to {ratios[-1]:.0f} %), "
+            f"{name}, medians of {rounds} rounds: with rate-limit {rate[0]:,.0f} requests/s, p99 "
+            f"{p99[0]:.1f} ms, {cpu[0]:.1f} us of gateway CPU each; without "
+            f"{rate[1]:,.0f}, {p99[1]:.1f} ms, {cpu[1]:.1f} us: {100 * rate[0] / rate[1]:.0f} % "
+            f"of the rate (rounds {ratios[0]:.0f} to {ratios[-1]:.0f} %), "
             f"{100 * p99[0] / p99[1] - 100:+.0f} % p99, {100 * cpu[0] / cpu[1] - 100:+.0f} % CPU",
             flush=True,
         )

@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
-"""What idle SMTP sessions cost: opens many, each past its EHLO, and compares the memory of mail-ingest with and without them.
+"""What idle SMTP sessions cost: opens many, each past its EHLO, and compares the memory of
+mail-ingest with and without them.
 
-They come from several addresses of 127.0.0.0/8, so that no limit of the kernel on one address counts.
+They come from several addresses of 127.0.0.0/8, so that no limit of the kernel on one address
+counts.
 
 Usage: ./dev bench smtp-idle [--sessions 8000] [--target-megabytes 300]
 """
@@ -88,7 +90,8 @@ def main() -> int:
     before, with_them = asyncio.run(_measure(os.environ["TEMPINBOX_SMTP"], pid, wishes.sessions))
     each = 1000 * (with_them - before) / wishes.sessions
     print(
-        f"RSS of mail-ingest: {before:.0f} MB before, {with_them:.0f} MB with {wishes.sessions} idle sessions: {each:.1f} KB each"
+        f"RSS of mail-ingest: {before:.0f} MB before, {with_them:.0f} MB with {wishes.sessions} "
+        f"idle sessions: {each:.1f} KB each"
     )
     return (
         0 if verdicts.at_most("RSS of mail-ingest in MB", with_them, wishes.target_megabytes) else 1

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """How fast mail is taken, beside Postfix and smtp-sink in the same run on the same machine.
 
-Drives smtp-source against the running suite (first mail-ingest), a private Postfix that syncs its queue to disk and discards the
-mail behind it, and smtp-sink, which keeps nothing. "16 inboxes" spreads the mails, "1 inbox" sends all into one.
-Each load runs in rounds, all servers by turns, for a machine is not as fast in one minute as in the next; what counts is
-the median. CPU is that of server and what it stores to, load not included, up to the moment all is quiet again. Needs root, for
-Postfix.
+Drives smtp-source against the running suite (first mail-ingest), a private Postfix that syncs its
+queue to disk and discards the mail behind it, and smtp-sink, which keeps nothing. "16 inboxes"
+spreads the mails, "1 inbox" sends all into one. Each load runs in rounds, all servers by turns, for
+a machine is not as fast in one minute as in the next; what counts is the median. CPU is that of
+server and what it stores to, load not included, up to the moment all is quiet again. Needs root,
+for Postfix.
 
 Usage: ./dev bench smtp [--quick] [--rounds 3] [--seconds 3 | --messages N] [--no-postfix]
 """
@@ -45,7 +46,9 @@ _QUICK = [
 
 @dataclass(frozen=True)
 class Server:
-    """Something that takes mail: its address, whom to write to, and the processes behind it by name."""
+    """Something that takes mail: its address, whom to write to, and the processes behind it by
+    name.
+    """
 
     name: str
     address: str
@@ -160,12 +163,17 @@ def _row(load: Load, found: dict[str, Outcome], rates: list[float]) -> str:
     ours, hot, postfix, sink = (
         found.get(name) for name in ("16 inboxes", "1 inbox", "Postfix", "smtp-sink")
     )
-    assert ours and hot and sink
+    assert ours
+    assert hot
+    assert sink
     cpu = " ".join(f"{ours.cpu_ms[name]:6.3f}" for name in ("mail-ingest-1", "postgres", "kafka"))
     return (
-        f"{load.size // _KIB:>3} KiB {'kept' if load.is_kept else 'new ':4} {load.sessions:>3} | {ours.rate:>7.0f} {hot.rate:>7.0f} "
-        f"{postfix.rate if postfix else 0:>7.0f} {sink.rate:>7.0f} | {_ratio(ours, postfix):>7} {_ratio(ours, sink):>5} {hot.rate / ours.rate:>5.2f} | "
-        f"{cpu} {sum(ours.cpu_ms.values()):6.3f} {postfix.cpu_ms['postfix'] if postfix else 0:7.3f} | {ours.peak_megabytes:4.0f} | "
+        f"{load.size // _KIB:>3} KiB {'kept' if load.is_kept else 'new ':4} {load.sessions:>3} | "
+        f"{ours.rate:>7.0f} {hot.rate:>7.0f} "
+        f"{postfix.rate if postfix else 0:>7.0f} {sink.rate:>7.0f} | {_ratio(ours, postfix):>7} "
+        f"{_ratio(ours, sink):>5} {hot.rate / ours.rate:>5.2f} | "
+        f"{cpu} {sum(ours.cpu_ms.values()):6.3f} "
+        f"{postfix.cpu_ms['postfix'] if postfix else 0:7.3f} | {ours.peak_megabytes:4.0f} | "
         f"{min(rates):.0f}-{max(rates):.0f}"
     )
 
@@ -231,19 +239,23 @@ def main() -> int:
         parser.error("Postfix can only be started by root: run as root, or with --no-postfix")
 
     print(
-        "connections: kept = all mails of a session over one, new = one a mail; CPU in ms a mail with 16 inboxes; RSS: peak of mail-ingest in MB;\n"
-        f"all are medians of {wishes.rounds} rounds, the last column is ours with 16 inboxes in the slowest and the fastest of them\n"
+        "connections: kept = all mails of a session over one, new = one a mail; CPU in ms a mail "
+        "with 16 inboxes; RSS: peak of mail-ingest in MB;\n"
+        f"all are medians of {wishes.rounds} rounds, the last column is ours with 16 inboxes in "
+        "the slowest and the fastest of them\n"
     )
     print(
         f"{'':16} | {'mails a second':^31} | {'ratios':^19} | {'CPU ms a mail':^35} |  RSS | rounds"
     )
     print(
-        f"{'size':>7} {'conn':4} {'c':>3} | {'ours':>7} {'1 inbox':>7} {'Postfix':>7} {'sink':>7} | {'Postfix':>7} {'sink':>5} {'hot':>5} | "
+        f"{'size':>7} {'conn':4} {'c':>3} | {'ours':>7} {'1 inbox':>7} {'Postfix':>7} "
+        f"{'sink':>7} | {'Postfix':>7} {'sink':>5} {'hot':>5} | "
         f"{'ingest':>6} {'postgr':>6} {'kafka':>6} {'sum':>6} {'Postfix':>7} |",
         flush=True,
     )
     with servers(not wishes.no_postfix) as all_servers:
-        # Kafka's broker takes a while to be compiled to machine code; a suite that has run for a minute is what counts.
+        # Kafka's broker takes a while to be compiled to machine code; a suite that has run for a
+        # minute is what counts.
         smtp_source.run(
             all_servers[0].address, _WARM_UP, all_servers[0].recipients, _WARM_UP_MESSAGES
         )

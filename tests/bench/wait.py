@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
-"""Waiting for mail: opens thousands of waits on one gateway, shows what they cost, then sends mail and measures the time from SMTP's 250 to the answer.
+"""Waiting for mail: opens thousands of waits on one gateway, shows what they cost, then sends mail
+and measures the time from SMTP's 250 to the answer.
 
 Usage: ./dev bench wait [--waits 8000] [--inboxes 8000] [--mails 400] [--rate 20]
 
-Every wait has a connection of its own, from several loopback addresses, and begins again when it ends, so that their number stays the same.
+Every wait has a connection of its own, from several loopback addresses, and begins again when it
+ends, so that their number stays the same.
 """
 
 import argparse
@@ -36,11 +38,15 @@ class Wait(asyncio.Protocol):
         self.received = b""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        assert isinstance(transport, asyncio.Transport)
         self.transport = transport
         self.ask()
 
     def ask(self) -> None:
-        target = f"/v1/inboxes/{self.inbox['inboxId']}/emails/wait?after={self.after}&timeoutSeconds={TIMEOUT_SECONDS}"
+        target = (
+            f"/v1/inboxes/{self.inbox['inboxId']}/emails/wait"
+            f"?after={self.after}&timeoutSeconds={TIMEOUT_SECONDS}"
+        )
         self.transport.write(
             f"GET {target} HTTP/1.1\r\nHost: api\r\nX-API-Key: {self.bench.key}\r\n\r\n".encode()
         )
@@ -92,7 +98,10 @@ class Bench:
         async def work(share: int) -> None:
             reader, writer = await asyncio.open_connection(self.host, self.port)
             body = b'{"ttlSeconds":86400,"tags":["bench wait"]}'
-            head = f"POST /v1/inboxes HTTP/1.1\r\nHost: api\r\nX-API-Key: {self.key}\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
+            head = (
+                f"POST /v1/inboxes HTTP/1.1\r\nHost: api\r\nX-API-Key: {self.key}\r\n"
+                f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
+            )
             for _ in range(share):
                 writer.write(head.encode() + body)
                 answer = (await reader.readuntil(b"\r\n\r\n")).lower()
@@ -146,7 +155,10 @@ class Bench:
             await say("MAIL FROM:<bench@sender.example>", "250")
             await say(f"RCPT TO:<{inboxes[number * 7919 % len(inboxes)]['emailAddress']}>", "250")
             await say("DATA", "354")
-            text = f"From: bench@sender.example\r\nSubject: Your code {number}\r\n\r\nYour verification code is {100000 + number}.\r\n."
+            text = (
+                f"From: bench@sender.example\r\nSubject: Your code {number}\r\n\r\n"
+                f"Your verification code is {100000 + number}.\r\n."
+            )
             answer = await say(text, "250")
             self.stored_at[
                 next(word.strip(".,;") for word in answer.split() if word.count("-") == 4)
@@ -162,7 +174,9 @@ class Bench:
 
 
 async def latencies(waits: int, mails: int, rate: float) -> list[float]:
-    """Milliseconds from SMTP's 250 to the answer with so many requests waiting, each for an inbox of its own."""
+    """Milliseconds from SMTP's 250 to the answer with so many requests waiting, each for an inbox
+    of its own.
+    """
     bench = Bench()
     inboxes = await bench.make_inboxes(waits)
     transports = await bench.open_waits(inboxes, waits)
@@ -270,7 +284,8 @@ async def measure(wishes: argparse.Namespace) -> int:
     late = bench.milliseconds_late()
     p50, p99 = percentile(late, 50), percentile(late, 99)
     print(
-        f"SMTP 250 to the waiting request's answer, {len(late)} mails at {wishes.rate:g}/s: p50 {p50:.1f} ms, p99 {p99:.1f} ms, "
+        f"SMTP 250 to the waiting request's answer, {len(late)} mails at {wishes.rate:g}/s: p50 "
+        f"{p50:.1f} ms, p99 {p99:.1f} ms, "
         f"most {late[-1]:.1f} ms"
     )
     for transport in transports:

@@ -1,12 +1,16 @@
 #!/usr/bin/env python3
-"""How fast events become webhooks: the time from handing an event to Kafka to its arrival at 20 a second, alone and, by turns, beside an
-endpoint that hangs and one that fails; then deliveries a second and what they cost at 1, 100 and 10,000 endpoints, with and without rules.
+"""How fast events become webhooks: the time from handing an event to Kafka to its arrival at 20 a
+second, alone and, by turns, beside an endpoint that hangs and one that fails; then deliveries a
+second and what they cost at 1, 100 and 10,000 endpoints, with and without rules.
 
-Events are published straight to Kafka; the receiver is a plain local one that answers 204. The floors, on the same machine in the same
-run, are wrk on the receiver and, for the latency, what Kafka alone takes from a producer to a consumer and PostgreSQL to commit one row:
-an event is stored before it is sent. What rules cost is taken by turns. CPU is that of dispatchers, PostgreSQL and Kafka up to the moment all is quiet again, load and receiver not included.
+Events are published straight to Kafka; the receiver is a plain local one that answers 204. The
+floors, on the same machine in the same run, are wrk on the receiver and, for the latency, what
+Kafka alone takes from a producer to a consumer and PostgreSQL to commit one row: an event is stored
+before it is sent. What rules cost is taken by turns. CPU is that of dispatchers, PostgreSQL and
+Kafka up to the moment all is quiet again, load and receiver not included.
 
-Usage: ./dev bench webhooks [--quick] [--events 20000] [--seconds 10] [--preset release] [--no-build]
+Usage: ./dev bench webhooks [--quick] [--events 20000] [--seconds 10] [--preset release]
+       [--no-build]
 
 The suite must run the same preset. Needs wrk.
 """
@@ -32,7 +36,12 @@ RATE = 20.0
 TURNS = 3
 LEAST_RATE, MOST_CPU_MS, MOST_P50, MOST_P99 = 5_000.0, 0.3, 2.0, 10.0
 SPREAD = 1.2  # two runs of the same differ by as much
-BODY = '{"event":"email.received","timestamp":"2026-11-21T12:00:00.000Z","data":{"emailId":"01990000-0000-7000-8000-000000000000","inboxId":"01990000-0000-7000-8000-000000000000","from":"robot@sender.example","subject":"Your order 1 is on its way"}}'
+BODY = (
+    '{"event":"email.received","timestamp":"2026-11-21T12:00:00.000Z",'
+    '"data":{"emailId":"01990000-0000-7000-8000-000000000000",'
+    '"inboxId":"01990000-0000-7000-8000-000000000000",'
+    '"from":"robot@sender.example","subject":"Your order 1 is on its way"}}'
+)
 
 
 @dataclass(frozen=True)
@@ -93,7 +102,10 @@ def wait_counted(attempts_before: float, expected: int) -> None:
         time.sleep(0.2)
 
 
-ATTEMPTS = "SELECT sum(n_tup_ins) FROM pg_stat_user_tables WHERE schemaname = 'webhooks' AND relname ~ '^attempt'"
+ATTEMPTS = (
+    "SELECT sum(n_tup_ins) FROM pg_stat_user_tables WHERE schemaname = 'webhooks' AND relname ~ "
+    "'^attempt'"
+)
 DEAD = "n_tup_upd + n_tup_del"
 
 
@@ -133,8 +145,10 @@ def median(turns: list[Outcome]) -> Outcome:
 def show(name: str, outcome: Outcome) -> None:
     shares = ", ".join(f"{part} {ms:.3f}" for part, ms in outcome.cpu_ms.items())
     print(
-        f"{name:<26} {outcome.rate:>7,.0f} deliveries/s; CPU an event: {shares} ms; {outcome.wal_bytes:,.0f} bytes of WAL and "
-        f"{outcome.dead_rows:.2f} dead rows each; {outcome.repeats} repeated, {outcome.missing} missing",
+        f"{name:<26} {outcome.rate:>7,.0f} deliveries/s; CPU an event: {shares} ms; "
+        f"{outcome.wal_bytes:,.0f} bytes of WAL and "
+        f"{outcome.dead_rows:.2f} dead rows each; {outcome.repeats} repeated, {outcome.missing} "
+        "missing",
         flush=True,
     )
 
@@ -197,15 +211,19 @@ def percentiles(late: list[float]) -> tuple[float, float]:
 def measure_latency(
     seconds: float, receiver: Sink, made: Accounts
 ) -> tuple[tuple[float, float], tuple[float, float]]:
-    """p50 and p99 of an endpoint alone, and of one beside two that are down; medians of turns, since this machine's speed drifts."""
+    """p50 and p99 of an endpoint alone, and of one beside two that are down; medians of turns,
+    since this machine's speed drifts.
+    """
     floor = percentiles(kafka_alone(seconds))
     print(
-        f"floor: Kafka alone, produce to consume at {RATE:g}/s: p50 {floor[0]:.2f}, p99 {floor[1]:.2f} ms",
+        f"floor: Kafka alone, produce to consume at {RATE:g}/s: p50 {floor[0]:.2f}, p99 "
+        f"{floor[1]:.2f} ms",
         flush=True,
     )
     commit = percentiles(commit_alone(seconds))
     print(
-        f"floor: PostgreSQL alone, a row committed at {RATE:g}/s: p50 {commit[0]:.2f}, p99 {commit[1]:.2f} ms",
+        f"floor: PostgreSQL alone, a row committed at {RATE:g}/s: p50 {commit[0]:.2f}, p99 "
+        f"{commit[1]:.2f} ms",
         flush=True,
     )
     single = made.make([receiver.url + "/ok"])
@@ -219,11 +237,13 @@ def measure_latency(
         for which in (0, 1)
     )
     print(
-        f"produce to receive at {RATE:g}/s: p50 {alone[0]:.2f}, p99 {alone[1]:.2f} ms, {alone[0] / floor[0]:.1f} and {alone[1] / floor[1]:.1f} times Kafka alone",
+        f"produce to receive at {RATE:g}/s: p50 {alone[0]:.2f}, p99 {alone[1]:.2f} ms, "
+        f"{alone[0] / floor[0]:.1f} and {alone[1] / floor[1]:.1f} times Kafka alone",
         flush=True,
     )
     print(
-        f"beside one that hangs and one that answers 500: p50 {beside[0]:.2f}, p99 {beside[1]:.2f} ms",
+        f"beside one that hangs and one that answers 500: p50 {beside[0]:.2f}, p99 "
+        f"{beside[1]:.2f} ms",
         flush=True,
     )
     return (alone[0], alone[1]), (beside[0], beside[1])
@@ -255,9 +275,10 @@ def measure(wishes: argparse.Namespace, receiver: Sink, made: Accounts) -> bool:
 
     main_case = median(outcomes[100, 0])
     print(
-        f"against the targets (100 endpoints; {main_case.rate / floor.per_second:.2f} of the floor):"
+        f"against the targets (100 endpoints; {main_case.rate / floor.per_second:.2f} of the "
+        "floor):"
     )
-    verdicts = [
+    met = [
         verdicts.at_least("deliveries a second", main_case.rate, LEAST_RATE),
         verdicts.at_most("CPU an event with PostgreSQL in ms", main_case.own_cpu_ms, MOST_CPU_MS),
         verdicts.at_most(f"p50 at {RATE:g}/s in ms", alone[0], MOST_P50),
@@ -273,9 +294,7 @@ def measure(wishes: argparse.Namespace, receiver: Sink, made: Accounts) -> bool:
             SPREAD,
         ),
     ]
-    return all(verdicts) and not any(
-        outcome.missing for turns in outcomes.values() for outcome in turns
-    )
+    return all(met) and not any(outcome.missing for turns in outcomes.values() for outcome in turns)
 
 
 def main() -> int:

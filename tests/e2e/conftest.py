@@ -1,4 +1,7 @@
-"""Fixtures of the end-to-end tests. The suite under test is made by `./dev test e2e`, or is the one of `./dev up`."""
+"""Fixtures of the end-to-end tests.
+
+The suite under test is made by `./dev test e2e`, or is the one of `./dev up`.
+"""
 
 from collections.abc import Iterator
 from pathlib import Path

@@ -2,6 +2,7 @@
 
 import itertools
 import uuid
+from functools import partial
 from typing import Any
 
 import pytest
@@ -10,6 +11,10 @@ from harness import Account, Api, Dashboard, Gateway, Suite, User, eventually, s
 from harness.dashboard import ROOT
 
 _NOBODY = "01934f2e-7b1c-7d3a-9f00-5a1b2c3d4e5f"
+
+
+def _refuses_the_key(api: Api) -> bool:
+    return api.call("GET", "/v1/domains").status_code == 401
 
 
 @pytest.fixture(scope="module")
@@ -91,11 +96,7 @@ def test_a_key_is_shown_once_works_and_is_refused_everywhere_when_revoked(
             "deleted": True,
         }
         for api in everywhere:
-            eventually(
-                lambda api=api: api.call("GET", "/v1/domains").status_code == 401,
-                "the key is refused",
-                seconds=1.0,
-            )
+            eventually(partial(_refuses_the_key, api), "the key is refused", seconds=1.0)
     assert user.dashboard.call("DELETE", f"/keys/{made['keyId']}").status_code == 404
 
 
@@ -260,8 +261,8 @@ def test_a_foreign_id_answers_like_a_missing_one(
 
     assert foreign.status_code == missing.status_code == 404
     shown = foreign.text
-    for name in theirs:
-        shown = shown.replace(theirs[name], _NOBODY)
+    for known in theirs.values():
+        shown = shown.replace(known, _NOBODY)
     assert shown == missing.text
 
 

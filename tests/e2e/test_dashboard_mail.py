@@ -1,4 +1,6 @@
-"""Sign-up and forgotten passwords by mail, through a relay that the operator set: here the suite's own mail server."""
+"""Sign-up and forgotten passwords by mail, through a relay that the operator set: here the suite's
+own mail server.
+"""
 
 import re
 import secrets
@@ -68,8 +70,9 @@ def _sign_up(visitor: Dashboard, mailbox: Mailbox, password: str) -> str:
     assert asked.json() == {"email": mailbox.address, "codeSent": True}
     letter = mailbox.next()
     assert letter["from"] == _FROM
-    code: str = re.search(r"^ {4}(\d{8})$", letter["text"].replace("\r", ""), re.MULTILINE)[1]  # type: ignore[index]
-    return code
+    code = re.search(r"^ {4}(\d{8})$", letter["text"].replace("\r", ""), re.MULTILINE)
+    assert code, letter["text"]
+    return code[1]
 
 
 def test_an_account_is_made_with_the_code_that_was_mailed(
@@ -122,7 +125,9 @@ def test_a_forgotten_password_is_set_by_a_link_that_is_good_once(
 
     asked = visitor.call("POST", "/password-resets", json={"email": mailbox.address})
     assert (asked.status_code, asked.json()) == (202, {"email": mailbox.address, "linkSent": True})
-    token = re.search(re.escape(_PAGE) + r"/reset-password#(\S+)", mailbox.next()["text"])[1]  # type: ignore[index]
+    found = re.search(re.escape(_PAGE) + r"/reset-password#(\S+)", mailbox.next()["text"])
+    assert found, "the letter has the link"
+    token = found[1]
     first = visitor.call(
         "POST", "/password-resets/confirm", json={"token": token, "newPassword": "a new password"}
     )

@@ -1,4 +1,6 @@
-"""How the dashboard's page is served: its routes, its files, and what keeps it from being misused."""
+"""How the dashboard's page is served: its routes, its files, and what keeps it from being
+misused.
+"""
 
 import re
 

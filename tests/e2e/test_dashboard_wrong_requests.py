@@ -1,4 +1,6 @@
-"""Every wrong request to the dashboard's API is told its status and its field in the one error body, and harms nothing."""
+"""Every wrong request to the dashboard's API is told its status and its field in the one error
+body, and harms nothing.
+"""
 
 import json
 from dataclasses import dataclass, field
@@ -167,7 +169,7 @@ def _send(dashboard: Dashboard, row: Row) -> requests.Response:
         return dashboard.call(
             row.method,
             row.path,
-            headers={"Content-Type": "application/json"} | row.headers,
+            headers={"Content-Type": "application/json", **row.headers},
             data=row.body,
         )
     return dashboard.call(row.method, row.path, headers=row.headers, json=row.body)

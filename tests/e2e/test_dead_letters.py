@@ -1,11 +1,14 @@
-"""Events that a consumer could not handle: put away with the reason, shown, and written back on an operator's word."""
+"""Events that a consumer could not handle: put away with the reason, shown, and written back on an
+operator's word.
+"""
 
 import uuid
+from functools import partial
 from typing import Any
 
 import pytest
 from confluent_kafka import Producer
-from harness import Account, Receiver, Suite, Topic, eventually, send
+from harness import Account, Event, Receiver, Request, Suite, Topic, eventually, send
 
 _LETTERS = "email.received.dead-letter"
 
@@ -21,6 +24,14 @@ def _letters_of(suite: Suite, event: str) -> list[dict[str, Any]]:
         "deadLetters"
     ]
     return [letter for letter in letters if letter["eventId"] == event]
+
+
+def _is_event(event_id: str, event: Event) -> bool:
+    return event.headers["ce_id"] == event_id
+
+
+def _is_of(event_id: str, request: Request) -> bool:
+    return request.webhook_id == event_id
 
 
 def _refused(suite: Suite, *arguments: str) -> str:
@@ -55,13 +66,15 @@ def test_a_poison_event_is_put_away_with_its_reason_and_keeps_nobody_waiting(
 
 
 def test_exactly_the_chosen_letters_go_back_to_their_topic(suite: Suite, account: Account) -> None:
-    """Sound events that a consumer with a bug put away: once the bug is gone, the operator lets them come again."""
+    """Sound events that a consumer with a bug put away: once the bug is gone, the operator lets
+    them come again.
+    """
     with Topic(suite, "email.received") as topic:
         address = account.api.new_inbox()["emailAddress"]
         ids = [send(suite, address).email_id for _ in range(3)]
         events = {
             event.headers["ce_id"]: event
-            for event in (topic.wait_for(lambda it, i=i: it.headers["ce_id"] == i, i) for i in ids)
+            for event in (topic.wait_for(partial(_is_event, i), i) for i in ids)
         }
         for event in events.values():
             more = {
@@ -71,8 +84,7 @@ def test_exactly_the_chosen_letters_go_back_to_their_topic(suite: Suite, account
             }
             _write(suite, _LETTERS, event.key, event.value, event.headers | more)
         letters = {
-            i: eventually(lambda i=i: _letters_of(suite, i), "the letter", seconds=30)[0]
-            for i in ids
+            i: eventually(partial(_letters_of, suite, i), "the letter", seconds=30)[0] for i in ids
         }
 
         with Receiver() as receiver:
@@ -91,12 +103,10 @@ def test_exactly_the_chosen_letters_go_back_to_their_topic(suite: Suite, account
 
             assert {letter["eventId"] for letter in replayed["replayed"]} == {ids[0], ids[2]}
             for i in (ids[0], ids[2]):
-                again = topic.wait_for(
-                    lambda it, i=i: it.headers["ce_id"] == i, "back in its topic"
-                )
+                again = topic.wait_for(partial(_is_event, i), "back in its topic")
                 assert (again.key, again.value) == (events[i].key, events[i].value)
                 assert again.headers == events[i].headers, "without the reason"
-                receiver.wait_for(lambda it, i=i: it.webhook_id == i, "delivered")
+                receiver.wait_for(partial(_is_of, i), "delivered")
             assert ids[1] not in {request.webhook_id for request in receiver.requests}
 
 

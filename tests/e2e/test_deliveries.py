@@ -237,9 +237,8 @@ def silent_dispatchers(suite: Suite) -> Iterator[None]:
 
 
 @pytest.mark.last
-def test_an_email_is_read_while_no_dispatcher_answers(
-    suite: Suite, account: Account, silent_dispatchers: None
-) -> None:
+@pytest.mark.usefixtures("silent_dispatchers")
+def test_an_email_is_read_while_no_dispatcher_answers(suite: Suite, account: Account) -> None:
     email = send(suite, account.api.new_inbox()["emailAddress"]).email_id
 
     began = datetime.now(UTC)

@@ -72,7 +72,8 @@ def test_a_service_waits_for_its_dependencies_and_lives_without_them_later(
             status, body = service.readiness()
             return status == 200 and body["degraded"] == []
 
-        # Ready at the first answer; of several clients of Kafka another may still be about to connect.
+        # Ready at the first answer; of several clients of Kafka another may still be about to
+        # connect.
         eventually(is_whole, "it is ready, with all it stands on", seconds=30)
 
         database.cut()

@@ -1,4 +1,6 @@
-"""The contract that the API serves of itself is the one it is held against, and everybody may read it."""
+"""The contract that the API serves of itself is the one it is held against, and everybody may read
+it.
+"""
 
 import re
 from typing import Any
@@ -90,7 +92,9 @@ def test_browsers_may_send_every_header_of_the_contract(suite: Suite) -> None:
 
 
 def test_the_gateway_has_no_operation_beyond_the_contract() -> None:
-    """A path nobody documented would not be asked for above, so the gateway's own table of routes is read."""
+    """A path nobody documented would not be asked for above, so the gateway's own table of routes
+    is read.
+    """
     source = (ROOT / "services" / "gateway" / "api" / "operations.cpp").read_text(encoding="utf-8")
     routes = [
         (method, "/v1" + path)

@@ -15,8 +15,9 @@ def mailed(suite: Suite) -> tuple[Account, dict[str, Any]]:
     send_raw(
         suite,
         [f"{local}+news@{domain}"],
-        "From: =?utf-8?Q?J=C3=BCrgen_Stra=C3=9Fe?= <news@shop.example>\r\nTo: All <list@lists.example>\r\n"
-        "Subject: =?utf-8?Q?Gr=C3=BC=C3=9Fe?=\r\n\r\nnothing here\r\n".encode(),
+        b"From: =?utf-8?Q?J=C3=BCrgen_Stra=C3=9Fe?= <news@shop.example>\r\n"
+        b"To: All <list@lists.example>\r\n"
+        b"Subject: =?utf-8?Q?Gr=C3=BC=C3=9Fe?=\r\n\r\nnothing here\r\n",
     )
     send(
         suite, inbox["emailAddress"], subject="Your code", body="Your verification code is 482913."

@@ -4,7 +4,7 @@ import json
 import re
 
 import pytest
-from confluent_kafka.admin import AdminClient, ConfigResource, ResourceType  # type: ignore[attr-defined]
+from confluent_kafka.admin import AdminClient, ConfigResource, ResourceType
 from harness import Api, Suite, Topic, send
 from harness.suite import ROOT
 

@@ -1,4 +1,6 @@
-"""The promise of the product: an address in one call, the mail in the next, its code already found."""
+"""The promise of the product: an address in one call, the mail in the next, its code already
+found.
+"""
 
 import re
 
@@ -156,7 +158,10 @@ def test_one_mail_to_two_inboxes_is_one_email_in_each(suite: Suite, api: Api) ->
 
 def test_a_dotted_and_encoded_message_arrives_as_sent(suite: Suite, api: Api) -> None:
     inbox = api.new_inbox()
-    message = b"From: a@sender.example\r\nSubject: =?utf-8?B?R3LDvMOfZQ==?=\r\n\r\n.\r\n..two dots\r\n.end\r\n"
+    message = (
+        b"From: a@sender.example\r\nSubject: =?utf-8?B?R3LDvMOfZQ==?=\r\n\r\n.\r\n..two dots\r\n"
+        b".end\r\n"
+    )
 
     send_raw(suite, [inbox["emailAddress"]], message)
 

@@ -1,7 +1,6 @@
 """The gateway with a certificate of its own."""
 
 import concurrent.futures
-import shutil
 import socket
 import ssl
 import subprocess

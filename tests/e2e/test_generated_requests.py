@@ -1,4 +1,6 @@
-"""Requests made up by Schemathesis from docs/openapi.yaml, sound and unsound ones: no 5xx, nothing undocumented, no body out of shape."""
+"""Requests made up by Schemathesis from docs/openapi.yaml, sound and unsound ones: no 5xx, nothing
+undocumented, no body out of shape.
+"""
 
 import re
 from typing import Any
@@ -31,14 +33,18 @@ _CHECKS = [
     negative_data_rejection,
 ]
 
-# Without the security scheme: requests that lack the key would use up what an address has of them, which others test.
+# Without the security scheme: requests that lack the key would use up what an address has of them,
+# which others test.
 schema = schemathesis.openapi.from_dict(
     {name: part for name, part in contract().content.items() if name != "security"}
 )
 
 
 class Things:
-    """Objects that exist, so that not every made-up request ends with 404. What a request deleted is made anew."""
+    """Objects that exist, so that not every made-up request ends with 404.
+
+    What a request deleted is made anew.
+    """
 
     def __init__(self, suite: Suite) -> None:
         self._suite = suite

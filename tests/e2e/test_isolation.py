@@ -14,7 +14,8 @@ from harness import Account, Suite, eventually, send_raw
 _LINE = b"a,b" * 23 + b"\r\n"
 _MESSAGE = (
     b"Subject: private\r\nMIME-Version: 1.0\r\nContent-Type: multipart/mixed; boundary=b\r\n\r\n"
-    b"--b\r\n\r\n" + _LINE * 15_000 + b"--b\r\nContent-Type: text/csv\r\nContent-Disposition: attachment; filename=list.csv\r\n\r\n"
+    b"--b\r\n\r\n" + _LINE * 15_000 + b"--b\r\nContent-Type: text/csv\r\n"
+    b"Content-Disposition: attachment; filename=list.csv\r\n\r\n"
     + _LINE * 75_000 + b"--b--\r\n"
 )  # fmt: skip
 _NOBODY = "01934f2e-7b1c-7d3a-9f00-5a1b2c3d4e5f"

@@ -1,4 +1,6 @@
-"""The plan's number of live inboxes, exact whoever asks at once; addresses and who may have them."""
+"""The plan's number of live inboxes, exact whoever asks at once; addresses and who may have
+them.
+"""
 
 import re
 from concurrent.futures import ThreadPoolExecutor

@@ -1,4 +1,6 @@
-"""The daily quota is exact over all gateways and replicas, whatever dies, and nobody waits when its database does."""
+"""The daily quota is exact over all gateways and replicas, whatever dies, and nobody waits when its
+database does.
+"""
 
 import concurrent.futures
 import contextlib
@@ -15,8 +17,8 @@ _LIMIT = 3000
 _BLOCK = _LIMIT // 50
 
 
-def _crowd(suite: Suite, account: Account, **more: int) -> Crowd:
-    return Crowd(suite.of_each("gateway", "URL"), account.key, **more)
+def _crowd(suite: Suite, account: Account, clients: int = 64) -> Crowd:
+    return Crowd(suite.of_each("gateway", "URL"), account.key, clients=clients)
 
 
 def _statuses(answers: list[Answered]) -> Counter[int]:
@@ -48,7 +50,8 @@ def _used(suite: Suite, account: Account) -> int:
     return int(
         _query(
             suite,
-            f"SELECT coalesce(sum(used), 0) FROM quota.days WHERE account_id = '{account.account_id}'",
+            "SELECT coalesce(sum(used), 0) FROM quota.days WHERE account_id = "
+            f"'{account.account_id}'",
         )
     )
 
@@ -57,7 +60,8 @@ def _outstanding(suite: Suite, account: Account) -> int:
     return int(
         _query(
             suite,
-            f"SELECT coalesce(sum(outstanding), 0) FROM quota.days WHERE account_id = '{account.account_id}'",
+            "SELECT coalesce(sum(outstanding), 0) FROM quota.days WHERE account_id = "
+            f"'{account.account_id}'",
         )
     )
 
@@ -75,7 +79,10 @@ def test_3000_pass_and_the_next_does_not_for_64_clients_at_two_gateways(
 
 def _kill_holder(suite: Suite, account: Account) -> None:
     """kill -9 of the replica that counts the account."""
-    statement = f"SELECT holder FROM quota.blocks WHERE account_id = '{account.account_id}' ORDER BY lease_until DESC LIMIT 1"
+    statement = (
+        f"SELECT holder FROM quota.blocks WHERE account_id = '{account.account_id}' ORDER BY "
+        "lease_until DESC LIMIT 1"
+    )
     suite.signal(
         "rate-limit",
         1 + suite.of_each("rate-limit", "RPC").index(_query(suite, statement)),
@@ -145,7 +152,8 @@ def test_replicas_come_and_go_without_a_wrong_answer(suite: Suite, pro: Account)
         let_through = sum(
             gateway.metric("tempinbox_gateway_quota_let_through_total") for gateway in gateways
         )
-        # A call that was cut may have been counted, with the requests of all clients in it, though they were asked again.
+        # A call that was cut may have been counted, with the requests of all clients in it, though
+        # they were asked again.
         cut = clients * sum(
             gateway.metric("tempinbox_gateway_quota_calls_failed_total") for gateway in gateways
         )
@@ -200,7 +208,10 @@ def test_requests_flow_while_the_quota_database_stands_still_and_are_counted_aft
             "-d",
             suite["DATABASE"],
             "-c",
-            "BEGIN; LOCK TABLE quota.days, quota.blocks IN ACCESS EXCLUSIVE MODE; SELECT pg_sleep(10); COMMIT",
+            (
+                "BEGIN; LOCK TABLE quota.days, quota.blocks IN ACCESS EXCLUSIVE MODE; SELECT "
+                "pg_sleep(10); COMMIT"
+            ),
         ]
     )
     began = time.monotonic()

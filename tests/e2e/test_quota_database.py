@@ -1,4 +1,6 @@
-"""The quota has a database server of its own: requests go on when it is stopped under load, and all of them are counted in the end."""
+"""The quota has a database server of its own: requests go on when it is stopped under load, and all
+of them are counted in the end.
+"""
 
 import concurrent.futures
 import contextlib
@@ -33,7 +35,9 @@ def _api(gateway: Gateway, account: Account) -> Api:
 
 
 class _SteadyLoad:
-    """So many requests a second, of every account at every gateway in turn, each client with connections of its own."""
+    """So many requests a second, of every account at every gateway in turn, each client with
+    connections of its own.
+    """
 
     def __init__(self, gateways: list[Gateway], accounts: list[Account]) -> None:
         self._gateways = gateways
@@ -50,7 +54,8 @@ class _SteadyLoad:
                 done.result()
 
     def _work(self) -> None:
-        # The request after one of the first account is of the second; a round later each comes to the next gateway.
+        # The request after one of the first account is of the second; a round later each comes to
+        # the next gateway.
         apis = [_api(gateway, account) for gateway in self._gateways for account in self._accounts]
         pause = threading.Event()
         while (number := next(self._due)) < _REQUESTS:
@@ -91,7 +96,9 @@ class _Quota:
 
 @pytest.fixture
 def accounts(suite: Suite, pro: Account) -> list[Account]:
-    """Some, so that both replicas have their share; with a limit so low that a block at hand, 2 % of it, is used up in seconds."""
+    """Some, so that both replicas have their share; with a limit so low that a block at hand, 2 %
+    of it, is used up in seconds.
+    """
     suite.operate("plan", "set", "pro", "--requests-per-day", "1000")
     return [pro, *(Account.make(suite, plan="pro") for _ in range(_ACCOUNTS - 1))]
 

@@ -97,7 +97,7 @@ def test_the_daily_limit_is_exact_over_all_gateways(suite: Suite, seven_a_day: A
     assert answers[-1].json()["error"] == "Too Many Requests"
 
 
-def test_the_daily_limit_is_exact_over_a_restart(suite: Suite, seven_a_day: Account) -> None:
+def test_the_daily_limit_is_exact_over_a_restart(seven_a_day: Account) -> None:
     statuses = [seven_a_day.api.call("GET", "/v1/domains").status_code for _ in range(4)]
 
     Suite.dev("restart", "rate-limit")

@@ -3,9 +3,10 @@
 import base64
 from collections.abc import Callable
 from email.header import Header
+from functools import partial
 
 import pytest
-from harness import Account, Receiver, Suite, send
+from harness import Account, Receiver, Request, Suite, send
 from harness.verifiers import VERIFIERS, Signed
 
 _TOO_LATE_SECONDS = 6 * 60.0  # the libraries refuse what is older than five minutes
@@ -20,6 +21,10 @@ _SUBJECTS = [
 _NAMES = ["plain", "letters", "invisible", "quotes", "long"]
 
 Verifier = Callable[[Signed], str]
+
+
+def _is_of(email_id: str, request: Request) -> bool:
+    return request.webhook_id == email_id
 
 
 @pytest.fixture(params=list(VERIFIERS))
@@ -42,9 +47,7 @@ def arrived(suite: Suite) -> dict[str, Signed]:
             mail = send(
                 suite, address, subject=Header(subject, "utf-8", maxlinelen=10_000).encode()
             )
-            request = receiver.wait_for(
-                lambda it, wanted=mail.email_id: it.webhook_id == wanted, f"the mail {subject!r}"
-            )  # type: ignore[misc]
+            request = receiver.wait_for(partial(_is_of, mail.email_id), f"the mail {subject!r}")
             assert request.json["data"]["subject"] == subject
             found[subject] = Signed.of(request, webhook["secret"])
         return found

@@ -61,7 +61,7 @@ def test_swaks_over_starttls(suite: Suite, api: Api) -> None:
     assert api.get("/v1/emails/" + sent.email_id)["envelope"]["tls"].startswith("TLSv1")
 
 
-def test_smtplib_over_starttls(suite: Suite, api: Api, client: smtplib.SMTP) -> None:
+def test_smtplib_over_starttls(api: Api, client: smtplib.SMTP) -> None:
     inbox = api.new_inbox()
 
     with client:
@@ -75,7 +75,7 @@ def test_smtplib_over_starttls(suite: Suite, api: Api, client: smtplib.SMTP) -> 
     assert email["envelope"]["tls"] in ("TLSv1.2", "TLSv1.3")
 
 
-def test_mail_in_the_clear_says_so(suite: Suite, api: Api, client: smtplib.SMTP) -> None:
+def test_mail_in_the_clear_says_so(api: Api, client: smtplib.SMTP) -> None:
     inbox = api.new_inbox()
 
     with client:
@@ -143,7 +143,7 @@ def test_a_last_chunk_of_its_own_size(suite: Suite, api: Api) -> None:
     assert api.get("/v1/emails/" + email_id)["sizeBytes"] == len(message)
 
 
-def test_smtputf8_addresses_and_subject(suite: Suite, api: Api, client: smtplib.SMTP) -> None:
+def test_smtputf8_addresses_and_subject(api: Api, client: smtplib.SMTP) -> None:
     inbox = api.new_inbox()
     local, _, domain = inbox["emailAddress"].partition("@")
     recipient, sender, subject = f"{local}+grüße@{domain}", "用户@例え.example", "Ünïcödé ☃ 件名"
@@ -184,9 +184,12 @@ def test_swaks_pipelines(suite: Suite, api: Api) -> None:
     ]
 
 
-def test_8bit_bodies_arrive_as_they_were(suite: Suite, api: Api, client: smtplib.SMTP) -> None:
+def test_8bit_bodies_arrive_as_they_were(api: Api, client: smtplib.SMTP) -> None:
     inbox = api.new_inbox()
-    head = b"Subject: 8bit\r\nMIME-Version: 1.0\r\nContent-Type: text/plain; charset=iso-8859-1\r\nContent-Transfer-Encoding: 8bit\r\n\r\n"
+    head = (
+        b"Subject: 8bit\r\nMIME-Version: 1.0\r\nContent-Type: text/plain; charset=iso-8859-1\r\n"
+        b"Content-Transfer-Encoding: 8bit\r\n\r\n"
+    )
 
     with client:
         client.sendmail(
@@ -199,7 +202,7 @@ def test_8bit_bodies_arrive_as_they_were(suite: Suite, api: Api, client: smtplib
     assert _only_email(api, inbox)["text"].strip() == "Grüße aus Köln"
 
 
-def test_a_mail_of_20_mebibytes(suite: Suite, api: Api, client: smtplib.SMTP) -> None:
+def test_a_mail_of_20_mebibytes(api: Api, client: smtplib.SMTP) -> None:
     inbox = api.new_inbox()
     content = hashlib.shake_128(b"any bytes").digest(15 * _MEBIBYTE)
     message = EmailMessage()
@@ -219,7 +222,7 @@ def test_a_mail_of_20_mebibytes(suite: Suite, api: Api, client: smtplib.SMTP) ->
     assert email["codes"][0]["value"] == "271828"
 
 
-def test_one_mail_to_many_inboxes(suite: Suite, api: Api, client: smtplib.SMTP) -> None:
+def test_one_mail_to_many_inboxes(api: Api, client: smtplib.SMTP) -> None:
     inboxes = [api.new_inbox() for _ in range(8)]
     local, _, domain = inboxes[0]["emailAddress"].partition("@")
     recipients = [inbox["emailAddress"] for inbox in inboxes] + [
@@ -254,7 +257,7 @@ def test_a_new_inbox_takes_mail_once_its_call_has_answered(suite: Suite, api: Ap
     assert answers == ["250 2.1.5 Recipient ok"] * 50
 
 
-def test_a_session_serves_many_messages(suite: Suite, api: Api, client: smtplib.SMTP) -> None:
+def test_a_session_serves_many_messages(api: Api, client: smtplib.SMTP) -> None:
     inbox = api.new_inbox()
 
     with client:

@@ -1,4 +1,6 @@
-"""Mail that is refused: at the earliest command, with the code that makes the sender do the right thing."""
+"""Mail that is refused: at the earliest command, with the code that makes the sender do the right
+thing.
+"""
 
 import re
 import uuid
@@ -34,9 +36,9 @@ def one_mebibyte(suite: Suite) -> Iterator[Account]:
 def test_only_one_ending_ends_a_message(suite: Suite, api: Api, ending: bytes) -> None:
     inbox = api.new_inbox()
     smuggled = (
-        b"MAIL FROM:<admin@sender.example>\r\nRCPT TO:<%s>\r\nDATA\r\nSubject: smuggled\r\n\r\nhi\r\n"
-        % inbox["emailAddress"].encode()
-    )
+        b"MAIL FROM:<admin@sender.example>\r\nRCPT TO:<%s>\r\nDATA\r\n"
+        b"Subject: smuggled\r\n\r\nhi\r\n"
+    ) % inbox["emailAddress"].encode()
 
     with Dialogue(suite["SMTP"]) as session:
         session.address(inbox["emailAddress"])

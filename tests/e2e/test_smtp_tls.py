@@ -92,7 +92,7 @@ def test_a_connection_ends_as_tls_says(server: MailServer) -> None:
     with smtplib.SMTP(host, int(port), local_hostname="sender.example", timeout=30) as client:
         client.starttls(context=_context())
         assert isinstance(client.sock, ssl.SSLSocket)
-        client.sock.suppress_ragged_eofs = False
+        client.sock.suppress_ragged_eofs = False  # type: ignore[attr-defined] # typeshed has none
 
         assert client.docmd("QUIT")[0] == 221
 

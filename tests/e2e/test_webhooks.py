@@ -112,7 +112,7 @@ def test_a_failed_delivery_comes_again_with_the_same_id(suite: Suite, account: A
         assert all(it.webhook_id == sent.email_id for it in receiver.requests)
 
 
-def test_the_life_of_an_inbox_is_announced(suite: Suite, account: Account) -> None:
+def test_the_life_of_an_inbox_is_announced(account: Account) -> None:
     with Receiver() as receiver:
         webhook = _register(account, receiver)
         inbox = account.api.new_inbox()

@@ -1,4 +1,6 @@
-"""Every wrong request of the table is told its status, its field and what is allowed, in the one error body, and harms nothing."""
+"""Every wrong request of the table is told its status, its field and what is allowed, in the one
+error body, and harms nothing.
+"""
 
 import re
 from dataclasses import dataclass
@@ -48,7 +50,7 @@ def _send(suite: Suite, target: Target, row: Row) -> Answer:
     for name in ("inbox", "email", "webhook"):
         path = path.replace("{" + name + "}", str(getattr(target, name)))
     key = {"X-API-Key": target.account.key} if row.has_key else {}
-    return exchange(suite["API"], request_bytes(row.method, path, key | row.headers, row.body))
+    return exchange(suite["API"], request_bytes(row.method, path, {**key, **row.headers}, row.body))
 
 
 def _assert_refused(answer: Answer, status: int) -> str:

@@ -1,4 +1,6 @@
-"""The project's own rules, checked on the text of the tree: `python3 tests/style [ROOT]` lists what breaks them."""
+"""The project's own rules, checked on the text of the tree: `python3 tests/style [ROOT]` lists what
+breaks them.
+"""
 
 import subprocess
 import sys

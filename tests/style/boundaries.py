@@ -1,4 +1,6 @@
-"""Which folder may include what: libraries stay in their room, arrows between rooms point down, no service knows another."""
+"""Which folder may include what: libraries stay in their room, arrows between rooms point down, no
+service knows another.
+"""
 
 import re
 from collections import defaultdict
@@ -22,7 +24,10 @@ _LEVEL = {room: level for level, rooms in enumerate(LAYERS) for room in rooms}
 _LIBRARIES = {
     r"boost/beast": r"^libs/common/http/|^libs/boost/",
     r"librdkafka/": r"^libs/common/kafka/",
-    r"pqxx/": r"^libs/(common/(postgres|outbox|testing)|mailbox|accounts)/|_store\.[ch]pp$|/outbox\.[ch]pp$",
+    r"pqxx/": (
+        r"^libs/(common/(postgres|outbox|testing)|mailbox|accounts)/"
+        r"|_store\.[ch]pp$|/outbox\.[ch]pp$"
+    ),
     r"rapidjson/": r"^libs/common/json/",
     r"gmime/": r"^libs/mime/",
     r"curl/": r"^services/gateway/account_mail/",
@@ -83,8 +88,9 @@ def _check_library(source: Source, offset: int, name: str) -> Iterator[Problem]:
 
 
 def _check_service(source: Source, offset: int, name: str, services: set[str]) -> Iterator[Problem]:
-    top, other = source.path.parts[0], name.split("/")[0]
-    # A room of libs/ may have a service's name within common/ only, so the first part of an include tells a service.
+    top, other = source.path.parts[0], name.split("/", 1)[0]
+    # A room of libs/ may have a service's name within common/ only, so the first part of an include
+    # tells a service.
     if (
         other not in services
         or (top == "services" and source.path.parts[1] == other)

@@ -1,4 +1,6 @@
-"""What is wrong around co_await with every compiler and shows in the text; clang-tidy sees captures and locks."""
+"""What is wrong around co_await with every compiler and shows in the text; clang-tidy sees captures
+and locks.
+"""
 
 import re
 from collections.abc import Iterator

@@ -1,7 +1,10 @@
-"""The rules on snippets that break them and on ones that do not: `python3 -m unittest` in this folder."""
+"""The rules on snippets that break them and on ones that do not: `python3 -m unittest` in this
+folder.
+"""
 
 import unittest
 from pathlib import Path
+from types import ModuleType
 
 import boundaries
 import coroutines
@@ -10,8 +13,8 @@ import words
 from source import Problem, Source
 
 
-def _problems(rule: object, path: str, text: str, *others: Source) -> list[Problem]:
-    return list(rule.check([Source(Path(path), text), *others]))  # type: ignore[attr-defined]
+def _problems(rule: ModuleType, path: str, text: str, *others: Source) -> list[Problem]:
+    return list(rule.check([Source(Path(path), text), *others]))
 
 
 class Coroutines(unittest.TestCase):
@@ -125,7 +128,7 @@ class Layout(unittest.TestCase):
 
     def test_names_and_sizes(self) -> None:
         self.assertEqual(len(_problems(layout, "libs/mime/mime_utils.cpp", "")), 1)
-        self.assertEqual(len(_problems(layout, "libs/mime/view.cpp", "\n" * 401)), 1)
+        self.assertEqual(len(_problems(layout, "libs/mime/view.cpp", "\n" * 701)), 1)
         self.assertEqual(_problems(layout, "libs/mime/view.cpp", "\n" * 700), [])
 
 

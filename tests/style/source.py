@@ -1,4 +1,6 @@
-"""A file of the tree, and its C++ with comments and literals blanked so that rules see code alone."""
+"""A file of the tree, and its C++ with comments and literals blanked so that rules see code
+alone.
+"""
 
 import re
 from dataclasses import dataclass
@@ -6,7 +8,8 @@ from functools import cached_property
 from pathlib import Path
 
 _COMMENT_OR_LITERAL = re.compile(
-    r'//[^\n]*|/\*.*?\*/|R"(?P<tag>[^(\s]*)\(.*?\)(?P=tag)"|"(?:\\.|[^"\\\n])*"|(?<![0-9a-fA-F])\'(?:\\.|[^\'\\\n])+\'',
+    r'//[^\n]*|/\*.*?\*/|R"(?P<tag>[^(\s]*)\(.*?\)(?P=tag)"|"(?:\\.|[^"\\\n])*"'
+    r"|(?<![0-9a-fA-F])\'(?:\\.|[^\'\\\n])+\'",
     re.DOTALL,
 )
 
@@ -47,7 +50,9 @@ class Source:
 
     @cached_property
     def code(self) -> str:
-        """The C++ with comments gone and literals empty, every remaining character at its old offset."""
+        """The C++ with comments gone and literals empty, every remaining character at its old
+        offset.
+        """
 
         def blank(found: re.Match[str]) -> str:
             text = found[0]
@@ -67,7 +72,9 @@ class Source:
 
 
 def matching(code: str, start: int) -> int:
-    """The offset of the bracket that closes the one at `start`; the end of the text where none does."""
+    """The offset of the bracket that closes the one at `start`; the end of the text where none
+    does.
+    """
     pairs = {"(": ")", "{": "}", "[": "]"}
     opened, closed = code[start], pairs[code[start]]
     depth = 0

@@ -21,7 +21,9 @@ _PROSE = {".md", ".txt"}
 
 
 def check(sources: list[Source]) -> Iterator[Problem]:
-    """All of these rules; prose may speak of the unfinished, and a bench paces its load by the clock."""
+    """All of these rules; prose may speak of the unfinished, and a bench paces its load by the
+    clock.
+    """
     for source in sources:
         yield from (
             source.problem(found.start(), f"a path of one machine: {found[0]}")

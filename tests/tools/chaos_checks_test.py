@@ -28,7 +28,7 @@ class _Held(Mailboxes):
     def list(self, inbox: Inbox) -> list[dict[str, Any]]:
         return [{"emailId": email_id} for email_id, _ in self._held.get(inbox.inbox_id, [])]
 
-    def has_raw(self, email_id: str) -> bool:
+    def has_raw(self, _email_id: str) -> bool:
         return True
 
     def raw(self, email_id: str) -> bytes | None:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "bench"))
 
-from measuring import many_rows, plans, wrk  # noqa: E402
+from measuring import many_rows, plans, wrk
 
 _REPORT = """Running 2s test @ http://127.0.0.1:8080/
   1 threads and 64 connections
@@ -31,14 +31,17 @@ Requests/sec:  74329.35
 _LOG = """2026-11-21 17:44:01.123 UTC [7] LOG:  duration: 0.012 ms  plan:
 \tQuery Text: SELECT 1 FROM mailbox.inboxes
 \t    WHERE account_id = $1
-\tIndex Scan using inboxes_pkey on inboxes  (cost=0.41..8.45 rows=1 width=16) (actual time=0.037..0.038 rows=1 loops=1)
+\tIndex Scan using inboxes_pkey on inboxes  (cost=0.41..8.45 rows=1 width=16) \
+(actual time=0.037..0.038 rows=1 loops=1)
 \t  Index Cond: (account_id = '01')
 2026-11-21 17:44:01.124 UTC [7] LOG:  something else
 2026-11-21 17:44:01.125 UTC [7] LOG:  duration: 90.5 ms  plan:
 \tQuery Text: SELECT count(*) FROM mailbox.emails
 \tAggregate  (cost=0.00..9000.00 rows=1 width=8) (actual time=90.0..90.0 rows=1 loops=1)
-\t  ->  Seq Scan on emails_20261121 emails_1  (cost=0.00..8000.00 rows=1 width=0) (actual time=0.1..80.0 rows=90000 loops=1)
-\t  ->  Seq Scan on emails_default emails_2  (cost=0.00..0.00 rows=1 width=0) (actual time=0.1..0.1 rows=0 loops=1)
+\t  ->  Seq Scan on emails_20261121 emails_1  (cost=0.00..8000.00 rows=1 width=0) \
+(actual time=0.1..80.0 rows=90000 loops=1)
+\t  ->  Seq Scan on emails_default emails_2  (cost=0.00..0.00 rows=1 width=0) \
+(actual time=0.1..0.1 rows=0 loops=1)
 2026-11-21 17:44:01.126 UTC [7] LOG:  duration: 0.1 ms  plan:
 \tQuery Text: SELECT 1 FROM accounts.plans
 \tSeq Scan on plans  (cost=0.00..1.06 rows=6 width=4) (actual time=0.003..0.003 rows=6 loops=1)
@@ -79,7 +82,9 @@ def gateway_with(versions: list[int]) -> Iterator[str]:
     class Metrics(http.server.BaseHTTPRequestHandler):
         def do_GET(self) -> None:
             version = versions.pop(0) if len(versions) > 1 else versions[0]
-            body = f"# TYPE x gauge\ntempinbox_gateway_known_change_version {version}\nother 9\n".encode()
+            body = (
+                f"# TYPE x gauge\ntempinbox_gateway_known_change_version {version}\nother 9\n"
+            ).encode()
             self.send_response(200)
             self.send_header("Content-Length", str(len(body)))
             self.end_headers()

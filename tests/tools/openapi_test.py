@@ -1,4 +1,6 @@
-"""The page made from docs/openapi.yaml: nothing unescaped, nothing loaded from elsewhere, no dead anchors."""
+"""The page made from docs/openapi.yaml: nothing unescaped, nothing loaded from elsewhere, no dead
+anchors.
+"""
 
 import re
 import unittest
@@ -29,7 +31,10 @@ class Markdown(unittest.TestCase):
 
     def test_blocks(self) -> None:
         text = "One\nline.\n\n## Title\n\n- a\n  b\n- c\n\n```sh\nx <\n\ny\n```"
-        expected = "<p>One line.</p>\n<h3>Title</h3>\n<ul>\n<li>a b</li>\n<li>c</li>\n</ul>\n<pre><code>x &lt;\n\ny</code></pre>"
+        expected = (
+            "<p>One line.</p>\n<h3>Title</h3>\n<ul>\n<li>a b</li>\n<li>c</li>\n</ul>\n"
+            "<pre><code>x &lt;\n\ny</code></pre>"
+        )
         self.assertEqual(blocks(text), expected)
 
 

@@ -52,7 +52,8 @@ class SettingsPage(unittest.TestCase):
 
         self.assertIn("## gateway\n\nThe public API.\n\n### Service\n", page)
         self.assertIn(
-            "| `listen` | `127.0.0.1:8080` | Where the API is served; 0.0.0.0 (in a container) too | host:port |\n",
+            "| `listen` | `127.0.0.1:8080` | Where the API is served; 0.0.0.0 (in a container) "
+            "too | host:port |\n",
             page,
         )
         self.assertIn(

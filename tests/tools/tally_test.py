@@ -1,4 +1,6 @@
-"""Counting the outcomes of test programs: `python3 -m unittest discover -s tests/tools -p '*_test.py'` with tools/ on the path."""
+"""Counting the outcomes of test programs: `python3 -m unittest discover -s tests/tools -p
+'*_test.py'` with tools/ on the path.
+"""
 
 import tempfile
 import unittest
@@ -77,7 +79,10 @@ class Node(unittest.TestCase):
             return of_node(report, exit_code)
 
     def test_cases_count_wherever_they_stand(self) -> None:
-        inner = '<testsuite name="b"><testcase name="2"><failure/></testcase><testcase name="3"><skipped/></testcase></testsuite>'
+        inner = (
+            '<testsuite name="b"><testcase name="2"><failure/></testcase><testcase '
+            'name="3"><skipped/></testcase></testsuite>'
+        )
         self.assertEqual(
             self.count(
                 f'<testcase name="0"/><testsuite name="a"><testcase name="1"/>{inner}</testsuite>',

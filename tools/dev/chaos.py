@@ -1,4 +1,6 @@
-"""`./dev chaos`: breaks a suite of its own under load, then counts what was promised and what was kept."""
+"""`./dev chaos`: breaks a suite of its own under load, then counts what was promised and what was
+kept.
+"""
 
 import threading
 import time
@@ -23,7 +25,8 @@ from dev.terminal import fail, heading, item, paint, say
 
 _INBOXES = 32
 _REPLICAS = {"mail": "mail-ingest=2,inbox=2", "webhooks": chaos_webhooks.REPLICAS}
-# An outbox row of a process that was killed is taken over when its lease has ended, 30 s after it was given.
+# An outbox row of a process that was killed is taken over when its lease has ended, 30 s after it
+# was given.
 _SETTLING_SECONDS = 120
 
 
@@ -95,12 +98,14 @@ def _run_mail(suite: Suite, course: Course) -> int:
     item("suite", f"ready again after {time.monotonic() - started:.1f} s")
     confirmed = {mail.email_id for mail in mails if mail.email_id}
     emails = chaos_checks.stored(mails, mailboxes)
-    # Those of a mail whose process was killed before it published them come when the lease of their outbox row ends.
+    # Those of a mail whose process was killed before it published them come when the lease of their
+    # outbox row ends.
     wanted = confirmed | {email_id for _, email_id in emails}
     events = chaos_checks.read_events(suite.cluster.brokers, wanted, deadline)
     item(
         "events",
-        f"of {len(wanted & events.keys())} of {len(wanted)} emails after {time.monotonic() - started:.1f} s",
+        f"of {len(wanted & events.keys())} of {len(wanted)} emails after "
+        f"{time.monotonic() - started:.1f} s",
     )
 
     heading("Counting")
@@ -120,7 +125,8 @@ def _say_load(mails: list[Mail], course: Course) -> None:
     unconfirmed = sum(mail.may_be_stored for mail in mails)
     item(
         "mails",
-        f"{len(mails)} tried in {course.seconds} s: {confirmed} answered 250, {unconfirmed} unconfirmed, the rest turned away before the dot",
+        f"{len(mails)} tried in {course.seconds} s: {confirmed} answered 250, {unconfirmed} "
+        "unconfirmed, the rest turned away before the dot",
     )
     slowest = max((mail.seconds for mail in mails if mail.email_id), default=0.0)
     item("slowest 250", f"{slowest:.1f} s")

@@ -1,4 +1,6 @@
-"""After a chaos run: whether every mail answered 250 is there exactly once, whole, with its event, and nothing else is."""
+"""After a chaos run: whether every mail answered 250 is there exactly once, whole, with its event,
+and nothing else is.
+"""
 
 import concurrent.futures
 import contextlib
@@ -22,7 +24,10 @@ _TRACE = (b"return-path:", b"received:")
 
 
 class Mailboxes:
-    """The public API with one key. Each thread has a connection of its own; what is not answered is asked again for a while."""
+    """The public API with one key.
+
+    Each thread has a connection of its own; what is not answered is asked again for a while.
+    """
 
     def __init__(self, gateway: str, key: str) -> None:
         self._gateway = gateway
@@ -104,7 +109,10 @@ class Report:
 
 
 def read_events(brokers: str, wanted: set[str], deadline: float) -> Counter[str]:
-    """How often each id was published to `email.received`. Waits for the wanted ones until the deadline, then for the end of the topic."""
+    """How often each id was published to `email.received`.
+
+    Waits for the wanted ones until the deadline, then for the end of the topic.
+    """
     while True:
         command = [
             "kcat",
@@ -153,7 +161,8 @@ def check(
         mail = by_chaos_id.get(_chaos_id(octets or b""))
         if mail is None:
             report.violations.append(
-                f"{email_id}: {'not readable' if octets is None else 'no mail of this run, or not whole'}"
+                f"{email_id}: "
+                f"{'not readable' if octets is None else 'no mail of this run, or not whole'}"
             )
             continue
         copies[mail.chaos_id, inbox_id].append(email_id)
@@ -178,7 +187,10 @@ def check(
     report.facts = [
         (
             "emails",
-            f"{len(emails)} in {len({inbox_id for inbox_id, _ in emails})} inboxes, compared {'byte for byte' if serves_raw else 'by their headers, text and size'}",
+            (
+                f"{len(emails)} in {len({inbox_id for inbox_id, _ in emails})} inboxes, compared "
+                f"{'byte for byte' if serves_raw else 'by their headers, text and size'}"
+            ),
         ),
         (
             "unconfirmed",
@@ -212,6 +224,7 @@ def _check_copies(mail: Mail, copies: dict[tuple[str, str], list[str]]) -> list[
         (mail.chaos_id, mail.inboxes[0].inbox_id), []
     ):
         found.append(
-            f"{mail.chaos_id}: answered 250 as {mail.email_id}, which is not its id in {mail.inboxes[0].address}"
+            f"{mail.chaos_id}: answered 250 as {mail.email_id}, which is not its id in "
+            f"{mail.inboxes[0].address}"
         )
     return found

@@ -24,8 +24,10 @@ class Fault:
 
 
 def schedule(replicas: list[str], seconds: int, seed: int) -> list[Fault]:
-    """A replica is killed every few seconds; PostgreSQL crashes at once (SIGQUIT) and as by the kernel (SIGKILL), Kafka in between."""
-    order = random.Random(seed)
+    """A replica is killed every few seconds; PostgreSQL crashes at once (SIGQUIT) and as by the
+    kernel (SIGKILL), Kafka in between.
+    """
+    order = random.Random(seed)  # noqa: S311 - the same faults for the same seed
     faults = [
         Fault(0.30 * seconds, "postgres", signal.SIGQUIT),
         Fault(0.50 * seconds, "kafka-1", signal.SIGKILL),
@@ -39,7 +41,10 @@ def schedule(replicas: list[str], seconds: int, seed: int) -> list[Fault]:
 
 
 def carry_out(suite: Suite, faults: list[Fault], began: float, counts: Counter[str]) -> None:
-    """Sends the signals at their times; the supervisor starts again what dies. A process that is just down is broken later."""
+    """Sends the signals at their times; the supervisor starts again what dies.
+
+    A process that is just down is broken later.
+    """
     pause = threading.Event()
     for fault in faults:
         pause.wait(max(0.0, began + fault.at - time.monotonic()))

@@ -1,4 +1,6 @@
-"""The load of a chaos run: SMTP clients at a steady rate that note what was answered to every mail."""
+"""The load of a chaos run: SMTP clients at a steady rate that note what was answered to every
+mail.
+"""
 
 import asyncio
 import itertools
@@ -25,7 +27,10 @@ class Inbox:
 
 @dataclass
 class Mail:
-    """One attempt to send one mail; never repeated. `email_id` is what a 250 named, in the first inbox."""
+    """One attempt to send one mail; never repeated.
+
+    `email_id` is what a 250 named, in the first inbox.
+    """
 
     chaos_id: str
     inboxes: list[Inbox]
@@ -45,7 +50,9 @@ class _TurnedAway(Exception):
 
 
 class Load:
-    """`rate` mails a second for `seconds`, over so many connections, spread over the servers and inboxes."""
+    """`rate` mails a second for `seconds`, over so many connections, spread over the servers and
+    inboxes.
+    """
 
     def __init__(
         self, servers: list[str], inboxes: list[Inbox], rate: int, seconds: int, connections: int
@@ -110,7 +117,10 @@ class Load:
         body = "".join(
             f"{chaos_id} line {line} of {lines}: what was said is kept\r\n" for line in range(lines)
         )
-        head = f"X-Chaos-Id: {chaos_id}\r\nFrom: chaos@sender.example\r\nTo: {inboxes[0].address}\r\nSubject: chaos {chaos_id}\r\n"
+        head = (
+            f"X-Chaos-Id: {chaos_id}\r\nFrom: chaos@sender.example\r\n"
+            f"To: {inboxes[0].address}\r\nSubject: chaos {chaos_id}\r\n"
+        )
         return Mail(chaos_id, inboxes, (head + "\r\n" + body).encode("ascii"))
 
 

@@ -21,7 +21,10 @@ _FAILED, _CLOSED, _SILENT = (
 
 
 class Receiver:
-    """Answers on loopback, in a thread of its own. Which deliveries fail at first depends on their id and the seed. Use as a context manager."""
+    """Answers on loopback, in a thread of its own.
+
+    Which deliveries fail at first depends on their id and the seed. Use as a context manager.
+    """
 
     def __init__(self, seed: int) -> None:
         self._seed = seed

@@ -1,4 +1,6 @@
-"""`./dev chaos webhooks`: events while dispatchers are killed, added and removed and what they stand on restarts; then every delivery is looked for."""
+"""`./dev chaos webhooks`: events while dispatchers are killed, added and removed and what they
+stand on restarts; then every delivery is looked for.
+"""
 
 import http.client
 import json
@@ -18,7 +20,8 @@ from dev.terminal import fail, heading, item, paint, say
 
 REPLICAS = "webhook-dispatcher=3"
 _ACCOUNTS = 8
-# Deliveries of a process that was killed are taken over when their lease has ended (30 s); a receiver's failure costs 5 s or the 15 s of an exchange more.
+# Deliveries of a process that was killed are taken over when their lease has ended (30 s); a
+# receiver's failure costs 5 s or the 15 s of an exchange more.
 _SETTLING_SECONDS = 150
 _REMOVALS = (
     (0.2, 0.4),
@@ -115,11 +118,13 @@ def _judge(suite: Suite, receiver: Receiver, wanted: set[tuple[str, str]]) -> in
     repeats = findings.repeats()
     item(
         "deliveries",
-        f"{len(wanted & findings.taken.keys())} of {len(wanted)} arrived, {receiver.tries()} requests for them",
+        f"{len(wanted & findings.taken.keys())} of {len(wanted)} arrived, {receiver.tries()} "
+        "requests for them",
     )
     item(
         "repeated",
-        f"{sum(repeats)} with the same webhook-id, of {len(repeats)} deliveries, at most {max(repeats, default=0)} times each",
+        f"{sum(repeats)} with the same webhook-id, of {len(repeats)} deliveries, at most "
+        f"{max(repeats, default=0)} times each",
     )
     violations = findings.violations()
     for violation in violations[:20]:
@@ -129,7 +134,9 @@ def _judge(suite: Suite, receiver: Receiver, wanted: set[tuple[str, str]]) -> in
 
 
 def _break(suite: Suite, seconds: int, seed: int) -> None:
-    """Kills and restarts by chance, and takes the last replica away and back; returns when the time is over."""
+    """Kills and restarts by chance, and takes the last replica away and back; returns when the time
+    is over.
+    """
     names = [replica.name for replica in services.of("webhook-dispatcher", suite.replicas)]
     faults = chaos_faults.schedule(names[:-1], seconds, seed)
     counts: Counter[str] = Counter()
@@ -187,7 +194,7 @@ def _count(suite: Suite, what: str) -> int:
         "-d",
         suite.server.dsn(),
         "-c",
-        f"SELECT count(*) FROM webhooks.{what}",
+        f"SELECT count(*) FROM webhooks.{what}",  # noqa: S608 - names of this file
     ]
     done = subprocess.run(command, capture_output=True, text=True)
     return int(done.stdout) if done.returncode == 0 else -1

@@ -1,11 +1,13 @@
-"""`./dev check`: format, the project's style rules, the tools behind ./dev, schemas, the OpenAPI file, the dashboard, clang-tidy. Each part counts as one test."""
+"""`./dev check`: format, the project's style rules, the tools behind ./dev, schemas, the OpenAPI
+file, the dashboard, Python, clang-tidy. Each part counts as one test.
+"""
 
 import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from dev import dashboard, node_packages, packages, places, tidy
+from dev import dashboard, node_packages, packages, places, python_packages, tidy
 from dev.tally import Tally
 from dev.terminal import Failure, fail, heading, item, paint, say
 
@@ -59,6 +61,20 @@ def _check_tools() -> bool:
     )
 
 
+def _check_python(fix: bool) -> bool:
+    """ruff's layout and rules, mypy's types; both are told what to look at by pyproject.toml."""
+    caches = places.build_folder("python-checks")
+    programs = python_packages.python(python_packages.CHECKS).parent
+    ruff, known = str(programs / "ruff"), f"--cache-dir={caches / 'ruff'}"
+    # All of them, whatever one finds; rules first, since what they fix may need a new layout.
+    found = [
+        _run([ruff, "check", known, *(["--fix"] if fix else [])]),
+        _run([ruff, "format", known, *([] if fix else ["--check"])]),
+        _run([str(programs / "mypy"), f"--cache-dir={caches / 'mypy'}"]),
+    ]
+    return all(found)
+
+
 def _check_openapi() -> bool:
     """Redocly reports use and asks for updates unless told not to."""
     environment = node_packages.ensure(_SCHEMA_TOOLS)
@@ -107,7 +123,7 @@ def _check_schemas() -> bool:
     return is_good
 
 
-PARTS = ["format", "style", "tools", "schemas", "openapi", "dashboard", "tidy"]
+PARTS = ["format", "style", "tools", "schemas", "openapi", "dashboard", "python", "tidy"]
 
 
 def tally(parts: list[str], everything: bool, fix: bool = False) -> Tally:
@@ -119,6 +135,7 @@ def tally(parts: list[str], everything: bool, fix: bool = False) -> Tally:
         "schemas": _check_schemas,
         "openapi": _check_openapi,
         "dashboard": lambda: dashboard.check(fix),
+        "python": lambda: _check_python(fix),
         "tidy": lambda: tidy.check(cpp_files(), everything),
     }
     total = Tally()

@@ -27,7 +27,7 @@ SUPERVISOR = "supervisor"
 
 def layer(name: str) -> int:
     """Higher layers are stopped first: services, then Kafka, then PostgreSQL."""
-    return {"postgres": 1, "kafka": 2}.get(name.split("-")[0], 3)
+    return {"postgres": 1, "kafka": 2}.get(name.split("-", 1)[0], 3)
 
 
 def stop_signal(name: str) -> signal.Signals:
@@ -36,7 +36,9 @@ def stop_signal(name: str) -> signal.Signals:
 
 
 def crash_of(exit_code: int | str | None) -> str:
-    """The name of the signal by which a process ended through a fault of its own; empty for every other end."""
+    """The name of the signal by which a process ended through a fault of its own; empty for every
+    other end.
+    """
     return (
         signal.Signals(-exit_code).name
         if isinstance(exit_code, int) and -exit_code in _CRASH_SIGNALS
@@ -46,7 +48,10 @@ def crash_of(exit_code: int | str | None) -> str:
 
 @dataclass(frozen=True)
 class ChildSpec:
-    """How to start one process. Equal fingerprints mean that a running one need not be started again."""
+    """How to start one process.
+
+    Equal fingerprints mean that a running one need not be started again.
+    """
 
     name: str
     argv: list[str]
@@ -84,7 +89,9 @@ class Process:
 
 
 def _start_time(pid: int) -> str | None:
-    """Clock ticks from boot to the start of the process: with the pid, its identity; None when it has ended."""
+    """Clock ticks from boot to the start of the process: with the pid, its identity; None when it
+    has ended.
+    """
     try:
         fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     except OSError:
@@ -108,7 +115,9 @@ def _environment(pid: str) -> dict[str, str]:
 
 
 def find(suite: Path) -> list[Process]:
-    """Every process that carries the suite's mark in its environment, without the children of one that has the same name."""
+    """Every process that carries the suite's mark in its environment, without the children of one
+    that has the same name.
+    """
     marked: dict[int, Process] = {}
     for pid in filter(str.isdigit, os.listdir("/proc")):
         environment = _environment(pid)

@@ -59,14 +59,16 @@ def _logs(chosen: argparse.Namespace) -> int:
 
 
 def without_separator(arguments: list[str]) -> list[str]:
-    """argparse leaves the `--` in front, behind which the other program would take options for values."""
+    """argparse leaves the `--` in front, behind which the other program would take options for
+    values.
+    """
     return arguments[1:] if arguments[:1] == ["--"] else arguments
 
 
 def _ctl(chosen: argparse.Namespace) -> int:
     command, environment = _suite(chosen).operator_command(without_separator(chosen.arguments))
     sys.stdout.flush()
-    os.execve(command[0], command, environment)
+    os.execve(command[0], command, environment)  # noqa: S606 - its exit code is that of ./dev
 
 
 def _build(chosen: argparse.Namespace) -> int:
@@ -217,7 +219,8 @@ def _parser() -> argparse.ArgumentParser:
 
     shown = on_suite(
         "status",
-        "show what runs: pids, addresses, readiness, restarts; exit code 1 when anything is not ready",
+        "show what runs: pids, addresses, readiness, restarts; exit code 1 when anything is not "
+        "ready",
         _status,
     )
     shown.add_argument("--output", choices=["text", "json"], default="text")
@@ -245,9 +248,11 @@ def _parser() -> argparse.ArgumentParser:
         "test",
         "run the tests; the last line is `N passed, N failed`",
         _test,
-        "\n\n  unit         nothing outside the process\n  integration  against a PostgreSQL and a Kafka started for it"
+        "\n\n  unit         nothing outside the process\n"
+        "  integration  against a PostgreSQL and a Kafka started for it"
         "\n  e2e          against a suite of its own, through its public ports"
-        "\n  browser      the dashboard in Chromium, against a suite of its own; screenshots in build/PRESET/test/browser.screenshots"
+        "\n  browser      the dashboard in Chromium, against a suite of its own; screenshots in "
+        "build/PRESET/test/browser.screenshots"
         "\n\nWithout a tier: all four.",
     )
     test.add_argument("tier", nargs="*", metavar="TIER", help="unit, integration, e2e, browser")
@@ -259,7 +264,9 @@ def _parser() -> argparse.ArgumentParser:
     test.add_argument(
         "--ci",
         action="store_true",
-        help="everything that must pass before a change lands: checks, all tiers, every fuzz target",
+        help=(
+            "everything that must pass before a change lands: checks, all tiers, every fuzz target"
+        ),
     )
     test.add_argument("--no-build", action="store_true", help="test what is built already")
     test.add_argument(
@@ -268,25 +275,32 @@ def _parser() -> argparse.ArgumentParser:
         metavar="ARGUMENT",
         action="append",
         default=[],
-        help="passed on to the test program of a single tier, such as a Catch2 name or tag, `-k=word` for pytest, a file's name or `--test-name-pattern=word` for browser; may be repeated",
+        help=(
+            "passed on to the test program of a single tier, such as a Catch2 name or tag, "
+            "`-k=word` for pytest, a file's name or `--test-name-pattern=word` for browser; may "
+            "be repeated"
+        ),
     )
 
     check = verb(
         "check",
-        "check format, clang-tidy, the project's own style rules, the tools behind ./dev, the schemas, the OpenAPI file and the dashboard",
+        "check format, clang-tidy, the project's own style rules, the tools behind ./dev, the "
+        "schemas, the OpenAPI file, the dashboard and Python",
         _check,
     )
     check.add_argument(
         "part",
         nargs="*",
         metavar="PART",
-        help="format, style, tools, schemas, openapi, dashboard, tidy (default: all)",
+        help="format, style, tools, schemas, openapi, dashboard, python, tidy (default: all)",
     )
     check.add_argument(
         "--all", action="store_true", help="clang-tidy on every file instead of the changed ones"
     )
     check.add_argument(
-        "--fix", action="store_true", help="let formatters and ESLint put right what they refuse"
+        "--fix",
+        action="store_true",
+        help="let formatters, ESLint and ruff put right what they refuse",
     )
 
     made = verb("build", "configure and build", _build)
@@ -302,12 +316,17 @@ def _parser() -> argparse.ArgumentParser:
 
     breaking = verb(
         "chaos",
-        "kill parts of a suite of its own under load, then count what was promised and what was kept",
+        "kill parts of a suite of its own under load, then count what was promised and what was "
+        "kept",
         _chaos,
-        "\n\n  mail       steady SMTP load; kill -9 of mail-ingest replicas all the time, PostgreSQL restarted twice, Kafka killed once;"
-        "\n             every mail answered 250 must be readable exactly once, whole, with its event on Kafka"
-        "\n  webhooks   events on Kafka, receivers that fail now and then; kill -9 of webhook-dispatcher replicas all the time, one removed and added"
-        "\n             twice, PostgreSQL and Kafka as above; each event must arrive, nothing may stay due, repeats are counted."
+        "\n\n  mail       steady SMTP load; kill -9 of mail-ingest replicas all the time, "
+        "PostgreSQL restarted twice, Kafka killed once;"
+        "\n             every mail answered 250 must be readable exactly once, whole, with its "
+        "event on Kafka"
+        "\n  webhooks   events on Kafka, receivers that fail now and then; kill -9 of "
+        "webhook-dispatcher replicas all the time, one removed and added"
+        "\n             twice, PostgreSQL and Kafka as above; each event must arrive, nothing "
+        "may stay due, repeats are counted."
         "\n             For a short run: --events 2000 --seconds 15"
         "\n\nExit code 1 on any violation. Its logs are kept in build/PRESET/test/chaos.logs.",
     )
@@ -359,8 +378,10 @@ def _parser() -> argparse.ArgumentParser:
         "fuzz",
         "fuzz what reads foreign input; exit code 1 when something broke",
         _fuzz,
-        "\n\nThe targets are the sources of tests/fuzz, with the inputs of tests/fuzz/corpus to begin with. Inputs that reach new code are kept in"
-        "\nbuild/sanitize/fuzzing/TARGET/corpus for the next run, one that breaks a target in build/sanitize/fuzzing/TARGET/broken.",
+        "\n\nThe targets are the sources of tests/fuzz, with the inputs of tests/fuzz/corpus to "
+        "begin with. Inputs that reach new code are kept in"
+        "\nbuild/sanitize/fuzzing/TARGET/corpus for the next run, one that breaks a target in "
+        "build/sanitize/fuzzing/TARGET/broken.",
     )
     fuzz.add_argument(
         "target",

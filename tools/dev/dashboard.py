@@ -1,4 +1,7 @@
-"""The dashboard's page: its build by Vite, its checks. Nothing is done that was done for the same input before."""
+"""The dashboard's page: its build by Vite, its checks.
+
+Nothing is done that was done for the same input before.
+"""
 
 import subprocess
 import time
@@ -42,16 +45,12 @@ def check(fix: bool = False) -> bool:
         environment = node_packages.ensure(FOLDER)
         is_clean = web_sources.check(fix)
     commands = [["npm", "run", "--silent", "check"], ["npm", "run", "--silent", "test"]]
-    is_sound = all(
-        [
-            subprocess.run(
-                command, cwd=FOLDER, env=environment, stdin=subprocess.DEVNULL
-            ).returncode
-            == 0
-            for command in commands
-        ]
-    )
-    return is_sound and is_clean
+    # Both, whatever the first one finds.
+    codes = [
+        subprocess.run(command, cwd=FOLDER, env=environment, stdin=subprocess.DEVNULL).returncode
+        for command in commands
+    ]
+    return is_clean and not any(codes)
 
 
 def _sources() -> list[Path]:

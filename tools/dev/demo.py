@@ -1,4 +1,6 @@
-"""`./dev demo`: the story of one mail on the running suite, step by step, and a check of what it promises."""
+"""`./dev demo`: the story of one mail on the running suite, step by step, and a check of what it
+promises.
+"""
 
 import json
 import re

@@ -1,7 +1,11 @@
-"""Publishes `email.received` events as mail-ingest does. A program of its own: it runs with the Kafka client of the test environment, see publishing.py.
+"""Publishes `email.received` events as mail-ingest does.
 
-Reads from stdin {"brokers", "accounts", "events", "rate"}: events go to the accounts in turn, `rate` a second or, without one, as fast as they can be handed over.
-Prints the id of each event, in their order, and when it was handed to the client, in nanoseconds of the Unix clock; fails unless the broker has all of them.
+A program of its own: it runs with the Kafka client of the test environment, see publishing.py.
+
+Reads from stdin {"brokers", "accounts", "events", "rate"}: events go to the accounts in turn,
+`rate` a second or, without one, as fast as they can be handed over. Prints the id of each event, in
+their order, and when it was handed to the client, in nanoseconds of the Unix clock; fails unless
+the broker has all of them.
 """
 
 import itertools
@@ -90,7 +94,7 @@ def main() -> None:
 
     for number in moments(wishes["events"], wishes["rate"]):
         email, inbox, value = made[number] if made else event(next(accounts), number)
-        headers = {
+        headers: dict[str, str | bytes | None] = {
             "ce_specversion": "1.0",
             "ce_id": email,
             "ce_type": "email.received",

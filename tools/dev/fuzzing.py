@@ -1,4 +1,6 @@
-"""`./dev fuzz`: builds the libFuzzer programs of tests/fuzz, runs each for a time and within a memory, and keeps what broke one."""
+"""`./dev fuzz`: builds the libFuzzer programs of tests/fuzz, runs each for a time and within a
+memory, and keeps what broke one.
+"""
 
 import os
 import re
@@ -37,7 +39,10 @@ class Outcome:
 
     def __str__(self) -> str:
         each_second = int(self.runs / max(self.seconds, 1))
-        return f"{self.runs} runs, {each_second} a second, {self.coverage} edges covered, {self.inputs} inputs kept"
+        return (
+            f"{self.runs} runs, {each_second} a second, {self.coverage} edges covered, "
+            f"{self.inputs} inputs kept"
+        )
 
 
 def targets() -> list[str]:
@@ -66,7 +71,10 @@ def run(target: str | None, seconds: int, seed: int, *, builds: bool, rerun: Pat
 
 
 def tally(names: list[str], seconds: int, seed: int) -> Tally:
-    """Runs targets that are built; each counts as one test. The same seed makes the same inputs; 0 is another one each time."""
+    """Runs targets that are built; each counts as one test.
+
+    The same seed makes the same inputs; 0 is another one each time.
+    """
     heading(f"Fuzzing: {len(names)} targets, {seconds} s each")
     total = Tally()
     for name in names:

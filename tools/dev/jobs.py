@@ -40,7 +40,9 @@ class Result:
 
 
 class Board:
-    """Runs jobs in their order, `workers` at a time; background jobs beside them, one at a time, at the lowest priority."""
+    """Runs jobs in their order, `workers` at a time; background jobs beside them, one at a time, at
+    the lowest priority.
+    """
 
     def __init__(self, jobs: list[Job], logs: Path, workers: int) -> None:
         self._logs = logs
@@ -52,7 +54,9 @@ class Board:
         self._is_stopped = False
 
     def run(self) -> dict[str, Result]:
-        """Returns when every job has ended; on KeyboardInterrupt ends what runs and passes it on."""
+        """Returns when every job has ended; on KeyboardInterrupt ends what runs and passes it
+        on.
+        """
         self._logs.mkdir(parents=True, exist_ok=True)
         background = [True] + [False] * self._workers
         threads = [threading.Thread(target=self._work, args=(which,)) for which in background]
@@ -152,6 +156,9 @@ def table(results: dict[str, Result]) -> str:
     """What each job took, the longest first."""
     rows = sorted(results.items(), key=lambda entry: -entry[1].seconds)
     return "\n".join(
-        f"  {name:<20} {int(result.seconds) // 60:>3} min {int(result.seconds) % 60:>2} s   {result.tally}"
+        (
+            f"  {name:<20} {int(result.seconds) // 60:>3} min {int(result.seconds) % 60:>2} s   "
+            f"{result.tally}"
+        )
         for name, result in rows
     )

@@ -183,7 +183,9 @@ def class_path() -> str:
 
 
 def verify_jars(folder: Path, digests: Path) -> None:
-    """Fails unless the folder holds exactly the files of a list by `sha512sum`, byte for byte; names what is missing, extra or different."""
+    """Fails unless the folder holds exactly the files of a list by `sha512sum`, byte for byte;
+    names what is missing, extra or different.
+    """
     expected: dict[str, str] = {}
     for line in digests.read_text(encoding="ascii").splitlines():
         digest, name = line.split(maxsplit=1)
@@ -200,25 +202,29 @@ def verify_jars(folder: Path, digests: Path) -> None:
         fail(
             f"what Maven brought is not what {digests.name} lists:\n  "
             + "\n  ".join(sorted(problems))
-            + "\nNothing of it is used. Delete the jars named here from Maven's repository (~/.m2) and"
-            " try again; after a change of Kafka's version renew the list (docs/development.md)."
+            + "\nNothing of it is used. Delete the jars named here from Maven's repository (~/.m2) "
+            "and try again; after a change of Kafka's version renew the list (docs/development.md)."
         )
 
 
 def bring_jars(work: Path) -> Path:
-    """Has Maven's own client bring the jars into a folder of `work`, unchecked: for ensure_jars, and to renew kafka-jars.sha512."""
+    """Has Maven's own client bring the jars into a folder of `work`, unchecked: for ensure_jars,
+    and to renew kafka-jars.sha512.
+    """
     work.mkdir(parents=True, exist_ok=True)
     coordinates = (
         ("org.apache.kafka", "kafka_2.13", VERSION),
         ("org.slf4j", "slf4j-simple", _SLF4J),
     )
     wanted = "".join(
-        f"<dependency><groupId>{group}</groupId><artifactId>{artifact}</artifactId><version>{version}</version></dependency>"
+        f"<dependency><groupId>{group}</groupId><artifactId>{artifact}</artifactId>"
+        f"<version>{version}</version></dependency>"
         for group, artifact, version in coordinates
     )
     (work / "pom.xml").write_text(
-        "<project><modelVersion>4.0.0</modelVersion><groupId>local</groupId><artifactId>kafka-jars</artifactId>"
-        f"<version>1</version><packaging>pom</packaging><dependencies>{wanted}</dependencies></project>",
+        "<project><modelVersion>4.0.0</modelVersion>"
+        "<groupId>local</groupId><artifactId>kafka-jars</artifactId><version>1</version>"
+        f"<packaging>pom</packaging><dependencies>{wanted}</dependencies></project>",
         encoding="utf-8",
     )
     jars = work.resolve() / "jars"
@@ -239,7 +245,9 @@ def bring_jars(work: Path) -> Path:
 
 
 def ensure_jars() -> None:
-    """Brings the jars into the cache, once, and compares them with kafka-jars.sha512 before they are used. What the cache holds already was compared when it was brought and is not again."""
+    """Brings the jars into the cache, once, and compares them with kafka-jars.sha512 before they
+    are used. What the cache holds already was compared when it was brought and is not again.
+    """
     if _jars().is_dir():
         return
     say(f"  bringing Apache Kafka {VERSION} into {_jars().parent} ...")
@@ -253,7 +261,8 @@ def ensure_jars() -> None:
                 raise
 
 
-# A class archive, written by the JVM when a node ends, makes the next start take a second instead of three.
+# A class archive, written by the JVM when a node ends, makes the next start take a second instead
+# of three.
 
 
 def _class_archive() -> Path:

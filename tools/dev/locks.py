@@ -10,7 +10,10 @@ from dev.terminal import fail
 
 @contextlib.contextmanager
 def exclusively(path: Path, otherwise: str) -> Iterator[None]:
-    """Holds the lock file; where another process holds it, fails with the explanation. It ends with its process, however that ends."""
+    """Holds the lock file; where another process holds it, fails with the explanation.
+
+    It ends with its process, however that ends.
+    """
     path.parent.mkdir(parents=True, exist_ok=True)
     with open(path, "w", encoding="ascii") as lock:
         try:

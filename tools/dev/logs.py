@@ -11,7 +11,9 @@ _POLL_SECONDS = 0.2
 
 
 def show(folder: Path, wanted: str | None, lines: int, follow: bool) -> None:
-    """The last lines of one log, of all replicas of a service, or of everything; then, on wish, what comes."""
+    """The last lines of one log, of all replicas of a service, or of everything; then, on wish,
+    what comes.
+    """
     paths = [path for path in sorted(folder.glob("*.log")) if _is_wanted(path.stem, wanted)]
     if not paths:
         known = ", ".join(path.stem for path in sorted(folder.glob("*.log"))) or "none yet"

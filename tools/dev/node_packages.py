@@ -1,4 +1,6 @@
-"""npm packages: what a folder's lock file pins, brought into the cache once and linked as the folder's node_modules. And a Node.js new enough for them."""
+"""npm packages: what a folder's lock file pins, brought into the cache once and linked as the
+folder's node_modules. And a Node.js new enough for them.
+"""
 
 import hashlib
 import os
@@ -19,7 +21,9 @@ _CI = ["npm", "ci", "--no-audit", "--no-fund", "--ignore-scripts"]
 
 
 def ensure(folder: Path) -> dict[str, str]:
-    """Brings the packages of a folder's lock file where they are new; the environment npm and its programs are to be run in."""
+    """Brings the packages of a folder's lock file where they are new; the environment npm and its
+    programs are to be run in.
+    """
     environment = _with_node()
     _link(folder / "node_modules", _packages(folder, environment) / "node_modules")
     return environment
@@ -44,7 +48,10 @@ def is_new_enough(version: str) -> bool:
 
 
 def _packages(folder: Path, environment: dict[str, str]) -> Path:
-    """Where the cache holds the packages of a folder's lock file; brings them when it does not. No program of theirs is run meanwhile, and npm compares each with its digest in the lock file."""
+    """Where the cache holds the packages of a folder's lock file; brings them when it does not.
+
+    No program of theirs is run meanwhile, and npm compares each with its digest in the lock file.
+    """
     pinned = [folder / "package.json", folder / "package-lock.json", folder / ".npmrc"]
     wanted = digest(folder, pinned)
     name = f"{folder.name}-{platform.machine()}-{wanted[:16]}"
@@ -75,7 +82,9 @@ def _link(link: Path, target: Path) -> None:
 
 
 def _with_node() -> dict[str, str]:
-    """The environment with a Node.js that is new enough: the machine's, or one from npm in the cache."""
+    """The environment with a Node.js that is new enough: the machine's, or one from npm in the
+    cache.
+    """
     if not shutil.which("npm"):
         fail("the dashboard is built with npm, which is not here (--no-dashboard goes without)")
     own = (
@@ -89,7 +98,8 @@ def _with_node() -> dict[str, str]:
     programs = _packages(_NODE, environment) / "node_modules" / ".bin"
     if not (programs / "node").exists():
         fail(
-            f"Node.js {own.strip() or 'is missing'}; the page needs 20.19 or later, and npm has none"
+            f"Node.js {own.strip() or 'is missing'}; the page needs 20.19 or later, and npm has "
+            "none"
             f" for {platform.machine()} in tools/npm/node: install one by hand"
         )
     return environment | {"PATH": f"{programs}{os.pathsep}{environment['PATH']}"}

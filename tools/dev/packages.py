@@ -27,8 +27,8 @@ def read_list(text: str) -> list[Package]:
     """The packages of a list; a line that cannot be read is a failure."""
     found = []
     group = ""
-    for number, line in enumerate(text.splitlines(), start=1):
-        line = line.strip()
+    for number, written in enumerate(text.splitlines(), start=1):
+        line = written.strip()
         if not line or line.startswith("#"):
             continue
         if header := re.fullmatch(r"\[(\w+)\]", line):
@@ -37,7 +37,8 @@ def read_list(text: str) -> list[Package]:
         entry = re.fullmatch(r"(\S+)(?: unless (\S+))? # (.+)", line)
         if not entry or not group:
             fail(
-                f"{LIST}:{number}: expected `package [unless COMMAND] # why` below a [group]: {line}"
+                f"{LIST}:{number}: expected `package [unless COMMAND] # why` below a [group]: "
+                f"{line}"
             )
         found.append(Package(entry[1], group, entry[3], entry[2]))
     return found
@@ -72,7 +73,8 @@ def ensure(*groups: str) -> None:
     """Installs what is missing of the groups, and says what and why."""
     if not shutil.which("apt-get"):
         warn(
-            f"no apt-get here: the packages of {LIST.name} ({', '.join(groups)}) must be there already"
+            f"no apt-get here: the packages of {LIST.name} ({', '.join(groups)}) must be there "
+            "already"
         )
         return
     lacking = missing(list(groups))
@@ -106,9 +108,9 @@ def _has_package_lists() -> bool:
 def _as_root() -> list[str]:
     if os.geteuid() == 0:
         return []
-    if shutil.which("sudo"):
-        return ["sudo"]
-    fail("installing packages needs root or sudo")
+    if not shutil.which("sudo"):
+        fail("installing packages needs root or sudo")
+    return ["sudo"]
 
 
 def _apt_get(*arguments: str, may_fail: bool = False) -> bool:
@@ -120,14 +122,19 @@ def _apt_get(*arguments: str, may_fail: bool = False) -> bool:
 
 
 def _keep_postgresql_from_starting() -> None:
-    """Debian's package makes and starts a cluster of its own on port 5432; ./dev runs a private one and wants none there."""
+    """Debian's package makes and starts a cluster of its own on port 5432; ./dev runs a private one
+    and wants none there.
+    """
     if _CLUSTER_SETTINGS.exists():
         return
     item(
         str(_CLUSTER_SETTINGS),
         "create_main_cluster = false, so that the package starts no server of its own",
     )
-    script = f"mkdir -p {_CLUSTER_SETTINGS.parent} && echo 'create_main_cluster = false' > {_CLUSTER_SETTINGS}"
+    script = (
+        f"mkdir -p {_CLUSTER_SETTINGS.parent} && echo 'create_main_cluster = false' > "
+        f"{_CLUSTER_SETTINGS}"
+    )
     subprocess.run([*_as_root(), "sh", "-c", script], check=True)
 
 

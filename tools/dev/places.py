@@ -1,10 +1,13 @@
-"""Where things are: the checkout, the cache outside it, and the folder a suite keeps its data in."""
+"""Where things are: the checkout, the cache outside it, and the folder a suite keeps its data
+in.
+"""
 
 import os
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-SUITE_VARIABLE = "TEMPINBOX_DEV_SUITE"  # names the data folder: a default for every verb, and the mark on every process of a suite
+# Names the data folder: a default for every verb, and the mark on every process of a suite.
+SUITE_VARIABLE = "TEMPINBOX_DEV_SUITE"
 
 
 def cache(name: str) -> Path:
@@ -32,5 +35,7 @@ def program(preset: str, name: str) -> Path:
 
 
 def clean_environment() -> dict[str, str]:
-    """The caller's environment without settings of a suite it may have evaluated `./dev env` for."""
+    """The caller's environment without settings of a suite it may have evaluated `./dev env`
+    for.
+    """
     return {name: value for name, value in os.environ.items() if not name.startswith("TEMPINBOX_")}

@@ -5,7 +5,8 @@ import socket
 import zlib
 from pathlib import Path
 
-# Below the kernel's range for outgoing connections, or one of those could hold a port while its service is being restarted.
+# Below the kernel's range for outgoing connections, or one of those could hold a port while its
+# service is being restarted.
 _FIRST, _LAST = 20_000, 31_999
 # Below those of suites.
 _CHOICES = range(10_000, 20_000)
@@ -34,7 +35,10 @@ def free_port() -> int:
 
 
 class Ports:
-    """The ports of one suite by name. A remembered one is kept while it is free or known to be in use by the suite itself."""
+    """The ports of one suite by name.
+
+    A remembered one is kept while it is free or known to be in use by the suite itself.
+    """
 
     def __init__(self, suite: Path, remembered: dict[str, int]) -> None:
         self._remembered = remembered

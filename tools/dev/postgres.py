@@ -66,7 +66,8 @@ class Server:
 
     def ensure_database(self, name: str = ROLE) -> None:
         """Creates the database unless it is there."""
-        if self.query(f"SELECT 1 FROM pg_database WHERE datname = '{name}'") != "1":
+        find = f"SELECT 1 FROM pg_database WHERE datname = '{name}'"  # noqa: S608 - a name of ours
+        if self.query(find) != "1":
             self.query(f'CREATE DATABASE "{name}"')
 
     def query(self, statement: str, database: str = "postgres") -> str:
@@ -102,7 +103,8 @@ def choose_folder(suite: Path) -> Path:
     if _can_use(preferred):
         return preferred
     preferred.rmdir()
-    elsewhere = Path("/var/tmp") / f"tempinbox-postgres-{zlib.crc32(str(suite).encode()):08x}"
+    name = f"tempinbox-postgres-{zlib.crc32(str(suite).encode()):08x}"
+    elsewhere = Path("/var/tmp") / name  # noqa: S108 - a link put there by others is refused below
     warn(f"the OS user {OS_USER} cannot enter {suite}: PostgreSQL keeps its data in {elsewhere}")
     elsewhere.mkdir(exist_ok=True)
     if elsewhere.is_symlink() or not _can_use(elsewhere):

@@ -11,7 +11,10 @@ _PROGRAM = Path(__file__).with_name("event_source.py")
 
 
 class Publisher:
-    """So many `email.received` events for the accounts in turn, `rate` a second or at once. They are on their way from the start."""
+    """So many `email.received` events for the accounts in turn, `rate` a second or at once.
+
+    They are on their way from the start.
+    """
 
     def __init__(self, brokers: str, accounts: list[str], events: int, rate: float = 0.0) -> None:
         wishes = {"brokers": brokers, "accounts": accounts, "events": events, "rate": rate}
@@ -26,7 +29,9 @@ class Publisher:
         self._process.stdin.close()
 
     def published(self) -> dict[str, int]:
-        """When each event was handed over (nanoseconds of the Unix clock), in their order, once the broker has them all."""
+        """When each event was handed over (nanoseconds of the Unix clock), in their order, once the
+        broker has them all.
+        """
         assert self._process.stdout
         lines = self._process.stdout.read().splitlines()
         if self._process.wait() != 0:

@@ -1,4 +1,6 @@
-"""The virtual environment of the end-to-end tests and the demo: pinned packages, kept in the cache."""
+"""Virtual environments of packages pinned by hash, kept in the cache: one of the end-to-end tests
+and the demo, one of what checks Python.
+"""
 
 import hashlib
 import shutil
@@ -10,36 +12,33 @@ from pathlib import Path
 from dev import places
 from dev.terminal import fail, say
 
-REQUIREMENTS = places.ROOT / "tests" / "e2e" / "requirements.txt"
+TESTS = places.ROOT / "tests" / "e2e" / "requirements.txt"
+# Beside those of the tests, for mypy reads the types of what these import.
+CHECKS = places.ROOT / "tools" / "dev" / "requirements-check.txt"
 
 
-def python() -> Path:
-    """The interpreter that has the packages; makes its environment when the list is new."""
-    wanted = REQUIREMENTS.read_bytes() + sys.version.encode()
+def python(*more: Path) -> Path:
+    """The interpreter that has the packages of the tests, and of more lists; makes its environment
+    when a list is new.
+    """
+    locks = [TESTS, *more]
+    wanted = b"".join(lock.read_bytes() for lock in locks) + sys.version.encode()
     folder = places.cache("python") / hashlib.sha256(wanted).hexdigest()[:16]
     if not (folder / "ready").exists():
-        _make(folder)
+        _make(folder, locks)
     return folder / "bin" / "python"
 
 
-def _make(folder: Path) -> None:
-    say(
-        f"  bringing the Python packages of {REQUIREMENTS.relative_to(places.ROOT)} into {folder} ..."
-    )
+def _make(folder: Path, locks: list[Path]) -> None:
+    names = ", ".join(str(lock.relative_to(places.ROOT)) for lock in locks)
+    say(f"  bringing the Python packages of {names} into {folder} ...")
     shutil.rmtree(folder, ignore_errors=True)
     _run([sys.executable, "-m", "venv", str(folder)])
-    _run(
-        [
-            str(folder / "bin" / "python"),
-            "-m",
-            "pip",
-            "install",
-            "-q",
-            "--disable-pip-version-check",
-            "-r",
-            str(REQUIREMENTS),
-        ]
-    )
+    # Wheels alone: nothing of a package is run while it is installed. A package that is needed but
+    # not in a list has no hash, and is refused.
+    install = ["install", "-q", "--disable-pip-version-check", "--require-hashes"]
+    lists = [argument for lock in locks for argument in ("-r", str(lock))]
+    _run([str(folder / "bin" / "python"), "-m", "pip", *install, "--only-binary=:all:", *lists])
     partial = folder / f"ready.{uuid.uuid4().hex}"
     partial.touch()
     partial.rename(folder / "ready")

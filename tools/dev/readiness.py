@@ -12,7 +12,9 @@ _DEATHS_THAT_ARE_NO_ACCIDENT = 3
 
 
 def probe(admin: str) -> tuple[bool, str]:
-    """Whether /readyz says 200, and what else is to be known: what it waits for, or what it lost."""
+    """Whether /readyz says 200, and what else is to be known: what it waits for, or what it
+    lost.
+    """
     connection = http.client.HTTPConnection(admin, timeout=2)
     try:
         connection.request("GET", "/readyz")
@@ -43,7 +45,9 @@ def _explain(body: str) -> str:
 
 
 def wait_all(replicas: list[Replica], supervision: Supervision, seconds: float) -> None:
-    """Returns when every replica is ready; explains what is wrong when one is not in time, or keeps dying."""
+    """Returns when every replica is ready; explains what is wrong when one is not in time, or keeps
+    dying.
+    """
     deadline = time.monotonic() + seconds
     before = {name: child["restarts"] for name, child in supervision.status().items()}
     waiting = list(replicas)
@@ -54,7 +58,8 @@ def wait_all(replicas: list[Replica], supervision: Supervision, seconds: float) 
             child = children[replica.name]
             if child["restarts"] - before[replica.name] >= _DEATHS_THAT_ARE_NO_ACCIDENT:
                 fail(
-                    f"{replica.name} keeps ending ({child['last_exit']}):\n{last_lines(child['log'])}"
+                    f"{replica.name} keeps ending ({child['last_exit']}):\n"
+                    f"{last_lines(child['log'])}"
                 )
         if waiting and time.monotonic() > deadline:
             reasons = "\n".join(

@@ -1,4 +1,6 @@
-"""What a suite remembers between two starts: ports, replicas, passwords, the demo account. suite.json in its data folder."""
+"""What a suite remembers between two starts: ports, replicas, passwords, the demo account.
+suite.json in its data folder.
+"""
 
 import json
 import secrets

@@ -95,7 +95,9 @@ def _introduce(suite: Suite) -> None:
 
 
 def restart(suite: Suite, wanted: str) -> None:
-    """Stops and starts one process, or all replicas of a service one after the other, each once the one before is ready."""
+    """Stops and starts one process, or all replicas of a service one after the other, each once the
+    one before is ready.
+    """
     names = [
         name for name in suite.supervision.status() if wanted in (name, name.rpartition("-")[0])
     ]

@@ -63,7 +63,8 @@ def parse_replicas(text: str | None, current: dict[str, int]) -> dict[str, int]:
         service, _, count = entry.partition("=")
         if service not in counts or not count.isdigit() or int(count) > 20:
             fail(
-                f"--replicas {entry}: expected SERVICE=0..20 with SERVICE one of {', '.join(SERVICES)}"
+                f"--replicas {entry}: expected SERVICE=0..20 with SERVICE one of "
+                f"{', '.join(SERVICES)}"
             )
         counts[service] = int(count)
     return counts
@@ -72,7 +73,10 @@ def parse_replicas(text: str | None, current: dict[str, int]) -> dict[str, int]:
 def choose_replicas(
     counts: dict[str, int], ports: Ports, running: set[str], wanted_ports: dict[str, int | None]
 ) -> list[Replica]:
-    """Every replica with its ports; running ones keep theirs. `wanted_ports` are those the user set for first replicas."""
+    """Every replica with its ports; running ones keep theirs.
+
+    `wanted_ports` are those the user set for first replicas.
+    """
 
     def make(service: str, number: int) -> Replica:
         name = f"{service}-{number}"
@@ -139,7 +143,8 @@ def _settings(replica: Replica, replicas: list[Replica], around: Surroundings) -
             "dashboard-files": str(PAGE),
         },
     }
-    # A service without replicas leaves its callers with their default address, where nobody answers.
+    # A service without replicas leaves its callers with their default address, where nobody
+    # answers.
     return {name: value for name, value in (common | own[replica.service]).items() if value}
 
 
@@ -151,7 +156,10 @@ def as_environment(settings: dict[str, str]) -> dict[str, str]:
 
 
 def spec(replica: Replica, replicas: list[Replica], around: Surroundings) -> ChildSpec:
-    """How the supervisor runs a replica. A program built anew makes the description differ, so that it is started again."""
+    """How the supervisor runs a replica.
+
+    A program built anew makes the description differ, so that it is started again.
+    """
     program = places.program(around.preset, f"tempinbox-{replica.service}")
     if not program.exists():
         fail(f"{program} is not built: ./dev build")

@@ -59,5 +59,6 @@ def _print_table(rows: list[dict[str, Any]]) -> None:
             f"last ended with {row['lastExit']}" if row["lastExit"] is not None else ""
         )
         say(
-            f"{row['name']:<22} {row['pid'] or '-':>7}  {row['address']:<16} {row['admin']:<16} {ready} {row['restarts']:>8}  {note}"
+            f"{row['name']:<22} {row['pid'] or '-':>7}  {row['address']:<16} {row['admin']:<16} "
+            f"{ready} {row['restarts']:>8}  {note}"
         )

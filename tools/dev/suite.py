@@ -1,5 +1,8 @@
-"""A whole suite on this machine, in one data folder: bringing it up, changing it, taking it down."""
+"""A whole suite on this machine, in one data folder: bringing it up, changing it, taking it
+down.
+"""
 
+import contextlib
 import json
 import secrets
 import shutil
@@ -38,7 +41,10 @@ class Wishes:
 
 
 class Suite:
-    """One data folder and what runs from it. Owns nothing itself: the supervisor does, so that any ./dev can work on it."""
+    """One data folder and what runs from it.
+
+    Owns nothing itself: the supervisor does, so that any ./dev can work on it.
+    """
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder.resolve()
@@ -88,7 +94,9 @@ class Suite:
         )
 
     def start_services(self, wishes: Wishes) -> None:
-        """Topics, schemas, the five services, and what the suite holds from the start: mail domain and demo account."""
+        """Topics, schemas, the five services, and what the suite holds from the start: mail domain
+        and demo account.
+        """
         self.record.preset = wishes.preset or self.record.preset
         self._apply_topics()
         self._migrate()
@@ -110,7 +118,8 @@ class Suite:
         )
         if wishes.brokers not in (None, chosen.brokers):
             fail(
-                f"this suite's data is spread over {chosen.brokers} broker(s); ./dev down --wipe first to have {wishes.brokers}"
+                f"this suite's data is spread over {chosen.brokers} broker(s); ./dev down --wipe "
+                f"first to have {wishes.brokers}"
             )
         chosen.domain = wishes.domain or chosen.domain
         chosen.postgres_data = chosen.postgres_data or str(postgres.choose_folder(self.folder))
@@ -145,7 +154,8 @@ class Suite:
         )
         item(
             "topics",
-            f"{len(json.loads(TOPICS.read_text(encoding='utf-8'))['topics'])} with {PARTITIONS} partitions each",
+            f"{len(json.loads(TOPICS.read_text(encoding='utf-8'))['topics'])} with {PARTITIONS} "
+            "partitions each",
         )
 
     def _migrate(self) -> None:
@@ -216,7 +226,9 @@ class Suite:
     # Taking down.
 
     def down(self, wipe: bool, keep_logs_in: Path | None = None) -> None:
-        """Stops services, Kafka and PostgreSQL in this order; with `wipe` deletes the data too, and the logs but for a copy."""
+        """Stops services, Kafka and PostgreSQL in this order; with `wipe` deletes the data too, and
+        the logs but for a copy.
+        """
         must_end_cleanly = not wipe or not kafka.has_class_archive()
         self.supervision.shutdown(quick_layers=0 if must_end_cleanly else 2)
         known = self._record = record.find(self.folder)
@@ -237,10 +249,8 @@ class Suite:
                 "up.lock",
             ):
                 _delete(self.folder / name)
-            try:
+            with contextlib.suppress(OSError):  # holds something of somebody else's
                 self.folder.rmdir()
-            except OSError:
-                pass  # holds something of somebody else's
 
     # What it consists of.
 
@@ -316,7 +326,10 @@ class Suite:
         done = subprocess.run(command, env=environment, capture_output=True, text=True)
         if done.returncode != 0:
             raise Failure(
-                f"tempinboxctl {' '.join(arguments[:2])} failed ({done.returncode}): {done.stdout}{done.stderr}".rstrip()
+                (
+                    f"tempinboxctl {' '.join(arguments[:2])} failed ({done.returncode}): "
+                    f"{done.stdout}{done.stderr}"
+                ).rstrip()
             )
         return done.stdout
 

@@ -1,4 +1,6 @@
-"""The variables `./dev env` prints: everything a client, a test or a bench needs to know of a running suite."""
+"""The variables `./dev env` prints: everything a client, a test or a bench needs to know of a
+running suite.
+"""
 
 import shlex
 

@@ -1,5 +1,6 @@
 """Talking to a suite's supervisor, and starting one."""
 
+import contextlib
 import json
 import os
 import socket
@@ -16,14 +17,19 @@ from dev.terminal import Failure, fail
 
 
 def crashes(logs: Path) -> list[str]:
-    """What a suite's supervisor said of processes that a fault of their own has ended, from the folder of its logs."""
+    """What a suite's supervisor said of processes that a fault of their own has ended, from the
+    folder of its logs.
+    """
     log = logs / "supervisor.log"
     lines = log.read_text(encoding="utf-8", errors="replace").splitlines() if log.is_file() else []
     return [line for line in lines if " crashed (" in line]
 
 
 class Supervision:
-    """The supervisor of one data folder, seen from another process. Every call fails with an explanation when it is not there."""
+    """The supervisor of one data folder, seen from another process.
+
+    Every call fails with an explanation when it is not there.
+    """
 
     def __init__(self, suite: Path) -> None:
         self._suite = suite
@@ -85,10 +91,8 @@ class Supervision:
 
     def shutdown(self, quick_layers: int = 0) -> None:
         """Stops everything, the supervisor included; also when it hangs or has been killed."""
-        try:
+        with contextlib.suppress(Failure):  # what is left is ended below
             self._call("shutdown", quick_layers=quick_layers)
-        except Failure:
-            pass  # what is left is ended below
         leftover = children.find(self._suite)
         supervisors = [it for it in leftover if it.name == SUPERVISOR]
         children.end(supervisors, grace_seconds=55.0)  # stops its children itself, when it can

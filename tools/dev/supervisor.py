@@ -1,7 +1,9 @@
-"""The process that owns every process of a suite: starts them, starts them again when they die, stops them in order.
+"""The process that owns every process of a suite: starts them, starts them again when they die,
+stops them in order.
 
-It knows nothing of what they are. Commands arrive as one JSON line on a UNIX socket and are answered by one; what runs is
-written to state.json. Started by supervision.py; runs until told to shut down, or until its lifeline closes.
+It knows nothing of what they are. Commands arrive as one JSON line on a UNIX socket and are
+answered by one; what runs is written to state.json. Started by supervision.py; runs until told to
+shut down, or until its lifeline closes.
 """
 
 import argparse
@@ -178,7 +180,9 @@ class Supervisor:
         }
 
     async def shutdown(self, quick_layers: int = 0) -> dict[str, Any]:
-        """Stops everything, highest layer first; layers up to `quick_layers` are killed, for data that is deleted next."""
+        """Stops everything, highest layer first; layers up to `quick_layers` are killed, for data
+        that is deleted next.
+        """
         for step in sorted({layer(name) for name in self._children}, reverse=True):
             here = [child for name, child in self._children.items() if layer(name) == step]
             await asyncio.gather(*(child.stop(quick=step <= quick_layers) for child in here))

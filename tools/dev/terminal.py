@@ -8,7 +8,9 @@ _COLORS = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", 
 
 
 class Failure(Exception):
-    """Something the user must know about; its text is shown without a traceback and the exit code is 1."""
+    """Something the user must know about; its text is shown without a traceback and the exit code
+    is 1.
+    """
 
 
 def paint(text: str, color: str) -> str:

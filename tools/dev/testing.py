@@ -1,4 +1,6 @@
-"""`./dev test`: builds and runs the tiers, each against what it needs, and sums what passed and failed."""
+"""`./dev test`: builds and runs the tiers, each against what it needs, and sums what passed and
+failed.
+"""
 
 import contextlib
 import os
@@ -52,7 +54,9 @@ def _folder(tier: str, preset: str) -> Path:
 
 
 def _run_program(tier: str, command: list[str], environment: dict[str, str]) -> tuple[str, int]:
-    """Runs a test program, shows and returns its output; kills it with all its children when it takes too long."""
+    """Runs a test program, shows and returns its output; kills it with all its children when it
+    takes too long.
+    """
     # A group of its own, so that what it started ends with it.
     process = subprocess.Popen(
         command,
@@ -132,9 +136,11 @@ def _run_unit(run: Run) -> Tally:
 
 @contextlib.contextmanager
 def own_suite(tier: str, preset: str) -> Iterator[Suite]:
-    """A suite that exists for one tier or run: ends with it, also when this process is killed, and leaves its logs.
+    """A suite that exists for one tier or run: ends with it, also when this process is killed, and
+    leaves its logs.
 
-    Fails at the end where a process crashed: it is started again at once, so nobody may have noticed.
+    Fails at the end where a process crashed: it is started again at once, so nobody may have
+    noticed.
     """
     folder = _folder(tier, preset)
     with exclusively(
@@ -154,7 +160,8 @@ def own_suite(tier: str, preset: str) -> Iterator[Suite]:
 
 def _run_integration(run: Run) -> Tally:
     with own_suite("integration", run.preset) as suite:
-        # Crashes of processes are tested here, crashes of machines are not: writing to disk would only slow the making of databases.
+        # Crashes of processes are tested here, crashes of machines are not: writing to disk would
+        # only slow the making of databases.
         suite.start_infrastructure(Wishes(sync_to_disk=False), outlives_caller=False)
         environment = places.clean_environment() | {
             "TEMPINBOX_TEST_DATABASE": suite.server.dsn("postgres"),
@@ -236,7 +243,9 @@ def _run_browser(run: Run) -> Tally:
 
 @dataclass(frozen=True)
 class Tier:
-    """One kind of tests: what runs them, of which preset unless another is asked for, and what that needs built."""
+    """One kind of tests: what runs them, of which preset unless another is asked for, and what that
+    needs built.
+    """
 
     run: Callable[[Run], Tally]
     preset: str
@@ -252,7 +261,9 @@ TIERS = {
 
 
 def run(tiers: list[str], preset: str | None, *, builds: bool, arguments: list[str]) -> int:
-    """Runs the tiers and prints the closing line; the exit code is 0 when something ran and nothing failed."""
+    """Runs the tiers and prints the closing line; the exit code is 0 when something ran and nothing
+    failed.
+    """
     stop_on_signals()
     requested = tiers or list(TIERS)
     for tier in requested:
@@ -316,7 +327,9 @@ def _attempt(tier: str, how: Run) -> Tally:
 
 
 def _ci_jobs() -> list[Job]:
-    """The sanitizer build goes on beside the tiers of the release build, which leave the cores idle half of the time."""
+    """The sanitizer build goes on beside the tiers of the release build, which leave the cores idle
+    half of the time.
+    """
     release, sanitize = "build release", "build sanitize"
     tested = [*TIERS["unit"].targets, *TIERS["integration"].targets, fuzzing.TARGET]
     fuzz = ["fuzz", "--no-build", "--seconds", str(_FUZZ_SECONDS), "--seed", "1"]
@@ -346,7 +359,9 @@ def _ci_jobs() -> list[Job]:
 
 
 def run_ci() -> int:
-    """Everything that must pass before a change lands; ends with what each part took and the closing line."""
+    """Everything that must pass before a change lands; ends with what each part took and the
+    closing line.
+    """
     stop_on_signals()
     results: dict[str, Result] = {}
     total = Tally()

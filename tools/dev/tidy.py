@@ -1,4 +1,7 @@
-"""clang-tidy with the checks of .clang-tidy, on changed files or on all, on every core. What was clean before and has not changed is not looked at again."""
+"""clang-tidy with the checks of .clang-tidy, on changed files or on all, on every core.
+
+What was clean before and has not changed is not looked at again.
+"""
 
 import hashlib
 import json
@@ -33,7 +36,10 @@ class Unit:
 
 
 def check(files: list[str], everything: bool) -> bool:
-    """Whether clang-tidy has nothing to say. A file it could not look at within its time is a failure."""
+    """Whether clang-tidy has nothing to say.
+
+    A file it could not look at within its time is a failure.
+    """
     build.build(_PRESET, _TARGETS)
     commands = _commands()
     names = [name for name in files if name in commands]
@@ -85,7 +91,9 @@ def _commands() -> dict[str, str]:
 
 
 def _changed(files: list[str], units: list[str]) -> list[str]:
-    """Units that differ from what was pushed, in a clone without work of its own those of the last commits; for a header its own source or else a unit that includes it."""
+    """Units that differ from what was pushed, in a clone without work of its own those of the last
+    commits; for a header its own source or else a unit that includes it.
+    """
     upstream = _git("rev-parse", "--verify", "-q", "@{upstream}")
     if upstream in ("", _git("rev-parse", "HEAD")):
         newest = int(_git("log", "-1", "--format=%ct"))
@@ -110,7 +118,9 @@ def _git(*arguments: str) -> str:
 
 
 def _key(name: str, command: str) -> str:
-    """A digest of the program, its configuration, the command and every file of ours that the unit reads."""
+    """A digest of the program, its configuration, the command and every file of ours that the unit
+    reads.
+    """
     total = hashlib.sha256(f"{_version()}\n{command.replace(str(places.ROOT), '')}\n".encode())
     configurations = [
         parent / ".clang-tidy"

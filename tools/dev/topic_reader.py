@@ -1,4 +1,6 @@
-"""Reading an event from Kafka with what any team has: kcat for the bytes, protoc and proto-schemas for their meaning."""
+"""Reading an event from Kafka with what any team has: kcat for the bytes, protoc and proto-schemas
+for their meaning.
+"""
 
 import re
 import subprocess

@@ -1,4 +1,6 @@
-"""TypeScript, JavaScript and CSS of ours, wherever they are: laid out by Prettier, looked through by ESLint. Both live in tools/npm/lint, so that the page is built without them."""
+"""TypeScript, JavaScript and CSS of ours, wherever they are: laid out by Prettier, looked through
+by ESLint. Both live in tools/npm/lint, so that the page is built without them.
+"""
 
 import subprocess
 from pathlib import Path
@@ -34,7 +36,11 @@ def check(fix: bool) -> bool:
 
 
 def _has_no_faults(scripts: list[str], fix: bool, environment: dict[str, str]) -> bool:
-    """Not asked again for the same input. ESLint's own cache looks at one file at a time, but a rule about types may say something else once another file has changed."""
+    """Not asked again for the same input.
+
+    ESLint's own cache looks at one file at a time, but a rule about types may say something else
+    once another file has changed.
+    """
     read = [places.ROOT / name for name in scripts]
     read += [path for path in _LINT.iterdir() if path.is_file()]
     for folder in _TYPES_FROM:

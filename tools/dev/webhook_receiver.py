@@ -1,11 +1,13 @@
-"""A webhook endpoint on loopback for the demo, and the judgement of its signature by the Standard Webhooks library."""
+"""A webhook endpoint on loopback for the demo, and the judgement of its signature by the Standard
+Webhooks library.
+"""
 
 import json
 import subprocess
 import threading
 from dataclasses import asdict, dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any, Self
+from typing import Self
 
 from dev import python_packages
 
@@ -56,7 +58,7 @@ class WebhookReceiver:
                 self.send_header("Content-Length", "0")
                 self.end_headers()
 
-            def log_message(self, format: str, *arguments: Any) -> None:
+            def log_message(self, *_: object) -> None:
                 pass
 
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)

@@ -40,7 +40,8 @@ def render(document: Document) -> str:
 <header>
 <h1>{title} API</h1>
 <p class="lead">{inline(info["summary"])}</p>
-<p>Version {html.escape(info["version"])} · <a href="openapi.json">openapi.json</a> for your tools</p>
+<p>Version {html.escape(info["version"])} · \
+<a href="openapi.json">openapi.json</a> for your tools</p>
 </header>
 <section>
 {blocks(info["description"], heading=2)}
@@ -58,11 +59,13 @@ def _contents(document: Document) -> str:
     lines = []
     for tag in document.content["tags"]:
         lines.append(f'<p><a href="#tag-{tag["name"]}">{tag["name"]}</a></p>\n<ul>')
-        for it in document.operations():
-            if tag["name"] in it.node["tags"]:
-                lines.append(
-                    f'<li><a href="#{it.anchor}"><span class="method {it.method}">{it.method.upper()}</span> {html.escape(it.node["summary"])}</a></li>'
-                )
+        lines += [
+            f'<li><a href="#{it.anchor}">'
+            f'<span class="method {it.method}">{it.method.upper()}</span> '
+            f"{html.escape(it.node['summary'])}</a></li>"
+            for it in document.operations()
+            if tag["name"] in it.node["tags"]
+        ]
         lines.append("</ul>")
     lines.append('<p><a href="#events">Events</a></p>\n<p><a href="#schemas">Schemas</a></p>')
     return "\n".join(lines)
@@ -73,9 +76,9 @@ def _tag(document: Document, tag: Node) -> str:
         _operation(document, it) for it in document.operations() if tag["name"] in it.node["tags"]
     ]
     return (
-        f'<section id="tag-{tag["name"]}">\n<h2>{tag["name"]}</h2>\n{blocks(tag["description"])}\n</section>\n'
-        + "\n".join(parts)
-    )
+        f'<section id="tag-{tag["name"]}">\n<h2>{tag["name"]}</h2>\n'
+        f"{blocks(tag['description'])}\n</section>\n"
+    ) + "\n".join(parts)
 
 
 def _operation(document: Document, it: Operation) -> str:
@@ -83,7 +86,10 @@ def _operation(document: Document, it: Operation) -> str:
     parts = [
         f'<article id="{it.anchor}">',
         f"<h3>{html.escape(it.node['summary'])}</h3>",
-        f'<p class="call"><span class="method {it.method}">{it.method.upper()}</span> <code>{path}</code></p>',
+        (
+            f'<p class="call"><span class="method {it.method}">{it.method.upper()}</span> '
+            f"<code>{path}</code></p>"
+        ),
         blocks(it.node.get("description", "")),
     ]
     for place, heading in (
@@ -164,7 +170,8 @@ def _answers(document: Document, it: Operation) -> str:
             f'<dt><span class="status s{status[0]}">{status}</span> {_status_name(status)}</dt>'
         )
         lines.append(
-            f"<dd><p>{inline(' '.join(answer['description'].split()))}{_answer_type(document, answer)}</p>{_answer_headers(document, answer)}"
+            f"<dd><p>{inline(' '.join(answer['description'].split()))}"
+            f"{_answer_type(document, answer)}</p>{_answer_headers(document, answer)}"
         )
         if status.startswith("2"):
             lines.append(_answer_example(document, answer))
@@ -208,22 +215,28 @@ def _answer_example(document: Document, answer: Node) -> str:
 
 
 def _as_code(example: Any) -> str:
-    return f"<pre><code>{html.escape(json.dumps(example, indent=2, ensure_ascii=False), quote=False)}</code></pre>"
+    text = json.dumps(example, indent=2, ensure_ascii=False)
+    return f"<pre><code>{html.escape(text, quote=False)}</code></pre>"
 
 
 def _events(document: Document) -> str:
     parts = [
-        '<section id="events">\n<h2>Events</h2>\n<p>What the service sends to your webhooks.</p>\n</section>'
+        (
+            '<section id="events">\n<h2>Events</h2>\n'
+            "<p>What the service sends to your webhooks.</p>\n</section>"
+        )
     ]
     for it in document.operations("webhooks"):
         schema = _body_schema(it) or {}
         described = blocks(it.node.get("description", ""))
         parts.append(
-            f'<article id="{it.anchor}"><h3>{html.escape(it.node["summary"])}</h3>\n<p class="call"><code>{it.path}</code></p>\n{described}'
+            f'<article id="{it.anchor}"><h3>{html.escape(it.node["summary"])}</h3>\n'
+            f'<p class="call"><code>{it.path}</code></p>\n{described}'
         )
         parts.append(_parameters(document, it.parameters, "Headers"))
         parts.append(
-            f"<h4>Body</h4>\n{fields(document, document.resolve(schema))}\n{_as_code(example_of(document, schema))}</article>"
+            f"<h4>Body</h4>\n{fields(document, document.resolve(schema))}\n"
+            f"{_as_code(example_of(document, schema))}</article>"
         )
     return "\n".join(parts)
 
@@ -235,6 +248,7 @@ def _schemas(document: Document) -> str:
             continue
         described = blocks(schema.get("description", ""))
         parts.append(
-            f'<article id="schema-{name}"><h3>{name}</h3>\n{described}\n{fields(document, schema)}</article>'
+            f'<article id="schema-{name}"><h3>{name}</h3>\n{described}\n'
+            f"{fields(document, schema)}</article>"
         )
     return "\n".join(parts)

@@ -78,7 +78,10 @@ def field(
     whole = document.resolve(schema)
     text = description if description is not None else whole.get("description", "")
     lines = [
-        f'<div class="field"><p class="head"><code class="name">{html.escape(name)}</code> <span class="type">{type_of(document, schema)}</span>'
+        (
+            f'<div class="field"><p class="head"><code class="name">{html.escape(name)}</code> '
+            f'<span class="type">{type_of(document, schema)}</span>'
+        )
     ]
     if is_required:
         lines.append('<span class="required">required</span>')

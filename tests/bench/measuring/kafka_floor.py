@@ -1,6 +1,9 @@
-"""The time that Kafka alone takes from a producer to a consumer. Runs with the Kafka client of the test environment.
+"""The time that Kafka alone takes from a producer to a consumer.
 
-Usage: kafka_floor.py BROKERS COUNT RATE; prints the milliseconds of each record in order of size. The records go to a topic nobody else reads.
+Runs with the Kafka client of the test environment.
+
+Usage: kafka_floor.py BROKERS COUNT RATE; prints the milliseconds of each record in order of size.
+The records go to a topic nobody else reads.
 """
 
 import sys

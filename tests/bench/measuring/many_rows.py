@@ -1,4 +1,6 @@
-"""A mailbox with millions of inboxes and emails, and how PostgreSQL then finds what the services ask for."""
+"""A mailbox with millions of inboxes and emails, and how PostgreSQL then finds what the services
+ask for.
+"""
 
 import itertools
 import os
@@ -13,10 +15,15 @@ from pathlib import Path
 _INBOXES_AN_ACCOUNT = 500
 _FEW_PAGES_COST = 100.0
 _BIG = r"(?:inboxes|emails\w*|addresses|bodies\w*)"
-_INBOX_COLUMNS = "account_id, inbox_id, email_address, last_sequence, email_count, last_email_at, created_at, expires_at"
+_INBOX_COLUMNS = (
+    "account_id, inbox_id, email_address, last_sequence, email_count, last_email_at, created_at, "
+    "expires_at"
+)
 _EMAIL_COLUMNS = (
-    "account_id, email_id, inbox_id, sequence, received_at, from_address, from_name, subject, preview, rcpt_to, to_header, mail_from, "
-    "remote_address, helo, size_bytes, attachment_count, codes, links, defects, content_sha256, body_hour, body_id, is_body_shared"
+    "account_id, email_id, inbox_id, sequence, received_at, from_address, from_name, subject, "
+    "preview, rcpt_to, to_header, mail_from, "
+    "remote_address, helo, size_bytes, attachment_count, codes, links, defects, content_sha256, "
+    "body_hour, body_id, is_body_shared"
 )
 
 
@@ -82,16 +89,28 @@ def load(dsn: str, rows: int) -> None:
     def inboxes() -> Iterator[str]:
         for number, (inbox, moment) in enumerate(zip(ids, moments(), strict=True)):
             at = stamp(moment)
-            yield f"{accounts[number % len(accounts)]}\t{inbox}\tbench{number}.{inbox[-8:]}@bench.invalid\t1\t1\t{at}\t{at}\t{expires}\n"
+            yield (
+                f"{accounts[number % len(accounts)]}\t{inbox}\t"
+                f"bench{number}.{inbox[-8:]}@bench.invalid\t1\t1\t{at}\t{at}\t{expires}\n"
+            )
 
     def addresses() -> Iterator[str]:
         for number, inbox in enumerate(ids):
-            yield f"bench{number}.{inbox[-8:]}@bench.invalid\t{accounts[number % len(accounts)]}\t{inbox}\tlive\t{expires}\n"
+            yield (
+                f"bench{number}.{inbox[-8:]}@bench.invalid\t{accounts[number % len(accounts)]}\t"
+                f"{inbox}\tlive\t{expires}\n"
+            )
 
     def emails() -> Iterator[str]:
         for number, (inbox, moment) in enumerate(zip(ids, moments(), strict=True)):
-            head = f"{accounts[number % len(accounts)]}\t{_uuid7(int(moment * 1000))}\t{inbox}\t1\t{stamp(moment)}\tann@sender.example\tAnn\tMail {number}\tHello"
-            tail = f"{{box@bench.invalid}}\t{{box@bench.invalid}}\tann@sender.example\t192.0.2.1\tmx.example\t2000\t0\t[]\t[]\t{{}}\t\\\\x00\t{hour}\t{inbox}\tf"
+            head = (
+                f"{accounts[number % len(accounts)]}\t{_uuid7(int(moment * 1000))}\t{inbox}\t1\t"
+                f"{stamp(moment)}\tann@sender.example\tAnn\tMail {number}\tHello"
+            )
+            tail = (
+                "{box@bench.invalid}\t{box@bench.invalid}\tann@sender.example\t192.0.2.1\t"
+                f"mx.example\t2000\t0\t[]\t[]\t{{}}\t\\\\x00\t{hour}\t{inbox}\tf"
+            )
             yield f"{head}\t{tail}\n"
 
     _copy(dsn, "inboxes", _INBOX_COLUMNS, inboxes())
@@ -127,7 +146,9 @@ class Plan:
 def plans_of(
     dsn: str, log: Path, restart: Callable[[], None], exercise: Callable[[], None]
 ) -> list[Plan]:
-    """The plan of each statement that the services send meanwhile, as auto_explain logs it when it is run."""
+    """The plan of each statement that the services send meanwhile, as auto_explain logs it when it
+    is run.
+    """
     name = psql(dsn, "SELECT current_database()").strip()
     wanted = {
         "session_preload_libraries": "auto_explain",

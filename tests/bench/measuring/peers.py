@@ -1,4 +1,7 @@
-"""Mail servers to compare with: a private Postfix on loopback, and smtp-sink. Both are children of this process."""
+"""Mail servers to compare with: a private Postfix on loopback, and smtp-sink.
+
+Both are children of this process.
+"""
 
 import contextlib
 import os
@@ -74,7 +77,10 @@ def sink() -> Iterator[Peer]:
 
 @contextlib.contextmanager
 def postfix(domain: str) -> Iterator[Peer]:
-    """Debian's Postfix with folders and port of its own. It syncs every message to its queue before 250, as always, and then discards it."""
+    """Debian's Postfix with folders and port of its own.
+
+    It syncs every message to its queue before 250, as always, and then discards it.
+    """
     folder = Path(tempfile.mkdtemp(prefix="tempinbox-bench-postfix-", dir="/var/tmp"))
     folder.chmod(0o755)
     port = free_port()
@@ -108,7 +114,9 @@ class Mailpit:
 
 @contextlib.contextmanager
 def mailpit(program: str) -> Iterator[Mailpit]:
-    """Mailpit with a database file and ports of its own; as it comes, but for its look for new versions."""
+    """Mailpit with a database file and ports of its own; as it comes, but for its look for new
+    versions.
+    """
     folder = Path(tempfile.mkdtemp(prefix="tempinbox-bench-mailpit-", dir="/var/tmp"))
     smtp, http = f"127.0.0.1:{free_port()}", f"127.0.0.1:{free_port()}"
     command = [

@@ -14,7 +14,9 @@ _LOOK_SECONDS = 0.05
 
 
 def set_numbers(plan: str, **numbers: int) -> None:
-    """As `tempinboxctl plan set` (requests_per_day=5 for --requests-per-day 5); returns when every gateway goes by them."""
+    """As `tempinboxctl plan set` (requests_per_day=5 for --requests-per-day 5); returns when every
+    gateway goes by them.
+    """
     options = [
         part
         for name, number in numbers.items()
@@ -45,7 +47,9 @@ def set_numbers(plan: str, **numbers: int) -> None:
 
 
 def wait_known(version: int, gateways: list[str], seconds: float = _PATIENCE_SECONDS) -> None:
-    """Until the gateways behind these admin addresses have read all changes of accounts and plans up to the version."""
+    """Until the gateways behind these admin addresses have read all changes of accounts and plans
+    up to the version.
+    """
     deadline = time.monotonic() + seconds
     for address in gateways:
         while known_version(address) < version:

@@ -11,7 +11,9 @@ _PATIENCE_SECONDS = 180.0
 
 @dataclass(frozen=True)
 class Load:
-    """So many sessions at once; `is_kept`: each sends all its mails over one connection, else one connection a mail."""
+    """So many sessions at once; `is_kept`: each sends all its mails over one connection, else one
+    connection a mail.
+    """
 
     sessions: int
     size: int

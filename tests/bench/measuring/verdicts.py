@@ -1,4 +1,7 @@
-"""Figures beside what they must reach (docs/development.md). A bench that misses one ends with exit code 1."""
+"""Figures beside what they must reach (docs/development.md).
+
+A bench that misses one ends with exit code 1.
+"""
 
 
 def at_least(what: str, reached: float, bound: float) -> bool:

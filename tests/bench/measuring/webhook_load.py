@@ -1,4 +1,6 @@
-"""Accounts with webhooks and rules made for a bench, events for them, and the receiver of what comes of it."""
+"""Accounts with webhooks and rules made for a bench, events for them, and the receiver of what
+comes of it.
+"""
 
 import concurrent.futures
 import contextlib
@@ -75,7 +77,9 @@ def sink(preset: str) -> Iterator[Sink]:
 
 
 class Accounts:
-    """Accounts of the webhook dispatcher alone: it is told of them as a gateway would, nobody else knows them."""
+    """Accounts of the webhook dispatcher alone: it is told of them as a gateway would, nobody else
+    knows them.
+    """
 
     def __init__(self) -> None:
         self._own = threading.local()
@@ -97,7 +101,9 @@ class Accounts:
             raise SystemExit(f"{method} answered {answer.status}: {content.decode()}")
 
     def make(self, urls: list[str], rules: int = 0) -> str:
-        """One with a webhook for each URL and so many rules of five conditions for the first, of which the last one matches every mail."""
+        """One with a webhook for each URL and so many rules of five conditions for the first, of
+        which the last one matches every mail.
+        """
         account = {
             "accountId": str(uuid.uuid4()),
             "plan": "premium",

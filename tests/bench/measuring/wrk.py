@@ -47,7 +47,8 @@ def run(target: Target, connections: int, seconds: float) -> Rate:
         if target.body:
             script = Path(folder, "post.lua")
             script.write_text(
-                f'wrk.method = "POST"\nwrk.body = [[{target.body}]]\nwrk.headers["Content-Type"] = "application/json"\n',
+                f'wrk.method = "POST"\nwrk.body = [[{target.body}]]\n'
+                'wrk.headers["Content-Type"] = "application/json"\n',
                 encoding="utf-8",
             )
             command += ["-s", str(script)]
@@ -55,7 +56,8 @@ def run(target: Target, connections: int, seconds: float) -> Rate:
             script = Path(folder, "count.lua")
             path = target.url.split("/", 3)[3]
             script.write_text(
-                f'local number = {next(_NUMBERS)}\nfunction request()\n  number = number + 1\n  return wrk.format("GET", "/{path}" .. string.format("%d", number))\nend\n',
+                f"local number = {next(_NUMBERS)}\nfunction request()\n  number = number + 1\n"
+                f'  return wrk.format("GET", "/{path}" .. string.format("%d", number))\nend\n',
                 encoding="utf-8",
             )
             command += ["-s", str(script)]

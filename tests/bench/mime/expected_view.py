@@ -1,4 +1,6 @@
-"""Both readings of a mail in one shape: mail-parser's tree of parts brought to the terms of our API, and our view."""
+"""Both readings of a mail in one shape: mail-parser's tree of parts brought to the terms of our
+API, and our view.
+"""
 
 import datetime
 from collections.abc import Iterator
@@ -97,7 +99,7 @@ def _date(given: dict[str, Any] | None) -> str | None:
         return None
     try:
         zone = datetime.timedelta(hours=given["tz_hour"], minutes=given["tz_minute"])
-        moment = datetime.datetime(
+        moment = datetime.datetime(  # noqa: DTZ001 - the mail's own clock, brought to UTC below
             given["year"],
             given["month"],
             given["day"],
@@ -125,7 +127,8 @@ def _parameter(part: dict[str, Any], header: str, name: str) -> str | None:
             "attributes"
         ) or []:
             if attribute["name"] == name:
-                return attribute["value"]
+                named: str | None = attribute["value"]
+                return named
     return None
 
 
@@ -158,14 +161,22 @@ def _size(part: dict[str, Any]) -> int | None:
 
 def agree(theirs: Any, ours: Any) -> bool:
     """Equal, but for sizes that they do not know."""
-    if isinstance(theirs, list) and isinstance(ours, list) and len(theirs) == len(ours):
-        if all(it is None or isinstance(it, int) for it in theirs):
-            return all(known is None or known == found for known, found in zip(theirs, ours))
+    if (
+        isinstance(theirs, list)
+        and isinstance(ours, list)
+        and len(theirs) == len(ours)
+        and all(it is None or isinstance(it, int) for it in theirs)
+    ):
+        return all(
+            known is None or known == found for known, found in zip(theirs, ours, strict=True)
+        )
     return bool(theirs == ours)
 
 
 def _bodies(message: dict[str, Any]) -> tuple[int | None, int | None]:
-    """Their body lists may name several parts: ours are the first text and the first html of these."""
+    """Their body lists may name several parts: ours are the first text and the first html of
+    these.
+    """
     parts = message["parts"]
     text = next((it for it in message["text_body"] if _kind(parts[it]) == "Text"), None)
     html = next((it for it in message["html_body"] if _kind(parts[it]) == "Html"), None)

@@ -11,7 +11,11 @@ _SECONDS = 70.0  # past the longest wait the API offers
 
 
 class Api:
-    """One key's view. `call` answers the response whatever its status; `get`, `post`, `patch` and `delete` insist on success and answer the JSON."""
+    """One key's view.
+
+    `call` answers the response whatever its status; `get`, `post`, `patch` and `delete` insist on
+    success and answer the JSON.
+    """
 
     def __init__(self, base: str, key: str | None) -> None:
         self.base = base
@@ -25,7 +29,10 @@ class Api:
         return {name: str(value) for name, value in self._session.headers.items()}
 
     def call(self, method: str, path: str, **more: Any) -> requests.Response:
-        """Any request; `more` as for requests.request. The answer is held against docs/openapi.yaml."""
+        """Any request; `more` as for requests.request.
+
+        The answer is held against docs/openapi.yaml.
+        """
         answer = self._session.request(method, self.base + path, timeout=_SECONDS, **more)
         headers = {name.lower(): value for name, value in answer.headers.items()}
         contract().check(

@@ -6,7 +6,9 @@ from pathlib import Path
 
 
 def make_certificate(folder: Path, name: str) -> None:
-    """certificate.pem and key.pem for the name and 127.0.0.1, self-signed; swapped in whole where there are some already."""
+    """certificate.pem and key.pem for the name and 127.0.0.1, self-signed; swapped in whole where
+    there are some already.
+    """
     command = [
         "openssl",
         "req",

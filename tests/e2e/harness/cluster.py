@@ -15,7 +15,10 @@ from harness.suite import Suite
 
 
 class Cluster:
-    """Made as ./dev makes the suite's, in a folder and at a port of its own. Use as a context manager; nothing of it stays."""
+    """Made as ./dev makes the suite's, in a folder and at a port of its own.
+
+    Use as a context manager; nothing of it stays.
+    """
 
     def __init__(self, suite: Suite, schema: str) -> None:
         self._suite = suite
@@ -24,7 +27,8 @@ class Cluster:
     def __enter__(self) -> Self:
         self._folder = Path(tempfile.mkdtemp(prefix="tempinbox-e2e-"))
         self._folder.chmod(0o711)  # under root another OS user has to pass
-        # Below the range of outgoing connections: none must take the port while the cluster is stopped.
+        # Below the range of outgoing connections: none must take the port while the cluster is
+        # stopped.
         port = Ports(self._folder, {}).take("postgres")
         self._server = postgres.Server(
             postgres.choose_folder(self._folder), port, secrets.token_hex(16)

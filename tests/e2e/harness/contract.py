@@ -1,4 +1,6 @@
-"""Holds answers of the API against docs/openapi.yaml: status, headers, content type, and the body field by field."""
+"""Holds answers of the API against docs/openapi.yaml: status, headers, content type, and the body
+field by field.
+"""
 
 import copy
 import functools
@@ -11,7 +13,7 @@ from typing import Any
 import yaml
 from jsonschema import Draft202012Validator
 from jsonschema.exceptions import ValidationError
-from referencing import Registry, Resource
+from referencing import Registry
 from referencing.jsonschema import DRAFT202012
 
 from harness.suite import ROOT
@@ -47,15 +49,15 @@ class Answer:
 
 
 class Contract:
-    """The file, with every object closed: a field of an answer that the file does not know is a failure, too."""
+    """The file, with every object closed: a field of an answer that the file does not know is a
+    failure, too.
+    """
 
     def __init__(self, content: dict[str, Any]) -> None:
         self.content = content
         strict = copy.deepcopy(content)
         _close(strict["components"]["schemas"])
-        self._registry = Registry().with_resource(
-            _ADDRESS, Resource(contents=strict, specification=DRAFT202012)
-        )
+        self._registry = Registry().with_resource(_ADDRESS, DRAFT202012.create_resource(strict))
         self._paths = {
             path: re.compile(re.sub(r"\\{\w+\\}", "[^/]+", re.escape(path)))
             for path in content["paths"]
@@ -90,7 +92,9 @@ class Contract:
             self._check_body(answer, _ERROR, where)
 
     def check_error(self, answer: Answer) -> None:
-        """Fails unless the body is an error of this status: all that can be said of a request that was no sound HTTP."""
+        """Fails unless the body is an error of this status: all that can be said of a request that
+        was no sound HTTP.
+        """
         self._check_body(answer, _ERROR, f"{answer.method}: {answer.status}")
 
     def _find(self, path: str) -> str | None:

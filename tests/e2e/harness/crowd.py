@@ -20,8 +20,10 @@ class Answered:
 
 
 class Crowd:
-    """`clients` threads that send GETs to the given gateways in turn, until `count` were answered. A connection that a gateway closes on its way out is
-    opened again, at the next one."""
+    """`clients` threads that send GETs to the given gateways in turn, until `count` were answered.
+
+    A connection that a gateway closes on its way out is opened again, at the next one.
+    """
 
     def __init__(
         self, gateways: list[str], key: str, path: str = "/v1/domains", clients: int = 64

@@ -43,7 +43,11 @@ class Event:
 
 
 class Dashboard:
-    """One browser. `call` answers the response whatever its status; `get`, `post`, `patch`, `delete` insist on success and answer the JSON."""
+    """One browser.
+
+    `call` answers the response whatever its status; `get`, `post`, `patch`, `delete` insist on
+    success and answer the JSON.
+    """
 
     def __init__(self, base: str, address: str | None = None) -> None:
         self.base = base
@@ -56,7 +60,9 @@ class Dashboard:
     def call(
         self, method: str, path: str, headers: dict[str, str | None] | None = None, **more: Any
     ) -> requests.Response:
-        """Any request below the root, with the session's CSRF token unless `headers` say otherwise; None leaves a header out."""
+        """Any request below the root, with the session's CSRF token unless `headers` say otherwise;
+        None leaves a header out.
+        """
         chosen: dict[str, Any] = {"X-CSRF-Token": self.csrf} | (headers or {})
         return self.browser.request(
             method,

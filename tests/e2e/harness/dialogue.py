@@ -1,4 +1,6 @@
-"""An SMTP session by hand, for what no client offers: each command and each byte as the test wants it."""
+"""An SMTP session by hand, for what no client offers: each command and each byte as the test wants
+it.
+"""
 
 import re
 import socket
@@ -10,7 +12,10 @@ _UUID = r"[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}"
 
 
 class Dialogue:
-    """A connection to a mail server (host:port). Use as a context manager: it reads the greeting and says EHLO."""
+    """A connection to a mail server (host:port).
+
+    Use as a context manager: it reads the greeting and says EHLO.
+    """
 
     def __init__(self, server: str) -> None:
         host, _, port = server.rpartition(":")
@@ -33,7 +38,10 @@ class Dialogue:
         self._socket.sendall(octets)
 
     def reply(self) -> str:
-        """The next reply; the lines of a long one joined by LF. Empty when the server has closed the connection."""
+        """The next reply; the lines of a long one joined by LF.
+
+        Empty when the server has closed the connection.
+        """
         lines = []
         while line := self._replies.readline().decode().rstrip("\r\n"):
             lines.append(line)
@@ -63,5 +71,6 @@ class Dialogue:
 def queued_id(reply: str) -> str:
     """The id a 250 named."""
     found = re.search(_UUID, reply)
-    assert reply.startswith("250 ") and found, reply
+    assert reply.startswith("250 "), reply
+    assert found, reply
     return found[0]

@@ -8,7 +8,10 @@ _NETWORK = "198.18.61"  # of those kept for benchmarks of networks (RFC 2544)
 
 
 class FarHost:
-    """A network namespace behind a pair of virtual cards. Use as a context manager, as root; `here` is our address as it sees it."""
+    """A network namespace behind a pair of virtual cards.
+
+    Use as a context manager, as root; `here` is our address as it sees it.
+    """
 
     here = f"{_NETWORK}.1"
 

@@ -43,7 +43,9 @@ def send(
     server: str | None = None,
     more: tuple[str, ...] = (),
 ) -> Delivery:
-    """One mail by swaks, to the first mail server unless another is named; `more` are further options of it."""
+    """One mail by swaks, to the first mail server unless another is named; `more` are further
+    options of it.
+    """
     command = [
         "swaks",
         "--server",

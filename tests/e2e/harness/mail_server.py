@@ -1,4 +1,6 @@
-"""A mail server of a test's own beside those of the suite, for limits the suite's have switched off."""
+"""A mail server of a test's own beside those of the suite, for limits the suite's have switched
+off.
+"""
 
 import os
 import subprocess
@@ -13,7 +15,10 @@ from harness.waiting import eventually
 
 
 class MailServer:
-    """tempinbox-mail-ingest on the suite's database and Kafka, with settings by name. Use as a context manager; `address` is host:port."""
+    """tempinbox-mail-ingest on the suite's database and Kafka, with settings by name.
+
+    Use as a context manager; `address` is host:port.
+    """
 
     def __init__(self, suite: Suite, **settings: str) -> None:
         self.address, self._admin = (f"127.0.0.1:{free_port()}" for _ in range(2))
@@ -32,7 +37,7 @@ class MailServer:
             "TEMPINBOX_" + name.upper(): value for name, value in given.items()
         }
         self._program = str(suite.program("tempinbox-mail-ingest"))
-        self._log = tempfile.TemporaryFile()
+        self._log = tempfile.TemporaryFile()  # noqa: SIM115 - closed in __exit__
         self._process: subprocess.Popen[bytes] | None = None
 
     def __enter__(self) -> Self:
@@ -59,7 +64,8 @@ class MailServer:
         self._log.close()
 
     def _is_ready(self) -> bool:
-        assert self._process and self._process.poll() is None, "the mail server has ended"
+        assert self._process, "the mail server was not started"
+        assert self._process.poll() is None, "the mail server has ended"
         try:
             return requests.get(f"http://{self._admin}/readyz", timeout=2).status_code == 200
         except requests.ConnectionError:

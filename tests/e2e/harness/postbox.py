@@ -16,7 +16,9 @@ Protection = Literal["none", "starttls", "tls"]
 
 
 class Postbox:
-    """On 127.0.0.1, with the certificate of a folder; takes mail from who signs in, for all but those in `replies`. Use as a context manager."""
+    """On 127.0.0.1, with the certificate of a folder; takes mail from who signs in, for all but
+    those in `replies`. Use as a context manager.
+    """
 
     def __init__(self, folder: Path, user: str, password: str, protection: Protection) -> None:
         self._login = LoginPassword(user.encode(), password.encode())
@@ -34,7 +36,8 @@ class Postbox:
         }[protection]
         port = free_port()
         self.address = f"127.0.0.1:{port}"
-        # The library takes a connection that was TLS all along for a plain one, so it must not ask for STARTTLS there.
+        # The library takes a connection that was TLS all along for a plain one, so it must not ask
+        # for STARTTLS there.
         offered |= {
             "auth_require_tls": protection == "starttls",
             "auth_required": True,
@@ -49,27 +52,27 @@ class Postbox:
     def __exit__(self, *_: object) -> None:
         self._server.stop()
 
-    async def handle_EHLO(
+    async def handle_EHLO(  # noqa: N802 - the library calls it so
         self,
         _server: SMTP,
         session: Session,
         _envelope: Envelope,
         hostname: str,
         responses: list[str],
-    ) -> list[str]:  # noqa: N802
+    ) -> list[str]:
         """Called by the library."""
         session.host_name = hostname
         self.greeted += 1
         return responses
 
-    async def handle_RCPT(
+    async def handle_RCPT(  # noqa: N802 - the library calls it so
         self,
         _server: SMTP,
         _session: Session,
         envelope: Envelope,
         address: str,
         _options: list[str],
-    ) -> str:  # noqa: N802
+    ) -> str:
         """Called by the library."""
         self.asked.append(address)
         if address in self.replies:
@@ -77,7 +80,9 @@ class Postbox:
         envelope.rcpt_tos.append(address)
         return "250 known"
 
-    async def handle_DATA(self, _server: SMTP, _session: Session, envelope: Envelope) -> str:  # noqa: N802
+    async def handle_DATA(  # noqa: N802 - the library calls it so
+        self, _server: SMTP, _session: Session, envelope: Envelope
+    ) -> str:
         """Called by the library."""
         assert isinstance(envelope.content, bytes)
         message = email.message_from_bytes(envelope.content, policy=email.policy.default)
@@ -97,6 +102,10 @@ class Postbox:
         """The next letter, once it is there."""
         eventually(lambda: self._letters, "a letter came", seconds=seconds)
         return self._letters.pop(0)
+
+    def was_asked_for(self, address: str) -> bool:
+        """Whether somebody wanted to write to the address."""
+        return address in self.asked
 
     @property
     def is_empty(self) -> bool:

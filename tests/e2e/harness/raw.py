@@ -14,7 +14,8 @@ _SECONDS = 15.0
 def exchange(base: str, request: bytes) -> Answer:
     """Sends the bytes on a connection of their own and reads one answer."""
     address = urlsplit(base)
-    assert address.hostname and address.port
+    assert address.hostname
+    assert address.port
     with socket.create_connection((address.hostname, address.port), timeout=_SECONDS) as connection:
         with contextlib.suppress(
             ConnectionError

@@ -54,7 +54,7 @@ class Receiver:
                 self.send_header("Content-Length", "0")
                 self.end_headers()
 
-            def log_message(self, format: str, *arguments: Any) -> None:
+            def log_message(self, *_: object) -> None:
                 pass
 
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
@@ -91,7 +91,8 @@ class Receiver:
                 if wanted(request):
                     return request
         raise AssertionError(
-            f"no request within {seconds} s: {what}; got {[request.json for request in self.requests]}"
+            f"no request within {seconds} s: {what}; got "
+            f"{[request.json for request in self.requests]}"
         )
 
     def wait_for_count(self, count: int, seconds: float = 20.0) -> list[Request]:

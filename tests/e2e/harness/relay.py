@@ -1,4 +1,6 @@
-"""A TCP relay that can stand still (connections stay open and nothing passes) and be away (connections are refused)."""
+"""A TCP relay that can stand still (connections stay open and nothing passes) and be away
+(connections are refused).
+"""
 
 import contextlib
 import socket
@@ -7,7 +9,10 @@ from typing import Self
 
 
 class Relay:
-    """In front of a server on loopback. Use as a context manager; one that is closed at first refuses connections until it is opened."""
+    """In front of a server on loopback.
+
+    Use as a context manager; one that is closed at first refuses connections until it is opened.
+    """
 
     def __init__(self, target: tuple[str, int], *, is_closed: bool = False) -> None:
         self._target = target

@@ -14,7 +14,9 @@ from harness.waiting import eventually
 
 
 class Replica:
-    """One more of `service`: the settings of the suite's first one, changed by name (`tls_key_file`). Use as a context manager; ends with it."""
+    """One more of `service`: the settings of the suite's first one, changed by name
+    (`tls_key_file`). Use as a context manager; ends with it.
+    """
 
     service: str
     listener: str  # the setting that says where it listens

@@ -11,7 +11,9 @@ ROOT = Path(__file__).resolve().parents[3]
 
 
 class Suite:
-    """A running suite: TEMPINBOX_DEV_SUITE names its data folder, else it is the one of `./dev up`."""
+    """A running suite: TEMPINBOX_DEV_SUITE names its data folder, else it is the one of `./dev
+    up`.
+    """
 
     def __init__(self) -> None:
         self._variables = self._read_variables()
@@ -50,7 +52,10 @@ class Suite:
         return json.loads(self.dev("ctl", *arguments, "--output", "json"))
 
     def status(self) -> dict[str, dict[str, Any]]:
-        """Every process by name. Unready ones make ./dev status exit with 1, which is no failure here."""
+        """Every process by name.
+
+        Unready ones make ./dev status exit with 1, which is no failure here.
+        """
         return {row["name"]: row for row in self._describe()["processes"]}
 
     def program(self, name: str) -> Path:

@@ -1,4 +1,6 @@
-"""How receivers judge a webhook: the Standard Webhooks libraries of other languages, each on its own clock."""
+"""How receivers judge a webhook: the Standard Webhooks libraries of other languages, each on its
+own clock.
+"""
 
 import base64
 import datetime
@@ -6,6 +8,7 @@ import json
 import subprocess
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Any
 from unittest import mock
 
 from standardwebhooks import Webhook, webhooks
@@ -34,9 +37,9 @@ class Signed:
             {name: value for name, value in request.headers.items() if name.startswith("webhook-")},
         )
 
-    def but(self, **changed: object) -> "Signed":
+    def but(self, **changed: Any) -> "Signed":
         """The same with something changed."""
-        return replace(self, **changed)  # type: ignore[arg-type]
+        return replace(self, **changed)
 
 
 def _by_python(signed: Signed) -> str:

@@ -10,7 +10,9 @@ _BETWEEN_LOOKS_SECONDS = 0.05
 
 
 def eventually(look: Callable[[], Answer | None], what: str, seconds: float = 15.0) -> Answer:
-    """The first true answer of `look`; fails with `what` and the last answer when the deadline passes before."""
+    """The first true answer of `look`; fails with `what` and the last answer when the deadline
+    passes before.
+    """
     deadline = time.monotonic() + seconds
     pause = threading.Event()
     while not (answer := look()):

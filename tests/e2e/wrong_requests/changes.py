@@ -168,7 +168,7 @@ ROWS: list[Row] = [
             400,
             ("Idempotency-Key must be 1 to 255",),
             b"{}",
-            JSON | {"Idempotency-Key": key},
+            {**JSON, "Idempotency-Key": key},
         )
         for name, key in _REPEAT_KEYS.items()
     ),

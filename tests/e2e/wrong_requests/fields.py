@@ -24,14 +24,18 @@ _NAMES: list[Any] = [
     "\u001b[31m",
 ]
 _LOCAL_PARTS: list[Any] = [
-    "", 7, ["a"], "x" * 64, "x" * 65, "with space", "a@b", "a+b", "ü", ".a", "a.", "a..b", "-a", "_a", "a/b", "a\nb", "\u0000", "а", "a'--", "%61",
+    "", 7, ["a"], "x" * 64, "x" * 65, "with space", "a@b", "a+b", "ü", ".a", "a.", "a..b", "-a",
+    "_a", "a/b", "a\nb", "\u0000", "а", "a'--", "%61",
 ]  # fmt: skip
 _DOMAINS: list[Any] = [
-    "", 7, {}, "elsewhere.example", "nodot", "[127.0.0.1]", "127.0.0.1", "ex ample.com", "-a.example", "a-.example", "a..example",
-    "x" * 64 + ".example", "a." * 100 + "example", "bücher.example", "inbox.localhost\u0000", "inbox.localhost\r\nX: y",
+    "", 7, {}, "elsewhere.example", "nodot", "[127.0.0.1]", "127.0.0.1", "ex ample.com",
+    "-a.example", "a-.example", "a..example",
+    "x" * 64 + ".example", "a." * 100 + "example", "bücher.example", "inbox.localhost\u0000",
+    "inbox.localhost\r\nX: y",
 ]  # fmt: skip
 _LIVES: list[Any] = [
-    59, 0, -1, -60, 2_592_001, "60", "", 60.5, True, False, [60], {}, 2**31, 2**53, 2**63 - 1, 2**63, -(2**63) - 1, _HUGE, -_HUGE, 10**300,
+    59, 0, -1, -60, 2_592_001, "60", "", 60.5, True, False, [60], {}, 2**31, 2**53, 2**63 - 1,
+    2**63, -(2**63) - 1, _HUGE, -_HUGE, 10**300,
 ]  # fmt: skip
 _TAGS: list[Any] = [
     "x",
@@ -51,22 +55,31 @@ _TAGS: list[Any] = [
     ["a"] * 11,
 ]
 _METADATA: list[Any] = [
-    "x", 1, [], ["a"], {"a": 1}, {"a": None}, {"a": True}, {"a": ["b"]}, {"a": {}}, {"": "x"}, {"k" * 51: "x"}, {"a": "v" * 501},
+    "x", 1, [], ["a"], {"a": 1}, {"a": None}, {"a": True}, {"a": ["b"]}, {"a": {}}, {"": "x"},
+    {"k" * 51: "x"}, {"a": "v" * 501},
     {"a\u0001": "x"}, {"a": "\u0000"}, {f"k{number}": "v" for number in range(21)},
 ]  # fmt: skip
 _UNKNOWN: list[dict[str, Any]] = [
-    {"nmae": "x"}, {"Name": "x"}, {"TTLSeconds": 60}, {"ttlseconds": 60}, {"inboxId": "x"}, {"__proto__": {}}, {"": 1}, {"name ": "x"},
+    {"nmae": "x"}, {"Name": "x"}, {"TTLSeconds": 60}, {"ttlseconds": 60}, {"inboxId": "x"},
+    {"__proto__": {}}, {"": 1}, {"name ": "x"},
     {"name": "x", "extra": None}, {"\u0001": 1}, {"n" * 5_000: 1}, {"accountId": "x"},
 ]  # fmt: skip
 
 _URLS: list[Any] = [
-    None, 1, [], {}, "", "not a url", "example.com", "//example.com/", "/hook", "ftp://example.com/", "file:///etc/passwd", "javascript:alert(1)",
-    "https://", "https:///x", "https://user@example.com/", "https://user:pass@example.com/", "https://example.com/#part", "https://exa mple.com/",
-    "https://example.com/\u0000", "https://example.com\\@10.0.0.1/", "https://example.com:0/", "https://example.com:65536/", "https://example.com:x/",
-    "https://example.com:22/", "https://example.com:25/", "https://example.com:6379/", "https://10.0.0.1/", "https://192.168.1.1/",
-    "https://169.254.169.254/latest", "https://0.0.0.0/", "https://2130706433/", "https://0x7f.1/", "https://017700000001/", "https://127.1/",
-    "https://[::]/", "https://[fe80::1]/", "https://[::ffff:10.0.0.1]/", "https://[fd00::1]/", "https://224.0.0.1/", "https://255.255.255.255/",
-    "https://-a.example/", "https://a..example/", "https://bücher.example/", "https://" + "a" * 64 + ".example/", "https://example.com/" + "x" * 2_048,
+    None, 1, [], {}, "", "not a url", "example.com", "//example.com/", "/hook",
+    "ftp://example.com/", "file:///etc/passwd", "javascript:alert(1)",
+    "https://", "https:///x", "https://user@example.com/", "https://user:pass@example.com/",
+    "https://example.com/#part", "https://exa mple.com/",
+    "https://example.com/\u0000", "https://example.com\\@10.0.0.1/", "https://example.com:0/",
+    "https://example.com:65536/", "https://example.com:x/",
+    "https://example.com:22/", "https://example.com:25/", "https://example.com:6379/",
+    "https://10.0.0.1/", "https://192.168.1.1/",
+    "https://169.254.169.254/latest", "https://0.0.0.0/", "https://2130706433/", "https://0x7f.1/",
+    "https://017700000001/", "https://127.1/",
+    "https://[::]/", "https://[fe80::1]/", "https://[::ffff:10.0.0.1]/", "https://[fd00::1]/",
+    "https://224.0.0.1/", "https://255.255.255.255/",
+    "https://-a.example/", "https://a..example/", "https://bücher.example/",
+    "https://" + "a" * 64 + ".example/", "https://example.com/" + "x" * 2_048,
 ]  # fmt: skip
 _EVENTS: list[Any] = [
     "email.received",
@@ -84,8 +97,10 @@ _EVENTS: list[Any] = [
 _DESCRIPTIONS: list[Any] = [1, [], {}, True, "x" * 201, "a\u0000b", "\u0007"]
 _FINE = "https://hooks.example.com/mail"
 _MOMENTS: list[Any] = [
-    1, 0, True, [], {}, "", "yesterday", "2026-11-21", "10:00", "2026-11-21T10:00:00", "2026-11-21 10:00", "2026-13-01T00:00:00Z", "2026-02-30T00:00:00Z",
-    "1969-12-31T23:59:59Z", "2999-01-01T00:00:00Z", "1700000000", "2026-11-21T10:00:00Z; DROP TABLE", "2026-11-21T25:00:00Z", "x" * 41, "\u0000",
+    1, 0, True, [], {}, "", "yesterday", "2026-11-21", "10:00", "2026-11-21T10:00:00",
+    "2026-11-21 10:00", "2026-13-01T00:00:00Z", "2026-02-30T00:00:00Z",
+    "1969-12-31T23:59:59Z", "2999-01-01T00:00:00Z", "1700000000",
+    "2026-11-21T10:00:00Z; DROP TABLE", "2026-11-21T25:00:00Z", "x" * 41, "\u0000",
 ]  # fmt: skip
 _PAST = "2026-01-01T00:00:00Z"
 _TEST, _REPLAY, _RETRY = (

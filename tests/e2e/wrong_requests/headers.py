@@ -5,8 +5,10 @@ from wrong_requests.row import JSON, UNKNOWN, Row
 _POST = ("POST", "/v1/inboxes")
 _GET = ("GET", "/v1/account")
 _TYPES = [
-    "text/plain", "text/json", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x", "application/jsonx", "application/json5",
-    "application/json/x", "application", "json", "*/*", "application/*", "", ";charset=utf-8", "application/xml", "application/octet-stream",
+    "text/plain", "text/json", "application/x-www-form-urlencoded",
+    "multipart/form-data; boundary=x", "application/jsonx", "application/json5",
+    "application/json/x", "application", "json", "*/*", "application/*", "", ";charset=utf-8",
+    "application/xml", "application/octet-stream",
     "application/json,text/plain", '"application/json"',
 ]  # fmt: skip
 _CODINGS = ["gzip", "deflate", "br", "identity, gzip", "utf-8"]

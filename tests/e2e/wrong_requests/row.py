@@ -1,6 +1,7 @@
 """One row of the table."""
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -10,7 +11,10 @@ UNKNOWN = "01934f2e-7b1c-7d3a-9f00-5a1b2c3d4e5f"
 
 @dataclass(frozen=True)
 class Row:
-    """A request, and what is said to it. `{inbox}`, `{email}` and `{webhook}` in the target stand for objects that exist."""
+    """A request, and what is said to it.
+
+    `{inbox}`, `{email}` and `{webhook}` in the target stand for objects that exist.
+    """
 
     name: str
     method: str
@@ -18,7 +22,7 @@ class Row:
     status: int
     mentions: tuple[str, ...] = ()
     body: bytes = b""
-    headers: dict[str, str | bytes] = field(default_factory=dict)
+    headers: Mapping[str, str | bytes] = field(default_factory=dict)
     has_key: bool = True
 
     def named(self, group: str) -> "Row":

@@ -5,9 +5,12 @@ from urllib.parse import quote
 from wrong_requests.row import UNKNOWN, Row, get
 
 _BAD_IDS = [
-    "1", "x", "null", "undefined", "-1", "%20", UNKNOWN[:-1], UNKNOWN + "0", UNKNOWN.replace("-", ""), "{" + UNKNOWN + "}", "urn:uuid:" + UNKNOWN,
-    UNKNOWN.replace("-", "_"), UNKNOWN[:-1] + "g", UNKNOWN + "%20", "%20" + UNKNOWN, UNKNOWN + "%0A", UNKNOWN + "%0D%0AX-A:%20b", UNKNOWN + "%2F",
-    "01934f2e7-b1c-7d3a-9f00-5a1b2c3d4e5f", quote("０1934f2e-7b1c-7d3a-9f00-5a1b2c3d4e5f"), "%27%20OR%201=1--", "..%2f..%2fetc%2fpasswd", "*",
+    "1", "x", "null", "undefined", "-1", "%20", UNKNOWN[:-1], UNKNOWN + "0",
+    UNKNOWN.replace("-", ""), "{" + UNKNOWN + "}", "urn:uuid:" + UNKNOWN,
+    UNKNOWN.replace("-", "_"), UNKNOWN[:-1] + "g", UNKNOWN + "%20", "%20" + UNKNOWN,
+    UNKNOWN + "%0A", UNKNOWN + "%0D%0AX-A:%20b", UNKNOWN + "%2F",
+    "01934f2e7-b1c-7d3a-9f00-5a1b2c3d4e5f", quote("０1934f2e-7b1c-7d3a-9f00-5a1b2c3d4e5f"),
+    "%27%20OR%201=1--", "..%2f..%2fetc%2fpasswd", "*",
     "0x01934f2e-7b1c-7d3a-9f00-5a1b2c3d4e", "a" * 5_000,
 ]  # fmt: skip
 _BY_ID = {
@@ -99,8 +102,10 @@ _QUERIES = [
 ]
 
 _NO_PATHS = [
-    "/v1", "/v1/", "/v1/nothing", "/v1/inboxes/", "/v1//inboxes", "/v1/Inboxes", "/v1/inboxes/{inbox}/", "/v1/inboxes/{inbox}/nothing",
-    "/v1/inboxes/{inbox}/emails/", "/v1/emails/{email}/nothing", "/v1/webhooks/{webhook}/nothing", "/v1/account/nothing", "/v1/./inboxes",
+    "/v1", "/v1/", "/v1/nothing", "/v1/inboxes/", "/v1//inboxes", "/v1/Inboxes",
+    "/v1/inboxes/{inbox}/", "/v1/inboxes/{inbox}/nothing",
+    "/v1/inboxes/{inbox}/emails/", "/v1/emails/{email}/nothing", "/v1/webhooks/{webhook}/nothing",
+    "/v1/account/nothing", "/v1/./inboxes",
     "/v1/inboxes;a=b", "/v1/inboxes%2F{inbox}", "/v1/inboxes%20", "/v1/" + "a/" * 500,
 ]  # fmt: skip
 

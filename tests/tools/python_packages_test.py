@@ -1,0 +1,47 @@
+"""The lists of Python packages: each is locked, and what is asked for is in its lock."""
+
+import re
+import unittest
+from pathlib import Path
+
+from dev import python_packages
+
+_LOCKED = re.compile(r"(?P<name>[\w.-]+)==\S+(?: --hash=sha256:[0-9a-f]{64})+")
+
+
+def _requirements(path: Path) -> list[str]:
+    """The entries of a list, each on one line and without comments."""
+    text = path.read_text(encoding="utf-8").replace("\\\n", "")
+    lines = (re.sub(r"\s+", " ", line).strip() for line in text.splitlines())
+    return [line for line in lines if line and not line.startswith(("#", "-c "))]
+
+
+def _normalized(name: str) -> str:
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+class Locks(unittest.TestCase):
+    def test_every_package_has_a_version_and_hashes(self) -> None:
+        for lock in (python_packages.TESTS, python_packages.CHECKS):
+            for entry in _requirements(lock):
+                with self.subTest(lock.name, entry=entry[:40]):
+                    self.assertRegex(entry, f"^{_LOCKED.pattern}$")
+
+    def test_what_is_asked_for_is_locked(self) -> None:
+        for lock in (python_packages.TESTS, python_packages.CHECKS):
+            locked = {_normalized(entry.split("==", 1)[0]) for entry in _requirements(lock)}
+            asked = {_normalized(name) for name in _requirements(lock.with_suffix(".in"))}
+            with self.subTest(lock.name):
+                self.assertEqual(asked - locked, set())
+
+    def test_both_lists_name_the_same_version(self) -> None:
+        tests, checks = (
+            dict(entry.split(" ", 1)[0].split("==", 1) for entry in _requirements(lock))
+            for lock in (python_packages.TESTS, python_packages.CHECKS)
+        )
+        shared = tests.keys() & checks.keys()
+        self.assertEqual({it: checks[it] for it in shared}, {it: tests[it] for it in shared})
+
+
+if __name__ == "__main__":
+    unittest.main()
