@@ -15,7 +15,7 @@ from functools import cache
 from pathlib import Path
 
 from dev import build, places
-from dev.terminal import item, say
+from dev.terminal import fail, item, say
 
 _PROGRAM = "clang-tidy-19"
 _PRESET = build.SANITIZE  # the one that compiles every file
@@ -94,7 +94,7 @@ def _changed(files: list[str], units: list[str]) -> list[str]:
     """Units that differ from what was pushed, in a clone without work of its own those of the last
     commits; for a header its own source or else a unit that includes it.
     """
-    upstream = _git("rev-parse", "--verify", "-q", "@{upstream}")
+    upstream = _git("rev-parse", "--verify", "-q", "@{upstream}", may_fail=True)
     if upstream in ("", _git("rev-parse", "HEAD")):
         newest = int(_git("log", "-1", "--format=%ct"))
         before = _git("rev-list", "-1", f"--before={newest - _CHANGED_WITHIN}", "HEAD")
@@ -111,10 +111,11 @@ def _changed(files: list[str], units: list[str]) -> list[str]:
     return sorted(chosen)
 
 
-def _git(*arguments: str) -> str:
-    return subprocess.run(
-        ["git", *arguments], cwd=places.ROOT, capture_output=True, text=True
-    ).stdout.strip()
+def _git(*arguments: str, may_fail: bool = False) -> str:
+    done = subprocess.run(["git", *arguments], cwd=places.ROOT, capture_output=True, text=True)
+    if done.returncode != 0 and not may_fail:
+        fail("what changed is asked of git: " + done.stderr.strip())
+    return done.stdout.strip()
 
 
 def _key(name: str, command: str) -> str:
