@@ -39,6 +39,11 @@ from dev.terminal import Failure, fail, heading, item, paint, say
 _TIMEOUT_SECONDS = {"unit": 900, "integration": 1500, "e2e": 1800, "browser": 1200}
 _FUZZ_SECONDS = 10
 _WORKERS = 3  # at a time, of what mostly waits
+_E2E = places.ROOT / "tests" / "e2e"
+_E2E_SUITES = 2
+# What runs side by side can be ended from the thread that a signal interrupts.
+_interrupted = threading.Event()
+_running: set[int] = set()  # process groups
 
 
 @dataclass(frozen=True)
@@ -57,6 +62,8 @@ def _run_program(tier: str, command: list[str], environment: dict[str, str]) -> 
     """Runs a test program, shows and returns its output; kills it with all its children when it
     takes too long.
     """
+    if _interrupted.is_set():
+        fail("interrupted")
     # A group of its own, so that what it started ends with it.
     process = subprocess.Popen(
         command,
@@ -71,9 +78,9 @@ def _run_program(tier: str, command: list[str], environment: dict[str, str]) -> 
     )
 
     def end() -> None:
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)
+        _kill_group(process.pid)
 
+    _running.add(process.pid)
     timeout = threading.Timer(_TIMEOUT_SECONDS[tier], end)
     timeout.start()
     lines = []
@@ -89,9 +96,31 @@ def _run_program(tier: str, command: list[str], environment: dict[str, str]) -> 
         timeout.cancel()
         end()
         process.wait()
+        _running.discard(process.pid)
     if process.returncode == -signal.SIGKILL:
         say(f"{tier}: killed, perhaps after {_TIMEOUT_SECONDS[tier]} s")
     return "".join(lines), process.returncode
+
+
+def _kill_group(group: int) -> None:
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(group, signal.SIGKILL)
+
+
+def _side_by_side(count: int, run_share: Callable[[int], Tally]) -> Tally:
+    """Shares 0 to `count` - 1 at a time; an interruption ends their programs first."""
+    total = Tally()
+    with ThreadPoolExecutor(count) as pool:
+        shares = [pool.submit(run_share, number) for number in range(count)]
+        try:
+            for share in shares:
+                total.add(share.result())
+        except KeyboardInterrupt:
+            _interrupted.set()
+            for group in list(_running):
+                _kill_group(group)
+            raise
+    return total
 
 
 def _sanitizer_options() -> dict[str, str]:
@@ -113,7 +142,6 @@ def _run_catch2(tier: str, run: Run, environment: dict[str, str]) -> Tally:
     )
     # Catch2 cuts at commas even what is quoted.
     names = [line.replace(",", "\\,") for line in listed.stdout.splitlines() if line]
-    total = Tally()
     with tempfile.TemporaryDirectory() as folder:
 
         def run_share(number: int) -> Tally:
@@ -122,9 +150,7 @@ def _run_catch2(tier: str, run: Run, environment: dict[str, str]) -> Tally:
             command = [program, "--input-file", str(share)]
             return of_catch2(*_run_program(tier, command, environment))
 
-        with ThreadPoolExecutor(_WORKERS) as pool:
-            for tally in pool.map(run_share, range(_WORKERS)):
-                total.add(tally)
+        total = _side_by_side(_WORKERS, run_share)
     if total.failed == 0 and total.passed != len(names):
         fail(f"{len(names)} tests are listed, {total.passed} ran")
     return total
@@ -171,32 +197,35 @@ def _run_integration(run: Run) -> Tally:
 
 
 def _run_e2e(run: Run) -> Tally:
-    python = python_packages.python()
-    node = node_packages.ensure(places.ROOT / "tests" / "e2e" / "node")
+    """Two suites, each with half of the files; one for what --only names."""
+    python_packages.python()
+    node_packages.ensure(_E2E / "node")
     dashboard.build()
-    with own_suite("e2e", run.preset) as suite:
+    files = [str(path) for path in sorted(_E2E.glob("test_*.py"))]
+    if run.arguments:
+        return _run_e2e_share("e2e", run, files)
+    return _side_by_side(
+        _E2E_SUITES,
+        lambda number: _run_e2e_share(f"e2e-{number + 1}", run, files[number::_E2E_SUITES]),
+    )
+
+
+def _run_e2e_share(name: str, run: Run, files: list[str]) -> Tally:
+    with own_suite(name, run.preset) as suite:
         wishes = Wishes(
             preset=run.preset, replicas=",".join(f"{service}=2" for service in services.SERVICES)
         )
         suite.start_infrastructure(wishes, outlives_caller=False)
         suite.start_services(wishes)
-        environment = node | suite_env.variables(suite) | {places.SUITE_VARIABLE: str(suite.folder)}
-        environment["PYTHONPATH"] = str(
-            places.ROOT / "tools"
-        )  # what ./dev is made of, for the harness
+        environment = node_packages.ensure(_E2E / "node") | suite_env.variables(suite)
+        environment[places.SUITE_VARIABLE] = str(suite.folder)
+        # What ./dev is made of, for the harness.
+        environment["PYTHONPATH"] = str(places.ROOT / "tools")
         report = suite.folder.with_suffix(".xml")
         report.unlink(missing_ok=True)
-        command = [
-            str(python),
-            "-B",
-            "-m",
-            "pytest",
-            str(places.ROOT / "tests" / "e2e"),
-            "-p",
-            "no:cacheprovider",
-            f"--junitxml={report}",
-        ]
-        _, code = _run_program("e2e", [*command, *run.arguments], environment)
+        pytest = [str(python_packages.python()), "-B", "-m", "pytest", f"--rootdir={_E2E}"]
+        pytest += ["-p", "no:cacheprovider", f"--junitxml={report}"]
+        _, code = _run_program("e2e", [*pytest, *run.arguments, *files], environment)
         tally = of_junit(report, code)
         if tally.failed:
             item("logs", f"{suite.folder.with_suffix('.logs')}")
