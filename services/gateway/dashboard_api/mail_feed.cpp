@@ -17,7 +17,6 @@ namespace {
 using namespace std::chrono_literals;
 using steady = std::chrono::steady_clock;
 
-constexpr auto heartbeat = 15s;
 // A stream that lasted this long is opened again by the page, perhaps at another replica.
 constexpr auto longest_stream = 15min;
 constexpr std::string_view first_words = "retry: 2000\nevent: ready\ndata: {}\n\n";
@@ -62,6 +61,7 @@ public:
           feed_presence_(feed.presence_),
           account_(account),
           session_(std::move(session_digest)),
+          times_(feed.times_),
           news_(feed.host_.loop()),
           waiting_{std::string(first_words)}
     {}
@@ -92,20 +92,25 @@ public:
         news_.cancel();
     }
 
+    bool is_of(std::string_view session_digest) const { return session_ == session_digest; }
+
+    // Nothing is handed out before the session was asked for within the interval.
     awaitable<std::string> next()
     {
         for (;;) {
-            if (is_ended_ || feed_presence_.expired() || steady::now() - began_ >= longest_stream)
+            if (has_ended())
+                co_return std::string();
+            const bool is_check_due = steady::now() - asked_at_ >= times_.interval;
+            if (is_check_due && !co_await may_go_on())
+                co_return std::string();
+            if (has_ended()) // while the session was asked for
                 co_return std::string();
             if (!waiting_.empty())
                 co_return take();
-            news_.expires_after(heartbeat);
-            const auto [interrupted] = co_await news_.async_wait(boost::asio::as_tuple(boost::asio::use_awaitable));
-            if (interrupted)
-                continue;
-            if (!co_await is_session_open())
-                co_return std::string();
-            co_return std::string(alive);
+            if (is_check_due)
+                co_return std::string(alive);
+            news_.expires_at(asked_at_ + times_.interval);
+            co_await news_.async_wait(boost::asio::as_tuple(boost::asio::use_awaitable));
         }
     }
 
@@ -119,31 +124,40 @@ private:
         return text;
     }
 
-    // While nobody can say, the stream stands: what it shows was asked for when the session was known to be open.
-    awaitable<bool> is_session_open()
+    bool has_ended() const { return is_ended_ || feed_presence_.expired() || steady::now() - began_ >= longest_stream; }
+
+    // Whether the session is open. While nobody can be asked the stream stands, until the last answer is too old.
+    awaitable<bool> may_go_on()
     {
-        if (feed_presence_.expired())
-            co_return false;
+        asked_at_ = steady::now();
         try {
-            co_return co_await feed_.is_open_(session_);
+            if (!co_await feed_.is_open_(session_))
+                co_return false;
+            known_open_at_ = asked_at_;
         } catch (const std::exception&) {
-            co_return true;
+            co_return steady::now() - known_open_at_ < times_.max_age;
         }
+        co_return true;
     }
 
     mail_feed& feed_;
     std::weak_ptr<const bool> feed_presence_;
     account_id account_;
     std::string session_;
+    check_times times_;
     boost::asio::steady_timer news_;
     std::deque<std::string> waiting_;
     steady::time_point began_ = steady::now();
+    // It was opened by a session that was just found open.
+    steady::time_point asked_at_ = began_;
+    steady::time_point known_open_at_ = began_;
     bool is_ended_ = false;
 };
 
-mail_feed::mail_feed(runtime::host& host, session_check is_open)
+mail_feed::mail_feed(runtime::host& host, session_check is_open, check_times times)
     : host_(host),
       is_open_(std::move(is_open)),
+      times_(times),
       open_streams_(host.metrics().gauge("tempinbox_gateway_event_streams", "Streams of events that dashboards have open"))
 {}
 
@@ -201,6 +215,21 @@ void mail_feed::send(account_id account, std::string_view text)
     for (auto entry = first; entry != last; ++entry)
         if (const auto open = entry->second.lock())
             open->push(text);
+}
+
+void mail_feed::end_session(std::string_view session_digest)
+{
+    for (const auto& [account, entry] : streams_)
+        if (const auto open = entry.lock(); open && open->is_of(session_digest))
+            open->end();
+}
+
+void mail_feed::end_sessions_of(account_id account)
+{
+    const auto [first, last] = streams_.equal_range(account);
+    for (auto entry = first; entry != last; ++entry)
+        if (const auto open = entry->second.lock())
+            open->end();
 }
 
 void mail_feed::interrupt()

@@ -6,6 +6,7 @@
 #include "common/kafka/message.hpp"
 #include "common/runtime/host.hpp"
 
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <string>
@@ -24,10 +25,16 @@ public:
     static constexpr std::size_t most_streams = 1'000;
     static constexpr std::size_t most_waiting = 100;
 
-    // Asked at each heartbeat: a stream ends with its session.
+    // Whether the session is open, as the database says; throws when it cannot be asked.
     using session_check = std::function<awaitable<bool>(std::string session_digest)>;
 
-    mail_feed(runtime::host& host, session_check is_open);
+    struct check_times
+    {
+        std::chrono::milliseconds interval{15'000}; // a session is asked for again by then; also the heartbeat
+        std::chrono::milliseconds max_age{60'000};  // of the last answer, while nobody can be asked; then the stream ends
+    };
+
+    mail_feed(runtime::host& host, session_check is_open, check_times times);
     mail_feed(const mail_feed&) = delete;
 
     // rate_limited past the account's number, unavailable past the process's or when it drains.
@@ -35,6 +42,9 @@ public:
 
     // email.received and inbox.expired.
     void take_events(const std::vector<kafka::record>& batch);
+    // The session or all sessions of the account ended in this process: so do their streams, at once.
+    void end_session(std::string_view session_digest);
+    void end_sessions_of(account_id account);
     // Ends all streams; no new ones.
     void interrupt();
 
@@ -50,6 +60,7 @@ private:
 
     runtime::host& host_;
     session_check is_open_;
+    check_times times_;
     bool is_ending_ = false;
     std::unordered_multimap<account_id, std::weak_ptr<stream>> streams_;
     prometheus::Gauge& open_streams_;

@@ -41,11 +41,12 @@ std::string reset_json(const std::string& email)
 } // namespace
 
 password_desk::password_desk(accounts::user_store& users, accounts::attempt_store& attempts, password_hasher& hasher,
-                             session_opener& opener)
+                             session_opener& opener, mail_feed& feed)
     : users_(users),
       attempts_(attempts),
       hasher_(hasher),
-      opener_(opener)
+      opener_(opener),
+      feed_(feed)
 {}
 
 std::vector<route> password_desk::open_operations()
@@ -94,6 +95,7 @@ awaitable<http::response> password_desk::change(const http::request& received, c
     const auto changed = co_await users_.set_password(who.account(), *hash);
     if (!changed)
         co_return http::problem(changed.error());
+    feed_.end_sessions_of(who.account());
     co_return co_await opener_.open(received, *changed, *hash, 200, who.now);
 }
 
@@ -117,6 +119,7 @@ awaitable<http::response> password_desk::reset(const http::request& received, co
     const auto changed = co_await users_.reset_password(std::move(digest), *hash);
     if (!changed)
         co_return http::problem(changed.error());
+    feed_.end_sessions_of(changed->id());
 
     co_await attempts_.take_back(attempt, std::move(subjects));
     // Who was locked out by guesses of others gets in with the new password.

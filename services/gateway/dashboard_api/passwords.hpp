@@ -4,6 +4,7 @@
 #include "accounts/user_store.hpp"
 #include "common/core/awaitable.hpp"
 #include "gateway/api/routes.hpp"
+#include "gateway/dashboard_api/mail_feed.hpp"
 #include "gateway/dashboard_api/session_opener.hpp"
 #include "gateway/sessions/password_hasher.hpp"
 
@@ -20,8 +21,8 @@ class password_desk
 {
 public:
     // All outlive the desk.
-    password_desk(accounts::user_store& users, accounts::attempt_store& attempts, password_hasher& hasher,
-                  session_opener& opener);
+    password_desk(accounts::user_store& users, accounts::attempt_store& attempts, password_hasher& hasher, session_opener& opener,
+                  mail_feed& feed);
     password_desk(const password_desk&) = delete;
 
     // Those that need no session, and those that do.
@@ -36,6 +37,7 @@ private:
     accounts::attempt_store& attempts_;
     password_hasher& hasher_;
     session_opener& opener_;
+    mail_feed& feed_; // a new password ends every session, and so every stream
 };
 
 } // namespace tempinbox::gateway

@@ -46,14 +46,15 @@ std::string ended_json(std::optional<int> sessions)
 } // namespace
 
 sign_in_desk::sign_in_desk(accounts::account_store& accounts, accounts::user_store& users, accounts::session_store& sessions,
-                           accounts::attempt_store& attempts, password_hasher& hasher, session_opener& opener, sign_up how,
-                           bool sends_mail)
+                           accounts::attempt_store& attempts, password_hasher& hasher, session_opener& opener, mail_feed& feed,
+                           sign_up how, bool sends_mail)
     : accounts_(accounts),
       users_(users),
       sessions_(sessions),
       attempts_(attempts),
       hasher_(hasher),
       opener_(opener),
+      feed_(feed),
       sign_up_(how),
       sends_mail_(sends_mail)
 {}
@@ -197,7 +198,8 @@ awaitable<http::response> sign_in_desk::sign_out(const http::request& received, 
     const auto cookie = opener_.cookie_of(received);
     const auto token = cookie.find(received);
     auto digest = accounts::session_digest(token->reveal());
-    co_await sessions_.end(std::move(digest));
+    co_await sessions_.end(digest);
+    feed_.end_session(digest);
     auto answer = http::ok_json(ended_json(std::nullopt));
     cookie.clear(answer);
     co_return answer;
@@ -210,6 +212,7 @@ awaitable<http::response> sign_in_desk::sign_out_everywhere(const http::request&
     if (!query)
         co_return http::problem(query.error());
     const int ended = co_await sessions_.end_all(who.account());
+    feed_.end_sessions_of(who.account());
     auto answer = http::ok_json(ended_json(ended));
     opener_.cookie_of(received).clear(answer);
     co_return answer;

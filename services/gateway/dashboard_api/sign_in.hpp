@@ -5,6 +5,7 @@
 #include "accounts/user_store.hpp"
 #include "common/core/awaitable.hpp"
 #include "gateway/api/routes.hpp"
+#include "gateway/dashboard_api/mail_feed.hpp"
 #include "gateway/dashboard_api/session_opener.hpp"
 #include "gateway/sessions/password_hasher.hpp"
 
@@ -22,7 +23,7 @@ class sign_in_desk
 public:
     // All outlive the desk.
     sign_in_desk(accounts::account_store& accounts, accounts::user_store& users, accounts::session_store& sessions,
-                 accounts::attempt_store& attempts, password_hasher& hasher, session_opener& opener, sign_up how,
+                 accounts::attempt_store& attempts, password_hasher& hasher, session_opener& opener, mail_feed& feed, sign_up how,
                  bool sends_mail);
     sign_in_desk(const sign_in_desk&) = delete;
 
@@ -45,6 +46,7 @@ private:
     accounts::attempt_store& attempts_;
     password_hasher& hasher_;
     session_opener& opener_;
+    mail_feed& feed_; // a session that ends takes its streams along
     sign_up sign_up_;
     bool sends_mail_;
 };

@@ -7,12 +7,18 @@
 
 using namespace tempinbox;
 using namespace tempinbox::gateway;
+using namespace std::chrono_literals;
 
 namespace {
 
-awaitable<bool> always_open(std::string)
+// What the database says of every session.
+enum class sessions { open, ended, unknown };
+
+awaitable<bool> answer(const sessions& now)
 {
-    co_return true;
+    if (now == sessions::unknown)
+        throw std::runtime_error("PostgreSQL is away");
+    co_return now == sessions::open;
 }
 
 kafka::record email_for(account_id account, const std::string& subject)
@@ -34,7 +40,12 @@ kafka::record email_for(account_id account, const std::string& subject)
 
 struct arranged_feed
 {
-    mail_feed feed{testing::test_host(), always_open};
+    explicit arranged_feed(mail_feed::check_times times = {})
+        : feed(testing::test_host(), [this](std::string) { return answer(said); }, times)
+    {}
+
+    sessions said = sessions::open;
+    mail_feed feed;
     account_id alice = account_id::make();
     account_id bob = account_id::make();
 
@@ -104,4 +115,67 @@ TEST_CASE("a stream ends when nobody wants more, and with the process", "[gatewa
     CHECK(arranged_feed::next(left).empty());
     CHECK(arranged_feed::next(drained).empty());
     CHECK(arranged.feed.open(arranged.alice, "digest").error().code == errc::unavailable);
+}
+
+TEST_CASE("a stream ends with its session, however often mail comes", "[gateway][feed]")
+{
+    arranged_feed arranged({0ms, 60'000ms});
+    const auto source = arranged.open(arranged.alice);
+    CHECK(arranged_feed::next(source).find("event: ready\n") != std::string::npos);
+
+    arranged.said = sessions::ended;
+    arranged.feed.take_events({email_for(arranged.alice, "a code")});
+
+    CHECK(arranged_feed::next(source).empty());
+}
+
+TEST_CASE("a stream stands while nobody can say whether its session is open, but not for long", "[gateway][feed]")
+{
+    arranged_feed patient({0ms, 60'000ms});
+    patient.said = sessions::unknown;
+    CHECK(arranged_feed::next(patient.open(patient.alice)).find("event: ready\n") != std::string::npos);
+
+    arranged_feed strict({0ms, 0ms});
+    strict.said = sessions::unknown;
+    CHECK(arranged_feed::next(strict.open(strict.alice)).empty());
+}
+
+TEST_CASE("while its session is open a stream without news says that it is alive", "[gateway][feed]")
+{
+    arranged_feed arranged({1ms, 60'000ms});
+    const auto source = arranged.open(arranged.alice);
+    arranged_feed::next(source);
+
+    CHECK(arranged_feed::next(source) == ": alive\n\n");
+}
+
+TEST_CASE("a session that ends in this process takes its own streams along at once", "[gateway][feed]")
+{
+    arranged_feed arranged;
+    const auto ended = arranged.feed.open(arranged.alice, "one").value();
+    const auto other = arranged.feed.open(arranged.alice, "two").value();
+    arranged_feed::next(ended);
+    arranged_feed::next(other);
+
+    arranged.feed.end_session("one");
+    CHECK(arranged_feed::next(ended).empty());
+    arranged.feed.take_events({email_for(arranged.alice, "still told")});
+    CHECK(arranged_feed::next(other).find("still told") != std::string::npos);
+}
+
+TEST_CASE("when all sessions of an account end its streams do, and nobody else's", "[gateway][feed]")
+{
+    arranged_feed arranged;
+    const auto first = arranged.feed.open(arranged.alice, "one").value();
+    const auto second = arranged.feed.open(arranged.alice, "two").value();
+    const auto bobs = arranged.feed.open(arranged.bob, "three").value();
+    for (const auto& source : {first, second, bobs})
+        arranged_feed::next(source);
+
+    arranged.feed.end_sessions_of(arranged.alice);
+    arranged.feed.take_events({email_for(arranged.bob, "for bob")});
+
+    CHECK(arranged_feed::next(first).empty());
+    CHECK(arranged_feed::next(second).empty());
+    CHECK(arranged_feed::next(bobs).find("for bob") != std::string::npos);
 }
