@@ -12,6 +12,9 @@ namespace {
 
 using steady = std::chrono::steady_clock;
 
+// How often leases of starved deliveries are looked at.
+constexpr std::chrono::milliseconds lease_watch_interval{1'000};
+
 constexpr lane_kind both_lanes[] = {lane_kind::first, lane_kind::retry};
 
 // Asking for a few places at a time would cost a statement each.
@@ -32,6 +35,7 @@ delivery_engine::delivery_engine(runtime::host& host, request_sender send, outco
       send_(std::move(send)),
       on_outcome_(std::move(on_outcome)),
       limits_(limits),
+      lease_watch_(host.executor()),
       has_room_(host.executor()),
       is_quiet_(host.executor())
 {}
@@ -181,24 +185,38 @@ void delivery_engine::forget_idle()
     });
 }
 
-void delivery_engine::pump(endpoint_state& endpoint)
+bool delivery_engine::has_room_for(account_id account) const
 {
-    for (const auto lane : both_lanes)
-        pump(endpoint, lane);
+    if (in_flight_ >= limits_.in_flight)
+        return false;
+    const auto found = in_flight_of_.find(account);
+    return found == in_flight_of_.end() || found->second < limits_.in_flight_of_account;
 }
 
-void delivery_engine::pump(endpoint_state& endpoint, lane_kind kind)
+void delivery_engine::pump(endpoint_state& endpoint)
+{
+    while (send_one(endpoint)) {
+    }
+}
+
+// False: nothing waits, no slot is free, or a limit on requests is reached; then the endpoint stands among the starved.
+bool delivery_engine::send_one(endpoint_state& endpoint)
+{
+    return std::any_of(std::begin(both_lanes), std::end(both_lanes), [&](lane_kind lane) { return send_one(endpoint, lane); });
+}
+
+bool delivery_engine::send_one(endpoint_state& endpoint, lane_kind kind)
 {
     auto& waiting = endpoint.waiting_of(kind);
     while (!waiting.empty() && endpoint.window.has_free_slot(kind)) {
-        if (in_flight_ >= limits_.in_flight) {
-            starved_.push_back(endpoint.id);
-            return;
+        if (!has_room_for(waiting.front().to->account)) {
+            starve(endpoint);
+            return false;
         }
         const auto now = steady::now();
         const auto permit = endpoint.health.ask(now);
         if (permit == breaker::permit::refused && !endpoint.health.is_open(now))
-            return; // a probe is under way
+            return false; // a probe is under way
         delivery_job job = std::move(waiting.front());
         waiting.pop_front();
         if (permit == breaker::permit::refused) {
@@ -213,9 +231,12 @@ void delivery_engine::pump(endpoint_state& endpoint, lane_kind kind)
         }
         endpoint.window.start(kind);
         ++in_flight_;
+        ++in_flight_of_[job.to->account];
         auto task = deliver(endpoint, std::move(job), permit);
         boost::asio::co_spawn(host_.executor(), std::move(task), boost::asio::detached);
+        return true;
     }
+    return false;
 }
 
 void delivery_engine::give_back(endpoint_state& endpoint, const delivery_job& job, std::chrono::milliseconds wait)
@@ -251,6 +272,8 @@ void delivery_engine::finish(endpoint_state& endpoint, const delivery_job& job, 
         endpoint.health.failed(permit, given.breaker_weight, now);
 
     --in_flight_;
+    if (const auto of_account = in_flight_of_.find(job.to->account); --of_account->second == 0)
+        in_flight_of_.erase(of_account);
     --held_;
     endpoint.window.finish(job.lane());
     on_outcome_(outcome_after(job, std::move(sent), given));
@@ -258,17 +281,66 @@ void delivery_engine::finish(endpoint_state& endpoint, const delivery_job& job, 
     has_room_.notify();
     if (in_flight_ == 0)
         is_quiet_.notify();
-    pump(endpoint);
-    tell_of_places(endpoint);
+    // Its own next request waits its turn behind those of others.
+    if (endpoint.has_waiting())
+        starve(endpoint);
     resume_starved();
+    tell_of_places(endpoint);
 }
 
+void delivery_engine::starve(endpoint_state& endpoint)
+{
+    if (std::exchange(endpoint.is_starved, true))
+        return;
+    starved_.push_back(endpoint.id);
+    watch_leases();
+}
+
+// A request a turn, the longest starved first. Those whose account is at its own limit keep their places; when all that are left
+// were passed over, nothing more can be sent.
 void delivery_engine::resume_starved()
 {
-    while (!starved_.empty() && in_flight_ < limits_.in_flight) {
-        const auto next = starved_.front();
+    std::size_t passed_over = 0;
+    while (passed_over < starved_.size() && in_flight_ < limits_.in_flight) {
+        auto& endpoint = state_of(starved_.front());
         starved_.pop_front();
-        pump(state_of(next));
+        endpoint.is_starved = false;
+        if (send_one(endpoint)) {
+            passed_over = 0;
+            if (endpoint.has_waiting())
+                starve(endpoint);
+        } else if (endpoint.is_starved) {
+            ++passed_over;
+        }
+    }
+}
+
+void delivery_engine::watch_leases()
+{
+    if (std::exchange(is_watching_leases_, true))
+        return;
+    lease_watch_.expires_after(lease_watch_interval);
+    lease_watch_.async_wait([this](const boost::system::error_code& canceled) {
+        if (canceled) // the engine is gone
+            return;
+        is_watching_leases_ = false;
+        for (const auto& webhook : starved_)
+            give_back_late(state_of(webhook));
+        if (!starved_.empty())
+            watch_leases();
+    });
+}
+
+void delivery_engine::give_back_late(endpoint_state& endpoint)
+{
+    const auto sendable_until = steady::now() + least_lease_to_send;
+    for (const auto lane : both_lanes) {
+        auto& waiting = endpoint.waiting_of(lane);
+        const auto late = std::stable_partition(waiting.begin(), waiting.end(),
+                                                [&](const auto& job) { return job.lease_end >= sendable_until; });
+        for (auto job = late; job != waiting.end(); ++job)
+            give_back(endpoint, *job, std::chrono::milliseconds{0});
+        waiting.erase(late, waiting.end());
     }
 }
 
@@ -282,7 +354,9 @@ awaitable<void> delivery_engine::drain(std::chrono::milliseconds patience)
             for (const auto& job : waiting)
                 give_back(*endpoint, job, std::chrono::milliseconds{0});
         }
+        endpoint->is_starved = false;
     }
+    starved_.clear();
     const auto until = steady::now() + patience;
     while (in_flight_ != 0 && steady::now() < until)
         co_await is_quiet_.wait(until);

@@ -9,6 +9,8 @@
 
 #include "common/runtime/host.hpp"
 
+#include <boost/asio/steady_timer.hpp>
+
 #include <array>
 #include <deque>
 #include <functional>
@@ -24,12 +26,14 @@ using request_sender = std::function<awaitable<sent_request>(delivery_job)>;
 // How much a process holds.
 struct engine_limits
 {
-    std::size_t held = 10'000;     // deliveries in memory
-    std::size_t in_flight = 2'000; // requests at a time
+    std::size_t held = 10'000;              // deliveries in memory
+    std::size_t in_flight = 2'000;          // requests at a time
+    std::size_t in_flight_of_account = 250; // so that no account can take them all
 };
 
 // Holds leased deliveries and sends them: each endpoint has its window, its breaker and separate slots for retries, so that one
-// that hangs slows nobody else. Outcomes go to `on_outcome`. Used on the loop only.
+// that hangs slows nobody else. At a limit on requests endpoints take turns, one request each, and what waits too long for its
+// turn is given back before its lease ends. Outcomes go to `on_outcome`. Used on the loop only.
 class delivery_engine
 {
 public:
@@ -80,6 +84,7 @@ private:
     struct endpoint_state
     {
         std::deque<delivery_job>& waiting_of(lane_kind lane) { return waiting[static_cast<std::size_t>(lane)]; }
+        bool has_waiting() const { return !waiting[0].empty() || !waiting[1].empty(); }
         std::uint64_t& backlog_of(lane_kind lane) { return backlog[static_cast<std::size_t>(lane)]; }
 
         webhook_id id;
@@ -88,16 +93,22 @@ private:
         breaker health;
         std::array<std::deque<delivery_job>, 2> waiting;
         std::array<std::uint64_t, 2> backlog{}; // 0: none; else how often it was noted by then, over all endpoints
+        bool is_starved = false;                // stands in starved_
     };
 
     endpoint_state& state_of(webhook_id webhook);
     std::size_t places(const endpoint_state& endpoint, lane_kind lane) const;
+    bool has_room_for(account_id account) const;
     void pump(endpoint_state& endpoint);
-    void pump(endpoint_state& endpoint, lane_kind kind);
+    bool send_one(endpoint_state& endpoint);
+    bool send_one(endpoint_state& endpoint, lane_kind kind);
     void give_back(endpoint_state& endpoint, const delivery_job& job, std::chrono::milliseconds wait);
     awaitable<void> deliver(endpoint_state& endpoint, delivery_job job, breaker::permit permit);
     void finish(endpoint_state& endpoint, const delivery_job& job, breaker::permit permit, sent_request sent);
+    void starve(endpoint_state& endpoint);
     void resume_starved();
+    void watch_leases();
+    void give_back_late(endpoint_state& endpoint);
     void tell_of_places(const endpoint_state& endpoint);
 
     runtime::host& host_;
@@ -108,9 +119,12 @@ private:
     std::unordered_map<webhook_id, std::unique_ptr<endpoint_state>> endpoints_;
     std::vector<due_lane> backlogs_;
     std::uint64_t backlogs_noted_ = 0;
-    std::deque<webhook_id> starved_; // stopped by the limit on requests
+    std::deque<webhook_id> starved_; // stopped by a limit on requests, each once; the first has its turn next
+    boost::asio::steady_timer lease_watch_;
+    bool is_watching_leases_ = false;
     std::size_t held_ = 0;
     std::size_t in_flight_ = 0;
+    std::unordered_map<account_id, std::size_t> in_flight_of_; // accounts with requests under way
     bool is_draining_ = false;
     wakeup has_room_;
     wakeup is_quiet_;

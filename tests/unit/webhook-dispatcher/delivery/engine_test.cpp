@@ -6,6 +6,8 @@
 #include <boost/asio/use_awaitable.hpp>
 #include <catch2/catch.hpp>
 
+#include <algorithm>
+
 using namespace tempinbox;
 using namespace tempinbox::webhooks;
 using namespace std::chrono_literals;
@@ -35,16 +37,20 @@ struct bench
     {
         sent.push_back(job.event->id);
         wakeup told(test_host().executor());
-        while (status == 0)
+        while (status == 0 && answers_left == 0)
             co_await told.wait(std::chrono::steady_clock::now() + 1ms);
+        if (status == 0)
+            --answers_left;
         sent_request answer;
-        answer.result.status = status;
+        answer.result.status = status == 0 ? 200 : status;
         answer.at = test_host().clock().now();
         co_return answer;
     }
 
     // Everything that is sent until it is taken back.
     void answer_all(unsigned with) { status = with; }
+    // So many requests, with 200.
+    void answer_some(int count) { answers_left += count; }
 
     delivery_job job(webhook_id webhook, int attempts_made = 0, std::chrono::milliseconds lease = lease_time)
     {
@@ -61,6 +67,15 @@ struct bench
         made.began = test_host().clock().now();
         return made;
     }
+    delivery_job job_of(account_id account)
+    {
+        auto to = std::make_shared<receiver>();
+        to->account = account;
+        to->id = webhook_id::make();
+        auto made = job(to->id);
+        made.to = to;
+        return made;
+    }
     // False: there was no place.
     bool submit(delivery_job made)
     {
@@ -75,6 +90,7 @@ struct bench
     }
 
     unsigned status = 0;
+    int answers_left = 0;
     std::vector<event_id> sent;
     std::vector<delivery_outcome> outcomes;
     delivery_engine engine;
@@ -166,6 +182,63 @@ TEST_CASE("the limit on requests holds over all endpoints", "[webhooks][engine]"
     b.answer_all(200);
 
     CHECK(b.has_sent(5));
+}
+
+TEST_CASE("at the limit on requests endpoints take turns, so one with much to send starves nobody", "[webhooks][engine]")
+{
+    engine_limits limits;
+    limits.in_flight = 8;
+    bench b(limits);
+    std::vector<webhook_id> busy;
+    for (int i = 0; i < 5; ++i)
+        busy.push_back(webhook_id::make());
+    // Twenty deliveries that keep every place taken for as long as they last.
+    for (int i = 0; i < 20; ++i)
+        CHECK(b.submit(b.job(busy[static_cast<std::size_t>(i % 5)])));
+    REQUIRE(b.has_sent(8));
+    auto healthy = b.job(webhook_id::make());
+    const auto wanted = healthy.event->id;
+    CHECK(b.submit(std::move(healthy)));
+
+    b.answer_some(8);
+
+    CHECK(eventually([&] { return std::count(b.sent.begin(), b.sent.end(), wanted) == 1; }));
+    CHECK(b.sent.size() <= 16);
+}
+
+TEST_CASE("no account can take all requests: another's are sent beside it", "[webhooks][engine]")
+{
+    engine_limits limits;
+    limits.in_flight = 8;
+    limits.in_flight_of_account = 2;
+    bench b(limits);
+    const auto greedy = account_id::make();
+    for (int i = 0; i < 5; ++i)
+        CHECK(b.submit(b.job_of(greedy)));
+
+    CHECK(b.submit(b.job_of(account_id::make())));
+
+    CHECK(b.has_sent(3));
+    b.answer_all(200);
+    CHECK(b.has_sent(6));
+}
+
+TEST_CASE("what waits for its turn is given back before its lease ends", "[webhooks][engine]")
+{
+    engine_limits limits;
+    limits.in_flight = 1;
+    bench b(limits);
+    CHECK(b.submit(b.job(webhook_id::make())));
+    REQUIRE(b.has_sent(1));
+
+    CHECK(b.submit(b.job(webhook_id::make(), 2, least_lease_to_send + 100ms)));
+
+    REQUIRE(eventually([&] { return b.outcomes.size() == 1; }));
+    CHECK(b.sent.size() == 1);
+    CHECK(b.outcomes[0].next == state::waiting);
+    CHECK(b.outcomes[0].attempts == 2);
+    CHECK_FALSE(b.outcomes[0].has_attempt);
+    CHECK(b.engine.held() == 1);
 }
 
 TEST_CASE("the limit on what is held refuses more", "[webhooks][engine]")
