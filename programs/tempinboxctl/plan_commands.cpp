@@ -24,6 +24,7 @@ awaitable<result<answer>> list(session& suite, arguments)
 {
     const auto plans = co_await suite.plans().list();
     std::vector<record> all;
+    all.reserve(plans.size());
     for (const auto& one : plans)
         all.push_back(to_record(one));
     co_return answer("plans", std::move(all));

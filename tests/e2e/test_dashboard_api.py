@@ -1,7 +1,9 @@
 """What a session opens: the operations of the API, keys, events; for its own account alone."""
 
 import itertools
+import threading
 import uuid
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -212,6 +214,62 @@ def test_a_stream_ends_when_its_gateway_drains(suite: Suite, free: User) -> None
             assert next(events).name == "ready"
             gateway.terminate()
             assert list(itertools.islice(events, 5)) == []
+
+
+def _reset_password(suite: Suite, user: User) -> None:
+    link = suite.operate(
+        "account", "reset-password", user.email, "--dashboard", "https://mail.example/dashboard/"
+    )
+    body = {"token": link["token"], "newPassword": "a new password"}
+    Dashboard(suite["API"]).post("/password-resets/confirm", body)
+
+
+def _change_password(_suite: Suite, user: User) -> None:
+    body = {"currentPassword": user.password, "newPassword": "a new password"}
+    user.dashboard.post("/account/password", body)
+
+
+_ENDS_OF_A_SESSION = {
+    "sign-out": lambda _suite, user: user.dashboard.delete("/session"),
+    "sign-out everywhere": lambda _suite, user: user.dashboard.delete("/sessions"),
+    "a new password": _change_password,
+    "a reset of the password": _reset_password,
+}
+
+
+@pytest.mark.parametrize("end", _ENDS_OF_A_SESSION.values(), ids=_ENDS_OF_A_SESSION.keys())
+def test_a_stream_tells_nothing_more_once_its_session_ended_at_its_gateway(
+    suite: Suite, end: Callable[[Suite, User], None]
+) -> None:
+    someone = User.make(suite, plan="free")
+    inbox = someone.dashboard.post("/inboxes", {})
+    with someone.dashboard.events() as events:
+        assert next(events).name == "ready"
+        end(suite, someone)
+
+        send(suite, inbox["emailAddress"], subject="not for whoever was signed out")
+
+        assert list(itertools.islice(events, 5)) == []
+
+
+def test_a_stream_ends_soon_after_its_session_ended_elsewhere_whatever_mail_comes(
+    suite: Suite,
+) -> None:
+    someone = User.make(suite, plan="premium")
+    inbox = someone.dashboard.post("/inboxes", {})
+    elsewhere = Dashboard(suite.of_each("gateway", "URL")[1])
+    elsewhere.sign_in(someone.email, someone.password)
+    with someone.dashboard.events() as events:
+        assert next(events).name == "ready"
+        reader = threading.Thread(target=list, args=(events,))
+        reader.start()
+        elsewhere.delete("/sessions")
+
+        def has_ended_though_mail_comes() -> bool:
+            send(suite, inbox["emailAddress"], subject="more")
+            return not reader.is_alive()
+
+        eventually(has_ended_though_mail_comes, "the stream has ended", seconds=25.0)
 
 
 _CALLS: list[tuple[str, str, Any]] = [

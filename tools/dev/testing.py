@@ -21,6 +21,7 @@ from dev import (
     check,
     dashboard,
     fuzzing,
+    kafka,
     node_packages,
     packages,
     places,
@@ -131,33 +132,39 @@ def _sanitizer_options() -> dict[str, str]:
     }
 
 
-def _run_catch2(tier: str, run: Run, environment: dict[str, str]) -> Tally:
-    """Runs the tier's program, all its tests shared out among some workers: they mostly wait."""
+def _run_catch2(tier: str, run: Run, share: list[str], environment: dict[str, str]) -> Tally:
+    """Runs these tests of the tier's program, or what the arguments choose."""
     program = str(places.program(run.preset, TIERS[tier].targets[0]))
     environment = environment | _sanitizer_options()
     if run.arguments:
         return of_catch2(*_run_program(tier, [program, *run.arguments], environment))
-    listed = subprocess.run(
-        [program, "--list-test-names-only"], env=environment, capture_output=True, text=True
-    )
+    with tempfile.NamedTemporaryFile("w", encoding="utf-8") as listed:
+        listed.write("\n".join(share) + "\n")
+        listed.flush()
+        command = [program, "--input-file", listed.name]
+        tally = of_catch2(*_run_program(tier, command, environment))
+    if tally.failed == 0 and tally.passed != len(share):
+        fail(f"{len(share)} tests were to run, {tally.passed} did")
+    return tally
+
+
+def _shares(tier: str, run: Run) -> list[list[str]]:
+    """The tests of the tier's program for each worker; one share where arguments choose."""
+    if run.arguments:
+        return [[]]
+    command = [str(places.program(run.preset, TIERS[tier].targets[0])), "--list-test-names-only"]
+    listed = subprocess.run(command, cwd=places.ROOT, capture_output=True, text=True)
     # Catch2 cuts at commas even what is quoted.
     names = [line.replace(",", "\\,") for line in listed.stdout.splitlines() if line]
-    with tempfile.TemporaryDirectory() as folder:
-
-        def run_share(number: int) -> Tally:
-            share = Path(folder, str(number))
-            share.write_text("\n".join(names[number::_WORKERS]) + "\n", encoding="utf-8")
-            command = [program, "--input-file", str(share)]
-            return of_catch2(*_run_program(tier, command, environment))
-
-        total = _side_by_side(_WORKERS, run_share)
-    if total.failed == 0 and total.passed != len(names):
-        fail(f"{len(names)} tests are listed, {total.passed} ran")
-    return total
+    return [names[number::_WORKERS] for number in range(_WORKERS)]
 
 
 def _run_unit(run: Run) -> Tally:
-    return _run_catch2("unit", run, places.clean_environment())
+    shares = _shares("unit", run)
+    environment = places.clean_environment()
+    return _side_by_side(
+        len(shares), lambda number: _run_catch2("unit", run, shares[number], environment)
+    )
 
 
 @contextlib.contextmanager
@@ -185,15 +192,24 @@ def own_suite(tier: str, preset: str) -> Iterator[Suite]:
 
 
 def _run_integration(run: Run) -> Tally:
-    with own_suite("integration", run.preset) as suite:
-        # Crashes of processes are tested here, crashes of machines are not: writing to disk would
-        # only slow the making of databases.
-        suite.start_infrastructure(Wishes(sync_to_disk=False), outlives_caller=False)
-        environment = places.clean_environment() | {
-            "TEMPINBOX_TEST_DATABASE": suite.server.dsn("postgres"),
-            "TEMPINBOX_TEST_KAFKA": suite.cluster.brokers,
-        }
-        return _run_catch2("integration", run, environment)
+    """Each worker has a PostgreSQL and a Kafka of its own: services under test share topics and
+    consumer groups by name.
+    """
+    kafka.ensure_jars()
+    shares = _shares("integration", run)
+
+    def run_share(number: int) -> Tally:
+        with own_suite(f"integration-{number + 1}", run.preset) as suite:
+            # Crashes of processes are tested here, crashes of machines are not: writing to disk
+            # would only slow the making of databases.
+            suite.start_infrastructure(Wishes(sync_to_disk=False), outlives_caller=False)
+            environment = places.clean_environment() | {
+                "TEMPINBOX_TEST_DATABASE": suite.server.dsn("postgres"),
+                "TEMPINBOX_TEST_KAFKA": suite.cluster.brokers,
+            }
+            return _run_catch2("integration", run, shares[number], environment)
+
+    return _side_by_side(len(shares), run_share)
 
 
 def _run_e2e(run: Run) -> Tally:

@@ -97,7 +97,7 @@ read_mail read(std::string_view raw, const reading_facts& facts)
     message->sha256 = crypto::sha256(raw);
     message->size = static_cast<std::int64_t>(raw.size());
     message->received_at = facts.received_at;
-    message->from = cut(view.summary.from.empty() ? facts.envelope.mail_from : std::move(view.summary.from), longest_name);
+    message->from = cut(view.summary.from.empty() ? facts.envelope.mail_from : view.summary.from, longest_name);
     message->from_name = cut(std::move(view.summary.from_name), longest_name);
     message->subject = cut(std::move(view.summary.subject), longest_subject);
     message->preview = std::move(view.summary.preview);

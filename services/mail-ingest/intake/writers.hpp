@@ -51,10 +51,10 @@ private:
         bool is_abandoned = false;
 
         entry(std::shared_ptr<const mailbox::new_message> given, std::shared_ptr<undecided_mail> kept,
-              boost::asio::any_io_executor executor, std::chrono::milliseconds patience)
+              const boost::asio::any_io_executor& executor, std::chrono::milliseconds patience)
             : message(std::move(given)),
               undecided(std::move(kept)),
-              done(std::move(executor), patience)
+              done(executor, patience)
         {}
     };
     using entries = std::vector<std::shared_ptr<entry>>;
