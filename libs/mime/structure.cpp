@@ -102,7 +102,9 @@ private:
             finish_header(given.end);
             return given.end;
         }
-        if (++header_lines_ > limits_.header_lines || (header_bytes_ += given.text.size()) > limits_.header_bytes) {
+        ++header_lines_;
+        header_bytes_ += given.text.size();
+        if (header_lines_ > limits_.header_lines || header_bytes_ > limits_.header_bytes) {
             out_.defects.insert("header_truncated");
             return given.end;
         }

@@ -60,6 +60,7 @@ awaitable<result<answer>> list(session& suite, arguments given)
     });
     const auto shown = std::min(letters->size(), static_cast<std::size_t>(limit->value_or(default_limit)));
     std::vector<record> all;
+    all.reserve(shown);
     for (std::size_t i = 0; i < shown; ++i)
         all.push_back(to_record((*letters)[i], topic_of((*letters)[i])));
     co_return answer("deadLetters", std::move(all));

@@ -9,7 +9,7 @@ namespace {
 std::optional<boost::asio::ip::address> parse_entry(std::string_view entry)
 {
     boost::system::error_code error;
-    const auto whole = boost::asio::ip::make_address(std::string(entry), error);
+    auto whole = boost::asio::ip::make_address(std::string(entry), error);
     if (!error)
         return whole;
     const auto with_port = host_port::parse(entry);
