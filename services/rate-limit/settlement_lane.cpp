@@ -57,6 +57,7 @@ std::vector<settlement_lane::entry> settlement_lane::next_batch()
 awaitable<std::vector<block_answer>> settlement_lane::settle(const std::vector<entry>& batch)
 {
     std::vector<block_request> requests;
+    requests.reserve(batch.size());
     for (const auto& each : batch)
         requests.push_back(each.request);
     std::vector<block_answer> answers;

@@ -52,6 +52,7 @@ awaitable<void> event_intake::handle(const std::vector<kafka::record>& batch)
         co_return;
     events_.Increment(static_cast<double>(sorted.events.size()));
     std::vector<account_id> accounts;
+    accounts.reserve(sorted.events.size());
     for (const auto& entry : sorted.events)
         accounts.push_back(entry.event.account);
     if (co_await store_as_known(sorted.events, accounts))

@@ -196,13 +196,12 @@ TEST_CASE("at the limit on requests endpoints take turns, so one with much to se
     for (int i = 0; i < 20; ++i)
         CHECK(b.submit(b.job(busy[static_cast<std::size_t>(i % 5)])));
     REQUIRE(b.has_sent(8));
-    auto healthy = b.job(webhook_id::make());
-    const auto wanted = healthy.event->id;
-    CHECK(b.submit(std::move(healthy)));
+    const auto healthy = b.job(webhook_id::make());
+    CHECK(b.submit(healthy));
 
     b.answer_some(8);
 
-    CHECK(eventually([&] { return std::count(b.sent.begin(), b.sent.end(), wanted) == 1; }));
+    CHECK(eventually([&] { return std::count(b.sent.begin(), b.sent.end(), healthy.event->id) == 1; }));
     CHECK(b.sent.size() <= 16);
 }
 
