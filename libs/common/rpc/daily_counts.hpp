@@ -20,7 +20,7 @@ template <class Request>
 result<account_id> check_count_request(const Request& request)
 {
     constexpr int most_days = 60;
-    const auto account = account_id::parse(request.account_id());
+    auto account = account_id::parse(request.account_id());
     if (account && (request.days() < 1 || request.days() > most_days))
         return failure(errc::invalid_argument, "days must be from 1 to " + std::to_string(most_days));
     return account;

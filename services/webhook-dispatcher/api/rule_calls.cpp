@@ -40,6 +40,7 @@ v1::TestRulesResponse outcome_of(const stored_config& stored, const rules::teste
     for (const auto& rule : stored.rules)
         *response.add_rules() = to_message(rule, rules::explain(rule, mail, folded));
     std::vector<receiver> receivers;
+    receivers.reserve(stored.endpoints.size());
     for (const auto& known : stored.endpoints)
         receivers.push_back(to_receiver(known));
     const account_config config(stored.version, stored.state, std::move(receivers), stored.rules);

@@ -84,8 +84,6 @@ exchange_result read_exchange(const http::client_response& answer)
         result.what = has_status ? kind::cut_short : kind::closed;
         break;
     case http::exchange_error::malformed:
-        result.what = has_status ? kind::cut_short : kind::malformed;
-        break;
     case http::exchange_error::too_large:
         result.what = has_status ? kind::cut_short : kind::malformed;
         break;

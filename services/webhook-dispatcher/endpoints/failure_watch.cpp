@@ -35,6 +35,7 @@ void failure_watch::note(const delivery_outcome& outcome)
 std::vector<failure_count> failure_watch::take_counts()
 {
     std::vector<failure_count> counts;
+    counts.reserve(noted_.size());
     for (const auto& [webhook, count] : noted_)
         counts.push_back(count);
     noted_.clear();

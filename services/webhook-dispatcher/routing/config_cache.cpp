@@ -91,6 +91,7 @@ std::shared_ptr<const account_config> config_cache::keep(const stored_config& st
     if (known != entries_.end() && known->second.config->version() >= stored.version)
         return known->second.config;
     std::vector<receiver> receivers;
+    receivers.reserve(stored.endpoints.size());
     for (const auto& endpoint : stored.endpoints)
         receivers.push_back(open(endpoint));
     entry made;
@@ -105,6 +106,7 @@ void config_cache::forget_least_used()
         return;
     // A tenth more than needed, so that this is seldom.
     std::vector<std::uint64_t> uses;
+    uses.reserve(entries_.size());
     for (const auto& [account, kept] : entries_)
         uses.push_back(kept.last_use);
     const auto surplus = entries_.size() - capacity_ + capacity_ / 10;
