@@ -13,7 +13,6 @@ namespace tempinbox::mime {
 namespace {
 
 constexpr std::size_t preview_characters = 200;
-constexpr std::chrono::seconds patience{2};
 
 std::string_view without_brackets(std::string_view id)
 {
@@ -320,7 +319,7 @@ private:
 
 view read_view(std::string_view raw, const view_limits& limits)
 {
-    const auto deadline = std::chrono::steady_clock::now() + patience;
+    const auto deadline = std::chrono::steady_clock::now() + limits.time;
     const auto parts = read_structure(raw, limits, deadline);
     return reader(parts, raw, limits, deadline).read();
 }

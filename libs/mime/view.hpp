@@ -2,6 +2,7 @@
 
 #include "common/core/time.hpp"
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -20,6 +21,7 @@ struct view_limits
     std::size_t depth = 100;
     std::size_t addresses = 1'000;
     std::size_t text_bytes = 2 * 1024 * 1024; // each of text and html
+    std::chrono::milliseconds time{2'000};    // parts past it stay unread, with the defect "deadline"
 };
 
 struct mailbox_address

@@ -41,6 +41,12 @@ struct cost
     bool operator==(const cost&) const = default;
 };
 
+// A view without a deadline: what is counted must not depend on how fast the machine is.
+mime::view read_whole(std::string_view raw)
+{
+    return mime::read_view(raw, {.time = std::chrono::minutes(10)});
+}
+
 std::size_t bytes_of(const mime::view& view)
 {
     const auto size_of = [](const std::optional<std::string>& text) { return text ? text->size() : 0; };
@@ -67,7 +73,7 @@ double seconds_of(std::string_view raw)
     auto least = std::numeric_limits<double>::max();
     for (int i = 0; i < 3; ++i) {
         const auto started = now();
-        mime::read_view(raw);
+        read_whole(raw);
         least = std::min(least, now() - started);
     }
     return least;
@@ -115,14 +121,14 @@ TEST_CASE("what is kept of a header does not grow with it once it is past the li
     const auto many = header_lines(1'000'000);
     CHECK(cost(some) == cost(many));
     CHECK(cost(many).fields <= 1'000);
-    CHECK(bytes_of(mime::read_view(some)) == bytes_of(mime::read_view(many)));
+    CHECK(bytes_of(read_whole(some)) == bytes_of(read_whole(many)));
 
     const auto one_field = mail("Subject: " + repeated("x", 10'000'000) + "\n\nbody\n");
     CHECK(cost(one_field).field_bytes == 0);
     const auto folded = mail("Subject: hi\nX-Long: a\n" + repeated(" " + std::string(70, 'a') + "\n", 140'000) + "\nbody\n");
     CHECK(cost(folded).field_bytes <= 260 * 1024);
     for (const auto* raw : {&one_field, &folded}) {
-        const auto view = mime::read_view(*raw);
+        const auto view = read_whole(*raw);
         CHECK(has_defect(view, "header_truncated"));
         CHECK(view.text == "body\r\n");
         CHECK(bytes_of(view) <= 260 * 1024);
@@ -139,7 +145,7 @@ TEST_CASE("nesting past the depth that is followed costs nothing more", "[mime][
         CHECK(found.depth == 100);
         CHECK(found.fields <= 101);
         CHECK(found.leaf_bytes <= many.size());
-        CHECK(has_defect(mime::read_view(many), "too_deep"));
+        CHECK(has_defect(read_whole(many), "too_deep"));
     }
 }
 
@@ -149,13 +155,13 @@ TEST_CASE("parts past the number that is listed cost nothing more", "[mime][tort
     CHECK(cost(many) == cost(many_parts(2'000)));
     CHECK(cost(many).parts == 1'000);
     CHECK(cost(many).leaf_bytes <= many.size());
-    CHECK(bytes_of(mime::read_view(many)) == bytes_of(mime::read_view(many_parts(2'000))));
-    CHECK(has_defect(mime::read_view(many), "too_many_parts"));
+    CHECK(bytes_of(read_whole(many)) == bytes_of(read_whole(many_parts(2'000))));
+    CHECK(has_defect(read_whole(many), "too_many_parts"));
 
     // The last one that fits holds a message whose header is still to come.
     const auto digest = mail("Content-Type: multipart/digest; boundary=b\n\n" + repeated("--b\n\n", 2'000));
     CHECK(cost(digest).parts == 1'000);
-    CHECK_FALSE(has_defect(mime::read_view(digest), "boundary_not_found"));
+    CHECK_FALSE(has_defect(read_whole(digest), "boundary_not_found"));
 }
 
 TEST_CASE("no byte of a mail is in two leaves", "[mime][torture-18]")
