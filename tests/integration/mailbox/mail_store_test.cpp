@@ -306,6 +306,28 @@ TEST_CASE("a full inbox takes nothing more, by count and by bytes", "[mailbox][m
     }
 }
 
+namespace {
+
+// Ten batches of messages to one or two of the five inboxes each, in an order that differs with `first`.
+awaitable<void> store_batches(mail_store& store, const std::vector<inbox>& boxes, int first)
+{
+    for (int round = 0; round < 10; ++round) {
+        mail_batch batch;
+        for (int i = 0; i < 8; ++i) {
+            const auto& a = boxes[static_cast<std::size_t>((first + i) % 5)];
+            const auto& b = boxes[static_cast<std::size_t>((first + i * 3 + round) % 5)];
+            const auto message = a.id == b.id ? make_message({a}) : make_message({b, a});
+            batch.push_back(message);
+        }
+        const auto answers = co_await store.store(std::move(batch));
+        for (const auto& one : answers)
+            if (!one)
+                throw std::runtime_error("a message was not stored");
+    }
+}
+
+} // namespace
+
 TEST_CASE("sequences have no gaps under concurrent writers, and no writer deadlocks another", "[mailbox][mail-store][postgres]")
 {
     using namespace boost::asio::experimental::awaitable_operators;
@@ -314,21 +336,7 @@ TEST_CASE("sequences have no gaps under concurrent writers, and no writer deadlo
     std::vector<inbox> boxes;
     for (int i = 0; i < 5; ++i)
         boxes.push_back(world.create(account));
-    const auto batches = [&](int first) -> awaitable<void> {
-        for (int round = 0; round < 10; ++round) {
-            mail_batch batch;
-            for (int i = 0; i < 8; ++i) {
-                const auto& a = boxes[static_cast<std::size_t>((first + i) % 5)];
-                const auto& b = boxes[static_cast<std::size_t>((first + i * 3 + round) % 5)];
-                const auto message = a.id == b.id ? make_message({a}) : make_message({b, a});
-                batch.push_back(message);
-            }
-            const auto answers = co_await world.store.store(std::move(batch));
-            for (const auto& one : answers)
-                if (!one)
-                    throw std::runtime_error("a message was not stored");
-        }
-    };
+    const auto batches = [&](int first) { return store_batches(world.store, boxes, first); };
 
     testing::await(batches(0) && batches(1) && batches(2) && batches(3), std::chrono::seconds(60));
 

@@ -20,7 +20,7 @@ struct noticing_suite : suite
     {
         webhooks::endpoint_change change;
         change.is_enabled = true;
-        REQUIRE(await(process.endpoints.update(account, webhook, std::move(change))));
+        REQUIRE(await(process.endpoints.update(account, webhook, change)));
     }
     // As if the last claim were so long ago.
     void let_pass(const std::string& time)
@@ -72,7 +72,7 @@ TEST_CASE("a webhook switched on again, or off by its account, is owed nothing",
 
     webhooks::endpoint_change change;
     change.is_enabled = false;
-    REQUIRE(await(s.process.endpoints.update(s.account, s.webhook, std::move(change))));
+    REQUIRE(await(s.process.endpoints.update(s.account, s.webhook, change)));
 
     CHECK(await(s.notices.claim(10)).empty());
 }

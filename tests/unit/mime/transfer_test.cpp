@@ -1,5 +1,7 @@
 #include "mime/transfer.hpp"
 
+#include "unit/mime/mails.hpp"
+
 #include <catch2/catch.hpp>
 
 using namespace tempinbox;
@@ -53,7 +55,7 @@ TEST_CASE("base64, also when it is broken", "[mime][torture-12]")
     CHECK(is_damaged(encoding::base64, "aGVsb"));
     CHECK_FALSE(is_damaged(encoding::base64, "aGVsbG8=\r\n"));
     CHECK_FALSE(is_damaged(encoding::base64, ""));
-    CHECK(base64(std::string(30'000'000, 'A')).size() == 22'500'000);
+    CHECK(base64(testing::repeated("A", 30'000'000)).size() == 22'500'000);
 }
 
 TEST_CASE("the size of what would be decoded is that of what is", "[mime]")

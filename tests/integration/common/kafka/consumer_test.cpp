@@ -216,6 +216,17 @@ TEST_CASE("a missing topic is waited for", "[kafka]")
     reader.stop();
 }
 
+namespace {
+
+awaitable<void> count(const std::vector<kafka::record>& batch, std::size_t& largest, std::size_t& total)
+{
+    largest = std::max(largest, batch.size());
+    total += batch.size();
+    co_return;
+}
+
+} // namespace
+
 TEST_CASE("the batch limit holds", "[kafka]")
 {
     const auto topic = testing::scratch_topic("limited", 1);
@@ -226,11 +237,8 @@ TEST_CASE("the batch limit holds", "[kafka]")
     chosen.group = topic;
     chosen.batch_limit = 30;
     std::size_t largest = 0, total = 0;
-    kafka::consumer reader(testing::test_host(), chosen, [&](const std::vector<kafka::record>& batch) -> awaitable<void> {
-        largest = std::max(largest, batch.size());
-        total += batch.size();
-        co_return;
-    });
+    kafka::consumer reader(testing::test_host(), chosen,
+                           [&](const std::vector<kafka::record>& batch) { return count(batch, largest, total); });
     reader.start();
 
     CHECK(testing::eventually([&] { return total == 100; }));

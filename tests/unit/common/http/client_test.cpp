@@ -164,7 +164,7 @@ TEST_CASE("the answer to HEAD has no body and the connection goes on", "[http]")
     auto head = get(server.url());
     head.method = "HEAD";
 
-    CHECK(fetch(client, std::move(head)).status == 200);
+    CHECK(fetch(client, head).status == 200);
     CHECK(fetch(client, get(server.url())).body == "ok");
     CHECK(server.connections() == 1);
 }
@@ -238,22 +238,54 @@ TEST_CASE("connection failures are values", "[http]")
     CHECK(fetch(client, get("not a url")).error == exchange_error::malformed);
     auto split = get("http://" + nobody.text() + "/");
     split.headers = {{"X-A", "b\r\nX-C: d"}};
-    CHECK(fetch(client, std::move(split)).error == exchange_error::malformed);
+    CHECK(fetch(client, split).error == exchange_error::malformed);
 }
+
+namespace {
+
+using addresses = std::vector<boost::asio::ip::address>;
+
+awaitable<addresses> resolve_to_loopback(std::string name, std::vector<std::string>& asked)
+{
+    asked.push_back(name);
+    if (name == "nowhere.test")
+        throw boost::system::system_error(boost::asio::error::host_not_found);
+    addresses found;
+    found.push_back(boost::asio::ip::make_address("127.0.0.1"));
+    co_return found;
+}
+
+awaitable<addresses> resolve_when_cancelled(boost::asio::steady_timer& never, bool& is_over)
+{
+    boost::system::error_code ignored;
+    co_await never.async_wait(boost::asio::redirect_error(boost::asio::use_awaitable, ignored));
+    is_over = true;
+    co_return addresses();
+}
+
+struct load
+{
+    int under_way = 0;
+    int most = 0;
+};
+
+awaitable<http::response> answer_after_5_ms(load& seen)
+{
+    seen.most = std::max(seen.most, ++seen.under_way);
+    boost::asio::steady_timer timer(testing::test_host().loop(), milliseconds(5));
+    co_await timer.async_wait(boost::asio::use_awaitable);
+    --seen.under_way;
+    co_return http::response(200, "text/plain", "ok");
+}
+
+} // namespace
 
 TEST_CASE("names go to the resolver, literals do not", "[http]")
 {
     scripted_server server({script({ok}), script({ok})});
     std::vector<std::string> asked;
     http::client_settings settings;
-    settings.resolve = [&asked](const std::string& name) -> awaitable<std::vector<boost::asio::ip::address>> {
-        asked.push_back(name);
-        if (name == "nowhere.test")
-            throw boost::system::system_error(boost::asio::error::host_not_found);
-        std::vector<boost::asio::ip::address> found;
-        found.push_back(boost::asio::ip::make_address("127.0.0.1"));
-        co_return found;
-    };
+    settings.resolve = [&asked](const std::string& name) { return resolve_to_loopback(name, asked); };
     http::client client(testing::test_host(), settings);
     const auto port = std::to_string(server.address().port);
 
@@ -272,17 +304,12 @@ TEST_CASE("a slow resolver does not outlast the deadline", "[http]")
     http::client_settings settings;
     boost::asio::steady_timer never(testing::test_host().loop(), std::chrono::hours(1));
     bool is_over = false;
-    settings.resolve = [&](const std::string&) -> awaitable<std::vector<boost::asio::ip::address>> {
-        boost::system::error_code ignored;
-        co_await never.async_wait(boost::asio::redirect_error(boost::asio::use_awaitable, ignored));
-        is_over = true;
-        co_return std::vector<boost::asio::ip::address>();
-    };
+    settings.resolve = [&](const std::string&) { return resolve_when_cancelled(never, is_over); };
     http::client client(testing::test_host(), settings);
     auto outgoing = get("http://slow.test/");
     outgoing.deadline = milliseconds(40);
 
-    CHECK(fetch(client, std::move(outgoing)).error == exchange_error::timeout);
+    CHECK(fetch(client, outgoing).error == exchange_error::timeout);
 
     never.cancel();
     CHECK(testing::eventually([&] { return is_over; }));
@@ -347,14 +374,9 @@ TEST_CASE("of addresses that all fail the first says why", "[http]")
 
 TEST_CASE("connections a host are bounded and waiters served in turn", "[http]")
 {
-    int under_way = 0, most = 0, done = 0;
-    running_server running([&](http::request&) -> awaitable<http::response> {
-        most = std::max(most, ++under_way);
-        boost::asio::steady_timer timer(testing::test_host().loop(), milliseconds(5));
-        co_await timer.async_wait(boost::asio::use_awaitable);
-        --under_way;
-        co_return http::response(200, "text/plain", "ok");
-    });
+    load seen;
+    int done = 0;
+    running_server running([&seen](http::request&) { return answer_after_5_ms(seen); });
     http::client_settings settings;
     settings.connections_per_host = 2;
     http::client client(testing::test_host(), settings);
@@ -365,7 +387,7 @@ TEST_CASE("connections a host are bounded and waiters served in turn", "[http]")
             [&done](std::exception_ptr, const http::client_response& answer) { done += answer.status == 200 ? 1 : 0; });
 
     CHECK(testing::eventually([&] { return done == 10; }));
-    CHECK(most == 2);
+    CHECK(seen.most == 2);
     CHECK(running.server.connections() == 2);
 }
 

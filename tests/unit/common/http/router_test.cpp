@@ -7,9 +7,14 @@ using namespace tempinbox;
 
 namespace {
 
+awaitable<http::response> answer(const char* name)
+{
+    co_return http::ok_json(name);
+}
+
 http::handler answers(const char* name)
 {
-    return [name](http::request&) -> awaitable<http::response> { co_return http::ok_json(name); };
+    return [name](http::request&) { return answer(name); };
 }
 
 http::router make_router()

@@ -3,6 +3,9 @@
 #include "common/http/server.hpp"
 #include "common/testing/await.hpp"
 
+#include <boost/asio/redirect_error.hpp>
+#include <boost/asio/steady_timer.hpp>
+
 namespace tempinbox::testing {
 
 // A server on the test loop, drained at the end so that nothing of it outlives the test.
@@ -26,5 +29,18 @@ public:
 
     http::server server;
 };
+
+// Answers a minute later, or as soon as the client hangs up.
+inline awaitable<http::response> wait_for_hang_up(http::request& received, bool& is_told)
+{
+    boost::asio::steady_timer timer(test_host().loop(), std::chrono::seconds(60));
+    received.on_hang_up = [&timer, &is_told] {
+        is_told = true;
+        timer.cancel();
+    };
+    boost::system::error_code ignored;
+    co_await timer.async_wait(boost::asio::redirect_error(boost::asio::use_awaitable, ignored));
+    co_return http::response(200, "text/plain", "late");
+}
 
 } // namespace tempinbox::testing

@@ -13,6 +13,7 @@ using Catch::StartsWith;
 using std::chrono::milliseconds;
 using testing::raw_client;
 using testing::running_server;
+using testing::wait_for_hang_up;
 
 namespace {
 
@@ -137,16 +138,7 @@ TEST_CASE("a drain gives up when its time is over", "[http]")
 TEST_CASE("stopping closes connections and tells handlers that listen", "[http]")
 {
     bool is_told = false;
-    running_server running([&is_told](http::request& received) -> awaitable<http::response> {
-        boost::asio::steady_timer timer(testing::test_host().loop(), std::chrono::seconds(60));
-        received.on_hang_up = [&] {
-            is_told = true;
-            timer.cancel();
-        };
-        boost::system::error_code ignored;
-        co_await timer.async_wait(boost::asio::redirect_error(boost::asio::use_awaitable, ignored));
-        co_return http::response(200, "text/plain", "late");
-    });
+    running_server running([&is_told](http::request& received) { return wait_for_hang_up(received, is_told); });
     raw_client client(running.address());
     client.send(get);
     REQUIRE_FALSE(client.is_closed(milliseconds(30)));

@@ -163,7 +163,9 @@ TEST_CASE("a client that does not read its answer is cut off", "[http]")
     settings.write_timeout = milliseconds(60);
     running_server running(
         [](http::request&) -> awaitable<http::response> {
-            co_return http::response(200, "text/plain", std::string(40'000'000, 'x'));
+            std::string body;
+            body.resize(40'000'000, 'x');
+            co_return http::response(200, "text/plain", std::move(body));
         },
         settings);
     raw_client client(running.address());

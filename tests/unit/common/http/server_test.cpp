@@ -2,7 +2,6 @@
 #include "unit/common/http/raw_client.hpp"
 #include "unit/common/http/running_server.hpp"
 
-#include <boost/asio/redirect_error.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <catch2/catch.hpp>
 
@@ -10,6 +9,7 @@ using namespace tempinbox;
 using Catch::Contains;
 using testing::raw_client;
 using testing::running_server;
+using testing::wait_for_hang_up;
 
 namespace {
 
@@ -234,16 +234,7 @@ TEST_CASE("requests are measured by route, not by path", "[http]")
 TEST_CASE("a handler hears when its client hangs up", "[http]")
 {
     bool is_told = false;
-    running_server running([&is_told](http::request& received) -> awaitable<http::response> {
-        boost::asio::steady_timer timer(testing::test_host().loop(), std::chrono::seconds(60));
-        received.on_hang_up = [&timer, &is_told] {
-            is_told = true;
-            timer.cancel();
-        };
-        boost::system::error_code ignored;
-        co_await timer.async_wait(boost::asio::redirect_error(boost::asio::use_awaitable, ignored));
-        co_return http::response(200, "text/plain", "late");
-    });
+    running_server running([&is_told](http::request& received) { return wait_for_hang_up(received, is_told); });
     raw_client client(running.address());
     client.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n");
     CHECK_FALSE(testing::eventually([&] { return is_told; }, std::chrono::milliseconds(50)));

@@ -144,7 +144,7 @@ TEST_CASE("pools share neither connections nor TLS sessions", "[http][tls]")
         http::client_request outgoing;
         outgoing.url = "https://good.test:" + std::to_string(running.address().port) + "/";
         outgoing.pool = pool;
-        CHECK(testing::await(client.send(std::move(outgoing))).status == 200);
+        CHECK(testing::await(client.send(outgoing)).status == 200);
         REQUIRE(testing::eventually([&] { return running.server.connections() == 0; }));
     }
 
