@@ -27,8 +27,7 @@ expiry::expiry(runtime::host& host, mailbox::expiry_store& store, outbox::publis
       ended_by_ttl_(host.metrics().counter("tempinbox_inbox_ended_inboxes_total", ended_help, {{"reason", "ttl"}})),
       ended_by_owner_(host.metrics().counter("tempinbox_inbox_ended_inboxes_total", ended_help, {{"reason", "deleted"}})),
       delay_(host.metrics().histogram("tempinbox_inbox_expiry_delay_seconds",
-                                      "From an inbox's due time to its end, the oldest of each batch.",
-                                      metrics::latency_buckets())),
+                                      "From an inbox's due time to its end, the oldest of each batch.", metrics::wait_buckets())),
       task_(host, "inboxes not expired", [this] { return round(); })
 {}
 

@@ -138,7 +138,7 @@ prometheus::Histogram& producer::state::duration(const rd_kafka_message_t& messa
     auto& known = durations[{topic, acknowledged}];
     if (known == nullptr)
         known = &host.metrics().histogram("messaging_client_operation_duration_seconds", "From send to the broker's answer.",
-                                          metrics::latency_buckets(),
+                                          metrics::wait_buckets(),
                                           {{"operation", "send"}, {"topic", topic}, {"outcome", acknowledged ? "ok" : "error"}});
     return *known;
 }

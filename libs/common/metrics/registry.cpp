@@ -34,8 +34,18 @@ std::string registry::text() const
 
 const prometheus::Histogram::BucketBoundaries& latency_buckets()
 {
-    static const prometheus::Histogram::BucketBoundaries buckets{.005, .01, .025, .05, .075, .1,  .25,
-                                                                 .5,   .75, 1,    2.5, 5,    7.5, 10};
+    static const prometheus::Histogram::BucketBoundaries buckets{.0005, .001, .0025, .005, .01, .025, .05, .075, .1,
+                                                                 .25,   .5,   .75,   1,    2.5, 5,    7.5, 10};
+    return buckets;
+}
+
+const prometheus::Histogram::BucketBoundaries& wait_buckets()
+{
+    static const auto buckets = [] {
+        auto all = latency_buckets();
+        all.insert(all.end(), {30, 60});
+        return all;
+    }();
     return buckets;
 }
 

@@ -37,8 +37,10 @@ private:
     std::unique_ptr<prometheus::Registry> registry_;
 };
 
-// 5 ms … 10 s, in seconds.
+// 0.5 ms … 10 s, in seconds.
 const prometheus::Histogram::BucketBoundaries& latency_buckets();
+// The same and 30 s and 60 s: for what may wait for a client, an endpoint or a broker.
+const prometheus::Histogram::BucketBoundaries& wait_buckets();
 // 1 KiB … 64 MiB in powers of four.
 const prometheus::Histogram::BucketBoundaries& size_buckets();
 

@@ -6,7 +6,7 @@ session_metrics::session_metrics(metrics::registry& registry)
     : registry_(registry),
       active_(registry.gauge("smtp_sessions_active", "Open SMTP sessions.")),
       duration_(registry.histogram("smtp_transaction_duration_seconds",
-                                   "From the first RCPT taken to the final reply of a message.", metrics::latency_buckets()))
+                                   "From the first RCPT taken to the final reply of a message.", metrics::wait_buckets()))
 {}
 
 void session_metrics::turned_away(std::string_view reason)

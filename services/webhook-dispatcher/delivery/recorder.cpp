@@ -23,7 +23,7 @@ outcome_recorder::outcome_recorder(runtime::host& host, outcome_store& outcomes,
       has_work_(host.executor()),
       has_drained_(host.executor()),
       durations_(host.metrics().histogram("webhook_delivery_duration_seconds", "Time from the first byte to the whole response.",
-                                          metrics::latency_buckets()))
+                                          metrics::wait_buckets()))
 {
     for (const auto name : {"succeeded", "retried", "postponed", "exhausted", "aborted", "skipped_disabled", "dropped"})
         counters_[name] =

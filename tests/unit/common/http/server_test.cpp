@@ -222,7 +222,8 @@ TEST_CASE("requests are measured by route, not by path", "[http]")
 
     CHECK(testing::eventually([] {
         const auto text = testing::test_host().metrics().text();
-        return text.find(
+        return text.find("http_route=\"/v1/things/{id}\",server=\"measured\",le=\"60\"} 2") != std::string::npos &&
+               text.find(
                    "http_server_request_duration_seconds_count{http_request_method=\"GET\",http_response_status_code=\"200\","
                    "http_route=\"/v1/things/{id}\",server=\"measured\"} 2") != std::string::npos &&
                text.find("http_request_method=\"_OTHER\",http_response_status_code=\"404\",http_route=\"none\",server="

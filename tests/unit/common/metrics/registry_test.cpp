@@ -32,6 +32,28 @@ TEST_CASE("the text holds the metrics and those of the process", "[metrics]")
     CHECK(text.find("process_open_fds ") != std::string::npos);
 }
 
+TEST_CASE("a latency is told from half a millisecond on, a wait up to a minute", "[metrics]")
+{
+    metrics::registry registry;
+    auto& latency = registry.histogram("latency_seconds", "Latency.", metrics::latency_buckets());
+    auto& wait = registry.histogram("wait_seconds", "Wait.", metrics::wait_buckets());
+    for (auto* one : {&latency, &wait})
+        for (const double seconds : {.0004, .0008, .002, 20., 45.})
+            one->Observe(seconds);
+
+    const auto text = registry.text();
+
+    for (const char* name : {"latency_seconds", "wait_seconds"}) {
+        CHECK(text.find(std::string(name) + "_bucket{le=\"0.0005\"} 1\n") != std::string::npos);
+        CHECK(text.find(std::string(name) + "_bucket{le=\"0.001\"} 2\n") != std::string::npos);
+        CHECK(text.find(std::string(name) + "_bucket{le=\"0.0025\"} 3\n") != std::string::npos);
+        CHECK(text.find(std::string(name) + "_bucket{le=\"10\"} 3\n") != std::string::npos);
+    }
+    CHECK(text.find("latency_seconds_bucket{le=\"30\"}") == std::string::npos);
+    CHECK(text.find("wait_seconds_bucket{le=\"30\"} 4\n") != std::string::npos);
+    CHECK(text.find("wait_seconds_bucket{le=\"60\"} 5\n") != std::string::npos);
+}
+
 TEST_CASE("process metrics are plausible", "[metrics]")
 {
     const auto text = metrics::registry().text();
