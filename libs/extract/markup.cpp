@@ -25,7 +25,7 @@ markup_step read_reference(std::string_view html)
     const auto reference = read_character_reference(html, html_place::text);
     if (reference.length == 0)
         return {};
-    return {markup::entity, reference.length, as_shown(reference.point)};
+    return {markup::entity, reference.length, as_shown(reference)};
 }
 
 markup_step read_tag(std::string_view html, std::size_t at)

@@ -13,7 +13,7 @@ struct markup_step
 {
     markup means = markup::character;
     std::size_t length = 1; // bytes of the source
-    std::string text;       // of an entity: one character, or none
+    std::string text;       // of an entity: one or two characters, or none
 };
 
 // What begins at `at`. Elements that browsers do not show are one step. Any bytes will do; a whole walk is linear as long as

@@ -111,7 +111,7 @@ shown_text shown_text::of_html(std::string_view html)
             continue;
         }
         case markup::entity:
-            step.text == " " ? shown.put_blank(place) : shown.put_folded(step.text, place);
+            step.text == " " ? shown.put_blank(place) : shown.put_all(step.text, place);
             break;
         case markup::line_break:
             shown.put_line_break(place);
@@ -165,6 +165,16 @@ void shown_text::put_folded(std::string_view character, std::size_t place)
         put(character, place);
     else if (plain != dropped)
         put(std::string_view(&plain, 1), place);
+}
+
+// What one entity stands for: all of it is at the entity's place.
+void shown_text::put_all(std::string_view text, std::size_t place)
+{
+    for (auto rest = text; !rest.empty();) {
+        const auto character = first_character(rest);
+        put_folded(character, place);
+        rest.remove_prefix(character.size());
+    }
 }
 
 // One at a time: HTML's blanks are one.

@@ -33,6 +33,7 @@ private:
     void note_place(std::size_t place);
     void put(std::string_view characters, std::size_t place);
     void put_folded(std::string_view character, std::size_t place);
+    void put_all(std::string_view text, std::size_t place);
     void put_blank(std::size_t place);
     void put_line_break(std::size_t place);
     void blot_urls();

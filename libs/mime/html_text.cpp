@@ -128,12 +128,12 @@ private:
     void read_reference()
     {
         const auto reference = read_character_reference(html_.substr(at_), html_place::text);
-        const auto text = reference.length > 0 ? as_shown(reference.point) : "&";
+        const auto text = reference.length > 0 ? as_shown(reference) : "&";
         at_ += std::max<std::size_t>(reference.length, 1);
         if (text != " ")
             flow_.put(text);
         else if (is_preformatted_)
-            flow_.kept_space(reference.point == '\n' ? '\n' : ' ');
+            flow_.kept_space(reference.text.front() == '\n' ? '\n' : ' ');
         else
             flow_.blank();
     }

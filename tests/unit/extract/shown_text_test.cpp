@@ -30,6 +30,17 @@ TEST_CASE("digits of any script, blanks and dashes are made plain, at their plac
     CHECK(shown.place_of(shown.text().find('7')) == 15);
 }
 
+TEST_CASE("an entity of two characters stands at one place", "[extract]")
+{
+    const auto shown = shown_text::of_html("a&fjlig;&nGt;1&ThickSpace;2");
+
+    CHECK(shown.text() == "afj\u226b\u20d21 2");
+    CHECK(shown.place_of(shown.text().find('f')) == 1);
+    CHECK(shown.place_of(shown.text().find('j')) == 1);
+    CHECK(shown.place_of(shown.text().find('1')) == 13);
+    CHECK(shown.place_of(shown.text().find('2')) == 26);
+}
+
 TEST_CASE("html is shown without what browsers hide, at its places", "[extract]")
 {
     const std::string html =

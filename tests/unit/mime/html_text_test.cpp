@@ -21,6 +21,13 @@ TEST_CASE("character references of html are characters of its text", "[mime][htm
     CHECK(text_of("Ver&shy;ify&#8203; &zwnj;mail&#x200D;") == "Verify mail");
 }
 
+TEST_CASE("names of HTML 5 and those of two characters are text too", "[mime][html]")
+{
+    CHECK(text_of("&fjlig;ord &notit; &bigstar; &CounterClockwiseContourIntegral; a&ThickSpace;b &nGt;") ==
+          "fjord ¬it; ★ ∳ a b \u226b\u20d2");
+    CHECK(text_of("<pre>a&NewLine;b&Tab;c</pre>") == "a\nb c");
+}
+
 TEST_CASE("a < before anything that is no tag stays", "[mime][html]")
 {
     CHECK(text_of("<p>Love <3 your code is 482913</p>") == "Love <3 your code is 482913");

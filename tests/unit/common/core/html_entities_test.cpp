@@ -1,5 +1,9 @@
 #include "common/core/html_entities.hpp"
 
+#include "common/core/encoding.hpp"
+#include "common/core/html_names.hpp"
+#include "common/crypto/digest.hpp"
+
 #include <catch2/catch.hpp>
 
 #include <array>
@@ -41,6 +45,41 @@ TEST_CASE("character references by name", "[core][html]")
     CHECK(in_text("&Alpha;&omega;&hellip;&rarr;&thetasym;&lstrok;&ZeroWidthSpace;") == "Αω…→ϑł\u200b");
     CHECK(in_text("&bogus; &; & &a &NBSP; &ZeroWidthSpaces;") == "&bogus; &; & &a &NBSP; &ZeroWidthSpaces;");
     CHECK(in_text("&amp;lt; &ampamp;") == "&lt; &amp;");
+}
+
+TEST_CASE("all of HTML's names are known", "[core][html]")
+{
+    std::string all;
+    for (const auto& one : html_names)
+        all += std::string(one.name) + " " + in_text("&" + std::string(one.name)) + "\n";
+
+    CHECK(html_names.size() == 2'231);
+    // The same lines made of https://html.spec.whatwg.org/entities.json.
+    CHECK(to_hex(crypto::sha256(all)) == "907aebb4621ecc06e6f1a115aaa08b4ffce194496c4c4740173a95cfb4e493c3");
+}
+
+TEST_CASE("the longest name that is there counts", "[core][html]")
+{
+    CHECK(in_text("&not; &notit; &notin; &notinva; &not in &notin") == "¬ ¬it; ∉ ∉ ¬ in ¬in");
+    CHECK(in_text("&amp &amp; &ampere; &AMP; &Amp;") == "& & &ere; & &Amp;");
+    CHECK(in_text("&sup1; &sup12; &sup &sup; &supe; &sup1e") == "¹ ¹2; &sup ⊃ ⊇ ¹e");
+    CHECK(in_text("&CounterClockwiseContourIntegral; &CounterClockwiseContourIntegrals; &CounterClockwiseContourIntegral") ==
+          "∳ &CounterClockwiseContourIntegrals; &CounterClockwiseContourIntegral");
+    CHECK(in_text("&lang;&rang; &fjord; &ETH&eth &para&parallel;") == "⟨⟩ &fjord; Ðð ¶∥");
+
+    CHECK(in_attribute("&not &not; &notit; &notin; &not=1 &not-1 &notin") == "¬ ¬ &notit; ∉ &not=1 ¬-1 &notin");
+    CHECK(in_attribute("/?x=1&amp=2&amp;b=3&amp&copy_me=1&copyme=1") == "/?x=1&amp=2&b=3&©_me=1&copyme=1");
+    CHECK(in_attribute("&fjlig; &NotEqualTilde; &lt;&gt") == "fj \u2242\u0338 <>");
+}
+
+TEST_CASE("some names stand for two characters", "[core][html]")
+{
+    CHECK(in_text("&fjlig;&nGt;&bne;&NotEqualTilde;&ThickSpace;") == "fj\u226b\u20d2=\u20e5\u2242\u0338\u205f\u200a");
+    const auto shown = [](std::string_view html) { return as_shown(read_character_reference(html, html_place::text)); };
+    CHECK(shown("&fjlig;") == "fj");
+    CHECK(shown("&bne;") == "=\u20e5");
+    CHECK(shown("&ThickSpace;") == " ");
+    CHECK(shown("&shy;") == "");
 }
 
 TEST_CASE("only the oldest names go without a semicolon", "[core][html]")
