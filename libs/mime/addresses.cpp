@@ -41,51 +41,70 @@ std::size_t quoted_end(std::string_view text, std::size_t at)
     return std::string_view::npos;
 }
 
-// The same of a comment, which may hold others.
-std::size_t comment_end(std::string_view text, std::size_t at)
+// RFC 5322 3.2.1: a backslash stands before a character that is meant as it is.
+std::string without_backslashes(std::string_view text)
 {
-    std::size_t depth = 0;
-    for (; at < text.size(); at += text[at] == '\\' ? 2 : 1) {
-        if (text[at] == '(')
-            ++depth;
-        else if (text[at] == ')' && --depth == 0)
-            return at + 1;
+    std::string plain;
+    for (std::size_t at = 0; at < text.size(); ++at) {
+        if (text[at] == '\\' && at + 1 < text.size())
+            ++at;
+        plain.push_back(text[at]);
     }
-    return std::string_view::npos;
+    return plain;
 }
 
 // RFC 5322 4.4 allows blanks around `@` and dots.
 std::string without_blanks_at_marks(std::string_view text)
 {
-    const auto quoted = text.starts_with('"') ? std::min(quoted_end(text, 0), text.size()) : 0;
-    std::string tight(text.substr(0, quoted));
-    for (std::size_t at = quoted; at < text.size(); ++at) {
-        if (is_blank(text[at])) {
-            const auto next = text.find_first_not_of(" \t", at);
-            const bool is_at_mark = next == std::string_view::npos || text[next] == '@' || text[next] == '.' || tight.empty() ||
+    std::string tight;
+    for (std::size_t at = 0; at < text.size();) {
+        const auto end = text[at] == '"'      ? std::min(quoted_end(text, at), text.size())
+                         : is_blank(text[at]) ? std::min(text.find_first_not_of(" \t", at), text.size())
+                                              : at + 1;
+        if (!is_blank(text[at])) {
+            tight += text.substr(at, end - at);
+        } else {
+            const bool is_at_mark = end == text.size() || text[end] == '@' || text[end] == '.' || tight.empty() ||
                                     tight.back() == '@' || tight.back() == '.';
             if (!is_at_mark)
                 tight.push_back(' ');
-            at = std::min(next, text.size()) - 1;
-            continue;
         }
-        tight.push_back(text[at]);
+        at = end;
     }
     return tight;
+}
+
+// `a@x.test b@x.test`, all of them addresses; else none.
+std::vector<std::string_view> split_at_blanks(std::string_view text)
+{
+    std::vector<std::string_view> found;
+    while (!text.empty()) {
+        const auto quoted = text.front() == '"' ? std::min(quoted_end(text, 0), text.size()) : 0;
+        const auto one = text.substr(0, text.find(' ', quoted));
+        if (!is_address(one))
+            return {};
+        found.push_back(one);
+        text.remove_prefix(std::min(one.size() + 1, text.size()));
+    }
+    return found;
 }
 
 // What stands between two separators.
 struct entry
 {
     std::string_view raw;
-    std::string phrase;  // without comments, brackets and the marks of quoted strings
-    std::string bare;    // the same, quoted strings as they are: an address without brackets
+    std::string phrase;  // without brackets and the marks of quoted strings
+    std::string bare;    // the same without comments, quoted strings as they are: an address without brackets
     std::string comment; // the first, decoded where nothing else names the address
     std::string bracketed;
     std::string trailing; // after the bracket
+    std::size_t trailing_begin = std::string_view::npos;
     bool has_bracket = false;
+    bool has_address = false; // in the bracket
     bool has_two_brackets = false;
-    bool has_at = false; // outside of quotes and brackets
+    bool has_words = false;          // before the bracket
+    bool has_at = false;             // outside of quotes and brackets
+    bool has_square_bracket = false; // the same
 };
 
 // Cuts a field into entries, and entries into their pieces.
@@ -94,7 +113,7 @@ class address_reader
 public:
     address_reader(std::string_view value, std::size_t most) : value_(value), most_(most) {}
 
-    std::vector<mailbox_address> read()
+    address_list read()
     {
         while (at_ < value_.size() && found_.size() < most_) {
             const char c = value_[at_];
@@ -102,7 +121,7 @@ public:
                 end_entry(true);
             else if (c == ';')
                 end_entry(false);
-            else if (c == ':' && !entry_.has_at && !entry_.has_bracket && entry_.bare.find('[') == std::string::npos)
+            else if (c == ':' && !entry_.has_at && !entry_.has_bracket && !entry_.has_square_bracket)
                 drop_group_name();
             else if (c == '"')
                 take_quoted();
@@ -116,23 +135,46 @@ public:
                 take_plain(1);
         }
         end_entry(false);
+        // `Undisclosed recipients:;`: no address is meant.
+        if (found_.empty() && !has_group_ && most_ != 0 && !trim(value_).empty())
+            found_.push_back({{}, to_clean_utf8(trim(value_))});
         if (found_.size() > most_)
             found_.resize(most_);
-        return std::move(found_);
+        return {std::move(found_), lacks_comma_};
     }
 
 private:
     void take_plain(std::size_t length)
     {
         const auto text = value_.substr(at_, length);
-        at_ += text.size();
         if (entry_.has_bracket) {
-            entry_.trailing += text;
+            text == "@" && entry_.has_address ? split_behind_bracket() : take_trailing(text);
             return;
         }
+        at_ += text.size();
         entry_.has_at = entry_.has_at || text == "@";
+        entry_.has_square_bracket = entry_.has_square_bracket || text == "[";
+        entry_.has_words = entry_.has_words || !is_blank(text.front());
         entry_.phrase += text;
         entry_.bare += text;
+    }
+
+    void take_trailing(std::string_view text)
+    {
+        if (entry_.trailing_begin == std::string_view::npos && !is_blank(text.front()))
+            entry_.trailing_begin = at_;
+        entry_.trailing += text;
+        at_ += text.size();
+    }
+
+    // `Ann <ann@x.test> Bob <bob@x.test>`: a comma is missing. What stands between is read once more, for the second.
+    void split_behind_bracket()
+    {
+        lacks_comma_ = true;
+        at_ = std::min(entry_.trailing_begin, at_);
+        entry_.trailing.clear();
+        finish_entry(false);
+        start_entry();
     }
 
     void take_quoted()
@@ -143,17 +185,12 @@ private:
             return take_plain(1);
         }
         const auto whole = value_.substr(at_, end - at_);
+        if (entry_.has_bracket)
+            return take_trailing(whole);
         at_ = end;
-        if (entry_.has_bracket) {
-            entry_.trailing += whole;
-            return;
-        }
+        entry_.has_words = true;
         entry_.bare += whole;
-        for (std::size_t i = 1; i + 1 < whole.size(); ++i) {
-            if (whole[i] == '\\' && i + 2 < whole.size())
-                ++i;
-            entry_.phrase.push_back(whole[i]);
-        }
+        entry_.phrase += without_backslashes(whole.substr(1, whole.size() - 2));
     }
 
     void take_comment()
@@ -163,37 +200,55 @@ private:
             has_unclosed_comment_ = true;
             return take_plain(1);
         }
-        const auto whole = value_.substr(at_, end - at_);
-        if (entry_.comment.empty())
-            entry_.comment = trim(whole.substr(1, whole.size() - 2));
-        if (!trim(entry_.phrase).empty() && !entry_.has_bracket)
-            entry_.phrase += whole; // `Ann (at work) <ann@x.test>`
+        const auto text = without_backslashes(value_.substr(at_, end - at_));
         at_ = end;
+        if (entry_.comment.empty() && entry_.trailing_begin == std::string_view::npos)
+            entry_.comment = trim(std::string_view(text).substr(1, text.size() - 2));
+        if (entry_.has_bracket)
+            return;
+        entry_.bare.push_back(' '); // RFC 5322 3.2.2: it stands for a blank
+        if (entry_.has_words)
+            entry_.phrase += text; // `Ann (at work) <ann@x.test>`
     }
 
     // An unclosed one ends where its entry does. A route, which may hold commas, is left out (RFC 5322 4.4).
     void take_bracket()
     {
+        if (entry_.has_address)
+            return split_behind_bracket();
         ++at_;
         const bool has_route = at_ < value_.size() && value_[at_] == '@';
-        const auto begin = at_;
         const std::string_view ends = has_route ? "<>" : "<>,;";
-        while (at_ < value_.size() && ends.find(value_[at_]) == std::string_view::npos) {
-            const bool is_quoted = value_[at_] == '"' && !has_unclosed_quote_;
-            const auto end = is_quoted ? quoted_end(value_, at_) : std::string_view::npos;
-            has_unclosed_quote_ = has_unclosed_quote_ || (is_quoted && end == std::string_view::npos);
-            at_ = end == std::string_view::npos ? at_ + 1 : end;
-        }
-        auto inside = value_.substr(begin, at_ - begin);
+        std::string inside;
+        while (at_ < value_.size() && ends.find(value_[at_]) == std::string_view::npos)
+            inside += take_inside();
         if (at_ < value_.size() && value_[at_] == '>')
             ++at_;
-        if (const auto route = has_route ? inside.find(':') : std::string_view::npos; route != std::string_view::npos)
-            inside.remove_prefix(route + 1);
+        const auto route = has_route ? inside.find(':') : std::string::npos;
+        const auto given = trim(std::string_view(inside).substr(route == std::string::npos ? 0 : route + 1));
         entry_.has_bracket = true;
-        if (trim(inside).empty())
+        if (given.empty())
             return;
         entry_.has_two_brackets = !entry_.bracketed.empty();
-        entry_.bracketed = without_blanks_at_marks(trim(inside));
+        entry_.bracketed = without_blanks_at_marks(given);
+        entry_.has_address = !entry_.has_two_brackets && is_address(entry_.bracketed);
+    }
+
+    // The next piece inside of a bracket: a quoted string, a blank for a comment, or one character.
+    std::string_view take_inside()
+    {
+        const auto begin = at_;
+        const char c = value_[at_];
+        auto end = std::string_view::npos;
+        if (c == '"' && !has_unclosed_quote_) {
+            end = quoted_end(value_, at_);
+            has_unclosed_quote_ = end == std::string_view::npos;
+        } else if (c == '(' && !has_unclosed_comment_) {
+            end = comment_end(value_, at_);
+            has_unclosed_comment_ = end == std::string_view::npos;
+        }
+        at_ = end == std::string_view::npos ? begin + 1 : end;
+        return c == '(' && end != std::string_view::npos ? std::string_view(" ") : value_.substr(begin, at_ - begin);
     }
 
     // One may hold commas that were not encoded.
@@ -201,6 +256,7 @@ private:
 
     void drop_group_name()
     {
+        has_group_ = has_group_ || entry_.has_words;
         flush_pending();
         ++at_;
         start_entry();
@@ -214,9 +270,15 @@ private:
 
     void end_entry(bool is_comma)
     {
+        finish_entry(is_comma);
+        ++at_; // the separator
+        start_entry();
+    }
+
+    void finish_entry(bool is_comma)
+    {
         entry_.raw = trim(value_.substr(begin_, at_ - begin_));
-        ++at_;
-        const bool is_word_alone = is_comma && !entry_.has_at && !entry_.has_bracket && !trim(entry_.phrase).empty();
+        const bool is_word_alone = is_comma && !entry_.has_at && !entry_.has_bracket && entry_.has_words;
         if (is_word_alone) {
             constexpr std::size_t most_commas = 8;
             if (pending_.size() == most_commas)
@@ -224,12 +286,11 @@ private:
             pending_.push_back(std::move(entry_));
         } else {
             // `Doe, Sam <sam@x.test>`: the comma should have been in quotes.
-            if (!pending_.empty() && is_address(entry_.bracketed) && !entry_.has_two_brackets)
+            if (!pending_.empty() && entry_.has_address)
                 join_pending();
             flush_pending();
             add(entry_);
         }
-        start_entry();
     }
 
     void join_pending()
@@ -257,22 +318,25 @@ private:
     {
         if (one.raw.empty() || (trim(one.bare).empty() && !one.has_bracket))
             return;
-        mailbox_address made;
         bool has_raw_bytes = false;
+        const auto named = [&](std::string_view phrase, std::string address) {
+            auto name = decode_text(phrase, {}, has_raw_bytes);
+            if (name.empty())
+                name = decode_text(one.comment, {}, has_raw_bytes);
+            found_.push_back({std::move(name), std::move(address)});
+        };
         const bool is_clear = one.trailing.find_first_of("@<") == std::string::npos && !one.has_two_brackets;
-        if (one.has_bracket && is_clear && (is_address(one.bracketed) || is_atom(one.bracketed))) {
-            made.address = one.bracketed;
-            made.name = decode_text(trim(one.phrase), {}, has_raw_bytes);
-        } else if (auto bare = without_blanks_at_marks(trim(one.bare)); !one.has_bracket && (is_address(bare) || is_atom(bare))) {
-            made.address = std::move(bare);
-        } else {
-            made.address = to_clean_utf8(one.raw);
-            found_.push_back(std::move(made));
-            return;
-        }
-        if (made.name.empty())
-            made.name = decode_text(one.comment, {}, has_raw_bytes);
-        found_.push_back(std::move(made));
+        if (one.has_bracket && is_clear && (one.has_address || is_atom(one.bracketed)))
+            return named(trim(one.phrase), one.bracketed);
+        const auto bare = one.has_bracket ? std::string() : without_blanks_at_marks(trim(one.bare));
+        if (is_address(bare) || is_atom(bare))
+            return named({}, bare);
+        const auto several = split_at_blanks(bare);
+        lacks_comma_ = lacks_comma_ || several.size() > 1;
+        for (const auto address : several)
+            found_.push_back({{}, std::string(address)});
+        if (several.empty())
+            found_.push_back({{}, to_clean_utf8(one.raw)});
     }
 
     std::string_view value_;
@@ -284,34 +348,31 @@ private:
     std::vector<mailbox_address> found_;
     bool has_unclosed_quote_ = false;
     bool has_unclosed_comment_ = false;
+    bool has_group_ = false; // with a name
+    bool lacks_comma_ = false;
 };
-
-// `Undisclosed recipients:;`: no address is meant.
-bool is_empty_group(std::string_view value)
-{
-    const auto colon = value.find(':');
-    return colon != std::string_view::npos && value.find_first_not_of(" ;,\t", colon + 1) == std::string_view::npos;
-}
 
 } // namespace
 
 bool is_address(std::string_view text)
 {
     std::size_t at = 0;
-    if (text.starts_with('"'))
-        at = quoted_end(text, 0);
-    else
-        while (at < text.size() && is_atom_character(text[at]))
-            ++at;
-    return at != 0 && at < text.size() && text[at] == '@' && is_domain(text.substr(at + 1));
+    while (at < text.size() && text[at] != '@') {
+        if (text[at] == '"') {
+            const bool begins_word = at == 0 || text[at - 1] == '.';
+            at = quoted_end(text, at);
+            if (!begins_word || at >= text.size() || (text[at] != '@' && text[at] != '.'))
+                return false;
+        } else if (!is_atom_character(text[at++])) {
+            return false;
+        }
+    }
+    return at != 0 && at < text.size() && is_domain(text.substr(at + 1));
 }
 
-std::vector<mailbox_address> parse_addresses(std::string_view value, std::size_t most)
+address_list parse_addresses(std::string_view value, std::size_t most)
 {
-    auto found = address_reader(value, most).read();
-    if (found.empty() && !trim(value).empty() && !is_empty_group(value) && most != 0)
-        found.push_back({{}, to_clean_utf8(trim(value))});
-    return found;
+    return address_reader(value, most).read();
 }
 
 } // namespace tempinbox::mime

@@ -7,11 +7,19 @@
 
 namespace tempinbox::mime {
 
-// `local@domain` and nothing else. Dots at odd places of the local part pass: such addresses were given out.
+// `local@domain` and nothing else; the local part may be words and quoted strings with dots between (RFC 5322 4.4). Dots at odd
+// places of it pass: such addresses were given out.
 bool is_address(std::string_view text);
 
-// The addresses of a field, at most `most`, groups flattened (RFC 5322 3.4). Nothing is dropped: an entry that is no address is
-// kept whole, as it was written. The value comes unfolded, in UTF-8 and without NUL; linear in its length, no recursion.
-std::vector<mailbox_address> parse_addresses(std::string_view value, std::size_t most);
+struct address_list
+{
+    std::vector<mailbox_address> addresses;
+    bool lacks_comma = false; // somewhere between two addresses
+};
+
+// The addresses of a field, at most `most`, groups flattened (RFC 5322 3.4), comments anywhere. Nothing is dropped: an entry that
+// is no address is kept whole, as it was written. The value comes unfolded, in UTF-8 and without NUL; linear in its length, no
+// recursion.
+address_list parse_addresses(std::string_view value, std::size_t most);
 
 } // namespace tempinbox::mime

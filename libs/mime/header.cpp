@@ -122,6 +122,18 @@ std::string unfold(std::string_view value)
     return std::string(trim(line));
 }
 
+std::size_t comment_end(std::string_view text, std::size_t at)
+{
+    std::size_t depth = 0;
+    for (; at < text.size(); at += text[at] == '\\' ? 2 : 1) {
+        if (text[at] == '(')
+            ++depth;
+        else if (text[at] == ')' && --depth == 0)
+            return at + 1;
+    }
+    return std::string_view::npos;
+}
+
 std::size_t encoded_word_length(std::string_view text)
 {
     const auto found = find_word(text);

@@ -21,6 +21,9 @@ std::string_view field_name(std::string_view line);
 // RFC 5322 2.2.3: the line breaks are removed, nothing else; blanks at both ends go.
 std::string unfold(std::string_view value);
 
+// Past the comment that begins at `at` and may hold others (RFC 5322 3.2.2); npos where it is never closed.
+std::size_t comment_end(std::string_view text, std::size_t at);
+
 // Of the encoded word a text begins with; 0 where there is none.
 std::size_t encoded_word_length(std::string_view text);
 

@@ -87,7 +87,9 @@ private:
             if (!equals_ignoring_ascii_case(entry.name, name) || all.size() > limits_.addresses)
                 continue;
             auto more = parse_addresses(coded_value(entry.value), limits_.addresses + 1 - all.size());
-            all.insert(all.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
+            all.insert(all.end(), std::make_move_iterator(more.addresses.begin()), std::make_move_iterator(more.addresses.end()));
+            if (more.lacks_comma)
+                defects_.insert("missing_comma");
         }
         if (all.size() > limits_.addresses) {
             defects_.insert("too_many_addresses");

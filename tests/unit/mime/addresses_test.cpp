@@ -16,7 +16,7 @@ namespace {
 std::string addresses(std::string_view field)
 {
     std::string all;
-    for (const auto& [name, address] : mime::parse_addresses(field, 1'000))
+    for (const auto& [name, address] : mime::parse_addresses(field, 1'000).addresses)
         all += name + "<" + address + ">";
     return all;
 }
@@ -43,6 +43,7 @@ TEST_CASE("addresses", "[mime][torture-28]")
     CHECK(addresses("a@b.test (a comment)") == "a comment<a@b.test>");
     CHECK(addresses("(one (two \\) ) ,) A <a@b.test>") == "A<a@b.test>");
     CHECK(addresses("A (at work) B <a@b.test> (ignored)") == "A (at work) B<a@b.test>");
+    CHECK(addresses("=?utf-8?b?=?= <a@b.test> (a comment)") == "a comment<a@b.test>");
     CHECK(addresses("root") == "<root>");
     CHECK(addresses("a@xn--r8jz45g.test") == "<a@xn--r8jz45g.test>");
     CHECK(addresses("\"用户\"@b.test") == "<\"用户\"@b.test>");
@@ -61,14 +62,64 @@ TEST_CASE("addresses", "[mime][torture-28]")
 TEST_CASE("an entry with more than one address in it is none", "[mime][torture-28]")
 {
     for (const char* odd : {"victim@good.test@evil.test", "<victim@good.test@evil.test>", "V <victim@good.test@evil.test>",
-                            "<a@good.test> <b@evil.test>", "<a@good.test> b@evil.test", "a@b@c", "@@@@"}) {
+                            "<a@good.test b@evil.test>", "<a b@good.test> <b@evil.test>", "a@b@c", "@@@@"}) {
         INFO(odd);
         CHECK(addresses(odd) == "<"s + odd + ">");
-        CHECK_FALSE(mime::is_address(mime::parse_addresses(odd, 10).at(0).address));
+        CHECK_FALSE(mime::is_address(mime::parse_addresses(odd, 10).addresses.at(0).address));
     }
     CHECK(from("victim@good.test@evil.test") == "<victim@good.test@evil.test>");
     CHECK(addresses("\"victim@good.test\" <x@evil.test>") == "victim@good.test<x@evil.test>");
     CHECK(addresses("victim@good.test <x@evil.test>") == "victim@good.test<x@evil.test>");
+}
+
+TEST_CASE("comments may stand anywhere in an address", "[mime][torture-28]")
+{
+    // Like RFC 5322 A.5.
+    CHECK(from("Pete(A wonderful \\) chap) <pete(his account)@silly.test(his host)>") ==
+          "Pete(A wonderful ) chap)<pete@silly.test>");
+    CHECK(addresses("A Group(Some people)\t :Chris Jones <c@(Chris's host.)public.test>,\t joe@example.test,  John "
+                    "<jdoe@one.test> (my dear friend); (the end of the group)") ==
+          "Chris Jones<c@public.test><joe@example.test>John<jdoe@one.test>");
+    CHECK(addresses("(Empty list)(start)Hidden recipients  :(nobody(that I know))  ;") == "");
+
+    CHECK(addresses("pete(his account)@silly.test(his host)") == "his account<pete@silly.test>");
+    CHECK(addresses("(a)pete(b).(c)d(e)@(f)silly(g).(h)test(i)") == "a<pete.d@silly.test>");
+    CHECK(addresses("P <(a)pete(b).(c)d(e)@(f)silly(g).(h)test(i)>") == "P<pete.d@silly.test>");
+    CHECK(addresses("P <(one, (two > three); <)p@x.test(\\)>,)>, q@x.test") == "P<p@x.test><q@x.test>");
+    CHECK(addresses("P <@r.test(a:b),@s.test:(c)p@x.test>") == "P<p@x.test>");
+    CHECK(addresses("<\"a (b) c\"(d)@x.test>") == "<\"a (b) c\"@x.test>");
+    CHECK(addresses("\"a\" . b.\"c d\" (e) @ x.test") == "e<\"a\".b.\"c d\"@x.test>");
+    CHECK(addresses("p@(never closed x.test, q@x.test") == "<p@(never closed x.test><q@x.test>");
+    CHECK(addresses("<p@x.test(>, q@x.test") == "<<p@x.test(>><q@x.test>");
+    // A comment stands for a blank.
+    CHECK(addresses("pe(c)te@x.test") == "<pe(c)te@x.test>");
+    CHECK(addresses("<pe(c)te@x.test>") == "<<pe(c)te@x.test>>");
+}
+
+TEST_CASE("where a comma is missing each address counts, and a defect says so", "[mime][torture-28]")
+{
+    const std::pair<const char*, std::string> lists[] = {
+        {"a@x.test b@y.test", "<a@x.test><b@y.test>"},
+        {"a@x.test\t b @ y.test (B) \"c d\"@z.test", "<a@x.test><b@y.test><\"c d\"@z.test>"},
+        {"Ann <a@x.test> Bob <b@y.test>", "Ann<a@x.test>Bob<b@y.test>"},
+        {"Ann <a@x.test> \"Bob, B\" (at work) <b@y.test> <c@z.test>", "Ann<a@x.test>Bob, B (at work)<b@y.test><c@z.test>"},
+        {"<a@x.test> (Ann) <b@y.test> (Bob)", "Ann<a@x.test>Bob<b@y.test>"},
+        {"<a@good.test> b@evil.test", "<a@good.test><b@evil.test>"},
+        {"Doe, Sam <s@x.test> a@y.test, b@z.test", "Doe, Sam<s@x.test><a@y.test><b@z.test>"},
+        {"g: <a@x.test> <b@y.test>; c@z.test", "<a@x.test><b@y.test><c@z.test>"},
+        {"Ann <a@x.test> for b@y.test", "Ann<a@x.test><for b@y.test>"},
+    };
+    for (const auto& [field, expected] : lists) {
+        INFO(field);
+        CHECK(addresses(field) == expected);
+        const auto view = view_of("From: " + std::string(field) + "\nTo: " + field + "\n\nx\n");
+        CHECK(has_defect(view, "missing_comma"));
+        CHECK(expected == view.summary.from_name + "<" + view.summary.from + ">" + expected.substr(expected.find('>') + 1));
+        CHECK(view.headers.at(0).second.size() == std::string_view(field).size());
+    }
+    for (const char* sound : {"a@x.test, b@y.test", "a@x.test <a@x.test>", "Ann <a@x.test> and so on", "<a@x.test> (b@y.test)",
+                              "Ann b@y.test", "a@x.test;b@y.test", "Ann <a@x.test> \"b@y.test\""})
+        CHECK_FALSE(has_defect(view_of("To: " + std::string(sound) + "\n\nx\n"), "missing_comma"));
 }
 
 TEST_CASE("what is no address is kept as it came, beside those that are", "[mime][torture-28]")
@@ -127,7 +178,9 @@ TEST_CASE("at most 1000 addresses are listed", "[mime][torture-28]")
 
 TEST_CASE("hostile addresses cost linear time and bounded stack", "[mime][torture-28]")
 {
-    for (const char* unit : {":",    "(",  "<",    "\"", "@",   "a:",  "\"a:", "[a:",  "=?utf-8?Q?", ",;",
-                             "a.b.", "a,", "\\\"", "<@", "<\"", "(\\", " @",   "(a) ", "\"a\" ",     "<a> "})
+    for (const char* unit :
+         {":",        "(",      "<",          "\"",  "@",    "a:",        "\"a:",   "[a:",  "=?utf-8?Q?",  ",;",
+          "a.b.",     "a,",     "\\\"",       "<@",  "<\"",  "(\\",       " @",     "(a) ", "\"a\" ",      "<a> ",
+          "<a@b.c> ", "a@b.c ", "<a@b.c> d ", "<a(", "<(a)", "(a)b@c.d ", "\"a\".", "[:",   "<a@b.c>\"d\""})
         CHECK(addresses(repeated(unit, 100'000)).size() < 2'000'000);
 }
