@@ -53,9 +53,7 @@ content_type parse_content_type(const std::string& given)
     if (!minor.empty() && !major.empty() && leading_token(major) == major) {
         parsed.type = std::string(major) + "/" + std::string(minor);
     } else {
-        // RFC 2045 5.2 takes what is no type/subtype for plain text; here that is so for those that say text.
-        parsed.is_broken = true;
-        parsed.type = major == "text" ? "text/plain" : "application/octet-stream";
+        parsed.is_broken = true; // RFC 2045 5.2: plain text
     }
     auto found = read_parameters(value, {"charset", "boundary", "name", "start", "format", "delsp"});
     const auto charset = trim(found["charset"]);
