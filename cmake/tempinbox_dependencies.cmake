@@ -9,16 +9,12 @@ find_package(prometheus-cpp REQUIRED COMPONENTS core)
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(rdkafka REQUIRED IMPORTED_TARGET rdkafka)
 pkg_check_modules(pqxx REQUIRED IMPORTED_TARGET libpqxx)
-pkg_check_modules(gmime REQUIRED IMPORTED_TARGET gmime-3.0)
 pkg_check_modules(sodium REQUIRED IMPORTED_TARGET libsodium)
 pkg_check_modules(curl REQUIRED IMPORTED_TARGET libcurl)
 pkg_check_modules(zstd REQUIRED IMPORTED_TARGET libzstd)
 pkg_check_modules(utf8proc REQUIRED IMPORTED_TARGET libutf8proc)
 pkg_check_modules(re2 REQUIRED IMPORTED_TARGET re2)
 pkg_check_modules(cares REQUIRED IMPORTED_TARGET libcares)
-pkg_check_modules(idn2 REQUIRED IMPORTED_TARGET libidn2)
-# gmime's pkg-config defines _LARGEFILE64_SOURCE, which would part its users from the shared precompiled header; large files are there anyway.
-set_property(TARGET PkgConfig::gmime PROPERTY INTERFACE_COMPILE_OPTIONS "")
 pkg_check_modules(idn2 REQUIRED IMPORTED_TARGET libidn2)
 
 # A Python that has PyYAML (python3-yaml): the API's documentation is made from docs/openapi.yaml at build time.

@@ -68,13 +68,9 @@ struct view
     std::vector<std::string> defects;    // such as "no_header", "missing_end_boundary"
 };
 
-// Reads any bytes at all: never throws for what they say, linear in their length. Call `start` once a process first.
+// Reads any bytes at all: never throws for what they say, linear in their length.
 view read_view(std::string_view raw, const view_limits& limits = {});
 
 // The decoded bytes of one attachment; absent where there is no such part.
 std::optional<std::string> read_attachment(std::string_view raw, std::string_view attachment_id, const view_limits& limits = {});
-
-// Initialises GMime. Once, before the first view, on the main thread.
-void start();
-
 } // namespace tempinbox::mime

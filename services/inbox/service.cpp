@@ -1,7 +1,5 @@
 #include "inbox/service.hpp"
 
-#include "mime/view.hpp"
-
 namespace tempinbox::inbox {
 namespace {
 
@@ -58,7 +56,6 @@ service::service(runtime::host& host, const settings& chosen)
 
 void service::start()
 {
-    mime::start();
     admin_.start();
     server_.start();
     publisher_.start();

@@ -1,7 +1,6 @@
 #include "mail-ingest/service.hpp"
 
 #include "common/events/events.hpp"
-#include "mime/view.hpp"
 
 #include <boost/asio/ip/host_name.hpp>
 
@@ -56,7 +55,6 @@ service::service(runtime::host& host, const settings& chosen)
 
 void service::start()
 {
-    mime::start();
     admin_.start();
     publisher_.start();
     unconfirmed_.start();

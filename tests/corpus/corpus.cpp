@@ -58,8 +58,6 @@ std::vector<expected_mail> read_all()
 
 findings examine(const std::string& raw)
 {
-    static const bool is_started = (mime::start(), true);
-    static_cast<void>(is_started);
     const auto view = mime::read_view(raw);
     findings found;
     found.codes = extract::find_codes(view.summary.subject, view.text, view.html);

@@ -94,12 +94,6 @@ void require_view(const mime::view& view, std::string_view raw, const mime::view
 
 } // namespace
 
-extern "C" int LLVMFuzzerInitialize(int*, char***)
-{
-    mime::start();
-    return 0;
-}
-
 // A mail of any bytes: what is shown of it is clean and bounded, and the mail itself stays as it came.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* input, std::size_t size)
 {

@@ -29,7 +29,6 @@ _LIBRARIES = {
         r"|_store\.[ch]pp$|/outbox\.[ch]pp$"
     ),
     r"rapidjson/": r"^libs/common/json/",
-    r"gmime/": r"^libs/mime/",
     r"curl/": r"^services/gateway/account_mail/",
 }
 _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"]+)[>"]', re.MULTILINE)

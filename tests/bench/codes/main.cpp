@@ -58,7 +58,6 @@ void print_speed(const char* name, const std::vector<corpus::expected_mail>& mai
 
 int main()
 {
-    mime::start();
     const auto mails = corpus::read_all();
     print_accuracy(mails);
     std::puts("\nspeed, one thread");

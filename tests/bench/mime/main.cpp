@@ -48,7 +48,6 @@ std::string describe(const mime::view& view)
 
 int main()
 {
-    mime::start();
     for (std::string path; std::getline(std::cin, path);) {
         std::ifstream file(path, std::ios::binary);
         const std::string raw{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};

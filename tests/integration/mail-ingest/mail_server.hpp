@@ -3,7 +3,6 @@
 #include "integration/mailbox/seeds.hpp"
 #include "mail-ingest/smtp/listener.hpp"
 #include "mailbox/email_store.hpp"
-#include "mime/view.hpp"
 
 #include <array>
 #include <memory>
@@ -35,7 +34,6 @@ struct mail_server
           around{test_host(), limits, directory, intake, callers, tls, metrics},
           listener(around, {host_port("127.0.0.1", 0)}, [this] { return is_database_away; })
     {
-        mime::start();
         unconfirmed.start();
         listener.start();
     }

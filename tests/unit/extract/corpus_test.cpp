@@ -76,7 +76,6 @@ TEST_CASE("first codes of the corpus: precision and recall stay where they are",
 
 TEST_CASE("the place of a code in the corpus is within its part", "[extract][corpus]")
 {
-    mime::start();
     for (const auto& mail : corpus::read_all()) {
         const auto view = mime::read_view(mail.raw);
         for (const auto& code : corpus::examine(mail.raw).codes) {

@@ -24,7 +24,6 @@ std::string mail_of(std::size_t bytes)
 
 TEST_CASE("messages are read beside the loop", "[inbox]")
 {
-    mime::start();
     mail_reader reader(2);
     std::vector<result<mime::view>> views;
 
@@ -38,7 +37,6 @@ TEST_CASE("messages are read beside the loop", "[inbox]")
 
 TEST_CASE("past what may be held at once a message is refused, and taken again later", "[inbox]")
 {
-    mime::start();
     mail_reader reader(1);
     std::vector<result<mime::view>> views;
     constexpr std::size_t size = 100 * 1024 * 1024;
@@ -57,7 +55,6 @@ TEST_CASE("past what may be held at once a message is refused, and taken again l
 
 TEST_CASE("a message is read within the bounds that are set, its attachments too", "[inbox]")
 {
-    mime::start();
     mime::view_limits limits;
     limits.parts = 2;
     mail_reader reader(1, limits);

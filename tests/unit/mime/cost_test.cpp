@@ -26,7 +26,6 @@ struct cost
 
     explicit cost(std::string_view raw)
     {
-        mime::start();
         for (const auto& one : mime::read_structure(raw, {}).parts) {
             ++parts;
             fields += one.fields.size();
@@ -64,7 +63,6 @@ std::size_t bytes_of(const mime::view& view)
 // The processor time of a view, of several the least: what else the machine does is not in it.
 double seconds_of(std::string_view raw)
 {
-    mime::start();
     const auto now = [] {
         std::timespec time{};
         clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);

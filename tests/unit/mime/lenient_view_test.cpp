@@ -9,7 +9,6 @@ using namespace tempinbox;
 
 TEST_CASE("raw bytes inside an encoded word keep the charset of their word", "[mime]")
 {
-    mime::start();
     const auto view =
         mime::read_view("Subject: x\r\nFrom: =?iso-8859-1?Q?J\xfcrgen?= =?iso-8859-1?Q?_M\xfcller?= <j@example.test>\r\n"
                         "To: \"Gr\xfc\xdf"
@@ -24,7 +23,6 @@ TEST_CASE("raw bytes inside an encoded word keep the charset of their word", "[m
 
 TEST_CASE("a content type without the semicolon before its parameters is read all the same", "[mime]")
 {
-    mime::start();
     const auto view = mime::read_view("Subject: x\r\nContent-Type: multipart/mixed\r\n\tboundary=\"edge\"\r\n\r\n--edge\r\n"
                                       "Content-Type: text/plain charset=iso-8859-1\r\n\r\nGr\xfc\xdf"
                                       "e\r\n--edge\r\n"
@@ -37,7 +35,6 @@ TEST_CASE("a content type without the semicolon before its parameters is read al
 
 TEST_CASE("a boundary right below the fields of its multipart begins the first part", "[mime]")
 {
-    mime::start();
     const auto view = mime::read_view("Subject: x\r\nContent-Type: multipart/mixed; boundary=outer\r\n\r\n--outer\r\n"
                                       "Content-Type: multipart/alternative; boundary=inner\r\nMIME-Version: 1.0\r\n--inner\r\n"
                                       "Content-Type: text/plain\r\n\r\nhello\r\n--inner--\r\n--outer--\r\n");
@@ -48,7 +45,6 @@ TEST_CASE("a boundary right below the fields of its multipart begins the first p
 
 TEST_CASE("a zero byte within an encoded word leaves an address that cannot be read clean", "[mime]")
 {
-    mime::start();
     const std::string word("=?x\0y?Q?=E4\xe0?=", 14);
     const auto view =
         mime::read_view("From: A B <a\x01@d.test, \"E, F\" <e@f.\x01test " + word + "\r\nSubject: x\r\n\r\nhello\r\n");

@@ -22,7 +22,6 @@ inline std::string mail(std::string_view text)
 
 inline mime::view view_of(std::string_view text)
 {
-    mime::start();
     return mime::read_view(mail(text));
 }
 

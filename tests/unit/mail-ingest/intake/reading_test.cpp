@@ -10,7 +10,6 @@ namespace {
 
 mail_ingest::read_mail read(const std::string& raw, const mime::view_limits& limits = {})
 {
-    mime::start();
     mail_ingest::reading_facts facts;
     facts.hostname = "mx.test";
     facts.view = limits;
@@ -54,7 +53,6 @@ TEST_CASE("a message that was here before is a loop, one that names this server 
 
 TEST_CASE("what a message holds counts every copy of its subject, and its links", "[mail-ingest]")
 {
-    mime::start();
     mail_ingest::reading_facts facts;
     for (int i = 0; i < 100; ++i) {
         smtp::recipient one;
