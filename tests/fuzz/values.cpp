@@ -1,9 +1,12 @@
 #include "common/core/encoding.hpp"
+#include "common/core/html_entities.hpp"
 #include "common/core/time.hpp"
 #include "common/json/value.hpp"
 #include "common/rules/rules.hpp"
 #include "fuzz/require.hpp"
 #include "mailbox/cursor.hpp"
+#include "mime/addresses.hpp"
+#include "mime/date.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -88,9 +91,63 @@ void try_rules(std::string_view text)
         require(mail.matches(rules::field::to, how, folded), "a text matches itself");
 }
 
+// As RFC 5322 3.3 has it.
+std::string write_date(time_point time)
+{
+    constexpr std::string_view months = "JanFebMarAprMayJunJulAugSepOctNovDec";
+    const auto iso = to_iso8601(time);
+    const auto month = static_cast<std::size_t>(std::stoi(iso.substr(5, 2)) - 1);
+    return iso.substr(8, 2) + " " + std::string(months.substr(3 * month, 3)) + " " + iso.substr(0, 4) + " " + iso.substr(11, 8) +
+           " +0000";
+}
+
+void try_dates(std::string_view text)
+{
+    const auto date = mime::parse_date(text);
+    if (!date)
+        return;
+    require(parse_iso8601(to_iso8601(*date)) == date, "a date is a whole second that the API can show");
+    // One of 1900 in a zone far to the east is of 1899 in UTC, and so has no year.
+    if (to_iso8601(*date).substr(0, 4) != "1899")
+        require(mime::parse_date(write_date(*date)) == date, "a date that is written is read as the same");
+    require(mime::parse_date("(c)" + std::string(text) + " (c") == date, "comments around a date say nothing");
+}
+
+void try_addresses(std::string_view text)
+{
+    const auto value = to_clean_utf8(text);
+    constexpr std::size_t most = 4;
+    const auto some = mime::parse_addresses(value, most);
+    const auto all = mime::parse_addresses(value, value.size() + 1);
+    require(some.addresses.size() == std::min(most, all.addresses.size()), "addresses are bounded");
+    for (const auto& [name, address] : all.addresses) {
+        require_clean(name, "a name is clean");
+        require_clean(address, "an address is clean");
+        require(!address.empty(), "an address is not empty");
+        require(address.size() <= value.size(), "an address is no longer than its list");
+        if (!mime::is_address(address))
+            continue;
+        const auto again = mime::parse_addresses("N (c) <(c)" + address + "(c)> (c)", most);
+        require(again.addresses.size() == 1 && again.addresses[0].address == address && !again.lacks_comma,
+                "an address in brackets and comments is the same");
+    }
+    require(!all.lacks_comma || all.addresses.size() > 1, "a comma is missing between two");
+}
+
+void try_html(std::string_view text)
+{
+    const auto value = to_clean_utf8(text);
+    for (const auto place : {html_place::text, html_place::attribute}) {
+        const auto decoded = decode_character_references(value, place);
+        require_clean(decoded, "text without references is clean");
+        require(decoded.size() <= value.size() + value.size() / 5, "references are longer than what they stand for");
+    }
+}
+
 } // namespace
 
-// What the API and the rules read from strangers: JSON, cursors, encodings, times, rule values.
+// What the API and the rules read from strangers: JSON, cursors, encodings, times, rule values; dates, addresses and HTML's
+// characters of mail.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* input, std::size_t size)
 {
     const std::string_view text(reinterpret_cast<const char*>(input), size);
@@ -98,5 +155,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* input, std::size_t siz
     try_cursor(text);
     try_encodings(text);
     try_rules(text);
+    try_dates(text);
+    try_addresses(text);
+    try_html(text);
     return 0;
 }
