@@ -210,3 +210,12 @@ TEST_CASE("the start of a multipart/related is looked at once", "[mime][torture-
     };
     CHECK(seconds_of(with_start(240'000)) < 20 * seconds_of(with_start(10)));
 }
+
+TEST_CASE("many comments and many colons in one address cost what other text does", "[mime][torture-28]")
+{
+    const auto from = [](const std::string& field) { return mail("From: " + field + "\n\nx\n"); };
+    CHECK(seconds_of(from(repeated("(a) ", 60'000))) < 20 * seconds_of(from("x " + repeated("(a) ", 60'000))));
+    const auto long_word = std::string(120'000, 'a');
+    CHECK(seconds_of(from(long_word + "[" + repeated(":", 120'000))) <
+          20 * seconds_of(from(long_word + "[" + repeated(".", 120'000))));
+}
