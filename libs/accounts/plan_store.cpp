@@ -5,14 +5,19 @@
 namespace tempinbox::accounts {
 namespace {
 
-constexpr postgres::statement list_plans{"plans_list", "SELECT * FROM accounts.plans ORDER BY position"};
+// Columns by name: a running gateway keeps this statement prepared when a later migration adds one.
+constexpr postgres::statement list_plans{
+    "plans_list", "SELECT plan, trim_scale(price_amount)::text AS price, price_period, api_access, requests_per_day,"
+                  " burst_per_second, live_inboxes, default_ttl_seconds, max_ttl_seconds, max_message_bytes, webhooks, api_keys,"
+                  " routing_rules FROM accounts.plans ORDER BY position"};
 constexpr postgres::statement update_plan{
     "plans_update",
     "UPDATE accounts.plans SET api_access = coalesce($2, api_access), requests_per_day = coalesce($3, requests_per_day),"
     " burst_per_second = coalesce($4, burst_per_second), live_inboxes = coalesce($5, live_inboxes),"
     " default_ttl_seconds = coalesce($6, default_ttl_seconds), max_ttl_seconds = coalesce($7, max_ttl_seconds),"
     " max_message_bytes = coalesce($8, max_message_bytes), webhooks = coalesce($9, webhooks), api_keys = coalesce($10, api_keys),"
-    " routing_rules = coalesce($11, routing_rules) WHERE plan = $1 RETURNING *"};
+    " routing_rules = coalesce($11, routing_rules), price_amount = coalesce($12::numeric, price_amount),"
+    " price_period = coalesce($13, price_period) WHERE plan = $1 RETURNING *, trim_scale(price_amount)::text AS price"};
 constexpr postgres::statement stamp_accounts{"plans_stamp_accounts",
                                              "UPDATE accounts.accounts SET version = $2 WHERE deleted_at IS NULL"
                                              " AND (plan = $1 OR ($1 = 'free' AND plan_ends_at IS NOT NULL))"};
@@ -23,6 +28,7 @@ plan read_plan(const pqxx::row& row)
 {
     plan found;
     found.name = row["plan"].as<std::string>();
+    found.cost = price(row["price"].as<std::string>(), row["price_period"].as<std::string>());
     found.limits = read_limits(row);
     return found;
 }
@@ -73,7 +79,7 @@ awaitable<result<plan>> plan_store::set(std::string name, plan_change wanted)
         const auto rows =
             tx.exec_prepared(update_plan.name, name, wanted.api_access, wanted.requests_per_day, wanted.burst_per_second,
                              wanted.live_inboxes, wanted.default_ttl_seconds, wanted.max_ttl_seconds, wanted.max_message_bytes,
-                             wanted.webhooks, wanted.api_keys, wanted.routing_rules);
+                             wanted.webhooks, wanted.api_keys, wanted.routing_rules, wanted.price_amount, wanted.price_period);
         if (rows.empty())
             return failure{errc::not_found, "Plan " + quote(name) + " does not exist"};
         plan changed = read_plan(rows[0]);

@@ -9,9 +9,18 @@
 
 namespace tempinbox::accounts {
 
+// In the operator's one currency. The amount is a decimal number without needless zeros, such as 3 or 4.99; the period is what it
+// pays for: none (a free plan), once, month.
+struct price
+{
+    std::string amount;
+    std::string period;
+};
+
 struct plan
 {
     std::string name;
+    price cost;
     plans::plan_limits limits;
 };
 
@@ -28,6 +37,8 @@ struct plan_change
     std::optional<std::int64_t> webhooks;
     std::optional<std::int64_t> api_keys;
     std::optional<std::int64_t> routing_rules;
+    std::optional<std::string> price_amount; // a decimal number with at most two decimals, 0 to 99,999,999.99
+    std::optional<std::string> price_period;
 };
 
 // The table of plans. A change is announced for every account it concerns, in its transaction: the accounts on the plan, and for
@@ -37,6 +48,7 @@ class plan_store
 public:
     plan_store(postgres::pool& db, announcements how);
 
+    // From the smallest plan to the largest.
     awaitable<std::vector<plan>> list();
     // not_found for an unknown plan, invalid_argument for numbers that contradict each other.
     awaitable<result<plan>> set(std::string name, plan_change wanted);

@@ -1,7 +1,9 @@
 #include "tempinboxctl/command.hpp"
 
+#include "common/core/text.hpp"
 #include "tempinboxctl/session.hpp"
 
+#include <algorithm>
 #include <limits>
 
 namespace tempinbox::ctl {
@@ -11,7 +13,8 @@ record to_record(const accounts::plan& shown)
 {
     const auto& limits = shown.limits;
     record fields;
-    fields.add("plan", shown.name).add("apiAccess", limits.api_access).add("requestsPerDay", limits.requests_per_day);
+    fields.add("plan", shown.name).add("priceAmount", shown.cost.amount).add("pricePeriod", shown.cost.period);
+    fields.add("apiAccess", limits.api_access).add("requestsPerDay", limits.requests_per_day);
     fields.add("burstPerSecond", std::int64_t{limits.burst_per_second}).add("liveInboxes", std::int64_t{limits.live_inboxes});
     fields.add("defaultTtlSeconds", std::int64_t{limits.default_ttl.count()})
         .add("maxTtlSeconds", std::int64_t{limits.max_ttl.count()});
@@ -57,6 +60,34 @@ constexpr number numbers[] = {
     {"routing-rules", "active routing rules", &accounts::plan_change::routing_rules, 0, 10'000},
 };
 
+// What the table takes: numeric(10, 2).
+bool is_amount(std::string_view text)
+{
+    constexpr std::size_t most_digits = 8;
+    constexpr std::size_t most_decimals = 2;
+    const auto is_number = [](std::string_view digits, std::size_t most) {
+        return !digits.empty() && digits.size() <= most &&
+               std::all_of(digits.begin(), digits.end(), [](char c) { return c >= '0' && c <= '9'; });
+    };
+    const auto dot = text.find('.');
+    return is_number(text.substr(0, dot), most_digits) &&
+           (dot == std::string_view::npos || is_number(text.substr(dot + 1), most_decimals));
+}
+
+result<void> read_price(const arguments& given, accounts::plan_change& wanted)
+{
+    wanted.price_amount = given.value("price-amount");
+    wanted.price_period = given.value("price-period");
+    if (wanted.price_amount && !is_amount(*wanted.price_amount))
+        return failure{errc::invalid_argument,
+                       "--price-amount must be a number of at most 8 digits and 2 decimals, such as 29 or 4.99, not " +
+                           quote(*wanted.price_amount)};
+    const auto& period = wanted.price_period;
+    if (period && *period != "none" && *period != "once" && *period != "month")
+        return failure{errc::invalid_argument, "--price-period must be none, once or month, not " + quote(*period)};
+    return {};
+}
+
 result<accounts::plan_change> read_change(const arguments& given)
 {
     accounts::plan_change wanted;
@@ -70,6 +101,8 @@ result<accounts::plan_change> read_change(const arguments& given)
     if (!api_access)
         return api_access.error();
     wanted.api_access = *api_access;
+    if (const auto price = read_price(given, wanted); !price)
+        return price.error();
     if (given.options.empty())
         return failure{errc::invalid_argument, "name at least one number to change, such as --requests-per-day 5000"};
     return wanted;
@@ -91,7 +124,7 @@ awaitable<result<answer>> set(session& suite, arguments given)
 std::vector<command> plan_commands()
 {
     std::vector<command> commands;
-    auto& listing = commands.emplace_back("plan list", "Lists the plans and their numbers");
+    auto& listing = commands.emplace_back("plan list", "Lists the plans, their prices and numbers");
     listing.run = list;
 
     auto& setting =
@@ -100,6 +133,9 @@ std::vector<command> plan_commands()
     for (const auto& known : numbers)
         setting.options.emplace_back(known.option_name, "N", known.meaning, option::kind::optional);
     setting.options.emplace_back("api-access", "BOOL", "whether API keys open anything: true or false", option::kind::optional);
+    setting.options.emplace_back("price-amount", "AMOUNT", "what it costs, in your currency, such as 29 or 4.99",
+                                 option::kind::optional);
+    setting.options.emplace_back("price-period", "PERIOD", "what that pays for: none, once or month", option::kind::optional);
     setting.run = set;
     return commands;
 }

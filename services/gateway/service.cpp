@@ -10,7 +10,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr int schema_version = 3;
+constexpr int schema_version = 5;
 
 // A call to rate-limit outlives the patience of those who wait: a late answer still counts.
 constexpr auto quota_deadline = 5s;
@@ -103,6 +103,7 @@ service::service(runtime::host& host, settings chosen)
       producer_(host, settings_.kafka),
       publisher_(host, db_, producer_, "accounts"),
       accounts_(db_, announcements_of(host, publisher_)),
+      plans_(db_, announcements_of(host, publisher_)),
       key_store_(db_),
       keys_(host, key_store_),
       uses_(host, key_store_),
@@ -139,7 +140,7 @@ service::service(runtime::host& host, settings chosen)
       notices_(host, webhooks_, accounts_, relay_),
       mailed_(accounts_, users_, sign_ups_, attempts_, hasher_, session_opener_, relay_, settings_.who_signs_up),
       open_dashboard_operations_(open_dashboard_operations(sign_ins_, passwords_, mailed_)),
-      dashboard_operations_(dashboard_operations(called_, key_store_, sign_ins_, passwords_, feed_, session_opener_)),
+      dashboard_operations_(dashboard_operations(called_, plans_, key_store_, sign_ins_, passwords_, feed_, session_opener_)),
       dashboard_(host.clock(), open_dashboard_operations_, dashboard_operations_,
                  dashboard_sources_of(sessions_, quota_, repeatable_), settings_.trusted_proxies, answer_memory_),
       page_(settings_.dashboard_files),

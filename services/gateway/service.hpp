@@ -4,6 +4,7 @@
 #include "accounts/attempt_store.hpp"
 #include "accounts/idempotency_store.hpp"
 #include "accounts/key_store.hpp"
+#include "accounts/plan_store.hpp"
 #include "accounts/session_store.hpp"
 #include "accounts/sign_up_store.hpp"
 #include "accounts/user_store.hpp"
@@ -67,6 +68,7 @@ private:
     kafka::producer producer_;
     outbox::publisher publisher_;
     accounts::account_store accounts_;
+    accounts::plan_store plans_;
     accounts::key_store key_store_;
     key_cache keys_;
     key_uses uses_;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "accounts/account_store.hpp"
+#include "accounts/plan_store.hpp"
 #include "common/json/writer.hpp"
 #include "gateway/api/caller.hpp"
 
@@ -9,6 +10,7 @@
 #include "tempinbox/webhooks/v1/webhook_service.pb.h"
 
 #include <string>
+#include <vector>
 
 namespace tempinbox::gateway {
 
@@ -51,6 +53,9 @@ struct account_usage
 std::string to_json(const accounts::account& account, const account_usage& usage, time_point now);
 // Who is signed in, with what a page must send along with each change.
 std::string session_json(const accounts::account& account, std::string_view csrf_token, time_point now);
+
+// The price list.
+std::string to_json(const std::vector<accounts::plan>& plans);
 
 // `{"inboxId":"…","deleted":true}`
 std::string deleted_json(std::string_view id_name, std::string_view id);

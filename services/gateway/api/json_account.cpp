@@ -29,6 +29,18 @@ void put_account(json::writer& out, const accounts::account& account, time_point
     put_limits(out, account.state.limits_at(now));
 }
 
+void put_plan(json::writer& out, const accounts::plan& offered)
+{
+    out.begin_object();
+    out.member("plan", offered.name);
+    out.key("price").begin_object();
+    out.member("amount", offered.cost.amount);
+    out.member("period", offered.cost.period);
+    out.end_object();
+    put_limits(out, offered.limits);
+    out.end_object();
+}
+
 void put_usage(json::writer& out, const account_usage& usage)
 {
     out.key("usage").begin_object();
@@ -47,6 +59,16 @@ std::string to_json(const accounts::account& account, const account_usage& usage
     put_account(out, account, now);
     put_usage(out, usage);
     out.end_object();
+    return out.take();
+}
+
+std::string to_json(const std::vector<accounts::plan>& plans)
+{
+    json::writer out;
+    out.begin_object().key("plans").begin_array();
+    for (const auto& offered : plans)
+        put_plan(out, offered);
+    out.end_array().end_object();
     return out.take();
 }
 

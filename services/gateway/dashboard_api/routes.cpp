@@ -4,6 +4,7 @@
 #include "gateway/dashboard_api/events.hpp"
 #include "gateway/dashboard_api/keys.hpp"
 #include "gateway/dashboard_api/pipeline.hpp"
+#include "gateway/dashboard_api/plans.hpp"
 
 namespace tempinbox::gateway {
 namespace {
@@ -47,15 +48,18 @@ void add_rules(std::vector<route>& all, const operation_services& services)
 
 } // namespace
 
-std::vector<route> dashboard_operations(const operation_services& services, accounts::key_store& keys, sign_in_desk& sign_ins,
-                                        password_desk& passwords, mail_feed& feed, const session_opener& opener)
+std::vector<route> dashboard_operations(const operation_services& services, accounts::plan_store& plans,
+                                        accounts::key_store& keys, sign_in_desk& sign_ins, password_desk& passwords,
+                                        mail_feed& feed, const session_opener& opener)
 {
+    const auto offered = [&plans](const http::request& received, const caller&) { return list_plans(received, plans); };
     const auto events = [&feed, &opener](const http::request& received, const caller& who) {
         return stream_events(received, who, feed, opener);
     };
     auto all = operations_below(root, services);
     add(all, sign_ins.operations());
     add(all, passwords.operations());
+    all.emplace_back("GET", root + "/plans", body_kind::none, offered);
     add_keys(all, keys);
     add_rules(all, services);
     all.emplace_back("GET", root + "/events", body_kind::none, events);

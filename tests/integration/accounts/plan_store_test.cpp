@@ -6,6 +6,9 @@
 
 #include <catch2/catch.hpp>
 
+#include <chrono>
+#include <sstream>
+
 using namespace tempinbox;
 using namespace tempinbox::accounts;
 using testing::await;
@@ -19,22 +22,66 @@ plan_change requests_per_day(std::int64_t number)
     return wanted;
 }
 
+// Everything that a plan is, so that one that differs is shown as a whole.
+std::string line(std::string_view name, std::string_view amount, std::string_view period, bool has_api, std::int64_t requests,
+                 int burst, int inboxes, std::chrono::seconds default_ttl, std::chrono::seconds max_ttl, std::int64_t bytes,
+                 int webhooks, int keys, int rules)
+{
+    std::ostringstream text;
+    text << name << ' ' << amount << ' ' << period << (has_api ? " api " : " no-api ") << requests << "/d " << burst << "/s "
+         << inboxes << " inboxes " << default_ttl.count() << '-' << max_ttl.count() << " s " << bytes << " bytes " << webhooks
+         << " webhooks " << keys << " keys " << rules << " rules";
+    return text.str();
+}
+
+std::string line_of(const plan& it)
+{
+    const auto& limits = it.limits;
+    return line(it.name, it.cost.amount, it.cost.period, limits.api_access, limits.requests_per_day, limits.burst_per_second,
+                limits.live_inboxes, limits.default_ttl, limits.max_ttl, limits.max_message_bytes, limits.webhooks,
+                limits.api_keys, limits.routing_rules);
+}
+
 } // namespace
 
 TEST_CASE("the plans are those of the price list", "[accounts][postgres]")
 {
     testing::scratch_database scratch({"accounts"});
     plan_store plans(scratch.db(), announcements("test", nullptr));
+    using std::chrono::hours;
+    constexpr std::int64_t mib = 1024 * 1024;
+    // clang-format off
+    const std::vector<std::string> wanted = {
+        // name, price, API, requests a day, burst, live inboxes, default and longest life, largest mail, webhooks, keys, rules
+        line("free",     "0",  "none",  false,      0,   0,     1, hours(1),  hours(1),        5 * mib, 0, 0, 0),
+        line("starter",  "3",  "month", false,      0,   0,     5, hours(24), hours(24),      10 * mib, 0, 0, 0),
+        line("pass7",    "2",  "once",  true,   3'000,  50,    50, hours(24), hours(7 * 24),  25 * mib, 1, 1, 0),
+        line("pro",      "7",  "month", true,   3'000,  50,   100, hours(24), hours(7 * 24),  25 * mib, 1, 1, 0),
+        line("business", "15", "month", true,  10'000, 100,   500, hours(24), hours(30 * 24), 25 * mib, 3, 1, 0),
+        line("premium",  "29", "month", true,  10'000, 200, 2'000, hours(24), hours(30 * 24), 25 * mib, 5, 5, 20),
+    };
+    // clang-format on
 
-    const auto all = await(plans.list());
+    std::vector<std::string> found;
+    for (const auto& one : await(plans.list()))
+        found.push_back(line_of(one));
 
-    REQUIRE(all.size() == 6);
-    CHECK(all.front().name == "free");
-    CHECK(all.back().name == "premium");
-    CHECK(all.back().limits.requests_per_day == 10'000);
-    CHECK(all.back().limits.webhooks == 5);
-    CHECK(all.back().limits.api_keys == 5);
-    CHECK(all.back().limits.routing_rules == 20);
+    CHECK(found == wanted);
+}
+
+TEST_CASE("a price has up to two decimals, and shows none that it does not need", "[accounts][postgres]")
+{
+    testing::scratch_database scratch({"accounts"});
+    plan_store plans(scratch.db(), announcements("test", nullptr));
+    plan_change wanted;
+    wanted.price_amount = "4.90";
+
+    const auto changed = await(plans.set("pro", wanted)).value();
+
+    CHECK(changed.cost.amount == "4.9");
+    CHECK(changed.cost.period == "month");
+    CHECK(await(plans.list())[3].cost.amount == "4.9");
+    CHECK(changed.limits.requests_per_day == 3'000);
 }
 
 TEST_CASE("a changed number is announced for every account of the plan, and for nobody else", "[accounts][postgres]")

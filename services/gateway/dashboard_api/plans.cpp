@@ -1,0 +1,19 @@
+#include "gateway/dashboard_api/plans.hpp"
+
+#include "gateway/api/json.hpp"
+#include "gateway/api/query_reader.hpp"
+
+namespace tempinbox::gateway {
+
+// GET /dashboard/api/plans
+awaitable<http::response> list_plans(const http::request& received, accounts::plan_store& plans)
+{
+    const auto query = expect_no_query(received);
+    if (!query)
+        co_return http::problem(query.error());
+
+    const auto all = co_await plans.list();
+    co_return http::ok_json(to_json(all));
+}
+
+} // namespace tempinbox::gateway

@@ -1,0 +1,12 @@
+#pragma once
+
+#include "accounts/plan_store.hpp"
+#include "common/core/awaitable.hpp"
+#include "common/http/message.hpp"
+
+namespace tempinbox::gateway {
+
+// What there is to choose from: every plan with its price and limits, from the smallest to the largest.
+awaitable<http::response> list_plans(const http::request& received, accounts::plan_store& plans);
+
+} // namespace tempinbox::gateway
