@@ -1,5 +1,5 @@
 """The contract that the API serves of itself is the one it is held against, and everybody may read
-it.
+it. The dashboard's API has one as well, which names every one of its routes.
 """
 
 import re
@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 import requests
-from harness import Api, Suite
-from harness.contract import contract
+from harness import Api, Dashboard, Suite, User
+from harness.contract import contract, dashboard_contract
 from harness.suite import ROOT
 
 _FILES = ["/openapi.json", "/docs", "/docs/style.css"]
@@ -91,15 +91,106 @@ def test_browsers_may_send_every_header_of_the_contract(suite: Suite) -> None:
     assert {"accept", "content-type"} <= allowed
 
 
-def test_the_gateway_has_no_operation_beyond_the_contract() -> None:
-    """A path nobody documented would not be asked for above, so the gateway's own table of routes
-    is read.
+_GATEWAY = ROOT / "services" / "gateway"
+_DASHBOARD_ROOT = "/dashboard/api"
+
+
+def _operations_below(root: str) -> list[tuple[str, str]]:
+    """What the gateway's own table of routes has below a root: a path nobody documented would not
+    be asked for.
     """
-    source = (ROOT / "services" / "gateway" / "api" / "operations.cpp").read_text(encoding="utf-8")
-    routes = [
-        (method, "/v1" + path)
-        for method, path in re.findall(r'emplace_back\(\s*"([A-Z]+)",\s*root \+ "(/[^"]*)"', source)
-    ]
+    source = (_GATEWAY / "api" / "operations.cpp").read_text(encoding="utf-8")
+    found = re.findall(r'emplace_back\(\s*"([A-Z]+)",\s*root \+ "(/[^"]*)"', source)
+    assert len(found) == source.count("emplace_back(")
+    return [(method, root + path) for method, path in found]
+
+
+def _dashboard_routes() -> list[tuple[str, str]]:
+    """Those of its own, and the API's."""
+    found = _operations_below(_DASHBOARD_ROOT)
+    for file in sorted((_GATEWAY / "dashboard_api").glob("*.cpp")):
+        source = file.read_text(encoding="utf-8")
+        own = re.findall(r'emplace_back\(\s*"([A-Z]+)",\s*(root \+ )?"(/[^"]*)"', source)
+        # Names of methods stand nowhere else in quotation marks but where they are compared.
+        assert len(own) == len(re.findall(r'emplace_back\(\s*"', source)), file.name
+        found += [(method, _DASHBOARD_ROOT + path if root else path) for method, root, path in own]
+    return found
+
+
+def test_the_gateway_has_no_operation_beyond_the_contract() -> None:
+    routes = _operations_below("/v1")
 
     assert len(routes) == len(set(routes))
     assert set(routes) == set(contract().operations())
+
+
+def test_the_dashboard_s_api_has_the_routes_of_its_contract_and_no_others() -> None:
+    # With a mail relay another handler makes accounts; there is one of them at a time.
+    assert set(_dashboard_routes()) == set(dashboard_contract().operations())
+
+
+@pytest.fixture(scope="module")
+def user(suite: Suite) -> User:
+    """Somebody signed in."""
+    return User.make(suite)
+
+
+@pytest.mark.parametrize(
+    ("method", "path"),
+    list(dashboard_contract().operations()),
+    ids=[f"{method} {path}" for method, path in dashboard_contract().operations()],
+)
+def test_the_dashboard_s_api_serves_what_its_contract_names(
+    user: User, method: str, path: str
+) -> None:
+    """Asked wrongly, so that nothing is changed: what is no route would be 404 or 405."""
+    is_open = dashboard_contract().operation(method, path)["security"] == []
+    below = re.sub(r"\{\w+\}", "x", path.removeprefix(_DASHBOARD_ROOT)) + "?unheard=of"
+    browser = Dashboard(user.dashboard.base) if is_open else user.dashboard
+
+    answer = browser.call(method, below, json=None if method == "GET" else {})
+
+    # What needs a mail relay is refused before the query is read, where there is none.
+    assert answer.status_code in ({400, 403} if is_open else {400}), answer.text
+
+
+@pytest.mark.parametrize(
+    ("method", "path"),
+    list(contract().operations()),
+    ids=[f"{method} {path}" for method, path in contract().operations()],
+)
+def test_the_dashboard_s_contract_shares_what_the_api_has(method: str, path: str) -> None:
+    """One code answers both, so nothing but headers and refusals may differ."""
+    shared = _in_full(contract().operation(method, path))
+    of_dashboard = _in_full(
+        dashboard_contract().operation(method, path.replace("/v1", _DASHBOARD_ROOT, 1))
+    )
+
+    for part in ("operationId", "parameters", "requestBody"):
+        assert of_dashboard.get(part) == shared.get(part)
+    has_fullness = shared["operationId"] == "getInbox"
+    for status, answer in shared["responses"].items():
+        if not status.startswith("2"):
+            continue
+        content = of_dashboard["responses"][status]["content"]
+        if has_fullness:
+            schema = content["application/json"]["schema"]
+            assert schema["properties"].pop("isFull")["type"] == "boolean"
+            known = answer["content"]["application/json"]["schema"]
+            assert schema["properties"] == known["properties"]
+            assert set(schema["required"]) == {*known["required"], "isFull"}
+        else:
+            assert _schemas(content) == _schemas(answer["content"])
+
+
+def _schemas(content: dict[str, Any]) -> dict[str, Any]:
+    return {kind: known["schema"] for kind, known in content.items()}
+
+
+def _in_full(node: Any) -> Any:
+    """With what its references lead to in their place."""
+    if isinstance(node, list):
+        return [_in_full(inner) for inner in node]
+    if not isinstance(node, dict):
+        return node
+    return {key: _in_full(inner) for key, inner in contract().resolve(node).items()}

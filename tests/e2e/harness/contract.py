@@ -1,5 +1,5 @@
-"""Holds answers of the API against docs/openapi.yaml: status, headers, content type, and the body
-field by field.
+"""Holds answers of the API against docs/openapi.yaml, those of the dashboard's API against
+docs/dashboard-openapi.yaml: status, headers, content type, and the body field by field.
 """
 
 import copy
@@ -18,9 +18,10 @@ from referencing.jsonschema import DRAFT202012
 
 from harness.suite import ROOT
 
-FILE = ROOT / "docs" / "openapi.yaml"
-_ADDRESS = "urn:openapi"
-_ERROR = {"$ref": "#/components/schemas/Error"}
+API_FILE = "openapi.yaml"
+DASHBOARD_FILE = "dashboard-openapi.yaml"
+_FOLDER = "http://docs.invalid/"  # where the files are for each other; nothing is fetched
+_ERROR = {"$ref": f"{_FOLDER}{API_FILE}#/components/schemas/Error"}
 _METHODS = {"get", "post", "put", "patch", "delete"}
 _ANYWHERE = {
     "400",
@@ -49,15 +50,20 @@ class Answer:
 
 
 class Contract:
-    """The file, with every object closed: a field of an answer that the file does not know is a
-    failure, too.
+    """One of the files, with every object closed: a field of an answer that the file does not know
+    is a failure, too. It may refer to the others.
     """
 
-    def __init__(self, content: dict[str, Any]) -> None:
-        self.content = content
-        strict = copy.deepcopy(content)
-        _close(strict["components"]["schemas"])
-        self._registry = Registry().with_resource(_ADDRESS, DRAFT202012.create_resource(strict))
+    def __init__(self, name: str, root: str) -> None:
+        self.content = _read(name)
+        self._root = root
+        self._files = {file: _with_addresses(file) for file in (API_FILE, DASHBOARD_FILE)}
+        self._registry = Registry().with_resources(
+            (_FOLDER + file, DRAFT202012.create_resource(_closed(content)))
+            for file, content in self._files.items()
+        )
+        content = self._files[name]
+        self._items = content["paths"]
         self._paths = {
             path: re.compile(re.sub(r"\\{\w+\\}", "[^/]+", re.escape(path)))
             for path in content["paths"]
@@ -70,13 +76,11 @@ class Contract:
 
     def check(self, answer: Answer) -> None:
         """Fails with the operation and the field when the answer is not as the file says."""
-        if not answer.path.startswith("/v1"):
+        if not answer.path.startswith(self._root):
             return
         path = self._find(answer.path)
         method = "GET" if answer.method == "HEAD" else answer.method
-        operation = (
-            self.content["paths"].get(path, {}).get(method.lower()) if method.isupper() else None
-        )
+        operation = self._items.get(path, {}).get(method.lower()) if method.isupper() else None
         where = f"{answer.method} {path or answer.path}: {answer.status}"
         if operation is None:
             self._check_unrouted(answer, is_known_path=path is not None, where=where)
@@ -84,7 +88,7 @@ class Contract:
         where += f" ({operation['operationId']})"
         status = str(answer.status)
         if status in operation["responses"]:
-            self._check_documented(answer, self._resolve(operation["responses"][status]), where)
+            self._check_documented(answer, self.resolve(operation["responses"][status]), where)
         else:
             assert status in _ANYWHERE, (
                 f"{where}: the status is not documented: {answer.body[:300]!r}"
@@ -115,7 +119,7 @@ class Contract:
     def _check_documented(self, answer: Answer, documented: dict[str, Any], where: str) -> None:
         headers = documented.get("headers", {})
         for name, reference in headers.items():
-            self._check_header(answer, name, self._resolve(reference), where)
+            self._check_header(answer, name, self.resolve(reference), where)
         unknown = {name for name in answer.headers if not _SENT_ANYWHERE.fullmatch(name)} - {
             name.lower() for name in headers
         }
@@ -162,9 +166,8 @@ class Contract:
             )
 
     def _validate(self, value: Any, schema: dict[str, Any], where: str) -> None:
-        local = {"$ref": _ADDRESS + schema["$ref"]} if "$ref" in schema else schema
         validator = Draft202012Validator(
-            local, registry=self._registry, format_checker=Draft202012Validator.FORMAT_CHECKER
+            schema, registry=self._registry, format_checker=Draft202012Validator.FORMAT_CHECKER
         )
         problems = sorted(
             (leaf for found in validator.iter_errors(value) for leaf in _leaves(found)),
@@ -174,19 +177,66 @@ class Contract:
             f"{it.json_path.removeprefix('$')}: {it.message[:300]}" for it in problems[:5]
         )
 
-    def _resolve(self, node: dict[str, Any]) -> dict[str, Any]:
+    def operation(self, method: str, path: str) -> dict[str, Any]:
+        """What the file says of it, the parameters of the path among its own; references hold the
+        address of their file, see `resolve`.
+        """
+        item = self._items[path]
+        operation: dict[str, Any] = item[method.lower()]
+        shared = item.get("parameters", [])
+        return operation | {"parameters": [*shared, *operation.get("parameters", [])]}
+
+    def resolve(self, node: dict[str, Any]) -> dict[str, Any]:
+        """What a reference leads to, in whichever file, and what stands beside it."""
         while "$ref" in node:
-            found: Any = self.content
-            for part in node["$ref"].removeprefix("#/").split("/"):
-                found = found[part]
-            node = found
+            file, _, place = node["$ref"].removeprefix(_FOLDER).partition("#/")
+            found: Any = self._files[file]
+            for part in place.split("/"):
+                found = found[part.replace("~1", "/").replace("~0", "~")]
+            node = found | {key: inner for key, inner in node.items() if key != "$ref"}
         return node
 
 
 @functools.cache
 def contract() -> Contract:
-    """The file of this checkout."""
-    return Contract(yaml.safe_load(FILE.read_text(encoding="utf-8")))
+    """Of the API."""
+    return Contract(API_FILE, "/v1")
+
+
+@functools.cache
+def dashboard_contract() -> Contract:
+    """Of the dashboard's API."""
+    return Contract(DASHBOARD_FILE, "/dashboard/api")
+
+
+@functools.cache
+def _read(name: str) -> dict[str, Any]:
+    content: dict[str, Any] = yaml.safe_load((ROOT / "docs" / name).read_text(encoding="utf-8"))
+    return content
+
+
+def _with_addresses(name: str) -> dict[str, Any]:
+    """The file with the file's name in each of its references."""
+
+    def rewrite(node: Any) -> Any:
+        if isinstance(node, list):
+            return [rewrite(inner) for inner in node]
+        if not isinstance(node, dict):
+            return node
+        rewritten = {key: rewrite(inner) for key, inner in node.items()}
+        reference = node.get("$ref")
+        if isinstance(reference, str):
+            rewritten["$ref"] = _FOLDER + (name if reference.startswith("#") else "") + reference
+        return rewritten
+
+    content: dict[str, Any] = rewrite(_read(name))
+    return content
+
+
+def _closed(content: dict[str, Any]) -> dict[str, Any]:
+    strict = copy.deepcopy(content)
+    _close(strict["components"]["schemas"])
+    return strict
 
 
 def _close(node: Any) -> None:

@@ -9,10 +9,12 @@ import uuid
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import urlsplit
 
 import requests
 from requests.adapters import HTTPAdapter
 
+from harness.contract import Answer, dashboard_contract
 from harness.suite import Suite
 from harness.waiting import eventually
 
@@ -62,9 +64,11 @@ class Dashboard:
     ) -> requests.Response:
         """Any request below the root, with the session's CSRF token unless `headers` say otherwise;
         None leaves a header out.
+
+        The answer is held against docs/dashboard-openapi.yaml.
         """
         chosen: dict[str, Any] = {"X-CSRF-Token": self.csrf} | (headers or {})
-        return self.browser.request(
+        answer = self.browser.request(
             method,
             self.base + ROOT + path,
             headers=chosen,
@@ -72,6 +76,8 @@ class Dashboard:
             allow_redirects=False,
             **more,
         )
+        _check(method, answer, answer.content)
+        return answer
 
     def _insist(self, method: str, path: str, **more: Any) -> Any:
         answer = self.call(method, path, **more)
@@ -117,8 +123,14 @@ class Dashboard:
             self.base + ROOT + "/events", headers=headers, stream=True, timeout=_SECONDS
         ) as answer:
             assert answer.status_code == 200, answer.text
-            assert answer.headers["Content-Type"] == "text/event-stream"
+            _check("GET", answer, b"")
             yield _read_events(answer)
+
+
+def _check(method: str, answer: requests.Response, body: bytes) -> None:
+    headers = {name.lower(): value for name, value in answer.headers.items()}
+    path = urlsplit(answer.url).path
+    dashboard_contract().check(Answer(method, path, answer.status_code, headers, body))
 
 
 def _read_events(answer: requests.Response) -> Iterator[Event]:
