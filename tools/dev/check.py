@@ -7,12 +7,9 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from dev import dashboard, node_packages, packages, places, python_packages, tidy
+from dev import dashboard, packages, places, python_packages, schemas, tidy
 from dev.tally import Tally
 from dev.terminal import Failure, fail, heading, item, paint, say
-
-_SCHEMAS = places.ROOT / "proto-schemas"
-_SCHEMA_TOOLS = places.ROOT / "tools" / "npm" / "schemas"
 
 
 def cpp_files() -> list[str]:
@@ -75,54 +72,6 @@ def _check_python(fix: bool) -> bool:
     return all(found)
 
 
-def _check_openapi() -> bool:
-    """Redocly reports use and asks for updates unless told not to."""
-    environment = node_packages.ensure(_SCHEMA_TOOLS)
-    redocly = _SCHEMA_TOOLS / "node_modules" / ".bin" / "redocly"
-    command = [str(redocly), "lint", "--config", "docs/redocly.yaml", "docs/openapi.yaml"]
-    quiet = {"REDOCLY_TELEMETRY": "off", "REDOCLY_SUPPRESS_UPDATE_NOTICE": "true"}
-    done = subprocess.run(
-        command,
-        cwd=places.ROOT,
-        env=environment | quiet,
-        capture_output=True,
-        text=True,
-        stdin=subprocess.DEVNULL,
-    )
-    if done.returncode != 0:
-        say(done.stdout + done.stderr)
-    return done.returncode == 0
-
-
-def _check_schemas() -> bool:
-    """Lint always; from the first release on, schemas only grow."""
-    node_packages.ensure(_SCHEMA_TOOLS)
-    # The package of this processor is the only one npm brings. @bufbuild/buf, which would choose
-    # it, starts it through Node.js and wants those of all systems in the lock file.
-    bufs = [*_SCHEMA_TOOLS.glob("node_modules/@bufbuild/buf-*/bin/buf")]
-    if not bufs:
-        fail("tools/npm/schemas has no buf for this processor")
-    buf = str(bufs[0])
-    is_good = _run([buf, "lint"], _SCHEMAS)
-    tag = subprocess.run(
-        ["git", "describe", "--tags", "--abbrev=0", "--match", "v*"],
-        cwd=places.ROOT,
-        capture_output=True,
-        text=True,
-    )
-    if tag.returncode == 0:
-        is_good &= _run(
-            [
-                buf,
-                "breaking",
-                "proto-schemas",
-                "--against",
-                f".git#ref={tag.stdout.strip()},subdir=proto-schemas",
-            ]
-        )
-    return is_good
-
-
 PARTS = ["format", "style", "tools", "schemas", "openapi", "dashboard", "python", "tidy"]
 
 
@@ -132,8 +81,8 @@ def tally(parts: list[str], everything: bool, fix: bool = False) -> Tally:
         "format": lambda: _check_format(fix),
         "style": _check_style,
         "tools": _check_tools,
-        "schemas": _check_schemas,
-        "openapi": _check_openapi,
+        "schemas": schemas.check,
+        "openapi": schemas.check_openapi,
         "dashboard": lambda: dashboard.check(fix),
         "python": lambda: _check_python(fix),
         "tidy": lambda: tidy.check(cpp_files(), everything),
