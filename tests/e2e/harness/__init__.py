@@ -2,6 +2,7 @@
 
 from harness.accounts import Account
 from harness.api import Api
+from harness.belongings import Belongings
 from harness.certificates import make_certificate
 from harness.cluster import Cluster
 from harness.dashboard import Dashboard, User
@@ -21,6 +22,7 @@ __all__ = [
     "SENDER",
     "Account",
     "Api",
+    "Belongings",
     "Cluster",
     "Dashboard",
     "Delivery",
