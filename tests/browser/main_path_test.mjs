@@ -117,7 +117,14 @@ describe('the way of a new customer', () => {
   });
 
   test('makes a rule after trying it', async () => {
-    await goTo('Routing Rules');
+    const settings = page.getByRole('navigation', { name: 'Main' });
+    assert.equal(await settings.getByRole('link', { name: /rules/i }).count(), 0);
+    await goTo('Webhooks');
+    const tabs = page.getByRole('navigation', { name: 'Webhooks' });
+    await tabs.getByRole('link', { name: 'Routing rules' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Routing Rules' }).waitFor();
+    assert.equal(new URL(page.url()).pathname, '/dashboard/settings/webhooks/rules');
+    assert.equal(await tabs.locator('[aria-current="page"]').textContent(), 'Routing rules');
     await page.getByRole('button', { name: 'New rule' }).first().click();
     const dialog = page.getByRole('dialog');
     await dialog.getByLabel('Name').fill('Invoices');
@@ -131,6 +138,15 @@ describe('the way of a new customer', () => {
     await dialog.getByText('It would be delivered nowhere').waitFor();
     await dialog.getByRole('button', { name: 'Create rule' }).click();
     await page.getByRole('switch', { name: 'Rule Invoices' }).waitFor();
+  });
+
+  test('finds the rules where they were before, and goes back past that address', async () => {
+    await goTo('Account');
+    await page.goto(`${suite.dashboard}/settings/rules`);
+    await page.getByRole('switch', { name: 'Rule Invoices' }).waitFor();
+    assert.equal(new URL(page.url()).pathname, '/dashboard/settings/webhooks/rules');
+    await page.goBack();
+    await page.getByRole('heading', { level: 1, name: 'Account' }).waitFor();
   });
 
   test('a mail is routed by it, and another is not', async () => {

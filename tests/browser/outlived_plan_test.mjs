@@ -66,7 +66,7 @@ describe('a plan with fewer webhooks and no rules', () => {
   });
 
   test('shows the rules that are left and lets them be deleted, then their webhook', async () => {
-    await open('rules', 'Each mail to the right webhook');
+    await open('webhooks/rules', 'Each mail to the right webhook');
     const rule = page.getByRole('listitem').filter({ hasText: 'Orders' });
     await rule.getByText(INACTIVE).waitFor();
     await rule.getByText(urlOf(5)).waitFor();

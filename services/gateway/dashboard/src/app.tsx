@@ -19,6 +19,12 @@ import { SessionProvider, useStanding } from './session';
 import { Announcer } from './ui/announce';
 import { ErrorNotice, Loading } from './ui/notice';
 
+function ToRules() {
+  const { route } = useLocation();
+  useEffect(() => route(paths.rules, true), [route]);
+  return <Loading what="your rules" />;
+}
+
 function Pages() {
   return (
     <LiveProvider>
@@ -29,8 +35,9 @@ function Pages() {
           <Route path={`${paths.inboxes}/:inboxId/:emailId?`} component={InboxPage} />
           <Route path={paths.keys} component={KeysPage} />
           <Route path={paths.webhooks} component={WebhooksPage} />
-          <Route path={`${paths.webhooks}/:webhookId`} component={WebhookLog} />
           <Route path={paths.rules} component={RulesPage} />
+          <Route path={paths.rulesBefore} component={ToRules} />
+          <Route path={`${paths.webhooks}/:webhookId`} component={WebhookLog} />
           <Route path={paths.account} component={AccountPage} />
           <Route default component={NotFound} />
         </Router>

@@ -16,7 +16,6 @@ const MAIN: [string, string, IconName][] = [
 const SETTINGS: [string, string, IconName][] = [
   ['API Keys', paths.keys, 'key'],
   ['Webhooks', paths.webhooks, 'webhook'],
-  ['Routing Rules', paths.rules, 'rule'],
   ['Account', paths.account, 'account'],
 ];
 

@@ -9,7 +9,8 @@ export const paths = {
   keys: `${ROOT}/settings/keys`,
   webhooks: `${ROOT}/settings/webhooks`,
   webhook: (webhookId: string) => `${ROOT}/settings/webhooks/${webhookId}`,
-  rules: `${ROOT}/settings/rules`,
+  rules: `${ROOT}/settings/webhooks/rules`,
+  rulesBefore: `${ROOT}/settings/rules`, // where they were: links and bookmarks still have it
   account: `${ROOT}/account`,
   signIn: `${ROOT}/sign-in`,
   signUp: `${ROOT}/sign-up`,

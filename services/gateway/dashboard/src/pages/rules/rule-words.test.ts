@@ -11,8 +11,8 @@ describe('a rule as a sentence', () => {
     ).toBe('Subject contains “invoice” and Sender ends with “@shop.example”');
   });
 
-  it('says that a catch-all takes every mail', () => {
-    expect(sentence([])).toBe('Every mail');
+  it('says that a catch-all takes every mail, not only what is left', () => {
+    expect(sentence([])).toBe('Every mail, also mail that other rules match');
   });
 });
 

@@ -19,7 +19,7 @@ export function choices<V extends string>(words: Record<V, string>): { value: V;
 
 // "Subject contains “invoice” and Sender ends with “@shop.example”".
 export function sentence(conditions: readonly Condition[]): string {
-  if (conditions.length === 0) return 'Every mail';
+  if (conditions.length === 0) return 'Every mail, also mail that other rules match';
   return conditions
     .map((it) => `${FIELDS[it.field]} ${OPERATORS[it.operator]} “${it.value}”`)
     .join(' and ');

@@ -11,6 +11,7 @@ import { FeatureNotice, PastPlan } from '../../ui/feature';
 import { Switch } from '../../ui/field';
 import { Empty, ErrorNotice, Loading } from '../../ui/notice';
 import { PageHead } from '../../ui/page';
+import { WebhookTabs } from '../webhooks/webhook-tabs';
 import { EditRule } from './edit-rule';
 import { sentence } from './rule-words';
 import { RuleTester } from './tester';
@@ -172,6 +173,7 @@ export function RulesPage() {
 
   return (
     <>
+      <WebhookTabs />
       {isOffered ? (
         <PageHead
           title="Routing Rules"

@@ -17,6 +17,7 @@ import {
   TestResult,
   WebhookSecret,
 } from './webhook-dialogs';
+import { WebhookTabs } from './webhook-tabs';
 
 type Asked =
   | { what: 'create' }
@@ -162,6 +163,7 @@ export function WebhooksPage() {
   );
   return (
     <>
+      <WebhookTabs />
       {isOffered ? (
         <PageHead
           title="Webhooks"
