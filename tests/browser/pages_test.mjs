@@ -257,31 +257,35 @@ const PAGES = [
   [
     'rules',
     () => page,
-    '/settings/rules',
-    (it) => it.getByRole('switch', { name: 'Rule Orders' }).waitFor(),
+    '/settings/webhooks/rules',
+    async (it) => {
+      await it.getByRole('switch', { name: 'Rule Orders' }).waitFor();
+      const catchAll = it.getByRole('listitem').filter({ hasText: 'catch-all' });
+      await catchAll.getByText('also mail that other rules match').first().waitFor();
+    },
   ],
   [
     'rules-empty',
     () => emptyPage,
-    '/settings/rules',
+    '/settings/webhooks/rules',
     (it) => it.getByText('Rules need a webhook').waitFor(),
   ],
   [
     'rules-past',
     () => pastPage,
-    '/settings/rules',
+    '/settings/webhooks/rules',
     (it) => it.getByRole('button', { name: 'Delete rule Orders' }).waitFor(),
   ],
   [
     'rules-free',
     () => freePage,
-    '/settings/rules',
+    '/settings/webhooks/rules',
     (it) => it.getByText('Each mail to the right webhook').waitFor(),
   ],
   [
     'rule-new',
     () => page,
-    '/settings/rules',
+    '/settings/webhooks/rules',
     dialog('New rule', async (it) => {
       await it.getByLabel('Value of condition 1').fill('invoice');
       await it.getByRole('button', { name: 'Try it on a mail' }).click();
@@ -290,7 +294,17 @@ const PAGES = [
       await it.getByText('It would be delivered').waitFor();
     }),
   ],
-  ['account', () => page, '/account', heading('Account')],
+  [
+    'account',
+    () => page,
+    '/account',
+    async (it) => {
+      await it.getByText('29 a month').waitFor();
+      const offers = it.getByRole('region', { name: 'Plans and prices' }).locator('dt');
+      assert.equal(await offers.count(), 6);
+      assert.match(await offers.last().textContent(), /Premium.*your plan/);
+    },
+  ],
   ['not-found', () => page, '/nothing/here', heading('There is no such page')],
 ];
 

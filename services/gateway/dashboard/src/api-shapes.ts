@@ -12,6 +12,17 @@ export interface Limits {
   routingRules: number;
 }
 
+export interface Price {
+  amount: string; // a decimal number
+  period: 'none' | 'once' | 'month';
+}
+
+export interface OfferedPlan {
+  plan: Plan;
+  price: Price;
+  limits: Limits;
+}
+
 export interface Session {
   accountId: string;
   email: string;

@@ -10,6 +10,7 @@ import type {
   Inbox,
   InboxWishes,
   Key,
+  OfferedPlan,
   Page,
   Rule,
   RuleWishes,
@@ -152,6 +153,7 @@ export const api = {
   signOut: () => ask<unknown>('DELETE', '/session').then(() => remember(null)),
 
   account: (signal?: AbortSignal) => ask<Account>('GET', '/account', { signal }),
+  plans: (signal?: AbortSignal) => ask<{ plans: OfferedPlan[] }>('GET', '/plans', { signal }),
   usage: (signal?: AbortSignal) => ask<{ days: UsageDay[] }>('GET', '/account/usage', { signal }),
 
   domains: (signal?: AbortSignal) =>

@@ -1,4 +1,4 @@
-import type { Limits, Plan } from './api';
+import type { Limits, Plan, Price } from './api';
 
 // A page that was opened before a release may be told of a plan it does not know.
 const NAMES: Record<string, string> = {
@@ -12,6 +12,17 @@ const NAMES: Record<string, string> = {
 
 export function planName(plan: Plan): string {
   return NAMES[plan] ?? plan;
+}
+
+const PAYS_FOR: Record<string, string> = {
+  none: '',
+  once: ', once',
+  month: ' a month',
+} satisfies Record<Price['period'], string>;
+
+// The amount is in the operator's currency, which the page is not told.
+export function priceText({ amount, period }: Price): string {
+  return Number(amount) === 0 ? 'free of charge' : amount + (PAYS_FOR[period] ?? '');
 }
 
 export type Feature = 'api' | 'webhooks' | 'rules';

@@ -1,29 +1,29 @@
 import { useState } from 'preact/hooks';
-import { api } from '../api';
-import { planName } from '../plans';
-import { useAction } from '../resource';
+import { api, type Limits } from '../api';
+import { planName, priceText } from '../plans';
+import { useAction, useResource } from '../resource';
 import { useSession, useStanding } from '../session';
-import { bytes, life, moment } from '../time';
+import { bytes, count, life, moment } from '../time';
 import { useAnnounce } from '../ui/announce';
 import { Button } from '../ui/button';
 import { FormDialog } from '../ui/dialog';
 import { TextField } from '../ui/field';
-import { ErrorNotice } from '../ui/notice';
+import { ErrorNotice, Loading } from '../ui/notice';
 import { PageHead } from '../ui/page';
 
 const LEAST_CHARACTERS = 10;
 
+function requestsADay({ apiKeys, requestsPerDay }: Limits): string {
+  return apiKeys === 0 ? 'no API' : (requestsPerDay?.toLocaleString('en-US') ?? 'no limit');
+}
+
 function PlanPanel() {
   const { plan, planEndsAt, limits } = useSession();
-  const hasApi = limits.apiKeys > 0;
   const facts: [string, string][] = [
     ['Live inboxes', limits.liveInboxes.toLocaleString('en-US')],
     ['Longest life of an inbox', life(limits.maxTtlSeconds)],
     ['Largest mail', bytes(limits.maxMessageBytes)],
-    [
-      'API requests a day',
-      !hasApi ? 'no API' : (limits.requestsPerDay?.toLocaleString('en-US') ?? 'no limit'),
-    ],
+    ['API requests a day', requestsADay(limits)],
     ['API keys', limits.apiKeys ? String(limits.apiKeys) : 'none'],
     ['Webhooks', limits.webhooks ? String(limits.webhooks) : 'none'],
     ['Routing rules', limits.routingRules ? String(limits.routingRules) : 'none'],
@@ -43,6 +43,47 @@ function PlanPanel() {
           </div>
         ))}
       </dl>
+    </section>
+  );
+}
+
+// The difference between two plans in a line.
+function offer(limits: Limits): string {
+  const parts = [
+    count(limits.liveInboxes, 'live inbox', 'live inboxes'),
+    `mail up to ${bytes(limits.maxMessageBytes)}`,
+    limits.apiKeys === 0 ? 'no API' : `${requestsADay(limits)} API requests a day`,
+    limits.webhooks > 0 && count(limits.webhooks, 'webhook'),
+    limits.routingRules > 0 && count(limits.routingRules, 'routing rule'),
+  ];
+  return parts.filter(Boolean).join(' · ');
+}
+
+function PricePanel() {
+  const { plan } = useSession();
+  const plans = useResource('plans', (signal) => api.plans(signal));
+  return (
+    <section class="panel padded" aria-labelledby="prices-title">
+      <h2 id="prices-title">Plans and prices</h2>
+      <ErrorNotice error={plans.error} onRetry={plans.reload} />
+      {!plans.value && plans.isLoading && <Loading what="the prices" />}
+      {plans.value && (
+        <dl class="facts">
+          {plans.value.plans.map((it) => (
+            <div key={it.plan}>
+              <dt>
+                {planName(it.plan)}{' '}
+                {it.plan === plan && <span class="badge accent">your plan</span>}
+              </dt>
+              <dd>
+                <span class="numbers">{priceText(it.price)}</span>
+                <br />
+                <span class="muted small">{offer(it.limits)}</span>
+              </dd>
+            </div>
+          ))}
+        </dl>
+      )}
       <p class="muted small">The operator of this service changes plans.</p>
     </section>
   );
@@ -162,6 +203,7 @@ export function AccountPage() {
       <PageHead title="Account" lead={<span class="breaks">{email}</span>} />
       <div class="stack loose">
         <PlanPanel />
+        <PricePanel />
         <PasswordPanel />
         <SessionsPanel />
         <p class="muted small breaks">
