@@ -83,6 +83,22 @@ def test_the_operator_changes_a_price(suite: Suite, free: User) -> None:
         suite.operate("plan", "set", "starter", "--price-amount", "3")
 
 
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("amount", "-1"),
+        ("amount", "4.999"),
+        ("amount", "4."),
+        ("amount", "four"),
+        ("amount", "123456789"),
+        ("period", "year"),
+    ],
+)
+def test_a_price_that_is_none_is_refused(suite: Suite, name: str, value: str) -> None:
+    with pytest.raises(AssertionError, match=f"--price-{name} must be"):
+        suite.operate("plan", "set", "starter", f"--price-{name}={value}")
+
+
 def test_nothing_here_counts_against_the_day(user: User) -> None:
     before = user.dashboard.get("/account")["usage"]["requestsToday"]
     for _ in range(5):

@@ -1,5 +1,6 @@
 """What belongs to somebody else answers exactly like what never was."""
 
+import random
 import re
 import uuid
 from typing import Any
@@ -77,8 +78,24 @@ def test_a_foreign_id_is_answered_as_fast_as_a_missing_one(
     assert apart <= _MOST_APART
 
 
+def test_the_measurement_tells_a_quarter_more_from_chance() -> None:
+    """Times as they are on a busy machine: most alike, some many times as long."""
+    chance = random.Random(1)  # noqa: S311 - the same times in every run
+
+    def seconds(least: float) -> float:
+        return least * (1 + chance.expovariate(4) + 10 * (chance.random() < 0.1))
+
+    alike = times_apart(lambda: seconds(0.002), lambda: seconds(0.002), _MOST_APART)
+    slower = times_apart(lambda: seconds(0.0025), lambda: seconds(0.002), _MOST_APART)
+    faster = times_apart(lambda: seconds(0.002), lambda: seconds(0.0025), _MOST_APART)
+
+    assert alike <= _MOST_APART
+    assert slower > _MOST_APART
+    assert faster > _MOST_APART
+
+
 def test_the_measurement_would_see_that_something_was_read(theirs: Belongings) -> None:
-    """By whom it belongs to; enough of a difference that 40 pairs do."""
+    """By whom it belongs to; enough of a difference that a hundred pairs do."""
 
     def seconds(ids: dict[str, str], status: int) -> float:
         answer = theirs.api.call("GET", "/v1/emails/{emailId}".format(**ids))

@@ -3,7 +3,7 @@
 import statistics
 from collections.abc import Callable
 
-_PAIRS = 40
+_PAIRS = 100
 _MOST_PAIRS = 800
 
 
