@@ -124,7 +124,7 @@ std::vector<record> consumer::state::read_batch()
         if (!message)
             break;
         if (message->err == RD_KAFKA_RESP_ERR_NO_ERROR)
-            read_ahead.push_back(read_record(*message));
+            take(*message);
         else
             log::warning("cannot read from kafka",
                          {{"group", settings.group}, {"reason", rd_kafka_message_errstr(message.get())}});
@@ -133,13 +133,19 @@ std::vector<record> consumer::state::read_batch()
     return is_pause_wanted ? std::vector<record>() : std::exchange(read_ahead, {});
 }
 
+void consumer::state::take(const rd_kafka_message_t& message)
+{
+    read_ahead.push_back(read_record(message));
+    lag.note_read(read_ahead.back(), steady::now());
+}
+
 // Keeps the membership alive (max.poll.interval.ms) and serves rebalances.
 void consumer::state::read_while_paused()
 {
     constexpr int patience_millis = 50;
     const message_handle message(rd_kafka_consumer_poll(client.get(), patience_millis));
     if (message && message->err == RD_KAFKA_RESP_ERR_NO_ERROR)
-        read_ahead.push_back(read_record(*message));
+        take(*message);
     // Partitions that came meanwhile.
     pause_partitions(true);
 }
@@ -168,7 +174,6 @@ void consumer::state::work_on(std::vector<record> records)
             running = std::make_shared<running_batch>(running->records());
     }
     running.reset();
-    oldest_age.Set(0);
     pause_partitions(is_pause_wanted);
 }
 

@@ -24,7 +24,7 @@ struct consumer_settings
 // A member of a consumer group (range assignment, offsets committed by hand, earliest without an offset). A batch is what is
 // there, no timer. `handle` runs on the loop, one batch at a time; its offsets are committed only after it returned. When it
 // throws, the same batch is handed over again after a pause. On revoke the running batch is finished and committed first. Exposes
-// kafka_consumer_lag_records.
+// kafka_consumer_lag_records, kafka_consumer_oldest_age_seconds and tempinbox_consumer_expired_records_total.
 class consumer
 {
 public:

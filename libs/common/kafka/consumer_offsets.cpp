@@ -2,6 +2,8 @@
 #include "common/kafka/consumer_state.hpp"
 #include "common/log/log.hpp"
 
+#include <cstring>
+
 namespace tempinbox::kafka {
 namespace {
 
@@ -9,6 +11,43 @@ using namespace std::chrono_literals;
 
 // A commit is a write of the broker's, and batches may be a millisecond apart.
 constexpr auto commit_interval = 100ms;
+// Questions of the poll thread: it reads nothing meanwhile.
+constexpr int patience_millis = 1'000;
+
+constexpr const char* lag_name = "kafka_consumer_lag_records";
+constexpr const char* lag_help = "Records of a partition that are not handled yet.";
+
+std::int64_t unix_millis(const runtime::host& host)
+{
+    return to_unix_micros(host.clock().now()) / 1'000;
+}
+
+prometheus::Counter& expired_records(runtime::host& host, const std::string& group, const std::string& topic)
+{
+    return host.metrics().counter("tempinbox_consumer_expired_records_total",
+                                  "Records that retention deleted before the group had read them.",
+                                  {{"topic", topic}, {"group", group}});
+}
+
+partition_list list_of(const std::vector<partition_name>& names, std::int64_t offset)
+{
+    partition_list list(rd_kafka_topic_partition_list_new(static_cast<int>(names.size())));
+    for (const auto& name : names)
+        rd_kafka_topic_partition_list_add(list.get(), name.topic.c_str(), name.number)->offset = offset;
+    return list;
+}
+
+// The position that the group committed; empty where there is none. The list owns the metadata.
+std::optional<consumer_lag::position> read_position(const rd_kafka_topic_partition_t& one)
+{
+    if (one.err != RD_KAFKA_RESP_ERR_NO_ERROR || one.offset < 0)
+        return std::nullopt;
+    consumer_lag::position found;
+    found.next_offset = one.offset;
+    if (one.metadata != nullptr)
+        found.newest_millis = consumer_lag::from_metadata(std::string(static_cast<const char*>(one.metadata), one.metadata_size));
+    return found;
+}
 
 } // namespace
 
@@ -17,16 +56,23 @@ void consumer::state::note_handled(const std::vector<record>& records)
     for (const auto& one : records) {
         const partition_name name{one.topic, one.partition};
         handled[name] = one.offset + 1;
-        if (const auto known = assigned.find(name); known != assigned.end())
-            known->second.next_offset = one.offset + 1;
+        lag.note_handled(one);
     }
 }
 
 partition_list consumer::state::handled_offsets() const
 {
     partition_list list(rd_kafka_topic_partition_list_new(static_cast<int>(handled.size())));
-    for (const auto& [name, offset] : handled)
-        rd_kafka_topic_partition_list_add(list.get(), name.topic.c_str(), name.number)->offset = offset;
+    for (const auto& [name, offset] : handled) {
+        auto* const one = rd_kafka_topic_partition_list_add(list.get(), name.topic.c_str(), name.number);
+        one->offset = offset;
+        if (const auto newest = lag.newest_millis(name)) {
+            const auto metadata = consumer_lag::to_metadata(*newest);
+            // The list frees it.
+            one->metadata = strdup(metadata.c_str());
+            one->metadata_size = metadata.size();
+        }
+    }
     return list;
 }
 
@@ -83,16 +129,24 @@ void consumer::state::rebalance(rd_kafka_t* client, rd_kafka_resp_err_t error, r
         log::info("partitions revoked", {{"group", me.settings.group}, {"partitions", partitions->cnt}});
         return;
     }
+    // Before anything is read or committed here.
+    me.on_assign(*partitions);
     rd_kafka_assign(client, partitions);
     me.is_paused = false;
-    for (int i = 0; i < partitions->cnt; ++i) {
-        const auto& one = partitions->elems[i];
-        auto& lag = me.host.metrics().gauge(
-            "kafka_consumer_lag_records", "Records of a partition that are not handled yet.",
-            {{"topic", one.topic}, {"partition", std::to_string(one.partition)}, {"group", me.settings.group}});
-        me.assigned[{one.topic, one.partition}] = {&lag, -1};
-    }
     log::info("partitions assigned", {{"group", me.settings.group}, {"partitions", partitions->cnt}});
+}
+
+void consumer::state::on_assign(const rd_kafka_topic_partition_list_t& partitions)
+{
+    const partition_list committed(rd_kafka_topic_partition_list_copy(&partitions));
+    const auto error = rd_kafka_committed(client.get(), committed.get(), patience_millis);
+    const auto now = unix_millis(host);
+    for (int i = 0; i < committed->cnt; ++i) {
+        const auto& one = committed->elems[i];
+        lag.assign({one.topic, one.partition}, error == RD_KAFKA_RESP_ERR_NO_ERROR ? read_position(one) : std::nullopt, now);
+        expired_records(host, settings.group, one.topic);
+    }
+    next_beginnings = next_ends = next_measure = {};
 }
 
 // What is being handled is finished and committed before another member gets its partitions; what was only read is read again
@@ -115,9 +169,12 @@ void consumer::state::on_revoke(bool is_lost)
     is_committing = false;
     is_paused = false;
     ++revocations;
-    for (const auto& [name, place] : assigned)
-        place.lag->Set(0);
-    assigned.clear();
+    // Another member shows them from now on.
+    for (const auto& [name, gauge] : shown_lags)
+        host.metrics().remove(lag_name, lag_help, *gauge);
+    shown_lags.clear();
+    lag.clear();
+    oldest_age.Set(0);
 }
 
 void consumer::state::measure()
@@ -126,19 +183,73 @@ void consumer::state::measure()
     if (now < next_measure)
         return;
     next_measure = now + 1s;
-    for (const auto& [name, place] : assigned) {
+    watch.look(client.get());
+    if (watch.is_there()) {
+        ask_for_beginnings();
+        ask_for_ends();
+    }
+    show_lag();
+}
+
+// Partitions of one broker share a question. A broker that does not answer is asked again after a while.
+void consumer::state::ask_for_beginnings()
+{
+    const auto names = lag.without_beginning();
+    if (names.empty() || steady::now() < next_beginnings)
+        return;
+    const auto list = list_of(names, RD_KAFKA_OFFSET_BEGINNING);
+    if (rd_kafka_offsets_for_times(client.get(), list.get(), patience_millis) != RD_KAFKA_RESP_ERR_NO_ERROR)
+        next_beginnings = steady::now() + 5s;
+    for (int i = 0; i < list->cnt; ++i) {
+        const auto& one = list->elems[i];
+        if (one.err != RD_KAFKA_RESP_ERR_NO_ERROR || one.offset < 0)
+            continue;
+        const auto lost = lag.note_beginning({one.topic, one.partition}, one.offset);
+        if (lost == 0)
+            continue;
+        expired_records(host, settings.group, one.topic).Increment(static_cast<double>(lost));
+        log::error("retention deleted records before they were read",
+                   {{"group", settings.group}, {"topic", one.topic}, {"partition", one.partition}, {"records", lost}});
+    }
+}
+
+void consumer::state::ask_for_ends()
+{
+    const auto now = steady::now();
+    const auto names = lag.without_news(now);
+    if (names.empty() || now < next_ends)
+        return;
+    const auto list = list_of(names, RD_KAFKA_OFFSET_END);
+    if (rd_kafka_offsets_for_times(client.get(), list.get(), patience_millis) != RD_KAFKA_RESP_ERR_NO_ERROR)
+        next_ends = steady::now() + 5s;
+    for (int i = 0; i < list->cnt; ++i) {
+        const auto& one = list->elems[i];
+        if (one.err == RD_KAFKA_RESP_ERR_NO_ERROR)
+            lag.note_end({one.topic, one.partition}, one.offset, unix_millis(host), now, true);
+    }
+}
+
+void consumer::state::show_lag()
+{
+    for (const auto& name : lag.names()) {
         std::int64_t low = 0, high = 0;
         const auto error = rd_kafka_get_watermark_offsets(client.get(), name.topic.c_str(), name.number, &low, &high);
-        if (error == RD_KAFKA_RESP_ERR_NO_ERROR && high >= 0 && place.next_offset >= 0)
-            place.lag->Set(static_cast<double>(std::max<std::int64_t>(high - place.next_offset, 0)));
+        if (error == RD_KAFKA_RESP_ERR_NO_ERROR)
+            lag.note_end(name, high, unix_millis(host), {}, false);
+        const auto left = lag.records(name);
+        if (!left)
+            continue;
+        auto& gauge = shown_lags[name];
+        if (gauge == nullptr)
+            gauge = &host.metrics().gauge(
+                lag_name, lag_help,
+                {{"topic", name.topic}, {"partition", std::to_string(name.number)}, {"group", settings.group}});
+        gauge->Set(static_cast<double>(*left));
     }
-    if (running) {
-        std::int64_t oldest = std::numeric_limits<std::int64_t>::max();
-        for (const auto& one : running->records())
-            oldest = std::min(oldest, one.timestamp_millis);
-        const auto now_millis = to_unix_micros(host.clock().now()) / 1'000;
-        oldest_age.Set(static_cast<double>(std::max<std::int64_t>(now_millis - oldest, 0)) / 1e3);
-    }
+    std::vector<const std::vector<record>*> waiting{&read_ahead};
+    if (running)
+        waiting.push_back(&running->records());
+    oldest_age.Set(static_cast<double>(lag.oldest_age_millis(waiting, unix_millis(host))) / 1e3);
 }
 
 void consumer::state::observe(const std::vector<record>& records, steady::duration took, bool is_done)

@@ -2,6 +2,7 @@
 
 #include "common/kafka/client.hpp"
 #include "common/kafka/consumer.hpp"
+#include "common/kafka/consumer_lag.hpp"
 #include "common/kafka/partition_plan.hpp"
 #include "common/runtime/loop_queue.hpp"
 
@@ -64,17 +65,16 @@ struct consumer::state : std::enable_shared_from_this<consumer::state>
     steady::time_point next_commit;
     steady::time_point next_measure;
 
-    struct standing
-    {
-        prometheus::Gauge* lag;
-        std::int64_t next_offset;
-    };
-    std::map<partition_name, standing> assigned;
+    consumer_lag lag;
+    std::map<partition_name, prometheus::Gauge*> shown_lags; // once known
+    steady::time_point next_beginnings;
+    steady::time_point next_ends;
     prometheus::Gauge& oldest_age;
 
 private:
     std::vector<record> read_batch();
     void read_while_paused();
+    void take(const rd_kafka_message_t& message);
     void work_on(std::vector<record> records);
     running_batch::phase wait_for_running(std::uint64_t ours);
     void hand_over();
@@ -85,7 +85,11 @@ private:
     partition_list handled_offsets() const;
     void on_revoke(bool is_lost);
     void on_committed(rd_kafka_resp_err_t error, const rd_kafka_topic_partition_list_t* offsets);
+    void on_assign(const rd_kafka_topic_partition_list_t& partitions);
     void measure();
+    void ask_for_beginnings();
+    void ask_for_ends();
+    void show_lag();
     void observe(const std::vector<record>& records, std::chrono::steady_clock::duration took, bool is_done);
 
     static void rebalance(rd_kafka_t*, rd_kafka_resp_err_t error, rd_kafka_topic_partition_list_t* partitions, void* self);

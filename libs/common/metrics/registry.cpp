@@ -27,6 +27,11 @@ prometheus::Histogram& registry::histogram(const std::string& name, const std::s
     return prometheus::BuildHistogram().Name(name).Help(help).Register(*registry_).Add(with, buckets);
 }
 
+void registry::remove(const std::string& name, const std::string& help, prometheus::Gauge& gone)
+{
+    prometheus::BuildGauge().Name(name).Help(help).Register(*registry_).Remove(&gone);
+}
+
 std::string registry::text() const
 {
     return prometheus::TextSerializer().Serialize(registry_->Collect()) + process_metrics_text();

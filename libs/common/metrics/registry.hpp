@@ -30,6 +30,9 @@ public:
     prometheus::Histogram& histogram(const std::string& name, const std::string& help,
                                      const prometheus::Histogram::BucketBoundaries& buckets, const labels& with = {});
 
+    // Ends a gauge's line, for what comes and goes; the reference is dead then.
+    void remove(const std::string& name, const std::string& help, prometheus::Gauge& gone);
+
     // Prometheus text format, process_* included.
     std::string text() const;
 

@@ -1,5 +1,6 @@
 #include "common/kafka/consumer.hpp"
 
+#include "common/kafka/client.hpp"
 #include "common/kafka/topics.hpp"
 #include "integration/common/kafka/sent.hpp"
 
@@ -19,8 +20,9 @@ namespace {
 class member
 {
 public:
-    explicit member(std::string topic, std::string group)
-        : consumer_(std::make_unique<kafka::consumer>(testing::test_host(), settings_for(std::move(topic), std::move(group)),
+    explicit member(std::string topic, std::string group, std::size_t batch_limit = 500)
+        : consumer_(std::make_unique<kafka::consumer>(testing::test_host(),
+                                                      settings_for(std::move(topic), std::move(group), batch_limit),
                                                       [this](const std::vector<kafka::record>& batch) { return handle(batch); }))
     {
         consumer_->start();
@@ -42,13 +44,14 @@ public:
     }
 
 private:
-    static kafka::consumer_settings settings_for(std::string topic, std::string group)
+    static kafka::consumer_settings settings_for(std::string topic, std::string group, std::size_t batch_limit)
     {
         kafka::consumer_settings chosen;
         chosen.cluster = testing::test_cluster();
         chosen.topics = {std::move(topic)};
         chosen.group = std::move(group);
         chosen.retry_pause = 100ms;
+        chosen.batch_limit = batch_limit;
         return chosen;
     }
 
@@ -84,6 +87,50 @@ std::vector<std::pair<std::string, std::string>> numbered(int first, int count)
 std::string metrics_text()
 {
     return testing::test_host().metrics().text();
+}
+
+// The value of a line, absent where there is none.
+std::optional<double> metric(const std::string& line_start)
+{
+    const auto text = metrics_text();
+    const auto at = text.find("\n" + line_start + " ");
+    if (at == std::string::npos)
+        return std::nullopt;
+    return std::stod(text.substr(at + line_start.size() + 2));
+}
+
+std::optional<double> lag_of(const std::string& topic)
+{
+    return metric("kafka_consumer_lag_records{group=\"" + topic + "\",partition=\"0\",topic=\"" + topic + "\"}");
+}
+
+std::optional<double> age_of(const std::string& topic)
+{
+    return metric("kafka_consumer_oldest_age_seconds{group=\"" + topic + "\"}");
+}
+
+std::optional<double> expired_of(const std::string& topic)
+{
+    return metric("tempinbox_consumer_expired_records_total{group=\"" + topic + "\",topic=\"" + topic + "\"}");
+}
+
+// As retention does: the partition begins at `offset` from now on.
+void delete_records_before(const std::string& topic, std::int64_t offset)
+{
+    char reason[256];
+    rd_kafka_conf_t* conf = rd_kafka_conf_new();
+    rd_kafka_conf_set(conf, "bootstrap.servers", testing::test_brokers().c_str(), reason, sizeof reason);
+    const kafka::client_handle client(rd_kafka_new(RD_KAFKA_PRODUCER, conf, reason, sizeof reason));
+    const kafka::partition_list offsets(rd_kafka_topic_partition_list_new(1));
+    rd_kafka_topic_partition_list_add(offsets.get(), topic.c_str(), 0)->offset = offset;
+    rd_kafka_DeleteRecords_t* request = rd_kafka_DeleteRecords_new(offsets.get());
+    const kafka::queue_handle queue(rd_kafka_queue_new(client.get()));
+    rd_kafka_DeleteRecords(client.get(), &request, 1, nullptr, queue.get());
+    rd_kafka_event_t* const event = rd_kafka_queue_poll(queue.get(), 20'000);
+    REQUIRE(event != nullptr);
+    CHECK(rd_kafka_event_error(event) == RD_KAFKA_RESP_ERR_NO_ERROR);
+    rd_kafka_event_destroy(event);
+    rd_kafka_DeleteRecords_destroy(request);
 }
 
 } // namespace
@@ -262,4 +309,96 @@ TEST_CASE("lag and handling are measured", "[kafka]")
                                    topic + "\"}") != std::string::npos;
     }));
     reader.stop();
+}
+
+TEST_CASE("a member that is behind and busy says so after each batch", "[kafka]")
+{
+    const auto topic = testing::scratch_topic("busy", 1);
+    testing::send_all(topic, numbered(0, 100));
+    member reader(topic, topic, 1);
+    reader.takes = 100ms;
+
+    CHECK(testing::eventually([&] { return lag_of(topic).value_or(0) > 0 && age_of(topic).value_or(0) > 1; }, 30s));
+    CHECK_FALSE(reader.handled.empty());
+
+    reader.takes = 0ms;
+    REQUIRE(reader.has_handled(100));
+    CHECK(testing::eventually([&] { return lag_of(topic) == 0.0 && age_of(topic) == 0.0; }, 20s));
+    reader.stop();
+}
+
+TEST_CASE("a member whose handler fails is behind by all of it, and its age grows", "[kafka]")
+{
+    const auto topic = testing::scratch_topic("failing", 1);
+    testing::send_all(topic, numbered(0, 4));
+    member reader(topic, topic);
+    reader.failures_left = 1'000'000;
+
+    CHECK(testing::eventually([&] { return lag_of(topic) == 4.0 && age_of(topic).value_or(0) > 2; }, 30s));
+
+    testing::send_all(topic, numbered(4, 3));
+    CHECK(testing::eventually([&] { return lag_of(topic) == 7.0; }, 30s));
+    reader.failures_left = 0;
+    CHECK(testing::eventually([&] { return lag_of(topic) == 0.0 && age_of(topic) == 0.0; }, 20s));
+    reader.stop();
+}
+
+TEST_CASE("a paused member says what gathers", "[kafka]")
+{
+    const auto topic = testing::scratch_topic("gathering", 1);
+    testing::send_all(topic, numbered(0, 2));
+    member reader(topic, topic);
+    REQUIRE(reader.has_handled(2));
+    REQUIRE(testing::eventually([&] { return lag_of(topic) == 0.0; }, 20s));
+
+    reader.consumer().pause();
+    testing::send_all(topic, numbered(2, 5));
+
+    CHECK(testing::eventually([&] { return lag_of(topic) == 5.0 && age_of(topic).value_or(0) > 1; }, 30s));
+    reader.consumer().resume();
+    CHECK(testing::eventually([&] { return lag_of(topic) == 0.0 && age_of(topic) == 0.0; }, 20s));
+    reader.stop();
+}
+
+TEST_CASE("a new member is behind by what its group left, and its lines go with its partitions", "[kafka]")
+{
+    const auto topic = testing::scratch_topic("left", 1);
+    testing::send_all(topic, numbered(0, 3));
+    {
+        member first(topic, topic);
+        REQUIRE(first.has_handled(3));
+        REQUIRE(testing::eventually([&] { return lag_of(topic).has_value(); }, 20s));
+        first.stop();
+        CHECK_FALSE(lag_of(topic));
+    }
+    testing::send_all(topic, numbered(3, 6));
+
+    member next(topic, topic);
+    next.is_blocked = true;
+
+    CHECK(testing::eventually([&] { return lag_of(topic) == 6.0; }, 30s));
+    next.is_blocked = false;
+    REQUIRE(next.has_handled(6));
+    next.stop();
+}
+
+TEST_CASE("records that retention took before they were read are counted", "[kafka]")
+{
+    const auto topic = testing::scratch_topic("expired", 1);
+    testing::send_all(topic, numbered(0, 3));
+    {
+        member first(topic, topic);
+        REQUIRE(first.has_handled(3));
+        first.stop();
+        CHECK(expired_of(topic) == 0.0);
+    }
+    testing::send_all(topic, numbered(3, 10));
+    delete_records_before(topic, 9);
+
+    member next(topic, topic);
+    REQUIRE(next.has_handled(4));
+
+    CHECK(testing::eventually([&] { return expired_of(topic) == 6.0; }, 20s));
+    next.stop();
+    CHECK(next.handled == std::multiset<std::string>{"9", "10", "11", "12"});
 }
