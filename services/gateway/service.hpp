@@ -15,6 +15,7 @@
 #include "common/kafka/producer.hpp"
 #include "common/outbox/outbox.hpp"
 #include "common/postgres/pool.hpp"
+#include "common/rpc/replica_resolver.hpp"
 #include "common/rpc/tokens.hpp"
 #include "common/runtime/repeated_task.hpp"
 #include "gateway/account_mail/mail_relay.hpp"
@@ -34,7 +35,6 @@
 #include "gateway/keys/key_uses.hpp"
 #include "gateway/lists/list_cache.hpp"
 #include "gateway/quota/quota_client.hpp"
-#include "gateway/quota/replica_resolver.hpp"
 #include "gateway/repeatable/repeatable_calls.hpp"
 #include "gateway/sessions/password_hasher.hpp"
 #include "gateway/settings.hpp"
@@ -73,7 +73,7 @@ private:
     key_cache keys_;
     key_uses uses_;
     quota_client quota_;
-    replica_resolver rate_limit_replicas_;
+    rpc::replica_resolver rate_limit_replicas_;
     rate_limit_client quota_days_;
     inbox_client inboxes_;
     webhook_client webhooks_;

@@ -49,6 +49,7 @@ pool_limits limits_of(const client_settings& settings)
     limits.per_host = settings.connections_per_host;
     limits.idle = settings.idle_connections;
     limits.idle_timeout = settings.idle_timeout;
+    limits.max_age = settings.connection_max_age;
     return limits;
 }
 

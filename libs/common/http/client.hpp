@@ -28,8 +28,10 @@ struct client_settings
     std::chrono::milliseconds connect_timeout{3'000};
     std::chrono::milliseconds tls_timeout{5'000};
     std::chrono::milliseconds idle_timeout{30'000}; // of kept connections
-    std::size_t connections_per_host = 64;          // of each pool
-    std::size_t idle_connections = 1'000;           // kept in all; the one that lay longest is closed first
+    // Past it a connection is not kept, so that an address which stands for many servers spreads over them; 0: any age.
+    std::chrono::milliseconds connection_max_age{0};
+    std::size_t connections_per_host = 64; // of each pool
+    std::size_t idle_connections = 1'000;  // kept in all; the one that lay longest is closed first
     std::uint32_t header_limit = 16 * 1024;
     std::uint64_t body_limit = 16 * 1024 * 1024; // past it: too_large, what was read is kept
     bool verify_certificates = true;

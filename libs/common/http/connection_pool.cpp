@@ -86,6 +86,8 @@ void connection_pool::close()
 
 void connection_pool::keep(host_entry& entry, std::unique_ptr<transport> open)
 {
+    if (limits_.max_age.count() > 0 && clock::now() - open->made_at() >= limits_.max_age)
+        return;
     idle_.push_back({std::move(open), clock::now(), &entry});
     entry.idle.push_back(std::prev(idle_.end()));
     if (idle_.size() > limits_.idle)

@@ -29,6 +29,7 @@ struct pool_limits
     std::size_t idle = 1'000;  // connections of all hosts together; the one that lay longest goes
     std::size_t sessions = 4'000;
     std::chrono::milliseconds idle_timeout{30'000};
+    std::chrono::milliseconds max_age{0}; // an older connection is not kept; 0: any age
 };
 
 // Kept connections of a client, a bounded number a host. Whoever wants one takes a lease first: the right to one connection, idle

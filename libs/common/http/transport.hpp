@@ -7,6 +7,7 @@
 #include <boost/asio/ip/tcp.hpp>
 
 #include <array>
+#include <chrono>
 #include <memory>
 #include <string>
 
@@ -39,6 +40,7 @@ public:
 
     boost::asio::ip::tcp::socket& socket() { return socket_; }
     bool is_tls() const { return tls_ != nullptr; }
+    std::chrono::steady_clock::time_point made_at() const { return made_at_; }
 
     awaitable<boost::system::error_code> connect(boost::asio::ip::tcp::endpoint peer);
     // Makes it TLS; then one of the handshakes.
@@ -65,6 +67,7 @@ private:
 
     boost::asio::ip::tcp::socket socket_;
     std::unique_ptr<tls_layer> tls_;
+    std::chrono::steady_clock::time_point made_at_ = std::chrono::steady_clock::now();
 };
 
 } // namespace tempinbox::http

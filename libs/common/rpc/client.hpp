@@ -9,18 +9,33 @@
 #include <google/protobuf/message.h>
 
 #include <chrono>
+#include <map>
+#include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 namespace tempinbox::rpc {
 
-// Calls one service over its replicas in turn (application/proto). A replica that refuses the connection is passed over for the
-// next, until each was tried once. Failures of the transport are errc::unavailable or deadline_exceeded, so a handler can pass
-// them on; never throws for them.
+// How a client finds the replicas behind names.
+struct client_settings
+{
+    http::resolver resolve; // empty: the system's
+    std::chrono::milliseconds resolve_interval{3'000};
+    // A name or address that stands for many servers (a cluster's service address) spreads over them with each new connection.
+    std::chrono::milliseconds connection_max_age{20'000};
+};
+
+// Calls one service over its replicas in turn (application/proto). A name stands for all its addresses, looked up again every few
+// seconds while there are calls, and at once when a replica refuses the connection; such a replica is passed over for the next,
+// until each was tried once. Failures of the transport are errc::unavailable or deadline_exceeded, so a handler can pass them on;
+// never throws for them.
 class client
 {
 public:
-    client(runtime::host& host, std::vector<host_port> replicas, tokens& credentials);
+    client(runtime::host& host, std::vector<host_port> replicas, tokens& credentials, client_settings chosen = {});
+    ~client();
+    client(const client&) = delete;
 
     template <class Response, class Request>
     awaitable<result<Response>> call(const char* method, Request request,
@@ -34,15 +49,19 @@ public:
     }
 
 private:
+    struct replica_list;
+
     awaitable<result<void>> exchange(const char* method, const google::protobuf::Message& request,
                                      google::protobuf::Message& response, std::chrono::milliseconds deadline);
 
-    std::size_t choose_replica(const std::vector<std::size_t>& tried);
+    std::optional<host_port> choose_replica(const std::vector<host_port>& tried);
+    void let_rest(const host_port& replica);
 
-    std::vector<host_port> replicas_;
+    runtime::host& host_;
+    std::shared_ptr<replica_list> replicas_; // a look-up under way may outlive the client
     tokens& tokens_;
     std::size_t next_ = 0;
-    std::vector<std::chrono::steady_clock::time_point> rests_until_;
+    std::map<std::string, std::chrono::steady_clock::time_point> rests_until_;
     http::client http_;
 };
 

@@ -65,3 +65,21 @@ TEST_CASE("a client that ends closes what lay idle", "[http]")
     }
     CHECK(testing::eventually([&] { return running.server.connections() == 0; }));
 }
+
+TEST_CASE("a connection past its age is not kept", "[http]")
+{
+    scripted_server server(patient(5));
+    http::client_settings settings;
+    settings.connection_max_age = std::chrono::milliseconds(1);
+    http::client client(testing::test_host(), settings);
+    CHECK(is_answered(client, server.url(), "one"));
+    // Younger ones may be used again, older ones never.
+    CHECK(testing::eventually([&] { return is_answered(client, server.url(), "one") && server.connections() > 1; }));
+
+    settings.connection_max_age = std::chrono::hours(1);
+    scripted_server other(patient(5));
+    http::client patient_client(testing::test_host(), settings);
+    for (int i = 0; i < 3; ++i)
+        CHECK(is_answered(patient_client, other.url(), "one"));
+    CHECK(other.connections() == 1);
+}

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-namespace tempinbox::gateway {
+namespace tempinbox::rpc {
 
 // The replicas behind a list of host:port: addresses stand for themselves, names for everything they resolve to, looked up every
 // three seconds. A name that does not resolve keeps what it last had. Tells when the list changed.
@@ -27,12 +27,13 @@ public:
     void start();
     awaitable<void> stop() { return task_.stop(); }
 
-    // One look at every name.
+    // One look at every name; who looks by itself needs no start.
     awaitable<void> look();
+    // Without a name there is nothing to look up.
+    bool has_names() const;
 
 private:
     awaitable<std::chrono::microseconds> step();
-    bool has_names() const;
 
     runtime::host& host_;
     std::vector<host_port> configured_;
@@ -43,4 +44,4 @@ private:
     runtime::repeated_task task_;
 };
 
-} // namespace tempinbox::gateway
+} // namespace tempinbox::rpc

@@ -1,11 +1,11 @@
-#include "gateway/quota/replica_resolver.hpp"
+#include "common/rpc/replica_resolver.hpp"
 
 #include "common/http/resolve.hpp"
 #include "common/log/log.hpp"
 
 #include <algorithm>
 
-namespace tempinbox::gateway {
+namespace tempinbox::rpc {
 namespace {
 
 using namespace std::chrono_literals;
@@ -18,6 +18,14 @@ bool is_address(const std::string& host)
     boost::system::error_code error;
     boost::asio::ip::make_address(host, error);
     return !error;
+}
+
+std::string text_of(const std::vector<host_port>& configured)
+{
+    std::string text;
+    for (const auto& each : configured)
+        text += (text.empty() ? "" : ",") + each.text();
+    return text;
 }
 
 } // namespace
@@ -73,8 +81,8 @@ awaitable<void> replica_resolver::look()
     if (replicas == told_)
         co_return;
     told_ = replicas;
-    log::info("replicas of rate-limit changed", {{"replicas", replicas.size()}});
+    log::info("replicas changed", {{"of", text_of(configured_)}, {"replicas", replicas.size()}});
     on_change_(replicas);
 }
 
-} // namespace tempinbox::gateway
+} // namespace tempinbox::rpc

@@ -1,11 +1,11 @@
-#include "gateway/quota/replica_resolver.hpp"
+#include "common/rpc/replica_resolver.hpp"
 
 #include "common/testing/await.hpp"
 
 #include <catch2/catch.hpp>
 
 using namespace tempinbox;
-using namespace tempinbox::gateway;
+using rpc::replica_resolver;
 
 namespace {
 
@@ -44,7 +44,7 @@ using list = std::vector<std::string>;
 
 } // namespace
 
-TEST_CASE("a name stands for every address it has, and changes are told", "[gateway][quota]")
+TEST_CASE("a name stands for every address it has, and changes are told", "[rpc]")
 {
     arranged_names names({host_port("rate-limit", 9102), host_port("192.0.2.9", 9102)});
     names.addresses = {"192.0.2.2", "192.0.2.1"};
@@ -59,7 +59,7 @@ TEST_CASE("a name stands for every address it has, and changes are told", "[gate
     CHECK(names.told[1] == list{"192.0.2.2:9102", "192.0.2.9:9102"});
 }
 
-TEST_CASE("a name that no longer resolves keeps its addresses", "[gateway][quota]")
+TEST_CASE("a name that no longer resolves keeps its addresses", "[rpc]")
 {
     arranged_names names({host_port("rate-limit", 9102)});
     names.addresses = {"192.0.2.1"};
@@ -71,7 +71,7 @@ TEST_CASE("a name that no longer resolves keeps its addresses", "[gateway][quota
     CHECK(names.told == std::vector<list>{{"192.0.2.1:9102"}});
 }
 
-TEST_CASE("a list of addresses is never looked up", "[gateway][quota]")
+TEST_CASE("a list of addresses is never looked up", "[rpc]")
 {
     arranged_names names({host_port("192.0.2.1", 9102), host_port("::1", 9102)});
 
