@@ -26,6 +26,9 @@ std::string_view group_of(const setting& known)
     return "Service";
 }
 
+// What libpq takes for a blank.
+constexpr std::string_view blanks = " \t\n\r\f\v";
+
 std::string flag_text(const setting& known)
 {
     std::string text = "  --" + known.name;
@@ -74,16 +77,23 @@ std::string mask_passwords(std::string_view value)
         if (at != std::string::npos && at > start && colon < at)
             masked.replace(colon + 1, at - colon - 1, "***");
     }
-    // password=... of a DSN or of a URL's query; quoted values may hold spaces.
-    for (auto at = masked.find("password="); at != std::string::npos; at = masked.find("password=", at + 1)) {
-        const auto start = at + std::string_view("password=").size();
+    // password=... of a DSN, where libpq allows blanks around the sign, or of a URL's query; quoted values may hold spaces.
+    constexpr std::string_view word = "password";
+    for (auto at = masked.find(word); at != std::string::npos; at = masked.find(word, at + 1)) {
+        const auto sign = masked.find_first_not_of(blanks, at + word.size());
+        if (sign == std::string::npos || masked[sign] != '=')
+            continue;
+        const auto start = std::min(masked.find_first_not_of(blanks, sign + 1), masked.size());
         auto end = start;
         if (end < masked.size() && masked[end] == '\'') {
             for (++end; end < masked.size() && masked[end] != '\''; ++end)
                 end += masked[end] == '\\' ? 1 : 0;
             end = std::min(end + 1, masked.size());
         } else {
-            end = std::min(masked.find_first_of(" &", start), masked.size());
+            // A backslash lets the next character be part of the value, a blank too.
+            for (; end < masked.size() && masked[end] != '&' && blanks.find(masked[end]) == std::string_view::npos; ++end)
+                end += masked[end] == '\\' ? 1 : 0;
+            end = std::min(end, masked.size());
         }
         masked.replace(start, end - start, "***");
     }

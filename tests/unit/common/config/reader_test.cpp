@@ -88,4 +88,10 @@ TEST_CASE("passwords are masked in every form", "[config]")
           "postgresql://host/db?user=a&password=***&x=y");
     CHECK(config::mask_passwords("postgresql://user@host:5432/db") == "postgresql://user@host:5432/db");
     CHECK(config::mask_passwords("127.0.0.1:80") == "127.0.0.1:80");
+    // libpq takes blanks around the sign, and a backslash before one that belongs to the value.
+    CHECK(config::mask_passwords("host=a password = secret dbname=b") == "host=a password = *** dbname=b");
+    CHECK(config::mask_passwords("password\t=\n'se cr et' host=a") == "password\t=\n*** host=a");
+    CHECK(config::mask_passwords("password=se\\ cret host=a") == "password=*** host=a");
+    CHECK(config::mask_passwords("host=a password =") == "host=a password =***");
+    CHECK(config::mask_passwords("user=password host=a") == "user=password host=a");
 }
