@@ -1,16 +1,22 @@
 #pragma once
 
 #include "common/http/server.hpp"
+#include "common/rpc/tokens.hpp"
 #include "common/runtime/host.hpp"
+
+#include <optional>
+#include <string>
 
 namespace tempinbox::admin {
 
-// The operator's port: /livez (the loop answers, no dependency touched), /readyz (health), /metrics, POST /log-level?level=debug.
+// The operator's port: /livez (the loop answers, no dependency touched), /readyz (health), /metrics, and POST
+// /log-level?level=debug for who has the token of admin-token-file, or without such a file for callers on loopback.
 // Stays open while the service drains; make it the service's first member.
 class listener
 {
 public:
-    explicit listener(runtime::host& host);
+    explicit listener(runtime::host& host) : listener(host, host.settings().admin_token_file) {}
+    listener(runtime::host& host, const std::string& token_file);
     void start();
     void stop();
     host_port local_address() const { return server_.local_address(); }
@@ -18,5 +24,8 @@ public:
 private:
     http::server server_;
 };
+
+// Why the caller may not change anything: 401 or 403; empty where it may. Without tokens callers on loopback may.
+std::optional<http::response> refuse_change(const http::request& received, rpc::tokens* accepted);
 
 } // namespace tempinbox::admin

@@ -32,7 +32,7 @@ std::vector<secret> read_tokens(const std::string& file)
     std::ostringstream content;
     content << in.rdbuf();
     if (!in)
-        throw std::runtime_error("cannot read the RPC token file " + file);
+        throw std::runtime_error("cannot read the token file " + file);
     std::vector<secret> tokens;
     for (auto& line : split_list(content.str(), '\n')) {
         if (line.size() < least_characters)
@@ -41,7 +41,7 @@ std::vector<secret> read_tokens(const std::string& file)
         tokens.emplace_back(std::move(line));
     }
     if (tokens.empty() || tokens.size() > most_tokens)
-        throw std::runtime_error("the RPC token file " + file + " must have one or two lines, a token each");
+        throw std::runtime_error("the token file " + file + " must have one or two lines, a token each");
     return tokens;
 }
 
@@ -84,9 +84,9 @@ void tokens::reload_if_changed()
     modified_ = look;
     try {
         values_ = read_tokens(file_);
-        log::info("RPC tokens reloaded", {{"file", file_}, {"tokens", values_.size()}});
+        log::info("tokens reloaded", {{"file", file_}, {"tokens", values_.size()}});
     } catch (const std::exception& error) {
-        log::error("RPC tokens not reloaded, the old ones stay in use", {{"error", error.what()}});
+        log::error("tokens not reloaded, the old ones stay in use", {{"file", file_}, {"error", error.what()}});
     }
 }
 

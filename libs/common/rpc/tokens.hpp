@@ -10,8 +10,8 @@
 
 namespace tempinbox::rpc {
 
-// The shared tokens of the internal calls: one or two lines of a file, so that they can be rotated. The first is sent, each is
-// accepted. The file is looked at again at most once a second and re-read when it changed.
+// Shared tokens, of the internal calls above all: one or two lines of a file, so that they can be rotated. The first is sent,
+// each is accepted. The file is looked at again at most once a second and re-read when it changed.
 class tokens
 {
 public:

@@ -20,6 +20,7 @@ struct process_settings
 {
     std::string log_level = "info";
     host_port admin_listen{"127.0.0.1", 0};
+    std::string admin_token_file; // who may change something on the operator's port; empty: callers on loopback
     std::chrono::milliseconds drain_timeout{25'000};
 };
 

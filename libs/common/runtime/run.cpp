@@ -26,6 +26,8 @@ process_settings read_process_settings(config::reader& reader, std::chrono::mill
         reader.choice("log-level", "info", {"debug", "info", "warning", "error"}, "Lines below this level are not written");
     chosen.admin_listen =
         reader.address("admin-listen", "127.0.0.1:9090", "Where /livez, /readyz and /metrics are served; 0.0.0.0 in a container");
+    chosen.admin_token_file = reader.readable_file(
+        "admin-token-file", "", "Token of POST /log-level there, one or two lines; without it only callers on loopback may");
     chosen.drain_timeout = reader.duration("drain-timeout", drain_timeout, std::chrono::milliseconds(0), std::chrono::hours(1),
                                            "How long a stop may take; then the process ends with exit code 1");
     return chosen;

@@ -3,6 +3,7 @@
 #include "common/json/value.hpp"
 #include "common/log/log.hpp"
 #include "common/testing/await.hpp"
+#include "unit/common/scratch_folder.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -14,22 +15,27 @@ namespace {
 // A listener on a host of its own would need a loop of its own; health and metrics are the test host's.
 struct running_listener
 {
-    running_listener() { listener.start(); }
+    explicit running_listener(const std::string& token_file = "") : listener(testing::test_host(), token_file)
+    {
+        listener.start();
+    }
     ~running_listener()
     {
         listener.stop();
         testing::eventually([] { return false; }, std::chrono::milliseconds(20));
     }
 
-    http::client_response ask(const std::string& method, const std::string& path)
+    http::client_response ask(const std::string& method, const std::string& path, const std::string& authorization = "")
     {
         http::client_request outgoing;
         outgoing.method = method;
         outgoing.url = "http://" + listener.local_address().text() + path;
+        if (!authorization.empty())
+            outgoing.headers.emplace_back("Authorization", authorization);
         return testing::await(client.send(std::move(outgoing)));
     }
 
-    admin::listener listener{testing::test_host()};
+    admin::listener listener;
     http::client client{testing::test_host(), {}};
 };
 
@@ -74,4 +80,32 @@ TEST_CASE("the log level changes while running", "[admin]")
     CHECK_THAT(wrong.body, Contains("level must be one of debug, info, warning, error"));
     CHECK(running.ask("GET", "/log-level?level=debug").status == 405);
     CHECK(running.ask("GET", "/nothing").status == 404);
+}
+
+TEST_CASE("with a token only who knows it changes the log level", "[admin]")
+{
+    testing::scratch_folder folder;
+    running_listener running(folder.write("token", "a-token-of-the-operator\n"));
+
+    CHECK(running.ask("POST", "/log-level?level=error").status == 401);
+    CHECK(running.ask("POST", "/log-level?level=error", "Bearer another-token-altogether").status == 401);
+    CHECK(running.ask("POST", "/log-level?level=error", "Basic a-token-of-the-operator").status == 401);
+    CHECK(running.ask("POST", "/log-level?level=error", "Bearer a-token-of-the-operator").status == 200);
+    CHECK(running.ask("GET", "/livez").status == 200);
+}
+
+TEST_CASE("without a token only callers on loopback change something", "[admin]")
+{
+    const auto status_of = [](const char* peer) {
+        http::request received;
+        received.peer = boost::asio::ip::make_address(peer);
+        const auto refused = admin::refuse_change(received, nullptr);
+        return refused ? refused->status : 200U;
+    };
+
+    CHECK(status_of("127.0.0.1") == 200);
+    CHECK(status_of("::1") == 200);
+    CHECK(status_of("::ffff:127.0.0.1") == 200);
+    CHECK(status_of("10.1.2.3") == 403);
+    CHECK(status_of("2001:db8::1") == 403);
 }
