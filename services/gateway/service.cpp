@@ -16,8 +16,6 @@ constexpr int schema_version = 5;
 constexpr auto quota_deadline = 5s;
 // A part of the drain time for each step, so that one that hangs leaves something to the next.
 constexpr auto publish_patience = 3s;
-// Large answers on their way to clients.
-constexpr std::size_t most_answer_bytes = 512 * 1024 * 1024;
 constexpr auto settle_patience = 1s;
 constexpr auto longest_kept_list = 60s;
 // Between full batches of forgetting: requests go first.
@@ -117,7 +115,7 @@ service::service(runtime::host& host, settings chosen)
       repeatable_(host, idempotency_store_, settings_.master_keys),
       list_cache_(host, settings_.list_cache_bytes, longest_kept_list,
                   [this](inbox::v1::GetListVersionsRequest request) { return inboxes_.list_versions(std::move(request)); }),
-      answer_memory_(most_answer_bytes),
+      answer_memory_(settings_.answer_bytes),
       waiting_(host, sources_of(inboxes_), most_waiters(settings_.api)),
       sessions_(db_),
       feed_(

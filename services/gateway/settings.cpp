@@ -1,5 +1,6 @@
 #include "gateway/settings.hpp"
 
+#include "gateway/sessions/password_hasher.hpp"
 #include "gateway/site/dashboard_page.hpp"
 
 #include <fstream>
@@ -7,6 +8,11 @@
 
 namespace tempinbox::gateway {
 namespace {
+
+constexpr std::uint64_t kib = 1024;
+constexpr std::uint64_t mib = 1024 * kib;
+// Of a connection that waits, as measured, rounded up.
+constexpr std::uint64_t bytes_a_connection = 16 * kib;
 
 http::server_settings read_api_settings(config::reader& reader)
 {
@@ -74,6 +80,13 @@ settings read_settings(config::reader& reader)
             "list-cache-mib", 64, 0, 65'536,
             "Memory for answers to lists of emails, given again while their inbox is unchanged; 0: every list is read anew"))
         << 20;
+    chosen.answer_bytes = static_cast<std::size_t>(
+        reader.bytes("answer-memory", 512 * mib, mib, 1024 * 1024 * mib,
+                     "Memory for large answers on their way to clients, an account's share is a quarter; past it 503"));
+    reader.add_memory("connection-limit", chosen.api.connection_limit * bytes_a_connection);
+    reader.add_memory("list-cache-mib", chosen.list_cache_bytes);
+    reader.add_memory("answer-memory", chosen.answer_bytes);
+    reader.add_memory("passwords being checked", password_hasher::threads * crypto::password_cost().memory);
     chosen.relay = read_relay_settings(reader);
     chosen.dashboard_files = reader.text(
         "dashboard-files", "", "Folder of the dashboard's built page; the folder `dashboard` beside the program without it");

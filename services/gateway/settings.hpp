@@ -25,7 +25,8 @@ struct settings
     std::vector<network> trusted_proxies;
     crypto::keyring master_keys; // seal stored answers
     std::size_t list_cache_bytes = 64 * 1024 * 1024;
-    std::string dashboard_files; // folder of the built page
+    std::size_t answer_bytes = 512 * 1024 * 1024; // of large answers on their way to clients
+    std::string dashboard_files;                  // folder of the built page
     relay_settings relay;
     sign_up who_signs_up = sign_up::closed;
 };

@@ -8,8 +8,6 @@
 namespace tempinbox::inbox {
 namespace {
 
-constexpr std::size_t most_bytes = 256 * 1024 * 1024;
-
 awaitable<mime::view> read_on_this_thread(std::string raw, mime::view_limits limits)
 {
     co_return mime::read_view(raw, limits);
@@ -46,7 +44,7 @@ private:
 
 std::optional<failure> mail_reader::refuse(std::size_t bytes) const
 {
-    if (bytes_under_way_ + bytes > most_bytes && bytes_under_way_ > 0)
+    if (bytes_under_way_ + bytes > most_bytes_ && bytes_under_way_ > 0)
         return failure{errc::unavailable, "Too many large messages are being read; try again"};
     return std::nullopt;
 }

@@ -19,13 +19,16 @@ struct part
     std::string content;
 };
 
-// Reads messages on threads of its own, since a large one takes longer than the loop may wait. Past 256 MiB of messages under way
-// it answers unavailable.
+// Reads messages on threads of its own, since a large one takes longer than the loop may wait. Past so many bytes of messages
+// under way it answers unavailable.
 class mail_reader
 {
 public:
-    explicit mail_reader(int threads, const mime::view_limits& limits = {})
+    static constexpr std::size_t usual_bytes = 256 * 1024 * 1024;
+
+    explicit mail_reader(int threads, const mime::view_limits& limits = {}, std::size_t most_bytes = usual_bytes)
         : limits_(limits),
+          most_bytes_(most_bytes),
           threads_(static_cast<std::size_t>(threads))
     {}
 
@@ -38,6 +41,7 @@ private:
     std::optional<failure> refuse(std::size_t bytes) const;
 
     const mime::view_limits limits_;
+    const std::size_t most_bytes_;
     std::size_t bytes_under_way_ = 0;
     boost::asio::thread_pool threads_;
 };

@@ -35,7 +35,7 @@ service::service(runtime::host& host, const settings& chosen)
       partition_upkeep_(host, partition_store_),
       expiry_(host, expiry_store_, publisher_),
       purge_(host, purge_store_, chosen.purge_interval, chosen.quarantine),
-      mail_reader_(chosen.mail_readers, chosen.view),
+      mail_reader_(chosen.mail_readers, chosen.view, chosen.reading_bytes),
       inbox_calls_(host, inbox_store_, inbox_change_store_, expiry_, publisher_, partition_upkeep_, chosen.inbox_bounds),
       email_calls_(email_store_, list_version_store_, mail_removal_store_, mail_reader_),
       search_calls_(email_search_store_),

@@ -1,11 +1,13 @@
 #include "inbox/settings.hpp"
 
+#include "inbox/mail_reader.hpp"
 #include "mime/settings.hpp"
 
 namespace tempinbox::inbox {
 namespace {
 
-constexpr std::uint64_t gib = 1024 * 1024 * 1024;
+constexpr std::uint64_t mib = 1024 * 1024;
+constexpr std::uint64_t gib = 1024 * mib;
 
 } // namespace
 
@@ -24,6 +26,9 @@ settings read_settings(config::reader& reader)
     chosen.purge_interval =
         reader.duration("purge-interval", 2s, 10ms, 1h, "How often ended inboxes are looked for whose mail is still on the disk");
     chosen.mail_readers = static_cast<int>(reader.integer("mail-readers", 2, 1, 64, "Threads that read messages for the API"));
+    chosen.reading_bytes = static_cast<std::size_t>(reader.bytes("reading-memory", mail_reader::usual_bytes, mib, 64 * gib,
+                                                                 "Memory for messages that are read for the API; past it 503"));
+    reader.add_memory("reading-memory", chosen.reading_bytes);
     chosen.view = mime::read_settings(reader);
     chosen.inbox_bounds.emails = reader.integer("inbox-max-emails", 10'000, 0, 1'000'000'000,
                                                 "Emails from which on an inbox is shown as full; what mail-ingest has");

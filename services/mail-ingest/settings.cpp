@@ -115,6 +115,17 @@ intake_settings read_intake_settings(config::reader& reader)
     return chosen;
 }
 
+// What the settings let this process hold; the sizes of one session and one address are measured ones, rounded up.
+void add_memory(config::reader& reader, const settings& chosen)
+{
+    constexpr std::uint64_t bytes_a_session = 10 * kib;
+    constexpr std::uint64_t bytes_an_address = 300;
+    const auto bound = [](std::uint64_t bytes) { return bytes == 0 ? std::optional<std::uint64_t>() : bytes; };
+    reader.add_memory("memory-limit", bound(chosen.intake.memory_bytes));
+    reader.add_memory("connections", bound(chosen.callers.connections * bytes_a_session));
+    reader.add_memory("cached-addresses", chosen.directory.cached_addresses * bytes_an_address);
+}
+
 } // namespace
 
 settings read_settings(config::reader& reader)
@@ -139,6 +150,7 @@ settings read_settings(config::reader& reader)
     chosen.directory = read_directory_settings(reader);
     chosen.intake = read_intake_settings(reader);
     chosen.intake.hostname = chosen.session.hostname;
+    add_memory(reader, chosen);
     return chosen;
 }
 

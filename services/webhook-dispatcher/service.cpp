@@ -14,6 +14,13 @@ kafka::consumer_settings membership(const settings& chosen)
     return member;
 }
 
+engine_limits limits_of(const settings& chosen)
+{
+    engine_limits limits;
+    limits.held = chosen.deliveries_in_memory;
+    return limits;
+}
+
 } // namespace
 
 service::service(runtime::host& host, settings chosen)
@@ -42,7 +49,7 @@ service::service(runtime::host& host, settings chosen)
       sender_(host, settings_.urls.addresses, names_.function(), settings_.ca_file),
       engine_(
           host, [this](delivery_job job) { return sender_.send(std::move(job)); },
-          [this](delivery_outcome outcome) { take(std::move(outcome)); }),
+          [this](delivery_outcome outcome) { take(std::move(outcome)); }, limits_of(settings_)),
       claimer_(host, delivery_store_, configs_, engine_, recorder_,
                [this](delivery_outcome outcome) { take(std::move(outcome)); }),
       by_hand_(host, resend_store_, configs_, [this](delivery_job job) { return sender_.send(std::move(job)); }),

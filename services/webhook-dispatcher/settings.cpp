@@ -61,6 +61,10 @@ settings read_settings(config::reader& reader)
         reader.duration("webhook-dns-timeout", 2s, 100ms, 10s, "how long a look-up of a webhook's host may take");
     chosen.retention_days = static_cast<int>(
         reader.integer("delivery-retention-days", 30, 9, 3'650, "how long deliveries and their attempts are kept"));
+    chosen.deliveries_in_memory = static_cast<std::size_t>(reader.integer(
+        "deliveries-in-memory", 10'000, 100, 1'000'000, "deliveries held at once; past it what comes waits in PostgreSQL"));
+    constexpr std::uint64_t bytes_a_delivery = 4 * 1024;
+    reader.add_memory("deliveries-in-memory", chosen.deliveries_in_memory * bytes_a_delivery);
     return chosen;
 }
 

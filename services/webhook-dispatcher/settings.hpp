@@ -27,6 +27,7 @@ struct settings
     std::string ca_file; // empty: the system's
     name_resolver_settings names;
     int retention_days = 30;
+    std::size_t deliveries_in_memory = 10'000;
 
     settings();
 };

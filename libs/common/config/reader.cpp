@@ -32,6 +32,11 @@ void reader::add_problem(std::string_view name, std::string_view what)
     problems_.push_back("--" + std::string(name) + " (" + environment_name(name) + ") " + std::string(what));
 }
 
+void reader::add_memory(std::string_view what, std::optional<std::uint64_t> bytes)
+{
+    memory_bounds_.push_back({std::string(what), bytes});
+}
+
 std::string reader::text(std::string_view name, std::string_view fallback, std::string_view meaning)
 {
     return take(name, std::string(fallback), meaning, "");

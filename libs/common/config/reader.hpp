@@ -23,6 +23,13 @@ struct setting
     std::string allowed;
 };
 
+// What a setting lets the process hold in memory at most; without a number, nothing bounds it.
+struct memory_bound
+{
+    std::string what; // a setting's name, or what no setting bounds
+    std::optional<std::uint64_t> bytes;
+};
+
 // Reads a program's settings. Each accessor declares the setting (name, default, meaning) and converts its value in one line; a
 // bad value is noted and the default returned, so that one pass finds every problem. With no values at all it only collects the
 // declarations.
@@ -56,9 +63,11 @@ public:
 
     // For rules that span settings.
     void add_problem(std::string_view name, std::string_view what);
+    void add_memory(std::string_view what, std::optional<std::uint64_t> bytes);
 
     const std::vector<setting>& declared() const { return declared_; }
     const std::vector<std::string>& problems() const { return problems_; }
+    const std::vector<memory_bound>& memory_bounds() const { return memory_bounds_; }
     // `name=value` of every declared setting, for one line of the log; passwords inside values are masked.
     std::string effective() const;
 
@@ -71,6 +80,7 @@ private:
     std::map<std::string, std::string> values_;
     std::vector<setting> declared_;
     std::vector<std::string> problems_;
+    std::vector<memory_bound> memory_bounds_;
 };
 
 // What the command line asked for.

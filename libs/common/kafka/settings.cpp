@@ -35,6 +35,9 @@ settings read_settings(config::reader& reader)
     const auto path = reader.readable_file("kafka-properties-file", "", "More of librdkafka's properties, such as TLS and SASL");
     if (!path.empty())
         chosen.properties = read_properties(path, reader, "kafka-properties-file");
+    // queued.max.messages.kbytes of a consumer and queue.buffering.max.kbytes of a producer.
+    constexpr std::uint64_t queued_bytes = 2 * 16 * 1024 * 1024;
+    reader.add_memory("what Kafka's client holds", queued_bytes);
     return chosen;
 }
 

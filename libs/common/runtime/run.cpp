@@ -2,6 +2,7 @@
 
 #include "common/log/log.hpp"
 #include "common/runtime/loop_lag.hpp"
+#include "common/runtime/memory_limit.hpp"
 #include "common/runtime/stop_signals.hpp"
 
 #include <boost/asio/co_spawn.hpp>
@@ -174,6 +175,8 @@ int run_service(std::string_view name, std::string_view purpose, int argc, char*
     auto& here = *new host(std::string(name), process);
     log::start(name, TEMPINBOX_VERSION, here.instance(), *log::parse_level(process.log_level));
     log::info("settings", {{"settings", reader.effective()}});
+    if (const auto problem = memory_problem(reader.memory_bounds(), container_memory_limit()))
+        log::warning(*problem);
     leave(lifetime(here, make).run());
 }
 
