@@ -14,6 +14,8 @@ namespace {
 
 using namespace tempinbox;
 
+constexpr const char* purpose = "brings the database schemas to their newest version";
+
 struct settings
 {
     std::string database;
@@ -24,6 +26,7 @@ settings read_settings(config::reader& read)
 {
     settings chosen;
     chosen.database = read.required_text("database", "libpq connection string of a user who may create schemas and tables");
+    read.mark_secret("database");
     chosen.schema =
         read.choice("schema", "all", {"all", "accounts", "mailbox", "quota", "webhooks"}, "which schema to bring up to date");
     return chosen;
@@ -58,16 +61,20 @@ int main(int argc, char** argv)
     read_settings(declaring);
     const auto line = config::read_command_line(argc, argv, declaring.declared());
     if (line.wanted == config::command_line::action::show_help) {
-        std::fputs(
-            config::help_text("tempinbox-migrate", "brings the database schemas to their newest version", declaring.declared())
-                .c_str(),
-            stdout);
+        std::fputs(config::help_text("tempinbox-migrate", purpose, declaring.declared()).c_str(), stdout);
         return 0;
     }
     if (line.wanted == config::command_line::action::show_version) {
         std::puts(TEMPINBOX_VERSION);
         return 0;
     }
+    if (line.wanted == config::command_line::action::print_settings) {
+        std::fputs(config::settings_json("tempinbox-migrate", purpose, declaring.declared()).c_str(), stdout);
+        return 0;
+    }
+    for (const auto& unknown : line.unknown_variables)
+        std::fprintf(stderr, "warning: %s is no setting of this program%s%s\n", unknown.name.c_str(),
+                     unknown.closest.empty() ? "" : "; did you mean ", unknown.closest.c_str());
     config::reader reading(line.values);
     const auto chosen = read_settings(reading);
     auto problems = line.problems;

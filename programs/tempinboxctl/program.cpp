@@ -119,6 +119,10 @@ int run(int argc, const char* const* argv)
         print(stdout, "tempinboxctl " TEMPINBOX_VERSION "\n");
         return done;
     }
+    if (words.size() == 1 && words.front() == "--print-settings") {
+        print(stdout, config::settings_json("tempinboxctl", purpose, declaring.declared()));
+        return done;
+    }
     const auto line = parse(words, commands, names_of(declaring.declared()));
     if (line.wants_help || words.empty())
         return help(line, commands, declaring.declared());

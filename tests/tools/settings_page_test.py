@@ -1,54 +1,59 @@
-"""Reading --help and making a page of it."""
+"""Reading --print-settings and making a page of it."""
 
+import json
 import unittest
 
 import settings_page
 
-_HELP = """tempinbox-gateway: The public API.
 
-Settings are given as flag --name=value.
-Shown as --name=default.
+def _setting(name: str, section: str, **others: object) -> dict[str, object]:
+    usual = {
+        "environment": "TEMPINBOX_" + name.upper().replace("-", "_"),
+        "default": "",
+        "meaning": "",
+        "values": "",
+        "required": False,
+        "secret": False,
+    }
+    return {"name": name, "section": section} | usual | others
 
-Service
-  --listen=127.0.0.1:8080
-      where the API is served; 0.0.0.0 (in a container) too (host:port)
-      TEMPINBOX_LISTEN
-  --bare-newlines=refuse
-      550 | stored (one of refuse, take)
-      TEMPINBOX_BARE_NEWLINES
 
-PostgreSQL
-  --database
-      PostgreSQL, as libpq takes it (required)
-      TEMPINBOX_DATABASE
-  --tls-key-file
-      Private key (PEM) (a readable file)
-      TEMPINBOX_TLS_KEY_FILE
-
-Other
-  --config=FILE    settings
-  --help           prints this, and ends
-"""
+_PROGRAM = settings_page.read_program(
+    json.dumps(
+        {
+            "program": "tempinbox-gateway",
+            "purpose": "The public API.",
+            "settings": [
+                _setting(
+                    "listen",
+                    "Service",
+                    default="127.0.0.1:8080",
+                    meaning="where the API is served; 0.0.0.0 (in a container) too",
+                    values="host:port",
+                ),
+                _setting(
+                    "bare-newlines",
+                    "Service",
+                    default="refuse",
+                    meaning="550 | stored",
+                    values="one of refuse, take",
+                ),
+                _setting(
+                    "database",
+                    "PostgreSQL",
+                    meaning="as libpq takes it",
+                    required=True,
+                    secret=True,
+                ),
+            ],
+        }
+    )
+)
 
 
 class SettingsPage(unittest.TestCase):
-    def test_every_setting_with_its_section_default_and_values(self) -> None:
-        found = list(settings_page.read_help(_HELP))
-
-        self.assertEqual(
-            [it.name for it in found], ["listen", "bare-newlines", "database", "tls-key-file"]
-        )
-        self.assertEqual(
-            [it.section for it in found], ["Service", "Service", "PostgreSQL", "PostgreSQL"]
-        )
-        self.assertEqual(found[0].meaning, "where the API is served; 0.0.0.0 (in a container) too")
-        self.assertEqual((found[0].default, found[0].kind), ("127.0.0.1:8080", "host:port"))
-        self.assertEqual(
-            (found[3].meaning, found[3].kind), ("Private key (PEM)", "a readable file")
-        )
-
     def test_tables(self) -> None:
-        page = settings_page.page({"gateway": _HELP})
+        page = settings_page.page([_PROGRAM])
 
         self.assertIn("## gateway\n\nThe public API.\n\n### Service\n", page)
         self.assertIn(
@@ -59,8 +64,12 @@ class SettingsPage(unittest.TestCase):
         self.assertIn(
             "| `bare-newlines` | `refuse` | 550 \\| stored | one of refuse, take |\n", page
         )
-        self.assertIn("| `database` | **required** | PostgreSQL, as libpq takes it |  |\n", page)
-        self.assertNotIn("config=FILE", page)
+
+    def test_what_must_be_given_and_what_is_secret(self) -> None:
+        page = settings_page.page([_PROGRAM])
+
+        self.assertIn("### PostgreSQL\n", page)
+        self.assertIn("| `database` | **required** | As libpq takes it (secret) |  |\n", page)
 
 
 if __name__ == "__main__":

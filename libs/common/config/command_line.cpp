@@ -5,6 +5,9 @@
 
 #include <boost/program_options.hpp>
 
+#include <unistd.h>
+
+#include <algorithm>
 #include <cstdlib>
 #include <fstream>
 #include <set>
@@ -16,7 +19,7 @@ namespace po = boost::program_options;
 
 using names = std::set<std::string, std::less<>>;
 
-constexpr std::string_view own_flags[] = {"help", "version", "check-config", "config"};
+constexpr std::string_view own_flags[] = {"help", "version", "print-settings", "check-config", "config"};
 
 po::options_description describe(const std::vector<setting>& declared, bool with_own_flags)
 {
@@ -24,6 +27,7 @@ po::options_description describe(const std::vector<setting>& declared, bool with
     if (with_own_flags) {
         options.add_options()("help,h", po::bool_switch());
         options.add_options()("version", po::bool_switch());
+        options.add_options()("print-settings", po::bool_switch());
         options.add_options()("check-config", po::bool_switch());
         options.add_options()("config", po::value<std::string>());
     }
@@ -92,6 +96,8 @@ void read_flags(int argc, const char* const* argv, const std::vector<setting>& d
             line.wanted = command_line::action::show_help;
         else if (option.string_key == "version" && line.wanted != command_line::action::show_help)
             line.wanted = command_line::action::show_version;
+        else if (option.string_key == "print-settings" && line.wanted != command_line::action::show_help)
+            line.wanted = command_line::action::print_settings;
         else if (option.string_key == "check-config" && line.wanted == command_line::action::run)
             line.wanted = command_line::action::check_config;
         else if (option.string_key == "config")
@@ -99,6 +105,57 @@ void read_flags(int argc, const char* const* argv, const std::vector<setting>& d
         else
             line.values[option.string_key] = value;
     }
+}
+
+bool is_protocol(std::string_view name)
+{
+    return name == "TCP" || name == "UDP" || name == "SCTP";
+}
+
+// Kubernetes tells every container of the services of its namespace: a service tempinbox-gateway is
+// TEMPINBOX_GATEWAY_SERVICE_HOST, …_SERVICE_PORT, …_PORT=tcp://10.0.0.1:80, …_PORT_80_TCP_ADDR and more.
+bool is_service_link(std::string_view name, std::string_view value)
+{
+    if (name.ends_with("_SERVICE_HOST") || name.ends_with("_SERVICE_PORT") ||
+        name.find("_SERVICE_PORT_") != std::string_view::npos)
+        return true;
+    if (name.ends_with("_PORT"))
+        return value.find("://") != std::string_view::npos;
+    constexpr std::string_view mark = "_PORT_";
+    const auto port = name.find(mark);
+    if (port == std::string_view::npos)
+        return false;
+    const auto number = name.substr(port + mark.size());
+    const auto digits = number.find_first_not_of("0123456789");
+    if (digits == 0 || digits == std::string_view::npos || number[digits] != '_')
+        return false;
+    const auto protocol = number.substr(digits + 1);
+    return is_protocol(protocol.substr(0, protocol.find('_')));
+}
+
+void find_unknown_variables(const std::vector<setting>& declared, command_line& line)
+{
+    constexpr std::string_view prefix = "TEMPINBOX_";
+    // Of ./dev, on the processes that it starts.
+    constexpr std::string_view own_prefix = "TEMPINBOX_DEV_";
+    // Without the prefix, which would make any two look alike.
+    std::vector<std::string> known{"CONFIG"};
+    for (const auto& one : declared)
+        known.push_back(environment_name(one.name).substr(prefix.size()));
+    for (char** entry = environ; *entry != nullptr; ++entry) {
+        const std::string_view assignment = *entry;
+        const auto equals = assignment.find('=');
+        if (equals == std::string_view::npos || !assignment.starts_with(prefix) || assignment.starts_with(own_prefix))
+            continue;
+        const auto name = assignment.substr(prefix.size(), equals - prefix.size());
+        if (std::find(known.begin(), known.end(), name) != known.end() || is_service_link(name, assignment.substr(equals + 1)))
+            continue;
+        const auto meant = closest(name, known);
+        line.unknown_variables.push_back(
+            {std::string(assignment.substr(0, equals)), meant.empty() ? "" : std::string(prefix) + meant});
+    }
+    std::sort(line.unknown_variables.begin(), line.unknown_variables.end(),
+              [](const auto& a, const auto& b) { return a.name < b.name; });
 }
 
 void read_environment(const std::vector<setting>& declared, command_line& line)
@@ -142,6 +199,7 @@ command_line read_command_line(int argc, const char* const* argv, const std::vec
         file = named;
     read_flags(argc, argv, declared, takes_arguments, line, file);
     read_environment(declared, line);
+    find_unknown_variables(declared, line);
     if (!file.empty())
         read_file(file, declared, line);
     return line;

@@ -1,5 +1,7 @@
 #include "common/config/reader.hpp"
 
+#include "common/json/writer.hpp"
+
 #include <algorithm>
 
 namespace tempinbox::config {
@@ -58,10 +60,35 @@ std::string help_text(std::string_view program, std::string_view purpose, const 
     }
     text += "\nOther\n"
             "  --config=FILE    settings, one `name = value` a line (TEMPINBOX_CONFIG)\n"
+            "  --print-settings prints all of this as JSON, and ends\n"
             "  --check-config   says what is wrong with the settings, and ends\n"
             "  --version        prints the version, and ends\n"
             "  --help           prints this, and ends\n";
     return text;
+}
+
+std::string settings_json(std::string_view program, std::string_view purpose, const std::vector<setting>& declared)
+{
+    json::writer out;
+    out.begin_object().member("program", program).member("purpose", purpose).key("settings").begin_array();
+    for (const auto group : groups)
+        for (const auto& known : declared) {
+            if (group_of(known) != group)
+                continue;
+            const bool is_required = known.allowed == "required";
+            out.begin_object()
+                .member("name", known.name)
+                .member("environment", environment_name(known.name))
+                .member("section", group)
+                .member("default", known.fallback)
+                .member("meaning", known.meaning)
+                .member("values", is_required ? std::string() : known.allowed)
+                .member("required", is_required)
+                .member("secret", known.is_secret)
+                .end_object();
+        }
+    out.end_array().end_object();
+    return out.take() + "\n";
 }
 
 std::string mask_passwords(std::string_view value)

@@ -23,13 +23,19 @@ std::string reader::take(std::string_view name, std::string fallback, std::strin
     std::string value = given == values_.end() ? fallback : given->second;
     const auto same = [name](const setting& known) { return known.name == name; };
     if (std::none_of(declared_.begin(), declared_.end(), same))
-        declared_.push_back({std::string(name), std::move(fallback), std::string(meaning), std::move(allowed)});
+        declared_.push_back({std::string(name), std::move(fallback), std::string(meaning), std::move(allowed), false});
     return value;
 }
 
 void reader::add_problem(std::string_view name, std::string_view what)
 {
     problems_.push_back("--" + std::string(name) + " (" + environment_name(name) + ") " + std::string(what));
+}
+
+void reader::mark_secret(std::string_view name)
+{
+    for (auto& known : declared_)
+        known.is_secret = known.is_secret || known.name == name;
 }
 
 void reader::add_memory(std::string_view what, std::optional<std::uint64_t> bytes)

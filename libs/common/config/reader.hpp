@@ -21,6 +21,7 @@ struct setting
     std::string fallback;
     std::string meaning;
     std::string allowed;
+    bool is_secret = false; // its value may hold a password: shown masked
 };
 
 // What a setting lets the process hold in memory at most; without a number, nothing bounds it.
@@ -63,6 +64,8 @@ public:
 
     // For rules that span settings.
     void add_problem(std::string_view name, std::string_view what);
+    // Of a setting read before: its value may hold a password.
+    void mark_secret(std::string_view name);
     void add_memory(std::string_view what, std::optional<std::uint64_t> bytes);
 
     const std::vector<setting>& declared() const { return declared_; }
@@ -83,15 +86,23 @@ private:
     std::vector<memory_bound> memory_bounds_;
 };
 
+// A variable of the environment that looks like a setting and is none.
+struct unknown_variable
+{
+    std::string name;
+    std::string closest; // the variable that may have been meant; empty where none is near
+};
+
 // What the command line asked for.
 struct command_line
 {
-    enum class action { run, show_help, show_version, check_config };
+    enum class action { run, show_help, show_version, print_settings, check_config };
 
     action wanted = action::run;
     std::map<std::string, std::string> values;
     std::vector<std::string> arguments; // positional, where allowed
     std::vector<std::string> problems;
+    std::vector<unknown_variable> unknown_variables; // no problem: a pod's containers may share their environment
 };
 
 // Gathers values for the declared settings from flags, then environment, then the --config file; the first that has a value wins.
@@ -99,12 +110,16 @@ struct command_line
 command_line read_command_line(int argc, const char* const* argv, const std::vector<setting>& declared,
                                bool takes_arguments = false);
 
+// One JSON object for tools: name, environment variable, section, default, meaning, allowed values of each setting, whether it
+// must be given and whether it is secret.
+std::string settings_json(std::string_view program, std::string_view purpose, const std::vector<setting>& declared);
+
 std::string help_text(std::string_view program, std::string_view purpose, const std::vector<setting>& declared);
 
 // TEMPINBOX_SMTP_LISTEN of `smtp-listen`.
 std::string environment_name(std::string_view setting_name);
 
-// `postgresql://user:***@host/db`, `host=x password=***`: a value fit for logs and messages.
+// `postgresql://user:***@host/db`, `host=x password = ***`: a value fit for logs and messages.
 std::string mask_passwords(std::string_view value);
 
 } // namespace tempinbox::config

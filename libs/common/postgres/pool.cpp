@@ -19,6 +19,7 @@ settings read_settings(config::reader& reader, std::size_t connections)
 {
     settings chosen;
     chosen.dsn = reader.required_text("database", "PostgreSQL, as libpq takes it: postgresql://user:password@host:5432/name");
+    reader.mark_secret("database");
     chosen.connections = static_cast<std::size_t>(
         reader.integer("database-connections", static_cast<std::int64_t>(connections), 1, 200, "Most connections to PostgreSQL"));
     return chosen;

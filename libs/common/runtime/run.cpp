@@ -156,6 +156,11 @@ int run_service(std::string_view name, std::string_view purpose, int argc, char*
         return clean;
     }
 
+    if (line.wanted == config::command_line::action::print_settings) {
+        std::fputs(config::settings_json(program, purpose, declaring.declared()).c_str(), stdout);
+        return clean;
+    }
+
     config::reader reader(std::move(line.values));
     const auto process = read_process_settings(reader, drain_timeout);
     const auto make = read(reader);
@@ -175,6 +180,9 @@ int run_service(std::string_view name, std::string_view purpose, int argc, char*
     auto& here = *new host(std::string(name), process);
     log::start(name, TEMPINBOX_VERSION, here.instance(), *log::parse_level(process.log_level));
     log::info("settings", {{"settings", reader.effective()}});
+    for (const auto& unknown : line.unknown_variables)
+        log::warning("a variable of the environment is no setting of this program and changes nothing",
+                     {{"variable", unknown.name}, {"did_you_mean", unknown.closest}});
     if (const auto problem = memory_problem(reader.memory_bounds(), container_memory_limit()))
         log::warning(*problem);
     leave(lifetime(here, make).run());

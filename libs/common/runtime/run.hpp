@@ -14,7 +14,8 @@ using service_factory = std::function<std::unique_ptr<service>(host&)>;
 // Declares and reads the service's settings, then says how to make it.
 using settings_reader = std::function<service_factory(config::reader&)>;
 
-// The life of a service: settings (--help, --version, --check-config, every problem at once), logging, start, SIGTERM or SIGINT,
+// The life of a service: settings (--help, --version, --print-settings, --check-config,
+// every problem at once), logging, start, SIGTERM or SIGINT,
 // drain, exit. Exit code: 0 clean, 1 failed while running or not drained in time, 2 bad settings. A second signal exits at once
 // with 1. SIGPIPE is ignored.
 // `drain_timeout` is what the setting is unless it is set.

@@ -92,6 +92,30 @@ TEST_CASE("an empty variable is one that is not set", "[config]")
     CHECK_FALSE(read({}).values.contains("writers"));
 }
 
+TEST_CASE("variables that are no setting are told, with what may have been meant", "[config]")
+{
+    const scoped_variable known("TEMPINBOX_WRITERS", "4");
+    const scoped_variable mistyped("TEMPINBOX_SMPT_LISTEN", "0.0.0.0:25");
+    const scoped_variable foreign("TEMPINBOX_COLOUR_OF_THE_SKY", "blue");
+    const scoped_variable config("TEMPINBOX_CONFIG", "");
+    // Kubernetes' own, of a service tempinbox-gateway.
+    const scoped_variable host("TEMPINBOX_GATEWAY_SERVICE_HOST", "10.0.0.1");
+    const scoped_variable port("TEMPINBOX_GATEWAY_SERVICE_PORT_HTTP", "80");
+    const scoped_variable link("TEMPINBOX_GATEWAY_PORT", "tcp://10.0.0.1:80");
+    const scoped_variable address("TEMPINBOX_GATEWAY_PORT_80_TCP_ADDR", "10.0.0.1");
+    const scoped_variable no_link("TEMPINBOX_SMTP_PORT", "25");
+
+    std::map<std::string, std::string> told;
+    for (const auto& one : read({}).unknown_variables)
+        told.emplace(one.name, one.closest);
+    // Of the test run itself.
+    std::erase_if(told, [](const auto& entry) { return entry.first.starts_with("TEMPINBOX_TEST_"); });
+
+    CHECK(told == std::map<std::string, std::string>{{"TEMPINBOX_COLOUR_OF_THE_SKY", ""},
+                                                     {"TEMPINBOX_SMPT_LISTEN", "TEMPINBOX_SMTP_LISTEN"},
+                                                     {"TEMPINBOX_SMTP_PORT", ""}});
+}
+
 TEST_CASE("unknown flags, lines and arguments are problems, all at once", "[config]")
 {
     const scoped_file file("writer = 5\n");
@@ -131,6 +155,7 @@ TEST_CASE("help wins over version over check-config", "[config]")
     using action = config::command_line::action;
     CHECK(read({"--check-config"}).wanted == action::check_config);
     CHECK(read({"--check-config", "--version"}).wanted == action::show_version);
+    CHECK(read({"--print-settings", "--check-config"}).wanted == action::print_settings);
     CHECK(read({"--version", "-h"}).wanted == action::show_help);
 }
 

@@ -95,3 +95,19 @@ TEST_CASE("passwords are masked in every form", "[config]")
     CHECK(config::mask_passwords("host=a password =") == "host=a password =***");
     CHECK(config::mask_passwords("user=password host=a") == "user=password host=a");
 }
+
+TEST_CASE("what a program takes is printed for tools", "[config]")
+{
+    config::reader reader;
+    reader.address("admin-listen", "127.0.0.1:9090", "Where \"metrics\" are");
+    reader.required_text("database", "PostgreSQL");
+    reader.mark_secret("database");
+
+    CHECK(config::settings_json("tempinbox-x", "does x", reader.declared()) ==
+          R"({"program":"tempinbox-x","purpose":"does x","settings":[)"
+          R"({"name":"database","environment":"TEMPINBOX_DATABASE","section":"PostgreSQL","default":"","meaning":"PostgreSQL",)"
+          R"("values":"","required":true,"secret":true},)"
+          R"({"name":"admin-listen","environment":"TEMPINBOX_ADMIN_LISTEN","section":"Process","default":"127.0.0.1:9090",)"
+          R"("meaning":"Where \"metrics\" are","values":"host:port","required":false,"secret":false}]})"
+          "\n");
+}

@@ -246,6 +246,26 @@ TEST_CASE("--check-config says that settings are good", "[runtime]")
     CHECK(service.output == "settings are good\n");
 }
 
+TEST_CASE("--print-settings prints what a service takes, whatever is wrong with its settings", "[runtime]")
+{
+    trial service({"--print-settings", "--writers=none"});
+    CHECK(service.exit_code() == 0);
+    CHECK(service.output.starts_with(R"({"program":"tempinbox-trial","purpose":"tries things","settings":[)"));
+    CHECK(service.output.find(R"("name":"admin-token-file")") != std::string::npos);
+}
+
+TEST_CASE("a variable that is no setting is warned of at start", "[runtime]")
+{
+    ::setenv("TEMPINBOX_WRITER", "3", 1);
+    trial service({"--admin-listen=127.0.0.1:0"});
+    ::unsetenv("TEMPINBOX_WRITER");
+
+    CHECK(service.prints("\"started\""));
+    CHECK(service.output.find(R"("variable":"TEMPINBOX_WRITER","did_you_mean":"TEMPINBOX_WRITERS")") != std::string::npos);
+    service.signal(SIGTERM);
+    CHECK(service.exit_code() == 0);
+}
+
 TEST_CASE("--help and --version answer and end", "[runtime]")
 {
     trial help({"--help"});
