@@ -38,6 +38,7 @@ struct answer
 {
     std::string list_name; // empty: one record
     std::vector<record> records;
+    bool is_failure = false; // shown, and the exit code is 1
 
     answer() = default;
     explicit answer(record one) : records{std::move(one)} {}

@@ -67,7 +67,7 @@ exit_code execute(const command& wanted, const arguments& given, const settings&
         if (!outcome)
             return explain(outcome.error(), wanted);
         print(stdout, chosen.output == "json" ? to_json(*outcome) : to_text(*outcome));
-        return done;
+        return outcome->is_failure ? failed : done;
     } catch (const failure_error& refused) {
         return explain(refused.reason(), wanted);
     } catch (const std::exception& error) {

@@ -22,17 +22,54 @@ result<std::string> read_file(const std::string& path)
     return content.str();
 }
 
-record to_record(const kafka::topic_spec& topic)
+using difference = kafka::topic_difference;
+
+// `retention.ms: 86400000, not 259200000`
+std::string text_of(const difference& one)
 {
+    if (one.what == difference::kind::missing)
+        return "missing";
+    return one.setting + ": " + (one.found.empty() ? "not set" : one.found) + ", not " + one.wanted;
+}
+
+// What `topics apply` leaves as it is.
+bool stays(const difference& one)
+{
+    return one.what == difference::kind::more_partitions || one.what == difference::kind::replication;
+}
+
+record to_record(const kafka::topic_spec& topic, const std::vector<difference>& differences)
+{
+    std::vector<std::string> changed, left;
+    for (const auto& one : differences)
+        if (one.topic == topic.name)
+            (stays(one) ? left : changed).push_back(text_of(one));
     record fields;
     fields.add("topic", topic.name)
         .add("partitions", std::int64_t{topic.partitions})
-        .add("replication", std::int64_t{topic.replication});
+        .add("replication", std::int64_t{topic.replication})
+        .add("changed", std::move(changed))
+        .add("leftAsIs", std::move(left));
     return fields;
 }
 
-// Nothing else runs on the loop, so the blocking call may.
-result<answer> apply_now(const kafka::settings& cluster, const arguments& given)
+record to_record(const difference& one)
+{
+    record fields;
+    fields.add("topic", one.topic).add("difference", text_of(one));
+    fields.add("remedy", one.what == difference::kind::fewer_partitions ? "topics apply --repartition"
+                         : stays(one)                                   ? "none here: topics apply leaves it"
+                                                                        : "topics apply");
+    return fields;
+}
+
+struct wanted_topics
+{
+    std::vector<kafka::topic_spec> topics;
+    std::chrono::seconds patience;
+};
+
+result<wanted_topics> read_wanted(const arguments& given)
 {
     const auto partitions = given.integer("partitions", 1, 10'000);
     if (!partitions)
@@ -49,16 +86,38 @@ result<answer> apply_now(const kafka::settings& cluster, const arguments& given)
     topic_overrides overrides;
     overrides.partitions = *partitions;
     overrides.replication = *replication;
-    const auto topics = read_topics(*content, overrides);
+    auto topics = read_topics(*content, overrides);
     if (!topics)
         return topics.error();
-    const auto applied =
-        kafka::apply_topics(cluster, *topics, std::chrono::seconds(patience->value_or(default_patience_seconds)));
+    return wanted_topics(std::move(*topics), std::chrono::seconds(patience->value_or(default_patience_seconds)));
+}
+
+// Nothing else runs on the loop, so the blocking calls may.
+result<answer> apply_now(const kafka::settings& cluster, const arguments& given)
+{
+    const auto wanted = read_wanted(given);
+    if (!wanted)
+        return wanted.error();
+    const auto differences = kafka::compare_topics(cluster, wanted->topics, wanted->patience);
+    if (!differences)
+        return differences.error();
+    if (given.has("check")) {
+        std::vector<record> all;
+        for (const auto& one : *differences)
+            all.push_back(to_record(one));
+        answer found("differences", std::move(all));
+        found.is_failure = !differences->empty();
+        return found;
+    }
+    const auto repartition = given.has("repartition") ? kafka::repartitioning::allowed : kafka::repartitioning::refused;
+    const auto applied = kafka::apply_topics(cluster, wanted->topics, wanted->patience, repartition);
+    if (!applied && applied.error().code == errc::conflict)
+        return failure{errc::conflict, applied.error().message + ". --repartition adds them all the same"};
     if (!applied)
         return applied.error();
     std::vector<record> all;
-    for (const auto& topic : *topics)
-        all.push_back(to_record(topic));
+    for (const auto& topic : wanted->topics)
+        all.push_back(to_record(topic, *differences));
     return answer("topics", std::move(all));
 }
 
@@ -73,11 +132,18 @@ awaitable<result<answer>> apply(session& suite, arguments given)
 std::vector<command> topic_commands()
 {
     std::vector<command> commands;
-    auto& applying =
-        commands.emplace_back("topics apply", "Creates the topics of a file that are missing, and waits until all are usable");
+    auto& applying = commands.emplace_back(
+        "topics apply", "Creates the topics of a file and alters those that differ; waits until all are usable");
     applying.positionals.emplace_back("FILE", "the topics as data: deploy/kafka/topics.json");
     applying.options.emplace_back("partitions", "N", "partitions of each topic, instead of the file's", option::kind::optional);
     applying.options.emplace_back("replication", "N", "copies of each partition, instead of the file's", option::kind::optional);
+    applying.options.emplace_back("check", "", "changes nothing; lists what differs, with exit code 1 where something does",
+                                  option::kind::flag);
+    applying.options.emplace_back(
+        "repartition", "",
+        "adds partitions to topics that have fewer; keys move to others, so that events of one inbox may "
+        "come out of order meanwhile",
+        option::kind::flag);
     applying.options.emplace_back("timeout", "SECONDS", "how long to wait, by default 60", option::kind::optional);
     applying.run = apply;
     return commands;

@@ -32,13 +32,18 @@ settings read_settings(config::reader& reader)
     settings chosen;
     for (const auto& broker : reader.addresses("kafka-brokers", "127.0.0.1:9092", "Kafka brokers to start from"))
         chosen.brokers += (chosen.brokers.empty() ? "" : ",") + broker.text();
-    const auto path = reader.readable_file("kafka-properties-file", "", "More of librdkafka's properties, such as TLS and SASL");
-    if (!path.empty())
-        chosen.properties = read_properties(path, reader, "kafka-properties-file");
+    chosen.properties = read_properties_setting(reader);
     // queued.max.messages.kbytes of a consumer and queue.buffering.max.kbytes of a producer.
     constexpr std::uint64_t queued_bytes = 2 * 16 * 1024 * 1024;
     reader.add_memory("what Kafka's client holds", queued_bytes);
     return chosen;
+}
+
+std::map<std::string, std::string> read_properties_setting(config::reader& reader)
+{
+    constexpr const char* name = "kafka-properties-file";
+    const auto path = reader.readable_file(name, "", "More of librdkafka's properties, such as TLS and SASL");
+    return path.empty() ? std::map<std::string, std::string>() : read_properties(path, reader, name);
 }
 
 } // namespace tempinbox::kafka

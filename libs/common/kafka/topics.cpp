@@ -2,9 +2,9 @@
 
 #include "common/kafka/client.hpp"
 
+#include <algorithm>
 #include <array>
 #include <memory>
-#include <set>
 
 namespace tempinbox::kafka {
 namespace {
@@ -17,24 +17,168 @@ int millis_left(clock::time_point end)
     return static_cast<int>(std::max<std::int64_t>(left, 1));
 }
 
-// Topics whose every partition has a leader.
-result<std::set<std::string>> usable_topics(rd_kafka_t* client, clock::time_point end)
+struct event_release
 {
-    const struct rd_kafka_metadata* metadata = nullptr;
-    const auto error = rd_kafka_metadata(client, 1, nullptr, &metadata, std::min(millis_left(end), 5'000));
+    void operator()(rd_kafka_event_t* event) const { rd_kafka_event_destroy(event); }
+};
+using event_handle = std::unique_ptr<rd_kafka_event_t, event_release>;
+
+// Resources of a request; the request copies them.
+class config_resources
+{
+public:
+    ~config_resources() { rd_kafka_ConfigResource_destroy_array(all_.data(), all_.size()); }
+    config_resources() = default;
+    config_resources(const config_resources&) = delete;
+
+    rd_kafka_ConfigResource_t* add(const std::string& topic)
+    {
+        all_.push_back(rd_kafka_ConfigResource_new(RD_KAFKA_RESOURCE_TOPIC, topic.c_str()));
+        return all_.back();
+    }
+    rd_kafka_ConfigResource_t** data() { return all_.data(); }
+    std::size_t size() const { return all_.size(); }
+
+private:
+    std::vector<rd_kafka_ConfigResource_t*> all_;
+};
+
+// A topic as the brokers have it.
+struct found_topic
+{
+    int partitions = 0;
+    int replication = 0;
+    bool is_led = false;                       // every partition has a leader
+    std::map<std::string, std::string> config; // what is in force
+    std::map<std::string, std::string> own;    // of these, what was set for this topic
+};
+using found_topics = std::map<std::string, found_topic>;
+
+result<event_handle> await_event(rd_kafka_queue_t* queue, clock::time_point end)
+{
+    event_handle event(rd_kafka_queue_poll(queue, millis_left(end)));
+    if (!event)
+        return failure{errc::deadline_exceeded, "Kafka did not answer in time"};
+    if (rd_kafka_event_error(event.get()) != RD_KAFKA_RESP_ERR_NO_ERROR)
+        return failure{errc::unavailable, std::string("Kafka: ") + rd_kafka_event_error_string(event.get())};
+    return event;
+}
+
+result<void> first_refusal(const rd_kafka_topic_result_t* const* topics, std::size_t count, rd_kafka_resp_err_t passed_over)
+{
+    for (std::size_t i = 0; i < count; ++i) {
+        const auto error = rd_kafka_topic_result_error(topics[i]);
+        if (error != RD_KAFKA_RESP_ERR_NO_ERROR && error != passed_over)
+            return failure{errc::invalid_argument,
+                           std::string("topic ") + rd_kafka_topic_result_name(topics[i]) + ": " + rd_kafka_err2str(error)};
+    }
+    return {};
+}
+
+result<found_topics> find_topics(rd_kafka_t* client, clock::time_point end)
+{
+    const rd_kafka_metadata_t* raw = nullptr;
+    const auto error = rd_kafka_metadata(client, 1, nullptr, &raw, std::min(millis_left(end), 5'000));
+    const handle<const rd_kafka_metadata_t> metadata(raw);
     if (error != RD_KAFKA_RESP_ERR_NO_ERROR)
         return failure{errc::unavailable, std::string("Kafka does not answer: ") + rd_kafka_err2str(error)};
-    std::set<std::string> usable;
+    found_topics found;
     for (int t = 0; t < metadata->topic_cnt; ++t) {
         const auto& topic = metadata->topics[t];
-        bool is_led = topic.err == RD_KAFKA_RESP_ERR_NO_ERROR && topic.partition_cnt > 0;
-        for (int p = 0; p < topic.partition_cnt; ++p)
-            is_led = is_led && topic.partitions[p].leader >= 0;
-        if (is_led)
-            usable.insert(topic.topic);
+        if (topic.err != RD_KAFKA_RESP_ERR_NO_ERROR || topic.partition_cnt == 0)
+            continue;
+        auto& one = found[topic.topic];
+        one.partitions = topic.partition_cnt;
+        one.replication = topic.partitions[0].replica_cnt;
+        one.is_led = std::all_of(topic.partitions, topic.partitions + topic.partition_cnt,
+                                 [](const auto& partition) { return partition.leader >= 0; });
     }
-    rd_kafka_metadata_destroy(metadata);
-    return usable;
+    return found;
+}
+
+// Adds the settings of those topics of `wanted` that are there.
+result<void> read_configs(rd_kafka_t* client, const std::vector<topic_spec>& wanted, found_topics& found, clock::time_point end)
+{
+    config_resources asked;
+    for (const auto& spec : wanted)
+        if (found.contains(spec.name))
+            asked.add(spec.name);
+    if (asked.size() == 0)
+        return {};
+    const queue_handle queue(rd_kafka_queue_new(client));
+    rd_kafka_DescribeConfigs(client, asked.data(), asked.size(), nullptr, queue.get());
+    const auto event = await_event(queue.get(), end);
+    if (!event)
+        return event.error();
+    std::size_t count = 0;
+    const auto* described =
+        rd_kafka_DescribeConfigs_result_resources(rd_kafka_event_DescribeConfigs_result(event->get()), &count);
+    for (std::size_t i = 0; i < count; ++i) {
+        const std::string name = rd_kafka_ConfigResource_name(described[i]);
+        if (rd_kafka_ConfigResource_error(described[i]) != RD_KAFKA_RESP_ERR_NO_ERROR)
+            return failure{errc::unavailable, "topic " + name + ": " + rd_kafka_ConfigResource_error_string(described[i])};
+        std::size_t entries = 0;
+        const auto* const* entry = rd_kafka_ConfigResource_configs(described[i], &entries);
+        for (std::size_t k = 0; k < entries; ++k) {
+            const char* const value = rd_kafka_ConfigEntry_value(entry[k]);
+            if (value == nullptr)
+                continue;
+            found[name].config[rd_kafka_ConfigEntry_name(entry[k])] = value;
+            if (rd_kafka_ConfigEntry_source(entry[k]) == RD_KAFKA_CONFIG_SOURCE_DYNAMIC_TOPIC_CONFIG)
+                found[name].own[rd_kafka_ConfigEntry_name(entry[k])] = value;
+        }
+    }
+    return {};
+}
+
+void compare(const topic_spec& spec, const found_topic* found, std::vector<topic_difference>& differences)
+{
+    using kind = topic_difference::kind;
+    if (found == nullptr) {
+        differences.push_back({kind::missing, spec.name, "", "", ""});
+        return;
+    }
+    if (found->partitions != spec.partitions)
+        differences.push_back({found->partitions < spec.partitions ? kind::fewer_partitions : kind::more_partitions, spec.name,
+                               "partitions", std::to_string(found->partitions), std::to_string(spec.partitions)});
+    if (found->replication != spec.replication)
+        differences.push_back(
+            {kind::replication, spec.name, "replication", std::to_string(found->replication), std::to_string(spec.replication)});
+    for (const auto& [name, value] : spec.config) {
+        const auto known = found->config.find(name);
+        const auto now = known == found->config.end() ? std::string() : known->second;
+        if (now != value)
+            differences.push_back({kind::config, spec.name, name, now, value});
+    }
+}
+
+result<std::vector<topic_difference>> find_differences(rd_kafka_t* client, const std::vector<topic_spec>& wanted,
+                                                       found_topics& found, clock::time_point end)
+{
+    auto listed = find_topics(client, end);
+    if (!listed)
+        return listed.error();
+    found = std::move(*listed);
+    if (const auto read = read_configs(client, wanted, found, end); !read)
+        return read.error();
+    std::vector<topic_difference> differences;
+    for (const auto& spec : wanted) {
+        const auto known = found.find(spec.name);
+        compare(spec, known == found.end() ? nullptr : &known->second, differences);
+    }
+    return differences;
+}
+
+// Asks until the brokers answer.
+result<std::vector<topic_difference>> await_differences(rd_kafka_t* client, const std::vector<topic_spec>& wanted,
+                                                        found_topics& found, clock::time_point end)
+{
+    for (;;) {
+        auto differences = find_differences(client, wanted, found, end);
+        if (differences || clock::now() >= end)
+            return differences;
+        rd_kafka_poll(client, 100);
+    }
 }
 
 result<void> create(rd_kafka_t* client, const std::vector<topic_spec>& missing, clock::time_point end)
@@ -56,61 +200,171 @@ result<void> create(rd_kafka_t* client, const std::vector<topic_spec>& missing, 
     rd_kafka_CreateTopics(client, wanted.data(), wanted.size(), nullptr, queue.get());
     rd_kafka_NewTopic_destroy_array(wanted.data(), wanted.size());
 
-    rd_kafka_event_t* event = rd_kafka_queue_poll(queue.get(), millis_left(end));
-    if (event == nullptr)
-        return failure{errc::deadline_exceeded, "Kafka did not create the topics in time"};
-    result<void> outcome;
-    if (rd_kafka_event_error(event) != RD_KAFKA_RESP_ERR_NO_ERROR) {
-        outcome = failure{errc::unavailable, std::string("Kafka: ") + rd_kafka_event_error_string(event)};
-    } else {
-        std::size_t count = 0;
-        const auto* topics = rd_kafka_CreateTopics_result_topics(rd_kafka_event_CreateTopics_result(event), &count);
-        for (std::size_t i = 0; i < count; ++i) {
-            const auto error = rd_kafka_topic_result_error(topics[i]);
-            if (error != RD_KAFKA_RESP_ERR_NO_ERROR && error != RD_KAFKA_RESP_ERR_TOPIC_ALREADY_EXISTS)
-                outcome = failure{errc::invalid_argument,
-                                  std::string("topic ") + rd_kafka_topic_result_name(topics[i]) + ": " + rd_kafka_err2str(error)};
-        }
+    const auto event = await_event(queue.get(), end);
+    if (!event)
+        return event.error();
+    std::size_t count = 0;
+    const auto* topics = rd_kafka_CreateTopics_result_topics(rd_kafka_event_CreateTopics_result(event->get()), &count);
+    return first_refusal(topics, count, RD_KAFKA_RESP_ERR_TOPIC_ALREADY_EXISTS);
+}
+
+// Tried again while the brokers, which may be starting, cannot.
+result<void> create_missing(rd_kafka_t* client, const std::vector<topic_spec>& missing, clock::time_point end)
+{
+    if (missing.empty())
+        return {};
+    for (;;) {
+        const auto created = create(client, missing, end);
+        if (created || created.error().code == errc::invalid_argument || clock::now() >= end)
+            return created;
+        rd_kafka_poll(client, 100);
     }
-    rd_kafka_event_destroy(event);
-    return outcome;
+}
+
+bool has(const std::vector<topic_difference>& differences, const std::string& topic, topic_difference::kind what)
+{
+    return std::any_of(differences.begin(), differences.end(),
+                       [&](const auto& one) { return one.topic == topic && one.what == what; });
+}
+
+std::vector<topic_spec> those_with(const std::vector<topic_spec>& wanted, const std::vector<topic_difference>& differences,
+                                   topic_difference::kind what)
+{
+    std::vector<topic_spec> chosen;
+    for (const auto& spec : wanted)
+        if (has(differences, spec.name, what))
+            chosen.push_back(spec);
+    return chosen;
+}
+
+// The request sets a topic's settings as a whole: what an operator set besides is said again.
+result<void> alter_configs(rd_kafka_t* client, const std::vector<topic_spec>& changed, const found_topics& found,
+                           clock::time_point end)
+{
+    if (changed.empty())
+        return {};
+    config_resources resources;
+    for (const auto& spec : changed) {
+        auto all = spec.config;
+        all.insert(found.at(spec.name).own.begin(), found.at(spec.name).own.end());
+        auto* const resource = resources.add(spec.name);
+        for (const auto& [name, value] : all)
+            rd_kafka_ConfigResource_set_config(resource, name.c_str(), value.c_str());
+    }
+    const queue_handle queue(rd_kafka_queue_new(client));
+    rd_kafka_AlterConfigs(client, resources.data(), resources.size(), nullptr, queue.get());
+    const auto event = await_event(queue.get(), end);
+    if (!event)
+        return event.error();
+    std::size_t count = 0;
+    const auto* altered = rd_kafka_AlterConfigs_result_resources(rd_kafka_event_AlterConfigs_result(event->get()), &count);
+    for (std::size_t i = 0; i < count; ++i)
+        if (rd_kafka_ConfigResource_error(altered[i]) != RD_KAFKA_RESP_ERR_NO_ERROR)
+            return failure{errc::invalid_argument, std::string("topic ") + rd_kafka_ConfigResource_name(altered[i]) + ": " +
+                                                       rd_kafka_ConfigResource_error_string(altered[i])};
+    return {};
+}
+
+result<void> add_partitions(rd_kafka_t* client, const std::vector<topic_spec>& grown, clock::time_point end)
+{
+    if (grown.empty())
+        return {};
+    std::vector<rd_kafka_NewPartitions_t*> wanted;
+    std::array<char, 256> reason{};
+    for (const auto& spec : grown) {
+        auto* const one = rd_kafka_NewPartitions_new(spec.name.c_str(), static_cast<std::size_t>(spec.partitions), reason.data(),
+                                                     reason.size());
+        if (one == nullptr) {
+            rd_kafka_NewPartitions_destroy_array(wanted.data(), wanted.size());
+            return failure{errc::invalid_argument, "topic " + spec.name + ": " + reason.data()};
+        }
+        wanted.push_back(one);
+    }
+    const queue_handle queue(rd_kafka_queue_new(client));
+    rd_kafka_CreatePartitions(client, wanted.data(), wanted.size(), nullptr, queue.get());
+    rd_kafka_NewPartitions_destroy_array(wanted.data(), wanted.size());
+    const auto event = await_event(queue.get(), end);
+    if (!event)
+        return event.error();
+    std::size_t count = 0;
+    const auto* topics = rd_kafka_CreatePartitions_result_topics(rd_kafka_event_CreatePartitions_result(event->get()), &count);
+    return first_refusal(topics, count, RD_KAFKA_RESP_ERR_NO_ERROR);
+}
+
+result<void> refuse_more_partitions(const std::vector<topic_difference>& differences)
+{
+    std::string topics;
+    for (const auto& one : differences)
+        if (one.what == topic_difference::kind::fewer_partitions)
+            topics += (topics.empty() ? "" : ", ") + one.topic + " (" + one.found + ", not " + one.wanted + ")";
+    if (topics.empty())
+        return {};
+    return failure{errc::conflict,
+                   "there are fewer partitions than wanted: " + topics +
+                       ". More of them move keys to other partitions: events of one inbox may come out of order meanwhile, and "
+                       "what is written stays where it is. Nothing was changed"};
+}
+
+// Until every topic of `wanted` has its partitions and their leaders.
+result<void> await_leaders(rd_kafka_t* client, const std::vector<topic_spec>& wanted, repartitioning more_partitions,
+                           clock::time_point end)
+{
+    failure last{errc::deadline_exceeded, "Kafka's topics did not become usable in time"};
+    while (clock::now() < end) {
+        const auto found = find_topics(client, end);
+        if (!found)
+            last = found.error();
+        const auto is_usable = [&](const topic_spec& spec) {
+            const auto known = found->find(spec.name);
+            return known != found->end() && known->second.is_led &&
+                   (more_partitions == repartitioning::refused || known->second.partitions >= spec.partitions);
+        };
+        if (found && std::all_of(wanted.begin(), wanted.end(), is_usable))
+            return {};
+        rd_kafka_poll(client, 50);
+    }
+    return last;
+}
+
+client_handle make_client(const settings& cluster)
+{
+    configuration conf(cluster, "tempinbox-topics");
+    rd_kafka_conf_set_log_cb(conf.get(), nullptr);
+    return conf.make(RD_KAFKA_PRODUCER);
 }
 
 } // namespace
 
-result<void> apply_topics(const settings& cluster, const std::vector<topic_spec>& wanted, std::chrono::milliseconds patience)
+result<std::vector<topic_difference>> compare_topics(const settings& cluster, const std::vector<topic_spec>& wanted,
+                                                     std::chrono::milliseconds patience)
 {
-    const auto end = clock::now() + patience;
-    configuration conf(cluster, "tempinbox-topics");
-    rd_kafka_conf_set_log_cb(conf.get(), nullptr);
-    const auto client = conf.make(RD_KAFKA_PRODUCER);
+    const auto client = make_client(cluster);
+    found_topics found;
+    return await_differences(client.get(), wanted, found, clock::now() + patience);
+}
 
-    bool has_created = false;
-    failure last{errc::deadline_exceeded, "Kafka's topics did not become usable in time"};
-    while (clock::now() < end) {
-        const auto usable = usable_topics(client.get(), end);
-        if (!usable) {
-            last = usable.error();
-            rd_kafka_poll(client.get(), 100);
-            continue;
-        }
-        std::vector<topic_spec> missing;
-        for (const auto& spec : wanted)
-            if (!usable->contains(spec.name))
-                missing.push_back(spec);
-        if (missing.empty())
-            return {};
-        if (!has_created) {
-            const auto created = create(client.get(), missing, end);
-            if (!created && created.error().code == errc::invalid_argument)
-                return created.error();
-            if (!created)
-                last = created.error();
-            has_created = created.has_value();
-        }
-        rd_kafka_poll(client.get(), 50);
-    }
-    return last;
+result<void> apply_topics(const settings& cluster, const std::vector<topic_spec>& wanted, std::chrono::milliseconds patience,
+                          repartitioning more_partitions)
+{
+    using kind = topic_difference::kind;
+    const auto end = clock::now() + patience;
+    const auto client = make_client(cluster);
+    found_topics found;
+    const auto differences = await_differences(client.get(), wanted, found, end);
+    if (!differences)
+        return differences.error();
+    if (more_partitions == repartitioning::refused)
+        if (const auto refusal = refuse_more_partitions(*differences); !refusal)
+            return refusal;
+
+    const auto missing = those_with(wanted, *differences, kind::missing);
+    if (const auto created = create_missing(client.get(), missing, end); !created)
+        return created;
+    if (const auto altered = alter_configs(client.get(), those_with(wanted, *differences, kind::config), found, end); !altered)
+        return altered;
+    if (const auto grown = add_partitions(client.get(), those_with(wanted, *differences, kind::fewer_partitions), end); !grown)
+        return grown;
+    return await_leaders(client.get(), wanted, more_partitions, end);
 }
 
 } // namespace tempinbox::kafka

@@ -40,3 +40,61 @@ TEST_CASE("without brokers the patience ends", "[kafka]")
     REQUIRE_FALSE(outcome);
     CHECK(outcome.error().code == errc::unavailable);
 }
+
+TEST_CASE("settings of a topic that is there are altered, others stay", "[kafka]")
+{
+    kafka::topic_spec spec;
+    spec.name = testing::scratch_topic("altered", 1);
+    const auto cluster = testing::test_cluster();
+    // As an operator may have done.
+    spec.config = {{"max.message.bytes", "2000000"}, {"retention.ms", "86400000"}};
+    REQUIRE(kafka::apply_topics(cluster, {spec}, 20s));
+
+    spec.config = {{"retention.ms", "259200000"}, {"segment.ms", "64800000"}};
+    const auto before = kafka::compare_topics(cluster, {spec}, 20s).value();
+    REQUIRE(before.size() == 2);
+    CHECK(before[0].setting == "retention.ms");
+    CHECK(before[0].found == "86400000");
+    CHECK(before[0].wanted == "259200000");
+    REQUIRE(kafka::apply_topics(cluster, {spec}, 20s));
+
+    CHECK(testing::eventually([&] { return kafka::compare_topics(cluster, {spec}, 20s).value().empty(); }));
+    spec.config = {{"max.message.bytes", "2000000"}};
+    CHECK(kafka::compare_topics(cluster, {spec}, 20s).value().empty());
+}
+
+TEST_CASE("partitions are added only where that is asked for", "[kafka]")
+{
+    kafka::topic_spec spec;
+    spec.name = testing::scratch_topic("grown", 2);
+    spec.partitions = 5;
+    spec.config = {{"retention.ms", "1000000"}};
+    const auto cluster = testing::test_cluster();
+
+    const auto refused = kafka::apply_topics(cluster, {spec}, 20s);
+
+    REQUIRE_FALSE(refused);
+    CHECK(refused.error().code == errc::conflict);
+    CHECK(refused.error().message.find(spec.name + " (2, not 5)") != std::string::npos);
+    CHECK(refused.error().message.find("move keys") != std::string::npos);
+    CHECK(kafka::compare_topics(cluster, {spec}, 20s).value().size() == 2);
+
+    REQUIRE(kafka::apply_topics(cluster, {spec}, 20s, kafka::repartitioning::allowed));
+    CHECK(testing::eventually([&] { return kafka::compare_topics(cluster, {spec}, 20s).value().empty(); }));
+
+    // Never fewer.
+    spec.partitions = 3;
+    REQUIRE(kafka::apply_topics(cluster, {spec}, 20s, kafka::repartitioning::allowed));
+    const auto left = kafka::compare_topics(cluster, {spec}, 20s).value();
+    REQUIRE(left.size() == 1);
+    CHECK(left[0].what == kafka::topic_difference::kind::more_partitions);
+}
+
+TEST_CASE("a topic that is not there differs", "[kafka]")
+{
+    kafka::topic_spec spec;
+    spec.name = "tempinbox-test-nowhere";
+    const auto found = kafka::compare_topics(testing::test_cluster(), {spec}, 20s).value();
+    REQUIRE(found.size() == 1);
+    CHECK(found[0].what == kafka::topic_difference::kind::missing);
+}
