@@ -9,6 +9,7 @@ from pathlib import Path
 import boundaries
 import coroutines
 import layout
+import migrations
 import words
 from source import Problem, Source
 
@@ -30,7 +31,7 @@ _SUFFIXES = {
     ".md",
     "",
 }
-_RULES = [boundaries.check, coroutines.check, layout.check, words.check]
+_RULES = [boundaries.check, coroutines.check, layout.check, migrations.check, words.check]
 
 
 def read_tree(root: Path) -> list[Source]:

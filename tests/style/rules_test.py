@@ -9,6 +9,7 @@ from types import ModuleType
 import boundaries
 import coroutines
 import layout
+import migrations
 import words
 from source import Problem, Source
 
@@ -121,6 +122,69 @@ class Words(unittest.TestCase):
     def test_paths_of_one_machine(self) -> None:
         self.assertEqual(len(_problems(words, "docs/a.md", "see " + "/root" + "/x\n")), 1)
         self.assertEqual(_problems(words, "docs/a.md", "see build" + "/work" + "/x\n"), [])
+
+
+class Migrations(unittest.TestCase):
+    """What the release before must survive."""
+
+    path = "services/inbox/migrations/0042_more.sql"
+
+    def accept(self, text: str, path: str = path) -> None:
+        self.assertEqual(_problems(migrations, path, text), [])
+
+    def refuse(self, text: str, reason: str) -> None:
+        found = _problems(migrations, self.path, text)
+        self.assertEqual(len(found), 1, found)
+        self.assertIn(reason, found[0].text)
+
+    def test_what_adds(self) -> None:
+        self.accept("CREATE TABLE mailbox.t (type text);\nALTER TABLE mailbox.t ADD kind text;\n")
+        self.accept("ALTER TABLE mailbox.t ALTER COLUMN kind DROP NOT NULL;\n")
+        self.accept("ALTER TYPE mailbox.kind ADD VALUE 'more';\n")
+        self.accept("-- we DROP nothing\nINSERT INTO mailbox.t VALUES ('RENAME');\n")
+
+    def test_what_takes_away(self) -> None:
+        self.refuse("ALTER TABLE mailbox.t\n    DROP COLUMN kind;\n", "DROP breaks")
+        self.refuse("drop function mailbox.f(uuid);\n", "DROP breaks")
+        self.refuse("ALTER TABLE mailbox.t RENAME COLUMN kind TO sort;\n", "RENAME breaks")
+        self.refuse("ALTER TABLE mailbox.t ALTER COLUMN n TYPE bigint;\n", "TYPE breaks")
+        self.refuse("ALTER TABLE mailbox.t ALTER n SET DATA TYPE bigint;\n", "TYPE breaks")
+        self.refuse("DO $$ BEGIN DROP TABLE mailbox.t; END $$;\n", "DROP breaks")
+
+    def test_a_body_of_a_function_runs_later(self) -> None:
+        self.accept(
+            "CREATE FUNCTION mailbox.f() RETURNS void LANGUAGE plpgsql AS $$\n"
+            "BEGIN EXECUTE 'DROP TABLE mailbox.t_old'; DROP TABLE mailbox.u; END $$;\n"
+        )
+
+    def test_a_marked_contract_may(self) -> None:
+        self.accept("-- contract of v1.4\nALTER TABLE mailbox.t DROP COLUMN kind;\n")
+        self.refuse("-- contract of what\nALTER TABLE mailbox.t DROP COLUMN kind;\n", "DROP breaks")
+
+    def test_files_of_before_are_exempt_by_name_alone(self) -> None:
+        text = "DROP FUNCTION mailbox.store_mail;\n"
+        self.accept(text, "services/inbox/migrations/0005_store_mail_once.sql")
+        self.assertEqual(
+            len(_problems(migrations, "services/inbox/migrations/0005_other.sql", text)), 1
+        )
+
+    def test_every_file_of_the_tree_is_refused_once_it_takes_something_away(self) -> None:
+        root = Path(__file__).resolve().parents[2]
+        checked = 0
+        for file in sorted(root.glob("services/*/migrations/*.sql")):
+            path, text = str(file.relative_to(root)), file.read_text(encoding="utf-8")
+            if _problems(migrations, path, text + "\nDROP TABLE mailbox.t;\n"):
+                checked += 1
+                self.accept(text, path)
+        self.assertGreater(checked, 10)
+
+    def test_indexes_are_made_outside_a_transaction(self) -> None:
+        index = "CREATE INDEX CONCURRENTLY t_x ON mailbox.t (x);\n"
+        self.refuse(index, "outside a transaction")
+        self.accept("-- outside a transaction\n" + index)
+        again = "DROP INDEX CONCURRENTLY IF EXISTS mailbox.t_x;\n"
+        self.accept("-- outside a transaction\n" + again + index)
+        self.refuse("-- outside a transaction\n" + again, "DROP breaks")
 
 
 class Layout(unittest.TestCase):

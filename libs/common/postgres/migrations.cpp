@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <charconv>
 #include <map>
+#include <thread>
 
 namespace tempinbox::postgres {
 namespace {
@@ -23,7 +24,9 @@ CREATE TABLE IF NOT EXISTS public.tempinbox_migrations (
 ))";
 
 // Advisory locks are a database's own; one number for every schema, since CREATE TABLE above is shared.
-constexpr const char* lock = "SELECT pg_advisory_lock(hashtext('tempinbox_migrations'))";
+// Asked for again and again: a statement that waits for it holds a snapshot, for whose end CREATE INDEX CONCURRENTLY of the one
+// that has the lock would wait in turn.
+constexpr const char* try_lock = "SELECT pg_try_advisory_lock(hashtext('tempinbox_migrations'))";
 constexpr const char* unlock = "SELECT pg_advisory_unlock(hashtext('tempinbox_migrations'))";
 
 std::string checksum(const migration& one)
@@ -46,17 +49,77 @@ std::optional<migration> read_name(std::string_view file)
     return named;
 }
 
-void apply(pqxx::connection_base& db, const std::string& schema, const migration& one)
+void note_applied(pqxx::transaction_base& tx, const std::string& schema, const migration& one)
+{
+    tx.exec_params0("INSERT INTO public.tempinbox_migrations (schema, version, name, checksum) VALUES ($1, $2, $3, $4)", schema,
+                    one.version, one.name, checksum(one));
+}
+
+void set_lock_timeout(pqxx::connection_base& db, std::chrono::milliseconds timeout)
+{
+    pqxx::nontransaction(db).exec("SET lock_timeout = " + std::to_string(timeout.count()));
+}
+
+void apply_in_transaction(pqxx::connection_base& db, const std::string& schema, const migration& one)
 {
     pqxx::work tx(db, "migration");
     tx.exec(one.sql);
-    tx.exec_params0("INSERT INTO public.tempinbox_migrations (schema, version, name, checksum) VALUES ($1, $2, $3, $4)", schema,
-                    one.version, one.name, checksum(one));
+    note_applied(tx, schema, one);
     tx.commit();
 }
 
+// Several statements sent together would be a transaction.
+void apply_one_by_one(pqxx::connection_base& db, const std::string& schema, const migration& one)
+{
+    for (std::size_t start = 0; start < one.sql.size();) {
+        const auto mark = one.sql.find(";\n", start);
+        const auto end = mark == std::string::npos ? one.sql.size() : mark + 1;
+        const auto statement = one.sql.substr(start, end - start);
+        if (statement.find_first_not_of(" \t\r\n") != std::string::npos)
+            pqxx::nontransaction(db).exec(statement);
+        start = end;
+    }
+    pqxx::work tx(db, "migration");
+    note_applied(tx, schema, one);
+    tx.commit();
+}
+
+// lock_not_available: somebody holds the lock, and by now others queue behind this attempt.
+bool is_lock_timeout(const pqxx::sql_error& error)
+{
+    return error.sqlstate() == "55P03";
+}
+
+void apply(pqxx::connection_base& db, const std::string& schema, const migration& one, const lock_patience& patience)
+{
+    if (one.sql.starts_with(outside_a_transaction)) {
+        // What runs concurrently waits for older transactions to end, and nobody queues behind it.
+        set_lock_timeout(db, std::chrono::milliseconds(0));
+        apply_one_by_one(db, schema, one);
+        return;
+    }
+    set_lock_timeout(db, patience.timeout);
+    for (int tries_left = patience.tries;; --tries_left) {
+        try {
+            apply_in_transaction(db, schema, one);
+            return;
+        } catch (const pqxx::sql_error& error) {
+            if (!is_lock_timeout(error) || tries_left <= 1)
+                throw;
+        }
+        std::this_thread::sleep_for(patience.pause);
+    }
+}
+
+void take_lock(pqxx::connection_base& db)
+{
+    constexpr std::chrono::milliseconds between_tries{200};
+    while (!pqxx::nontransaction(db).exec1(try_lock)[0].as<bool>())
+        std::this_thread::sleep_for(between_tries);
+}
+
 result<std::vector<int>> apply_missing(pqxx::connection_base& db, const std::string& schema,
-                                       const std::vector<migration>& migrations)
+                                       const std::vector<migration>& migrations, const lock_patience& patience)
 {
     std::map<int, std::string> done;
     {
@@ -77,7 +140,7 @@ result<std::vector<int>> apply_missing(pqxx::connection_base& db, const std::str
             continue;
         }
         try {
-            apply(db, schema, one);
+            apply(db, schema, one, patience);
         } catch (const pqxx::failure&) {
             return failure{errc::internal, label + " failed: " + text_of(std::current_exception())};
         }
@@ -110,15 +173,16 @@ result<std::vector<migration>> read_migrations(std::span<const embedded_file> fi
     return found;
 }
 
-result<std::vector<int>> migrate(const std::string& dsn, const std::string& schema, const std::vector<migration>& migrations)
+result<std::vector<int>> migrate(const std::string& dsn, const std::string& schema, const std::vector<migration>& migrations,
+                                 const lock_patience& patience)
 {
     settings chosen;
     chosen.dsn = dsn;
     chosen.statement_timeout = chosen.lock_timeout = std::chrono::milliseconds(0);
     try {
         connection db(chosen, "tempinbox-migrate");
-        pqxx::nontransaction(db.raw()).exec(lock);
-        auto applied = apply_missing(db.raw(), schema, migrations);
+        take_lock(db.raw());
+        auto applied = apply_missing(db.raw(), schema, migrations, patience);
         pqxx::nontransaction(db.raw()).exec(unlock);
         return applied;
     } catch (const pqxx::broken_connection&) {

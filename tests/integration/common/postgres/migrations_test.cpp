@@ -1,5 +1,6 @@
 #include "common/postgres/migrations.hpp"
 
+#include "common/testing/await.hpp"
 #include "common/testing/scratch_database.hpp"
 #include "migrations/migrations.hpp"
 
@@ -8,6 +9,7 @@
 #include <thread>
 
 using namespace tempinbox;
+using namespace std::chrono_literals;
 
 namespace {
 
@@ -99,6 +101,93 @@ TEST_CASE("four migrators at once apply each migration once", "[postgres]")
     for (const auto schema : migrations::schemas())
         applied += migrations::of_schema(schema).size();
     CHECK(scratch.execute("SELECT count(*) FROM public.tempinbox_migrations")[0][0].as<std::size_t>() == applied);
+}
+
+TEST_CASE("a migration waits for a lock in short turns, so that others pass", "[postgres]")
+{
+    testing::scratch_database scratch(no_schemas);
+    const auto first = make_migration(1, "CREATE TABLE shop.t (x int)");
+    const auto second = make_migration(2, "ALTER TABLE shop.t ADD y int");
+    REQUIRE(postgres::migrate(scratch.dsn(), "shop", {first}));
+    postgres::lock_patience patience;
+    patience.timeout = 50ms;
+    patience.pause = 20ms;
+
+    // A dump that reads the table.
+    pqxx::connection dump(scratch.dsn());
+    pqxx::work reading(dump);
+    reading.exec("LOCK TABLE shop.t IN ACCESS SHARE MODE");
+
+    SECTION("to its end, which comes in time")
+    {
+        patience.tries = 100'000;
+        result<std::vector<int>> outcome = failure{errc::internal, "did not run"};
+        std::thread migrator([&] { outcome = postgres::migrate(scratch.dsn(), "shop", {first, second}, patience); });
+        // Each of these would wait behind an attempt that does not give up.
+        for (int i = 0; i < 20; ++i)
+            CHECK_NOTHROW(scratch.execute("SET statement_timeout = '5s'; SELECT count(*) FROM shop.t"));
+        const bool has_waited = testing::eventually([&] {
+            return scratch
+                       .execute("SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND "
+                                "application_name = 'tempinbox-migrate'")[0][0]
+                       .as<int>() == 1;
+        });
+        reading.abort();
+        migrator.join();
+        CHECK(has_waited);
+        REQUIRE(outcome);
+        CHECK(*outcome == std::vector<int>{2});
+    }
+    SECTION("or until it has tried often enough")
+    {
+        patience.tries = 2;
+        const auto outcome = postgres::migrate(scratch.dsn(), "shop", {first, second}, patience);
+        REQUIRE_FALSE(outcome);
+        CHECK(outcome.error().message.find("lock timeout") != std::string::npos);
+    }
+}
+
+TEST_CASE("a file may run outside a transaction, also where several migrate at once", "[postgres]")
+{
+    testing::scratch_database scratch(no_schemas);
+    const std::vector<postgres::migration> all{make_migration(1, "CREATE TABLE shop.t (x int, y int)"),
+                                               make_migration(2, "-- outside a transaction\n"
+                                                                 "DROP INDEX CONCURRENTLY IF EXISTS shop.t_x;\n"
+                                                                 "CREATE INDEX CONCURRENTLY t_x ON shop.t (x);\n"
+                                                                 "CREATE INDEX CONCURRENTLY IF NOT EXISTS t_y ON shop.t (y);\n")};
+    REQUIRE(postgres::migrate(scratch.dsn(), "shop", {all[0]}));
+    std::vector<result<std::vector<int>>> outcomes(4, failure{errc::internal, "did not run"});
+
+    {
+        // The first that gets there waits for this transaction to end; the others wait for the first.
+        pqxx::connection other(scratch.dsn());
+        pqxx::work writing(other);
+        writing.exec("INSERT INTO shop.t VALUES (1, 1)");
+        std::vector<std::thread> migrators;
+        for (auto& outcome : outcomes)
+            migrators.emplace_back([&outcome, &scratch, &all] { outcome = postgres::migrate(scratch.dsn(), "shop", all); });
+        const bool are_all_there = testing::eventually([&] {
+            return scratch
+                       .execute("SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND "
+                                "application_name = 'tempinbox-migrate'")[0][0]
+                       .as<int>() == 4;
+        });
+        writing.commit();
+        for (auto& one : migrators)
+            one.join();
+        CHECK(are_all_there);
+    }
+
+    for (const auto& outcome : outcomes) {
+        INFO((outcome ? std::string() : outcome.error().message));
+        CHECK(outcome);
+    }
+    CHECK(
+        scratch
+            .execute("SELECT count(*) FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid WHERE c.relname IN ('t_x', 't_y') "
+                     "AND i.indisvalid")[0][0]
+            .as<int>() == 2);
+    CHECK(scratch.execute("SELECT max(version) FROM public.tempinbox_migrations WHERE schema = 'shop'")[0][0].as<int>() == 2);
 }
 
 TEST_CASE("a database that cannot be reached is a failure", "[postgres]")
