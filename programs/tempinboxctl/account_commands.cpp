@@ -5,6 +5,8 @@
 #include "common/crypto/password.hpp"
 #include "tempinboxctl/session.hpp"
 
+#include <iostream>
+
 namespace tempinbox::ctl {
 namespace {
 
@@ -37,9 +39,11 @@ record to_full_record(const accounts::account& shown)
 // The password's hash; empty where none is given.
 result<std::string> read_password(const arguments& given)
 {
-    const auto password = given.value("password");
-    if (!password)
+    if (!given.has("password"))
         return std::string();
+    const auto password = word_or_line(*given.value("password"), std::cin);
+    if (!password)
+        return password.error();
     const auto length = count_characters(*password);
     if (length < shortest_password || length > longest_password)
         return failure{errc::invalid_argument, "--password must have 10 to 200 characters, not " + std::to_string(length)};
@@ -155,8 +159,11 @@ std::vector<command> account_commands()
     auto& creating = commands.emplace_back("account create", "Makes an account");
     creating.options.emplace_back("email", "E", "email address, unique", option::kind::required);
     creating.options.emplace_back("plan", "P", plan_names, option::kind::required);
-    creating.options.emplace_back("password", "W", "for the dashboard, 10 to 200 characters; without it nobody can sign in",
-                                  option::kind::optional);
+    creating.options.emplace_back(
+        "password", "W",
+        "for the dashboard, 10 to 200 characters; `-`: the first line of standard input, which no list of "
+        "processes shows; without it nobody can sign in",
+        option::kind::optional);
     creating.run = create;
 
     auto& showing = commands.emplace_back("account show", "Shows an account and what its plan allows now");

@@ -3,6 +3,7 @@
 #include "common/core/text.hpp"
 
 #include <charconv>
+#include <istream>
 
 namespace tempinbox::ctl {
 
@@ -46,6 +47,18 @@ result<std::optional<bool>> arguments::truth(const std::string& option_name) con
     if (*text != "true" && *text != "false")
         return failure{errc::invalid_argument, "--" + option_name + " must be true or false, not " + quote(*text)};
     return std::optional(*text == "true");
+}
+
+result<std::string> word_or_line(const std::string& word, std::istream& in)
+{
+    if (word != "-")
+        return word;
+    std::string line;
+    if (!std::getline(in, line))
+        return failure{errc::invalid_argument, "standard input is empty"};
+    if (line.ends_with('\r'))
+        line.pop_back();
+    return line;
 }
 
 std::vector<command> all_commands()

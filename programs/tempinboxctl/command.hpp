@@ -5,6 +5,7 @@
 #include "tempinboxctl/answer.hpp"
 
 #include <functional>
+#include <iosfwd>
 #include <map>
 #include <optional>
 #include <string>
@@ -58,6 +59,9 @@ public:
     result<std::optional<std::int64_t>> integer(const std::string& option_name, std::int64_t least, std::int64_t most) const;
     result<std::optional<bool>> truth(const std::string& option_name) const;
 };
+
+// What an option says, or where it is `-`, the first line that comes in: so that a secret stands in no list of processes.
+result<std::string> word_or_line(const std::string& word, std::istream& in);
 
 // One verb: `account create`.
 struct command

@@ -15,12 +15,14 @@ settings read_settings(config::reader& reader)
 {
     settings chosen;
     chosen.database = reader.text("database", "", "PostgreSQL with the schema accounts, as libpq takes it");
+    reader.mark_secret("database");
     chosen.inbox_rpc =
         reader.addresses("inbox-rpc", "127.0.0.1:9101", "Replicas of the inbox service, host:port, comma-separated");
     chosen.webhook_dispatcher_rpc = reader.addresses("webhook-dispatcher-rpc", "127.0.0.1:9103",
                                                      "Replicas of the webhook dispatcher, host:port, comma-separated");
     chosen.rpc_token_file = reader.readable_file("rpc-token-file", "", "Shared token of the internal calls");
     chosen.kafka_brokers = reader.text("kafka-brokers", "", "Kafka brokers, host:port, comma-separated");
+    chosen.kafka_properties = kafka::read_properties_setting(reader);
     chosen.output = reader.choice("output", "text", {"text", "json"}, "How answers are shown");
     return chosen;
 }
@@ -118,6 +120,7 @@ kafka::settings session::kafka() const
         refuse("kafka-brokers");
     kafka::settings cluster;
     cluster.brokers = settings_.kafka_brokers;
+    cluster.properties = settings_.kafka_properties;
     return cluster;
 }
 
