@@ -147,6 +147,8 @@ awaitable<result<v1::TestRulesResponse>> rule_calls::test(v1::TestRulesRequest r
     stored_config stored;
     if (!found.empty())
         stored = std::move(found.front());
+    for (auto& known : stored.endpoints)
+        known = judged(std::move(known), policy_);
     if (!stored.state || stored.state->version < wish->account.version)
         stored.state = wish->account;
     const auto now = system_clock_source{}.now();

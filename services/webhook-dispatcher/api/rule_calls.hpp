@@ -1,6 +1,7 @@
 #pragma once
 
 #include "common/core/awaitable.hpp"
+#include "webhook-dispatcher/endpoints/url_policy.hpp"
 #include "webhook-dispatcher/routing/config_store.hpp"
 #include "webhook-dispatcher/routing/rule_store.hpp"
 
@@ -14,7 +15,11 @@ namespace tempinbox::webhooks {
 class rule_calls
 {
 public:
-    rule_calls(rule_store& rules, config_store& configs) : rules_(rules), configs_(configs) {}
+    rule_calls(rule_store& rules, config_store& configs, url_policy policy)
+        : rules_(rules),
+          configs_(configs),
+          policy_(std::move(policy))
+    {}
 
     void add_to(rpc::server& server);
 
@@ -28,6 +33,7 @@ public:
 private:
     rule_store& rules_;
     config_store& configs_;
+    url_policy policy_;
 };
 
 } // namespace tempinbox::webhooks

@@ -63,7 +63,7 @@ awaitable<result<v1::CreateWebhookResponse>> webhook_calls::create(v1::CreateWeb
     if (!signing)
         co_return signing.error();
     v1::CreateWebhookResponse response;
-    *response.mutable_webhook() = to_message(*stored);
+    *response.mutable_webhook() = to_message(judged(*stored, policy_));
     response.set_secret(signing->reveal());
     co_return response;
 }
@@ -95,7 +95,7 @@ awaitable<result<v1::GetWebhookResponse>> webhook_calls::get(v1::GetWebhookReque
     if (!found)
         co_return found.error();
     v1::GetWebhookResponse response;
-    *response.mutable_webhook() = to_message(*found);
+    *response.mutable_webhook() = to_message(judged(*found, policy_));
     co_return response;
 }
 
@@ -119,7 +119,7 @@ awaitable<result<v1::ListWebhooksResponse>> webhook_calls::list(v1::ListWebhooks
             response.set_next_cursor(make_cursor(found[static_cast<std::size_t>(*limit) - 1]));
             break;
         }
-        *response.add_webhooks() = to_message(stored);
+        *response.add_webhooks() = to_message(judged(stored, policy_));
     }
     co_return response;
 }
@@ -138,7 +138,7 @@ awaitable<result<v1::UpdateWebhookResponse>> webhook_calls::update(v1::UpdateWeb
     if (!changed)
         co_return changed.error();
     v1::UpdateWebhookResponse response;
-    *response.mutable_webhook() = to_message(*changed);
+    *response.mutable_webhook() = to_message(judged(*changed, policy_));
     co_return response;
 }
 

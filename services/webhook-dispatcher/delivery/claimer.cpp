@@ -200,7 +200,7 @@ void due_claimer::accept(claimed_delivery claimed, const config_cache::configs& 
     if (!config->second->is_active(claimed.webhook, now))
         return refuse_all(claimed, lease, state::aborted, "the plan has no place for this webhook");
     if (!to->is_enabled)
-        return refuse_all(claimed, lease, state::skipped_disabled, "the webhook is switched off");
+        return refuse_all(claimed, lease, state::skipped_disabled, to->refusal.value_or("the webhook is switched off"));
     if (!claimed.body)
         return refuse(claimed, lease, state::aborted, "the event is no longer kept");
     if (now > claimed.began + delivery_lifetime)

@@ -28,6 +28,7 @@ struct endpoint
     std::string description;
     bool is_enabled = true;
     std::optional<std::string> disabled_reason; // absent where the account switched it off itself
+    bool is_refused = false;                    // not stored: the URL breaks the rules of today, as the reason says
     std::string sealed_secret;
     std::vector<previous_secret> previous_secrets; // last replaced first; some may be past their time
     std::optional<uuid> rotation;                  // the last one

@@ -169,4 +169,19 @@ result<url_target> check_url(std::string_view url, const url_policy& policy)
     return target;
 }
 
+endpoint judged(endpoint stored, const url_policy& policy)
+{
+    static const address_policy every_address({*network::parse("0.0.0.0/0"), *network::parse("::/0")}, {});
+    url_policy without_addresses;
+    without_addresses.addresses = every_address;
+    without_addresses.allows_http = policy.allows_http;
+    const auto checked = check_url(stored.url, without_addresses);
+    if (checked)
+        return stored;
+    stored.is_refused = true;
+    stored.is_enabled = false;
+    stored.disabled_reason = "the service's rules for URLs refuse its own: " + checked.error().message;
+    return stored;
+}
+
 } // namespace tempinbox::webhooks

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "webhook-dispatcher/endpoints/address_policy.hpp"
+#include "webhook-dispatcher/endpoints/endpoint.hpp"
 
 #include <string>
 #include <string_view>
@@ -23,5 +24,9 @@ struct url_target
 
 // Failures name the field: `url must begin with https://, not "ftp://x"`.
 result<url_target> check_url(std::string_view url, const url_policy& policy);
+
+// The endpoint as it is under the policy of today, which may be stricter than when its URL was taken: refused, it is switched off
+// and says why, and is on again when the policy allows it. Schemes and ports are judged; addresses are judged at each connection.
+endpoint judged(endpoint stored, const url_policy& policy);
 
 } // namespace tempinbox::webhooks

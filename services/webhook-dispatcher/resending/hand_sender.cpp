@@ -108,6 +108,8 @@ awaitable<result<hand_sender::receiver_ptr>> hand_sender::find_receiver(account_
         co_return failure(errc::not_found, "Webhook " + webhook.text() + " does not exist");
     if (!config->second->is_active(webhook, host_.clock().now()))
         co_return failure(errc::permission_denied, "The plan has no place for this webhook; it has more webhooks than it allows");
+    if (to->refusal)
+        co_return failure(errc::conflict, "Webhook " + webhook.text() + " is switched off: " + *to->refusal);
     co_return to;
 }
 

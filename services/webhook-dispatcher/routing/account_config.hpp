@@ -28,7 +28,8 @@ struct receiver
     std::string url;
     event_set events;
     bool is_enabled = true;
-    std::optional<secret> key; // absent: no master key opens it
+    std::optional<std::string> refusal; // why its URL is not called under the rules of today; it is not enabled then
+    std::optional<secret> key;          // absent: no master key opens it
     std::vector<previous_key> previous_keys;
     time_point renewed_at; // of the endpoint
 

@@ -22,9 +22,10 @@ std::optional<secret> open_key(const crypto::keyring& keys, const std::string& s
 
 } // namespace
 
-config_cache::config_cache(config_store& store, const crypto::keyring& keys, std::size_t capacity)
+config_cache::config_cache(config_store& store, const crypto::keyring& keys, url_policy policy, std::size_t capacity)
     : store_(store),
       keys_(keys),
+      policy_(std::move(policy)),
       capacity_(capacity)
 {}
 
@@ -76,6 +77,8 @@ receiver config_cache::open(const endpoint& stored) const
     opened.url = stored.url;
     opened.events = stored.events;
     opened.is_enabled = stored.is_enabled;
+    if (stored.is_refused)
+        opened.refusal = stored.disabled_reason;
     opened.key = open_key(keys_, stored.sealed_secret, stored.id);
     for (const auto& previous : stored.previous_secrets)
         if (const auto key = open_key(keys_, previous.sealed, stored.id))
@@ -93,7 +96,7 @@ std::shared_ptr<const account_config> config_cache::keep(const stored_config& st
     std::vector<receiver> receivers;
     receivers.reserve(stored.endpoints.size());
     for (const auto& endpoint : stored.endpoints)
-        receivers.push_back(open(endpoint));
+        receivers.push_back(open(judged(endpoint, policy_)));
     entry made;
     made.config = std::make_shared<const account_config>(stored.version, stored.state, std::move(receivers), stored.rules);
     made.last_use = ++uses_;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "common/core/awaitable.hpp"
+#include "webhook-dispatcher/endpoints/url_policy.hpp"
 #include "webhook-dispatcher/routing/account_config.hpp"
 #include "webhook-dispatcher/routing/config_store.hpp"
 
@@ -20,7 +21,7 @@ class config_cache
 public:
     using configs = std::unordered_map<account_id, std::shared_ptr<const account_config>>;
 
-    config_cache(config_store& store, const crypto::keyring& keys, std::size_t capacity = 20'000);
+    config_cache(config_store& store, const crypto::keyring& keys, url_policy policy, std::size_t capacity = 20'000);
 
     // As last seen, perhaps out of date; nothing where one of the accounts is not known here.
     std::optional<configs> known(const std::vector<account_id>& accounts);
@@ -41,6 +42,7 @@ private:
 
     config_store& store_;
     const crypto::keyring& keys_;
+    url_policy policy_;
     std::size_t capacity_;
     std::uint64_t uses_ = 0;
     std::unordered_map<account_id, entry> entries_;

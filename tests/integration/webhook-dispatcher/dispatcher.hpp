@@ -59,7 +59,7 @@ struct dispatcher
           failure_counts(db),
           log(db),
           routings(db),
-          configs(stored_configs, keys),
+          configs(stored_configs, keys, policy),
           recorder(test_host(), outcomes, endpoints),
           failures(test_host(), failure_counts, endpoints),
           names(test_host(), names_from),
@@ -75,7 +75,7 @@ struct dispatcher
           intake(test_host(), stored_configs, configs, deliveries, engine, recorder, letters),
           webhook_calls(test_host(), endpoints, secrets, keys, policy, names.function()),
           secret_calls(secrets, keys),
-          rule_calls(rules, stored_configs),
+          rule_calls(rules, stored_configs, policy),
           delivery_calls(test_host(), log, routings, by_hand, replays, replayer)
     {}
 

@@ -154,7 +154,7 @@ TEST_CASE("configurations that others push out of the cache are still answered",
         accounts.push_back(account_id::make());
         await(s.process.webhook_calls.create(testing::webhook_request(accounts.back(), "https://1.1.1.1/"))).value();
     }
-    webhooks::config_cache small(s.process.stored_configs, s.process.keys, 2);
+    webhooks::config_cache small(s.process.stored_configs, s.process.keys, testing::loopback_policy(), 2);
     int done = 0, incomplete = 0;
     constexpr int calls = 200;
     for (int i = 0; i < calls; ++i) {

@@ -217,3 +217,33 @@ TEST_CASE("a name that does not resolve is an attempt, a name server that fails 
     REQUIRE(n.s.becomes("webhooks.due WHERE attempts = 0 AND lease_id IS NULL AND run_at > now() + interval '3 s'", 1));
     CHECK(n.s.count("webhooks.attempt") == 1);
 }
+
+TEST_CASE("a URL that the policy allows no longer is not called, and says so", "[webhooks][postgres][ssrf]")
+{
+    suite s;
+    const auto webhook = s.create_webhook(s.hook.url()).webhook().webhook_id();
+    s.create_rule(webhook);
+    auto https_only = testing::loopback_policy();
+    https_only.allows_http = false;
+    testing::dispatcher process(s.scratch.dsn(), https_only);
+    process.keys = s.process.keys;
+    process.start();
+
+    await(process.intake.handle({email_record(email(s.account))}));
+    REQUIRE(s.becomes("webhooks.delivery WHERE state = 'skipped_disabled'", 1));
+    CHECK(s.hook.requests().empty());
+
+    webhooks::v1::GetWebhookRequest request;
+    request.set_account_id(s.account.text());
+    request.set_webhook_id(webhook);
+    const auto shown = await(process.webhook_calls.get(request)).value().webhook();
+    CHECK_FALSE(shown.is_enabled());
+    CHECK(shown.disabled_reason().find("url must begin with https://") != std::string::npos);
+
+    const auto refused = await(process.by_hand.test(s.account, webhook_id::parse(webhook).value(), event_id::make()));
+    REQUIRE_FALSE(refused);
+    CHECK(refused.error().code == errc::conflict);
+
+    // The policy of before: it is on again by itself.
+    CHECK(await(s.process.webhook_calls.get(request)).value().webhook().is_enabled());
+}

@@ -105,3 +105,23 @@ TEST_CASE("literal addresses that are not public are refused", "[webhooks][url]"
     CHECK(refusal("http://127.0.0.1:9000/hook", open_policy()) == "taken");
     CHECK(refusal("http://10.0.0.1:9000/hook", open_policy()) != "taken");
 }
+
+TEST_CASE("an endpoint that the policy refuses by now is off and says why", "[webhooks][url]")
+{
+    endpoint stored;
+    stored.url = "http://example.com/hook";
+
+    CHECK(judged(stored, open_policy()).is_enabled);
+    const auto refused = judged(stored, strict);
+    CHECK_FALSE(refused.is_enabled);
+    CHECK(refused.is_refused);
+    CHECK(refused.disabled_reason.value_or("").find("url must begin with https://") != std::string::npos);
+
+    stored.url = "https://example.com:6379/";
+    CHECK_FALSE(judged(stored, open_policy()).is_enabled);
+    // Addresses are judged at each connection.
+    stored.url = "https://10.0.0.1/";
+    CHECK(judged(stored, strict).is_enabled);
+    stored.is_enabled = false;
+    CHECK_FALSE(judged(stored, strict).is_refused);
+}
