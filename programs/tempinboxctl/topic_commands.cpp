@@ -24,12 +24,12 @@ result<std::string> read_file(const std::string& path)
 
 using difference = kafka::topic_difference;
 
-// `retention.ms: 86400000, not 259200000`
-std::string text_of(const difference& one)
+// `retention.ms: 86400000, not 259200000`, or with another word between.
+std::string text_of(const difference& one, const std::string& between = ", not ")
 {
     if (one.what == difference::kind::missing)
         return "missing";
-    return one.setting + ": " + (one.found.empty() ? "not set" : one.found) + ", not " + one.wanted;
+    return one.setting + ": " + (one.found.empty() ? "not set" : one.found) + between + one.wanted;
 }
 
 // What `topics apply` leaves as it is.
@@ -43,7 +43,7 @@ record to_record(const kafka::topic_spec& topic, const std::vector<difference>& 
     std::vector<std::string> changed, left;
     for (const auto& one : differences)
         if (one.topic == topic.name)
-            (stays(one) ? left : changed).push_back(text_of(one));
+            stays(one) ? left.push_back(text_of(one)) : changed.push_back(text_of(one, " -> "));
     record fields;
     fields.add("topic", topic.name)
         .add("partitions", std::int64_t{topic.partitions})
