@@ -108,9 +108,11 @@ TEST_CASE("of many sessions with the same message not all are asked whether thei
         ++asked;
         return false;
     }};
-    std::vector<std::shared_ptr<undecided_mail>> many(200);
-    for (auto& one : many)
-        one = world.all.begin("same", crowd);
+    // Of each the oldest is asked for: these are sessions of their own.
+    std::vector<sender> crowds(200, crowd);
+    std::vector<std::shared_ptr<undecided_mail>> many;
+    for (const auto& one : crowds)
+        many.push_back(world.all.begin("same", one));
     const auto again = world.begin(world.second);
 
     CHECK_FALSE(world.all.has_earlier(*again));
@@ -118,4 +120,41 @@ TEST_CASE("of many sessions with the same message not all are asked whether thei
 
     many.back()->lose_sender();
     CHECK(world.all.has_earlier(*again));
+}
+
+TEST_CASE("what a session has of the same message is not looked through", "[mail-ingest]")
+{
+    constexpr int many = 20'000;
+    undecided_world world;
+    client third;
+    std::vector<std::shared_ptr<undecided_mail>> own;
+    for (int i = 0; i < many; ++i)
+        own.push_back(world.begin(world.first));
+    const auto looks_of = [&](const std::shared_ptr<undecided_mail>& mail) {
+        const auto before = world.all.looked_at();
+        world.all.has_earlier(*mail);
+        return world.all.looked_at() - before;
+    };
+
+    CHECK(looks_of(own.back()) <= 2);
+    const auto again = world.begin(world.second);
+    CHECK(looks_of(again) <= 2);
+
+    SECTION("nor when its oldest are decided")
+    {
+        own.erase(own.begin(), own.begin() + many / 2);
+        world.first.has_left = true;
+        CHECK(looks_of(again) <= 2);
+        CHECK(world.all.has_earlier(*again));
+    }
+    SECTION("nor what has lost its sender")
+    {
+        for (const auto& one : own)
+            one->lose_sender();
+        CHECK(looks_of(again) <= 2);
+        CHECK(world.all.has_earlier(*again));
+        CHECK(world.all.has_earlier(*world.begin(third)));
+        own.clear();
+        CHECK_FALSE(world.all.has_earlier(*again));
+    }
 }
