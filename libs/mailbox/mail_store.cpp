@@ -1,5 +1,6 @@
 #include "mailbox/mail_store.hpp"
 
+#include "common/core/encoding.hpp"
 #include "common/log/log.hpp"
 #include "mailbox/binary_array.hpp"
 #include "mailbox/columns.hpp"
@@ -125,6 +126,20 @@ std::vector<stored_message> read_answers(const mail_batch& batch, const pqxx::re
     return found;
 }
 
+std::vector<delivery_answer> all_unstorable(const new_message& message)
+{
+    std::vector<delivery_answer> answers;
+    for (const auto& delivery : message.deliveries)
+        answers.push_back(delivery_answer{delivery_outcome::unstorable, 0, delivery.id});
+    return answers;
+}
+
+// The lines after it quote what was to be stored.
+std::string_view first_line(std::string_view error)
+{
+    return error.substr(0, error.find('\n'));
+}
+
 } // namespace
 
 std::size_t new_message::held_bytes() const
@@ -143,7 +158,12 @@ std::size_t new_message::held_bytes() const
     return bytes;
 }
 
-mail_store::mail_store(runtime::host& host, postgres::pool& db, inbox_bounds bounds) : host_(host), db_(db), bounds_(bounds)
+mail_store::mail_store(runtime::host& host, postgres::pool& db, inbox_bounds bounds)
+    : host_(host),
+      db_(db),
+      bounds_(bounds),
+      unstorable_(host.metrics().counter("tempinbox_mail_ingest_unstorable_messages_total",
+                                         "Messages whose data PostgreSQL refused for good: answered with 554."))
 {
     db_.prepare(store_mail);
     db_.prepare(lock_inboxes);
@@ -160,7 +180,8 @@ awaitable<std::vector<stored_message>> mail_store::store(mail_batch batch)
         co_await resolve(batch, found);
         co_return std::move(*found);
     }
-    if (outcome == attempt_outcome::refused && batch.size() > 1) {
+    const bool is_refused = outcome == attempt_outcome::refused || outcome == attempt_outcome::bad_data;
+    if (is_refused && batch.size() > 1) {
         // One of them is at fault: it fails alone.
         answers all;
         for (const auto& one : batch) {
@@ -171,6 +192,8 @@ awaitable<std::vector<stored_message>> mail_store::store(mail_batch batch)
         co_return all;
     }
     found->resize(batch.size());
+    if (outcome == attempt_outcome::bad_data)
+        found->front() = all_unstorable(*batch.front());
     co_return std::move(*found);
 }
 
@@ -196,12 +219,29 @@ awaitable<mail_store::attempt_outcome> mail_store::attempt(const mail_batch& bat
     } catch (const pqxx::check_violation&) {
         // Its hour had no partition, and got one while the body was on its way to the default partition.
         co_return attempt_outcome::try_again;
+    } catch (const pqxx::data_exception& error) {
+        if (batch.size() == 1)
+            note_unstorable(*batch.front(), error.sqlstate(), first_line(error.what()));
+        co_return attempt_outcome::bad_data;
     } catch (const std::exception& error) {
-        // The lines after the first quote what was to be stored.
-        const std::string_view reason = error.what();
-        log::error("PostgreSQL refused mail", {{"error", reason.substr(0, reason.find('\n'))}, {"messages", batch.size()}});
+        log::error("PostgreSQL refused mail", {{"error", first_line(error.what())}, {"messages", batch.size()}});
         co_return attempt_outcome::refused;
     }
+}
+
+void mail_store::note_unstorable(const new_message& message, std::string_view sqlstate, std::string_view reason)
+{
+    unstorable_.Increment();
+    const auto& first = message.deliveries.front();
+    log::error("message cannot be stored, refused for good", {{"sqlstate", sqlstate},
+                                                              {"error", reason},
+                                                              {"email_id", first.id.text()},
+                                                              {"inbox_id", first.inbox.text()},
+                                                              {"message_id", message.message_id.value_or("")},
+                                                              {"sha256", to_hex(message.sha256)},
+                                                              {"size_bytes", message.size},
+                                                              {"inboxes", message.deliveries.size()},
+                                                              {"remote_ip", message.remote_address}});
 }
 
 awaitable<void> mail_store::run_statement(const mail_batch& batch, std::shared_ptr<answers> found)

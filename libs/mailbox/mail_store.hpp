@@ -54,8 +54,9 @@ struct new_message
     std::size_t held_bytes() const;
 };
 
-// Repeated: its sender may not know that it was stored before, as the email of the answer.
-enum class delivery_outcome { stored, repeated, gone, full };
+// Repeated: its sender may not know that it was stored before, as the email of the answer. Unstorable: PostgreSQL takes it
+// neither now nor later.
+enum class delivery_outcome { stored, repeated, gone, full, unstorable };
 
 struct delivery_answer
 {
@@ -77,25 +78,27 @@ public:
     mail_store(runtime::host& host, postgres::pool& db, inbox_bounds bounds);
 
     // One statement, its own transaction, committed when this returns. A deadlock or a time-out is tried once more; after another
-    // SQL error each message is tried alone; after a lost connection the rows are looked for until they are seen or 20 s have
-    // passed.
+    // SQL error each message is tried alone, and one whose data are at fault (class 22) is unstorable; after a lost connection
+    // the rows are looked for until they are seen or 20 s have passed.
     awaitable<std::vector<stored_message>> store(mail_batch batch);
 
     // The event of a stored delivery, to be published.
     static outbox::row event_of(const new_delivery& delivery, std::int64_t sequence);
 
 private:
-    enum class attempt_outcome { stored, try_again, refused, unknown, unavailable };
+    enum class attempt_outcome { stored, try_again, refused, bad_data, unknown, unavailable };
     using answers = std::vector<stored_message>;
 
     awaitable<attempt_outcome> attempt(const mail_batch& batch, std::shared_ptr<answers> found);
     awaitable<void> run_statement(const mail_batch& batch, std::shared_ptr<answers> found);
     awaitable<void> resolve(const mail_batch& batch, std::shared_ptr<answers> found);
     awaitable<answers> look_for(const mail_batch& batch);
+    void note_unstorable(const new_message& message, std::string_view sqlstate, std::string_view reason);
 
     runtime::host& host_;
     postgres::pool& db_;
     inbox_bounds bounds_;
+    prometheus::Counter& unstorable_;
 };
 
 } // namespace tempinbox::mailbox

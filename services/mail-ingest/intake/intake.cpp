@@ -186,6 +186,10 @@ taken_message intake::answer_of(const read_mail& mail, const mailbox::stored_mes
                 undecided->emails.push_back(mailbox::email_key{delivery.account, email});
             continue;
         }
+        if (outcome == delivery_outcome::unstorable) {
+            status = message_status::unstorable;
+            continue;
+        }
         directory_.forget(delivery.rcpt_to.front());
         if (outcome == delivery_outcome::full && status == message_status::gone)
             status = message_status::full;

@@ -128,7 +128,7 @@ void writers::publish(const entries& batch)
         for (std::size_t i = 0; i < one->answer->size(); ++i) {
             const auto& answer = (*one->answer)[i];
             const auto& delivery = one->message->deliveries[i];
-            if (answer.outcome == mailbox::delivery_outcome::repeated)
+            if (answer.outcome == mailbox::delivery_outcome::repeated || answer.outcome == mailbox::delivery_outcome::unstorable)
                 continue;
             if (answer.outcome == mailbox::delivery_outcome::stored) {
                 events.push_back(mailbox::mail_store::event_of(delivery, answer.sequence));

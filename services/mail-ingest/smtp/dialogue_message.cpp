@@ -162,6 +162,8 @@ void dialogue::answer_message(const message_answer& answer, time_point now)
         return end_transaction("looping", replies::looping);
     case message_status::too_large:
         return end_transaction("too_large", replies::too_large);
+    case message_status::unstorable:
+        return end_transaction("unstorable", replies::unstorable);
     case message_status::overloaded:
         return end_transaction("overloaded", replies::out_of_memory);
     case message_status::unavailable:

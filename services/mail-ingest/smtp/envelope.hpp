@@ -63,6 +63,7 @@ enum class message_status {
     full,       // the same, and one is full
     looping,    // too many hops, or it came from here
     too_large,  // by the limits known at its end
+    unstorable, // something in it that the database takes neither now nor later
     overloaded, // no room to take it now
     unavailable // not committed, or nobody knows in time
 };

@@ -57,6 +57,7 @@ inline constexpr std::string_view utf8_not_asked = "553 5.6.7 Address needs SMTP
 inline constexpr std::string_view no_valid_recipients = "554 5.5.1 No valid recipients";
 inline constexpr std::string_view out_of_turn = "554 5.5.0 Client must wait for the reply";
 inline constexpr std::string_view looping = "554 5.4.6 Too many hops, or a loop";
+inline constexpr std::string_view unstorable = "554 5.6.0 Message cannot be stored";
 inline constexpr std::string_view bad_parameter = "555 5.5.4 Unknown or malformed parameter";
 
 } // namespace tempinbox::smtp::replies

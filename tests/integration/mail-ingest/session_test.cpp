@@ -332,6 +332,36 @@ TEST_CASE("a large message for which there is neither memory nor a file may come
     CHECK(world.count("emails") == 0);
 }
 
+TEST_CASE("a message with data that PostgreSQL refuses is refused for good, others beside it are stored",
+          "[mail-ingest][postgres]")
+{
+    mail_world world;
+    world.create(world.account, "box");
+    world.scratch.execute(R"(
+        CREATE FUNCTION mailbox.refuse() RETURNS trigger LANGUAGE plpgsql AS
+            'BEGIN RAISE EXCEPTION ''no'' USING ERRCODE = split_part(NEW.subject, '' '', 2); END';
+        CREATE TRIGGER refuse BEFORE INSERT ON mailbox.emails FOR EACH ROW WHEN (NEW.subject LIKE 'refuse %')
+            EXECUTE FUNCTION mailbox.refuse())");
+    mail_server server(world.scratch.dsn());
+    mail_client client(server.listener.local_address());
+    const std::string refused = "tempinbox_mail_ingest_unstorable_messages_total";
+    const auto before = shown(refused);
+    client.begin({"box@mail.test"});
+
+    CHECK(client.deliver("Subject: refuse 22021\r\n\r\nx\r\n") == "554 5.6.0 Message cannot be stored");
+    CHECK(shown(refused) == before + 1);
+
+    client.say("MAIL FROM:<>");
+    client.say("RCPT TO:<box@mail.test>");
+    CHECK(client.deliver("Subject: refuse 54000\r\n\r\nx\r\n") == later);
+    CHECK(shown(refused) == before + 1);
+
+    client.say("MAIL FROM:<>");
+    client.say("RCPT TO:<box@mail.test>");
+    CHECK(client.deliver().starts_with("250"));
+    CHECK(world.count("emails") == 1);
+}
+
 TEST_CASE("a message that is not read in time is answered so, and not stored", "[mail-ingest][postgres]")
 {
     mail_world world;

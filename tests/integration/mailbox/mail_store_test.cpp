@@ -140,6 +140,7 @@ using outcomes = std::vector<delivery_outcome>;
 constexpr auto stored = delivery_outcome::stored;
 constexpr auto gone = delivery_outcome::gone;
 constexpr auto full = delivery_outcome::full;
+constexpr auto unstorable = delivery_outcome::unstorable;
 
 } // namespace
 
@@ -356,17 +357,38 @@ TEST_CASE("sequences have no gaps under concurrent writers, and no writer deadlo
     }
 }
 
-TEST_CASE("a message PostgreSQL refuses fails alone", "[mailbox][mail-store][postgres]")
+TEST_CASE("a message PostgreSQL refuses fails alone, for good where its data are at fault", "[mailbox][mail-store][postgres]")
 {
     mail_world world;
-    const auto box = world.create(seeds::account());
-    const auto bad = make_message({box});
-    bad->codes = "no json";
+    const auto account = seeds::account();
+    const auto box = world.create(account);
+    const auto bad = make_message({box, world.create(account)});
+    std::optional<outcomes> expected;
+    SECTION("no JSON")
+    {
+        bad->codes = "no json";
+        expected = outcomes{unstorable, unstorable};
+    }
+    SECTION("no UTF-8")
+    {
+        bad->subject = "\xff";
+        expected = outcomes{unstorable, unstorable};
+    }
+    SECTION("a failure of the server's")
+    {
+        world.scratch.execute(R"(
+            CREATE FUNCTION mailbox.refuse() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RAISE EXCEPTION ''no''; END';
+            CREATE TRIGGER refuse BEFORE INSERT ON mailbox.emails FOR EACH ROW WHEN (NEW.subject = 'refuse')
+                EXECUTE FUNCTION mailbox.refuse())");
+        bad->subject = "refuse";
+    }
 
     const auto answers = world.put({make_message({box}), bad, make_message({box})});
 
     CHECK(answers.at(0));
-    CHECK_FALSE(answers.at(1));
+    CHECK(answers.at(1).has_value() == expected.has_value());
+    if (expected)
+        CHECK(outcomes_of(answers.at(1)) == *expected);
     CHECK(answers.at(2));
     CHECK(answers.at(2)->at(0).sequence == 2);
     CHECK(world.count("emails") == 2);

@@ -29,6 +29,7 @@ TEST_CASE("what the store says becomes the reply", "[smtp]")
         {message_status::looping, "554 5.4.6 Too many hops, or a loop"},
         {message_status::too_large, "552 5.3.4 Message is too large"},
         {message_status::overloaded, "452 4.3.1 Insufficient system storage, try again later"},
+        {message_status::unstorable, "554 5.6.0 Message cannot be stored"},
         {message_status::unavailable, "451 4.3.0 Temporary failure, try again later"},
     };
     for (const auto& [outcome, reply] : table) {
