@@ -48,6 +48,9 @@ smtp::limits read_session_limits(config::reader& reader)
                                                          "From this unknown recipient of a session on each waits 2 s; 0: never"));
     chosen.unknown_before_close = static_cast<int>(
         count(reader, "unknown-recipients-before-close", 10, 0, "This unknown recipient ends the session; 0: none does"));
+    chosen.refused_before_delay =
+        static_cast<int>(count(reader, "refused-recipients-before-delay", 100, 0,
+                               "From this refused recipient of a session on, for whatever reason, each waits 1 s; 0: never"));
     chosen.takes_bare_newlines =
         reader.choice("bare-newlines", "refuse", {"refuse", "normalize"},
                       "Messages with a bare CR or LF: 550, or stored as they came, with CRLF in what is read of them") ==

@@ -60,6 +60,8 @@ std::optional<recipient_answer> directory::recall_address(const std::string& add
 {
     const auto now = host_.clock().now();
     const auto live = addresses_.find(address, now);
+    if (!live && addresses_.is_quarantined(address, now))
+        return recipient_answer(recipient_status::quarantined);
     if (!live)
         return std::nullopt;
     const auto largest = accounts_.largest_message(live->account, now);
@@ -103,8 +105,13 @@ recipient_answer directory::judge(const std::string& address, look_ups::answer a
     cached_.Set(static_cast<double>(addresses_.size()));
     if (!asked.is_known)
         return recipient_answer(recipient_status::unavailable);
+    if (!live && asked.found) {
+        if (!asked.found->is_live)
+            addresses_.quarantined(address, asked.found->until, host_.clock().now());
+        return recipient_answer(recipient_status::quarantined);
+    }
     if (!live)
-        return recipient_answer(asked.found ? recipient_status::quarantined : recipient_status::unknown);
+        return recipient_answer(recipient_status::unknown);
 
     if (asked.found && settings_.inbox_bounds.are_reached(asked.found->email_count, asked.found->email_bytes)) {
         addresses_.forget(address);

@@ -1,6 +1,13 @@
 #include "mail-ingest/directory/live_addresses.hpp"
 
 namespace tempinbox::mail_ingest {
+namespace {
+
+constexpr std::chrono::seconds quarantine_remembered{10};
+// Clocks here and there may differ by a minute.
+constexpr std::chrono::minutes near_the_end{2};
+
+} // namespace
 
 std::optional<live_address> live_addresses::find(const std::string& address, time_point now)
 {
@@ -38,9 +45,27 @@ void live_addresses::created(const std::string& address, const live_address& fre
 {
     if (ended_.find(fresh.inbox))
         return;
+    quarantined_.erase(address);
     if (const auto waiting = under_way_.find(address); waiting != under_way_.end())
         waiting->second.created = fresh;
     known_.put(address, fresh);
+}
+
+void live_addresses::quarantined(const std::string& address, time_point until, time_point now)
+{
+    if (until > now + near_the_end)
+        quarantined_.put(address, now + quarantine_remembered);
+}
+
+bool live_addresses::is_quarantined(const std::string& address, time_point now)
+{
+    const auto* until = quarantined_.find(address);
+    if (!until)
+        return false;
+    const bool is_fresh = *until > now;
+    if (!is_fresh)
+        quarantined_.erase(address);
+    return is_fresh;
 }
 
 void live_addresses::ended(const std::string& address, inbox_id inbox)

@@ -18,8 +18,9 @@ struct live_address
 };
 
 // Addresses known to be live, by look-ups and by what inbox.created and inbox.expired say. An event that arrives while its
-// address is looked up wins. What is not here has to be asked for; nothing is remembered about addresses that are not live, save
-// that an inbox has ended, since its events may come in any order.
+// address is looked up wins. What is not here has to be asked for. Of addresses that are not live only those in quarantine are
+// remembered, for ten seconds and not near its end, since a new inbox must receive at once; and that an inbox has ended, since
+// its events may come in any order.
 class live_addresses
 {
 public:
@@ -33,6 +34,9 @@ public:
 
     void created(const std::string& address, const live_address& fresh);
     void ended(const std::string& address, inbox_id inbox);
+    // A look-up found that the address is given to nobody before `until`.
+    void quarantined(const std::string& address, time_point until, time_point now);
+    bool is_quarantined(const std::string& address, time_point now);
     // The database knows better.
     void forget(const std::string& address) { known_.erase(address); }
 
@@ -47,6 +51,7 @@ private:
 
     bounded_cache<std::string, live_address> known_;
     bounded_cache<inbox_id, bool> ended_{100'000};
+    bounded_cache<std::string, time_point> quarantined_{100'000}; // remembered until
     std::map<std::string, look_up> under_way_;
 };
 

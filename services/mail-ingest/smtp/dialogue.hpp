@@ -157,6 +157,7 @@ private:
     time_point active_;
     int errors_ = 0;
     int unknown_ = 0;
+    int refused_ = 0;
     int messages_ = 0;
 
     bool has_said_hello_ = false;

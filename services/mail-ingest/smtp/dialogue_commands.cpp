@@ -165,6 +165,7 @@ void dialogue::answer_recipient(const recipient_answer& answer)
 {
     state_ = state::command;
     const auto output_before = output_.size();
+    const auto recipients_before = transaction_.recipients.size();
     if (answer.status != recipient_status::live)
         has_refused_recipient_ = true;
     switch (answer.status) {
@@ -176,8 +177,9 @@ void dialogue::answer_recipient(const recipient_answer& answer)
         if (limits_.unknown_before_close > 0 && unknown_ >= limits_.unknown_before_close)
             return close(replies::too_many_unknown);
         if (limits_.unknown_before_delay > 0 && unknown_ >= limits_.unknown_before_delay)
-            return say_later(limits_.unknown_delay, std::string(replies::unknown_recipient));
-        say(replies::unknown_recipient);
+            say_later(limits_.unknown_delay, std::string(replies::unknown_recipient));
+        else
+            say(replies::unknown_recipient);
         break;
     case recipient_status::quarantined:
         say(replies::unknown_recipient);
@@ -195,8 +197,13 @@ void dialogue::answer_recipient(const recipient_answer& answer)
         say(replies::unavailable);
         break;
     }
-    if (answer.is_slowed && state_ == state::command && later_.empty()) {
-        say_later(limits_.unknown_delay, output_.substr(output_before, output_.size() - output_before - 2));
+    const bool is_refused = transaction_.recipients.size() == recipients_before;
+    if (is_refused)
+        ++refused_;
+    const bool is_one_too_many = is_refused && limits_.refused_before_delay > 0 && refused_ >= limits_.refused_before_delay;
+    if ((answer.is_slowed || is_one_too_many) && state_ == state::command && later_.empty()) {
+        say_later(answer.is_slowed ? limits_.unknown_delay : limits_.error_delay,
+                  output_.substr(output_before, output_.size() - output_before - 2));
         output_.resize(output_before);
     }
 }

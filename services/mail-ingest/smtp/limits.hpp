@@ -19,7 +19,8 @@ struct limits
     int errors_before_close = 20;
     int unknown_before_delay = 5;
     int unknown_before_close = 10;
-    std::chrono::milliseconds error_delay{1'000};
+    int refused_before_delay = 100;               // of recipients, for whatever reason: each may cost a look-up
+    std::chrono::milliseconds error_delay{1'000}; // of a refused recipient too
     std::chrono::milliseconds unknown_delay{2'000};
     std::chrono::milliseconds idle{300'000};
     std::chrono::milliseconds idle_when_busy{60'000};

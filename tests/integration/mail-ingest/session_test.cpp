@@ -332,6 +332,23 @@ TEST_CASE("a large message for which there is neither memory nor a file may come
     CHECK(world.count("emails") == 0);
 }
 
+TEST_CASE("an address in quarantine is looked up once, however often it is asked for", "[mail-ingest][postgres]")
+{
+    mail_world world;
+    const auto old = world.create(world.account, "old");
+    testing::await(world.endings.expire(world.account.account, old.id));
+    mail_server server(world.scratch.dsn());
+    mail_client client(server.listener.local_address());
+    client.begin({});
+    const std::string look_ups = "tempinbox_mail_ingest_look_ups_total{source=\"database\"}";
+    const auto before = shown(look_ups);
+
+    for (int i = 0; i < 5; ++i)
+        CHECK(client.say("RCPT TO:<old@mail.test>") == unknown);
+
+    CHECK(shown(look_ups) == before + 1);
+}
+
 TEST_CASE("a message with data that PostgreSQL refuses is refused for good, others beside it are stored",
           "[mail-ingest][postgres]")
 {

@@ -43,6 +43,7 @@ TEST_CASE("what a mail server bounds when nothing is said", "[mail-ingest][setti
     CHECK(chosen.intake.view.parts == 1'000);
     CHECK(chosen.intake.memory_bytes == 512 * 1024 * 1024);
     CHECK(chosen.intake.memory_bytes_a_message == 256 * 1024);
+    CHECK(chosen.session.refused_before_delay == 100);
     CHECK(chosen.intake.writing.messages_a_batch == 128);
     CHECK(chosen.intake.writing.bytes_a_batch == 8 * 1024 * 1024);
     CHECK(chosen.intake.writing.patience == 20s);
@@ -54,7 +55,7 @@ TEST_CASE("limits that customers' own senders run into can be off", "[mail-inges
          {"messages-per-connection", "session-timeout", "connections", "connections-per-address", "address-rate-per-minute",
           "unknown-recipients-per-address", "unknown-recipients-before-delay", "unknown-recipients-before-close",
           "errors-before-delay", "errors-before-close", "inbox-rate-per-minute", "inbox-max-emails", "inbox-max-bytes", "hops",
-          "memory-limit", "message-min-rate"}) {
+          "memory-limit", "spool-limit", "refused-recipients-before-delay", "message-min-rate"}) {
         auto reader = reader_of({{name, "0"}});
         mail_ingest::read_settings(reader);
         INFO(name);

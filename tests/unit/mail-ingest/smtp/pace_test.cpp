@@ -74,6 +74,41 @@ TEST_CASE("unknown recipients are slowed from the 5th and end the session at the
     CHECK(talk.is_closed());
 }
 
+TEST_CASE("recipients refused for whatever reason are slowed from the 100th, those taken never are", "[smtp]")
+{
+    const auto [status, reply] = GENERATE(table<recipient_status, std::string>({
+        {recipient_status::quarantined, unknown},
+        {recipient_status::full, "550 5.2.2 Mailbox is full"},
+        {recipient_status::over_rate, "450 4.2.1 Mailbox receives too much mail just now"},
+        {recipient_status::unavailable, "451 4.3.0 Temporary failure, try again later"},
+        {recipient_status::unknown, unknown},
+        {recipient_status::foreign, "550 5.7.1 Relaying denied"},
+    }));
+    conversation talk;
+    talk.limits().unknown_before_delay = talk.limits().unknown_before_close = 0;
+    talk.limits().errors_before_delay = talk.limits().errors_before_close = 0;
+    talk.set("refused@in.test", status);
+    talk.mail();
+    for (int i = 1; i < 100; ++i)
+        REQUIRE(talk.say("RCPT TO:<refused@in.test>") == reply);
+
+    CHECK(talk.say("RCPT TO:<refused@in.test>") == "[1000]" + reply);
+    CHECK(talk.say("RCPT TO:<box@in.test>") == "250 2.1.5 Recipient ok");
+    talk.say("RSET");
+    talk.say("MAIL FROM:<a@b.test>");
+    CHECK(talk.say("RCPT TO:<refused@in.test>") == "[1000]" + reply);
+}
+
+TEST_CASE("refused recipients may be any number", "[smtp]")
+{
+    conversation talk;
+    talk.limits().refused_before_delay = 0;
+    talk.set("old@in.test", recipient_status::quarantined);
+    talk.mail();
+    for (int i = 0; i < 200; ++i)
+        REQUIRE(talk.say("RCPT TO:<old@in.test>") == unknown);
+}
+
 TEST_CASE("a sender's address that guesses waits for every answer", "[smtp]")
 {
     conversation talk;
