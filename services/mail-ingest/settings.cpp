@@ -103,8 +103,11 @@ intake_settings read_intake_settings(config::reader& reader)
     chosen.memory_bytes =
         reader.bytes("memory-limit", 512 * mib, 0, 64 * gib, "Memory for messages under way; past it 452; 0: any amount");
     chosen.memory_bytes_a_message = reader.bytes("memory-per-message", 256 * kib, kib, gib, "A larger message is kept in a file");
-    chosen.spool_folder =
-        reader.text("spool-directory", "/tmp", "Where larger messages are kept until they are stored; nothing stays there");
+    chosen.spool_directory =
+        reader.text("spool-directory", "/tmp/tempinbox-mail-ingest",
+                    "Where larger messages are kept until they are stored: a folder of its own, made at start");
+    chosen.spool_bytes =
+        reader.bytes("spool-limit", 2 * gib, 0, 1024 * gib, "Disk for larger messages under way; past it 452; 0: any amount");
     chosen.readers = count(reader, "readers", 2, 1, "Threads that read messages");
     chosen.writing.writers = count(reader, "writers", 4, 1, "Commits under way at once, where the ones before are slow");
     chosen.writing.messages_a_batch = count(reader, "messages-per-commit", 128, 1, "Messages committed together");
@@ -113,8 +116,8 @@ intake_settings read_intake_settings(config::reader& reader)
     chosen.writing.patience =
         reader.duration("commit-timeout", 20s, 1s, 600s, "From the end of a message to its answer; past it 451");
     std::error_code error;
-    if (!std::filesystem::is_directory(chosen.spool_folder, error))
-        reader.add_problem("spool-directory", "must be a folder");
+    if (!std::filesystem::is_directory(std::filesystem::absolute(chosen.spool_directory).parent_path(), error))
+        reader.add_problem("spool-directory", "must be in a folder that is there");
     return chosen;
 }
 

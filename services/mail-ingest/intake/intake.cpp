@@ -50,6 +50,7 @@ intake::intake(runtime::host& host, mail_ingest::directory& directory, mailbox::
       settings_(chosen),
       budget_(chosen.memory_bytes,
               &host.metrics().gauge("tempinbox_mail_ingest_message_memory_bytes", "Memory held by messages under way.")),
+      spool_folder_(host, chosen.spool_directory, chosen.spool_bytes),
       writers_(host, store, publisher, unconfirmed, chosen.writing),
       read_done_(host.loop()),
       readers_(chosen.readers),
@@ -59,7 +60,12 @@ intake::intake(runtime::host& host, mail_ingest::directory& directory, mailbox::
 
 std::unique_ptr<spool> intake::open_spool()
 {
-    return std::make_unique<spool>(budget_, settings_.memory_bytes_a_message, settings_.spool_folder);
+    return std::make_unique<spool>(budget_, settings_.memory_bytes_a_message, spool_folder_);
+}
+
+std::uint64_t intake::room() const
+{
+    return std::max(std::min(settings_.memory_bytes_a_message, budget_.left()), spool_folder_.left());
 }
 
 awaitable<taken_message> intake::take(smtp::envelope envelope, std::unique_ptr<spool> message, std::string remote_address,
@@ -81,7 +87,10 @@ awaitable<taken_message> intake::take_or_throw(smtp::envelope envelope, std::uni
     sizes_.Observe(static_cast<double>(size));
     if (is_too_large(envelope, size))
         co_return taken_message(message_status::too_large);
-    if (writers_.are_full() || !message->finish())
+    if (writers_.are_full())
+        co_return taken_message(message_status::overloaded);
+    const bool is_whole = co_await message->finish();
+    if (!is_whole)
         co_return taken_message(message_status::overloaded);
     if (!co_await unconfirmed_.is_ready())
         co_return taken_message(message_status::unavailable);
@@ -202,6 +211,7 @@ taken_message intake::answer_of(const read_mail& mail, const mailbox::stored_mes
 void intake::stop()
 {
     readers_.join();
+    spool_folder_.stop();
 }
 
 } // namespace tempinbox::mail_ingest

@@ -19,7 +19,8 @@ struct intake_settings
     mime::view_limits view;
     std::size_t memory_bytes = 512 * 1024 * 1024;
     std::size_t memory_bytes_a_message = 256 * 1024;
-    std::string spool_folder = "/tmp";
+    std::string spool_directory = "/tmp/tempinbox-mail-ingest";
+    std::size_t spool_bytes = std::size_t{2} * 1024 * 1024 * 1024;
     std::size_t readers = 2;
     writer_settings writing;
 };
@@ -43,6 +44,8 @@ public:
 
     std::unique_ptr<spool> open_spool();
     bool is_overloaded() const { return budget_.is_short() || writers_.are_full(); }
+    // How large a message may be for which there is room just now, in memory or on the disk.
+    std::uint64_t room() const;
 
     // `from` outlives what is undecided, or that is noted as unconfirmed before.
     awaitable<taken_message> take(smtp::envelope envelope, std::unique_ptr<spool> message, std::string remote_address,
@@ -51,7 +54,7 @@ public:
     // The session ended before its client said anything after the 250.
     void note_unconfirmed(std::shared_ptr<undecided_mail> mail) { unconfirmed_.note(std::move(mail)); }
 
-    // Lets reading threads end.
+    // Lets its threads end.
     void stop();
 
 private:
@@ -69,6 +72,7 @@ private:
     unconfirmed_mail& unconfirmed_;
     intake_settings settings_;
     memory_budget budget_;
+    spool_folder spool_folder_;
     writers writers_;
     runtime::loop_queue read_done_;
     boost::asio::thread_pool readers_;

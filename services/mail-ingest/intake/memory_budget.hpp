@@ -3,11 +3,12 @@
 #include <prometheus/gauge.h>
 
 #include <cstddef>
+#include <limits>
 
 namespace tempinbox::mail_ingest {
 
-// How much of the messages under way may be held in memory, by all sessions together; 0: without bound. Used on the loop alone.
-// Shown by the gauge, if one is given.
+// How much of the messages under way may be held in memory, or in files, by all sessions together; 0: without bound. Used on the
+// loop alone. Shown by the gauge, if one is given.
 class memory_budget
 {
 public:
@@ -22,6 +23,7 @@ public:
     }
     void give_back(std::size_t bytes) { change_to(used_ - bytes); }
     std::size_t used() const { return used_; }
+    std::size_t left() const { return most_ > 0 ? most_ - used_ : std::numeric_limits<std::size_t>::max(); }
     // Not even a small message would fit.
     bool is_short() const { return most_ > 0 && used_ + smallest > most_; }
 

@@ -1,31 +1,8 @@
 #include "mail-ingest/intake/spool.hpp"
 
-#include <fcntl.h>
-#include <sys/mman.h>
-#include <unistd.h>
-
-#include <cerrno>
-#include <cstdlib>
-
 namespace tempinbox::mail_ingest {
-namespace {
 
-int open_nameless(const std::string& folder)
-{
-    const int direct = ::open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, S_IRUSR | S_IWUSR);
-    if (direct >= 0)
-        return direct;
-    // Not every file system has O_TMPFILE.
-    std::string name = folder + "/tempinbox-mail-XXXXXX";
-    const int named = ::mkostemp(name.data(), O_CLOEXEC);
-    if (named >= 0)
-        ::unlink(name.c_str());
-    return named;
-}
-
-} // namespace
-
-spool::spool(memory_budget& budget, std::size_t most_in_memory, const std::string& folder)
+spool::spool(memory_budget& budget, std::size_t most_in_memory, spool_folder& folder)
     : share_(budget),
       most_in_memory_(most_in_memory),
       folder_(folder)
@@ -33,58 +10,58 @@ spool::spool(memory_budget& budget, std::size_t most_in_memory, const std::strin
 
 spool::~spool()
 {
-    if (mapped_)
-        ::munmap(mapped_, static_cast<std::size_t>(size_));
-    if (file_ >= 0)
-        ::close(file_);
+    if (file_)
+        folder_.remove(std::move(file_), std::move(disk_share_));
 }
 
 bool spool::append(std::string_view bytes)
 {
     size_ += bytes.size();
-    if (file_ >= 0)
-        return write(bytes);
-    if (memory_.size() + bytes.size() <= most_in_memory_ && share_.grow(bytes.size())) {
+    if (!file_ && memory_.size() + bytes.size() <= most_in_memory_ && share_.grow(bytes.size())) {
         memory_.append(bytes);
         return true;
     }
-    return move_to_file() && write(bytes);
+    if (!file_) {
+        disk_share_ = folder_.open_share();
+        if (!disk_share_->share.grow(memory_.size()))
+            return false;
+        file_ = folder_.open_file();
+    }
+    if (!disk_share_->share.grow(bytes.size()))
+        return false;
+    if (!share_.grow(bytes.size()))
+        return write_now(bytes);
+    memory_.append(bytes);
+    return true;
 }
 
-bool spool::move_to_file()
+bool spool::write_now(std::string_view bytes)
 {
-    file_ = open_nameless(folder_);
-    if (file_ < 0 || !write(memory_))
-        return false;
+    const bool is_written = file_->append(memory_) && file_->append(bytes);
     memory_ = {};
     share_.clear();
-    return true;
+    return is_written;
 }
 
-bool spool::write(std::string_view bytes)
+awaitable<bool> spool::write()
 {
-    while (!bytes.empty()) {
-        const auto written = ::write(file_, bytes.data(), bytes.size());
-        if (written < 0 && errno == EINTR)
-            continue;
-        if (written <= 0)
-            return false;
-        bytes.remove_prefix(static_cast<std::size_t>(written));
+    if (!file_ || memory_.empty())
+        co_return true;
+    const bool is_written = co_await folder_.write(file_, std::exchange(memory_, {}));
+    share_.clear();
+    co_return is_written;
+}
+
+awaitable<bool> spool::finish()
+{
+    if (!file_) {
+        bytes_ = memory_;
+        co_return true;
     }
-    return true;
-}
-
-bool spool::finish()
-{
-    bytes_ = memory_;
-    if (file_ < 0)
-        return true;
-    void* mapped = ::mmap(nullptr, static_cast<std::size_t>(size_), PROT_READ, MAP_PRIVATE, file_, 0);
-    if (mapped == MAP_FAILED)
-        return false;
-    mapped_ = mapped;
-    bytes_ = std::string_view(static_cast<const char*>(mapped_), static_cast<std::size_t>(size_));
-    return true;
+    const bool is_written = co_await write();
+    if (is_written)
+        bytes_ = file_->read_back(static_cast<std::size_t>(size_));
+    co_return is_written&& bytes_.size() == size_;
 }
 
 } // namespace tempinbox::mail_ingest

@@ -1,41 +1,45 @@
 #pragma once
 
 #include "mail-ingest/intake/memory_budget.hpp"
+#include "mail-ingest/intake/spool_folder.hpp"
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 
 namespace tempinbox::mail_ingest {
 
-// A message while it arrives: in memory up to a size, or as long as the budget has room; past that in a file without a name. One
-// owner, on the loop; the finished bytes may be read from any thread.
+// A message while it arrives: in memory up to a size, or as long as the budget has room; past that in a file, as long as there
+// is room on the disk. One owner, on the loop; the finished bytes may be read from any thread.
 class spool
 {
 public:
-    spool(memory_budget& budget, std::size_t most_in_memory, const std::string& folder);
+    spool(memory_budget& budget, std::size_t most_in_memory, spool_folder& folder);
     ~spool();
     spool(const spool&) = delete;
 
-    // False when there is no room for it, neither in memory nor on the disk: the message is lost.
+    // False when there is no room for it, neither in memory nor on the disk: the message is lost. What goes to the disk is kept
+    // in memory until `write`; where the memory of all is used up it is written at once.
     bool append(std::string_view bytes);
     std::uint64_t size() const { return size_; }
 
+    // Before more is received: waits for the disk to take what was appended for it. False when it does not.
+    awaitable<bool> write();
     // The whole message; valid until the spool ends. Empty and false where it cannot be read back.
-    bool finish();
+    awaitable<bool> finish();
     std::string_view bytes() const { return bytes_; }
 
 private:
-    bool move_to_file();
-    bool write(std::string_view bytes);
+    bool write_now(std::string_view bytes);
 
     memory_share share_;
     std::size_t most_in_memory_;
-    const std::string& folder_;
-    std::string memory_;
-    int file_ = -1;
+    spool_folder& folder_;
+    std::string memory_; // all of it, or of a file what is not written yet
+    std::shared_ptr<spool_file> file_;
+    std::unique_ptr<disk_share> disk_share_;
     std::uint64_t size_ = 0;
-    void* mapped_ = nullptr;
     std::string_view bytes_;
 };
 

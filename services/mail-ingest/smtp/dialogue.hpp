@@ -7,6 +7,7 @@
 #include "mail-ingest/smtp/path.hpp"
 
 #include <chrono>
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -74,6 +75,12 @@ public:
 
     // No memory for another message just now.
     void set_overloaded(bool is_so) { is_overloaded_ = is_so; }
+    // How large a message there is room for just now.
+    void set_room(std::uint64_t bytes) { room_ = bytes; }
+    // No message can be stored just now.
+    void set_unavailable(bool is_so) { is_unavailable_ = is_so; }
+    // There was no room for all of the message under way: its end is answered so, and no more of it is handed over.
+    void lose_message() { is_lost_ = true; }
     // The client's address sent more messages than it may just now.
     void set_over_rate(bool is_so) { is_over_rate_ = is_so; }
     // Many sessions are open: idle ones end earlier.
@@ -129,6 +136,8 @@ private:
     // dialogue_message.cpp
     std::optional<action> handle_data(std::string_view arguments);
     std::optional<action> handle_bdat(std::string_view arguments);
+    std::optional<action> refuse_chunk(std::string_view reply);
+    bool lacks_room(std::optional<std::uint64_t> size) const;
     void begin_message();
     std::optional<action> take_data();
     std::optional<action> take_chunk();
@@ -142,6 +151,8 @@ private:
     state state_ = state::fresh;
     bool is_shutting_down_ = false;
     bool is_overloaded_ = false;
+    bool is_unavailable_ = false;
+    std::uint64_t room_ = std::numeric_limits<std::uint64_t>::max();
     bool is_over_rate_ = false;
     bool is_busy_ = false;
 
@@ -180,6 +191,7 @@ private:
     time_point message_start_;
     time_point window_start_;
     std::optional<time_point> oversize_since_;
+    bool is_lost_ = false;
     std::optional<ending> ending_;
     bool is_confirmed_ = true;
     bool has_heard_since_answer_ = true;

@@ -122,7 +122,9 @@ void dialogue::handle_mail(std::string_view arguments)
         return close(replies::too_many_messages);
     if (is_over_rate_)
         return say(replies::sender_over_rate);
-    if (is_overloaded_)
+    if (is_unavailable_)
+        return say(replies::unavailable);
+    if (lacks_room(parameters->size))
         return say(replies::out_of_memory);
 
     ++messages_;

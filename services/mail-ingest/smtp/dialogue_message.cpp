@@ -14,6 +14,8 @@ std::optional<action> dialogue::handle_data(std::string_view arguments)
         say_error(has_refused_recipient_ ? replies::no_valid_recipients : replies::need_recipient);
     } else if (!input_.empty()) {
         close(replies::out_of_turn); // RFC 2920 3.1: DATA is the last command of a group
+    } else if (lacks_room(transaction_.declared_size)) {
+        end_transaction("overloaded", replies::out_of_memory);
     } else {
         begin_message();
         state_ = state::data;
@@ -39,12 +41,12 @@ std::optional<action> dialogue::handle_bdat(std::string_view arguments)
             close(refusal_);
             return std::nullopt;
         }
-        message_start_ = now_;
-        window_start_ = now_;
-        window_bytes_ = 0;
-        state_ = state::unwanted_chunk;
-        return std::nullopt;
+        return refuse_chunk(refusal_);
     }
+    // What is over the message's own limit is told so at its end.
+    const auto held = is_bdat_ ? message_size_ : 0;
+    if (held + given->size <= allowed_ && lacks_room(given->size))
+        return refuse_chunk(replies::out_of_memory);
     state_ = state::chunk;
     if (is_bdat_)
         return std::nullopt; // the pace is that of the message, not of a chunk
@@ -55,10 +57,30 @@ std::optional<action> dialogue::handle_bdat(std::string_view arguments)
     return wanted;
 }
 
+// Its octets are skipped; what came of the message before is dropped.
+std::optional<action> dialogue::refuse_chunk(std::string_view reply)
+{
+    refusal_ = reply;
+    state_ = state::unwanted_chunk;
+    if (is_bdat_)
+        return suspend(action::kind::drop);
+    message_start_ = now_;
+    window_start_ = now_;
+    window_bytes_ = 0;
+    return std::nullopt;
+}
+
+// For so much more. A message that has begun has what it holds, so a general shortage does not end it.
+bool dialogue::lacks_room(std::optional<std::uint64_t> size) const
+{
+    return (is_overloaded_ && !is_bdat_) || size.value_or(0) > room_;
+}
+
 void dialogue::begin_message()
 {
     scanner_ = {};
     newlines_ = {};
+    is_lost_ = false;
     message_size_ = 0;
     message_start_ = now_;
     window_start_ = now_;
@@ -90,6 +112,10 @@ std::optional<action> dialogue::take_chunk()
         end_transaction("too_large", replies::too_large);
         return std::nullopt;
     }
+    if (is_lost_) {
+        end_transaction("overloaded", replies::out_of_memory);
+        return std::nullopt;
+    }
     state_ = state::command;
     active_ = now_;
     say(replies::chunk_ok);
@@ -113,6 +139,8 @@ std::optional<action> dialogue::keep(std::string_view bytes, std::size_t used)
         wanted.what = action::kind::drop;
         return wanted;
     }
+    if (is_lost_)
+        return std::nullopt;
     wanted.what = action::kind::append;
     wanted.bytes = bytes;
     return wanted;
@@ -124,10 +152,13 @@ void dialogue::skip_chunk()
     input_.remove_prefix(skipped);
     chunk_left_ -= skipped;
     window_bytes_ += skipped;
-    if (chunk_left_ == 0) {
-        state_ = state::command;
+    if (chunk_left_ > 0)
+        return;
+    state_ = state::command;
+    if (refusal_ == replies::out_of_memory)
+        end_transaction("overloaded", refusal_); // no mistake of the client
+    else
         say_error(refusal_);
-    }
 }
 
 std::optional<action> dialogue::end_message()
@@ -140,6 +171,10 @@ std::optional<action> dialogue::end_message()
     if (has_bare_newline && !limits_.takes_bare_newlines) {
         end_transaction("bare_newline", replies::bare_newline);
         return suspend(action::kind::drop);
+    }
+    if (is_lost_) {
+        end_transaction("overloaded", replies::out_of_memory);
+        return std::nullopt;
     }
     scanner_ = {};
     state_ = state::storing;

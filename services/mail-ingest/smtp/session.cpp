@@ -50,7 +50,7 @@ awaitable<void> session::run()
     } catch (const std::exception& error) {
         log::error("SMTP session failed", {{"error", error.what()}, {"remote_ip", peer_text_}});
     }
-    if (spool_)
+    if (spool_ || has_lost_spool_)
         around_.metrics.aborted();
     for (auto& one : std::exchange(last_stored_, {})) {
         if (!dialogue_.is_confirmed())
@@ -71,6 +71,7 @@ awaitable<void> session::converse()
     }
     for (;;) {
         dialogue_.set_overloaded(around_.intake.is_overloaded());
+        dialogue_.set_room(around_.intake.room());
         dialogue_.set_busy(around_.callers.are_many());
         dialogue_.set_over_rate(around_.callers.is_over_rate(peer_, steady::now()));
         const auto wanted = dialogue_.next();
@@ -82,8 +83,10 @@ awaitable<void> session::converse()
         switch (wanted.what) {
         case action::kind::read:
             goes_on = co_await send_output();
-            if (goes_on)
+            if (goes_on) {
+                co_await write_spool();
                 goes_on = co_await receive();
+            }
             break;
         case action::kind::look_up:
             co_await look_up();
@@ -97,6 +100,7 @@ awaitable<void> session::converse()
             break;
         case action::kind::drop:
             spool_.reset();
+            has_lost_spool_ = false;
             break;
         case action::kind::finish:
             co_await store();
@@ -205,18 +209,33 @@ void session::give_back_admissions()
 
 void session::append(std::string_view bytes)
 {
-    if (!spool_ || has_lost_spool_)
-        return;
-    has_lost_spool_ = !spool_->append(bytes);
-    if (has_lost_spool_)
-        log::error("no room for a message, neither in memory nor on the disk");
+    if (spool_ && !spool_->append(bytes))
+        lose_message();
+}
+
+// Before more is read: nothing gathers in memory for a disk that is slow.
+awaitable<void> session::write_spool()
+{
+    if (!spool_)
+        co_return;
+    const bool is_written = co_await spool_->write();
+    if (!is_written)
+        lose_message();
+}
+
+void session::lose_message()
+{
+    log::warning("no room for a message, neither in memory nor on the disk", {{"remote_ip", peer_text_}});
+    spool_.reset();
+    has_lost_spool_ = true;
+    dialogue_.lose_message();
 }
 
 awaitable<void> session::store()
 {
     auto message = std::move(spool_);
     mail_ingest::taken_message taken(message_status::overloaded);
-    if (message && !has_lost_spool_) {
+    if (message) {
         auto envelope = dialogue_.transaction();
         taken = co_await around_.intake.take(std::move(envelope), std::move(message), peer_text_, sender_);
     }
@@ -262,6 +281,7 @@ void session::note_ending()
         return;
     const auto start = std::exchange(transaction_start_, std::nullopt).value_or(steady::now());
     spool_.reset();
+    has_lost_spool_ = false;
     around_.metrics.transaction(ended->result, ended->code, std::chrono::duration<double>(steady::now() - start).count());
 }
 

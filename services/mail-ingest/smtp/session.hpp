@@ -57,7 +57,9 @@ private:
     awaitable<void> store();
     awaitable<void> pause(std::chrono::milliseconds time);
     awaitable<void> linger();
+    awaitable<void> write_spool();
     void append(std::string_view bytes);
+    void lose_message();
     void answer_recipient(recipient_answer answer);
     void give_back_admissions();
     void note_ending();
@@ -71,8 +73,8 @@ private:
     mail_ingest::sender sender_;
     std::vector<std::shared_ptr<mail_ingest::undecided_mail>> last_stored_; // since the client last said something behind a 250
     std::vector<inbox_id> admitted_; // to the transaction under way: their rates count its message already
-    bool has_lost_spool_ = false;
-    bool had_ended_ = false; // the client's side, when the last message was answered
+    bool has_lost_spool_ = false;    // the message under way does not fit
+    bool had_ended_ = false;         // the client's side, when the last message was answered
     bool is_reading_ = false;
     bool has_expired_ = false;
     std::optional<std::chrono::steady_clock::time_point> connection_deadline_; // of a write, a handshake or the end

@@ -2,6 +2,7 @@
 #include "common/postgres/dsn.hpp"
 #include "common/testing/relay.hpp"
 #include "integration/mail-ingest/mail_server.hpp"
+#include "unit/common/scratch_folder.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -320,16 +321,52 @@ TEST_CASE("a large message for which there is neither memory nor a file may come
 {
     mail_world world;
     world.create(world.account, "box");
+    testing::scratch_folder folder;
     mail_ingest::intake_settings intakes;
     intakes.memory_bytes_a_message = 1024;
-    intakes.spool_folder = "/nowhere";
+    intakes.spool_directory = folder.file("spool");
     mail_server server(world.scratch.dsn(), {}, {}, intakes);
+    std::filesystem::remove(intakes.spool_directory);
     mail_client client(server.listener.local_address());
     client.begin({"box@mail.test"});
 
     CHECK(client.deliver("Subject: large\r\n\r\n" + std::string(4096, 'x') + "\r\n") ==
           "452 4.3.1 Insufficient system storage, try again later");
     CHECK(world.count("emails") == 0);
+}
+
+TEST_CASE("large messages of all sessions share the room on the disk, and small ones go on", "[mail-ingest][postgres]")
+{
+    mail_world world;
+    world.create(world.account, "box");
+    testing::scratch_folder folder;
+    mail_ingest::intake_settings intakes;
+    intakes.memory_bytes_a_message = 1024;
+    intakes.spool_directory = folder.file("spool");
+    intakes.spool_bytes = 64 * 1024;
+    mail_server server(world.scratch.dsn(), {}, {}, intakes);
+    const std::string later_on = "452 4.3.1 Insufficient system storage, try again later";
+    const auto room_left = [&] { return 64 * 1024 - shown("tempinbox_mail_ingest_spool_bytes"); };
+    mail_client first(server.listener.local_address());
+    first.begin({"box@mail.test"}).say("DATA");
+    first.send("Subject: large\r\n\r\n" + std::string(40'000, 'x') + "\r\n");
+    REQUIRE(testing::eventually([&] { return room_left() < 30'000; }));
+
+    mail_client second(server.listener.local_address());
+    second.reply();
+    second.say("EHLO client.test");
+    CHECK(second.say("MAIL FROM:<> SIZE=30000") == later_on);
+    second.say("MAIL FROM:<>");
+    second.say("RCPT TO:<box@mail.test>");
+    CHECK(second.deliver("Subject: large too\r\n\r\n" + std::string(30'000, 'x') + "\r\n") == later_on);
+    second.say("MAIL FROM:<>");
+    second.say("RCPT TO:<box@mail.test>");
+    CHECK(second.deliver().starts_with("250"));
+
+    CHECK(first.say(".").starts_with("250"));
+    CHECK(testing::eventually([&] { return room_left() == 64 * 1024; }));
+    CHECK(second.say("MAIL FROM:<> SIZE=30000") == "250 2.1.0 Sender ok");
+    CHECK(world.count("emails") == 2);
 }
 
 TEST_CASE("an address in quarantine is looked up once, however often it is asked for", "[mail-ingest][postgres]")

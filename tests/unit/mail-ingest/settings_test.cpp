@@ -43,6 +43,8 @@ TEST_CASE("what a mail server bounds when nothing is said", "[mail-ingest][setti
     CHECK(chosen.intake.view.parts == 1'000);
     CHECK(chosen.intake.memory_bytes == 512 * 1024 * 1024);
     CHECK(chosen.intake.memory_bytes_a_message == 256 * 1024);
+    CHECK(chosen.intake.spool_directory == "/tmp/tempinbox-mail-ingest");
+    CHECK(chosen.intake.spool_bytes == std::size_t{2} * 1024 * 1024 * 1024);
     CHECK(chosen.session.refused_before_delay == 100);
     CHECK(chosen.intake.writing.messages_a_batch == 128);
     CHECK(chosen.intake.writing.bytes_a_batch == 8 * 1024 * 1024);
@@ -73,4 +75,16 @@ TEST_CASE("no message may be larger than what is read back in one answer", "[mai
 
     CHECK(largest.problems().empty());
     CHECK(larger.problems().size() == 1);
+}
+
+TEST_CASE("the spool's folder may be missing, the folder it is in not", "[mail-ingest][settings]")
+{
+    auto made_at_start = reader_of({{"spool-directory", "/tmp/not-there-yet"}});
+    auto nowhere = reader_of({{"spool-directory", "/not-there/spool"}});
+
+    mail_ingest::read_settings(made_at_start);
+    mail_ingest::read_settings(nowhere);
+
+    CHECK(made_at_start.problems().empty());
+    CHECK(nowhere.problems().size() == 1);
 }

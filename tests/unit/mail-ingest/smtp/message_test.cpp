@@ -9,6 +9,7 @@ using testing::conversation;
 namespace {
 
 constexpr const char* unknown = "550 5.1.1 No such mailbox here";
+constexpr const char* full_disk = "452 4.3.1 Insufficient system storage, try again later";
 
 std::string lines(const std::string& line, int count)
 {
@@ -48,7 +49,95 @@ TEST_CASE("no memory: later", "[smtp]")
     talk.hello();
     talk.dialogue().set_overloaded(true);
 
-    CHECK(talk.say("MAIL FROM:<a@b.test>") == "452 4.3.1 Insufficient system storage, try again later");
+    CHECK(talk.say("MAIL FROM:<a@b.test>") == full_disk);
+}
+
+TEST_CASE("what cannot be stored just now is told at MAIL", "[smtp]")
+{
+    conversation talk;
+    talk.hello();
+    talk.dialogue().set_unavailable(true);
+
+    CHECK(talk.say("MAIL FROM:<a@b.test>") == "451 4.3.0 Temporary failure, try again later");
+    talk.dialogue().set_unavailable(false);
+    CHECK(talk.say("MAIL FROM:<a@b.test>") == "250 2.1.0 Sender ok");
+}
+
+TEST_CASE("a message that there is no room for is refused as soon as its size is known", "[smtp]")
+{
+    conversation talk;
+    talk.hello();
+    talk.dialogue().set_room(1'000);
+
+    CHECK(talk.say("MAIL FROM:<a@b.test> SIZE=1001") == full_disk);
+    CHECK(talk.say("MAIL FROM:<a@b.test> SIZE=1000") == "250 2.1.0 Sender ok");
+    talk.say("RCPT TO:<box@in.test>");
+    talk.dialogue().set_room(999);
+    CHECK(talk.say("DATA") == full_disk);
+
+    // The transaction is over.
+    CHECK(talk.say("MAIL FROM:<a@b.test>") == "250 2.1.0 Sender ok");
+    talk.say("RCPT TO:<box@in.test>");
+    talk.dialogue().set_overloaded(true);
+    CHECK(talk.say("DATA") == full_disk);
+    CHECK(talk.stored().empty());
+}
+
+TEST_CASE("a chunk that there is no room for is skipped, and its message with it", "[smtp]")
+{
+    conversation talk;
+    talk.rcpt();
+    talk.dialogue().set_room(10);
+    const bool is_first = GENERATE(true, false);
+    if (!is_first)
+        CHECK(talk.raw("BDAT 4\r\nabcd") == "250 2.0.0 Chunk ok");
+
+    CHECK(talk.raw("BDAT 12\r\nRCPT TO:<x\r\nBDAT 1 LAST\r\nx") == std::string(full_disk) + "|503 5.5.1 Send RCPT first");
+    CHECK_FALSE(talk.is_in_message());
+    CHECK(talk.dialogue().take_ending()->result == "overloaded");
+
+    CHECK(talk.say("MAIL FROM:<a@b.test>") == "250 2.1.0 Sender ok");
+    talk.say("RCPT TO:<box@in.test>");
+    CHECK(talk.raw("BDAT 10 LAST\r\n0123456789") == "250 2.0.0 Ok: queued as id-1");
+}
+
+TEST_CASE("want of room is no mistake of the client", "[smtp]")
+{
+    conversation talk;
+    talk.hello();
+    talk.dialogue().set_room(1);
+    for (int i = 0; i < 30; ++i) {
+        talk.say("MAIL FROM:<a@b.test>");
+        talk.say("RCPT TO:<box@in.test>");
+        CHECK(talk.raw("BDAT 2\r\nab") == full_disk);
+    }
+}
+
+TEST_CASE("a message that was lost on its way is answered so at its end, or at its chunk's", "[smtp]")
+{
+    conversation talk;
+    talk.rcpt();
+    SECTION("DATA")
+    {
+        talk.say("DATA");
+        talk.raw("a\r\n");
+        talk.dialogue().lose_message();
+        CHECK(talk.raw("b\r\n") == "");
+        CHECK(talk.raw(".\r\n") == full_disk);
+    }
+    SECTION("BDAT")
+    {
+        talk.raw("BDAT 4\r\nab");
+        talk.dialogue().lose_message();
+        CHECK(talk.raw("cd") == full_disk);
+    }
+    CHECK(talk.stored().empty());
+    CHECK(talk.dialogue().take_ending()->result == "overloaded");
+
+    talk.say("MAIL FROM:<a@b.test>");
+    talk.say("RCPT TO:<box@in.test>");
+    CHECK(talk.raw("BDAT 2 LAST\r\nab") == "250 2.0.0 Ok: queued as id-1");
+    CHECK(talk.stored().at(0) == "ab");
 }
 
 TEST_CASE("NUL and an empty message are taken", "[smtp]")
