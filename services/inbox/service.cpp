@@ -18,6 +18,7 @@ service::service(runtime::host& host, const settings& chosen)
     : host_(host),
       admin_(host),
       db_(host, chosen.database),
+      clock_watch_(host, db_, host.clock()),
       producer_(host, chosen.kafka),
       publisher_(host, db_, producer_, mailbox::schema),
       account_store_(db_),
@@ -57,6 +58,7 @@ service::service(runtime::host& host, const settings& chosen)
 void service::start()
 {
     admin_.start();
+    clock_watch_.start();
     server_.start();
     publisher_.start();
     account_updates_.start();
@@ -74,6 +76,7 @@ awaitable<void> service::drain()
     co_await expiry_.stop();
     co_await purge_.stop();
     co_await partition_upkeep_.stop();
+    co_await clock_watch_.stop();
     co_await publisher_.drain(patience / 2);
     co_await producer_.flush(patience / 4);
     db_.stop();

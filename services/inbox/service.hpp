@@ -4,6 +4,7 @@
 #include "common/core/awaitable.hpp"
 #include "common/kafka/producer.hpp"
 #include "common/outbox/outbox.hpp"
+#include "common/postgres/clock_watch.hpp"
 #include "common/postgres/pool.hpp"
 #include "common/rpc/daily_counts.hpp"
 #include "common/rpc/server.hpp"
@@ -39,6 +40,7 @@ private:
     runtime::host& host_;
     admin::listener admin_;
     postgres::pool db_;
+    postgres::clock_watch clock_watch_;
     kafka::producer producer_;
     outbox::publisher publisher_;
 

@@ -44,10 +44,11 @@ service::service(runtime::host& host, const settings& chosen)
               {events::topics::inbox_created, events::topics::inbox_expired, events::topics::account_state},
               [this](const std::vector<kafka::record>& batch) { directory_.take_events(batch); }),
       database_watch_(host, {look_up_db_, db_}),
+      clock_watch_(host, db_, host.clock()),
       callers_(settings_.callers),
       tls_(settings_.tls_certificate_file, settings_.tls_key_file),
       session_metrics_(host.metrics()),
-      surroundings_{host, settings_.session, directory_, intake_, callers_, tls_, session_metrics_},
+      surroundings_{host, settings_.session, directory_, intake_, clock_watch_, callers_, tls_, session_metrics_},
       listener_(surroundings_, settings_.smtp_listen, [this] { return database_watch_.is_away(); })
 {
     db_.require_schema(mailbox::schema, mailbox::mail_schema_version);
@@ -61,6 +62,7 @@ void service::start()
     account_updates_.start();
     events_.start();
     database_watch_.start();
+    clock_watch_.start();
     listener_.start();
 }
 
@@ -72,6 +74,7 @@ awaitable<void> service::drain()
     events_.stop();
     co_await account_updates_.stop();
     co_await database_watch_.stop();
+    co_await clock_watch_.stop();
     co_await unconfirmed_.stop();
     co_await publisher_.drain(patience / 8);
     co_await producer_.flush(patience / 8);

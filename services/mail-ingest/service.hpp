@@ -5,6 +5,7 @@
 #include "common/kafka/consumer.hpp"
 #include "common/kafka/producer.hpp"
 #include "common/outbox/outbox.hpp"
+#include "common/postgres/clock_watch.hpp"
 #include "common/postgres/pool.hpp"
 #include "common/runtime/host.hpp"
 #include "mail-ingest/account_updates.hpp"
@@ -45,6 +46,7 @@ private:
     account_updates account_updates_;
     kafka::broadcast_reader events_;
     database_watch database_watch_;
+    postgres::clock_watch clock_watch_;
 
     smtp::callers callers_;
     smtp::tls_context tls_;

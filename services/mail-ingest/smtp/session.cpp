@@ -72,6 +72,7 @@ awaitable<void> session::converse()
     for (;;) {
         dialogue_.set_overloaded(around_.intake.is_overloaded());
         dialogue_.set_room(around_.intake.room());
+        dialogue_.set_unavailable(around_.clock.is_off());
         dialogue_.set_busy(around_.callers.are_many());
         dialogue_.set_over_rate(around_.callers.is_over_rate(peer_, steady::now()));
         const auto wanted = dialogue_.next();
@@ -235,7 +236,10 @@ awaitable<void> session::store()
 {
     auto message = std::move(spool_);
     mail_ingest::taken_message taken(message_status::overloaded);
-    if (message) {
+    const bool is_in_time = co_await around_.clock.is_compared();
+    if (!is_in_time || around_.clock.is_off()) {
+        taken.answer.status = message_status::unavailable;
+    } else if (message) {
         auto envelope = dialogue_.transaction();
         taken = co_await around_.intake.take(std::move(envelope), std::move(message), peer_text_, sender_);
     }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "common/core/awaitable.hpp"
+#include "common/postgres/clock_watch.hpp"
 #include "mail-ingest/directory/directory.hpp"
 #include "mail-ingest/intake/intake.hpp"
 #include "mail-ingest/smtp/callers.hpp"
@@ -22,6 +23,7 @@ struct surroundings
     const smtp::limits& limits;
     mail_ingest::directory& directory;
     mail_ingest::intake& intake;
+    postgres::clock_watch& clock; // while it is off no mail is taken: mail is found by its time
     smtp::callers& callers;
     tls_context& tls;
     session_metrics& metrics;

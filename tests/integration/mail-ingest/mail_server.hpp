@@ -13,6 +13,18 @@
 
 namespace tempinbox::testing {
 
+// The time here, set off from the true one by hand.
+class shifted_clock final : public clock_source
+{
+public:
+    time_point now() const override { return system_.now() + ahead_; }
+    void set_ahead(std::chrono::microseconds by) { ahead_ = by; }
+
+private:
+    system_clock_source system_;
+    std::chrono::microseconds ahead_{0};
+};
+
 // The parts of one mail-ingest process on a database; its broker is nowhere, so events stay in the outbox.
 struct mail_server
 {
@@ -28,19 +40,22 @@ struct mail_server
           unconfirmed(test_host(), unconfirmed_mail_store, "test"),
           directory(test_host(), look_up_db, directories),
           intake(test_host(), directory, store, publisher, unconfirmed, intakes),
+          clock_watch(test_host(), look_up_db, clock),
           callers(std::move(caller_bounds)),
           tls({}, {}),
           metrics(test_host().metrics()),
-          around{test_host(), limits, directory, intake, callers, tls, metrics},
+          around{test_host(), limits, directory, intake, clock_watch, callers, tls, metrics},
           listener(around, {host_port("127.0.0.1", 0)}, [this] { return is_database_away; })
     {
         unconfirmed.start();
+        clock_watch.start();
         listener.start();
     }
     ~mail_server()
     {
         await(listener.drain(std::chrono::seconds(5)));
         await(unconfirmed.stop());
+        await(clock_watch.stop());
     }
 
     static postgres::settings database(const std::string& dsn)
@@ -67,6 +82,8 @@ struct mail_server
     mail_ingest::unconfirmed_mail unconfirmed;
     mail_ingest::directory directory;
     mail_ingest::intake intake;
+    shifted_clock clock;
+    postgres::clock_watch clock_watch;
     smtp::callers callers;
     smtp::tls_context tls;
     smtp::session_metrics metrics;

@@ -416,6 +416,26 @@ TEST_CASE("a message with data that PostgreSQL refuses is refused for good, othe
     CHECK(world.count("emails") == 1);
 }
 
+TEST_CASE("no mail is taken while the clock is more than a minute from PostgreSQL's", "[mail-ingest][postgres]")
+{
+    mail_world world;
+    world.create(world.account, "box");
+    mail_server server(world.scratch.dsn());
+    mail_client client(server.listener.local_address());
+    client.begin({"box@mail.test"});
+    REQUIRE(testing::await(server.clock_watch.is_compared()));
+
+    server.clock.set_ahead(std::chrono::seconds(-61));
+    CHECK(client.deliver() == later);
+    CHECK(client.say("MAIL FROM:<>") == later);
+    CHECK(world.count("emails") == 0);
+
+    server.clock.set_ahead(std::chrono::seconds(59));
+    client.say("MAIL FROM:<>");
+    CHECK(client.say("RCPT TO:<box@mail.test>") == accepted);
+    CHECK(client.deliver().starts_with("250"));
+}
+
 TEST_CASE("a message that is not read in time is answered so, and not stored", "[mail-ingest][postgres]")
 {
     mail_world world;

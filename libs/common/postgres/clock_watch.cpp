@@ -1,0 +1,109 @@
+#include "common/postgres/clock_watch.hpp"
+
+#include <boost/asio/post.hpp>
+
+#include <cstdlib>
+
+namespace tempinbox::postgres {
+namespace {
+
+using steady = std::chrono::steady_clock;
+using std::chrono::microseconds;
+
+constexpr std::chrono::minutes most_off{1};
+constexpr std::chrono::seconds patience{10};
+
+// What a look at the other clock found, on a worker.
+struct reading
+{
+    steady::time_point asked;
+    steady::time_point answered;
+    time_point there;
+};
+
+awaitable<void> read(pool& db, std::shared_ptr<reading> found)
+{
+    return db.run([found](pqxx::connection_base& connection) {
+        pqxx::nontransaction tx(connection);
+        found->asked = steady::now();
+        const auto row = tx.exec1("SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint");
+        found->answered = steady::now();
+        found->there = from_unix_micros(row[0].as<std::int64_t>());
+    });
+}
+
+microseconds to_micros(steady::duration time)
+{
+    return std::chrono::duration_cast<microseconds>(time);
+}
+
+} // namespace
+
+clock_watch::clock_watch(runtime::host& host, pool& db, const clock_source& clock, std::chrono::milliseconds interval)
+    : host_(host),
+      db_(db),
+      clock_(clock),
+      interval_(interval),
+      offset_(host.metrics().gauge("db_clock_offset_seconds", "How far this clock is ahead of PostgreSQL's, at the least.")),
+      compared_(host.executor(), patience),
+      task_(host, "clock not compared with PostgreSQL's", [this] { return look(); })
+{
+    host.health().expect("clock");
+}
+
+bool clock_watch::is_off() const
+{
+    return compared_at_ && std::chrono::abs(ahead_ + set_since(*compared_at_)) > most_off;
+}
+
+awaitable<bool> clock_watch::is_compared()
+{
+    if (compared_at_)
+        co_return true;
+    co_return co_await compared_.wait();
+}
+
+// How far this clock went beside the steady one.
+microseconds clock_watch::set_since(const moment& then) const
+{
+    return (clock_.now() - then.here) - to_micros(steady::now() - then.steady);
+}
+
+awaitable<microseconds> clock_watch::look()
+{
+    const moment start{clock_.now(), steady::now()};
+    const auto found = std::make_shared<reading>();
+    co_await read(db_, found);
+
+    // The other clock was read between these two times of this one; between them it may be right.
+    const auto least = start.here + to_micros(found->asked - start.steady);
+    const auto most = start.here + to_micros(found->answered - start.steady);
+    microseconds ahead{0};
+    if (found->there < least)
+        ahead = least - found->there;
+    else if (found->there > most)
+        ahead = most - found->there;
+
+    const bool is_first = !compared_at_;
+    compared_at_ = start;
+    ahead_ = ahead;
+    if (is_first)
+        compared_.reach();
+    judge(most, found->there, ahead, is_first);
+    co_return interval_;
+}
+
+void clock_watch::judge(time_point here, time_point there, microseconds ahead, bool is_first)
+{
+    offset_.Set(std::chrono::duration<double>(ahead).count());
+    if (std::chrono::abs(ahead) <= most_off)
+        return host_.health().met("clock");
+    const auto reason = "this clock says " + to_iso8601(here) + ", PostgreSQL's " + to_iso8601(there) +
+                        ": more than a minute apart, set one of them";
+    host_.health().lost("clock", reason);
+    // Out of the loop, which ends the process.
+    if (is_first)
+        boost::asio::post(host_.executor(), [reason] { throw std::runtime_error(reason); });
+}
+
+} // namespace tempinbox::postgres
