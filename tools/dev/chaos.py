@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from dev import (
     build,
+    chaos_calls,
     chaos_checks,
     chaos_faults,
     chaos_webhooks,
@@ -24,7 +25,11 @@ from dev.suite import Suite, Wishes
 from dev.terminal import fail, heading, item, paint, say
 
 _INBOXES = 32
-_REPLICAS = {"mail": "mail-ingest=2,inbox=2", "webhooks": chaos_webhooks.REPLICAS}
+_REPLICAS = {"mail": "mail-ingest=2,inbox=2,gateway=2", "webhooks": chaos_webhooks.REPLICAS}
+# Each of these has a replica killed in its turn.
+_KILLED = ["mail-ingest", "inbox", "gateway"]
+_BETWEEN_KILLS_SECONDS = 1.5
+_CALL_ROUNDS_A_SECOND = 4.0
 # An outbox row of a process that was killed is taken over when its lease has ended, 30 s after it
 # was given.
 _SETTLING_SECONDS = 120
@@ -75,10 +80,16 @@ def _run_mail(suite: Suite, course: Course) -> int:
 
     heading("Breaking")
     load = Load(servers, inboxes, course.rate, course.seconds, course.connections)
+    gateways = [replica.listener for replica in services.of("gateway", suite.replicas)]
+    calls = chaos_calls.Calls(gateways, account.api_key, _CALL_ROUNDS_A_SECOND, load.confirmed)
     faults = chaos_faults.schedule(
-        [replica.name for replica in services.of("mail-ingest", suite.replicas)],
+        {
+            service: [replica.name for replica in services.of(service, suite.replicas)]
+            for service in _KILLED
+        },
         course.seconds,
         course.seed,
+        _BETWEEN_KILLS_SECONDS,
     )
     counts: Counter[str] = Counter()
     began = time.monotonic()
@@ -86,8 +97,11 @@ def _run_mail(suite: Suite, course: Course) -> int:
         target=chaos_faults.carry_out, args=(suite, faults, began, counts), daemon=True
     )
     breaking.start()
+    calling = threading.Thread(target=calls.run, args=(course.seconds,), daemon=True)
+    calling.start()
     mails = load.run()
     breaking.join()
+    calling.join()
     item("faults", ", ".join(f"{what} x {times}" for what, times in sorted(counts.items())))
     _say_load(mails, course)
 
@@ -110,6 +124,7 @@ def _run_mail(suite: Suite, course: Course) -> int:
 
     heading("Counting")
     report = chaos_checks.check(mails, emails, mailboxes, events)
+    _check_calls(report, calls, suite, mailboxes, deadline)
     for line in report.facts:
         item(*line)
     for violation in report.violations[:20]:
@@ -118,6 +133,30 @@ def _run_mail(suite: Suite, course: Course) -> int:
         report.violations.append("no mail was accepted")
     say(f"\n{len(confirmed)} mails answered 250, {len(report.violations)} violations")
     return 1 if report.violations else 0
+
+
+def _check_calls(
+    report: chaos_checks.Report,
+    calls: chaos_calls.Calls,
+    suite: Suite,
+    mailboxes: Mailboxes,
+    deadline: float,
+) -> None:
+    made = {inbox.inbox_id for inbox in calls.inboxes}
+    ended = {inbox.inbox_id for inbox in calls.inboxes if inbox.is_deleted}
+    created, expired = (
+        chaos_checks.read_events(
+            suite.cluster.brokers, wanted, deadline, topic, chaos_checks.BY_KEY
+        )
+        for topic, wanted in (("inbox.created", made), ("inbox.expired", ended))
+    )
+    facts, violations = chaos_calls.check(
+        calls, mailboxes.tagged(chaos_calls.TAG), created, expired
+    )
+    report.facts += facts
+    report.violations += violations
+    if not made:
+        report.violations.append("no inbox was made")
 
 
 def _say_load(mails: list[Mail], course: Course) -> None:

@@ -12,12 +12,14 @@ import subprocess
 import threading
 import time
 from collections import Counter, defaultdict
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
 from dev.chaos_load import Inbox, Mail
 
 _CE_ID = re.compile(r"\bce_id=([0-9a-f-]{36})")
+BY_KEY = re.compile(r"^([0-9a-f-]{36}) ")  # of the topics of inboxes
 _THREADS = 4
 _TRIES = 20
 _TRACE = (b"return-path:", b"received:")
@@ -72,6 +74,17 @@ class Mailboxes:
                 return found
             cursor = f"&cursor={page['nextCursor']}"
 
+    def tagged(self, tag: str) -> Iterator[dict[str, Any]]:
+        """Every inbox with the tag, ended ones too."""
+        cursor = ""
+        while True:
+            _, content = self._call("GET", f"/v1/inboxes?status=all&tag={tag}&limit=100{cursor}")
+            page = json.loads(content)
+            yield from page["inboxes"]
+            if not page["nextCursor"]:
+                return
+            cursor = f"&cursor={page['nextCursor']}"
+
     def has_raw(self, email_id: str) -> bool:
         """Whether this API serves messages as received."""
         return self._call("GET", f"/v1/emails/{email_id}/raw", accept="message/rfc822")[0] == 200
@@ -108,8 +121,15 @@ class Report:
     violations: list[str] = field(default_factory=list)
 
 
-def read_events(brokers: str, wanted: set[str], deadline: float) -> Counter[str]:
-    """How often each id was published to `email.received`.
+def read_events(
+    brokers: str,
+    wanted: set[str],
+    deadline: float,
+    topic: str = "email.received",
+    identity: re.Pattern[str] = _CE_ID,
+) -> Counter[str]:
+    """How often each id was published to the topic: that of the event, which is the email's, or
+    what else `identity` finds in key and headers (`KEY HEADERS`).
 
     Waits for the wanted ones until the deadline, then for the end of the topic.
     """
@@ -120,16 +140,17 @@ def read_events(brokers: str, wanted: set[str], deadline: float) -> Counter[str]
             "-b",
             brokers,
             "-t",
-            "email.received",
+            topic,
             "-o",
             "beginning",
             "-e",
             "-q",
             "-f",
-            "%h\\n",
+            "%k %h\\n",
         ]
         done = subprocess.run(command, capture_output=True, text=True)
-        found = Counter(match[1] for match in map(_CE_ID.search, done.stdout.splitlines()) if match)
+        lines = done.stdout.splitlines()
+        found = Counter(match[1] for match in map(identity.search, lines) if match)
         if done.returncode == 0 and not wanted - found.keys():
             return found
         if time.monotonic() > deadline:

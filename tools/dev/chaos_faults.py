@@ -1,5 +1,6 @@
 """What a chaos run breaks, and when."""
 
+import itertools
 import os
 import random
 import signal
@@ -23,9 +24,14 @@ class Fault:
     sent: signal.Signals
 
 
-def schedule(replicas: list[str], seconds: int, seed: int) -> list[Fault]:
-    """A replica is killed every few seconds; PostgreSQL crashes at once (SIGQUIT) and as by the
-    kernel (SIGKILL), Kafka in between.
+def schedule(
+    replicas: dict[str, list[str]],
+    seconds: int,
+    seed: int,
+    between: float = _BETWEEN_KILLS_SECONDS,
+) -> list[Fault]:
+    """A replica is killed every few seconds, of each service (`replicas` by its name) in turn;
+    PostgreSQL crashes at once (SIGQUIT) and as by the kernel (SIGKILL), Kafka in between.
     """
     order = random.Random(seed)  # noqa: S311 - the same faults for the same seed
     faults = [
@@ -33,10 +39,12 @@ def schedule(replicas: list[str], seconds: int, seed: int) -> list[Fault]:
         Fault(0.50 * seconds, "kafka-1", signal.SIGKILL),
         Fault(0.70 * seconds, "postgres", signal.SIGKILL),
     ]
-    at = _BETWEEN_KILLS_SECONDS
+    services = itertools.cycle(replicas)
+    at = between
     while at < seconds:
-        faults.append(Fault(at, order.choice(replicas), signal.SIGKILL))
-        at += _BETWEEN_KILLS_SECONDS * order.uniform(0.5, 1.5)
+        killed = order.choice(replicas[next(services)])
+        faults.append(Fault(at, killed, signal.SIGKILL))
+        at += between * order.uniform(0.5, 1.5)
     return sorted(faults)
 
 

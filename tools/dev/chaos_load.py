@@ -71,6 +71,10 @@ class Load:
         asyncio.run(self._run())
         return self._mails
 
+    def confirmed(self) -> list[str]:
+        """The emails that a 250 has named so far; while `run` goes on in another thread."""
+        return [mail.email_id for mail in self._mails.copy() if mail.email_id]
+
     async def _run(self) -> None:
         self._began = time.monotonic()
         await asyncio.gather(*(self._client(number) for number in range(self._connections)))

@@ -138,7 +138,7 @@ def _break(suite: Suite, seconds: int, seed: int) -> None:
     is over.
     """
     names = [replica.name for replica in services.of("webhook-dispatcher", suite.replicas)]
-    faults = chaos_faults.schedule(names[:-1], seconds, seed)
+    faults = chaos_faults.schedule({"webhook-dispatcher": names[:-1]}, seconds, seed)
     counts: Counter[str] = Counter()
     began = time.monotonic()
     scaling = threading.Thread(target=_scale, args=(suite, names[-1], seconds, began), daemon=True)

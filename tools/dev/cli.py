@@ -319,10 +319,11 @@ def _parser() -> argparse.ArgumentParser:
         "kill parts of a suite of its own under load, then count what was promised and what was "
         "kept",
         _chaos,
-        "\n\n  mail       steady SMTP load; kill -9 of mail-ingest replicas all the time, "
-        "PostgreSQL restarted twice, Kafka killed once;"
-        "\n             every mail answered 250 must be readable exactly once, whole, with its "
-        "event on Kafka"
+        "\n\n  mail       steady SMTP load and API calls; kill -9 of mail-ingest, inbox and "
+        "gateway replicas all the time, PostgreSQL restarted twice,"
+        "\n             Kafka killed once; every mail answered 250 must be readable exactly once, "
+        "whole, with its event on Kafka,"
+        "\n             and every inbox made or deleted be so, once, with its events"
         "\n  webhooks   events on Kafka, receivers that fail now and then; kill -9 of "
         "webhook-dispatcher replicas all the time, one removed and added"
         "\n             twice, PostgreSQL and Kafka as above; each event must arrive, nothing "
