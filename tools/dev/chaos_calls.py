@@ -128,7 +128,7 @@ class Calls:
             answer = json.loads(response.read())
             status = response.status
         connection.close()
-        self.answers[f"{status // 100}xx" if status else "none"] += 1
+        self.answers[str(status) if status else "none"] += 1
         return status, answer
 
 
