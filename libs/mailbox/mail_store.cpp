@@ -129,6 +129,7 @@ std::vector<stored_message> read_answers(const mail_batch& batch, const pqxx::re
 std::vector<delivery_answer> all_unstorable(const new_message& message)
 {
     std::vector<delivery_answer> answers;
+    answers.reserve(message.deliveries.size());
     for (const auto& delivery : message.deliveries)
         answers.push_back(delivery_answer{delivery_outcome::unstorable, 0, delivery.id});
     return answers;
