@@ -125,6 +125,7 @@ def _settings(replica: Replica, replicas: list[Replica], around: Surroundings) -
             "hostname": f"mx.{around.domain}",
             "tls-certificate-file": str(around.keys.certificate),
             "tls-key-file": str(around.keys.certificate_key),
+            "spool-directory": f"{around.folder}/{replica.name}.spool",
             # Every test and bench sends from loopback, into few inboxes.
             "exempt-networks": LOOPBACK,
             "inbox-rate-per-minute": "0",

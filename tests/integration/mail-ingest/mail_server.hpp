@@ -3,6 +3,7 @@
 #include "integration/mailbox/seeds.hpp"
 #include "mail-ingest/smtp/listener.hpp"
 #include "mailbox/email_store.hpp"
+#include "unit/common/scratch_folder.hpp"
 
 #include <array>
 #include <memory>
@@ -39,7 +40,7 @@ struct mail_server
           unconfirmed_mail_store(db),
           unconfirmed(test_host(), unconfirmed_mail_store, "test"),
           directory(test_host(), look_up_db, directories),
-          intake(test_host(), directory, store, publisher, unconfirmed, intakes),
+          intake(test_host(), directory, store, publisher, unconfirmed, with_own_folder(std::move(intakes))),
           clock_watch(test_host(), look_up_db, clock),
           callers(std::move(caller_bounds)),
           tls({}, {}),
@@ -65,6 +66,12 @@ struct mail_server
         chosen.connections = 3;
         return chosen;
     }
+    mail_ingest::intake_settings with_own_folder(mail_ingest::intake_settings chosen) const
+    {
+        if (chosen.spool_directory == mail_ingest::intake_settings().spool_directory)
+            chosen.spool_directory = folder.file("spool");
+        return chosen;
+    }
     static kafka::settings nowhere()
     {
         kafka::settings chosen;
@@ -72,6 +79,7 @@ struct mail_server
         return chosen;
     }
 
+    scratch_folder folder;
     smtp::limits limits;
     postgres::pool db;
     postgres::pool look_up_db;
