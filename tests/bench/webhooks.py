@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 """How fast events become webhooks: the time from handing an event to Kafka to its arrival at 20 a
 second, alone and, by turns, beside an endpoint that hangs and one that fails; then deliveries a
-second and what they cost at 1, 100 and 10,000 endpoints, with and without rules.
+second and what they cost at 1, 100 and 10,000 endpoints, with and without rules; last the same
+time alone and beside 250 endpoints of others that answer after nine seconds and always have more
+to be sent: six first tries each, 1,500 of the 2,000 requests a dispatcher has under way at most.
 
 Events are published straight to Kafka; the receiver is a plain local one that answers 204. The
 floors, on the same machine in the same run, are wrk on the receiver and, for the latency, what
@@ -9,8 +11,8 @@ Kafka alone takes from a producer to a consumer and PostgreSQL to commit one row
 before it is sent. What rules cost is taken by turns. CPU is that of dispatchers, PostgreSQL and
 Kafka up to the moment all is quiet again, load and receiver not included.
 
-Usage: ./dev bench webhooks [--quick] [--events 20000] [--seconds 10] [--preset release]
-       [--no-build]
+Usage: ./dev bench webhooks [--quick] [--slow-only] [--slow-endpoints 250] [--events 20000]
+       [--seconds 10] [--preset release] [--no-build]
 
 The suite must run the same preset. Needs wrk.
 """
@@ -21,9 +23,12 @@ import re
 import statistics
 import subprocess
 import sys
+import threading
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Self
 
 from dev import python_packages
 from dev.publishing import Publisher
@@ -36,6 +41,9 @@ RATE = 20.0
 TURNS = 3
 LEAST_RATE, MOST_CPU_MS, MOST_P50, MOST_P99 = 5_000.0, 0.3, 2.0, 10.0
 SPREAD = 1.2  # two runs of the same differ by as much
+SLOW_SECONDS = 9.0  # bench-webhook-sink's
+WINDOW = 6  # first tries of an endpoint at once
+PLACES = 2_000  # requests of a dispatcher at once
 BODY = (
     '{"event":"email.received","timestamp":"2026-11-21T12:00:00.000Z",'
     '"data":{"emailId":"01990000-0000-7000-8000-000000000000",'
@@ -249,6 +257,70 @@ def measure_latency(
     return (alone[0], alone[1]), (beside[0], beside[1])
 
 
+class Sampler:
+    """Asks for a number ten times a second as long as it is entered."""
+
+    def __init__(self, ask: Callable[[], int]) -> None:
+        self.samples = [ask()]
+        self._ask = ask
+        self._is_over = threading.Event()
+        self._thread = threading.Thread(target=self._sample, daemon=True)
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._is_over.set()
+        self._thread.join()
+
+    def _sample(self) -> None:
+        while not self._is_over.wait(0.1):
+            self.samples.append(self._ask())
+
+
+def measure_beside_slow(seconds: float, count: int, receiver: Sink, made: Accounts) -> bool:
+    """Whether a healthy endpoint goes on as if alone while those of so many other accounts
+    answer in time but late, and always have more to be sent.
+    """
+    healthy = made.make([receiver.url + "/ok"])
+    slow = made.make_many(count, receiver.url + "/slow")
+    alone = [percentiles(flow(receiver, healthy, seconds)) for _ in range(TURNS)]
+
+    # Each has something to send until the last turn is over.
+    rounds = 4 + round(TURNS * (seconds + 2) / SLOW_SECONDS)
+    receiver.reset()
+    load = Publisher(os.environ["TEMPINBOX_KAFKA"], slow, len(slow) * WINDOW * (rounds + 1))
+    wait_count(receiver, min(PLACES, count * WINDOW), 3 * SLOW_SECONDS)
+    with Sampler(receiver.unanswered) as under_way:
+        beside = [percentiles(flow(receiver, healthy, seconds)) for _ in range(TURNS)]
+    left = query("SELECT count(*) FROM webhooks.due")
+    load.published()
+
+    p50, p99 = (statistics.median(turn[part] for turn in alone) for part in (0, 1))
+    slow_p50, slow_p99 = (statistics.median(turn[part] for turn in beside) for part in (0, 1))
+    print(
+        f"produce to receive at {RATE:g}/s, alone: p50 {p50:.2f}, p99 {p99:.2f} ms; beside "
+        f"{count} endpoints that answer after {SLOW_SECONDS:g} s: p50 {slow_p50:.2f}, "
+        f"p99 {slow_p99:.2f} ms, {slow_p99 / p99:.2f} times as long",
+        flush=True,
+    )
+    samples = sorted(under_way.samples)
+    print(
+        f"requests to the slow ones under way meanwhile: {samples[0]:,} to {samples[-1]:,}, "
+        f"median {statistics.median(samples):,.0f}; {left:,.0f} deliveries waiting at the end",
+        flush=True,
+    )
+    if not left:
+        print("the slow endpoints had nothing left to send: nothing is shown", flush=True)
+        return False
+    return verdicts.at_most(
+        f"a healthy endpoint's p99 beside {count} slow ones, of what it is alone",
+        slow_p99 / max(p99, MOST_P50),
+        SPREAD,
+    )
+
+
 def measure(wishes: argparse.Namespace, receiver: Sink, made: Accounts) -> bool:
     """Whether nothing was lost and every target is met."""
     floor = wrk.run(wrk.Target("", receiver.url + "/ok", {"webhook-id": "0" * 36}, BODY), 64, 3)
@@ -306,12 +378,21 @@ def main() -> int:
         action="store_true",
         help="4,000 events a case, 5 seconds of latency, 1,000 endpoints at most",
     )
+    parser.add_argument(
+        "--slow-only", action="store_true", help="only what slow endpoints do to a healthy one"
+    )
+    parser.add_argument(
+        "--slow-endpoints",
+        type=int,
+        default=250,
+        help="how many of them (default 250); from 334 on they want every place there is",
+    )
     parser.add_argument("--events", type=int, default=20_000, help="in each flood (default 20000)")
     parser.add_argument(
         "--seconds",
         type=float,
         default=10,
-        help="of each of the six measurements of latency (default 10)",
+        help="of each of the twelve measurements of latency (default 10)",
     )
     parser.add_argument(
         "--preset",
@@ -332,7 +413,11 @@ def main() -> int:
     made = Accounts()
     with sink(wishes.preset) as receiver:
         try:
-            is_good = measure(wishes, receiver, made)
+            is_good = wishes.slow_only or measure(wishes, receiver, made)
+            is_good = (
+                measure_beside_slow(wishes.seconds, wishes.slow_endpoints, receiver, made)
+                and is_good
+            )
         finally:
             made.delete_all()
     return 0 if is_good else 1

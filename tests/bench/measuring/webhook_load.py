@@ -52,6 +52,10 @@ class Sink:
         """How many webhooks came since the last reset."""
         return int(self._get("/count"))
 
+    def unanswered(self) -> int:
+        """How many of /slow wait for their answer."""
+        return int(self._get("/unanswered"))
+
     def reset(self) -> None:
         """Forgets what came."""
         self._get("/reset")

@@ -17,6 +17,9 @@
 namespace tempinbox::bench {
 namespace {
 
+using steady = std::chrono::steady_clock;
+
+constexpr std::chrono::seconds lateness{9};
 constexpr std::size_t read_size = 64 * 1024;
 constexpr std::string_view no_content = "HTTP/1.1 204 No Content\r\n\r\n";
 constexpr std::string_view server_error = "HTTP/1.1 500 Internal Server Error\r\nContent-Length: 0\r\n\r\n";
@@ -82,7 +85,7 @@ void sink::run()
 {
     std::array<epoll_event, 256> ready{};
     for (;;) {
-        const int count = ::epoll_wait(poll_, ready.data(), static_cast<int>(ready.size()), -1);
+        const int count = ::epoll_wait(poll_, ready.data(), static_cast<int>(ready.size()), wait_millis());
         for (int i = 0; i < count; ++i) {
             const int socket = ready[static_cast<std::size_t>(i)].data.fd;
             if (socket == listener_)
@@ -90,6 +93,31 @@ void sink::run()
             else
                 serve(socket);
         }
+        answer_late();
+    }
+}
+
+// Until the next late answer; -1 without one.
+int sink::wait_millis() const
+{
+    if (late_answers_.empty())
+        return -1;
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(late_answers_.front().due - steady::now());
+    return static_cast<int>(std::max<std::chrono::milliseconds::rep>(0, left.count()));
+}
+
+void sink::answer_late()
+{
+    const auto now = steady::now();
+    while (!late_answers_.empty() && late_answers_.front().due <= now) {
+        const auto next = late_answers_.front();
+        late_answers_.pop_front();
+        const auto peer = connections_.find(next.socket);
+        if (peer == connections_.end() || peer->second.number != next.connection)
+            continue;
+        peer->second.output += no_content;
+        if (!write(next.socket, peer->second))
+            close(next.socket);
     }
 }
 
@@ -105,7 +133,7 @@ void sink::accept_all()
         wanted.events = EPOLLIN;
         wanted.data.fd = socket;
         checked(::epoll_ctl(poll_, EPOLL_CTL_ADD, socket, &wanted), "epoll_ctl");
-        connections_.emplace(socket, connection{});
+        connections_[socket].number = ++accepted_;
     }
 }
 
@@ -126,11 +154,11 @@ bool sink::read(int socket, connection& peer)
     if (got == 0)
         return false;
     peer.input.append(buffer.data(), static_cast<std::size_t>(got));
-    answer_all(peer);
+    answer_all(socket, peer);
     return true;
 }
 
-void sink::answer_all(connection& peer)
+void sink::answer_all(int socket, connection& peer)
 {
     std::size_t at = 0;
     for (;;) {
@@ -142,16 +170,18 @@ void sink::answer_all(connection& peer)
         const auto whole = end + 4 + content_length(head);
         if (rest.size() < whole)
             break;
-        answer(head, peer);
+        answer(head, socket, peer);
         at += whole;
     }
     peer.input.erase(0, at);
 }
 
-void sink::answer(std::string_view head, connection& peer)
+void sink::answer(std::string_view head, int socket, connection& peer)
 {
     if (head.starts_with("GET /count")) {
         peer.output += ok(std::to_string(receipts_.size()) + "\n");
+    } else if (head.starts_with("GET /unanswered")) {
+        peer.output += ok(std::to_string(late_answers_.size()) + "\n");
     } else if (head.starts_with("GET /receipts")) {
         peer.output += ok(list());
     } else if (head.starts_with("GET /reset")) {
@@ -165,7 +195,9 @@ void sink::answer(std::string_view head, connection& peer)
             std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::system_clock::now().time_since_epoch()).count();
         got.kind = head[6];
         receipts_.push_back(got);
-        if (got.kind != 'h')
+        if (got.kind == 's')
+            late_answers_.push_back({steady::now() + lateness, socket, peer.number});
+        else if (got.kind != 'h')
             peer.output += got.kind == 'f' ? server_error : no_content;
     } else {
         peer.output += "HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n";

@@ -1,7 +1,9 @@
 #pragma once
 
 #include <array>
+#include <chrono>
 #include <cstdint>
+#include <deque>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -19,8 +21,8 @@ struct receipt
 };
 
 // A receiver of webhooks on loopback that does as little as possible: one thread, epoll, kept connections. POST /ok... is
-// answered 204, /fail... 500, /hang... never. GET /count tells how many came, GET /receipts lists them, GET /reset forgets them.
-// Ends the process when the kernel refuses it something.
+// answered 204, /fail... 500, /hang... never, /slow... 204 after nine seconds. GET /count tells how many came, GET /receipts
+// lists them, GET /reset forgets them. Ends the process when the kernel refuses it something.
 class sink
 {
 public:
@@ -36,14 +38,24 @@ private:
     {
         std::string input;
         std::string output;
+        std::uint64_t number = 0; // sockets are used again
+    };
+    // An answer that is given later.
+    struct late_answer
+    {
+        std::chrono::steady_clock::time_point due;
+        int socket;
+        std::uint64_t connection;
     };
 
     void accept_all();
     void serve(int socket);
     // True while the connection lives.
     bool read(int socket, connection& peer);
-    void answer_all(connection& peer);
-    void answer(std::string_view head, connection& peer);
+    void answer_all(int socket, connection& peer);
+    void answer(std::string_view head, int socket, connection& peer);
+    void answer_late();
+    int wait_millis() const;
     bool write(int socket, connection& peer);
     void close(int socket);
     std::string list() const;
@@ -53,6 +65,8 @@ private:
     std::uint16_t port_ = 0;
     std::unordered_map<int, connection> connections_;
     std::vector<receipt> receipts_;
+    std::deque<late_answer> late_answers_; // the first to give first
+    std::uint64_t accepted_ = 0;
 };
 
 } // namespace tempinbox::bench
