@@ -63,7 +63,8 @@ smtp::caller_limits read_caller_limits(config::reader& reader)
     smtp::caller_limits chosen;
     chosen.connections = count(reader, "connections", 8'192, 0, "Open connections; 0: any number");
     chosen.connections_an_address =
-        count(reader, "connections-per-address", 20, 0, "The same from one IPv4 address or IPv6 /64; 0: any number");
+        count(reader, "connections-per-address", 20, 0,
+              "The same from one IPv4 address or IPv6 /64, 3 times as many from a /56, 6 times from a /48; 0: any number");
     chosen.connections_a_large_sender =
         count(reader, "connections-per-large-sender", 200, 0, "The same from one address of large-sender-networks");
     chosen.large_senders = reader.networks("large-sender-networks", "", "Networks of large mail providers");

@@ -2,27 +2,28 @@
 
 namespace tempinbox::http {
 
-bool address_counts::is_at_limit(const boost::asio::ip::address& peer) const
+std::string address_counts::reason_to_refuse(const boost::asio::ip::address& peer) const
 {
     if (!is_counted(peer))
-        return false;
-    const auto known = open_.find(subscriber_of(peer));
-    return known != open_.end() && known->second >= most_;
+        return {};
+    const auto full = open_.find_full(peer, most_);
+    if (!full)
+        return {};
+    const bool is_wide = full->bits == 56 || full->bits == 48;
+    return "Too many connections from this address" + (is_wide ? "'s /" + std::to_string(full->bits) : std::string()) + ": " +
+           std::to_string(full->max) + " are open";
 }
 
 void address_counts::enter(const boost::asio::ip::address& peer)
 {
     if (is_counted(peer))
-        ++open_[subscriber_of(peer)];
+        open_.enter(peer);
 }
 
 void address_counts::leave(const boost::asio::ip::address& peer)
 {
-    if (!is_counted(peer))
-        return;
-    const auto known = open_.find(subscriber_of(peer));
-    if (known != open_.end() && --known->second == 0)
-        open_.erase(known);
+    if (is_counted(peer))
+        open_.leave(peer);
 }
 
 } // namespace tempinbox::http

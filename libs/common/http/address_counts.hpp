@@ -1,22 +1,23 @@
 #pragma once
 
+#include "common/core/client_counts.hpp"
 #include "common/core/network.hpp"
 
+#include <optional>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 namespace tempinbox::http {
 
-// Open connections by the IPv4 address or IPv6 /64 they come from; as many entries as there are connections at most.
+// Open connections by where they come from: an IPv4 address, or an IPv6 /64, /56 and /48 (client_counts).
 class address_counts
 {
 public:
-    // `most` of one address, 0: any number; `uncounted` networks have any number.
+    // `most` of one IPv4 address or /64, 0: any number; `uncounted` networks have any number.
     address_counts(std::size_t most, std::vector<network> uncounted) : most_(most), uncounted_(std::move(uncounted)) {}
 
-    std::size_t most() const { return most_; }
-    bool is_at_limit(const boost::asio::ip::address& peer) const;
+    // Why one more is too many; empty where it is not.
+    std::string reason_to_refuse(const boost::asio::ip::address& peer) const;
     void enter(const boost::asio::ip::address& peer);
     void leave(const boost::asio::ip::address& peer);
 
@@ -25,7 +26,7 @@ private:
 
     std::size_t most_;
     std::vector<network> uncounted_;
-    std::unordered_map<std::string, std::size_t> open_;
+    client_counts open_;
 };
 
 } // namespace tempinbox::http

@@ -226,9 +226,9 @@ void server::state::adopt(tcp::socket socket)
 // Empty for one that is welcome.
 std::string server::state::reason_to_refuse(const asio::ip::address& peer)
 {
-    if (by_address.is_at_limit(peer)) {
+    if (auto reason = by_address.reason_to_refuse(peer); !reason.empty()) {
         context.metrics.address_refused();
-        return "Too many connections from this address: " + std::to_string(by_address.most()) + " are open";
+        return reason;
     }
     if (counted < context.settings.connection_limit || make_room())
         return {};

@@ -24,7 +24,8 @@ struct server_settings
     std::chrono::milliseconds idle_timeout{75'000}; // between requests
     std::chrono::milliseconds write_timeout{30'000};
     std::size_t connection_limit = 10'000;
-    // From one IPv4 address or IPv6 /64, those in `uncounted` aside; 0: any number.
+    // From one IPv4 address or IPv6 /64, 3 times as many from a /56 and 6 times from a /48, those in `uncounted` aside; 0: any
+    // number.
     std::size_t connections_an_address = 0;
     std::vector<network> uncounted;
     std::string certificate_file;

@@ -12,11 +12,13 @@ callers::verdict callers::enter(const address& who)
 {
     if (limits_.connections > 0 && connected_ >= limits_.connections)
         return verdict::too_many;
-    auto& count = connections_[subscriber_of(who)];
-    const auto most = contains(limits_.large_senders, who) ? limits_.connections_a_large_sender : limits_.connections_an_address;
-    if (most > 0 && count >= most && !is_exempt(who))
-        return verdict::too_many_from_address;
-    ++count;
+    if (!is_exempt(who)) {
+        const auto most =
+            contains(limits_.large_senders, who) ? limits_.connections_a_large_sender : limits_.connections_an_address;
+        if (most > 0 && connections_.find_full(who, most))
+            return verdict::too_many_from_address;
+        connections_.enter(who);
+    }
     ++connected_;
     return verdict::welcome;
 }
@@ -24,9 +26,8 @@ callers::verdict callers::enter(const address& who)
 void callers::leave(const address& who)
 {
     --connected_;
-    const auto known = connections_.find(subscriber_of(who));
-    if (known != connections_.end() && --known->second == 0)
-        connections_.erase(known);
+    if (!is_exempt(who))
+        connections_.leave(who);
 }
 
 bool callers::is_over_rate(const address& who, time_point now)

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "common/core/bounded_cache.hpp"
+#include "common/core/client_counts.hpp"
 #include "common/core/network.hpp"
 #include "common/core/rate_buckets.hpp"
 
@@ -8,7 +9,6 @@
 
 #include <chrono>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 namespace tempinbox::smtp {
@@ -25,7 +25,8 @@ struct caller_limits
     int unknown_recipients = 30; // in ten minutes, before an address without accepted mail in the last day is slowed
 };
 
-// Who is connected and how they behaved, by address: IPv4, or the /64 of IPv6. Bounded; on the loop alone. Zero: without bound.
+// Who is connected and how they behaved, by address: IPv4, or the /64 of IPv6; connections by its /56 and /48 too
+// (client_counts). Bounded; on the loop alone. Zero: without bound.
 class callers
 {
 public:
@@ -63,7 +64,7 @@ private:
 
     caller_limits limits_;
     std::size_t connected_ = 0;
-    std::unordered_map<std::string, std::size_t> connections_;
+    client_counts connections_; // exempt ones aside
     rate_buckets<std::string> messages_;
     bounded_cache<std::string, guesses> guesses_{100'000};
     bounded_cache<std::string, time_point> accepted_{100'000};

@@ -34,6 +34,36 @@ TEST_CASE("an IPv4 address, or a /64 of IPv6, has 20 connections", "[smtp]")
     CHECK(all.enter(at("192.0.2.1")) == verdict::welcome);
 }
 
+TEST_CASE("a /56 of IPv6 has 60 connections, a /48 has 120", "[smtp]")
+{
+    callers all(smtp::caller_limits{});
+    const auto fill = [&all](const std::string& subnet) {
+        for (int i = 0; i < 20; ++i)
+            REQUIRE(all.enter(at(("2001:db8:0:" + subnet + "::1").c_str())) == verdict::welcome);
+    };
+    for (const auto* subnet : {"1", "2", "3"})
+        fill(subnet);
+    CHECK(all.enter(at("2001:db8:0:4::1")) == verdict::too_many_from_address);
+    for (const auto* subnet : {"101", "102", "103"})
+        fill(subnet);
+    CHECK(all.enter(at("2001:db8:0:201::1")) == verdict::too_many_from_address);
+    CHECK(all.enter(at("2001:db8:1::1")) == verdict::welcome);
+
+    all.leave(at("2001:db8:0:1::1"));
+    CHECK(all.enter(at("2001:db8:0:4::1")) == verdict::welcome);
+}
+
+TEST_CASE("exempt connections take no place from others of their network", "[smtp]")
+{
+    smtp::caller_limits limits;
+    limits.exempt = {*network::parse("2001:db8:0:1::/64")};
+    callers all(limits);
+    for (int i = 0; i < 1'000; ++i)
+        REQUIRE(all.enter(at("2001:db8:0:1::1")) == verdict::welcome);
+
+    CHECK(all.enter(at("2001:db8:0:2::1")) == verdict::welcome);
+}
+
 TEST_CASE("large senders have 200 connections, exempt ones any number, and all together 8192", "[smtp]")
 {
     smtp::caller_limits limits;
