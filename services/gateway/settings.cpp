@@ -24,8 +24,9 @@ http::server_settings read_api_settings(config::reader& reader)
     api.key_file = reader.readable_file("tls-key-file", "", "Private key (PEM) of the certificate");
     if (api.certificate_file.empty() != api.key_file.empty())
         reader.add_problem("tls-certificate-file", "must be set together with tls-key-file");
-    api.connection_limit = static_cast<std::size_t>(
-        reader.integer("connection-limit", 10'000, 1, 1'000'000, "Most connections at once; further ones are answered 503"));
+    api.connection_limit = static_cast<std::size_t>(reader.integer(
+        "connection-limit", 10'000, 1, 1'000'000,
+        "Most connections at once; for further ones slow headers and idle ones are ended, else they are answered 503"));
     api.connections_an_address = static_cast<std::size_t>(
         reader.integer("connections-per-address", 1'000, 0, 1'000'000,
                        "The same from one IPv4 address or IPv6 /64, 3 times as many from a /56, 6 times from a /48, "

@@ -108,6 +108,26 @@ def _dribble(connection: socket.socket) -> bool:
     return False
 
 
+def test_slow_lorises_in_all_places_keep_nobody_out(gateway: Gateway) -> None:
+    with ExitStack() as open_ones:
+        slow = [
+            open_ones.enter_context(_connect(gateway, f"127.0.0.{41 + number // _AN_ADDRESS}"))
+            for number in range(_PLACES)
+        ]
+        for connection in slow:
+            connection.sendall(b"GET /openapi.json HTTP/1.1\r\nHost: h\r\n")
+        eventually(
+            lambda: gateway.metric('http_server_connections{server="api"}') == _PLACES,
+            "all places are taken",
+        )
+        before = gateway.metric("http_server_slow_connections_closed_total")
+
+        assert [_ask(gateway, "127.0.0.43") for _ in range(10)] == [200] * 10
+
+        assert gateway.metric("http_server_slow_connections_closed_total") > before
+    eventually(lambda: _all_free(gateway), "the places are free again")
+
+
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root makes network namespaces")
 def test_clients_that_vanish_while_they_wait_hold_no_place(suite: Suite, account: Account) -> None:
     path = f"/v1/inboxes/{account.api.new_inbox()['inboxId']}/emails/wait?timeoutSeconds=3"

@@ -37,6 +37,8 @@ constexpr std::size_t most_refusals = 256;
 constexpr std::size_t idle_share = 10;
 // Idle connections looked at for one new one: of some a request may be on its way.
 constexpr int most_looks = 16;
+// A handshake that takes longer is not kept where a place is needed. Newcomers must not end each other's.
+constexpr std::chrono::milliseconds handshake_patience{1'000};
 
 asio::ip::address peer_of(const tcp::socket& socket)
 {
@@ -92,6 +94,7 @@ struct server::state : std::enable_shared_from_this<server::state>
     void listen();
     void adopt(tcp::socket socket);
     std::string reason_to_refuse(const asio::ip::address& peer);
+    session* find_whom_to_end() const;
     bool make_room();
     void enter(const asio::ip::address& peer);
     void leave(const asio::ip::address& peer);
@@ -236,21 +239,35 @@ std::string server::state::reason_to_refuse(const asio::ip::address& peer)
     return "Too many connections; try again shortly";
 }
 
+// A request comes in one piece from those who mean well, so that who is still sending a header goes first.
+session* server::state::find_whom_to_end() const
+{
+    if (!context.reading_header.empty())
+        return context.reading_header.front();
+    const auto oldest_handshake = context.handshaking.empty() ? nullptr : context.handshaking.front();
+    if (oldest_handshake && session::clock::now() - oldest_handshake->started() > handshake_patience)
+        return oldest_handshake;
+    if (context.idle.size() > context.settings.connection_limit / idle_share) {
+        auto next = context.idle.begin();
+        for (int looks = 0; looks < most_looks && next != context.idle.end(); ++looks, ++next)
+            if ((*next)->is_quiet())
+                return *next;
+    }
+    return oldest_handshake;
+}
+
 bool server::state::make_room()
 {
-    const auto kept = context.settings.connection_limit / idle_share;
-    auto next = context.idle.begin();
-    if (context.idle.size() <= kept)
+    session* const ended = find_whom_to_end();
+    if (!ended)
         return false;
-    for (int looks = 0; looks < most_looks && next != context.idle.end(); ++looks) {
-        session& oldest = **next++;
-        if (!oldest.give_up_place())
-            continue;
-        leave(oldest.peer());
+    if (ended->is_idle())
         context.metrics.idle_closed();
-        return true;
-    }
-    return false;
+    else
+        context.metrics.slow_closed();
+    ended->give_up_place();
+    leave(ended->peer());
+    return true;
 }
 
 void server::state::enter(const asio::ip::address& peer)

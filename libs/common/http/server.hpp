@@ -35,8 +35,9 @@ struct server_settings
 
 // An HTTP/1.1 server on Beast. Requests of a connection are handled in order. A body past the limit reaches the handler as an
 // empty body with `body_too_large` set. Malformed requests get 400, header overflow 431, a timeout 408, then the connection
-// closes. A full server closes the longest idle connections to make room, as long as they are more than a tenth of all; then
-// further ones are answered 503.
+// closes. A full server makes room for a new connection: it ends the one that has been sending its header for the longest, else
+// one whose TLS handshake drags on, else the longest idle one as long as these are more than a tenth of all, else any whose
+// handshake is under way. Where all places are at work, further connections are answered 503.
 class server
 {
 public:

@@ -24,7 +24,10 @@ server_metrics::server_metrics(metrics::registry& registry, std::string server_n
       refused_by_address_(registry_.counter("http_server_connections_refused_by_address_total",
                                             "Connections answered 503 because their address had too many", {{"server", name_}})),
       idle_closed_(registry_.counter("http_server_idle_connections_closed_total",
-                                     "Idle connections closed to make room for new ones", {{"server", name_}}))
+                                     "Idle connections closed to make room for new ones", {{"server", name_}})),
+      slow_closed_(registry_.counter("http_server_slow_connections_closed_total",
+                                     "Connections closed in their handshake or header to make room for new ones",
+                                     {{"server", name_}}))
 {}
 
 void server_metrics::observe(std::string_view method, std::string_view route, unsigned status, std::chrono::duration<double> took)

@@ -22,6 +22,7 @@ public:
     void connection_refused() { refused_.Increment(); }
     void address_refused() { refused_by_address_.Increment(); }
     void idle_closed() { idle_closed_.Increment(); }
+    void slow_closed() { slow_closed_.Increment(); }
     void observe(std::string_view method, std::string_view route, unsigned status, std::chrono::duration<double> took);
 
 private:
@@ -45,6 +46,7 @@ private:
     prometheus::Counter& refused_;
     prometheus::Counter& refused_by_address_;
     prometheus::Counter& idle_closed_;
+    prometheus::Counter& slow_closed_;
     std::map<series_key, prometheus::Histogram*, order> series_;
 };
 

@@ -49,8 +49,8 @@ session::session(session_context& context, boost::asio::ip::tcp::socket socket, 
 {
     if (tls_)
         transport_.start_tls(*tls_);
-    else if (counts_)
-        go_to(phase::idle);
+    if (counts_)
+        go_to(tls_ ? phase::handshaking : phase::idle);
 }
 
 session::~session()
@@ -61,7 +61,7 @@ session::~session()
 awaitable<void> session::run()
 {
     co_await serve();
-    go_to(phase::writing); // no longer in the line of idle ones
+    go_to(phase::writing); // no longer in a line
     transport_.close();
 }
 
@@ -122,7 +122,7 @@ awaitable<session::next_step> session::read_request()
     for (;;) {
         if (phase_ == phase::idle)
             begin_header();
-        if (phase_ == phase::reading && !input_.empty()) {
+        if ((phase_ == phase::reading_header || phase_ == phase::reading_body) && !input_.empty()) {
             input_.consume(parser.feed(input_.view()));
             is_http_11_ = parser.is_http_11();
             client_keeps_ = parser.wants_keep_alive();
@@ -139,6 +139,7 @@ awaitable<session::next_step> session::read_request()
                 has_unread_body_ = true;
                 co_return next_step::handle;
             case progress::header:
+                go_to(phase::reading_body);
                 arm(time_for(settings.body_timeout, parser.expected_bytes()));
                 // RFC 9110 10.1.1: not needed where the body has begun.
                 if (parser.expects_continue() && is_http_11_ && input_.empty()) {
@@ -161,7 +162,7 @@ awaitable<session::next_step> session::read_request()
         const auto into = input_.prepare(parser.is_in_body() ? body_read_size : input_buffer::small);
         const transfer got = co_await transport_.read_some(into);
         if (got.error) {
-            if (is_expired_ && phase_ == phase::reading)
+            if (is_expired_ && (phase_ == phase::reading_header || phase_ == phase::reading_body))
                 co_return refuse(408, parser.is_in_body() ? "The body took too long" : "The request header took too long");
             co_return next_step::closed;
         }
@@ -176,7 +177,7 @@ void session::begin_header()
         input_.consume(1);
     if (input_.empty())
         return;
-    go_to(phase::reading);
+    go_to(phase::reading_header);
     started_ = clock::now();
     arm(context_.settings.header_timeout);
 }
@@ -295,25 +296,39 @@ awaitable<void> session::linger()
     }
 }
 
+std::list<session*>& session::line_of(phase which)
+{
+    switch (which) {
+    case phase::handshaking:
+        return context_.handshaking;
+    case phase::reading_header:
+        return context_.reading_header;
+    case phase::idle:
+        return context_.idle;
+    default:
+        return own_place_;
+    }
+}
+
 void session::go_to(phase next)
 {
-    if (next == phase_)
-        return;
-    if (next == phase::idle)
-        context_.idle.splice(context_.idle.end(), own_place_);
-    else if (phase_ == phase::idle)
-        own_place_.splice(own_place_.end(), context_.idle, place_);
+    auto& from = line_of(phase_);
+    auto& to = line_of(next);
+    if (&from != &to)
+        to.splice(to.end(), from, place_);
     phase_ = next;
 }
 
-bool session::give_up_place()
+bool session::is_quiet()
 {
-    if (phase_ != phase::idle || !input_.empty() || !transport_.is_quiet())
-        return false;
+    return input_.empty() && transport_.is_quiet();
+}
+
+void session::give_up_place()
+{
     go_to(phase::writing); // the last of it: nobody asks it to go twice
     counts_ = false;
     transport_.close();
-    return true;
 }
 
 void session::arm(std::chrono::milliseconds patience)

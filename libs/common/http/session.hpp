@@ -30,7 +30,10 @@ struct session_context
     handler handle;
     server_metrics metrics;
     date_header date;
-    std::list<session*> idle; // between requests, or before the first; the longest first
+    // Who may have to make room, the longest first.
+    std::list<session*> handshaking;
+    std::list<session*> reading_header;
+    std::list<session*> idle; // between requests, or before the first
     bool is_draining = false;
     bool is_stopped = false;
 };
@@ -63,11 +66,15 @@ public:
     int native_handle() { return transport_.socket().native_handle(); }
     bool counts() const { return counts_; }
     const boost::asio::ip::address& peer() const { return peer_; }
-    // An idle connection ends, and no longer counts; false where a request is on its way.
-    bool give_up_place();
+    bool is_idle() const { return phase_ == phase::idle; }
+    // Whether an idle connection may end: no request is on its way.
+    bool is_quiet();
+    clock::time_point started() const { return started_; }
+    // The connection ends at once, and no longer counts.
+    void give_up_place();
 
 private:
-    enum class phase { idle, reading, handling, writing };
+    enum class phase { handshaking, idle, reading_header, reading_body, handling, writing };
     enum class next_step { closed, handle, refuse };
 
     awaitable<void> serve();
@@ -79,6 +86,7 @@ private:
 
     next_step refuse(unsigned status, std::string reason);
     void begin_header();
+    std::list<session*>& line_of(phase which);
     void go_to(phase next);
     void arm(std::chrono::milliseconds patience);
     void disarm() { deadline_ = clock::time_point::max(); }
@@ -90,11 +98,11 @@ private:
     std::string refusal_at_once_;
     bool counts_;
 
-    phase phase_ = phase::reading;
-    std::list<session*> own_place_; // holds its entry in the line of idle ones while it is not there
+    phase phase_ = phase::writing;
+    std::list<session*> own_place_; // holds its entry in the lines of the context while it is in none of them
     std::list<session*>::iterator place_{own_place_.begin()};
     clock::time_point deadline_ = clock::time_point::max();
-    clock::time_point started_{};
+    clock::time_point started_ = clock::now(); // of the connection, then of each request
     bool is_expired_ = false;
     bool is_http_11_ = true;
     bool client_keeps_ = true;

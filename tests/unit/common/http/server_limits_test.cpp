@@ -187,7 +187,7 @@ TEST_CASE("connections over the limit are told to come again", "[http]")
     for (auto* busy : {&first, &second})
         busy->send("GET / HTTP/1.1\r\nHost: h\r\n\r\n").read_response();
     for (auto* busy : {&first, &second})
-        busy->send("GET /").pause();
+        busy->send("POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 2\r\n\r\nx").pause();
     REQUIRE(running.server.connections() == 2);
 
     raw_client third(running.address());

@@ -113,7 +113,7 @@ TEST_CASE("slow clients that hold every connection are gone after their time", "
     std::vector<std::unique_ptr<raw_client>> slow;
     for (int i = 0; i < 20; ++i) {
         slow.push_back(std::make_unique<raw_client>(running.address()));
-        slow.back()->send("GET / HTT");
+        slow.back()->send("POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 2\r\n\r\nx");
     }
     REQUIRE(testing::eventually([&] { return running.server.connections() == 20; }));
     CHECK_THAT(raw_client(running.address()).read_to_end(), StartsWith("HTTP/1.1 503 "));

@@ -1,3 +1,4 @@
+#include "unit/common/http/raw_client.hpp"
 #include "unit/common/http/running_server.hpp"
 #include "unit/common/http/self_signed.hpp"
 #include "unit/common/scratch_folder.hpp"
@@ -9,6 +10,8 @@
 #include <catch2/catch.hpp>
 
 #include <openssl/ssl.h>
+
+#include <deque>
 
 using namespace tempinbox;
 using namespace std::chrono_literals;
@@ -63,14 +66,17 @@ handshake shake_hands(const host_port& server, int newest, std::string_view offe
 struct tls_server
 {
     testing::scratch_folder folder;
-    testing::running_server running{ok, settings()};
+    testing::running_server running;
 
-    http::server_settings settings()
+    explicit tls_server(std::size_t places = 100) : running(ok, settings(places)) {}
+
+    http::server_settings settings(std::size_t places)
     {
         const auto pair = testing::make_self_signed("DNS:good.test");
         http::server_settings chosen;
         chosen.certificate_file = folder.write("certificate.pem", pair.certificate);
         chosen.key_file = folder.write("key.pem", pair.key);
+        chosen.connection_limit = places;
         return chosen;
     }
 };
@@ -94,4 +100,18 @@ TEST_CASE("of the protocols a client offers HTTP/1.1 is chosen", "[http][tls]")
     CHECK(shake_hands(server.running.address(), TLS1_3_VERSION, "\x02h2\x08http/1.1").protocol == "http/1.1");
     CHECK(shake_hands(server.running.address(), TLS1_3_VERSION, "").protocol.empty());
     CHECK(shake_hands(server.running.address(), TLS1_3_VERSION, "\x02h2").protocol.empty());
+}
+
+TEST_CASE("handshakes that do not come keep nobody out of a full server", "[http][tls]")
+{
+    const tls_server server(3);
+    std::deque<testing::raw_client> silent;
+    for (int i = 0; i < 3; ++i)
+        silent.emplace_back(server.running.address());
+    REQUIRE(testing::eventually([&] { return server.running.server.connections() == 3; }));
+
+    CHECK(shake_hands(server.running.address(), TLS1_3_VERSION, "").is_done);
+
+    CHECK(silent[0].is_closed());
+    CHECK_FALSE(silent[1].is_closed(0ms));
 }
