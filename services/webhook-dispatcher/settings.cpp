@@ -34,6 +34,8 @@ settings::settings()
              events::topics::account_state}
 {
     rpc.name = "rpc";
+    // The largest call tests rules with the headers of one email.
+    rpc.body_limit = 1024 * 1024;
 }
 
 settings read_settings(config::reader& reader)

@@ -83,9 +83,9 @@ void speak_http(asio::ssl::context& context)
 
 struct server::state : std::enable_shared_from_this<server::state>
 {
-    state(runtime::host& owner, server_settings settings, handler handle)
+    state(runtime::host& owner, server_settings settings, handler handle, server_hooks hooks)
         : host(owner),
-          context(owner, std::move(settings), std::move(handle)),
+          context(owner, std::move(settings), std::move(handle), std::move(hooks)),
           acceptor(owner.loop()),
           sweep_timer(owner.loop()),
           all_gone(owner.loop())
@@ -120,8 +120,8 @@ struct server::state : std::enable_shared_from_this<server::state>
     asio::steady_timer all_gone;
 };
 
-server::server(runtime::host& host, server_settings settings, handler handle)
-    : state_(std::make_shared<state>(host, std::move(settings), std::move(handle)))
+server::server(runtime::host& host, server_settings settings, handler handle, server_hooks hooks)
+    : state_(std::make_shared<state>(host, std::move(settings), std::move(handle), std::move(hooks)))
 {}
 
 server::~server()

@@ -7,7 +7,9 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -33,6 +35,17 @@ struct server_settings
     std::string name = "http"; // label of metrics and log lines
 };
 
+// What a server asks its owner besides the handling of requests. Each may be empty; they must not throw.
+struct server_hooks
+{
+    // Asked once the header is read, before the body is: an answer ends the request there, and the connection with it unless
+    // nothing of the request is left to read. A whole request without a body is asked about, too.
+    std::function<std::optional<response>(const request&)> judge_header;
+    // May add to what the server answers by itself: 400, 408, 431, 500, 501 and 503. Of the request as much is filled in as could
+    // be read, perhaps nothing.
+    std::function<void(const request&, response&)> complete_own_answer;
+};
+
 // An HTTP/1.1 server on Beast. Requests of a connection are handled in order. A body past the limit reaches the handler as an
 // empty body with `body_too_large` set. Malformed requests get 400, header overflow 431, a timeout 408, then the connection
 // closes. A full server makes room for a new connection: it ends the one that has been sending its header for the longest, else
@@ -41,7 +54,7 @@ struct server_settings
 class server
 {
 public:
-    server(runtime::host& host, server_settings settings, handler handle);
+    server(runtime::host& host, server_settings settings, handler handle, server_hooks hooks = {});
     ~server();
     server(const server&) = delete;
 

@@ -75,7 +75,7 @@ awaitable<void> session::serve()
     }
     if (!refusal_at_once_.empty()) {
         request_.id = choose_request_id(request_);
-        response busy = problem(503, refusal_at_once_);
+        response busy = own_answer(503, refusal_at_once_);
         busy.set("Retry-After", "1");
         if (co_await send(std::move(busy), false))
             co_await linger();
@@ -85,13 +85,17 @@ awaitable<void> session::serve()
     bool goes_on = true;
     while (goes_on) {
         request_ = request();
+        request_.peer = peer_;
+        request_.is_tls = tls_ != nullptr;
         const next_step step = co_await read_request();
         if (step == next_step::closed || context_.is_stopped)
             co_return;
         request_.id = choose_request_id(request_);
         response answer;
         if (step == next_step::refuse)
-            answer = problem(refused_status_, refusal_);
+            answer = own_answer(refused_status_, refusal_);
+        else if (step == next_step::send_answer)
+            answer = std::move(early_answer_);
         else
             answer = co_await call_handler();
 
@@ -126,7 +130,14 @@ awaitable<session::next_step> session::read_request()
             input_.consume(parser.feed(input_.view()));
             is_http_11_ = parser.is_http_11();
             client_keeps_ = parser.wants_keep_alive();
-            switch (parser.state()) {
+            const progress found = parser.state();
+            const bool is_past_header =
+                found == progress::header || found == progress::complete || found == progress::body_too_large;
+            if (phase_ == phase::reading_header && is_past_header && is_refused_by_header()) {
+                has_unread_body_ = found != progress::complete;
+                co_return next_step::send_answer;
+            }
+            switch (found) {
             case progress::complete:
                 co_return next_step::handle;
             case progress::malformed:
@@ -189,13 +200,30 @@ session::next_step session::refuse(unsigned status, std::string reason)
     return next_step::refuse;
 }
 
+// Whether the owner has an answer for what is known so far.
+bool session::is_refused_by_header()
+{
+    if (!context_.hooks.judge_header)
+        return false;
+    auto refused = context_.hooks.judge_header(request_);
+    if (refused)
+        early_answer_ = std::move(*refused);
+    return refused.has_value();
+}
+
+response session::own_answer(unsigned status, std::string_view message)
+{
+    auto answer = problem(status, message);
+    if (context_.hooks.complete_own_answer)
+        context_.hooks.complete_own_answer(request_, answer);
+    return answer;
+}
+
 awaitable<response> session::call_handler()
 {
     disarm();
     input_.shrink();
     go_to(phase::handling);
-    request_.peer = peer_;
-    request_.is_tls = tls_ != nullptr;
     std::string error;
     bool is_dependency = false;
     try {
@@ -215,8 +243,8 @@ awaitable<response> session::call_handler()
                 {"http_route", request_.route},
                 {"error", error}});
     if (!is_dependency)
-        co_return problem(500, "Something failed on our side; the request id names this case");
-    response answer = problem(503, "A part of the service cannot be reached; try again shortly");
+        co_return own_answer(500, "Something failed on our side; the request id names this case");
+    response answer = own_answer(503, "A part of the service cannot be reached; try again shortly");
     answer.set("Retry-After", "1");
     co_return answer;
 }

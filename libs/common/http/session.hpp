@@ -20,14 +20,16 @@ class session;
 // What all sessions of a server share; outlives them.
 struct session_context
 {
-    session_context(runtime::host& host, server_settings chosen, handler answer)
+    session_context(runtime::host& host, server_settings chosen, handler answer, server_hooks asked)
         : settings(std::move(chosen)),
           handle(std::move(answer)),
+          hooks(std::move(asked)),
           metrics(host.metrics(), settings.name)
     {}
 
     server_settings settings;
     handler handle;
+    server_hooks hooks;
     server_metrics metrics;
     date_header date;
     // Who may have to make room, the longest first.
@@ -75,7 +77,7 @@ public:
 
 private:
     enum class phase { handshaking, idle, reading_header, reading_body, handling, writing };
-    enum class next_step { closed, handle, refuse };
+    enum class next_step { closed, handle, refuse, send_answer };
 
     awaitable<void> serve();
     awaitable<next_step> read_request();
@@ -85,6 +87,8 @@ private:
     awaitable<void> linger();
 
     next_step refuse(unsigned status, std::string reason);
+    bool is_refused_by_header();
+    response own_answer(unsigned status, std::string_view message);
     void begin_header();
     std::list<session*>& line_of(phase which);
     void go_to(phase next);
@@ -109,6 +113,7 @@ private:
     bool has_unread_body_ = false;
     unsigned refused_status_ = 400;
     std::string refusal_;
+    response early_answer_;
     request request_;
     input_buffer input_;
     std::string head_;

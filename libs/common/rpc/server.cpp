@@ -21,7 +21,7 @@ constexpr std::size_t most_timeout_digits = 10;
 http::server_settings with_rpc_limits(http::server_settings settings)
 {
     if (settings.body_limit == http::server_settings().body_limit)
-        settings.body_limit = 64 * 1024 * 1024;
+        settings.body_limit = 1024 * 1024;
     return settings;
 }
 
@@ -91,11 +91,24 @@ awaitable<http::response> answer_with(http::response answer)
     co_return answer;
 }
 
+// Who has no token makes nobody read a body.
+http::server_hooks asking_for_a_token(tokens& accepted)
+{
+    http::server_hooks hooks;
+    hooks.judge_header = [&accepted](const http::request& received) -> std::optional<http::response> {
+        if (accepted.accepts(bearer_token(received)))
+            return std::nullopt;
+        return error_answer(failure{errc::unauthenticated, "the call needs Authorization: Bearer with a valid token"});
+    };
+    return hooks;
+}
+
 } // namespace
 
 server::server(runtime::host& host, http::server_settings settings, tokens& accepted)
-    : tokens_(accepted),
-      http_(host, with_rpc_limits(std::move(settings)), [this](http::request& received) { return handle(received); })
+    : http_(
+          host, with_rpc_limits(std::move(settings)), [this](http::request& received) { return handle(received); },
+          asking_for_a_token(accepted))
 {}
 
 void server::add_raw(const std::string& method, std::unique_ptr<google::protobuf::Message> prototype, raw_handler handle)
@@ -110,9 +123,6 @@ void server::start()
 
 awaitable<http::response> server::handle(http::request& received)
 {
-    if (!tokens_.accepts(bearer_token(received)))
-        return answer_with(
-            error_answer(failure{errc::unauthenticated, "the call needs Authorization: Bearer with a valid token"}));
     const auto found = methods_.find(received.path);
     if (found == methods_.end())
         return answer_with(error_answer(404, "unimplemented", "no such method: " + quote(received.path)));

@@ -15,13 +15,13 @@
 namespace tempinbox::rpc {
 
 // Unary calls in the Connect protocol's shape: POST /package.Service/Method, application/proto or application/json both ways,
-// Connect's error body. Each call needs `Authorization: Bearer <token>`. Unknown methods: unimplemented (404); bad bodies:
-// invalid_argument. What a handler throws becomes internal, a dependency_error unavailable, both logged once. A caller's
-// Connect-Timeout-Ms does not stop a handler.
+// Connect's error body. Each call needs `Authorization: Bearer <token>`, and is refused without before its body is read. Unknown
+// methods: unimplemented (404); bad bodies: invalid_argument. What a handler throws becomes internal, a dependency_error
+// unavailable, both logged once. A caller's Connect-Timeout-Ms does not stop a handler.
 class server
 {
 public:
-    // Bodies of calls and answers may hold whole emails: a body limit left at HTTP's default becomes 64 MiB.
+    // `accepted` outlives the server. A body limit left at HTTP's default becomes 1 MiB.
     server(runtime::host& host, http::server_settings settings, tokens& accepted);
 
     // `method` is "tempinbox.inbox.v1.InboxService/CreateInbox". Before start.
@@ -62,7 +62,6 @@ private:
     awaitable<http::response> handle(http::request& received);
     awaitable<http::response> invoke(const method_entry& method, http::request& received, bool is_json);
 
-    tokens& tokens_;
     std::map<std::string, method_entry, std::less<>> methods_;
     http::server http_;
 };

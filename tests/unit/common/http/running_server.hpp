@@ -12,8 +12,8 @@ namespace tempinbox::testing {
 class running_server
 {
 public:
-    explicit running_server(http::handler handle, http::server_settings settings = {})
-        : server(test_host(), std::move(settings), std::move(handle))
+    explicit running_server(http::handler handle, http::server_settings settings = {}, http::server_hooks hooks = {})
+        : server(test_host(), std::move(settings), std::move(handle), std::move(hooks))
     {
         server.start();
     }

@@ -70,6 +70,31 @@ TEST_CASE("a call without a valid token is unauthenticated, whatever it asks", "
     }
 }
 
+TEST_CASE("a caller without a token is refused before its body is read", "[rpc]")
+{
+    testing::token_file file;
+    testing::running_rpc_server running(file.tokens);
+    testing::raw_client client(running.server.local_address());
+
+    client.send("POST " + method_path + " HTTP/1.1\r\nHost: h\r\nContent-Type: application/proto\r\n" +
+                "Content-Length: 1000000\r\n\r\n");
+
+    CHECK_THAT(client.read_response(),
+               StartsWith("HTTP/1.1 401 ") && Contains("\r\nConnection: close\r\n") && Contains("unauthenticated"));
+}
+
+TEST_CASE("a body over 1 MiB is refused before it comes, unless a service takes more", "[rpc]")
+{
+    testing::token_file file;
+    testing::running_rpc_server running(file.tokens);
+    testing::raw_client client(running.server.local_address());
+
+    client.send("POST " + method_path + " HTTP/1.1\r\nHost: h\r\nContent-Type: application/proto\r\nAuthorization: Bearer " +
+                rpc_token + "\r\nContent-Length: 1048577\r\n\r\n");
+
+    CHECK_THAT(client.read_response(), StartsWith("HTTP/1.1 400 ") && Contains(R"("code":"out_of_range")"));
+}
+
 TEST_CASE("what is no call is refused as the Connect protocol says", "[rpc]")
 {
     raw_call unknown;
