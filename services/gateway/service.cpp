@@ -3,6 +3,7 @@
 #include "common/events/events.hpp"
 #include "common/rpc/client.hpp"
 #include "gateway/dashboard_api/routes.hpp"
+#include "gateway/quota/rate_limit_headers.hpp"
 #include "gateway/site/documentation.hpp"
 
 namespace tempinbox::gateway {
@@ -90,6 +91,15 @@ dashboard_sources dashboard_sources_of(accounts::session_store& sessions, quota_
     return sources;
 }
 
+http::server_hooks hooks_of(runtime::host& host)
+{
+    http::server_hooks hooks;
+    hooks.complete_own_answer = [&clock = host.clock()](const http::request&, http::response& answer) {
+        complete_answer_without_account(answer, clock.now());
+    };
+    return hooks;
+}
+
 } // namespace
 
 service::service(runtime::host& host, settings chosen)
@@ -142,7 +152,7 @@ service::service(runtime::host& host, settings chosen)
       dashboard_(host.clock(), open_dashboard_operations_, dashboard_operations_,
                  dashboard_sources_of(sessions_, quota_, repeatable_), settings_.trusted_proxies, answer_memory_),
       page_(settings_.dashboard_files),
-      server_(host, settings_.api, [this](http::request& received) { return answer(received); })
+      server_(host, settings_.api, [this](http::request& received) { return answer(received); }, hooks_of(host))
 {
     db_.require_schema("accounts", schema_version);
     add_documentation(site_);

@@ -3,6 +3,7 @@ error body, and harms nothing.
 """
 
 import re
+import time
 from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any
@@ -45,6 +46,12 @@ def target(suite: Suite) -> Target:
     return Target(account, inbox["inboxId"], sent.email_id, webhook["webhookId"], webhook)
 
 
+def _next_midnight() -> str:
+    """In Unix seconds."""
+    day = 24 * 60 * 60
+    return str((int(time.time()) // day + 1) * day)
+
+
 def _send(suite: Suite, target: Target, row: Row) -> Answer:
     path = row.target
     for name in ("inbox", "email", "webhook"):
@@ -79,10 +86,14 @@ def test_a_wrong_request_is_refused_with_its_reason(suite: Suite, target: Target
 
 @pytest.mark.parametrize("row", transport.ROWS, ids=lambda row: row.name)
 def test_what_is_no_sound_http_is_refused_and_cut(suite: Suite, row: transport.RawRow) -> None:
+    before = _next_midnight()
+
     answer = exchange(suite["API"], row.request)
 
     _assert_refused(answer, row.status)
     assert answer.headers["connection"] == "close"
+    assert [answer.headers[name] for name in _ALLOWANCE[:2]] == ["0", "0"]
+    assert answer.headers["x-ratelimit-reset"] in (before, _next_midnight())
 
 
 def test_the_table_is_large_and_has_no_row_twice() -> None:

@@ -4,6 +4,7 @@
 #include "gateway/api/client_address.hpp"
 #include "gateway/api/cors.hpp"
 #include "gateway/api/request_checks.hpp"
+#include "gateway/quota/rate_limit_headers.hpp"
 
 #include <algorithm>
 
@@ -12,13 +13,6 @@ namespace {
 
 // Of what takes longer the key is checked again before it is answered: mostly waits, and it costs a look into memory.
 constexpr std::chrono::milliseconds longest_without_check{100};
-
-void put_numbers(http::response& answer, const quota_numbers& numbers)
-{
-    answer.set("X-RateLimit-Limit", numbers.limit);
-    answer.set("X-RateLimit-Remaining", numbers.remaining);
-    answer.set("X-RateLimit-Reset", numbers.reset);
-}
 
 http::response too_many(std::string_view reason, const quota_numbers& numbers, time_point now)
 {
@@ -75,7 +69,7 @@ awaitable<http::response> pipeline::answer(http::request& received)
     } catch (const std::exception& problem) {
         answer = answer_broken(received, problem.what());
     }
-    put_numbers(answer, x.numbers);
+    set_rate_limit_headers(answer, x.numbers);
     answer.set("Cache-Control", "no-store");
     allow_origin(received, answer);
     co_return answer;
