@@ -4,6 +4,7 @@
 #include "common/rpc/client.hpp"
 #include "gateway/dashboard_api/routes.hpp"
 #include "gateway/quota/rate_limit_headers.hpp"
+#include "gateway/site/base_path.hpp"
 #include "gateway/site/documentation.hpp"
 
 namespace tempinbox::gateway {
@@ -151,11 +152,11 @@ service::service(runtime::host& host, settings chosen)
       dashboard_operations_(dashboard_operations(called_, plans_, key_store_, sign_ins_, passwords_, feed_, session_opener_)),
       dashboard_(host.clock(), open_dashboard_operations_, dashboard_operations_,
                  dashboard_sources_of(sessions_, quota_, repeatable_), settings_.trusted_proxies, answer_memory_),
-      page_(settings_.dashboard_files),
+      page_(settings_.dashboard_files, settings_.base_path),
       server_(host, settings_.api, [this](http::request& received) { return answer(received); }, hooks_of(host))
 {
     db_.require_schema("accounts", schema_version);
-    add_documentation(site_);
+    add_documentation(site_, settings_.base_path);
 }
 
 void service::take_events(const std::vector<kafka::record>& batch)
@@ -165,6 +166,19 @@ void service::take_events(const std::vector<kafka::record>& batch)
 }
 
 awaitable<http::response> service::answer(http::request& received)
+{
+    return settings_.base_path.empty() ? dispatch(received) : answer_below_base_path(received);
+}
+
+awaitable<http::response> service::answer_below_base_path(http::request& received)
+{
+    remove_base_path(received, settings_.base_path);
+    auto answer = co_await dispatch(received);
+    add_base_path(answer, settings_.base_path);
+    co_return answer;
+}
+
+awaitable<http::response> service::dispatch(http::request& received)
 {
     if (pipeline::serves(received.path))
         return api_.answer(received);

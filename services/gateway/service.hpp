@@ -55,6 +55,8 @@ public:
 
 private:
     awaitable<http::response> answer(http::request& received);
+    awaitable<http::response> answer_below_base_path(http::request& received);
+    awaitable<http::response> dispatch(http::request& received);
     awaitable<http::response> answer_page(http::request& received);
     awaitable<bool> is_open(std::string session_digest);
     awaitable<std::chrono::microseconds> forget();

@@ -1,6 +1,7 @@
 #include "gateway/settings.hpp"
 
 #include "gateway/sessions/password_hasher.hpp"
+#include "gateway/site/base_path.hpp"
 #include "gateway/site/dashboard_page.hpp"
 
 #include <fstream>
@@ -54,6 +55,25 @@ crypto::keyring read_master_keys(config::reader& reader)
     return std::move(*keys);
 }
 
+std::string read_base_path(config::reader& reader)
+{
+    const auto given = reader.text(
+        "base-path", "",
+        "Where a proxy shows the gateway, such as /some/path of https://host/some/path; empty: at the root of its host");
+    auto parsed = parse_base_path(given);
+    if (!parsed)
+        reader.add_problem("base-path", parsed.error().message);
+    return parsed ? std::move(*parsed) : std::string();
+}
+
+// Links in mail have to lead where the dashboard is.
+bool is_below(std::string_view url, const std::string& base_path)
+{
+    const auto host = url.find("://");
+    const auto path = host == std::string_view::npos ? host : url.find('/', host + 3);
+    return path != std::string_view::npos && url.substr(path).starts_with(base_path + "/");
+}
+
 } // namespace
 
 settings read_settings(config::reader& reader)
@@ -89,7 +109,10 @@ settings read_settings(config::reader& reader)
     reader.add_memory("list-cache-mib", chosen.list_cache_bytes);
     reader.add_memory("answer-memory", chosen.answer_bytes);
     reader.add_memory("passwords being checked", password_hasher::threads * crypto::password_cost().memory);
+    chosen.base_path = read_base_path(reader);
     chosen.relay = read_relay_settings(reader);
+    if (chosen.relay.is_set() && !chosen.base_path.empty() && !is_below(chosen.relay.dashboard_url, chosen.base_path))
+        reader.add_problem("dashboard-url", "must be below base-path: https://host" + chosen.base_path + "/dashboard");
     chosen.dashboard_files = reader.text(
         "dashboard-files", "", "Folder of the dashboard's built page; the folder `dashboard` beside the program without it");
     if (chosen.dashboard_files.empty())

@@ -25,6 +25,10 @@ function precompressed(): Plugin {
 
 export default defineConfig({
   base: '/dashboard/',
+  // The gateway puts its base path before the addresses in index.html; files name each other relative to themselves.
+  experimental: {
+    renderBuiltUrl: (_, { hostType }) => (hostType === 'html' ? undefined : { relative: true }),
+  },
   publicDir: false,
   plugins: [precompressed()],
   build: {

@@ -89,6 +89,20 @@ std::string take(std::map<std::string, std::string>& contents, const std::string
     return content;
 }
 
+// Addresses stand in attributes. Addresses in scripts and style sheets are relative, or made from one of these.
+std::string with_base_path(std::string_view html, std::string_view base_path)
+{
+    constexpr std::string_view mark = "=\"/";
+    std::string moved;
+    for (;;) {
+        const auto at = html.find(mark);
+        if (at == std::string_view::npos)
+            return moved.append(html);
+        moved.append(html.substr(0, at + 2)).append(base_path).append("/");
+        html.remove_prefix(at + mark.size());
+    }
+}
+
 // RFC 9110 12.5.3, as far as browsers go: a coding is taken where it is named and not refused with a quality of zero.
 bool takes(const std::optional<std::string>& accepted, std::string_view coding)
 {
@@ -151,7 +165,7 @@ http::response send(const page_file& file, const http::request& received)
 
 } // namespace
 
-dashboard_page::dashboard_page(const std::string& folder)
+dashboard_page::dashboard_page(const std::string& folder, std::string_view base_path)
 {
     if (folder.empty() || !fs::is_directory(folder))
         return;
@@ -163,6 +177,11 @@ dashboard_page::dashboard_page(const std::string& folder)
         file.content = take(contents, name);
         file.brotli = take(contents, name + ".br");
         file.gzip = take(contents, name + ".gz");
+        if (name == "index.html" && !base_path.empty()) {
+            file.content = with_base_path(file.content, base_path);
+            file.brotli.clear(); // of what it was; it is less than a kilobyte
+            file.gzip.clear();
+        }
         file.content_type = type_of(name);
         file.etag = "\"" + to_hex(crypto::sha256(file.content)).substr(0, 32) + "\"";
         file.has_hash_in_name = name.starts_with("assets/");

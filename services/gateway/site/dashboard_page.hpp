@@ -26,7 +26,8 @@ class dashboard_page
 {
 public:
     // An absent or empty folder is no failure. Throws std::runtime_error for one that cannot be read, or holds more than 32 MiB.
-    explicit dashboard_page(const std::string& folder);
+    // Every address in index.html that begins with a slash gets the base path before it, so that one build serves everywhere.
+    explicit dashboard_page(const std::string& folder, std::string_view base_path = {});
 
     static bool serves(std::string_view path);
     // GET and HEAD; others get 405.

@@ -2,7 +2,9 @@
 
 #include "gateway/site/static_file.hpp"
 
+#include <memory>
 #include <stdexcept>
+#include <string>
 
 namespace tempinbox::gateway {
 namespace {
@@ -23,10 +25,11 @@ awaitable<http::response> answer_with(http::response answer)
     co_return answer;
 }
 
-void add_json(http::router& site)
+void add_json(http::router& site, std::string_view base_path)
 {
-    const static_file json("application/json", openapi_json());
-    site.add("GET", "/openapi.json", [json](http::request& received) {
+    const auto contract = std::make_shared<const std::string>(with_server_at(openapi_json(), base_path));
+    const static_file json("application/json", *contract);
+    site.add("GET", "/openapi.json", [json, contract](http::request& received) {
         auto answer = json.answer(received);
         answer.set("Access-Control-Allow-Origin", "*"); // readers of API descriptions run in browsers, too
         return answer_with(std::move(answer));
@@ -53,9 +56,22 @@ std::string_view openapi_json()
     return content_of("openapi.json");
 }
 
-void add_documentation(http::router& site)
+std::string with_server_at(std::string_view contract, std::string_view base_path)
 {
-    add_json(site);
+    std::string changed(contract);
+    if (base_path.empty())
+        return changed;
+    constexpr std::string_view root = R"("servers":[{"url":"/")";
+    const auto at = changed.find(root);
+    if (at == std::string::npos)
+        throw std::logic_error("the contract has no server at /");
+    changed.replace(at + root.size() - 2, 1, base_path);
+    return changed;
+}
+
+void add_documentation(http::router& site, std::string_view base_path)
+{
+    add_json(site, base_path);
     add_page(site);
 }
 

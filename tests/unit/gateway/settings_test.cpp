@@ -47,6 +47,32 @@ TEST_CASE("replicas are lists, and a certificate needs its key", "[gateway][sett
     CHECK(problems_of({{"rate-limit-rpc", "nonsense"}}).size() == 1);
 }
 
+TEST_CASE("a base path is kept without the slash at its end, or refused", "[gateway][settings]")
+{
+    config::reader reader(std::map<std::string, std::string>{{"base-path", "/some/path/"}});
+
+    CHECK(gateway::read_settings(reader).base_path == "/some/path");
+    CHECK(problems_of({{"base-path", "/some/path"}}).empty());
+    const auto problems = problems_of({{"base-path", "/some/../path"}});
+    REQUIRE(problems.size() == 1);
+    CHECK(problems[0].find("base-path") != std::string::npos);
+    CHECK(problems[0].find("must not have . or .. as a part") != std::string::npos);
+}
+
+TEST_CASE("links in mail lead below the base path", "[gateway][settings]")
+{
+    const auto problems_with = [](const std::string& dashboard_url) {
+        return problems_of({{"base-path", "/some/path"},
+                            {"mail-relay", "mail.example:25"},
+                            {"mail-relay-from", "noreply@mail.example"},
+                            {"dashboard-url", dashboard_url}});
+    };
+
+    CHECK(problems_with("https://mail.example/some/path/dashboard").empty());
+    CHECK(problems_with("https://mail.example/dashboard").size() == 1);
+    CHECK(problems_with("https://mail.example").size() == 1);
+}
+
 TEST_CASE("sign-up is closed unless the operator opens it", "[gateway][settings]")
 {
     config::reader closed;

@@ -21,6 +21,7 @@ import type {
   Webhook,
   WebhookWishes,
 } from './api-shapes';
+import { BASE_PATH } from './base-path';
 
 export * from './api-shapes';
 
@@ -36,7 +37,7 @@ export class ApiError extends Error {
   }
 }
 
-const ROOT = '/dashboard/api';
+const ROOT = `${BASE_PATH}/dashboard/api`;
 let csrfToken = '';
 let accountId = '';
 let whenSignedOut = () => {};

@@ -1,5 +1,7 @@
 // Addresses of the page, in one place.
-const ROOT = '/dashboard';
+import { BASE_PATH } from './base-path';
+
+const ROOT = `${BASE_PATH}/dashboard`;
 
 export const paths = {
   overview: ROOT,
@@ -18,7 +20,7 @@ export const paths = {
 };
 
 // What belongs to the page; the API below the same root is the server's.
-export const SCOPE = /^\/dashboard(?!\/api(\/|$))/;
+export const SCOPE = new RegExp(`^${ROOT.replaceAll('.', '\\.')}(?!/api(/|$))`);
 
 export function isPublic(path: string): boolean {
   return [paths.signIn, paths.signUp, paths.reset].includes(path);

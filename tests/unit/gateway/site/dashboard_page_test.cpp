@@ -23,6 +23,9 @@ std::string header(const http::response& answer, std::string_view name)
     return std::string(http::find_header(answer.headers, name).value_or(""));
 }
 
+const std::string index_html = R"(<!doctype html><meta name="base-path" content="/" />)"
+                               R"(<script src="/dashboard/assets/index-1a2b.js"></script><a href="#id">)";
+
 // What the build of a page leaves behind.
 class built_page
 {
@@ -32,7 +35,8 @@ public:
         std::filesystem::create_directory(folder.file("assets"));
         std::filesystem::create_directory(folder.file(".vite"));
         folder.write(".vite/manifest.json", "{}");
-        folder.write("index.html", "<!doctype html>");
+        folder.write("index.html", index_html);
+        folder.write("index.html.br", "brotli");
         folder.write("assets/index-1a2b.js", "script");
         folder.write("assets/index-1a2b.js.br", "brotli");
         folder.write("assets/index-1a2b.js.gz", "gzip");
@@ -53,7 +57,7 @@ TEST_CASE("the page answers below its root: its files, and itself for each of it
          {"/dashboard", "/dashboard/", "/dashboard/inboxes/0193", "/dashboard/../../etc/passwd", "/dashboard//"}) {
         const auto answer = page.answer(get(path));
         CHECK(answer.status == 200);
-        CHECK(answer.body == "<!doctype html>");
+        CHECK(answer.body == index_html);
         CHECK(header(answer, "Content-Type") == "text/html; charset=utf-8");
         CHECK(header(answer, "Cache-Control") == "no-cache");
     }
@@ -63,7 +67,7 @@ TEST_CASE("the page answers below its root: its files, and itself for each of it
     CHECK(header(script, "Cache-Control") == "public, max-age=31536000, immutable");
     CHECK(page.answer(get("/dashboard/icon.svg")).body == "<svg/>");
     CHECK(page.answer(get("/dashboard/assets/gone-0000.js")).status == 404);
-    CHECK(page.answer(get("/dashboard/.vite/manifest.json")).body == "<!doctype html>");
+    CHECK(page.answer(get("/dashboard/.vite/manifest.json")).body == index_html);
 }
 
 TEST_CASE("a file goes out compressed where the build made it so and the browser takes it", "[gateway][site]")
@@ -77,7 +81,22 @@ TEST_CASE("a file goes out compressed where the build made it so and the browser
     CHECK(page.answer(get(path, {{"Accept-Encoding", "gzip, br;q=0"}})).body == "gzip");
     CHECK(page.answer(get(path, {{"Accept-Encoding", "identity"}})).body == "script");
     CHECK(header(page.answer(get(path)), "Vary") == "Accept-Encoding");
-    CHECK(page.answer(get("/dashboard", {{"Accept-Encoding", "br"}})).body == "<!doctype html>");
+    CHECK(page.answer(get("/dashboard", {{"Accept-Encoding", "br"}})).body == "brotli");
+    CHECK(page.answer(get("/dashboard/icon.svg", {{"Accept-Encoding", "br"}})).body == "<svg/>");
+}
+
+TEST_CASE("below a base path every address of the page begins with it", "[gateway][site]")
+{
+    const built_page built;
+    const dashboard_page page(built.folder.file(""), "/some/path");
+
+    const auto answer = page.answer(get("/dashboard/inboxes", {{"Accept-Encoding", "br"}}));
+
+    CHECK(answer.body == R"(<!doctype html><meta name="base-path" content="/some/path/" />)"
+                         R"(<script src="/some/path/dashboard/assets/index-1a2b.js"></script><a href="#id">)");
+    CHECK(header(answer, "Content-Encoding").empty());
+    CHECK(header(answer, "ETag") != header(dashboard_page(built.folder.file("")).answer(get("/dashboard")), "ETag"));
+    CHECK(page.answer(get("/dashboard/assets/index-1a2b.js")).body == "script");
 }
 
 TEST_CASE("a browser that has a file already is told so", "[gateway][site]")

@@ -9,10 +9,10 @@ using namespace tempinbox;
 
 namespace {
 
-http::response ask(const std::string& method, const std::string& path)
+http::response ask(const std::string& method, const std::string& path, const std::string& base_path = "")
 {
     http::router site;
-    gateway::add_documentation(site);
+    gateway::add_documentation(site, base_path);
     http::request received;
     received.method = method;
     received.target = path;
@@ -24,7 +24,9 @@ http::response ask(const std::string& method, const std::string& path)
 
 TEST_CASE("the contract of the API is served as JSON", "[gateway][site]")
 {
-    const auto answer = ask("GET", "/openapi.json");
+    const auto [base_path, server] = GENERATE(table<std::string, std::string>({{"", "/"}, {"/some/path", "/some/path"}}));
+
+    const auto answer = ask("GET", "/openapi.json", base_path);
 
     CHECK(answer.status == 200);
     CHECK(*http::find_header(answer.headers, "Content-Type") == "application/json");
@@ -34,7 +36,7 @@ TEST_CASE("the contract of the API is served as JSON", "[gateway][site]")
     const auto contract = json::value::parse(answer.body, whole);
     REQUIRE(contract);
     CHECK((*contract)["openapi"].text() == "3.1.0");
-    CHECK((*contract)["servers"][0]["url"].text() == "/");
+    CHECK((*contract)["servers"][0]["url"].text() == server);
 }
 
 TEST_CASE("the page may load its style sheet and nothing else", "[gateway][site]")

@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks';
 import { api, type Key } from '../api';
+import { BASE_PATH } from '../base-path';
 import { useNow } from '../clock';
 import { hasFeature, PLANS_WITH } from '../plans';
 import { useResource } from '../resource';
@@ -48,7 +49,7 @@ function KeyMade({ made, onClose }: { made: Key; onClose: () => void }) {
         </Notice>
         <OneTimeSecret value={made.key ?? ''} what="key" />
         <p class="muted small">Send it with every request, in the header X-API-Key:</p>
-        <pre class="source wrapped">{`curl -H "X-API-Key: $KEY" ${location.origin}/v1/inboxes`}</pre>
+        <pre class="source wrapped">{`curl -H "X-API-Key: $KEY" ${location.origin}${BASE_PATH}/v1/inboxes`}</pre>
       </div>
       <div class="dialog-foot">
         <Button onClick={onClose}>I have copied it</Button>
@@ -169,7 +170,7 @@ export function KeysPage() {
         {isOffered && list?.length === 0 && (
           <Empty icon="key" title="No key yet" action={create}>
             Create one to make inboxes and read mail from your programs.{' '}
-            <a href="/docs">The API is described here.</a>
+            <a href={`${BASE_PATH}/docs`}>The API is described here.</a>
           </Empty>
         )}
       </div>
