@@ -11,6 +11,7 @@ from harness.far_host import FarHost
 from harness.mail import SENDER, Delivery, send, send_raw
 from harness.mail_server import MailServer
 from harness.postbox import Postbox
+from harness.proxy import Proxy
 from harness.receiver import Receiver, Request
 from harness.relay import Relay
 from harness.replica import Gateway, Inbox, MailIngest, RateLimit, Replica, WebhookDispatcher
@@ -34,6 +35,7 @@ __all__ = [
     "MailIngest",
     "MailServer",
     "Postbox",
+    "Proxy",
     "RateLimit",
     "Receiver",
     "Relay",
