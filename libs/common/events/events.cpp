@@ -4,6 +4,8 @@
 
 #include <google/protobuf/timestamp.pb.h>
 
+#include <charconv>
+
 namespace tempinbox::events {
 namespace {
 
@@ -40,6 +42,9 @@ result<Message> read_message(const kafka::record& record)
         return failure{errc::invalid_argument, "the value is no " + Message::descriptor()->full_name()};
     return message;
 }
+
+// A tombstone has no value to say which of the account's states it is the last of.
+constexpr const char* tombstone_version = "account_version";
 
 constexpr std::string_view dead_letter_suffix = ".dead-letter";
 constexpr std::string_view dead_letter_headers = "dead_letter_";
@@ -87,6 +92,8 @@ outbox::row make_row(const plans::account_state& state, event_id id, const trace
     auto made = make_event_row(topics::account_state, "gateway", state.account.text(), id, id.value().time(),
                                state.is_deleted ? std::string() : plans::to_proto(state).SerializeAsString(), parent);
     made.message.is_tombstone = state.is_deleted;
+    if (state.is_deleted)
+        made.message.headers.emplace_back(tombstone_version, std::to_string(state.version));
     made.sequence = state.version;
     return made;
 }
@@ -154,7 +161,14 @@ result<plans::account_state> read_account_state(const kafka::record& record)
         plans::account_state deleted;
         deleted.account = *account;
         deleted.is_deleted = true;
+        // Without a version, from before tombstones had one: above every state that was.
         deleted.version = INT64_MAX;
+        if (const auto text = record.header(tombstone_version)) {
+            const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), deleted.version);
+            if (error != std::errc{} || end != text->data() + text->size())
+                return failure{errc::invalid_argument,
+                               "the header " + std::string(tombstone_version) + " is no number: " + quote(*text)};
+        }
         return deleted;
     }
     const auto message = read_message<accounts::v1::AccountState>(record);

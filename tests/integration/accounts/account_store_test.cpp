@@ -174,12 +174,16 @@ TEST_CASE("a deleted account is gone, its keys are revoked and its tombstone is 
     const auto account = arranged.create("a@example.com", "pro");
     REQUIRE(await(keys.create(account.id(), key_id::make(), "k", key_allowance::plan)));
 
-    REQUIRE(await(arranged.store.remove(account.id())));
+    const auto removed = await(arranged.store.remove(account.id()));
+    REQUIRE(removed);
 
     CHECK(await(arranged.store.find(account.id())).error().code == errc::not_found);
     CHECK(await(arranged.store.remove(account.id())).error().code == errc::not_found);
     CHECK(await(arranged.store.set_plan(account.id(), "pro", std::nullopt)).error().code == errc::not_found);
     CHECK(arranged.published.back().message.is_tombstone);
+    CHECK(removed->state.version > account.state.version);
+    CHECK(arranged.published.back().message.headers.back() ==
+          std::pair<std::string, std::string>("account_version", std::to_string(removed->state.version)));
     CHECK(arranged.scratch.execute("SELECT count(*) FROM accounts.api_keys WHERE revoked_at IS NULL")[0][0].as<int>() == 0);
     CHECK(await(arranged.store.create(account_id::make(), "a@example.com", "free"))); // the address is free again
 }

@@ -92,3 +92,29 @@ TEST_CASE("an account with many deliveries goes in steps, and one without a webh
     CHECK(s.count("webhooks.event") == 2'500);
     CHECK(s.count("webhooks.deleted_account") == 0);
 }
+
+TEST_CASE("nothing older than its tombstone makes an account live again, known before or not", "[webhooks][postgres]")
+{
+    deliveries_suite s;
+    const bool was_known = GENERATE(true, false);
+    if (was_known)
+        s.create_webhook(s.hook.url());
+    plans::account_state state;
+    state.account = s.account;
+    state.version = 9;
+    state.is_deleted = true;
+    const auto tombstone = testing::to_record(events::make_row(state, event_id::make(), trace::traceparent::make()));
+    state.is_deleted = false;
+    state.version = 8;
+    state.limits.webhooks = 5;
+    const auto older = testing::to_record(events::make_row(state, event_id::make(), trace::traceparent::make()));
+
+    s.deliver({tombstone});
+    s.deliver({older});
+
+    CHECK(s.count("webhooks.account_state WHERE version = 9 AND account_id = '" + s.account.text() + "'") == 1);
+    auto late = testing::webhook_request(s.account, s.hook.url());
+    late.mutable_account()->set_version(8);
+    CHECK(await(s.process.webhook_calls.create(late)).error().code == errc::permission_denied);
+    CHECK(s.count("webhooks.endpoint") == 0);
+}
