@@ -9,15 +9,18 @@ awaitable<void> account_store::put(std::vector<plans::account_state> states)
     return db_.transact([states = std::move(states)](pqxx::work& tx) { plans::put(tx, schema, states); });
 }
 
-awaitable<void> account_store::mark_deleted(account_id account)
+awaitable<void> account_store::mark_deleted(account_id account, std::int64_t version)
 {
-    return db_.transact([account](pqxx::work& tx) {
-        auto known = plans::find(tx, schema, account);
-        if (!known || known->is_deleted)
+    return db_.transact([account, version](pqxx::work& tx) {
+        plans::account_state unknown;
+        unknown.account = account;
+        auto deleted = plans::find(tx, schema, account).value_or(unknown);
+        if (deleted.is_deleted && deleted.version >= version)
             return;
-        known->is_deleted = true;
-        ++known->version;
-        plans::put(tx, schema, {*known});
+        // No account comes back, so a version that is not above the known one says nothing against the tombstone.
+        deleted.version = deleted.version < version ? version : deleted.version + 1;
+        deleted.is_deleted = true;
+        plans::put(tx, schema, {deleted});
     });
 }
 

@@ -18,8 +18,9 @@ public:
 
     // The higher version wins.
     awaitable<void> put(std::vector<plans::account_state> states);
-    // A tombstone of the topic: the state stays, as deleted, so that no late one brings the account back.
-    awaitable<void> mark_deleted(account_id account);
+    // A tombstone of the topic, with its version: a state stays, as deleted, also where none was known, so that no late one
+    // brings the account back. The account's inboxes are noted to be ended (expiry_store::expire_of_deleted).
+    awaitable<void> mark_deleted(account_id account, std::int64_t version);
     awaitable<std::optional<plans::account_state>> find(account_id account);
 
 private:

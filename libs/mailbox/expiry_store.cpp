@@ -1,5 +1,6 @@
 #include "mailbox/expiry_store.hpp"
 
+#include "common/plans/account_state_store.hpp"
 #include "common/postgres/parameters.hpp"
 #include "mailbox/columns.hpp"
 
@@ -35,6 +36,33 @@ const std::string claim_tagged_sql = R"(
     WHERE i.account_id = tagged.account_id AND i.inbox_id = tagged.inbox_id
     RETURNING i.account_id, i.inbox_id, i.email_address, mailbox.to_micros(i.expired_at), mailbox.to_micros(i.expired_at))";
 const postgres::statement claim_tagged{"mailbox_claim_tagged", claim_tagged_sql.c_str()};
+
+constexpr std::size_t most_deleted_accounts = 100;
+
+constexpr postgres::statement lock_deleted_accounts{"mailbox_lock_deleted_accounts", R"(
+    SELECT account_id FROM mailbox.deleted_accounts ORDER BY account_id LIMIT $1 FOR UPDATE SKIP LOCKED)"};
+
+const std::string claim_of_deleted_sql = R"(
+    UPDATE mailbox.inboxes AS i
+    SET is_live = false, expired_at = date_trunc('milliseconds', clock_timestamp()), expiry_reason = 'deleted', has_mail_to_purge = i.last_sequence > 0
+    FROM (SELECT account_id, inbox_id FROM mailbox.inboxes
+          WHERE account_id = ANY ($1::uuid[]) AND is_live AND expires_at > now()
+          ORDER BY inbox_id LIMIT )" + std::to_string(expiry_store::batch_size) +
+                                         R"( FOR UPDATE SKIP LOCKED) AS left_behind
+    WHERE i.account_id = left_behind.account_id AND i.inbox_id = left_behind.inbox_id
+    RETURNING i.account_id, i.inbox_id, i.email_address, mailbox.to_micros(i.expired_at), mailbox.to_micros(i.expired_at))";
+const postgres::statement claim_of_deleted{"mailbox_claim_of_deleted", claim_of_deleted_sql.c_str()};
+
+// What is due already ends by its time. Answers how many accounts are left.
+constexpr postgres::statement forget_deleted_accounts{"mailbox_forget_deleted_accounts", R"(
+    WITH done AS (
+        DELETE FROM mailbox.deleted_accounts AS d WHERE account_id = ANY ($1::uuid[]) AND NOT EXISTS (
+            SELECT 1 FROM mailbox.inboxes AS i WHERE i.account_id = d.account_id AND i.is_live AND i.expires_at > now())
+        RETURNING 1)
+    SELECT cardinality($1::uuid[]) - (SELECT count(*) FROM done))"};
+
+constexpr postgres::statement forget_living_account{"mailbox_forget_living_account",
+                                                    "DELETE FROM mailbox.deleted_accounts WHERE account_id = $1"};
 
 // Locked in account order: batches of other processes touch the same accounts.
 constexpr postgres::statement free_places{"mailbox_free_places", R"(
@@ -84,6 +112,21 @@ expiry_batch finish(pqxx::work& tx, const pqxx::result& claimed, expiry_reason r
     return batch;
 }
 
+// Locks accounts that are noted as deleted; a note about one that is not goes away.
+std::vector<account_id> lock_deleted(pqxx::work& tx)
+{
+    std::vector<account_id> accounts;
+    for (const auto& row : tx.exec_prepared(lock_deleted_accounts.name, most_deleted_accounts)) {
+        const auto account = account_id::parse(row[0].c_str()).value();
+        const auto state = plans::find(tx, schema, account);
+        if (state && state->is_deleted)
+            accounts.push_back(account);
+        else
+            tx.exec_prepared0(forget_living_account.name, account.text());
+    }
+    return accounts;
+}
+
 } // namespace
 
 expiry_store::expiry_store(postgres::pool& db, std::string outbox_owner, std::chrono::seconds quarantine)
@@ -91,7 +134,8 @@ expiry_store::expiry_store(postgres::pool& db, std::string outbox_owner, std::ch
       outbox_owner_(std::move(outbox_owner)),
       quarantine_(quarantine)
 {
-    for (const auto& statement : {claim_due, claim_one, claim_tagged, free_places, quarantine_addresses, next_due})
+    for (const auto& statement : {claim_due, claim_one, claim_tagged, lock_deleted_accounts, claim_of_deleted,
+                                  forget_deleted_accounts, forget_living_account, free_places, quarantine_addresses, next_due})
         db_.prepare(statement);
 }
 
@@ -126,6 +170,20 @@ awaitable<expiry_batch> expiry_store::expire_tagged(account_id account, std::str
 {
     return db_.transact([account, tag = std::move(tag), owner = outbox_owner_, quarantine = quarantine_](pqxx::work& tx) {
         return finish(tx, tx.exec_prepared(claim_tagged.name, account.text(), tag), expiry_reason::deleted, owner, quarantine);
+    });
+}
+
+awaitable<expiry_batch> expiry_store::expire_of_deleted()
+{
+    return db_.transact([owner = outbox_owner_, quarantine = quarantine_](pqxx::work& tx) {
+        const auto accounts = lock_deleted(tx);
+        if (accounts.empty())
+            return expiry_batch();
+        const auto ids = to_id_array(accounts);
+        auto batch = finish(tx, tx.exec_prepared(claim_of_deleted.name, ids), expiry_reason::deleted, owner, quarantine);
+        const auto left = tx.exec_prepared1(forget_deleted_accounts.name, ids)[0].as<std::int64_t>();
+        batch.has_more_of_deleted = left > 0 || accounts.size() == most_deleted_accounts;
+        return batch;
     });
 }
 

@@ -18,6 +18,7 @@ struct expiry_batch
     std::vector<ended_inbox> ended;
     std::vector<outbox::row> events;
     std::chrono::microseconds oldest_delay{0}; // from the due time to the claim
+    bool has_more_of_deleted = false;          // of expire_of_deleted: accounts are left whose inboxes have not all ended
 };
 
 // Ends inboxes: marks them, frees the account's place, quarantines the address and writes inbox.expired, all in one transaction,
@@ -40,6 +41,10 @@ public:
 
     // Ends up to batch_size live inboxes of the account that have the tag.
     awaitable<expiry_batch> expire_tagged(account_id account, std::string tag);
+
+    // Ends up to batch_size live inboxes of deleted accounts, passing over those another transaction holds. Of an account that is
+    // marked as deleted none can be made any more, so an account is done with when it has none left.
+    awaitable<expiry_batch> expire_of_deleted();
 
 private:
     postgres::pool& db_;

@@ -190,6 +190,9 @@ awaitable<result<std::vector<created_inbox>>> inbox_store::create_operator_inbox
     return db_.transact(
         [account, domain = std::move(domain), owner = outbox_owner_](pqxx::work& tx) -> result<std::vector<created_inbox>> {
             std::vector<created_inbox> all;
+            tx.exec_prepared(lock_account.name, account.text());
+            if (const auto known = plans::find(tx, schema, account); known && known->is_deleted)
+                return failure{errc::permission_denied, "The account was deleted"};
             tx.exec_params(lock_operator_names, domain);
             for (const char* local_part : {"postmaster", "abuse"}) {
                 const auto there = tx.exec_prepared(who_lives_at.name, std::string(local_part) + "@" + domain);

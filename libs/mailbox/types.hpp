@@ -14,7 +14,7 @@ namespace tempinbox::mailbox {
 
 inline constexpr const char* schema = "mailbox";
 // The newest file of services/inbox/migrations that the code needs.
-inline constexpr int schema_version = 8;
+inline constexpr int schema_version = 10;
 
 // What an inbox without end (postmaster, abuse) has as its expiry: 9999-12-31T00:00:00Z.
 inline constexpr time_point endless{std::chrono::seconds{253'402'214'400}};

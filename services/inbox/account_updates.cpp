@@ -17,8 +17,10 @@ kafka::consumer_settings membership(const kafka::settings& cluster)
 
 } // namespace
 
-account_updates::account_updates(runtime::host& host, const kafka::settings& cluster, mailbox::account_store& accounts)
+account_updates::account_updates(runtime::host& host, const kafka::settings& cluster, mailbox::account_store& accounts,
+                                 std::function<void()> on_deleted)
     : accounts_(accounts),
+      on_deleted_(std::move(on_deleted)),
       unreadable_(host.metrics().counter("tempinbox_inbox_unreadable_account_states_total",
                                          "Records of account.state that could not be read.")),
       consumer_(host, membership(cluster), [this](const std::vector<kafka::record>& batch) { return handle(batch); })
@@ -27,16 +29,11 @@ account_updates::account_updates(runtime::host& host, const kafka::settings& clu
 awaitable<void> account_updates::handle(const std::vector<kafka::record>& batch)
 {
     std::vector<plans::account_state> states;
-    std::vector<account_id> removed;
+    std::vector<plans::account_state> deleted;
     for (const auto& record : batch) {
-        if (record.is_tombstone) {
-            if (const auto account = account_id::parse(record.key))
-                removed.push_back(*account);
-            continue;
-        }
         auto state = events::read_account_state(record);
         if (state) {
-            states.push_back(std::move(*state));
+            (state->is_deleted ? deleted : states).push_back(std::move(*state));
             continue;
         }
         // The topic is compacted and has no dead letters: the account's next state repairs what this one lost.
@@ -45,8 +42,10 @@ awaitable<void> account_updates::handle(const std::vector<kafka::record>& batch)
                    {{"partition", record.partition}, {"offset", record.offset}, {"reason", state.error().message}});
     }
     co_await accounts_.put(std::move(states));
-    for (const auto account : removed)
-        co_await accounts_.mark_deleted(account);
+    for (const auto& state : deleted)
+        co_await accounts_.mark_deleted(state.account, state.version);
+    if (!deleted.empty())
+        on_deleted_();
 }
 
 } // namespace tempinbox::inbox

@@ -28,8 +28,21 @@ expiry::expiry(runtime::host& host, mailbox::expiry_store& store, outbox::publis
       ended_by_owner_(host.metrics().counter("tempinbox_inbox_ended_inboxes_total", ended_help, {{"reason", "deleted"}})),
       delay_(host.metrics().histogram("tempinbox_inbox_expiry_delay_seconds",
                                       "From an inbox's due time to its end, the oldest of each batch.", metrics::wait_buckets())),
-      task_(host, "inboxes not expired", [this] { return round(); })
+      task_(host, "inboxes not expired", [this] { return round(); }),
+      deleted_task_(host, "inboxes of deleted accounts not ended", [this] { return end_of_deleted(); })
 {}
+
+void expiry::start()
+{
+    task_.start();
+    deleted_task_.start();
+}
+
+awaitable<void> expiry::stop()
+{
+    co_await task_.stop();
+    co_await deleted_task_.stop();
+}
 
 awaitable<result<void>> expiry::end(account_id account, inbox_id id)
 {
@@ -67,6 +80,18 @@ awaitable<std::chrono::microseconds> expiry::round()
         co_return pause_after(batch.ended.size(), std::nullopt);
     const auto until_next_due = co_await store_.until_next_due();
     co_return pause_after(batch.ended.size(), until_next_due);
+}
+
+// Also what another process marked, or marked and did not live to end.
+awaitable<std::chrono::microseconds> expiry::end_of_deleted()
+{
+    constexpr std::chrono::milliseconds held_by_another{20}, interval{1'000};
+    auto batch = co_await store_.expire_of_deleted();
+    ended_by_owner_.Increment(static_cast<double>(batch.ended.size()));
+    publisher_.publish(std::move(batch.events));
+    if (!batch.has_more_of_deleted)
+        co_return interval;
+    co_return batch.ended.empty() ? held_by_another : std::chrono::milliseconds(0);
 }
 
 } // namespace tempinbox::inbox

@@ -12,14 +12,17 @@ namespace tempinbox::inbox {
 // overdue because another transaction holds it; never past a second, since another replica's inboxes are not heard of.
 std::chrono::microseconds pause_after(std::size_t ended, std::optional<std::chrono::microseconds> until_next_due);
 
-// Ends inboxes when they are due and publishes their events; one a process, any number of processes.
+// Ends inboxes when they are due or their account is deleted and publishes their events; one a process, any number of processes.
 class expiry
 {
 public:
     expiry(runtime::host& host, mailbox::expiry_store& store, outbox::publisher& publisher);
 
-    void start() { task_.start(); }
-    awaitable<void> stop() { return task_.stop(); }
+    void start();
+    awaitable<void> stop();
+
+    // Accounts were marked as deleted: their inboxes end now, not within a second.
+    void note_deleted_accounts() { deleted_task_.wake(); }
 
     // Ends one now. Fails with not_found.
     awaitable<result<void>> end(account_id account, inbox_id id);
@@ -29,6 +32,7 @@ public:
 
 private:
     awaitable<std::chrono::microseconds> round();
+    awaitable<std::chrono::microseconds> end_of_deleted();
 
     mailbox::expiry_store& store_;
     outbox::publisher& publisher_;
@@ -36,6 +40,7 @@ private:
     prometheus::Counter& ended_by_owner_;
     prometheus::Histogram& delay_;
     runtime::repeated_task task_;
+    runtime::repeated_task deleted_task_;
 };
 
 } // namespace tempinbox::inbox

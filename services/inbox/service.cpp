@@ -32,7 +32,7 @@ service::service(runtime::host& host, const settings& chosen)
       expiry_store_(db_, host.instance(), chosen.quarantine),
       purge_store_(db_),
       partition_store_(db_),
-      account_updates_(host, chosen.kafka, account_store_),
+      account_updates_(host, chosen.kafka, account_store_, [this] { expiry_.note_deleted_accounts(); }),
       partition_upkeep_(host, partition_store_),
       expiry_(host, expiry_store_, publisher_),
       purge_(host, purge_store_, chosen.purge_interval, chosen.quarantine),

@@ -25,22 +25,20 @@ account_updates::account_updates(runtime::host& host, const kafka::settings& clu
 awaitable<void> account_updates::handle(const std::vector<kafka::record>& batch)
 {
     std::vector<plans::account_state> states;
-    std::vector<account_id> removed;
+    std::vector<plans::account_state> deleted;
     for (const auto& record : batch) {
         auto state = events::read_account_state(record);
-        if (!state) {
-            // Compacted, without dead letters: the account's next state repairs what this one lost.
-            log::error("account state cannot be read",
-                       {{"partition", record.partition}, {"offset", record.offset}, {"reason", state.error().message}});
-        } else if (record.is_tombstone) {
-            removed.push_back(state->account);
-        } else {
-            states.push_back(std::move(*state));
+        if (state) {
+            (state->is_deleted ? deleted : states).push_back(std::move(*state));
+            continue;
         }
+        // The topic is compacted and has no dead letters: the account's next state repairs what this one lost.
+        log::error("account state cannot be read",
+                   {{"partition", record.partition}, {"offset", record.offset}, {"reason", state.error().message}});
     }
     co_await accounts_.put(std::move(states));
-    for (const auto account : removed)
-        co_await accounts_.mark_deleted(account);
+    for (const auto& state : deleted)
+        co_await accounts_.mark_deleted(state.account, state.version);
 }
 
 } // namespace tempinbox::mail_ingest

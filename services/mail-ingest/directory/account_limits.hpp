@@ -7,7 +7,8 @@
 
 namespace tempinbox::mail_ingest {
 
-// What accounts may receive, by look-ups and by what topic account.state says: the higher version wins, whichever way it came.
+// What accounts may receive, by look-ups and by what topic account.state says: the higher version wins, whichever way it came,
+// and a deleted account stays deleted.
 class account_limits
 {
 public:
@@ -15,7 +16,10 @@ public:
 
     void put(const plans::account_state& state)
     {
-        if (const auto* known = known_.find(state.account); !known || known->version < state.version)
+        const auto* known = known_.find(state.account);
+        if (known && known->is_deleted)
+            return;
+        if (!known || state.is_deleted || known->version < state.version)
             known_.put(state.account, state);
     }
 

@@ -85,6 +85,9 @@ awaitable<taken_message> intake::take_or_throw(smtp::envelope envelope, std::uni
     const auto deadline = steady::now() + settings_.writing.patience;
     const auto size = message->size();
     sizes_.Observe(static_cast<double>(size));
+    leave_out_deleted_accounts(envelope);
+    if (envelope.recipients.empty())
+        co_return taken_message(message_status::gone);
     if (is_too_large(envelope, size))
         co_return taken_message(message_status::too_large);
     if (writers_.are_full())
@@ -131,14 +134,23 @@ awaitable<taken_message> intake::take_or_throw(smtp::envelope envelope, std::uni
     co_return answer_of(mail, stored, std::move(undecided));
 }
 
+// Nothing is kept for an account that was deleted since RCPT, also where its inboxes have not ended yet; the others get their
+// mail.
+void intake::leave_out_deleted_accounts(smtp::envelope& envelope)
+{
+    std::erase_if(envelope.recipients, [&](const smtp::recipient& one) {
+        if (directory_.largest_message(one.account, one.largest_message) > 0)
+            return false;
+        writers_.note_left_out(one.inbox, "account was deleted before the commit");
+        return true;
+    });
+}
+
 // Mail is handled by the limits known at its end.
 bool intake::is_too_large(const smtp::envelope& envelope, std::uint64_t size)
 {
     return std::any_of(envelope.recipients.begin(), envelope.recipients.end(), [&](const smtp::recipient& one) {
-        const auto most = directory_.largest_message(one.account, one.largest_message);
-        // 0: the account was deleted meanwhile. Its inboxes end with it, and the commit leaves out those that have ended; the
-        // others get their mail.
-        return most > 0 && size > most;
+        return size > directory_.largest_message(one.account, one.largest_message);
     });
 }
 

@@ -63,6 +63,7 @@ private:
     struct reading;
     awaitable<std::optional<read_mail>> read_on_worker(std::unique_ptr<spool> message, reading_facts facts,
                                                        std::chrono::steady_clock::time_point deadline);
+    void leave_out_deleted_accounts(smtp::envelope& envelope);
     bool is_too_large(const smtp::envelope& envelope, std::uint64_t size);
     taken_message answer_of(const read_mail& mail, const mailbox::stored_message& stored,
                             std::shared_ptr<undecided_mail> undecided);

@@ -27,8 +27,9 @@ writers::writers(runtime::host& host, mailbox::mail_store& store, outbox::publis
       batch_messages_(host.metrics().histogram("tempinbox_mail_ingest_batch_messages", "Messages a commit.", batch_buckets)),
       commit_seconds_(host.metrics().histogram("tempinbox_mail_ingest_commit_duration_seconds", "Time a batch took to commit.",
                                                metrics::latency_buckets())),
-      left_out_(host.metrics().counter("tempinbox_mail_ingest_deliveries_left_out_total",
-                                       "Deliveries whose inbox ended or was full at the commit."))
+      left_out_(host.metrics().counter(
+          "tempinbox_mail_ingest_deliveries_left_out_total",
+          "Deliveries whose inbox ended or was full at the commit, or whose account was deleted before it."))
 {}
 
 awaitable<mailbox::stored_message> writers::store(std::shared_ptr<const mailbox::new_message> message,
@@ -119,6 +120,12 @@ awaitable<void> writers::commit(entries batch)
     boost::asio::post(host_.executor(), [this, stored = std::move(batch)] { publish(stored); });
 }
 
+void writers::note_left_out(inbox_id inbox, std::string_view why)
+{
+    left_out_.Increment();
+    log::info(why, {{"inbox_id", inbox.text()}});
+}
+
 void writers::publish(const entries& batch)
 {
     std::vector<outbox::row> events;
@@ -136,8 +143,7 @@ void writers::publish(const entries& batch)
                     one->undecided->emails.push_back(mailbox::email_key{delivery.account, delivery.id});
                 continue;
             }
-            left_out_.Increment();
-            log::info("inbox ended or was full at the commit", {{"inbox_id", delivery.inbox.text()}});
+            note_left_out(delivery.inbox, "inbox ended or was full at the commit");
         }
         if (one->undecided)
             unconfirmed_.note(one->undecided);

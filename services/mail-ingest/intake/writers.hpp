@@ -41,6 +41,9 @@ public:
                                              std::shared_ptr<undecided_mail> undecided,
                                              std::chrono::steady_clock::time_point deadline);
 
+    // A delivery that is not kept: counted and logged.
+    void note_left_out(inbox_id inbox, std::string_view why);
+
 private:
     struct entry
     {

@@ -124,18 +124,57 @@ TEST_CASE("plans and limits are taken from account.state", "[inbox][postgres][ka
         },
         30s));
 
-    kafka::message tombstone;
-    tombstone.topic = events::topics::account_state;
-    tombstone.key = state.account.text();
-    tombstone.is_tombstone = true;
-    producer.send(std::move(tombstone), [](bool) {});
+    state.is_deleted = true;
+    state.version = 20;
+    producer.send(events::make_row(state, event_id::make(), trace::traceparent::make()).message, [](bool) {});
     CHECK(testing::eventually([&] {
         return !running.scratch
-                    .execute("SELECT 1 FROM mailbox.account_state WHERE version = 18 AND account_id = '" + state.account.text() +
+                    .execute("SELECT 1 FROM mailbox.account_state WHERE version = 20 AND account_id = '" + state.account.text() +
                              "'")
                     .empty();
     }));
     CHECK(running.create(state.account.text()).error().code == errc::permission_denied);
+}
+
+TEST_CASE("a deleted account's inboxes end with their events and their mail goes", "[inbox][deleted-account][postgres][kafka]")
+{
+    running_service running;
+    running.add_domain();
+    const auto account = account_id::make();
+    const auto first = running.create(account.text()).value().inbox(), second = running.create(account.text()).value().inbox();
+    const auto email = email_id::make().text();
+    running.scratch.execute("UPDATE mailbox.inboxes SET last_sequence = 1, email_count = 1");
+    running.scratch.execute(
+        "INSERT INTO mailbox.emails SELECT account_id, '" + email +
+        "', inbox_id, 1, now(), '', '', '', '', null, '{}', '{}', '', '', '', null, 0, 0, '[]', '[]', '{}', false, '', now(), "
+        "gen_random_uuid(), false, 'sql' FROM mailbox.inboxes WHERE inbox_id = '" +
+        first.inbox_id() + "'");
+
+    SECTION("by its tombstone")
+    {
+        plans::account_state state;
+        state.account = account;
+        state.version = 17;
+        state.is_deleted = true;
+        kafka::producer producer(testing::test_host(), running.cluster);
+        producer.send(events::make_row(state, event_id::make(), trace::traceparent::make()).message, [](bool) {});
+        testing::await(producer.flush(10s));
+    }
+    SECTION("also when the process that marked it died at once")
+    {
+        testing::await(mailbox::account_store(running.scratch.db()).mark_deleted(account, 17));
+    }
+
+    for (const auto& inbox : {first, second}) {
+        const auto* event = running.wait_for("inbox.expired", inbox.inbox_id());
+        REQUIRE(event != nullptr);
+        CHECK(events::read_inbox_expired(*event).value().reason() == events::v1::EXPIRY_REASON_DELETED);
+    }
+    v1::GetEmailRequest request;
+    request.set_account_id(account.text());
+    request.set_email_id(email);
+    CHECK(running.call<v1::GetEmailResponse>("GetEmail", request).error().code == errc::not_found);
+    CHECK(testing::eventually([&] { return running.scratch.execute("SELECT 1 FROM mailbox.emails").empty(); }));
 }
 
 TEST_CASE("a call without the token is refused", "[inbox][postgres][kafka]")

@@ -2,6 +2,7 @@
 #include "common/postgres/dsn.hpp"
 #include "common/testing/relay.hpp"
 #include "integration/mail-ingest/mail_server.hpp"
+#include "mailbox/account_store.hpp"
 #include "unit/common/scratch_folder.hpp"
 
 #include <catch2/catch.hpp>
@@ -39,6 +40,18 @@ kafka::record account_record(const plans::account_state& state)
 {
     auto record = record_of(events::topics::account_state, plans::to_proto(state));
     record.key = state.account.text();
+    return record;
+}
+
+// As the gateway publishes it.
+kafka::record tombstone_of(const plans::account_state& state)
+{
+    const auto row = events::make_row(state, event_id::make(), trace::traceparent::make());
+    kafka::record record;
+    record.topic = row.message.topic;
+    record.key = row.message.key;
+    record.headers = row.message.headers;
+    record.is_tombstone = row.message.is_tombstone;
     return record;
 }
 
@@ -199,12 +212,45 @@ TEST_CASE("one deleted account does not keep the mail from the others", "[mail-i
 
     leaving.version = 2;
     leaving.is_deleted = true;
-    server.directory.take_events({account_record(leaving)});
-    testing::await(world.endings.expire(leaving.account, gone.id));
+    server.directory.take_events({tombstone_of(leaving)});
 
     CHECK(client.deliver().starts_with("250"));
     CHECK(world.count("emails") == 1);
     CHECK(world.count("emails WHERE inbox_id = '" + staying.id.text() + "'") == 1);
+    // What is older than the tombstone does not bring it back.
+    leaving.version = 1;
+    leaving.is_deleted = false;
+    server.directory.take_events({account_record(leaving)});
+    client.say("MAIL FROM:<ann@sender.test>");
+    CHECK(client.say("RCPT TO:<gone@mail.test>") == unknown);
+    CHECK(world.count("inboxes WHERE inbox_id = '" + gone.id.text() + "' AND is_live") == 1);
+}
+
+TEST_CASE("a message past RCPT is not kept for an account deleted meanwhile", "[mail-ingest][deleted-account][postgres]")
+{
+    mail_world world;
+    mailbox::account_store accounts(world.scratch.db());
+    auto leaving = mailbox::seeds::account();
+    world.create(leaving, "gone");
+    mail_server server(world.scratch.dsn());
+    mail_client client(server.listener.local_address());
+    client.begin({"gone@mail.test"});
+
+    leaving.version = 2;
+    leaving.is_deleted = true;
+    SECTION("this process has heard of it, and its inboxes live still")
+    {
+        server.directory.take_events({tombstone_of(leaving)});
+    }
+    SECTION("this process has not, and its inboxes have ended")
+    {
+        testing::await(accounts.mark_deleted(leaving.account, leaving.version));
+        testing::await(world.endings.expire_of_deleted());
+    }
+
+    CHECK(client.deliver().starts_with("550 5.1.1"));
+    CHECK(world.count("emails") == 0);
+    CHECK(world.count("bodies") == 0);
 }
 
 TEST_CASE("events keep the directory true", "[mail-ingest][postgres]")

@@ -1,6 +1,9 @@
 #include "integration/mailbox/seeds.hpp"
 
 #include "common/events/events.hpp"
+#include "mailbox/account_store.hpp"
+#include "mailbox/email_store.hpp"
+#include "mailbox/purge_store.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -185,4 +188,103 @@ TEST_CASE("an owner ends all live inboxes with a tag, and nobody else's", "[mail
     CHECK(testing::await(world.inboxes.count_live(alice.account)) == 1);
     CHECK(testing::await(world.inboxes.find(bob.account, foreign.id)).value().is_live);
     CHECK(testing::await(world.inboxes.find(alice.account, untagged.id)).value().is_live);
+}
+
+TEST_CASE("a deleted account's inboxes end, all of them and no other's", "[mailbox][deleted-account][postgres]")
+{
+    seeds::world world;
+    account_store accounts(world.scratch.db());
+    const auto gone = seeds::account(), here = seeds::account();
+    const auto first = world.create(gone, "first");
+    const auto second = world.create(gone, "second");
+    const auto kept = world.create(here);
+    world.add_email({first}, "mail");
+    email_store emails(world.scratch.db());
+    const auto email = email_id::parse(world.scratch.execute("SELECT email_id FROM mailbox.emails")[0][0].c_str()).value();
+    REQUIRE(testing::await(emails.find(gone.account, email)));
+
+    // Whoever marks it may die at once: the note is for everybody.
+    testing::await(accounts.mark_deleted(gone.account, 9));
+    const auto batch = testing::await(world.endings.expire_of_deleted());
+    const auto again = testing::await(world.endings.expire_of_deleted());
+
+    CHECK(batch.ended.size() == 2);
+    REQUIRE(batch.events.size() == 2);
+    CHECK_FALSE(batch.has_more_of_deleted);
+    for (const auto& row : batch.events) {
+        events::v1::InboxExpired event;
+        REQUIRE(event.ParseFromString(row.message.value));
+        CHECK(event.reason() == events::v1::EXPIRY_REASON_DELETED);
+        CHECK(event.account_id() == gone.account.text());
+    }
+    CHECK(world.count("outbox WHERE topic = 'inbox.expired'") == 2);
+    CHECK(world.count("addresses WHERE state = 'quarantined'") == 2);
+    CHECK(testing::await(world.inboxes.count_live(gone.account)) == 0);
+    CHECK(testing::await(world.inboxes.find(here.account, kept.id)).value().is_live);
+    CHECK(again.ended.empty());
+    CHECK(world.count("deleted_accounts") == 0);
+    // Its mail cannot be read from then on and goes like other mail.
+    CHECK(testing::await(emails.find(gone.account, email)).error().code == errc::not_found);
+    CHECK(testing::await(purge_store(world.scratch.db()).purge_mail()).emails == 1);
+    CHECK(world.count("bodies") == 0);
+}
+
+TEST_CASE("an inbox of a deleted account that another holds ends once it is free", "[mailbox][deleted-account][postgres]")
+{
+    seeds::world world;
+    account_store accounts(world.scratch.db());
+    const auto gone = seeds::account();
+    const auto held = world.create(gone);
+    world.create(gone);
+    testing::await(accounts.mark_deleted(gone.account, 9));
+    pqxx::connection connection(world.scratch.dsn());
+    pqxx::work holding(connection);
+    holding.exec("SELECT 1 FROM mailbox.inboxes WHERE inbox_id = '" + held.id.text() + "' FOR UPDATE");
+
+    const auto meanwhile = testing::await(world.endings.expire_of_deleted());
+    holding.abort();
+    const auto afterwards = testing::await(world.endings.expire_of_deleted());
+
+    CHECK(meanwhile.ended.size() == 1);
+    CHECK(meanwhile.has_more_of_deleted);
+    REQUIRE(afterwards.ended.size() == 1);
+    CHECK(afterwards.ended[0].id == held.id);
+    CHECK_FALSE(afterwards.has_more_of_deleted);
+}
+
+TEST_CASE("who has more inboxes than a batch is deleted in several", "[mailbox][deleted-account][postgres]")
+{
+    seeds::world world;
+    account_store accounts(world.scratch.db());
+    const auto gone = account_id::make();
+    world.scratch.execute(
+        "INSERT INTO mailbox.inboxes (account_id, inbox_id, email_address, created_at, expires_at) SELECT '" + gone.text() +
+        "', gen_random_uuid(), n || '@mail.test', now(), now() + interval '1 hour' FROM generate_series(1, 700) n");
+    testing::await(accounts.mark_deleted(gone, 9));
+
+    std::vector<std::size_t> batches;
+    for (bool has_more = true; has_more;) {
+        const auto batch = testing::await(world.endings.expire_of_deleted());
+        batches.push_back(batch.ended.size());
+        has_more = batch.has_more_of_deleted;
+    }
+
+    CHECK(batches == std::vector<std::size_t>{500, 200});
+    CHECK(world.count("inboxes WHERE is_live") == 0);
+}
+
+TEST_CASE("a note about an account that lives ends nothing", "[mailbox][deleted-account][postgres]")
+{
+    seeds::world world;
+    auto account = seeds::account();
+    // The bytes of the field `deleted`, in another one.
+    account.plan = "\x30\x01";
+    world.create(account);
+    REQUIRE(world.count("deleted_accounts") == 1);
+
+    const auto batch = testing::await(world.endings.expire_of_deleted());
+
+    CHECK(batch.ended.empty());
+    CHECK(world.count("inboxes WHERE is_live") == 1);
+    CHECK(world.count("deleted_accounts") == 0);
 }
