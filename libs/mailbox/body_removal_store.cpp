@@ -1,6 +1,5 @@
 #include "mailbox/body_removal_store.hpp"
 
-#include "common/core/ids.hpp"
 #include "mailbox/columns.hpp"
 
 #include <map>
@@ -50,11 +49,20 @@ std::int64_t delete_shared_bodies(pqxx::work& tx, const bodies_by_hour& bodies)
 
 } // namespace
 
-std::int64_t remove_bodies(pqxx::work& tx, const pqxx::result& deleted)
+std::vector<left_body> read_left_bodies(const pqxx::result& deleted)
+{
+    std::vector<left_body> left;
+    left.reserve(deleted.size());
+    for (const auto& row : deleted)
+        left.push_back({row[0].as<std::int64_t>(), body_id::parse(row[1].c_str()).value(), row[2].as<bool>()});
+    return left;
+}
+
+std::int64_t remove_bodies(pqxx::work& tx, const std::vector<left_body>& left)
 {
     bodies_by_hour own, shared;
-    for (const auto& row : deleted)
-        (row[2].as<bool>() ? shared : own)[row[0].as<std::int64_t>()].push_back(body_id::parse(row[1].c_str()).value());
+    for (const auto& body : left)
+        (body.is_shared ? shared : own)[body.hour].push_back(body.id);
     return delete_own_bodies(tx, own) + delete_shared_bodies(tx, shared);
 }
 

@@ -43,7 +43,7 @@ void settle(pqxx::work& tx, account_id account, const std::string& inbox, const 
     for (const auto& row : deleted)
         bytes += row[3].as<std::int64_t>();
     tx.exec_prepared0(count_down.name, account.text(), inbox, static_cast<std::int64_t>(deleted.size()), bytes);
-    remove_bodies(tx, deleted);
+    remove_bodies(tx, read_left_bodies(deleted));
 }
 
 result<removed_mail> empty_in(pqxx::work& tx, account_id account, inbox_id inbox, std::optional<std::int64_t> up_to)

@@ -1,9 +1,12 @@
 #include "mailbox/partition_store.hpp"
 
+#include "mailbox/body_move_store.hpp"
+
 namespace tempinbox::mailbox {
 namespace {
 
-// Attaching and dropping wait for running statements, and what comes later waits behind them: not long.
+// The locks that matter are asked for with NOWAIT: this is for those that stop nobody, such as the advisory one of all who make
+// partitions.
 constexpr const char* short_lock_wait = "SET LOCAL lock_timeout = '200ms'";
 
 constexpr const char* ensure_days = R"(
@@ -28,13 +31,40 @@ constexpr const char* missing_hours = R"(
 constexpr const char* ensure_hour = "SELECT mailbox.ensure_body_hour(mailbox.from_micros($1))";
 
 // A while past their end, so that no running transaction still writes there.
-constexpr const char* past = R"(
-    SELECT c.relname FROM pg_inherits AS i JOIN pg_class AS c ON c.oid = i.inhrelid
-    WHERE (i.inhparent = 'mailbox.bodies'::regclass AND c.relname ~ '^bodies_[0-9]{8}_[0-9]{2}$'
-           AND c.relname < 'bodies_' || to_char((now() - interval '2 hours') AT TIME ZONE 'UTC', 'YYYYMMDD_HH24'))
-       OR (i.inhparent = 'mailbox.emails'::regclass AND c.relname ~ '^emails_[0-9]{8}$'
-           AND c.relname < 'emails_' || to_char((now() - interval '1 day') AT TIME ZONE 'UTC', 'YYYYMMDD'))
-    ORDER BY c.relname)";
+constexpr const char* find_past = R"(
+    SELECT relname, mailbox.to_micros(hour), hour < now() - interval '8 hours'
+    FROM (SELECT c.relname, CASE WHEN c.relname LIKE 'bodies%' THEN to_timestamp(right(c.relname, 11), 'YYYYMMDD_HH24') END AS hour
+          FROM pg_inherits AS i JOIN pg_class AS c ON c.oid = i.inhrelid
+          WHERE (i.inhparent = 'mailbox.bodies'::regclass AND c.relname ~ '^bodies_[0-9]{8}_[0-9]{2}$'
+                 AND c.relname < 'bodies_' || to_char((now() - interval '1 hour') AT TIME ZONE 'UTC', 'YYYYMMDD_HH24'))
+             OR (i.inhparent = 'mailbox.emails'::regclass AND c.relname ~ '^emails_[0-9]{8}$'
+                 AND c.relname < 'emails_' || to_char((now() - interval '1 day') AT TIME ZONE 'UTC', 'YYYYMMDD'))) AS ended
+    ORDER BY relname)";
+
+constexpr const char* take_partitions = "SELECT pg_try_advisory_xact_lock(hashtext('mailbox.partitions'))";
+
+bool are_taken(pqxx::work& tx)
+{
+    return !tx.exec1(take_partitions)[0].as<bool>();
+}
+
+bool exists(pqxx::work& tx, const std::string& table)
+{
+    return !tx.exec_params1("SELECT to_regclass($1)", table)[0].is_null();
+}
+
+// Ids come in the order of the index, so that a batch looks at none of those before it.
+std::string find_last_of_batch(const std::string& table)
+{
+    return "SELECT body_id FROM (SELECT body_id FROM " + table +
+           " WHERE body_hour = mailbox.from_micros($1) AND body_id > $2 ORDER BY body_hour, body_id LIMIT " +
+           std::to_string(partition_store::batch_size) + ") AS batch ORDER BY body_id DESC LIMIT 1";
+}
+
+std::string delete_batch(const std::string& table)
+{
+    return "DELETE FROM " + table + " WHERE body_hour = mailbox.from_micros($1) AND body_id > $2 AND body_id <= $3";
+}
 
 } // namespace
 
@@ -66,29 +96,65 @@ awaitable<void> partition_store::ensure_body_hour(time_point hour)
     });
 }
 
-awaitable<std::vector<std::string>> partition_store::past_partitions()
+awaitable<std::vector<past_partition>> partition_store::past_partitions()
 {
     return db_.transact([](pqxx::work& tx) {
-        std::vector<std::string> names;
-        for (const auto& row : tx.exec(past))
-            names.push_back(row[0].as<std::string>());
-        return names;
+        std::vector<past_partition> found;
+        for (const auto& row : tx.exec(find_past)) {
+            past_partition one;
+            one.name = row[0].as<std::string>();
+            if (!row[1].is_null())
+                one.hour = from_unix_micros(row[1].as<std::int64_t>());
+            one.is_overdue = row[2].as<bool>(false);
+            found.push_back(std::move(one));
+        }
+        return found;
     });
 }
 
-awaitable<bool> partition_store::drop_if_empty(std::string partition)
+awaitable<bool> partition_store::move_needed(time_point hour)
 {
-    return db_.transact([partition = std::move(partition)](pqxx::work& tx) {
-        const auto table = "mailbox." + tx.quote_name(partition);
-        const auto is_empty = [&] { return tx.exec("SELECT 1 FROM " + table + " LIMIT 1").empty(); };
-        if (!is_empty())
-            return false;
+    return db_.transact([hour](pqxx::work& tx) { return !are_taken(tx) && move_needed_bodies(tx, hour); });
+}
+
+awaitable<drop_outcome> partition_store::drop(past_partition past)
+{
+    return db_.transact([past = std::move(past)](pqxx::work& tx) {
+        if (are_taken(tx))
+            return drop_outcome::taken;
+        const auto table = "mailbox." + tx.quote_name(past.name);
+        if (!exists(tx, table))
+            return drop_outcome::absent;
+        const auto is_needed = [&] {
+            return past.hour ? may_need_bodies(tx, *past.hour) : !tx.exec("SELECT 1 FROM " + table + " LIMIT 1").empty();
+        };
+        if (is_needed())
+            return drop_outcome::needed;
+        // All that DROP locks, which would wait for it.
+        const auto parent = "mailbox." + past.name.substr(0, past.name.find('_'));
         tx.exec0(short_lock_wait);
-        tx.exec0("LOCK TABLE ONLY mailbox." + partition.substr(0, partition.find('_')) + " IN ACCESS EXCLUSIVE MODE");
-        if (!is_empty())
-            return false;
+        tx.exec0("LOCK TABLE ONLY " + parent + ", ONLY " + parent + "_default, ONLY " + table +
+                 " IN ACCESS EXCLUSIVE MODE NOWAIT");
+        if (is_needed())
+            return drop_outcome::needed;
         tx.exec0("DROP TABLE " + table);
-        return true;
+        return drop_outcome::dropped;
+    });
+}
+
+awaitable<std::optional<body_id>> partition_store::empty_some(past_partition past, std::optional<body_id> after)
+{
+    return db_.transact([past = std::move(past), after](pqxx::work& tx) -> std::optional<body_id> {
+        const auto table = "mailbox." + tx.quote_name(past.name);
+        if (are_taken(tx) || !past.hour || !exists(tx, table) || may_need_bodies(tx, *past.hour))
+            return std::nullopt;
+        const auto hour = to_unix_micros(*past.hour);
+        const auto from = after.value_or(body_id(uuid())).text();
+        const auto last = tx.exec_params(find_last_of_batch(table), hour, from);
+        if (last.empty())
+            return std::nullopt;
+        tx.exec_params0(delete_batch(table), hour, from, last[0][0].c_str());
+        return body_id::parse(last[0][0].c_str()).value();
     });
 }
 

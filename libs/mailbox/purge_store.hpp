@@ -26,7 +26,8 @@ public:
 
     explicit purge_store(postgres::pool& db);
 
-    // Emails of ended inboxes and the bodies that no email needs any more.
+    // Emails of ended inboxes and the bodies that no email needs any more. Bodies of inboxes that ended by time stay where their
+    // hour has come: they leave with its partition (partition_store).
     awaitable<purge_batch> purge_mail();
 
     // Inboxes that ended before `kept` and whose mail is gone, and addresses whose quarantine is over.

@@ -2,22 +2,56 @@
 
 #include "common/log/log.hpp"
 
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/use_awaitable.hpp>
+
 namespace tempinbox::inbox {
 namespace {
 
 using namespace std::chrono_literals;
+using mailbox::drop_outcome;
 
 constexpr int days_ahead = 3;
 // Most inboxes live a day.
 constexpr int hours_ahead = 26;
+
+constexpr std::chrono::microseconds interval = 1min;
+// A lock that is had at once or not at all is had sooner or later between the statements of others, but not while a backup reads.
+constexpr int most_tries = 20;
+constexpr std::chrono::milliseconds between_tries = 100ms;
+constexpr std::chrono::microseconds pause_while_in_use = 5min;
+// Between batches of deleted bodies: the requests of others go first.
+constexpr std::chrono::milliseconds breath = 10ms;
+
+awaitable<void> pause(runtime::host& host, std::chrono::milliseconds time)
+{
+    boost::asio::steady_timer timer(host.executor(), time);
+    co_await timer.async_wait(boost::asio::use_awaitable);
+}
 
 } // namespace
 
 partition_upkeep::partition_upkeep(runtime::host& host, mailbox::partition_store& store)
     : host_(host),
       store_(store),
-      task_(host, "partitions not kept up", [this] { return round(); })
+      dropped_(
+          host.metrics().counter("tempinbox_inbox_dropped_partitions_total", "Past partitions of emails and bodies dropped.")),
+      make_task_(host, "partitions not made", [this] { return make(); }),
+      drop_task_(host, "past partitions not dropped", [this] { return drop(); })
 {}
+
+void partition_upkeep::start()
+{
+    make_task_.start();
+    drop_task_.start();
+}
+
+awaitable<void> partition_upkeep::stop()
+{
+    is_stopping_ = true;
+    co_await make_task_.stop();
+    co_await drop_task_.stop();
+}
 
 void partition_upkeep::note_end(time_point ends_at)
 {
@@ -25,23 +59,98 @@ void partition_upkeep::note_end(time_point ends_at)
     if (hour < host_.clock().now() + std::chrono::hours(hours_ahead - 1) || ends_at == mailbox::endless)
         return;
     if (noted_hours_.insert(hour).second)
-        task_.wake();
+        make_task_.wake();
 }
 
-awaitable<std::chrono::microseconds> partition_upkeep::round()
+awaitable<std::chrono::microseconds> partition_upkeep::make()
 {
-    co_await store_.ensure_email_days(days_ahead);
-    const auto missing = co_await store_.missing_body_hours(hours_ahead);
-    for (const auto hour : missing)
-        co_await store_.ensure_body_hour(hour);
+    const bool is_made = co_await make_ahead();
     noted_hours_.erase(noted_hours_.begin(), noted_hours_.lower_bound(host_.clock().now()));
+    if (!is_made)
+        log::warning("partitions not made while their tables are in use, trying again");
+    co_return is_made ? interval : pause_while_in_use;
+}
 
-    const auto past = co_await store_.past_partitions();
-    for (const auto& name : past) {
-        if (co_await store_.drop_if_empty(name))
-            log::info("partition dropped", {{"partition", name}});
+// False: the tables are in use.
+awaitable<bool> partition_upkeep::make_ahead()
+{
+    if (!co_await try_often([this] { return store_.ensure_email_days(days_ahead); }))
+        co_return false;
+    const auto missing = co_await store_.missing_body_hours(hours_ahead);
+    for (const auto hour : missing) {
+        if (!co_await try_often([this, hour] { return store_.ensure_body_hour(hour); }))
+            co_return false;
     }
-    co_return 1min;
+    co_return true;
+}
+
+awaitable<std::chrono::microseconds> partition_upkeep::drop()
+{
+    const bool are_dropped = co_await drop_all();
+    if (!are_dropped)
+        log::warning("past partitions not dropped while their tables are in use, trying again");
+    co_return are_dropped ? interval : pause_while_in_use;
+}
+
+// False: the tables are in use. Whoever uses one commonly uses all, so the others are not tried then.
+awaitable<bool> partition_upkeep::drop_all()
+{
+    bool is_in_use = false;
+    const auto past = co_await store_.past_partitions();
+    for (const auto& one : past) {
+        if (is_stopping_)
+            break;
+        if (is_in_use && !one.is_overdue)
+            continue;
+        if (one.hour) {
+            for (bool may_have_more = true; may_have_more && !is_stopping_;)
+                may_have_more = co_await store_.move_needed(*one.hour);
+        }
+        auto outcome = drop_outcome::needed;
+        if (!is_in_use)
+            is_in_use = !co_await try_often([this, &one, &outcome] { return drop_one(one, outcome); });
+        if (outcome == drop_outcome::taken)
+            break;
+        if (outcome == drop_outcome::dropped) {
+            dropped_.Increment();
+            log::info("partition dropped", {{"partition", one.name}});
+        } else if (is_in_use && one.is_overdue) {
+            co_await empty(one);
+        }
+    }
+    co_return !is_in_use;
+}
+
+awaitable<void> partition_upkeep::drop_one(const mailbox::past_partition& past, drop_outcome& outcome)
+{
+    outcome = co_await store_.drop(past);
+}
+
+awaitable<void> partition_upkeep::empty(mailbox::past_partition overdue)
+{
+    std::optional<body_id> last;
+    do {
+        last = co_await store_.empty_some(overdue, last);
+        co_await pause(host_, breath);
+    } while (last && !is_stopping_);
+}
+
+// False: what the change locks is in use.
+awaitable<bool> partition_upkeep::try_often(std::function<awaitable<void>()> change)
+{
+    for (int tries = 0; tries < most_tries && !is_stopping_; ++tries) {
+        if (tries > 0)
+            co_await pause(host_, between_tries);
+        bool is_in_use = false;
+        try {
+            co_await change();
+        } catch (const postgres::timed_out&) {
+            is_in_use = true;
+        }
+        if (!is_in_use)
+            co_return true;
+    }
+    co_return false;
 }
 
 } // namespace tempinbox::inbox

@@ -1,32 +1,45 @@
 #pragma once
 
 #include "common/core/awaitable.hpp"
+#include "common/metrics/registry.hpp"
 #include "common/runtime/repeated_task.hpp"
 #include "mailbox/partition_store.hpp"
 
+#include <functional>
 #include <set>
 
 namespace tempinbox::inbox {
 
-// Makes the partitions of emails and bodies before they are needed and drops those that are past and empty.
+// Makes the partitions of emails and bodies before they are needed and drops those that are past: of emails once they are empty,
+// of bodies with all that nobody needs any more. Waits for no lock that others would wait behind: where the tables are in use it
+// tries a few times, then again minutes later. One a process, any number of processes.
 class partition_upkeep
 {
 public:
     partition_upkeep(runtime::host& host, mailbox::partition_store& store);
 
-    void start() { task_.start(); }
-    awaitable<void> stop() { return task_.stop(); }
+    void start();
+    awaitable<void> stop();
 
     // An inbox was made that ends then: its hour gets a partition soon, unless it has one.
     void note_end(time_point ends_at);
 
 private:
-    awaitable<std::chrono::microseconds> round();
+    awaitable<std::chrono::microseconds> make();
+    awaitable<bool> make_ahead();
+    awaitable<std::chrono::microseconds> drop();
+    awaitable<bool> drop_all();
+    awaitable<void> drop_one(const mailbox::past_partition& past, mailbox::drop_outcome& outcome);
+    awaitable<void> empty(mailbox::past_partition overdue);
+    awaitable<bool> try_often(std::function<awaitable<void>()> change);
 
     runtime::host& host_;
     mailbox::partition_store& store_;
+    prometheus::Counter& dropped_;
     std::set<time_point> noted_hours_; // beyond those made for everyone
-    runtime::repeated_task task_;
+    bool is_stopping_ = false;
+    runtime::repeated_task make_task_;
+    runtime::repeated_task drop_task_;
 };
 
 } // namespace tempinbox::inbox

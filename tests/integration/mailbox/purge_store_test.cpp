@@ -135,3 +135,39 @@ TEST_CASE("an ended inbox is forgotten when its time is over and its mail is gon
     CHECK(world.count("addresses WHERE inbox_id = '" + old.id.text() + "'") == 0);
     CHECK(world.count("addresses") == 3);
 }
+
+TEST_CASE("bodies of inboxes that ended by time are left to the partition of their hour, others go one by one",
+          "[mailbox][postgres]")
+{
+    seeds::world world;
+    purge_store purge(world.scratch.db());
+    const auto account = seeds::account();
+    const auto by_time = world.create(account), deleted = world.create(account), later = world.create(account),
+               without_partition = world.create(account);
+    const auto add = [&](const inbox& to, const std::string& hours) {
+        const auto body = world.add_email({to}, "mail");
+        for (const auto* table : {"emails", "bodies"})
+            world.scratch.execute("UPDATE mailbox." + std::string(table) +
+                                  " SET body_hour = date_trunc('hour', now() + interval '" + hours +
+                                  " hours', 'UTC') WHERE body_id = '" + body.text() + "'");
+        return body;
+    };
+    for (const auto* hour : {"0", "5"})
+        world.scratch.execute("SELECT mailbox.ensure_body_hour(now() + interval '" + std::string(hour) + " hours')");
+    const auto left = add(by_time, "0");
+    add(deleted, "0");
+    add(later, "5"); // its inbox was to live longer: its partition would keep it for five hours more
+    add(without_partition, "-1");
+    testing::await(world.endings.expire(account.account, deleted.id)).value();
+    world.make_due();
+    CHECK(testing::await(world.endings.expire_due()).ended.size() == 3);
+
+    const auto batch = testing::await(purge.purge_mail());
+
+    CHECK(batch.emails == 4);
+    CHECK(batch.bodies == 3);
+    CHECK(world.count("emails") == 0);
+    CHECK(world.count("bodies") == 1);
+    CHECK(world.count("bodies WHERE body_id = '" + left.text() + "'") == 1);
+    CHECK(world.count("inboxes WHERE has_mail_to_purge") == 0);
+}
