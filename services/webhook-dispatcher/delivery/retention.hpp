@@ -8,6 +8,8 @@
 
 #include "common/runtime/host.hpp"
 
+#include <optional>
+
 namespace tempinbox::webhooks {
 
 // Keeps partitions ready for the coming days and drops those past their time, each hour; forgets replays that ended as long ago,
@@ -22,7 +24,9 @@ public:
 
 private:
     awaitable<void> run();
-    awaitable<void> keep_up();
+    awaitable<bool> keep_up();
+    awaitable<bool> make_partitions();
+    awaitable<std::optional<bool>> drop_partition();
 
     runtime::host& host_;
     retention_store& partitions_;

@@ -8,13 +8,33 @@
 namespace tempinbox::webhooks {
 namespace {
 
-// Attaching and dropping wait for running statements, and what comes later waits behind them: not long.
+// The locks that matter are asked for with NOWAIT: this is for those that stop nobody.
 constexpr const char* short_lock_wait = "SET LOCAL lock_timeout = '200ms'";
 
 constexpr postgres::statement ensure_days{"retention_ensure_days", R"(
 SELECT webhooks.ensure_days((now() AT TIME ZONE 'UTC')::date - $1::int, (now() AT TIME ZONE 'UTC')::date + $2::int))"};
 
-constexpr postgres::statement drop_partition{"retention_drop_partition", R"(
+constexpr postgres::statement are_days_missing{"retention_are_days_missing", R"(
+SELECT EXISTS (
+    SELECT 1 FROM unnest(ARRAY['event', 'delivery', 'attempt', 'routing']) AS parent,
+                  generate_series((now() AT TIME ZONE 'UTC')::date - $1::int, (now() AT TIME ZONE 'UTC')::date + $2::int, interval '1 day') AS day
+    WHERE to_regclass('webhooks.' || parent || '_' || to_char(day, 'YYYYMMDD')) IS NULL))"};
+
+// What attaching a partition locks.
+constexpr const char* lock_to_attach = R"(
+LOCK TABLE ONLY webhooks.event, ONLY webhooks.delivery, ONLY webhooks.attempt, ONLY webhooks.routing IN SHARE UPDATE EXCLUSIVE MODE NOWAIT;
+LOCK TABLE webhooks.event_default, webhooks.delivery_default, webhooks.attempt_default, webhooks.routing_default IN ACCESS EXCLUSIVE MODE NOWAIT)";
+
+constexpr const char* take_partitions = "SELECT pg_try_advisory_xact_lock(hashtext('webhooks.partitions'))";
+
+constexpr postgres::statement find_past_partition{"retention_find_past_partition", R"(
+SELECT c.relname FROM pg_class AS c
+WHERE c.relnamespace = 'webhooks'::regnamespace AND c.relkind = 'r' AND c.relname ~ '^(event|delivery|attempt|routing)_[0-9]{8}$'
+  AND right(c.relname, 8) < to_char((now() AT TIME ZONE 'UTC')::date - $1::int, 'YYYYMMDD')
+ORDER BY right(c.relname, 8), c.relname LIMIT 1)"};
+
+// With no partition left it deletes the old rows of the default ones.
+constexpr postgres::statement empty_defaults{"retention_empty_defaults", R"(
 SELECT webhooks.drop_partition_before((now() AT TIME ZONE 'UTC')::date - $1::int))"};
 
 constexpr postgres::statement forget_secrets{"retention_forget_secrets", R"(
@@ -115,16 +135,20 @@ bool forget_some_routings(pqxx::work& tx, const deleted_batch& batch)
 
 retention_store::retention_store(postgres::pool& db) : db_(db)
 {
-    for (const auto& wanted :
-         {ensure_days, drop_partition, forget_secrets, deleted_accounts, forget_due, event_page, routing_page, forget_attempts,
-          forget_deliveries, forget_events, forget_routings, note_event_position, note_routing_position, forget_accounts})
+    for (const auto& wanted : {ensure_days, are_days_missing, find_past_partition, empty_defaults, forget_secrets,
+                               deleted_accounts, forget_due, event_page, routing_page, forget_attempts, forget_deliveries,
+                               forget_events, forget_routings, note_event_position, note_routing_position, forget_accounts})
         db_.prepare(wanted);
 }
 
 awaitable<void> retention_store::make_partitions(int back, int ahead)
 {
     return db_.transact([back, ahead](pqxx::work& tx) {
+        // Another process that is at it makes them.
+        if (!tx.exec_prepared1(are_days_missing.name, back, ahead)[0].as<bool>() || !tx.exec1(take_partitions)[0].as<bool>())
+            return;
         tx.exec0(short_lock_wait);
+        tx.exec0(lock_to_attach);
         tx.exec_prepared(ensure_days.name, back, ahead);
     });
 }
@@ -132,8 +156,20 @@ awaitable<void> retention_store::make_partitions(int back, int ahead)
 awaitable<bool> retention_store::drop_partition_older_than(int days)
 {
     return db_.transact([days](pqxx::work& tx) {
+        if (!tx.exec1(take_partitions)[0].as<bool>())
+            return false;
         tx.exec0(short_lock_wait);
-        return tx.exec_prepared1(drop_partition.name, days)[0].as<bool>();
+        const auto past = tx.exec_prepared(find_past_partition.name, days);
+        if (past.empty())
+            return tx.exec_prepared1(empty_defaults.name, days)[0].as<bool>();
+        // All that DROP locks, which would wait for it.
+        const auto name = past[0][0].as<std::string>();
+        const auto parent = "webhooks." + name.substr(0, name.find('_'));
+        const auto table = "webhooks." + tx.quote_name(name);
+        tx.exec0("LOCK TABLE ONLY " + parent + ", ONLY " + parent + "_default, ONLY " + table +
+                 " IN ACCESS EXCLUSIVE MODE NOWAIT");
+        tx.exec0("DROP TABLE " + table);
+        return true;
     });
 }
 
