@@ -86,10 +86,33 @@ void pool::state::add(job next)
     jobs.push_back(std::move(next));
     if (idle.empty())
         return;
-    auto& called = *idle.back();
-    idle.pop_back();
-    called.is_called = true;
-    called.wake.notify_one();
+    // One that has a connection does not have to open it, which the server may refuse.
+    const auto connected_one = std::find_if(idle.rbegin(), idle.rend(), [](const worker* one) { return one->is_connected; });
+    call(connected_one == idle.rend() ? *idle.back() : **connected_one);
+}
+
+// Under the mutex, an idle one.
+void pool::state::call(worker& wanted)
+{
+    std::erase(idle, &wanted);
+    wanted.is_called = true;
+    wanted.wake.notify_one();
+}
+
+// A job of which nothing was begun, for want of a connection: it is the next one of a worker that has one.
+void pool::state::give_back(job next)
+{
+    {
+        const std::lock_guard lock(mutex);
+        if (!is_stopping) {
+            jobs.push_front(std::move(next));
+            const auto able = std::find_if(idle.rbegin(), idle.rend(), [](const worker* one) { return one->is_connected; });
+            if (able != idle.rend())
+                call(**able);
+            return;
+        }
+    }
+    answer(next, std::make_exception_ptr(dependency_error("database pool is stopping")));
 }
 
 void pool::state::require(const std::string& schema, int version)

@@ -34,7 +34,8 @@ struct worker
     steady::time_point plans_since; // of the oldest plan it may have
 
     std::condition_variable wake;
-    bool is_called = false; // under the pool's mutex
+    bool is_called = false;    // under the pool's mutex
+    bool is_connected = false; // the same: `open` is set
 
     std::mutex mutex;
     int socket = -1; // while a job runs
@@ -53,6 +54,8 @@ struct pool::state : std::enable_shared_from_this<pool::state>
     void require(const std::string& schema, int version);
 
     void add(job next);
+    void call(worker& wanted);
+    void give_back(job next);
     std::optional<job> next_job(worker& me);
     void work(worker& me);
     void supervise();
@@ -75,10 +78,12 @@ struct pool::state : std::enable_shared_from_this<pool::state>
     };
     std::vector<requirement> required;
 
-    // After a connection could not be opened, work is refused until `next_attempt`.
+    // After a connection could not be opened none is tried until `next_attempt`. Work waits for workers that have one; it is
+    // refused where nobody has.
     steady::time_point next_attempt;
     std::chrono::milliseconds pause{0};
     std::string refusal;
+    std::size_t connected = 0; // workers that are
 
     std::atomic<bool> is_away{true};
     std::atomic<steady::rep> last_success{0};
@@ -96,6 +101,8 @@ private:
     void attempt_plain(worker& me, job& next);
     void open(worker& me, bool is_probe);
     void close(worker& me);
+    bool can_others_work() const;
+    bool leaves_work(const worker& me) const;
     bool is_usable(const worker& me) const;
     void renew_plans(worker& me);
     void prepare_missing(worker& me);

@@ -13,6 +13,10 @@ struct stale_connection
     std::exception_ptr reason;
 };
 
+// Thrown where a connection could not be opened while other workers have theirs: nothing was done.
+struct left_to_others
+{};
+
 [[noreturn]] void rethrow_as(trouble kind, const std::exception_ptr& error)
 {
     switch (kind) {
@@ -34,17 +38,41 @@ struct stale_connection
 void pool::state::work(worker& me)
 {
     while (auto next = next_job(me)) {
-        auto error = perform(me, *next);
-        answer(*next, std::move(error));
+        try {
+            auto error = perform(me, *next);
+            answer(*next, std::move(error));
+        } catch (const left_to_others&) {
+            give_back(std::move(*next));
+        }
     }
     close(me);
+}
+
+// Under the mutex. Others have connections and get answers on them: not those of a server that stands still.
+bool pool::state::can_others_work() const
+{
+    const auto since_success = steady::now().time_since_epoch() - steady::duration(last_success.load());
+    return connected > 0 && (chosen.statement_timeout.count() == 0 || since_success < chosen.statement_timeout);
+}
+
+// Under the mutex. The server refused a connection, it may have no more to give.
+bool pool::state::leaves_work(const worker& me) const
+{
+    return !me.is_connected && steady::now() < next_attempt && can_others_work();
 }
 
 // Waits for one; none when the pool stops.
 std::optional<job> pool::state::next_job(worker& me)
 {
     std::unique_lock lock(mutex);
-    while (!is_stopping && jobs.empty()) {
+    while (!is_stopping) {
+        const bool leaves = leaves_work(me);
+        if (!leaves && !jobs.empty())
+            break;
+        if (leaves) {
+            me.wake.wait_until(lock, next_attempt);
+            continue;
+        }
         me.is_called = false;
         idle.push_back(&me);
         me.wake.wait(lock, [&] { return me.is_called || is_stopping; });
@@ -75,6 +103,8 @@ std::exception_ptr pool::state::perform(worker& me, job& next)
         }
         last_success = steady::now().time_since_epoch().count();
         return nullptr;
+    } catch (const left_to_others&) {
+        throw;
     } catch (...) {
         return std::current_exception();
     }
@@ -191,8 +221,11 @@ void pool::state::open(worker& me, bool is_probe)
     close(me);
     {
         const std::lock_guard lock(mutex);
-        if (!is_probe && steady::now() < next_attempt)
+        if (!is_probe && steady::now() < next_attempt) {
+            if (can_others_work())
+                throw left_to_others();
             throw dependency_error("database: " + refusal);
+        }
     }
     try {
         me.open = std::make_unique<connection>(chosen, "tempinbox-" + host.name());
@@ -201,9 +234,15 @@ void pool::state::open(worker& me, bool is_probe)
         auto reason = text_of(std::current_exception());
         {
             const std::lock_guard lock(mutex);
+            const bool is_first = pause.count() == 0;
             pause = std::clamp(pause * 2, least, most);
             next_attempt = steady::now() + pause;
             refusal = reason;
+            if (can_others_work()) {
+                if (is_first)
+                    log::warning("no further connection to PostgreSQL, work waits for those there are", {{"reason", reason}});
+                throw left_to_others();
+            }
         }
         is_away = true;
         host.health().lost("postgresql", reason);
@@ -216,6 +255,9 @@ void pool::state::open(worker& me, bool is_probe)
         const std::lock_guard lock(mutex);
         pause = std::chrono::milliseconds(0);
         next_attempt = {};
+        me.is_connected = true;
+        ++connected;
+        last_success = steady::now().time_since_epoch().count();
     }
     if (is_away.exchange(false))
         host.health().met("postgresql");
@@ -227,6 +269,15 @@ void pool::state::close(worker& me)
         return;
     me.open.reset();
     idle_connections.Decrement();
+    {
+        const std::lock_guard lock(mutex);
+        me.is_connected = false;
+        --connected;
+        // With the last one gone nobody leaves work to others.
+        if (connected == 0)
+            for (const auto& one : workers)
+                one->wake.notify_one();
+    }
     // Whether the server is gone or only this connection is for the supervisor to find out.
     wake_supervisor.notify_one();
 }

@@ -1,4 +1,5 @@
 // What callers see when PostgreSQL or the way to it goes away.
+#include "common/core/ids.hpp"
 #include "common/postgres/dsn.hpp"
 #include "common/postgres/pool.hpp"
 #include "common/testing/await.hpp"
@@ -59,6 +60,33 @@ postgres::settings settings_for(std::string dsn, std::size_t connections = 1)
     chosen.connections = connections;
     return chosen;
 }
+
+// A role that may connect so many times.
+struct limited_role
+{
+    std::string name = "limited_" + uuid::make_v7().text().substr(24);
+    std::string dsn;
+
+    limited_role(testing::scratch_database& scratch, int connections) : scratch_(scratch)
+    {
+        scratch.execute("CREATE ROLE " + name + " LOGIN PASSWORD 'secret' CONNECTION LIMIT " + std::to_string(connections));
+        dsn = postgres::with_parameter(postgres::with_parameter(scratch.dsn(), "user", name), "password", "secret");
+    }
+    limited_role(const limited_role&) = delete;
+    ~limited_role() { scratch_.execute("DROP ROLE " + name); }
+
+    void allow(int connections) const
+    {
+        scratch_.execute("ALTER ROLE " + name + " CONNECTION LIMIT " + std::to_string(connections));
+    }
+    int connections() const
+    {
+        return scratch_.execute("SELECT count(*) FROM pg_stat_activity WHERE usename = '" + name + "'")[0][0].as<int>();
+    }
+
+private:
+    testing::scratch_database& scratch_;
+};
 
 } // namespace
 
@@ -176,7 +204,7 @@ TEST_CASE("a server that stands still does not hold its callers for ever", "[pos
 {
     testing::scratch_database scratch(no_schemas);
     testing::relay relay(server_of(scratch));
-    auto chosen = settings_for(through(relay, scratch), 1);
+    auto chosen = settings_for(through(relay, scratch), GENERATE(1U, 3U));
     chosen.statement_timeout = 250ms;
     chosen.plans_kept = GENERATE(60'000, 0) * 1ms;
     postgres::pool db(testing::test_host(), chosen);
@@ -190,5 +218,52 @@ TEST_CASE("a server that stands still does not hold its callers for ever", "[pos
 
     CHECK(testing::eventually([&] { return failed == 3; }));
     relay.restore();
+    CHECK(testing::eventually([&] { return works(db); }));
+}
+
+TEST_CASE("where the server has no connection more to give, work waits for those that are there", "[postgres]")
+{
+    testing::scratch_database scratch(no_schemas);
+    const limited_role role(scratch, 1);
+    postgres::pool db(testing::test_host(), settings_for(role.dsn, 4));
+    constexpr int jobs = 40;
+    int failed = 0, done = 0, begun = 0;
+    const auto work = [&] {
+        begun += jobs;
+        for (int i = 0; i < jobs; ++i)
+            boost::asio::co_spawn(testing::test_host().loop(), execute(db, "SELECT pg_sleep(0.02)"),
+                                  [&](const std::exception_ptr& error) {
+                                      failed += error ? 1 : 0;
+                                      ++done;
+                                  });
+    };
+    REQUIRE(works(db));
+
+    work();
+    CHECK(testing::eventually([&] { return done == begun; }));
+    CHECK(failed == 0);
+    CHECK(testing::test_host().health().json().find("too many connections") == std::string::npos);
+
+    // What the server gives again is taken.
+    role.allow(4);
+    bool are_all_open = false;
+    for (int round = 0; round < 100 && !are_all_open; ++round) {
+        work();
+        REQUIRE(testing::eventually([&] { return done == begun; }));
+        are_all_open = role.connections() == 4;
+    }
+    CHECK(are_all_open);
+    CHECK(failed == 0);
+}
+
+TEST_CASE("with no connection at all and none to be had, work is refused", "[postgres]")
+{
+    testing::scratch_database scratch(no_schemas);
+    const limited_role role(scratch, 0);
+    postgres::pool db(testing::test_host(), settings_for(role.dsn, 4));
+
+    CHECK_FALSE(works(db));
+
+    role.allow(1);
     CHECK(testing::eventually([&] { return works(db); }));
 }
