@@ -10,7 +10,7 @@ namespace {
 postgres::settings look_up_settings(const settings& chosen)
 {
     auto look_ups = chosen.database;
-    look_ups.connections = 2;
+    look_ups.connections = chosen.look_up_connections;
     look_ups.statement_timeout = chosen.directory.patience;
     return look_ups;
 }

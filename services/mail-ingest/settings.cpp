@@ -155,6 +155,8 @@ settings read_settings(config::reader& reader)
     chosen.session = read_session_limits(reader);
     chosen.callers = read_caller_limits(reader);
     chosen.directory = read_directory_settings(reader);
+    chosen.look_up_connections = static_cast<std::size_t>(reader.integer(
+        "look-up-connections", 2, 1, 200, "Connections to PostgreSQL for RCPT alone, beside database-connections"));
     chosen.intake = read_intake_settings(reader);
     chosen.intake.hostname = chosen.session.hostname;
     add_memory(reader, chosen);

@@ -16,6 +16,7 @@ namespace tempinbox::mail_ingest {
 struct settings
 {
     postgres::settings database;
+    std::size_t look_up_connections = 2;
     kafka::settings kafka;
     std::vector<host_port> smtp_listen;
     std::string tls_certificate_file;

@@ -21,6 +21,7 @@ TEST_CASE("what a mail server bounds when nothing is said", "[mail-ingest][setti
     const auto chosen = mail_ingest::read_settings(reader);
 
     REQUIRE(reader.problems().empty());
+    CHECK(chosen.look_up_connections == 2);
     CHECK(chosen.callers.connections == 8'192);
     CHECK(chosen.callers.connections_an_address == 20);
     CHECK(chosen.callers.connections_a_large_sender == 200);
