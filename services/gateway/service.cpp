@@ -49,7 +49,7 @@ std::vector<quota_replica> quota_replicas(runtime::host& host, const std::vector
     return replicas;
 }
 
-wait_sources sources_of(inbox_client& inboxes)
+wait_sources sources_of(inbox_client& inboxes, answer_memory& memory)
 {
     wait_sources sources;
     sources.find_first = [&inboxes](inbox::v1::FindFirstEmailsRequest request) {
@@ -59,6 +59,7 @@ wait_sources sources_of(inbox_client& inboxes)
     sources.last_sequences = [&inboxes](inbox::v1::GetLastSequencesRequest request) {
         return inboxes.last_sequences(std::move(request));
     };
+    sources.take_memory = [&memory](account_id account, std::size_t bytes) { return memory.try_take(account, bytes); };
     return sources;
 }
 
@@ -127,7 +128,7 @@ service::service(runtime::host& host, settings chosen)
       list_cache_(host, settings_.list_cache_bytes, longest_kept_list,
                   [this](inbox::v1::GetListVersionsRequest request) { return inboxes_.list_versions(std::move(request)); }),
       answer_memory_(settings_.answer_bytes),
-      waiting_(host, sources_of(inboxes_), most_waiters(settings_.api)),
+      waiting_(host, sources_of(inboxes_, answer_memory_), most_waiters(settings_.api)),
       sessions_(db_),
       feed_(
           host, [this](std::string digest) { return is_open(std::move(digest)); }, mail_feed::check_times()),

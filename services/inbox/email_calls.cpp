@@ -5,12 +5,16 @@
 #include "inbox/messages.hpp"
 #include "inbox/trace_headers.hpp"
 
+#include <algorithm>
+
 namespace tempinbox::inbox {
 
 namespace {
 
 // With their texts, a page holds no more than this of messages.
 constexpr std::int64_t most_bytes_with_text = 8 * 1024 * 1024;
+// Of one message.
+constexpr auto most_bytes_of_text = static_cast<std::int64_t>(mime::view_limits().text_bytes);
 
 constexpr std::size_t most_raw_bytes = 512 * 1024 * 1024;
 // As stored, as read, and as it is sent.
@@ -32,6 +36,23 @@ result<email_key> read_key(const Request& request)
     if (!id)
         return id.error();
     return email_key(*account, *id);
+}
+
+template <class Text>
+std::int64_t size_of(const std::optional<Text>& text)
+{
+    return text ? static_cast<std::int64_t>(text->size()) : 0;
+}
+
+// Without its text and html where they are larger together than was asked for.
+void leave_out_large(v1::GetEmailResponse& response, mime::view& view, std::int64_t most_bytes)
+{
+    const auto bytes = size_of(view.text) + size_of(view.html);
+    if (most_bytes <= 0 || bytes <= most_bytes)
+        return;
+    response.set_omitted_bytes(bytes);
+    view.text.reset();
+    view.html.reset();
 }
 
 } // namespace
@@ -79,20 +100,40 @@ awaitable<result<v1::ListEmailsResponse>> email_calls::list(v1::ListEmailsReques
     if (!page)
         co_return page.error();
     v1::ListEmailsResponse response;
-    for (const auto& email : page->items) {
-        auto& added = *response.add_emails();
-        added = to_message(email);
-        if (!request.include_text())
-            continue;
-        const auto text = co_await find_text(account, email.id);
-        if (!text)
-            co_return text.error();
-        if (*text)
-            added.set_text(**text);
-    }
+    for (const auto& email : page->items)
+        *response.add_emails() = to_message(email);
     response.set_next_cursor(page->next_cursor);
     response.set_version(page->version);
-    co_return response;
+    if (!request.include_text())
+        co_return response;
+    co_return co_await add_texts(account, std::move(response), request.most_bytes());
+}
+
+// Where the texts become too large, those not read yet are taken for as large as their messages.
+awaitable<result<v1::ListEmailsResponse>> email_calls::add_texts(account_id account, v1::ListEmailsResponse page,
+                                                                 std::int64_t most_bytes)
+{
+    std::int64_t bytes = 0;
+    bool is_too_large = false;
+    for (auto& email : *page.mutable_emails()) {
+        if (is_too_large) {
+            bytes += std::min(email.size_bytes(), most_bytes_of_text);
+            continue;
+        }
+        auto text = co_await find_text(account, email_id::parse(email.email_id()).value());
+        if (!text)
+            co_return text.error();
+        bytes += size_of(*text);
+        if (*text)
+            email.set_text(std::move(**text));
+        is_too_large = most_bytes > 0 && bytes > most_bytes;
+    }
+    if (!is_too_large)
+        co_return page;
+    for (auto& email : *page.mutable_emails())
+        email.clear_text();
+    page.set_omitted_bytes(bytes);
+    co_return page;
 }
 
 awaitable<result<v1::GetListVersionsResponse>> email_calls::list_versions(v1::GetListVersionsRequest request)
@@ -129,10 +170,11 @@ awaitable<result<v1::GetEmailResponse>> email_calls::get(v1::GetEmailRequest req
     auto email = co_await emails_.find(key->account, key->id);
     if (!email)
         co_return email.error();
-    const auto view = co_await reader_.read(std::move(email->raw));
+    auto view = co_await reader_.read(std::move(email->raw));
     if (!view)
         co_return view.error();
     v1::GetEmailResponse response;
+    leave_out_large(response, *view, request.most_bytes());
     *response.mutable_email() = to_message(*email, *view);
     co_return response;
 }

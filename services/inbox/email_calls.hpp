@@ -31,6 +31,7 @@ private:
     awaitable<result<v1::GetRawEmailResponse>> get_raw(v1::GetRawEmailRequest request);
     awaitable<result<v1::GetAttachmentResponse>> get_attachment(v1::GetAttachmentRequest request);
 
+    awaitable<result<v1::ListEmailsResponse>> add_texts(account_id account, v1::ListEmailsResponse page, std::int64_t most_bytes);
     // The body as text; nothing where there is none, or the email was deleted meanwhile.
     awaitable<result<std::optional<std::string>>> find_text(account_id account, email_id id);
 

@@ -46,9 +46,12 @@ http::response count_answer(http::response answer, account_id account, answer_me
 
 http::response no_room()
 {
-    auto answer = http::problem(503, "Too many large answers are under way; try again");
-    answer.set("Retry-After", 1);
-    return answer;
+    return http::problem(no_room_for_answer());
+}
+
+failure no_room_for_answer()
+{
+    return failure{errc::unavailable, "Too many large answers are under way; try again"};
 }
 
 } // namespace tempinbox::gateway

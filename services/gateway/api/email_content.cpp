@@ -9,9 +9,6 @@
 namespace tempinbox::gateway {
 namespace {
 
-// While an answer is made: as received from the other service, as read from it, and in base64.
-constexpr std::size_t copies = 4;
-
 // A message never changes, so its id names its content; the number changes with the way it is shown.
 std::string etag_of(std::string_view id, std::string_view form)
 {
@@ -124,7 +121,7 @@ awaitable<http::response> get_raw_email(const http::request& received, const cal
 
     answer_memory::hold booked;
     if (!found->has_raw()) {
-        booked = memory.try_take(who.account(), copies * static_cast<std::size_t>(found->size_bytes()));
+        booked = memory.try_take(who.account(), answer_copies * static_cast<std::size_t>(found->size_bytes()));
         if (!booked)
             co_return no_room();
         wanted->set_most_bytes(0);
@@ -161,7 +158,7 @@ awaitable<http::response> get_attachment(const http::request& received, const ca
 
     answer_memory::hold booked;
     if (!found->has_content()) {
-        booked = memory.try_take(who.account(), copies * static_cast<std::size_t>(found->attachment().size_bytes()));
+        booked = memory.try_take(who.account(), answer_copies * static_cast<std::size_t>(found->attachment().size_bytes()));
         if (!booked)
             co_return no_room();
         wanted->set_most_bytes(0);

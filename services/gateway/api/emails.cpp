@@ -1,6 +1,7 @@
 #include "gateway/api/emails.hpp"
 
 #include "common/json/object_reader.hpp"
+#include "gateway/api/counted_reading.hpp"
 #include "gateway/api/json.hpp"
 #include "gateway/api/path_ids.hpp"
 
@@ -98,11 +99,20 @@ awaitable<webhooks::v1::GetRoutingResponse> find_routing(const caller& who, std:
     co_return std::move(*found);
 }
 
+// A list; its texts may be large.
+awaitable<result<counted_reading<inbox::v1::ListEmailsResponse>>> read_list_of(const caller& who, asked_list wanted,
+                                                                               inbox_client& inboxes, answer_memory& memory)
+{
+    std::function<awaitable<result<inbox::v1::ListEmailsResponse>>(inbox::v1::ListEmailsRequest)> ask =
+        [&inboxes](inbox::v1::ListEmailsRequest request) { return inboxes.list_emails(std::move(request)); };
+    return read_counted(std::move(wanted.request), std::move(ask), memory.taking_for(who.account()));
+}
+
 } // namespace
 
 // GET /v1/inboxes/{inboxId}/emails
 awaitable<http::response> list_inbox_emails(const http::request& received, const caller& who, inbox_client& inboxes,
-                                            list_cache& lists)
+                                            list_cache& lists, answer_memory& memory)
 {
     const auto wanted = read_inbox_list(received, who);
     if (!wanted)
@@ -110,43 +120,51 @@ awaitable<http::response> list_inbox_emails(const http::request& received, const
 
     if (auto unchanged = co_await lists.find(wanted->request))
         co_return http::ok_json(std::move(*unchanged));
-    const auto found = co_await inboxes.list_emails(wanted->request);
-    if (!found)
-        co_return http::problem(found.error());
+    auto read = co_await read_list_of(who, *wanted, inboxes, memory);
+    if (!read)
+        co_return http::problem(read.error());
 
-    auto json = to_json(*found, wanted->extras);
-    lists.keep(wanted->request, found->version(), json);
-    co_return http::ok_json(std::move(json));
+    auto json = to_json(read->found, wanted->extras);
+    lists.keep(wanted->request, read->found.version(), json);
+    read->counted.reset(); // one copy is left
+    co_return count_answer(http::ok_json(std::move(json)), who.account(), memory);
 }
 
 // GET /v1/emails
-awaitable<http::response> list_emails(const http::request& received, const caller& who, inbox_client& inboxes)
+awaitable<http::response> list_emails(const http::request& received, const caller& who, inbox_client& inboxes,
+                                      answer_memory& memory)
 {
-    auto wanted = read_list(received, who);
+    const auto wanted = read_list(received, who);
     if (!wanted)
         co_return http::problem(wanted.error());
 
-    const auto found = co_await inboxes.list_emails(std::move(wanted->request));
-    if (!found)
-        co_return http::problem(found.error());
+    auto read = co_await read_list_of(who, *wanted, inboxes, memory);
+    if (!read)
+        co_return http::problem(read.error());
 
-    co_return http::ok_json(to_json(*found, wanted->extras));
+    auto json = to_json(read->found, wanted->extras);
+    read->counted.reset(); // one copy is left
+    co_return count_answer(http::ok_json(std::move(json)), who.account(), memory);
 }
 
 // GET /v1/emails/{emailId}
 awaitable<http::response> get_email(const http::request& received, const caller& who, inbox_client& inboxes,
-                                    webhook_client& webhooks)
+                                    webhook_client& webhooks, answer_memory& memory)
 {
     auto wanted = read_email_path<inbox::v1::GetEmailRequest>(received, who);
     if (!wanted)
         co_return http::problem(wanted.error());
 
-    const auto found = co_await inboxes.find_email(std::move(*wanted));
-    if (!found)
-        co_return http::problem(found.error());
+    std::function<awaitable<result<inbox::v1::GetEmailResponse>>(inbox::v1::GetEmailRequest)> ask =
+        [&inboxes](inbox::v1::GetEmailRequest request) { return inboxes.find_email(std::move(request)); };
+    auto read = co_await read_counted(std::move(*wanted), std::move(ask), memory.taking_for(who.account()));
+    if (!read)
+        co_return http::problem(read.error());
 
-    const auto routing = co_await find_routing(who, found->email().summary().email_id(), webhooks);
-    co_return http::ok_json(to_json(found->email(), routing));
+    const auto routing = co_await find_routing(who, read->found.email().summary().email_id(), webhooks);
+    auto json = to_json(read->found.email(), routing);
+    read->counted.reset(); // one copy is left
+    co_return count_answer(http::ok_json(std::move(json)), who.account(), memory);
 }
 
 // PATCH /v1/emails/{emailId}

@@ -29,13 +29,16 @@ api_handler content(inbox_client& inboxes, answer_memory& memory,
     };
 }
 
-void add_inboxes(std::vector<route>& all, const std::string& root, inbox_client& inboxes, list_cache& lists,
-                 waiting_room& waiting)
+void add_inboxes(std::vector<route>& all, const std::string& root, const operation_services& services)
 {
-    const auto list = [&inboxes, &lists](const http::request& received, const caller& who) {
-        return list_inbox_emails(received, who, inboxes, lists);
+    auto& inboxes = services.inboxes;
+    const auto list = [&inboxes, &lists = services.lists, &memory = services.answers_memory](const http::request& received,
+                                                                                             const caller& who) {
+        return list_inbox_emails(received, who, inboxes, lists, memory);
     };
-    const auto wait = [&waiting](http::request& received, const caller& who) { return wait_for_email(received, who, waiting); };
+    const auto wait = [&waiting = services.waiting](http::request& received, const caller& who) {
+        return wait_for_email(received, who, waiting);
+    };
     all.emplace_back("GET", root + "/inboxes", body_kind::none, on(inboxes, list_inboxes));
     all.emplace_back("POST", root + "/inboxes", body_kind::json, on(inboxes, create_inbox), on(inboxes, check_new_inbox));
     all.emplace_back("DELETE", root + "/inboxes", body_kind::none, on(inboxes, delete_tagged_inboxes));
@@ -51,10 +54,10 @@ void add_inboxes(std::vector<route>& all, const std::string& root, inbox_client&
 void add_emails(std::vector<route>& all, const std::string& root, inbox_client& inboxes, webhook_client& webhooks,
                 answer_memory& memory)
 {
-    const auto read = [&inboxes, &webhooks](const http::request& received, const caller& who) {
-        return get_email(received, who, inboxes, webhooks);
+    const auto read = [&inboxes, &webhooks, &memory](const http::request& received, const caller& who) {
+        return get_email(received, who, inboxes, webhooks, memory);
     };
-    all.emplace_back("GET", root + "/emails", body_kind::none, on(inboxes, list_emails));
+    all.emplace_back("GET", root + "/emails", body_kind::none, content(inboxes, memory, list_emails));
     all.emplace_back("GET", root + "/emails/{emailId}", body_kind::none, read);
     all.emplace_back("PATCH", root + "/emails/{emailId}", body_kind::merge_patch, on(inboxes, update_email));
     all.emplace_back("DELETE", root + "/emails/{emailId}", body_kind::none, on(inboxes, delete_email));
@@ -102,7 +105,7 @@ void add_account(std::vector<route>& all, const std::string& root, const operati
 std::vector<route> operations_below(const std::string& root, const operation_services& services)
 {
     std::vector<route> all;
-    add_inboxes(all, root, services.inboxes, services.lists, services.waiting);
+    add_inboxes(all, root, services);
     add_emails(all, root, services.inboxes, services.webhooks, services.answers_memory);
     add_webhooks(all, root, services.webhooks);
     add_deliveries(all, root, services.webhooks);

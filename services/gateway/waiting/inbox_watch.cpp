@@ -1,11 +1,13 @@
 #include "gateway/waiting/inbox_watch.hpp"
 
+#include "gateway/api/counted_reading.hpp"
 #include "gateway/api/json.hpp"
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 
 #include <algorithm>
+#include <map>
 
 namespace tempinbox::gateway {
 namespace {
@@ -13,8 +15,13 @@ namespace {
 // What one call to the inbox service takes.
 constexpr std::size_t searches_at_a_time = 100;
 constexpr std::size_t most_near_misses = 10;
-// Of a look; each can be some MiB. What others find again is read again.
-constexpr std::size_t most_emails_kept = 16;
+
+// An email as JSON, counted until the last of those who get it lets go of it.
+struct counted_json
+{
+    std::string text;
+    answer_memory::hold counted;
+};
 
 } // namespace
 
@@ -118,7 +125,6 @@ awaitable<void> inbox_watch::look_once()
         if (!co_await look_for(part))
             break;
     }
-    emails_.clear();
 }
 
 inbox_watch::groups inbox_watch::gather() const
@@ -156,12 +162,16 @@ awaitable<bool> inbox_watch::look_for(groups& part)
         co_return false;
     }
     last_sequence_ = std::max(last_sequence_, found->last_sequence());
+    // Each email is read once for all who get it, and let go of before the next is read.
+    std::map<std::string, std::vector<std::pair<group*, std::int64_t>>> by_email;
     for (std::size_t i = 0; i < part.size() && static_cast<int>(i) < found->results_size(); ++i) {
         const auto& result = found->results(static_cast<int>(i));
         settle(part[i], result, found->last_sequence());
         if (!result.email_id().empty())
-            co_await hand_out(part[i], result);
+            by_email[result.email_id()].emplace_back(&part[i], result.searched_to());
     }
+    for (auto& [email_id, groups_of_it] : by_email)
+        co_await hand_out(email_id, std::move(groups_of_it));
     co_return true;
 }
 
@@ -199,33 +209,48 @@ void inbox_watch::settle(group& judged, const inbox::v1::EmailSearchResult& resu
     }
 }
 
-awaitable<void> inbox_watch::hand_out(group& found, const inbox::v1::EmailSearchResult& result)
+// Those who found the email get it. Where it was deleted since they look further; where it cannot be had the look has failed.
+awaitable<void> inbox_watch::hand_out(std::string email_id, std::vector<std::pair<group*, std::int64_t>> found)
 {
-    if (emails_.size() >= most_emails_kept && !emails_.contains(result.email_id()))
-        emails_.clear();
-    auto& email = emails_[result.email_id()];
-    if (!email) {
-        inbox::v1::GetEmailRequest request;
-        request.set_account_id(account_.text());
-        request.set_email_id(result.email_id());
-        auto call = sources_.find_email(std::move(request));
-        auto answer = co_await std::move(call);
-        if (answer)
-            email = std::make_shared<const std::string>(to_json(answer->email()));
-        else if (answer.error().code == errc::not_found)
-            wants_look_ = true; // deleted since
-        else
-            fail(answer.error());
-    }
-    for (const auto& [one, is_last] : found.members) {
-        if (email)
-            finish(*one, wait_end::matched, email);
-        else if (!has_failed_)
-            one->judged_to = std::max(one->judged_to, result.searched_to());
+    const auto email = co_await read(std::move(email_id));
+    const bool is_gone = !email && email.error().code == errc::not_found;
+    if (is_gone)
+        wants_look_ = true;
+    else if (!email)
+        fail(email.error());
+    for (const auto& [same, sequence] : found) {
+        for (const auto& [one, is_last] : same->members) {
+            if (email)
+                finish(*one, wait_end::matched, *email);
+            else if (is_gone)
+                one->judged_to = std::max(one->judged_to, sequence);
+        }
     }
 }
 
-void inbox_watch::finish(waiter& one, wait_end end, std::shared_ptr<const std::string> email)
+awaitable<result<inbox_watch::email_json>> inbox_watch::read(std::string email_id)
+{
+    inbox::v1::GetEmailRequest request;
+    request.set_account_id(account_.text());
+    request.set_email_id(std::move(email_id));
+    const take_answer_memory take = [this](std::size_t bytes) { return sources_.take_memory(account_, bytes); };
+    auto reading = read_counted(std::move(request), sources_.find_email, take);
+    auto email = co_await std::move(reading);
+    if (!email)
+        co_return email.error();
+
+    const auto json = std::make_shared<counted_json>();
+    json->text = to_json(email->found.email());
+    email->counted.reset(); // one copy is left
+    if (json->text.size() > small_answer) {
+        json->counted = take(json->text.size());
+        if (!json->counted)
+            co_return no_room_for_answer();
+    }
+    co_return email_json(json, &json->text);
+}
+
+void inbox_watch::finish(waiter& one, wait_end end, email_json email)
 {
     wait_answer answer;
     answer.end = end;

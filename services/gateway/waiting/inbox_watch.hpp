@@ -1,21 +1,22 @@
 #pragma once
 
 #include "common/core/awaitable.hpp"
+#include "gateway/api/answer_memory.hpp"
 #include "gateway/waiting/waiter.hpp"
 
 #include <boost/asio/any_io_executor.hpp>
 
 #include <chrono>
 #include <functional>
-#include <map>
 #include <memory>
 #include <string>
 #include <unordered_set>
+#include <utility>
 #include <vector>
 
 namespace tempinbox::gateway {
 
-// How those who wait look for mail.
+// How those who wait look for mail, and where the memory of what they find is counted.
 struct wait_sources
 {
     template <class Response>
@@ -24,11 +25,12 @@ struct wait_sources
     std::function<answer<inbox::v1::FindFirstEmailsResponse>(inbox::v1::FindFirstEmailsRequest)> find_first;
     std::function<answer<inbox::v1::GetEmailResponse>(inbox::v1::GetEmailRequest)> find_email;
     std::function<answer<inbox::v1::GetLastSequencesResponse>(inbox::v1::GetLastSequencesRequest)> last_sequences;
+    std::function<answer_memory::hold(account_id, std::size_t bytes)> take_memory;
 };
 
 // All who wait on one inbox, and their looks: one under way, for all of them, and at most one more to follow. What was asked for
 // before a look began is decided by that look or a later one. A look that fails ends only those who were never looked for; the
-// others wait for the next.
+// others wait for the next. An email that was found is in memory once, counted, and only until all who get it are answered.
 class inbox_watch : public std::enable_shared_from_this<inbox_watch>
 {
 public:
@@ -64,22 +66,23 @@ public:
 private:
     struct group;
     using groups = std::vector<group>;
+    using email_json = std::shared_ptr<const std::string>;
 
     static awaitable<void> run(std::shared_ptr<inbox_watch> self);
     awaitable<void> look_once();
     awaitable<bool> look_for(groups& part);
-    awaitable<void> hand_out(group& found, const inbox::v1::EmailSearchResult& result);
+    awaitable<void> hand_out(std::string email_id, std::vector<std::pair<group*, std::int64_t>> found);
+    awaitable<result<email_json>> read(std::string email_id);
     groups gather() const;
     void fail(const failure& reason);
     void settle(group& judged, const inbox::v1::EmailSearchResult& result, std::int64_t last_sequence);
-    void finish(waiter& one, wait_end end, std::shared_ptr<const std::string> email = nullptr);
+    void finish(waiter& one, wait_end end, email_json email = nullptr);
 
     boost::asio::any_io_executor executor_;
     const wait_sources& sources_;
     account_id account_;
     inbox_id inbox_;
     std::unordered_set<std::shared_ptr<waiter>> waiters_;
-    std::map<std::string, std::shared_ptr<const std::string>> emails_; // found by the look under way, as JSON
     std::int64_t last_sequence_ = 0;
     clock::time_point known_at_ = clock::now();
     bool is_looking_ = false;

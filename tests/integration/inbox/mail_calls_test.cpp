@@ -77,6 +77,37 @@ TEST_CASE("a list gives texts where they are asked for, and all inboxes where no
     CHECK(refused.error().code == errc::invalid_argument);
 }
 
+TEST_CASE("texts larger than wanted are left out, and their size is told", "[inbox][postgres][kafka]")
+{
+    mailed_service running;
+    const auto id = running.add_email(message);
+    auto wanted = running.about<v1::GetEmailRequest>(id);
+    wanted.set_most_bytes(3);
+    v1::ListEmailsRequest list;
+    list.set_account_id(wanted.account_id());
+    list.set_include_text(true);
+    list.set_most_bytes(3);
+
+    const auto email = running.call<v1::GetEmailResponse>("GetEmail", wanted).value();
+    wanted.set_most_bytes(1'000);
+    const auto whole = running.call<v1::GetEmailResponse>("GetEmail", wanted).value();
+    const auto page = running.call<v1::ListEmailsResponse>("ListEmails", list).value();
+    list.set_most_bytes(1'000);
+    const auto whole_page = running.call<v1::ListEmailsResponse>("ListEmails", list).value();
+
+    CHECK_FALSE(email.email().has_text());
+    CHECK_FALSE(email.email().has_html());
+    CHECK(email.email().attachments_size() == 1);
+    CHECK(email.omitted_bytes() == static_cast<std::int64_t>(whole.email().text().size() + whole.email().html().size()));
+    CHECK(whole.email().text() == "the text");
+    CHECK(whole.omitted_bytes() == 0);
+    REQUIRE(page.emails_size() == 1);
+    CHECK_FALSE(page.emails(0).has_text());
+    CHECK(page.omitted_bytes() == 8);
+    CHECK(whole_page.emails(0).text() == "the text");
+    CHECK(whole_page.omitted_bytes() == 0);
+}
+
 TEST_CASE("a message is given out with its trace, a larger one than wanted without its bytes", "[inbox][postgres][kafka]")
 {
     mailed_service running;

@@ -6,7 +6,10 @@
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/use_awaitable.hpp>
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <vector>
@@ -20,11 +23,15 @@ public:
     account_id account = account_id::make();
     inbox_id inbox = inbox_id::make();
     bool is_live = true;
+    bool is_everybodys = false;     // whatever the account
     std::string text;               // of every email
     std::optional<failure> problem; // what every call answers
+    std::unique_ptr<gateway::answer_memory> memory = std::make_unique<gateway::answer_memory>(10'000'000);
+    std::size_t most_memory = 0; // in use at once
     int looks = 0;
     int searches = 0;
     int emails_read = 0;
+    int pauses = 0; // what else runs gets its turn so often before an email is answered
     int cheap_looks = 0;
     std::vector<std::string> deleted;          // found by a look, gone when read
     std::shared_ptr<gateway::completion> held; // looks do not answer before
@@ -42,6 +49,11 @@ public:
         all.find_first = [this](inbox::v1::FindFirstEmailsRequest request) { return find_first(std::move(request)); };
         all.find_email = [this](inbox::v1::GetEmailRequest request) { return find_email(std::move(request)); };
         all.last_sequences = [this](inbox::v1::GetLastSequencesRequest request) { return last_sequences(std::move(request)); };
+        all.take_memory = [this](account_id whose, std::size_t bytes) {
+            auto taken = memory->try_take(whose, bytes);
+            most_memory = std::max(most_memory, memory->used());
+            return taken;
+        };
         return all;
     }
 
@@ -59,7 +71,7 @@ public:
 private:
     bool knows(const std::string& account_text, const std::string& inbox_text) const
     {
-        return is_live && account_text == account.text() && inbox_text == inbox.text();
+        return is_live && (is_everybodys || account_text == account.text()) && inbox_text == inbox.text();
     }
 
     awaitable<result<inbox::v1::FindFirstEmailsResponse>> find_first(inbox::v1::FindFirstEmailsRequest request)
@@ -103,6 +115,8 @@ private:
     awaitable<result<inbox::v1::GetEmailResponse>> find_email(inbox::v1::GetEmailRequest request)
     {
         ++emails_read;
+        for (int i = 0; i < pauses; ++i)
+            co_await boost::asio::post(test_host().executor(), boost::asio::use_awaitable);
         if (problem)
             co_return *problem;
         for (std::size_t i = 0; i < ids_.size(); ++i) {
@@ -112,7 +126,10 @@ private:
             inbox::v1::GetEmailResponse response;
             response.mutable_email()->mutable_summary()->set_email_id(ids_[i]);
             response.mutable_email()->mutable_summary()->set_subject(subjects_[i]);
-            response.mutable_email()->set_text(text);
+            if (request.most_bytes() > 0 && static_cast<std::int64_t>(text.size()) > request.most_bytes())
+                response.set_omitted_bytes(static_cast<std::int64_t>(text.size()));
+            else
+                response.mutable_email()->set_text(text);
             co_return response;
         }
         co_return failure(errc::not_found, "Email does not exist");
@@ -138,6 +155,7 @@ private:
 struct running_wait
 {
     http::request request;
+    bool is_let_go = false; // of the answer as soon as it comes
     std::optional<result<gateway::wait_answer>> answer;
 
     gateway::wait_end end() const { return answer->value().end; }
@@ -152,6 +170,8 @@ inline awaitable<void> run_wait(gateway::waiting_room& room, gateway::wait_wish 
                                 std::shared_ptr<running_wait> running)
 {
     auto answer = co_await room.wait(std::move(wish), patience, running->request);
+    if (running->is_let_go)
+        answer = gateway::wait_answer();
     running->answer.emplace(std::move(answer));
 }
 

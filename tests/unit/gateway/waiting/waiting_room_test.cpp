@@ -5,6 +5,8 @@
 
 #include <catch2/catch.hpp>
 
+#include <algorithm>
+
 using namespace tempinbox;
 using namespace tempinbox::gateway;
 using namespace std::chrono_literals;
@@ -386,4 +388,53 @@ TEST_CASE("a full room answers unavailable", "[gateway][wait]")
     CHECK_FALSE(first->answer);
     room.interrupt();
     CHECK(eventually([&] { return first->answer.has_value(); }));
+}
+
+TEST_CASE("an email that is found is counted while it is held, and read only where there is room for it", "[gateway][wait]")
+{
+    arranged_room arranged;
+    arranged.mail.memory = std::make_unique<answer_memory>(1'000'000);
+    arranged.mail.text.assign(100'000, 'x');
+    arranged.mail.add("one");
+    arranged.mail.add("two");
+
+    auto first = arranged.begin(0, "one");
+    const auto held = arranged.mail.memory->used();
+    const auto reads = arranged.mail.emails_read;
+    const auto second = arranged.begin(0, "two");
+
+    CHECK(first->end() == wait_end::matched);
+    CHECK(held > 100'000);
+    CHECK(held < 102'000);
+    CHECK(arranged.mail.most_memory >= 400'000); // the copies while it is made
+    REQUIRE(second->answer);
+    CHECK(second->answer->error().code == errc::unavailable);
+    CHECK(arranged.mail.emails_read == reads + 1);
+    first = nullptr;
+    CHECK(arranged.mail.memory->used() == 0);
+    CHECK(arranged.begin(0, "two")->end() == wait_end::matched);
+    CHECK(arranged.mail.memory->used() == 0);
+}
+
+TEST_CASE("of many large emails that a look finds no more than one or two are in memory", "[gateway][wait]")
+{
+    arranged_room arranged;
+    arranged.mail.pauses = 20;
+    arranged.mail.text.assign(100'000, 'x');
+    std::vector<std::shared_ptr<running_wait>> all;
+    for (int i = 0; i < 20; ++i) {
+        all.push_back(arranged.begin(0, "number " + std::to_string(i) + "."));
+        all.back()->is_let_go = true;
+    }
+    for (int i = 0; i < 20; ++i)
+        arranged.mail.add("number " + std::to_string(i) + ".");
+
+    arranged.tell_of_email(20);
+
+    for (const auto& one : all)
+        CHECK(one->answer);
+    CHECK(arranged.mail.emails_read == 40);
+    CHECK(arranged.mail.most_memory >= 400'000);
+    CHECK(arranged.mail.most_memory < 620'000);
+    CHECK(arranged.mail.memory->used() == 0);
 }
