@@ -63,12 +63,6 @@ wait_sources sources_of(inbox_client& inboxes, answer_memory& memory)
     return sources;
 }
 
-// Waits leave a tenth of the connections to everybody else.
-std::size_t most_waiters(const http::server_settings& api)
-{
-    return api.connection_limit - api.connection_limit / 10;
-}
-
 pipeline_sources sources_of(key_cache& keys, key_uses& uses, quota_client& quota, repeatable_calls& repeatable)
 {
     pipeline_sources sources;
@@ -128,7 +122,7 @@ service::service(runtime::host& host, settings chosen)
       list_cache_(host, settings_.list_cache_bytes, longest_kept_list,
                   [this](inbox::v1::GetListVersionsRequest request) { return inboxes_.list_versions(std::move(request)); }),
       answer_memory_(settings_.answer_bytes),
-      waiting_(host, sources_of(inboxes_, answer_memory_), most_waiters(settings_.api)),
+      waiting_(host, sources_of(inboxes_, answer_memory_), settings_.waits),
       sessions_(db_),
       feed_(
           host, [this](std::string digest) { return is_open(std::move(digest)); }, mail_feed::check_times()),

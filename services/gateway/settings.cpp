@@ -4,6 +4,7 @@
 #include "gateway/site/base_path.hpp"
 #include "gateway/site/dashboard_page.hpp"
 
+#include <algorithm>
 #include <fstream>
 #include <iterator>
 
@@ -74,6 +75,28 @@ bool is_below(std::string_view url, const std::string& base_path)
     return path != std::string_view::npos && url.substr(path).starts_with(base_path + "/");
 }
 
+std::size_t count(config::reader& reader, const char* name, std::int64_t standard, std::int64_t least, std::int64_t most,
+                  const char* help)
+{
+    return static_cast<std::size_t>(reader.integer(name, standard, least, most, help));
+}
+
+// Waits leave a tenth of the connections to everybody else.
+wait_bounds read_wait_bounds(config::reader& reader, std::size_t connection_limit)
+{
+    wait_bounds bounds(connection_limit - connection_limit / 10);
+    bounds.of_account =
+        count(reader, "waits-per-account", 0, 0, 1'000'000,
+              "Most requests of one account that wait for mail at once; 0: a tenth of all that may, which are nine tenths of "
+              "connection-limit");
+    if (bounds.of_account == 0)
+        bounds.of_account = std::max<std::size_t>(1, bounds.in_all / 10);
+    bounds.for_each_of_burst = count(reader, "waits-per-burst", 10, 1, 10'000,
+                                     "The same as so many times the burst/s of the account's plan, where that is less");
+    bounds.of_sessions = count(reader, "waits-per-account-sessions", 8, 1, 1'000'000, "The same through the account's sessions");
+    return bounds;
+}
+
 } // namespace
 
 settings read_settings(config::reader& reader)
@@ -120,6 +143,7 @@ settings read_settings(config::reader& reader)
     const auto who =
         reader.choice("signup", "closed", {"open", "closed"}, "Whether anybody may make an account on the dashboard");
     chosen.who_signs_up = who == "open" ? sign_up::open : sign_up::closed;
+    chosen.waits = read_wait_bounds(reader, chosen.api.connection_limit);
     return chosen;
 }
 

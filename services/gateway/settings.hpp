@@ -7,6 +7,7 @@
 #include "common/postgres/pool.hpp"
 #include "gateway/account_mail/settings.hpp"
 #include "gateway/dashboard_api/sign_in.hpp"
+#include "gateway/waiting/waiting_room.hpp"
 
 #include <string>
 #include <vector>
@@ -30,6 +31,7 @@ struct settings
     std::string dashboard_files; // folder of the built page
     relay_settings relay;
     sign_up who_signs_up = sign_up::closed;
+    wait_bounds waits{0};
 };
 
 settings read_settings(config::reader& reader);

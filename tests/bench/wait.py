@@ -5,7 +5,8 @@ and measures the time from SMTP's 250 to the answer.
 Usage: ./dev bench wait [--waits 8000] [--inboxes 8000] [--mails 400] [--rate 20]
 
 Every wait has a connection of its own, from several loopback addresses, and begins again when it
-ends, so that their number stays the same.
+ends, so that their number stays the same. They are of ten accounts, since one may have a tenth of
+a gateway's waits at most.
 """
 
 import argparse
@@ -15,6 +16,7 @@ import os
 import subprocess
 import sys
 import time
+import uuid
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -22,17 +24,20 @@ from urllib.parse import urlsplit
 from measuring import plans, verdicts
 from measuring.percentiles import percentile
 
+_ROOT = Path(__file__).resolve().parents[2]
 SOURCES = [f"127.0.0.{number}" for number in range(2, 10)]
 OPENED_AT_ONCE = 64
 TIMEOUT_SECONDS = 60
+ACCOUNTS = 10
 MOST_MEGABYTES, MOST_P50, MOST_P99 = 300, 10.0, 30.0
 
 
 class Wait(asyncio.Protocol):
     """One connection that always waits for the next mail of its inbox."""
 
-    def __init__(self, inbox: dict[str, Any], bench: "Bench") -> None:
+    def __init__(self, inbox: dict[str, Any], key: str, bench: "Bench") -> None:
         self.inbox = inbox
+        self.key = key
         self.bench = bench
         self.after = 0
         self.received = b""
@@ -48,7 +53,7 @@ class Wait(asyncio.Protocol):
             f"?after={self.after}&timeoutSeconds={TIMEOUT_SECONDS}"
         )
         self.transport.write(
-            f"GET {target} HTTP/1.1\r\nHost: api\r\nX-API-Key: {self.bench.key}\r\n\r\n".encode()
+            f"GET {target} HTTP/1.1\r\nHost: api\r\nX-API-Key: {self.key}\r\n\r\n".encode()
         )
 
     def data_received(self, data: bytes) -> None:
@@ -79,11 +84,27 @@ class Wait(asyncio.Protocol):
             self.bench.problems.append(f"a connection was closed: {problem}")
 
 
+def operate(*arguments: str) -> Any:
+    """Runs the operator's command line; its JSON answer."""
+    command = [str(_ROOT / "dev"), "ctl", *arguments, "--output", "json"]
+    return json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+
+
+def make_keys(count: int) -> list[str]:
+    """Of so many fresh accounts, one each."""
+    keys = []
+    for _ in range(count):
+        email = f"wait-{uuid.uuid4().hex[:12]}@bench.example"
+        account = operate("account", "create", "--email", email, "--plan", "premium")["accountId"]
+        keys.append(operate("key", "create", account, "--label", "bench")["key"])
+    return keys
+
+
 class Bench:
     """The waits and what became of them."""
 
     def __init__(self) -> None:
-        self.key = os.environ["TEMPINBOX_API_KEY"]
+        self.keys = make_keys(ACCOUNTS)
         address = urlsplit(os.environ["TEMPINBOX_GATEWAY_1_URL"])
         self.host, self.port = str(address.hostname), int(address.port or 80)
         self.answered_at: dict[str, float] = {}
@@ -92,14 +113,14 @@ class Bench:
         self.is_over = False
 
     async def make_inboxes(self, count: int) -> list[dict[str, Any]]:
-        """Live ones that outlive the bench."""
-        made: list[dict[str, Any]] = []
+        """Live ones that outlive the bench, of the accounts in turn."""
+        made: list[list[dict[str, Any]]] = [[] for _ in self.keys]
 
-        async def work(share: int) -> None:
+        async def work(share: int, account: int) -> None:
             reader, writer = await asyncio.open_connection(self.host, self.port)
             body = b'{"ttlSeconds":86400,"tags":["bench wait"]}'
             head = (
-                f"POST /v1/inboxes HTTP/1.1\r\nHost: api\r\nX-API-Key: {self.key}\r\n"
+                f"POST /v1/inboxes HTTP/1.1\r\nHost: api\r\nX-API-Key: {self.keys[account]}\r\n"
                 f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
             )
             for _ in range(share):
@@ -108,11 +129,13 @@ class Bench:
                 length = int(answer.partition(b"content-length:")[2].split(b"\r\n")[0])
                 inbox = json.loads(await reader.readexactly(length))
                 assert "inboxId" in inbox, inbox
-                made.append(inbox)
+                made[account].append(inbox)
             writer.close()
 
-        await asyncio.gather(*(work(count // 16 + (number < count % 16)) for number in range(16)))
-        return made
+        shares = [count // ACCOUNTS + (number < count % ACCOUNTS) for number in range(ACCOUNTS)]
+        await asyncio.gather(*(work(share, number) for number, share in enumerate(shares)))
+        # In turn, so that the inbox at a place is of the account at that place.
+        return [made[place % ACCOUNTS][place // ACCOUNTS] for place in range(count)]
 
     async def open_waits(
         self, inboxes: list[dict[str, Any]], count: int
@@ -124,8 +147,9 @@ class Bench:
         async def open_one(number: int) -> asyncio.BaseTransport:
             async with slots:
                 source = (SOURCES[number % len(SOURCES)], 0)
+                at = number % len(inboxes)
                 transport, _ = await loop.create_connection(
-                    lambda: Wait(inboxes[number % len(inboxes)], self),
+                    lambda: Wait(inboxes[at], self.keys[at % ACCOUNTS], self),
                     self.host,
                     self.port,
                     local_addr=source,

@@ -38,6 +38,8 @@ result<wait_request> read_wait(const http::request& received, const caller& who)
     wanted.wish.account = who.account();
     wanted.wish.inbox = *id;
     wanted.wish.after = after;
+    wanted.wish.burst_per_second = who.limits().burst_per_second;
+    wanted.wish.is_of_session = who.is_dashboard;
     auto& filter = wanted.wish.filter;
     if (from)
         filter.set_from(*from);
@@ -116,8 +118,12 @@ awaitable<http::response> wait_for_email(http::request& received, const caller& 
         co_return http::problem(wanted.error());
 
     const auto answer = co_await room.wait(wanted->wish, wanted->patience, received);
-    if (!answer)
-        co_return http::problem(answer.error());
+    if (!answer) {
+        auto refused = http::problem(answer.error());
+        if (answer.error().code == errc::rate_limited)
+            refused.set("Retry-After", 1);
+        co_return refused;
+    }
 
     const auto waited = std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - began);
     co_return http::ok_json(answer_json(*answer, wanted->wish.filter, wanted->expects_none, waited));

@@ -23,6 +23,8 @@ struct wait_wish
     inbox_id inbox;
     std::int64_t after = 0;
     inbox::v1::EmailFilter filter;
+    int burst_per_second = 0; // of the account's plan; 0: unlimited
+    bool is_of_session = false;
 };
 
 enum class wait_end {

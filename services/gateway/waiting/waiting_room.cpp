@@ -3,6 +3,7 @@
 #include "common/events/events.hpp"
 
 #include <algorithm>
+#include <string>
 
 namespace tempinbox::gateway {
 namespace {
@@ -28,6 +29,7 @@ public:
           one_(std::move(one))
     {
         room_.waiting_.Set(static_cast<double>(++room_.waiters_));
+        ++room_.count_of(one_->wish);
         watch_->add(one_);
     }
     place(const place&) = delete;
@@ -44,11 +46,11 @@ private:
     std::shared_ptr<waiter> one_;
 };
 
-waiting_room::waiting_room(runtime::host& host, wait_sources sources, std::size_t most_waiters,
+waiting_room::waiting_room(runtime::host& host, wait_sources sources, wait_bounds bounds,
                            std::chrono::milliseconds last_look_patience)
     : host_(host),
       sources_(std::move(sources)),
-      most_waiters_(most_waiters),
+      bounds_(bounds),
       last_look_patience_(last_look_patience),
       waiting_(host.metrics().gauge("tempinbox_gateway_waiting_requests", "Requests that wait for mail")),
       looks_(host, "those who wait cannot look for their mail", [this] { return look_at_all(); })
@@ -66,8 +68,8 @@ awaitable<void> waiting_room::stop()
 
 awaitable<result<wait_answer>> waiting_room::wait(wait_wish wish, std::chrono::milliseconds patience, http::request& received)
 {
-    if (waiters_ >= most_waiters_)
-        co_return failure{errc::unavailable, "Too many requests wait for mail here; try again"};
+    if (auto refused = refuse(wish))
+        co_return std::move(*refused);
     const auto deadline = clock::now() + patience;
     const auto watch = find_watch(wish.account, wish.inbox);
     const auto one = std::make_shared<waiter>(host_.executor(), std::move(wish));
@@ -93,6 +95,32 @@ awaitable<result<wait_answer>> waiting_room::wait(wait_wish wish, std::chrono::m
     co_return std::move(*one->answer);
 }
 
+std::optional<failure> waiting_room::refuse(const wait_wish& wish) const
+{
+    if (waiters_ >= bounds_.in_all)
+        return failure{errc::unavailable, "Too many requests wait for mail here; try again"};
+    const auto found = by_account_.find(wish.account);
+    if (found == by_account_.end())
+        return std::nullopt;
+    const auto& waits = found->second;
+    if (wish.is_of_session && waits.by_session >= bounds_.of_sessions)
+        return failure{errc::rate_limited, "At most " + std::to_string(bounds_.of_sessions) +
+                                               " requests of an account's sessions can wait for mail at once"};
+    auto most = bounds_.of_account;
+    if (!wish.is_of_session && wish.burst_per_second > 0)
+        most = std::min(most, bounds_.for_each_of_burst * static_cast<std::size_t>(wish.burst_per_second));
+    if (waits.by_key + waits.by_session >= most)
+        return failure{errc::rate_limited,
+                       "At most " + std::to_string(most) + " requests of this account can wait for mail at once"};
+    return std::nullopt;
+}
+
+std::size_t& waiting_room::count_of(const wait_wish& wish)
+{
+    auto& waits = by_account_[wish.account];
+    return wish.is_of_session ? waits.by_session : waits.by_key;
+}
+
 std::shared_ptr<inbox_watch> waiting_room::find_watch(account_id account, inbox_id inbox)
 {
     const auto [first, last] = watches_.equal_range(inbox);
@@ -105,6 +133,9 @@ std::shared_ptr<inbox_watch> waiting_room::find_watch(account_id account, inbox_
 void waiting_room::leave(const std::shared_ptr<inbox_watch>& watch, const std::shared_ptr<waiter>& gone)
 {
     waiting_.Set(static_cast<double>(--waiters_));
+    --count_of(gone->wish);
+    if (const auto waits = by_account_.find(gone->wish.account); waits->second.by_key + waits->second.by_session == 0)
+        by_account_.erase(waits);
     watch->remove(gone);
     if (!watch->is_empty())
         return;

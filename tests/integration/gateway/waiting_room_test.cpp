@@ -69,8 +69,8 @@ public:
     testing::fake_mailbox mail;
     kafka::settings cluster = brokers();
     kafka::producer producer{testing::test_host(), cluster};
-    waiting_room first{testing::test_host(), mail.sources(), 100};
-    waiting_room second{testing::test_host(), mail.sources(), 100};
+    waiting_room first{testing::test_host(), mail.sources(), wait_bounds(100)};
+    waiting_room second{testing::test_host(), mail.sources(), wait_bounds(100)};
 
 private:
     const std::vector<std::string> topics{events::topics::email_received, events::topics::inbox_expired};

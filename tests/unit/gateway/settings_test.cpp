@@ -98,3 +98,21 @@ TEST_CASE("a mail relay needs a sender and the dashboard's address, and is spoke
     CHECK(problems_of({{"mail-relay", "nonsense"}, {"mail-relay-from", "a@b.example"}, {"dashboard-url", "https://b"}}).size() ==
           1);
 }
+
+TEST_CASE("an account's share of the waits follows the connections", "[gateway][settings]")
+{
+    config::reader plain;
+    config::reader set(std::map<std::string, std::string>{
+        {"connection-limit", "1000"}, {"waits-per-account", "7"}, {"waits-per-burst", "2"}, {"waits-per-account-sessions", "3"}});
+    const auto usual = gateway::read_settings(plain);
+    const auto chosen = gateway::read_settings(set);
+
+    CHECK(usual.waits.in_all == 9'000);
+    CHECK(usual.waits.of_account == 900);
+    CHECK(usual.waits.for_each_of_burst == 10);
+    CHECK(usual.waits.of_sessions == 8);
+    CHECK(chosen.waits.in_all == 900);
+    CHECK(chosen.waits.of_account == 7);
+    CHECK(chosen.waits.for_each_of_burst == 2);
+    CHECK(chosen.waits.of_sessions == 3);
+}

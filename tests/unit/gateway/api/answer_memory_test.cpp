@@ -51,7 +51,7 @@ TEST_CASE("one large email for many who wait takes no more than the memory for a
     testing::fake_mailbox mail;
     mail.text.assign(90'000, 'x');
     mail.add("large");
-    waiting_room room(testing::test_host(), mail.sources(), 100);
+    waiting_room room(testing::test_host(), mail.sources(), wait_bounds(100));
     std::vector<route> all;
     all.emplace_back("GET", "/v1/inboxes/{inboxId}/emails/wait", body_kind::none,
                      [&room](http::request& received, const caller& who) { return wait_for_email(received, who, room); });

@@ -15,7 +15,7 @@ using query = std::vector<std::pair<std::string, std::string>>;
 struct arranged_wait
 {
     testing::fake_mailbox mail;
-    waiting_room room{testing::test_host(), mail.sources(), 10};
+    waiting_room room{testing::test_host(), mail.sources(), wait_bounds(10)};
     caller who = testing::premium_caller();
 
     arranged_wait() { mail.account = who.account(); }
@@ -117,7 +117,7 @@ TEST_CASE("every filter reaches the look", "[gateway][wait]")
         seen = request.searches(0).filter();
         return inner(std::move(request));
     };
-    waiting_room room(testing::test_host(), sources, 10);
+    waiting_room room(testing::test_host(), sources, wait_bounds(10));
     http::request received;
     received.query = {{"from", "a"}, {"to", "b"}, {"subject", "c"}, {"hasCode", "true"}, {"timeoutSeconds", "1"}};
     received.path_params.emplace_back("inboxId", arranged.mail.inbox.text());

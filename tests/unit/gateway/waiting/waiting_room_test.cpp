@@ -21,7 +21,7 @@ namespace {
 struct arranged_room
 {
     fake_mailbox mail;
-    waiting_room room{testing::test_host(), mail.sources(), 100};
+    waiting_room room{testing::test_host(), mail.sources(), wait_bounds(100)};
 
     // No wait outlives its room: its timer would run in a later test.
     ~arranged_room()
@@ -190,7 +190,7 @@ TEST_CASE("when the last look fails nothing is decided", "[gateway][wait]")
 TEST_CASE("when the last look takes too long nothing is decided, and what is known is told", "[gateway][wait]")
 {
     fake_mailbox mail;
-    waiting_room room(testing::test_host(), mail.sources(), 10, 300ms);
+    waiting_room room(testing::test_host(), mail.sources(), wait_bounds(10), 300ms);
     mail.add("one");
     const auto wait = begin_wait(room, mail.wish(0, "two"), 300ms);
     CHECK(eventually([&] { return mail.looks == 1; }));
@@ -379,7 +379,7 @@ TEST_CASE("a drain interrupts every wait, and those who come after their first l
 TEST_CASE("a full room answers unavailable", "[gateway][wait]")
 {
     fake_mailbox mail;
-    waiting_room room(testing::test_host(), mail.sources(), 1);
+    waiting_room room(testing::test_host(), mail.sources(), wait_bounds(1));
     const auto first = begin_wait(room, mail.wish());
     const auto second = begin_wait(room, mail.wish());
     CHECK(eventually([&] { return second->answer.has_value(); }));
@@ -388,6 +388,48 @@ TEST_CASE("a full room answers unavailable", "[gateway][wait]")
     CHECK_FALSE(first->answer);
     room.interrupt();
     CHECK(eventually([&] { return first->answer.has_value(); }));
+}
+
+TEST_CASE("an account waits no more than its share of the room, and a tenfold of its burst", "[gateway][wait]")
+{
+    fake_mailbox mail;
+    wait_bounds bounds(100);
+    bounds.of_account = 30;
+    waiting_room room(testing::test_host(), mail.sources(), bounds);
+    std::vector<std::shared_ptr<running_wait>> waiting;
+    const auto begin = [&](account_id account, int burst, bool is_of_session) {
+        auto wish = mail.wish();
+        wish.account = account;
+        wish.burst_per_second = burst;
+        wish.is_of_session = is_of_session;
+        waiting.push_back(begin_wait(room, std::move(wish)));
+    };
+    const auto refused = [&] {
+        return std::count_if(waiting.begin(), waiting.end(), [](const auto& one) {
+            return one->answer && !*one->answer && one->answer->error().code == errc::rate_limited;
+        });
+    };
+    mail.is_everybodys = true;
+    const auto burst_of_two = account_id::make(), without_burst = account_id::make(), by_session = account_id::make();
+
+    for (int i = 0; i < 21; ++i)
+        begin(burst_of_two, 2, false);
+    CHECK(eventually([&] { return refused() == 1; }));
+    for (int i = 0; i < 31; ++i)
+        begin(without_burst, 0, false);
+    CHECK(eventually([&] { return refused() == 2; }));
+    for (int i = 0; i < 9; ++i)
+        begin(by_session, 0, true);
+    CHECK(eventually([&] { return refused() == 3; }));
+    CHECK(room.waiters() == 58);
+    begin(by_session, 0, false);
+    CHECK(eventually([&] { return room.waiters() == 59; }));
+
+    room.interrupt();
+    CHECK(eventually([&] { return room.waiters() == 0; }));
+    begin(burst_of_two, 2, false);
+    CHECK(eventually([&] { return waiting.back()->answer.has_value(); }));
+    CHECK(refused() == 3); // who left made room
 }
 
 TEST_CASE("an email that is found is counted while it is held, and read only where there is room for it", "[gateway][wait]")
