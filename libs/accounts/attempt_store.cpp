@@ -35,6 +35,7 @@ attempt_verdict judge(pqxx::work& tx, const attempt_subject& subject)
     const auto row = tx.exec_prepared1(judge_subject.name, pqxx::binarystring(subject.digest), subject.most, window_seconds);
     verdict.is_allowed = !row[0].as<bool>();
     verdict.retry_after = std::chrono::seconds(std::max<std::int64_t>(1, row[1].as<std::int64_t>()));
+    verdict.subject_digest = subject.digest;
     return verdict;
 }
 

@@ -23,6 +23,7 @@ struct attempt_verdict
 {
     bool is_allowed = true;
     std::chrono::seconds retry_after{0};
+    std::string subject_digest; // where it is not allowed: who has had the number
 };
 
 // What was tried in the last ten minutes, on all replicas. An attempt is written down before it is made, so that many at once

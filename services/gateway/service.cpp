@@ -7,6 +7,8 @@
 #include "gateway/site/base_path.hpp"
 #include "gateway/site/documentation.hpp"
 
+#include <algorithm>
+
 namespace tempinbox::gateway {
 namespace {
 
@@ -49,6 +51,19 @@ std::vector<quota_replica> quota_replicas(runtime::host& host, const std::vector
     return replicas;
 }
 
+// A connection for what must not wait for others.
+postgres::settings one_connection(postgres::settings chosen)
+{
+    chosen.connections = 1;
+    return chosen;
+}
+
+// Strangers take a quarter of the connections at most.
+std::size_t most_strangers(const postgres::settings& database)
+{
+    return std::max<std::size_t>(1, database.connections / 4);
+}
+
 wait_sources sources_of(inbox_client& inboxes, answer_memory& memory)
 {
     wait_sources sources;
@@ -66,7 +81,7 @@ wait_sources sources_of(inbox_client& inboxes, answer_memory& memory)
 pipeline_sources sources_of(key_cache& keys, key_uses& uses, quota_client& quota, repeatable_calls& repeatable)
 {
     pipeline_sources sources;
-    sources.find_key = [&keys](std::string digest) { return keys.find(std::move(digest)); };
+    sources.find_key = [&keys](std::string digest, lookups allowed) { return keys.find(std::move(digest), allowed); };
     sources.take_quota = [&quota](const plans::account_state& account) { return quota.take(account); };
     sources.last_known_quota = [&quota](const plans::account_state& account) { return quota.last_known(account); };
     sources.note_use = [&uses](const accounts::key_owner& owner, time_point now) { uses.note(owner, now); };
@@ -76,10 +91,10 @@ pipeline_sources sources_of(key_cache& keys, key_uses& uses, quota_client& quota
     return sources;
 }
 
-dashboard_sources dashboard_sources_of(accounts::session_store& sessions, quota_client& quota, repeatable_calls& repeatable)
+dashboard_sources dashboard_sources_of(session_lookups& sessions, quota_client& quota, repeatable_calls& repeatable)
 {
     dashboard_sources sources;
-    sources.find_session = [&sessions](std::string digest) { return sessions.find(std::move(digest)); };
+    sources.find_session = [&sessions](std::string digest, lookups allowed) { return sessions.find(std::move(digest), allowed); };
     sources.last_known_quota = [&quota](const plans::account_state& account) { return quota.last_known(account); };
     sources.answer_once = [&repeatable](http::request& received, caller& who, const route& operation) {
         return repeatable.answer(received, who, operation);
@@ -104,12 +119,15 @@ service::service(runtime::host& host, settings chosen)
       admin_(host),
       tokens_(settings_.rpc_token_file),
       db_(host, settings_.database),
+      changes_db_(host, one_connection(settings_.database)),
       producer_(host, settings_.kafka),
       publisher_(host, db_, producer_, "accounts"),
       accounts_(db_, announcements_of(host, publisher_)),
       plans_(db_, announcements_of(host, publisher_)),
       key_store_(db_),
-      keys_(host, key_store_),
+      changes_(changes_db_),
+      strangers_(host, most_strangers(settings_.database)),
+      keys_(host, key_store_, changes_, strangers_),
       uses_(host, key_store_),
       quota_(host, quota_replicas(host, settings_.rate_limit_rpc, tokens_)),
       rate_limit_replicas_(host, settings_.rate_limit_rpc,
@@ -124,6 +142,7 @@ service::service(runtime::host& host, settings chosen)
       answer_memory_(settings_.answer_bytes),
       waiting_(host, sources_of(inboxes_, answer_memory_), settings_.waits),
       sessions_(db_),
+      session_lookups_(sessions_, strangers_),
       feed_(
           host, [this](std::string digest) { return is_open(std::move(digest)); }, mail_feed::check_times()),
       mail_events_(host, settings_.kafka, {events::topics::email_received, events::topics::inbox_expired},
@@ -133,20 +152,21 @@ service::service(runtime::host& host, settings chosen)
       api_(host.clock(), operations_, sources_of(keys_, uses_, quota_, repeatable_), settings_.trusted_proxies, answer_memory_),
       users_(db_),
       attempts_(db_),
+      gate_(attempts_, strangers_),
       forgetting_(host, "old sessions not forgotten", [this] { return forget(); }),
       hasher_(host),
-      session_opener_(sessions_, settings_.trusted_proxies),
-      sign_ins_(accounts_, users_, sessions_, attempts_, hasher_, session_opener_, feed_, settings_.who_signs_up,
+      session_opener_(sessions_, session_lookups_, settings_.trusted_proxies),
+      sign_ins_(accounts_, users_, sessions_, gate_, hasher_, session_opener_, feed_, settings_.who_signs_up,
                 settings_.relay.is_set()),
-      passwords_(users_, attempts_, hasher_, session_opener_, feed_),
+      passwords_(users_, gate_, hasher_, session_opener_, feed_),
       sign_ups_(db_),
       relay_(host, settings_.relay),
       notices_(host, webhooks_, accounts_, relay_),
-      mailed_(accounts_, users_, sign_ups_, attempts_, hasher_, session_opener_, relay_, settings_.who_signs_up),
+      mailed_(accounts_, users_, sign_ups_, gate_, hasher_, session_opener_, relay_, settings_.who_signs_up),
       open_dashboard_operations_(open_dashboard_operations(sign_ins_, passwords_, mailed_)),
       dashboard_operations_(dashboard_operations(called_, plans_, key_store_, sign_ins_, passwords_, feed_, session_opener_)),
       dashboard_(host.clock(), open_dashboard_operations_, dashboard_operations_,
-                 dashboard_sources_of(sessions_, quota_, repeatable_), settings_.trusted_proxies, answer_memory_),
+                 dashboard_sources_of(session_lookups_, quota_, repeatable_), settings_.trusted_proxies, answer_memory_),
       page_(settings_.dashboard_files, settings_.base_path),
       server_(host, settings_.api, [this](http::request& received) { return answer(received); }, hooks_of(host))
 {
@@ -242,6 +262,7 @@ awaitable<void> service::drain()
     relay_.stop();
     co_await publisher_.drain(publish_patience);
     server_.stop();
+    changes_db_.stop();
     db_.stop();
 }
 

@@ -26,6 +26,7 @@
 #include "gateway/clients/inbox_client.hpp"
 #include "gateway/clients/rate_limit_client.hpp"
 #include "gateway/clients/webhook_client.hpp"
+#include "gateway/dashboard_api/attempt_gate.hpp"
 #include "gateway/dashboard_api/mail_feed.hpp"
 #include "gateway/dashboard_api/mailed.hpp"
 #include "gateway/dashboard_api/passwords.hpp"
@@ -34,9 +35,11 @@
 #include "gateway/keys/key_cache.hpp"
 #include "gateway/keys/key_uses.hpp"
 #include "gateway/lists/list_cache.hpp"
+#include "gateway/quota/lookup_limiter.hpp"
 #include "gateway/quota/quota_client.hpp"
 #include "gateway/repeatable/repeatable_calls.hpp"
 #include "gateway/sessions/password_hasher.hpp"
+#include "gateway/sessions/session_lookups.hpp"
 #include "gateway/settings.hpp"
 #include "gateway/site/dashboard_page.hpp"
 #include "gateway/waiting/waiting_room.hpp"
@@ -67,11 +70,14 @@ private:
     admin::listener admin_;
     rpc::tokens tokens_;
     postgres::pool db_;
+    postgres::pool changes_db_; // one connection: what is read there waits for nothing else
     kafka::producer producer_;
     outbox::publisher publisher_;
     accounts::account_store accounts_;
     accounts::plan_store plans_;
     accounts::key_store key_store_;
+    accounts::key_store changes_;
+    lookup_limiter strangers_;
     key_cache keys_;
     key_uses uses_;
     quota_client quota_;
@@ -85,6 +91,7 @@ private:
     answer_memory answer_memory_;
     waiting_room waiting_;
     accounts::session_store sessions_;
+    session_lookups session_lookups_;
     mail_feed feed_;
     kafka::broadcast_reader mail_events_; // wakes those who wait, and feeds dashboards
     operation_services called_;
@@ -92,6 +99,7 @@ private:
     pipeline api_;
     accounts::user_store users_;
     accounts::attempt_store attempts_;
+    attempt_gate gate_;
     runtime::repeated_task forgetting_; // sessions and attempts that are past, and what deleted accounts left
     password_hasher hasher_;
     session_opener session_opener_;

@@ -122,14 +122,21 @@ awaitable<pipeline::refusal> pipeline::check_key(exchange& x)
         co_return refuse_key(x, "Header X-API-Key is given more than once");
     if (!accounts::is_well_formed_api_key(*key))
         co_return refuse_key(x, "X-API-Key is not a valid API key");
-    x.owner = co_await sources_.find_key(accounts::api_key_digest(*key));
-    if (!x.owner)
+    const auto allowed = failed_lookups_.has_allowance(x.client, x.who.now) ? lookups::all : lookups::seen_good;
+    const auto found = co_await sources_.find_key(accounts::api_key_digest(*key), allowed);
+    if (!found)
+        co_return refuse_lookup(x, found.error());
+    x.owner = found->owner;
+    if (!x.owner) {
+        if (found->was_looked_up)
+            failed_lookups_.note(x.client, x.who.now);
         co_return refuse_key(x, "X-API-Key is not a valid API key");
+    }
     x.who.state = x.owner->account;
     co_return std::nullopt;
 }
 
-// The caller's address pays for the failure: 401 while its allowance lasts, then 429. A valid key never comes here.
+// The caller's address pays for the failure: 401 while its allowance lasts, then 429.
 http::response pipeline::refuse_key(exchange& x, std::string_view reason)
 {
     const auto outcome = failures_.note(x.client, x.who.now);
@@ -137,6 +144,16 @@ http::response pipeline::refuse_key(exchange& x, std::string_view reason)
     if (outcome.is_within)
         return http::problem(401, reason);
     return too_many("Too many requests without a valid API key from this address", x.numbers, x.who.now);
+}
+
+// Nobody has looked whose key it is: its address had too many looked up that nobody has, or too many are looked up at once.
+http::response pipeline::refuse_lookup(exchange& x, const failure& reason)
+{
+    if (reason.code != errc::rate_limited)
+        return http::problem(reason);
+    failures_.note(x.client, x.who.now);
+    x.numbers = failed_lookups_.numbers(x.client, x.who.now);
+    return too_many(reason.message, x.numbers, x.who.now);
 }
 
 pipeline::refusal pipeline::check_plan(exchange& x)

@@ -5,6 +5,7 @@
 #include "common/core/network.hpp"
 #include "gateway/api/answer_memory.hpp"
 #include "gateway/api/routes.hpp"
+#include "gateway/keys/key_cache.hpp"
 #include "gateway/quota/burst_limit.hpp"
 #include "gateway/quota/failed_authentication.hpp"
 #include "gateway/quota/quota_client.hpp"
@@ -20,8 +21,8 @@ namespace tempinbox::gateway {
 // What the pipeline asks others for.
 struct pipeline_sources
 {
-    // Null for an unknown or revoked key; throws dependency_error when nobody knows.
-    std::function<awaitable<std::shared_ptr<const accounts::key_owner>>(std::string digest)> find_key;
+    // Throws dependency_error when nobody knows.
+    std::function<awaitable<result<key_answer>>(std::string digest, lookups allowed)> find_key;
     std::function<awaitable<quota_decision>(const plans::account_state&)> take_quota;
     // What is left as far as is known, for an answer that is not counted.
     std::function<quota_numbers(const plans::account_state&)> last_known_quota;
@@ -54,6 +55,7 @@ private:
     refusal check_burst(exchange& x);
     awaitable<http::response> call(exchange& x);
     http::response refuse_key(exchange& x, std::string_view reason);
+    http::response refuse_lookup(exchange& x, const failure& reason);
 
     const clock_source& clock_;
     const routes& operations_;
@@ -61,6 +63,7 @@ private:
     std::vector<network> trusted_proxies_;
     answer_memory& memory_;
     failed_authentication failures_;
+    failed_authentication failed_lookups_; // of well-formed keys that nobody has
     burst_limit bursts_;
 };
 

@@ -69,12 +69,11 @@ void complain(std::string_view what, std::exception_ptr failed)
 } // namespace
 
 mailed_desk::mailed_desk(accounts::account_store& accounts, accounts::user_store& users, accounts::sign_up_store& sign_ups,
-                         accounts::attempt_store& attempts, password_hasher& hasher, session_opener& opener, mail_relay& relay,
-                         sign_up how)
+                         attempt_gate& gate, password_hasher& hasher, session_opener& opener, mail_relay& relay, sign_up how)
     : accounts_(accounts),
       users_(users),
       sign_ups_(sign_ups),
-      attempts_(attempts),
+      gate_(gate),
       hasher_(hasher),
       opener_(opener),
       relay_(relay),
@@ -111,9 +110,11 @@ awaitable<http::response> mailed_desk::begin_sign_up(const http::request& receiv
         co_return http::problem(given.error());
     std::vector<accounts::attempt_subject> subjects;
     subjects.push_back(accounts_of_address(opener_.address_of(received)));
-    const auto verdict = co_await attempts_.begin(uuid::make_v7(), std::move(subjects));
-    if (!verdict.is_allowed)
-        co_return too_many_attempts(verdict);
+    auto begun = co_await gate_.begin(uuid::make_v7(), std::move(subjects));
+    if (!begun)
+        co_return http::problem(begun.error());
+    if (!begun->verdict.is_allowed)
+        co_return too_many_attempts(begun->verdict);
 
     boost::asio::co_spawn(executor, send_code(given->email), [](std::exception_ptr failed) { complain("sign-up", failed); });
     co_return accepted(given->email, "codeSent");
@@ -130,9 +131,12 @@ awaitable<http::response> mailed_desk::confirm_sign_up(const http::request& rece
     const auto attempt = uuid::make_v7();
     std::vector<accounts::attempt_subject> subjects;
     subjects.push_back(resets_of_address(opener_.address_of(received)));
-    const auto verdict = co_await attempts_.begin(attempt, subjects);
-    if (!verdict.is_allowed)
-        co_return too_many_attempts(verdict);
+    auto begun = co_await gate_.begin(attempt, subjects);
+    if (!begun)
+        co_return http::problem(begun.error());
+    if (!begun->verdict.is_allowed)
+        co_return too_many_attempts(begun->verdict);
+    begun->slot.reset(); // hashes have a bound of their own
 
     const auto hash = co_await hasher_.hash(given->password);
     if (!hash)
@@ -142,7 +146,7 @@ awaitable<http::response> mailed_desk::confirm_sign_up(const http::request& rece
     const auto made = co_await accounts_.create(account_id::make(), given->email, "free", *hash);
     if (!made)
         co_return http::problem(made.error());
-    co_await attempts_.take_back(attempt, std::move(subjects));
+    co_await gate_.take_back(attempt, std::move(subjects));
     co_return co_await opener_.open(received, *made, *hash, 201, who.now);
 }
 
@@ -157,9 +161,11 @@ awaitable<http::response> mailed_desk::begin_reset(const http::request& received
         co_return http::problem(given.error());
     std::vector<accounts::attempt_subject> subjects;
     subjects.push_back(resets_of_address(opener_.address_of(received)));
-    const auto verdict = co_await attempts_.begin(uuid::make_v7(), std::move(subjects));
-    if (!verdict.is_allowed)
-        co_return too_many_attempts(verdict);
+    auto begun = co_await gate_.begin(uuid::make_v7(), std::move(subjects));
+    if (!begun)
+        co_return http::problem(begun.error());
+    if (!begun->verdict.is_allowed)
+        co_return too_many_attempts(begun->verdict);
 
     boost::asio::co_spawn(executor, send_link(given->email),
                           [](std::exception_ptr failed) { complain("password link", failed); });
@@ -199,7 +205,7 @@ awaitable<bool> mailed_desk::may_be_mailed(std::string email)
 {
     std::vector<accounts::attempt_subject> subjects;
     subjects.push_back(letters_to(email));
-    const auto verdict = co_await attempts_.begin(uuid::make_v7(), std::move(subjects));
+    const auto verdict = co_await gate_.attempts().begin(uuid::make_v7(), std::move(subjects));
     co_return verdict.is_allowed;
 }
 

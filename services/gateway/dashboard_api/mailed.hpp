@@ -1,11 +1,11 @@
 #pragma once
 
-#include "accounts/attempt_store.hpp"
 #include "accounts/sign_up_store.hpp"
 #include "accounts/user_store.hpp"
 #include "common/core/awaitable.hpp"
 #include "gateway/account_mail/mail_relay.hpp"
 #include "gateway/api/routes.hpp"
+#include "gateway/dashboard_api/attempt_gate.hpp"
 #include "gateway/dashboard_api/session_opener.hpp"
 #include "gateway/dashboard_api/sign_in.hpp"
 #include "gateway/sessions/password_hasher.hpp"
@@ -22,8 +22,7 @@ class mailed_desk
 public:
     // All outlive the desk.
     mailed_desk(accounts::account_store& accounts, accounts::user_store& users, accounts::sign_up_store& sign_ups,
-                accounts::attempt_store& attempts, password_hasher& hasher, session_opener& opener, mail_relay& relay,
-                sign_up how);
+                attempt_gate& gate, password_hasher& hasher, session_opener& opener, mail_relay& relay, sign_up how);
     mailed_desk(const mailed_desk&) = delete;
 
     bool is_set() const { return relay_.is_set(); }
@@ -43,7 +42,7 @@ private:
     accounts::account_store& accounts_;
     accounts::user_store& users_;
     accounts::sign_up_store& sign_ups_;
-    accounts::attempt_store& attempts_;
+    attempt_gate& gate_;
     password_hasher& hasher_;
     session_opener& opener_;
     mail_relay& relay_;

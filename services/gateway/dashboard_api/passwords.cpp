@@ -40,10 +40,10 @@ std::string reset_json(const std::string& email)
 
 } // namespace
 
-password_desk::password_desk(accounts::user_store& users, accounts::attempt_store& attempts, password_hasher& hasher,
-                             session_opener& opener, mail_feed& feed)
+password_desk::password_desk(accounts::user_store& users, attempt_gate& gate, password_hasher& hasher, session_opener& opener,
+                             mail_feed& feed)
     : users_(users),
-      attempts_(attempts),
+      gate_(gate),
       hasher_(hasher),
       opener_(opener),
       feed_(feed)
@@ -79,13 +79,13 @@ awaitable<http::response> password_desk::change(const http::request& received, c
     const auto attempt = uuid::make_v7();
     std::vector<accounts::attempt_subject> subjects;
     subjects.push_back(sign_ins_of_account(user->record.email));
-    const auto verdict = co_await attempts_.begin(attempt, subjects);
+    const auto verdict = co_await gate_.attempts().begin(attempt, subjects);
     if (!verdict.is_allowed)
         co_return too_many_attempts(verdict);
     const auto is_right = co_await hasher_.matches(user->password_hash, given->proof);
     if (is_right && !*is_right)
         co_return http::problem(403, "currentPassword is wrong");
-    co_await attempts_.take_back(attempt, std::move(subjects));
+    co_await gate_.attempts().take_back(attempt, std::move(subjects));
     if (!is_right)
         co_return http::problem(is_right.error());
 
@@ -109,9 +109,12 @@ awaitable<http::response> password_desk::reset(const http::request& received, co
     const auto attempt = uuid::make_v7();
     std::vector<accounts::attempt_subject> subjects;
     subjects.push_back(resets_of_address(opener_.address_of(received)));
-    const auto verdict = co_await attempts_.begin(attempt, subjects);
-    if (!verdict.is_allowed)
-        co_return too_many_attempts(verdict);
+    auto begun = co_await gate_.begin(attempt, subjects);
+    if (!begun)
+        co_return http::problem(begun.error());
+    if (!begun->verdict.is_allowed)
+        co_return too_many_attempts(begun->verdict);
+    begun->slot.reset(); // hashes have a bound of their own
     const auto hash = co_await hasher_.hash(given->wanted);
     if (!hash)
         co_return http::problem(hash.error());
@@ -121,10 +124,10 @@ awaitable<http::response> password_desk::reset(const http::request& received, co
         co_return http::problem(changed.error());
     feed_.end_sessions_of(changed->id());
 
-    co_await attempts_.take_back(attempt, std::move(subjects));
+    co_await gate_.take_back(attempt, std::move(subjects));
     // Who was locked out by guesses of others gets in with the new password.
     const auto failures = sign_ins_of_account(changed->email);
-    co_await attempts_.forgive(failures);
+    co_await gate_.attempts().forgive(failures);
     co_return http::ok_json(reset_json(changed->email));
 }
 

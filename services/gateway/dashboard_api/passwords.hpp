@@ -1,9 +1,9 @@
 #pragma once
 
-#include "accounts/attempt_store.hpp"
 #include "accounts/user_store.hpp"
 #include "common/core/awaitable.hpp"
 #include "gateway/api/routes.hpp"
+#include "gateway/dashboard_api/attempt_gate.hpp"
 #include "gateway/dashboard_api/mail_feed.hpp"
 #include "gateway/dashboard_api/session_opener.hpp"
 #include "gateway/sessions/password_hasher.hpp"
@@ -21,7 +21,7 @@ class password_desk
 {
 public:
     // All outlive the desk.
-    password_desk(accounts::user_store& users, accounts::attempt_store& attempts, password_hasher& hasher, session_opener& opener,
+    password_desk(accounts::user_store& users, attempt_gate& gate, password_hasher& hasher, session_opener& opener,
                   mail_feed& feed);
     password_desk(const password_desk&) = delete;
 
@@ -34,7 +34,7 @@ private:
     awaitable<http::response> reset(const http::request& received, const caller& who);
 
     accounts::user_store& users_;
-    accounts::attempt_store& attempts_;
+    attempt_gate& gate_;
     password_hasher& hasher_;
     session_opener& opener_;
     mail_feed& feed_; // a new password ends every session, and so every stream

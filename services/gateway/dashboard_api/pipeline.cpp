@@ -1,9 +1,12 @@
 #include "gateway/dashboard_api/pipeline.hpp"
 
 #include "common/crypto/digest.hpp"
+#include "gateway/api/client_address.hpp"
 #include "gateway/api/request_checks.hpp"
 #include "gateway/sessions/same_origin.hpp"
 #include "gateway/sessions/session_cookie.hpp"
+
+#include <algorithm>
 
 namespace tempinbox::gateway {
 namespace {
@@ -121,14 +124,29 @@ awaitable<dashboard_pipeline::refusal> dashboard_pipeline::check_session(exchang
     if (!x.token)
         co_return http::problem(401, "Sign in first: there is no session");
     auto digest = accounts::session_digest(x.token->reveal());
-    const auto account = co_await sources_.find_session(std::move(digest));
-    if (account) {
-        x.who.state = account->state;
+    const auto client = client_address(x.request, trusted_proxies_);
+    const auto allowed = failed_lookups_.has_allowance(client, x.who.now) ? lookups::all : lookups::seen_good;
+    const auto found = co_await sources_.find_session(std::move(digest), allowed);
+    if (!found)
+        co_return refuse_lookup(x, found.error(), failed_lookups_.numbers(client, x.who.now));
+    if (found->account) {
+        x.who.state = found->account->state;
         co_return std::nullopt;
     }
+    if (found->was_strange)
+        failed_lookups_.note(client, x.who.now);
     auto refused = http::problem(401, "Sign in again: the session has ended");
     x.cookie.clear(refused);
     co_return refused;
+}
+
+// Nobody has looked whose session it is: its address had too many looked up that do not exist, or too many are looked up at once.
+http::response dashboard_pipeline::refuse_lookup(const exchange& x, const failure& reason, const quota_numbers& numbers)
+{
+    auto refused = http::problem(reason);
+    if (reason.code == errc::rate_limited)
+        refused.set("Retry-After", std::max<std::int64_t>(1, numbers.reset - to_unix_seconds(x.who.now)));
+    return refused;
 }
 
 dashboard_pipeline::refusal dashboard_pipeline::check_csrf_token(exchange& x)

@@ -1,12 +1,13 @@
 #pragma once
 
-#include "accounts/session_store.hpp"
 #include "common/core/awaitable.hpp"
 #include "common/core/network.hpp"
 #include "gateway/api/answer_memory.hpp"
 #include "gateway/api/routes.hpp"
 #include "gateway/quota/burst_limit.hpp"
+#include "gateway/quota/failed_authentication.hpp"
 #include "gateway/quota/numbers.hpp"
+#include "gateway/sessions/session_lookups.hpp"
 
 #include <functional>
 #include <optional>
@@ -19,16 +20,18 @@ namespace tempinbox::gateway {
 // What the dashboard's pipeline asks others for.
 struct dashboard_sources
 {
-    // The account of a session, by its digest; absent for one that is unknown or has ended.
-    std::function<awaitable<std::optional<accounts::account>>(std::string digest)> find_session;
+    // By the digest of the session.
+    std::function<awaitable<result<session_answer>>(std::string digest, lookups allowed)> find_session;
     std::function<quota_numbers(const plans::account_state&)> last_known_quota;
     // Answers a POST that carries an Idempotency-Key and no password; without it the operation is called as it is.
     std::function<awaitable<http::response>(http::request&, caller&, const route&)> answer_once;
 };
 
 // Everything under /dashboard/api. Public operations must come from our own page (403). All others need a session, in this order:
-// session 401, CSRF token 403, burst 429, then as under /v1. Nothing is counted against the day. X-API-Key means nothing here. An
-// operation that throws is answered 500, 503 for a lost dependency; nothing escapes.
+// session 401, CSRF token 403, burst 429, then as under /v1. Nothing is counted against
+// the day of the API. An address that sent too many sessions that do not exist is 429 until the minute ends, unless its session
+// was seen here before. X-API-Key means nothing here. An operation that throws is answered 500, 503 for a lost dependency;
+// nothing escapes.
 class dashboard_pipeline
 {
 public:
@@ -51,6 +54,7 @@ private:
     awaitable<refusal> check_session(exchange& x);
     refusal check_csrf_token(exchange& x);
     refusal check_burst(exchange& x);
+    static http::response refuse_lookup(const exchange& x, const failure& reason, const quota_numbers& numbers);
 
     const clock_source& clock_;
     const routes& open_operations_;
@@ -59,6 +63,7 @@ private:
     std::vector<network> trusted_proxies_;
     answer_memory& memory_;
     burst_limit bursts_;
+    failed_authentication failed_lookups_; // of sessions that do not exist
 };
 
 } // namespace tempinbox::gateway

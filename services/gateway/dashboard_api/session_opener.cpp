@@ -5,8 +5,9 @@
 
 namespace tempinbox::gateway {
 
-session_opener::session_opener(accounts::session_store& sessions, std::vector<network> trusted_proxies)
+session_opener::session_opener(accounts::session_store& sessions, session_lookups& lookups, std::vector<network> trusted_proxies)
     : sessions_(sessions),
+      lookups_(lookups),
       trusted_proxies_(std::move(trusted_proxies))
 {}
 
@@ -20,8 +21,9 @@ awaitable<http::response> session_opener::open(const http::request& received, co
     }
     const auto token = accounts::make_session_token();
     auto digest = accounts::session_digest(token.reveal());
-    if (!co_await sessions_.open(std::move(digest), account.id(), std::move(password_hash)))
+    if (!co_await sessions_.open(digest, account.id(), std::move(password_hash)))
         co_return wrong_credentials();
+    lookups_.note_open(std::move(digest));
     http::response answer(status, "application/json", session_json(account, csrf_token_of(token), now));
     cookie.set(answer, token, sessions_.bounds().in_all);
     co_return answer;

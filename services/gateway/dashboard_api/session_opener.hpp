@@ -5,6 +5,7 @@
 #include "common/core/network.hpp"
 #include "common/http/message.hpp"
 #include "gateway/sessions/session_cookie.hpp"
+#include "gateway/sessions/session_lookups.hpp"
 
 #include <string>
 #include <vector>
@@ -15,7 +16,7 @@ namespace tempinbox::gateway {
 class session_opener
 {
 public:
-    session_opener(accounts::session_store& sessions, std::vector<network> trusted_proxies);
+    session_opener(accounts::session_store& sessions, session_lookups& lookups, std::vector<network> trusted_proxies);
 
     // Answers the session with its cookie. The one that the browser had ends, so that nobody who knew its id is signed in now.
     // 401 where the password was changed meanwhile.
@@ -28,6 +29,7 @@ public:
 
 private:
     accounts::session_store& sessions_;
+    session_lookups& lookups_;
     std::vector<network> trusted_proxies_;
 };
 

@@ -46,12 +46,12 @@ std::string ended_json(std::optional<int> sessions)
 } // namespace
 
 sign_in_desk::sign_in_desk(accounts::account_store& accounts, accounts::user_store& users, accounts::session_store& sessions,
-                           accounts::attempt_store& attempts, password_hasher& hasher, session_opener& opener, mail_feed& feed,
-                           sign_up how, bool sends_mail)
+                           attempt_gate& gate, password_hasher& hasher, session_opener& opener, mail_feed& feed, sign_up how,
+                           bool sends_mail)
     : accounts_(accounts),
       users_(users),
       sessions_(sessions),
-      attempts_(attempts),
+      gate_(gate),
       hasher_(hasher),
       opener_(opener),
       feed_(feed),
@@ -118,10 +118,13 @@ awaitable<http::response> sign_in_desk::create_account(const http::request& rece
     std::vector<accounts::attempt_subject> subjects;
     subjects.push_back(taken_addresses_of(address));
     subjects.push_back(accounts_of_address(address));
-    const auto verdict = co_await attempts_.begin(attempt, std::move(subjects));
-    if (!verdict.is_allowed)
-        co_return too_many_attempts(verdict);
+    auto begun = co_await gate_.begin(attempt, std::move(subjects));
+    if (!begun)
+        co_return http::problem(begun.error());
+    if (!begun->verdict.is_allowed)
+        co_return too_many_attempts(begun->verdict);
 
+    begun->slot.reset(); // hashes have a bound of their own
     const auto hash = co_await hasher_.hash(given->password);
     if (!hash)
         co_return http::problem(hash.error());
@@ -131,7 +134,7 @@ awaitable<http::response> sign_in_desk::create_account(const http::request& rece
 
     std::vector<accounts::attempt_subject> succeeded;
     succeeded.push_back(taken_addresses_of(address));
-    co_await attempts_.take_back(attempt, std::move(succeeded));
+    co_await gate_.take_back(attempt, std::move(succeeded));
     co_return co_await opener_.open(received, *made, *hash, 201, who.now);
 }
 
@@ -142,37 +145,45 @@ awaitable<http::response> sign_in_desk::sign_in(const http::request& received, c
     if (!given)
         co_return http::problem(given.error());
 
+    const auto attempt = uuid::make_v7();
+    std::vector<accounts::attempt_subject> of_address;
+    of_address.push_back(sign_ins_of_address(opener_.address_of(received)));
+    auto begun = co_await gate_.begin(attempt, of_address);
+    if (!begun)
+        co_return http::problem(begun.error());
+    if (!begun->verdict.is_allowed)
+        co_return too_many_attempts(begun->verdict);
+
     const auto user = co_await users_.find_by_email(given->email);
     // An account's failures are counted together however its address is written: the database knows more of such ways than we do.
     std::string counted = given->email;
     if (user)
         counted = user->record.email;
-    const auto attempt = uuid::make_v7();
     const auto by_account = sign_ins_of_account(counted);
-    const auto by_address = sign_ins_of_address(opener_.address_of(received));
-    std::vector<accounts::attempt_subject> subjects;
-    subjects.push_back(by_account);
-    subjects.push_back(by_address);
-    const auto verdict = co_await attempts_.begin(attempt, subjects);
-    if (!verdict.is_allowed)
+    std::vector<accounts::attempt_subject> of_account;
+    of_account.push_back(by_account);
+    const auto verdict = co_await gate_.attempts().begin(attempt, of_account);
+    if (!verdict.is_allowed) {
+        co_await gate_.take_back(attempt, std::move(of_address));
         co_return too_many_attempts(verdict);
+    }
+    begun->slot.reset(); // hashes have a bound of their own
 
     std::string hash;
     if (user)
         hash = user->password_hash;
     const auto is_right = co_await hasher_.matches(hash, given->password);
     if (!is_right) {
-        co_await attempts_.take_back(attempt, std::move(subjects));
+        of_address.push_back(by_account);
+        co_await gate_.take_back(attempt, std::move(of_address));
         co_return http::problem(is_right.error());
     }
     if (!*is_right) {
         log::info("a sign-in failed", {{"request_id", received.id}});
         co_return wrong_credentials();
     }
-    co_await attempts_.forgive(by_account);
-    std::vector<accounts::attempt_subject> succeeded;
-    succeeded.push_back(by_address);
-    co_await attempts_.take_back(attempt, std::move(succeeded));
+    co_await gate_.attempts().forgive(by_account);
+    co_await gate_.take_back(attempt, std::move(of_address));
     co_return co_await opener_.open(received, user->record, std::move(hash), 200, who.now);
 }
 

@@ -1,10 +1,10 @@
 #pragma once
 
-#include "accounts/attempt_store.hpp"
 #include "accounts/session_store.hpp"
 #include "accounts/user_store.hpp"
 #include "common/core/awaitable.hpp"
 #include "gateway/api/routes.hpp"
+#include "gateway/dashboard_api/attempt_gate.hpp"
 #include "gateway/dashboard_api/mail_feed.hpp"
 #include "gateway/dashboard_api/session_opener.hpp"
 #include "gateway/sessions/password_hasher.hpp"
@@ -16,14 +16,14 @@ namespace tempinbox::gateway {
 enum class sign_up { open, closed };
 http::response sign_up_is_closed();
 
-// Accounts with a password, and the sessions that they open. Failures are counted by account and by address before a password is
-// looked at; an address nobody has takes as long, and is answered the same, as a wrong password.
+// Accounts with a password, and the sessions that they open. Failures are counted by address before an account is looked up, and
+// by account before a password is looked at; an address nobody has takes as long, and is answered the same, as a wrong password.
 class sign_in_desk
 {
 public:
     // All outlive the desk.
     sign_in_desk(accounts::account_store& accounts, accounts::user_store& users, accounts::session_store& sessions,
-                 accounts::attempt_store& attempts, password_hasher& hasher, session_opener& opener, mail_feed& feed, sign_up how,
+                 attempt_gate& gate, password_hasher& hasher, session_opener& opener, mail_feed& feed, sign_up how,
                  bool sends_mail);
     sign_in_desk(const sign_in_desk&) = delete;
 
@@ -43,7 +43,7 @@ private:
     accounts::account_store& accounts_;
     accounts::user_store& users_;
     accounts::session_store& sessions_;
-    accounts::attempt_store& attempts_;
+    attempt_gate& gate_;
     password_hasher& hasher_;
     session_opener& opener_;
     mail_feed& feed_; // a session that ends takes its streams along

@@ -27,23 +27,30 @@ constexpr std::size_t most_unknown = 50'000;
 // One statement for all who ask for the same key at the same time.
 struct key_cache::lookup
 {
-    steady::time_point began = steady::now();
+    std::optional<steady::time_point> began; // the statement; absent while it waits for the limiter
+    bool is_over = false;
     bool is_answered = false;
+    bool is_refused = false;
     owner found;
     std::string problem = "no answer in time";
     std::vector<std::shared_ptr<completion>> waiting;
 
+    bool is_joinable() const { return !began || steady::now() - *began < joinable_for; }
+
     void finish()
     {
+        is_over = true;
         for (const auto& waiter : waiting)
             waiter->set();
         waiting.clear();
     }
 };
 
-key_cache::key_cache(runtime::host& host, accounts::key_store& keys)
+key_cache::key_cache(runtime::host& host, accounts::key_store& keys, accounts::key_store& changes, lookup_limiter& strangers)
     : host_(host),
       keys_(keys),
+      changes_(changes),
+      strangers_(strangers),
       lookups_(host.metrics().counter("tempinbox_gateway_key_lookups_total", "API keys looked up in PostgreSQL")),
       failed_reads_(
           host.metrics().counter("tempinbox_gateway_key_change_reads_failed_total", "Reads of accounts.changes that failed")),
@@ -52,21 +59,30 @@ key_cache::key_cache(runtime::host& host, accounts::key_store& keys)
       reader_(host, "changes of accounts and keys not read", [this] { return read_changes(); }, read_interval)
 {}
 
-awaitable<key_cache::owner> key_cache::find(std::string digest)
+awaitable<result<key_answer>> key_cache::find(std::string digest, lookups allowed)
 {
+    const auto known = known_.find(digest);
+    const bool is_strange = known == known_.end();
     if (is_fresh()) {
-        if (const auto entry = known_.find(digest); entry != known_.end())
-            co_return entry->second;
+        if (!is_strange && known->second.is_current)
+            co_return key_answer{known->second.found};
         if (unknown_.contains(digest))
-            co_return nullptr;
+            co_return key_answer();
     }
-    const auto entry = join_lookup(digest);
-    const auto done = std::make_shared<completion>(host_.executor());
-    entry->waiting.push_back(done);
-    co_await done->wait_until(steady::now() + lookup_patience);
-    if (!entry->is_answered)
-        throw dependency_error("API keys cannot be looked up: " + entry->problem);
-    co_return entry->found;
+    if (is_strange && allowed == lookups::seen_good)
+        co_return failure{errc::rate_limited, "Too many requests without a valid API key from this address"};
+
+    const auto current = join_lookup(digest, is_strange);
+    if (!current->is_over) {
+        const auto done = std::make_shared<completion>(host_.executor());
+        current->waiting.push_back(done);
+        co_await done->wait_until(steady::now() + lookup_patience);
+    }
+    if (current->is_refused)
+        co_return too_many_lookups();
+    if (!current->is_answered)
+        throw dependency_error("API keys cannot be looked up: " + current->problem);
+    co_return key_answer{current->found, true};
 }
 
 bool key_cache::is_fresh() const
@@ -74,31 +90,43 @@ bool key_cache::is_fresh() const
     return version_ && steady::now() - read_at_ < longest_trust;
 }
 
-std::shared_ptr<key_cache::lookup> key_cache::join_lookup(const std::string& digest)
+std::shared_ptr<key_cache::lookup> key_cache::join_lookup(const std::string& digest, bool is_strange)
 {
-    auto& entry = under_way_[digest];
-    if (entry && steady::now() - entry->began < joinable_for)
-        return entry;
-    entry = std::make_shared<lookup>();
-    boost::asio::co_spawn(host_.loop(), look_up(entry, digest), boost::asio::detached);
-    return entry;
+    if (const auto entry = under_way_.find(digest); entry != under_way_.end() && entry->second->is_joinable())
+        return entry->second;
+    const auto fresh = std::make_shared<lookup>();
+    under_way_[digest] = fresh;
+    // May be over when this returns, where it is refused.
+    boost::asio::co_spawn(host_.loop(), look_up(fresh, digest, is_strange), boost::asio::detached);
+    return fresh;
 }
 
-awaitable<void> key_cache::look_up(std::shared_ptr<lookup> entry, std::string digest)
+awaitable<void> key_cache::look_up(std::shared_ptr<lookup> current, std::string digest, bool is_strange)
+{
+    lookup_limiter::slot slot;
+    if (is_strange)
+        slot = co_await strangers_.enter();
+    current->is_refused = is_strange && !slot;
+    if (!current->is_refused)
+        co_await ask(*current, digest);
+    if (const auto entry = under_way_.find(digest); entry != under_way_.end() && entry->second == current)
+        under_way_.erase(entry);
+    current->finish();
+}
+
+awaitable<void> key_cache::ask(lookup& current, const std::string& digest)
 {
     lookups_.Increment();
+    current.began = steady::now();
     try {
         auto answer = co_await keys_.find_by_digest(digest);
         if (answer.owner)
-            entry->found = std::make_shared<const accounts::key_owner>(std::move(*answer.owner));
-        entry->is_answered = true;
-        remember(digest, entry->found, answer.version);
+            current.found = std::make_shared<const accounts::key_owner>(std::move(*answer.owner));
+        current.is_answered = true;
+        remember(digest, current.found, answer.version);
     } catch (const std::exception& problem) {
-        entry->problem = problem.what();
+        current.problem = problem.what();
     }
-    if (const auto current = under_way_.find(digest); current != under_way_.end() && current->second == entry)
-        under_way_.erase(current);
-    entry->finish();
 }
 
 // An answer older than what was already read may have missed a change that will not be seen again: it serves those who wait, and
@@ -108,6 +136,7 @@ void key_cache::remember(const std::string& digest, const owner& found, std::int
     if (!version_ || version < *version_)
         return;
     if (!found) {
+        drop(digest);
         if (unknown_.size() >= most_unknown)
             unknown_.clear();
         unknown_.insert(digest);
@@ -118,18 +147,30 @@ void key_cache::remember(const std::string& digest, const owner& found, std::int
         digests_of_.clear();
     }
     unknown_.erase(digest);
-    if (known_.insert_or_assign(digest, found).second)
+    if (known_.insert_or_assign(digest, entry{found}).second)
         digests_of_[found->account.account].push_back(digest);
+}
+
+void key_cache::drop(const std::string& digest)
+{
+    const auto known = known_.find(digest);
+    if (known == known_.end())
+        return;
+    const auto digests = digests_of_.find(known->second.found->account.account);
+    std::erase(digests->second, digest);
+    if (digests->second.empty())
+        digests_of_.erase(digests);
+    known_.erase(known);
 }
 
 awaitable<std::chrono::microseconds> key_cache::read_changes()
 {
     const auto began = steady::now();
     try {
-        auto changes = co_await keys_.read_changes(version_);
+        auto changes = co_await changes_.read_changes(version_);
         if (began - read_at_ > longest_named)
             changes.is_complete = false;
-        forget(changes);
+        take_changes(changes);
         read_at_ = began;
     } catch (...) {
         failed_reads_.Increment();
@@ -138,7 +179,7 @@ awaitable<std::chrono::microseconds> key_cache::read_changes()
     co_return read_interval;
 }
 
-void key_cache::forget(const accounts::change_set& changes)
+void key_cache::take_changes(const accounts::change_set& changes)
 {
     const bool has_changed = !version_ || *version_ != changes.version;
     version_ = changes.version;
@@ -148,17 +189,16 @@ void key_cache::forget(const accounts::change_set& changes)
     // A new key may be one that was asked for before it existed.
     unknown_.clear();
     if (!changes.is_complete) {
-        known_.clear();
-        digests_of_.clear();
+        for (auto& [digest, known] : known_)
+            known.is_current = false;
         return;
     }
     for (const auto& account : changes.accounts) {
-        const auto entry = digests_of_.find(account);
-        if (entry == digests_of_.end())
+        const auto digests = digests_of_.find(account);
+        if (digests == digests_of_.end())
             continue;
-        for (const auto& digest : entry->second)
-            known_.erase(digest);
-        digests_of_.erase(entry);
+        for (const auto& digest : digests->second)
+            known_.find(digest)->second.is_current = false;
     }
 }
 

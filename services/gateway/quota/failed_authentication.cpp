@@ -27,7 +27,9 @@ failed_authentication::outcome failed_authentication::note(const boost::asio::ip
 quota_numbers failed_authentication::numbers(const boost::asio::ip::address& address, time_point now)
 {
     start_minute(now);
-    const auto entry = failures_.find(address_bucket(address));
+    auto entry = failures_.find(address_bucket(address));
+    if (entry == failures_.end() && failures_.size() >= most_addresses)
+        entry = failures_.find("");
     return numbers_of(entry == failures_.end() ? 0 : entry->second);
 }
 

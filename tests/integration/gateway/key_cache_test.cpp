@@ -24,7 +24,7 @@ namespace {
 class arranged_cache
 {
 public:
-    arranged_cache() : cache(testing::test_host(), keys)
+    arranged_cache()
     {
         owner = await(accounts.create(account_id::make(), "a@example.com", "premium")).value().id();
         const auto made = await(keys_beside.create(owner, key_id::make(), "k", key_allowance::plan)).value();
@@ -35,7 +35,7 @@ public:
 
     ~arranged_cache() { await(cache.stop()); }
 
-    gateway::key_cache::owner find() { return await(cache.find(digest)); }
+    gateway::key_cache::owner find() { return await(cache.find(digest, gateway::lookups::all)).value().owner; }
     std::int64_t lookups() { return static_cast<std::int64_t>(lookups_counter.Value()); }
 
     // How long until the cache answers differently.
@@ -56,7 +56,8 @@ public:
     prometheus::Counter& lookups_counter{
         testing::test_host().metrics().counter("tempinbox_gateway_key_lookups_total", "API keys looked up in PostgreSQL")};
     key_store keys{scratch.db()};
-    gateway::key_cache cache;
+    gateway::lookup_limiter strangers{testing::test_host(), 1, 2, 5s};
+    gateway::key_cache cache{testing::test_host(), keys, keys, strangers};
 };
 
 host_port server_of(testing::scratch_database& scratch)
@@ -97,7 +98,7 @@ public:
     said ask()
     {
         try {
-            return await(cache_.find(digest_)) ? said::yes : said::no;
+            return await(cache_.find(digest_, gateway::lookups::all)).value().owner ? said::yes : said::no;
         } catch (const dependency_error&) {
             return said::unknown;
         }
@@ -117,7 +118,8 @@ private:
 
     postgres::pool db_{testing::test_host(), settings_through_relay()};
     key_store keys_{db_};
-    gateway::key_cache cache_{testing::test_host(), keys_};
+    gateway::lookup_limiter strangers_{testing::test_host(), 2};
+    gateway::key_cache cache_{testing::test_host(), keys_, keys_, strangers_};
     std::string digest_;
 };
 
@@ -147,9 +149,9 @@ TEST_CASE("an unknown key is answered from memory until something changes", "[ga
     arranged_cache arranged;
     const auto unknown = api_key_digest(make_api_key().reveal());
     REQUIRE(testing::eventually([&] {
-        CHECK_FALSE(await(arranged.cache.find(unknown)));
+        CHECK_FALSE(await(arranged.cache.find(unknown, gateway::lookups::all)).value().owner);
         const auto before = arranged.lookups();
-        await(arranged.cache.find(unknown));
+        await(arranged.cache.find(unknown, gateway::lookups::all)).value();
         return arranged.lookups() == before;
     }));
 }
@@ -229,15 +231,112 @@ TEST_CASE("what was looked up at the same time costs one statement", "[gateway][
 {
     arranged_cache arranged;
     key_store keys(arranged.scratch.db());
-    gateway::key_cache idle(testing::test_host(), keys); // never started: nothing is fresh
+    // Never started: nothing is fresh.
+    gateway::key_cache idle(testing::test_host(), keys, keys, arranged.strangers);
     const auto before = arranged.lookups();
     int found = 0;
     for (int i = 0; i < 50; ++i)
-        boost::asio::co_spawn(testing::test_host().loop(), idle.find(arranged.digest),
-                              [&](const std::exception_ptr&, const gateway::key_cache::owner& owner) { found += owner ? 1 : 0; });
+        boost::asio::co_spawn(
+            testing::test_host().loop(), idle.find(arranged.digest, gateway::lookups::all),
+            [&](const std::exception_ptr&, result<gateway::key_answer> answer) { found += answer && answer->owner ? 1 : 0; });
     REQUIRE(testing::eventually([&] { return found == 50; }));
 
     CHECK(arranged.lookups() - before <= 2);
+}
+
+TEST_CASE("while the pool is busy known keys are answered from memory all the same", "[gateway][postgres]")
+{
+    testing::scratch_database scratch{{"accounts"}};
+    account_store accounts(scratch.db(), announcements("test", nullptr));
+    key_store keys_beside(scratch.db());
+    const auto owner = await(accounts.create(account_id::make(), "a@example.com", "premium")).value().id();
+    const auto digest = api_key_digest(await(keys_beside.create(owner, key_id::make(), "k", key_allowance::plan))->key.reveal());
+    postgres::settings one_connection;
+    one_connection.dsn = scratch.dsn();
+    one_connection.connections = 1;
+    postgres::pool busy(testing::test_host(), one_connection), quiet(testing::test_host(), one_connection);
+    key_store keys(busy), changes(quiet);
+    gateway::lookup_limiter strangers(testing::test_host(), 1);
+    gateway::key_cache cache(testing::test_host(), keys, changes, strangers);
+    cache.start();
+    auto& lookups =
+        testing::test_host().metrics().counter("tempinbox_gateway_key_lookups_total", "API keys looked up in PostgreSQL");
+    const auto is_from_memory = [&] {
+        const auto before = lookups.Value();
+        const auto found = await(cache.find(digest, gateway::lookups::all));
+        return found && found->owner && !found->was_looked_up && lookups.Value() == before;
+    };
+    REQUIRE(testing::eventually(is_from_memory));
+
+    bool is_over = false;
+    std::function<void(pqxx::connection_base&)> hold = [](pqxx::connection_base& db) {
+        pqxx::nontransaction(db).exec("SELECT pg_sleep(3)");
+    };
+    boost::asio::co_spawn(testing::test_host().loop(), busy.run(std::move(hold)),
+                          [&](const std::exception_ptr&) { is_over = true; });
+    int asked = 0;
+    int from_memory = 0;
+    while (!is_over) {
+        ++asked;
+        from_memory += is_from_memory() ? 1 : 0;
+        testing::eventually([&] { return is_over; }, 20ms);
+    }
+
+    CHECK(asked > 0);
+    CHECK(from_memory == asked);
+    await(cache.stop());
+    busy.stop();
+    quiet.stop();
+}
+
+TEST_CASE("strangers' keys are looked up one at a time, and refused when too many wait", "[gateway][postgres]")
+{
+    arranged_cache arranged;
+    REQUIRE(arranged.find());
+    auto taken = await(arranged.strangers.enter()); // as by a look-up that takes its time
+    const auto before = arranged.lookups();
+    int refused = 0;
+    int unknown = 0;
+    for (int i = 0; i < 10; ++i)
+        boost::asio::co_spawn(testing::test_host().loop(),
+                              arranged.cache.find(api_key_digest(make_api_key().reveal()), gateway::lookups::all),
+                              [&](const std::exception_ptr&, result<gateway::key_answer> answer) {
+                                  refused += !answer && answer.error().code == errc::unavailable ? 1 : 0;
+                                  unknown += answer && !answer->owner ? 1 : 0;
+                              });
+
+    CHECK(testing::eventually([&] { return refused == 8; }));
+    CHECK(unknown == 0);
+    CHECK(arranged.lookups() == before);
+    CHECK(arranged.find());
+    taken.reset();
+    CHECK(testing::eventually([&] { return unknown == 2; }));
+}
+
+TEST_CASE("for an address past its allowance only keys that were seen good are looked up", "[gateway][postgres]")
+{
+    arranged_cache arranged;
+    const auto ask = [&](const std::string& digest) { return await(arranged.cache.find(digest, gateway::lookups::seen_good)); };
+    const auto unseen = ask(arranged.digest);
+    REQUIRE(testing::eventually(
+        [&] { return arranged.find() && !await(arranged.cache.find(arranged.digest, gateway::lookups::all))->was_looked_up; }));
+    const auto before = arranged.lookups();
+
+    const auto stranger = ask(api_key_digest(make_api_key().reveal()));
+    CHECK(arranged.lookups() == before);
+    REQUIRE(await(arranged.accounts.set_plan(arranged.owner, "business", std::nullopt)));
+    const auto changed = testing::eventually(
+        [&] {
+            const auto found = ask(arranged.digest);
+            return found && found->owner && found->owner->account.plan == "business";
+        },
+        5s);
+
+    REQUIRE_FALSE(unseen);
+    CHECK(unseen.error().code == errc::rate_limited);
+    REQUIRE_FALSE(stranger);
+    CHECK(stranger.error().code == errc::rate_limited);
+    CHECK(changed);
 }
 
 TEST_CASE("the last use of a key is written, once a minute at most", "[gateway][postgres]")

@@ -85,6 +85,9 @@ public:
 
     accounts::key_owner owner = premium_owner();
     bool is_key_store_away = false;
+    bool is_key_seen = true; // the good one, before
+    bool are_lookups_full = false;
+    int keys_looked_up = 0;
     bool is_quota_left = true;
     int quota_taken = 0;
     int uses_noted = 0;
@@ -97,20 +100,27 @@ private:
     pipeline_sources sources()
     {
         pipeline_sources all;
-        all.find_key = [this](std::string digest) { return find_key(std::move(digest)); };
+        all.find_key = [this](std::string digest, lookups allowed) { return find_key(std::move(digest), allowed); };
         all.take_quota = [this](const plans::account_state&) { return take_quota(); };
         all.last_known_quota = [](const plans::account_state&) { return quota_numbers(10'000, 1'234, midnight); };
         all.note_use = [this](const accounts::key_owner&, time_point) { ++uses_noted; };
         return all;
     }
 
-    awaitable<std::shared_ptr<const accounts::key_owner>> find_key(std::string digest)
+    awaitable<result<key_answer>> find_key(std::string digest, lookups allowed)
     {
         if (is_key_store_away)
             throw dependency_error("PostgreSQL is away");
-        std::shared_ptr<const accounts::key_owner> found;
-        if (digest == accounts::api_key_digest(good_key))
-            found = std::make_shared<const accounts::key_owner>(owner);
+        const bool is_good = digest == accounts::api_key_digest(good_key);
+        if (allowed == lookups::seen_good && !(is_good && is_key_seen))
+            co_return failure{errc::rate_limited, "Too many requests without a valid API key from this address"};
+        ++keys_looked_up;
+        if (are_lookups_full)
+            co_return too_many_lookups();
+        key_answer found;
+        found.was_looked_up = true;
+        if (is_good)
+            found.owner = std::make_shared<const accounts::key_owner>(owner);
         co_return found;
     }
 

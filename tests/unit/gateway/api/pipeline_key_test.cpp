@@ -24,6 +24,43 @@ TEST_CASE("sixty failures from one address are 401, then 429 until the minute en
     CHECK(valid.status == 200);
 }
 
+TEST_CASE("past sixty look-ups of keys that nobody has an address has none made, but keys seen good pass", "[gateway][pipeline]")
+{
+    arranged_pipeline arranged;
+    for (int i = 0; i < 60; ++i)
+        CHECK(arranged.send(make_request("GET", "/v1/things", accounts::make_api_key().reveal())).status == 401);
+    const auto looked_up = arranged.keys_looked_up;
+
+    const auto past = arranged.send(make_request("GET", "/v1/things", accounts::make_api_key().reveal()));
+    CHECK(arranged.keys_looked_up == looked_up);
+    const auto seen = arranged.send(make_request("GET", "/v1/things"));
+    arranged.is_key_seen = false;
+    const auto unseen = arranged.send(make_request("GET", "/v1/things"));
+
+    CHECK(past.status == 429);
+    CHECK(number(past, "Retry-After") == 60);
+    CHECK(number(past, "X-RateLimit-Limit") == 60);
+    CHECK(number(past, "X-RateLimit-Remaining") == 0);
+    CHECK(seen.status == 200);
+    CHECK(unseen.status == 429);
+    arranged.clock.advance(std::chrono::minutes(1));
+    CHECK(arranged.send(make_request("GET", "/v1/things")).status == 200);
+}
+
+TEST_CASE("a key that cannot be looked up now is 503, which costs its address nothing", "[gateway][pipeline]")
+{
+    arranged_pipeline arranged;
+    arranged.are_lookups_full = true;
+
+    const auto refused = arranged.send(make_request("GET", "/v1/things"));
+    arranged.are_lookups_full = false;
+    const auto later = arranged.send(make_request("GET", "/v1/things", unknown_key));
+
+    CHECK(refused.status == 503);
+    CHECK(number(refused, "Retry-After") == 1);
+    CHECK(number(later, "X-RateLimit-Remaining") == 59);
+}
+
 TEST_CASE("a plan without API access is 403 with empty numbers", "[gateway][pipeline]")
 {
     arranged_pipeline arranged;

@@ -64,20 +64,20 @@ private:
     pipeline_sources sources()
     {
         pipeline_sources all;
-        all.find_key = [this](std::string) { return find_key(); };
+        all.find_key = [this](std::string, lookups) { return find_key(); };
         all.take_quota = [](const plans::account_state&) { return take_quota(); };
         all.note_use = [](const accounts::key_owner&, time_point) {};
         return all;
     }
 
-    awaitable<std::shared_ptr<const accounts::key_owner>> find_key()
+    awaitable<result<key_answer>> find_key()
     {
         ++keys_found;
         if (is_key_store_away)
             throw dependency_error("PostgreSQL is away");
-        std::shared_ptr<const accounts::key_owner> found;
+        key_answer found;
         if (!is_revoked)
-            found = std::make_shared<const accounts::key_owner>(owner);
+            found.owner = std::make_shared<const accounts::key_owner>(owner);
         co_return found;
     }
 

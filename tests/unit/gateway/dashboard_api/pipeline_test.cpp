@@ -90,7 +90,7 @@ private:
     dashboard_sources sources()
     {
         dashboard_sources all;
-        all.find_session = [this](std::string digest) { return find(std::move(digest)); };
+        all.find_session = [this](std::string digest, lookups allowed) { return find(std::move(digest), allowed); };
         all.last_known_quota = [](const plans::account_state&) { return quota_numbers(); };
         all.answer_once = [this](http::request& received, caller& who, const route& operation) {
             ++answered_once;
@@ -99,13 +99,17 @@ private:
         return all;
     }
 
-    awaitable<std::optional<accounts::account>> find(std::string digest)
+    awaitable<result<session_answer>> find(std::string digest, lookups allowed)
     {
+        const bool is_good = is_signed_in && digest == accounts::session_digest(good_token.reveal());
+        if (allowed == lookups::seen_good && !is_good)
+            co_return failure{errc::rate_limited, "Too many requests with sessions that do not exist from this address"};
         ++looked_up;
-        std::optional<accounts::account> found;
-        if (is_signed_in && digest == accounts::session_digest(good_token.reveal()))
-            found = owner;
-        co_return found;
+        session_answer answer;
+        answer.was_strange = !is_good;
+        if (is_good)
+            answer.account = owner;
+        co_return answer;
     }
 };
 
@@ -230,6 +234,26 @@ TEST_CASE("an account has a burst of its own, whatever its plan says of the API"
 
     dashboard.clock.advance(std::chrono::seconds(1));
     CHECK(dashboard.send("GET", "/dashboard/api/things", signed_in()).status == 200);
+}
+
+TEST_CASE("past sixty look-ups of sessions that do not exist an address has none made, but one seen open passes",
+          "[gateway][dashboard]")
+{
+    arranged_dashboard dashboard;
+    const auto send_unknown = [&](int number) {
+        return dashboard.send("GET", "/dashboard/api/things", {{"Cookie", "tempinbox_session=unknown" + std::to_string(number)}});
+    };
+    for (int i = 0; i < 60; ++i)
+        CHECK(send_unknown(i).status == 401);
+
+    const auto past = send_unknown(60);
+
+    CHECK(past.status == 429);
+    CHECK(http::find_header(past.headers, "Retry-After") == "60");
+    CHECK(dashboard.looked_up == 60);
+    CHECK(dashboard.send("GET", "/dashboard/api/things", signed_in()).status == 200);
+    dashboard.clock.advance(std::chrono::minutes(1));
+    CHECK(send_unknown(61).status == 401);
 }
 
 TEST_CASE("the dashboard's API is what stands below its root", "[gateway][dashboard]")

@@ -1,0 +1,67 @@
+#include "gateway/dashboard_api/attempt_gate.hpp"
+
+#include <algorithm>
+
+namespace tempinbox::gateway {
+namespace {
+
+using namespace std::chrono_literals;
+
+// Other replicas may have heard that some of what was counted succeeded.
+constexpr auto longest_known = 60s;
+constexpr std::size_t most_refused = 100'000;
+
+} // namespace
+
+awaitable<result<attempt_gate::entry>> attempt_gate::begin(uuid attempt, std::vector<accounts::attempt_subject> of_address)
+{
+    entry begun;
+    if (const auto refused = find_refusal(of_address)) {
+        begun.verdict = *refused;
+        co_return begun;
+    }
+    begun.slot = co_await strangers_.enter();
+    if (!begun.slot)
+        co_return too_many_lookups();
+    begun.verdict = co_await attempts_.begin(attempt, std::move(of_address));
+    if (!begun.verdict.is_allowed) {
+        begun.slot.reset();
+        remember(begun.verdict);
+    }
+    co_return begun;
+}
+
+awaitable<void> attempt_gate::take_back(uuid attempt, std::vector<accounts::attempt_subject> subjects)
+{
+    for (const auto& subject : subjects)
+        refused_.erase(subject.digest);
+    return attempts_.take_back(attempt, std::move(subjects));
+}
+
+std::optional<accounts::attempt_verdict> attempt_gate::find_refusal(const std::vector<accounts::attempt_subject>& subjects)
+{
+    const auto now = steady::now();
+    for (const auto& subject : subjects) {
+        const auto known = refused_.find(subject.digest);
+        if (known == refused_.end() || known->second.known_until <= now)
+            continue;
+        accounts::attempt_verdict verdict;
+        verdict.is_allowed = false;
+        verdict.retry_after = std::max(1s, std::chrono::ceil<std::chrono::seconds>(known->second.ends_at - now));
+        return verdict;
+    }
+    return std::nullopt;
+}
+
+void attempt_gate::remember(const accounts::attempt_verdict& refused)
+{
+    const auto now = steady::now();
+    if (refused_.size() >= most_refused)
+        std::erase_if(refused_, [now](const auto& known) { return known.second.known_until <= now; });
+    if (refused_.size() >= most_refused)
+        return;
+    const auto known_for = std::min<std::chrono::seconds>(refused.retry_after, longest_known);
+    refused_.insert_or_assign(refused.subject_digest, refusal{now + known_for, now + refused.retry_after});
+}
+
+} // namespace tempinbox::gateway

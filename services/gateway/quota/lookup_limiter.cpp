@@ -1,0 +1,74 @@
+#include "gateway/quota/lookup_limiter.hpp"
+
+#include "gateway/completion.hpp"
+
+#include <algorithm>
+#include <deque>
+
+namespace tempinbox::gateway {
+
+struct lookup_limiter::state
+{
+    boost::asio::any_io_executor executor;
+    std::size_t at_once;
+    std::size_t most_waiting;
+    std::chrono::milliseconds patience;
+    std::size_t taken = 0;
+    std::deque<std::shared_ptr<completion>> waiting;
+
+    static slot make_slot(const std::shared_ptr<state>& self)
+    {
+        return slot(self.get(), [self](const void*) { self->release(); });
+    }
+
+    // The slot goes to who waits longest.
+    void release()
+    {
+        if (waiting.empty()) {
+            --taken;
+            return;
+        }
+        const auto next = std::move(waiting.front());
+        waiting.pop_front();
+        next->set();
+    }
+};
+
+lookup_limiter::lookup_limiter(runtime::host& host, std::size_t at_once, std::size_t most_waiting,
+                               std::chrono::milliseconds patience)
+    : state_(std::make_shared<state>()),
+      refused_(
+          host.metrics().counter("tempinbox_gateway_stranger_lookups_refused_total",
+                                 "Look-ups of unknown keys and sessions, and attempts to sign in, refused: too many at once"))
+{
+    state_->executor = host.executor();
+    state_->at_once = at_once;
+    state_->most_waiting = most_waiting;
+    state_->patience = patience;
+}
+
+awaitable<lookup_limiter::slot> lookup_limiter::enter()
+{
+    const auto self = state_;
+    auto& refused = refused_;
+    if (self->taken < self->at_once) {
+        ++self->taken;
+        co_return state::make_slot(self);
+    }
+    if (self->waiting.size() < self->most_waiting) {
+        const auto one = std::make_shared<completion>(self->executor);
+        self->waiting.push_back(one);
+        if (co_await one->wait_until(std::chrono::steady_clock::now() + self->patience))
+            co_return state::make_slot(self);
+        std::erase(self->waiting, one);
+    }
+    refused.Increment();
+    co_return nullptr;
+}
+
+failure too_many_lookups()
+{
+    return failure{errc::unavailable, "Too many unknown keys, sessions and sign-ins are looked up at this moment; try again"};
+}
+
+} // namespace tempinbox::gateway

@@ -1,0 +1,136 @@
+#include "common/testing/await.hpp"
+#include "common/testing/scratch_database.hpp"
+#include "gateway/dashboard_api/sign_in.hpp"
+#include "gateway/dashboard_api/throttle.hpp"
+#include "gateway/sessions/session_lookups.hpp"
+
+#include <catch2/catch.hpp>
+
+using namespace tempinbox;
+using namespace tempinbox::gateway;
+using namespace std::chrono_literals;
+using testing::await;
+
+namespace {
+
+const auto free_of_charge = crypto::password_cost{1, 8 * 1024 * 1024};
+
+// The way in, over a database that a test looks into.
+class arranged_door
+{
+public:
+    http::response sign_in(const std::string& email, const std::string& address = "192.0.2.1")
+    {
+        http::request received;
+        received.method = "POST";
+        received.target = received.path = "/dashboard/api/session";
+        received.body = R"({"email":")" + email + R"(","password":"a wrong password"})";
+        received.peer = boost::asio::ip::make_address(address);
+        for (const auto& operation : desk.open_operations())
+            if (operation.method == "POST")
+                return await(operation.handle(received, who));
+        throw std::logic_error("no sign-in");
+    }
+
+    std::string open_session()
+    {
+        const auto owner = await(accounts.create(account_id::make(), uuid::make_v7().text() + "@example.com", "free", "hash"));
+        const auto digest = accounts::session_digest(accounts::make_session_token().reveal());
+        CHECK(await(sessions.open(digest, owner->id(), "hash")));
+        return digest;
+    }
+
+    testing::scratch_database scratch{{"accounts"}};
+    accounts::account_store accounts{scratch.db(), accounts::announcements("test", nullptr)};
+    accounts::user_store users{scratch.db()};
+    accounts::session_store sessions{scratch.db()};
+    accounts::attempt_store attempts{scratch.db()};
+    lookup_limiter strangers{testing::test_host(), 1, 0};
+    session_lookups lookups_of_sessions{sessions, strangers};
+    attempt_gate gate{attempts, strangers};
+
+private:
+    password_hasher hasher_{testing::test_host(), free_of_charge};
+    session_opener opener_{sessions, lookups_of_sessions, {}};
+    mail_feed feed_{testing::test_host(), never_open, mail_feed::check_times()};
+    caller who;
+
+    static awaitable<bool> never_open(std::string) { co_return false; }
+
+    sign_in_desk desk{accounts, users, sessions, gate, hasher_, opener_, feed_, sign_up::open, false};
+};
+
+} // namespace
+
+TEST_CASE("for an address past its attempts no account is looked up, and after that nothing is asked for a minute",
+          "[gateway][dashboard][postgres]")
+{
+    arranged_door door;
+    for (int i = 0; i < 20; ++i)
+        CHECK(door.sign_in("nobody" + std::to_string(i) + "@example.com").status == 401);
+
+    door.scratch.execute("ALTER TABLE accounts.users RENAME TO users_away");
+    CHECK(door.sign_in("nobody@example.com").status == 429);
+    door.scratch.execute("ALTER TABLE accounts.attempts RENAME TO attempts_away");
+    const auto refused = door.sign_in("nobody@example.com");
+
+    CHECK(refused.status == 429);
+    CHECK(std::stoi(std::string(http::find_header(refused.headers, "Retry-After").value_or("0"))) > 500);
+    CHECK_THROWS(door.sign_in("nobody@example.com", "192.0.2.2"));
+}
+
+TEST_CASE("an attempt that succeeds makes room for its address at once", "[gateway][dashboard][postgres]")
+{
+    arranged_door door;
+    std::vector<accounts::attempt_subject> of_address{sign_ins_of_address("192.0.2.1")};
+    const auto succeeding = uuid::make_v7();
+    CHECK(await(door.gate.begin(succeeding, of_address))->verdict.is_allowed);
+    for (int i = 0; i < 19; ++i)
+        CHECK(await(door.gate.begin(uuid::make_v7(), of_address))->verdict.is_allowed);
+    CHECK_FALSE(await(door.gate.begin(uuid::make_v7(), of_address))->verdict.is_allowed);
+
+    await(door.gate.take_back(succeeding, of_address));
+
+    CHECK(await(door.gate.begin(uuid::make_v7(), of_address))->verdict.is_allowed);
+}
+
+TEST_CASE("who tries to sign in while too many do is told to try again", "[gateway][dashboard][postgres]")
+{
+    arranged_door door;
+    auto taken = await(door.strangers.enter());
+
+    const auto refused = door.sign_in("nobody@example.com");
+    taken.reset();
+
+    CHECK(refused.status == 503);
+    CHECK(http::find_header(refused.headers, "Retry-After") == "1");
+    CHECK(door.sign_in("nobody@example.com").status == 401);
+}
+
+TEST_CASE("sessions that were never seen open take turns; the others pass at once", "[gateway][dashboard][postgres]")
+{
+    arranged_door door;
+    const auto seen = door.open_session(), opened_here = door.open_session(), unseen = door.open_session();
+    const auto find = [&](const std::string& digest, lookups allowed) {
+        return await(door.lookups_of_sessions.find(digest, allowed));
+    };
+    CHECK(find(seen, lookups::all)->was_strange);
+    door.lookups_of_sessions.note_open(opened_here);
+    auto taken = await(door.strangers.enter());
+
+    for (const auto& digest : {seen, opened_here}) {
+        const auto found = find(digest, lookups::seen_good);
+        REQUIRE(found);
+        CHECK(found->account);
+        CHECK_FALSE(found->was_strange);
+    }
+    const auto refused = find(unseen, lookups::all);
+    CHECK(refused.error().code == errc::unavailable);
+    taken.reset();
+    CHECK(find(unseen, lookups::seen_good).error().code == errc::rate_limited);
+    CHECK(find(unseen, lookups::all)->account);
+
+    await(door.sessions.end(seen));
+    CHECK_FALSE(find(seen, lookups::all)->account);
+    CHECK(find(seen, lookups::seen_good).error().code == errc::rate_limited);
+}

@@ -1,0 +1,79 @@
+#include "gateway/quota/lookup_limiter.hpp"
+
+#include "common/testing/await.hpp"
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+
+#include <catch2/catch.hpp>
+
+#include <vector>
+
+using namespace tempinbox;
+using namespace tempinbox::gateway;
+using namespace std::chrono_literals;
+using testing::await;
+using testing::eventually;
+
+namespace {
+
+// One that asks for a slot, and what it got.
+struct asker
+{
+    bool is_answered = false;
+    lookup_limiter::slot slot;
+};
+
+awaitable<void> run(lookup_limiter& limiter, std::shared_ptr<asker> one)
+{
+    one->slot = co_await limiter.enter();
+    one->is_answered = true;
+}
+
+std::shared_ptr<asker> ask(lookup_limiter& limiter)
+{
+    auto one = std::make_shared<asker>();
+    boost::asio::co_spawn(testing::test_host().loop(), run(limiter, one), boost::asio::detached);
+    testing::test_host().loop().restart();
+    testing::test_host().loop().poll();
+    return one;
+}
+
+} // namespace
+
+TEST_CASE("a few ask at once, some wait in line, the rest are refused", "[gateway][lookup_limiter]")
+{
+    lookup_limiter limiter(testing::test_host(), 2, 2, 10s);
+    auto first = ask(limiter), second = ask(limiter);
+    const auto third = ask(limiter), fourth = ask(limiter), fifth = ask(limiter);
+
+    CHECK(first->slot);
+    CHECK(second->slot);
+    CHECK_FALSE(third->is_answered);
+    CHECK_FALSE(fourth->is_answered);
+    REQUIRE(fifth->is_answered);
+    CHECK_FALSE(fifth->slot);
+
+    first->slot.reset();
+    CHECK(eventually([&] { return third->is_answered; }));
+    CHECK(third->slot);
+    CHECK_FALSE(fourth->is_answered);
+    second->slot.reset();
+    CHECK(eventually([&] { return fourth->is_answered; }));
+    CHECK(fourth->slot);
+    third->slot.reset();
+    fourth->slot.reset();
+    CHECK(await(limiter.enter()));
+}
+
+TEST_CASE("who waited in vain is refused, and leaves the line", "[gateway][lookup_limiter]")
+{
+    lookup_limiter limiter(testing::test_host(), 1, 1, 50ms);
+    auto first = ask(limiter);
+    const auto second = ask(limiter);
+
+    CHECK(eventually([&] { return second->is_answered; }));
+    CHECK_FALSE(second->slot);
+    first->slot.reset();
+    CHECK(await(limiter.enter()));
+}
