@@ -1,5 +1,6 @@
 #include "gateway/service.hpp"
 
+#include "common/crypto/digest.hpp"
 #include "common/events/events.hpp"
 #include "common/rpc/client.hpp"
 #include "gateway/dashboard_api/routes.hpp"
@@ -8,6 +9,7 @@
 #include "gateway/site/documentation.hpp"
 
 #include <algorithm>
+#include <array>
 
 namespace tempinbox::gateway {
 namespace {
@@ -64,6 +66,15 @@ std::size_t most_strangers(const postgres::settings& database)
     return std::max<std::size_t>(1, database.connections / 4);
 }
 
+// The sessions of an account have a day of their own: to rate-limit it is another account.
+account_id sessions_of(account_id account)
+{
+    const auto digest = crypto::sha256("sessions of " + account.text());
+    std::array<std::uint8_t, 16> bytes{};
+    std::copy_n(digest.begin(), bytes.size(), bytes.begin());
+    return account_id{uuid(bytes)};
+}
+
 wait_sources sources_of(inbox_client& inboxes, answer_memory& memory)
 {
     wait_sources sources;
@@ -91,10 +102,19 @@ pipeline_sources sources_of(key_cache& keys, key_uses& uses, quota_client& quota
     return sources;
 }
 
-dashboard_sources dashboard_sources_of(session_lookups& sessions, quota_client& quota, repeatable_calls& repeatable)
+dashboard_sources dashboard_sources_of(session_lookups& sessions, quota_client& quota, repeatable_calls& repeatable,
+                                       std::int64_t requests_a_day, time_point started)
 {
     dashboard_sources sources;
     sources.find_session = [&sessions](std::string digest, lookups allowed) { return sessions.find(std::move(digest), allowed); };
+    if (requests_a_day > 0)
+        sources.take_session_quota = [&quota, requests_a_day, version = to_unix_micros(started)](account_id account) {
+            plans::account_state day;
+            day.account = sessions_of(account);
+            day.limits.requests_per_day = requests_a_day;
+            day.version = version; // the setting of the gateway that started last is in force
+            return quota.take(day);
+        };
     sources.last_known_quota = [&quota](const plans::account_state& account) { return quota.last_known(account); };
     sources.answer_once = [&repeatable](http::request& received, caller& who, const route& operation) {
         return repeatable.answer(received, who, operation);
@@ -165,8 +185,10 @@ service::service(runtime::host& host, settings chosen)
       mailed_(accounts_, users_, sign_ups_, gate_, hasher_, session_opener_, relay_, settings_.who_signs_up),
       open_dashboard_operations_(open_dashboard_operations(sign_ins_, passwords_, mailed_)),
       dashboard_operations_(dashboard_operations(called_, plans_, key_store_, sign_ins_, passwords_, feed_, session_opener_)),
-      dashboard_(host.clock(), open_dashboard_operations_, dashboard_operations_,
-                 dashboard_sources_of(session_lookups_, quota_, repeatable_), settings_.trusted_proxies, answer_memory_),
+      dashboard_(
+          host.clock(), open_dashboard_operations_, dashboard_operations_,
+          dashboard_sources_of(session_lookups_, quota_, repeatable_, settings_.session_requests_a_day, host.clock().now()),
+          settings_.trusted_proxies, answer_memory_),
       page_(settings_.dashboard_files, settings_.base_path),
       server_(host, settings_.api, [this](http::request& received) { return answer(received); }, hooks_of(host))
 {

@@ -144,6 +144,9 @@ settings read_settings(config::reader& reader)
         reader.choice("signup", "closed", {"open", "closed"}, "Whether anybody may make an account on the dashboard");
     chosen.who_signs_up = who == "open" ? sign_up::open : sign_up::closed;
     chosen.waits = read_wait_bounds(reader, chosen.api.connection_limit);
+    chosen.session_requests_a_day =
+        reader.integer("session-requests-per-day", 20'000, 0, 1'000'000'000,
+                       "Requests through the sessions of one account in a UTC day, on all replicas together; 0: any number");
     return chosen;
 }
 

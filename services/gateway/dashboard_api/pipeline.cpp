@@ -81,6 +81,8 @@ awaitable<http::response> dashboard_pipeline::run(exchange& x)
         co_return std::move(*refused);
     if (auto refused = check_burst(x))
         co_return std::move(*refused);
+    if (auto refused = co_await check_day(x))
+        co_return std::move(*refused);
     x.target = operations_.find(x.request);
     if (auto refused = check_request(x.request, x.target))
         co_return std::move(*refused);
@@ -168,6 +170,21 @@ dashboard_pipeline::refusal dashboard_pipeline::check_burst(exchange& x)
     auto refused = http::problem(429, "More than " + std::to_string(requests_per_second) + " requests in one second");
     refused.set("Retry-After", 1);
     return refused;
+}
+
+awaitable<dashboard_pipeline::refusal> dashboard_pipeline::check_day(exchange& x)
+{
+    if (!sources_.take_session_quota)
+        co_return std::nullopt;
+    const auto decision = co_await sources_.take_session_quota(x.who.account());
+    if (decision.is_granted)
+        co_return std::nullopt;
+    const auto& day = decision.numbers;
+    auto refused = http::problem(429, "The daily limit of " + std::to_string(day.limit) +
+                                          " requests through the sessions of an account is used up; it resets at " +
+                                          to_iso8601(time_point{std::chrono::seconds{day.reset}}));
+    refused.set("Retry-After", std::max<std::int64_t>(1, day.reset - to_unix_seconds(x.who.now)));
+    co_return refused;
 }
 
 } // namespace tempinbox::gateway

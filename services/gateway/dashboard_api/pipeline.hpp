@@ -6,7 +6,7 @@
 #include "gateway/api/routes.hpp"
 #include "gateway/quota/burst_limit.hpp"
 #include "gateway/quota/failed_authentication.hpp"
-#include "gateway/quota/numbers.hpp"
+#include "gateway/quota/quota_client.hpp"
 #include "gateway/sessions/session_lookups.hpp"
 
 #include <functional>
@@ -22,13 +22,15 @@ struct dashboard_sources
 {
     // By the digest of the session.
     std::function<awaitable<result<session_answer>>(std::string digest, lookups allowed)> find_session;
+    // Counts a request against the day of the account's sessions; without it they have no daily limit.
+    std::function<awaitable<quota_decision>(account_id)> take_session_quota;
     std::function<quota_numbers(const plans::account_state&)> last_known_quota;
     // Answers a POST that carries an Idempotency-Key and no password; without it the operation is called as it is.
     std::function<awaitable<http::response>(http::request&, caller&, const route&)> answer_once;
 };
 
 // Everything under /dashboard/api. Public operations must come from our own page (403). All others need a session, in this order:
-// session 401, CSRF token 403, burst 429, then as under /v1. Nothing is counted against
+// session 401, CSRF token 403, burst 429, the day of the account's sessions 429, then as under /v1. Nothing is counted against
 // the day of the API. An address that sent too many sessions that do not exist is 429 until the minute ends, unless its session
 // was seen here before. X-API-Key means nothing here. An operation that throws is answered 500, 503 for a lost dependency;
 // nothing escapes.
@@ -54,6 +56,7 @@ private:
     awaitable<refusal> check_session(exchange& x);
     refusal check_csrf_token(exchange& x);
     refusal check_burst(exchange& x);
+    awaitable<refusal> check_day(exchange& x);
     static http::response refuse_lookup(const exchange& x, const failure& reason, const quota_numbers& numbers);
 
     const clock_source& clock_;

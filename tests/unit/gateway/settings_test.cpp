@@ -99,11 +99,15 @@ TEST_CASE("a mail relay needs a sender and the dashboard's address, and is spoke
           1);
 }
 
-TEST_CASE("an account's share of the waits follows the connections", "[gateway][settings]")
+TEST_CASE("an account's share of the waits follows the connections, and what it may use in a day is bounded",
+          "[gateway][settings]")
 {
     config::reader plain;
-    config::reader set(std::map<std::string, std::string>{
-        {"connection-limit", "1000"}, {"waits-per-account", "7"}, {"waits-per-burst", "2"}, {"waits-per-account-sessions", "3"}});
+    config::reader set(std::map<std::string, std::string>{{"connection-limit", "1000"},
+                                                          {"waits-per-account", "7"},
+                                                          {"waits-per-burst", "2"},
+                                                          {"waits-per-account-sessions", "3"},
+                                                          {"session-requests-per-day", "0"}});
     const auto usual = gateway::read_settings(plain);
     const auto chosen = gateway::read_settings(set);
 
@@ -111,8 +115,10 @@ TEST_CASE("an account's share of the waits follows the connections", "[gateway][
     CHECK(usual.waits.of_account == 900);
     CHECK(usual.waits.for_each_of_burst == 10);
     CHECK(usual.waits.of_sessions == 8);
+    CHECK(usual.session_requests_a_day == 20'000);
     CHECK(chosen.waits.in_all == 900);
     CHECK(chosen.waits.of_account == 7);
     CHECK(chosen.waits.for_each_of_burst == 2);
     CHECK(chosen.waits.of_sessions == 3);
+    CHECK(chosen.session_requests_a_day == 0);
 }

@@ -78,6 +78,8 @@ public:
 
     accounts::account owner;
     bool is_signed_in = true;
+    bool is_day_left = true;
+    int counted = 0;
     int looked_up = 0;
     int answered_once = 0;
     manual_clock clock;
@@ -91,6 +93,7 @@ private:
     {
         dashboard_sources all;
         all.find_session = [this](std::string digest, lookups allowed) { return find(std::move(digest), allowed); };
+        all.take_session_quota = [this](account_id account) { return take(account); };
         all.last_known_quota = [](const plans::account_state&) { return quota_numbers(); };
         all.answer_once = [this](http::request& received, caller& who, const route& operation) {
             ++answered_once;
@@ -110,6 +113,13 @@ private:
         if (is_good)
             answer.account = owner;
         co_return answer;
+    }
+
+    awaitable<quota_decision> take(account_id account)
+    {
+        CHECK(account == owner.id());
+        ++counted;
+        co_return quota_decision(is_day_left, false, quota_numbers(20'000, 0, to_unix_seconds(noon) + 43'200));
     }
 };
 
@@ -234,6 +244,22 @@ TEST_CASE("an account has a burst of its own, whatever its plan says of the API"
 
     dashboard.clock.advance(std::chrono::seconds(1));
     CHECK(dashboard.send("GET", "/dashboard/api/things", signed_in()).status == 200);
+}
+
+TEST_CASE("what an account's sessions send is counted, and past their day it is 429", "[gateway][dashboard]")
+{
+    arranged_dashboard dashboard;
+
+    CHECK(dashboard.send("GET", "/dashboard/api/things", signed_in()).status == 200);
+    CHECK(dashboard.send("GET", "/dashboard/api/settings").status == 200);
+    CHECK(dashboard.send("GET", "/dashboard/api/things").status == 401);
+    CHECK(dashboard.counted == 1);
+    dashboard.is_day_left = false;
+    const auto refused = dashboard.send("GET", "/dashboard/api/things", signed_in());
+
+    CHECK(refused.status == 429);
+    CHECK(http::find_header(refused.headers, "Retry-After") == "43200");
+    CHECK(message(refused).find("20000") != std::string::npos);
 }
 
 TEST_CASE("past sixty look-ups of sessions that do not exist an address has none made, but one seen open passes",
