@@ -18,9 +18,16 @@ constexpr postgres::statement claim_key{"accounts_claim_idempotency_key", R"(
             AND (k.started_at IS NULL OR k.started_at <= now() - interval '30 seconds'))
     RETURNING object_id)"};
 
+// The same where nothing new may be written down.
+constexpr postgres::statement resume_key{"accounts_resume_idempotency_key", R"(
+    UPDATE accounts.idempotency_key SET started_at = now()
+    WHERE account_id = $1 AND operation_sha256 = $2 AND key = $3 AND request_sha256 = $4 AND status IS NULL
+        AND created_at > now() - interval '24 hours' AND (started_at IS NULL OR started_at <= now() - interval '30 seconds')
+    RETURNING object_id)"};
+
 constexpr postgres::statement find_key{"accounts_find_idempotency_key", R"(
     SELECT request_sha256 = $4, status, location, content_type, answer FROM accounts.idempotency_key
-    WHERE account_id = $1 AND operation_sha256 = $2 AND key = $3)"};
+    WHERE account_id = $1 AND operation_sha256 = $2 AND key = $3 AND created_at > now() - interval '24 hours')"};
 
 constexpr postgres::statement keep_answer{"accounts_keep_answer", R"(
     UPDATE accounts.idempotency_key SET status = $5, location = nullif($6, ''), content_type = $7, answer = $8, started_at = NULL
@@ -29,6 +36,15 @@ constexpr postgres::statement keep_answer{"accounts_keep_answer", R"(
 constexpr postgres::statement release_key{"accounts_release_idempotency_key", R"(
     UPDATE accounts.idempotency_key SET started_at = NULL
     WHERE account_id = $1 AND operation_sha256 = $2 AND key = $3 AND object_id = $4 AND status IS NULL)"};
+
+constexpr postgres::statement drop_key{"accounts_drop_idempotency_key", R"(
+    DELETE FROM accounts.idempotency_key
+    WHERE account_id = $1 AND operation_sha256 = $2 AND key = $3 AND object_id = $4 AND status IS NULL)"};
+
+// The primary key begins with the account.
+constexpr postgres::statement count_keys{"accounts_count_idempotency_keys", R"(
+    SELECT count(*), (extract(epoch FROM min(created_at) + interval '24 hours') * 1000000)::bigint FROM accounts.idempotency_key
+    WHERE account_id = $1 AND created_at > now() - interval '24 hours')"};
 
 constexpr postgres::statement count_otherwise{"accounts_count_answers_sealed_otherwise", R"(
     SELECT count(*), (extract(epoch FROM max(created_at) + interval '24 hours') * 1000000)::bigint FROM accounts.idempotency_key
@@ -67,34 +83,43 @@ idempotency_claim read_claim(const pqxx::row& row)
     return claim;
 }
 
-idempotency_claim claim_in(pqxx::work& tx, const idempotency_key& key, const std::string& request_sha256, uuid object_id)
+idempotency_claim claim_in(pqxx::work& tx, const idempotency_key& key, const std::string& request_sha256, uuid object_id,
+                           bool has_room)
 {
     const auto account = key.account.text();
     const auto operation = binary(key.operation_sha256), request = binary(request_sha256);
-    const auto claimed = tx.exec_prepared(claim_key.name, account, operation, key.key, request, object_id.text());
+    const auto claimed = has_room ? tx.exec_prepared(claim_key.name, account, operation, key.key, request, object_id.text())
+                                  : tx.exec_prepared(resume_key.name, account, operation, key.key, request);
+    idempotency_claim claim;
     if (!claimed.empty()) {
-        idempotency_claim claim;
         claim.what = idempotency_claim::verdict::go;
         claim.object_id = uuid::parse(claimed[0][0].c_str()).value();
+        claim.is_first = claim.object_id == object_id;
         return claim;
     }
     const auto rows = tx.exec_prepared(find_key.name, account, operation, key.key, request);
-    // Forgotten between the two statements: the next repeat begins anew.
-    return rows.empty() ? idempotency_claim() : read_claim(rows[0]);
+    if (!rows.empty())
+        return read_claim(rows[0]);
+    // With room it was forgotten between the two statements: the next repeat begins anew.
+    if (!has_room)
+        claim.what = idempotency_claim::verdict::no_room;
+    return claim;
 }
 
 } // namespace
 
 idempotency_store::idempotency_store(postgres::pool& db) : db_(db)
 {
-    for (const auto& statement : {claim_key, find_key, keep_answer, release_key, count_otherwise, forget_keys})
+    for (const auto& statement :
+         {claim_key, resume_key, find_key, keep_answer, release_key, drop_key, count_keys, count_otherwise, forget_keys})
         db_.prepare(statement);
 }
 
-awaitable<idempotency_claim> idempotency_store::claim(idempotency_key key, std::string request_sha256, uuid object_id)
+awaitable<idempotency_claim> idempotency_store::claim(idempotency_key key, std::string request_sha256, uuid object_id,
+                                                      bool has_room)
 {
-    return db_.transact([key = std::move(key), request = std::move(request_sha256), object_id](pqxx::work& tx) {
-        return claim_in(tx, key, request, object_id);
+    return db_.transact([key = std::move(key), request = std::move(request_sha256), object_id, has_room](pqxx::work& tx) {
+        return claim_in(tx, key, request, object_id, has_room);
     });
 }
 
@@ -110,6 +135,25 @@ awaitable<void> idempotency_store::release(idempotency_key key, uuid object_id)
 {
     return db_.transact([key = std::move(key), object_id](pqxx::work& tx) {
         tx.exec_prepared0(release_key.name, key.account.text(), binary(key.operation_sha256), key.key, object_id.text());
+    });
+}
+
+awaitable<void> idempotency_store::drop(idempotency_key key, uuid object_id)
+{
+    return db_.transact([key = std::move(key), object_id](pqxx::work& tx) {
+        tx.exec_prepared0(drop_key.name, key.account.text(), binary(key.operation_sha256), key.key, object_id.text());
+    });
+}
+
+awaitable<kept_keys> idempotency_store::count(account_id account)
+{
+    return db_.transact([account](pqxx::work& tx) {
+        const auto row = tx.exec_prepared1(count_keys.name, account.text());
+        kept_keys found;
+        found.count = row[0].as<std::int64_t>();
+        if (!row[1].is_null())
+            found.first_end = from_unix_micros(row[1].as<std::int64_t>());
+        return found;
     });
 }
 

@@ -29,10 +29,18 @@ struct kept_answer
 // What a request with a key may do.
 struct idempotency_claim
 {
-    enum class verdict { go, replay, other_request, under_way };
+    enum class verdict { go, replay, other_request, under_way, no_room };
     verdict what = verdict::under_way;
-    uuid object_id;     // go: the object to make, the same at every attempt
-    kept_answer answer; // replay
+    uuid object_id;        // go: the object to make, the same at every attempt
+    bool is_first = false; // go: no attempt was made before
+    kept_answer answer;    // replay
+};
+
+// What an account's requests with keys take, those under way and answered alike.
+struct kept_keys
+{
+    std::int64_t count = 0;
+    std::optional<time_point> first_end; // when the oldest is forgotten
 };
 
 // Kept answers and when the last of them is forgotten.
@@ -51,14 +59,20 @@ public:
     explicit idempotency_store(postgres::pool& db);
 
     // Writes down the request and `object_id` before anything is made; a repeat is told what came of the first. An attempt that
-    // was released, or began 30 s ago and has no answer, may be made again with its object id.
-    awaitable<idempotency_claim> claim(idempotency_key key, std::string request_sha256, uuid object_id);
+    // was released, or began 30 s ago and has no answer, may be made again with its object id. Without room nothing is written
+    // down that is not there yet.
+    awaitable<idempotency_claim> claim(idempotency_key key, std::string request_sha256, uuid object_id, bool has_room = true);
 
     // The attempt's answer, for repeats.
     awaitable<void> keep(idempotency_key key, uuid object_id, kept_answer answer);
 
     // The attempt has no answer to keep: another may follow at once.
     awaitable<void> release(idempotency_key key, uuid object_id);
+
+    // The attempt was the first and changed nothing: as if it had not been made.
+    awaitable<void> drop(idempotency_key key, uuid object_id);
+
+    awaitable<kept_keys> count(account_id account);
 
     // Of the answers, those that another key of the keyring seals.
     awaitable<kept_answers> count_sealed_otherwise(std::string key_id);

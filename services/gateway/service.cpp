@@ -156,7 +156,7 @@ service::service(runtime::host& host, settings chosen)
       inboxes_(host, settings_.inbox_rpc, tokens_),
       webhooks_(host, settings_.webhook_dispatcher_rpc, tokens_),
       idempotency_store_(db_),
-      repeatable_(host, idempotency_store_, settings_.master_keys),
+      repeatable_(host, idempotency_store_, settings_.master_keys, settings_.stored_keys_a_day),
       list_cache_(host, settings_.list_cache_bytes, longest_kept_list,
                   [this](inbox::v1::GetListVersionsRequest request) { return inboxes_.list_versions(std::move(request)); }),
       answer_memory_(settings_.answer_bytes),

@@ -147,6 +147,9 @@ settings read_settings(config::reader& reader)
     chosen.session_requests_a_day =
         reader.integer("session-requests-per-day", 20'000, 0, 1'000'000'000,
                        "Requests through the sessions of one account in a UTC day, on all replicas together; 0: any number");
+    chosen.stored_keys_a_day = reader.integer("idempotency-keys-per-day", 10'000, 0, 1'000'000'000,
+                                              "Most Idempotency-Keys of one account stored in 24 hours, on all replicas "
+                                              "together; then new ones are 429; 0: any number");
     return chosen;
 }
 

@@ -33,6 +33,7 @@ struct settings
     sign_up who_signs_up = sign_up::closed;
     wait_bounds waits{0};
     std::int64_t session_requests_a_day = 20'000; // of an account; 0: any number
+    std::int64_t stored_keys_a_day = 10'000;      // Idempotency-Keys of an account; 0: any number
 };
 
 settings read_settings(config::reader& reader);

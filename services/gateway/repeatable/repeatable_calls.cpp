@@ -14,6 +14,8 @@ using namespace std::chrono_literals;
 using verdict = accounts::idempotency_claim::verdict;
 
 constexpr std::size_t longest_key = 255;
+// A little less than after which another attempt may begin.
+constexpr auto longest_alone = 25s;
 // Between full batches of forgetting: requests go first.
 constexpr auto breath = 10ms;
 constexpr auto between_looks = 60s;
@@ -47,11 +49,6 @@ std::string context_of(const accounts::idempotency_key& key)
     return "idempotency " + key.account.text() + " " + to_hex(key.operation_sha256) + " " + key.key;
 }
 
-bool is_kept(unsigned status)
-{
-    return (status >= 200 && status < 300) || (status >= 400 && status < 500 && status != 401 && status != 429);
-}
-
 http::response under_way()
 {
     auto answer = http::problem(409, "A request with this Idempotency-Key is under way; try again");
@@ -61,9 +58,23 @@ http::response under_way()
 
 } // namespace
 
-repeatable_calls::repeatable_calls(runtime::host& host, accounts::idempotency_store& store, const crypto::keyring& keys)
+// A call of the operation under a key.
+struct repeatable_calls::attempt
+{
+    accounts::idempotency_key key;
+    uuid object_id;
+    bool is_first = false;
+    std::chrono::steady_clock::time_point began = std::chrono::steady_clock::now();
+
+    // No other attempt was made, and none can have begun meanwhile.
+    bool is_only() const { return is_first && std::chrono::steady_clock::now() - began < longest_alone; }
+};
+
+repeatable_calls::repeatable_calls(runtime::host& host, accounts::idempotency_store& store, const crypto::keyring& keys,
+                                   std::int64_t most_stored)
     : store_(store),
       keys_(keys),
+      limit_(store, most_stored),
       forgetting_(host, "old idempotency keys not forgotten", [this] { return forget(); })
 {}
 
@@ -74,7 +85,9 @@ awaitable<http::response> repeatable_calls::answer(http::request& received, call
     const auto key = key_of(received, who);
     auto request_sha256 = crypto::sha256(query_of(received) + "\n" + received.body);
 
-    const auto claimed = co_await store_.claim(key, std::move(request_sha256), uuid::make_v7());
+    attempt made;
+    made.key = key;
+    const auto claimed = co_await claim(key, std::move(request_sha256));
     switch (claimed.what) {
     case verdict::go:
         break;
@@ -84,9 +97,30 @@ awaitable<http::response> repeatable_calls::answer(http::request& received, call
         co_return co_await refuse_other(received, who, operation);
     case verdict::under_way:
         co_return under_way();
+    case verdict::no_room:
+        co_return refuse_new(who);
     }
+    made.object_id = claimed.object_id;
+    made.is_first = claimed.is_first;
     who.chosen_id = claimed.object_id;
-    co_return co_await call(received, who, operation.handle, key);
+    co_return co_await call(received, who, operation.handle, std::move(made));
+}
+
+awaitable<accounts::idempotency_claim> repeatable_calls::claim(const accounts::idempotency_key& key, std::string request_sha256)
+{
+    const auto room = co_await limit_.reserve(key.account);
+    auto claimed = co_await store_.claim(key, std::move(request_sha256), uuid::make_v7(), room != nullptr);
+    if (room && claimed.is_first)
+        room->note_stored();
+    co_return claimed;
+}
+
+http::response repeatable_calls::refuse_new(const caller& who) const
+{
+    auto refused = http::problem(429, "This account has used " + std::to_string(limit_.most()) +
+                                          " Idempotency-Keys in 24 hours, and no more are stored; repeats of those are answered");
+    refused.set("Retry-After", limit_.retry_after(who.account(), who.now).count());
+    return refused;
 }
 
 // What is wrong with the request itself is told first.
@@ -101,7 +135,7 @@ awaitable<http::response> repeatable_calls::refuse_other(http::request& received
 }
 
 awaitable<http::response> repeatable_calls::call(http::request& received, const caller& who, const api_handler& handle,
-                                                 const accounts::idempotency_key& key)
+                                                 attempt made)
 {
     http::response answer;
     std::exception_ptr broken;
@@ -112,7 +146,7 @@ awaitable<http::response> repeatable_calls::call(http::request& received, const 
         answer.status = 500;
     }
     try {
-        co_await keep_or_release(key, *who.chosen_id, answer);
+        co_await settle(made, answer);
     } catch (const dependency_error& lost) {
         // The object is made all the same; a repeat in 30 s makes it again, to the same end.
         log::warning("an answer could not be kept for its Idempotency-Key", {{"error", lost.what()}});
@@ -122,17 +156,22 @@ awaitable<http::response> repeatable_calls::call(http::request& received, const 
     co_return answer;
 }
 
-awaitable<void> repeatable_calls::keep_or_release(const accounts::idempotency_key& key, uuid object_id,
-                                                  const http::response& answer)
+// A refusal changes nothing. Where an earlier attempt may have, its object's id stays for the next one.
+awaitable<void> repeatable_calls::settle(const attempt& made, const http::response& answer)
 {
-    if (!is_kept(answer.status))
-        return store_.release(key, object_id);
+    const bool is_refusal = answer.status >= 400 && answer.status < 500;
+    if (is_refusal && made.is_only()) {
+        limit_.note_dropped(made.key.account);
+        return store_.drop(made.key, made.object_id);
+    }
+    if (answer.status < 200 || answer.status >= 300)
+        return store_.release(made.key, made.object_id);
     accounts::kept_answer kept;
     kept.status = static_cast<int>(answer.status);
     kept.location = http::find_header(answer.headers, "Location").value_or("");
     kept.content_type = http::find_header(answer.headers, "Content-Type").value_or("");
-    kept.sealed_body = keys_.seal(secret(answer.body), context_of(key));
-    return store_.keep(key, object_id, std::move(kept));
+    kept.sealed_body = keys_.seal(secret(answer.body), context_of(made.key));
+    return store_.keep(made.key, made.object_id, std::move(kept));
 }
 
 http::response repeatable_calls::replay(const accounts::idempotency_key& key, const accounts::kept_answer& kept) const

@@ -5,17 +5,21 @@
 #include "common/crypto/sealing.hpp"
 #include "common/runtime/repeated_task.hpp"
 #include "gateway/api/routes.hpp"
+#include "gateway/repeatable/stored_key_limit.hpp"
 
 namespace tempinbox::gateway {
 
 // POST requests with an Idempotency-Key: the first is answered by its operation, which gets the id of the object it makes from
 // here; the same request again gets the same answer, marked as replayed, another one with the key its own 400 or a 422. The id is
 // stored before the operation is called, so an attempt after a crash makes the same object. Answers rest sealed, since some hold
-// secrets. 401, 429 and 5xx are not kept.
+// secrets. Only 2xx is kept; of a first attempt that was refused nothing is left. An account that has its number of keys stored
+// is answered 429 for a new one: nothing is ever done without its key.
 class repeatable_calls
 {
 public:
-    repeatable_calls(runtime::host& host, accounts::idempotency_store& store, const crypto::keyring& keys);
+    // `most_stored`: keys of an account in 24 hours; 0: any number.
+    repeatable_calls(runtime::host& host, accounts::idempotency_store& store, const crypto::keyring& keys,
+                     std::int64_t most_stored);
 
     // Forgetting what is past its day.
     void start() { forgetting_.start(); }
@@ -25,15 +29,19 @@ public:
     awaitable<http::response> answer(http::request& received, caller& who, const route& operation);
 
 private:
-    awaitable<void> keep_or_release(const accounts::idempotency_key& key, uuid object_id, const http::response& answer);
+    struct attempt;
+
+    awaitable<accounts::idempotency_claim> claim(const accounts::idempotency_key& key, std::string request_sha256);
+    http::response refuse_new(const caller& who) const;
+    awaitable<void> settle(const attempt& made, const http::response& answer);
     static awaitable<http::response> refuse_other(http::request& received, const caller& who, const route& operation);
-    awaitable<http::response> call(http::request& received, const caller& who, const api_handler& handle,
-                                   const accounts::idempotency_key& key);
+    awaitable<http::response> call(http::request& received, const caller& who, const api_handler& handle, attempt made);
     http::response replay(const accounts::idempotency_key& key, const accounts::kept_answer& kept) const;
     awaitable<std::chrono::microseconds> forget();
 
     accounts::idempotency_store& store_;
     const crypto::keyring& keys_;
+    stored_key_limit limit_;
     runtime::repeated_task forgetting_;
 };
 

@@ -21,7 +21,7 @@ public:
     void restart()
     {
         store_ = std::make_unique<accounts::idempotency_store>(scratch.db());
-        calls_ = std::make_unique<repeatable_calls>(testing::test_host(), *store_, keys_);
+        calls_ = std::make_unique<repeatable_calls>(testing::test_host(), *store_, keys_, most_stored);
     }
 
     http::response post(const std::string& key, const std::string& body = "{}", const std::string& path = "/v1/things")
@@ -38,14 +38,45 @@ public:
         return testing::await(calls_->answer(received, by, things));
     }
 
+    // So many requests with keys of their own; answers how many were done.
+    int post_at_once(int count)
+    {
+        int answered = 0;
+        int done = 0;
+        for (int i = 0; i < count; ++i)
+            boost::asio::co_spawn(testing::test_host().loop(), post_one(*this, "at once " + std::to_string(i)),
+                                  [&](const std::exception_ptr&, unsigned outcome) {
+                                      ++answered;
+                                      done += outcome == 201 ? 1 : 0;
+                                  });
+        CHECK(testing::eventually([&] { return answered == count; }));
+        return done;
+    }
+
     testing::scratch_database scratch{{"accounts"}};
+    std::int64_t stored() { return scratch.execute("SELECT count(*) FROM accounts.idempotency_key")[0][0].as<std::int64_t>(); }
+
     caller who;
+    std::int64_t most_stored = 10'000;
     unsigned status = 201;
     bool is_killed = false; // before the operation has done anything
     bool is_lost = false;   // a dependency, after the object is made
     std::vector<std::string> made;
 
 private:
+    static awaitable<unsigned> post_one(world& in, std::string key)
+    {
+        http::request received;
+        received.method = "POST";
+        received.target = received.path = "/v1/things";
+        received.headers.emplace_back("Idempotency-Key", key);
+        const api_handler operation = [&in](const http::request&, const caller& by) { return in.make(by.new_id<inbox_id>()); };
+        const route things("POST", "/v1/things", body_kind::json, operation);
+        auto by = in.who;
+        const auto answer = co_await in.calls_->answer(received, by, things);
+        co_return answer.status;
+    }
+
     awaitable<http::response> make(inbox_id id)
     {
         if (is_killed)
@@ -118,21 +149,93 @@ TEST_CASE("another body with the key that is wrong in itself is 400, and nothing
     CHECK(world.made.size() == 1);
 }
 
-TEST_CASE("refusals are kept, what says to try again is not", "[gateway][idempotency][postgres]")
+TEST_CASE("only what was done is kept: after a refusal or a failure the request is made again",
+          "[gateway][idempotency][postgres]")
 {
     world world;
-    for (const unsigned status : {400U, 403U, 404U, 409U}) {
-        world.status = status;
-        world.post(std::to_string(status));
-        world.status = 201;
-        CHECK(world.post(std::to_string(status)).status == status);
-    }
-    for (const unsigned status : {401U, 429U, 500U, 503U}) {
+    for (const unsigned status : {400U, 401U, 403U, 404U, 409U, 429U, 500U, 503U}) {
         world.status = status;
         world.post(std::to_string(status));
         world.status = 201;
         CHECK(world.post(std::to_string(status)).status == 201);
     }
+}
+
+TEST_CASE("of a first attempt that was refused nothing is stored; what may have made something keeps its object",
+          "[gateway][idempotency][postgres]")
+{
+    world world;
+    for (const unsigned status : {400U, 401U, 403U, 404U, 409U, 429U}) {
+        world.status = status;
+        world.post("refused");
+    }
+    CHECK(world.stored() == 0);
+
+    world.status = 503;
+    world.post("failed");
+    world.status = 403;
+    world.post("failed");
+    world.status = 201;
+    world.post("failed");
+
+    CHECK(world.stored() == 1);
+    CHECK(world.made.back() == world.made[world.made.size() - 2]);
+    CHECK(world.made.back() == world.made[world.made.size() - 3]);
+}
+
+TEST_CASE("past an account's number of keys a new one is 429 and nothing is done; stored ones go on",
+          "[gateway][idempotency][postgres]")
+{
+    world world;
+    world.most_stored = 3;
+    world.restart();
+    const auto first = world.post("1");
+    world.status = 503;
+    world.post("2");
+    world.status = 201;
+    world.post("3");
+
+    const auto refused = world.post("4");
+    world.restart(); // another replica
+    const auto refused_there = world.post("4");
+    const auto again = world.post("1");
+    const auto resumed = world.post("2");
+    const auto other_body = world.post("1", R"({"name":"x"})");
+    const auto made = world.made.size();
+
+    for (const auto& answer : {refused, refused_there}) {
+        CHECK(answer.status == 429);
+        CHECK(answer.body.find("3 Idempotency-Keys in 24 hours") != std::string::npos);
+        CHECK(std::stoi(header(answer, "Retry-After")) > 3'600);
+    }
+    CHECK(made == 4); // 1, 2 twice, 3
+    CHECK(again.body == first.body);
+    CHECK(header(again, "Idempotency-Replayed") == "true");
+    CHECK(resumed.status == 201);
+    CHECK(other_body.status == 422);
+    CHECK(world.stored() == 3);
+
+    const auto ann = world.who.state.account;
+    world.who.state.account = account_id::make();
+    CHECK(world.post("4").status == 201);
+    world.who.state.account = ann;
+    world.scratch.execute("UPDATE accounts.idempotency_key SET created_at = created_at - interval '24 hours' WHERE key = '3'");
+    world.restart();
+    CHECK(world.post("5").status == 201);
+}
+
+TEST_CASE("requests at once do not pass an account's number of keys together", "[gateway][idempotency][postgres]")
+{
+    world world;
+    world.most_stored = 5;
+    world.restart();
+
+    // Fewer pass where one was counted both as under way and as stored.
+    const int done = world.post_at_once(20);
+    CHECK(done >= 1);
+    CHECK(done <= 5);
+    CHECK(world.made.size() == static_cast<std::size_t>(done));
+    CHECK(world.stored() == done);
 }
 
 TEST_CASE("an attempt that died between storing the key and the call is made again with the same object",

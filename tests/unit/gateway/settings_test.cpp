@@ -107,7 +107,8 @@ TEST_CASE("an account's share of the waits follows the connections, and what it 
                                                           {"waits-per-account", "7"},
                                                           {"waits-per-burst", "2"},
                                                           {"waits-per-account-sessions", "3"},
-                                                          {"session-requests-per-day", "0"}});
+                                                          {"session-requests-per-day", "0"},
+                                                          {"idempotency-keys-per-day", "5"}});
     const auto usual = gateway::read_settings(plain);
     const auto chosen = gateway::read_settings(set);
 
@@ -116,9 +117,11 @@ TEST_CASE("an account's share of the waits follows the connections, and what it 
     CHECK(usual.waits.for_each_of_burst == 10);
     CHECK(usual.waits.of_sessions == 8);
     CHECK(usual.session_requests_a_day == 20'000);
+    CHECK(usual.stored_keys_a_day == 10'000);
     CHECK(chosen.waits.in_all == 900);
     CHECK(chosen.waits.of_account == 7);
     CHECK(chosen.waits.for_each_of_burst == 2);
     CHECK(chosen.waits.of_sessions == 3);
     CHECK(chosen.session_requests_a_day == 0);
+    CHECK(chosen.stored_keys_a_day == 5);
 }
