@@ -15,6 +15,7 @@ from harness.proxy import Proxy
 from harness.receiver import Receiver, Request
 from harness.relay import Relay
 from harness.replica import Gateway, Inbox, MailIngest, RateLimit, Replica, WebhookDispatcher
+from harness.strangers import Strangers
 from harness.suite import Suite
 from harness.topics import Event, Topic
 from harness.waiting import eventually
@@ -41,6 +42,7 @@ __all__ = [
     "Relay",
     "Replica",
     "Request",
+    "Strangers",
     "Suite",
     "Topic",
     "User",
