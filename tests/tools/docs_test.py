@@ -11,7 +11,7 @@ _DOCS = ROOT / "docs"
 _MIGRATIONS = ROOT / "services" / "gateway" / "migrations"
 _NAMES = {"pass7": "7-Day Pass"}  # others are the plan's word with a capital
 # What the HTTP server answers before a request is one to the API.
-_TRANSPORT = {"400", "408", "413", "431", "501"}
+_TRANSPORT = {"400", "408", "413", "431", "501", "505"}
 
 
 def _read(path: Path) -> str:

@@ -20,6 +20,16 @@ std::string_view as_std(boost::beast::string_view text)
     return {text.data(), text.size()};
 }
 
+// Whether a request line is sound but for the number of its version: `GET / HTTP/2.0`. RFC 9110 15.6.6
+bool names_a_version(std::string_view line)
+{
+    line = line.substr(0, line.find('\r'));
+    const auto version = line.substr(std::min(line.rfind(' ') + 1, line.size()));
+    const auto is_digit = [&version](std::size_t at) { return version[at] >= '0' && version[at] <= '9'; };
+    return std::count(line.begin(), line.end(), ' ') == 2 && version.size() == 8 && version.starts_with("HTTP/") && is_digit(5) &&
+           version[6] == '.' && is_digit(7);
+}
+
 } // namespace
 
 request_parser::request_parser(request& out, std::uint32_t limit, std::uint64_t most_body)
@@ -58,7 +68,9 @@ std::size_t request_parser::feed(std::string_view bytes)
             return used;
         }
         if (error) {
-            state_ = fail(400, "The request is malformed: " + error.message());
+            state_ = error == beast_http::error::bad_version && names_a_version(bytes.substr(used - step))
+                         ? fail(505, "Only HTTP/1.1 and HTTP/1.0 are spoken here")
+                         : fail(400, "The request is malformed: " + error.message());
             return used;
         }
         if (was_header && is_header_done()) {

@@ -21,7 +21,7 @@ def _post(framing: bytes, body: bytes) -> bytes:
 ROWS = [
     RawRow("garbage", b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n", 400),
     RawRow("no version", b"GET /v1/inboxes\r\n\r\n", 400),
-    RawRow("an unknown version", b"GET /v1/inboxes HTTP/9.9\r\n" + _HOST + b"\r\n", 400),
+    RawRow("an unknown version", b"GET /v1/inboxes HTTP/9.9\r\n" + _HOST + b"\r\n", 505),
     RawRow("two spaces", b"GET  /v1/inboxes HTTP/1.1\r\n" + _HOST + b"\r\n", 400),
     RawRow("a space in the target", b"GET /v1/in boxes HTTP/1.1\r\n" + _HOST + b"\r\n", 400),
     RawRow("a zero byte in the target", b"GET /v1/\x00 HTTP/1.1\r\n" + _HOST + b"\r\n", 400),

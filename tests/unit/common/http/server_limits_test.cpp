@@ -49,7 +49,8 @@ TEST_CASE("malformed requests are answered 400 and the connection closes", "[htt
         "GET / HTTP/1.1\r\nHost: h\r\nno colon\r\n\r\n",
         "GET / HTTP/1.1\r\nHost : h\r\n\r\n",
         "GET / HTTP/1.1\nHost: h\n\n",
-        "GET / HTTP/2.0\r\nHost: h\r\n\r\n",
+        "GET / HTTP/2\r\nHost: h\r\n\r\n",
+        "GET / of HTTP/2.0\r\nHost: h\r\n\r\n",
         "GET / HTTP/1.1\r\n\r\n",
         "GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n",
         "GET relative HTTP/1.1\r\nHost: h\r\n\r\n",
@@ -68,6 +69,15 @@ TEST_CASE("malformed requests are answered 400 and the connection closes", "[htt
         CHECK_THAT(answer, StartsWith("HTTP/1.1 400 Bad Request\r\n") && Contains("\r\nConnection: close\r\n"));
         CHECK_THAT(answer,
                    Contains("{\"statusCode\":400,\"error\":\"Bad Request\",\"message\":\"") && Contains("\r\nX-Request-Id: "));
+    }
+}
+
+TEST_CASE("another version of HTTP is answered 505 and the connection closes", "[http]")
+{
+    for (const auto* bytes : {"GET / HTTP/2.0\r\nHost: h\r\n\r\n", "GET /some/path HTTP/0.9\r\n\r\n"}) {
+        CAPTURE(bytes);
+        CHECK_THAT(answer_to(bytes),
+                   StartsWith("HTTP/1.1 505 HTTP Version Not Supported\r\n") && Contains("\r\nConnection: close\r\n"));
     }
 }
 
