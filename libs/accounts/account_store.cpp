@@ -55,7 +55,8 @@ constexpr postgres::statement forget_accounts{
                        " AND NOT EXISTS (SELECT FROM accounts.api_keys k WHERE k.account_id = a.account_id)"
                        " AND NOT EXISTS (SELECT FROM accounts.idempotency_key i WHERE i.account_id = a.account_id)"
                        " AND NOT EXISTS (SELECT FROM accounts.password_resets r WHERE r.account_id = a.account_id)"
-                       " ORDER BY a.deleted_at LIMIT $1 FOR UPDATE SKIP LOCKED)"};
+                       " ORDER BY a.deleted_at LIMIT $1 FOR UPDATE SKIP LOCKED)"
+                       " RETURNING account_id, version"};
 constexpr postgres::statement list_plan_names{
     "accounts_plan_names", "SELECT string_agg(plan, ', ' ORDER BY position), bool_or(plan = $1) FROM accounts.plans"};
 
@@ -193,14 +194,26 @@ awaitable<result<account>> account_store::remove(account_id id)
     return publish_after(std::move(transaction), how_);
 }
 
+// A state that was published after the tombstone would stay the last record of its compacted topic, and what reads it
+// from the start would take the account for a live one: the tombstone is sent again with the account's last row.
 awaitable<int> account_store::forget()
 {
-    return db_.transact([](pqxx::work& tx) {
+    auto transaction = db_.transact([this](pqxx::work& tx) -> result<change<int>> {
         int most = 0;
-        for (const auto& children_first : {forget_keys, forget_answers, forget_accounts})
+        for (const auto& children_first : {forget_keys, forget_answers})
             most = std::max(most, static_cast<int>(tx.exec_prepared(children_first.name, batch_size).affected_rows()));
-        return most;
+        std::vector<plans::account_state> deleted;
+        for (const auto& row : tx.exec_prepared(forget_accounts.name, batch_size)) {
+            auto& one = deleted.emplace_back();
+            one.account = account_id::parse(row[0].c_str()).value();
+            one.version = row[1].as<std::int64_t>();
+            one.is_deleted = true;
+        }
+        most = std::max(most, static_cast<int>(deleted.size()));
+        return change<int>(most, announce(tx, how_, deleted));
     });
+    const auto most = co_await publish_after(std::move(transaction), how_);
+    co_return most ? *most : 0;
 }
 
 result<void> check_email_address(std::string_view email)

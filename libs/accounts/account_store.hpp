@@ -38,7 +38,8 @@ public:
     awaitable<result<account>> set_plan(account_id id, std::string plan, std::optional<time_point> ends_at);
     // Revokes the account's keys, ends its sessions, forgets its password and address, and publishes its tombstone.
     awaitable<result<account>> remove(account_id id);
-    // What accounts left that were deleted a day ago: up to batch_size rows of each kind; answers how many of the kind with most.
+    // What accounts left that were deleted a day ago: up to batch_size rows of each kind; answers how many of the kind with
+    // most. With an account's last row its tombstone is published again.
     awaitable<int> forget();
 
 private:

@@ -221,8 +221,12 @@ TEST_CASE("of a deleted account nothing is left but its tombstone, the address a
         REQUIRE(rows(table).size() == 1);
         CHECK(rows(table)[0][0].as<std::string>() == here.id().text());
     }
+    // The tombstone is sent again at the end: what was published after the first must not be the topic's last word.
     CHECK(arranged.published.back().message.is_tombstone);
-    CHECK(arranged.scratch.execute("SELECT count(*) FROM accounts.outbox WHERE payload IS NULL")[0][0].as<int>() == 1);
+    const auto tombstones =
+        arranged.scratch.execute("SELECT key, headers FROM accounts.outbox WHERE payload IS NULL ORDER BY event_id");
+    REQUIRE(tombstones.size() == 2);
+    CHECK(tombstones[1][0].as<std::string>() == gone.id().text());
     CHECK(await(arranged.store.forget()) == 0);
 }
 
