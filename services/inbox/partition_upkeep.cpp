@@ -36,21 +36,18 @@ partition_upkeep::partition_upkeep(runtime::host& host, mailbox::partition_store
       store_(store),
       dropped_(
           host.metrics().counter("tempinbox_inbox_dropped_partitions_total", "Past partitions of emails and bodies dropped.")),
-      make_task_(host, "partitions not made", [this] { return make(); }),
-      drop_task_(host, "past partitions not dropped", [this] { return drop(); })
+      task_(host, "partitions not kept up", [this] { return round(); })
 {}
 
 void partition_upkeep::start()
 {
-    make_task_.start();
-    drop_task_.start();
+    task_.start();
 }
 
 awaitable<void> partition_upkeep::stop()
 {
     is_stopping_ = true;
-    co_await make_task_.stop();
-    co_await drop_task_.stop();
+    co_await task_.stop();
 }
 
 void partition_upkeep::note_end(time_point ends_at)
@@ -59,15 +56,18 @@ void partition_upkeep::note_end(time_point ends_at)
     if (hour < host_.clock().now() + std::chrono::hours(hours_ahead - 1) || ends_at == mailbox::endless)
         return;
     if (noted_hours_.insert(hour).second)
-        make_task_.wake();
+        task_.wake();
 }
 
-awaitable<std::chrono::microseconds> partition_upkeep::make()
+// One after the other: each would find the tables in use by the other one.
+awaitable<std::chrono::microseconds> partition_upkeep::round()
 {
     const bool is_made = co_await make_ahead();
     noted_hours_.erase(noted_hours_.begin(), noted_hours_.lower_bound(host_.clock().now()));
     if (!is_made)
         log::warning("partitions not made while their tables are in use, trying again");
+    if (host_.clock().now() >= drop_again_at_)
+        co_await drop();
     co_return is_made ? interval : pause_while_in_use;
 }
 
@@ -84,12 +84,12 @@ awaitable<bool> partition_upkeep::make_ahead()
     co_return true;
 }
 
-awaitable<std::chrono::microseconds> partition_upkeep::drop()
+awaitable<void> partition_upkeep::drop()
 {
     const bool are_dropped = co_await drop_all();
     if (!are_dropped)
         log::warning("past partitions not dropped while their tables are in use, trying again");
-    co_return are_dropped ? interval : pause_while_in_use;
+    drop_again_at_ = host_.clock().now() + (are_dropped ? interval : pause_while_in_use);
 }
 
 // False: the tables are in use. Whoever uses one commonly uses all, so the others are not tried then.

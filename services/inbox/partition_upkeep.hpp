@@ -25,9 +25,9 @@ public:
     void note_end(time_point ends_at);
 
 private:
-    awaitable<std::chrono::microseconds> make();
+    awaitable<std::chrono::microseconds> round();
     awaitable<bool> make_ahead();
-    awaitable<std::chrono::microseconds> drop();
+    awaitable<void> drop();
     awaitable<bool> drop_all();
     awaitable<void> drop_one(const mailbox::past_partition& past, mailbox::drop_outcome& outcome);
     awaitable<void> empty(mailbox::past_partition overdue);
@@ -37,9 +37,9 @@ private:
     mailbox::partition_store& store_;
     prometheus::Counter& dropped_;
     std::set<time_point> noted_hours_; // beyond those made for everyone
+    time_point drop_again_at_{};
     bool is_stopping_ = false;
-    runtime::repeated_task make_task_;
-    runtime::repeated_task drop_task_;
+    runtime::repeated_task task_;
 };
 
 } // namespace tempinbox::inbox
