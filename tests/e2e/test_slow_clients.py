@@ -133,7 +133,13 @@ def test_clients_that_vanish_while_they_wait_hold_no_place(suite: Suite, account
     path = f"/v1/inboxes/{account.api.new_inbox()['inboxId']}/emails/wait?timeoutSeconds=3"
     with FarHost() as far, ExitStack() as programs:
         address = f"{far.here}:{free_port()}"
-        with Gateway(suite, listen=address, connection_limit="4", exempt_networks="") as gateway:
+        with Gateway(
+            suite,
+            listen=address,
+            connection_limit="4",
+            waits_per_account="4",
+            exempt_networks="",
+        ) as gateway:
             for _ in range(4):
                 client = programs.enter_context(
                     far.start(
