@@ -44,6 +44,7 @@ void consumer_lag::assign(const partition_name& name, const std::optional<positi
 std::vector<partition_name> consumer_lag::names() const
 {
     std::vector<partition_name> all;
+    all.reserve(partitions_.size());
     for (const auto& [name, of] : partitions_)
         all.push_back(name);
     return all;
@@ -57,7 +58,7 @@ void consumer_lag::note_read(const record& one, steady::time_point now)
     auto& of = found->second;
     // Compaction leaves gaps too: where the partition begins tells them apart.
     if (of.next_read && one.offset > *of.next_read && !of.passed_over) {
-        of.passed_over = *of.next_read;
+        of.passed_over = of.next_read;
         of.passed_over_to = one.offset;
     }
     of.next_read = one.offset + 1;
