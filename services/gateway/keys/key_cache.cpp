@@ -92,8 +92,8 @@ bool key_cache::is_fresh() const
 
 std::shared_ptr<key_cache::lookup> key_cache::join_lookup(const std::string& digest, bool is_strange)
 {
-    if (const auto entry = under_way_.find(digest); entry != under_way_.end() && entry->second->is_joinable())
-        return entry->second;
+    if (const auto joined = under_way_.find(digest); joined != under_way_.end() && joined->second->is_joinable())
+        return joined->second;
     const auto fresh = std::make_shared<lookup>();
     under_way_[digest] = fresh;
     // May be over when this returns, where it is refused.
@@ -109,8 +109,8 @@ awaitable<void> key_cache::look_up(std::shared_ptr<lookup> current, std::string 
     current->is_refused = is_strange && !slot;
     if (!current->is_refused)
         co_await ask(*current, digest);
-    if (const auto entry = under_way_.find(digest); entry != under_way_.end() && entry->second == current)
-        under_way_.erase(entry);
+    if (const auto own = under_way_.find(digest); own != under_way_.end() && own->second == current)
+        under_way_.erase(own);
     current->finish();
 }
 
