@@ -16,10 +16,9 @@ set(TEMPINBOX_WARNINGS -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wnon-virt
 # Some packages bring -pthread along; the precompiled header is only taken where all agree.
 add_compile_options(-pthread)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-  # The preset gcc-warnings. g++ 12 reports these falsely at -O2: for std::string, and for the frames of
-  # coroutines.
-  add_compile_options(-fpch-preprocess -Wno-maybe-uninitialized -Wno-array-bounds -Wno-restrict
-    -Wno-stringop-overflow -Wno-stringop-overread -Wno-mismatched-new-delete)
+  # The preset gcc-warnings, at -O0: what g++ 12 reports only when it optimizes is false for std::string and
+  # for the frames of coroutines.
+  add_compile_options(-fpch-preprocess)
 else()
   # libstdc++ 12 uses in std::stable_sort what it calls deprecated; out of a precompiled header clang says so.
   add_compile_options(-Wno-deprecated-declarations)
