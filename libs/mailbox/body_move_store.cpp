@@ -9,9 +9,9 @@
 namespace tempinbox::mailbox {
 namespace {
 
-constexpr int most_inboxes = 20;
-constexpr std::size_t most_emails = 200;
-const std::string most_bytes = std::to_string(64 * 1024 * 1024);
+constexpr int max_inboxes = 20;
+constexpr std::size_t max_emails = 200;
+const std::string max_bytes = std::to_string(64 * 1024 * 1024);
 
 constexpr const char* needed =
     "SELECT EXISTS (SELECT 1 FROM mailbox.extended_inboxes WHERE body_hour <= mailbox.from_micros($1))";
@@ -42,7 +42,7 @@ const std::string pick_emails = R"(
         SELECT e.email_id, e.body_hour, e.body_id, e.is_body_shared,
                sum(e.size_bytes) OVER (ORDER BY e.email_id) - e.size_bytes AS bytes_before )" +
                                 emails_of_inbox + R"( AND e.body_hour <= mailbox.from_micros($4)) AS early
-    WHERE bytes_before < )" + most_bytes +
+    WHERE bytes_before < )" + max_bytes +
                                 " ORDER BY email_id LIMIT $5";
 
 const std::string next_hour =
@@ -97,7 +97,7 @@ void move_to_last_hour(pqxx::work& tx, const extended_inbox& inbox, const pqxx::
 
 void move_bodies_of(pqxx::work& tx, const extended_inbox& inbox, std::int64_t hour)
 {
-    const auto early = tx.exec_params(pick_emails, inbox.account, inbox.id, inbox.created, hour, most_emails);
+    const auto early = tx.exec_params(pick_emails, inbox.account, inbox.id, inbox.created, hour, max_emails);
     move_to_last_hour(tx, inbox, early);
     if (early.empty()) {
         // It may have bodies that are early still, in hours that were later when they were stored.
@@ -120,7 +120,7 @@ bool move_needed_bodies(pqxx::work& tx, time_point hour)
 {
     std::vector<account_id> accounts;
     std::vector<inbox_id> ids;
-    for (const auto& row : tx.exec_params(extended, to_unix_micros(hour), most_inboxes)) {
+    for (const auto& row : tx.exec_params(extended, to_unix_micros(hour), max_inboxes)) {
         accounts.push_back(account_id::parse(row[0].c_str()).value());
         ids.push_back(inbox_id::parse(row[1].c_str()).value());
     }

@@ -37,7 +37,7 @@ const std::string claim_tagged_sql = R"(
     RETURNING i.account_id, i.inbox_id, i.email_address, mailbox.to_micros(i.expired_at), mailbox.to_micros(i.expired_at))";
 const postgres::statement claim_tagged{"mailbox_claim_tagged", claim_tagged_sql.c_str()};
 
-constexpr std::size_t most_deleted_accounts = 100;
+constexpr std::size_t max_deleted_accounts = 100;
 
 constexpr postgres::statement lock_deleted_accounts{"mailbox_lock_deleted_accounts", R"(
     SELECT account_id FROM mailbox.deleted_accounts ORDER BY account_id LIMIT $1 FOR UPDATE SKIP LOCKED)"};
@@ -116,7 +116,7 @@ expiry_batch finish(pqxx::work& tx, const pqxx::result& claimed, expiry_reason r
 std::vector<account_id> lock_deleted(pqxx::work& tx)
 {
     std::vector<account_id> accounts;
-    for (const auto& row : tx.exec_prepared(lock_deleted_accounts.name, most_deleted_accounts)) {
+    for (const auto& row : tx.exec_prepared(lock_deleted_accounts.name, max_deleted_accounts)) {
         const auto account = account_id::parse(row[0].c_str()).value();
         const auto state = plans::find(tx, schema, account);
         if (state && state->is_deleted)
@@ -182,7 +182,7 @@ awaitable<expiry_batch> expiry_store::expire_of_deleted()
         const auto ids = to_id_array(accounts);
         auto batch = finish(tx, tx.exec_prepared(claim_of_deleted.name, ids), expiry_reason::deleted, owner, quarantine);
         const auto left = tx.exec_prepared1(forget_deleted_accounts.name, ids)[0].as<std::int64_t>();
-        batch.has_more_of_deleted = left > 0 || accounts.size() == most_deleted_accounts;
+        batch.has_more_of_deleted = left > 0 || accounts.size() == max_deleted_accounts;
         return batch;
     });
 }

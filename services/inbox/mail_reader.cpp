@@ -44,7 +44,7 @@ private:
 
 std::optional<failure> mail_reader::refuse(std::size_t bytes) const
 {
-    if (bytes_under_way_ + bytes > most_bytes_ && bytes_under_way_ > 0)
+    if (bytes_under_way_ + bytes > max_bytes_ && bytes_under_way_ > 0)
         return failure{errc::unavailable, "Too many large messages are being read; try again"};
     return std::nullopt;
 }

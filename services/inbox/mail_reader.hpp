@@ -26,9 +26,9 @@ class mail_reader
 public:
     static constexpr std::size_t usual_bytes = 256 * 1024 * 1024;
 
-    explicit mail_reader(int threads, const mime::view_limits& limits = {}, std::size_t most_bytes = usual_bytes)
+    explicit mail_reader(int threads, const mime::view_limits& limits = {}, std::size_t max_bytes = usual_bytes)
         : limits_(limits),
-          most_bytes_(most_bytes),
+          max_bytes_(max_bytes),
           threads_(static_cast<std::size_t>(threads))
     {}
 
@@ -41,7 +41,7 @@ private:
     std::optional<failure> refuse(std::size_t bytes) const;
 
     const mime::view_limits limits_;
-    const std::size_t most_bytes_;
+    const std::size_t max_bytes_;
     std::size_t bytes_under_way_ = 0;
     boost::asio::thread_pool threads_;
 };

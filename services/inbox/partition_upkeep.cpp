@@ -17,7 +17,7 @@ constexpr int hours_ahead = 26;
 
 constexpr std::chrono::microseconds interval = 1min;
 // A lock that is had at once or not at all is had sooner or later between the statements of others, but not while a backup reads.
-constexpr int most_tries = 20;
+constexpr int max_tries = 20;
 constexpr std::chrono::milliseconds between_tries = 100ms;
 constexpr std::chrono::microseconds pause_while_in_use = 5min;
 // Between batches of deleted bodies: the requests of others go first.
@@ -138,7 +138,7 @@ awaitable<void> partition_upkeep::empty(mailbox::past_partition overdue)
 // False: what the change locks is in use.
 awaitable<bool> partition_upkeep::try_often(std::function<awaitable<void>()> change)
 {
-    for (int tries = 0; tries < most_tries && !is_stopping_; ++tries) {
+    for (int tries = 0; tries < max_tries && !is_stopping_; ++tries) {
         if (tries > 0)
             co_await pause(host_, between_tries);
         bool is_in_use = false;

@@ -38,7 +38,7 @@ constexpr std::size_t idle_share = 10;
 // Idle connections looked at for one new one: of some a request may be on its way.
 constexpr int most_looks = 16;
 // A handshake that takes longer is not kept where a place is needed. Newcomers must not end each other's.
-constexpr std::chrono::milliseconds handshake_patience{1'000};
+constexpr std::chrono::milliseconds handshake_timeout{1'000};
 
 asio::ip::address peer_of(const tcp::socket& socket)
 {
@@ -245,7 +245,7 @@ session* server::state::find_whom_to_end() const
     if (!context.reading_header.empty())
         return context.reading_header.front();
     const auto oldest_handshake = context.handshaking.empty() ? nullptr : context.handshaking.front();
-    if (oldest_handshake && session::clock::now() - oldest_handshake->started() > handshake_patience)
+    if (oldest_handshake && session::clock::now() - oldest_handshake->started() > handshake_timeout)
         return oldest_handshake;
     if (context.idle.size() > context.settings.connection_limit / idle_share) {
         auto next = context.idle.begin();

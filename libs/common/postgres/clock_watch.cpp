@@ -11,7 +11,7 @@ using steady = std::chrono::steady_clock;
 using std::chrono::microseconds;
 
 constexpr std::chrono::minutes most_off{1};
-constexpr std::chrono::seconds patience{10};
+constexpr std::chrono::seconds query_timeout{10};
 
 // What a look at the other clock found, on a worker.
 struct reading
@@ -45,7 +45,7 @@ clock_watch::clock_watch(runtime::host& host, pool& db, const clock_source& cloc
       clock_(clock),
       interval_(interval),
       offset_(host.metrics().gauge("db_clock_offset_seconds", "How far this clock is ahead of PostgreSQL's, at the least.")),
-      compared_(host.executor(), patience),
+      compared_(host.executor(), query_timeout),
       task_(host, "clock not compared with PostgreSQL's", [this] { return look(); })
 {
     host.health().expect("clock");

@@ -90,7 +90,7 @@ bool is_lock_timeout(const pqxx::sql_error& error)
     return error.sqlstate() == "55P03";
 }
 
-void apply(pqxx::connection_base& db, const std::string& schema, const migration& one, const lock_patience& patience)
+void apply(pqxx::connection_base& db, const std::string& schema, const migration& one, const lock_retries& retries)
 {
     if (one.sql.starts_with(outside_a_transaction)) {
         // What runs concurrently waits for older transactions to end, and nobody queues behind it.
@@ -98,8 +98,8 @@ void apply(pqxx::connection_base& db, const std::string& schema, const migration
         apply_one_by_one(db, schema, one);
         return;
     }
-    set_lock_timeout(db, patience.timeout);
-    for (int tries_left = patience.tries;; --tries_left) {
+    set_lock_timeout(db, retries.timeout);
+    for (int tries_left = retries.tries;; --tries_left) {
         try {
             apply_in_transaction(db, schema, one);
             return;
@@ -107,7 +107,7 @@ void apply(pqxx::connection_base& db, const std::string& schema, const migration
             if (!is_lock_timeout(error) || tries_left <= 1)
                 throw;
         }
-        std::this_thread::sleep_for(patience.pause);
+        std::this_thread::sleep_for(retries.pause);
     }
 }
 
@@ -119,7 +119,7 @@ void take_lock(pqxx::connection_base& db)
 }
 
 result<std::vector<int>> apply_missing(pqxx::connection_base& db, const std::string& schema,
-                                       const std::vector<migration>& migrations, const lock_patience& patience)
+                                       const std::vector<migration>& migrations, const lock_retries& retries)
 {
     std::map<int, std::string> done;
     {
@@ -140,7 +140,7 @@ result<std::vector<int>> apply_missing(pqxx::connection_base& db, const std::str
             continue;
         }
         try {
-            apply(db, schema, one, patience);
+            apply(db, schema, one, retries);
         } catch (const pqxx::failure&) {
             return failure{errc::internal, label + " failed: " + text_of(std::current_exception())};
         }
@@ -174,7 +174,7 @@ result<std::vector<migration>> read_migrations(std::span<const embedded_file> fi
 }
 
 result<std::vector<int>> migrate(const std::string& dsn, const std::string& schema, const std::vector<migration>& migrations,
-                                 const lock_patience& patience)
+                                 const lock_retries& retries)
 {
     settings chosen;
     chosen.dsn = dsn;
@@ -182,7 +182,7 @@ result<std::vector<int>> migrate(const std::string& dsn, const std::string& sche
     try {
         connection db(chosen, "tempinbox-migrate");
         take_lock(db.raw());
-        auto applied = apply_missing(db.raw(), schema, migrations, patience);
+        auto applied = apply_missing(db.raw(), schema, migrations, retries);
         pqxx::nontransaction(db.raw()).exec(unlock);
         return applied;
     } catch (const pqxx::broken_connection&) {

@@ -28,7 +28,7 @@ result<std::vector<migration>> read_migrations(std::span<const embedded_file> fi
 constexpr std::string_view outside_a_transaction = "-- outside a transaction";
 
 // A migration that waits for a lock makes everybody queue behind it: it gives up soon, lets them pass and tries again.
-struct lock_patience
+struct lock_retries
 {
     std::chrono::milliseconds timeout{2'000};
     std::chrono::milliseconds pause{1'000};
@@ -39,6 +39,6 @@ struct lock_patience
 // when run by many at once and again. Answers the versions applied. The table is tempinbox_migrations(schema, version, name,
 // checksum, applied_at); an altered old file is a failure.
 result<std::vector<int>> migrate(const std::string& dsn, const std::string& schema, const std::vector<migration>& migrations,
-                                 const lock_patience& patience = {});
+                                 const lock_retries& retries = {});
 
 } // namespace tempinbox::postgres

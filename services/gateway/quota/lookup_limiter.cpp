@@ -11,8 +11,8 @@ struct lookup_limiter::state
 {
     boost::asio::any_io_executor executor;
     std::size_t at_once;
-    std::size_t most_waiting;
-    std::chrono::milliseconds patience;
+    std::size_t max_waiting;
+    std::chrono::milliseconds timeout;
     std::size_t taken = 0;
     std::deque<std::shared_ptr<completion>> waiting;
 
@@ -34,8 +34,8 @@ struct lookup_limiter::state
     }
 };
 
-lookup_limiter::lookup_limiter(runtime::host& host, std::size_t at_once, std::size_t most_waiting,
-                               std::chrono::milliseconds patience)
+lookup_limiter::lookup_limiter(runtime::host& host, std::size_t at_once, std::size_t max_waiting,
+                               std::chrono::milliseconds timeout)
     : state_(std::make_shared<state>()),
       refused_(
           host.metrics().counter("tempinbox_gateway_stranger_lookups_refused_total",
@@ -43,8 +43,8 @@ lookup_limiter::lookup_limiter(runtime::host& host, std::size_t at_once, std::si
 {
     state_->executor = host.executor();
     state_->at_once = at_once;
-    state_->most_waiting = most_waiting;
-    state_->patience = patience;
+    state_->max_waiting = max_waiting;
+    state_->timeout = timeout;
 }
 
 awaitable<lookup_limiter::slot> lookup_limiter::enter()
@@ -55,10 +55,10 @@ awaitable<lookup_limiter::slot> lookup_limiter::enter()
         ++self->taken;
         co_return state::make_slot(self);
     }
-    if (self->waiting.size() < self->most_waiting) {
+    if (self->waiting.size() < self->max_waiting) {
         const auto one = std::make_shared<completion>(self->executor);
         self->waiting.push_back(one);
-        if (co_await one->wait_until(std::chrono::steady_clock::now() + self->patience))
+        if (co_await one->wait_until(std::chrono::steady_clock::now() + self->timeout))
             co_return state::make_slot(self);
         std::erase(self->waiting, one);
     }

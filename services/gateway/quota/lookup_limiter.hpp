@@ -16,8 +16,8 @@ class lookup_limiter
 {
 public:
     // `at_once` is at least 1.
-    lookup_limiter(runtime::host& host, std::size_t at_once, std::size_t most_waiting = 64,
-                   std::chrono::milliseconds patience = std::chrono::seconds(1));
+    lookup_limiter(runtime::host& host, std::size_t at_once, std::size_t max_waiting = 64,
+                   std::chrono::milliseconds timeout = std::chrono::seconds(1));
 
     // Held while it asks; may outlive the limiter.
     using slot = std::shared_ptr<const void>;

@@ -71,10 +71,10 @@ struct repeatable_calls::attempt
 };
 
 repeatable_calls::repeatable_calls(runtime::host& host, accounts::idempotency_store& store, const crypto::keyring& keys,
-                                   std::int64_t most_stored)
+                                   std::int64_t max_stored)
     : store_(store),
       keys_(keys),
-      limit_(store, most_stored),
+      limit_(store, max_stored),
       forgetting_(host, "old idempotency keys not forgotten", [this] { return forget(); })
 {}
 

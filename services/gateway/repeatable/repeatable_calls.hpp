@@ -17,9 +17,9 @@ namespace tempinbox::gateway {
 class repeatable_calls
 {
 public:
-    // `most_stored`: keys of an account in 24 hours; 0: any number.
+    // `max_stored`: keys of an account in 24 hours; 0: any number.
     repeatable_calls(runtime::host& host, accounts::idempotency_store& store, const crypto::keyring& keys,
-                     std::int64_t most_stored);
+                     std::int64_t max_stored);
 
     // Forgetting what is past its day.
     void start() { forgetting_.start(); }

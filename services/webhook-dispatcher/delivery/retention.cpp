@@ -17,7 +17,7 @@ constexpr std::chrono::hours interval{1};
 constexpr std::chrono::seconds pause_after_failure{10};
 constexpr std::chrono::milliseconds pause_between_steps{10};
 // A lock that is had at once or not at all is had sooner or later between the statements of others, but not while a backup reads.
-constexpr int most_tries = 20;
+constexpr int max_tries = 20;
 constexpr std::chrono::milliseconds between_tries{100};
 constexpr std::chrono::minutes pause_while_in_use{5};
 
@@ -93,7 +93,7 @@ awaitable<bool> retention::keep_up()
 // False: the tables are in use.
 awaitable<bool> retention::make_partitions()
 {
-    for (int tries = 0; tries < most_tries && !is_stopping_; ++tries) {
+    for (int tries = 0; tries < max_tries && !is_stopping_; ++tries) {
         bool is_made = false;
         try {
             co_await partitions_.make_partitions(days_back, days_ahead);
@@ -111,7 +111,7 @@ awaitable<bool> retention::make_partitions()
 // Whether there may be more; absent: its tables are in use.
 awaitable<std::optional<bool>> retention::drop_partition()
 {
-    for (int tries = 0; tries < most_tries && !is_stopping_; ++tries) {
+    for (int tries = 0; tries < max_tries && !is_stopping_; ++tries) {
         std::optional<bool> dropped;
         try {
             dropped = co_await partitions_.drop_partition_older_than(days_kept_);

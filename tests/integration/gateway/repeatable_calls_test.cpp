@@ -21,7 +21,7 @@ public:
     void restart()
     {
         store_ = std::make_unique<accounts::idempotency_store>(scratch.db());
-        calls_ = std::make_unique<repeatable_calls>(testing::test_host(), *store_, keys_, most_stored);
+        calls_ = std::make_unique<repeatable_calls>(testing::test_host(), *store_, keys_, max_stored);
     }
 
     http::response post(const std::string& key, const std::string& body = "{}", const std::string& path = "/v1/things")
@@ -57,7 +57,7 @@ public:
     std::int64_t stored() { return scratch.execute("SELECT count(*) FROM accounts.idempotency_key")[0][0].as<std::int64_t>(); }
 
     caller who;
-    std::int64_t most_stored = 10'000;
+    std::int64_t max_stored = 10'000;
     unsigned status = 201;
     bool is_killed = false; // before the operation has done anything
     bool is_lost = false;   // a dependency, after the object is made
@@ -187,7 +187,7 @@ TEST_CASE("past an account's number of keys a new one is 429 and nothing is done
           "[gateway][idempotency][postgres]")
 {
     world world;
-    world.most_stored = 3;
+    world.max_stored = 3;
     world.restart();
     const auto first = world.post("1");
     world.status = 503;
@@ -227,7 +227,7 @@ TEST_CASE("past an account's number of keys a new one is 429 and nothing is done
 TEST_CASE("requests at once do not pass an account's number of keys together", "[gateway][idempotency][postgres]")
 {
     world world;
-    world.most_stored = 5;
+    world.max_stored = 5;
     world.restart();
 
     // Fewer pass where one was counted both as under way and as stored.

@@ -109,9 +109,9 @@ TEST_CASE("a migration waits for a lock in short turns, so that others pass", "[
     const auto first = make_migration(1, "CREATE TABLE shop.t (x int)");
     const auto second = make_migration(2, "ALTER TABLE shop.t ADD y int");
     REQUIRE(postgres::migrate(scratch.dsn(), "shop", {first}));
-    postgres::lock_patience patience;
-    patience.timeout = 50ms;
-    patience.pause = 20ms;
+    postgres::lock_retries retries;
+    retries.timeout = 50ms;
+    retries.pause = 20ms;
 
     // A dump that reads the table.
     pqxx::connection dump(scratch.dsn());
@@ -120,9 +120,9 @@ TEST_CASE("a migration waits for a lock in short turns, so that others pass", "[
 
     SECTION("to its end, which comes in time")
     {
-        patience.tries = 100'000;
+        retries.tries = 100'000;
         result<std::vector<int>> outcome = failure{errc::internal, "did not run"};
-        std::thread migrator([&] { outcome = postgres::migrate(scratch.dsn(), "shop", {first, second}, patience); });
+        std::thread migrator([&] { outcome = postgres::migrate(scratch.dsn(), "shop", {first, second}, retries); });
         // Each of these would wait behind an attempt that does not give up.
         for (int i = 0; i < 20; ++i)
             CHECK_NOTHROW(scratch.execute("SET statement_timeout = '5s'; SELECT count(*) FROM shop.t"));
@@ -140,8 +140,8 @@ TEST_CASE("a migration waits for a lock in short turns, so that others pass", "[
     }
     SECTION("or until it has tried often enough")
     {
-        patience.tries = 2;
-        const auto outcome = postgres::migrate(scratch.dsn(), "shop", {first, second}, patience);
+        retries.tries = 2;
+        const auto outcome = postgres::migrate(scratch.dsn(), "shop", {first, second}, retries);
         REQUIRE_FALSE(outcome);
         CHECK(outcome.error().message.find("lock timeout") != std::string::npos);
     }
