@@ -19,7 +19,8 @@ namespace {
 
 using steady = std::chrono::steady_clock;
 
-constexpr std::chrono::seconds lateness{9};
+constexpr int min_delay_ms = 8'250;
+constexpr int max_delay_ms = 9'750;
 constexpr std::size_t read_size = 64 * 1024;
 constexpr std::string_view no_content = "HTTP/1.1 204 No Content\r\n\r\n";
 constexpr std::string_view server_error = "HTTP/1.1 500 Internal Server Error\r\nContent-Length: 0\r\n\r\n";
@@ -47,6 +48,11 @@ std::size_t content_length(std::string_view head)
     std::size_t length = 0;
     std::from_chars(text.data(), text.data() + text.size(), length);
     return length;
+}
+
+std::chrono::milliseconds slow_delay(std::minstd_rand& source)
+{
+    return std::chrono::milliseconds(std::uniform_int_distribution(min_delay_ms, max_delay_ms)(source));
 }
 
 std::string ok(std::string_view body)
@@ -102,16 +108,15 @@ int sink::wait_millis() const
 {
     if (late_answers_.empty())
         return -1;
-    const auto left = std::chrono::ceil<std::chrono::milliseconds>(late_answers_.front().due - steady::now());
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(late_answers_.begin()->first - steady::now());
     return static_cast<int>(std::max<std::chrono::milliseconds::rep>(0, left.count()));
 }
 
 void sink::answer_late()
 {
     const auto now = steady::now();
-    while (!late_answers_.empty() && late_answers_.front().due <= now) {
-        const auto next = late_answers_.front();
-        late_answers_.pop_front();
+    while (!late_answers_.empty() && late_answers_.begin()->first <= now) {
+        const auto next = late_answers_.extract(late_answers_.begin()).mapped();
         const auto peer = connections_.find(next.socket);
         if (peer == connections_.end() || peer->second.number != next.connection)
             continue;
@@ -196,7 +201,7 @@ void sink::answer(std::string_view head, int socket, connection& peer)
         got.kind = head[6];
         receipts_.push_back(got);
         if (got.kind == 's')
-            late_answers_.push_back({steady::now() + lateness, socket, peer.number});
+            late_answers_.insert({steady::now() + slow_delay(delays_), late_answer{socket, peer.number}});
         else if (got.kind != 'h')
             peer.output += got.kind == 'f' ? server_error : no_content;
     } else {

@@ -3,7 +3,8 @@
 #include <array>
 #include <chrono>
 #include <cstdint>
-#include <deque>
+#include <map>
+#include <random>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -21,7 +22,8 @@ struct receipt
 };
 
 // A receiver of webhooks on loopback that does as little as possible: one thread, epoll, kept connections. POST /ok... is
-// answered 204, /fail... 500, /hang... never, /slow... 204 after nine seconds. GET /count tells how many came, GET /receipts
+// answered 204, /fail... 500, /hang... never, /slow... 204 after nine seconds, give or take three quarters of one: a thousand
+// endpoints do not answer in step. GET /count tells how many came, GET /receipts
 // lists them, GET /reset forgets them. Ends the process when the kernel refuses it something.
 class sink
 {
@@ -43,7 +45,6 @@ private:
     // An answer that is given later.
     struct late_answer
     {
-        std::chrono::steady_clock::time_point due;
         int socket;
         std::uint64_t connection;
     };
@@ -65,7 +66,8 @@ private:
     std::uint16_t port_ = 0;
     std::unordered_map<int, connection> connections_;
     std::vector<receipt> receipts_;
-    std::deque<late_answer> late_answers_; // the first to give first
+    std::multimap<std::chrono::steady_clock::time_point, late_answer> late_answers_; // by when they are due
+    std::minstd_rand delays_{1};
     std::uint64_t accepted_ = 0;
 };
 
