@@ -10,55 +10,67 @@ namespace {
 
 constexpr std::chrono::hours pass_length{7 * 24};
 
-constexpr postgres::statement find_account{"accounts_find",
-                                           "SELECT * FROM accounts.states WHERE account_id = $1 AND NOT is_deleted"};
+constexpr postgres::statement find_account{
+    "accounts_find", "SELECT * FROM accounts.states WHERE account_id = $1 AND NOT is_deleted"};
 constexpr postgres::statement find_account_by_email{
-    "accounts_find_by_email", "SELECT * FROM accounts.states WHERE lower(email) = lower($1) AND NOT is_deleted"};
-constexpr postgres::statement list_accounts{"accounts_list",
-                                            "SELECT * FROM accounts.states WHERE NOT is_deleted AND account_id < $2"
-                                            " ORDER BY account_id DESC LIMIT $1"};
+    "accounts_find_by_email",
+    "SELECT * FROM accounts.states WHERE lower(email) = lower($1) AND NOT is_deleted"};
+constexpr postgres::statement list_accounts{
+    "accounts_list", "SELECT * FROM accounts.states WHERE NOT is_deleted AND account_id < $2"
+                     " ORDER BY account_id DESC LIMIT $1"};
 constexpr postgres::statement insert_account{
-    "accounts_insert", "INSERT INTO accounts.accounts (account_id, email, plan, plan_ends_at, version)"
-                       " VALUES ($1, $2, $3, timestamptz 'epoch' + $4::bigint * interval '1 microsecond', $5)"
-                       " ON CONFLICT (lower(email)) WHERE deleted_at IS NULL DO NOTHING"};
+    "accounts_insert",
+    "INSERT INTO accounts.accounts (account_id, email, plan, plan_ends_at, version)"
+    " VALUES ($1, $2, $3, timestamptz 'epoch' + $4::bigint * interval '1 microsecond', $5)"
+    " ON CONFLICT (lower(email)) WHERE deleted_at IS NULL DO NOTHING"};
 constexpr postgres::statement update_plan{
-    "accounts_update_plan", "UPDATE accounts.accounts SET plan = $2,"
-                            " plan_ends_at = timestamptz 'epoch' + $3::bigint * interval '1 microsecond', version = $4"
-                            " WHERE account_id = $1 AND deleted_at IS NULL"};
-constexpr postgres::statement delete_account{
-    "accounts_delete", "UPDATE accounts.accounts SET deleted_at = now(), version = $2, email = 'deleted ' || account_id"
-                       " WHERE account_id = $1 AND deleted_at IS NULL"};
+    "accounts_update_plan",
+    "UPDATE accounts.accounts SET plan = $2,"
+    " plan_ends_at = timestamptz 'epoch' + $3::bigint * interval '1 microsecond', version = $4"
+    " WHERE account_id = $1 AND deleted_at IS NULL"};
+constexpr postgres::statement delete_account{"accounts_delete",
+                                             "UPDATE accounts.accounts SET deleted_at = now(), "
+                                             "version = $2, email = 'deleted ' || account_id"
+                                             " WHERE account_id = $1 AND deleted_at IS NULL"};
 constexpr postgres::statement revoke_all_keys{
-    "accounts_revoke_all_keys",
-    "UPDATE accounts.api_keys SET revoked_at = now(), version = $2 WHERE account_id = $1 AND revoked_at IS NULL"};
-constexpr postgres::statement insert_user{"accounts_insert_user",
-                                          "INSERT INTO accounts.users (account_id, password_hash) VALUES ($1, $2)"};
-constexpr postgres::statement delete_user{"accounts_delete_user", "DELETE FROM accounts.users WHERE account_id = $1"};
-constexpr postgres::statement delete_sessions{"accounts_delete_sessions", "DELETE FROM accounts.sessions WHERE account_id = $1"};
-constexpr postgres::statement delete_resets{"accounts_delete_resets",
-                                            "DELETE FROM accounts.password_resets WHERE account_id = $1"};
+    "accounts_revoke_all_keys", "UPDATE accounts.api_keys SET revoked_at = now(), version = $2 "
+                                "WHERE account_id = $1 AND revoked_at IS NULL"};
+constexpr postgres::statement insert_user{
+    "accounts_insert_user",
+    "INSERT INTO accounts.users (account_id, password_hash) VALUES ($1, $2)"};
+constexpr postgres::statement delete_user{"accounts_delete_user",
+                                          "DELETE FROM accounts.users WHERE account_id = $1"};
+constexpr postgres::statement delete_sessions{
+    "accounts_delete_sessions", "DELETE FROM accounts.sessions WHERE account_id = $1"};
+constexpr postgres::statement delete_resets{
+    "accounts_delete_resets", "DELETE FROM accounts.password_resets WHERE account_id = $1"};
 // Gateways have read of the deletion long ago.
 constexpr postgres::statement forget_keys{
-    "accounts_forget_keys",
-    "DELETE FROM accounts.api_keys WHERE (account_id, key_id) IN (SELECT k.account_id, k.key_id FROM accounts.accounts a"
-    " JOIN accounts.api_keys k ON k.account_id = a.account_id WHERE a.deleted_at < now() - interval '1 day'"
-    " LIMIT $1 FOR UPDATE OF k SKIP LOCKED)"};
+    "accounts_forget_keys", "DELETE FROM accounts.api_keys WHERE (account_id, key_id) IN (SELECT "
+                            "k.account_id, k.key_id FROM accounts.accounts a"
+                            " JOIN accounts.api_keys k ON k.account_id = a.account_id WHERE "
+                            "a.deleted_at < now() - interval '1 day'"
+                            " LIMIT $1 FOR UPDATE OF k SKIP LOCKED)"};
 constexpr postgres::statement forget_answers{
     "accounts_forget_answers",
-    "DELETE FROM accounts.idempotency_key WHERE (account_id, operation_sha256, key) IN (SELECT i.account_id, i.operation_sha256,"
+    "DELETE FROM accounts.idempotency_key WHERE (account_id, operation_sha256, key) IN (SELECT "
+    "i.account_id, i.operation_sha256,"
     " i.key FROM accounts.accounts a JOIN accounts.idempotency_key i ON i.account_id = a.account_id"
     " WHERE a.deleted_at < now() - interval '1 day' LIMIT $1 FOR UPDATE OF i SKIP LOCKED)"};
 // A link that was made while the account was deleted ends within an hour, by itself.
 constexpr postgres::statement forget_accounts{
-    "accounts_forget", "DELETE FROM accounts.accounts WHERE account_id IN (SELECT a.account_id FROM accounts.accounts a"
-                       " WHERE a.deleted_at < now() - interval '1 day'"
-                       " AND NOT EXISTS (SELECT FROM accounts.api_keys k WHERE k.account_id = a.account_id)"
-                       " AND NOT EXISTS (SELECT FROM accounts.idempotency_key i WHERE i.account_id = a.account_id)"
-                       " AND NOT EXISTS (SELECT FROM accounts.password_resets r WHERE r.account_id = a.account_id)"
-                       " ORDER BY a.deleted_at LIMIT $1 FOR UPDATE SKIP LOCKED)"
-                       " RETURNING account_id, version"};
+    "accounts_forget",
+    "DELETE FROM accounts.accounts WHERE account_id IN (SELECT a.account_id FROM accounts.accounts "
+    "a"
+    " WHERE a.deleted_at < now() - interval '1 day'"
+    " AND NOT EXISTS (SELECT FROM accounts.api_keys k WHERE k.account_id = a.account_id)"
+    " AND NOT EXISTS (SELECT FROM accounts.idempotency_key i WHERE i.account_id = a.account_id)"
+    " AND NOT EXISTS (SELECT FROM accounts.password_resets r WHERE r.account_id = a.account_id)"
+    " ORDER BY a.deleted_at LIMIT $1 FOR UPDATE SKIP LOCKED)"
+    " RETURNING account_id, version"};
 constexpr postgres::statement list_plan_names{
-    "accounts_plan_names", "SELECT string_agg(plan, ', ' ORDER BY position), bool_or(plan = $1) FROM accounts.plans"};
+    "accounts_plan_names",
+    "SELECT string_agg(plan, ', ' ORDER BY position), bool_or(plan = $1) FROM accounts.plans"};
 
 failure no_such_account(account_id id)
 {
@@ -70,7 +82,8 @@ result<void> check_plan(pqxx::work& tx, const std::string& plan)
     const auto row = tx.exec_prepared1(list_plan_names.name, plan);
     if (row[1].as<bool>())
         return {};
-    return failure{errc::invalid_argument, "plan must be one of " + row[0].as<std::string>() + ", not " + quote(plan)};
+    return failure{errc::invalid_argument,
+                   "plan must be one of " + row[0].as<std::string>() + ", not " + quote(plan)};
 }
 
 std::optional<std::int64_t> end_of(const std::string& plan, std::optional<time_point> told)
@@ -103,28 +116,33 @@ account read_account(const pqxx::row& row)
 
 account_store::account_store(postgres::pool& db, announcements how) : db_(db), how_(std::move(how))
 {
-    for (const auto& wanted : {find_account, find_account_by_email, list_accounts, insert_account, update_plan, delete_account,
-                               revoke_all_keys, insert_user, delete_user, delete_sessions, delete_resets, forget_keys,
-                               forget_answers, forget_accounts, list_plan_names})
+    for (const auto& wanted :
+         {find_account, find_account_by_email, list_accounts, insert_account, update_plan,
+          delete_account, revoke_all_keys, insert_user, delete_user, delete_sessions, delete_resets,
+          forget_keys, forget_answers, forget_accounts, list_plan_names})
         db_.prepare(wanted);
 }
 
-awaitable<result<account>> account_store::create(account_id id, std::string email, std::string plan, std::string password_hash)
+awaitable<result<account>> account_store::create(account_id id, std::string email, std::string plan,
+                                                 std::string password_hash)
 {
-    auto transaction = db_.transact([this, id, email, plan, password_hash](pqxx::work& tx) -> result<change<account>> {
-        if (const auto sane = check_email_address(email); !sane)
-            return sane.error();
-        const auto version = next_version(tx);
-        if (const auto known = check_plan(tx, plan); !known)
-            return known.error();
-        const auto ends = end_of(plan, std::nullopt);
-        const auto inserted = tx.exec_prepared(insert_account.name, id.text(), email, plan, ends, version);
-        if (inserted.affected_rows() == 0)
-            return failure{errc::conflict, "An account with the email address " + quote(email) + " exists"};
-        if (!password_hash.empty())
-            tx.exec_prepared0(insert_user.name, id.text(), password_hash);
-        return announced(tx, how_, tx.exec_prepared1(find_account.name, id.text()));
-    });
+    auto transaction = db_.transact(
+        [this, id, email, plan, password_hash](pqxx::work& tx) -> result<change<account>> {
+            if (const auto sane = check_email_address(email); !sane)
+                return sane.error();
+            const auto version = next_version(tx);
+            if (const auto known = check_plan(tx, plan); !known)
+                return known.error();
+            const auto ends = end_of(plan, std::nullopt);
+            const auto inserted =
+                tx.exec_prepared(insert_account.name, id.text(), email, plan, ends, version);
+            if (inserted.affected_rows() == 0)
+                return failure{errc::conflict,
+                               "An account with the email address " + quote(email) + " exists"};
+            if (!password_hash.empty())
+                tx.exec_prepared0(insert_user.name, id.text(), password_hash);
+            return announced(tx, how_, tx.exec_prepared1(find_account.name, id.text()));
+        });
     return publish_after(std::move(transaction), how_);
 }
 
@@ -148,20 +166,24 @@ awaitable<result<account>> account_store::find_by_email(std::string email)
     });
 }
 
-awaitable<std::vector<account>> account_store::list(std::size_t limit, std::optional<account_id> before)
+awaitable<std::vector<account>> account_store::list(std::size_t limit,
+                                                    std::optional<account_id> before)
 {
     return db_.transact([limit, before](pqxx::work& tx) {
         constexpr const char* past_all = "ffffffff-ffff-ffff-ffff-ffffffffffff";
         std::vector<account> page;
-        for (const auto& row : tx.exec_prepared(list_accounts.name, limit, before ? before->text() : past_all))
+        for (const auto& row :
+             tx.exec_prepared(list_accounts.name, limit, before ? before->text() : past_all))
             page.push_back(read_account(row));
         return page;
     });
 }
 
-awaitable<result<account>> account_store::set_plan(account_id id, std::string plan, std::optional<time_point> ends_at)
+awaitable<result<account>> account_store::set_plan(account_id id, std::string plan,
+                                                   std::optional<time_point> ends_at)
 {
-    auto transaction = db_.transact([this, id, plan, ends_at](pqxx::work& tx) -> result<change<account>> {
+    auto transaction = db_.transact([this, id, plan,
+                                     ends_at](pqxx::work& tx) -> result<change<account>> {
         const auto version = next_version(tx);
         if (const auto known = check_plan(tx, plan); !known)
             return known.error();
@@ -194,14 +216,17 @@ awaitable<result<account>> account_store::remove(account_id id)
     return publish_after(std::move(transaction), how_);
 }
 
-// A state that was published after the tombstone would stay the last record of its compacted topic, and what reads it
-// from the start would take the account for a live one: the tombstone is sent again with the account's last row.
+// A state that was published after the tombstone would stay the last record of its compacted topic,
+// and what reads it from the start would take the account for a live one: the tombstone is sent
+// again with the account's last row.
 awaitable<int> account_store::forget()
 {
     auto transaction = db_.transact([this](pqxx::work& tx) -> result<change<int>> {
         int most = 0;
         for (const auto& children_first : {forget_keys, forget_answers})
-            most = std::max(most, static_cast<int>(tx.exec_prepared(children_first.name, batch_size).affected_rows()));
+            most = std::max(most,
+                            static_cast<int>(
+                                tx.exec_prepared(children_first.name, batch_size).affected_rows()));
         std::vector<plans::account_state> deleted;
         for (const auto& row : tx.exec_prepared(forget_accounts.name, batch_size)) {
             auto& one = deleted.emplace_back();
@@ -219,15 +244,17 @@ awaitable<int> account_store::forget()
 result<void> check_email_address(std::string_view email)
 {
     const auto at = email.find('@');
-    const bool has_parts =
-        at != std::string_view::npos && at > 0 && at + 1 < email.size() && email.find('@', at + 1) == std::string_view::npos;
-    const bool is_clean = is_valid_utf8(email) && std::none_of(email.begin(), email.end(), [](char c) {
-                              const auto byte = static_cast<unsigned char>(c);
-                              return byte <= 0x20 || byte == 0x7f;
-                          });
+    const bool has_parts = at != std::string_view::npos && at > 0 && at + 1 < email.size() &&
+                           email.find('@', at + 1) == std::string_view::npos;
+    const bool is_clean =
+        is_valid_utf8(email) && std::none_of(email.begin(), email.end(), [](char c) {
+            const auto byte = static_cast<unsigned char>(c);
+            return byte <= 0x20 || byte == 0x7f;
+        });
     if (has_parts && is_clean && email.size() <= 254)
         return {};
-    return failure{errc::invalid_argument, "email must be an address such as name@example.com, not " + quote(email)};
+    return failure{errc::invalid_argument,
+                   "email must be an address such as name@example.com, not " + quote(email)};
 }
 
 } // namespace tempinbox::accounts

@@ -18,8 +18,9 @@ struct account
     account_id id() const { return state.account; }
 };
 
-// Accounts at rest. A deleted account is not found. Each change stamps the account with the next version of accounts.changes and
-// writes its account.state row in the same transaction. Refusals are values; an unreachable PostgreSQL throws.
+// Accounts at rest. A deleted account is not found. Each change stamps the account with the next
+// version of accounts.changes and writes its account.state row in the same transaction. Refusals
+// are values; an unreachable PostgreSQL throws.
 class account_store
 {
 public:
@@ -27,19 +28,22 @@ public:
 
     account_store(postgres::pool& db, announcements how);
 
-    // conflict for an email address in use, invalid_argument for a bad one or an unknown plan. A 7-Day Pass starts now.
-    // Nobody can sign in to an account without a password.
-    awaitable<result<account>> create(account_id id, std::string email, std::string plan, std::string password_hash = {});
+    // conflict for an email address in use, invalid_argument for a bad one or an unknown plan. A
+    // 7-Day Pass starts now. Nobody can sign in to an account without a password.
+    awaitable<result<account>> create(account_id id, std::string email, std::string plan,
+                                      std::string password_hash = {});
     awaitable<result<account>> find(account_id id);
     awaitable<result<account>> find_by_email(std::string email);
     // Newest first, those before the given one.
     awaitable<std::vector<account>> list(std::size_t limit, std::optional<account_id> before);
     // A 7-Day Pass ends after seven days unless told otherwise; other plans end only when told.
-    awaitable<result<account>> set_plan(account_id id, std::string plan, std::optional<time_point> ends_at);
-    // Revokes the account's keys, ends its sessions, forgets its password and address, and publishes its tombstone.
+    awaitable<result<account>> set_plan(account_id id, std::string plan,
+                                        std::optional<time_point> ends_at);
+    // Revokes the account's keys, ends its sessions, forgets its password and address, and
+    // publishes its tombstone.
     awaitable<result<account>> remove(account_id id);
-    // What accounts left that were deleted a day ago: up to batch_size rows of each kind; answers how many of the kind with
-    // most. With an account's last row its tombstone is published again.
+    // What accounts left that were deleted a day ago: up to batch_size rows of each kind; answers
+    // how many of the kind with most. With an account's last row its tombstone is published again.
     awaitable<int> forget();
 
 private:

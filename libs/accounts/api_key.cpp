@@ -13,11 +13,13 @@ constexpr std::string_view scheme = "ti_live_";
 constexpr std::size_t random_characters = 32;
 constexpr std::size_t checksum_characters = 6;
 constexpr std::size_t shown_characters = 4;
-constexpr std::string_view base62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+constexpr std::string_view base62 =
+    "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
 std::string random_base62(std::size_t count)
 {
-    // 248 is the largest multiple of 62 in a byte: above it the byte is drawn again, so that every character is as likely.
+    // 248 is the largest multiple of 62 in a byte: above it the byte is drawn again, so that every
+    // character is as likely.
     constexpr unsigned char limit = 248;
     std::string text;
     text.reserve(count);
@@ -57,12 +59,14 @@ secret make_api_key()
 
 bool is_well_formed_api_key(std::string_view text)
 {
-    if (text.size() != scheme.size() + random_characters + checksum_characters || !text.starts_with(scheme))
+    if (text.size() != scheme.size() + random_characters + checksum_characters ||
+        !text.starts_with(scheme))
         return false;
     const auto body = text.substr(scheme.size());
     if (body.find_first_not_of(base62) != std::string_view::npos)
         return false;
-    return checksum_of(text.substr(0, text.size() - checksum_characters)) == text.substr(text.size() - checksum_characters);
+    return checksum_of(text.substr(0, text.size() - checksum_characters)) ==
+           text.substr(text.size() - checksum_characters);
 }
 
 std::string api_key_digest(std::string_view key)

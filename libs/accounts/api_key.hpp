@@ -7,8 +7,9 @@
 
 namespace tempinbox::accounts {
 
-// A credential of the API: `ti_live_`, 32 random base62 characters (190 bits), 6 characters of checksum over all before them. The
-// checksum lets a mistyped or invented key be refused without a look-up; only the SHA-256 is ever stored.
+// A credential of the API: `ti_live_`, 32 random base62 characters (190 bits), 6 characters of
+// checksum over all before them. The checksum lets a mistyped or invented key be refused without a
+// look-up; only the SHA-256 is ever stored.
 secret make_api_key();
 
 // Whether the text has a key's form and its checksum is right.

@@ -10,31 +10,38 @@ namespace {
 constexpr std::int64_t window_seconds = std::chrono::seconds(attempt_store::window).count();
 
 // Attempts of one subject are judged one after the other.
-constexpr postgres::statement lock_subject{"attempts_lock",
-                                           "SELECT pg_advisory_xact_lock(hashtextextended(encode($1::bytea, 'hex'), 0))"};
+constexpr postgres::statement lock_subject{
+    "attempts_lock", "SELECT pg_advisory_xact_lock(hashtextextended(encode($1::bytea, 'hex'), 0))"};
 // How long until there is room again: until the oldest of the newest $2 leaves the window.
 constexpr postgres::statement judge_subject{
     "attempts_judge",
-    "SELECT count(*) >= $2, coalesce(ceil(extract(epoch FROM min(at)) + $3 - extract(epoch FROM now())), 0)::bigint"
+    "SELECT count(*) >= $2, coalesce(ceil(extract(epoch FROM min(at)) + $3 - extract(epoch FROM "
+    "now())), 0)::bigint"
     " FROM (SELECT at FROM accounts.attempts WHERE subject_sha256 = $1"
     " AND at > now() - $3::bigint * interval '1 second' ORDER BY at DESC LIMIT $2) AS newest"};
 constexpr postgres::statement insert_attempt{
-    "attempts_insert", "INSERT INTO accounts.attempts (subject_sha256, attempt_id, at) VALUES ($1, $2, now())"};
-constexpr postgres::statement delete_attempt{"attempts_delete",
-                                             "DELETE FROM accounts.attempts WHERE subject_sha256 = $1 AND attempt_id = $2"};
-constexpr postgres::statement delete_subject{"attempts_delete_subject",
-                                             "DELETE FROM accounts.attempts WHERE subject_sha256 = $1"};
+    "attempts_insert",
+    "INSERT INTO accounts.attempts (subject_sha256, attempt_id, at) VALUES ($1, $2, now())"};
+constexpr postgres::statement delete_attempt{
+    "attempts_delete",
+    "DELETE FROM accounts.attempts WHERE subject_sha256 = $1 AND attempt_id = $2"};
+constexpr postgres::statement delete_subject{
+    "attempts_delete_subject", "DELETE FROM accounts.attempts WHERE subject_sha256 = $1"};
 constexpr postgres::statement forget_attempts{
-    "attempts_forget", "DELETE FROM accounts.attempts WHERE (subject_sha256, attempt_id) IN (SELECT subject_sha256, attempt_id"
-                       " FROM accounts.attempts WHERE at < now() - $2::bigint * interval '1 second' ORDER BY at LIMIT $1"
+    "attempts_forget", "DELETE FROM accounts.attempts WHERE (subject_sha256, attempt_id) IN "
+                       "(SELECT subject_sha256, attempt_id"
+                       " FROM accounts.attempts WHERE at < now() - $2::bigint * interval '1 "
+                       "second' ORDER BY at LIMIT $1"
                        " FOR UPDATE SKIP LOCKED)"};
 
 attempt_verdict judge(pqxx::work& tx, const attempt_subject& subject)
 {
     attempt_verdict verdict;
-    const auto row = tx.exec_prepared1(judge_subject.name, pqxx::binarystring(subject.digest), subject.most, window_seconds);
+    const auto row = tx.exec_prepared1(judge_subject.name, pqxx::binarystring(subject.digest),
+                                       subject.most, window_seconds);
     verdict.is_allowed = !row[0].as<bool>();
-    verdict.retry_after = std::chrono::seconds(std::max<std::int64_t>(1, row[1].as<std::int64_t>()));
+    verdict.retry_after =
+        std::chrono::seconds(std::max<std::int64_t>(1, row[1].as<std::int64_t>()));
     verdict.subject_digest = subject.digest;
     return verdict;
 }
@@ -48,14 +55,16 @@ attempt_subject::attempt_subject(std::string_view kind, std::string_view name, i
 
 attempt_store::attempt_store(postgres::pool& db) : db_(db)
 {
-    for (const auto& wanted : {lock_subject, judge_subject, insert_attempt, delete_attempt, delete_subject, forget_attempts})
+    for (const auto& wanted : {lock_subject, judge_subject, insert_attempt, delete_attempt,
+                               delete_subject, forget_attempts})
         db_.prepare(wanted);
 }
 
 awaitable<attempt_verdict> attempt_store::begin(uuid attempt, std::vector<attempt_subject> subjects)
 {
     // Everybody locks in one order.
-    std::sort(subjects.begin(), subjects.end(), [](const auto& a, const auto& b) { return a.digest < b.digest; });
+    std::sort(subjects.begin(), subjects.end(),
+              [](const auto& a, const auto& b) { return a.digest < b.digest; });
     return db_.transact([attempt, subjects = std::move(subjects)](pqxx::work& tx) {
         for (const auto& subject : subjects)
             tx.exec_prepared1(lock_subject.name, pqxx::binarystring(subject.digest));
@@ -63,7 +72,8 @@ awaitable<attempt_verdict> attempt_store::begin(uuid attempt, std::vector<attemp
             if (const auto verdict = judge(tx, subject); !verdict.is_allowed)
                 return verdict;
         for (const auto& subject : subjects)
-            tx.exec_prepared0(insert_attempt.name, pqxx::binarystring(subject.digest), attempt.text());
+            tx.exec_prepared0(insert_attempt.name, pqxx::binarystring(subject.digest),
+                              attempt.text());
         return attempt_verdict();
     });
 }
@@ -72,20 +82,23 @@ awaitable<void> attempt_store::take_back(uuid attempt, std::vector<attempt_subje
 {
     return db_.transact([attempt, subjects = std::move(subjects)](pqxx::work& tx) {
         for (const auto& subject : subjects)
-            tx.exec_prepared0(delete_attempt.name, pqxx::binarystring(subject.digest), attempt.text());
+            tx.exec_prepared0(delete_attempt.name, pqxx::binarystring(subject.digest),
+                              attempt.text());
     });
 }
 
 awaitable<void> attempt_store::forgive(attempt_subject subject)
 {
-    return db_.transact(
-        [subject](pqxx::work& tx) { tx.exec_prepared0(delete_subject.name, pqxx::binarystring(subject.digest)); });
+    return db_.transact([subject](pqxx::work& tx) {
+        tx.exec_prepared0(delete_subject.name, pqxx::binarystring(subject.digest));
+    });
 }
 
 awaitable<int> attempt_store::forget()
 {
     return db_.transact([](pqxx::work& tx) {
-        return static_cast<int>(tx.exec_prepared(forget_attempts.name, batch_size, window_seconds).affected_rows());
+        return static_cast<int>(
+            tx.exec_prepared(forget_attempts.name, batch_size, window_seconds).affected_rows());
     });
 }
 

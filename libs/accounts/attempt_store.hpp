@@ -26,8 +26,9 @@ struct attempt_verdict
     std::string subject_digest; // where it is not allowed: who has had the number
 };
 
-// What was tried in the last ten minutes, on all replicas. An attempt is written down before it is made, so that many at once
-// cannot pass the limit together; what succeeds is taken back. Throws when PostgreSQL cannot be reached.
+// What was tried in the last ten minutes, on all replicas. An attempt is written down before it is
+// made, so that many at once cannot pass the limit together; what succeeds is taken back. Throws
+// when PostgreSQL cannot be reached.
 class attempt_store
 {
 public:

@@ -5,7 +5,8 @@
 namespace tempinbox::accounts {
 namespace {
 
-// A row when the caller may go on: a new key, one past its day, or an attempt that ended without an answer.
+// A row when the caller may go on: a new key, one past its day, or an attempt that ended without an
+// answer.
 constexpr postgres::statement claim_key{"accounts_claim_idempotency_key", R"(
     INSERT INTO accounts.idempotency_key AS k (account_id, operation_sha256, key, request_sha256, object_id, started_at)
     VALUES ($1, $2, $3, $4, $5, now())
@@ -54,7 +55,8 @@ const std::string forget_keys_sql = R"(
     DELETE FROM accounts.idempotency_key AS k
     USING (SELECT account_id, operation_sha256, key FROM accounts.idempotency_key WHERE created_at <= now() - interval '24 hours'
            ORDER BY created_at LIMIT )" +
-                                    std::to_string(idempotency_store::batch_size) + R"( FOR UPDATE SKIP LOCKED) AS old
+                                    std::to_string(idempotency_store::batch_size) +
+                                    R"( FOR UPDATE SKIP LOCKED) AS old
     WHERE k.account_id = old.account_id AND k.operation_sha256 = old.operation_sha256 AND k.key = old.key)";
 const postgres::statement forget_keys{"accounts_forget_idempotency_keys", forget_keys_sql.c_str()};
 
@@ -83,13 +85,15 @@ idempotency_claim read_claim(const pqxx::row& row)
     return claim;
 }
 
-idempotency_claim claim_in(pqxx::work& tx, const idempotency_key& key, const std::string& request_sha256, uuid object_id,
-                           bool has_room)
+idempotency_claim claim_in(pqxx::work& tx, const idempotency_key& key,
+                           const std::string& request_sha256, uuid object_id, bool has_room)
 {
     const auto account = key.account.text();
     const auto operation = binary(key.operation_sha256), request = binary(request_sha256);
-    const auto claimed = has_room ? tx.exec_prepared(claim_key.name, account, operation, key.key, request, object_id.text())
-                                  : tx.exec_prepared(resume_key.name, account, operation, key.key, request);
+    const auto claimed =
+        has_room ? tx.exec_prepared(claim_key.name, account, operation, key.key, request,
+                                    object_id.text())
+                 : tx.exec_prepared(resume_key.name, account, operation, key.key, request);
     idempotency_claim claim;
     if (!claimed.empty()) {
         claim.what = idempotency_claim::verdict::go;
@@ -110,38 +114,43 @@ idempotency_claim claim_in(pqxx::work& tx, const idempotency_key& key, const std
 
 idempotency_store::idempotency_store(postgres::pool& db) : db_(db)
 {
-    for (const auto& statement :
-         {claim_key, resume_key, find_key, keep_answer, release_key, drop_key, count_keys, count_otherwise, forget_keys})
+    for (const auto& statement : {claim_key, resume_key, find_key, keep_answer, release_key,
+                                  drop_key, count_keys, count_otherwise, forget_keys})
         db_.prepare(statement);
 }
 
-awaitable<idempotency_claim> idempotency_store::claim(idempotency_key key, std::string request_sha256, uuid object_id,
+awaitable<idempotency_claim> idempotency_store::claim(idempotency_key key,
+                                                      std::string request_sha256, uuid object_id,
                                                       bool has_room)
 {
-    return db_.transact([key = std::move(key), request = std::move(request_sha256), object_id, has_room](pqxx::work& tx) {
-        return claim_in(tx, key, request, object_id, has_room);
-    });
+    return db_.transact(
+        [key = std::move(key), request = std::move(request_sha256), object_id,
+         has_room](pqxx::work& tx) { return claim_in(tx, key, request, object_id, has_room); });
 }
 
 awaitable<void> idempotency_store::keep(idempotency_key key, uuid object_id, kept_answer answer)
 {
-    return db_.transact([key = std::move(key), object_id, answer = std::move(answer)](pqxx::work& tx) {
-        tx.exec_prepared0(keep_answer.name, key.account.text(), binary(key.operation_sha256), key.key, object_id.text(),
-                          answer.status, answer.location, answer.content_type, answer.sealed_body);
-    });
+    return db_.transact(
+        [key = std::move(key), object_id, answer = std::move(answer)](pqxx::work& tx) {
+            tx.exec_prepared0(keep_answer.name, key.account.text(), binary(key.operation_sha256),
+                              key.key, object_id.text(), answer.status, answer.location,
+                              answer.content_type, answer.sealed_body);
+        });
 }
 
 awaitable<void> idempotency_store::release(idempotency_key key, uuid object_id)
 {
     return db_.transact([key = std::move(key), object_id](pqxx::work& tx) {
-        tx.exec_prepared0(release_key.name, key.account.text(), binary(key.operation_sha256), key.key, object_id.text());
+        tx.exec_prepared0(release_key.name, key.account.text(), binary(key.operation_sha256),
+                          key.key, object_id.text());
     });
 }
 
 awaitable<void> idempotency_store::drop(idempotency_key key, uuid object_id)
 {
     return db_.transact([key = std::move(key), object_id](pqxx::work& tx) {
-        tx.exec_prepared0(drop_key.name, key.account.text(), binary(key.operation_sha256), key.key, object_id.text());
+        tx.exec_prepared0(drop_key.name, key.account.text(), binary(key.operation_sha256), key.key,
+                          object_id.text());
     });
 }
 
@@ -171,7 +180,9 @@ awaitable<kept_answers> idempotency_store::count_sealed_otherwise(std::string ke
 
 awaitable<int> idempotency_store::forget()
 {
-    return db_.transact([](pqxx::work& tx) { return static_cast<int>(tx.exec_prepared(forget_keys.name).affected_rows()); });
+    return db_.transact([](pqxx::work& tx) {
+        return static_cast<int>(tx.exec_prepared(forget_keys.name).affected_rows());
+    });
 }
 
 } // namespace tempinbox::accounts

@@ -58,10 +58,11 @@ public:
 
     explicit idempotency_store(postgres::pool& db);
 
-    // Writes down the request and `object_id` before anything is made; a repeat is told what came of the first. An attempt that
-    // was released, or began 30 s ago and has no answer, may be made again with its object id. Without room nothing is written
-    // down that is not there yet.
-    awaitable<idempotency_claim> claim(idempotency_key key, std::string request_sha256, uuid object_id, bool has_room = true);
+    // Writes down the request and `object_id` before anything is made; a repeat is told what came
+    // of the first. An attempt that was released, or began 30 s ago and has no answer, may be made
+    // again with its object id. Without room nothing is written down that is not there yet.
+    awaitable<idempotency_claim> claim(idempotency_key key, std::string request_sha256,
+                                       uuid object_id, bool has_room = true);
 
     // The attempt's answer, for repeats.
     awaitable<void> keep(idempotency_key key, uuid object_id, kept_answer answer);

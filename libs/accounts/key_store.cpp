@@ -8,45 +8,55 @@ namespace {
 
 constexpr int most_named_changes = 1'000;
 
-constexpr postgres::statement find_state{"keys_find_state",
-                                         "SELECT * FROM accounts.states WHERE account_id = $1 AND NOT is_deleted"};
-constexpr postgres::statement count_keys{"keys_count",
-                                         "SELECT count(*) FROM accounts.api_keys WHERE account_id = $1 AND revoked_at IS NULL"};
+constexpr postgres::statement find_state{
+    "keys_find_state", "SELECT * FROM accounts.states WHERE account_id = $1 AND NOT is_deleted"};
+constexpr postgres::statement count_keys{
+    "keys_count",
+    "SELECT count(*) FROM accounts.api_keys WHERE account_id = $1 AND revoked_at IS NULL"};
 // Made by an attempt whose answer nobody got: its text is lost, so another takes its place.
-constexpr postgres::statement delete_unheard{"keys_delete_unheard",
-                                             "DELETE FROM accounts.api_keys WHERE account_id = $1 AND key_id = $2"};
+constexpr postgres::statement delete_unheard{
+    "keys_delete_unheard", "DELETE FROM accounts.api_keys WHERE account_id = $1 AND key_id = $2"};
 constexpr postgres::statement insert_key{
-    "keys_insert",
-    "INSERT INTO accounts.api_keys (account_id, key_id, label, prefix, key_sha256, version) VALUES ($1, $2, $3, $4, $5, $6)"
-    " RETURNING (extract(epoch FROM created_at) * 1000000)::bigint"};
+    "keys_insert", "INSERT INTO accounts.api_keys (account_id, key_id, label, prefix, key_sha256, "
+                   "version) VALUES ($1, $2, $3, $4, $5, $6)"
+                   " RETURNING (extract(epoch FROM created_at) * 1000000)::bigint"};
 constexpr postgres::statement list_keys{
-    "keys_list", "SELECT key_id, label, prefix, (extract(epoch FROM created_at) * 1000000)::bigint AS created_micros,"
+    "keys_list", "SELECT key_id, label, prefix, (extract(epoch FROM created_at) * 1000000)::bigint "
+                 "AS created_micros,"
                  " (extract(epoch FROM last_used_at) * 1000000)::bigint AS last_used_micros,"
                  " row_number() OVER (ORDER BY created_at, key_id) AS position"
-                 " FROM accounts.api_keys WHERE account_id = $1 AND revoked_at IS NULL ORDER BY created_at, key_id"};
-constexpr postgres::statement revoke_key{"keys_revoke", "UPDATE accounts.api_keys SET revoked_at = now(), version = $3"
-                                                        " WHERE account_id = $1 AND key_id = $2 AND revoked_at IS NULL"};
-constexpr postgres::statement find_key_account{"keys_find_account", "SELECT account_id FROM accounts.api_keys WHERE key_id = $1"};
+                 " FROM accounts.api_keys WHERE account_id = $1 AND revoked_at IS NULL ORDER BY "
+                 "created_at, key_id"};
+constexpr postgres::statement revoke_key{
+    "keys_revoke", "UPDATE accounts.api_keys SET revoked_at = now(), version = $3"
+                   " WHERE account_id = $1 AND key_id = $2 AND revoked_at IS NULL"};
+constexpr postgres::statement find_key_account{
+    "keys_find_account", "SELECT account_id FROM accounts.api_keys WHERE key_id = $1"};
 // The join to the one row of accounts.changes makes an answer also where there is no such key.
 constexpr postgres::statement find_by_hash{
-    "keys_find_by_hash",
-    "SELECT c.version AS changes_version, k.key_id, s.*,"
-    " (SELECT count(*) FROM accounts.api_keys o WHERE o.account_id = k.account_id AND o.revoked_at IS NULL"
-    "  AND (o.created_at, o.key_id) <= (k.created_at, k.key_id)) AS position"
-    " FROM accounts.changes c"
-    " LEFT JOIN (accounts.api_keys k JOIN accounts.states s ON s.account_id = k.account_id AND NOT s.is_deleted)"
-    " ON k.key_sha256 = $1 AND k.revoked_at IS NULL"};
-constexpr postgres::statement read_version{"keys_read_version", "SELECT version FROM accounts.changes"};
-constexpr postgres::statement list_changed{"keys_list_changed",
-                                           "SELECT account_id FROM accounts.accounts WHERE version > $1"
-                                           " UNION SELECT account_id FROM accounts.api_keys WHERE version > $1 LIMIT $2"};
+    "keys_find_by_hash", "SELECT c.version AS changes_version, k.key_id, s.*,"
+                         " (SELECT count(*) FROM accounts.api_keys o WHERE o.account_id = "
+                         "k.account_id AND o.revoked_at IS NULL"
+                         "  AND (o.created_at, o.key_id) <= (k.created_at, k.key_id)) AS position"
+                         " FROM accounts.changes c"
+                         " LEFT JOIN (accounts.api_keys k JOIN accounts.states s ON s.account_id = "
+                         "k.account_id AND NOT s.is_deleted)"
+                         " ON k.key_sha256 = $1 AND k.revoked_at IS NULL"};
+constexpr postgres::statement read_version{"keys_read_version",
+                                           "SELECT version FROM accounts.changes"};
+constexpr postgres::statement list_changed{
+    "keys_list_changed",
+    "SELECT account_id FROM accounts.accounts WHERE version > $1"
+    " UNION SELECT account_id FROM accounts.api_keys WHERE version > $1 LIMIT $2"};
 // In the order of the keys, so that two gateways that record at once cannot lock each other out.
 constexpr postgres::statement record_key_uses{
     "keys_record_uses",
     "WITH used AS (SELECT k.account_id, k.key_id, u.micros FROM accounts.api_keys k"
     "  JOIN unnest($1::uuid[], $2::uuid[], $3::bigint[]) AS u(account_id, key_id, micros)"
-    "  ON k.account_id = u.account_id AND k.key_id = u.key_id ORDER BY k.account_id, k.key_id FOR UPDATE OF k)"
-    " UPDATE accounts.api_keys k SET last_used_at = greatest(k.last_used_at, timestamptz 'epoch' + used.micros * interval '1 "
+    "  ON k.account_id = u.account_id AND k.key_id = u.key_id ORDER BY k.account_id, k.key_id FOR "
+    "UPDATE OF k)"
+    " UPDATE accounts.api_keys k SET last_used_at = greatest(k.last_used_at, timestamptz 'epoch' + "
+    "used.micros * interval '1 "
     "microsecond')"
     " FROM used WHERE k.account_id = used.account_id AND k.key_id = used.key_id"};
 
@@ -72,10 +82,12 @@ result<void> check_label(const std::string& label)
 {
     if (is_valid_utf8(label) && count_characters(label) >= 1 && count_characters(label) <= 100)
         return {};
-    return failure{errc::invalid_argument, "label must have 1 to 100 characters, not " + quote(label)};
+    return failure{errc::invalid_argument,
+                   "label must have 1 to 100 characters, not " + quote(label)};
 }
 
-result<void> check_room(const plans::account_state& state, std::int64_t live_keys, key_allowance allowance)
+result<void> check_room(const plans::account_state& state, std::int64_t live_keys,
+                        key_allowance allowance)
 {
     const auto now = system_clock_source{}.now();
     const auto& limits = state.limits_at(now);
@@ -83,8 +95,10 @@ result<void> check_room(const plans::account_state& state, std::int64_t live_key
     if (waits_for_a_plan || live_keys < limits.api_keys)
         return {};
     if (limits.api_keys <= 0 || !limits.api_access)
-        return failure{errc::permission_denied, "API keys are not part of the plan " + state.plan_at(now)};
-    return failure{errc::permission_denied, "The plan " + state.plan_at(now) + " has " + std::to_string(limits.api_keys) +
+        return failure{errc::permission_denied,
+                       "API keys are not part of the plan " + state.plan_at(now)};
+    return failure{errc::permission_denied, "The plan " + state.plan_at(now) + " has " +
+                                                std::to_string(limits.api_keys) +
                                                 (limits.api_keys == 1 ? " API key" : " API keys") +
                                                 ", all in use: revoke one first"};
 }
@@ -101,12 +115,14 @@ std::string join(const std::vector<std::string>& items)
 
 key_store::key_store(postgres::pool& db) : db_(db)
 {
-    for (const auto& wanted : {find_state, count_keys, delete_unheard, insert_key, list_keys, revoke_key, find_key_account,
-                               find_by_hash, read_version, list_changed, record_key_uses})
+    for (const auto& wanted :
+         {find_state, count_keys, delete_unheard, insert_key, list_keys, revoke_key,
+          find_key_account, find_by_hash, read_version, list_changed, record_key_uses})
         db_.prepare(wanted);
 }
 
-awaitable<result<created_key>> key_store::create(account_id account, key_id id, std::string label, key_allowance allowance)
+awaitable<result<created_key>> key_store::create(account_id account, key_id id, std::string label,
+                                                 key_allowance allowance)
 {
     return db_.transact([account, id, label, allowance](pqxx::work& tx) -> result<created_key> {
         if (const auto sane = check_label(label); !sane)
@@ -116,7 +132,8 @@ awaitable<result<created_key>> key_store::create(account_id account, key_id id, 
         if (states.empty())
             return no_such_account(account);
         tx.exec_prepared0(delete_unheard.name, account.text(), id.text());
-        const auto live_keys = tx.exec_prepared1(count_keys.name, account.text())[0].as<std::int64_t>();
+        const auto live_keys =
+            tx.exec_prepared1(count_keys.name, account.text())[0].as<std::int64_t>();
         if (const auto room = check_room(read_state(states[0]), live_keys, allowance); !room)
             return room.error();
 
@@ -126,8 +143,9 @@ awaitable<result<created_key>> key_store::create(account_id account, key_id id, 
         record.label = label;
         record.prefix = api_key_prefix(key.reveal());
         record.position = static_cast<int>(live_keys) + 1;
-        const auto row = tx.exec_prepared1(insert_key.name, account.text(), record.id.text(), record.label, record.prefix,
-                                           pqxx::binarystring(api_key_digest(key.reveal())), version);
+        const auto row = tx.exec_prepared1(
+            insert_key.name, account.text(), record.id.text(), record.label, record.prefix,
+            pqxx::binarystring(api_key_digest(key.reveal())), version);
         record.created_at = from_unix_micros(row[0].as<std::int64_t>());
         return created_key(std::move(record), key);
     });
@@ -149,7 +167,8 @@ awaitable<result<void>> key_store::revoke(account_id account, key_id key)
 {
     return db_.transact([account, key](pqxx::work& tx) -> result<void> {
         const auto version = next_version(tx);
-        if (tx.exec_prepared(revoke_key.name, account.text(), key.text(), version).affected_rows() == 0)
+        if (tx.exec_prepared(revoke_key.name, account.text(), key.text(), version)
+                .affected_rows() == 0)
             return failure{errc::not_found, "API key " + key.text() + " does not exist"};
         return {};
     });
@@ -189,7 +208,8 @@ awaitable<change_set> key_store::read_changes(std::optional<std::int64_t> after)
         changes.version = tx.exec_prepared1(read_version.name)[0].as<std::int64_t>();
         if (!after || *after == changes.version)
             return changes;
-        // Read after the version: whatever it counts is visible here, and a little more does no harm.
+        // Read after the version: whatever it counts is visible here, and a little more does no
+        // harm.
         for (const auto& row : tx.exec_prepared(list_changed.name, *after, most_named_changes + 1))
             changes.accounts.push_back(account_id::parse(row[0].c_str()).value());
         changes.is_complete = changes.accounts.size() <= most_named_changes;
@@ -205,9 +225,10 @@ awaitable<void> key_store::record_uses(std::vector<use> uses)
         keys.push_back(entry.key.text());
         times.push_back(std::to_string(to_unix_micros(entry.at)));
     }
-    return db_.transact([accounts = join(accounts), keys = join(keys), times = join(times)](pqxx::work& tx) {
-        tx.exec_prepared0(record_key_uses.name, accounts, keys, times);
-    });
+    return db_.transact(
+        [accounts = join(accounts), keys = join(keys), times = join(times)](pqxx::work& tx) {
+            tx.exec_prepared0(record_key_uses.name, accounts, keys, times);
+        });
 }
 
 } // namespace tempinbox::accounts

@@ -36,8 +36,8 @@ struct key_owner
     plans::account_state account;
 };
 
-// Answer to a look-up: the owner, absent for an unknown or revoked key, and the version of accounts.changes the answer is as new
-// as.
+// Answer to a look-up: the owner, absent for an unknown or revoked key, and the version of
+// accounts.changes the answer is as new as.
 struct key_lookup
 {
     std::int64_t version = 0;
@@ -52,19 +52,21 @@ struct change_set
     bool is_complete = true; // false: too many to name
 };
 
-// Whether the plan's number of keys binds: the operator may make keys for a plan without API access, which wait inactive for one
-// that has it.
+// Whether the plan's number of keys binds: the operator may make keys for a plan without API
+// access, which wait inactive for one that has it.
 enum class key_allowance { plan, operator_made };
 
-// API keys at rest, as digests. Creation and revocation are ordered by accounts.changes, so a reader of it sees both at once.
+// API keys at rest, as digests. Creation and revocation are ordered by accounts.changes, so a
+// reader of it sees both at once.
 class key_store
 {
 public:
     explicit key_store(postgres::pool& db);
 
-    // permission_denied once the plan's number is reached, not_found for an unknown account. An earlier key of that id ends: the
-    // answer that told it was lost.
-    awaitable<result<created_key>> create(account_id account, key_id id, std::string label, key_allowance allowance);
+    // permission_denied once the plan's number is reached, not_found for an unknown account. An
+    // earlier key of that id ends: the answer that told it was lost.
+    awaitable<result<created_key>> create(account_id account, key_id id, std::string label,
+                                          key_allowance allowance);
     // Live keys, oldest first.
     awaitable<result<std::vector<api_key>>> list(account_id account);
     // not_found for an unknown, revoked or foreign key.

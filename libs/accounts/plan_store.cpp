@@ -6,23 +6,30 @@ namespace tempinbox::accounts {
 namespace {
 
 // Columns by name: a running gateway keeps this statement prepared when a later migration adds one.
-constexpr postgres::statement list_plans{
-    "plans_list", "SELECT plan, trim_scale(price_amount)::text AS price, price_period, api_access, requests_per_day,"
-                  " burst_per_second, live_inboxes, default_ttl_seconds, max_ttl_seconds, max_message_bytes, webhooks, api_keys,"
-                  " routing_rules FROM accounts.plans ORDER BY position"};
+constexpr postgres::statement list_plans{"plans_list",
+                                         "SELECT plan, trim_scale(price_amount)::text AS price, "
+                                         "price_period, api_access, requests_per_day,"
+                                         " burst_per_second, live_inboxes, default_ttl_seconds, "
+                                         "max_ttl_seconds, max_message_bytes, webhooks, api_keys,"
+                                         " routing_rules FROM accounts.plans ORDER BY position"};
 constexpr postgres::statement update_plan{
     "plans_update",
-    "UPDATE accounts.plans SET api_access = coalesce($2, api_access), requests_per_day = coalesce($3, requests_per_day),"
+    "UPDATE accounts.plans SET api_access = coalesce($2, api_access), requests_per_day = "
+    "coalesce($3, requests_per_day),"
     " burst_per_second = coalesce($4, burst_per_second), live_inboxes = coalesce($5, live_inboxes),"
-    " default_ttl_seconds = coalesce($6, default_ttl_seconds), max_ttl_seconds = coalesce($7, max_ttl_seconds),"
-    " max_message_bytes = coalesce($8, max_message_bytes), webhooks = coalesce($9, webhooks), api_keys = coalesce($10, api_keys),"
-    " routing_rules = coalesce($11, routing_rules), price_amount = coalesce($12::numeric, price_amount),"
-    " price_period = coalesce($13, price_period) WHERE plan = $1 RETURNING *, trim_scale(price_amount)::text AS price"};
-constexpr postgres::statement stamp_accounts{"plans_stamp_accounts",
-                                             "UPDATE accounts.accounts SET version = $2 WHERE deleted_at IS NULL"
-                                             " AND (plan = $1 OR ($1 = 'free' AND plan_ends_at IS NOT NULL))"};
-constexpr postgres::statement list_stamped{"plans_list_stamped",
-                                           "SELECT * FROM accounts.states WHERE version = $1 AND NOT is_deleted"};
+    " default_ttl_seconds = coalesce($6, default_ttl_seconds), max_ttl_seconds = coalesce($7, "
+    "max_ttl_seconds),"
+    " max_message_bytes = coalesce($8, max_message_bytes), webhooks = coalesce($9, webhooks), "
+    "api_keys = coalesce($10, api_keys),"
+    " routing_rules = coalesce($11, routing_rules), price_amount = coalesce($12::numeric, "
+    "price_amount),"
+    " price_period = coalesce($13, price_period) WHERE plan = $1 RETURNING *, "
+    "trim_scale(price_amount)::text AS price"};
+constexpr postgres::statement stamp_accounts{
+    "plans_stamp_accounts", "UPDATE accounts.accounts SET version = $2 WHERE deleted_at IS NULL"
+                            " AND (plan = $1 OR ($1 = 'free' AND plan_ends_at IS NOT NULL))"};
+constexpr postgres::statement list_stamped{
+    "plans_list_stamped", "SELECT * FROM accounts.states WHERE version = $1 AND NOT is_deleted"};
 
 plan read_plan(const pqxx::row& row)
 {
@@ -33,15 +40,18 @@ plan read_plan(const pqxx::row& row)
     return found;
 }
 
-// Outbox rows are written in pieces, so that a plan with very many accounts makes no endless statement.
-std::vector<outbox::row> announce_all(pqxx::work& tx, const announcements& how, std::int64_t version)
+// Outbox rows are written in pieces, so that a plan with very many accounts makes no endless
+// statement.
+std::vector<outbox::row> announce_all(pqxx::work& tx, const announcements& how,
+                                      std::int64_t version)
 {
     constexpr std::size_t piece_size = 1'000;
     std::vector<outbox::row> written;
     std::vector<plans::account_state> piece;
     const auto flush = [&] {
         auto rows = announce(tx, how, piece);
-        written.insert(written.end(), std::make_move_iterator(rows.begin()), std::make_move_iterator(rows.end()));
+        written.insert(written.end(), std::make_move_iterator(rows.begin()),
+                       std::make_move_iterator(rows.end()));
         piece.clear();
     };
     for (const auto& row : tx.exec_prepared(list_stamped.name, version)) {
@@ -76,16 +86,18 @@ awaitable<result<plan>> plan_store::set(std::string name, plan_change wanted)
 {
     auto transaction = db_.transact([this, name, wanted](pqxx::work& tx) -> result<change<plan>> {
         const auto version = next_version(tx);
-        const auto rows =
-            tx.exec_prepared(update_plan.name, name, wanted.api_access, wanted.requests_per_day, wanted.burst_per_second,
-                             wanted.live_inboxes, wanted.default_ttl_seconds, wanted.max_ttl_seconds, wanted.max_message_bytes,
-                             wanted.webhooks, wanted.api_keys, wanted.routing_rules, wanted.price_amount, wanted.price_period);
+        const auto rows = tx.exec_prepared(
+            update_plan.name, name, wanted.api_access, wanted.requests_per_day,
+            wanted.burst_per_second, wanted.live_inboxes, wanted.default_ttl_seconds,
+            wanted.max_ttl_seconds, wanted.max_message_bytes, wanted.webhooks, wanted.api_keys,
+            wanted.routing_rules, wanted.price_amount, wanted.price_period);
         if (rows.empty())
             return failure{errc::not_found, "Plan " + quote(name) + " does not exist"};
         plan changed = read_plan(rows[0]);
         if (changed.limits.default_ttl > changed.limits.max_ttl)
-            return failure{errc::invalid_argument, "default-ttl-seconds must not be above max-ttl-seconds, which is " +
-                                                       std::to_string(changed.limits.max_ttl.count())};
+            return failure{errc::invalid_argument,
+                           "default-ttl-seconds must not be above max-ttl-seconds, which is " +
+                               std::to_string(changed.limits.max_ttl.count())};
         tx.exec_prepared0(stamp_accounts.name, name, version);
         auto written = announce_all(tx, how_, version);
         return change<plan>(std::move(changed), std::move(written));

@@ -9,8 +9,8 @@
 
 namespace tempinbox::accounts {
 
-// In the operator's one currency. The amount is a decimal number without needless zeros, such as 3 or 4.99; the period is what it
-// pays for: none (a free plan), once, month.
+// In the operator's one currency. The amount is a decimal number without needless zeros, such as 3
+// or 4.99; the period is what it pays for: none (a free plan), once, month.
 struct price
 {
     std::string amount;
@@ -37,12 +37,13 @@ struct plan_change
     std::optional<std::int64_t> webhooks;
     std::optional<std::int64_t> api_keys;
     std::optional<std::int64_t> routing_rules;
-    std::optional<std::string> price_amount; // a decimal number with at most two decimals, 0 to 99,999,999.99
+    std::optional<std::string>
+        price_amount; // a decimal number with at most two decimals, 0 to 99,999,999.99
     std::optional<std::string> price_period;
 };
 
-// The table of plans. A change is announced for every account it concerns, in its transaction: the accounts on the plan, and for
-// the free plan also those whose plan ends.
+// The table of plans. A change is announced for every account it concerns, in its transaction: the
+// accounts on the plan, and for the free plan also those whose plan ends.
 class plan_store
 {
 public:

@@ -11,24 +11,32 @@ constexpr std::size_t token_bytes = 32;
 
 // The lock lets a change of the password end this session, too, or keep it from being opened.
 constexpr postgres::statement insert_session{
-    "sessions_insert", "INSERT INTO accounts.sessions (session_sha256, account_id, expires_at)"
-                       " SELECT $1, account_id, now() + $3::bigint * interval '1 second' FROM accounts.users"
-                       " WHERE account_id = $2 AND password_hash = $4 FOR SHARE"};
+    "sessions_insert",
+    "INSERT INTO accounts.sessions (session_sha256, account_id, expires_at)"
+    " SELECT $1, account_id, now() + $3::bigint * interval '1 second' FROM accounts.users"
+    " WHERE account_id = $2 AND password_hash = $4 FOR SHARE"};
 constexpr postgres::statement find_session{
     "sessions_find", "SELECT s.*, least(now() + $2::bigint * interval '1 second',"
-                     " e.created_at + $3::bigint * interval '1 second') - e.expires_at > interval '1 hour' AS is_to_slide"
-                     " FROM accounts.sessions e JOIN accounts.states s ON s.account_id = e.account_id AND NOT s.is_deleted"
+                     " e.created_at + $3::bigint * interval '1 second') - e.expires_at > interval "
+                     "'1 hour' AS is_to_slide"
+                     " FROM accounts.sessions e JOIN accounts.states s ON s.account_id = "
+                     "e.account_id AND NOT s.is_deleted"
                      " WHERE e.session_sha256 = $1 AND e.expires_at > now()"};
 // Once an hour at most, so that a page that asks often does not write as often.
-constexpr postgres::statement slide_session{
-    "sessions_slide", "UPDATE accounts.sessions SET expires_at ="
-                      " least(now() + $2::bigint * interval '1 second', created_at + $3::bigint * interval '1 second')"
-                      " WHERE session_sha256 = $1"};
-constexpr postgres::statement end_session{"sessions_end", "DELETE FROM accounts.sessions WHERE session_sha256 = $1"};
-constexpr postgres::statement end_sessions{"sessions_end_all", "DELETE FROM accounts.sessions WHERE account_id = $1"};
+constexpr postgres::statement slide_session{"sessions_slide",
+                                            "UPDATE accounts.sessions SET expires_at ="
+                                            " least(now() + $2::bigint * interval '1 second', "
+                                            "created_at + $3::bigint * interval '1 second')"
+                                            " WHERE session_sha256 = $1"};
+constexpr postgres::statement end_session{
+    "sessions_end", "DELETE FROM accounts.sessions WHERE session_sha256 = $1"};
+constexpr postgres::statement end_sessions{"sessions_end_all",
+                                           "DELETE FROM accounts.sessions WHERE account_id = $1"};
 constexpr postgres::statement forget_sessions{
-    "sessions_forget", "DELETE FROM accounts.sessions WHERE session_sha256 IN (SELECT session_sha256 FROM accounts.sessions"
-                       " WHERE expires_at <= now() ORDER BY expires_at LIMIT $1 FOR UPDATE SKIP LOCKED)"};
+    "sessions_forget",
+    "DELETE FROM accounts.sessions WHERE session_sha256 IN (SELECT session_sha256 FROM "
+    "accounts.sessions"
+    " WHERE expires_at <= now() ORDER BY expires_at LIMIT $1 FOR UPDATE SKIP LOCKED)"};
 
 } // namespace
 
@@ -44,23 +52,28 @@ std::string session_digest(std::string_view token)
 
 session_store::session_store(postgres::pool& db, session_bounds bounds) : db_(db), bounds_(bounds)
 {
-    for (const auto& wanted : {insert_session, find_session, slide_session, end_session, end_sessions, forget_sessions})
+    for (const auto& wanted :
+         {insert_session, find_session, slide_session, end_session, end_sessions, forget_sessions})
         db_.prepare(wanted);
 }
 
-awaitable<bool> session_store::open(std::string digest, account_id account, std::string password_hash)
+awaitable<bool> session_store::open(std::string digest, account_id account,
+                                    std::string password_hash)
 {
-    return db_.transact([digest, account, password_hash, unused = bounds_.unused.count()](pqxx::work& tx) {
-        return tx.exec_prepared(insert_session.name, pqxx::binarystring(digest), account.text(), unused, password_hash)
-                   .affected_rows() == 1;
-    });
+    return db_.transact(
+        [digest, account, password_hash, unused = bounds_.unused.count()](pqxx::work& tx) {
+            return tx.exec_prepared(insert_session.name, pqxx::binarystring(digest), account.text(),
+                                    unused, password_hash)
+                       .affected_rows() == 1;
+        });
 }
 
 awaitable<std::optional<account>> session_store::find(std::string digest)
 {
     return db_.transact([digest, bounds = bounds_](pqxx::work& tx) -> std::optional<account> {
         const pqxx::binarystring id(digest);
-        const auto rows = tx.exec_prepared(find_session.name, id, bounds.unused.count(), bounds.in_all.count());
+        const auto rows =
+            tx.exec_prepared(find_session.name, id, bounds.unused.count(), bounds.in_all.count());
         if (rows.empty())
             return std::nullopt;
         if (rows[0]["is_to_slide"].as<bool>())
@@ -71,20 +84,24 @@ awaitable<std::optional<account>> session_store::find(std::string digest)
 
 awaitable<void> session_store::end(std::string digest)
 {
-    return db_.transact([digest](pqxx::work& tx) { tx.exec_prepared0(end_session.name, pqxx::binarystring(digest)); });
+    return db_.transact([digest](pqxx::work& tx) {
+        tx.exec_prepared0(end_session.name, pqxx::binarystring(digest));
+    });
 }
 
 awaitable<int> session_store::end_all(account_id account)
 {
     return db_.transact([account](pqxx::work& tx) {
-        return static_cast<int>(tx.exec_prepared(end_sessions.name, account.text()).affected_rows());
+        return static_cast<int>(
+            tx.exec_prepared(end_sessions.name, account.text()).affected_rows());
     });
 }
 
 awaitable<int> session_store::forget()
 {
-    return db_.transact(
-        [](pqxx::work& tx) { return static_cast<int>(tx.exec_prepared(forget_sessions.name, batch_size).affected_rows()); });
+    return db_.transact([](pqxx::work& tx) {
+        return static_cast<int>(tx.exec_prepared(forget_sessions.name, batch_size).affected_rows());
+    });
 }
 
 } // namespace tempinbox::accounts

@@ -21,7 +21,8 @@ struct session_bounds
 secret make_session_token();
 std::string session_digest(std::string_view token);
 
-// Sessions at rest, by digest. A session of a deleted account is none. Throws when PostgreSQL cannot be reached.
+// Sessions at rest, by digest. A session of a deleted account is none. Throws when PostgreSQL
+// cannot be reached.
 class session_store
 {
 public:

@@ -13,13 +13,16 @@ constexpr std::size_t digits = 8;
 constexpr postgres::statement put_code{
     "sign_ups_put", "INSERT INTO accounts.sign_ups (email, code_sha256, expires_at)"
                     " VALUES ($1, $2, now() + $3::bigint * interval '1 second')"
-                    " ON CONFLICT (email) DO UPDATE SET code_sha256 = excluded.code_sha256, expires_at = excluded.expires_at,"
+                    " ON CONFLICT (email) DO UPDATE SET code_sha256 = excluded.code_sha256, "
+                    "expires_at = excluded.expires_at,"
                     " wrong_codes = 0"};
 // Counted before it is compared: guesses at once are judged one after the other.
 constexpr postgres::statement count_guess{
-    "sign_ups_count_guess", "UPDATE accounts.sign_ups SET wrong_codes = wrong_codes + 1"
-                            " WHERE email = $1 AND expires_at > now() AND wrong_codes < $2 RETURNING code_sha256 = $3"};
-constexpr postgres::statement delete_code{"sign_ups_delete", "DELETE FROM accounts.sign_ups WHERE email = $1"};
+    "sign_ups_count_guess",
+    "UPDATE accounts.sign_ups SET wrong_codes = wrong_codes + 1"
+    " WHERE email = $1 AND expires_at > now() AND wrong_codes < $2 RETURNING code_sha256 = $3"};
+constexpr postgres::statement delete_code{"sign_ups_delete",
+                                          "DELETE FROM accounts.sign_ups WHERE email = $1"};
 
 std::string digest_of(const std::string& email, std::string_view code)
 {
@@ -53,7 +56,8 @@ awaitable<void> sign_up_store::put(std::string_view email, std::string_view code
     auto address = to_lower_ascii(email);
     auto digest = digest_of(address, code);
     return db_.transact([address = std::move(address), digest = std::move(digest)](pqxx::work& tx) {
-        tx.exec_prepared0(put_code.name, address, pqxx::binarystring(digest), std::chrono::seconds(lifetime).count());
+        tx.exec_prepared0(put_code.name, address, pqxx::binarystring(digest),
+                          std::chrono::seconds(lifetime).count());
     });
 }
 
@@ -62,7 +66,8 @@ awaitable<bool> sign_up_store::take(std::string_view email, std::string_view cod
     auto address = to_lower_ascii(email);
     auto digest = digest_of(address, code);
     return db_.transact([address = std::move(address), digest = std::move(digest)](pqxx::work& tx) {
-        const auto rows = tx.exec_prepared(count_guess.name, address, most_wrong_codes, pqxx::binarystring(digest));
+        const auto rows = tx.exec_prepared(count_guess.name, address, most_wrong_codes,
+                                           pqxx::binarystring(digest));
         if (rows.empty() || !rows[0][0].as<bool>())
             return false;
         tx.exec_prepared0(delete_code.name, address);

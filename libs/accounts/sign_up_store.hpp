@@ -13,8 +13,8 @@ namespace tempinbox::accounts {
 // Eight digits.
 secret make_sign_up_code();
 
-// Addresses that asked for an account and were mailed a code, which stands here as a digest with its address. Throws when
-// PostgreSQL cannot be reached.
+// Addresses that asked for an account and were mailed a code, which stands here as a digest with
+// its address. Throws when PostgreSQL cannot be reached.
 class sign_up_store
 {
 public:

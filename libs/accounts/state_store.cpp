@@ -36,7 +36,8 @@ plans::plan_limits read_limits(const pqxx::row& row, const std::string& prefix)
 
 std::int64_t next_version(pqxx::work& tx)
 {
-    return tx.exec1("UPDATE accounts.changes SET version = version + 1 RETURNING version")[0].as<std::int64_t>();
+    return tx.exec1("UPDATE accounts.changes SET version = version + 1 RETURNING version")[0]
+        .as<std::int64_t>();
 }
 
 plans::account_state read_state(const pqxx::row& row)
@@ -53,7 +54,8 @@ plans::account_state read_state(const pqxx::row& row)
     return state;
 }
 
-std::vector<outbox::row> announce(pqxx::work& tx, const announcements& how, const std::vector<plans::account_state>& changed)
+std::vector<outbox::row> announce(pqxx::work& tx, const announcements& how,
+                                  const std::vector<plans::account_state>& changed)
 {
     const auto parent = trace::traceparent::make();
     std::vector<outbox::row> rows;
@@ -62,7 +64,9 @@ std::vector<outbox::row> announce(pqxx::work& tx, const announcements& how, cons
         rows.push_back(events::make_row(state, event_id::make(), parent));
     outbox::insert(tx, schema, how.owner, rows);
     if (!how.publish)
-        tx.exec_params("UPDATE accounts.outbox SET lease_until = now() WHERE event_id = ANY ($1::uuid[])", ids_of(rows));
+        tx.exec_params(
+            "UPDATE accounts.outbox SET lease_until = now() WHERE event_id = ANY ($1::uuid[])",
+            ids_of(rows));
     return rows;
 }
 

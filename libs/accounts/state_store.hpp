@@ -11,8 +11,9 @@
 
 namespace tempinbox::accounts {
 
-// Who tells the other services of a change. With `publish` the rows are this process's and are handed to it after the commit;
-// without, they are written with an ended lease, so that the next sweep of any gateway sends them.
+// Who tells the other services of a change. With `publish` the rows are this process's and are
+// handed to it after the commit; without, they are written with an ended lease, so that the next
+// sweep of any gateway sends them.
 struct announcements
 {
     std::string owner;
@@ -27,8 +28,9 @@ struct change
     std::vector<outbox::row> rows;
 };
 
-// The next number of accounts.changes. It locks that row until the transaction ends, so versions are committed in their order,
-// and whatever is counted after it stays true until the commit. First in every transaction that changes accounts, plans or keys.
+// The next number of accounts.changes. It locks that row until the transaction ends, so versions
+// are committed in their order, and whatever is counted after it stays true until the commit. First
+// in every transaction that changes accounts, plans or keys.
 std::int64_t next_version(pqxx::work& tx);
 
 // The numbers of a plan: columns of accounts.plans, or of a view that prefixes their names.
@@ -38,11 +40,13 @@ plans::plan_limits read_limits(const pqxx::row& row, const std::string& prefix =
 plans::account_state read_state(const pqxx::row& row);
 
 // Writes the account.state outbox rows of changed accounts in the change's transaction.
-std::vector<outbox::row> announce(pqxx::work& tx, const announcements& how, const std::vector<plans::account_state>& changed);
+std::vector<outbox::row> announce(pqxx::work& tx, const announcements& how,
+                                  const std::vector<plans::account_state>& changed);
 
 // Waits for the transaction, then hands its rows to whoever publishes.
 template <class T>
-awaitable<result<T>> publish_after(awaitable<result<change<T>>> transaction, const announcements& how)
+awaitable<result<T>> publish_after(awaitable<result<change<T>>> transaction,
+                                   const announcements& how)
 {
     result<change<T>> outcome = co_await std::move(transaction);
     if (!outcome)

@@ -6,42 +6,53 @@ namespace tempinbox::accounts {
 namespace {
 
 constexpr postgres::statement find_user{
-    "users_find", "SELECT s.*, coalesce(u.password_hash, '') AS password_hash FROM accounts.states s"
-                  " LEFT JOIN accounts.users u ON u.account_id = s.account_id WHERE s.account_id = $1 AND NOT s.is_deleted"};
+    "users_find",
+    "SELECT s.*, coalesce(u.password_hash, '') AS password_hash FROM accounts.states s"
+    " LEFT JOIN accounts.users u ON u.account_id = s.account_id WHERE s.account_id = $1 AND NOT "
+    "s.is_deleted"};
 constexpr postgres::statement find_user_by_email{
-    "users_find_by_email", "SELECT s.*, coalesce(u.password_hash, '') AS password_hash FROM accounts.states s"
-                           " LEFT JOIN accounts.users u ON u.account_id = s.account_id"
-                           " WHERE lower(s.email) = lower($1) AND NOT s.is_deleted"};
-constexpr postgres::statement lock_account{
-    "users_lock_account", "SELECT account_id FROM accounts.accounts WHERE account_id = $1 AND deleted_at IS NULL FOR UPDATE"};
-constexpr postgres::statement put_password{"users_put_password",
-                                           "INSERT INTO accounts.users (account_id, password_hash) VALUES ($1, $2)"
-                                           " ON CONFLICT (account_id) DO UPDATE SET password_hash = $2, changed_at = now()"};
-constexpr postgres::statement end_sessions{"users_end_sessions", "DELETE FROM accounts.sessions WHERE account_id = $1"};
-constexpr postgres::statement end_resets{"users_end_resets", "DELETE FROM accounts.password_resets WHERE account_id = $1"};
+    "users_find_by_email",
+    "SELECT s.*, coalesce(u.password_hash, '') AS password_hash FROM accounts.states s"
+    " LEFT JOIN accounts.users u ON u.account_id = s.account_id"
+    " WHERE lower(s.email) = lower($1) AND NOT s.is_deleted"};
+constexpr postgres::statement lock_account{"users_lock_account",
+                                           "SELECT account_id FROM accounts.accounts WHERE "
+                                           "account_id = $1 AND deleted_at IS NULL FOR UPDATE"};
+constexpr postgres::statement put_password{
+    "users_put_password",
+    "INSERT INTO accounts.users (account_id, password_hash) VALUES ($1, $2)"
+    " ON CONFLICT (account_id) DO UPDATE SET password_hash = $2, changed_at = now()"};
+constexpr postgres::statement end_sessions{"users_end_sessions",
+                                           "DELETE FROM accounts.sessions WHERE account_id = $1"};
+constexpr postgres::statement end_resets{
+    "users_end_resets", "DELETE FROM accounts.password_resets WHERE account_id = $1"};
 
 constexpr postgres::statement put_reset{
-    "users_put_reset",
-    "INSERT INTO accounts.password_resets (account_id, token_sha256, expires_at)"
-    " VALUES ($1, $2, now() + $3::bigint * interval '1 second')"
-    " ON CONFLICT (account_id) DO UPDATE SET token_sha256 = excluded.token_sha256, expires_at = excluded.expires_at"};
+    "users_put_reset", "INSERT INTO accounts.password_resets (account_id, token_sha256, expires_at)"
+                       " VALUES ($1, $2, now() + $3::bigint * interval '1 second')"
+                       " ON CONFLICT (account_id) DO UPDATE SET token_sha256 = "
+                       "excluded.token_sha256, expires_at = excluded.expires_at"};
 // The account before its link, as whoever sets the password otherwise.
-constexpr postgres::statement lock_reset_account{"users_lock_reset_account",
-                                                 "SELECT a.account_id FROM accounts.accounts a JOIN accounts.password_resets r"
-                                                 " ON r.account_id = a.account_id WHERE r.token_sha256 = $1 FOR UPDATE OF a"};
-constexpr postgres::statement take_reset{
-    "users_take_reset", "DELETE FROM accounts.password_resets WHERE token_sha256 = $1 RETURNING account_id, expires_at > now()"};
+constexpr postgres::statement lock_reset_account{
+    "users_lock_reset_account",
+    "SELECT a.account_id FROM accounts.accounts a JOIN accounts.password_resets r"
+    " ON r.account_id = a.account_id WHERE r.token_sha256 = $1 FOR UPDATE OF a"};
+constexpr postgres::statement take_reset{"users_take_reset",
+                                         "DELETE FROM accounts.password_resets WHERE token_sha256 "
+                                         "= $1 RETURNING account_id, expires_at > now()"};
 
-constexpr postgres::statement forget_resets{"users_forget_resets",
-                                            "DELETE FROM accounts.password_resets WHERE expires_at <= now()"};
-constexpr postgres::statement forget_sign_ups{"users_forget_sign_ups", "DELETE FROM accounts.sign_ups WHERE expires_at <= now()"};
+constexpr postgres::statement forget_resets{
+    "users_forget_resets", "DELETE FROM accounts.password_resets WHERE expires_at <= now()"};
+constexpr postgres::statement forget_sign_ups{
+    "users_forget_sign_ups", "DELETE FROM accounts.sign_ups WHERE expires_at <= now()"};
 
 failure no_such_account(account_id id)
 {
     return failure{errc::not_found, "Account " + id.text() + " does not exist"};
 }
 
-// The account with its new password; no session that the old one opened is left, and no link that was made for it.
+// The account with its new password; no session that the old one opened is left, and no link that
+// was made for it.
 result<account> put(pqxx::work& tx, account_id id, const std::string& password_hash)
 {
     if (tx.exec_prepared(lock_account.name, id.text()).empty())
@@ -66,19 +77,24 @@ std::optional<user> read_user(const pqxx::result& rows)
 
 user_store::user_store(postgres::pool& db) : db_(db)
 {
-    for (const auto& wanted : {find_user, find_user_by_email, lock_account, put_password, end_sessions, end_resets, put_reset,
-                               lock_reset_account, take_reset, forget_resets, forget_sign_ups})
+    for (const auto& wanted :
+         {find_user, find_user_by_email, lock_account, put_password, end_sessions, end_resets,
+          put_reset, lock_reset_account, take_reset, forget_resets, forget_sign_ups})
         db_.prepare(wanted);
 }
 
 awaitable<std::optional<user>> user_store::find_by_email(std::string email)
 {
-    return db_.transact([email](pqxx::work& tx) { return read_user(tx.exec_prepared(find_user_by_email.name, email)); });
+    return db_.transact([email](pqxx::work& tx) {
+        return read_user(tx.exec_prepared(find_user_by_email.name, email));
+    });
 }
 
 awaitable<std::optional<user>> user_store::find(account_id account)
 {
-    return db_.transact([account](pqxx::work& tx) { return read_user(tx.exec_prepared(find_user.name, account.text())); });
+    return db_.transact([account](pqxx::work& tx) {
+        return read_user(tx.exec_prepared(find_user.name, account.text()));
+    });
 }
 
 awaitable<result<account>> user_store::set_password(account_id id, std::string password_hash)
@@ -98,13 +114,15 @@ awaitable<result<account>> user_store::begin_reset(account_id id, std::string to
     });
 }
 
-awaitable<result<account>> user_store::reset_password(std::string token_digest, std::string password_hash)
+awaitable<result<account>> user_store::reset_password(std::string token_digest,
+                                                      std::string password_hash)
 {
     return db_.transact([token_digest, password_hash](pqxx::work& tx) -> result<account> {
         tx.exec_prepared(lock_reset_account.name, pqxx::binarystring(token_digest));
         const auto rows = tx.exec_prepared(take_reset.name, pqxx::binarystring(token_digest));
         if (rows.empty() || !rows[0][1].as<bool>())
-            return failure{errc::invalid_argument, "token is not valid: it was used, replaced, or is older than an hour"};
+            return failure{errc::invalid_argument,
+                           "token is not valid: it was used, replaced, or is older than an hour"};
         return put(tx, account_id::parse(rows[0][0].c_str()).value(), password_hash);
     });
 }

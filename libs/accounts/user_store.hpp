@@ -26,12 +26,15 @@ public:
 
     awaitable<std::optional<user>> find_by_email(std::string email);
     awaitable<std::optional<user>> find(account_id account);
-    // Sets or changes the password and ends the account's sessions and link; not_found for an unknown account.
+    // Sets or changes the password and ends the account's sessions and link; not_found for an
+    // unknown account.
     awaitable<result<account>> set_password(account_id account, std::string password_hash);
 
-    // A one-time link for an hour; an older one of the account ends. not_found for an unknown account.
+    // A one-time link for an hour; an older one of the account ends. not_found for an unknown
+    // account.
     awaitable<result<account>> begin_reset(account_id account, std::string token_digest);
-    // Sets the password and ends the link and all sessions; invalid_argument for a token that is wrong, used or too old.
+    // Sets the password and ends the link and all sessions; invalid_argument for a token that is
+    // wrong, used or too old.
     awaitable<result<account>> reset_password(std::string token_digest, std::string password_hash);
     // Links and sign-ups past their time.
     awaitable<void> forget();

@@ -22,7 +22,8 @@ std::string url_of(const std::string& href)
 page::page(std::string_view html)
 {
     for (std::size_t at = 0; at < html.size();)
-        at += html[at] == '<' || html[at] == '&' ? read_step(html, at) : read_words(html.substr(at));
+        at +=
+            html[at] == '<' || html[at] == '&' ? read_step(html, at) : read_words(html.substr(at));
     close_anchor();
 }
 
@@ -38,7 +39,8 @@ std::string_view page::before(std::size_t i) const
 
 std::string_view page::after(std::size_t i) const
 {
-    return between(anchors_[i].end, i + 1 == anchors_.size() ? text_.size() : anchors_[i + 1].begin);
+    return between(anchors_[i].end,
+                   i + 1 == anchors_.size() ? text_.size() : anchors_[i + 1].begin);
 }
 
 std::string_view page::between(std::size_t begin, std::size_t end) const
@@ -48,8 +50,8 @@ std::string_view page::between(std::size_t begin, std::size_t end) const
 
 std::size_t page::read_words(std::string_view html)
 {
-    const auto* const stop =
-        std::find_if(html.begin(), html.end(), [](char c) { return c == '<' || c == '&' || is_html_space(c); });
+    const auto* const stop = std::find_if(
+        html.begin(), html.end(), [](char c) { return c == '<' || c == '&' || is_html_space(c); });
     const auto length = static_cast<std::size_t>(stop - html.begin());
     text_ += html.substr(0, length);
     if (length == 0)
@@ -84,8 +86,9 @@ void page::read_tag(std::string_view tag)
     }
     if ((name == "img" || is_area) && is_open_ && anchors_.back().alternative.empty()) {
         const auto alternative = find_attribute(tag, "alt");
-        anchors_.back().alternative =
-            alternative && !alternative->empty() ? *alternative : find_attribute(tag, "title").value_or("");
+        anchors_.back().alternative = alternative && !alternative->empty()
+                                          ? *alternative
+                                          : find_attribute(tag, "title").value_or("");
     }
     if (is_area)
         close_anchor();

@@ -16,8 +16,8 @@ struct anchor
     std::size_t end = 0;
 };
 
-// HTML as its reader sees it: each block and cell a line, with the anchors in their order, none in another. One pass over any
-// bytes.
+// HTML as its reader sees it: each block and cell a line, with the anchors in their order, none in
+// another. One pass over any bytes.
 class page
 {
 public:

@@ -49,11 +49,15 @@ struct groups
 std::optional<code_form> form_of_digits(std::string_view word, const groups& parts)
 {
     const auto digits = word.size() - (parts.count - 1);
-    // `123-456`, `123-456-789`, `1234-5678`, `12-34-56`; other groups are phone numbers, dates and the like.
+    // `123-456`, `123-456-789`, `1234-5678`, `12-34-56`; other groups are phone numbers, dates and
+    // the like.
     const bool is_even = parts.least == parts.most && is_between(parts.least, 2, 4);
     const bool is_known = parts.count == 1 || (is_even && parts.least == 3 && parts.count <= 3) ||
-                          (is_even && parts.least == 4 && parts.count == 2) || (is_even && parts.least == 2 && parts.count == 3);
-    return is_known && is_between(digits, fewest_digits, most_digits) ? std::optional(code_form::digits) : std::nullopt;
+                          (is_even && parts.least == 4 && parts.count == 2) ||
+                          (is_even && parts.least == 2 && parts.count == 3);
+    return is_known && is_between(digits, fewest_digits, most_digits)
+               ? std::optional(code_form::digits)
+               : std::nullopt;
 }
 
 std::optional<code_form> form_of_groups(std::string_view word)
@@ -64,17 +68,20 @@ std::optional<code_form> form_of_groups(std::string_view word)
         return form_of_digits(word, parts);
     const bool has_digit = has_any(word, is_digit);
     if (parts.count == 1)
-        return has_digit && is_between(size, 5, 12) ? std::optional(code_form::mixed) : std::nullopt;
-    if (word.find('-') == 1 && is_capital(word[0]) && parts.count == 2 && !has_any(word.substr(2), is_letter) &&
-        is_between(size, 5, 9))
+        return has_digit && is_between(size, 5, 12) ? std::optional(code_form::mixed)
+                                                    : std::nullopt;
+    if (word.find('-') == 1 && is_capital(word[0]) && parts.count == 2 &&
+        !has_any(word.substr(2), is_letter) && is_between(size, 5, 9))
         return code_form::prefixed;
     if (!is_between(parts.count, 2, 5))
         return std::nullopt;
     if (parts.all_have_capitals_alone && has_digit && parts.most <= 8 && is_between(size, 5, 20))
         return code_form::capital_groups;
-    if (parts.all_have_capitals_alone && !has_digit && parts.least == parts.most && is_between(parts.most, 3, 5) && size <= 12)
+    if (parts.all_have_capitals_alone && !has_digit && parts.least == parts.most &&
+        is_between(parts.most, 3, 5) && size <= 12)
         return code_form::letter_groups;
-    if (parts.all_have_digits && parts.least == parts.most && is_between(parts.most, 3, 6) && size <= 20)
+    if (parts.all_have_digits && parts.least == parts.most && is_between(parts.most, 3, 6) &&
+        size <= 20)
         return code_form::small_groups;
     return std::nullopt;
 }
@@ -85,7 +92,8 @@ std::optional<code_form> form_of(std::string_view word)
         return std::nullopt;
     if (word.find('-') == std::string_view::npos && !has_any(word, is_digit)) {
         const bool is_all_capitals = std::all_of(word.begin(), word.end(), is_capital);
-        return is_all_capitals && is_between(word.size(), 5, 8) ? std::optional(code_form::letters) : std::nullopt;
+        return is_all_capitals && is_between(word.size(), 5, 8) ? std::optional(code_form::letters)
+                                                                : std::nullopt;
     }
     return form_of_groups(word);
 }
@@ -116,7 +124,8 @@ std::optional<candidate_code> candidate_scanner::next()
         }
         const auto joined = join_groups(word);
         at_ = begin_of(joined) + joined.size();
-        const auto form = joined.size() > word.size() ? std::optional(code_form::digits) : form_of(word);
+        const auto form =
+            joined.size() > word.size() ? std::optional(code_form::digits) : form_of(word);
         if (!form)
             continue;
         found.text = joined;
@@ -135,12 +144,14 @@ std::string_view candidate_scanner::take_word()
         ++at_;
     const auto begin = at_;
     while (at_ < text_.size() &&
-           (is_word(text_[at_]) || (text_[at_] == '-' && at_ + 1 < text_.size() && is_word(text_[at_ + 1]))))
+           (is_word(text_[at_]) ||
+            (text_[at_] == '-' && at_ + 1 < text_.size() && is_word(text_[at_ + 1]))))
         ++at_;
     return text_.substr(begin, at_ - begin);
 }
 
-// `4 8 2 9 1 3`: single digits and capitals, each a cell or a line of its own; empty where there are too few.
+// `4 8 2 9 1 3`: single digits and capitals, each a cell or a line of its own; empty where there
+// are too few.
 std::string_view candidate_scanner::join_single(std::string_view word)
 {
     const auto begin = begin_of(word);
@@ -154,8 +165,9 @@ std::string_view candidate_scanner::join_single(std::string_view word)
         const auto blanks = at;
         while (at < text_.size() && (text_[at] == ' ' || text_[at] == '\n') && at - blanks < 8)
             ++at;
-        const bool is_single = at > blanks && at < text_.size() && (is_digit(text_[at]) || is_capital(text_[at])) &&
-                               (at + 1 == text_.size() || !(is_word(text_[at + 1]) || text_[at + 1] == '-'));
+        const bool is_single =
+            at > blanks && at < text_.size() && (is_digit(text_[at]) || is_capital(text_[at])) &&
+            (at + 1 == text_.size() || !(is_word(text_[at + 1]) || text_[at + 1] == '-'));
         if (!is_single)
             break;
         // `4 8 2 9 1 3`, and the next sentence: `I did not ask for it`, `P.O. Box`.
@@ -168,11 +180,13 @@ std::string_view candidate_scanner::join_single(std::string_view word)
         end = ++at;
     }
     singles_looked_to_ = end;
-    return has_digit && is_between(count, fewest_digits, most_singles) ? text_.substr(begin, end - begin) : std::string_view{};
+    return has_digit && is_between(count, fewest_digits, most_singles)
+               ? text_.substr(begin, end - begin)
+               : std::string_view{};
 }
 
-// `123 456`, `123 456 789`, `1234 5678`, `12 34 56`: digits in groups of one size with a blank between. The word itself where
-// there are no such groups.
+// `123 456`, `123 456 789`, `1234 5678`, `12 34 56`: digits in groups of one size with a blank
+// between. The word itself where there are no such groups.
 std::string_view candidate_scanner::join_groups(std::string_view word) const
 {
     const auto size = word.size();
@@ -184,14 +198,16 @@ std::string_view candidate_scanner::join_groups(std::string_view word) const
     for (; count < 4; ++count) {
         const auto group = text_.substr(std::min(end + 1, text_.size()), size);
         const auto past = end + 1 + size;
-        const bool is_group = end < text_.size() && text_[end] == ' ' && group.size() == size &&
-                              std::all_of(group.begin(), group.end(), is_digit) &&
-                              (past >= text_.size() || !(is_word(text_[past]) || text_[past] == '-'));
+        const bool is_group =
+            end < text_.size() && text_[end] == ' ' && group.size() == size &&
+            std::all_of(group.begin(), group.end(), is_digit) &&
+            (past >= text_.size() || !(is_word(text_[past]) || text_[past] == '-'));
         if (!is_group)
             break;
         end = past;
     }
-    const bool is_known = (size == 3 && is_between(count, 2, 3)) || (size == 4 && count == 2) || (size == 2 && count == 3);
+    const bool is_known = (size == 3 && is_between(count, 2, 3)) || (size == 4 && count == 2) ||
+                          (size == 2 && count == 3);
     return is_known ? text_.substr(begin, end - begin) : word;
 }
 
@@ -222,21 +238,23 @@ bool is_year(std::string_view value)
 
 bool is_date(std::string_view value)
 {
-    return value.size() == 8 && value.starts_with("20") && value.substr(4, 2) >= "01" && value.substr(4, 2) <= "12" &&
-           value.substr(6, 2) >= "01" && value.substr(6, 2) <= "31";
+    return value.size() == 8 && value.starts_with("20") && value.substr(4, 2) >= "01" &&
+           value.substr(4, 2) <= "12" && value.substr(6, 2) >= "01" && value.substr(6, 2) <= "31";
 }
 
 bool is_numbered_word(std::string_view value)
 {
     const auto digits = std::find_if(value.begin(), value.end(), is_digit);
     const auto letters = static_cast<std::size_t>(digits - value.begin());
-    return letters >= 3 && value.size() - letters <= 4 && std::all_of(digits, value.end(), is_digit) &&
+    return letters >= 3 && value.size() - letters <= 4 &&
+           std::all_of(digits, value.end(), is_digit) &&
            std::all_of(value.begin(), digits, is_letter);
 }
 
 bool is_numbered_name(std::string_view value)
 {
-    static const RE2 name(R"(^(?:[a-z]?(?:[A-Z][a-z]+)+[0-9]{1,2}(?:[A-Z][a-z]+)*|[0-9]{1,2}(?:[A-Z][a-z]+)+)$)");
+    static const RE2 name(
+        R"(^(?:[a-z]?(?:[A-Z][a-z]+)+[0-9]{1,2}(?:[A-Z][a-z]+)*|[0-9]{1,2}(?:[A-Z][a-z]+)+)$)");
     return says(value, name);
 }
 

@@ -24,8 +24,8 @@ struct candidate_code
     code_form form = code_form::digits;
 };
 
-// Walks over a text's words and groups of words that have the outer form of a one-time code. Linear: every byte is looked at a
-// bounded number of times.
+// Walks over a text's words and groups of words that have the outer form of a one-time code.
+// Linear: every byte is looked at a bounded number of times.
 class candidate_scanner
 {
 public:
@@ -37,7 +37,10 @@ private:
     std::string_view take_word();
     std::string_view join_single(std::string_view word);
     std::string_view join_groups(std::string_view word) const;
-    std::size_t begin_of(std::string_view part) const { return static_cast<std::size_t>(part.data() - text_.data()); }
+    std::size_t begin_of(std::string_view part) const
+    {
+        return static_cast<std::size_t>(part.data() - text_.data());
+    }
 
     std::string_view text_;
     std::size_t at_ = 0;
@@ -47,8 +50,8 @@ private:
 // How common the form is of codes: 0.03 to 0.15, a part of the score.
 double worth_of_form(const candidate_code& one);
 
-// What a value looks like beside a code: 2026, 20260314, SPRING20 (a word with a number), 1Password and Parcel2Go (names with
-// one).
+// What a value looks like beside a code: 2026, 20260314, SPRING20 (a word with a number), 1Password
+// and Parcel2Go (names with one).
 bool is_year(std::string_view value);
 bool is_date(std::string_view value);
 bool is_numbered_word(std::string_view value);

@@ -14,10 +14,11 @@ constexpr std::size_t longest_part = 256 * 1024;
 constexpr std::size_t most_codes = 20;
 constexpr std::size_t most_candidates = 2'000;
 constexpr double least_score = 0.5;
-constexpr double widest_gap = 0.25; // to the best one; what is further behind is a number by the way
+constexpr double widest_gap =
+    0.25; // to the best one; what is further behind is a number by the way
 
-void find_in(const shown_text& shown, std::vector<label> labels, const char* part, const mail_hints& hints,
-             std::vector<code>& found)
+void find_in(const shown_text& shown, std::vector<label> labels, const char* part,
+             const mail_hints& hints, std::vector<code>& found)
 {
     code_judge judge(shown.text(), std::move(labels), hints, std::string_view(part) == "subject");
     candidate_scanner candidates(shown.text());
@@ -42,13 +43,15 @@ void find_in(const shown_text& shown, std::vector<label> labels, const char* par
 // The best one of each value, likeliest first.
 std::vector<code> choose(std::vector<code> found)
 {
-    std::stable_sort(found.begin(), found.end(), [](const code& a, const code& b) { return a.score > b.score; });
+    std::stable_sort(found.begin(), found.end(),
+                     [](const code& a, const code& b) { return a.score > b.score; });
     std::vector<code> chosen;
     for (auto& one : found) {
         if (one.score < found.front().score - widest_gap && !chosen.empty())
             break;
-        const bool is_repeat =
-            std::any_of(chosen.begin(), chosen.end(), [&](const code& kept) { return kept.value == one.value; });
+        const bool is_repeat = std::any_of(chosen.begin(), chosen.end(), [&](const code& kept) {
+            return kept.value == one.value;
+        });
         if (!is_repeat && chosen.size() < most_codes)
             chosen.push_back(one);
     }
@@ -66,7 +69,8 @@ std::vector<code> find_codes(std::string_view subject, const std::optional<std::
     std::vector<code> found;
     const auto look = [&](const shown_text& shown, const char* part) {
         auto labels = find_labels(shown.text());
-        // Most mails have numbers and no word for a code: one look at the words saves many at the numbers.
+        // Most mails have numbers and no word for a code: one look at the words saves many at the
+        // numbers.
         if (!is_expected && !announce_codes(labels))
             return false;
         auto hints = hints_of_title;
@@ -77,7 +81,8 @@ std::vector<code> find_codes(std::string_view subject, const std::optional<std::
         find_in(shown, std::move(labels), part, hints, found);
         return found.size() > from_before;
     };
-    const bool is_in_text = text && look(shown_text::of_plain(take_bytes(*text, longest_part)), "text");
+    const bool is_in_text =
+        text && look(shown_text::of_plain(take_bytes(*text, longest_part)), "text");
     if (html && !is_in_text)
         look(shown_text::of_html(take_bytes(*html, longest_part)), "html");
     if (!text && !html)

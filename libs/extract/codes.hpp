@@ -24,12 +24,13 @@ struct link
     std::string kind; // "verify", "reset", "unsubscribe" or "other"
 };
 
-// One-time codes, likeliest first, at most 20. Linear time (RE2); looks at the first 256 KiB of each part. Years, prices, phone
-// and tracking numbers are not codes.
+// One-time codes, likeliest first, at most 20. Linear time (RE2); looks at the first 256 KiB of
+// each part. Years, prices, phone and tracking numbers are not codes.
 std::vector<code> find_codes(std::string_view subject, const std::optional<std::string>& text,
                              const std::optional<std::string>& html);
 
 // http(s) links in the order they appear, each URL once, at most 200.
-std::vector<link> find_links(const std::optional<std::string>& text, const std::optional<std::string>& html);
+std::vector<link> find_links(const std::optional<std::string>& text,
+                             const std::optional<std::string>& html);
 
 } // namespace tempinbox::extract

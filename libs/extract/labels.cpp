@@ -9,11 +9,13 @@ namespace {
 
 constexpr std::size_t most_labels = 1'000;
 
-void collect(std::string_view text, const RE2& pattern, label::meaning says, std::vector<label>& found)
+void collect(std::string_view text, const RE2& pattern, label::meaning says,
+             std::vector<label>& found)
 {
     re2::StringPiece match;
     for (std::size_t at = 0; at < text.size() && found.size() < most_labels;) {
-        if (!pattern.Match(piece(text), at, text.size(), RE2::UNANCHORED, &match, 1) || match.empty())
+        if (!pattern.Match(piece(text), at, text.size(), RE2::UNANCHORED, &match, 1) ||
+            match.empty())
             return;
         label fresh;
         fresh.begin = static_cast<std::size_t>(match.data() - text.data());
@@ -28,7 +30,8 @@ void collect(std::string_view text, const RE2& pattern, label::meaning says, std
 bool is_of_name(std::string_view text, const label& one)
 {
     constexpr std::size_t longest = 64;
-    static const RE2 name(R"((?:^|[^\p{L}])(?:[Yy]our|[Tt]he|[Ii]hr|[Dd]ein|[Jj]e|[Uu]w) (?:\p{Lu}[\w&.'-]* )+$)");
+    static const RE2 name(
+        R"((?:^|[^\p{L}])(?:[Yy]our|[Tt]he|[Ii]hr|[Dd]ein|[Jj]e|[Uu]w) (?:\p{Lu}[\w&.'-]* )+$)");
     const auto noun = text.substr(one.begin, one.end - one.begin);
     const auto begin = one.begin - std::min(one.begin, longest);
     static const RE2 last_word(R"(^(?:Bank|Store)[ -][Cc]ode)");
@@ -76,7 +79,8 @@ std::vector<label> find_labels(std::string_view text)
 
 bool announce_codes(const std::vector<label>& labels)
 {
-    return std::any_of(labels.begin(), labels.end(), [](const label& one) { return one.says != label::meaning::something_else; });
+    return std::any_of(labels.begin(), labels.end(),
+                       [](const label& one) { return one.says != label::meaning::something_else; });
 }
 
 mail_hints hints_of_subject(std::string_view subject)

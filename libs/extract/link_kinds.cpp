@@ -31,7 +31,8 @@ constexpr const char* not_verify_words =
     R"((?:bestell(?:ungs)?|auftrags|buchungs|reservierungs|zahlungs|termin|versand|liefer)best[aä]tigung|confirmation de (?:la |votre )?(?:commande|r[eé]servation|paiement|livraison)|confirmaci[oó]n (?:de|del) (?:tu |su |la )?(?:pedido|reserva|compra|pago)|confirma[cç][aã]o (?:de|do|da) (?:seu |sua )?(?:pedido|reserva|compra|pagamento)|conferma (?:d['’]|dell['’]|del |della |di )(?:ordine|prenotazione|pagamento|acquisto)|)"
     R"((?:order|bestel|boekings|reserverings|betalings)bevestiging|potwierdzeni\S* (?:zam[oó]wieni|rezerwacj|p[lł]atno)|подтвержден\S* (?:заказ|брон|оплат)|ord(?:er|re)bekr[aäæe]ftelse|tilausvahvistus|ご?注文の?確認|订单确认|訂單確認|주문 ?확인)";
 
-// Why the mail came, or came in error, is not what a link is for: `If you did not ask for a password reset, click here`.
+// Why the mail came, or came in error, is not what a link is for: `If you did not ask for a
+// password reset, click here`.
 constexpr const char* aside_words =
     R"((?:if you (?:did not|didn['’]t|have not|haven['’]t|never) (?:request|ask|initiat|make|made|sign|creat|try|tri|want|attempt|authori|perform|expect|start|register)|because you|(?:falls|wenn) (?:sie|du) [^,.]{0,60}(?:nicht|kein)[^,.]{0,40}(?:angeforder|angefrag|beantrag|veranlass|gestell|erstell|registrier|versuch)|weil (?:sie|du) |)"
     R"(si vous n['’](?:avez|[eê]tes) pas |si (?:usted |t[uú] )?no (?:has |ha |hiciste|lo |la )?(?:solicit|pedi|fuiste|intent|cre|realiz)|porque (?:te |se |has |ha )|se (?:voc[eê] )?n[aã]o (?:solicit|pedi|foi |fez |tent|cri|realiz)|porque voc|se non (?:hai|ha|sei) |perch[eé] (?:hai|ti) |als (?:je|u|jij) [^,.]{0,60}(?:niet|geen)[^,.]{0,40}(?:aangevraag|gevraag|verzoch)|omdat (?:je|u) ))"
@@ -69,7 +70,8 @@ struct link_patterns
     RE2 pointer{std::string(R"(^[^\pL\pN]*(?:)") + pointer_words + R"()[^\pL\pN]*$)", case_blind()};
     RE2 sign_in{sign_in_words, case_blind()};
     RE2 token{token_in_url, case_blind()};
-    RE2 page{R"re(^(?:https?://|www\.)|^\S{0,60}\.\S{2,}/\S*$)re", case_blind()}; // a text that is the address itself
+    RE2 page{R"re(^(?:https?://|www\.)|^\S{0,60}\.\S{2,}/\S*$)re",
+             case_blind()}; // a text that is the address itself
 };
 
 const link_patterns& known()
@@ -94,7 +96,8 @@ const char* kind_of_words(std::string_view words)
         return "unsubscribe";
     if (says(words, all.reset))
         return "reset";
-    return says(words, all.verify) && says(without(words, all.not_verify), all.verify) ? "verify" : nullptr;
+    return says(words, all.verify) && says(without(words, all.not_verify), all.verify) ? "verify"
+                                                                                       : nullptr;
 }
 
 // Path and query: a host such as verify.example says little about one link.

@@ -49,8 +49,8 @@ std::ptrdiff_t count_opening(std::string_view line, char mark)
                : static_cast<std::ptrdiff_t>(at - before);
 }
 
-// Punctuation that ends the sentence, not the URL; a closing bracket only where it was not opened inside, marks of emphasis only
-// where they were opened before: tokens end in `_` and `~`, too.
+// Punctuation that ends the sentence, not the URL; a closing bracket only where it was not opened
+// inside, marks of emphasis only where they were opened before: tokens end in `_` and `~`, too.
 std::string_view without_trailing_marks(std::string_view url, std::string_view line_before)
 {
     // How many of each mark may go.
@@ -71,7 +71,8 @@ std::string_view without_trailing_marks(std::string_view url, std::string_view l
 
 bool is_web(std::string_view url)
 {
-    return equals_ignoring_ascii_case(url.substr(0, 7), "http://") || equals_ignoring_ascii_case(url.substr(0, 8), "https://");
+    return equals_ignoring_ascii_case(url.substr(0, 7), "http://") ||
+           equals_ignoring_ascii_case(url.substr(0, 8), "https://");
 }
 
 class collector
@@ -84,10 +85,12 @@ public:
     bool wants(const std::string& url) const
     {
         const auto known_as = seen_.find(url);
-        return url.size() <= longest_url && (known_as == seen_.end() || found_[known_as->second].kind == "other");
+        return url.size() <= longest_url &&
+               (known_as == seen_.end() || found_[known_as->second].kind == "other");
     }
 
-    // The words around a URL do not outdo a text that said something else: `Terms`, then `you agree to our terms (https://…)`.
+    // The words around a URL do not outdo a text that said something else: `Terms`, then `you agree
+    // to our terms (https://…)`.
     void add(const std::string& url, std::string text, std::string_view kind, bool points)
     {
         ++adds_;
@@ -158,7 +161,9 @@ std::string text_of_anchor(const page& shown_page, std::size_t i)
 {
     constexpr std::size_t longest_inner = 2'000;
     auto text = on_one_line(std::string(take_bytes(shown_page.inside(i), longest_inner)));
-    return text.empty() ? on_one_line(std::string(take_bytes(shown_page.anchors()[i].alternative, longest_inner))) : text;
+    return text.empty() ? on_one_line(std::string(
+                              take_bytes(shown_page.anchors()[i].alternative, longest_inner)))
+                        : text;
 }
 
 bool has_words(std::string_view text)
@@ -166,7 +171,8 @@ bool has_words(std::string_view text)
     return says(text, known().letter);
 }
 
-// A link that does not say what it is for: the words in front tell, those behind, or the line above where it stands alone.
+// A link that does not say what it is for: the words in front tell, those behind, or the line above
+// where it stands alone.
 std::string_view kind_of_pointer(const page& shown_page, std::size_t i, const std::string& text)
 {
     constexpr std::size_t longest_context = 200;
@@ -192,18 +198,21 @@ void collect_anchors(std::string_view whole, collector& links)
             continue;
         auto text = text_of_anchor(shown_page, i);
         const bool points = is_pointer(text);
-        const std::string_view kind = points ? kind_of_pointer(shown_page, i, text) : kind_of_link(anchor.url, text, {});
+        const std::string_view kind =
+            points ? kind_of_pointer(shown_page, i, text) : kind_of_link(anchor.url, text, {});
         links.add(anchor.url, std::move(text), kind, points);
     }
 }
 
-// The words before a URL on its line, or on the line before where it stands alone, say what it is for.
+// The words before a URL on its line, or on the line before where it stands alone, say what it is
+// for.
 std::string words_before_url(std::string_view text)
 {
     return shown(last_line(trim(text)));
 }
 
-// The rest of the sentence, on the same line: `… click https://a.test/1 to confirm your address`. None where another URL follows.
+// The rest of the sentence, on the same line: `… click https://a.test/1 to confirm your address`.
+// None where another URL follows.
 std::string words_after_url(std::string_view text)
 {
     const auto words = rest_of_sentence(text);
@@ -236,14 +245,17 @@ void collect_plain(std::string_view text, collector& links)
         auto words = words_before_url(before);
         std::string_view kind = kind_of_link(url, {}, words);
         if (kind == "other")
-            kind = kind_of_link(url, {}, words_after_url(whole.substr(static_cast<std::size_t>(rest.data() - whole.data()))));
+            kind = kind_of_link(url, {},
+                                words_after_url(whole.substr(
+                                    static_cast<std::size_t>(rest.data() - whole.data()))));
         links.add(url, std::move(words), kind, true);
     }
 }
 
 } // namespace
 
-std::vector<link> find_links(const std::optional<std::string>& text, const std::optional<std::string>& html)
+std::vector<link> find_links(const std::optional<std::string>& text,
+                             const std::optional<std::string>& html)
 {
     collector links;
     if (html)

@@ -9,10 +9,11 @@ namespace tempinbox::extract {
 namespace {
 
 constexpr std::string_view hidden_elements[] = {"script", "style", "title", "template", "svg"};
-constexpr std::string_view inline_elements[] = {"a",      "abbr",    "b",    "bdi",   "bdo",  "big",  "code", "em",     "font",
-                                                "i",      "img",     "kbd",  "label", "mark", "o:p",  "s",    "small",  "span",
-                                                "strong", "sub",     "sup",  "tt",    "u",    "var",  "wbr",  "center", "ins",
-                                                "samp",   "acronym", "cite", "del",   "dfn",  "nobr", "q",    "strike", "time"};
+constexpr std::string_view inline_elements[] = {
+    "a",      "abbr",    "b",    "bdi",   "bdo",  "big",  "code", "em",     "font",
+    "i",      "img",     "kbd",  "label", "mark", "o:p",  "s",    "small",  "span",
+    "strong", "sub",     "sup",  "tt",    "u",    "var",  "wbr",  "center", "ins",
+    "samp",   "acronym", "cite", "del",   "dfn",  "nobr", "q",    "strike", "time"};
 
 template <std::size_t N>
 bool is_one_of(const std::string_view (&names)[N], std::string_view name)
@@ -42,7 +43,8 @@ markup_step read_tag(std::string_view html, std::size_t at)
         step.means = markup::cell;
     } else if (!name.empty() && !is_one_of(inline_elements, name)) {
         // A block of its own look in a row with others reads as one line.
-        step.means = tag.find("inline-block") != std::string_view::npos ? markup::cell : markup::line_break;
+        step.means =
+            tag.find("inline-block") != std::string_view::npos ? markup::cell : markup::line_break;
     }
     return step;
 }

@@ -42,7 +42,10 @@ struct code_judge::place
           is_alone(words_in(line_before) == 0 && words_in(line_after) == 0)
     {}
 
-    char previous(std::size_t back = 1) const { return before.size() < back ? ' ' : before[before.size() - back]; }
+    char previous(std::size_t back = 1) const
+    {
+        return before.size() < back ? ' ' : before[before.size() - back];
+    }
     char next(std::size_t ahead = 1) const { return after.size() < ahead ? ' ' : after[ahead - 1]; }
     std::string_view tail() const { return last_bytes(line_before, 64); }
     bool is_quoted() const { return trim(line_before).starts_with('>'); }
@@ -64,7 +67,8 @@ struct code_judge::announcement
     }
 };
 
-code_judge::code_judge(std::string_view text, std::vector<label> labels, const mail_hints& hints, bool is_subject)
+code_judge::code_judge(std::string_view text, std::vector<label> labels, const mail_hints& hints,
+                       bool is_subject)
     : text_(text),
       hints_(hints),
       is_subject_(is_subject),
@@ -75,7 +79,8 @@ code_judge::code_judge(std::string_view text, std::vector<label> labels, const m
         if (one.says == label::meaning::something_else)
             return false;
         const auto noun = to_lower_ascii(text_.substr(one.begin, one.end - one.begin));
-        if (hints_.is_meeting && (!is_sure || noun.find("pass") != std::string::npos || noun.find("pin") != std::string::npos))
+        if (hints_.is_meeting && (!is_sure || noun.find("pass") != std::string::npos ||
+                                  noun.find("pin") != std::string::npos))
             return true;
         return hints_.is_receipt && noun.starts_with("auth");
     });
@@ -114,17 +119,23 @@ bool code_judge::is_joined(const place& at) const
     for (const std::string_view marks : {"***", "__"})
         if (at.before.ends_with(marks) && at.after.starts_with(marks))
             return false;
-    const auto is_one_of = [](std::string_view marks, char c) { return marks.find(c) != std::string_view::npos; };
-    if (is_word(previous) || is_word(next) || is_one_of("+/@_=&%#~\\$\x01", previous) || is_one_of("/@_=&~%#\\\x01", next))
+    const auto is_one_of = [](std::string_view marks, char c) {
+        return marks.find(c) != std::string_view::npos;
+    };
+    if (is_word(previous) || is_word(next) || is_one_of("+/@_=&%#~\\$\x01", previous) ||
+        is_one_of("/@_=&~%#\\\x01", next))
         return true;
-    if (is_one_of(".,-:'", previous) && (is_digit(at.previous(2)) || (previous == '-' && is_word(at.previous(2)))))
+    if (is_one_of(".,-:'", previous) &&
+        (is_digit(at.previous(2)) || (previous == '-' && is_word(at.previous(2)))))
         return true;
     if (is_one_of(".,-:'", next) && is_digit(at.next(2)))
         return true;
     // `123456.txt`, but not `123456.Do not share it`
-    if (next == '.' && is_word(at.next(2)) && !(is_capital(at.next(2)) && (is_small(at.next(3)) || at.next(3) == ' ')))
+    if (next == '.' && is_word(at.next(2)) &&
+        !(is_capital(at.next(2)) && (is_small(at.next(3)) || at.next(3) == ' ')))
         return true;
-    if (at.before.ends_with("***") || at.before.ends_with("xxx") || at.before.ends_with("\xe2\x80\xa2"))
+    if (at.before.ends_with("***") || at.before.ends_with("xxx") ||
+        at.before.ends_with("\xe2\x80\xa2"))
         return true; // a masked number
     // More digits of a longer number across a blank: phones, cards, accounts.
     const bool digits_before = is_one_of(" )", previous) && is_digit(at.previous(2));
@@ -132,7 +143,8 @@ bool code_judge::is_joined(const place& at) const
     return digits_before || digits_after;
 }
 
-bool code_judge::is_something_else(const place& at, const candidate_code& one, const announcement& near) const
+bool code_judge::is_something_else(const place& at, const candidate_code& one,
+                                   const announcement& near) const
 {
     const auto& words = vocabulary::get();
     if (names_other_number(at) || names_phone(at))
@@ -140,20 +152,24 @@ bool code_judge::is_something_else(const place& at, const candidate_code& one, c
     if (one.form != code_form::digits)
         return false;
     const auto front = take_bytes(at.after, 24);
-    if (says(at.tail(), words.money_before) || says(front, words.money_after) || says(front, words.unit_after))
+    if (says(at.tail(), words.money_before) || says(front, words.money_after) ||
+        says(front, words.unit_after))
         return true;
     const bool is_named = near.is_tight && !near.is_behind;
-    if (is_year(one.value) && (says(at.tail(), words.date_before) || says(at.tail(), words.right_before_year) ||
-                               (!is_named && says(at.tail(), words.year_before))))
+    if (is_year(one.value) &&
+        (says(at.tail(), words.date_before) || says(at.tail(), words.right_before_year) ||
+         (!is_named && says(at.tail(), words.year_before))))
         return true;
-    if (one.text.size() == 9 && one.text[4] == '-' && is_year(one.value.substr(0, 4)) && is_year(one.value.substr(4)))
+    if (one.text.size() == 9 && one.text[4] == '-' && is_year(one.value.substr(0, 4)) &&
+        is_year(one.value.substr(4)))
         return true;
     // `Springfield, IL 62704`, `Paris, 75019`, `, 1017 DR Amsterdam`
     static const RE2 state_before(R"(,? [A-Z]{2} $)");
     static const RE2 town_after(R"(^ (?:[A-Z]{2} )?\p{Lu}\p{Ll}+)");
     if (one.value.size() == 5 && says(at.tail(), state_before))
         return true;
-    return one.value.size() <= 6 && (at.line_before.ends_with(", ") || at.line_before.ends_with(" - ")) &&
+    return one.value.size() <= 6 &&
+           (at.line_before.ends_with(", ") || at.line_before.ends_with(" - ")) &&
            says(at.after, town_after);
 }
 
@@ -164,9 +180,11 @@ bool code_judge::names_other_number(const place& at) const
         return false;
     // `ログイン番号 4711`: the noun that means a number here is a code's.
     constexpr std::size_t nearest = 8;
-    const bool is_own = any_label_before(at, at.begin - std::min(at.begin, nearest), [&](const label& noun) {
-        return noun.says == label::meaning::a_code && words_in(text_.substr(noun.end, at.begin - noun.end)) == 0;
-    });
+    const bool is_own =
+        any_label_before(at, at.begin - std::min(at.begin, nearest), [&](const label& noun) {
+            return noun.says == label::meaning::a_code &&
+                   words_in(text_.substr(noun.end, at.begin - noun.end)) == 0;
+        });
     static const RE2 has_own_mark(
         R"((?i)(?:\bno\b\.?|\bnr\b\.?|num(?:ber|mer|ero|éro|er)|n[uú]mero|номер|n[°º]|№|#|\bid\b|番号|号码|號碼)[ .:]*(?:is|ist|est|es)?[ :]*$)");
     return !is_own && (says(at.tail(), has_own_mark) || !is_told(at));
@@ -198,14 +216,17 @@ bool code_judge::explains(const place& at) const
     static const RE2 says_what_it_is(
         R"(^["'”)\]*]* (?:is|ist|est|es|è|é|er|är|je|to|jest)(?: (?:your|the|an?|ihr|dein|votre|ton|tu|o seu|a sua|il tuo|din|twój|uw|je))?(?: \p{Lu}[\pL\w&.,'!-]*)* ?$)");
     const auto* noun = label_after(at);
-    return noun && noun->says != label::meaning::something_else && noun->begin - at.end <= longest_name &&
-           says(text_.substr(at.end, noun->begin - at.end), says_what_it_is) && !ends_sentence(text_, at.end, noun->begin);
+    return noun && noun->says != label::meaning::something_else &&
+           noun->begin - at.end <= longest_name &&
+           says(text_.substr(at.end, noun->begin - at.end), says_what_it_is) &&
+           !ends_sentence(text_, at.end, noun->begin);
 }
 
 const label* code_judge::label_after(const place& at) const
 {
-    const auto next = std::lower_bound(labels_.begin(), labels_.end(), at.end,
-                                       [](const label& noun, std::size_t end) { return noun.begin < end; });
+    const auto next =
+        std::lower_bound(labels_.begin(), labels_.end(), at.end,
+                         [](const label& noun, std::size_t end) { return noun.begin < end; });
     return next == labels_.end() ? nullptr : &*next;
 }
 
@@ -224,18 +245,20 @@ bool code_judge::is_promised(const place& at) const
             return false;
         const auto gap = text_.substr(one.end, at.begin - one.end);
         static const RE2 another_code(R"([0-9]{4})");
-        const bool is_one_sentence =
-            !ends_sentence(text_, one.end, at.begin) && gap.find(':') == gap.rfind(':') && !says(gap, another_code);
+        const bool is_one_sentence = !ends_sentence(text_, one.end, at.begin) &&
+                                     gap.find(':') == gap.rfind(':') && !says(gap, another_code);
         return is_one_sentence && (one.says == label::meaning::a_code || says(gap, says_what_for));
     });
 }
 
-// Of those that end between `from` and the candidate, the last one first: not all of a mail for each of its numbers.
+// Of those that end between `from` and the candidate, the last one first: not all of a mail for
+// each of its numbers.
 template <class Test>
 bool code_judge::any_label_before(const place& at, std::size_t from, Test test) const
 {
-    auto next = std::upper_bound(labels_.begin(), labels_.end(), at.begin,
-                                 [](std::size_t begin, const label& noun) { return begin < noun.end; });
+    auto next =
+        std::upper_bound(labels_.begin(), labels_.end(), at.begin,
+                         [](std::size_t begin, const label& noun) { return begin < noun.end; });
     while (next != labels_.begin() && (--next)->end >= from)
         if (test(*next))
             return true;
@@ -243,26 +266,31 @@ bool code_judge::any_label_before(const place& at, std::size_t from, Test test) 
 }
 
 // What the form asks for beyond a label somewhere near.
-bool code_judge::is_plausible(const place& at, const candidate_code& one, const announcement& near) const
+bool code_judge::is_plausible(const place& at, const candidate_code& one,
+                              const announcement& near) const
 {
     const bool is_shown = near.is_tight || at.is_alone || at.is_explained;
     switch (one.form) {
     case code_form::digits:
         if ((is_year(one.value) || is_date(one.value)) && !is_shown)
             return false;
-        if (std::count(one.text.begin(), one.text.end(), '-') == 2 && one.value.size() == 6 && !is_shown)
+        if (std::count(one.text.begin(), one.text.end(), '-') == 2 && one.value.size() == 6 &&
+            !is_shown)
             return false; // 12-03-26
         return near.is_tight || is_told(at) || says(at.tail(), vocabulary::get().typing_verb) ||
-               (!says(at.line_before, vocabulary::get().imprint) && !says(at.line_after, vocabulary::get().imprint));
+               (!says(at.line_before, vocabulary::get().imprint) &&
+                !says(at.line_after, vocabulary::get().imprint));
     case code_form::prefixed:
         return true;
     case code_form::letters:
         if (says(one.value, vocabulary::get().capital_word))
             return false;
         return at.is_explained || (near.is_clear && !near.is_behind &&
-                                   (near.is_tight || is_promised(at) || (at.is_alone && trim(at.before).ends_with(':'))));
+                                   (near.is_tight || is_promised(at) ||
+                                    (at.is_alone && trim(at.before).ends_with(':'))));
     case code_form::letter_groups:
-        return at.is_explained || (near.is_clear && !near.is_behind && (is_shown || is_promised(at)));
+        return at.is_explained ||
+               (near.is_clear && !near.is_behind && (is_shown || is_promised(at)));
     case code_form::capital_groups:
     case code_form::small_groups:
         return is_shown || near.is_clear;
@@ -278,7 +306,8 @@ bool code_judge::is_plausible(const place& at, const candidate_code& one, const 
     return false;
 }
 
-code_judge::announcement code_judge::find_announcement(const place& at, const candidate_code& one) const
+code_judge::announcement code_judge::find_announcement(const place& at,
+                                                       const candidate_code& one) const
 {
     auto best = before(at, one);
     best.take_better(after(at));
@@ -296,8 +325,9 @@ code_judge::announcement code_judge::find_announcement(const place& at, const ca
 code_judge::announcement code_judge::before(const place& at, const candidate_code& one) const
 {
     announcement found;
-    const auto next = std::upper_bound(labels_.begin(), labels_.end(), at.begin,
-                                       [](std::size_t begin, const label& noun) { return begin < noun.end; });
+    const auto next =
+        std::upper_bound(labels_.begin(), labels_.end(), at.begin,
+                         [](std::size_t begin, const label& noun) { return begin < noun.end; });
     if (next == labels_.begin())
         return found;
     const auto& last = *std::prev(next);
@@ -305,7 +335,8 @@ code_judge::announcement code_judge::before(const place& at, const candidate_cod
     if (last.says == label::meaning::something_else || gap.size() > context_bytes)
         return found;
     const bool is_sure = last.says == label::meaning::a_code;
-    const bool is_other_paragraph = gap.find("\n\n") != std::string_view::npos || gap.find("\n \n") != std::string_view::npos;
+    const bool is_other_paragraph =
+        gap.find("\n\n") != std::string_view::npos || gap.find("\n \n") != std::string_view::npos;
     const bool is_sentence = !is_other_paragraph && !ends_sentence(text_, last.end, at.begin);
     found.is_on_line = gap.find('\n') == std::string_view::npos;
     found.is_tight = is_sentence && words_in(gap) <= 10 && gap.size() <= 60;
@@ -327,12 +358,13 @@ code_judge::announcement code_judge::before(const place& at, const candidate_cod
     return found;
 }
 
-// Other candidates between the label and this one, which the label more likely means; a list of codes, each on its own line,
-// has one label for all.
+// Other candidates between the label and this one, which the label more likely means; a list of
+// codes, each on its own line, has one label for all.
 double code_judge::rivals(const place& at, const candidate_code& one, std::size_t label_end) const
 {
     double against = 0;
-    for (auto rival = earlier_.rbegin(); rival != earlier_.rend() && rival->begin >= label_end; ++rival)
+    for (auto rival = earlier_.rbegin(); rival != earlier_.rend() && rival->begin >= label_end;
+         ++rival)
         if (!(rival->is_alone && at.is_alone && rival->size == one.value.size()))
             against += 0.25;
     return std::min(against, 0.5);

@@ -18,7 +18,8 @@ struct label
     meaning says = meaning::perhaps_a_code;
 };
 
-// The labels of a text in their order; of those that overlap the one that denies wins, then the surer one.
+// The labels of a text in their order; of those that overlap the one that denies wins, then the
+// surer one.
 std::vector<label> find_labels(std::string_view text);
 
 // What the whole mail says about the numbers in it.
@@ -37,11 +38,13 @@ void add_hints_of_text(std::string_view text, mail_hints& hints);
 // Whether any of them may be a code's.
 bool announce_codes(const std::vector<label>& labels);
 
-// Scores the candidates of one part, 0 to 1; 0.5 and more is a code. README.md says how a score comes about.
+// Scores the candidates of one part, 0 to 1; 0.5 and more is a code. README.md says how a score
+// comes about.
 class code_judge
 {
 public:
-    code_judge(std::string_view text, std::vector<label> labels, const mail_hints& hints, bool is_subject);
+    code_judge(std::string_view text, std::vector<label> labels, const mail_hints& hints,
+               bool is_subject);
 
     // Candidates come in their order: of two with one label the first is likelier.
     double score(const candidate_code& one);
@@ -57,7 +60,8 @@ private:
     };
 
     bool is_joined(const place& at) const;
-    bool is_something_else(const place& at, const candidate_code& one, const announcement& near) const;
+    bool is_something_else(const place& at, const candidate_code& one,
+                           const announcement& near) const;
     bool names_other_number(const place& at) const;
     bool names_phone(const place& at) const;
     bool is_told(const place& at) const;

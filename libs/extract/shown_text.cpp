@@ -18,7 +18,9 @@ std::string_view first_character(std::string_view text)
 
 std::uint32_t code_point(std::string_view character)
 {
-    const auto byte = [&](std::size_t i) { return static_cast<std::uint32_t>(static_cast<std::uint8_t>(character[i])); };
+    const auto byte = [&](std::size_t i) {
+        return static_cast<std::uint32_t>(static_cast<std::uint8_t>(character[i]));
+    };
     switch (character.size()) {
     case 1:
         return byte(0);
@@ -27,7 +29,8 @@ std::uint32_t code_point(std::string_view character)
     case 3:
         return (byte(0) & 0x0f) << 12 | (byte(1) & 0x3f) << 6 | (byte(2) & 0x3f);
     default:
-        return (byte(0) & 0x07) << 18 | (byte(1) & 0x3f) << 12 | (byte(2) & 0x3f) << 6 | (byte(3) & 0x3f);
+        return (byte(0) & 0x07) << 18 | (byte(1) & 0x3f) << 12 | (byte(2) & 0x3f) << 6 |
+               (byte(3) & 0x3f);
     }
 }
 
@@ -36,7 +39,8 @@ bool is_within(std::uint32_t point, std::uint32_t first, std::uint32_t last)
     return point >= first && point <= last;
 }
 
-constexpr std::uint32_t zeros[] = {0x660, 0x6f0, 0x966, 0x9e6, 0xe50}; // Arabic, Persian, Devanagari, Bengali, Thai
+constexpr std::uint32_t zeros[] = {0x660, 0x6f0, 0x966, 0x9e6,
+                                   0xe50}; // Arabic, Persian, Devanagari, Bengali, Thai
 
 constexpr char dropped = '\x02';
 constexpr char as_is = '\0';
@@ -47,10 +51,12 @@ char folded(std::uint32_t point)
     for (const auto zero : zeros)
         if (is_within(point, zero, zero + 9))
             return static_cast<char>('0' + (point - zero));
-    // Full-width forms; not the comma and the full stop, which part sentences where the ASCII ones may join numbers.
+    // Full-width forms; not the comma and the full stop, which part sentences where the ASCII ones
+    // may join numbers.
     if (is_within(point, 0xff01, 0xff5e) && point != 0xff0c && point != 0xff0e)
         return static_cast<char>(point - 0xff01 + '!');
-    if (point == 0xa0 || is_within(point, 0x2000, 0x200a) || point == 0x202f || point == 0x205f || point == 0x3000)
+    if (point == 0xa0 || is_within(point, 0x2000, 0x200a) || point == 0x202f || point == 0x205f ||
+        point == 0x3000)
         return ' ';
     if (is_within(point, 0x2010, 0x2013) || point == 0x2212)
         return '-';
@@ -104,7 +110,8 @@ shown_text shown_text::of_html(std::string_view html)
         switch (step.means) {
         case markup::character: {
             const auto character = first_character(html.substr(at));
-            const bool is_space = character == "\n" || character == "\t" || character == "\r" || character == " ";
+            const bool is_space =
+                character == "\n" || character == "\t" || character == "\r" || character == " ";
             is_space ? shown.put_blank(place) : shown.put_folded(character, place);
             ++place;
             at += character.size();
@@ -132,7 +139,8 @@ shown_text shown_text::of_html(std::string_view html)
 std::size_t shown_text::place_of(std::size_t at) const
 {
     const auto after =
-        std::upper_bound(runs_.begin(), runs_.end(), at, [](std::size_t wanted, const run& one) { return wanted < one.at; });
+        std::upper_bound(runs_.begin(), runs_.end(), at,
+                         [](std::size_t wanted, const run& one) { return wanted < one.at; });
     const auto& holds = *std::prev(after);
     return holds.place + (at - holds.at);
 }
@@ -198,14 +206,16 @@ void shown_text::put_line_break(std::size_t place)
 // Numbers and words in URLs are no codes and announce none.
 void shown_text::blot_urls()
 {
-    for (auto colon = text_.find("://"); colon != std::string::npos; colon = text_.find("://", colon + 1)) {
+    for (auto colon = text_.find("://"); colon != std::string::npos;
+         colon = text_.find("://", colon + 1)) {
         auto begin = colon;
         while (begin > 0 && colon - begin < 8 && text_[begin - 1] >= 'A' && text_[begin - 1] <= 'z')
             --begin;
         auto end = colon;
         while (end < text_.size() && is_url_character(text_[end]))
             ++end;
-        std::fill(text_.begin() + static_cast<std::ptrdiff_t>(begin), text_.begin() + static_cast<std::ptrdiff_t>(end), '\x01');
+        std::fill(text_.begin() + static_cast<std::ptrdiff_t>(begin),
+                  text_.begin() + static_cast<std::ptrdiff_t>(end), '\x01');
         colon = end;
         if (colon >= text_.size())
             break;

@@ -8,14 +8,16 @@
 
 namespace tempinbox::extract {
 
-// What a reader sees of a part, made plain for the search of codes: digits of any script and full-width letters are ASCII, every
-// blank is a space, dashes are hyphens, invisible characters are gone; what stands in URLs is blotted out with \x01. The first
-// byte of each character knows its place in the part.
+// What a reader sees of a part, made plain for the search of codes: digits of any script and
+// full-width letters are ASCII, every blank is a space, dashes are hyphens, invisible characters
+// are gone; what stands in URLs is blotted out with \x01. The first byte of each character knows
+// its place in the part.
 class shown_text
 {
 public:
     static shown_text of_plain(std::string_view utf8);
-    // Without tags, comments and what browsers do not show; blocks begin lines, cells are set off by a blank.
+    // Without tags, comments and what browsers do not show; blocks begin lines, cells are set off
+    // by a blank.
     static shown_text of_html(std::string_view html);
 
     std::string_view text() const { return text_; }

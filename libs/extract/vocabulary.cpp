@@ -5,7 +5,8 @@
 namespace tempinbox::extract {
 namespace {
 
-// One language a line where it has words of its own. The rest of a word is `[^\s\d:.,#(]*`: \p{L} is a thousand states each time.
+// One language a line where it has words of its own. The rest of a word is `[^\s\d:.,#(]*`: \p{L}
+// is a thousand states each time.
 constexpr const char* code_nouns =
     R"((?:verification|verify|security|confirmation|activation|access|log-?in|sign[- ]?(?:in|up|on)|authenti(?:cation|fication)|authori[sz]ation|auth|one[- ]?time|single[- ]use|passcode|2fa|mfa|two[- ]factor|two[- ]step|recovery|backup|reset|enrol?lment|registration|pairing|device|unlock|check-?in|validation|temporary|secret|identification|magic)(?: (?:pass)?(?:codes?|pin|key|token|number)\b)|)"
     R"(one[- ]?time (?:pass(?:word|phrase)?s?|pins?)\b|\b(?:t?otp)\b|\bpass-?codes?\b|\btan\b|\b[0-9]{1,2}[- ]digit (?:code|pin|number)|)"
@@ -34,7 +35,8 @@ constexpr const char* code_nouns =
     R"(κωδικ[όο]ς? (?:επαλ[ήη]θευσης|επιβεβα[ίι]ωσης|ασφαλε[ίι]ας|πρ[όο]σβασης|μ[ίι]ας χρ[ήη]σης|σ[ύυ]νδεσης|ενεργοπο[ίι]ησης)|)"
     R"((?:do[gğ]rulama|onay|g[uü]venlik|giri[sş]|aktivasyon|tek kullan[iı]ml[iı]k|teyit) (?:kod|[sş]ifre|parola)[^\s\d:.,#(]*|)"
     R"((?:potrditven|varnostn|preveritven|enkratn|aktivacijsk|prijavn)[aoei] (?:kod|gesl)[^\s\d:.,#(]*|)"
-    // Arabic, Persian, Hebrew, Hindi, Thai, Vietnamese, Indonesian, Urdu, Bengali, Tamil, Telugu, Marathi, Gujarati
+    // Arabic, Persian, Hebrew, Hindi, Thai, Vietnamese, Indonesian, Urdu, Bengali, Tamil, Telugu,
+    // Marathi, Gujarati
     R"(رمز (?:التحقق|التأكيد|التفعيل|الدخول|الأمان|المرور لمرة|تسجيل الدخول|تحقق|تأكيد)|(?:كود|كلمة) (?:التحقق|التفعيل|التأكيد|المرور لمرة)|کد (?:تأیید|تایید|ورود|فعال|امنیتی|یکبار)\S*|رمز (?:یکبار|پویا)\S*|)"
     R"(קוד (?:ה?אימות|ה?אישור|ה?אבטחה|ה?גישה|ה?כניסה|חד[- ]פעמי)|קוד האימות|סיסמה חד[- ]פעמית|)"
     R"(ओटीपी|वन[- ]टाइम|(?:सत्यापन|पुष्टिकरण|सुरक्षा|लॉगिन) (?:कोड|पिन)|(?:รหัส(?:ยืนยัน|ผ่านครั้งเดียว|ความปลอดภัย|เข้าสู่ระบบ|otp))|)"
@@ -94,9 +96,11 @@ constexpr const char* units_after =
 constexpr const char* dates_before =
     R"((?:\b(?:jan|feb|mar|m[aä]r|apr|may|mai|jun|jul|aug|sep|oct|okt|nov|dec|dez|ene|abr|ago|dic|fev|set|out|gen|mag|giu|lug|ott|janv|f[eé]vr|avr|juin|juil|ao[uû]t|sty|lut|kwi|maj|cze|lip|sie|wrz|pa[zź]|lis|gru)|янв|фев|апр|мая|июн|июл|авг|сен|окт|ноя|дек|©|copyright|\(c\)|[0-9]{1,2}[./-][0-9]{1,2}[./-])[^\n0-9]{0,14}$)";
 
-constexpr const char* right_before_years = R"(\b(?:in|since|until|before|after|by|im|seit|bis|en|depuis|desde|dal|od)\s$)";
+constexpr const char* right_before_years =
+    R"(\b(?:in|since|until|before|after|by|im|seit|bis|en|depuis|desde|dal|od)\s$)";
 
-constexpr const char* years_before = R"(\b(?:since|seit|depuis|desde|dal|od|in|im|en|of|year)\b[^\n0-9]{0,14}$)";
+constexpr const char* years_before =
+    R"(\b(?:since|seit|depuis|desde|dal|od|in|im|en|of|year)\b[^\n0-9]{0,14}$)";
 
 constexpr const char* imprints =
     R"(©|\(c\)|copyright|all rights reserved|\b(?:gmbh|mbh|inc|ltd|llc|llp|plc|corp|s\.?a\.?r\.?l|s\.?a\.?s|s\.?r\.?l|s\.?l|b\.?v|a\.?s|s\.?p\.?a|lda|ltda|oyj?|ab|aps|sp\. z o\.o|s\.r\.o|kft|a\.ş|ооо|оао|тов|еоод|株式会社|有限公司)[.,) ]|\b(?:street|avenue|blvd|boulevard|road|drive|parkway|pkwy|highway|suite|p\.?o\.? box)\b|(?-i:[0-9]{5} [A-ZÄÖÜ][^\s\d]{2,})|stra(?:ß|ss)e [0-9]|\p{L}str\. ?[0-9]|\b(?:rue|calle|avenida|via|rua|ul\.|ulica|cad\.|sok\.|piazza)\b|ул\.|вул\.|〒|icp)";

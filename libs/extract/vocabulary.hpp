@@ -6,14 +6,16 @@
 
 namespace tempinbox::extract {
 
-// The words around codes and other numbers in the languages of the world, as patterns compiled once a process. RE2: linear time,
-// safe to share between threads, blind to case.
+// The words around codes and other numbers in the languages of the world, as patterns compiled once
+// a process. RE2: linear time, safe to share between threads, blind to case.
 struct vocabulary
 {
-    RE2 code_noun;         // "verification code", "Einmalpasswort", "验证码": a one-time code and nothing else
+    RE2 code_noun; // "verification code", "Einmalpasswort", "验证码": a one-time code and nothing
+                   // else
     RE2 maybe_code_noun;   // "code", "PIN", "код"
     RE2 any_code_noun;     // either of the two: most mail has neither, which one look tells
-    RE2 other_code_noun;   // "postal code", "promo code", "codice fiscale": has the word and means something else
+    RE2 other_code_noun;   // "postal code", "promo code", "codice fiscale": has the word and means
+                           // something else
     RE2 typing_verb;       // at the end: "enter "
     RE2 typed_to;          // at the front: " to sign in"
     RE2 other_number;      // at the end: "order no. ", "Rechnung "

@@ -6,7 +6,8 @@ namespace tempinbox::mailbox {
 
 awaitable<void> account_store::put(std::vector<plans::account_state> states)
 {
-    return db_.transact([states = std::move(states)](pqxx::work& tx) { plans::put(tx, schema, states); });
+    return db_.transact(
+        [states = std::move(states)](pqxx::work& tx) { plans::put(tx, schema, states); });
 }
 
 awaitable<void> account_store::mark_deleted(account_id account, std::int64_t version)
@@ -17,7 +18,8 @@ awaitable<void> account_store::mark_deleted(account_id account, std::int64_t ver
         auto deleted = plans::find(tx, schema, account).value_or(unknown);
         if (deleted.is_deleted && deleted.version >= version)
             return;
-        // No account comes back, so a version that is not above the known one says nothing against the tombstone.
+        // No account comes back, so a version that is not above the known one says nothing against
+        // the tombstone.
         deleted.version = deleted.version < version ? version : deleted.version + 1;
         deleted.is_deleted = true;
         plans::put(tx, schema, {deleted});

@@ -16,28 +16,34 @@ bool is_letter_or_digit(char c)
 // RFC 1034 3.5, as RFC 1123 2.1 relaxed it.
 bool is_label(std::string_view label)
 {
-    return !label.empty() && label.size() <= 63 && is_letter_or_digit(label.front()) && is_letter_or_digit(label.back()) &&
-           std::all_of(label.begin(), label.end(), [](char c) { return is_letter_or_digit(c) || c == '-'; });
+    return !label.empty() && label.size() <= 63 && is_letter_or_digit(label.front()) &&
+           is_letter_or_digit(label.back()) && std::all_of(label.begin(), label.end(), [](char c) {
+               return is_letter_or_digit(c) || c == '-';
+           });
 }
 
 // In order.
 constexpr std::string_view reserved[] = {
-    "abuse",         "admin",    "administrator", "autoconfig", "autodiscover", "ftp",        "hostmaster",
-    "mailer-daemon", "mta-sts",  "no-reply",      "noc",        "noreply",      "postmaster", "root",
-    "security",      "sysadmin", "tls-rpt",       "usenet",     "uucp",         "webmaster",  "www"};
+    "abuse",    "admin",      "administrator", "autoconfig", "autodiscover",
+    "ftp",      "hostmaster", "mailer-daemon", "mta-sts",    "no-reply",
+    "noc",      "noreply",    "postmaster",    "root",       "security",
+    "sysadmin", "tls-rpt",    "usenet",        "uucp",       "webmaster",
+    "www"};
 
 } // namespace
 
 result<std::string> parse_local_part(std::string_view given)
 {
     std::string local = to_lower_ascii(given);
-    const bool fits =
-        !local.empty() && local.size() <= 63 && is_letter_or_digit(local.front()) && local.back() != '.' &&
-        local.find("..") == std::string::npos &&
-        std::all_of(local.begin(), local.end(), [](char c) { return is_letter_or_digit(c) || c == '.' || c == '_' || c == '-'; });
+    const bool fits = !local.empty() && local.size() <= 63 && is_letter_or_digit(local.front()) &&
+                      local.back() != '.' && local.find("..") == std::string::npos &&
+                      std::all_of(local.begin(), local.end(), [](char c) {
+                          return is_letter_or_digit(c) || c == '.' || c == '_' || c == '-';
+                      });
     if (!fits)
         return failure{errc::invalid_argument,
-                       "localPart must be 1 to 63 letters, digits, dots, hyphens or underscores, begin with a letter or digit "
+                       "localPart must be 1 to 63 letters, digits, dots, hyphens or underscores, "
+                       "begin with a letter or digit "
                        "and hold no dot at its end or beside another, not " +
                            quote(given)};
     return local;
@@ -54,20 +60,23 @@ result<std::string> parse_domain(std::string_view given)
         at = end + 1;
     }
     if (!fits)
-        return failure{errc::invalid_argument, "domain must be a name such as mail.example.com, at most " +
-                                                   std::to_string(longest) + " characters in ASCII form (xn-- for others), not " +
-                                                   quote(given)};
+        return failure{errc::invalid_argument,
+                       "domain must be a name such as mail.example.com, at most " +
+                           std::to_string(longest) +
+                           " characters in ASCII form (xn-- for others), not " + quote(given)};
     return domain;
 }
 
 bool is_reserved(std::string_view local_part)
 {
-    return local_part.starts_with("ssl") || std::binary_search(std::begin(reserved), std::end(reserved), local_part);
+    return local_part.starts_with("ssl") ||
+           std::binary_search(std::begin(reserved), std::end(reserved), local_part);
 }
 
 std::string make_local_part(const name_entropy& entropy)
 {
-    // 16 consonants and 4 vowels: 6 bits a syllable. Left out are c, f, g, q, u, x, which misspell or offend.
+    // 16 consonants and 4 vowels: 6 bits a syllable. Left out are c, f, g, q, u, x, which misspell
+    // or offend.
     constexpr std::string_view consonants = "bdhjklmnprstvwyz";
     constexpr std::string_view vowels = "aeio";
     std::string name;

@@ -14,7 +14,8 @@ constexpr postgres::statement find_addresses{"mailbox_find_addresses", R"(
     SELECT address, account_id, inbox_id, state = 'live' AND until > clock_timestamp(), mailbox.to_micros(until)
     FROM mailbox.addresses WHERE address = ANY($1::text[]))"};
 
-// Addresses are their own table, so that accounts can be moved apart; what belongs to the account is asked for by its id.
+// Addresses are their own table, so that accounts can be moved apart; what belongs to the account
+// is asked for by its id.
 constexpr postgres::statement find_owners{"mailbox_find_owners", R"(
     SELECT g.place, i.email_count, i.email_bytes, s.state
     FROM unnest($1::uuid[], $2::uuid[]) WITH ORDINALITY AS g(account_id, inbox_id, place)
@@ -35,7 +36,8 @@ void read_owners(pqxx::nontransaction& tx, std::vector<known_address>& found)
     }
     if (live.empty())
         return;
-    for (const auto& row : tx.exec_prepared(find_owners.name, to_id_array(accounts), to_id_array(inboxes))) {
+    for (const auto& row :
+         tx.exec_prepared(find_owners.name, to_id_array(accounts), to_id_array(inboxes))) {
         auto& one = *live.at(row[0].as<std::size_t>() - 1);
         one.email_count = row[1].as<std::int64_t>(0);
         one.email_bytes = row[2].as<std::int64_t>(0);
@@ -64,12 +66,14 @@ awaitable<std::vector<known_address>> address_store::find(std::vector<std::strin
     co_return std::move(*found);
 }
 
-awaitable<void> address_store::run_statements(std::shared_ptr<const std::vector<std::string>> addresses,
-                                              std::shared_ptr<std::vector<known_address>> found)
+awaitable<void>
+address_store::run_statements(std::shared_ptr<const std::vector<std::string>> addresses,
+                              std::shared_ptr<std::vector<known_address>> found)
 {
     return db_.run([addresses, found](pqxx::connection_base& connection) {
         pqxx::nontransaction tx(connection);
-        for (const auto& row : tx.exec_prepared(find_addresses.name, postgres::text_array(*addresses))) {
+        for (const auto& row :
+             tx.exec_prepared(find_addresses.name, postgres::text_array(*addresses))) {
             known_address one;
             one.address = row[0].as<std::string>();
             one.account = account_id::parse(row[1].c_str()).value();

@@ -30,7 +30,8 @@ class address_store
 public:
     explicit address_store(postgres::pool& db);
 
-    // Addresses in lower case without tags; those nobody has or had are left out. Any number cost two statements.
+    // Addresses in lower case without tags; those nobody has or had are left out. Any number cost
+    // two statements.
     awaitable<std::vector<known_address>> find(std::vector<std::string> addresses);
 
 private:

@@ -57,7 +57,8 @@ void binary_array::add_time(time_point time)
     add_int8(to_unix_micros(time) - postgres_epoch);
 }
 
-// Dimensions, whether there are nulls, the element type, then length and lower bound of the one dimension.
+// Dimensions, whether there are nulls, the element type, then length and lower bound of the one
+// dimension.
 pqxx::binarystring binary_array::parameter() const
 {
     std::string whole;

@@ -12,13 +12,20 @@
 
 namespace tempinbox::mailbox {
 
-// A one-dimensional array in PostgreSQL's binary form, as the parameter of a prepared statement: nothing is quoted, parsed or
-// escaped on either side. The element type is the parameter's.
+// A one-dimensional array in PostgreSQL's binary form, as the parameter of a prepared statement:
+// nothing is quoted, parsed or escaped on either side. The element type is the parameter's.
 class binary_array
 {
 public:
     // The fixed numbers of the types in pg_type.
-    enum class element : std::uint32_t { bytes = 17, int8 = 20, int4 = 23, text = 25, timestamp = 1184, id = 2950 };
+    enum class element : std::uint32_t {
+        bytes = 17,
+        int8 = 20,
+        int4 = 23,
+        text = 25,
+        timestamp = 1184,
+        id = 2950
+    };
 
     explicit binary_array(element type) : type_(type) {}
 

@@ -13,8 +13,8 @@ constexpr int max_inboxes = 20;
 constexpr std::size_t max_emails = 200;
 const std::string max_bytes = std::to_string(64 * 1024 * 1024);
 
-constexpr const char* needed =
-    "SELECT EXISTS (SELECT 1 FROM mailbox.extended_inboxes WHERE body_hour <= mailbox.from_micros($1))";
+constexpr const char* needed = "SELECT EXISTS (SELECT 1 FROM mailbox.extended_inboxes WHERE "
+                               "body_hour <= mailbox.from_micros($1))";
 
 constexpr const char* extended = R"(
     SELECT account_id, inbox_id FROM mailbox.extended_inboxes WHERE body_hour <= mailbox.from_micros($1) ORDER BY body_hour LIMIT $2)";
@@ -41,12 +41,13 @@ const std::string pick_emails = R"(
     SELECT email_id, mailbox.to_micros(body_hour), body_id, is_body_shared FROM (
         SELECT e.email_id, e.body_hour, e.body_id, e.is_body_shared,
                sum(e.size_bytes) OVER (ORDER BY e.email_id) - e.size_bytes AS bytes_before )" +
-                                emails_of_inbox + R"( AND e.body_hour <= mailbox.from_micros($4)) AS early
+                                emails_of_inbox +
+                                R"( AND e.body_hour <= mailbox.from_micros($4)) AS early
     WHERE bytes_before < )" + max_bytes +
                                 " ORDER BY email_id LIMIT $5";
 
-const std::string next_hour =
-    "SELECT mailbox.to_micros(min(e.body_hour)) " + emails_of_inbox + " AND e.body_hour < mailbox.from_micros($4)";
+const std::string next_hour = "SELECT mailbox.to_micros(min(e.body_hour)) " + emails_of_inbox +
+                              " AND e.body_hour < mailbox.from_micros($4)";
 
 constexpr const char* name_new_hour = R"(
     UPDATE mailbox.emails SET body_hour = mailbox.from_micros($3) WHERE account_id = $1 AND email_id = ANY ($2::uuid[]))";
@@ -57,14 +58,18 @@ constexpr const char* name_new_hour_of_shared = R"(
 // The old hour stands in the text, so that a plan has one partition (body_removal_store).
 std::string move_from(std::int64_t hour)
 {
-    return "WITH gone AS (DELETE FROM mailbox.bodies AS b WHERE b.body_hour = mailbox.from_micros(" + std::to_string(hour) +
+    return "WITH gone AS (DELETE FROM mailbox.bodies AS b WHERE b.body_hour = "
+           "mailbox.from_micros(" +
+           std::to_string(hour) +
            ") AND b.body_id = ANY ($1::uuid[]) RETURNING b.body_id, b.raw)"
-           " INSERT INTO mailbox.bodies (body_hour, body_id, raw) SELECT mailbox.from_micros($2), body_id, raw FROM gone";
+           " INSERT INTO mailbox.bodies (body_hour, body_id, raw) SELECT mailbox.from_micros($2), "
+           "body_id, raw FROM gone";
 }
 
 constexpr const char* note_next_hour = R"(
     UPDATE mailbox.extended_inboxes SET body_hour = mailbox.from_micros($3) WHERE account_id = $1 AND inbox_id = $2)";
-constexpr const char* forget_one = "DELETE FROM mailbox.extended_inboxes WHERE account_id = $1 AND inbox_id = $2";
+constexpr const char* forget_one =
+    "DELETE FROM mailbox.extended_inboxes WHERE account_id = $1 AND inbox_id = $2";
 
 struct extended_inbox
 {
@@ -97,11 +102,13 @@ void move_to_last_hour(pqxx::work& tx, const extended_inbox& inbox, const pqxx::
 
 void move_bodies_of(pqxx::work& tx, const extended_inbox& inbox, std::int64_t hour)
 {
-    const auto early = tx.exec_params(pick_emails, inbox.account, inbox.id, inbox.created, hour, max_emails);
+    const auto early =
+        tx.exec_params(pick_emails, inbox.account, inbox.id, inbox.created, hour, max_emails);
     move_to_last_hour(tx, inbox, early);
     if (early.empty()) {
         // It may have bodies that are early still, in hours that were later when they were stored.
-        const auto next = tx.exec_params1(next_hour, inbox.account, inbox.id, inbox.created, inbox.last_hour);
+        const auto next =
+            tx.exec_params1(next_hour, inbox.account, inbox.id, inbox.created, inbox.last_hour);
         if (next[0].is_null())
             tx.exec_params0(forget_one, inbox.account, inbox.id);
         else
@@ -126,7 +133,8 @@ bool move_needed_bodies(pqxx::work& tx, time_point hour)
     }
     if (ids.empty())
         return false;
-    const auto forgotten = tx.exec_params(forget_ended, to_id_array(accounts), to_id_array(ids)).affected_rows();
+    const auto forgotten =
+        tx.exec_params(forget_ended, to_id_array(accounts), to_id_array(ids)).affected_rows();
     const auto live = tx.exec_params(lock_live, to_id_array(accounts), to_id_array(ids));
     for (const auto& row : live) {
         extended_inbox inbox;

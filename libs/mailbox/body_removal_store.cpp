@@ -8,18 +8,21 @@
 namespace tempinbox::mailbox {
 namespace {
 
-// The hour stands in the text, so that a plan has one partition: one that is kept for any hour has, and locks, hundreds.
+// The hour stands in the text, so that a plan has one partition: one that is kept for any hour has,
+// and locks, hundreds.
 std::string bodies_of(std::int64_t hour)
 {
     return "mailbox.bodies AS b WHERE b.body_hour = mailbox.from_micros(" + std::to_string(hour) +
            ") AND b.body_id = ANY ($1::uuid[])";
 }
 
-// Whoever deletes the last email of a shared body deletes the body: the lock makes the later of two see what the earlier did.
-constexpr const char* where_unused =
-    " AND NOT EXISTS (SELECT 1 FROM mailbox.emails AS e WHERE e.body_id = b.body_id AND e.is_body_shared)";
+// Whoever deletes the last email of a shared body deletes the body: the lock makes the later of two
+// see what the earlier did.
+constexpr const char* where_unused = " AND NOT EXISTS (SELECT 1 FROM mailbox.emails AS e WHERE "
+                                     "e.body_id = b.body_id AND e.is_body_shared)";
 
-// Body ids by the hour of their partition, so that each statement touches one; in order, as others lock them.
+// Body ids by the hour of their partition, so that each statement touches one; in order, as others
+// lock them.
 using bodies_by_hour = std::map<std::int64_t, std::vector<body_id>>;
 
 std::int64_t delete_own_bodies(pqxx::work& tx, const bodies_by_hour& bodies)
@@ -40,10 +43,12 @@ std::int64_t delete_shared_bodies(pqxx::work& tx, const bodies_by_hour& bodies)
 {
     std::int64_t deleted = 0;
     for (const auto& [hour, ids] : bodies)
-        tx.exec_params("SELECT 1 FROM " + bodies_of(hour) + " ORDER BY b.body_id FOR UPDATE", to_id_array(ids));
+        tx.exec_params("SELECT 1 FROM " + bodies_of(hour) + " ORDER BY b.body_id FOR UPDATE",
+                       to_id_array(ids));
     for (const auto& [hour, ids] : bodies)
         deleted += static_cast<std::int64_t>(
-            tx.exec_params("DELETE FROM " + bodies_of(hour) + where_unused, to_id_array(ids)).affected_rows());
+            tx.exec_params("DELETE FROM " + bodies_of(hour) + where_unused, to_id_array(ids))
+                .affected_rows());
     return deleted;
 }
 
@@ -54,7 +59,8 @@ std::vector<left_body> read_left_bodies(const pqxx::result& deleted)
     std::vector<left_body> left;
     left.reserve(deleted.size());
     for (const auto& row : deleted)
-        left.push_back({row[0].as<std::int64_t>(), body_id::parse(row[1].c_str()).value(), row[2].as<bool>()});
+        left.push_back(
+            {row[0].as<std::int64_t>(), body_id::parse(row[1].c_str()).value(), row[2].as<bool>()});
     return left;
 }
 

@@ -21,7 +21,8 @@ json::value parse(std::string_view text)
 std::vector<std::string> from_array(std::string_view literal)
 {
     const auto damaged = [&] {
-        return std::runtime_error("not an array of one dimension: " + std::string(literal.substr(0, 60)));
+        return std::runtime_error("not an array of one dimension: " +
+                                  std::string(literal.substr(0, 60)));
     };
     if (literal.size() < 2 || literal.front() != '{' || literal.back() != '}')
         throw damaged();
@@ -79,7 +80,10 @@ std::string to_json(const std::vector<extract::code>& codes)
     out.begin_array();
     for (const auto& code : codes) {
         out.begin_object();
-        out.member("value", code.value).member("score", code.score).member("part", code.part).member("offset", code.offset);
+        out.member("value", code.value)
+            .member("score", code.score)
+            .member("part", code.part)
+            .member("offset", code.offset);
         out.end_object();
     }
     out.end_array();
@@ -105,8 +109,8 @@ std::vector<extract::code> codes_from_json(std::string_view json)
     if (json == "[]")
         return codes;
     for (const auto& item : parse(json).items())
-        codes.push_back(
-            {item["value"].text(), item["score"].number(), item["part"].text(), static_cast<int>(item["offset"].integer())});
+        codes.push_back({item["value"].text(), item["score"].number(), item["part"].text(),
+                         static_cast<int>(item["offset"].integer())});
     return codes;
 }
 

@@ -13,7 +13,8 @@ namespace tempinbox::mailbox {
 
 // How values that are no plain scalars travel to and from the mailbox's columns, as text.
 
-// An array of text: takes what PostgreSQL writes for one dimension without NULL; anything else throws.
+// An array of text: takes what PostgreSQL writes for one dimension without NULL; anything else
+// throws.
 std::vector<std::string> from_array(std::string_view literal);
 
 // A parameter of type uuid[].

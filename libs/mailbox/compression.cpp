@@ -26,8 +26,10 @@ std::string compress(std::string_view raw)
     };
     thread_local const std::unique_ptr<ZSTD_CCtx, context_deleter> context(ZSTD_createCCtx());
     std::string frame(ZSTD_compressBound(raw.size()), '\0');
-    frame.resize(checked(ZSTD_compressCCtx(context.get(), frame.data(), frame.size(), raw.data(), raw.size(), 1)));
-    // A frame waits for its commit: it must not keep the room of the worst case, which is that of the whole mail.
+    frame.resize(checked(
+        ZSTD_compressCCtx(context.get(), frame.data(), frame.size(), raw.data(), raw.size(), 1)));
+    // A frame waits for its commit: it must not keep the room of the worst case, which is that of
+    // the whole mail.
     frame.shrink_to_fit();
     return frame;
 }

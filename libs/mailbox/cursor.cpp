@@ -8,7 +8,8 @@ namespace {
 
 constexpr std::size_t tag_size = 9;
 
-// Guards against mixed-up lists, not against forgery: a forged position shows nothing that the list itself would not.
+// Guards against mixed-up lists, not against forgery: a forged position shows nothing that the list
+// itself would not.
 std::string tag_of(std::string_view filter, std::string_view position)
 {
     std::string text(filter);
@@ -31,7 +32,8 @@ result<std::string> read_cursor(std::string_view cursor, std::string_view filter
         return failure{errc::invalid_argument, "cursor is not one that this list gave out"};
     std::string position = bytes->substr(tag_size);
     if (bytes->substr(0, tag_size) != tag_of(filter, position))
-        return failure{errc::invalid_argument, "cursor belongs to a list with other filters; start again without it"};
+        return failure{errc::invalid_argument,
+                       "cursor belongs to a list with other filters; start again without it"};
     return position;
 }
 

@@ -48,7 +48,8 @@ awaitable<std::vector<domain>> domain_store::list()
 awaitable<domain> domain_store::add(std::string name, std::optional<account_id> operator_account)
 {
     return db_.transact([name = std::move(name), operator_account](pqxx::work& tx) {
-        const auto owner = operator_account ? std::optional<std::string>{operator_account->text()} : std::nullopt;
+        const auto owner =
+            operator_account ? std::optional<std::string>{operator_account->text()} : std::nullopt;
         tx.exec0(lock_domains);
         return read_domain(tx.exec_prepared1(add_domain.name, name, or_null(owner)));
     });

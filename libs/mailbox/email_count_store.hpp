@@ -9,8 +9,8 @@
 
 namespace tempinbox::mailbox {
 
-// How many emails an account got a day: those still there by the index, those deleted from their count. Throws when PostgreSQL
-// cannot be reached.
+// How many emails an account got a day: those still there by the index, those deleted from their
+// count. Throws when PostgreSQL cannot be reached.
 class email_count_store
 {
 public:

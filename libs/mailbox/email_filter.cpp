@@ -62,8 +62,9 @@ std::string_view to_string(filter_field field)
     return {};
 }
 
-filtered_email::filtered_email(std::string from, std::string from_name, std::vector<std::string> rcpt_to,
-                               std::vector<std::string> to_header, std::string subject, bool has_code)
+filtered_email::filtered_email(std::string from, std::string from_name,
+                               std::vector<std::string> rcpt_to, std::vector<std::string> to_header,
+                               std::string subject, bool has_code)
     : from_(std::move(from)),
       from_name_(std::move(from_name)),
       rcpt_to_(std::move(rcpt_to)),

@@ -26,12 +26,13 @@ enum class filter_field { from, to, subject, has_code };
 // As in the API: from, to, subject, hasCode.
 std::string_view to_string(filter_field field);
 
-// What filters look at of an email, folded once for any number of them. `text` is what a person would see of a field.
+// What filters look at of an email, folded once for any number of them. `text` is what a person
+// would see of a field.
 class filtered_email
 {
 public:
-    filtered_email(std::string from, std::string from_name, std::vector<std::string> rcpt_to, std::vector<std::string> to_header,
-                   std::string subject, bool has_code);
+    filtered_email(std::string from, std::string from_name, std::vector<std::string> rcpt_to,
+                   std::vector<std::string> to_header, std::string subject, bool has_code);
 
     std::string text(filter_field field) const;
 
@@ -55,7 +56,8 @@ private:
     folded folded_;
 };
 
-// A filter ready to be applied to many emails: contains, after NFC and Unicode case folding on both sides, as rules compare.
+// A filter ready to be applied to many emails: contains, after NFC and Unicode case folding on both
+// sides, as rules compare.
 class compiled_filter
 {
 public:

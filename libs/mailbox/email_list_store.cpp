@@ -15,14 +15,16 @@ namespace {
 constexpr int most_rows_looked_at = 2'000;
 constexpr int rows_a_look = 500;
 
-// Both lists end with the To addresses and whether the email's inbox lives; that of one inbox says last of which version it is.
+// Both lists end with the To addresses and whether the email's inbox lives; that of one inbox says
+// last of which version it is.
 const std::string list_one_sql = "SELECT *, true, (SELECT " + std::string(version_column) + R"(
         FROM mailbox.inboxes WHERE account_id = $1 AND inbox_id = $2)
     FROM mailbox.list_emails($1, $2, $3, $4, $5, $6, $7))";
 const postgres::statement list_one{"mailbox_list_emails", list_one_sql.c_str()};
 constexpr int version_place = summary_column_count + 2;
 
-const std::string list_all_sql = "WITH looked AS MATERIALIZED (SELECT" + std::string(summary_columns) + R"(, to_header
+const std::string list_all_sql =
+    "WITH looked AS MATERIALIZED (SELECT" + std::string(summary_columns) + R"(, to_header
         FROM mailbox.emails WHERE account_id = $1 AND email_id < $2 ORDER BY email_id DESC LIMIT $3)
     SELECT looked.*, EXISTS (SELECT 1 FROM mailbox.inboxes AS i WHERE i.account_id = $1 AND i.inbox_id = looked.inbox_id
                                  AND i.is_live AND i.expires_at > now())
@@ -33,7 +35,8 @@ constexpr const char* past_every_id = "ffffffff-ffff-ffff-ffff-ffffffffffff";
 
 std::string text_of(const email_query& query)
 {
-    const auto scope = query.inbox ? query.inbox->text() + " " + std::to_string(query.after) : "of " + query.account.text();
+    const auto scope = query.inbox ? query.inbox->text() + " " + std::to_string(query.after)
+                                   : "of " + query.account.text();
     return "emails " + scope + query.filter.text();
 }
 
@@ -55,12 +58,14 @@ failure foreign_cursor()
 bool passes(const compiled_filter& filter, const email_summary& email, const pqxx::field& to_header)
 {
     return filter.is_empty() ||
-           filter.matches(filtered_email(email.from, email.from_name, email.rcpt_to, from_array(to_header.c_str()), email.subject,
+           filter.matches(filtered_email(email.from, email.from_name, email.rcpt_to,
+                                         from_array(to_header.c_str()), email.subject,
                                          !email.codes.empty()));
 }
 
-// Gathers a page from looks at the rows, newest first, until it is full, there are no more rows, or enough were looked at. `look`
-// answers up to that many rows below a position; a position names a row's place.
+// Gathers a page from looks at the rows, newest first, until it is full, there are no more rows, or
+// enough were looked at. `look` answers up to that many rows below a position; a position names a
+// row's place.
 template <class Position, class Look, class PositionOf>
 email_page gather(const email_query& query, Position below, Look look, PositionOf position_of)
 {
@@ -70,9 +75,11 @@ email_page gather(const email_query& query, Position below, Look look, PositionO
     int looked_at = 0;
     std::int64_t bytes = 0;
     while (true) {
-        // Without a filter the first look is mostly the whole page: only emails of inboxes that ended are passed over.
+        // Without a filter the first look is mostly the whole page: only emails of inboxes that
+        // ended are passed over.
         const bool is_probably_all = looked_at == 0 && filter.is_empty();
-        const int wanted = is_probably_all ? query.limit + 1 : std::min(rows_a_look, most_rows_looked_at - looked_at);
+        const int wanted = is_probably_all ? query.limit + 1
+                                           : std::min(rows_a_look, most_rows_looked_at - looked_at);
         const pqxx::result rows = look(below, wanted);
         for (const auto& row : rows) {
             if (row[0].is_null()) // an inbox without such emails
@@ -83,9 +90,11 @@ email_page gather(const email_query& query, Position below, Look look, PositionO
             if (!lives || !passes(filter, email, row[summary_column_count]))
                 continue;
             bytes += email.size;
-            const bool is_heavy = query.most_bytes > 0 && bytes > query.most_bytes && !answer.items.empty();
+            const bool is_heavy =
+                query.most_bytes > 0 && bytes > query.most_bytes && !answer.items.empty();
             if (is_heavy || static_cast<int>(answer.items.size()) == query.limit) {
-                answer.next_cursor = make_cursor(text, to_cursor_text(position_of(answer.items.back())));
+                answer.next_cursor =
+                    make_cursor(text, to_cursor_text(position_of(answer.items.back())));
                 return answer;
             }
             answer.items.push_back(std::move(email));
@@ -118,9 +127,11 @@ result<email_page> list_of_inbox(pqxx::transaction_base& tx, const email_query& 
     auto found = gather(
         query, below,
         [&](std::int64_t position, int rows) {
-            auto emails = tx.exec_prepared(list_one.name, account, inbox, position, query.after, rows, with_codes, is_filtered);
+            auto emails = tx.exec_prepared(list_one.name, account, inbox, position, query.after,
+                                           rows, with_codes, is_filtered);
             is_live = !emails.empty();
-            if (is_live && version.empty()) // of the first look: the others may be of later versions, but of none before
+            if (is_live && version.empty()) // of the first look: the others may be of later
+                                            // versions, but of none before
                 version = emails[0][version_place].c_str();
             return emails;
         },

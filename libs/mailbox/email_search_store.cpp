@@ -24,15 +24,16 @@ constexpr postgres::statement find_position{"mailbox_find_position", R"(
            mailbox.lowest_uuid(coalesce(last_email_at, created_at) + interval '10 minutes')
     FROM mailbox.inboxes WHERE account_id = $1 AND inbox_id = $2 AND is_live AND expires_at > now())"};
 
-// $3, $4: the inbox has no older and no newer email, so the days before and after are not looked at. $6: what came after the
-// position was read is the next look's.
+// $3, $4: the inbox has no older and no newer email, so the days before and after are not looked
+// at. $6: what came after the position was read is the next look's.
 constexpr postgres::statement read_emails{"mailbox_read_emails_above", R"(
     SELECT email_id, sequence, from_address, from_name, rcpt_to, to_header, subject, codes <> '[]'
     FROM mailbox.emails WHERE account_id = $1 AND inbox_id = $2 AND email_id >= $3 AND email_id < $4 AND sequence > $5
         AND sequence <= $6
     ORDER BY sequence LIMIT $7)"};
 
-// Each inbox is looked up by its key: a join might read all of them by a plan made when there were few.
+// Each inbox is looked up by its key: a join might read all of them by a plan made when there were
+// few.
 constexpr postgres::statement read_last_sequences{"mailbox_read_last_sequences", R"(
     SELECT coalesce((SELECT i.last_sequence FROM mailbox.inboxes AS i
                      WHERE i.account_id = asked.account_id AND i.inbox_id = asked.inbox_id AND i.is_live AND i.expires_at > now()), -1)
@@ -46,7 +47,8 @@ struct position
     std::string past_id;
 };
 
-std::optional<position> read_position(pqxx::transaction_base& tx, account_id account, inbox_id inbox)
+std::optional<position> read_position(pqxx::transaction_base& tx, account_id account,
+                                      inbox_id inbox)
 {
     const auto rows = tx.exec_prepared(find_position.name, account.text(), inbox.text());
     if (rows.empty())
@@ -67,8 +69,8 @@ struct read_row
     explicit read_row(const pqxx::row& row)
         : id(email_id::parse(row[0].c_str()).value()),
           sequence(row[1].as<std::int64_t>()),
-          email(row[2].c_str(), row[3].c_str(), from_array(row[4].c_str()), from_array(row[5].c_str()), row[6].c_str(),
-                row[7].as<bool>())
+          email(row[2].c_str(), row[3].c_str(), from_array(row[4].c_str()),
+                from_array(row[5].c_str()), row[6].c_str(), row[7].as<bool>())
     {}
 };
 
@@ -76,9 +78,15 @@ struct read_row
 class hunt
 {
 public:
-    explicit hunt(const email_search& wanted) : filter_(wanted.filter), after_(wanted.after) { outcome_.searched_to = after_; }
+    explicit hunt(const email_search& wanted) : filter_(wanted.filter), after_(wanted.after)
+    {
+        outcome_.searched_to = after_;
+    }
 
-    bool is_over(std::int64_t last_sequence) const { return outcome_.email || after_ >= last_sequence; }
+    bool is_over(std::int64_t last_sequence) const
+    {
+        return outcome_.email || after_ >= last_sequence;
+    }
     std::int64_t after() const { return after_; }
 
     void look_at(const read_row& row)
@@ -118,8 +126,8 @@ private:
 };
 
 // Up to which sequence no email was left out.
-std::int64_t look_at_emails(pqxx::transaction_base& tx, account_id account, inbox_id inbox, const position& where,
-                            std::vector<hunt>& hunts)
+std::int64_t look_at_emails(pqxx::transaction_base& tx, account_id account, inbox_id inbox,
+                            const position& where, std::vector<hunt>& hunts)
 {
     const auto is_over = [&](const hunt& one) { return one.is_over(where.last_sequence); };
     auto above = where.last_sequence;
@@ -131,8 +139,9 @@ std::int64_t look_at_emails(pqxx::transaction_base& tx, account_id account, inbo
         wanted = looked_at == 0 ? rows_at_first : rows_at_a_time;
         if (std::all_of(hunts.begin(), hunts.end(), is_over))
             return above;
-        const auto rows = tx.exec_prepared(read_emails.name, account.text(), inbox.text(), where.lowest_id, where.past_id, above,
-                                           where.last_sequence, wanted);
+        const auto rows =
+            tx.exec_prepared(read_emails.name, account.text(), inbox.text(), where.lowest_id,
+                             where.past_id, above, where.last_sequence, wanted);
         for (const auto& each : rows) {
             const read_row row(each);
             for (auto& one : hunts)
@@ -157,7 +166,9 @@ awaitable<result<search_answer>> email_search_store::find_first(account_id accou
                                                                 std::vector<email_search> searches)
 {
     return run_alone<result<search_answer>>(
-        db_, [account, inbox, searches = std::move(searches)](pqxx::nontransaction& tx) -> result<search_answer> {
+        db_,
+        [account, inbox,
+         searches = std::move(searches)](pqxx::nontransaction& tx) -> result<search_answer> {
             const auto where = read_position(tx, account, inbox);
             if (!where)
                 return failure{errc::not_found, "Inbox " + inbox.text() + " does not exist"};
@@ -174,16 +185,18 @@ awaitable<result<search_answer>> email_search_store::find_first(account_id accou
         });
 }
 
-awaitable<std::vector<std::int64_t>> email_search_store::last_sequences(std::vector<std::pair<account_id, inbox_id>> inboxes)
+awaitable<std::vector<std::int64_t>>
+email_search_store::last_sequences(std::vector<std::pair<account_id, inbox_id>> inboxes)
 {
-    return run_alone<std::vector<std::int64_t>>(db_, [inboxes = std::move(inboxes)](pqxx::nontransaction& tx) {
-        const auto [accounts, ids] = to_id_arrays(inboxes);
-        std::vector<std::int64_t> sequences;
-        sequences.reserve(inboxes.size());
-        for (const auto& row : tx.exec_prepared(read_last_sequences.name, accounts, ids))
-            sequences.push_back(row[0].as<std::int64_t>());
-        return sequences;
-    });
+    return run_alone<std::vector<std::int64_t>>(
+        db_, [inboxes = std::move(inboxes)](pqxx::nontransaction& tx) {
+            const auto [accounts, ids] = to_id_arrays(inboxes);
+            std::vector<std::int64_t> sequences;
+            sequences.reserve(inboxes.size());
+            for (const auto& row : tx.exec_prepared(read_last_sequences.name, accounts, ids))
+                sequences.push_back(row[0].as<std::int64_t>());
+            return sequences;
+        });
 }
 
 } // namespace tempinbox::mailbox

@@ -29,7 +29,8 @@ struct near_miss
     std::string actual; // shortened
 };
 
-// What a search came to. Without an email and with `searched_to` below the inbox's last sequence it is to be gone on with.
+// What a search came to. Without an email and with `searched_to` below the inbox's last sequence it
+// is to be gone on with.
 struct search_outcome
 {
     std::optional<email_id> email;
@@ -43,18 +44,22 @@ struct search_answer
     std::vector<search_outcome> outcomes; // in the order of the searches
 };
 
-// Looking for emails that somebody waits for. Searches of one inbox share one look, which costs a single row where nothing is new
-// and reads at most 2,000 emails. Throws when PostgreSQL cannot be reached.
+// Looking for emails that somebody waits for. Searches of one inbox share one look, which costs a
+// single row where nothing is new and reads at most 2,000 emails. Throws when PostgreSQL cannot be
+// reached.
 class email_search_store
 {
 public:
     explicit email_search_store(postgres::pool& db);
 
     // An inbox that has ended, is another account's or does not exist: not_found.
-    awaitable<result<search_answer>> find_first(account_id account, inbox_id inbox, std::vector<email_search> searches);
+    awaitable<result<search_answer>> find_first(account_id account, inbox_id inbox,
+                                                std::vector<email_search> searches);
 
-    // The last sequence of each live inbox in the order asked; -1 where find_first would answer not_found.
-    awaitable<std::vector<std::int64_t>> last_sequences(std::vector<std::pair<account_id, inbox_id>> inboxes);
+    // The last sequence of each live inbox in the order asked; -1 where find_first would answer
+    // not_found.
+    awaitable<std::vector<std::int64_t>>
+    last_sequences(std::vector<std::pair<account_id, inbox_id>> inboxes);
 
 private:
     postgres::pool& db_;

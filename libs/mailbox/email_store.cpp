@@ -13,7 +13,8 @@ namespace {
 
 using postgres::run_alone; // reads need no transaction: each statement is of one moment
 
-constexpr postgres::statement find_email{"mailbox_find_email", "SELECT * FROM mailbox.find_email($1, $2)"};
+constexpr postgres::statement find_email{"mailbox_find_email",
+                                         "SELECT * FROM mailbox.find_email($1, $2)"};
 
 constexpr postgres::statement find_size_of{"mailbox_find_email_size", R"(
     SELECT e.size_bytes
@@ -75,12 +76,13 @@ email_store::email_store(postgres::pool& db) : db_(db)
 
 awaitable<result<email_page>> email_store::list(email_query query)
 {
-    return run_alone<result<email_page>>(db_,
-                                         [query = std::move(query)](pqxx::nontransaction& tx) { return list_emails(tx, query); });
+    return run_alone<result<email_page>>(db_, [query = std::move(query)](pqxx::nontransaction& tx) {
+        return list_emails(tx, query);
+    });
 }
 
-awaitable<result<email_page>> email_store::list(account_id account, inbox_id inbox, int limit, std::string cursor,
-                                                std::int64_t after)
+awaitable<result<email_page>> email_store::list(account_id account, inbox_id inbox, int limit,
+                                                std::string cursor, std::int64_t after)
 {
     email_query query;
     query.account = account;
@@ -93,27 +95,30 @@ awaitable<result<email_page>> email_store::list(account_id account, inbox_id inb
 
 awaitable<result<stored_email>> email_store::find(account_id account, email_id id)
 {
-    return run_alone<result<stored_email>>(db_, [account, id](pqxx::nontransaction& tx) -> result<stored_email> {
-        // A body that is being moved into its new partition can be missed by one look, not by two.
-        for (int look = 0; look < 2; ++look) {
-            const auto rows = tx.exec_prepared(find_email.name, account.text(), id.text());
-            if (rows.empty())
-                return absent(id);
-            if (!rows[0].back().is_null())
-                return read_email(rows[0]);
-        }
-        throw std::runtime_error("the body of email " + id.text() + " is missing");
-    });
+    return run_alone<result<stored_email>>(
+        db_, [account, id](pqxx::nontransaction& tx) -> result<stored_email> {
+            // A body that is being moved into its new partition can be missed by one look, not by
+            // two.
+            for (int look = 0; look < 2; ++look) {
+                const auto rows = tx.exec_prepared(find_email.name, account.text(), id.text());
+                if (rows.empty())
+                    return absent(id);
+                if (!rows[0].back().is_null())
+                    return read_email(rows[0]);
+            }
+            throw std::runtime_error("the body of email " + id.text() + " is missing");
+        });
 }
 
 awaitable<result<std::int64_t>> email_store::find_size(account_id account, email_id id)
 {
-    return run_alone<result<std::int64_t>>(db_, [account, id](pqxx::nontransaction& tx) -> result<std::int64_t> {
-        const auto rows = tx.exec_prepared(find_size_of.name, account.text(), id.text());
-        if (rows.empty())
-            return absent(id);
-        return rows[0][0].as<std::int64_t>();
-    });
+    return run_alone<result<std::int64_t>>(
+        db_, [account, id](pqxx::nontransaction& tx) -> result<std::int64_t> {
+            const auto rows = tx.exec_prepared(find_size_of.name, account.text(), id.text());
+            if (rows.empty())
+                return absent(id);
+            return rows[0][0].as<std::int64_t>();
+        });
 }
 
 awaitable<result<email_summary>> email_store::mark(account_id account, email_id id, bool is_read)

@@ -23,18 +23,19 @@ struct email_query
     std::int64_t most_bytes = 0; // a page ends before its messages are larger together; 0: no bound
 };
 
-// Emails at rest. Mail of an inbox that has ended, is another account's or does not exist is not_found; throws when PostgreSQL
-// cannot be reached.
+// Emails at rest. Mail of an inbox that has ended, is another account's or does not exist is
+// not_found; throws when PostgreSQL cannot be reached.
 class email_store
 {
 public:
     explicit email_store(postgres::pool& db);
 
-    // Newest first. With a filter, and over all inboxes, a page looks at no more than 2,000 rows, so it may be short while there
-    // is a next one.
+    // Newest first. With a filter, and over all inboxes, a page looks at no more than 2,000 rows,
+    // so it may be short while there is a next one.
     awaitable<result<email_page>> list(email_query query);
     // Of one inbox, unfiltered.
-    awaitable<result<email_page>> list(account_id account, inbox_id inbox, int limit, std::string cursor, std::int64_t after);
+    awaitable<result<email_page>> list(account_id account, inbox_id inbox, int limit,
+                                       std::string cursor, std::int64_t after);
 
     // With the message as received.
     awaitable<result<stored_email>> find(account_id account, email_id id);

@@ -13,7 +13,8 @@ const std::string claim_due_sql = R"(
     SET is_live = false, expired_at = i.expires_at, expiry_reason = 'ttl', has_mail_to_purge = i.last_sequence > 0
     FROM (SELECT account_id, inbox_id FROM mailbox.inboxes WHERE is_live AND expires_at <= now()
           ORDER BY expires_at LIMIT )" +
-                                  std::to_string(expiry_store::batch_size) + R"( FOR UPDATE SKIP LOCKED) AS due
+                                  std::to_string(expiry_store::batch_size) +
+                                  R"( FOR UPDATE SKIP LOCKED) AS due
     WHERE i.account_id = due.account_id AND i.inbox_id = due.inbox_id
     RETURNING i.account_id, i.inbox_id, i.email_address, mailbox.to_micros(i.expired_at), mailbox.to_micros(clock_timestamp()))";
 const postgres::statement claim_due{"mailbox_claim_due", claim_due_sql.c_str()};
@@ -51,7 +52,8 @@ const std::string claim_of_deleted_sql = R"(
                                          R"( FOR UPDATE SKIP LOCKED) AS left_behind
     WHERE i.account_id = left_behind.account_id AND i.inbox_id = left_behind.inbox_id
     RETURNING i.account_id, i.inbox_id, i.email_address, mailbox.to_micros(i.expired_at), mailbox.to_micros(i.expired_at))";
-const postgres::statement claim_of_deleted{"mailbox_claim_of_deleted", claim_of_deleted_sql.c_str()};
+const postgres::statement claim_of_deleted{"mailbox_claim_of_deleted",
+                                           claim_of_deleted_sql.c_str()};
 
 // What is due already ends by its time. Answers how many accounts are left.
 constexpr postgres::statement forget_deleted_accounts{"mailbox_forget_deleted_accounts", R"(
@@ -61,8 +63,8 @@ constexpr postgres::statement forget_deleted_accounts{"mailbox_forget_deleted_ac
         RETURNING 1)
     SELECT cardinality($1::uuid[]) - (SELECT count(*) FROM done))"};
 
-constexpr postgres::statement forget_living_account{"mailbox_forget_living_account",
-                                                    "DELETE FROM mailbox.deleted_accounts WHERE account_id = $1"};
+constexpr postgres::statement forget_living_account{
+    "mailbox_forget_living_account", "DELETE FROM mailbox.deleted_accounts WHERE account_id = $1"};
 
 // Locked in account order: batches of other processes touch the same accounts.
 constexpr postgres::statement free_places{"mailbox_free_places", R"(
@@ -81,8 +83,8 @@ constexpr postgres::statement next_due{"mailbox_next_due", R"(
     SELECT mailbox.to_micros(expires_at) - mailbox.to_micros(clock_timestamp()) FROM mailbox.inboxes WHERE is_live ORDER BY expires_at LIMIT 1)"};
 
 // The rest of ending inboxes, once their rows are marked and locked.
-expiry_batch finish(pqxx::work& tx, const pqxx::result& claimed, expiry_reason reason, const std::string& outbox_owner,
-                    std::chrono::seconds quarantine)
+expiry_batch finish(pqxx::work& tx, const pqxx::result& claimed, expiry_reason reason,
+                    const std::string& outbox_owner, std::chrono::seconds quarantine)
 {
     expiry_batch batch;
     std::vector<account_id> accounts;
@@ -95,7 +97,8 @@ expiry_batch finish(pqxx::work& tx, const pqxx::result& claimed, expiry_reason r
         ended.address = row[2].as<std::string>();
         ended.expired_at = from_unix_micros(row[3].as<std::int64_t>());
         ended.reason = reason;
-        batch.oldest_delay = std::max(batch.oldest_delay, from_unix_micros(row[4].as<std::int64_t>()) - ended.expired_at);
+        batch.oldest_delay = std::max(
+            batch.oldest_delay, from_unix_micros(row[4].as<std::int64_t>()) - ended.expired_at);
         accounts.push_back(ended.account);
         ids.push_back(ended.id);
         addresses.push_back(ended.address);
@@ -106,8 +109,8 @@ expiry_batch finish(pqxx::work& tx, const pqxx::result& claimed, expiry_reason r
     if (batch.ended.empty())
         return batch;
     tx.exec_prepared0(free_places.name, to_id_array(accounts));
-    tx.exec_prepared0(quarantine_addresses.name, postgres::text_array(addresses), to_id_array(ids), postgres::text_array(times),
-                      static_cast<std::int64_t>(quarantine.count()));
+    tx.exec_prepared0(quarantine_addresses.name, postgres::text_array(addresses), to_id_array(ids),
+                      postgres::text_array(times), static_cast<std::int64_t>(quarantine.count()));
     outbox::insert(tx, schema, outbox_owner, batch.events);
     return batch;
 }
@@ -129,13 +132,15 @@ std::vector<account_id> lock_deleted(pqxx::work& tx)
 
 } // namespace
 
-expiry_store::expiry_store(postgres::pool& db, std::string outbox_owner, std::chrono::seconds quarantine)
+expiry_store::expiry_store(postgres::pool& db, std::string outbox_owner,
+                           std::chrono::seconds quarantine)
     : db_(db),
       outbox_owner_(std::move(outbox_owner)),
       quarantine_(quarantine)
 {
-    for (const auto& statement : {claim_due, claim_one, claim_tagged, lock_deleted_accounts, claim_of_deleted,
-                                  forget_deleted_accounts, forget_living_account, free_places, quarantine_addresses, next_due})
+    for (const auto& statement : {claim_due, claim_one, claim_tagged, lock_deleted_accounts,
+                                  claim_of_deleted, forget_deleted_accounts, forget_living_account,
+                                  free_places, quarantine_addresses, next_due})
         db_.prepare(statement);
 }
 
@@ -158,7 +163,8 @@ awaitable<std::optional<std::chrono::microseconds>> expiry_store::until_next_due
 
 awaitable<result<expiry_batch>> expiry_store::expire(account_id account, inbox_id id)
 {
-    return db_.transact([account, id, owner = outbox_owner_, quarantine = quarantine_](pqxx::work& tx) -> result<expiry_batch> {
+    return db_.transact([account, id, owner = outbox_owner_,
+                         quarantine = quarantine_](pqxx::work& tx) -> result<expiry_batch> {
         const auto claimed = tx.exec_prepared(claim_one.name, account.text(), id.text());
         if (claimed.empty())
             return failure{errc::not_found, "Inbox " + id.text() + " does not exist"};
@@ -168,8 +174,10 @@ awaitable<result<expiry_batch>> expiry_store::expire(account_id account, inbox_i
 
 awaitable<expiry_batch> expiry_store::expire_tagged(account_id account, std::string tag)
 {
-    return db_.transact([account, tag = std::move(tag), owner = outbox_owner_, quarantine = quarantine_](pqxx::work& tx) {
-        return finish(tx, tx.exec_prepared(claim_tagged.name, account.text(), tag), expiry_reason::deleted, owner, quarantine);
+    return db_.transact([account, tag = std::move(tag), owner = outbox_owner_,
+                         quarantine = quarantine_](pqxx::work& tx) {
+        return finish(tx, tx.exec_prepared(claim_tagged.name, account.text(), tag),
+                      expiry_reason::deleted, owner, quarantine);
     });
 }
 
@@ -180,8 +188,10 @@ awaitable<expiry_batch> expiry_store::expire_of_deleted()
         if (accounts.empty())
             return expiry_batch();
         const auto ids = to_id_array(accounts);
-        auto batch = finish(tx, tx.exec_prepared(claim_of_deleted.name, ids), expiry_reason::deleted, owner, quarantine);
-        const auto left = tx.exec_prepared1(forget_deleted_accounts.name, ids)[0].as<std::int64_t>();
+        auto batch = finish(tx, tx.exec_prepared(claim_of_deleted.name, ids),
+                            expiry_reason::deleted, owner, quarantine);
+        const auto left =
+            tx.exec_prepared1(forget_deleted_accounts.name, ids)[0].as<std::int64_t>();
         batch.has_more_of_deleted = left > 0 || accounts.size() == max_deleted_accounts;
         return batch;
     });

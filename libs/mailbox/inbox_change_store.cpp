@@ -24,7 +24,8 @@ const postgres::statement change_inbox{"mailbox_change_inbox", change_inbox_sql.
 constexpr postgres::statement change_address_end{"mailbox_change_address_end", R"(
     UPDATE mailbox.addresses SET until = mailbox.from_micros($3) WHERE address = $1 AND inbox_id = $2 AND state = 'live')"};
 
-std::optional<plans::account_state> newer_stored_state(pqxx::work& tx, const plans::account_state& known)
+std::optional<plans::account_state> newer_stored_state(pqxx::work& tx,
+                                                       const plans::account_state& known)
 {
     auto stored = plans::find(tx, schema, known.account);
     if (stored && stored->version > known.version)
@@ -47,8 +48,9 @@ result<void> apply(inbox& target, const inbox_change& wanted)
             target.metadata.erase(key);
     }
     if (target.metadata.size() > inbox_change_store::most_metadata)
-        return failure{errc::invalid_argument, "metadata must have at most 20 pairs, with this change it would have " +
-                                                   std::to_string(target.metadata.size())};
+        return failure{errc::invalid_argument,
+                       "metadata must have at most 20 pairs, with this change it would have " +
+                           std::to_string(target.metadata.size())};
     return {};
 }
 
@@ -65,16 +67,19 @@ result<inbox> change_in(pqxx::work& tx, const inbox_change& wanted, time_point n
     std::optional<std::string> seconds;
     if (wanted.ttl) {
         const auto stored = newer_stored_state(tx, wanted.account);
-        const auto life = choose_life((stored ? *stored : wanted.account).limits_at(now), wanted.ttl);
+        const auto life =
+            choose_life((stored ? *stored : wanted.account).limits_at(now), wanted.ttl);
         if (!life)
             return life.error();
         seconds = std::to_string(life->count());
     }
-    const auto changed = tx.exec_prepared1(change_inbox.name, account, wanted.id.text(), or_null(target.name),
-                                           postgres::text_array(target.tags), to_json(target.metadata), or_null(seconds));
+    const auto changed = tx.exec_prepared1(change_inbox.name, account, wanted.id.text(),
+                                           or_null(target.name), postgres::text_array(target.tags),
+                                           to_json(target.metadata), or_null(seconds));
     auto after = read_inbox(changed);
     if (wanted.ttl)
-        tx.exec_prepared0(change_address_end.name, after.address, after.id.text(), to_unix_micros(after.expires_at));
+        tx.exec_prepared0(change_address_end.name, after.address, after.id.text(),
+                          to_unix_micros(after.expires_at));
     return after;
 }
 
@@ -88,7 +93,8 @@ inbox_change_store::inbox_change_store(postgres::pool& db) : db_(db)
 
 awaitable<result<inbox>> inbox_change_store::change(inbox_change wanted, time_point now)
 {
-    return db_.transact([wanted = std::move(wanted), now](pqxx::work& tx) { return change_in(tx, wanted, now); });
+    return db_.transact(
+        [wanted = std::move(wanted), now](pqxx::work& tx) { return change_in(tx, wanted, now); });
 }
 
 } // namespace tempinbox::mailbox

@@ -16,7 +16,8 @@ namespace tempinbox::mailbox {
 // What is to change of a live inbox; what is absent stays.
 struct inbox_change
 {
-    plans::account_state account; // as the caller knows it; the stored one holds where its version is higher
+    plans::account_state
+        account; // as the caller knows it; the stored one holds where its version is higher
     inbox_id id;
     std::optional<std::chrono::seconds> ttl; // from now on
     std::optional<std::string> name;         // empty: removed
@@ -25,8 +26,8 @@ struct inbox_change
     std::map<std::string, std::optional<std::string>> metadata; // a value, or removed
 };
 
-// Changes inboxes at their owners' wish. What is absent, has ended or is another account's is not_found; throws when PostgreSQL
-// cannot be reached.
+// Changes inboxes at their owners' wish. What is absent, has ended or is another account's is
+// not_found; throws when PostgreSQL cannot be reached.
 class inbox_change_store
 {
 public:
@@ -34,8 +35,8 @@ public:
 
     explicit inbox_change_store(postgres::pool& db);
 
-    // All of it or nothing. Fails with invalid_argument for a life past the plan's longest and for more metadata than an inbox
-    // can have. The address lives as long as its inbox.
+    // All of it or nothing. Fails with invalid_argument for a life past the plan's longest and for
+    // more metadata than an inbox can have. The address lives as long as its inbox.
     awaitable<result<inbox>> change(inbox_change wanted, time_point now);
 
 private:

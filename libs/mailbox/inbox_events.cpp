@@ -23,7 +23,8 @@ outbox::row make_expired_event(const ended_inbox& ended)
     event.set_account_id(ended.account.text());
     event.set_email_address(ended.address);
     set_timestamp(*event.mutable_expired_at(), ended.expired_at);
-    event.set_reason(ended.reason == expiry_reason::ttl ? events::v1::EXPIRY_REASON_TTL : events::v1::EXPIRY_REASON_DELETED);
+    event.set_reason(ended.reason == expiry_reason::ttl ? events::v1::EXPIRY_REASON_TTL
+                                                        : events::v1::EXPIRY_REASON_DELETED);
     return events::make_row(event, event_id::make(), trace::traceparent::make());
 }
 

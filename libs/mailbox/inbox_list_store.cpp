@@ -12,11 +12,12 @@ namespace {
 
 constexpr int most_rows_looked_at = 2'000;
 
-// $1 account, $2 $3 the keyset position, $4 how many rows to look at, $5 tag, $6 whether only ended ones, $7 how many to answer.
-// The last row of the answer marks how far the look went.
+// $1 account, $2 $3 the keyset position, $4 how many rows to look at, $5 tag, $6 whether only ended
+// ones, $7 how many to answer. The last row of the answer marks how far the look went.
 std::string list_sql(const std::string& condition)
 {
-    return "WITH looked AS MATERIALIZED (SELECT" + std::string(inbox_columns) + R"(, created_at FROM mailbox.inboxes
+    return "WITH looked AS MATERIALIZED (SELECT" + std::string(inbox_columns) +
+           R"(, created_at FROM mailbox.inboxes
         WHERE account_id = $1 AND (created_at, inbox_id) < (mailbox.from_micros($2), $3::uuid))" +
            condition + R"(
         ORDER BY created_at DESC, inbox_id DESC LIMIT $4::bigint),
@@ -34,10 +35,13 @@ const postgres::statement list_any{"mailbox_list_inboxes", list_any_sql.c_str()}
 const std::string list_active_sql = list_sql(" AND is_live AND expires_at > now()");
 const postgres::statement list_active{"mailbox_list_active_inboxes", list_active_sql.c_str()};
 
-// An address leads to the one inbox that had it last: it is not given again while that one can be read.
-const std::string find_by_address_sql = "SELECT" + std::string(inbox_columns) + R"( FROM mailbox.inboxes
+// An address leads to the one inbox that had it last: it is not given again while that one can be
+// read.
+const std::string find_by_address_sql =
+    "SELECT" + std::string(inbox_columns) + R"( FROM mailbox.inboxes
     WHERE account_id = $1 AND inbox_id = (SELECT inbox_id FROM mailbox.addresses WHERE address = $2 AND account_id = $1))";
-const postgres::statement find_by_address{"mailbox_find_inbox_by_address", find_by_address_sql.c_str()};
+const postgres::statement find_by_address{"mailbox_find_inbox_by_address",
+                                          find_by_address_sql.c_str()};
 
 std::string text_of(account_id account, const inbox_filter& filter)
 {
@@ -57,7 +61,8 @@ struct position
     std::string id = "ffffffff-ffff-ffff-ffff-ffffffffffff";
 };
 
-result<position> read_position(const std::string& cursor, account_id account, const inbox_filter& filter)
+result<position> read_position(const std::string& cursor, account_id account,
+                               const inbox_filter& filter)
 {
     if (cursor.empty())
         return position{};
@@ -65,8 +70,10 @@ result<position> read_position(const std::string& cursor, account_id account, co
     if (!text)
         return text.error();
     position from;
-    const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), from.created_at);
-    from.id = text->substr(std::min<std::size_t>(static_cast<std::size_t>(end - text->data()) + 1, text->size()));
+    const auto [end, error] =
+        std::from_chars(text->data(), text->data() + text->size(), from.created_at);
+    from.id = text->substr(
+        std::min<std::size_t>(static_cast<std::size_t>(end - text->data()) + 1, text->size()));
     if (error != std::errc{} || !uuid::parse(from.id))
         return failure{errc::invalid_argument, "cursor is not one that this list gave out"};
     return from;
@@ -76,7 +83,8 @@ bool matches(const inbox& found, const inbox_filter& filter)
 {
     return (filter.status != inbox_status::active || found.is_live) &&
            (filter.status != inbox_status::expired || !found.is_live) &&
-           (!filter.tag || std::find(found.tags.begin(), found.tags.end(), *filter.tag) != found.tags.end());
+           (!filter.tag ||
+            std::find(found.tags.begin(), found.tags.end(), *filter.tag) != found.tags.end());
 }
 
 } // namespace
@@ -87,15 +95,16 @@ void prepare_inbox_lists(postgres::pool& db)
         db.prepare(statement);
 }
 
-result<page<inbox>> list_inboxes(pqxx::transaction_base& tx, account_id account, const inbox_filter& filter, int limit,
-                                 const std::string& cursor)
+result<page<inbox>> list_inboxes(pqxx::transaction_base& tx, account_id account,
+                                 const inbox_filter& filter, int limit, const std::string& cursor)
 {
     page<inbox> answer;
     if (filter.address) {
         // One row at most: this list never gave a cursor out.
         if (!cursor.empty())
             return failure{errc::invalid_argument, "cursor is not one that this list gave out"};
-        for (const auto& row : tx.exec_prepared(find_by_address.name, account.text(), to_lower_ascii(*filter.address)))
+        for (const auto& row : tx.exec_prepared(find_by_address.name, account.text(),
+                                                to_lower_ascii(*filter.address)))
             if (auto found = read_inbox(row); matches(found, filter))
                 answer.items.push_back(std::move(found));
         return answer;
@@ -107,8 +116,8 @@ result<page<inbox>> list_inboxes(pqxx::transaction_base& tx, account_id account,
     const bool only_ended = filter.status == inbox_status::expired;
     const int looked_at_most = filter.tag || only_ended ? most_rows_looked_at : limit + 1;
     const auto& statement = filter.status == inbox_status::active ? list_active : list_any;
-    const auto rows = tx.exec_prepared(statement.name, account.text(), from->created_at, from->id, looked_at_most,
-                                       or_null(filter.tag), only_ended, limit + 1);
+    const auto rows = tx.exec_prepared(statement.name, account.text(), from->created_at, from->id,
+                                       looked_at_most, or_null(filter.tag), only_ended, limit + 1);
     if (rows.empty())
         return answer;
 
@@ -117,9 +126,11 @@ result<page<inbox>> list_inboxes(pqxx::transaction_base& tx, account_id account,
     for (pqxx::result::size_type i = 0; i < mark && static_cast<int>(i) < limit; ++i)
         answer.items.push_back(read_inbox(rows[i], 2));
     if (has_more_matches)
-        answer.next_cursor = make_cursor(text_of(account, filter), position_of(answer.items.back()));
+        answer.next_cursor =
+            make_cursor(text_of(account, filter), position_of(answer.items.back()));
     else if (rows[mark][1].as<int>() == looked_at_most)
-        answer.next_cursor = make_cursor(text_of(account, filter), position_of(read_inbox(rows[mark], 2)));
+        answer.next_cursor =
+            make_cursor(text_of(account, filter), position_of(read_inbox(rows[mark], 2)));
     return answer;
 }
 

@@ -35,7 +35,8 @@ const std::string insert_inbox_sql = R"(
         SELECT date_trunc('milliseconds', clock_timestamp()) AS start),
     life AS (
         SELECT start, least(start + make_interval(secs => $4::bigint), mailbox.from_micros()" +
-                                     std::to_string(to_unix_micros(endless)) + R"()) AS past FROM moment),
+                                     std::to_string(to_unix_micros(endless)) +
+                                     R"()) AS past FROM moment),
     address AS (
         INSERT INTO mailbox.addresses AS a (address, account_id, inbox_id, state, until)
         SELECT $3::text, $1::uuid, $2::uuid, 'live', past FROM life
@@ -48,17 +49,19 @@ const std::string insert_inbox_sql = R"(
     RETURNING )" + std::string(inbox_columns);
 const postgres::statement insert_inbox{"mailbox_insert_inbox", insert_inbox_sql.c_str()};
 
-const std::string find_inbox_sql =
-    "SELECT " + std::string(inbox_columns) + " FROM mailbox.inboxes WHERE account_id = $1 AND inbox_id = $2";
+const std::string find_inbox_sql = "SELECT " + std::string(inbox_columns) +
+                                   " FROM mailbox.inboxes WHERE account_id = $1 AND inbox_id = $2";
 const postgres::statement find_inbox{"mailbox_find_inbox", find_inbox_sql.c_str()};
 
-constexpr postgres::statement live_inboxes{
-    "mailbox_live_inboxes", "SELECT coalesce(sum(live_inboxes), 0)::bigint FROM mailbox.account_usage WHERE account_id = $1"};
+constexpr postgres::statement live_inboxes{"mailbox_live_inboxes",
+                                           "SELECT coalesce(sum(live_inboxes), 0)::bigint FROM "
+                                           "mailbox.account_usage WHERE account_id = $1"};
 
 constexpr postgres::statement who_lives_at{"mailbox_who_lives_at", R"(
     SELECT account_id, inbox_id FROM mailbox.addresses WHERE address = $1 AND state = 'live')"};
 
-constexpr const char* lock_operator_names = "SELECT pg_advisory_xact_lock(hashtext('mailbox.operator ' || $1))";
+constexpr const char* lock_operator_names =
+    "SELECT pg_advisory_xact_lock(hashtext('mailbox.operator ' || $1))";
 
 constexpr std::chrono::seconds shortest_life{60};
 
@@ -70,11 +73,13 @@ std::optional<inbox> find_in(pqxx::transaction_base& tx, account_id account, inb
     return read_inbox(rows[0]);
 }
 
-// Locks the account; of the state the caller knows and the stored one the newer holds, and is stored.
+// Locks the account; of the state the caller knows and the stored one the newer holds, and is
+// stored.
 plans::account_state settle_account(pqxx::work& tx, const plans::account_state& known)
 {
     const auto rows = tx.exec_prepared(lock_account.name, known.account.text());
-    const auto stored_version = rows.empty() ? std::optional<std::int64_t>{} : rows[0][0].as<std::int64_t>();
+    const auto stored_version =
+        rows.empty() ? std::optional<std::int64_t>{} : rows[0][0].as<std::int64_t>();
     if (stored_version && *stored_version > known.version)
         return plans::find(tx, schema, known.account).value();
     if (!stored_version || *stored_version < known.version)
@@ -88,15 +93,18 @@ failure address_not_available(const std::string& address)
 }
 
 // The address, inbox and event rows; the account is locked and counted already.
-result<created_inbox> insert_in(pqxx::work& tx, const new_inbox& wanted, const std::string& domain, std::chrono::seconds life,
-                                bool is_operator, const std::string& outbox_owner)
+result<created_inbox> insert_in(pqxx::work& tx, const new_inbox& wanted, const std::string& domain,
+                                std::chrono::seconds life, bool is_operator,
+                                const std::string& outbox_owner)
 {
     // A random name that is taken would be a wonder; a second one tells bad luck from a fault.
     for (int tries = wanted.local_part ? 1 : 3; tries > 0; --tries) {
-        const std::string address = (wanted.local_part ? *wanted.local_part : make_random_local_part()) + "@" + domain;
-        const auto rows = tx.exec_prepared(insert_inbox.name, wanted.account.account.text(), wanted.id.text(), address,
-                                           static_cast<std::int64_t>(life.count()), or_null(wanted.name),
-                                           postgres::text_array(wanted.tags), to_json(wanted.metadata), is_operator);
+        const std::string address =
+            (wanted.local_part ? *wanted.local_part : make_random_local_part()) + "@" + domain;
+        const auto rows = tx.exec_prepared(
+            insert_inbox.name, wanted.account.account.text(), wanted.id.text(), address,
+            static_cast<std::int64_t>(life.count()), or_null(wanted.name),
+            postgres::text_array(wanted.tags), to_json(wanted.metadata), is_operator);
         if (rows.empty())
             continue;
         created_inbox created;
@@ -114,11 +122,13 @@ result<std::string> find_domain(pqxx::work& tx, const std::optional<std::string>
     if (!domains.empty())
         return domains[0][0].as<std::string>();
     if (wanted)
-        return failure{errc::invalid_argument, "domain must be one that GET /v1/domains lists, not " + quote(*wanted)};
+        return failure{errc::invalid_argument,
+                       "domain must be one that GET /v1/domains lists, not " + quote(*wanted)};
     return failure{errc::unavailable, "No domain for inboxes has been set up yet"};
 }
 
-result<created_inbox> create_in(pqxx::work& tx, const new_inbox& wanted, time_point now, const std::string& outbox_owner)
+result<created_inbox> create_in(pqxx::work& tx, const new_inbox& wanted, time_point now,
+                                const std::string& outbox_owner)
 {
     const auto account = settle_account(tx, wanted.account);
     if (auto made = find_in(tx, account.account, wanted.id)) {
@@ -138,9 +148,13 @@ result<created_inbox> create_in(pqxx::work& tx, const new_inbox& wanted, time_po
     if (!domain)
         return domain.error();
 
-    if (tx.exec_prepared(take_place.name, account.account.text(), static_cast<std::int64_t>(limits.live_inboxes)).empty())
-        return failure{errc::permission_denied, "All " + std::to_string(limits.live_inboxes) + " live inboxes of plan " +
-                                                    account.plan_at(now) + " are used; DELETE /v1/inboxes/{inboxId} frees one"};
+    if (tx.exec_prepared(take_place.name, account.account.text(),
+                         static_cast<std::int64_t>(limits.live_inboxes))
+            .empty())
+        return failure{errc::permission_denied,
+                       "All " + std::to_string(limits.live_inboxes) + " live inboxes of plan " +
+                           account.plan_at(now) +
+                           " are used; DELETE /v1/inboxes/{inboxId} frees one"};
 
     if (wanted.local_part && is_reserved(*wanted.local_part))
         return address_not_available(*wanted.local_part + "@" + *domain);
@@ -149,27 +163,34 @@ result<created_inbox> create_in(pqxx::work& tx, const new_inbox& wanted, time_po
 
 } // namespace
 
-result<std::chrono::seconds> choose_life(const plans::plan_limits& limits, std::optional<std::chrono::seconds> wanted)
+result<std::chrono::seconds> choose_life(const plans::plan_limits& limits,
+                                         std::optional<std::chrono::seconds> wanted)
 {
     if (!wanted)
         return std::max(std::min(limits.default_ttl, limits.max_ttl), shortest_life);
     if (*wanted < shortest_life || *wanted > limits.max_ttl)
-        return failure{errc::invalid_argument, "ttlSeconds must be an integer from " + std::to_string(shortest_life.count()) +
-                                                   " to " + std::to_string(limits.max_ttl.count()) +
-                                                   " (the plan's longest life), not " + std::to_string(wanted->count())};
+        return failure{errc::invalid_argument, "ttlSeconds must be an integer from " +
+                                                   std::to_string(shortest_life.count()) + " to " +
+                                                   std::to_string(limits.max_ttl.count()) +
+                                                   " (the plan's longest life), not " +
+                                                   std::to_string(wanted->count())};
     return *wanted;
 }
 
-inbox_store::inbox_store(postgres::pool& db, std::string outbox_owner) : db_(db), outbox_owner_(std::move(outbox_owner))
+inbox_store::inbox_store(postgres::pool& db, std::string outbox_owner)
+    : db_(db),
+      outbox_owner_(std::move(outbox_owner))
 {
-    for (const auto& statement : {lock_account, choose_domain, take_place, live_inboxes, insert_inbox, find_inbox, who_lives_at})
+    for (const auto& statement : {lock_account, choose_domain, take_place, live_inboxes,
+                                  insert_inbox, find_inbox, who_lives_at})
         db_.prepare(statement);
     prepare_inbox_lists(db_);
 }
 
 awaitable<result<created_inbox>> inbox_store::create(new_inbox wanted, time_point now)
 {
-    return db_.transact([wanted = std::move(wanted), now, owner = outbox_owner_](pqxx::work& tx) -> result<created_inbox> {
+    return db_.transact([wanted = std::move(wanted), now,
+                         owner = outbox_owner_](pqxx::work& tx) -> result<created_inbox> {
         return create_in(tx, wanted, now, owner);
     });
 }
@@ -185,34 +206,39 @@ awaitable<result<void>> inbox_store::check(new_inbox wanted, time_point now)
     });
 }
 
-awaitable<result<std::vector<created_inbox>>> inbox_store::create_operator_inboxes(account_id account, std::string domain)
+awaitable<result<std::vector<created_inbox>>>
+inbox_store::create_operator_inboxes(account_id account, std::string domain)
 {
-    return db_.transact(
-        [account, domain = std::move(domain), owner = outbox_owner_](pqxx::work& tx) -> result<std::vector<created_inbox>> {
-            std::vector<created_inbox> all;
-            tx.exec_prepared(lock_account.name, account.text());
-            if (const auto known = plans::find(tx, schema, account); known && known->is_deleted)
-                return failure{errc::permission_denied, "The account was deleted"};
-            tx.exec_params(lock_operator_names, domain);
-            for (const char* local_part : {"postmaster", "abuse"}) {
-                const auto there = tx.exec_prepared(who_lives_at.name, std::string(local_part) + "@" + domain);
-                if (!there.empty() && account_id::parse(there[0][0].c_str()).value() != account)
-                    return address_not_available(std::string(local_part) + "@" + domain);
-                if (!there.empty())
-                    continue;
-                new_inbox wanted;
-                wanted.account.account = account;
-                wanted.id = inbox_id::make();
-                wanted.local_part = local_part;
-                tx.exec_prepared(take_place.name, account.text(), std::numeric_limits<std::int64_t>::max());
-                auto made = insert_in(tx, wanted, domain,
-                                      std::chrono::duration_cast<std::chrono::seconds>(endless.time_since_epoch()), true, owner);
-                if (!made)
-                    return made.error();
-                all.push_back(std::move(*made));
-            }
-            return all;
-        });
+    return db_.transact([account, domain = std::move(domain), owner = outbox_owner_](
+                            pqxx::work& tx) -> result<std::vector<created_inbox>> {
+        std::vector<created_inbox> all;
+        tx.exec_prepared(lock_account.name, account.text());
+        if (const auto known = plans::find(tx, schema, account); known && known->is_deleted)
+            return failure{errc::permission_denied, "The account was deleted"};
+        tx.exec_params(lock_operator_names, domain);
+        for (const char* local_part : {"postmaster", "abuse"}) {
+            const auto there =
+                tx.exec_prepared(who_lives_at.name, std::string(local_part) + "@" + domain);
+            if (!there.empty() && account_id::parse(there[0][0].c_str()).value() != account)
+                return address_not_available(std::string(local_part) + "@" + domain);
+            if (!there.empty())
+                continue;
+            new_inbox wanted;
+            wanted.account.account = account;
+            wanted.id = inbox_id::make();
+            wanted.local_part = local_part;
+            tx.exec_prepared(take_place.name, account.text(),
+                             std::numeric_limits<std::int64_t>::max());
+            auto made = insert_in(
+                tx, wanted, domain,
+                std::chrono::duration_cast<std::chrono::seconds>(endless.time_since_epoch()), true,
+                owner);
+            if (!made)
+                return made.error();
+            all.push_back(std::move(*made));
+        }
+        return all;
+    });
 }
 
 awaitable<result<inbox>> inbox_store::find(account_id account, inbox_id id)
@@ -232,12 +258,13 @@ awaitable<std::int64_t> inbox_store::count_live(account_id account)
     });
 }
 
-awaitable<result<page<inbox>>> inbox_store::list(account_id account, inbox_filter filter, int limit, std::string cursor)
+awaitable<result<page<inbox>>> inbox_store::list(account_id account, inbox_filter filter, int limit,
+                                                 std::string cursor)
 {
     return run_alone<result<page<inbox>>>(
-        db_, [account, filter = std::move(filter), limit, cursor = std::move(cursor)](pqxx::nontransaction& tx) {
-            return list_inboxes(tx, account, filter, limit, cursor);
-        });
+        db_,
+        [account, filter = std::move(filter), limit, cursor = std::move(cursor)](
+            pqxx::nontransaction& tx) { return list_inboxes(tx, account, filter, limit, cursor); });
 }
 
 } // namespace tempinbox::mailbox

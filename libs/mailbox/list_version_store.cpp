@@ -6,8 +6,10 @@
 namespace tempinbox::mailbox {
 namespace {
 
-// Each inbox is looked up by its key: a join might read all of them by a plan made when there were few.
-const std::string find_versions_sql = "SELECT (SELECT " + std::string(version_column) + R"( FROM mailbox.inboxes AS i
+// Each inbox is looked up by its key: a join might read all of them by a plan made when there were
+// few.
+const std::string find_versions_sql =
+    "SELECT (SELECT " + std::string(version_column) + R"( FROM mailbox.inboxes AS i
         WHERE i.account_id = asked.account_id AND i.inbox_id = asked.inbox_id AND i.is_live AND i.expires_at > now())
     FROM unnest($1::uuid[], $2::uuid[]) WITH ORDINALITY AS asked (account_id, inbox_id, place) ORDER BY place)";
 const postgres::statement find_versions{"mailbox_find_list_versions", find_versions_sql.c_str()};
@@ -19,16 +21,18 @@ list_version_store::list_version_store(postgres::pool& db) : db_(db)
     db_.prepare(find_versions);
 }
 
-awaitable<std::vector<std::string>> list_version_store::find(std::vector<std::pair<account_id, inbox_id>> inboxes)
+awaitable<std::vector<std::string>>
+list_version_store::find(std::vector<std::pair<account_id, inbox_id>> inboxes)
 {
-    return postgres::run_alone<std::vector<std::string>>(db_, [inboxes = std::move(inboxes)](pqxx::nontransaction& tx) {
-        const auto [accounts, ids] = to_id_arrays(inboxes);
-        std::vector<std::string> versions;
-        versions.reserve(inboxes.size());
-        for (const auto& row : tx.exec_prepared(find_versions.name, accounts, ids))
-            versions.emplace_back(row[0].c_str()); // empty where NULL
-        return versions;
-    });
+    return postgres::run_alone<std::vector<std::string>>(
+        db_, [inboxes = std::move(inboxes)](pqxx::nontransaction& tx) {
+            const auto [accounts, ids] = to_id_arrays(inboxes);
+            std::vector<std::string> versions;
+            versions.reserve(inboxes.size());
+            for (const auto& row : tx.exec_prepared(find_versions.name, accounts, ids))
+                versions.emplace_back(row[0].c_str()); // empty where NULL
+            return versions;
+        });
 }
 
 } // namespace tempinbox::mailbox

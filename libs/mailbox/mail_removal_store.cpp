@@ -37,24 +37,28 @@ constexpr postgres::statement count_down{"mailbox_count_down", R"(
     WHERE account_id = $1 AND inbox_id = $2)"};
 
 // Bodies and counts behind deleted rows.
-void settle(pqxx::work& tx, account_id account, const std::string& inbox, const pqxx::result& deleted)
+void settle(pqxx::work& tx, account_id account, const std::string& inbox,
+            const pqxx::result& deleted)
 {
     std::int64_t bytes = 0;
     for (const auto& row : deleted)
         bytes += row[3].as<std::int64_t>();
-    tx.exec_prepared0(count_down.name, account.text(), inbox, static_cast<std::int64_t>(deleted.size()), bytes);
+    tx.exec_prepared0(count_down.name, account.text(), inbox,
+                      static_cast<std::int64_t>(deleted.size()), bytes);
     remove_bodies(tx, read_left_bodies(deleted));
 }
 
-result<removed_mail> empty_in(pqxx::work& tx, account_id account, inbox_id inbox, std::optional<std::int64_t> up_to)
+result<removed_mail> empty_in(pqxx::work& tx, account_id account, inbox_id inbox,
+                              std::optional<std::int64_t> up_to)
 {
     const auto locked = tx.exec_prepared(lock_inbox.name, account.text(), inbox.text());
     if (locked.empty())
         return failure{errc::not_found, "Inbox " + inbox.text() + " does not exist"};
     removed_mail removed;
     removed.last_sequence = locked[0][0].as<std::int64_t>();
-    const auto deleted = tx.exec_prepared(delete_batch.name, account.text(), inbox.text(), up_to.value_or(removed.last_sequence),
-                                          locked[0][1].as<std::int64_t>());
+    const auto deleted =
+        tx.exec_prepared(delete_batch.name, account.text(), inbox.text(),
+                         up_to.value_or(removed.last_sequence), locked[0][1].as<std::int64_t>());
     removed.emails = static_cast<std::int64_t>(deleted.size());
     removed.is_full = removed.emails == mail_removal_store::batch_size;
     if (!deleted.empty())
@@ -86,9 +90,11 @@ mail_removal_store::mail_removal_store(postgres::pool& db) : db_(db)
         db_.prepare(statement);
 }
 
-awaitable<result<removed_mail>> mail_removal_store::empty(account_id account, inbox_id inbox, std::optional<std::int64_t> up_to)
+awaitable<result<removed_mail>> mail_removal_store::empty(account_id account, inbox_id inbox,
+                                                          std::optional<std::int64_t> up_to)
 {
-    return db_.transact([account, inbox, up_to](pqxx::work& tx) { return empty_in(tx, account, inbox, up_to); });
+    return db_.transact(
+        [account, inbox, up_to](pqxx::work& tx) { return empty_in(tx, account, inbox, up_to); });
 }
 
 awaitable<result<void>> mail_removal_store::remove(account_id account, email_id email)

@@ -48,12 +48,14 @@ struct parameters
 {
     using element = binary_array::element;
 
-    binary_array message{element::int4}, account{element::id}, inbox{element::id}, email{element::id}, rcpt{element::text},
-        headers{element::text}, event{element::bytes};
-    binary_array body{element::id}, raw{element::bytes}, size{element::int8}, received{element::timestamp}, from{element::text},
-        from_name{element::text}, subject{element::text}, preview{element::text}, message_id{element::text},
-        to_header{element::text}, mail_from{element::text}, remote{element::text}, helo{element::text}, tls{element::text},
-        attachments{element::int4}, codes{element::text}, links{element::text}, defects{element::text}, sha256{element::bytes};
+    binary_array message{element::int4}, account{element::id}, inbox{element::id},
+        email{element::id}, rcpt{element::text}, headers{element::text}, event{element::bytes};
+    binary_array body{element::id}, raw{element::bytes}, size{element::int8},
+        received{element::timestamp}, from{element::text}, from_name{element::text},
+        subject{element::text}, preview{element::text}, message_id{element::text},
+        to_header{element::text}, mail_from{element::text}, remote{element::text},
+        helo{element::text}, tls{element::text}, attachments{element::int4}, codes{element::text},
+        links{element::text}, defects{element::text}, sha256{element::bytes};
 
     explicit parameters(const mail_batch& batch)
     {
@@ -117,7 +119,8 @@ std::vector<stored_message> read_answers(const mail_batch& batch, const pqxx::re
             answer.email = one->deliveries[i].id;
             if (answer.outcome == delivery_outcome::repeated)
                 answer.email = email_id::parse(rows[at][3].c_str()).value();
-            if (answer.outcome == delivery_outcome::stored || answer.outcome == delivery_outcome::repeated)
+            if (answer.outcome == delivery_outcome::stored ||
+                answer.outcome == delivery_outcome::repeated)
                 answer.sequence = rows[at][2].as<std::int64_t>();
             answers.push_back(answer);
         }
@@ -146,11 +149,12 @@ std::string_view first_line(std::string_view error)
 std::size_t new_message::held_bytes() const
 {
     const auto total = [](const std::vector<std::string>& texts) {
-        return std::accumulate(texts.begin(), texts.end(), std::size_t{0},
-                               [](std::size_t sum, const std::string& text) { return sum + text.size(); });
+        return std::accumulate(
+            texts.begin(), texts.end(), std::size_t{0},
+            [](std::size_t sum, const std::string& text) { return sum + text.size(); });
     };
-    std::size_t bytes =
-        frame.size() + codes.size() + links.size() + preview.size() + from.size() + subject.size() + total(to_header);
+    std::size_t bytes = frame.size() + codes.size() + links.size() + preview.size() + from.size() +
+                        subject.size() + total(to_header);
     for (const auto& delivery : deliveries) {
         bytes += total(delivery.rcpt_to) + delivery.event.message.value.size();
         for (const auto& [name, value] : delivery.event.message.headers)
@@ -163,8 +167,9 @@ mail_store::mail_store(runtime::host& host, postgres::pool& db, inbox_bounds bou
     : host_(host),
       db_(db),
       bounds_(bounds),
-      unstorable_(host.metrics().counter("tempinbox_mail_ingest_unstorable_messages_total",
-                                         "Messages whose data PostgreSQL refused for good: answered with 554."))
+      unstorable_(host.metrics().counter(
+          "tempinbox_mail_ingest_unstorable_messages_total",
+          "Messages whose data PostgreSQL refused for good: answered with 554."))
 {
     db_.prepare(store_mail);
     db_.prepare(lock_inboxes);
@@ -181,7 +186,8 @@ awaitable<std::vector<stored_message>> mail_store::store(mail_batch batch)
         co_await resolve(batch, found);
         co_return std::move(*found);
     }
-    const bool is_refused = outcome == attempt_outcome::refused || outcome == attempt_outcome::bad_data;
+    const bool is_refused =
+        outcome == attempt_outcome::refused || outcome == attempt_outcome::bad_data;
     if (is_refused && batch.size() > 1) {
         // One of them is at fault: it fails alone.
         answers all;
@@ -198,14 +204,16 @@ awaitable<std::vector<stored_message>> mail_store::store(mail_batch batch)
     co_return std::move(*found);
 }
 
-awaitable<mail_store::attempt_outcome> mail_store::attempt(const mail_batch& batch, std::shared_ptr<answers> found)
+awaitable<mail_store::attempt_outcome> mail_store::attempt(const mail_batch& batch,
+                                                           std::shared_ptr<answers> found)
 {
     found->clear();
     try {
         co_await run_statement(batch, found);
         co_return attempt_outcome::stored;
     } catch (const postgres::commit_unknown& error) {
-        log::warning("connection lost while mail was stored", {{"error", error.what()}, {"messages", batch.size()}});
+        log::warning("connection lost while mail was stored",
+                     {{"error", error.what()}, {"messages", batch.size()}});
         co_return attempt_outcome::unknown;
     } catch (const postgres::timed_out& error) {
         log::warning("storing mail timed out", {{"error", error.what()}});
@@ -218,46 +226,54 @@ awaitable<mail_store::attempt_outcome> mail_store::attempt(const mail_batch& bat
     } catch (const pqxx::serialization_failure&) {
         co_return attempt_outcome::try_again;
     } catch (const pqxx::check_violation&) {
-        // Its hour had no partition, and got one while the body was on its way to the default partition.
+        // Its hour had no partition, and got one while the body was on its way to the default
+        // partition.
         co_return attempt_outcome::try_again;
     } catch (const pqxx::data_exception& error) {
         if (batch.size() == 1)
             note_unstorable(*batch.front(), error.sqlstate(), first_line(error.what()));
         co_return attempt_outcome::bad_data;
     } catch (const std::exception& error) {
-        log::error("PostgreSQL refused mail", {{"error", first_line(error.what())}, {"messages", batch.size()}});
+        log::error("PostgreSQL refused mail",
+                   {{"error", first_line(error.what())}, {"messages", batch.size()}});
         co_return attempt_outcome::refused;
     }
 }
 
-void mail_store::note_unstorable(const new_message& message, std::string_view sqlstate, std::string_view reason)
+void mail_store::note_unstorable(const new_message& message, std::string_view sqlstate,
+                                 std::string_view reason)
 {
     unstorable_.Increment();
     const auto& first = message.deliveries.front();
-    log::error("message cannot be stored, refused for good", {{"sqlstate", sqlstate},
-                                                              {"error", reason},
-                                                              {"email_id", first.id.text()},
-                                                              {"inbox_id", first.inbox.text()},
-                                                              {"message_id", message.message_id.value_or("")},
-                                                              {"sha256", to_hex(message.sha256)},
-                                                              {"size_bytes", message.size},
-                                                              {"inboxes", message.deliveries.size()},
-                                                              {"remote_ip", message.remote_address}});
+    log::error("message cannot be stored, refused for good",
+               {{"sqlstate", sqlstate},
+                {"error", reason},
+                {"email_id", first.id.text()},
+                {"inbox_id", first.inbox.text()},
+                {"message_id", message.message_id.value_or("")},
+                {"sha256", to_hex(message.sha256)},
+                {"size_bytes", message.size},
+                {"inboxes", message.deliveries.size()},
+                {"remote_ip", message.remote_address}});
 }
 
 awaitable<void> mail_store::run_statement(const mail_batch& batch, std::shared_ptr<answers> found)
 {
-    return db_.run([batch, found, owner = host_.instance(), bounds = bounds_](pqxx::connection_base& connection) {
+    return db_.run([batch, found, owner = host_.instance(),
+                    bounds = bounds_](pqxx::connection_base& connection) {
         const parameters given(batch);
         pqxx::nontransaction statement(connection);
         const auto rows = statement.exec_prepared(
-            store_mail.name, given.message.parameter(), given.account.parameter(), given.inbox.parameter(),
-            given.email.parameter(), given.rcpt.parameter(), given.headers.parameter(), given.event.parameter(),
-            given.body.parameter(), given.raw.parameter(), given.size.parameter(), given.received.parameter(),
-            given.from.parameter(), given.from_name.parameter(), given.subject.parameter(), given.preview.parameter(),
-            given.message_id.parameter(), given.to_header.parameter(), given.mail_from.parameter(), given.remote.parameter(),
-            given.helo.parameter(), given.tls.parameter(), given.attachments.parameter(), given.codes.parameter(),
-            given.links.parameter(), given.defects.parameter(), given.sha256.parameter(), owner, bounds.emails, bounds.bytes);
+            store_mail.name, given.message.parameter(), given.account.parameter(),
+            given.inbox.parameter(), given.email.parameter(), given.rcpt.parameter(),
+            given.headers.parameter(), given.event.parameter(), given.body.parameter(),
+            given.raw.parameter(), given.size.parameter(), given.received.parameter(),
+            given.from.parameter(), given.from_name.parameter(), given.subject.parameter(),
+            given.preview.parameter(), given.message_id.parameter(), given.to_header.parameter(),
+            given.mail_from.parameter(), given.remote.parameter(), given.helo.parameter(),
+            given.tls.parameter(), given.attachments.parameter(), given.codes.parameter(),
+            given.links.parameter(), given.defects.parameter(), given.sha256.parameter(), owner,
+            bounds.emails, bounds.bytes);
         *found = read_answers(batch, rows);
     });
 }
@@ -298,7 +314,8 @@ awaitable<mail_store::answers> mail_store::look_for(const mail_batch& batch)
         }
         tx.exec_prepared(lock_inboxes.name, to_id_array(accounts), to_id_array(inboxes));
         std::map<email_id, std::int64_t> sequences;
-        for (const auto& row : tx.exec_prepared(find_emails.name, to_id_array(accounts), to_id_array(emails)))
+        for (const auto& row :
+             tx.exec_prepared(find_emails.name, to_id_array(accounts), to_id_array(emails)))
             sequences[email_id::parse(row[0].c_str()).value()] = row[1].as<std::int64_t>();
 
         answers found;
@@ -332,7 +349,8 @@ outbox::row mail_store::event_of(const new_delivery& delivery, std::int64_t sequ
     row.sequence = sequence;
     row.message.value.push_back(sequence_tag);
     for (int shift = 0; shift <= last_shift; shift += 7)
-        row.message.value.push_back(static_cast<char>((sequence >> shift & 127) | (shift < last_shift ? 128 : 0)));
+        row.message.value.push_back(
+            static_cast<char>((sequence >> shift & 127) | (shift < last_shift ? 128 : 0)));
     return row;
 }
 

@@ -26,7 +26,8 @@ struct new_delivery
     outbox::row event;
 };
 
-// A message read and compressed: everything its rows need. One body, an email and an event for each of its inboxes.
+// A message read and compressed: everything its rows need. One body, an email and an event for each
+// of its inboxes.
 struct new_message
 {
     body_id body;
@@ -54,8 +55,8 @@ struct new_message
     std::size_t held_bytes() const;
 };
 
-// Repeated: its sender may not know that it was stored before, as the email of the answer. Unstorable: PostgreSQL takes it
-// neither now nor later.
+// Repeated: its sender may not know that it was stored before, as the email of the answer.
+// Unstorable: PostgreSQL takes it neither now nor later.
 enum class delivery_outcome { stored, repeated, gone, full, unstorable };
 
 struct delivery_answer
@@ -65,21 +66,25 @@ struct delivery_answer
     email_id email;
 };
 
-// What became of a message: an answer for each of its deliveries, or nothing where it was not stored for all that is known.
+// What became of a message: an answer for each of its deliveries, or nothing where it was not
+// stored for all that is known.
 using stored_message = std::optional<std::vector<delivery_answer>>;
 
 using mail_batch = std::vector<std::shared_ptr<const new_message>>;
 
-// Writes mail. Never throws for the database: a message without an answer was not stored, or nobody could say in time.
+// Writes mail. Never throws for the database: a message without an answer was not stored, or nobody
+// could say in time.
 class mail_store
 {
 public:
-    // The pool's own connections: one for each batch under way at once, and one more for what became of lost ones.
+    // The pool's own connections: one for each batch under way at once, and one more for what
+    // became of lost ones.
     mail_store(runtime::host& host, postgres::pool& db, inbox_bounds bounds);
 
-    // One statement, its own transaction, committed when this returns. A deadlock or a time-out is tried once more; after another
-    // SQL error each message is tried alone, and one whose data are at fault (class 22) is unstorable; after a lost connection
-    // the rows are looked for until they are seen or 20 s have passed.
+    // One statement, its own transaction, committed when this returns. A deadlock or a time-out is
+    // tried once more; after another SQL error each message is tried alone, and one whose data are
+    // at fault (class 22) is unstorable; after a lost connection the rows are looked for until they
+    // are seen or 20 s have passed.
     awaitable<std::vector<stored_message>> store(mail_batch batch);
 
     // The event of a stored delivery, to be published.
@@ -93,7 +98,8 @@ private:
     awaitable<void> run_statement(const mail_batch& batch, std::shared_ptr<answers> found);
     awaitable<void> resolve(const mail_batch& batch, std::shared_ptr<answers> found);
     awaitable<answers> look_for(const mail_batch& batch);
-    void note_unstorable(const new_message& message, std::string_view sqlstate, std::string_view reason);
+    void note_unstorable(const new_message& message, std::string_view sqlstate,
+                         std::string_view reason);
 
     runtime::host& host_;
     postgres::pool& db_;

@@ -5,14 +5,15 @@
 namespace tempinbox::mailbox {
 namespace {
 
-// The locks that matter are asked for with NOWAIT: this is for those that stop nobody, such as the advisory one of all who make
-// partitions.
+// The locks that matter are asked for with NOWAIT: this is for those that stop nobody, such as the
+// advisory one of all who make partitions.
 constexpr const char* short_lock_wait = "SET LOCAL lock_timeout = '200ms'";
 
 constexpr const char* ensure_days = R"(
     SELECT mailbox.ensure_email_day((now() AT TIME ZONE 'UTC')::date + n) FROM generate_series(0, $1::int) AS n)";
 
-// Steps along the index from hour to hour: costs what the distinct hours cost, not what the inboxes do.
+// Steps along the index from hour to hour: costs what the distinct hours cost, not what the inboxes
+// do.
 constexpr const char* missing_hours = R"(
     WITH RECURSIVE due (hour) AS (
         (SELECT date_trunc('hour', expires_at, 'UTC') FROM mailbox.inboxes
@@ -41,7 +42,8 @@ constexpr const char* find_past = R"(
                  AND c.relname < 'emails_' || to_char((now() - interval '1 day') AT TIME ZONE 'UTC', 'YYYYMMDD'))) AS ended
     ORDER BY relname)";
 
-constexpr const char* take_partitions = "SELECT pg_try_advisory_xact_lock(hashtext('mailbox.partitions'))";
+constexpr const char* take_partitions =
+    "SELECT pg_try_advisory_xact_lock(hashtext('mailbox.partitions'))";
 
 bool are_taken(pqxx::work& tx)
 {
@@ -57,13 +59,15 @@ bool exists(pqxx::work& tx, const std::string& table)
 std::string find_last_of_batch(const std::string& table)
 {
     return "SELECT body_id FROM (SELECT body_id FROM " + table +
-           " WHERE body_hour = mailbox.from_micros($1) AND body_id > $2 ORDER BY body_hour, body_id LIMIT " +
+           " WHERE body_hour = mailbox.from_micros($1) AND body_id > $2 ORDER BY body_hour, "
+           "body_id LIMIT " +
            std::to_string(partition_store::batch_size) + ") AS batch ORDER BY body_id DESC LIMIT 1";
 }
 
 std::string delete_batch(const std::string& table)
 {
-    return "DELETE FROM " + table + " WHERE body_hour = mailbox.from_micros($1) AND body_id > $2 AND body_id <= $3";
+    return "DELETE FROM " + table +
+           " WHERE body_hour = mailbox.from_micros($1) AND body_id > $2 AND body_id <= $3";
 }
 
 } // namespace
@@ -114,7 +118,8 @@ awaitable<std::vector<past_partition>> partition_store::past_partitions()
 
 awaitable<bool> partition_store::move_needed(time_point hour)
 {
-    return db_.transact([hour](pqxx::work& tx) { return !are_taken(tx) && move_needed_bodies(tx, hour); });
+    return db_.transact(
+        [hour](pqxx::work& tx) { return !are_taken(tx) && move_needed_bodies(tx, hour); });
 }
 
 awaitable<drop_outcome> partition_store::drop(past_partition past)
@@ -126,7 +131,8 @@ awaitable<drop_outcome> partition_store::drop(past_partition past)
         if (!exists(tx, table))
             return drop_outcome::absent;
         const auto is_needed = [&] {
-            return past.hour ? may_need_bodies(tx, *past.hour) : !tx.exec("SELECT 1 FROM " + table + " LIMIT 1").empty();
+            return past.hour ? may_need_bodies(tx, *past.hour)
+                             : !tx.exec("SELECT 1 FROM " + table + " LIMIT 1").empty();
         };
         if (is_needed())
             return drop_outcome::needed;
@@ -142,7 +148,8 @@ awaitable<drop_outcome> partition_store::drop(past_partition past)
     });
 }
 
-awaitable<std::optional<body_id>> partition_store::empty_some(past_partition past, std::optional<body_id> after)
+awaitable<std::optional<body_id>> partition_store::empty_some(past_partition past,
+                                                              std::optional<body_id> after)
 {
     return db_.transact([past = std::move(past), after](pqxx::work& tx) -> std::optional<body_id> {
         const auto table = "mailbox." + tx.quote_name(past.name);

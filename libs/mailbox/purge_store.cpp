@@ -31,8 +31,8 @@ const std::string delete_emails_sql = R"(
     RETURNING mailbox.to_micros(e.body_hour), e.body_id, e.is_body_shared, doomed.is_by_time)";
 const postgres::statement delete_emails{"mailbox_delete_emails", delete_emails_sql.c_str()};
 
-// The hours that have come and whose partition is dropped as a whole. A later one would keep what is no longer needed for too
-// long; without a partition nothing is dropped.
+// The hours that have come and whose partition is dropped as a whole. A later one would keep what
+// is no longer needed for too long; without a partition nothing is dropped.
 constexpr postgres::statement find_dropped_hours{"mailbox_find_dropped_hours", R"(
     SELECT hour FROM unnest($1::bigint[]) AS hour
     WHERE mailbox.from_micros(hour) <= now()
@@ -69,13 +69,15 @@ std::vector<left_body> not_left_to_partitions(pqxx::work& tx, const pqxx::result
             hours.insert(row[0].as<std::int64_t>());
     std::set<std::int64_t> dropped;
     if (!hours.empty())
-        for (const auto& row : tx.exec_prepared(find_dropped_hours.name, postgres::integer_array({hours.begin(), hours.end()})))
+        for (const auto& row : tx.exec_prepared(
+                 find_dropped_hours.name, postgres::integer_array({hours.begin(), hours.end()})))
             dropped.insert(row[0].as<std::int64_t>());
 
     auto left = read_left_bodies(deleted);
     std::vector<left_body> chosen;
     for (std::size_t i = 0; i < left.size(); ++i)
-        if (!deleted[static_cast<pqxx::result::size_type>(i)][3].as<bool>() || !dropped.contains(left[i].hour))
+        if (!deleted[static_cast<pqxx::result::size_type>(i)][3].as<bool>() ||
+            !dropped.contains(left[i].hour))
             chosen.push_back(left[i]);
     return chosen;
 }
@@ -96,8 +98,8 @@ purge_batch purge_in(pqxx::work& tx)
     if (ids.empty())
         return batch;
 
-    const auto deleted =
-        tx.exec_prepared(delete_emails.name, to_id_array(accounts), to_id_array(ids), oldest, postgres::text_array(by_time));
+    const auto deleted = tx.exec_prepared(delete_emails.name, to_id_array(accounts),
+                                          to_id_array(ids), oldest, postgres::text_array(by_time));
     batch.emails = static_cast<std::int64_t>(deleted.size());
     batch.bodies = remove_bodies(tx, not_left_to_partitions(tx, deleted));
 
@@ -113,7 +115,8 @@ purge_batch purge_in(pqxx::work& tx)
 
 purge_store::purge_store(postgres::pool& db) : db_(db)
 {
-    for (const auto& statement : {claim_ended, delete_emails, find_dropped_hours, mark_purged, forget_ended, free_addresses})
+    for (const auto& statement : {claim_ended, delete_emails, find_dropped_hours, mark_purged,
+                                  forget_ended, free_addresses})
         db_.prepare(statement);
 }
 
@@ -125,7 +128,9 @@ awaitable<purge_batch> purge_store::purge_mail()
 awaitable<purge_batch> purge_store::forget_inboxes(std::chrono::seconds kept)
 {
     return db_.transact([kept](pqxx::work& tx) {
-        const auto inboxes = tx.exec_prepared(forget_ended.name, static_cast<std::int64_t>(kept.count())).affected_rows();
+        const auto inboxes =
+            tx.exec_prepared(forget_ended.name, static_cast<std::int64_t>(kept.count()))
+                .affected_rows();
         const auto addresses = tx.exec_prepared(free_addresses.name).affected_rows();
         purge_batch batch;
         batch.inboxes = static_cast<std::int64_t>(inboxes);

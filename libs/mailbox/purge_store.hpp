@@ -17,8 +17,8 @@ struct purge_batch
     bool is_full = false; // there is more to do at once
 };
 
-// Takes what has ended from the disk, in transactions of bounded size; any number of processes may do so at once. Throws when
-// PostgreSQL cannot be reached.
+// Takes what has ended from the disk, in transactions of bounded size; any number of processes may
+// do so at once. Throws when PostgreSQL cannot be reached.
 class purge_store
 {
 public:
@@ -26,11 +26,13 @@ public:
 
     explicit purge_store(postgres::pool& db);
 
-    // Emails of ended inboxes and the bodies that no email needs any more. Bodies of inboxes that ended by time stay where their
-    // hour has come: they leave with its partition (partition_store).
+    // Emails of ended inboxes and the bodies that no email needs any more. Bodies of inboxes that
+    // ended by time stay where their hour has come: they leave with its partition
+    // (partition_store).
     awaitable<purge_batch> purge_mail();
 
-    // Inboxes that ended before `kept` and whose mail is gone, and addresses whose quarantine is over.
+    // Inboxes that ended before `kept` and whose mail is gone, and addresses whose quarantine is
+    // over.
     awaitable<purge_batch> forget_inboxes(std::chrono::seconds kept);
 
 private:

@@ -19,8 +19,8 @@ inline constexpr int schema_version = 10;
 // What an inbox without end (postmaster, abuse) has as its expiry: 9999-12-31T00:00:00Z.
 inline constexpr time_point endless{std::chrono::seconds{253'402'214'400}};
 
-// An inbox as its account sees it. Whether it is live is judged by the database's clock, so one that is due has ended even before
-// it is marked.
+// An inbox as its account sees it. Whether it is live is judged by the database's clock, so one
+// that is due has ended even before it is marked.
 struct inbox
 {
     account_id account;

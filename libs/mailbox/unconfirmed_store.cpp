@@ -5,16 +5,20 @@
 namespace tempinbox::mailbox {
 namespace {
 
-// The emails an index is to find: the condition is part of the text, so that each kind has a plan of its own.
+// The emails an index is to find: the condition is part of the text, so that each kind has a plan
+// of its own.
 std::string marking(const std::string& which)
 {
-    return "INSERT INTO mailbox.unconfirmed (account_id, inbox_id, email_id, sequence, mail_from, content_sha256, until)"
-           " SELECT account_id, inbox_id, email_id, sequence, mail_from, content_sha256, received_at + interval '10 minutes'"
+    return "INSERT INTO mailbox.unconfirmed (account_id, inbox_id, email_id, sequence, mail_from, "
+           "content_sha256, until)"
+           " SELECT account_id, inbox_id, email_id, sequence, mail_from, content_sha256, "
+           "received_at + interval '10 minutes'"
            " FROM mailbox.emails WHERE " +
            which + " AND message_id IS NOT NULL ON CONFLICT DO NOTHING";
 }
 
-const std::string mark_emails = marking("(account_id, email_id) IN (SELECT * FROM unnest($1::uuid[], $2::uuid[]))");
+const std::string mark_emails =
+    marking("(account_id, email_id) IN (SELECT * FROM unnest($1::uuid[], $2::uuid[]))");
 const std::string mark_since = marking("email_id >= $1");
 
 // $2: whether a run of this very name has crashed too; else it is this process.
@@ -65,7 +69,8 @@ awaitable<void> unconfirmed_store::mark(std::vector<email_key> emails)
 
 awaitable<void> unconfirmed_store::sign_on(std::string replica)
 {
-    return db_.transact([replica = std::move(replica)](pqxx::work& tx) { show(tx, replica, true); });
+    return db_.transact(
+        [replica = std::move(replica)](pqxx::work& tx) { show(tx, replica, true); });
 }
 
 awaitable<void> unconfirmed_store::beat(std::string replica)

@@ -15,8 +15,8 @@ struct email_key
     email_id id;
 };
 
-// Emails whose 250 their sender may not have seen, for ten minutes: mailbox.store_mail_once knows a second delivery of the same
-// message by them. Only those with a Message-ID are kept.
+// Emails whose 250 their sender may not have seen, for ten minutes: mailbox.store_mail_once knows a
+// second delivery of the same message by them. Only those with a Message-ID are kept.
 class unconfirmed_store
 {
 public:
@@ -24,10 +24,11 @@ public:
 
     awaitable<void> mark(std::vector<email_key> emails);
 
-    // A process that takes mail begins. Where the one of that name before it did not sign off, it crashed.
+    // A process that takes mail begins. Where the one of that name before it did not sign off, it
+    // crashed.
     awaitable<void> sign_on(std::string replica);
-    // Every few seconds: it is there; of processes that have not been for half a minute all mail of their last minute is
-    // unconfirmed; what is over is forgotten.
+    // Every few seconds: it is there; of processes that have not been for half a minute all mail of
+    // their last minute is unconfirmed; what is over is forgotten.
     awaitable<void> beat(std::string replica);
     // It ends in order.
     awaitable<void> sign_off(std::string replica);

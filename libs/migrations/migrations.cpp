@@ -12,8 +12,10 @@ struct owner
     std::string_view service;
 };
 
-constexpr owner owners[] = {
-    {"accounts", "gateway"}, {"mailbox", "inbox"}, {"quota", "rate-limit"}, {"webhooks", "webhook-dispatcher"}};
+constexpr owner owners[] = {{"accounts", "gateway"},
+                            {"mailbox", "inbox"},
+                            {"quota", "rate-limit"},
+                            {"webhooks", "webhook-dispatcher"}};
 
 } // namespace
 
@@ -30,7 +32,8 @@ std::vector<postgres::migration> of_schema(std::string_view schema)
     for (const auto& entry : owners) {
         if (entry.schema != schema)
             continue;
-        auto found = postgres::read_migrations(files, "services/" + std::string(entry.service) + "/migrations/");
+        auto found = postgres::read_migrations(files, "services/" + std::string(entry.service) +
+                                                          "/migrations/");
         if (!found)
             throw std::logic_error(found.error().message);
         return std::move(*found);

@@ -28,11 +28,13 @@ bool is_atom(std::string_view text)
 bool is_domain(std::string_view text)
 {
     if (text.size() > 2 && text.front() == '[' && text.back() == ']')
-        return text.substr(1, text.size() - 2).find_first_of("[]<>@\\\" ") == std::string_view::npos;
+        return text.substr(1, text.size() - 2).find_first_of("[]<>@\\\" ") ==
+               std::string_view::npos;
     return is_atom(text) && text.front() != '.' && text.find("..") == std::string_view::npos;
 }
 
-// Where the quoted string that begins at `at` ends: past its closing mark, npos where there is none.
+// Where the quoted string that begins at `at` ends: past its closing mark, npos where there is
+// none.
 std::size_t quoted_end(std::string_view text, std::size_t at)
 {
     for (++at; at < text.size(); at += text[at] == '\\' ? 2 : 1)
@@ -58,14 +60,15 @@ std::string without_blanks_at_marks(std::string_view text)
 {
     std::string tight;
     for (std::size_t at = 0; at < text.size();) {
-        const auto end = text[at] == '"'      ? std::min(quoted_end(text, at), text.size())
-                         : is_blank(text[at]) ? std::min(text.find_first_not_of(" \t", at), text.size())
-                                              : at + 1;
+        const auto end = text[at] == '"' ? std::min(quoted_end(text, at), text.size())
+                         : is_blank(text[at])
+                             ? std::min(text.find_first_not_of(" \t", at), text.size())
+                             : at + 1;
         if (!is_blank(text[at])) {
             tight += text.substr(at, end - at);
         } else {
-            const bool is_at_mark = end == text.size() || text[end] == '@' || text[end] == '.' || tight.empty() ||
-                                    tight.back() == '@' || tight.back() == '.';
+            const bool is_at_mark = end == text.size() || text[end] == '@' || text[end] == '.' ||
+                                    tight.empty() || tight.back() == '@' || tight.back() == '.';
             if (!is_at_mark)
                 tight.push_back(' ');
         }
@@ -93,8 +96,9 @@ std::vector<std::string_view> split_at_blanks(std::string_view text)
 struct entry
 {
     std::string_view raw;
-    std::string phrase;  // without brackets and the marks of quoted strings
-    std::string bare;    // the same without comments, quoted strings as they are: an address without brackets
+    std::string phrase; // without brackets and the marks of quoted strings
+    std::string
+        bare; // the same without comments, quoted strings as they are: an address without brackets
     std::string comment; // the first, decoded where nothing else names the address
     std::string bracketed;
     std::string trailing; // after the bracket
@@ -121,7 +125,8 @@ public:
                 end_entry(true);
             else if (c == ';')
                 end_entry(false);
-            else if (c == ':' && !entry_.has_at && !entry_.has_bracket && !entry_.has_square_bracket)
+            else if (c == ':' && !entry_.has_at && !entry_.has_bracket &&
+                     !entry_.has_square_bracket)
                 drop_group_name();
             else if (c == '"')
                 take_quoted();
@@ -167,7 +172,8 @@ private:
         at_ += text.size();
     }
 
-    // `Ann <ann@x.test> Bob <bob@x.test>`: a comma is missing. What stands between is read once more, for the second.
+    // `Ann <ann@x.test> Bob <bob@x.test>`: a comma is missing. What stands between is read once
+    // more, for the second.
     void split_behind_bracket()
     {
         lacks_comma_ = true;
@@ -211,7 +217,8 @@ private:
             entry_.phrase += text; // `Ann (at work) <ann@x.test>`
     }
 
-    // An unclosed one ends where its entry does. A route, which may hold commas, is left out (RFC 5322 4.4).
+    // An unclosed one ends where its entry does. A route, which may hold commas, is left out (RFC
+    // 5322 4.4).
     void take_bracket()
     {
         if (entry_.has_address)
@@ -225,7 +232,8 @@ private:
         if (at_ < value_.size() && value_[at_] == '>')
             ++at_;
         const auto route = has_route ? inside.find(':') : std::string::npos;
-        const auto given = trim(std::string_view(inside).substr(route == std::string::npos ? 0 : route + 1));
+        const auto given =
+            trim(std::string_view(inside).substr(route == std::string::npos ? 0 : route + 1));
         entry_.has_bracket = true;
         if (given.empty())
             return;
@@ -248,11 +256,15 @@ private:
             has_unclosed_comment_ = end == std::string_view::npos;
         }
         at_ = end == std::string_view::npos ? begin + 1 : end;
-        return c == '(' && end != std::string_view::npos ? std::string_view(" ") : value_.substr(begin, at_ - begin);
+        return c == '(' && end != std::string_view::npos ? std::string_view(" ")
+                                                         : value_.substr(begin, at_ - begin);
     }
 
     // One may hold commas that were not encoded.
-    void take_encoded_word() { take_plain(std::max<std::size_t>(encoded_word_length(value_.substr(at_)), 1)); }
+    void take_encoded_word()
+    {
+        take_plain(std::max<std::size_t>(encoded_word_length(value_.substr(at_)), 1));
+    }
 
     void drop_group_name()
     {
@@ -278,7 +290,8 @@ private:
     void finish_entry(bool is_comma)
     {
         entry_.raw = trim(value_.substr(begin_, at_ - begin_));
-        const bool is_word_alone = is_comma && !entry_.has_at && !entry_.has_bracket && entry_.has_words;
+        const bool is_word_alone =
+            is_comma && !entry_.has_at && !entry_.has_bracket && entry_.has_words;
         if (is_word_alone) {
             constexpr std::size_t most_commas = 8;
             if (pending_.size() == most_commas)
@@ -303,7 +316,8 @@ private:
         entry_.phrase = std::move(name);
         entry_.raw =
             std::string_view(pending_.front().raw.data(),
-                             static_cast<std::size_t>(entry_.raw.data() + entry_.raw.size() - pending_.front().raw.data()));
+                             static_cast<std::size_t>(entry_.raw.data() + entry_.raw.size() -
+                                                      pending_.front().raw.data()));
         pending_.clear();
     }
 
@@ -325,7 +339,8 @@ private:
                 name = decode_text(one.comment, {}, has_raw_bytes);
             found_.push_back({std::move(name), std::move(address)});
         };
-        const bool is_clear = one.trailing.find_first_of("@<") == std::string::npos && !one.has_two_brackets;
+        const bool is_clear =
+            one.trailing.find_first_of("@<") == std::string::npos && !one.has_two_brackets;
         if (one.has_bracket && is_clear && (one.has_address || is_atom(one.bracketed)))
             return named(trim(one.phrase), one.bracketed);
         const auto bare = one.has_bracket ? std::string() : without_blanks_at_marks(trim(one.bare));

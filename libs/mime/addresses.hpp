@@ -7,8 +7,8 @@
 
 namespace tempinbox::mime {
 
-// `local@domain` and nothing else; the local part may be words and quoted strings with dots between (RFC 5322 4.4). Dots at odd
-// places of it pass: such addresses were given out.
+// `local@domain` and nothing else; the local part may be words and quoted strings with dots between
+// (RFC 5322 4.4). Dots at odd places of it pass: such addresses were given out.
 bool is_address(std::string_view text);
 
 struct address_list
@@ -17,9 +17,9 @@ struct address_list
     bool lacks_comma = false; // somewhere between two addresses
 };
 
-// The addresses of a field, at most `most`, groups flattened (RFC 5322 3.4), comments anywhere. Nothing is dropped: an entry that
-// is no address is kept whole, as it was written. The value comes unfolded, in UTF-8 and without NUL; linear in its length, no
-// recursion.
+// The addresses of a field, at most `most`, groups flattened (RFC 5322 3.4), comments anywhere.
+// Nothing is dropped: an entry that is no address is kept whole, as it was written. The value comes
+// unfolded, in UTF-8 and without NUL; linear in its length, no recursion.
 address_list parse_addresses(std::string_view value, std::size_t most);
 
 } // namespace tempinbox::mime

@@ -12,7 +12,8 @@
 namespace tempinbox::mime {
 namespace {
 
-// iconv's converter of one charset. Opening one loads a shared object, closing the last one unloads it: some 50 µs a time.
+// iconv's converter of one charset. Opening one loads a shared object, closing the last one unloads
+// it: some 50 µs a time.
 class converter
 {
 public:
@@ -59,7 +60,8 @@ private:
     iconv_t handle_;
 };
 
-// Stays open: a header field may change its charset with each word. There are no more than there are charsets.
+// Stays open: a header field may change its charset with each word. There are no more than there
+// are charsets.
 converter& converter_of(const char* charset)
 {
     thread_local std::map<std::string_view, converter> open_ones;
@@ -84,7 +86,8 @@ std::string hz_to_gb18030(std::string_view bytes)
             is_gb = false;
             pairs.push_back('\n');
         } else {
-            pairs.push_back(is_gb && bytes[at] > 0x20 ? static_cast<char>(bytes[at] | 0x80) : bytes[at]);
+            pairs.push_back(is_gb && bytes[at] > 0x20 ? static_cast<char>(bytes[at] | 0x80)
+                                                      : bytes[at]);
         }
     }
     return pairs;
@@ -116,7 +119,8 @@ std::string to_utf8(std::string_view bytes, std::string_view charset)
 {
     // A longer label is none, and each piece of a header may ask for the one of the mail.
     constexpr std::size_t longest_label = 64;
-    const auto label = charset.size() > longest_label ? std::string() : to_lower_ascii(trim(charset));
+    const auto label =
+        charset.size() > longest_label ? std::string() : to_lower_ascii(trim(charset));
     if (label == "hz-gb-2312" || label == "hz")
         return to_utf8(hz_to_gb18030(bytes), "gb18030");
     if (label == "us-ascii" || label == "ascii")
@@ -134,7 +138,8 @@ std::string meta_charset(std::string_view html)
 {
     constexpr std::size_t looked_at = 1'024;
     const auto head = to_lower_ascii(html.substr(0, looked_at));
-    for (auto tag = head.find("<meta"); tag != std::string::npos; tag = head.find("<meta", tag + 1)) {
+    for (auto tag = head.find("<meta"); tag != std::string::npos;
+         tag = head.find("<meta", tag + 1)) {
         const auto inside = std::string_view(head).substr(tag, head.find('>', tag) - tag);
         const auto name = inside.find("charset");
         if (name == std::string_view::npos)

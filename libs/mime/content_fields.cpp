@@ -13,7 +13,8 @@ std::string_view leading_token(std::string_view text)
 {
     constexpr std::size_t longest = 127;
     const auto end = std::find_if_not(text.begin(), text.end(), [](char c) {
-        return c > 0x20 && c < 0x7f && std::string_view("()<>@,;:\\\"/[]?=").find(c) == std::string_view::npos;
+        return c > 0x20 && c < 0x7f &&
+               std::string_view("()<>@,;:\\\"/[]?=").find(c) == std::string_view::npos;
     });
     const auto length = static_cast<std::size_t>(end - text.begin());
     return length > longest ? std::string_view{} : text.substr(0, length);
@@ -24,14 +25,17 @@ std::string with_semicolon(const std::string& value)
 {
     const auto slash = value.find('/');
     const auto type_end = slash == std::string::npos ? slash : value.find_first_of("; \t", slash);
-    const auto parameter_begin = type_end == std::string::npos ? type_end : value.find_first_not_of(" \t", type_end);
+    const auto parameter_begin =
+        type_end == std::string::npos ? type_end : value.find_first_not_of(" \t", type_end);
     if (parameter_begin == std::string::npos || type_end == slash + 1 || value[type_end] == ';' ||
-        value[parameter_begin] == ';' || value.find('=', parameter_begin) == std::string::npos || value[parameter_begin] == '(')
+        value[parameter_begin] == ';' || value.find('=', parameter_begin) == std::string::npos ||
+        value[parameter_begin] == '(')
         return value;
     return value.substr(0, type_end) + "; " + value.substr(parameter_begin);
 }
 
-// What stands before the parameters, without comments: RFC 2045 5.1 allows them anywhere, mail has them at the ends.
+// What stands before the parameters, without comments: RFC 2045 5.1 allows them anywhere, mail has
+// them at the ends.
 std::string leading_word(std::string_view value)
 {
     value = trim(value);
@@ -49,13 +53,15 @@ content_type parse_content_type(const std::string& given)
     const auto named = leading_word(value);
     const auto slash = std::min(named.find('/'), named.size());
     const auto major = trim(std::string_view(named).substr(0, slash));
-    const auto minor = leading_token(trim(std::string_view(named).substr(slash).substr(slash == named.size() ? 0 : 1)));
+    const auto minor = leading_token(
+        trim(std::string_view(named).substr(slash).substr(slash == named.size() ? 0 : 1)));
     if (!minor.empty() && !major.empty() && leading_token(major) == major) {
         parsed.type = std::string(major) + "/" + std::string(minor);
     } else {
         parsed.is_broken = true; // RFC 2045 5.2: plain text
     }
-    auto found = read_parameters(value, {"charset", "boundary", "name", "start", "format", "delsp"});
+    auto found =
+        read_parameters(value, {"charset", "boundary", "name", "start", "format", "delsp"});
     const auto charset = trim(found["charset"]);
     parsed.charset = std::string(charset.substr(0, charset.find_first_of(" \t")));
     parsed.name = std::move(found["name"]);

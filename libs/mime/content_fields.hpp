@@ -8,7 +8,8 @@
 
 namespace tempinbox::mime {
 
-// The fields that say what a part is. Values come unfolded, in UTF-8 and without NUL; nothing here throws for what they say.
+// The fields that say what a part is. Values come unfolded, in UTF-8 and without NUL; nothing here
+// throws for what they say.
 
 struct content_type
 {
@@ -32,7 +33,8 @@ struct disposition
 
 disposition parse_disposition(const std::string& value);
 
-// Content-Transfer-Encoding (RFC 2045 6.1): comments and a trailing `;` are seen in the wild. Absent for one nobody knows.
+// Content-Transfer-Encoding (RFC 2045 6.1): comments and a trailing `;` are seen in the wild.
+// Absent for one nobody knows.
 std::optional<encoding> parse_encoding(std::string_view value);
 
 } // namespace tempinbox::mime

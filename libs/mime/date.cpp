@@ -11,12 +11,14 @@ namespace {
 
 using namespace std::chrono;
 
-constexpr std::string_view months[] = {"january", "february", "march",     "april",   "may",      "june",
-                                       "july",    "august",   "september", "october", "november", "december"};
+constexpr std::string_view months[] = {"january",   "february", "march",    "april",
+                                       "may",       "june",     "july",     "august",
+                                       "september", "october",  "november", "december"};
 
 // RFC 5322 4.3: zones of any other name say nothing, and count as UTC.
-constexpr std::pair<std::string_view, int> zones[] = {{"edt", -4}, {"est", -5}, {"cdt", -5}, {"cst", -6},
-                                                      {"mdt", -6}, {"mst", -7}, {"pdt", -7}, {"pst", -8}};
+constexpr std::pair<std::string_view, int> zones[] = {{"edt", -4}, {"est", -5}, {"cdt", -5},
+                                                      {"cst", -6}, {"mdt", -6}, {"mst", -7},
+                                                      {"pdt", -7}, {"pst", -8}};
 
 enum class token_kind { end, number, word, mark };
 
@@ -48,10 +50,12 @@ bool is_digit(char c)
 
 bool is_letter(char c)
 {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || static_cast<unsigned char>(c) >= 0x80;
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+           static_cast<unsigned char>(c) >= 0x80;
 }
 
-// Numbers, words and marks of one character. Blanks and comments may stand between any two (RFC 5322 4.3).
+// Numbers, words and marks of one character. Blanks and comments may stand between any two (RFC
+// 5322 4.3).
 class token_reader
 {
 public:
@@ -64,10 +68,13 @@ public:
         token read;
         if (!rest_.empty()) {
             const char c = rest_.front();
-            read.kind = is_digit(c) ? token_kind::number : is_letter(c) ? token_kind::word : token_kind::mark;
+            read.kind = is_digit(c)    ? token_kind::number
+                        : is_letter(c) ? token_kind::word
+                                       : token_kind::mark;
             std::size_t length = 1;
             while (read.kind != token_kind::mark && length < rest_.size() &&
-                   (read.kind == token_kind::number ? is_digit(rest_[length]) : is_letter(rest_[length])))
+                   (read.kind == token_kind::number ? is_digit(rest_[length])
+                                                    : is_letter(rest_[length])))
                 ++length;
             read.text = rest_.substr(0, length);
             rest_.remove_prefix(length);
@@ -96,8 +103,11 @@ int month_of(std::string_view word)
 {
     const auto small = to_lower_ascii(word);
     const auto* const found =
-        std::find_if(std::begin(months), std::end(months), [&](std::string_view month) { return month.starts_with(small); });
-    return small.size() >= 3 && found != std::end(months) ? static_cast<int>(found - std::begin(months)) + 1 : 0;
+        std::find_if(std::begin(months), std::end(months),
+                     [&](std::string_view month) { return month.starts_with(small); });
+    return small.size() >= 3 && found != std::end(months)
+               ? static_cast<int>(found - std::begin(months)) + 1
+               : 0;
 }
 
 class date_reader
@@ -112,7 +122,8 @@ public:
         const bool is_whole = year_ && month_ && day_ && time_ && !is_broken_;
         if (!is_whole || *year_ < 1'900 || *year_ > 9'999)
             return std::nullopt;
-        const year_month_day date{year{*year_}, month{static_cast<unsigned>(*month_)}, day{static_cast<unsigned>(*day_)}};
+        const year_month_day date{year{*year_}, month{static_cast<unsigned>(*month_)},
+                                  day{static_cast<unsigned>(*day_)}};
         if (!date.ok())
             return std::nullopt;
         const time_point moment = sys_days{date} + *time_ - offset_.value_or(0min);
@@ -144,7 +155,8 @@ private:
             return true;
         }
         const bool is_day_name = !day_ && !month_ && !year_;
-        return is_day_name || (day_ && month_ && year_ && equals_ignoring_ascii_case(word, "T")); // ISO 8601
+        return is_day_name ||
+               (day_ && month_ && year_ && equals_ignoring_ascii_case(word, "T")); // ISO 8601
     }
 
     bool take_number(const token& given)
@@ -173,8 +185,8 @@ private:
     {
         tokens_.take(); // the colon
         const auto minute = tokens_.take();
-        is_broken_ = !day_ || !month_ || !hour.is_number_of(1, 2) || !minute.is_number_of(1, 2) || hour.value() > 23 ||
-                     minute.value() > 59;
+        is_broken_ = !day_ || !month_ || !hour.is_number_of(1, 2) || !minute.is_number_of(1, 2) ||
+                     hour.value() > 23 || minute.value() > 59;
         if (is_broken_)
             return false;
         time_ = hours{hour.value()} + minutes{minute.value()};
@@ -182,7 +194,8 @@ private:
             return true;
         tokens_.take();
         const auto second = tokens_.take();
-        is_broken_ = !second.is_number_of(1, 2) || second.value() > 60; // one more where a leap second is
+        is_broken_ =
+            !second.is_number_of(1, 2) || second.value() > 60; // one more where a leap second is
         if (is_broken_)
             return false;
         *time_ += seconds{second.value()};
@@ -207,8 +220,10 @@ private:
         }
         if (offset_)
             return true;
-        const auto* const known = std::find_if(std::begin(zones), std::end(zones),
-                                               [word](const auto& zone) { return equals_ignoring_ascii_case(zone.first, word); });
+        const auto* const known =
+            std::find_if(std::begin(zones), std::end(zones), [word](const auto& zone) {
+                return equals_ignoring_ascii_case(zone.first, word);
+            });
         offset_ = hours{known == std::end(zones) ? 0 : known->second};
         return true;
     }

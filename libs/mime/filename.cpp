@@ -40,7 +40,8 @@ constexpr known_type extensions[] = {
     {"video/mp4", "mp4"},
 };
 
-// Bidirectional controls, zero-width characters, line and paragraph separators: U+061C, 200B–200F, 2028–202E, 2060–2069, FEFF.
+// Bidirectional controls, zero-width characters, line and paragraph separators: U+061C, 200B–200F,
+// 2028–202E, 2060–2069, FEFF.
 bool is_deceiving(std::string_view character)
 {
     if (character.size() != 3)
@@ -58,7 +59,8 @@ bool is_control(std::string_view character)
     const auto first = static_cast<unsigned char>(character[0]);
     if (character.size() == 1)
         return first < 0x20 || first == 0x7f;
-    return character.size() == 2 && first == 0xc2 && static_cast<unsigned char>(character[1]) < 0xa0;
+    return character.size() == 2 && first == 0xc2 &&
+           static_cast<unsigned char>(character[1]) < 0xa0;
 }
 
 } // namespace
@@ -80,10 +82,13 @@ std::string safe_filename(std::string_view given)
     if (kept.size() > longest) {
         // The extension says what the file is: it survives the cut.
         const auto dot = kept.rfind('.');
-        const auto extension = dot != std::string_view::npos && kept.size() - dot <= 16 ? kept.substr(dot) : std::string_view{};
+        const auto extension = dot != std::string_view::npos && kept.size() - dot <= 16
+                                   ? kept.substr(dot)
+                                   : std::string_view{};
         return std::string(take_bytes(kept, longest - extension.size())) + std::string(extension);
     }
-    return kept.find_first_not_of(". ") == std::string_view::npos ? std::string() : std::string(kept);
+    return kept.find_first_not_of(". ") == std::string_view::npos ? std::string()
+                                                                  : std::string(kept);
 }
 
 std::string made_up_filename(int number, std::string_view content_type)

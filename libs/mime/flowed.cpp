@@ -23,7 +23,8 @@ flowed_line take_line(std::string_view& rest)
     const auto newline = rest.find('\n');
     auto line = rest.substr(0, newline);
     rest.remove_prefix(newline == std::string_view::npos ? rest.size() : newline + 1);
-    const bool has_carriage = newline != std::string_view::npos && !line.empty() && line.back() == '\r';
+    const bool has_carriage =
+        newline != std::string_view::npos && !line.empty() && line.back() == '\r';
     if (has_carriage)
         line.remove_suffix(1);
     if (newline != std::string_view::npos)

@@ -30,9 +30,10 @@ struct coded_word
 std::optional<coded_word> find_word(std::string_view text)
 {
     constexpr std::size_t longest_charset = 64;
-    const auto charset_end = text.starts_with("=?") ? text.substr(0, longest_charset).find('?', 2) : std::string_view::npos;
-    if (charset_end == std::string_view::npos || charset_end == 2 || charset_end + 2 >= text.size() ||
-        text[charset_end + 2] != '?')
+    const auto charset_end = text.starts_with("=?") ? text.substr(0, longest_charset).find('?', 2)
+                                                    : std::string_view::npos;
+    if (charset_end == std::string_view::npos || charset_end == 2 ||
+        charset_end + 2 >= text.size() || text[charset_end + 2] != '?')
         return std::nullopt;
     const auto content = text.substr(charset_end + 3);
     const auto end = content.find('?');
@@ -65,7 +66,9 @@ std::optional<encoded_word> read_word(std::string_view text)
     } else if (how == 'B' || how == 'b') {
         auto outcome = decode(encoding::base64, coded);
         const bool lacks_padding_alone =
-            coded.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/") == std::string_view::npos;
+            coded.find_first_not_of(
+                "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/") ==
+            std::string_view::npos;
         if (outcome.is_damaged && !lacks_padding_alone)
             return std::nullopt;
         word.bytes = std::move(outcome.bytes);
@@ -108,7 +111,8 @@ std::string_view field_name(std::string_view line)
     auto name = line.substr(0, colon);
     while (!name.empty() && (name.back() == ' ' || name.back() == '\t'))
         name.remove_suffix(1);
-    const bool is_name = std::all_of(name.begin(), name.end(), [](char c) { return c > 0x20 && c < 0x7f; });
+    const bool is_name =
+        std::all_of(name.begin(), name.end(), [](char c) { return c > 0x20 && c < 0x7f; });
     return is_name ? name : std::string_view{};
 }
 
@@ -143,7 +147,8 @@ std::size_t encoded_word_length(std::string_view text)
 std::string decode_text(std::string_view unfolded, std::string_view charset, bool& has_raw_bytes)
 {
     std::string out;
-    std::string pending; // bytes of encoded words of one charset: a character may be split over two words
+    std::string
+        pending; // bytes of encoded words of one charset: a character may be split over two words
     std::string_view pending_charset;
     const auto flush = [&] {
         out += to_utf8(std::exchange(pending, {}), pending_charset);
@@ -166,7 +171,8 @@ std::string decode_text(std::string_view unfolded, std::string_view charset, boo
             continue;
         }
         const auto between = unfolded.substr(plain_from, at - plain_from);
-        const bool is_adjacent = is_after_word && between.find_first_not_of(" \t") == std::string_view::npos;
+        const bool is_adjacent =
+            is_after_word && between.find_first_not_of(" \t") == std::string_view::npos;
         if (!is_adjacent) {
             flush();
             take_plain(between);

@@ -9,10 +9,11 @@
 namespace tempinbox::mime {
 namespace {
 
-constexpr std::string_view breaking_tags[] = {"address", "article", "aside",    "blockquote", "br",    "center", "dd",   "div",
-                                              "dl",      "dt",      "fieldset", "footer",     "form",  "h1",     "h2",   "h3",
-                                              "h4",      "h5",      "h6",       "header",     "hr",    "li",     "main", "nav",
-                                              "ol",      "p",       "pre",      "section",    "table", "tr",     "ul"};
+constexpr std::string_view breaking_tags[] = {
+    "address", "article", "aside",    "blockquote", "br",    "center", "dd",   "div",
+    "dl",      "dt",      "fieldset", "footer",     "form",  "h1",     "h2",   "h3",
+    "h4",      "h5",      "h6",       "header",     "hr",    "li",     "main", "nav",
+    "ol",      "p",       "pre",      "section",    "table", "tr",     "ul"};
 constexpr std::string_view skipped_tags[] = {"script", "style", "title", "template", "svg"};
 constexpr std::string_view preformatted_tags[] = {"pre", "textarea"};
 
@@ -103,7 +104,8 @@ private:
         at_ = opens && is_one_of(skipped_tags, name) ? element_end(html_, end, name) : end;
         if (is_one_of(breaking_tags, name)) {
             flow_.line_break();
-            if (name == "p" || name == "table" || (name.size() == 2 && name[0] == 'h' && name != "hr"))
+            if (name == "p" || name == "table" ||
+                (name.size() == 2 && name[0] == 'h' && name != "hr"))
                 flow_.line_break();
         } else if (name == "td" || name == "th") {
             flow_.blank();

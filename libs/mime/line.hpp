@@ -17,7 +17,8 @@ inline line line_at(std::string_view raw, std::size_t begin)
 {
     line found;
     found.begin = begin;
-    const auto* newline = static_cast<const char*>(std::memchr(raw.data() + begin, '\n', raw.size() - begin));
+    const auto* newline =
+        static_cast<const char*>(std::memchr(raw.data() + begin, '\n', raw.size() - begin));
     const std::size_t stop = newline ? static_cast<std::size_t>(newline - raw.data()) : raw.size();
     found.end = newline ? stop + 1 : stop;
     found.text = raw.substr(begin, stop - begin);

@@ -20,7 +20,8 @@ struct parameter
     std::string value;
 };
 
-// Goes over `; name=value` one by one, loosely: a value may be quoted, or anything up to the next semicolon.
+// Goes over `; name=value` one by one, loosely: a value may be quoted, or anything up to the next
+// semicolon.
 class parameter_reader
 {
 public:
@@ -52,7 +53,8 @@ private:
             return std::string(trim(rest_.substr(0, rest_.find(';'))));
         const auto inside = rest_.substr(begin + 1);
         const auto end = find_quote(inside);
-        if (end == std::string_view::npos) // never closed: nothing after it can be quoted, so this is looked for once a field
+        if (end == std::string_view::npos) // never closed: nothing after it can be quoted, so this
+                                           // is looked for once a field
             return std::string(trim(inside.substr(0, inside.find(';'))));
         rest_ = inside.substr(end + 1);
         return unquoted(inside.substr(0, end), is_path);
@@ -69,7 +71,8 @@ private:
     static bool is_of_file(std::string_view name)
     {
         const auto base = name.substr(0, name.find('*'));
-        return equals_ignoring_ascii_case(base, "filename") || equals_ignoring_ascii_case(base, "name");
+        return equals_ignoring_ascii_case(base, "filename") ||
+               equals_ignoring_ascii_case(base, "name");
     }
 
     // RFC 5322 3.2.4; in a path the backslashes of Windows come as they are.
@@ -77,7 +80,8 @@ private:
     {
         std::string value;
         for (std::size_t at = 0; at < text.size(); ++at) {
-            if (text[at] == '\\' && at + 1 < text.size() && (!is_path || text[at + 1] == '"' || text[at + 1] == '\\'))
+            if (text[at] == '\\' && at + 1 < text.size() &&
+                (!is_path || text[at + 1] == '"' || text[at + 1] == '\\'))
                 ++at;
             value.push_back(text[at]);
         }
@@ -137,7 +141,8 @@ std::optional<std::string> join(std::map<unsigned, piece>& pieces)
 {
     if (pieces.empty() || pieces.begin()->first != 0)
         return std::nullopt;
-    const auto charset = pieces.begin()->second.is_coded ? take_charset(pieces.begin()->second.text) : std::string();
+    const auto charset =
+        pieces.begin()->second.is_coded ? take_charset(pieces.begin()->second.text) : std::string();
     std::string bytes;
     unsigned expected = 0;
     for (const auto& [number, part] : pieces) {
@@ -195,14 +200,16 @@ private:
 
 } // namespace
 
-std::map<std::string_view, std::string> read_parameters(std::string_view field, std::initializer_list<std::string_view> names)
+std::map<std::string_view, std::string>
+read_parameters(std::string_view field, std::initializer_list<std::string_view> names)
 {
     std::map<std::string_view, forms> all;
     parameter_reader parameters(field);
     while (auto given = parameters.next()) {
         const auto base = given->name.substr(0, given->name.find('*'));
-        const auto wanted = std::find_if(names.begin(), names.end(),
-                                         [base](std::string_view name) { return equals_ignoring_ascii_case(name, base); });
+        const auto wanted = std::find_if(names.begin(), names.end(), [base](std::string_view name) {
+            return equals_ignoring_ascii_case(name, base);
+        });
         if (wanted != names.end())
             all[*wanted].add(given->name.substr(base.size()), std::move(given->value));
     }

@@ -16,7 +16,8 @@ constexpr int look_ahead_lines = 5;
 class splitter
 {
 public:
-    splitter(structure& out, const view_limits& limits, std::chrono::steady_clock::time_point deadline, std::string_view raw)
+    splitter(structure& out, const view_limits& limits,
+             std::chrono::steady_clock::time_point deadline, std::string_view raw)
         : out_(out),
           limits_(limits),
           deadline_(deadline),
@@ -67,7 +68,8 @@ private:
         return first.end < raw_.size() && !field_name(line_at(raw_, first.end).text).empty();
     }
 
-    bool add_part(int parent, std::string id, int depth, bool is_in_message, std::string default_type)
+    bool add_part(int parent, std::string id, int depth, bool is_in_message,
+                  std::string default_type)
     {
         const bool is_late = std::chrono::steady_clock::now() > deadline_;
         if (out_.parts.size() >= limits_.parts || (is_late && parent >= 0)) {
@@ -111,9 +113,10 @@ private:
         auto& fields = current().fields;
         if (given.text.front() == ' ' || given.text.front() == '\t') {
             if (!fields.empty())
-                fields.back().value =
-                    std::string_view(fields.back().value.data(), static_cast<std::size_t>(given.text.data() + given.text.size() -
-                                                                                          fields.back().value.data()));
+                fields.back().value = std::string_view(
+                    fields.back().value.data(),
+                    static_cast<std::size_t>(given.text.data() + given.text.size() -
+                                             fields.back().value.data()));
             return given.end;
         }
         const auto name = field_name(given.text);
@@ -134,14 +137,16 @@ private:
         return given.begin;
     }
 
-    // A multipart's first boundary right below its fields, without the blank line. Each Content-Type is parsed once, however many
-    // lines ask.
+    // A multipart's first boundary right below its fields, without the blank line. Each
+    // Content-Type is parsed once, however many lines ask.
     bool begins_own_part(const line& given)
     {
         if (type_field_ == 0 || !given.text.starts_with("--"))
             return false;
         if (std::exchange(read_type_field_, type_field_) != type_field_)
-            own_boundary_ = parse_content_type(to_utf8(unfold(current().fields[type_field_ - 1].value), {})).boundary;
+            own_boundary_ =
+                parse_content_type(to_utf8(unfold(current().fields[type_field_ - 1].value), {}))
+                    .boundary;
         return !own_boundary_.empty() && trim(given.text.substr(2)) == own_boundary_;
     }
 
@@ -236,7 +241,8 @@ private:
         }
     }
 
-    // A line that is `--boundary` or `--boundary--` of an open multipart: closes what is inside and begins the next part.
+    // A line that is `--boundary` or `--boundary--` of an open multipart: closes what is inside and
+    // begins the next part.
     bool take_boundary(const line& given)
     {
         if (by_boundary_.empty() || !given.text.starts_with("--"))
@@ -263,7 +269,8 @@ private:
             return true;
         }
         auto& parent = out_.parts[static_cast<std::size_t>(owner.part)];
-        const auto id = (parent.id.empty() ? "" : parent.id + ".") + std::to_string(++parent.children);
+        const auto id =
+            (parent.id.empty() ? "" : parent.id + ".") + std::to_string(++parent.children);
         add_part(owner.part, id, parent.depth + 1, parent.is_in_message,
                  parent.type.type == "multipart/digest" ? "message/rfc822" : "");
         return true;
@@ -348,27 +355,32 @@ private:
 };
 
 // RFC 2046 5.2.1 wants messages within as they are; the ones that come coded are read all the same.
-void read_coded_messages(structure& found, const view_limits& limits, std::chrono::steady_clock::time_point deadline,
-                         std::size_t budget)
+void read_coded_messages(structure& found, const view_limits& limits,
+                         std::chrono::steady_clock::time_point deadline, std::size_t budget)
 {
     for (std::size_t i = 0; i < found.parts.size(); ++i) {
         auto& holder = found.parts[i];
-        if (!holder.is_message || holder.encoding == encoding::identity || holder.body.size() > budget)
+        if (!holder.is_message || holder.encoding == encoding::identity ||
+            holder.body.size() > budget)
             continue;
         budget -= holder.body.size();
-        const std::string_view inner = found.decoded_messages.emplace_back(decode(holder.encoding, holder.body).bytes);
+        const std::string_view inner =
+            found.decoded_messages.emplace_back(decode(holder.encoding, holder.body).bytes);
         holder.children = 1;
-        splitter(found, limits, deadline, inner).run(static_cast<int>(i), holder.id + ".1", holder.depth + 1, true);
+        splitter(found, limits, deadline, inner)
+            .run(static_cast<int>(i), holder.id + ".1", holder.depth + 1, true);
     }
 }
 
-// https://mimesniff.spec.whatwg.org, 3: bytes that no text has, looked for in as many as browsers look at.
+// https://mimesniff.spec.whatwg.org, 3: bytes that no text has, looked for in as many as browsers
+// look at.
 bool holds_binary(std::string_view bytes)
 {
     constexpr std::size_t looked_at = 1'445;
     const auto head = bytes.substr(0, looked_at);
     return std::any_of(head.begin(), head.end(), [](char c) {
-        return static_cast<unsigned char>(c) < 0x20 && c != '\t' && c != '\n' && c != '\f' && c != '\r' && c != '\x1b';
+        return static_cast<unsigned char>(c) < 0x20 && c != '\t' && c != '\n' && c != '\f' &&
+               c != '\r' && c != '\x1b';
     });
 }
 
@@ -377,7 +389,8 @@ void find_binary_parts(structure& found)
 {
     constexpr std::size_t enough = 8'192; // of coded bytes
     for (auto& one : found.parts)
-        if (one.type.is_broken && holds_binary(decode(one.encoding, one.body.substr(0, enough)).bytes))
+        if (one.type.is_broken &&
+            holds_binary(decode(one.encoding, one.body.substr(0, enough)).bytes))
             one.type.type = "application/octet-stream";
 }
 
@@ -391,7 +404,8 @@ const std::string_view* find_field(const part& of, std::string_view name)
     return nullptr;
 }
 
-structure read_structure(std::string_view raw, const view_limits& limits, std::chrono::steady_clock::time_point deadline)
+structure read_structure(std::string_view raw, const view_limits& limits,
+                         std::chrono::steady_clock::time_point deadline)
 {
     structure found;
     splitter(found, limits, deadline, raw).run(-1, {}, 0, false);

@@ -43,10 +43,11 @@ struct structure
 // The first field of that name.
 const std::string_view* find_field(const part& of, std::string_view name);
 
-// RFC 2046 5.1 and RFC 5322, taken loosely, in one pass over the lines: linear, no recursion, bounded parts, depth and header
-// blocks, whatever the bytes.
-// Past the deadline the rest stays unread, with the defect "deadline".
-structure read_structure(std::string_view raw, const view_limits& limits,
-                         std::chrono::steady_clock::time_point deadline = std::chrono::steady_clock::time_point::max());
+// RFC 2046 5.1 and RFC 5322, taken loosely, in one pass over the lines: linear, no recursion,
+// bounded parts, depth and header blocks, whatever the bytes. Past the deadline the rest stays
+// unread, with the defect "deadline".
+structure read_structure(
+    std::string_view raw, const view_limits& limits,
+    std::chrono::steady_clock::time_point deadline = std::chrono::steady_clock::time_point::max());
 
 } // namespace tempinbox::mime

@@ -12,7 +12,8 @@ constexpr std::array<std::uint8_t, 256> make_base64_digits()
 {
     std::array<std::uint8_t, 256> digits{};
     digits.fill(no_digit);
-    constexpr std::string_view alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    constexpr std::string_view alphabet =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     for (std::size_t i = 0; i < alphabet.size(); ++i)
         digits[static_cast<std::uint8_t>(alphabet[i])] = static_cast<std::uint8_t>(i);
     return digits;
@@ -130,7 +131,8 @@ bool decode_quoted_printable(std::string_view body, Sink& sink)
     while (!body.empty()) {
         const auto end = body.find('\n');
         auto line = body.substr(0, end);
-        const bool has_carriage = end != std::string_view::npos && !line.empty() && line.back() == '\r';
+        const bool has_carriage =
+            end != std::string_view::npos && !line.empty() && line.back() == '\r';
         if (has_carriage)
             line.remove_suffix(1);
         const bool is_soft = decode_quoted_line(line, sink, is_damaged);

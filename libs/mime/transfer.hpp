@@ -12,11 +12,12 @@ enum class encoding { identity, base64, quoted_printable };
 struct decoded
 {
     std::string bytes;
-    bool is_damaged = false; // characters outside the alphabet, bytes after the padding, a cut quantum or a bad escape
+    bool is_damaged = false; // characters outside the alphabet, bytes after the padding, a cut
+                             // quantum or a bad escape
 };
 
-// Takes anything: base64 skips what is no alphabet and stops at the padding, a bad escape of quoted-printable stays as it is.
-// Linear.
+// Takes anything: base64 skips what is no alphabet and stops at the padding, a bad escape of
+// quoted-printable stays as it is. Linear.
 decoded decode(encoding how, std::string_view body);
 
 // How many bytes `decode` would give, without keeping them.

@@ -17,10 +17,12 @@ constexpr std::size_t preview_characters = 200;
 std::string_view without_brackets(std::string_view id)
 {
     id = trim(id);
-    return id.size() > 1 && id.front() == '<' && id.back() == '>' ? id.substr(1, id.size() - 2) : id;
+    return id.size() > 1 && id.front() == '<' && id.back() == '>' ? id.substr(1, id.size() - 2)
+                                                                  : id;
 }
 
-// A line ends in CRLF in a text (RFC 2046 4.1.1); an LF alone is one where a listener takes bare newlines.
+// A line ends in CRLF in a text (RFC 2046 4.1.1); an LF alone is one where a listener takes bare
+// newlines.
 std::string with_whole_newlines(std::string_view body)
 {
     std::string out;
@@ -41,7 +43,8 @@ std::string with_whole_newlines(std::string_view body)
 class reader
 {
 public:
-    reader(const structure& from, std::string_view raw, const view_limits& limits, std::chrono::steady_clock::time_point deadline)
+    reader(const structure& from, std::string_view raw, const view_limits& limits,
+           std::chrono::steady_clock::time_point deadline)
         : from_(from),
           raw_(raw),
           limits_(limits),
@@ -77,7 +80,8 @@ private:
     std::string coded_value(std::string_view value) const
     {
         const auto line = unfold(value);
-        return is_valid_utf8(line) ? to_clean_utf8(line) : escape_raw_bytes(line, root().type.charset);
+        return is_valid_utf8(line) ? to_clean_utf8(line)
+                                   : escape_raw_bytes(line, root().type.charset);
     }
 
     std::vector<mailbox_address> addresses(std::string_view name)
@@ -86,8 +90,10 @@ private:
         for (const auto& entry : root().fields) {
             if (!equals_ignoring_ascii_case(entry.name, name) || all.size() > limits_.addresses)
                 continue;
-            auto more = parse_addresses(coded_value(entry.value), limits_.addresses + 1 - all.size());
-            all.insert(all.end(), std::make_move_iterator(more.addresses.begin()), std::make_move_iterator(more.addresses.end()));
+            auto more =
+                parse_addresses(coded_value(entry.value), limits_.addresses + 1 - all.size());
+            all.insert(all.end(), std::make_move_iterator(more.addresses.begin()),
+                       std::make_move_iterator(more.addresses.end()));
             if (more.lacks_comma)
                 defects_.insert("missing_comma");
         }
@@ -108,7 +114,8 @@ private:
         }
         auto from = addresses("From");
         if (!from.empty()) {
-            auto first = std::find_if(from.begin(), from.end(), [](const auto& one) { return is_address(one.address); });
+            auto first = std::find_if(from.begin(), from.end(),
+                                      [](const auto& one) { return is_address(one.address); });
             if (first == from.end())
                 first = from.begin();
             summary.from = std::move(first->address);
@@ -141,18 +148,23 @@ private:
         }
     }
 
-    bool is_nothing(const part& one) const { return one.parent >= 0 && one.fields.empty() && one.body.empty(); }
+    bool is_nothing(const part& one) const
+    {
+        return one.parent >= 0 && one.fields.empty() && one.body.empty();
+    }
 
-    // The root of a message within is not listed by itself where it is its text: the message is the attachment.
+    // The root of a message within is not listed by itself where it is its text: the message is the
+    // attachment.
     bool is_text_of_inner_message(const part& one) const
     {
-        return one.is_in_message && one.type.type.starts_with("text/") && one.placement.kind != "attachment" &&
-               shown_name(one).empty();
+        return one.is_in_message && one.type.type.starts_with("text/") &&
+               one.placement.kind != "attachment" && shown_name(one).empty();
     }
 
     static std::string shown_name(const part& one)
     {
-        return safe_filename(one.placement.filename.empty() ? one.type.name : one.placement.filename);
+        return safe_filename(one.placement.filename.empty() ? one.type.name
+                                                            : one.placement.filename);
     }
 
     const part* parent_of(const part& one) const
@@ -164,7 +176,8 @@ private:
     bool is_start(const part& one) const
     {
         const auto* parent = parent_of(one);
-        return parent && !parent->type.start.empty() && (one.is_multipart || one.type.type.starts_with("text/")) &&
+        return parent && !parent->type.start.empty() &&
+               (one.is_multipart || one.type.type.starts_with("text/")) &&
                without_brackets(one.content_id) == without_brackets(parent->type.start);
     }
 
@@ -192,8 +205,10 @@ private:
                 text_part_ = &one;
                 return;
             }
-            // The later of two alternatives is the richer one (RFC 2046 5.1.4); elsewhere the first is the body.
-            if (one.type.type == "text/html" && (html_part_ == nullptr || are_alternatives(*html_part_, one))) {
+            // The later of two alternatives is the richer one (RFC 2046 5.1.4); elsewhere the first
+            // is the body.
+            if (one.type.type == "text/html" &&
+                (html_part_ == nullptr || are_alternatives(*html_part_, one))) {
                 html_part_ = &one;
                 return;
             }
@@ -206,7 +221,8 @@ private:
 
     bool are_alternatives(const part& a, const part& b) const
     {
-        return a.parent >= 0 && a.parent == b.parent && parent_of(a)->type.type == "multipart/alternative";
+        return a.parent >= 0 && a.parent == b.parent &&
+               parent_of(a)->type.type == "multipart/alternative";
     }
 
     void add_attachment(const part& one)
@@ -216,10 +232,12 @@ private:
         listed.content_type = one.type.type;
         listed.filename = shown_name(one);
         if (listed.filename.empty())
-            listed.filename = made_up_filename(static_cast<int>(found_.attachments.size()) + 1, one.type.type);
+            listed.filename =
+                made_up_filename(static_cast<int>(found_.attachments.size()) + 1, one.type.type);
         if (!trim(one.content_id).empty())
             listed.content_id = std::string(without_brackets(one.content_id));
-        listed.is_inline = one.placement.kind == "inline" || (one.placement.kind.empty() && listed.content_id);
+        listed.is_inline =
+            one.placement.kind == "inline" || (one.placement.kind.empty() && listed.content_id);
         bool is_damaged = false;
         listed.size = static_cast<std::int64_t>(decoded_size(one.encoding, one.body, is_damaged));
         note_damage(one, is_damaged);
@@ -229,18 +247,22 @@ private:
     void note_damage(const part& one, bool is_damaged)
     {
         if (is_damaged)
-            defects_.insert(one.encoding == encoding::base64 ? "bad_base64" : "bad_quoted_printable");
+            defects_.insert(one.encoding == encoding::base64 ? "bad_base64"
+                                                             : "bad_quoted_printable");
     }
 
     std::string read_text(const part& one)
     {
         const bool has_odd_lines = has_bare_newline_ && one.encoding != encoding::base64;
-        auto outcome = has_odd_lines ? decode(one.encoding, with_whole_newlines(one.body)) : decode(one.encoding, one.body);
+        auto outcome = has_odd_lines ? decode(one.encoding, with_whole_newlines(one.body))
+                                     : decode(one.encoding, one.body);
         note_damage(one, outcome.is_damaged);
-        // No charset in use needs more than four bytes for one of UTF-8: what comes later would be decoded for nothing.
+        // No charset in use needs more than four bytes for one of UTF-8: what comes later would be
+        // decoded for nothing.
         const auto most = 4 * limits_.text_bytes;
         const auto bytes = std::string_view(outcome.bytes).substr(0, most);
-        const bool asks_meta = one.type.charset.empty() && one.type.type == "text/html" && !is_valid_utf8(outcome.bytes);
+        const bool asks_meta = one.type.charset.empty() && one.type.type == "text/html" &&
+                               !is_valid_utf8(outcome.bytes);
         auto text = to_utf8(bytes, asks_meta ? meta_charset(bytes) : one.type.charset);
         if (text.size() > limits_.text_bytes || outcome.bytes.size() > most) {
             defects_.insert("text_truncated");
@@ -326,7 +348,8 @@ view read_view(std::string_view raw, const view_limits& limits)
     return reader(parts, raw, limits, deadline).read();
 }
 
-std::optional<std::string> read_attachment(std::string_view raw, std::string_view attachment_id, const view_limits& limits)
+std::optional<std::string> read_attachment(std::string_view raw, std::string_view attachment_id,
+                                           const view_limits& limits)
 {
     const auto parts = read_structure(raw, limits);
     for (const auto& one : parts.parts)

@@ -21,7 +21,7 @@ struct view_limits
     std::size_t depth = 100;
     std::size_t addresses = 1'000;
     std::size_t text_bytes = 2 * 1024 * 1024; // each of text and html
-    std::chrono::milliseconds time{2'000};    // parts past it stay unread, with the defect "deadline"
+    std::chrono::milliseconds time{2'000}; // parts past it stay unread, with the defect "deadline"
 };
 
 struct mailbox_address
@@ -60,8 +60,8 @@ struct view
     std::vector<mailbox_address> to, cc, reply_to;
     std::optional<time_point> date;
     std::vector<std::pair<std::string, std::string>> headers; // decoded, in order
-    std::optional<std::string> text; // first text/plain that is no attachment; derived where there is only html; format=flowed
-                                     // comes as whole paragraphs
+    std::optional<std::string> text; // first text/plain that is no attachment; derived where there
+                                     // is only html; format=flowed comes as whole paragraphs
     std::optional<std::string> html; // decoded only, as sent; like in text a line ends in CRLF
     bool is_text_derived = false;
     std::vector<attachment> attachments; // inline parts too
@@ -72,5 +72,6 @@ struct view
 view read_view(std::string_view raw, const view_limits& limits = {});
 
 // The decoded bytes of one attachment; absent where there is no such part.
-std::optional<std::string> read_attachment(std::string_view raw, std::string_view attachment_id, const view_limits& limits = {});
+std::optional<std::string> read_attachment(std::string_view raw, std::string_view attachment_id,
+                                           const view_limits& limits = {});
 } // namespace tempinbox::mime

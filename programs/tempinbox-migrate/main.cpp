@@ -1,4 +1,5 @@
-// Brings the database schemas of the suite to their newest version. Safe to run again and by many at once.
+// Brings the database schemas of the suite to their newest version. Safe to run again and by many
+// at once.
 #include "common/config/reader.hpp"
 #include "common/postgres/migrations.hpp"
 #include "migrations/migrations.hpp"
@@ -25,10 +26,12 @@ struct settings
 settings read_settings(config::reader& read)
 {
     settings chosen;
-    chosen.database = read.required_text("database", "libpq connection string of a user who may create schemas and tables");
+    chosen.database = read.required_text(
+        "database", "libpq connection string of a user who may create schemas and tables");
     read.mark_secret("database");
     chosen.schema =
-        read.choice("schema", "all", {"all", "accounts", "mailbox", "quota", "webhooks"}, "which schema to bring up to date");
+        read.choice("schema", "all", {"all", "accounts", "mailbox", "quota", "webhooks"},
+                    "which schema to bring up to date");
     return chosen;
 }
 
@@ -38,7 +41,8 @@ int migrate(const settings& chosen)
         if (chosen.schema != "all" && chosen.schema != schema)
             continue;
         const std::string name(schema);
-        const auto applied = postgres::migrate(chosen.database, name, migrations::of_schema(schema));
+        const auto applied =
+            postgres::migrate(chosen.database, name, migrations::of_schema(schema));
         if (!applied) {
             std::fprintf(stderr, "schema %s: %s\n", name.c_str(), applied.error().message.c_str());
             return 1;
@@ -61,7 +65,8 @@ int main(int argc, char** argv)
     read_settings(declaring);
     const auto line = config::read_command_line(argc, argv, declaring.declared());
     if (line.wanted == config::command_line::action::show_help) {
-        std::fputs(config::help_text("tempinbox-migrate", purpose, declaring.declared()).c_str(), stdout);
+        std::fputs(config::help_text("tempinbox-migrate", purpose, declaring.declared()).c_str(),
+                   stdout);
         return 0;
     }
     if (line.wanted == config::command_line::action::show_version) {
@@ -69,12 +74,15 @@ int main(int argc, char** argv)
         return 0;
     }
     if (line.wanted == config::command_line::action::print_settings) {
-        std::fputs(config::settings_json("tempinbox-migrate", purpose, declaring.declared()).c_str(), stdout);
+        std::fputs(
+            config::settings_json("tempinbox-migrate", purpose, declaring.declared()).c_str(),
+            stdout);
         return 0;
     }
     for (const auto& unknown : line.unknown_variables)
-        std::fprintf(stderr, "warning: %s is no setting of this program%s%s\n", unknown.name.c_str(),
-                     unknown.closest.empty() ? "" : "; did you mean ", unknown.closest.c_str());
+        std::fprintf(stderr, "warning: %s is no setting of this program%s%s\n",
+                     unknown.name.c_str(), unknown.closest.empty() ? "" : "; did you mean ",
+                     unknown.closest.c_str());
     config::reader reading(line.values);
     const auto chosen = read_settings(reading);
     auto problems = line.problems;

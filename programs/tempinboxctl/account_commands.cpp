@@ -18,7 +18,9 @@ constexpr const char* plan_names = "free, starter, pass7, pro, business or premi
 record to_record(const accounts::account& shown)
 {
     record fields;
-    fields.add("accountId", shown.id().text()).add("email", shown.email).add("plan", shown.state.plan);
+    fields.add("accountId", shown.id().text())
+        .add("email", shown.email)
+        .add("plan", shown.state.plan);
     fields.add_time("planEndsAt", shown.state.plan_ends_at);
     return fields;
 }
@@ -30,9 +32,12 @@ record to_full_record(const accounts::account& shown)
     auto fields = to_record(shown);
     fields.add_time("createdAt", shown.created_at);
     fields.add("apiAccess", limits.api_access).add("requestsPerDay", limits.requests_per_day);
-    fields.add("liveInboxes", std::int64_t{limits.live_inboxes}).add("maxTtlSeconds", std::int64_t{limits.max_ttl.count()});
-    fields.add("maxMessageBytes", limits.max_message_bytes).add("webhooks", std::int64_t{limits.webhooks});
-    fields.add("apiKeys", std::int64_t{limits.api_keys}).add("routingRules", std::int64_t{limits.routing_rules});
+    fields.add("liveInboxes", std::int64_t{limits.live_inboxes})
+        .add("maxTtlSeconds", std::int64_t{limits.max_ttl.count()});
+    fields.add("maxMessageBytes", limits.max_message_bytes)
+        .add("webhooks", std::int64_t{limits.webhooks});
+    fields.add("apiKeys", std::int64_t{limits.api_keys})
+        .add("routingRules", std::int64_t{limits.routing_rules});
     return fields;
 }
 
@@ -46,7 +51,8 @@ result<std::string> read_password(const arguments& given)
         return password.error();
     const auto length = count_characters(*password);
     if (length < shortest_password || length > longest_password)
-        return failure{errc::invalid_argument, "--password must have 10 to 200 characters, not " + std::to_string(length)};
+        return failure{errc::invalid_argument,
+                       "--password must have 10 to 200 characters, not " + std::to_string(length)};
     return crypto::hash_password(secret(*password));
 }
 
@@ -58,7 +64,8 @@ awaitable<result<answer>> create(session& suite, arguments given)
     if (!hash)
         co_return hash.error();
     const auto id = account_id::make();
-    const auto created = co_await suite.accounts().create(id, std::move(email), std::move(plan), std::move(*hash));
+    const auto created =
+        co_await suite.accounts().create(id, std::move(email), std::move(plan), std::move(*hash));
     if (!created)
         co_return created.error();
     co_return answer(to_record(*created));
@@ -95,7 +102,9 @@ result<std::optional<time_point>> read_end(const arguments& given)
         return std::optional<time_point>();
     const auto time = parse_iso8601(*text);
     if (!time)
-        return failure{errc::invalid_argument, "--ends-at must be a time such as 2026-11-21T10:00:00Z, not " + quote(*text)};
+        return failure{errc::invalid_argument,
+                       "--ends-at must be a time such as 2026-11-21T10:00:00Z, not " +
+                           quote(*text)};
     return time;
 }
 
@@ -114,8 +123,8 @@ awaitable<result<answer>> set_plan(session& suite, arguments given)
     co_return answer(to_record(*changed));
 }
 
-// A password that the operator does not know: the link sets it, once, within an hour. The token stands behind the `#`, which
-// browsers send to no server.
+// A password that the operator does not know: the link sets it, once, within an hour. The token
+// stands behind the `#`, which browsers send to no server.
 awaitable<result<answer>> reset_password(session& suite, arguments given)
 {
     const auto found = co_await suite.find_account(given.at("ACCOUNT"));
@@ -131,8 +140,10 @@ awaitable<result<answer>> reset_password(session& suite, arguments given)
         dashboard.pop_back();
     record fields;
     fields.add("accountId", begun->id().text()).add("email", begun->email);
-    fields.add("token", token.reveal()).add("link", dashboard + "/reset-password#" + token.reveal());
-    fields.add_time("validUntil", system_clock_source{}.now() + accounts::user_store::reset_lifetime);
+    fields.add("token", token.reveal())
+        .add("link", dashboard + "/reset-password#" + token.reveal());
+    fields.add_time("validUntil",
+                    system_clock_source{}.now() + accounts::user_store::reset_lifetime);
     co_return answer(std::move(fields));
 }
 
@@ -159,34 +170,41 @@ std::vector<command> account_commands()
     auto& creating = commands.emplace_back("account create", "Makes an account");
     creating.options.emplace_back("email", "E", "email address, unique", option::kind::required);
     creating.options.emplace_back("plan", "P", plan_names, option::kind::required);
-    creating.options.emplace_back(
-        "password", "W",
-        "for the dashboard, 10 to 200 characters; `-`: the first line of standard input, which no list of "
-        "processes shows; without it nobody can sign in",
-        option::kind::optional);
+    creating.options.emplace_back("password", "W",
+                                  "for the dashboard, 10 to 200 characters; `-`: the first line of "
+                                  "standard input, which no list of "
+                                  "processes shows; without it nobody can sign in",
+                                  option::kind::optional);
     creating.run = create;
 
-    auto& showing = commands.emplace_back("account show", "Shows an account and what its plan allows now");
+    auto& showing =
+        commands.emplace_back("account show", "Shows an account and what its plan allows now");
     showing.positionals.push_back(account);
     showing.run = show;
 
     auto& listing = commands.emplace_back("account list", "Lists all accounts, newest first");
     listing.run = list;
 
-    auto& planning = commands.emplace_back("account set-plan", "Puts an account on a plan, in force everywhere within 1 s");
+    auto& planning = commands.emplace_back(
+        "account set-plan", "Puts an account on a plan, in force everywhere within 1 s");
     planning.positionals.push_back(account);
     planning.options.emplace_back("plan", "P", plan_names, option::kind::required);
-    planning.options.emplace_back("ends-at", "TIME", "when the plan ends and the account is on free; pass7 without it: in 7 days",
-                                  option::kind::optional);
+    planning.options.emplace_back(
+        "ends-at", "TIME",
+        "when the plan ends and the account is on free; pass7 without it: in 7 days",
+        option::kind::optional);
     planning.run = set_plan;
 
-    auto& resetting = commands.emplace_back("account reset-password", "Makes a link that sets a new password: once, within 1 h");
+    auto& resetting = commands.emplace_back(
+        "account reset-password", "Makes a link that sets a new password: once, within 1 h");
     resetting.positionals.push_back(account);
-    resetting.options.emplace_back("dashboard", "URL", "where the dashboard is, as its user sees it; /dashboard without it",
-                                   option::kind::optional);
+    resetting.options.emplace_back(
+        "dashboard", "URL", "where the dashboard is, as its user sees it; /dashboard without it",
+        option::kind::optional);
     resetting.run = reset_password;
 
-    auto& deleting = commands.emplace_back("account delete", "Deletes an account and revokes its keys");
+    auto& deleting =
+        commands.emplace_back("account delete", "Deletes an account and revokes its keys");
     deleting.positionals.push_back(account);
     deleting.run = remove;
     return commands;

@@ -79,7 +79,8 @@ std::string text_of(const record::field& value)
     return std::visit(field_text(), value);
 }
 
-// `requestsPerDay` reads as `REQUESTS PER DAY` over a column and as `requests per day` beside a value.
+// `requestsPerDay` reads as `REQUESTS PER DAY` over a column and as `requests per day` beside a
+// value.
 std::string spaced(std::string_view name, bool is_heading)
 {
     std::string words;
@@ -166,7 +167,8 @@ std::string to_json(const answer& shown)
 
 std::string to_text(const answer& shown)
 {
-    return shown.list_name.empty() ? lines_of(shown.records.front()) : table_of(shown.list_name, shown.records);
+    return shown.list_name.empty() ? lines_of(shown.records.front())
+                                   : table_of(shown.list_name, shown.records);
 }
 
 } // namespace tempinbox::ctl

@@ -12,11 +12,13 @@
 
 namespace tempinbox::ctl {
 
-// What a command answers: named fields in order, shown as JSON or as text. Names are those of the API.
+// What a command answers: named fields in order, shown as JSON or as text. Names are those of the
+// API.
 class record
 {
 public:
-    using field = std::variant<std::monostate, std::string, std::int64_t, bool, std::vector<std::string>, std::vector<record>>;
+    using field = std::variant<std::monostate, std::string, std::int64_t, bool,
+                               std::vector<std::string>, std::vector<record>>;
 
     record& add(std::string_view name, field value)
     {
@@ -42,7 +44,10 @@ struct answer
 
     answer() = default;
     explicit answer(record one) : records{std::move(one)} {}
-    answer(std::string name, std::vector<record> many) : list_name(std::move(name)), records(std::move(many)) {}
+    answer(std::string name, std::vector<record> many)
+        : list_name(std::move(name)),
+          records(std::move(many))
+    {}
 };
 
 // `{"keyId":…}` or `{"keys":[…]}`, one line.

@@ -25,16 +25,18 @@ std::vector<std::string> arguments::values(const std::string& option_name) const
     return entry == options.end() ? std::vector<std::string>() : entry->second;
 }
 
-result<std::optional<std::int64_t>> arguments::integer(const std::string& option_name, std::int64_t least,
-                                                       std::int64_t most) const
+result<std::optional<std::int64_t>> arguments::integer(const std::string& option_name,
+                                                       std::int64_t least, std::int64_t most) const
 {
     const auto text = value(option_name);
     if (!text)
         return std::optional<std::int64_t>();
     std::int64_t number = 0;
     const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), number);
-    if (error != std::errc() || end != text->data() + text->size() || number < least || number > most)
-        return failure{errc::invalid_argument, "--" + option_name + " must be an integer from " + std::to_string(least) + " to " +
+    if (error != std::errc() || end != text->data() + text->size() || number < least ||
+        number > most)
+        return failure{errc::invalid_argument, "--" + option_name + " must be an integer from " +
+                                                   std::to_string(least) + " to " +
                                                    std::to_string(most) + ", not " + quote(*text)};
     return std::optional(number);
 }
@@ -45,7 +47,8 @@ result<std::optional<bool>> arguments::truth(const std::string& option_name) con
     if (!text)
         return std::optional<bool>();
     if (*text != "true" && *text != "false")
-        return failure{errc::invalid_argument, "--" + option_name + " must be true or false, not " + quote(*text)};
+        return failure{errc::invalid_argument,
+                       "--" + option_name + " must be true or false, not " + quote(*text)};
     return std::optional(*text == "true");
 }
 
@@ -64,8 +67,9 @@ result<std::string> word_or_line(const std::string& word, std::istream& in)
 std::vector<command> all_commands()
 {
     std::vector<command> all;
-    for (const auto make : {account_commands, plan_commands, key_commands, domain_commands, webhook_commands, rule_commands,
-                            secret_commands, topic_commands, delivery_commands, dead_letter_commands})
+    for (const auto make :
+         {account_commands, plan_commands, key_commands, domain_commands, webhook_commands,
+          rule_commands, secret_commands, topic_commands, delivery_commands, dead_letter_commands})
         for (auto& one : make())
             all.push_back(std::move(one));
     return all;

@@ -50,17 +50,22 @@ public:
     std::map<std::string, std::string> positionals;
     std::map<std::string, std::vector<std::string>> options;
 
-    const std::string& at(const std::string& positional_name) const { return positionals.at(positional_name); }
+    const std::string& at(const std::string& positional_name) const
+    {
+        return positionals.at(positional_name);
+    }
     std::optional<std::string> positional_of(const std::string& name) const;
     std::optional<std::string> value(const std::string& option_name) const;
     std::vector<std::string> values(const std::string& option_name) const;
     bool has(const std::string& option_name) const { return options.contains(option_name); }
     // Absent where not given; the failure names the option and its bounds.
-    result<std::optional<std::int64_t>> integer(const std::string& option_name, std::int64_t least, std::int64_t most) const;
+    result<std::optional<std::int64_t>> integer(const std::string& option_name, std::int64_t least,
+                                                std::int64_t most) const;
     result<std::optional<bool>> truth(const std::string& option_name) const;
 };
 
-// What an option says, or where it is `-`, the first line that comes in: so that a secret stands in no list of processes.
+// What an option says, or where it is `-`, the first line that comes in: so that a secret stands in
+// no list of processes.
 result<std::string> word_or_line(const std::string& word, std::istream& in);
 
 // One verb: `account create`.

@@ -48,7 +48,8 @@ private:
             return;
         }
         const auto name = line_.topic + " " + word;
-        const auto found = std::find_if(commands_.begin(), commands_.end(), [&](const command& one) { return one.name == name; });
+        const auto found = std::find_if(commands_.begin(), commands_.end(),
+                                        [&](const command& one) { return one.name == name; });
         if (found != commands_.end())
             line_.chosen = &*found;
         else if (line_.problems.empty())
@@ -60,12 +61,14 @@ private:
         const auto equals = text.find('=');
         const auto name = text.substr(0, equals);
         const auto* known = find_option(name);
-        const bool is_setting = std::find(setting_names_.begin(), setting_names_.end(), name) != setting_names_.end();
+        const bool is_setting =
+            std::find(setting_names_.begin(), setting_names_.end(), name) != setting_names_.end();
         if (!known && !is_setting) {
             line_.problems.push_back("--" + name + " is not known" +
                                      (line_.chosen ? " to " + quote(line_.chosen->name) : " here"));
             // The next word is likely its value: a second complaint would only confuse.
-            if (equals == std::string::npos && next_ < words_.size() && !words_[next_].starts_with("-"))
+            if (equals == std::string::npos && next_ < words_.size() &&
+                !words_[next_].starts_with("-"))
                 ++next_;
             return;
         }
@@ -99,7 +102,8 @@ private:
         if (!line_.chosen)
             return nullptr;
         const auto& options = line_.chosen->options;
-        const auto found = std::find_if(options.begin(), options.end(), [&](const option& one) { return one.name == name; });
+        const auto found = std::find_if(options.begin(), options.end(),
+                                        [&](const option& one) { return one.name == name; });
         return found == options.end() ? nullptr : &*found;
     }
 
@@ -108,7 +112,8 @@ private:
     {
         const auto& places = line_.chosen->positionals;
         const auto required = static_cast<std::size_t>(
-            std::count_if(places.begin(), places.end(), [](const positional& place) { return place.needed == need::required; }));
+            std::count_if(places.begin(), places.end(),
+                          [](const positional& place) { return place.needed == need::required; }));
         std::size_t spare = loose_.size() > required ? loose_.size() - required : 0;
         std::size_t used = 0;
         for (const auto& place : places) {
@@ -167,8 +172,10 @@ std::string help_of(const command& shown)
     for (const auto& place : shown.positionals)
         text += "  " + place.name + "\n      " + place.meaning + "\n";
     for (const auto& known : shown.options)
-        text += "  --" + known.name + (known.value.empty() ? "" : " " + known.value) + "\n      " + known.meaning + "\n";
-    text += "\nWith --output json the answer is one JSON value. `tempinboxctl --help` lists the settings that say where the "
+        text += "  --" + known.name + (known.value.empty() ? "" : " " + known.value) + "\n      " +
+                known.meaning + "\n";
+    text += "\nWith --output json the answer is one JSON value. `tempinboxctl --help` lists the "
+            "settings that say where the "
             "suite is.\n";
     return text;
 }
@@ -181,7 +188,8 @@ std::string overview(const std::vector<command>& commands, std::string_view topi
     std::string text = "Commands (each has --help; ACCOUNT is an id or an email address)\n";
     for (const auto& one : commands)
         if (topic.empty() || one.name.starts_with(std::string(topic) + " "))
-            text += "  " + one.name + std::string(width - one.name.size(), ' ') + "  " + one.purpose + "\n";
+            text += "  " + one.name + std::string(width - one.name.size(), ' ') + "  " +
+                    one.purpose + "\n";
     return text;
 }
 

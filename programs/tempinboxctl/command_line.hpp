@@ -8,8 +8,8 @@
 
 namespace tempinbox::ctl {
 
-// What the words of the command line say. Options of the chosen command stay with it; everything else that begins with a dash is
-// left to the settings, which all commands share.
+// What the words of the command line say. Options of the chosen command stay with it; everything
+// else that begins with a dash is left to the settings, which all commands share.
 struct parsed_line
 {
     const command* chosen = nullptr;

@@ -15,8 +15,9 @@ std::string_view take_word(std::string_view& text)
 
 failure bad_condition(std::string_view text, std::string_view reason)
 {
-    return failure{errc::invalid_argument, "--when must be FIELD OPERATOR VALUE such as 'subject contains invoice', not " +
-                                               quote(text) + ": " + std::string(reason)};
+    return failure{errc::invalid_argument,
+                   "--when must be FIELD OPERATOR VALUE such as 'subject contains invoice', not " +
+                       quote(text) + ": " + std::string(reason)};
 }
 
 } // namespace

@@ -6,7 +6,8 @@
 
 namespace tempinbox::ctl {
 
-// `subject contains invoice`: field, operator, and everything after it as the value. The failure names what is allowed.
+// `subject contains invoice`: field, operator, and everything after it as the value. The failure
+// names what is allowed.
 result<rules::condition> parse_condition(std::string_view text);
 
 } // namespace tempinbox::ctl

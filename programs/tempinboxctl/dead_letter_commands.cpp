@@ -16,7 +16,8 @@ constexpr std::int64_t default_limit = 100;
 
 std::vector<std::string> event_topics()
 {
-    return {events::topics::email_received, events::topics::inbox_created, events::topics::inbox_expired};
+    return {events::topics::email_received, events::topics::inbox_created,
+            events::topics::inbox_expired};
 }
 
 record::field header_of(const kafka::record& letter, std::string_view name)
@@ -31,7 +32,8 @@ record to_record(const kafka::record& letter, const std::string& topic)
     fields.add("topic", topic).add("letter", place_of(letter).text());
     fields.add_time("at", from_unix_micros(letter.timestamp_millis * 1'000));
     fields.add("eventId", header_of(letter, "ce_id")).add("key", to_clean_utf8(letter.key));
-    fields.add("reason", header_of(letter, "dead_letter_reason")).add("consumer", header_of(letter, "dead_letter_consumer"));
+    fields.add("reason", header_of(letter, "dead_letter_reason"))
+        .add("consumer", header_of(letter, "dead_letter_consumer"));
     fields.add("source", header_of(letter, "dead_letter_source"));
     return fields;
 }
@@ -52,13 +54,16 @@ awaitable<result<answer>> list(session& suite, arguments given)
         topics = event_topics();
     for (auto& topic : topics)
         topic = events::dead_letter_topic(topic);
-    auto letters = co_await read_topics_whole(suite.host(), suite.kafka(), std::move(topics), patience);
+    auto letters =
+        co_await read_topics_whole(suite.host(), suite.kafka(), std::move(topics), patience);
     if (!letters)
         co_return letters.error();
     std::sort(letters->begin(), letters->end(), [](const kafka::record& a, const kafka::record& b) {
-        return std::tuple(b.timestamp_millis, b.topic, place_of(b)) < std::tuple(a.timestamp_millis, a.topic, place_of(a));
+        return std::tuple(b.timestamp_millis, b.topic, place_of(b)) <
+               std::tuple(a.timestamp_millis, a.topic, place_of(a));
     });
-    const auto shown = std::min(letters->size(), static_cast<std::size_t>(limit->value_or(default_limit)));
+    const auto shown =
+        std::min(letters->size(), static_cast<std::size_t>(limit->value_or(default_limit)));
     std::vector<record> all;
     all.reserve(shown);
     for (std::size_t i = 0; i < shown; ++i)
@@ -78,7 +83,8 @@ result<letter_choice> read_choice(const arguments& given)
         wanted.places.push_back(*place);
     }
     if (wanted.is_empty())
-        return failure{errc::invalid_argument, "which letters: --letter PARTITION/OFFSET, --event ID or --all"};
+        return failure{errc::invalid_argument,
+                       "which letters: --letter PARTITION/OFFSET, --event ID or --all"};
     return wanted;
 }
 
@@ -89,7 +95,8 @@ awaitable<result<answer>> replay(session& suite, arguments given)
         co_return wanted.error();
     const auto topic = given.at("TOPIC");
     std::vector<std::string> topics(1, events::dead_letter_topic(topic));
-    auto letters = co_await read_topics_whole(suite.host(), suite.kafka(), std::move(topics), patience);
+    auto letters =
+        co_await read_topics_whole(suite.host(), suite.kafka(), std::move(topics), patience);
     if (!letters)
         co_return letters.error();
     const auto chosen = choose_letters(std::move(*letters), *wanted);
@@ -102,7 +109,8 @@ awaitable<result<answer>> replay(session& suite, arguments given)
         shown.push_back(to_record(letter, topic));
         messages.push_back(events::make_replay(letter).value());
     }
-    const auto written = co_await write_messages(suite.host(), suite.kafka(), std::move(messages), patience);
+    const auto written =
+        co_await write_messages(suite.host(), suite.kafka(), std::move(messages), patience);
     if (!written)
         co_return written.error();
     co_return answer("replayed", std::move(shown));
@@ -114,19 +122,26 @@ std::vector<command> dead_letter_commands()
 {
     std::vector<command> commands;
 
-    auto& listing =
-        commands.emplace_back("dead-letter list", "Lists events that a consumer could not handle, newest first, with the reason");
-    listing.options.emplace_back("topic", "T", "of this topic, such as email.received; without it of all three",
+    auto& listing = commands.emplace_back(
+        "dead-letter list",
+        "Lists events that a consumer could not handle, newest first, with the reason");
+    listing.options.emplace_back("topic", "T",
+                                 "of this topic, such as email.received; without it of all three",
                                  option::kind::repeated);
-    listing.options.emplace_back("limit", "N", "how many at most, by default 100", option::kind::optional);
+    listing.options.emplace_back("limit", "N", "how many at most, by default 100",
+                                 option::kind::optional);
     listing.run = list;
 
-    auto& replaying = commands.emplace_back(
-        "dead-letter replay", "Writes chosen events to their topic again, for all its consumers, once the reason is gone; "
-                              "the letters stay until their time is over");
+    auto& replaying = commands.emplace_back("dead-letter replay",
+                                            "Writes chosen events to their topic again, for all "
+                                            "its consumers, once the reason is gone; "
+                                            "the letters stay until their time is over");
     replaying.positionals.emplace_back("TOPIC", "the events' topic, such as email.received");
-    replaying.options.emplace_back("letter", "P/O", "the letter of that partition and offset, as listed", option::kind::repeated);
-    replaying.options.emplace_back("event", "ID", "the letters of that event", option::kind::repeated);
+    replaying.options.emplace_back("letter", "P/O",
+                                   "the letter of that partition and offset, as listed",
+                                   option::kind::repeated);
+    replaying.options.emplace_back("event", "ID", "the letters of that event",
+                                   option::kind::repeated);
     replaying.options.emplace_back("all", "", "all letters of the topic", option::kind::flag);
     replaying.run = replay;
     return commands;

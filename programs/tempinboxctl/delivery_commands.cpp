@@ -25,10 +25,13 @@ record to_record(const DeliveryAttempt& shown)
 {
     record fields;
     fields.add_time("at", time_of(shown.has_at(), shown.at()));
-    fields.add("statusCode", shown.has_status_code() ? record::field(std::int64_t{shown.status_code()}) : record::field());
+    fields.add("statusCode", shown.has_status_code()
+                                 ? record::field(std::int64_t{shown.status_code()})
+                                 : record::field());
     fields.add("durationMs", std::int64_t{shown.duration_ms()});
     fields.add("error", shown.has_error() ? record::field(shown.error()) : record::field());
-    fields.add("responseBody", shown.has_response_body() ? record::field(shown.response_body()) : record::field());
+    fields.add("responseBody",
+               shown.has_response_body() ? record::field(shown.response_body()) : record::field());
     return fields;
 }
 
@@ -38,11 +41,14 @@ record to_record(const Delivery& shown)
     for (const auto& attempt : shown.attempts())
         attempts.push_back(to_record(attempt));
     record fields;
-    fields.add("deliveryId", shown.delivery_id()).add("eventId", shown.event_id()).add("event", shown.event());
+    fields.add("deliveryId", shown.delivery_id())
+        .add("eventId", shown.event_id())
+        .add("event", shown.event());
     fields.add("status", shown.status()).add("attempts", std::move(attempts));
     fields.add_time("nextAttemptAt", time_of(shown.has_next_attempt_at(), shown.next_attempt_at()));
     fields.add_time("createdAt", time_of(shown.has_created_at(), shown.created_at()));
-    fields.add("ruleIds", std::vector<std::string>(shown.rule_ids().begin(), shown.rule_ids().end()));
+    fields.add("ruleIds",
+               std::vector<std::string>(shown.rule_ids().begin(), shown.rule_ids().end()));
     return fields;
 }
 
@@ -101,13 +107,17 @@ std::vector<command> delivery_commands()
     const positional webhook("WEBHOOK", "id of the webhook");
     std::vector<command> commands;
 
-    auto& listing = commands.emplace_back("delivery list", "Lists what was sent to a webhook and what it answered, newest first");
+    auto& listing = commands.emplace_back(
+        "delivery list", "Lists what was sent to a webhook and what it answered, newest first");
     listing.positionals = {account, webhook};
-    listing.options.emplace_back("status", "S", "only pending, succeeded or failed ones", option::kind::optional);
-    listing.options.emplace_back("limit", "N", "how many at most, by default 100", option::kind::optional);
+    listing.options.emplace_back("status", "S", "only pending, succeeded or failed ones",
+                                 option::kind::optional);
+    listing.options.emplace_back("limit", "N", "how many at most, by default 100",
+                                 option::kind::optional);
     listing.run = list;
 
-    auto& retrying = commands.emplace_back("delivery retry", "Sends a delivery again now and shows what the receiver answered");
+    auto& retrying = commands.emplace_back(
+        "delivery retry", "Sends a delivery again now and shows what the receiver answered");
     retrying.positionals = {account, webhook, positional("DELIVERY", "id of the delivery")};
     retrying.run = retry;
     return commands;

@@ -24,8 +24,8 @@ awaitable<result<answer>> add(session& suite, arguments given)
             co_return account.error();
         wanted.set_operator_account_id(account->id().text());
     }
-    const auto added =
-        co_await suite.inbox().call<inbox::v1::AddDomainResponse>("tempinbox.inbox.v1.InboxService/AddDomain", wanted);
+    const auto added = co_await suite.inbox().call<inbox::v1::AddDomainResponse>(
+        "tempinbox.inbox.v1.InboxService/AddDomain", wanted);
     if (!added)
         co_return added.error();
     co_return answer(to_record(added->domain()));
@@ -34,8 +34,8 @@ awaitable<result<answer>> add(session& suite, arguments given)
 awaitable<result<answer>> list(session& suite, arguments)
 {
     const inbox::v1::ListDomainsRequest wanted;
-    const auto found =
-        co_await suite.inbox().call<inbox::v1::ListDomainsResponse>("tempinbox.inbox.v1.InboxService/ListDomains", wanted);
+    const auto found = co_await suite.inbox().call<inbox::v1::ListDomainsResponse>(
+        "tempinbox.inbox.v1.InboxService/ListDomains", wanted);
     if (!found)
         co_return found.error();
     std::vector<record> all;
@@ -49,10 +49,13 @@ awaitable<result<answer>> list(session& suite, arguments)
 std::vector<command> domain_commands()
 {
     std::vector<command> commands;
-    auto& adding = commands.emplace_back("domain add", "Takes mail for a domain; the first one is the default");
+    auto& adding = commands.emplace_back("domain add",
+                                         "Takes mail for a domain; the first one is the default");
     adding.positionals.emplace_back("DOMAIN", "the domain");
-    adding.options.emplace_back("operator", "ACCOUNT", "account that gets postmaster@ and abuse@ of it, as inboxes without end",
-                                option::kind::optional);
+    adding.options.emplace_back(
+        "operator", "ACCOUNT",
+        "account that gets postmaster@ and abuse@ of it, as inboxes without end",
+        option::kind::optional);
     adding.run = add;
 
     auto& listing = commands.emplace_back("domain list", "Lists the domains an inbox can use");

@@ -11,12 +11,14 @@ awaitable<result<answer>> create(session& suite, arguments given)
     if (!account)
         co_return account.error();
     auto label = *given.value("label");
-    const auto made =
-        co_await suite.keys().create(account->id(), key_id::make(), std::move(label), accounts::key_allowance::operator_made);
+    const auto made = co_await suite.keys().create(account->id(), key_id::make(), std::move(label),
+                                                   accounts::key_allowance::operator_made);
     if (!made)
         co_return made.error();
     record fields;
-    fields.add("keyId", made->record.id.text()).add("label", made->record.label).add("key", made->key.reveal());
+    fields.add("keyId", made->record.id.text())
+        .add("label", made->record.label)
+        .add("key", made->key.reveal());
     co_return answer(std::move(fields));
 }
 
@@ -36,7 +38,8 @@ awaitable<result<answer>> list(session& suite, arguments given)
             .add("label", key.label)
             .add("prefix", key.prefix)
             .add_time("createdAt", key.created_at);
-        fields.add_time("lastUsedAt", key.last_used_at).add("isActive", limits.api_access && key.position <= limits.api_keys);
+        fields.add_time("lastUsedAt", key.last_used_at)
+            .add("isActive", limits.api_access && key.position <= limits.api_keys);
     }
     co_return answer("keys", std::move(all));
 }
@@ -76,17 +79,21 @@ std::vector<command> key_commands()
     const positional account("ACCOUNT", "id or email address of the account");
     std::vector<command> commands;
 
-    auto& creating = commands.emplace_back("key create", "Makes an API key; this is the only time it is shown");
+    auto& creating =
+        commands.emplace_back("key create", "Makes an API key; this is the only time it is shown");
     creating.positionals.push_back(account);
-    creating.options.emplace_back("label", "L", "what the key is for, 1 to 100 characters", option::kind::required);
+    creating.options.emplace_back("label", "L", "what the key is for, 1 to 100 characters",
+                                  option::kind::required);
     creating.run = create;
 
     auto& listing = commands.emplace_back("key list", "Lists an account's API keys, oldest first");
     listing.positionals.push_back(account);
     listing.run = list;
 
-    auto& revoking = commands.emplace_back("key revoke", "Revokes an API key, refused everywhere within 1 s");
-    revoking.positionals.emplace_back("ACCOUNT", "id or email address of the account", need::optional);
+    auto& revoking =
+        commands.emplace_back("key revoke", "Revokes an API key, refused everywhere within 1 s");
+    revoking.positionals.emplace_back("ACCOUNT", "id or email address of the account",
+                                      need::optional);
     revoking.positionals.emplace_back("KEY", "keyId of the key");
     revoking.run = revoke;
     return commands;

@@ -22,8 +22,11 @@ std::string_view event_of(const kafka::record& letter)
 
 bool is_chosen(const kafka::record& letter, const letter_choice& wanted)
 {
-    return wanted.is_all || std::find(wanted.places.begin(), wanted.places.end(), place_of(letter)) != wanted.places.end() ||
-           std::find(wanted.events.begin(), wanted.events.end(), event_of(letter)) != wanted.events.end();
+    return wanted.is_all ||
+           std::find(wanted.places.begin(), wanted.places.end(), place_of(letter)) !=
+               wanted.places.end() ||
+           std::find(wanted.events.begin(), wanted.events.end(), event_of(letter)) !=
+               wanted.events.end();
 }
 
 } // namespace
@@ -34,7 +37,8 @@ result<letter_place> parse_letter_place(std::string_view text)
     letter_place place;
     if (slash == std::string_view::npos || !read_number(text.substr(0, slash), place.partition) ||
         !read_number(text.substr(slash + 1), place.offset))
-        return failure{errc::invalid_argument, "--letter must be PARTITION/OFFSET such as 3/120, not " + quote(text)};
+        return failure{errc::invalid_argument,
+                       "--letter must be PARTITION/OFFSET such as 3/120, not " + quote(text)};
     return place;
 }
 
@@ -43,9 +47,12 @@ letter_place place_of(const kafka::record& letter)
     return {letter.partition, letter.offset};
 }
 
-result<std::vector<kafka::record>> choose_letters(std::vector<kafka::record> letters, const letter_choice& wanted)
+result<std::vector<kafka::record>> choose_letters(std::vector<kafka::record> letters,
+                                                  const letter_choice& wanted)
 {
-    const auto is_there = [&](const auto& matches) { return std::any_of(letters.begin(), letters.end(), matches); };
+    const auto is_there = [&](const auto& matches) {
+        return std::any_of(letters.begin(), letters.end(), matches);
+    };
     for (const auto& place : wanted.places)
         if (!is_there([&](const kafka::record& letter) { return place_of(letter) == place; }))
             return failure{errc::not_found, "There is no letter at " + place.text()};
@@ -53,8 +60,9 @@ result<std::vector<kafka::record>> choose_letters(std::vector<kafka::record> let
         if (!is_there([&](const kafka::record& letter) { return event_of(letter) == event; }))
             return failure{errc::not_found, "There is no letter of the event " + quote(event)};
     std::erase_if(letters, [&](const kafka::record& letter) { return !is_chosen(letter, wanted); });
-    std::sort(letters.begin(), letters.end(),
-              [](const kafka::record& a, const kafka::record& b) { return place_of(a) < place_of(b); });
+    std::sort(letters.begin(), letters.end(), [](const kafka::record& a, const kafka::record& b) {
+        return place_of(a) < place_of(b);
+    });
     return letters;
 }
 

@@ -33,7 +33,9 @@ struct letter_choice
     bool is_empty() const { return !is_all && places.empty() && events.empty(); }
 };
 
-// The chosen ones in the order they lie. Not_found, naming it, where a place or an event has no letter: nothing is half done.
-result<std::vector<kafka::record>> choose_letters(std::vector<kafka::record> letters, const letter_choice& wanted);
+// The chosen ones in the order they lie. Not_found, naming it, where a place or an event has no
+// letter: nothing is half done.
+result<std::vector<kafka::record>> choose_letters(std::vector<kafka::record> letters,
+                                                  const letter_choice& wanted);
 
 } // namespace tempinbox::ctl

@@ -13,13 +13,18 @@ record to_record(const accounts::plan& shown)
 {
     const auto& limits = shown.limits;
     record fields;
-    fields.add("plan", shown.name).add("priceAmount", shown.cost.amount).add("pricePeriod", shown.cost.period);
+    fields.add("plan", shown.name)
+        .add("priceAmount", shown.cost.amount)
+        .add("pricePeriod", shown.cost.period);
     fields.add("apiAccess", limits.api_access).add("requestsPerDay", limits.requests_per_day);
-    fields.add("burstPerSecond", std::int64_t{limits.burst_per_second}).add("liveInboxes", std::int64_t{limits.live_inboxes});
+    fields.add("burstPerSecond", std::int64_t{limits.burst_per_second})
+        .add("liveInboxes", std::int64_t{limits.live_inboxes});
     fields.add("defaultTtlSeconds", std::int64_t{limits.default_ttl.count()})
         .add("maxTtlSeconds", std::int64_t{limits.max_ttl.count()});
-    fields.add("maxMessageBytes", limits.max_message_bytes).add("webhooks", std::int64_t{limits.webhooks});
-    fields.add("apiKeys", std::int64_t{limits.api_keys}).add("routingRules", std::int64_t{limits.routing_rules});
+    fields.add("maxMessageBytes", limits.max_message_bytes)
+        .add("webhooks", std::int64_t{limits.webhooks});
+    fields.add("apiKeys", std::int64_t{limits.api_keys})
+        .add("routingRules", std::int64_t{limits.routing_rules});
     return fields;
 }
 
@@ -45,16 +50,21 @@ struct number
 
 constexpr std::int64_t int_most = std::numeric_limits<std::int32_t>::max();
 constexpr std::int64_t year_seconds = 366LL * 86'400;
-// As mail-ingest: what is read back whole has to fit into one answer between services (rpc::client: 64 MiB).
+// As mail-ingest: what is read back whole has to fit into one answer between services (rpc::client:
+// 64 MiB).
 constexpr std::int64_t largest_message = 60LL << 20;
 constexpr number numbers[] = {
-    {"requests-per-day", "requests a day; 0: unlimited", &accounts::plan_change::requests_per_day, 0, 1'000'000'000'000},
-    {"burst-per-second", "requests a second; 0: unlimited", &accounts::plan_change::burst_per_second, 0, int_most},
+    {"requests-per-day", "requests a day; 0: unlimited", &accounts::plan_change::requests_per_day,
+     0, 1'000'000'000'000},
+    {"burst-per-second", "requests a second; 0: unlimited",
+     &accounts::plan_change::burst_per_second, 0, int_most},
     {"live-inboxes", "live inboxes at a time", &accounts::plan_change::live_inboxes, 0, int_most},
-    {"default-ttl-seconds", "life of an inbox that does not ask for one", &accounts::plan_change::default_ttl_seconds, 60,
+    {"default-ttl-seconds", "life of an inbox that does not ask for one",
+     &accounts::plan_change::default_ttl_seconds, 60, year_seconds},
+    {"max-ttl-seconds", "longest life of an inbox", &accounts::plan_change::max_ttl_seconds, 60,
      year_seconds},
-    {"max-ttl-seconds", "longest life of an inbox", &accounts::plan_change::max_ttl_seconds, 60, year_seconds},
-    {"max-message-bytes", "largest message", &accounts::plan_change::max_message_bytes, 1'024, largest_message},
+    {"max-message-bytes", "largest message", &accounts::plan_change::max_message_bytes, 1'024,
+     largest_message},
     {"webhooks", "webhook endpoints", &accounts::plan_change::webhooks, 0, 10'000},
     {"api-keys", "active API keys", &accounts::plan_change::api_keys, 0, 10'000},
     {"routing-rules", "active routing rules", &accounts::plan_change::routing_rules, 0, 10'000},
@@ -67,7 +77,8 @@ bool is_amount(std::string_view text)
     constexpr std::size_t most_decimals = 2;
     const auto is_number = [](std::string_view digits, std::size_t most) {
         return !digits.empty() && digits.size() <= most &&
-               std::all_of(digits.begin(), digits.end(), [](char c) { return c >= '0' && c <= '9'; });
+               std::all_of(digits.begin(), digits.end(),
+                           [](char c) { return c >= '0' && c <= '9'; });
     };
     const auto dot = text.find('.');
     return is_number(text.substr(0, dot), most_digits) &&
@@ -79,12 +90,13 @@ result<void> read_price(const arguments& given, accounts::plan_change& wanted)
     wanted.price_amount = given.value("price-amount");
     wanted.price_period = given.value("price-period");
     if (wanted.price_amount && !is_amount(*wanted.price_amount))
-        return failure{errc::invalid_argument,
-                       "--price-amount must be a number of at most 8 digits and 2 decimals, such as 29 or 4.99, not " +
-                           quote(*wanted.price_amount)};
+        return failure{errc::invalid_argument, "--price-amount must be a number of at most 8 "
+                                               "digits and 2 decimals, such as 29 or 4.99, not " +
+                                                   quote(*wanted.price_amount)};
     const auto& period = wanted.price_period;
     if (period && *period != "none" && *period != "once" && *period != "month")
-        return failure{errc::invalid_argument, "--price-period must be none, once or month, not " + quote(*period)};
+        return failure{errc::invalid_argument,
+                       "--price-period must be none, once or month, not " + quote(*period)};
     return {};
 }
 
@@ -104,7 +116,8 @@ result<accounts::plan_change> read_change(const arguments& given)
     if (const auto price = read_price(given, wanted); !price)
         return price.error();
     if (given.options.empty())
-        return failure{errc::invalid_argument, "name at least one number to change, such as --requests-per-day 5000"};
+        return failure{errc::invalid_argument,
+                       "name at least one number to change, such as --requests-per-day 5000"};
     return wanted;
 }
 
@@ -127,15 +140,20 @@ std::vector<command> plan_commands()
     auto& listing = commands.emplace_back("plan list", "Lists the plans, their prices and numbers");
     listing.run = list;
 
-    auto& setting =
-        commands.emplace_back("plan set", "Changes numbers of a plan for all its accounts, in force everywhere within 1 s");
+    auto& setting = commands.emplace_back(
+        "plan set",
+        "Changes numbers of a plan for all its accounts, in force everywhere within 1 s");
     setting.positionals.emplace_back("PLAN", "name of the plan");
     for (const auto& known : numbers)
         setting.options.emplace_back(known.option_name, "N", known.meaning, option::kind::optional);
-    setting.options.emplace_back("api-access", "BOOL", "whether API keys open anything: true or false", option::kind::optional);
-    setting.options.emplace_back("price-amount", "AMOUNT", "what it costs, in your currency, such as 29 or 4.99",
+    setting.options.emplace_back("api-access", "BOOL",
+                                 "whether API keys open anything: true or false",
                                  option::kind::optional);
-    setting.options.emplace_back("price-period", "PERIOD", "what that pays for: none, once or month", option::kind::optional);
+    setting.options.emplace_back("price-amount", "AMOUNT",
+                                 "what it costs, in your currency, such as 29 or 4.99",
+                                 option::kind::optional);
+    setting.options.emplace_back("price-period", "PERIOD",
+                                 "what that pays for: none, once or month", option::kind::optional);
     setting.run = set;
     return commands;
 }

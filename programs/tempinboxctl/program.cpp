@@ -28,7 +28,8 @@ exit_code complain(const std::vector<std::string>& problems, std::string_view co
     std::string text;
     for (const auto& problem : problems)
         text += "tempinboxctl: " + problem + "\n";
-    text += "See tempinboxctl " + std::string(command_name) + (command_name.empty() ? "" : " ") + "--help\n";
+    text += "See tempinboxctl " + std::string(command_name) + (command_name.empty() ? "" : " ") +
+            "--help\n";
     print(stderr, text);
     return bad_usage;
 }
@@ -42,7 +43,8 @@ exit_code explain(const failure& reason, const command& wanted)
 }
 
 // Runs the command's coroutine to its end on the loop.
-result<answer> run_to_end(runtime::host& host, session& connections, const command& wanted, const arguments& given)
+result<answer> run_to_end(runtime::host& host, session& connections, const command& wanted,
+                          const arguments& given)
 {
     result<answer> outcome = failure{errc::internal, "the command did not end"};
     std::exception_ptr thrown;
@@ -84,7 +86,8 @@ std::vector<std::string> names_of(const std::vector<config::setting>& declared)
     return names;
 }
 
-config::command_line read_settings_line(const std::vector<std::string>& words, const std::vector<config::setting>& declared)
+config::command_line read_settings_line(const std::vector<std::string>& words,
+                                        const std::vector<config::setting>& declared)
 {
     std::vector<const char*> argv{"tempinboxctl"};
     for (const auto& word : words)
@@ -92,14 +95,16 @@ config::command_line read_settings_line(const std::vector<std::string>& words, c
     return config::read_command_line(static_cast<int>(argv.size()), argv.data(), declared);
 }
 
-exit_code help(const parsed_line& line, const std::vector<command>& commands, const std::vector<config::setting>& declared)
+exit_code help(const parsed_line& line, const std::vector<command>& commands,
+               const std::vector<config::setting>& declared)
 {
     if (line.chosen)
         print(stdout, help_of(*line.chosen));
     else if (!line.topic.empty() && line.problems.empty())
         print(stdout, overview(commands, line.topic));
     else
-        print(stdout, config::help_text("tempinboxctl", purpose, declared) + "\n" + overview(commands));
+        print(stdout,
+              config::help_text("tempinboxctl", purpose, declared) + "\n" + overview(commands));
     return done;
 }
 
@@ -129,7 +134,8 @@ int run(int argc, const char* const* argv)
     if (!line.problems.empty())
         return complain(line.problems, line.chosen ? line.chosen->name : "");
     if (!line.chosen)
-        return complain({"a command has two words, such as `" + commands.front().name + "`"}, line.topic);
+        return complain({"a command has two words, such as `" + commands.front().name + "`"},
+                        line.topic);
 
     auto given = read_settings_line(line.settings, declaring.declared());
     config::reader reader(std::move(given.values));

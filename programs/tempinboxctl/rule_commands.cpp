@@ -20,9 +20,12 @@ record to_record(const Rule& shown)
             .add("operator", condition.operator_())
             .add("value", condition.value());
     record fields;
-    fields.add("id", shown.rule_id()).add("name", shown.name()).add("webhookId", shown.webhook_id());
+    fields.add("id", shown.rule_id())
+        .add("name", shown.name())
+        .add("webhookId", shown.webhook_id());
     fields.add("conditions", std::move(conditions)).add("isEnabled", shown.is_enabled());
-    fields.add_time("createdAt", from_unix_micros(shown.created_at().seconds() * 1'000'000 + shown.created_at().nanos() / 1'000));
+    fields.add_time("createdAt", from_unix_micros(shown.created_at().seconds() * 1'000'000 +
+                                                  shown.created_at().nanos() / 1'000));
     return fields;
 }
 
@@ -57,8 +60,8 @@ awaitable<result<answer>> create(session& suite, arguments given)
     const auto wanted = read_rule(given, *account);
     if (!wanted)
         co_return wanted.error();
-    const auto created =
-        co_await suite.webhook_dispatcher().call<CreateRuleResponse>("tempinbox.webhooks.v1.WebhookService/CreateRule", *wanted);
+    const auto created = co_await suite.webhook_dispatcher().call<CreateRuleResponse>(
+        "tempinbox.webhooks.v1.WebhookService/CreateRule", *wanted);
     if (!created)
         co_return created.error();
     co_return answer(to_record(created->rule()));
@@ -71,8 +74,8 @@ awaitable<result<answer>> list(session& suite, arguments given)
         co_return account.error();
     ListRulesRequest wanted;
     wanted.set_account_id(account->id().text());
-    const auto found =
-        co_await suite.webhook_dispatcher().call<ListRulesResponse>("tempinbox.webhooks.v1.WebhookService/ListRules", wanted);
+    const auto found = co_await suite.webhook_dispatcher().call<ListRulesResponse>(
+        "tempinbox.webhooks.v1.WebhookService/ListRules", wanted);
     if (!found)
         co_return found.error();
     std::vector<record> all;
@@ -92,8 +95,8 @@ awaitable<result<answer>> remove(session& suite, arguments given)
     DeleteRuleRequest wanted;
     wanted.set_account_id(account->id().text());
     wanted.set_rule_id(rule->text());
-    const auto removed =
-        co_await suite.webhook_dispatcher().call<DeleteRuleResponse>("tempinbox.webhooks.v1.WebhookService/DeleteRule", wanted);
+    const auto removed = co_await suite.webhook_dispatcher().call<DeleteRuleResponse>(
+        "tempinbox.webhooks.v1.WebhookService/DeleteRule", wanted);
     if (!removed)
         co_return removed.error();
     record fields;
@@ -108,16 +111,20 @@ std::vector<command> rule_commands()
     const positional account("ACCOUNT", "id or email address of the account");
     std::vector<command> commands;
 
-    auto& creating = commands.emplace_back("rule create", "Makes a routing rule; without --when it matches all mail");
+    auto& creating = commands.emplace_back(
+        "rule create", "Makes a routing rule; without --when it matches all mail");
     creating.positionals.push_back(account);
-    creating.options.emplace_back("name", "N", "name of the rule, 1 to 100 characters", option::kind::required);
-    creating.options.emplace_back("webhook", "WEBHOOK", "webhookId of the endpoint that gets matching mail",
+    creating.options.emplace_back("name", "N", "name of the rule, 1 to 100 characters",
                                   option::kind::required);
-    creating.options.emplace_back(
-        "when", "CONDITION",
-        "FIELD OPERATOR VALUE: subject, from or to; contains, equals, starts_with or ends_with; all must match",
-        option::kind::repeated);
-    creating.options.emplace_back("disabled", "", "makes the rule without putting it in force", option::kind::flag);
+    creating.options.emplace_back("webhook", "WEBHOOK",
+                                  "webhookId of the endpoint that gets matching mail",
+                                  option::kind::required);
+    creating.options.emplace_back("when", "CONDITION",
+                                  "FIELD OPERATOR VALUE: subject, from or to; contains, equals, "
+                                  "starts_with or ends_with; all must match",
+                                  option::kind::repeated);
+    creating.options.emplace_back("disabled", "", "makes the rule without putting it in force",
+                                  option::kind::flag);
     creating.run = create;
 
     auto& listing = commands.emplace_back("rule list", "Lists an account's routing rules");

@@ -39,7 +39,8 @@ awaitable<result<answer>> reseal(session& suite, arguments given)
     if (!batch)
         co_return batch.error();
     auto& dispatcher = suite.webhook_dispatcher();
-    const auto before = co_await dispatcher.call<CountSecretsResponse>(count_call, CountSecretsRequest());
+    const auto before =
+        co_await dispatcher.call<CountSecretsResponse>(count_call, CountSecretsRequest());
     if (!before)
         co_return before.error();
 
@@ -58,11 +59,14 @@ awaitable<result<answer>> reseal(session& suite, arguments given)
         has_more = !done->next_position().empty();
     }
 
-    const auto after = co_await dispatcher.call<CountSecretsResponse>(count_call, CountSecretsRequest());
+    const auto after =
+        co_await dispatcher.call<CountSecretsResponse>(count_call, CountSecretsRequest());
     if (!after)
         co_return after.error();
     record fields;
-    fields.add("currentKey", before->current_key_id()).add("resealed", resealed).add("unopened", unopened);
+    fields.add("currentKey", before->current_key_id())
+        .add("resealed", resealed)
+        .add("unopened", unopened);
     fields.add("remaining", other_keys(*after));
     co_await add_kept_answers(suite, before->current_key_id(), fields);
     co_return answer(std::move(fields));
@@ -70,7 +74,8 @@ awaitable<result<answer>> reseal(session& suite, arguments given)
 
 awaitable<result<answer>> count(session& suite, arguments)
 {
-    const auto counted = co_await suite.webhook_dispatcher().call<CountSecretsResponse>(count_call, CountSecretsRequest());
+    const auto counted = co_await suite.webhook_dispatcher().call<CountSecretsResponse>(
+        count_call, CountSecretsRequest());
     if (!counted)
         co_return counted.error();
     std::vector<record> keys;
@@ -87,13 +92,15 @@ awaitable<result<answer>> count(session& suite, arguments)
 std::vector<command> secret_commands()
 {
     std::vector<command> commands;
-    auto& resealing =
-        commands.emplace_back("secrets reseal", "Seals all webhook secrets with the first key of the master-key-file; "
-                                                "run it again where it was interrupted");
-    resealing.options.emplace_back("batch", "N", "secrets a call, 1 to 1000; without it 200", option::kind::optional);
+    auto& resealing = commands.emplace_back(
+        "secrets reseal", "Seals all webhook secrets with the first key of the master-key-file; "
+                          "run it again where it was interrupted");
+    resealing.options.emplace_back("batch", "N", "secrets a call, 1 to 1000; without it 200",
+                                   option::kind::optional);
     resealing.run = reseal;
 
-    auto& counting = commands.emplace_back("secrets count", "Counts the webhook secrets by the master key that seals them");
+    auto& counting = commands.emplace_back(
+        "secrets count", "Counts the webhook secrets by the master key that seals them");
     counting.run = count;
     return commands;
 }

@@ -5,7 +5,8 @@ namespace {
 
 [[noreturn]] void refuse(std::string_view setting)
 {
-    throw failure_error(failure{errc::invalid_argument, "--" + std::string(setting) + " or " + config::environment_name(setting) +
+    throw failure_error(failure{errc::invalid_argument, "--" + std::string(setting) + " or " +
+                                                            config::environment_name(setting) +
                                                             " must be set for this command"});
 }
 
@@ -14,20 +15,25 @@ namespace {
 settings read_settings(config::reader& reader)
 {
     settings chosen;
-    chosen.database = reader.text("database", "", "PostgreSQL with the schema accounts, as libpq takes it");
+    chosen.database =
+        reader.text("database", "", "PostgreSQL with the schema accounts, as libpq takes it");
     reader.mark_secret("database");
-    chosen.inbox_rpc =
-        reader.addresses("inbox-rpc", "127.0.0.1:9101", "Replicas of the inbox service, host:port, comma-separated");
-    chosen.webhook_dispatcher_rpc = reader.addresses("webhook-dispatcher-rpc", "127.0.0.1:9103",
-                                                     "Replicas of the webhook dispatcher, host:port, comma-separated");
-    chosen.rpc_token_file = reader.readable_file("rpc-token-file", "", "Shared token of the internal calls");
-    chosen.kafka_brokers = reader.text("kafka-brokers", "", "Kafka brokers, host:port, comma-separated");
+    chosen.inbox_rpc = reader.addresses(
+        "inbox-rpc", "127.0.0.1:9101", "Replicas of the inbox service, host:port, comma-separated");
+    chosen.webhook_dispatcher_rpc =
+        reader.addresses("webhook-dispatcher-rpc", "127.0.0.1:9103",
+                         "Replicas of the webhook dispatcher, host:port, comma-separated");
+    chosen.rpc_token_file =
+        reader.readable_file("rpc-token-file", "", "Shared token of the internal calls");
+    chosen.kafka_brokers =
+        reader.text("kafka-brokers", "", "Kafka brokers, host:port, comma-separated");
     chosen.kafka_properties = kafka::read_properties_setting(reader);
     chosen.output = reader.choice("output", "text", {"text", "json"}, "How answers are shown");
     return chosen;
 }
 
-session::session(runtime::host& host, settings chosen) : host_(host), settings_(std::move(chosen)) {}
+session::session(runtime::host& host, settings chosen) : host_(host), settings_(std::move(chosen))
+{}
 
 session::~session()
 {
@@ -110,7 +116,8 @@ rpc::client& session::inbox()
 rpc::client& session::webhook_dispatcher()
 {
     if (!webhook_dispatcher_)
-        webhook_dispatcher_ = std::make_unique<rpc::client>(host_, settings_.webhook_dispatcher_rpc, tokens());
+        webhook_dispatcher_ =
+            std::make_unique<rpc::client>(host_, settings_.webhook_dispatcher_rpc, tokens());
     return *webhook_dispatcher_;
 }
 

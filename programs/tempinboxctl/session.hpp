@@ -32,8 +32,8 @@ struct settings
 
 settings read_settings(config::reader& reader);
 
-// The connections of one run, made when a command first asks for them. A missing setting is an invalid_argument failure, thrown
-// as failure_error.
+// The connections of one run, made when a command first asks for them. A missing setting is an
+// invalid_argument failure, thrown as failure_error.
 class session
 {
 public:

@@ -35,7 +35,8 @@ std::string text_of(const difference& one, const std::string& between = ", not "
 // What `topics apply` leaves as it is.
 bool stays(const difference& one)
 {
-    return one.what == difference::kind::more_partitions || one.what == difference::kind::replication;
+    return one.what == difference::kind::more_partitions ||
+           one.what == difference::kind::replication;
 }
 
 record to_record(const kafka::topic_spec& topic, const std::vector<difference>& differences)
@@ -57,9 +58,10 @@ record to_record(const difference& one)
 {
     record fields;
     fields.add("topic", one.topic).add("difference", text_of(one));
-    fields.add("remedy", one.what == difference::kind::fewer_partitions ? "topics apply --repartition"
-                         : stays(one)                                   ? "none here: topics apply leaves it"
-                                                                        : "topics apply");
+    fields.add("remedy", one.what == difference::kind::fewer_partitions
+                             ? "topics apply --repartition"
+                         : stays(one) ? "none here: topics apply leaves it"
+                                      : "topics apply");
     return fields;
 }
 
@@ -89,7 +91,8 @@ result<wanted_topics> read_wanted(const arguments& given)
     auto topics = read_topics(*content, overrides);
     if (!topics)
         return topics.error();
-    return wanted_topics(std::move(*topics), std::chrono::seconds(patience->value_or(default_patience_seconds)));
+    return wanted_topics(std::move(*topics),
+                         std::chrono::seconds(patience->value_or(default_patience_seconds)));
 }
 
 // Nothing else runs on the loop, so the blocking calls may.
@@ -109,10 +112,13 @@ result<answer> apply_now(const kafka::settings& cluster, const arguments& given)
         found.is_failure = !differences->empty();
         return found;
     }
-    const auto repartition = given.has("repartition") ? kafka::repartitioning::allowed : kafka::repartitioning::refused;
-    const auto applied = kafka::apply_topics(cluster, wanted->topics, wanted->patience, repartition);
+    const auto repartition =
+        given.has("repartition") ? kafka::repartitioning::allowed : kafka::repartitioning::refused;
+    const auto applied =
+        kafka::apply_topics(cluster, wanted->topics, wanted->patience, repartition);
     if (!applied && applied.error().code == errc::conflict)
-        return failure{errc::conflict, applied.error().message + ". --repartition adds them all the same"};
+        return failure{errc::conflict,
+                       applied.error().message + ". --repartition adds them all the same"};
     if (!applied)
         return applied.error();
     std::vector<record> all;
@@ -133,18 +139,25 @@ std::vector<command> topic_commands()
 {
     std::vector<command> commands;
     auto& applying = commands.emplace_back(
-        "topics apply", "Creates the topics of a file and alters those that differ; waits until all are usable");
+        "topics apply",
+        "Creates the topics of a file and alters those that differ; waits until all are usable");
     applying.positionals.emplace_back("FILE", "the topics as data: deploy/kafka/topics.json");
-    applying.options.emplace_back("partitions", "N", "partitions of each topic, instead of the file's", option::kind::optional);
-    applying.options.emplace_back("replication", "N", "copies of each partition, instead of the file's", option::kind::optional);
-    applying.options.emplace_back("check", "", "changes nothing; lists what differs, with exit code 1 where something does",
-                                  option::kind::flag);
+    applying.options.emplace_back("partitions", "N",
+                                  "partitions of each topic, instead of the file's",
+                                  option::kind::optional);
+    applying.options.emplace_back("replication", "N",
+                                  "copies of each partition, instead of the file's",
+                                  option::kind::optional);
     applying.options.emplace_back(
-        "repartition", "",
-        "adds partitions to topics that have fewer; keys move to others, so that events of one inbox may "
-        "come out of order meanwhile",
+        "check", "", "changes nothing; lists what differs, with exit code 1 where something does",
         option::kind::flag);
-    applying.options.emplace_back("timeout", "SECONDS", "how long to wait, by default 60", option::kind::optional);
+    applying.options.emplace_back("repartition", "",
+                                  "adds partitions to topics that have fewer; keys move to others, "
+                                  "so that events of one inbox may "
+                                  "come out of order meanwhile",
+                                  option::kind::flag);
+    applying.options.emplace_back("timeout", "SECONDS", "how long to wait, by default 60",
+                                  option::kind::optional);
     applying.run = apply;
     return commands;
 }

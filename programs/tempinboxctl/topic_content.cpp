@@ -17,7 +17,8 @@ using steady = std::chrono::steady_clock;
 constexpr std::chrono::milliseconds look_pause{20};
 
 // Until the condition holds; false when the time was over first.
-awaitable<bool> wait_until(runtime::host& host, std::function<bool()> holds, steady::time_point deadline)
+awaitable<bool> wait_until(runtime::host& host, std::function<bool()> holds,
+                           steady::time_point deadline)
 {
     boost::asio::steady_timer pause(host.executor());
     while (!holds() && steady::now() < deadline) {
@@ -35,7 +36,8 @@ struct sent_count
 
 } // namespace
 
-awaitable<result<std::vector<kafka::record>>> read_topics_whole(runtime::host& host, kafka::settings cluster,
+awaitable<result<std::vector<kafka::record>>> read_topics_whole(runtime::host& host,
+                                                                kafka::settings cluster,
                                                                 std::vector<std::string> topics,
                                                                 std::chrono::milliseconds patience)
 {
@@ -43,7 +45,10 @@ awaitable<result<std::vector<kafka::record>>> read_topics_whole(runtime::host& h
     const auto deadline = steady::now() + patience;
     kafka::broadcast_reader reader(
         host, std::move(cluster), std::move(topics),
-        [&found](const std::vector<kafka::record>& batch) { found.insert(found.end(), batch.begin(), batch.end()); }, true);
+        [&found](const std::vector<kafka::record>& batch) {
+            found.insert(found.end(), batch.begin(), batch.end());
+        },
+        true);
     reader.start();
     std::function<bool()> is_current = [&reader] { return reader.is_current(); };
     const bool is_whole = co_await wait_until(host, std::move(is_current), deadline);
@@ -53,7 +58,8 @@ awaitable<result<std::vector<kafka::record>>> read_topics_whole(runtime::host& h
     co_return found;
 }
 
-awaitable<result<void>> write_messages(runtime::host& host, kafka::settings cluster, std::vector<kafka::message> messages,
+awaitable<result<void>> write_messages(runtime::host& host, kafka::settings cluster,
+                                       std::vector<kafka::message> messages,
                                        std::chrono::milliseconds patience)
 {
     const auto deadline = steady::now() + patience;
@@ -76,8 +82,8 @@ awaitable<result<void>> write_messages(runtime::host& host, kafka::settings clus
     std::function<bool()> is_done = [count] { return count->open == 0; };
     const bool are_taken = co_await wait_until(host, std::move(is_done), deadline);
     if (!are_taken || count->refused != 0)
-        co_return failure(errc::unavailable,
-                          "Kafka did not take every message; those it took are in their topics, sending all again does no harm");
+        co_return failure(errc::unavailable, "Kafka did not take every message; those it took are "
+                                             "in their topics, sending all again does no harm");
     co_return result<void>();
 }
 

@@ -15,7 +15,8 @@ result<kafka::topic_spec> read_topic(const json::value& described, const topic_o
     topic.name = fields.required_text("name", 1, 249);
     const auto partitions = fields.integer("partitions", 1, most_partitions);
     const auto replication = fields.integer("replication", 1, most_replicas);
-    topic.config = fields.text_map("config", 100, 200, 1'000).value_or(std::map<std::string, std::string>());
+    topic.config =
+        fields.text_map("config", 100, 200, 1'000).value_or(std::map<std::string, std::string>());
     if (const auto all_known = fields.finish(); !all_known)
         return all_known.error();
     topic.partitions = static_cast<int>(overrides.partitions.value_or(partitions.value_or(1)));
@@ -27,7 +28,8 @@ result<kafka::topic_spec> read_topic(const json::value& described, const topic_o
 
 } // namespace
 
-result<std::vector<kafka::topic_spec>> read_topics(std::string_view json, const topic_overrides& overrides)
+result<std::vector<kafka::topic_spec>> read_topics(std::string_view json,
+                                                   const topic_overrides& overrides)
 {
     json::limits limits;
     limits.bytes = 1024 * 1024;
@@ -43,7 +45,8 @@ result<std::vector<kafka::topic_spec>> read_topics(std::string_view json, const 
     for (const auto& one : *described) {
         auto topic = read_topic(one, overrides);
         if (!topic)
-            return failure{errc::invalid_argument, "topic " + std::to_string(topics.size() + 1) + ": " + topic.error().message};
+            return failure{errc::invalid_argument, "topic " + std::to_string(topics.size() + 1) +
+                                                       ": " + topic.error().message};
         topics.push_back(std::move(*topic));
     }
     return topics;

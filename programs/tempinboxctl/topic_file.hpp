@@ -15,8 +15,9 @@ struct topic_overrides
     std::optional<std::int64_t> replication;
 };
 
-// `{"topics":[{"name","partitions","replication","config":{…}}]}`. Without a replication it is 1; from 3 on, two copies must take
-// each write unless the file says otherwise.
-result<std::vector<kafka::topic_spec>> read_topics(std::string_view json, const topic_overrides& overrides);
+// `{"topics":[{"name","partitions","replication","config":{…}}]}`. Without a replication it is 1;
+// from 3 on, two copies must take each write unless the file says otherwise.
+result<std::vector<kafka::topic_spec>> read_topics(std::string_view json,
+                                                   const topic_overrides& overrides);
 
 } // namespace tempinbox::ctl

@@ -17,8 +17,11 @@ record to_record(const Webhook& shown)
     fields.add("webhookId", shown.webhook_id()).add("url", shown.url());
     fields.add("events", std::vector<std::string>(shown.events().begin(), shown.events().end()));
     fields.add("description", shown.description()).add("isEnabled", shown.is_enabled());
-    fields.add("disabledReason", shown.has_disabled_reason() ? record::field(shown.disabled_reason()) : record::field());
-    fields.add_time("createdAt", from_unix_micros(shown.created_at().seconds() * 1'000'000 + shown.created_at().nanos() / 1'000));
+    fields.add("disabledReason", shown.has_disabled_reason()
+                                     ? record::field(shown.disabled_reason())
+                                     : record::field());
+    fields.add_time("createdAt", from_unix_micros(shown.created_at().seconds() * 1'000'000 +
+                                                  shown.created_at().nanos() / 1'000));
     return fields;
 }
 
@@ -73,15 +76,19 @@ std::vector<command> webhook_commands()
     const positional account("ACCOUNT", "id or email address of the account");
     std::vector<command> commands;
 
-    auto& creating = commands.emplace_back("webhook create", "Registers an endpoint; this is the only time its secret is shown");
+    auto& creating = commands.emplace_back(
+        "webhook create", "Registers an endpoint; this is the only time its secret is shown");
     creating.positionals.push_back(account);
     creating.options.emplace_back("url", "URL", "where events are sent", option::kind::required);
-    creating.options.emplace_back("event", "E", "email.received, inbox.created or inbox.expired; without it all three",
-                                  option::kind::repeated);
-    creating.options.emplace_back("description", "D", "what the endpoint is for", option::kind::optional);
+    creating.options.emplace_back(
+        "event", "E", "email.received, inbox.created or inbox.expired; without it all three",
+        option::kind::repeated);
+    creating.options.emplace_back("description", "D", "what the endpoint is for",
+                                  option::kind::optional);
     creating.run = create;
 
-    auto& listing = commands.emplace_back("webhook list", "Lists an account's endpoints, newest first");
+    auto& listing =
+        commands.emplace_back("webhook list", "Lists an account's endpoints, newest first");
     listing.positionals.push_back(account);
     listing.run = list;
     return commands;

@@ -30,8 +30,9 @@ constexpr auto between_looks = 60s;
 
 accounts::announcements announcements_of(runtime::host& host, outbox::publisher& publisher)
 {
-    return accounts::announcements(host.instance(),
-                                   [&publisher](std::vector<outbox::row> rows) { publisher.publish(std::move(rows)); });
+    return accounts::announcements(host.instance(), [&publisher](std::vector<outbox::row> rows) {
+        publisher.publish(std::move(rows));
+    });
 }
 
 // Accounts belong to replicas, so each has a client of its own.
@@ -39,12 +40,14 @@ quota_replica quota_replica_at(runtime::host& host, const host_port& address, rp
 {
     const auto client = std::make_shared<rpc::client>(host, std::vector{address}, tokens);
     return quota_replica(address.text(), [client](ratelimit::v1::TakeQuotaRequest request) {
-        return client->call<ratelimit::v1::TakeQuotaResponse>("tempinbox.ratelimit.v1.RateLimitService/TakeQuota",
-                                                              std::move(request), quota_deadline);
+        return client->call<ratelimit::v1::TakeQuotaResponse>(
+            "tempinbox.ratelimit.v1.RateLimitService/TakeQuota", std::move(request),
+            quota_deadline);
     });
 }
 
-std::vector<quota_replica> quota_replicas(runtime::host& host, const std::vector<host_port>& addresses, rpc::tokens& tokens)
+std::vector<quota_replica>
+quota_replicas(runtime::host& host, const std::vector<host_port>& addresses, rpc::tokens& tokens)
 {
     std::vector<quota_replica> replicas;
     replicas.reserve(addresses.size());
@@ -81,42 +84,63 @@ wait_sources sources_of(inbox_client& inboxes, answer_memory& memory)
     sources.find_first = [&inboxes](inbox::v1::FindFirstEmailsRequest request) {
         return inboxes.find_first_emails(std::move(request));
     };
-    sources.find_email = [&inboxes](inbox::v1::GetEmailRequest request) { return inboxes.find_email(std::move(request)); };
+    sources.find_email = [&inboxes](inbox::v1::GetEmailRequest request) {
+        return inboxes.find_email(std::move(request));
+    };
     sources.last_sequences = [&inboxes](inbox::v1::GetLastSequencesRequest request) {
         return inboxes.last_sequences(std::move(request));
     };
-    sources.take_memory = [&memory](account_id account, std::size_t bytes) { return memory.try_take(account, bytes); };
+    sources.take_memory = [&memory](account_id account, std::size_t bytes) {
+        return memory.try_take(account, bytes);
+    };
     return sources;
 }
 
-pipeline_sources sources_of(key_cache& keys, key_uses& uses, quota_client& quota, repeatable_calls& repeatable)
+pipeline_sources sources_of(key_cache& keys, key_uses& uses, quota_client& quota,
+                            repeatable_calls& repeatable)
 {
     pipeline_sources sources;
-    sources.find_key = [&keys](std::string digest, lookups allowed) { return keys.find(std::move(digest), allowed); };
-    sources.take_quota = [&quota](const plans::account_state& account) { return quota.take(account); };
-    sources.last_known_quota = [&quota](const plans::account_state& account) { return quota.last_known(account); };
-    sources.note_use = [&uses](const accounts::key_owner& owner, time_point now) { uses.note(owner, now); };
-    sources.answer_once = [&repeatable](http::request& received, caller& who, const route& operation) {
+    sources.find_key = [&keys](std::string digest, lookups allowed) {
+        return keys.find(std::move(digest), allowed);
+    };
+    sources.take_quota = [&quota](const plans::account_state& account) {
+        return quota.take(account);
+    };
+    sources.last_known_quota = [&quota](const plans::account_state& account) {
+        return quota.last_known(account);
+    };
+    sources.note_use = [&uses](const accounts::key_owner& owner, time_point now) {
+        uses.note(owner, now);
+    };
+    sources.answer_once = [&repeatable](http::request& received, caller& who,
+                                        const route& operation) {
         return repeatable.answer(received, who, operation);
     };
     return sources;
 }
 
-dashboard_sources dashboard_sources_of(session_lookups& sessions, quota_client& quota, repeatable_calls& repeatable,
-                                       std::int64_t requests_a_day, time_point started)
+dashboard_sources dashboard_sources_of(session_lookups& sessions, quota_client& quota,
+                                       repeatable_calls& repeatable, std::int64_t requests_a_day,
+                                       time_point started)
 {
     dashboard_sources sources;
-    sources.find_session = [&sessions](std::string digest, lookups allowed) { return sessions.find(std::move(digest), allowed); };
+    sources.find_session = [&sessions](std::string digest, lookups allowed) {
+        return sessions.find(std::move(digest), allowed);
+    };
     if (requests_a_day > 0)
-        sources.take_session_quota = [&quota, requests_a_day, version = to_unix_micros(started)](account_id account) {
+        sources.take_session_quota = [&quota, requests_a_day,
+                                      version = to_unix_micros(started)](account_id account) {
             plans::account_state day;
             day.account = sessions_of(account);
             day.limits.requests_per_day = requests_a_day;
             day.version = version; // the setting of the gateway that started last is in force
             return quota.take(day);
         };
-    sources.last_known_quota = [&quota](const plans::account_state& account) { return quota.last_known(account); };
-    sources.answer_once = [&repeatable](http::request& received, caller& who, const route& operation) {
+    sources.last_known_quota = [&quota](const plans::account_state& account) {
+        return quota.last_known(account);
+    };
+    sources.answer_once = [&repeatable](http::request& received, caller& who,
+                                        const route& operation) {
         return repeatable.answer(received, who, operation);
     };
     return sources;
@@ -125,7 +149,8 @@ dashboard_sources dashboard_sources_of(session_lookups& sessions, quota_client& 
 http::server_hooks hooks_of(runtime::host& host)
 {
     http::server_hooks hooks;
-    hooks.complete_own_answer = [&clock = host.clock()](const http::request&, http::response& answer) {
+    hooks.complete_own_answer = [&clock = host.clock()](const http::request&,
+                                                        http::response& answer) {
         complete_answer_without_account(answer, clock.now());
     };
     return hooks;
@@ -151,46 +176,57 @@ service::service(runtime::host& host, settings chosen)
       uses_(host, key_store_),
       quota_(host, quota_replicas(host, settings_.rate_limit_rpc, tokens_)),
       rate_limit_replicas_(host, settings_.rate_limit_rpc,
-                           [this](const auto& found) { quota_.set_replicas(quota_replicas(host_, found, tokens_)); }),
+                           [this](const auto& found) {
+                               quota_.set_replicas(quota_replicas(host_, found, tokens_));
+                           }),
       quota_days_(host, settings_.rate_limit_rpc, tokens_),
       inboxes_(host, settings_.inbox_rpc, tokens_),
       webhooks_(host, settings_.webhook_dispatcher_rpc, tokens_),
       idempotency_store_(db_),
       repeatable_(host, idempotency_store_, settings_.master_keys, settings_.stored_keys_a_day),
       list_cache_(host, settings_.list_cache_bytes, longest_kept_list,
-                  [this](inbox::v1::GetListVersionsRequest request) { return inboxes_.list_versions(std::move(request)); }),
+                  [this](inbox::v1::GetListVersionsRequest request) {
+                      return inboxes_.list_versions(std::move(request));
+                  }),
       answer_memory_(settings_.answer_bytes),
       waiting_(host, sources_of(inboxes_, answer_memory_), settings_.waits),
       sessions_(db_),
       session_lookups_(sessions_, strangers_),
       feed_(
-          host, [this](std::string digest) { return is_open(std::move(digest)); }, mail_feed::check_times()),
-      mail_events_(host, settings_.kafka, {events::topics::email_received, events::topics::inbox_expired},
+          host, [this](std::string digest) { return is_open(std::move(digest)); },
+          mail_feed::check_times()),
+      mail_events_(host, settings_.kafka,
+                   {events::topics::email_received, events::topics::inbox_expired},
                    [this](const std::vector<kafka::record>& batch) { take_events(batch); }),
       called_(accounts_, inboxes_, webhooks_, quota_days_, list_cache_, answer_memory_, waiting_),
       operations_(operations_below("/v1", called_)),
-      api_(host.clock(), operations_, sources_of(keys_, uses_, quota_, repeatable_), settings_.trusted_proxies, answer_memory_),
+      api_(host.clock(), operations_, sources_of(keys_, uses_, quota_, repeatable_),
+           settings_.trusted_proxies, answer_memory_),
       users_(db_),
       attempts_(db_),
       gate_(attempts_, strangers_),
       forgetting_(host, "old sessions not forgotten", [this] { return forget(); }),
       hasher_(host),
       session_opener_(sessions_, session_lookups_, settings_.trusted_proxies),
-      sign_ins_(accounts_, users_, sessions_, gate_, hasher_, session_opener_, feed_, settings_.who_signs_up,
-                settings_.relay.is_set()),
+      sign_ins_(accounts_, users_, sessions_, gate_, hasher_, session_opener_, feed_,
+                settings_.who_signs_up, settings_.relay.is_set()),
       passwords_(users_, gate_, hasher_, session_opener_, feed_),
       sign_ups_(db_),
       relay_(host, settings_.relay),
       notices_(host, webhooks_, accounts_, relay_),
-      mailed_(accounts_, users_, sign_ups_, gate_, hasher_, session_opener_, relay_, settings_.who_signs_up),
+      mailed_(accounts_, users_, sign_ups_, gate_, hasher_, session_opener_, relay_,
+              settings_.who_signs_up),
       open_dashboard_operations_(open_dashboard_operations(sign_ins_, passwords_, mailed_)),
-      dashboard_operations_(dashboard_operations(called_, plans_, key_store_, sign_ins_, passwords_, feed_, session_opener_)),
-      dashboard_(
-          host.clock(), open_dashboard_operations_, dashboard_operations_,
-          dashboard_sources_of(session_lookups_, quota_, repeatable_, settings_.session_requests_a_day, host.clock().now()),
-          settings_.trusted_proxies, answer_memory_),
+      dashboard_operations_(dashboard_operations(called_, plans_, key_store_, sign_ins_, passwords_,
+                                                 feed_, session_opener_)),
+      dashboard_(host.clock(), open_dashboard_operations_, dashboard_operations_,
+                 dashboard_sources_of(session_lookups_, quota_, repeatable_,
+                                      settings_.session_requests_a_day, host.clock().now()),
+                 settings_.trusted_proxies, answer_memory_),
       page_(settings_.dashboard_files, settings_.base_path),
-      server_(host, settings_.api, [this](http::request& received) { return answer(received); }, hooks_of(host))
+      server_(
+          host, settings_.api, [this](http::request& received) { return answer(received); },
+          hooks_of(host))
 {
     db_.require_schema("accounts", schema_version);
     add_documentation(site_, settings_.base_path);
@@ -244,9 +280,11 @@ awaitable<std::chrono::microseconds> service::forget()
     const int past = co_await attempts_.forget();
     co_await users_.forget();
     const int left = co_await accounts_.forget();
-    const bool is_done = ended < accounts::session_store::batch_size && past < accounts::attempt_store::batch_size &&
+    const bool is_done = ended < accounts::session_store::batch_size &&
+                         past < accounts::attempt_store::batch_size &&
                          left < accounts::account_store::batch_size;
-    co_return is_done ? std::chrono::microseconds(between_looks) : std::chrono::microseconds(breath);
+    co_return is_done ? std::chrono::microseconds(between_looks)
+                      : std::chrono::microseconds(breath);
 }
 
 void service::start()

@@ -46,8 +46,8 @@
 
 namespace tempinbox::gateway {
 
-// The public API and the dashboard: checks keys and the daily quota, or sessions, validates, and calls the services that own what
-// is asked for. Publishes the outbox of accounts.
+// The public API and the dashboard: checks keys and the daily quota, or sessions, validates, and
+// calls the services that own what is asked for. Publishes the outbox of accounts.
 class service final : public runtime::service
 {
 public:
@@ -100,7 +100,8 @@ private:
     accounts::user_store users_;
     accounts::attempt_store attempts_;
     attempt_gate gate_;
-    runtime::repeated_task forgetting_; // sessions and attempts that are past, and what deleted accounts left
+    runtime::repeated_task
+        forgetting_; // sessions and attempts that are past, and what deleted accounts left
     password_hasher hasher_;
     session_opener session_opener_;
     sign_in_desk sign_ins_;

@@ -20,28 +20,34 @@ http::server_settings read_api_settings(config::reader& reader)
 {
     http::server_settings api;
     api.name = "api";
-    api.listen = reader.address("listen", "127.0.0.1:8080", "Where the API is served; 0.0.0.0 in a container");
-    api.certificate_file = reader.readable_file("tls-certificate-file", "",
-                                                "Certificate chain (PEM) to serve the API over TLS; re-read when it changes");
+    api.listen = reader.address("listen", "127.0.0.1:8080",
+                                "Where the API is served; 0.0.0.0 in a container");
+    api.certificate_file = reader.readable_file(
+        "tls-certificate-file", "",
+        "Certificate chain (PEM) to serve the API over TLS; re-read when it changes");
     api.key_file = reader.readable_file("tls-key-file", "", "Private key (PEM) of the certificate");
     if (api.certificate_file.empty() != api.key_file.empty())
         reader.add_problem("tls-certificate-file", "must be set together with tls-key-file");
-    api.connection_limit = static_cast<std::size_t>(reader.integer(
-        "connection-limit", 10'000, 1, 1'000'000,
-        "Most connections at once; for further ones slow headers and idle ones are ended, else they are answered 503"));
-    api.connections_an_address = static_cast<std::size_t>(
-        reader.integer("connections-per-address", 1'000, 0, 1'000'000,
-                       "The same from one IPv4 address or IPv6 /64, 3 times as many from a /56, 6 times from a /48, "
-                       "trusted-proxies aside; 0: any number"));
-    api.uncounted = reader.networks("exempt-networks", "", "Networks free of connections-per-address, CIDR, comma-separated");
+    api.connection_limit = static_cast<std::size_t>(
+        reader.integer("connection-limit", 10'000, 1, 1'000'000,
+                       "Most connections at once; for further ones slow headers and idle ones are "
+                       "ended, else they are answered 503"));
+    api.connections_an_address =
+        static_cast<std::size_t>(reader.integer("connections-per-address", 1'000, 0, 1'000'000,
+                                                "The same from one IPv4 address or IPv6 /64, 3 "
+                                                "times as many from a /56, 6 times from a /48, "
+                                                "trusted-proxies aside; 0: any number"));
+    api.uncounted = reader.networks(
+        "exempt-networks", "", "Networks free of connections-per-address, CIDR, comma-separated");
     return api;
 }
 
 crypto::keyring read_master_keys(config::reader& reader)
 {
     constexpr const char* name = "master-key-file";
-    const auto path = reader.readable_file(
-        name, "", "keys that seal answers kept for Idempotency-Key: `id:` and 32 bytes in base64 a line, first is current");
+    const auto path = reader.readable_file(name, "",
+                                           "keys that seal answers kept for Idempotency-Key: `id:` "
+                                           "and 32 bytes in base64 a line, first is current");
     if (path.empty()) {
         reader.add_problem(name, "must be set");
         return {};
@@ -58,9 +64,9 @@ crypto::keyring read_master_keys(config::reader& reader)
 
 std::string read_base_path(config::reader& reader)
 {
-    const auto given = reader.text(
-        "base-path", "",
-        "Where a proxy shows the gateway, such as /some/path of https://host/some/path; empty: at the root of its host");
+    const auto given = reader.text("base-path", "",
+                                   "Where a proxy shows the gateway, such as /some/path of "
+                                   "https://host/some/path; empty: at the root of its host");
     auto parsed = parse_base_path(given);
     if (!parsed)
         reader.add_problem("base-path", parsed.error().message);
@@ -75,8 +81,8 @@ bool is_below(std::string_view url, const std::string& base_path)
     return path != std::string_view::npos && url.substr(path).starts_with(base_path + "/");
 }
 
-std::size_t count(config::reader& reader, const char* name, std::int64_t standard, std::int64_t least, std::int64_t most,
-                  const char* help)
+std::size_t count(config::reader& reader, const char* name, std::int64_t standard,
+                  std::int64_t least, std::int64_t most, const char* help)
 {
     return static_cast<std::size_t>(reader.integer(name, standard, least, most, help));
 }
@@ -85,15 +91,17 @@ std::size_t count(config::reader& reader, const char* name, std::int64_t standar
 wait_bounds read_wait_bounds(config::reader& reader, std::size_t connection_limit)
 {
     wait_bounds bounds(connection_limit - connection_limit / 10);
-    bounds.of_account =
-        count(reader, "waits-per-account", 0, 0, 1'000'000,
-              "Most requests of one account that wait for mail at once; 0: a tenth of all that may, which are nine tenths of "
-              "connection-limit");
+    bounds.of_account = count(reader, "waits-per-account", 0, 0, 1'000'000,
+                              "Most requests of one account that wait for mail at once; 0: a tenth "
+                              "of all that may, which are nine tenths of "
+                              "connection-limit");
     if (bounds.of_account == 0)
         bounds.of_account = std::max<std::size_t>(1, bounds.in_all / 10);
-    bounds.for_each_of_burst = count(reader, "waits-per-burst", 10, 1, 10'000,
-                                     "The same as so many times the burst/s of the account's plan, where that is less");
-    bounds.of_sessions = count(reader, "waits-per-account-sessions", 8, 1, 1'000'000, "The same through the account's sessions");
+    bounds.for_each_of_burst =
+        count(reader, "waits-per-burst", 10, 1, 10'000,
+              "The same as so many times the burst/s of the account's plan, where that is less");
+    bounds.of_sessions = count(reader, "waits-per-account-sessions", 8, 1, 1'000'000,
+                               "The same through the account's sessions");
     return bounds;
 }
 
@@ -105,51 +113,62 @@ settings read_settings(config::reader& reader)
     chosen.api = read_api_settings(reader);
     chosen.database = postgres::read_settings(reader);
     chosen.kafka = kafka::read_settings(reader);
-    chosen.rpc_token_file =
-        reader.readable_file("rpc-token-file", "", "Shared token of the internal calls, one or two lines; the first is sent");
+    chosen.rpc_token_file = reader.readable_file(
+        "rpc-token-file", "",
+        "Shared token of the internal calls, one or two lines; the first is sent");
     if (chosen.rpc_token_file.empty())
         reader.add_problem("rpc-token-file", "must be set");
-    chosen.inbox_rpc =
-        reader.addresses("inbox-rpc", "127.0.0.1:9101", "Replicas of the inbox service, host:port, comma-separated");
+    chosen.inbox_rpc = reader.addresses(
+        "inbox-rpc", "127.0.0.1:9101", "Replicas of the inbox service, host:port, comma-separated");
     chosen.rate_limit_rpc =
-        reader.addresses("rate-limit-rpc", "127.0.0.1:9102", "Replicas of the rate-limit service, host:port, comma-separated");
-    chosen.webhook_dispatcher_rpc = reader.addresses("webhook-dispatcher-rpc", "127.0.0.1:9103",
-                                                     "Replicas of the webhook dispatcher, host:port, comma-separated");
-    chosen.trusted_proxies =
-        reader.networks("trusted-proxies", "", "Proxies whose X-Forwarded-For is believed, CIDR, comma-separated");
+        reader.addresses("rate-limit-rpc", "127.0.0.1:9102",
+                         "Replicas of the rate-limit service, host:port, comma-separated");
+    chosen.webhook_dispatcher_rpc =
+        reader.addresses("webhook-dispatcher-rpc", "127.0.0.1:9103",
+                         "Replicas of the webhook dispatcher, host:port, comma-separated");
+    chosen.trusted_proxies = reader.networks(
+        "trusted-proxies", "", "Proxies whose X-Forwarded-For is believed, CIDR, comma-separated");
     // Behind a proxy every client has its address.
-    chosen.api.uncounted.insert(chosen.api.uncounted.end(), chosen.trusted_proxies.begin(), chosen.trusted_proxies.end());
+    chosen.api.uncounted.insert(chosen.api.uncounted.end(), chosen.trusted_proxies.begin(),
+                                chosen.trusted_proxies.end());
     chosen.master_keys = read_master_keys(reader);
-    chosen.list_cache_bytes =
-        static_cast<std::size_t>(reader.integer(
-            "list-cache-mib", 64, 0, 65'536,
-            "Memory for answers to lists of emails, given again while their inbox is unchanged; 0: every list is read anew"))
-        << 20;
-    chosen.answer_bytes = static_cast<std::size_t>(
-        reader.bytes("answer-memory", 512 * mib, mib, 1024 * 1024 * mib,
-                     "Memory for large answers on their way to clients, an account's share is a quarter; past it 503"));
+    chosen.list_cache_bytes = static_cast<std::size_t>(reader.integer(
+                                  "list-cache-mib", 64, 0, 65'536,
+                                  "Memory for answers to lists of emails, given again while their "
+                                  "inbox is unchanged; 0: every list is read anew"))
+                              << 20;
+    chosen.answer_bytes =
+        static_cast<std::size_t>(reader.bytes("answer-memory", 512 * mib, mib, 1024 * 1024 * mib,
+                                              "Memory for large answers on their way to clients, "
+                                              "an account's share is a quarter; past it 503"));
     reader.add_memory("connection-limit", chosen.api.connection_limit * bytes_a_connection);
     reader.add_memory("list-cache-mib", chosen.list_cache_bytes);
     reader.add_memory("answer-memory", chosen.answer_bytes);
-    reader.add_memory("passwords being checked", password_hasher::threads * crypto::password_cost().memory);
+    reader.add_memory("passwords being checked",
+                      password_hasher::threads * crypto::password_cost().memory);
     chosen.base_path = read_base_path(reader);
     chosen.relay = read_relay_settings(reader);
-    if (chosen.relay.is_set() && !chosen.base_path.empty() && !is_below(chosen.relay.dashboard_url, chosen.base_path))
-        reader.add_problem("dashboard-url", "must be below base-path: https://host" + chosen.base_path + "/dashboard");
-    chosen.dashboard_files = reader.text(
-        "dashboard-files", "", "Folder of the dashboard's built page; the folder `dashboard` beside the program without it");
+    if (chosen.relay.is_set() && !chosen.base_path.empty() &&
+        !is_below(chosen.relay.dashboard_url, chosen.base_path))
+        reader.add_problem("dashboard-url", "must be below base-path: https://host" +
+                                                chosen.base_path + "/dashboard");
+    chosen.dashboard_files = reader.text("dashboard-files", "",
+                                         "Folder of the dashboard's built page; the folder "
+                                         "`dashboard` beside the program without it");
     if (chosen.dashboard_files.empty())
         chosen.dashboard_files = default_dashboard_folder();
-    const auto who =
-        reader.choice("signup", "closed", {"open", "closed"}, "Whether anybody may make an account on the dashboard");
+    const auto who = reader.choice("signup", "closed", {"open", "closed"},
+                                   "Whether anybody may make an account on the dashboard");
     chosen.who_signs_up = who == "open" ? sign_up::open : sign_up::closed;
     chosen.waits = read_wait_bounds(reader, chosen.api.connection_limit);
     chosen.session_requests_a_day =
         reader.integer("session-requests-per-day", 20'000, 0, 1'000'000'000,
-                       "Requests through the sessions of one account in a UTC day, on all replicas together; 0: any number");
-    chosen.stored_keys_a_day = reader.integer("idempotency-keys-per-day", 10'000, 0, 1'000'000'000,
-                                              "Most Idempotency-Keys of one account stored in 24 hours, on all replicas "
-                                              "together; then new ones are 429; 0: any number");
+                       "Requests through the sessions of one account in a UTC day, on all replicas "
+                       "together; 0: any number");
+    chosen.stored_keys_a_day =
+        reader.integer("idempotency-keys-per-day", 10'000, 0, 1'000'000'000,
+                       "Most Idempotency-Keys of one account stored in 24 hours, on all replicas "
+                       "together; then new ones are 429; 0: any number");
     return chosen;
 }
 

@@ -27,7 +27,8 @@ struct settings
     crypto::keyring master_keys; // seal stored answers
     std::size_t list_cache_bytes = 64 * 1024 * 1024;
     std::size_t answer_bytes = 512 * 1024 * 1024; // of large answers on their way to clients
-    std::string base_path;       // of the gateway behind a proxy, such as `/some/path`; empty: the root of its host
+    std::string base_path; // of the gateway behind a proxy, such as `/some/path`; empty: the root
+                           // of its host
     std::string dashboard_files; // folder of the built page
     relay_settings relay;
     sign_up who_signs_up = sign_up::closed;

@@ -17,13 +17,14 @@ kafka::consumer_settings membership(const kafka::settings& cluster)
 
 } // namespace
 
-account_updates::account_updates(runtime::host& host, const kafka::settings& cluster, mailbox::account_store& accounts,
-                                 std::function<void()> on_deleted)
+account_updates::account_updates(runtime::host& host, const kafka::settings& cluster,
+                                 mailbox::account_store& accounts, std::function<void()> on_deleted)
     : accounts_(accounts),
       on_deleted_(std::move(on_deleted)),
       unreadable_(host.metrics().counter("tempinbox_inbox_unreadable_account_states_total",
                                          "Records of account.state that could not be read.")),
-      consumer_(host, membership(cluster), [this](const std::vector<kafka::record>& batch) { return handle(batch); })
+      consumer_(host, membership(cluster),
+                [this](const std::vector<kafka::record>& batch) { return handle(batch); })
 {}
 
 awaitable<void> account_updates::handle(const std::vector<kafka::record>& batch)
@@ -36,10 +37,12 @@ awaitable<void> account_updates::handle(const std::vector<kafka::record>& batch)
             (state->is_deleted ? deleted : states).push_back(std::move(*state));
             continue;
         }
-        // The topic is compacted and has no dead letters: the account's next state repairs what this one lost.
+        // The topic is compacted and has no dead letters: the account's next state repairs what
+        // this one lost.
         unreadable_.Increment();
-        log::error("account state cannot be read",
-                   {{"partition", record.partition}, {"offset", record.offset}, {"reason", state.error().message}});
+        log::error("account state cannot be read", {{"partition", record.partition},
+                                                    {"offset", record.offset},
+                                                    {"reason", state.error().message}});
     }
     co_await accounts_.put(std::move(states));
     for (const auto& state : deleted)

@@ -8,13 +8,14 @@
 
 namespace tempinbox::inbox {
 
-// Keeps the mailbox's copy of every account's plan and limits as topic account.state says, as one member of a consumer group.
+// Keeps the mailbox's copy of every account's plan and limits as topic account.state says, as one
+// member of a consumer group.
 class account_updates
 {
 public:
     // `on_deleted` is called once accounts are marked as deleted.
-    account_updates(runtime::host& host, const kafka::settings& cluster, mailbox::account_store& accounts,
-                    std::function<void()> on_deleted);
+    account_updates(runtime::host& host, const kafka::settings& cluster,
+                    mailbox::account_store& accounts, std::function<void()> on_deleted);
 
     void start() { consumer_.start(); }
     awaitable<void> stop() { return consumer_.stop(); }

@@ -9,9 +9,10 @@ void domain_calls::add_to(rpc::server& server)
 {
     const std::string service = "tempinbox.inbox.v1.InboxService/";
     server.add<v1::AddDomainRequest, v1::AddDomainResponse>(
-        service + "AddDomain", [this](v1::AddDomainRequest request) { return add(std::move(request)); });
-    server.add<v1::ListDomainsRequest, v1::ListDomainsResponse>(service + "ListDomains",
-                                                                [this](const v1::ListDomainsRequest&) { return list(); });
+        service + "AddDomain",
+        [this](v1::AddDomainRequest request) { return add(std::move(request)); });
+    server.add<v1::ListDomainsRequest, v1::ListDomainsResponse>(
+        service + "ListDomains", [this](const v1::ListDomainsRequest&) { return list(); });
 }
 
 awaitable<result<v1::AddDomainResponse>> domain_calls::add(v1::AddDomainRequest request)

@@ -14,7 +14,8 @@ namespace tempinbox::inbox {
 class domain_calls
 {
 public:
-    domain_calls(mailbox::domain_store& domains, mailbox::inbox_store& inboxes, outbox::publisher& publisher)
+    domain_calls(mailbox::domain_store& domains, mailbox::inbox_store& inboxes,
+                 outbox::publisher& publisher)
         : domains_(domains),
           inboxes_(inboxes),
           publisher_(publisher)

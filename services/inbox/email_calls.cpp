@@ -70,21 +70,29 @@ void email_calls::add_to(rpc::server& server)
 {
     const std::string service = "tempinbox.inbox.v1.InboxService/";
     server.add<v1::ListEmailsRequest, v1::ListEmailsResponse>(
-        service + "ListEmails", [this](v1::ListEmailsRequest request) { return list(std::move(request)); });
+        service + "ListEmails",
+        [this](v1::ListEmailsRequest request) { return list(std::move(request)); });
     server.add<v1::GetListVersionsRequest, v1::GetListVersionsResponse>(
-        service + "GetListVersions", [this](v1::GetListVersionsRequest request) { return list_versions(std::move(request)); });
+        service + "GetListVersions",
+        [this](v1::GetListVersionsRequest request) { return list_versions(std::move(request)); });
     server.add<v1::GetEmailRequest, v1::GetEmailResponse>(
-        service + "GetEmail", [this](v1::GetEmailRequest request) { return get(std::move(request)); });
+        service + "GetEmail",
+        [this](v1::GetEmailRequest request) { return get(std::move(request)); });
     server.add<v1::UpdateEmailRequest, v1::UpdateEmailResponse>(
-        service + "UpdateEmail", [this](v1::UpdateEmailRequest request) { return update(std::move(request)); });
+        service + "UpdateEmail",
+        [this](v1::UpdateEmailRequest request) { return update(std::move(request)); });
     server.add<v1::DeleteEmailRequest, v1::DeleteEmailResponse>(
-        service + "DeleteEmail", [this](v1::DeleteEmailRequest request) { return remove(std::move(request)); });
+        service + "DeleteEmail",
+        [this](v1::DeleteEmailRequest request) { return remove(std::move(request)); });
     server.add<v1::EmptyInboxRequest, v1::EmptyInboxResponse>(
-        service + "EmptyInbox", [this](v1::EmptyInboxRequest request) { return empty(std::move(request)); });
+        service + "EmptyInbox",
+        [this](v1::EmptyInboxRequest request) { return empty(std::move(request)); });
     server.add<v1::GetRawEmailRequest, v1::GetRawEmailResponse>(
-        service + "GetRawEmail", [this](v1::GetRawEmailRequest request) { return get_raw(std::move(request)); });
+        service + "GetRawEmail",
+        [this](v1::GetRawEmailRequest request) { return get_raw(std::move(request)); });
     server.add<v1::GetAttachmentRequest, v1::GetAttachmentResponse>(
-        service + "GetAttachment", [this](v1::GetAttachmentRequest request) { return get_attachment(std::move(request)); });
+        service + "GetAttachment",
+        [this](v1::GetAttachmentRequest request) { return get_attachment(std::move(request)); });
 }
 
 awaitable<result<v1::ListEmailsResponse>> email_calls::list(v1::ListEmailsRequest request)
@@ -110,8 +118,8 @@ awaitable<result<v1::ListEmailsResponse>> email_calls::list(v1::ListEmailsReques
 }
 
 // Where the texts become too large, those not read yet are taken for as large as their messages.
-awaitable<result<v1::ListEmailsResponse>> email_calls::add_texts(account_id account, v1::ListEmailsResponse page,
-                                                                 std::int64_t most_bytes)
+awaitable<result<v1::ListEmailsResponse>>
+email_calls::add_texts(account_id account, v1::ListEmailsResponse page, std::int64_t most_bytes)
 {
     std::int64_t bytes = 0;
     bool is_too_large = false;
@@ -136,7 +144,8 @@ awaitable<result<v1::ListEmailsResponse>> email_calls::add_texts(account_id acco
     co_return page;
 }
 
-awaitable<result<v1::GetListVersionsResponse>> email_calls::list_versions(v1::GetListVersionsRequest request)
+awaitable<result<v1::GetListVersionsResponse>>
+email_calls::list_versions(v1::GetListVersionsRequest request)
 {
     auto inboxes = read_inbox_names(request.inboxes());
     if (!inboxes)
@@ -148,7 +157,8 @@ awaitable<result<v1::GetListVersionsResponse>> email_calls::list_versions(v1::Ge
     co_return response;
 }
 
-awaitable<result<std::optional<std::string>>> email_calls::find_text(account_id account, email_id id)
+awaitable<result<std::optional<std::string>>> email_calls::find_text(account_id account,
+                                                                     email_id id)
 {
     auto email = co_await emails_.find(account, id);
     if (!email && email.error().code == errc::not_found)
@@ -260,7 +270,8 @@ awaitable<result<v1::GetRawEmailResponse>> email_calls::get_raw(v1::GetRawEmailR
     co_return response;
 }
 
-awaitable<result<v1::GetAttachmentResponse>> email_calls::get_attachment(v1::GetAttachmentRequest request)
+awaitable<result<v1::GetAttachmentResponse>>
+email_calls::get_attachment(v1::GetAttachmentRequest request)
 {
     const auto key = read_key(request);
     if (!key)
@@ -273,7 +284,8 @@ awaitable<result<v1::GetAttachmentResponse>> email_calls::get_attachment(v1::Get
     if (!found)
         co_return found.error();
     if (!*found)
-        co_return failure(errc::not_found, "Attachment " + quote(request.attachment_id()) + " does not exist");
+        co_return failure(errc::not_found,
+                          "Attachment " + quote(request.attachment_id()) + " does not exist");
     auto& part = **found;
     v1::GetAttachmentResponse response;
     *response.mutable_attachment() = to_message(part.about);

@@ -16,14 +16,15 @@ namespace tempinbox::inbox {
 class email_calls
 {
 public:
-    email_calls(mailbox::email_store& emails, mailbox::list_version_store& versions, mailbox::mail_removal_store& removals,
-                mail_reader& reader);
+    email_calls(mailbox::email_store& emails, mailbox::list_version_store& versions,
+                mailbox::mail_removal_store& removals, mail_reader& reader);
 
     void add_to(rpc::server& server);
 
 private:
     awaitable<result<v1::ListEmailsResponse>> list(v1::ListEmailsRequest request);
-    awaitable<result<v1::GetListVersionsResponse>> list_versions(v1::GetListVersionsRequest request);
+    awaitable<result<v1::GetListVersionsResponse>>
+    list_versions(v1::GetListVersionsRequest request);
     awaitable<result<v1::GetEmailResponse>> get(v1::GetEmailRequest request);
     awaitable<result<v1::UpdateEmailResponse>> update(v1::UpdateEmailRequest request);
     awaitable<result<v1::DeleteEmailResponse>> remove(v1::DeleteEmailRequest request);
@@ -31,7 +32,8 @@ private:
     awaitable<result<v1::GetRawEmailResponse>> get_raw(v1::GetRawEmailRequest request);
     awaitable<result<v1::GetAttachmentResponse>> get_attachment(v1::GetAttachmentRequest request);
 
-    awaitable<result<v1::ListEmailsResponse>> add_texts(account_id account, v1::ListEmailsResponse page, std::int64_t most_bytes);
+    awaitable<result<v1::ListEmailsResponse>>
+    add_texts(account_id account, v1::ListEmailsResponse page, std::int64_t most_bytes);
     // The body as text; nothing where there is none, or the email was deleted meanwhile.
     awaitable<result<std::optional<std::string>>> find_text(account_id account, email_id id);
 

@@ -9,7 +9,8 @@ constexpr const char* ended_help = "Inboxes that ended, by reason.";
 
 } // namespace
 
-std::chrono::microseconds pause_after(std::size_t ended, std::optional<std::chrono::microseconds> until_next_due)
+std::chrono::microseconds pause_after(std::size_t ended,
+                                      std::optional<std::chrono::microseconds> until_next_due)
 {
     constexpr std::chrono::microseconds shortest = 5ms, held_by_another = 20ms, longest = 1s;
     if (ended == mailbox::expiry_store::batch_size)
@@ -24,12 +25,17 @@ std::chrono::microseconds pause_after(std::size_t ended, std::optional<std::chro
 expiry::expiry(runtime::host& host, mailbox::expiry_store& store, outbox::publisher& publisher)
     : store_(store),
       publisher_(publisher),
-      ended_by_ttl_(host.metrics().counter("tempinbox_inbox_ended_inboxes_total", ended_help, {{"reason", "ttl"}})),
-      ended_by_owner_(host.metrics().counter("tempinbox_inbox_ended_inboxes_total", ended_help, {{"reason", "deleted"}})),
-      delay_(host.metrics().histogram("tempinbox_inbox_expiry_delay_seconds",
-                                      "From an inbox's due time to its end, the oldest of each batch.", metrics::wait_buckets())),
+      ended_by_ttl_(host.metrics().counter("tempinbox_inbox_ended_inboxes_total", ended_help,
+                                           {{"reason", "ttl"}})),
+      ended_by_owner_(host.metrics().counter("tempinbox_inbox_ended_inboxes_total", ended_help,
+                                             {{"reason", "deleted"}})),
+      delay_(
+          host.metrics().histogram("tempinbox_inbox_expiry_delay_seconds",
+                                   "From an inbox's due time to its end, the oldest of each batch.",
+                                   metrics::wait_buckets())),
       task_(host, "inboxes not expired", [this] { return round(); }),
-      deleted_task_(host, "inboxes of deleted accounts not ended", [this] { return end_of_deleted(); })
+      deleted_task_(host, "inboxes of deleted accounts not ended",
+                    [this] { return end_of_deleted(); })
 {}
 
 void expiry::start()

@@ -8,11 +8,14 @@
 
 namespace tempinbox::inbox {
 
-// How long the expiry loop pauses after a round: not at all behind a full batch, until the next inbox is due, briefly when one is
-// overdue because another transaction holds it; never past a second, since another replica's inboxes are not heard of.
-std::chrono::microseconds pause_after(std::size_t ended, std::optional<std::chrono::microseconds> until_next_due);
+// How long the expiry loop pauses after a round: not at all behind a full batch, until the next
+// inbox is due, briefly when one is overdue because another transaction holds it; never past a
+// second, since another replica's inboxes are not heard of.
+std::chrono::microseconds pause_after(std::size_t ended,
+                                      std::optional<std::chrono::microseconds> until_next_due);
 
-// Ends inboxes when they are due or their account is deleted and publishes their events; one a process, any number of processes.
+// Ends inboxes when they are due or their account is deleted and publishes their events; one a
+// process, any number of processes.
 class expiry
 {
 public:

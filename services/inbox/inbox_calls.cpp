@@ -5,8 +5,10 @@
 
 namespace tempinbox::inbox {
 
-inbox_calls::inbox_calls(runtime::host& host, mailbox::inbox_store& inboxes, mailbox::inbox_change_store& changes, expiry& ending,
-                         outbox::publisher& publisher, partition_upkeep& partitions, mailbox::inbox_bounds bounds)
+inbox_calls::inbox_calls(runtime::host& host, mailbox::inbox_store& inboxes,
+                         mailbox::inbox_change_store& changes, expiry& ending,
+                         outbox::publisher& publisher, partition_upkeep& partitions,
+                         mailbox::inbox_bounds bounds)
     : clock_(host.clock()),
       inboxes_(inboxes),
       changes_(changes),
@@ -21,20 +23,27 @@ void inbox_calls::add_to(rpc::server& server)
 {
     const std::string service = "tempinbox.inbox.v1.InboxService/";
     server.add<v1::CreateInboxRequest, v1::CreateInboxResponse>(
-        service + "CreateInbox", [this](v1::CreateInboxRequest request) { return create(std::move(request)); });
+        service + "CreateInbox",
+        [this](v1::CreateInboxRequest request) { return create(std::move(request)); });
     server.add<v1::GetInboxRequest, v1::GetInboxResponse>(
-        service + "GetInbox", [this](v1::GetInboxRequest request) { return get(std::move(request)); });
+        service + "GetInbox",
+        [this](v1::GetInboxRequest request) { return get(std::move(request)); });
     server.add<v1::ListInboxesRequest, v1::ListInboxesResponse>(
-        service + "ListInboxes", [this](v1::ListInboxesRequest request) { return list(std::move(request)); });
+        service + "ListInboxes",
+        [this](v1::ListInboxesRequest request) { return list(std::move(request)); });
     server.add<v1::DeleteInboxRequest, v1::DeleteInboxResponse>(
-        service + "DeleteInbox", [this](v1::DeleteInboxRequest request) { return remove(std::move(request)); });
+        service + "DeleteInbox",
+        [this](v1::DeleteInboxRequest request) { return remove(std::move(request)); });
     server.add<v1::DeleteInboxesByTagRequest, v1::DeleteInboxesByTagResponse>(
-        service + "DeleteInboxesByTag",
-        [this](v1::DeleteInboxesByTagRequest request) { return remove_tagged(std::move(request)); });
+        service + "DeleteInboxesByTag", [this](v1::DeleteInboxesByTagRequest request) {
+            return remove_tagged(std::move(request));
+        });
     server.add<v1::UpdateInboxRequest, v1::UpdateInboxResponse>(
-        service + "UpdateInbox", [this](v1::UpdateInboxRequest request) { return update(std::move(request)); });
+        service + "UpdateInbox",
+        [this](v1::UpdateInboxRequest request) { return update(std::move(request)); });
     server.add<v1::CountInboxesRequest, v1::CountInboxesResponse>(
-        service + "CountInboxes", [this](v1::CountInboxesRequest request) { return count(std::move(request)); });
+        service + "CountInboxes",
+        [this](v1::CountInboxesRequest request) { return count(std::move(request)); });
 }
 
 awaitable<result<v1::CreateInboxResponse>> inbox_calls::create(v1::CreateInboxRequest request)
@@ -91,7 +100,8 @@ awaitable<result<v1::ListInboxesResponse>> inbox_calls::list(v1::ListInboxesRequ
     if (!filter)
         co_return filter.error();
 
-    const auto page = co_await inboxes_.list(*account, std::move(*filter), *limit, request.cursor());
+    const auto page =
+        co_await inboxes_.list(*account, std::move(*filter), *limit, request.cursor());
     if (!page)
         co_return page.error();
     v1::ListInboxesResponse response;
@@ -116,7 +126,8 @@ awaitable<result<v1::DeleteInboxResponse>> inbox_calls::remove(v1::DeleteInboxRe
     co_return v1::DeleteInboxResponse();
 }
 
-awaitable<result<v1::DeleteInboxesByTagResponse>> inbox_calls::remove_tagged(v1::DeleteInboxesByTagRequest request)
+awaitable<result<v1::DeleteInboxesByTagResponse>>
+inbox_calls::remove_tagged(v1::DeleteInboxesByTagRequest request)
 {
     const auto account = account_id::parse(request.account_id());
     if (!account)

@@ -16,8 +16,9 @@ namespace tempinbox::inbox {
 class inbox_calls
 {
 public:
-    inbox_calls(runtime::host& host, mailbox::inbox_store& inboxes, mailbox::inbox_change_store& changes, expiry& ending,
-                outbox::publisher& publisher, partition_upkeep& partitions, mailbox::inbox_bounds bounds);
+    inbox_calls(runtime::host& host, mailbox::inbox_store& inboxes,
+                mailbox::inbox_change_store& changes, expiry& ending, outbox::publisher& publisher,
+                partition_upkeep& partitions, mailbox::inbox_bounds bounds);
 
     void add_to(rpc::server& server);
 
@@ -26,7 +27,8 @@ private:
     awaitable<result<v1::GetInboxResponse>> get(v1::GetInboxRequest request);
     awaitable<result<v1::ListInboxesResponse>> list(v1::ListInboxesRequest request);
     awaitable<result<v1::DeleteInboxResponse>> remove(v1::DeleteInboxRequest request);
-    awaitable<result<v1::DeleteInboxesByTagResponse>> remove_tagged(v1::DeleteInboxesByTagRequest request);
+    awaitable<result<v1::DeleteInboxesByTagResponse>>
+    remove_tagged(v1::DeleteInboxesByTagRequest request);
     awaitable<result<v1::UpdateInboxResponse>> update(v1::UpdateInboxRequest request);
     awaitable<result<v1::CountInboxesResponse>> count(v1::CountInboxesRequest request);
 

@@ -19,14 +19,17 @@ bool has_control(std::string_view text)
     });
 }
 
-result<void> check_text(const std::string& field, std::string_view given, std::size_t least, std::size_t most)
+result<void> check_text(const std::string& field, std::string_view given, std::size_t least,
+                        std::size_t most)
 {
     const auto characters = count_characters(given);
     if (characters < least || characters > most)
-        return failure{errc::invalid_argument, field + " must have " + std::to_string(least) + " to " + std::to_string(most) +
-                                                   " characters, not " + std::to_string(characters)};
+        return failure{errc::invalid_argument,
+                       field + " must have " + std::to_string(least) + " to " +
+                           std::to_string(most) + " characters, not " + std::to_string(characters)};
     if (has_control(given) || !is_valid_utf8(given))
-        return failure{errc::invalid_argument, field + " must not hold control characters: " + quote(given)};
+        return failure{errc::invalid_argument,
+                       field + " must not hold control characters: " + quote(given)};
     return {};
 }
 
@@ -34,7 +37,8 @@ template <class Texts>
 result<void> check_tags(const Texts& tags)
 {
     if (tags.size() > most_tags)
-        return failure{errc::invalid_argument, "tags must be at most 10, not " + std::to_string(tags.size())};
+        return failure{errc::invalid_argument,
+                       "tags must be at most 10, not " + std::to_string(tags.size())};
     for (const auto& tag : tags)
         if (auto fits = check_text("each of tags", tag, 1, 50); !fits)
             return fits;
@@ -45,7 +49,8 @@ template <class Map>
 result<void> check_metadata(const Map& metadata)
 {
     if (static_cast<int>(metadata.size()) > most_pairs)
-        return failure{errc::invalid_argument, "metadata must have at most 20 pairs, not " + std::to_string(metadata.size())};
+        return failure{errc::invalid_argument, "metadata must have at most 20 pairs, not " +
+                                                   std::to_string(metadata.size())};
     for (const auto& [key, value] : metadata) {
         if (auto fits = check_text("each key of metadata", key, 1, 50); !fits)
             return fits;
@@ -75,7 +80,8 @@ result<void> check_words(const v1::UpdateInboxRequest& request)
     return check_metadata(request.metadata().values());
 }
 
-result<std::optional<std::string>> read_condition(const std::string& field, bool is_given, const std::string& value)
+result<std::optional<std::string>> read_condition(const std::string& field, bool is_given,
+                                                  const std::string& value)
 {
     if (!is_given)
         return std::optional<std::string>();
@@ -189,7 +195,8 @@ result<mailbox::email_query> read_email_query(const v1::ListEmailsRequest& reque
     query.cursor = request.cursor();
     if (request.after() < 0 || (request.after() > 0 && !query.inbox))
         return failure{errc::invalid_argument,
-                       "after must be an integer from 0 and needs an inbox, not " + std::to_string(request.after())};
+                       "after must be an integer from 0 and needs an inbox, not " +
+                           std::to_string(request.after())};
     query.after = request.after();
     query.with_codes = !request.omit_codes();
     auto from = read_condition("from", request.has_from(), request.from());
@@ -211,8 +218,9 @@ result<void> check_count(const char* field, int given, int most)
 {
     if (given >= 1 && given <= most)
         return {};
-    return failure{errc::invalid_argument,
-                   std::string(field) + " must have 1 to " + std::to_string(most) + " items, not " + std::to_string(given)};
+    return failure{errc::invalid_argument, std::string(field) + " must have 1 to " +
+                                               std::to_string(most) + " items, not " +
+                                               std::to_string(given)};
 }
 
 result<std::vector<std::pair<account_id, inbox_id>>>
@@ -243,7 +251,8 @@ result<int> read_limit(int given)
 {
     constexpr int most = 100, usual = 25;
     if (given < 0 || given > most)
-        return failure{errc::invalid_argument, "limit must be an integer from 1 to 100, not " + std::to_string(given)};
+        return failure{errc::invalid_argument,
+                       "limit must be an integer from 1 to 100, not " + std::to_string(given)};
     return given == 0 ? usual : given;
 }
 

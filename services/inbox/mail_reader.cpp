@@ -13,12 +13,16 @@ awaitable<mime::view> read_on_this_thread(std::string raw, mime::view_limits lim
     co_return mime::read_view(raw, limits);
 }
 
-awaitable<std::optional<part>> read_part_on_this_thread(std::string raw, std::string attachment_id, mime::view_limits limits)
+awaitable<std::optional<part>> read_part_on_this_thread(std::string raw, std::string attachment_id,
+                                                        mime::view_limits limits)
 {
     const auto view = mime::read_view(raw, limits);
-    const auto about = std::find_if(view.attachments.begin(), view.attachments.end(),
-                                    [&](const mime::attachment& each) { return each.id == attachment_id; });
-    auto content = about == view.attachments.end() ? std::nullopt : mime::read_attachment(raw, attachment_id, limits);
+    const auto about =
+        std::find_if(view.attachments.begin(), view.attachments.end(),
+                     [&](const mime::attachment& each) { return each.id == attachment_id; });
+    auto content = about == view.attachments.end()
+                       ? std::nullopt
+                       : mime::read_attachment(raw, attachment_id, limits);
     if (!content)
         co_return std::nullopt;
     part found;
@@ -55,17 +59,20 @@ awaitable<result<mime::view>> mail_reader::read(std::string raw)
         co_return std::move(*refused);
     const hold counted(bytes_under_way_, raw.size());
     auto reading = read_on_this_thread(std::move(raw), limits_);
-    co_return co_await boost::asio::co_spawn(threads_.get_executor(), std::move(reading), boost::asio::use_awaitable);
+    co_return co_await boost::asio::co_spawn(threads_.get_executor(), std::move(reading),
+                                             boost::asio::use_awaitable);
 }
 
-awaitable<result<std::optional<part>>> mail_reader::read_part(std::string raw, std::string attachment_id)
+awaitable<result<std::optional<part>>> mail_reader::read_part(std::string raw,
+                                                              std::string attachment_id)
 {
     if (auto refused = refuse(raw.size()))
         co_return std::move(*refused);
     // The content may be as large again.
     const hold counted(bytes_under_way_, 2 * raw.size());
     auto reading = read_part_on_this_thread(std::move(raw), std::move(attachment_id), limits_);
-    co_return co_await boost::asio::co_spawn(threads_.get_executor(), std::move(reading), boost::asio::use_awaitable);
+    co_return co_await boost::asio::co_spawn(threads_.get_executor(), std::move(reading),
+                                             boost::asio::use_awaitable);
 }
 
 } // namespace tempinbox::inbox

@@ -19,14 +19,15 @@ struct part
     std::string content;
 };
 
-// Reads messages on threads of its own, since a large one takes longer than the loop may wait. Past so many bytes of messages
-// under way it answers unavailable.
+// Reads messages on threads of its own, since a large one takes longer than the loop may wait. Past
+// so many bytes of messages under way it answers unavailable.
 class mail_reader
 {
 public:
     static constexpr std::size_t usual_bytes = 256 * 1024 * 1024;
 
-    explicit mail_reader(int threads, const mime::view_limits& limits = {}, std::size_t max_bytes = usual_bytes)
+    explicit mail_reader(int threads, const mime::view_limits& limits = {},
+                         std::size_t max_bytes = usual_bytes)
         : limits_(limits),
           max_bytes_(max_bytes),
           threads_(static_cast<std::size_t>(threads))

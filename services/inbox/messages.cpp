@@ -14,7 +14,8 @@ void add_all(Repeated& target, const Texts& texts)
         *target.Add() = text;
 }
 
-void add_addresses(google::protobuf::RepeatedPtrField<std::string>& target, const std::vector<mime::mailbox_address>& addresses)
+void add_addresses(google::protobuf::RepeatedPtrField<std::string>& target,
+                   const std::vector<mime::mailbox_address>& addresses)
 {
     for (const auto& each : addresses)
         *target.Add() = each.address;

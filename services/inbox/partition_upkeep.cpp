@@ -16,7 +16,8 @@ constexpr int days_ahead = 3;
 constexpr int hours_ahead = 26;
 
 constexpr std::chrono::microseconds interval = 1min;
-// A lock that is had at once or not at all is had sooner or later between the statements of others, but not while a backup reads.
+// A lock that is had at once or not at all is had sooner or later between the statements of others,
+// but not while a backup reads.
 constexpr int max_tries = 20;
 constexpr std::chrono::milliseconds between_tries = 100ms;
 constexpr std::chrono::microseconds pause_while_in_use = 5min;
@@ -34,8 +35,8 @@ awaitable<void> pause(runtime::host& host, std::chrono::milliseconds time)
 partition_upkeep::partition_upkeep(runtime::host& host, mailbox::partition_store& store)
     : host_(host),
       store_(store),
-      dropped_(
-          host.metrics().counter("tempinbox_inbox_dropped_partitions_total", "Past partitions of emails and bodies dropped.")),
+      dropped_(host.metrics().counter("tempinbox_inbox_dropped_partitions_total",
+                                      "Past partitions of emails and bodies dropped.")),
       task_(host, "partitions not kept up", [this] { return round(); })
 {}
 
@@ -53,7 +54,8 @@ awaitable<void> partition_upkeep::stop()
 void partition_upkeep::note_end(time_point ends_at)
 {
     const time_point hour = std::chrono::floor<std::chrono::hours>(ends_at);
-    if (hour < host_.clock().now() + std::chrono::hours(hours_ahead - 1) || ends_at == mailbox::endless)
+    if (hour < host_.clock().now() + std::chrono::hours(hours_ahead - 1) ||
+        ends_at == mailbox::endless)
         return;
     if (noted_hours_.insert(hour).second)
         task_.wake();
@@ -92,7 +94,8 @@ awaitable<void> partition_upkeep::drop()
     drop_again_at_ = host_.clock().now() + (are_dropped ? interval : pause_while_in_use);
 }
 
-// False: the tables are in use. Whoever uses one commonly uses all, so the others are not tried then.
+// False: the tables are in use. Whoever uses one commonly uses all, so the others are not tried
+// then.
 awaitable<bool> partition_upkeep::drop_all()
 {
     bool is_in_use = false;
@@ -108,7 +111,8 @@ awaitable<bool> partition_upkeep::drop_all()
         }
         auto outcome = drop_outcome::needed;
         if (!is_in_use)
-            is_in_use = !co_await try_often([this, &one, &outcome] { return drop_one(one, outcome); });
+            is_in_use =
+                !co_await try_often([this, &one, &outcome] { return drop_one(one, outcome); });
         if (outcome == drop_outcome::taken)
             break;
         if (outcome == drop_outcome::dropped) {
@@ -121,7 +125,8 @@ awaitable<bool> partition_upkeep::drop_all()
     co_return !is_in_use;
 }
 
-awaitable<void> partition_upkeep::drop_one(const mailbox::past_partition& past, drop_outcome& outcome)
+awaitable<void> partition_upkeep::drop_one(const mailbox::past_partition& past,
+                                           drop_outcome& outcome)
 {
     outcome = co_await store_.drop(past);
 }

@@ -10,9 +10,10 @@
 
 namespace tempinbox::inbox {
 
-// Makes the partitions of emails and bodies before they are needed and drops those that are past: of emails once they are empty,
-// of bodies with all that nobody needs any more. Waits for no lock that others would wait behind: where the tables are in use it
-// tries a few times, then again minutes later. One a process, any number of processes.
+// Makes the partitions of emails and bodies before they are needed and drops those that are past:
+// of emails once they are empty, of bodies with all that nobody needs any more. Waits for no lock
+// that others would wait behind: where the tables are in use it tries a few times, then again
+// minutes later. One a process, any number of processes.
 class partition_upkeep
 {
 public:

@@ -8,11 +8,13 @@ constexpr std::chrono::milliseconds breath{10};
 
 } // namespace
 
-purge::purge(runtime::host& host, mailbox::purge_store& store, std::chrono::milliseconds interval, std::chrono::seconds kept)
+purge::purge(runtime::host& host, mailbox::purge_store& store, std::chrono::milliseconds interval,
+             std::chrono::seconds kept)
     : store_(store),
       interval_(interval),
       kept_(kept),
-      emails_(host.metrics().counter("tempinbox_inbox_purged_emails_total", "Emails of ended inboxes taken from the disk.")),
+      emails_(host.metrics().counter("tempinbox_inbox_purged_emails_total",
+                                     "Emails of ended inboxes taken from the disk.")),
       bodies_(host.metrics().counter("tempinbox_inbox_purged_bodies_total",
                                      "Bodies that no email needed any more, taken from the disk.")),
       mail_task_(host, "mail of ended inboxes not purged", [this] { return purge_mail(); }),

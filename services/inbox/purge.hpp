@@ -7,13 +7,14 @@
 
 namespace tempinbox::inbox {
 
-// Takes the mail of ended inboxes from the disk in small batches, later the inboxes themselves; one a process, any number of
-// processes.
+// Takes the mail of ended inboxes from the disk in small batches, later the inboxes themselves; one
+// a process, any number of processes.
 class purge
 {
 public:
     // Mail is looked for every `interval`; an inbox is forgotten `kept` after its end.
-    purge(runtime::host& host, mailbox::purge_store& store, std::chrono::milliseconds interval, std::chrono::seconds kept);
+    purge(runtime::host& host, mailbox::purge_store& store, std::chrono::milliseconds interval,
+          std::chrono::seconds kept);
 
     void start();
     awaitable<void> stop();

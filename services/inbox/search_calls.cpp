@@ -42,12 +42,15 @@ void search_calls::add_to(rpc::server& server)
 {
     const std::string service = "tempinbox.inbox.v1.InboxService/";
     server.add<v1::FindFirstEmailsRequest, v1::FindFirstEmailsResponse>(
-        service + "FindFirstEmails", [this](v1::FindFirstEmailsRequest request) { return find_first(std::move(request)); });
+        service + "FindFirstEmails",
+        [this](v1::FindFirstEmailsRequest request) { return find_first(std::move(request)); });
     server.add<v1::GetLastSequencesRequest, v1::GetLastSequencesResponse>(
-        service + "GetLastSequences", [this](v1::GetLastSequencesRequest request) { return last_sequences(std::move(request)); });
+        service + "GetLastSequences",
+        [this](v1::GetLastSequencesRequest request) { return last_sequences(std::move(request)); });
 }
 
-awaitable<result<v1::FindFirstEmailsResponse>> search_calls::find_first(v1::FindFirstEmailsRequest request)
+awaitable<result<v1::FindFirstEmailsResponse>>
+search_calls::find_first(v1::FindFirstEmailsRequest request)
 {
     const auto account = account_id::parse(request.account_id());
     if (!account)
@@ -71,7 +74,8 @@ awaitable<result<v1::FindFirstEmailsResponse>> search_calls::find_first(v1::Find
     co_return response;
 }
 
-awaitable<result<v1::GetLastSequencesResponse>> search_calls::last_sequences(v1::GetLastSequencesRequest request)
+awaitable<result<v1::GetLastSequencesResponse>>
+search_calls::last_sequences(v1::GetLastSequencesRequest request)
 {
     auto inboxes = read_inbox_names(request.inboxes());
     if (!inboxes)

@@ -18,7 +18,8 @@ public:
 
 private:
     awaitable<result<v1::FindFirstEmailsResponse>> find_first(v1::FindFirstEmailsRequest request);
-    awaitable<result<v1::GetLastSequencesResponse>> last_sequences(v1::GetLastSequencesRequest request);
+    awaitable<result<v1::GetLastSequencesResponse>>
+    last_sequences(v1::GetLastSequencesRequest request);
 
     mailbox::email_search_store& searches_;
 };

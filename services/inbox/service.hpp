@@ -25,7 +25,8 @@
 
 namespace tempinbox::inbox {
 
-// Inboxes and reading mail: RPC, the ends of inboxes, their mail's removal and the mailbox's partitions. Any number of replicas.
+// Inboxes and reading mail: RPC, the ends of inboxes, their mail's removal and the mailbox's
+// partitions. Any number of replicas.
 class service final : public runtime::service
 {
 public:
@@ -67,7 +68,8 @@ private:
     search_calls search_calls_;
     domain_calls domain_calls_;
     mailbox::email_count_store email_counts_;
-    rpc::daily_count_call<v1::CountEmailsRequest, v1::CountEmailsResponse, v1::EmailsOfDay> email_count_call_;
+    rpc::daily_count_call<v1::CountEmailsRequest, v1::CountEmailsResponse, v1::EmailsOfDay>
+        email_count_call_;
     rpc::tokens tokens_;
     rpc::server server_;
 };

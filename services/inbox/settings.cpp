@@ -17,23 +17,31 @@ settings read_settings(config::reader& reader)
     settings chosen;
     chosen.database = postgres::read_settings(reader);
     chosen.kafka = kafka::read_settings(reader);
-    chosen.rpc_listen = reader.address("rpc-listen", "127.0.0.1:9101", "Where the other services call this one");
-    chosen.rpc_token_file = reader.readable_file("rpc-token-file", "", "One or two tokens of internal calls, a line each");
+    chosen.rpc_listen =
+        reader.address("rpc-listen", "127.0.0.1:9101", "Where the other services call this one");
+    chosen.rpc_token_file = reader.readable_file(
+        "rpc-token-file", "", "One or two tokens of internal calls, a line each");
     if (chosen.rpc_token_file.empty())
         reader.add_problem("rpc-token-file", "must be set");
-    chosen.quarantine = std::chrono::duration_cast<std::chrono::seconds>(reader.duration(
-        "quarantine", 24h * 30, 1s, 24h * 3'650, "How long an ended inbox can be read and its address is given to nobody"));
+    chosen.quarantine = std::chrono::duration_cast<std::chrono::seconds>(
+        reader.duration("quarantine", 24h * 30, 1s, 24h * 3'650,
+                        "How long an ended inbox can be read and its address is given to nobody"));
     chosen.purge_interval =
-        reader.duration("purge-interval", 2s, 10ms, 1h, "How often ended inboxes are looked for whose mail is still on the disk");
-    chosen.mail_readers = static_cast<int>(reader.integer("mail-readers", 2, 1, 64, "Threads that read messages for the API"));
-    chosen.reading_bytes = static_cast<std::size_t>(reader.bytes("reading-memory", mail_reader::usual_bytes, mib, 64 * gib,
-                                                                 "Memory for messages that are read for the API; past it 503"));
+        reader.duration("purge-interval", 2s, 10ms, 1h,
+                        "How often ended inboxes are looked for whose mail is still on the disk");
+    chosen.mail_readers = static_cast<int>(
+        reader.integer("mail-readers", 2, 1, 64, "Threads that read messages for the API"));
+    chosen.reading_bytes = static_cast<std::size_t>(
+        reader.bytes("reading-memory", mail_reader::usual_bytes, mib, 64 * gib,
+                     "Memory for messages that are read for the API; past it 503"));
     reader.add_memory("reading-memory", chosen.reading_bytes);
     chosen.view = mime::read_settings(reader);
-    chosen.inbox_bounds.emails = reader.integer("inbox-max-emails", 10'000, 0, 1'000'000'000,
-                                                "Emails from which on an inbox is shown as full; what mail-ingest has");
-    chosen.inbox_bounds.bytes = static_cast<std::int64_t>(reader.bytes(
-        "inbox-max-bytes", gib, 0, 1024 * gib, "Bytes from which on an inbox is shown as full; what mail-ingest has"));
+    chosen.inbox_bounds.emails =
+        reader.integer("inbox-max-emails", 10'000, 0, 1'000'000'000,
+                       "Emails from which on an inbox is shown as full; what mail-ingest has");
+    chosen.inbox_bounds.bytes = static_cast<std::int64_t>(
+        reader.bytes("inbox-max-bytes", gib, 0, 1024 * gib,
+                     "Bytes from which on an inbox is shown as full; what mail-ingest has"));
     return chosen;
 }
 

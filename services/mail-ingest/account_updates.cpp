@@ -17,9 +17,11 @@ kafka::consumer_settings membership(const kafka::settings& cluster)
 
 } // namespace
 
-account_updates::account_updates(runtime::host& host, const kafka::settings& cluster, postgres::pool& db)
+account_updates::account_updates(runtime::host& host, const kafka::settings& cluster,
+                                 postgres::pool& db)
     : accounts_(db),
-      consumer_(host, membership(cluster), [this](const std::vector<kafka::record>& batch) { return handle(batch); })
+      consumer_(host, membership(cluster),
+                [this](const std::vector<kafka::record>& batch) { return handle(batch); })
 {}
 
 awaitable<void> account_updates::handle(const std::vector<kafka::record>& batch)
@@ -32,9 +34,11 @@ awaitable<void> account_updates::handle(const std::vector<kafka::record>& batch)
             (state->is_deleted ? deleted : states).push_back(std::move(*state));
             continue;
         }
-        // The topic is compacted and has no dead letters: the account's next state repairs what this one lost.
-        log::error("account state cannot be read",
-                   {{"partition", record.partition}, {"offset", record.offset}, {"reason", state.error().message}});
+        // The topic is compacted and has no dead letters: the account's next state repairs what
+        // this one lost.
+        log::error("account state cannot be read", {{"partition", record.partition},
+                                                    {"offset", record.offset},
+                                                    {"reason", state.error().message}});
     }
     co_await accounts_.put(std::move(states));
     for (const auto& state : deleted)

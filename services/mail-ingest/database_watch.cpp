@@ -33,7 +33,9 @@ awaitable<std::chrono::microseconds> database_watch::look()
 
 awaitable<void> database_watch::ask(postgres::pool& db)
 {
-    return db.run([](pqxx::connection_base& connection) { pqxx::nontransaction(connection).exec("SELECT 1"); });
+    return db.run([](pqxx::connection_base& connection) {
+        pqxx::nontransaction(connection).exec("SELECT 1");
+    });
 }
 
 } // namespace tempinbox::mail_ingest

@@ -11,9 +11,9 @@
 
 namespace tempinbox::mail_ingest {
 
-// Asks the database each second whether it is there, so that clients can be sent away while it is not, rather than at every
-// command. Every pool is asked, since each finds its way back by itself: one that answers look-ups again is of no use to a client
-// whose mail the other can not store yet.
+// Asks the database each second whether it is there, so that clients can be sent away while it is
+// not, rather than at every command. Every pool is asked, since each finds its way back by itself:
+// one that answers look-ups again is of no use to a client whose mail the other can not store yet.
 class database_watch
 {
 public:

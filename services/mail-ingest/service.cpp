@@ -41,14 +41,16 @@ service::service(runtime::host& host, const settings& chosen)
       intake_(host, directory_, mail_store_, publisher_, unconfirmed_, settings_.intake),
       account_updates_(host, settings_.kafka, db_),
       events_(host, settings_.kafka,
-              {events::topics::inbox_created, events::topics::inbox_expired, events::topics::account_state},
+              {events::topics::inbox_created, events::topics::inbox_expired,
+               events::topics::account_state},
               [this](const std::vector<kafka::record>& batch) { directory_.take_events(batch); }),
       database_watch_(host, {look_up_db_, db_}),
       clock_watch_(host, db_, host.clock()),
       callers_(settings_.callers),
       tls_(settings_.tls_certificate_file, settings_.tls_key_file),
       session_metrics_(host.metrics()),
-      surroundings_{host, settings_.session, directory_, intake_, clock_watch_, callers_, tls_, session_metrics_},
+      surroundings_{host,         settings_.session, directory_, intake_,
+                    clock_watch_, callers_,          tls_,       session_metrics_},
       listener_(surroundings_, settings_.smtp_listen, [this] { return database_watch_.is_away(); })
 {
     db_.require_schema(mailbox::schema, mailbox::mail_schema_version);

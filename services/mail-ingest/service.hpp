@@ -17,8 +17,8 @@
 
 namespace tempinbox::mail_ingest {
 
-// Takes mail over SMTP: recipients from the directory, messages through the intake into the mailbox, then 250. Any number of
-// replicas.
+// Takes mail over SMTP: recipients from the directory, messages through the intake into the
+// mailbox, then 250. Any number of replicas.
 class service final : public runtime::service
 {
 public:

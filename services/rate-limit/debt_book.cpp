@@ -18,8 +18,9 @@ debt_book::debt_book(runtime::host& host, store_statement store, stored_callback
     : host_(host),
       store_(std::move(store)),
       stored_(std::move(stored)),
-      units_(host.metrics().counter("tempinbox_rate_limit_debt_units_total",
-                                    "Units that gateways had let through, stored; a repeated one counts again here"))
+      units_(host.metrics().counter(
+          "tempinbox_rate_limit_debt_units_total",
+          "Units that gateways had let through, stored; a repeated one counts again here"))
 {}
 
 bool debt_book::take(const debt& told)

@@ -22,12 +22,14 @@ struct debt
     known_limit limit;
 };
 
-// Stores what gateways owe, one statement at a time, what is told meanwhile gathers for the next. Promises nothing before the
-// database has it: a debt whose statement failed is forgotten, and stored when it is told again. Runs on the loop.
+// Stores what gateways owe, one statement at a time, what is told meanwhile gathers for the next.
+// Promises nothing before the database has it: a debt whose statement failed is forgotten, and
+// stored when it is told again. Runs on the loop.
 class debt_book
 {
 public:
-    // By account and day; a debt that is stored already is left alone. Throws when the database cannot be reached.
+    // By account and day; a debt that is stored already is left alone. Throws when the database
+    // cannot be reached.
     using store_statement = std::function<awaitable<void>(std::vector<debt>)>;
     // Of this account more is used than before.
     using stored_callback = std::function<void(account_id)>;

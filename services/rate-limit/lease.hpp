@@ -18,10 +18,12 @@ struct known_limit
     friend bool operator==(const known_limit&, const known_limit&) = default;
 };
 
-// What a statement is to do with a block, once it has counted what its holder spent: fill it up, leave it, or end it.
+// What a statement is to do with a block, once it has counted what its holder spent: fill it up,
+// leave it, or end it.
 enum class settlement { grow, report, close };
 
-// A holder's account of one block, as totals since the block was made: told twice, nothing is counted twice.
+// A holder's account of one block, as totals since the block was made: told twice, nothing is
+// counted twice.
 struct block_request
 {
     account_id account;
@@ -35,8 +37,8 @@ struct block_request
 
 enum class block_outcome { settled, other_day, gone };
 
-// What the database says: `granted` in all to this block, `used` of the day, reports included, and what other blocks hold
-// unspent.
+// What the database says: `granted` in all to this block, `used` of the day, reports included, and
+// what other blocks hold unspent.
 struct block_answer
 {
     block_outcome outcome = block_outcome::settled;
@@ -47,8 +49,9 @@ struct block_answer
     std::vector<std::string> holders; // of what is elsewhere
 };
 
-// The units of one account's day that a replica holds: granted by the database, spent here. Without clock, database or network.
-// Never spends more than was granted, and nothing after the end of its block; what a lost answer granted turns up in the next.
+// The units of one account's day that a replica holds: granted by the database, spent here. Without
+// clock, database or network. Never spends more than was granted, and nothing after the end of its
+// block; what a lost answer granted turns up in the next.
 class lease
 {
 public:
@@ -56,7 +59,8 @@ public:
 
     // As many of the units as are at hand.
     std::int64_t spend(std::int64_t units);
-    // A newer limit: spending waits for the database to say what it means, unless the number is the same.
+    // A newer limit: spending waits for the database to say what it means, unless the number is the
+    // same.
     void hear(const known_limit& limit);
 
     block_request report(settlement action) const;
@@ -65,7 +69,10 @@ public:
 
     day on_day() const { return day_; }
     account_id account() const { return account_; }
-    std::int64_t unspent() const { return is_spendable() && granted_ > spent_ ? granted_ - spent_ : 0; }
+    std::int64_t unspent() const
+    {
+        return is_spendable() && granted_ > spent_ ? granted_ - spent_ : 0;
+    }
     // Whether the database ever spoke of it: before, its numbers are nobody's.
     bool is_known() const { return is_known_; }
     // Whether no newer limit waits for the database.
@@ -73,11 +80,14 @@ public:
     const known_limit& heard() const { return heard_; }
     bool has_untold() const { return spent_ != told_spent_; }
     // Low enough to ask for more ahead of need.
-    bool is_low() const { return unspent() * 4 < last_block_ && last_block_ >= least_block_to_refill; }
+    bool is_low() const
+    {
+        return unspent() * 4 < last_block_ && last_block_ >= least_block_to_refill;
+    }
 
     std::int64_t limit() const { return limit_.units; }
-    // What is left of the day after all that is known of it; what others hold counts as used. Never negative and, until a newer
-    // limit, never rising.
+    // What is left of the day after all that is known of it; what others hold counts as used. Never
+    // negative and, until a newer limit, never rising.
     std::int64_t take_remaining();
 
 private:

@@ -11,7 +11,8 @@ namespace {
 using namespace std::chrono_literals;
 using steady = std::chrono::steady_clock;
 
-// A day that is used up is refused from memory for this long; where others hold units that could come back, shorter.
+// A day that is used up is refused from memory for this long; where others hold units that could
+// come back, shorter.
 constexpr auto refusal_holds = 1s;
 constexpr auto doubtful_refusal_holds = 100ms;
 // Only near the limit others are asked again sooner.
@@ -20,7 +21,8 @@ constexpr auto pause_between_days = 20ms;
 constexpr auto patience_of_watchers = 150ms;
 // Other holders are asked within the patience of those who wait.
 constexpr auto patience_of_recalls = 100ms;
-// In one go. A request comes before what is idle, but no lease may end because requests always wait for a statement.
+// In one go. A request comes before what is idle, but no lease may end because requests always wait
+// for a statement.
 constexpr std::size_t most_tidied = 100;
 constexpr auto tidied_under_load = 1s;
 
@@ -30,7 +32,10 @@ struct recalling
     std::size_t open;
     runtime::completion done;
 
-    recalling(const boost::asio::any_io_executor& executor, std::size_t count) : open(count), done(executor) {}
+    recalling(const boost::asio::any_io_executor& executor, std::size_t count)
+        : open(count),
+          done(executor)
+    {}
 };
 
 awaitable<void> recall_one(awaitable<void> asking, std::shared_ptr<recalling> all)
@@ -42,16 +47,19 @@ awaitable<void> recall_one(awaitable<void> asking, std::shared_ptr<recalling> al
 
 } // namespace
 
-lease_book::lease_book(runtime::host& host, const clock_source& clock, settle_statement settle, recall ask_back,
-                       lease_book_settings chosen)
+lease_book::lease_book(runtime::host& host, const clock_source& clock, settle_statement settle,
+                       recall ask_back, lease_book_settings chosen)
     : host_(host),
       clock_(clock),
       ask_back_(std::move(ask_back)),
       settings_(chosen),
       lane_(host, std::move(settle)),
-      accounts_(host.metrics().gauge("tempinbox_rate_limit_accounts", "Accounts whose units are held in memory")),
-      refused_(host.metrics().counter("tempinbox_rate_limit_refused_total", "Units refused: the day's limit is used up")),
-      undecided_(host.metrics().counter("tempinbox_rate_limit_undecided_total", "Units nobody could judge in time"))
+      accounts_(host.metrics().gauge("tempinbox_rate_limit_accounts",
+                                     "Accounts whose units are held in memory")),
+      refused_(host.metrics().counter("tempinbox_rate_limit_refused_total",
+                                      "Units refused: the day's limit is used up")),
+      undecided_(host.metrics().counter("tempinbox_rate_limit_undecided_total",
+                                        "Units nobody could judge in time"))
 {}
 
 lease_book::~lease_book() = default;
@@ -61,8 +69,10 @@ awaitable<std::vector<decision>> lease_book::take(std::vector<ask> asks)
     const auto caller = std::make_shared<call>(host_.executor(), std::move(asks));
     const day today = day_of(clock_.now());
     leave_other_days(today);
-    if (is_closing_ || holdings_.size() + leaving_.size() + caller->asks.size() > 2 * settings_.accounts)
-        throw dependency_error(is_closing_ ? "the service is stopping" : "more accounts are held than there is room for");
+    if (is_closing_ ||
+        holdings_.size() + leaving_.size() + caller->asks.size() > 2 * settings_.accounts)
+        throw dependency_error(is_closing_ ? "the service is stopping"
+                                           : "more accounts are held than there is room for");
     for (std::size_t i = 0; i < caller->asks.size(); ++i)
         start(caller, i, caller->asks[i], today);
     if (caller->open > 0)
@@ -81,14 +91,16 @@ lease_book::held lease_book::find_or_make(const ask& wanted, day today)
         return found->second;
     }
     make_room();
-    const auto made = std::make_shared<holding>(lease(wanted.account, today, uuid::make_v7(), wanted.limit));
+    const auto made =
+        std::make_shared<holding>(lease(wanted.account, today, uuid::make_v7(), wanted.limit));
     made->place_by_use = by_use_.insert(by_use_.end(), made);
     holdings_.emplace(wanted.account, made);
     accounts_.Set(static_cast<double>(holdings_.size()));
     return made;
 }
 
-void lease_book::start(const std::shared_ptr<call>& caller, std::size_t place, const ask& wanted, day today)
+void lease_book::start(const std::shared_ptr<call>& caller, std::size_t place, const ask& wanted,
+                       day today)
 {
     const auto h = find_or_make(wanted, today);
     h->used_at = steady::now();
@@ -102,7 +114,8 @@ void lease_book::start(const std::shared_ptr<call>& caller, std::size_t place, c
 // In the order they came; the first that cannot be given all it wants holds up the rest.
 void lease_book::serve(holding& h)
 {
-    const bool is_refused = steady::now() < h.refused_until && h.units.is_known() && h.units.is_current();
+    const bool is_refused =
+        steady::now() < h.refused_until && h.units.is_known() && h.units.is_current();
     while (!h.waiting.empty() && !h.is_closing && !h.is_recalling) {
         auto& next = h.waiting.front();
         if (!next.caller->is_over) {
@@ -145,7 +158,9 @@ void lease_book::settle(const held& h, settlement action)
     h->has_new_debt = false;
     h->told_at = steady::now();
     auto request = h->units.report(h->is_closing ? settlement::close : action);
-    lane_.ask(std::move(request), [this, h](const block_request& told, const block_answer* answer) { settled(h, told, answer); });
+    lane_.ask(std::move(request), [this, h](const block_request& told, const block_answer* answer) {
+        settled(h, told, answer);
+    });
 }
 
 void lease_book::settled(const held& h, const block_request& told, const block_answer* answer)
@@ -172,8 +187,9 @@ void lease_book::settled(const held& h, const block_request& told, const block_a
     go_on(h, told, *answer);
 }
 
-// After an answer: once more while anything is left; before a refusal the other holders are asked for what they have. Nothing is
-// left only where a block that was to grow came back empty: one that still held units when it was told may have been full.
+// After an answer: once more while anything is left; before a refusal the other holders are asked
+// for what they have. Nothing is left only where a block that was to grow came back empty: one that
+// still held units when it was told may have been full.
 void lease_book::go_on(const held& h, const block_request& told, const block_answer& answer)
 {
     const auto now = steady::now();
@@ -186,7 +202,8 @@ void lease_book::go_on(const held& h, const block_request& told, const block_ans
         start_recall(h, answer.holders);
     } else if (is_in_need) {
         h->was_recalled_in_need = false;
-        h->refused_until = now + (answer.elsewhere > 0 ? doubtful_refusal_holds : std::chrono::milliseconds(refusal_holds));
+        h->refused_until = now + (answer.elsewhere > 0 ? doubtful_refusal_holds
+                                                       : std::chrono::milliseconds(refusal_holds));
         end_waiting(*h, true);
     } else if (!h->waiting.empty()) {
         settle(h, settlement::grow);
@@ -199,7 +216,8 @@ void lease_book::start_recall(const held& h, std::vector<std::string> holders)
 {
     h->recall_again_at = steady::now() + pause_between_recalls;
     h->is_recalling = true;
-    boost::asio::co_spawn(host_.loop(), recall_then_settle(h, std::move(holders)), boost::asio::detached);
+    boost::asio::co_spawn(host_.loop(), recall_then_settle(h, std::move(holders)),
+                          boost::asio::detached);
 }
 
 awaitable<void> lease_book::recall_then_settle(held h, std::vector<std::string> holders)
@@ -207,7 +225,8 @@ awaitable<void> lease_book::recall_then_settle(held h, std::vector<std::string> 
     const auto all = std::make_shared<recalling>(host_.executor(), holders.size());
     for (auto& holder : holders) {
         auto asking = ask_back_(std::move(holder), h->units.account(), h->units.on_day());
-        boost::asio::co_spawn(host_.loop(), recall_one(std::move(asking), all), boost::asio::detached);
+        boost::asio::co_spawn(host_.loop(), recall_one(std::move(asking), all),
+                              boost::asio::detached);
     }
     if (all->open > 0)
         co_await all->done.wait_until(steady::now() + patience_of_recalls);
@@ -215,7 +234,8 @@ awaitable<void> lease_book::recall_then_settle(held h, std::vector<std::string> 
     settle(h, h->waiting.empty() ? settlement::report : settlement::grow);
 }
 
-// The clocks of this host and of PostgreSQL are on different days, or midnight came between: until they agree nothing is granted.
+// The clocks of this host and of PostgreSQL are on different days, or midnight came between: until
+// they agree nothing is granted.
 awaitable<void> lease_book::look_again(held h)
 {
     boost::asio::steady_timer pause(host_.loop(), pause_between_days);
@@ -259,7 +279,8 @@ void lease_book::closed(const held& h)
         all_closed_->set();
 }
 
-// What is held may still be spent, except by one that was to be given back: that is tried again later.
+// What is held may still be spent, except by one that was to be given back: that is tried again
+// later.
 void lease_book::failed(const held& h)
 {
     h->tell_watchers();
@@ -295,7 +316,8 @@ void lease_book::leave_other_days(day today)
 void lease_book::make_room()
 {
     auto next = by_use_.begin();
-    for (auto held_now = holdings_.size(); held_now >= settings_.accounts && next != by_use_.end(); --held_now) {
+    for (auto held_now = holdings_.size(); held_now >= settings_.accounts && next != by_use_.end();
+         --held_now) {
         const auto h = *next++;
         if (!h->is_closing && h->waiting.empty())
             start_closing(h);
@@ -318,7 +340,8 @@ bool lease_book::tidy()
         if (h->is_settling)
             continue;
         // While nobody answers, what is held is worth more here.
-        const bool is_over = h->is_closing || (now - h->used_at >= settings_.idle_time && !lane_.is_failing());
+        const bool is_over =
+            h->is_closing || (now - h->used_at >= settings_.idle_time && !lane_.is_failing());
         if (is_over && ending.size() < most_tidied)
             ending.push_back(h);
         else if (now - h->told_at >= settings_.lease_time / 2)
@@ -339,7 +362,8 @@ awaitable<bool> lease_book::give_back(account_id account, day on_day)
     for (const auto& h : leaving_)
         if (h->units.account() == account && h->units.on_day() == on_day)
             wanted = h;
-    if (const auto found = holdings_.find(account); found != holdings_.end() && found->second->units.on_day() == on_day)
+    if (const auto found = holdings_.find(account);
+        found != holdings_.end() && found->second->units.on_day() == on_day)
         wanted = found->second;
     if (!wanted)
         co_return true;

@@ -22,7 +22,8 @@ struct ask
     known_limit limit;
 };
 
-// What it comes to: of the units `granted` passed, `undecided` could not be judged in time, the rest is refused.
+// What it comes to: of the units `granted` passed, `undecided` could not be judged in time, the
+// rest is refused.
 struct decision
 {
     std::int64_t granted = 0;
@@ -35,24 +36,28 @@ struct decision
 
 struct lease_book_settings
 {
-    std::chrono::milliseconds patience{200};      // for one call; what is not decided by then is said to be undecided
+    std::chrono::milliseconds patience{
+        200}; // for one call; what is not decided by then is said to be undecided
     std::chrono::milliseconds idle_time{10'000};  // after which a block is given back
     std::chrono::milliseconds lease_time{30'000}; // renewed at half of it
     std::size_t accounts = 200'000;               // at once in memory
 };
 
-// The blocks of this replica, an account each. Spends from memory; asks the database for a block when one is used up, all who
-// wait for an account sharing one settlement; asks other holders for theirs before it refuses. Units pass only when they were
-// granted: with the database away what is held is spent, then asks are undecided. Blocks go back when idle, when the day ends,
-// when another replica asks, when too many accounts are held, and at the end. Runs on the loop.
+// The blocks of this replica, an account each. Spends from memory; asks the database for a block
+// when one is used up, all who wait for an account sharing one settlement; asks other holders for
+// theirs before it refuses. Units pass only when they were granted: with the database away what is
+// held is spent, then asks are undecided. Blocks go back when idle, when the day ends, when another
+// replica asks, when too many accounts are held, and at the end. Runs on the loop.
 class lease_book
 {
 public:
-    // Asks a holder to give back its block of the account; returns when it did, or after a short while.
-    using recall = std::function<awaitable<void>(std::string holder, account_id account, day on_day)>;
+    // Asks a holder to give back its block of the account; returns when it did, or after a short
+    // while.
+    using recall =
+        std::function<awaitable<void>(std::string holder, account_id account, day on_day)>;
 
-    lease_book(runtime::host& host, const clock_source& clock, settle_statement settle, recall ask_back,
-               lease_book_settings chosen = lease_book_settings());
+    lease_book(runtime::host& host, const clock_source& clock, settle_statement settle,
+               recall ask_back, lease_book_settings chosen = lease_book_settings());
     ~lease_book();
     lease_book(const lease_book&) = delete;
 
@@ -66,8 +71,9 @@ public:
     void refresh(account_id account);
     // Gives everything back; at the end of the process.
     awaitable<void> close(std::chrono::milliseconds deadline);
-    // Renews leases, returns idle blocks and those of other days: a hundred of each at a time, and where requests wait for
-    // statements once a second only. To be called every second, and soon again when it says that there is more.
+    // Renews leases, returns idle blocks and those of other days: a hundred of each at a time, and
+    // where requests wait for statements once a second only. To be called every second, and soon
+    // again when it says that there is more.
     bool tidy();
     std::size_t size() const { return holdings_.size(); }
 
@@ -77,7 +83,8 @@ private:
     using held = std::shared_ptr<holding>;
 
     held find_or_make(const ask& wanted, day today);
-    void start(const std::shared_ptr<call>& caller, std::size_t place, const ask& wanted, day today);
+    void start(const std::shared_ptr<call>& caller, std::size_t place, const ask& wanted,
+               day today);
     void serve(holding& h);
     void end_waiting(holding& h, bool is_refused);
     void settle(const held& h, settlement action);

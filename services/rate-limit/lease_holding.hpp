@@ -56,7 +56,8 @@ struct lease_book::holding
 
     lease units;
     std::deque<waiter> waiting;
-    std::vector<std::shared_ptr<runtime::completion>> watchers; // of the end of the next settlement, for good or bad
+    std::vector<std::shared_ptr<runtime::completion>>
+        watchers; // of the end of the next settlement, for good or bad
     std::list<held>::iterator place_by_use;
     bool is_leaving = false;
     bool was_asked_for = false; // there may be a block to close

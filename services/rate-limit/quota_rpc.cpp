@@ -21,7 +21,8 @@ std::int64_t to_seconds(day date)
 result<std::vector<ask>> read_asks(const ratelimit::v1::TakeQuotaRequest& request)
 {
     if (request.items_size() > most_items)
-        return failure{errc::invalid_argument, "items must be at most " + std::to_string(most_items)};
+        return failure{errc::invalid_argument,
+                       "items must be at most " + std::to_string(most_items)};
     std::vector<ask> asks;
     asks.reserve(static_cast<std::size_t>(request.items_size()));
     for (const auto& item : request.items()) {
@@ -29,10 +30,12 @@ result<std::vector<ask>> read_asks(const ratelimit::v1::TakeQuotaRequest& reques
         if (!account)
             return account.error();
         if (item.units() < 0 || item.units() > most_units)
-            return failure{errc::invalid_argument, "units must be from 0 to " + std::to_string(most_units)};
+            return failure{errc::invalid_argument,
+                           "units must be from 0 to " + std::to_string(most_units)};
         if (item.limit() < 0)
             return failure{errc::invalid_argument, "limit must not be negative"};
-        asks.push_back(ask{*account, item.units(), known_limit(item.limit(), item.limit_version())});
+        asks.push_back(
+            ask{*account, item.units(), known_limit(item.limit(), item.limit_version())});
     }
     return asks;
 }
@@ -42,8 +45,8 @@ day read_day_of_debt(const ratelimit::v1::Debt& told, day today)
 {
     if (!told.has_day())
         return today;
-    const auto told_day =
-        std::chrono::floor<std::chrono::days>(std::chrono::sys_seconds(std::chrono::seconds(told.day().seconds())));
+    const auto told_day = std::chrono::floor<std::chrono::days>(
+        std::chrono::sys_seconds(std::chrono::seconds(told.day().seconds())));
     return std::clamp(told_day, today - std::chrono::days(1), today);
 }
 
@@ -56,7 +59,8 @@ result<debt> read_debt(const ratelimit::v1::QuotaItem& item, account_id account,
     if (!id || id->is_nil())
         return failure{errc::invalid_argument, "debt_id must be a UUID"};
     if (item.debt().units() < 1 || item.debt().units() > most_units)
-        return failure{errc::invalid_argument, "units of a debt must be from 1 to " + std::to_string(most_units)};
+        return failure{errc::invalid_argument,
+                       "units of a debt must be from 1 to " + std::to_string(most_units)};
     return debt(*id, account, read_day_of_debt(item.debt(), today), item.debt().units(),
                 known_limit(item.limit(), item.limit_version()));
 }
@@ -85,10 +89,14 @@ struct returning
     std::vector<account_id> returned;
     runtime::completion done;
 
-    returning(const boost::asio::any_io_executor& executor, std::size_t count) : open(count), done(executor) {}
+    returning(const boost::asio::any_io_executor& executor, std::size_t count)
+        : open(count),
+          done(executor)
+    {}
 };
 
-awaitable<void> give_back_one(lease_book& leases, account_id account, day on_day, std::shared_ptr<returning> all)
+awaitable<void> give_back_one(lease_book& leases, account_id account, day on_day,
+                              std::shared_ptr<returning> all)
 {
     if (co_await leases.give_back(account, on_day))
         all->returned.push_back(account);
@@ -102,15 +110,19 @@ void quota_rpc::add_to(rpc::server& server)
 {
     using namespace ratelimit::v1;
     const std::string service = "tempinbox.ratelimit.v1.RateLimitService/";
-    server.add<TakeQuotaRequest, TakeQuotaResponse>(service + "TakeQuota",
-                                                    [this](TakeQuotaRequest request) { return take(std::move(request)); });
+    server.add<TakeQuotaRequest, TakeQuotaResponse>(
+        service + "TakeQuota",
+        [this](TakeQuotaRequest request) { return take(std::move(request)); });
     server.add<ReturnBlockRequest, ReturnBlockResponse>(
-        service + "ReturnBlock", [this](ReturnBlockRequest request) { return give_back(std::move(request)); });
-    server.add<GetUsageRequest, GetUsageResponse>(service + "GetUsage",
-                                                  [this](GetUsageRequest request) { return usage(std::move(request)); });
+        service + "ReturnBlock",
+        [this](ReturnBlockRequest request) { return give_back(std::move(request)); });
+    server.add<GetUsageRequest, GetUsageResponse>(
+        service + "GetUsage",
+        [this](GetUsageRequest request) { return usage(std::move(request)); });
 }
 
-awaitable<result<ratelimit::v1::TakeQuotaResponse>> quota_rpc::take(ratelimit::v1::TakeQuotaRequest request)
+awaitable<result<ratelimit::v1::TakeQuotaResponse>>
+quota_rpc::take(ratelimit::v1::TakeQuotaRequest request)
 {
     auto asks = read_asks(request);
     if (!asks)
@@ -119,12 +131,14 @@ awaitable<result<ratelimit::v1::TakeQuotaResponse>> quota_rpc::take(ratelimit::v
     debts.reserve(asks->size());
     const day today = day_of(clock_.now());
     for (int i = 0; i < request.items_size(); ++i) {
-        const auto told = read_debt(request.items(i), (*asks)[static_cast<std::size_t>(i)].account, today);
+        const auto told =
+            read_debt(request.items(i), (*asks)[static_cast<std::size_t>(i)].account, today);
         if (!told)
             co_return told.error();
         debts.push_back(*told);
     }
-    // Requests do not wait for debts: an answer that comes before a debt is stored says so, and it is told again.
+    // Requests do not wait for debts: an answer that comes before a debt is stored says so, and it
+    // is told again.
     std::vector<bool> are_stored;
     are_stored.reserve(debts.size());
     for (const auto& told : debts)
@@ -136,12 +150,14 @@ awaitable<result<ratelimit::v1::TakeQuotaResponse>> quota_rpc::take(ratelimit::v
     co_return response;
 }
 
-awaitable<result<ratelimit::v1::ReturnBlockResponse>> quota_rpc::give_back(ratelimit::v1::ReturnBlockRequest request)
+awaitable<result<ratelimit::v1::ReturnBlockResponse>>
+quota_rpc::give_back(ratelimit::v1::ReturnBlockRequest request)
 {
     if (request.account_ids_size() > most_items)
-        co_return failure(errc::invalid_argument, "account_ids must be at most " + std::to_string(most_items));
-    const day on_day =
-        std::chrono::floor<std::chrono::days>(std::chrono::sys_seconds(std::chrono::seconds(request.day().seconds())));
+        co_return failure(errc::invalid_argument,
+                          "account_ids must be at most " + std::to_string(most_items));
+    const day on_day = std::chrono::floor<std::chrono::days>(
+        std::chrono::sys_seconds(std::chrono::seconds(request.day().seconds())));
     std::vector<account_id> accounts;
     for (const auto& text : request.account_ids()) {
         const auto account = account_id::parse(text);
@@ -154,23 +170,27 @@ awaitable<result<ratelimit::v1::ReturnBlockResponse>> quota_rpc::give_back(ratel
         co_return response;
     const auto all = std::make_shared<returning>(host_.executor(), accounts.size());
     for (const auto& account : accounts)
-        boost::asio::co_spawn(host_.loop(), give_back_one(leases_, account, on_day, all), boost::asio::detached);
+        boost::asio::co_spawn(host_.loop(), give_back_one(leases_, account, on_day, all),
+                              boost::asio::detached);
     co_await all->done.wait_until(std::chrono::steady_clock::now() + 1s);
     for (const auto& account : all->returned)
         response.add_account_ids(account.text());
     co_return response;
 }
 
-awaitable<result<ratelimit::v1::GetUsageResponse>> quota_rpc::usage(ratelimit::v1::GetUsageRequest request)
+awaitable<result<ratelimit::v1::GetUsageResponse>>
+quota_rpc::usage(ratelimit::v1::GetUsageRequest request)
 {
     const auto account = account_id::parse(request.account_id());
     if (!account)
         co_return account.error();
     if (request.days() < 1 || request.days() > most_days)
-        co_return failure(errc::invalid_argument, "days must be from 1 to " + std::to_string(most_days));
+        co_return failure(errc::invalid_argument,
+                          "days must be from 1 to " + std::to_string(most_days));
     co_await leases_.tell(*account);
     const day today = day_of(clock_.now());
-    const auto uses = co_await store_.list_days(*account, today - std::chrono::days(request.days() - 1));
+    const auto uses =
+        co_await store_.list_days(*account, today - std::chrono::days(request.days() - 1));
     ratelimit::v1::GetUsageResponse response;
     response.mutable_today()->set_seconds(to_seconds(today));
     for (const auto& use : uses) {

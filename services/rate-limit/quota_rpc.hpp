@@ -14,11 +14,13 @@ namespace tempinbox::rate_limit {
 // At most this many items a call.
 inline constexpr int most_items = 10'000;
 
-// RateLimitService on the RPC server: checks what is asked, and answers from the book of leases and the stored days.
+// RateLimitService on the RPC server: checks what is asked, and answers from the book of leases and
+// the stored days.
 class quota_rpc
 {
 public:
-    quota_rpc(runtime::host& host, lease_book& leases, debt_book& debts, quota_store& store, const clock_source& clock)
+    quota_rpc(runtime::host& host, lease_book& leases, debt_book& debts, quota_store& store,
+              const clock_source& clock)
         : host_(host),
           leases_(leases),
           debts_(debts),
@@ -28,9 +30,12 @@ public:
 
     void add_to(rpc::server& server);
 
-    awaitable<result<ratelimit::v1::TakeQuotaResponse>> take(ratelimit::v1::TakeQuotaRequest request);
-    awaitable<result<ratelimit::v1::ReturnBlockResponse>> give_back(ratelimit::v1::ReturnBlockRequest request);
-    awaitable<result<ratelimit::v1::GetUsageResponse>> usage(ratelimit::v1::GetUsageRequest request);
+    awaitable<result<ratelimit::v1::TakeQuotaResponse>>
+    take(ratelimit::v1::TakeQuotaRequest request);
+    awaitable<result<ratelimit::v1::ReturnBlockResponse>>
+    give_back(ratelimit::v1::ReturnBlockRequest request);
+    awaitable<result<ratelimit::v1::GetUsageResponse>>
+    usage(ratelimit::v1::GetUsageRequest request);
 
 private:
     runtime::host& host_;

@@ -9,32 +9,38 @@ namespace {
 constexpr int most_written_off = 500;
 
 constexpr postgres::statement settle_blocks{
-    "quota_settle", "SELECT * FROM quota.settle($1::uuid[], $2::date[], $3::uuid[], $4::text[], $5::boolean[], $6::bigint[], "
-                    "$7::bigint[], $8::bigint[], $9, make_interval(secs => $10::double precision))"};
+    "quota_settle",
+    "SELECT * FROM quota.settle($1::uuid[], $2::date[], $3::uuid[], $4::text[], $5::boolean[], "
+    "$6::bigint[], "
+    "$7::bigint[], $8::bigint[], $9, make_interval(secs => $10::double precision))"};
 
-constexpr postgres::statement write_off_blocks{"quota_write_off", "SELECT blocks, units FROM quota.write_off($1)"};
+constexpr postgres::statement write_off_blocks{"quota_write_off",
+                                               "SELECT blocks, units FROM quota.write_off($1)"};
 
 // The row of a block goes two days after its day: until then a holder that was away may settle it.
-constexpr postgres::statement forget_days{
-    "quota_forget_days", "DELETE FROM quota.days WHERE (account_id, day) IN "
-                         "(SELECT account_id, day FROM quota.days WHERE day < $1::date LIMIT 5000 FOR UPDATE SKIP LOCKED)"};
+constexpr postgres::statement forget_days{"quota_forget_days",
+                                          "DELETE FROM quota.days WHERE (account_id, day) IN "
+                                          "(SELECT account_id, day FROM quota.days WHERE day < "
+                                          "$1::date LIMIT 5000 FOR UPDATE SKIP LOCKED)"};
 constexpr postgres::statement forget_blocks{
-    "quota_forget_blocks",
-    "DELETE FROM quota.blocks WHERE (account_id, day, block_id) IN "
-    "(SELECT account_id, day, block_id FROM quota.blocks WHERE day < $1::date - 1 LIMIT 5000 FOR UPDATE SKIP LOCKED)"};
+    "quota_forget_blocks", "DELETE FROM quota.blocks WHERE (account_id, day, block_id) IN "
+                           "(SELECT account_id, day, block_id FROM quota.blocks WHERE day < "
+                           "$1::date - 1 LIMIT 5000 FOR UPDATE SKIP LOCKED)"};
 
-// A gateway tells a debt until 24 h after its day: its id is known for a day longer, whatever the clocks say.
+// A gateway tells a debt until 24 h after its day: its id is known for a day longer, whatever the
+// clocks say.
 constexpr postgres::statement forget_debts{
-    "quota_forget_debts", "DELETE FROM quota.debts WHERE debt_id IN "
-                          "(SELECT debt_id FROM quota.debts WHERE day < $1::date - 2 LIMIT 5000 FOR UPDATE SKIP LOCKED)"};
+    "quota_forget_debts",
+    "DELETE FROM quota.debts WHERE debt_id IN "
+    "(SELECT debt_id FROM quota.debts WHERE day < $1::date - 2 LIMIT 5000 FOR UPDATE SKIP LOCKED)"};
 
 constexpr postgres::statement store_debt_rows{
-    "quota_store_debts",
-    "SELECT quota.store_debts($1::uuid[], $2::uuid[], $3::bigint[], $4::bigint[], $5::bigint[], $6::date[])"};
+    "quota_store_debts", "SELECT quota.store_debts($1::uuid[], $2::uuid[], $3::bigint[], "
+                         "$4::bigint[], $5::bigint[], $6::date[])"};
 
-constexpr postgres::statement list_used{
-    "quota_list_used",
-    "SELECT day - date '1970-01-01', used FROM quota.days WHERE account_id = $1 AND day >= $2::date ORDER BY day"};
+constexpr postgres::statement list_used{"quota_list_used",
+                                        "SELECT day - date '1970-01-01', used FROM quota.days "
+                                        "WHERE account_id = $1 AND day >= $2::date ORDER BY day"};
 
 const char* name_of(settlement action)
 {
@@ -91,13 +97,14 @@ block_answer read_answer(const pqxx::row& row)
 
 } // namespace
 
-quota_store::quota_store(postgres::pool& db, std::string holder, std::chrono::milliseconds lease_time)
+quota_store::quota_store(postgres::pool& db, std::string holder,
+                         std::chrono::milliseconds lease_time)
     : db_(db),
       holder_(std::move(holder)),
       lease_time_(lease_time)
 {
-    for (const auto& each :
-         {settle_blocks, write_off_blocks, forget_days, forget_blocks, forget_debts, store_debt_rows, list_used})
+    for (const auto& each : {settle_blocks, write_off_blocks, forget_days, forget_blocks,
+                             forget_debts, store_debt_rows, list_used})
         db_.prepare(each);
 }
 
@@ -108,18 +115,21 @@ awaitable<std::vector<block_answer>> quota_store::settle(std::vector<block_reque
     co_return std::move(*answers);
 }
 
-std::function<void(pqxx::connection_base&)> quota_store::settling(std::vector<block_request> requests,
-                                                                  std::shared_ptr<std::vector<block_answer>> answers) const
+std::function<void(pqxx::connection_base&)>
+quota_store::settling(std::vector<block_request> requests,
+                      std::shared_ptr<std::vector<block_answer>> answers) const
 {
     return [requests = std::move(requests), answers, holder = holder_,
-            seconds = std::chrono::duration<double>(lease_time_).count()](pqxx::connection_base& connection) {
+            seconds = std::chrono::duration<double>(lease_time_).count()](
+               pqxx::connection_base& connection) {
         const request_columns given(requests);
         pqxx::nontransaction statement(connection);
-        const auto rows = statement.exec_prepared(settle_blocks.name, postgres::text_array(given.accounts),
-                                                  postgres::text_array(given.days), postgres::text_array(given.blocks),
-                                                  postgres::text_array(given.actions), postgres::text_array(given.known),
-                                                  postgres::integer_array(given.spent), postgres::integer_array(given.limits),
-                                                  postgres::integer_array(given.versions), holder, seconds);
+        const auto rows = statement.exec_prepared(
+            settle_blocks.name, postgres::text_array(given.accounts),
+            postgres::text_array(given.days), postgres::text_array(given.blocks),
+            postgres::text_array(given.actions), postgres::text_array(given.known),
+            postgres::integer_array(given.spent), postgres::integer_array(given.limits),
+            postgres::integer_array(given.versions), holder, seconds);
         answers->clear();
         for (const auto& row : rows)
             answers->push_back(read_answer(row));
@@ -139,8 +149,9 @@ awaitable<void> quota_store::store_debts(std::vector<debt> debts)
             limits.push_back(each.limit.units);
             versions.push_back(each.limit.version);
         }
-        tx.exec_prepared(store_debt_rows.name, postgres::text_array(ids), postgres::text_array(accounts),
-                         postgres::integer_array(units), postgres::integer_array(limits), postgres::integer_array(versions),
+        tx.exec_prepared(store_debt_rows.name, postgres::text_array(ids),
+                         postgres::text_array(accounts), postgres::integer_array(units),
+                         postgres::integer_array(limits), postgres::integer_array(versions),
                          postgres::text_array(days));
     });
 }

@@ -26,9 +26,9 @@ struct written_off
     std::int64_t units = 0;
 };
 
-// Days and blocks at rest. A batch of settlements is one SQL statement that locks its rows by account and day, so that replicas
-// do not deadlock. Throws dependency_error when PostgreSQL cannot be reached; a statement whose outcome is unknown may be
-// repeated.
+// Days and blocks at rest. A batch of settlements is one SQL statement that locks its rows by
+// account and day, so that replicas do not deadlock. Throws dependency_error when PostgreSQL cannot
+// be reached; a statement whose outcome is unknown may be repeated.
 class quota_store
 {
 public:
@@ -40,7 +40,8 @@ public:
     // By account and day; what is stored already counts nothing again.
     awaitable<void> store_debts(std::vector<debt> debts);
     awaitable<written_off> write_off();
-    // Deletes some of the days before `oldest` and of the blocks and debts before `today`; how many rows.
+    // Deletes some of the days before `oldest` and of the blocks and debts before `today`; how many
+    // rows.
     awaitable<std::size_t> forget_before(day oldest, day today);
     // The days from `first` on that have any use, oldest first.
     awaitable<std::vector<day_use>> list_days(account_id account, day first);
@@ -48,8 +49,9 @@ public:
     void set_holder(std::string holder) { holder_ = std::move(holder); }
 
 private:
-    std::function<void(pqxx::connection_base&)> settling(std::vector<block_request> requests,
-                                                         std::shared_ptr<std::vector<block_answer>> answers) const;
+    std::function<void(pqxx::connection_base&)>
+    settling(std::vector<block_request> requests,
+             std::shared_ptr<std::vector<block_answer>> answers) const;
 
     postgres::pool& db_;
     std::string holder_;

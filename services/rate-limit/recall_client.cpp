@@ -47,7 +47,8 @@ struct recall_client::peer
 recall_client::recall_client(runtime::host& host, rpc::tokens& tokens)
     : host_(host),
       tokens_(tokens),
-      recalls_(host.metrics().counter("tempinbox_rate_limit_recalls_total", "Calls to other replicas to give blocks back"))
+      recalls_(host.metrics().counter("tempinbox_rate_limit_recalls_total",
+                                      "Calls to other replicas to give blocks back"))
 {}
 
 std::shared_ptr<recall_client::peer> recall_client::find_peer(const std::string& holder)
@@ -93,7 +94,8 @@ awaitable<void> recall_client::call_rounds(std::shared_ptr<peer> to)
             "tempinbox.ratelimit.v1.RateLimitService/ReturnBlock", std::move(request), patience);
         if (!answer) {
             to->rests_until = steady::now() + rest_after_failure;
-            log::warning("a replica did not give its blocks back", {{"replica", to->address}, {"error", answer.error().message}});
+            log::warning("a replica did not give its blocks back",
+                         {{"replica", to->address}, {"error", answer.error().message}});
         }
         current->done.set();
     }

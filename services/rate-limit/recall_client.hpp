@@ -13,8 +13,9 @@
 
 namespace tempinbox::rate_limit {
 
-// Asks other replicas for their blocks: one call to each at a time, the accounts that come meanwhile share the next. Waits 100 ms
-// at most; a replica that could not be reached is not asked again for a second. This replica itself is never asked.
+// Asks other replicas for their blocks: one call to each at a time, the accounts that come
+// meanwhile share the next. Waits 100 ms at most; a replica that could not be reached is not asked
+// again for a second. This replica itself is never asked.
 class recall_client
 {
 public:

@@ -14,7 +14,9 @@ constexpr int schema_version = 5;
 
 settle_statement statement_of(quota_store& quotas)
 {
-    return [&quotas](std::vector<block_request> requests) { return quotas.settle(std::move(requests)); };
+    return [&quotas](std::vector<block_request> requests) {
+        return quotas.settle(std::move(requests));
+    };
 }
 
 lease_book::recall recall_of(recall_client& others)
@@ -24,7 +26,8 @@ lease_book::recall recall_of(recall_client& others)
     };
 }
 
-// Behind a wildcard the address that this host's own name has: in a container the one that others reach it by.
+// Behind a wildcard the address that this host's own name has: in a container the one that others
+// reach it by.
 std::string reachable_address(runtime::host& host, const host_port& bound)
 {
     boost::system::error_code error;
@@ -34,7 +37,8 @@ std::string reachable_address(runtime::host& host, const host_port& bound)
     boost::asio::ip::tcp::resolver resolver(host.loop());
     const auto found = resolver.resolve(boost::asio::ip::host_name(error), "", error);
     if (error || found.empty()) {
-        log::warning("other replicas cannot ask this one for its blocks: set rpc-advertise", {{"error", error.message()}});
+        log::warning("other replicas cannot ask this one for its blocks: set rpc-advertise",
+                     {{"error", error.message()}});
         return host_port("127.0.0.1", bound.port).text();
     }
     return host_port(found.begin()->endpoint().address().to_string(), bound.port).text();
@@ -70,8 +74,9 @@ void service::start()
 {
     admin_.start();
     server_.start();
-    const auto own =
-        settings_.rpc_advertise.empty() ? reachable_address(host_, server_.local_address()) : settings_.rpc_advertise;
+    const auto own = settings_.rpc_advertise.empty()
+                         ? reachable_address(host_, server_.local_address())
+                         : settings_.rpc_advertise;
     quotas_.set_holder(own);
     others_.set_own_address(own);
     forgetting_.start();
@@ -93,7 +98,8 @@ awaitable<void> service::drain()
 awaitable<std::chrono::microseconds> service::forget_old_days()
 {
     const day today = day_of(host_.clock().now());
-    const auto forgotten = co_await quotas_.forget_before(today - std::chrono::days(settings_.days_kept), today);
+    const auto forgotten =
+        co_await quotas_.forget_before(today - std::chrono::days(settings_.days_kept), today);
     if (forgotten > 0)
         co_return 100ms;
     co_return 1h;
@@ -104,7 +110,8 @@ awaitable<std::chrono::microseconds> service::write_off_lost_blocks()
     const auto written = co_await quotas_.write_off();
     units_lost_.Increment(static_cast<double>(written.units));
     if (written.units > 0)
-        log::warning("blocks whose lease ended count as used", {{"blocks", written.blocks}, {"units", written.units}});
+        log::warning("blocks whose lease ended count as used",
+                     {{"blocks", written.blocks}, {"units", written.units}});
     if (written.blocks > 0)
         co_return 100ms;
     co_return 1s;

@@ -14,7 +14,8 @@
 
 namespace tempinbox::rate_limit {
 
-// The daily quota over RPC: blocks of units from schema `quota`, spent in memory, given back at the end.
+// The daily quota over RPC: blocks of units from schema `quota`, spent in memory, given back at the
+// end.
 class service final : public runtime::service
 {
 public:

@@ -7,26 +7,31 @@ settings read_settings(config::reader& read)
     using namespace std::chrono_literals;
     settings chosen;
     chosen.database = postgres::read_settings(read, 4);
-    chosen.rpc.listen = read.address("rpc-listen", "127.0.0.1:9102", "where the other services call this one");
+    chosen.rpc.listen =
+        read.address("rpc-listen", "127.0.0.1:9102", "where the other services call this one");
     chosen.rpc.name = "rpc";
     chosen.rpc.body_limit = 4 * 1024 * 1024;
-    chosen.rpc_token_file =
-        read.readable_file("rpc-token-file", "", "file with the shared RPC token; a second line is accepted too");
+    chosen.rpc_token_file = read.readable_file(
+        "rpc-token-file", "", "file with the shared RPC token; a second line is accepted too");
     if (chosen.rpc_token_file.empty())
         read.add_problem("rpc-token-file", "must be set");
-    chosen.rpc_advertise = read.text("rpc-advertise", "",
-                                     "host:port at which other replicas call this one; empty: where it listens, or this host's "
-                                     "address where that is every address");
+    chosen.rpc_advertise = read.text(
+        "rpc-advertise", "",
+        "host:port at which other replicas call this one; empty: where it listens, or this host's "
+        "address where that is every address");
     if (!chosen.rpc_advertise.empty() && !host_port::parse(chosen.rpc_advertise))
         read.add_problem("rpc-advertise", "must be host:port");
-    chosen.leases.idle_time = read.duration("idle-time", 10s, 100ms, 1h, "after which an unused block of units is given back");
-    chosen.leases.lease_time =
-        read.duration("lease-time", 30s, 1s, 1h, "how long a block is a replica's without word from it; then it counts as used");
-    chosen.leases.accounts = static_cast<std::size_t>(
-        read.integer("accounts-in-memory", 200'000, 1, 10'000'000, "accounts whose blocks are held at once"));
+    chosen.leases.idle_time = read.duration("idle-time", 10s, 100ms, 1h,
+                                            "after which an unused block of units is given back");
+    chosen.leases.lease_time = read.duration(
+        "lease-time", 30s, 1s, 1h,
+        "how long a block is a replica's without word from it; then it counts as used");
+    chosen.leases.accounts = static_cast<std::size_t>(read.integer(
+        "accounts-in-memory", 200'000, 1, 10'000'000, "accounts whose blocks are held at once"));
     constexpr std::uint64_t bytes_an_account = 512;
     read.add_memory("accounts-in-memory", chosen.leases.accounts * bytes_an_account);
-    chosen.days_kept = static_cast<int>(read.integer("days-kept", 35, 2, 3'650, "days whose use is remembered"));
+    chosen.days_kept =
+        static_cast<int>(read.integer("days-kept", 35, 2, 3'650, "days whose use is remembered"));
     return chosen;
 }
 

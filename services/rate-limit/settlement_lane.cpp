@@ -19,7 +19,8 @@ constexpr std::size_t most_a_statement = 200;
 settlement_lane::settlement_lane(runtime::host& host, settle_statement settle)
     : host_(host),
       settle_(std::move(settle)),
-      statements_(host.metrics().counter("tempinbox_rate_limit_settlements_total", "SQL statements that settled blocks"))
+      statements_(host.metrics().counter("tempinbox_rate_limit_settlements_total",
+                                         "SQL statements that settled blocks"))
 {}
 
 void settlement_lane::ask(block_request request, settled_callback done)
@@ -46,10 +47,12 @@ awaitable<void> settlement_lane::settle_what_gathers()
 std::vector<settlement_lane::entry> settlement_lane::next_batch()
 {
     const auto count = static_cast<std::ptrdiff_t>(std::min(gathering_.size(), most_a_statement));
-    std::vector<entry> batch(std::make_move_iterator(gathering_.begin()), std::make_move_iterator(gathering_.begin() + count));
+    std::vector<entry> batch(std::make_move_iterator(gathering_.begin()),
+                             std::make_move_iterator(gathering_.begin() + count));
     gathering_.erase(gathering_.begin(), gathering_.begin() + count);
     std::sort(batch.begin(), batch.end(), [](const entry& a, const entry& b) {
-        return std::tie(a.request.account, a.request.on_day) < std::tie(b.request.account, b.request.on_day);
+        return std::tie(a.request.account, a.request.on_day) <
+               std::tie(b.request.account, b.request.on_day);
     });
     return batch;
 }

@@ -11,12 +11,14 @@
 namespace tempinbox::rate_limit {
 
 // One statement: answers in the order of the requests.
-using settle_statement = std::function<awaitable<std::vector<block_answer>>(std::vector<block_request>)>;
+using settle_statement =
+    std::function<awaitable<std::vector<block_answer>>(std::vector<block_request>)>;
 // Null: the statement failed, or its outcome is not known.
 using settled_callback = std::function<void(const block_request&, const block_answer*)>;
 
-// Gathers settlements while others are under way: at most two statements at a time, so that many accounts share one. No block is
-// in two of them, since its holder waits for its answer. Outlives its statements.
+// Gathers settlements while others are under way: at most two statements at a time, so that many
+// accounts share one. No block is in two of them, since its holder waits for its answer. Outlives
+// its statements.
 class settlement_lane
 {
 public:

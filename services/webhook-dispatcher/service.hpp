@@ -25,7 +25,8 @@
 
 namespace tempinbox::webhooks {
 
-// Webhook endpoints and routing rules by RPC; events from Kafka to deliveries; deliveries to receivers. Any number of replicas.
+// Webhook endpoints and routing rules by RPC; events from Kafka to deliveries; deliveries to
+// receivers. Any number of replicas.
 class service final : public runtime::service
 {
 public:
@@ -79,7 +80,9 @@ private:
     notice_calls notice_calls_;
     rule_calls rule_calls_;
     delivery_count_store delivery_counts_;
-    rpc::daily_count_call<v1::CountDeliveriesRequest, v1::CountDeliveriesResponse, v1::DeliveriesOfDay> delivery_count_call_;
+    rpc::daily_count_call<v1::CountDeliveriesRequest, v1::CountDeliveriesResponse,
+                          v1::DeliveriesOfDay>
+        delivery_count_call_;
     delivery_calls delivery_calls_;
     rpc::tokens tokens_;
     rpc::server server_;

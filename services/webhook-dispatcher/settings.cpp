@@ -11,8 +11,9 @@ namespace {
 crypto::keyring read_keys(config::reader& reader)
 {
     constexpr const char* name = "master-key-file";
-    const auto path =
-        reader.readable_file(name, "", "keys that seal webhook secrets: `id:` and 32 bytes in base64 a line, first is current");
+    const auto path = reader.readable_file(
+        name, "",
+        "keys that seal webhook secrets: `id:` and 32 bytes in base64 a line, first is current");
     if (path.empty()) {
         reader.add_problem(name, "must be set");
         return {};
@@ -30,8 +31,8 @@ crypto::keyring read_keys(config::reader& reader)
 } // namespace
 
 settings::settings()
-    : topics{events::topics::email_received, events::topics::inbox_created, events::topics::inbox_expired,
-             events::topics::account_state}
+    : topics{events::topics::email_received, events::topics::inbox_created,
+             events::topics::inbox_expired, events::topics::account_state}
 {
     rpc.name = "rpc";
     // The largest call tests rules with the headers of one email.
@@ -44,27 +45,36 @@ settings read_settings(config::reader& reader)
     settings chosen;
     chosen.database = postgres::read_settings(reader);
     chosen.kafka = kafka::read_settings(reader);
-    chosen.rpc.listen = reader.address("rpc-listen", "127.0.0.1:9103", "where the other services call this one");
-    chosen.rpc_token_file = reader.readable_file("rpc-token-file", "", "one or two tokens of internal calls, a line each");
+    chosen.rpc.listen =
+        reader.address("rpc-listen", "127.0.0.1:9103", "where the other services call this one");
+    chosen.rpc_token_file = reader.readable_file(
+        "rpc-token-file", "", "one or two tokens of internal calls, a line each");
     if (chosen.rpc_token_file.empty())
         reader.add_problem("rpc-token-file", "must be set");
     chosen.keys = read_keys(reader);
     auto allowed =
-        reader.networks("webhook-allow-networks", "", "networks that webhooks may go to though they are private or reserved");
+        reader.networks("webhook-allow-networks", "",
+                        "networks that webhooks may go to though they are private or reserved");
     auto denied =
-        reader.networks("webhook-deny-networks", "", "public networks that webhooks may not go to, such as the operator's own");
+        reader.networks("webhook-deny-networks", "",
+                        "public networks that webhooks may not go to, such as the operator's own");
     chosen.urls.addresses = address_policy(std::move(allowed), std::move(denied));
-    chosen.urls.allows_http = reader.flag("webhook-allow-http", false, "whether webhooks may use http:// besides https://");
-    chosen.ca_file = reader.readable_file("webhook-ca-file", "", "certificates trusted for webhooks; empty: the system's");
+    chosen.urls.allows_http = reader.flag("webhook-allow-http", false,
+                                          "whether webhooks may use http:// besides https://");
+    chosen.ca_file = reader.readable_file("webhook-ca-file", "",
+                                          "certificates trusted for webhooks; empty: the system's");
     for (const auto& server :
-         reader.list("webhook-dns-servers", "", "name servers for webhooks as address:port; empty: the system's"))
+         reader.list("webhook-dns-servers", "",
+                     "name servers for webhooks as address:port; empty: the system's"))
         chosen.names.servers += (chosen.names.servers.empty() ? "" : ",") + server;
-    chosen.names.deadline =
-        reader.duration("webhook-dns-timeout", 2s, 100ms, 10s, "how long a look-up of a webhook's host may take");
-    chosen.retention_days = static_cast<int>(
-        reader.integer("delivery-retention-days", 30, 9, 3'650, "how long deliveries and their attempts are kept"));
-    chosen.deliveries_in_memory = static_cast<std::size_t>(reader.integer(
-        "deliveries-in-memory", 10'000, 100, 1'000'000, "deliveries held at once; past it what comes waits in PostgreSQL"));
+    chosen.names.deadline = reader.duration("webhook-dns-timeout", 2s, 100ms, 10s,
+                                            "how long a look-up of a webhook's host may take");
+    chosen.retention_days =
+        static_cast<int>(reader.integer("delivery-retention-days", 30, 9, 3'650,
+                                        "how long deliveries and their attempts are kept"));
+    chosen.deliveries_in_memory = static_cast<std::size_t>(
+        reader.integer("deliveries-in-memory", 10'000, 100, 1'000'000,
+                       "deliveries held at once; past it what comes waits in PostgreSQL"));
     constexpr std::uint64_t bytes_a_delivery = 4 * 1024;
     reader.add_memory("deliveries-in-memory", chosen.deliveries_in_memory * bytes_a_delivery);
     return chosen;

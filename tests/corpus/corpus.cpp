@@ -17,7 +17,8 @@ std::string read_file(const std::filesystem::path& path)
     return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
 }
 
-expected_mail read_entry(const std::filesystem::path& folder, const std::string& file, const json::value& entry)
+expected_mail read_entry(const std::filesystem::path& folder, const std::string& file,
+                         const json::value& entry)
 {
     expected_mail mail;
     mail.file = file;
@@ -48,11 +49,14 @@ std::vector<expected_mail> read_all()
     std::vector<expected_mail> mails;
     for (const auto& [file, entry] : parsed->members())
         mails.push_back(read_entry(top / "mails", file, entry));
-    std::sort(mails.begin(), mails.end(), [](const auto& a, const auto& b) { return a.file < b.file; });
+    std::sort(mails.begin(), mails.end(),
+              [](const auto& a, const auto& b) { return a.file < b.file; });
 
-    const auto files = std::distance(std::filesystem::directory_iterator(top / "mails"), std::filesystem::directory_iterator());
+    const auto files = std::distance(std::filesystem::directory_iterator(top / "mails"),
+                                     std::filesystem::directory_iterator());
     if (static_cast<std::size_t>(files) != mails.size())
-        throw std::runtime_error("tests/corpus/mails and tests/corpus/expected.json do not name the same mails");
+        throw std::runtime_error(
+            "tests/corpus/mails and tests/corpus/expected.json do not name the same mails");
     return mails;
 }
 

@@ -13,7 +13,8 @@ struct expected_link
     std::string kind;
 };
 
-// A mail of tests/corpus/mails and what a reader would take from it, as tests/corpus/expected.json says.
+// A mail of tests/corpus/mails and what a reader would take from it, as tests/corpus/expected.json
+// says.
 struct expected_mail
 {
     std::string file;

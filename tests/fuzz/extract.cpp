@@ -41,8 +41,8 @@ bool stands_at(const extract::shown_text& shown, std::size_t offset, std::string
     return false;
 }
 
-void require_codes(const std::vector<extract::code>& codes, std::string_view subject, std::string_view text,
-                   const std::string& html)
+void require_codes(const std::vector<extract::code>& codes, std::string_view subject,
+                   std::string_view text, const std::string& html)
 {
     require(codes.size() <= 20, "codes are bounded");
     std::set<std::string> values;
@@ -52,13 +52,18 @@ void require_codes(const std::vector<extract::code>& codes, std::string_view sub
         require(code.score > 0 && code.score <= last, "the likeliest code is first");
         last = code.score;
         require(code.value.size() >= 4 && code.value.size() <= 40, "a code is short");
-        require(code.part == "subject" || code.part == "text" || code.part == "html", "a code is somewhere");
+        require(code.part == "subject" || code.part == "text" || code.part == "html",
+                "a code is somewhere");
         const bool is_html = code.part == "html";
-        const std::string_view whole = is_html ? std::string_view(html) : code.part == "text" ? text : subject;
+        const std::string_view whole = is_html               ? std::string_view(html)
+                                       : code.part == "text" ? text
+                                                             : subject;
         require(code.offset >= 0 && static_cast<std::size_t>(code.offset) < count_characters(whole),
                 "an offset is inside its part");
-        const auto shown = is_html ? extract::shown_text::of_html(whole) : extract::shown_text::of_plain(whole);
-        require(stands_at(shown, static_cast<std::size_t>(code.offset), code.value), "a code is where it says");
+        const auto shown =
+            is_html ? extract::shown_text::of_html(whole) : extract::shown_text::of_plain(whole);
+        require(stands_at(shown, static_cast<std::size_t>(code.offset), code.value),
+                "a code is where it says");
     }
 }
 
@@ -70,11 +75,13 @@ void require_links(const std::vector<extract::link>& links)
         require(urls.insert(link.url).second, "every link is listed once");
         require(link.url.size() <= 4'096, "a link is bounded");
         const auto scheme = to_lower_ascii(link.url.substr(0, 8));
-        require(scheme.starts_with("http://") || scheme.starts_with("https://"), "a link leads to the web");
+        require(scheme.starts_with("http://") || scheme.starts_with("https://"),
+                "a link leads to the web");
         require_clean(link.url, "a link is clean");
         require_clean(link.text, "the text of a link is clean");
         require(count_characters(link.text) <= 200, "the text of a link is short");
-        require(link.kind == "verify" || link.kind == "reset" || link.kind == "unsubscribe" || link.kind == "other",
+        require(link.kind == "verify" || link.kind == "reset" || link.kind == "unsubscribe" ||
+                    link.kind == "other",
                 "a link has a kind");
     }
 }
@@ -95,7 +102,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* input, std::size_t siz
     if (second < bytes.size())
         html = to_clean_utf8(bytes.substr(second + 1));
 
-    require_codes(extract::find_codes(subject, text, html), subject, text.value_or(""), html.value_or(""));
+    require_codes(extract::find_codes(subject, text, html), subject, text.value_or(""),
+                  html.value_or(""));
     require_links(extract::find_links(text, html));
     return 0;
 }

@@ -25,7 +25,8 @@ mime::view_limits tight_limits()
     return limits;
 }
 
-void require_addresses(const std::vector<mime::mailbox_address>& list, const mime::view_limits& limits)
+void require_addresses(const std::vector<mime::mailbox_address>& list,
+                       const mime::view_limits& limits)
 {
     require(list.size() <= limits.addresses, "addresses are bounded");
     for (const auto& [name, address] : list) {
@@ -35,28 +36,34 @@ void require_addresses(const std::vector<mime::mailbox_address>& list, const mim
     }
 }
 
-void require_attachments(const mime::view& view, std::string_view raw, const mime::view_limits& limits)
+void require_attachments(const mime::view& view, std::string_view raw,
+                         const mime::view_limits& limits)
 {
     constexpr std::size_t most_read = 20;
     require(view.attachments.size() <= limits.parts, "attachments are bounded");
     std::set<std::string> ids;
     for (const auto& one : view.attachments) {
         require(ids.insert(one.id).second, "the ids of attachments differ");
-        require(!one.filename.empty() && one.filename.size() <= 255, "a shown name has 1 to 255 bytes");
-        require(one.filename.find_first_of("/\\\r\n") == std::string::npos, "a shown name is one component on one line");
+        require(!one.filename.empty() && one.filename.size() <= 255,
+                "a shown name has 1 to 255 bytes");
+        require(one.filename.find_first_of("/\\\r\n") == std::string::npos,
+                "a shown name is one component on one line");
         require_clean(one.filename, "a shown name is clean");
         require_clean(one.content_type, "a content type is clean");
-        require(one.content_type == to_lower_ascii(one.content_type) && one.content_type.find('/') != std::string::npos,
+        require(one.content_type == to_lower_ascii(one.content_type) &&
+                    one.content_type.find('/') != std::string::npos,
                 "a content type is lower case type/subtype");
         require_clean(one.content_id.value_or(""), "a content id is clean");
-        require(one.size >= 0 && static_cast<std::size_t>(one.size) <= raw.size(), "decoding makes nothing larger");
+        require(one.size >= 0 && static_cast<std::size_t>(one.size) <= raw.size(),
+                "decoding makes nothing larger");
         if (ids.size() > most_read)
             continue;
         const auto bytes = mime::read_attachment(raw, one.id, limits);
         require(bytes && bytes->size() == static_cast<std::size_t>(one.size),
                 "a listed attachment can be read, as large as said");
     }
-    require(static_cast<std::size_t>(view.summary.attachment_count) == view.attachments.size(), "attachments are counted");
+    require(static_cast<std::size_t>(view.summary.attachment_count) == view.attachments.size(),
+            "attachments are counted");
 }
 
 void require_view(const mime::view& view, std::string_view raw, const mime::view_limits& limits)
@@ -86,20 +93,25 @@ void require_view(const mime::view& view, std::string_view raw, const mime::view
     require(!view.is_text_derived || (view.text && view.html), "a text is derived from html alone");
     require(std::is_sorted(view.defects.begin(), view.defects.end()), "defects are in order");
     for (const auto& defect : view.defects)
-        require(!defect.empty() && defect.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_") == std::string::npos,
+        require(!defect.empty() &&
+                    defect.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_") ==
+                        std::string::npos,
                 "a defect has a name");
-    require(std::find(view.defects.begin(), view.defects.end(), "deadline") == view.defects.end(), "a view is found in time");
+    require(std::find(view.defects.begin(), view.defects.end(), "deadline") == view.defects.end(),
+            "a view is found in time");
     require_attachments(view, raw, limits);
 }
 
 } // namespace
 
-// A mail of any bytes: what is shown of it is clean and bounded, and the mail itself stays as it came.
+// A mail of any bytes: what is shown of it is clean and bounded, and the mail itself stays as it
+// came.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* input, std::size_t size)
 {
     const std::string raw(reinterpret_cast<const char*>(input), size);
     for (const auto& limits : {mime::view_limits{}, tight_limits()})
         require_view(mime::read_view(raw, limits), raw, limits);
-    require(raw == std::string_view(reinterpret_cast<const char*>(input), size), "the mail stays as it came");
+    require(raw == std::string_view(reinterpret_cast<const char*>(input), size),
+            "the mail stays as it came");
     return 0;
 }

@@ -19,7 +19,8 @@ struct told_apart
 
     explicit told_apart(std::string_view bytes)
     {
-        const std::string stream = "\r\n" + std::string(bytes); // the data begin at the start of a line
+        const std::string stream =
+            "\r\n" + std::string(bytes); // the data begin at the start of a line
         const auto end = stream.find("\r\n.\r\n");
         is_complete = end != std::string::npos;
         used = is_complete ? end + 5 - 2 : bytes.size();
@@ -31,7 +32,8 @@ struct told_apart
         }
         for (std::size_t at = 2; at < kept.size(); ++at) {
             const bool is_lone_lf = kept[at] == '\n' && kept[at - 1] != '\r';
-            const bool is_lone_cr = kept[at] == '\r' && at + 1 < kept.size() && kept[at + 1] != '\n';
+            const bool is_lone_cr =
+                kept[at] == '\r' && at + 1 < kept.size() && kept[at + 1] != '\n';
             has_bare_newline = has_bare_newline || is_lone_lf || is_lone_cr;
         }
     }
@@ -50,7 +52,8 @@ struct scanned
         while (used < bytes.size() && !scanner.is_complete()) {
             const auto piece = bytes.substr(used, size);
             const auto taken = scanner.scan(piece, message);
-            fuzz::require(taken == piece.size() || scanner.is_complete(), "a scanner takes all that is no later message");
+            fuzz::require(taken == piece.size() || scanner.is_complete(),
+                          "a scanner takes all that is no later message");
             used += taken;
             size = size % longest + 1;
         }
@@ -78,23 +81,27 @@ bool has_bare_newline(std::string_view bytes)
 
 } // namespace
 
-// What follows DATA or BDAT, cut in many ways: the end, the dots and the bare newlines are the same for all cuts, and are what
-// the standard says.
+// What follows DATA or BDAT, cut in many ways: the end, the dots and the bare newlines are the same
+// for all cuts, and are what the standard says.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* input, std::size_t size)
 {
     const std::string_view bytes(reinterpret_cast<const char*>(input), size);
     const told_apart expected(bytes);
     for (const std::size_t longest : {size + 1, std::size_t{1}, std::size_t{3}, std::size_t{64}}) {
         const scanned found(bytes, longest);
-        fuzz::require(found.scanner.is_complete() == expected.is_complete, "CRLF.CRLF ends the data and nothing else");
+        fuzz::require(found.scanner.is_complete() == expected.is_complete,
+                      "CRLF.CRLF ends the data and nothing else");
         // What an unfinished dot or CR will become is not known yet.
         if (!expected.is_complete)
             continue;
         fuzz::require(found.used == expected.used, "the data end right after CRLF.CRLF");
-        fuzz::require(found.message == expected.message, "one leading dot is removed, and nothing else");
-        fuzz::require(found.scanner.has_bare_newline() == expected.has_bare_newline, "every bare CR and LF is noticed");
+        fuzz::require(found.message == expected.message,
+                      "one leading dot is removed, and nothing else");
+        fuzz::require(found.scanner.has_bare_newline() == expected.has_bare_newline,
+                      "every bare CR and LF is noticed");
     }
     for (const std::size_t length : {size + 1, std::size_t{1}, std::size_t{2}, std::size_t{7}})
-        fuzz::require(has_bare_newline_in_chunks(bytes, length) == has_bare_newline(bytes), "chunks: every bare CR and LF");
+        fuzz::require(has_bare_newline_in_chunks(bytes, length) == has_bare_newline(bytes),
+                      "chunks: every bare CR and LF");
     return 0;
 }

@@ -8,7 +8,8 @@ using fuzz::require;
 
 namespace {
 
-// What divides the input into what the client does, one thing after the other; none of them is UTF-8.
+// What divides the input into what the client does, one thing after the other; none of them is
+// UTF-8.
 constexpr char write_ends = '\xf8';
 constexpr char time_passes = '\xf9';
 constexpr char service_ends = '\xfa';
@@ -34,7 +35,8 @@ smtp::limits limits_for(std::uint8_t choice)
     return bounds;
 }
 
-void play(fuzz::smtp_host& host, std::string_view script, std::size_t longest_piece, bool talks_first)
+void play(fuzz::smtp_host& host, std::string_view script, std::size_t longest_piece,
+          bool talks_first)
 {
     constexpr std::size_t said_first = 8;
     if (talks_first) {
@@ -44,7 +46,8 @@ void play(fuzz::smtp_host& host, std::string_view script, std::size_t longest_pi
     host.greet();
     while (!script.empty()) {
         const char markers[] = {write_ends, time_passes, service_ends, memory_is_short};
-        const auto end = std::min(script.find_first_of(std::string_view(markers, sizeof markers)), script.size());
+        const auto end = std::min(script.find_first_of(std::string_view(markers, sizeof markers)),
+                                  script.size());
         host.write(script.substr(0, end), longest_piece);
         if (end == script.size())
             break;
@@ -62,8 +65,8 @@ void play(fuzz::smtp_host& host, std::string_view script, std::size_t longest_pi
 
 } // namespace
 
-// A whole session: any bytes, cut in any way, with pauses, a shutdown and a lack of memory. The first byte chooses the server's
-// settings, the second how the same bytes are cut the second time.
+// A whole session: any bytes, cut in any way, with pauses, a shutdown and a lack of memory. The
+// first byte chooses the server's settings, the second how the same bytes are cut the second time.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* input, std::size_t size)
 {
     if (size < 2)
@@ -80,9 +83,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* input, std::size_t siz
     fuzz::smtp_host cut(bounds, who);
     play(cut, script, input[1] % 16U + 1, talks_first);
 
-    // A client that does not wait where it must is sent away, and only the cut tells whether it waited.
+    // A client that does not wait where it must is sent away, and only the cut tells whether it
+    // waited.
     if (whole.replies().find("554 5.5.0") == std::string::npos) {
-        require(whole.replies() == cut.replies(), "a session cut at any byte gets the same replies");
+        require(whole.replies() == cut.replies(),
+                "a session cut at any byte gets the same replies");
         require(whole.events() == cut.events(), "a session cut at any byte does the same");
     }
     return 0;

@@ -11,12 +11,15 @@
 
 namespace tempinbox::fuzz {
 
-// Owns one dialogue and does what it asks for: answers recipients by their first letter and messages by their first byte,
-// keeps a transcript, and aborts where the dialogue breaks a promise.
+// Owns one dialogue and does what it asks for: answers recipients by their first letter and
+// messages by their first byte, keeps a transcript, and aborts where the dialogue breaks a promise.
 class smtp_host
 {
 public:
-    smtp_host(const smtp::limits& bounds, smtp::dialogue::client who) : limits_(bounds), dialogue_(limits_, who, now_) {}
+    smtp_host(const smtp::limits& bounds, smtp::dialogue::client who)
+        : limits_(bounds),
+          dialogue_(limits_, who, now_)
+    {}
 
     void greet()
     {
@@ -48,30 +51,36 @@ public:
             return;
         const auto before = events_;
         dialogue_.receive("EHLO x\r\nMAIL FROM:<a@b.test>\r\n", now_);
-        require(dialogue_.next().what == smtp::action::kind::close, "a closed session stays closed");
-        require(dialogue_.output().empty() && events_ == before, "a closed session says and does nothing more");
+        require(dialogue_.next().what == smtp::action::kind::close,
+                "a closed session stays closed");
+        require(dialogue_.output().empty() && events_ == before,
+                "a closed session says and does nothing more");
     }
     void run()
     {
         // Every byte brings a bounded number of steps.
         for (std::size_t step = 0;; ++step) {
-            require(step < 64 + 16 * (received_ + 1), "a dialogue waits for its client sooner or later");
+            require(step < 64 + 16 * (received_ + 1),
+                    "a dialogue waits for its client sooner or later");
             const auto wanted = dialogue_.next();
             if (!take(wanted))
                 break;
         }
-        require(heap_since_start() < 128 * 1024 + 64 * received_, "a session's memory is bounded by what was received");
+        require(heap_since_start() < 128 * 1024 + 64 * received_,
+                "a session's memory is bounded by what was received");
     }
 
     smtp::dialogue& dialogue() { return dialogue_; }
-    // How replies are gathered into writes depends on how the input was: so they are kept apart from what was done.
+    // How replies are gathered into writes depends on how the input was: so they are kept apart
+    // from what was done.
     const std::string& replies() const { return replies_; }
     const std::string& events() const { return events_; }
 
 private:
     bool take(const smtp::action& wanted)
     {
-        require(!is_closed_ || wanted.what == smtp::action::kind::close, "nothing happens after the close");
+        require(!is_closed_ || wanted.what == smtp::action::kind::close,
+                "nothing happens after the close");
         switch (wanted.what) {
         case smtp::action::kind::read:
             take_output();
@@ -98,7 +107,8 @@ private:
         case smtp::action::kind::append:
             require(message_.has_value(), "bytes belong to a message that began");
             message_->append(wanted.bytes);
-            require(message_->size() <= limits_.message_bytes, "a message that is too large is not handed over");
+            require(message_->size() <= limits_.message_bytes,
+                    "a message that is too large is not handed over");
             break;
         case smtp::action::kind::drop:
             message_.reset();
@@ -119,7 +129,8 @@ private:
 
     smtp::recipient_answer find(const smtp::mailbox& wanted) const
     {
-        require(!wanted.text.empty() && wanted.text.size() <= 256, "only addresses of bounded length are looked up");
+        require(!wanted.text.empty() && wanted.text.size() <= 256,
+                "only addresses of bounded length are looked up");
         require_clean(wanted.text, "an address that is looked up is UTF-8");
         smtp::recipient_answer answer(smtp::recipient_status::live);
         answer.largest_message = 1'000'000;
@@ -153,10 +164,12 @@ private:
         require(message_.has_value(), "a message that is stored began");
         const auto& envelope = dialogue_.transaction();
         require(!envelope.recipients.empty(), "a message that is stored has recipients");
-        require(limits_.recipients == 0 || envelope.recipients.size() <= static_cast<std::size_t>(limits_.recipients),
+        require(limits_.recipients == 0 ||
+                    envelope.recipients.size() <= static_cast<std::size_t>(limits_.recipients),
                 "no more recipients than allowed");
         for (const auto& one : envelope.recipients)
-            require(message_->size() <= one.largest_message, "no recipient gets more than its plan allows");
+            require(message_->size() <= one.largest_message,
+                    "no recipient gets more than its plan allows");
         require_clean(envelope.helo, "the client's name is clean");
         if (!limits_.takes_bare_newlines)
             require_whole_lines(*message_);
@@ -164,7 +177,9 @@ private:
                                smtp::message_status::gone,       smtp::message_status::full,
                                smtp::message_status::looping,    smtp::message_status::too_large,
                                smtp::message_status::overloaded, smtp::message_status::unavailable};
-        const auto choice = message_->empty() ? 0U : static_cast<unsigned char>(message_->front()) % statuses.size();
+        const auto choice = message_->empty()
+                                ? 0U
+                                : static_cast<unsigned char>(message_->front()) % statuses.size();
         smtp::message_answer answer(*(statuses.begin() + choice));
         answer.id = "id";
         note(events_, "store " + std::to_string(message_->size()) + ":" + *message_);
@@ -177,7 +192,8 @@ private:
     static void require_whole_lines(std::string_view message)
     {
         for (std::size_t at = 0; at < message.size(); ++at) {
-            require(message[at] != '\n' || (at > 0 && message[at - 1] == '\r'), "no bare LF is stored where it is refused");
+            require(message[at] != '\n' || (at > 0 && message[at - 1] == '\r'),
+                    "no bare LF is stored where it is refused");
             require(message[at] != '\r' || (at + 1 < message.size() && message[at + 1] == '\n'),
                     "no bare CR is stored where it is refused");
         }
@@ -190,12 +206,15 @@ private:
         std::string_view code;
         while (!rest.empty()) {
             const auto end = rest.find("\r\n");
-            require(end != std::string_view::npos && end <= 510, "a reply line ends in CRLF and is short");
+            require(end != std::string_view::npos && end <= 510,
+                    "a reply line ends in CRLF and is short");
             const auto line = rest.substr(0, end);
-            require(line.size() > 4 && line[0] >= '2' && line[0] <= '5' && line[1] >= '0' && line[1] <= '5' && line[2] >= '0' &&
-                        line[2] <= '9' && (line[3] == ' ' || line[3] == '-'),
+            require(line.size() > 4 && line[0] >= '2' && line[0] <= '5' && line[1] >= '0' &&
+                        line[1] <= '5' && line[2] >= '0' && line[2] <= '9' &&
+                        (line[3] == ' ' || line[3] == '-'),
                     "a reply line begins with a code");
-            require(code.empty() || code == line.substr(0, 3), "the lines of a reply have one code");
+            require(code.empty() || code == line.substr(0, 3),
+                    "the lines of a reply have one code");
             for (const char c : line)
                 require(c >= 0x20 && c < 0x7f, "replies are ASCII text");
             code = line[3] == '-' ? line.substr(0, 3) : std::string_view{};
@@ -216,7 +235,8 @@ private:
     std::size_t heap_since_start() const
     {
         const auto now = __sanitizer_get_current_allocated_bytes();
-        const auto own = heap_at_start_ + replies_.capacity() + events_.capacity() + (message_ ? message_->capacity() : 0);
+        const auto own = heap_at_start_ + replies_.capacity() + events_.capacity() +
+                         (message_ ? message_->capacity() : 0);
         return now > own ? now - own : 0;
     }
 

@@ -25,7 +25,8 @@ void require_value(const json::value& given, unsigned depth)
     if (given.is_string())
         require(is_valid_utf8(given.text()), "a string is UTF-8");
     if (given.is_integer())
-        require(std::to_string(given.integer()) == given.to_string() || given.integer() == 0, "an integer is what was written");
+        require(std::to_string(given.integer()) == given.to_string() || given.integer() == 0,
+                "an integer is what was written");
     if (given.is_array())
         for (const auto& item : given.items())
             require_value(item, depth + 1);
@@ -86,8 +87,8 @@ void try_rules(std::string_view text)
     require(is_valid_utf8(folded), "folded text is UTF-8");
     require(rules::fold(folded) == folded, "folded text stays as it is");
     const rules::subject_of_rules mail(clean, {clean}, clean);
-    for (const auto how :
-         {rules::comparison::contains, rules::comparison::equals, rules::comparison::starts_with, rules::comparison::ends_with})
+    for (const auto how : {rules::comparison::contains, rules::comparison::equals,
+                           rules::comparison::starts_with, rules::comparison::ends_with})
         require(mail.matches(rules::field::to, how, folded), "a text matches itself");
 }
 
@@ -97,8 +98,8 @@ std::string write_date(time_point time)
     constexpr std::string_view months = "JanFebMarAprMayJunJulAugSepOctNovDec";
     const auto iso = to_iso8601(time);
     const auto month = static_cast<std::size_t>(std::stoi(iso.substr(5, 2)) - 1);
-    return iso.substr(8, 2) + " " + std::string(months.substr(3 * month, 3)) + " " + iso.substr(0, 4) + " " + iso.substr(11, 8) +
-           " +0000";
+    return iso.substr(8, 2) + " " + std::string(months.substr(3 * month, 3)) + " " +
+           iso.substr(0, 4) + " " + iso.substr(11, 8) + " +0000";
 }
 
 void try_dates(std::string_view text)
@@ -106,11 +107,14 @@ void try_dates(std::string_view text)
     const auto date = mime::parse_date(text);
     if (!date)
         return;
-    require(parse_iso8601(to_iso8601(*date)) == date, "a date is a whole second that the API can show");
+    require(parse_iso8601(to_iso8601(*date)) == date,
+            "a date is a whole second that the API can show");
     // One of 1900 in a zone far to the east is of 1899 in UTC, and so has no year.
     if (to_iso8601(*date).substr(0, 4) != "1899")
-        require(mime::parse_date(write_date(*date)) == date, "a date that is written is read as the same");
-    require(mime::parse_date("(c)" + std::string(text) + " (c") == date, "comments around a date say nothing");
+        require(mime::parse_date(write_date(*date)) == date,
+                "a date that is written is read as the same");
+    require(mime::parse_date("(c)" + std::string(text) + " (c") == date,
+            "comments around a date say nothing");
 }
 
 void try_addresses(std::string_view text)
@@ -128,7 +132,8 @@ void try_addresses(std::string_view text)
         if (!mime::is_address(address))
             continue;
         const auto again = mime::parse_addresses("N (c) <(c)" + address + "(c)> (c)", most);
-        require(again.addresses.size() == 1 && again.addresses[0].address == address && !again.lacks_comma,
+        require(again.addresses.size() == 1 && again.addresses[0].address == address &&
+                    !again.lacks_comma,
                 "an address in brackets and comments is the same");
     }
     require(!all.lacks_comma || all.addresses.size() > 1, "a comma is missing between two");
@@ -140,14 +145,15 @@ void try_html(std::string_view text)
     for (const auto place : {html_place::text, html_place::attribute}) {
         const auto decoded = decode_character_references(value, place);
         require_clean(decoded, "text without references is clean");
-        require(decoded.size() <= value.size() + value.size() / 5, "references are longer than what they stand for");
+        require(decoded.size() <= value.size() + value.size() / 5,
+                "references are longer than what they stand for");
     }
 }
 
 } // namespace
 
-// What the API and the rules read from strangers: JSON, cursors, encodings, times, rule values; dates, addresses and HTML's
-// characters of mail.
+// What the API and the rules read from strangers: JSON, cursors, encodings, times, rule values;
+// dates, addresses and HTML's characters of mail.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* input, std::size_t size)
 {
     const std::string_view text(reinterpret_cast<const char*>(input), size);

@@ -38,18 +38,21 @@ std::shared_ptr<rpc::tokens> read_tokens(const std::string& file)
 
 bool is_from_loopback(const http::request& received)
 {
-    static const std::vector<network> loopback{*network::parse("127.0.0.0/8"), *network::parse("::1/128")};
+    static const std::vector<network> loopback{*network::parse("127.0.0.0/8"),
+                                               *network::parse("::1/128")};
     return contains(loopback, received.peer);
 }
 
-awaitable<http::response> set_log_level(http::request& received, std::shared_ptr<rpc::tokens> accepted)
+awaitable<http::response> set_log_level(http::request& received,
+                                        std::shared_ptr<rpc::tokens> accepted)
 {
     if (auto refusal = refuse_change(received, accepted.get()))
         co_return std::move(*refusal);
     const auto wanted = received.query_param("level").value_or(std::string_view());
     const auto level = log::parse_level(wanted);
     if (!level)
-        co_return http::problem(400, "level must be one of debug, info, warning, error, not " + quote(wanted));
+        co_return http::problem(400, "level must be one of debug, info, warning, error, not " +
+                                         quote(wanted));
     log::set_level(*level);
     log::info("log level set", {{"level", wanted}});
     json::writer body;
@@ -66,16 +69,17 @@ http::server_settings settings_of(const runtime::host& host)
     return settings;
 }
 
-// Routes of the operator's port: what only reads needs no authentication, so the listener belongs on an address only operators
-// reach.
+// Routes of the operator's port: what only reads needs no authentication, so the listener belongs
+// on an address only operators reach.
 http::handler routes(runtime::host& host, const std::string& token_file)
 {
     const auto paths = std::make_shared<http::router>();
     paths->add("GET", "/livez", livez);
     paths->add("GET", "/readyz", [&host](http::request&) { return readyz(host); });
     paths->add("GET", "/metrics", [&host](http::request&) { return metrics(host); });
-    paths->add("POST", "/log-level",
-               [accepted = read_tokens(token_file)](http::request& received) { return set_log_level(received, accepted); });
+    paths->add("POST", "/log-level", [accepted = read_tokens(token_file)](http::request& received) {
+        return set_log_level(received, accepted);
+    });
     return [paths](http::request& received) { return paths->dispatch(received); };
 }
 
@@ -88,12 +92,14 @@ std::optional<http::response> refuse_change(const http::request& received, rpc::
     if (accepted == nullptr) {
         if (is_from_loopback(received))
             return std::nullopt;
-        return http::problem(403, "without admin-token-file only callers on loopback may change this");
+        return http::problem(403,
+                             "without admin-token-file only callers on loopback may change this");
     }
     const auto credentials = received.header("Authorization").value_or(std::string_view());
     if (credentials.starts_with(scheme) && accepted->accepts(credentials.substr(scheme.size())))
         return std::nullopt;
-    auto refusal = http::problem(401, "the call needs Authorization: Bearer with the token of admin-token-file");
+    auto refusal = http::problem(
+        401, "the call needs Authorization: Bearer with the token of admin-token-file");
     refusal.set("WWW-Authenticate", "Bearer");
     return refusal;
 }

@@ -19,7 +19,8 @@ namespace po = boost::program_options;
 
 using names = std::set<std::string, std::less<>>;
 
-constexpr std::string_view own_flags[] = {"help", "version", "print-settings", "check-config", "config"};
+constexpr std::string_view own_flags[] = {"help", "version", "print-settings", "check-config",
+                                          "config"};
 
 po::options_description describe(const std::vector<setting>& declared, bool with_own_flags)
 {
@@ -37,7 +38,8 @@ po::options_description describe(const std::vector<setting>& declared, bool with
 }
 
 // `--flag` alone means `--flag=true`, yet `--flag false` works too.
-std::vector<std::string> spell_out_flags(int argc, const char* const* argv, const std::vector<setting>& declared)
+std::vector<std::string> spell_out_flags(int argc, const char* const* argv,
+                                         const std::vector<setting>& declared)
 {
     names switches;
     for (const auto& known : declared)
@@ -47,12 +49,14 @@ std::vector<std::string> spell_out_flags(int argc, const char* const* argv, cons
     for (int i = 1; i < argc; ++i) {
         const std::string_view word = argv[i];
         const bool has_value = i + 1 < argc && parse_truth(argv[i + 1]).has_value();
-        words.push_back(switches.contains(word) && !has_value ? std::string(word) + "=true" : std::string(word));
+        words.push_back(switches.contains(word) && !has_value ? std::string(word) + "=true"
+                                                              : std::string(word));
     }
     return words;
 }
 
-std::string unknown_setting(const std::string& shown, std::string_view name, const std::vector<setting>& declared)
+std::string unknown_setting(const std::string& shown, std::string_view name,
+                            const std::vector<setting>& declared)
 {
     std::vector<std::string> known(std::begin(own_flags), std::end(own_flags));
     for (const auto& one : declared)
@@ -61,8 +65,8 @@ std::string unknown_setting(const std::string& shown, std::string_view name, con
     return shown + " is not a setting" + (close.empty() ? "" : "; did you mean " + close + "?");
 }
 
-void read_flags(int argc, const char* const* argv, const std::vector<setting>& declared, bool takes_arguments, command_line& line,
-                std::string& file)
+void read_flags(int argc, const char* const* argv, const std::vector<setting>& declared,
+                bool takes_arguments, command_line& line, std::string& file)
 {
     namespace style = po::command_line_style;
     const auto options = describe(declared, true);
@@ -91,12 +95,14 @@ void read_flags(int argc, const char* const* argv, const std::vector<setting>& d
         }
         follows_unknown = option.unregistered;
         if (option.unregistered)
-            line.problems.push_back(unknown_setting("--" + option.string_key, option.string_key, declared));
+            line.problems.push_back(
+                unknown_setting("--" + option.string_key, option.string_key, declared));
         else if (option.string_key == "help")
             line.wanted = command_line::action::show_help;
         else if (option.string_key == "version" && line.wanted != command_line::action::show_help)
             line.wanted = command_line::action::show_version;
-        else if (option.string_key == "print-settings" && line.wanted != command_line::action::show_help)
+        else if (option.string_key == "print-settings" &&
+                 line.wanted != command_line::action::show_help)
             line.wanted = command_line::action::print_settings;
         else if (option.string_key == "check-config" && line.wanted == command_line::action::run)
             line.wanted = command_line::action::check_config;
@@ -113,7 +119,8 @@ bool is_protocol(std::string_view name)
 }
 
 // Kubernetes tells every container of the services of its namespace: a service tempinbox-gateway is
-// TEMPINBOX_GATEWAY_SERVICE_HOST, …_SERVICE_PORT, …_PORT=tcp://10.0.0.1:80, …_PORT_80_TCP_ADDR and more.
+// TEMPINBOX_GATEWAY_SERVICE_HOST, …_SERVICE_PORT, …_PORT=tcp://10.0.0.1:80, …_PORT_80_TCP_ADDR and
+// more.
 bool is_service_link(std::string_view name, std::string_view value)
 {
     if (name.ends_with("_SERVICE_HOST") || name.ends_with("_SERVICE_PORT") ||
@@ -145,14 +152,16 @@ void find_unknown_variables(const std::vector<setting>& declared, command_line& 
     for (char** entry = environ; *entry != nullptr; ++entry) {
         const std::string_view assignment = *entry;
         const auto equals = assignment.find('=');
-        if (equals == std::string_view::npos || !assignment.starts_with(prefix) || assignment.starts_with(own_prefix))
+        if (equals == std::string_view::npos || !assignment.starts_with(prefix) ||
+            assignment.starts_with(own_prefix))
             continue;
         const auto name = assignment.substr(prefix.size(), equals - prefix.size());
-        if (std::find(known.begin(), known.end(), name) != known.end() || is_service_link(name, assignment.substr(equals + 1)))
+        if (std::find(known.begin(), known.end(), name) != known.end() ||
+            is_service_link(name, assignment.substr(equals + 1)))
             continue;
         const auto meant = closest(name, known);
-        line.unknown_variables.push_back(
-            {std::string(assignment.substr(0, equals)), meant.empty() ? "" : std::string(prefix) + meant});
+        line.unknown_variables.push_back({std::string(assignment.substr(0, equals)),
+                                          meant.empty() ? "" : std::string(prefix) + meant});
     }
     std::sort(line.unknown_variables.begin(), line.unknown_variables.end(),
               [](const auto& a, const auto& b) { return a.name < b.name; });
@@ -180,7 +189,8 @@ void read_file(const std::string& path, const std::vector<setting>& declared, co
         for (const auto& option : po::parse_config_file(file, options, true).options) {
             const auto value = option.value.empty() ? std::string() : option.value.back();
             if (option.unregistered)
-                line.problems.push_back(unknown_setting(path + ": " + option.string_key, option.string_key, declared));
+                line.problems.push_back(
+                    unknown_setting(path + ": " + option.string_key, option.string_key, declared));
             else
                 line.values.emplace(option.string_key, value);
         }
@@ -191,7 +201,8 @@ void read_file(const std::string& path, const std::vector<setting>& declared, co
 
 } // namespace
 
-command_line read_command_line(int argc, const char* const* argv, const std::vector<setting>& declared, bool takes_arguments)
+command_line read_command_line(int argc, const char* const* argv,
+                               const std::vector<setting>& declared, bool takes_arguments)
 {
     command_line line;
     std::string file;

@@ -9,11 +9,13 @@ namespace {
 
 bool has_word(std::string_view name, std::string_view word)
 {
-    return name == word || name.starts_with(std::string(word) + "-") || name.ends_with("-" + std::string(word));
+    return name == word || name.starts_with(std::string(word) + "-") ||
+           name.ends_with("-" + std::string(word));
 }
 
 // Where --help shows a setting; in this order.
-constexpr std::string_view groups[] = {"Service", "Between services", "PostgreSQL", "Kafka", "Process"};
+constexpr std::string_view groups[] = {"Service", "Between services", "PostgreSQL", "Kafka",
+                                       "Process"};
 
 std::string_view group_of(const setting& known)
 {
@@ -23,7 +25,8 @@ std::string_view group_of(const setting& known)
         return "PostgreSQL";
     if (has_word(known.name, "kafka"))
         return "Kafka";
-    if (known.name.starts_with("admin-") || known.name == "log-level" || known.name == "drain-timeout")
+    if (known.name.starts_with("admin-") || known.name == "log-level" ||
+        known.name == "drain-timeout")
         return "Process";
     return "Service";
 }
@@ -41,10 +44,12 @@ std::string flag_text(const setting& known)
 
 } // namespace
 
-std::string help_text(std::string_view program, std::string_view purpose, const std::vector<setting>& declared)
+std::string help_text(std::string_view program, std::string_view purpose,
+                      const std::vector<setting>& declared)
 {
     std::string text = std::string(program) + ": " + std::string(purpose) + "\n\n";
-    text += "Settings are given as flag --name=value, as environment variable, or as line `name = value` of the --config file;\n"
+    text += "Settings are given as flag --name=value, as environment variable, or as line `name = "
+            "value` of the --config file;\n"
             "flags win over environment over file. Shown as --name=default.\n";
     for (const auto group : groups) {
         bool is_first = true;
@@ -54,7 +59,8 @@ std::string help_text(std::string_view program, std::string_view purpose, const 
             if (std::exchange(is_first, false))
                 text += "\n" + std::string(group) + "\n";
             text += flag_text(known) + "\n";
-            text += "      " + known.meaning + (known.allowed.empty() ? "" : " (" + known.allowed + ")") + "\n";
+            text += "      " + known.meaning +
+                    (known.allowed.empty() ? "" : " (" + known.allowed + ")") + "\n";
             text += "      " + environment_name(known.name) + "\n";
         }
     }
@@ -67,10 +73,15 @@ std::string help_text(std::string_view program, std::string_view purpose, const 
     return text;
 }
 
-std::string settings_json(std::string_view program, std::string_view purpose, const std::vector<setting>& declared)
+std::string settings_json(std::string_view program, std::string_view purpose,
+                          const std::vector<setting>& declared)
 {
     json::writer out;
-    out.begin_object().member("program", program).member("purpose", purpose).key("settings").begin_array();
+    out.begin_object()
+        .member("program", program)
+        .member("purpose", purpose)
+        .key("settings")
+        .begin_array();
     for (const auto group : groups)
         for (const auto& known : declared) {
             if (group_of(known) != group)
@@ -104,7 +115,8 @@ std::string mask_passwords(std::string_view value)
         if (at != std::string::npos && at > start && colon < at)
             masked.replace(colon + 1, at - colon - 1, "***");
     }
-    // password=... of a DSN, where libpq allows blanks around the sign, or of a URL's query; quoted values may hold spaces.
+    // password=... of a DSN, where libpq allows blanks around the sign, or of a URL's query; quoted
+    // values may hold spaces.
     constexpr std::string_view word = "password";
     for (auto at = masked.find(word); at != std::string::npos; at = masked.find(word, at + 1)) {
         const auto sign = masked.find_first_not_of(blanks, at + word.size());
@@ -118,7 +130,9 @@ std::string mask_passwords(std::string_view value)
             end = std::min(end + 1, masked.size());
         } else {
             // A backslash lets the next character be part of the value, a blank too.
-            for (; end < masked.size() && masked[end] != '&' && blanks.find(masked[end]) == std::string_view::npos; ++end)
+            for (; end < masked.size() && masked[end] != '&' &&
+                   blanks.find(masked[end]) == std::string_view::npos;
+                 ++end)
                 end += masked[end] == '\\' ? 1 : 0;
             end = std::min(end, masked.size());
         }

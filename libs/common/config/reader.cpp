@@ -17,19 +17,22 @@ std::string range(const std::string& least, const std::string& most)
 
 } // namespace
 
-std::string reader::take(std::string_view name, std::string fallback, std::string_view meaning, std::string allowed)
+std::string reader::take(std::string_view name, std::string fallback, std::string_view meaning,
+                         std::string allowed)
 {
     const auto given = values_.find(std::string(name));
     std::string value = given == values_.end() ? fallback : given->second;
     const auto same = [name](const setting& known) { return known.name == name; };
     if (std::none_of(declared_.begin(), declared_.end(), same))
-        declared_.push_back({std::string(name), std::move(fallback), std::string(meaning), std::move(allowed), false});
+        declared_.push_back({std::string(name), std::move(fallback), std::string(meaning),
+                             std::move(allowed), false});
     return value;
 }
 
 void reader::add_problem(std::string_view name, std::string_view what)
 {
-    problems_.push_back("--" + std::string(name) + " (" + environment_name(name) + ") " + std::string(what));
+    problems_.push_back("--" + std::string(name) + " (" + environment_name(name) + ") " +
+                        std::string(what));
 }
 
 void reader::mark_secret(std::string_view name)
@@ -58,52 +61,58 @@ std::string reader::required_text(std::string_view name, std::string_view meanin
 
 bool reader::flag(std::string_view name, bool fallback, std::string_view meaning)
 {
-    const auto value = take(name, fallback ? "true" : "false", meaning, std::string(allowed_truths));
+    const auto value =
+        take(name, fallback ? "true" : "false", meaning, std::string(allowed_truths));
     const auto truth = parse_truth(value);
     if (!truth)
         add_problem(name, "must be true or false, not " + quote(value));
     return truth.value_or(fallback);
 }
 
-std::int64_t reader::integer(std::string_view name, std::int64_t fallback, std::int64_t least, std::int64_t most,
-                             std::string_view meaning)
+std::int64_t reader::integer(std::string_view name, std::int64_t fallback, std::int64_t least,
+                             std::int64_t most, std::string_view meaning)
 {
     const auto allowed = range(std::to_string(least), std::to_string(most));
     const auto value = take(name, std::to_string(fallback), meaning, allowed);
     std::int64_t number = 0;
     const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
-    if (error == std::errc{} && end == value.data() + value.size() && number >= least && number <= most)
+    if (error == std::errc{} && end == value.data() + value.size() && number >= least &&
+        number <= most)
         return number;
     add_problem(name, "must be an integer from " + allowed + ", not " + quote(value));
     return fallback;
 }
 
-std::chrono::milliseconds reader::duration(std::string_view name, std::chrono::milliseconds fallback,
-                                           std::chrono::milliseconds least, std::chrono::milliseconds most,
-                                           std::string_view meaning)
+std::chrono::milliseconds reader::duration(std::string_view name,
+                                           std::chrono::milliseconds fallback,
+                                           std::chrono::milliseconds least,
+                                           std::chrono::milliseconds most, std::string_view meaning)
 {
     const auto allowed = range(to_text(least), to_text(most));
     const auto value = take(name, to_text(fallback), meaning, allowed);
     const auto time = parse_duration(value);
     if (time && *time >= least && *time <= most)
         return *time;
-    add_problem(name, "must be a time such as 250ms, 5s, 10m, 24h or 7d, from " + allowed + ", not " + quote(value));
+    add_problem(name, "must be a time such as 250ms, 5s, 10m, 24h or 7d, from " + allowed +
+                          ", not " + quote(value));
     return fallback;
 }
 
-std::uint64_t reader::bytes(std::string_view name, std::uint64_t fallback, std::uint64_t least, std::uint64_t most,
-                            std::string_view meaning)
+std::uint64_t reader::bytes(std::string_view name, std::uint64_t fallback, std::uint64_t least,
+                            std::uint64_t most, std::string_view meaning)
 {
     const auto allowed = range(bytes_to_text(least), bytes_to_text(most));
     const auto value = take(name, bytes_to_text(fallback), meaning, allowed);
     const auto size = parse_bytes(value);
     if (size && *size >= least && *size <= most)
         return *size;
-    add_problem(name, "must be a size such as 65536, 64KiB, 25MiB or 1GiB, from " + allowed + ", not " + quote(value));
+    add_problem(name, "must be a size such as 65536, 64KiB, 25MiB or 1GiB, from " + allowed +
+                          ", not " + quote(value));
     return fallback;
 }
 
-host_port reader::address(std::string_view name, std::string_view fallback, std::string_view meaning)
+host_port reader::address(std::string_view name, std::string_view fallback,
+                          std::string_view meaning)
 {
     const auto value = take(name, std::string(fallback), meaning, "host:port");
     auto parsed = host_port::parse(value);
@@ -115,11 +124,12 @@ host_port reader::address(std::string_view name, std::string_view fallback, std:
 }
 
 template <class T, class Parse>
-std::vector<T> reader::take_list(std::string_view name, std::string_view fallback, std::string_view meaning, std::string allowed,
-                                 Parse parse)
+std::vector<T> reader::take_list(std::string_view name, std::string_view fallback,
+                                 std::string_view meaning, std::string allowed, Parse parse)
 {
     std::vector<T> items;
-    for (const auto& piece : split_list(take(name, std::string(fallback), meaning, std::move(allowed)))) {
+    for (const auto& piece :
+         split_list(take(name, std::string(fallback), meaning, std::move(allowed)))) {
         auto parsed = parse(piece);
         if (parsed)
             items.push_back(std::move(*parsed));
@@ -129,26 +139,32 @@ std::vector<T> reader::take_list(std::string_view name, std::string_view fallbac
     return items;
 }
 
-std::vector<host_port> reader::addresses(std::string_view name, std::string_view fallback, std::string_view meaning)
+std::vector<host_port> reader::addresses(std::string_view name, std::string_view fallback,
+                                         std::string_view meaning)
 {
     const auto problems_before = problems_.size();
-    auto found = take_list<host_port>(name, fallback, meaning, "host:port, comma-separated", &host_port::parse);
+    auto found = take_list<host_port>(name, fallback, meaning, "host:port, comma-separated",
+                                      &host_port::parse);
     if (found.empty() && problems_.size() == problems_before)
         add_problem(name, "must name at least one host:port");
     return found;
 }
 
-std::vector<std::string> reader::list(std::string_view name, std::string_view fallback, std::string_view meaning)
+std::vector<std::string> reader::list(std::string_view name, std::string_view fallback,
+                                      std::string_view meaning)
 {
     return split_list(take(name, std::string(fallback), meaning, "comma-separated"));
 }
 
-std::vector<network> reader::networks(std::string_view name, std::string_view fallback, std::string_view meaning)
+std::vector<network> reader::networks(std::string_view name, std::string_view fallback,
+                                      std::string_view meaning)
 {
-    return take_list<network>(name, fallback, meaning, "networks such as 10.0.0.0/8, comma-separated", &network::parse);
+    return take_list<network>(name, fallback, meaning,
+                              "networks such as 10.0.0.0/8, comma-separated", &network::parse);
 }
 
-std::string reader::choice(std::string_view name, std::string_view fallback, std::initializer_list<std::string_view> allowed,
+std::string reader::choice(std::string_view name, std::string_view fallback,
+                           std::initializer_list<std::string_view> allowed,
                            std::string_view meaning)
 {
     std::string names;
@@ -161,7 +177,8 @@ std::string reader::choice(std::string_view name, std::string_view fallback, std
     return std::string(fallback);
 }
 
-std::string reader::readable_file(std::string_view name, std::string_view fallback, std::string_view meaning)
+std::string reader::readable_file(std::string_view name, std::string_view fallback,
+                                  std::string_view meaning)
 {
     auto path = take(name, std::string(fallback), meaning, "a readable file");
     // A directory opens as well.

@@ -14,7 +14,8 @@
 
 namespace tempinbox::config {
 
-// One setting as `--help` and docs show it: flag --name, environment TEMPINBOX_NAME, line `name = value` of the --config file.
+// One setting as `--help` and docs show it: flag --name, environment TEMPINBOX_NAME, line `name =
+// value` of the --config file.
 struct setting
 {
     std::string name;
@@ -31,9 +32,9 @@ struct memory_bound
     std::optional<std::uint64_t> bytes;
 };
 
-// Reads a program's settings. Each accessor declares the setting (name, default, meaning) and converts its value in one line; a
-// bad value is noted and the default returned, so that one pass finds every problem. With no values at all it only collects the
-// declarations.
+// Reads a program's settings. Each accessor declares the setting (name, default, meaning) and
+// converts its value in one line; a bad value is noted and the default returned, so that one pass
+// finds every problem. With no values at all it only collects the declarations.
 class reader
 {
 public:
@@ -44,23 +45,28 @@ public:
     // Must be given and not empty.
     std::string required_text(std::string_view name, std::string_view meaning);
     bool flag(std::string_view name, bool fallback, std::string_view meaning);
-    std::int64_t integer(std::string_view name, std::int64_t fallback, std::int64_t least, std::int64_t most,
-                         std::string_view meaning);
+    std::int64_t integer(std::string_view name, std::int64_t fallback, std::int64_t least,
+                         std::int64_t most, std::string_view meaning);
     // `250ms`, `5s`, `10m`, `24h`, `7d`; a plain number is seconds.
-    std::chrono::milliseconds duration(std::string_view name, std::chrono::milliseconds fallback, std::chrono::milliseconds least,
+    std::chrono::milliseconds duration(std::string_view name, std::chrono::milliseconds fallback,
+                                       std::chrono::milliseconds least,
                                        std::chrono::milliseconds most, std::string_view meaning);
     // A plain number or with `KiB`, `MiB`, `GiB`.
-    std::uint64_t bytes(std::string_view name, std::uint64_t fallback, std::uint64_t least, std::uint64_t most,
-                        std::string_view meaning);
+    std::uint64_t bytes(std::string_view name, std::uint64_t fallback, std::uint64_t least,
+                        std::uint64_t most, std::string_view meaning);
     host_port address(std::string_view name, std::string_view fallback, std::string_view meaning);
     // Comma-separated, at least one.
-    std::vector<host_port> addresses(std::string_view name, std::string_view fallback, std::string_view meaning);
-    std::vector<std::string> list(std::string_view name, std::string_view fallback, std::string_view meaning);
-    std::vector<network> networks(std::string_view name, std::string_view fallback, std::string_view meaning);
-    std::string choice(std::string_view name, std::string_view fallback, std::initializer_list<std::string_view> allowed,
-                       std::string_view meaning);
+    std::vector<host_port> addresses(std::string_view name, std::string_view fallback,
+                                     std::string_view meaning);
+    std::vector<std::string> list(std::string_view name, std::string_view fallback,
+                                  std::string_view meaning);
+    std::vector<network> networks(std::string_view name, std::string_view fallback,
+                                  std::string_view meaning);
+    std::string choice(std::string_view name, std::string_view fallback,
+                       std::initializer_list<std::string_view> allowed, std::string_view meaning);
     // A path whose file must be readable when set; empty where it is not set.
-    std::string readable_file(std::string_view name, std::string_view fallback, std::string_view meaning);
+    std::string readable_file(std::string_view name, std::string_view fallback,
+                              std::string_view meaning);
 
     // For rules that span settings.
     void add_problem(std::string_view name, std::string_view what);
@@ -71,14 +77,16 @@ public:
     const std::vector<setting>& declared() const { return declared_; }
     const std::vector<std::string>& problems() const { return problems_; }
     const std::vector<memory_bound>& memory_bounds() const { return memory_bounds_; }
-    // `name=value` of every declared setting, for one line of the log; passwords inside values are masked.
+    // `name=value` of every declared setting, for one line of the log; passwords inside values are
+    // masked.
     std::string effective() const;
 
 private:
-    std::string take(std::string_view name, std::string fallback, std::string_view meaning, std::string allowed);
+    std::string take(std::string_view name, std::string fallback, std::string_view meaning,
+                     std::string allowed);
     template <class T, class Parse>
-    std::vector<T> take_list(std::string_view name, std::string_view fallback, std::string_view meaning, std::string allowed,
-                             Parse parse);
+    std::vector<T> take_list(std::string_view name, std::string_view fallback,
+                             std::string_view meaning, std::string allowed, Parse parse);
 
     std::map<std::string, std::string> values_;
     std::vector<setting> declared_;
@@ -102,19 +110,23 @@ struct command_line
     std::map<std::string, std::string> values;
     std::vector<std::string> arguments; // positional, where allowed
     std::vector<std::string> problems;
-    std::vector<unknown_variable> unknown_variables; // no problem: a pod's containers may share their environment
+    std::vector<unknown_variable>
+        unknown_variables; // no problem: a pod's containers may share their environment
 };
 
-// Gathers values for the declared settings from flags, then environment, then the --config file; the first that has a value wins.
-// Unknown flags, unknown lines of the file and unreadable files are problems.
-command_line read_command_line(int argc, const char* const* argv, const std::vector<setting>& declared,
-                               bool takes_arguments = false);
+// Gathers values for the declared settings from flags, then environment, then the --config file;
+// the first that has a value wins. Unknown flags, unknown lines of the file and unreadable files
+// are problems.
+command_line read_command_line(int argc, const char* const* argv,
+                               const std::vector<setting>& declared, bool takes_arguments = false);
 
-// One JSON object for tools: name, environment variable, section, default, meaning, allowed values of each setting, whether it
-// must be given and whether it is secret.
-std::string settings_json(std::string_view program, std::string_view purpose, const std::vector<setting>& declared);
+// One JSON object for tools: name, environment variable, section, default, meaning, allowed values
+// of each setting, whether it must be given and whether it is secret.
+std::string settings_json(std::string_view program, std::string_view purpose,
+                          const std::vector<setting>& declared);
 
-std::string help_text(std::string_view program, std::string_view purpose, const std::vector<setting>& declared);
+std::string help_text(std::string_view program, std::string_view purpose,
+                      const std::vector<setting>& declared);
 
 // TEMPINBOX_SMTP_LISTEN of `smtp-listen`.
 std::string environment_name(std::string_view setting_name);

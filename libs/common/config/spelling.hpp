@@ -6,7 +6,8 @@
 
 namespace tempinbox::config {
 
-// The known word nearest to a mistyped one, empty where none is near (edit distance of at most a third of its length).
+// The known word nearest to a mistyped one, empty where none is near (edit distance of at most a
+// third of its length).
 std::string closest(std::string_view mistyped, const std::vector<std::string>& known);
 
 } // namespace tempinbox::config

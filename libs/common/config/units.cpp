@@ -15,11 +15,13 @@ struct unit
 };
 
 // Largest first.
-constexpr unit time_units[] = {{"d", 86'400'000}, {"h", 3'600'000}, {"m", 60'000}, {"s", 1'000}, {"ms", 1}};
+constexpr unit time_units[] = {
+    {"d", 86'400'000}, {"h", 3'600'000}, {"m", 60'000}, {"s", 1'000}, {"ms", 1}};
 constexpr unit byte_units[] = {{"GiB", 1 << 30}, {"MiB", 1 << 20}, {"KiB", 1 << 10}, {"B", 1}};
 
 template <std::size_t N>
-std::optional<std::int64_t> parse_with_unit(std::string_view text, const unit (&units)[N], std::int64_t without_unit)
+std::optional<std::int64_t> parse_with_unit(std::string_view text, const unit (&units)[N],
+                                            std::int64_t without_unit)
 {
     std::int64_t number = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);

@@ -15,8 +15,9 @@ struct weighs_one
     }
 };
 
-// Entries that weigh no more than so much together: each one, or what `Weight` says, which must not change while it is here. The
-// one unused for longest makes room. Every call costs the same whatever the size.
+// Entries that weigh no more than so much together: each one, or what `Weight` says, which must not
+// change while it is here. The one unused for longest makes room. Every call costs the same
+// whatever the size.
 template <class Key, class Value, class Weight = weighs_one>
 class bounded_cache
 {

@@ -5,8 +5,9 @@
 
 namespace tempinbox {
 
-// Memory that large things share: each takes its bytes before it is made and gives them back when its hold is destroyed, which
-// may outlive the budget. Used on one thread. One thing alone may be larger than the whole.
+// Memory that large things share: each takes its bytes before it is made and gives them back when
+// its hold is destroyed, which may outlive the budget. Used on one thread. One thing alone may be
+// larger than the whole.
 class byte_budget
 {
 public:

@@ -17,8 +17,8 @@ struct prefix
 constexpr std::size_t v4_bytes = 4;
 constexpr std::array<prefix, 3> v6_prefixes{{{64, 8, 1}, {56, 7, 3}, {48, 6, 6}}};
 
-// Calls `visit(prefix, key)` for each prefix the address is counted by, the narrowest first. Keys of different prefixes differ in
-// their length.
+// Calls `visit(prefix, key)` for each prefix the address is counted by, the narrowest first. Keys
+// of different prefixes differ in their length.
 template <class Visit>
 void for_each_prefix(const boost::asio::ip::address& who, Visit visit)
 {
@@ -33,7 +33,8 @@ void for_each_prefix(const boost::asio::ip::address& who, Visit visit)
 
 } // namespace
 
-std::optional<client_counts::full_prefix> client_counts::find_full(const address& who, std::size_t max) const
+std::optional<client_counts::full_prefix> client_counts::find_full(const address& who,
+                                                                   std::size_t max) const
 {
     std::optional<full_prefix> found;
     for_each_prefix(who, [&](const prefix& each, const std::string& key) {

@@ -25,13 +25,14 @@ std::string encode(std::string_view bytes, int variant)
 std::optional<std::string> decode(std::string_view text, int variant)
 {
     // libsodium 1.0.18 takes some bytes past ASCII for digits.
-    if (std::any_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) >= 0x80; }))
+    if (std::any_of(text.begin(), text.end(),
+                    [](char c) { return static_cast<unsigned char>(c) >= 0x80; }))
         return std::nullopt;
     std::string bytes(text.size() / 4 * 3 + 3, '\0');
     std::size_t length = 0;
     const char* end = nullptr;
-    if (sodium_base642bin(reinterpret_cast<unsigned char*>(bytes.data()), bytes.size(), text.data(), text.size(), nullptr,
-                          &length, &end, variant) != 0 ||
+    if (sodium_base642bin(reinterpret_cast<unsigned char*>(bytes.data()), bytes.size(), text.data(),
+                          text.size(), nullptr, &length, &end, variant) != 0 ||
         end != text.data() + text.size())
         return std::nullopt;
     bytes.resize(length);
@@ -44,7 +45,8 @@ using pair_table = std::array<std::array<char, 2>, 4096>;
 const pair_table& base64_pairs()
 {
     static const pair_table table = [] {
-        constexpr std::string_view alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+        constexpr std::string_view alphabet =
+            "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
         pair_table pairs{};
         for (std::size_t i = 0; i < pairs.size(); ++i)
             pairs[i] = {alphabet[i >> 6], alphabet[i & 63]};
@@ -64,7 +66,8 @@ void append_base64(std::string& text, std::string_view bytes)
     char* out = text.data() + start;
     const unsigned char* in = unsigned_bytes(bytes);
     for (const unsigned char* end = in + whole; in != end; in += 3, out += 4) {
-        const unsigned group = static_cast<unsigned>(in[0]) << 16 | static_cast<unsigned>(in[1]) << 8 | in[2];
+        const unsigned group =
+            static_cast<unsigned>(in[0]) << 16 | static_cast<unsigned>(in[1]) << 8 | in[2];
         std::memcpy(out, pairs[group >> 12].data(), 2);
         std::memcpy(out + 2, pairs[group & 0xfff].data(), 2);
     }
@@ -106,8 +109,8 @@ std::optional<std::string> from_hex(std::string_view text)
     std::size_t length = 0;
     const char* end = nullptr;
     if (text.size() % 2 != 0 ||
-        sodium_hex2bin(reinterpret_cast<unsigned char*>(bytes.data()), bytes.size(), text.data(), text.size(), nullptr, &length,
-                       &end) != 0 ||
+        sodium_hex2bin(reinterpret_cast<unsigned char*>(bytes.data()), bytes.size(), text.data(),
+                       text.size(), nullptr, &length, &end) != 0 ||
         end != text.data() + text.size())
         return std::nullopt;
     return bytes;

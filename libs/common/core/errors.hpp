@@ -9,8 +9,8 @@
 
 namespace tempinbox {
 
-// Why a request cannot be answered as asked. One table each maps it to an HTTP status (http/problem), an SMTP reply and a Connect
-// code (rpc/codes).
+// Why a request cannot be answered as asked. One table each maps it to an HTTP status
+// (http/problem), an SMTP reply and a Connect code (rpc/codes).
 enum class errc {
     invalid_argument,
     unauthenticated,
@@ -50,26 +50,32 @@ std::ostream& operator<<(std::ostream& out, const boost::system::result<T, failu
     return outcome ? out << "a value" : out << outcome.error();
 }
 
-inline std::ostream& operator<<(std::ostream& out, const boost::system::result<void, failure>& outcome)
+inline std::ostream& operator<<(std::ostream& out,
+                                const boost::system::result<void, failure>& outcome)
 {
     return outcome ? out << "success" : out << outcome.error();
 }
 
-// What `result<T>::value()` throws when there is no value: a programming error or one that the caller chose not to handle.
+// What `result<T>::value()` throws when there is no value: a programming error or one that the
+// caller chose not to handle.
 class failure_error : public std::runtime_error
 {
 public:
-    explicit failure_error(failure reason) : std::runtime_error(reason.message), reason_(std::move(reason)) {}
+    explicit failure_error(failure reason)
+        : std::runtime_error(reason.message),
+          reason_(std::move(reason))
+    {}
     const failure& reason() const { return reason_; }
 
 private:
     failure reason_;
 };
 
-[[noreturn]] void throw_exception_from_error(const failure& reason, const boost::source_location& where);
+[[noreturn]] void throw_exception_from_error(const failure& reason,
+                                             const boost::source_location& where);
 
-// A dependency (PostgreSQL, Kafka, another service) cannot be reached or did not answer in time. Becomes 503, 451 or unavailable
-// at the edge.
+// A dependency (PostgreSQL, Kafka, another service) cannot be reached or did not answer in time.
+// Becomes 503, 451 or unavailable at the edge.
 class dependency_error : public std::runtime_error
 {
 public:

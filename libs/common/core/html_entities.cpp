@@ -9,9 +9,9 @@ namespace tempinbox {
 namespace {
 
 // What browsers read for the C1 controls: windows-1252, as was meant.
-constexpr char32_t windows_1252[] = {U'€', 0x81, U'‚', U'ƒ', U'„', U'…', U'†', U'‡', U'ˆ', U'‰', U'Š',
-                                     U'‹', U'Œ', 0x8d, U'Ž', 0x8f, 0x90, U'‘', U'’', U'“', U'”', U'•',
-                                     U'–', U'—', U'˜', U'™', U'š', U'›', U'œ', 0x9d, U'ž', U'Ÿ'};
+constexpr char32_t windows_1252[] = {
+    U'€', 0x81, U'‚', U'ƒ', U'„', U'…', U'†', U'‡', U'ˆ', U'‰', U'Š', U'‹', U'Œ', 0x8d, U'Ž', 0x8f,
+    0x90, U'‘', U'’', U'“', U'”', U'•', U'–', U'—', U'˜', U'™', U'š', U'›', U'œ', 0x9d, U'ž', U'Ÿ'};
 
 constexpr std::size_t longest_name = 31; // CounterClockwiseContourIntegral
 
@@ -35,8 +35,9 @@ int digit_value(char c, int base)
 
 const html_name* find_name(std::string_view name)
 {
-    const auto at = std::lower_bound(html_names.begin(), html_names.end(), name,
-                                     [](const html_name& known, std::string_view wanted) { return known.name < wanted; });
+    const auto at = std::lower_bound(
+        html_names.begin(), html_names.end(), name,
+        [](const html_name& known, std::string_view wanted) { return known.name < wanted; });
     return at != html_names.end() && at->name == name ? &*at : nullptr;
 }
 
@@ -48,7 +49,8 @@ character_reference read_numeric(std::string_view html)
     std::size_t at = first;
     char32_t point = 0;
     for (; at < html.size() && digit_value(html[at], base) >= 0; ++at)
-        point = std::min<char32_t>(point * static_cast<char32_t>(base) + static_cast<char32_t>(digit_value(html[at], base)),
+        point = std::min<char32_t>(point * static_cast<char32_t>(base) +
+                                       static_cast<char32_t>(digit_value(html[at], base)),
                                    0x110000);
     if (at == first)
         return {};
@@ -91,7 +93,8 @@ std::string text_of(const character_reference& reference)
 
 std::string as_shown(char32_t point)
 {
-    if (point <= ' ' || point == 0xa0 || (point >= 0x2000 && point <= 0x200a) || point == 0x202f || point == 0x205f)
+    if (point <= ' ' || point == 0xa0 || (point >= 0x2000 && point <= 0x200a) || point == 0x202f ||
+        point == 0x205f)
         return " ";
     if (point == 0xad || (point >= 0x200b && point <= 0x200d) || point == 0x2060)
         return {};
@@ -109,7 +112,9 @@ character_reference read_character_reference(std::string_view html, html_place p
 
 std::string encode_utf8(char32_t point)
 {
-    const auto byte = [](char32_t bits) { return static_cast<char>(static_cast<unsigned char>(bits)); };
+    const auto byte = [](char32_t bits) {
+        return static_cast<char>(static_cast<unsigned char>(bits));
+    };
     const auto tail = [&](int shift) { return byte(0x80 | (point >> shift & 0x3f)); };
     if (point < 0x80)
         return {byte(point)};

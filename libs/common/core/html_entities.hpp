@@ -7,7 +7,8 @@
 
 namespace tempinbox {
 
-// Where a piece of HTML stands: in values of attributes fewer character references hold without their semicolon.
+// Where a piece of HTML stands: in values of attributes fewer character references hold without
+// their semicolon.
 enum class html_place { text, attribute };
 
 // `&amp;`, `&#43;`, `&#x2F;`, `&nbsp`: how long it is, and the Unicode characters it stands for.
@@ -17,10 +18,12 @@ struct character_reference
     std::array<char32_t, 2> text{}; // the second is 0 but for some of the names
 };
 
-// The character reference at the front, by the longest of HTML's names that is there (HTML 13.2.5.72).
+// The character reference at the front, by the longest of HTML's names that is there
+// (HTML 13.2.5.72).
 character_reference read_character_reference(std::string_view html, html_place place);
 
-// Any bytes will do; all that is no reference stays as it is. At most a fifth longer than what is read (`&nGt;`).
+// Any bytes will do; all that is no reference stays as it is. At most a fifth longer than what is
+// read (`&nGt;`).
 std::string decode_character_references(std::string_view html, html_place place);
 
 // Of a code point that is no surrogate.

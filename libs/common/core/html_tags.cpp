@@ -43,7 +43,8 @@ bool next_attribute(std::string_view html, std::size_t& at, attribute& read)
     at = find_first(html, at, [](char c) { return is_no_space(c) && c != '/'; });
     if (at == html.size() || html[at] == '>')
         return false;
-    const auto name_end = find_first(html, at + 1, [](char c) { return ends_tag_name(c) || c == '='; });
+    const auto name_end =
+        find_first(html, at + 1, [](char c) { return ends_tag_name(c) || c == '='; });
     read = {html.substr(at, name_end - at), {}};
     at = name_end;
     const auto equals = find_first(html, at, is_no_space);
@@ -53,7 +54,8 @@ bool next_attribute(std::string_view html, std::size_t& at, attribute& read)
     if (at == html.size() || html[at] == '>')
         return true;
     const bool is_quoted = html[at] == '"' || html[at] == '\'';
-    // A quote that is never closed holds nothing; so the search for its end fails but once for each kind.
+    // A quote that is never closed holds nothing; so the search for its end fails but once for each
+    // kind.
     const auto close = is_quoted ? html.find(html[at], at + 1) : std::string_view::npos;
     if (close != std::string_view::npos) {
         read.value = html.substr(at + 1, close - at - 1);
@@ -138,7 +140,8 @@ std::optional<std::string> find_attribute(std::string_view tag, std::string_view
 
 std::size_t element_end(std::string_view html, std::size_t at, std::string_view name)
 {
-    for (auto close = html.find("</", at); close != std::string_view::npos; close = html.find("</", close + 2))
+    for (auto close = html.find("</", at); close != std::string_view::npos;
+         close = html.find("</", close + 2))
         if (equals_ignoring_ascii_case(html.substr(close + 2, name.size()), name))
             return markup_end(html, close);
     return html.size();

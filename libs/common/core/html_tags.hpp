@@ -7,14 +7,16 @@
 
 namespace tempinbox {
 
-// Tags and comments of HTML, cut as browsers cut them (HTML 13.2.5). Any bytes will do; reading on from each end is linear.
+// Tags and comments of HTML, cut as browsers cut them (HTML 13.2.5). Any bytes will do; reading on
+// from each end is linear.
 
 bool is_html_space(char c);
 
 // A tag, a comment or the like: `<` is a character before anything but a letter, `/`, `!` or `?`.
 bool is_markup_at(std::string_view html, std::size_t at);
 
-// Past the markup that begins at `at`; the end of the text where it is not closed. Quoted values may hold `>`.
+// Past the markup that begins at `at`; the end of the text where it is not closed. Quoted values
+// may hold `>`.
 std::size_t markup_end(std::string_view html, std::size_t at);
 
 // Small letters, at most 16; empty for a comment and the like.

@@ -26,7 +26,8 @@ int hex_value(char c)
 
 std::optional<uuid> uuid::parse(std::string_view text)
 {
-    if (text.size() != 36 || text[8] != '-' || text[13] != '-' || text[18] != '-' || text[23] != '-')
+    if (text.size() != 36 || text[8] != '-' || text[13] != '-' || text[18] != '-' ||
+        text[23] != '-')
         return std::nullopt;
     std::array<std::uint8_t, 16> bytes{};
     std::size_t at = 0;
@@ -63,10 +64,12 @@ uuid uuid::make_v7(time_point now)
 
     std::array<std::uint8_t, 16> bytes;
     fill_with_random(bytes);
-    auto millis = static_cast<std::uint64_t>(std::chrono::floor<std::chrono::milliseconds>(now.time_since_epoch()).count());
+    auto millis = static_cast<std::uint64_t>(
+        std::chrono::floor<std::chrono::milliseconds>(now.time_since_epoch()).count());
     std::uint16_t low = 0;
     {
-        // RFC 9562 6.2: 12 bits of counter, started at random with room to grow, keep one process monotonic.
+        // RFC 9562 6.2: 12 bits of counter, started at random with room to grow, keep one process
+        // monotonic.
         const std::lock_guard lock(mutex);
         const auto fresh = static_cast<std::uint16_t>((bytes[6] << 8 | bytes[7]) & 0x07ff);
         if (millis > last_millis || last_millis - millis > 10'000) {
@@ -118,7 +121,9 @@ time_point uuid::time() const
 failure bad_id(std::string_view kind, std::string_view given)
 {
     return failure{errc::invalid_argument,
-                   std::string(kind) + " must be a UUID such as 01934f2e-7b1c-7d3a-9f00-5a1b2c3d4e5f, not " + quote(given)};
+                   std::string(kind) +
+                       " must be a UUID such as 01934f2e-7b1c-7d3a-9f00-5a1b2c3d4e5f, not " +
+                       quote(given)};
 }
 
 } // namespace tempinbox

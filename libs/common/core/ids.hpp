@@ -14,11 +14,12 @@
 
 namespace tempinbox {
 
-// Random bytes for names, not for secrets: they wait in memory, since asking the kernel for each costs more than the rest of an
-// id.
+// Random bytes for names, not for secrets: they wait in memory, since asking the kernel for each
+// costs more than the rest of an id.
 void fill_with_random(std::span<std::uint8_t> bytes);
 
-// 128 bits, ordered as its text is. New ones are version 7 (RFC 9562 5.7): they sort by the time they were made.
+// 128 bits, ordered as its text is. New ones are version 7 (RFC 9562 5.7): they sort by the time
+// they were made.
 class uuid
 {
 public:
@@ -27,7 +28,8 @@ public:
 
     // 36 characters with hyphens; upper case is taken, nothing else (no braces, no `urn:`).
     static std::optional<uuid> parse(std::string_view text);
-    // A fresh version 7; monotonic within a process even inside one millisecond (RFC 9562 6.2 method 2).
+    // A fresh version 7; monotonic within a process even inside one millisecond (RFC 9562 6.2
+    // method 2).
     static uuid make_v7(time_point now);
     static uuid make_v7();
 

@@ -44,7 +44,9 @@ std::optional<T> parse_number(std::string_view text)
 result<host_port> host_port::parse(std::string_view text)
 {
     const auto colon = text.rfind(':');
-    const auto port = colon == std::string_view::npos ? std::nullopt : parse_number<std::uint16_t>(text.substr(colon + 1));
+    const auto port = colon == std::string_view::npos
+                          ? std::nullopt
+                          : parse_number<std::uint16_t>(text.substr(colon + 1));
     auto host = text.substr(0, colon == std::string_view::npos ? 0 : colon);
     if (host.size() > 2 && host.front() == '[' && host.back() == ']')
         host = host.substr(1, host.size() - 2);
@@ -65,12 +67,16 @@ result<network> network::parse(std::string_view text)
     boost::system::error_code error;
     const auto base = ip::make_address(std::string(text.substr(0, slash)), error);
     if (error)
-        return failure{errc::invalid_argument, "must be a network such as 10.0.0.0/8, not " + quote(text)};
+        return failure{errc::invalid_argument,
+                       "must be a network such as 10.0.0.0/8, not " + quote(text)};
     const unsigned longest = base.is_v4() ? 32 : 128;
-    const auto prefix =
-        slash == std::string_view::npos ? std::optional<unsigned>{longest} : parse_number<unsigned>(text.substr(slash + 1));
+    const auto prefix = slash == std::string_view::npos
+                            ? std::optional<unsigned>{longest}
+                            : parse_number<unsigned>(text.substr(slash + 1));
     if (!prefix || *prefix > longest)
-        return failure{errc::invalid_argument, "must have a prefix of 0 to " + std::to_string(longest) + " bits: " + quote(text)};
+        return failure{errc::invalid_argument, "must have a prefix of 0 to " +
+                                                   std::to_string(longest) +
+                                                   " bits: " + quote(text)};
 
     network block;
     block.base_ = base;
@@ -81,7 +87,8 @@ result<network> network::parse(std::string_view text)
                 return false;
         return true;
     };
-    if (!(base.is_v4() ? host_bits_are_zero(base.to_v4().to_bytes()) : host_bits_are_zero(base.to_v6().to_bytes())))
+    if (!(base.is_v4() ? host_bits_are_zero(base.to_v4().to_bytes())
+                       : host_bits_are_zero(base.to_v6().to_bytes())))
         return failure{errc::invalid_argument, "has bits set past its prefix: " + quote(text)};
     return block;
 }
@@ -116,7 +123,8 @@ std::string subscriber_of(const boost::asio::ip::address& address)
 
 bool contains(const std::vector<network>& networks, const ip::address& address)
 {
-    return std::any_of(networks.begin(), networks.end(), [&](const network& block) { return block.contains(address); });
+    return std::any_of(networks.begin(), networks.end(),
+                       [&](const network& block) { return block.contains(address); });
 }
 
 } // namespace tempinbox

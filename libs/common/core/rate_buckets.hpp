@@ -7,17 +7,23 @@
 
 namespace tempinbox {
 
-// A bucket of `burst` tokens for each key that fills with `per_minute`; 0 a minute: without bound. Of 100,000 keys at most; the
-// one not asked for longest is forgotten.
+// A bucket of `burst` tokens for each key that fills with `per_minute`; 0 a minute: without bound.
+// Of 100,000 keys at most; the one not asked for longest is forgotten.
 template <class Key>
 class rate_buckets
 {
 public:
     using time_point = std::chrono::steady_clock::time_point;
 
-    rate_buckets(double per_minute, double burst) : per_minute_(per_minute), burst_(std::max(burst, 1.0)) {}
+    rate_buckets(double per_minute, double burst)
+        : per_minute_(per_minute),
+          burst_(std::max(burst, 1.0))
+    {}
 
-    bool has(const Key& key, time_point now) { return per_minute_ <= 0 || filled(key, now).left >= 1; }
+    bool has(const Key& key, time_point now)
+    {
+        return per_minute_ <= 0 || filled(key, now).left >= 1;
+    }
 
     // False when none is left.
     bool take(const Key& key, time_point now)
@@ -48,7 +54,8 @@ private:
         auto* known = buckets_.find(key);
         if (!known)
             known = &buckets_.put(key, bucket{burst_, now});
-        const double minutes = std::chrono::duration<double, std::ratio<60>>(now - known->filled_at).count();
+        const double minutes =
+            std::chrono::duration<double, std::ratio<60>>(now - known->filled_at).count();
         known->left = std::min(burst_, known->left + minutes * per_minute_);
         known->filled_at = now;
         return *known;

@@ -19,17 +19,20 @@ std::size_t sequence_length(std::string_view text, std::size_t at)
     if (first >= 0xc2 && first <= 0xdf)
         return continues(1) ? 2 : 0;
     if (first >= 0xe0 && first <= 0xef) {
-        const bool in_range = (first != 0xe0 || byte(1) >= 0xa0) && (first != 0xed || byte(1) <= 0x9f);
+        const bool in_range =
+            (first != 0xe0 || byte(1) >= 0xa0) && (first != 0xed || byte(1) <= 0x9f);
         return continues(1) && continues(2) && in_range ? 3 : 0;
     }
     if (first >= 0xf0 && first <= 0xf4) {
-        const bool in_range = (first != 0xf0 || byte(1) >= 0x90) && (first != 0xf4 || byte(1) <= 0x8f);
+        const bool in_range =
+            (first != 0xf0 || byte(1) >= 0x90) && (first != 0xf4 || byte(1) <= 0x8f);
         return continues(1) && continues(2) && continues(3) && in_range ? 4 : 0;
     }
     return 0;
 }
 
-// How many bytes from `at` on are surely ASCII: whole words of eight, since most text is nothing else.
+// How many bytes from `at` on are surely ASCII: whole words of eight, since most text is nothing
+// else.
 std::size_t ascii_length(std::string_view text, std::size_t at)
 {
     constexpr std::uint64_t high_bits = 0x8080808080808080;
@@ -133,7 +136,9 @@ bool equals_ignoring_ascii_case(std::string_view a, std::string_view b)
 {
     if (a.size() != b.size())
         return false;
-    const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; };
+    const auto lower = [](char c) {
+        return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+    };
     for (std::size_t i = 0; i < a.size(); ++i)
         if (lower(a[i]) != lower(b[i]))
             return false;

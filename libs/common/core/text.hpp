@@ -9,7 +9,8 @@ namespace tempinbox {
 
 bool is_valid_utf8(std::string_view text);
 
-// Valid UTF-8 without NUL: each bad byte and each NUL becomes U+FFFD. PostgreSQL text and jsonb take nothing less.
+// Valid UTF-8 without NUL: each bad byte and each NUL becomes U+FFFD. PostgreSQL text and jsonb
+// take nothing less.
 std::string to_clean_utf8(std::string_view text);
 
 // Code points of valid UTF-8.
@@ -21,7 +22,8 @@ std::string_view take_characters(std::string_view utf8, std::size_t characters);
 // At most `bytes` bytes, cut on a character boundary.
 std::string_view take_bytes(std::string_view utf8, std::size_t bytes);
 
-// For messages: in double quotes, cleaned of control characters, at most 60 characters with an ellipsis.
+// For messages: in double quotes, cleaned of control characters, at most 60 characters with an
+// ellipsis.
 std::string quote(std::string_view text);
 
 std::string to_lower_ascii(std::string_view text);

@@ -38,7 +38,8 @@ bool is_at(std::string_view text, std::size_t at, char wanted)
 
 std::string to_iso8601(time_point time)
 {
-    constexpr time_point first = sys_days{year{0} / January / 1}, past = sys_days{year{10'000} / January / 1};
+    constexpr time_point first = sys_days{year{0} / January / 1},
+                         past = sys_days{year{10'000} / January / 1};
     time = std::clamp(time, first, past - microseconds{1});
     const auto day = floor<days>(time);
     const year_month_day date{day};
@@ -61,10 +62,12 @@ std::optional<time_point> parse_iso8601(std::string_view text)
     const int h = digits(text, 11, 2), mi = digits(text, 14, 2), s = digits(text, 17, 2);
     if (y < 0 || mo < 0 || d < 0 || h < 0 || mi < 0 || s < 0)
         return std::nullopt;
-    if (!is_at(text, 4, '-') || !is_at(text, 7, '-') || !(is_at(text, 10, 'T') || is_at(text, 10, 't')) ||
-        !is_at(text, 13, ':') || !is_at(text, 16, ':'))
+    if (!is_at(text, 4, '-') || !is_at(text, 7, '-') ||
+        !(is_at(text, 10, 'T') || is_at(text, 10, 't')) || !is_at(text, 13, ':') ||
+        !is_at(text, 16, ':'))
         return std::nullopt;
-    const year_month_day date{year{y}, month{static_cast<unsigned>(mo)}, day{static_cast<unsigned>(d)}};
+    const year_month_day date{year{y}, month{static_cast<unsigned>(mo)},
+                              day{static_cast<unsigned>(d)}};
     if (!date.ok() || h > 23 || mi > 59 || s > 59)
         return std::nullopt;
 
@@ -99,7 +102,8 @@ std::optional<time_point> parse_iso8601(std::string_view text)
     }
     if (at != text.size())
         return std::nullopt;
-    return time_point{sys_days{date}} + hours{h} + minutes{mi} + seconds{s} + microseconds{fraction} - offset;
+    return time_point{sys_days{date}} + hours{h} + minutes{mi} + seconds{s} +
+           microseconds{fraction} - offset;
 }
 
 std::int64_t to_unix_micros(time_point time)

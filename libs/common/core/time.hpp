@@ -11,10 +11,12 @@ namespace tempinbox {
 // Wall-clock time in UTC; PostgreSQL's precision.
 using time_point = std::chrono::time_point<std::chrono::system_clock, std::chrono::microseconds>;
 
-// `2026-11-21T10:00:00.123Z`: the one form of times on the wire; cut to milliseconds and to the years 0 to 9999.
+// `2026-11-21T10:00:00.123Z`: the one form of times on the wire; cut to milliseconds and to the
+// years 0 to 9999.
 std::string to_iso8601(time_point time);
 
-// Takes RFC 3339 with `Z` or an offset, zero to six fraction digits; nothing else, and no impossible date.
+// Takes RFC 3339 with `Z` or an offset, zero to six fraction digits; nothing else, and no
+// impossible date.
 std::optional<time_point> parse_iso8601(std::string_view text);
 
 // Microseconds since 1970 and back: how times travel to and from SQL.

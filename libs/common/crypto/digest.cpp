@@ -12,8 +12,8 @@ std::string sha256(std::string_view bytes)
 {
     std::string digest(32, '\0');
     unsigned length = 0;
-    if (EVP_Digest(bytes.data(), bytes.size(), reinterpret_cast<unsigned char*>(digest.data()), &length, EVP_sha256(), nullptr) !=
-        1)
+    if (EVP_Digest(bytes.data(), bytes.size(), reinterpret_cast<unsigned char*>(digest.data()),
+                   &length, EVP_sha256(), nullptr) != 1)
         throw std::runtime_error("SHA-256 failed");
     return digest;
 }
@@ -22,8 +22,9 @@ std::string hmac_sha256(std::string_view key, std::string_view bytes)
 {
     std::string digest(32, '\0');
     unsigned length = 0;
-    if (HMAC(EVP_sha256(), key.data(), static_cast<int>(key.size()), reinterpret_cast<const unsigned char*>(bytes.data()),
-             bytes.size(), reinterpret_cast<unsigned char*>(digest.data()), &length) == nullptr)
+    if (HMAC(EVP_sha256(), key.data(), static_cast<int>(key.size()),
+             reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size(),
+             reinterpret_cast<unsigned char*>(digest.data()), &length) == nullptr)
         throw std::runtime_error("HMAC-SHA-256 failed");
     return digest;
 }

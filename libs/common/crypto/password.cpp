@@ -10,7 +10,8 @@ std::string hash_password(const secret& password, const password_cost& cost)
 {
     char text[crypto_pwhash_STRBYTES];
     const auto& plain = password.reveal();
-    if (crypto_pwhash_str_alg(text, plain.data(), plain.size(), cost.passes, cost.memory, crypto_pwhash_ALG_ARGON2ID13) != 0)
+    if (crypto_pwhash_str_alg(text, plain.data(), plain.size(), cost.passes, cost.memory,
+                              crypto_pwhash_ALG_ARGON2ID13) != 0)
         throw std::runtime_error("there is no memory for a password's hash");
     return text;
 }

@@ -7,15 +7,16 @@
 
 namespace tempinbox::crypto {
 
-// What one argon2id computation costs: libsodium's numbers for interactive use, about 0.1 s of a processor.
+// What one argon2id computation costs: libsodium's numbers for interactive use, about 0.1 s of a
+// processor.
 struct password_cost
 {
     unsigned long long passes = 2;
     std::size_t memory = 64 * 1024 * 1024;
 };
 
-// argon2id (RFC 9106) with a fresh salt, as one text that names its parameters. Takes its time: keep it off event loops. Throws
-// where the memory cannot be had.
+// argon2id (RFC 9106) with a fresh salt, as one text that names its parameters. Takes its time:
+// keep it off event loops. Throws where the memory cannot be had.
 std::string hash_password(const secret& password, const password_cost& cost = {});
 
 // Whether the password made the hash. A hash that cannot be read matches nothing.

@@ -28,13 +28,17 @@ result<keyring> keyring::parse(std::string_view text)
         if (line.empty() || line.front() == '#')
             continue;
         const auto colon = line.find(':');
-        const auto bytes = colon == std::string_view::npos ? std::nullopt : from_base64(trim(line.substr(colon + 1)));
+        const auto bytes = colon == std::string_view::npos
+                               ? std::nullopt
+                               : from_base64(trim(line.substr(colon + 1)));
         if (!bytes || bytes->size() != crypto_aead_xchacha20poly1305_ietf_KEYBYTES || colon == 0)
-            return failure{errc::invalid_argument, "line " + std::to_string(number) + " must be `id:` and 32 bytes in base64"};
+            return failure{errc::invalid_argument, "line " + std::to_string(number) +
+                                                       " must be `id:` and 32 bytes in base64"};
         ring.keys_.push_back(master_key{std::string(line.substr(0, colon)), *bytes});
     }
     if (ring.keys_.empty())
-        return failure{errc::invalid_argument, "no key found; write one line `id:` and 32 random bytes in base64"};
+        return failure{errc::invalid_argument,
+                       "no key found; write one line `id:` and 32 random bytes in base64"};
     return ring;
 }
 
@@ -44,9 +48,9 @@ std::string keyring::seal(const secret& plain, std::string_view context) const
     const std::string nonce = random_bytes(crypto_aead_xchacha20poly1305_ietf_NPUBBYTES);
     std::string box(plain.reveal().size() + crypto_aead_xchacha20poly1305_ietf_ABYTES, '\0');
     unsigned long long length = 0;
-    crypto_aead_xchacha20poly1305_ietf_encrypt(reinterpret_cast<unsigned char*>(box.data()), &length, raw(plain.reveal()),
-                                               plain.reveal().size(), raw(context), context.size(), nullptr, raw(nonce),
-                                               raw(key.bytes));
+    crypto_aead_xchacha20poly1305_ietf_encrypt(
+        reinterpret_cast<unsigned char*>(box.data()), &length, raw(plain.reveal()),
+        plain.reveal().size(), raw(context), context.size(), nullptr, raw(nonce), raw(key.bytes));
     return key.id + ":" + to_base64url(nonce + box);
 }
 
@@ -54,9 +58,11 @@ result<secret> keyring::open(std::string_view sealed, std::string_view context) 
 {
     const auto colon = sealed.find(':');
     const auto id = sealed.substr(0, colon);
-    const auto key = std::find_if(keys_.begin(), keys_.end(), [id](const master_key& candidate) { return candidate.id == id; });
+    const auto key = std::find_if(keys_.begin(), keys_.end(),
+                                  [id](const master_key& candidate) { return candidate.id == id; });
     if (colon == std::string_view::npos || key == keys_.end())
-        return failure{errc::internal, "sealed with a master key this service does not have: " + quote(id)};
+        return failure{errc::internal,
+                       "sealed with a master key this service does not have: " + quote(id)};
     const auto packed = from_base64url(sealed.substr(colon + 1));
     constexpr std::size_t nonce_size = crypto_aead_xchacha20poly1305_ietf_NPUBBYTES;
     constexpr std::size_t tag_size = crypto_aead_xchacha20poly1305_ietf_ABYTES;
@@ -65,9 +71,11 @@ result<secret> keyring::open(std::string_view sealed, std::string_view context) 
     const std::string_view box = std::string_view(*packed).substr(nonce_size);
     std::string plain(box.size() - tag_size, '\0');
     unsigned long long length = 0;
-    if (crypto_aead_xchacha20poly1305_ietf_decrypt(reinterpret_cast<unsigned char*>(plain.data()), &length, nullptr, raw(box),
-                                                   box.size(), raw(context), context.size(), raw(*packed), raw(key->bytes)) != 0)
-        return failure{errc::internal, "a sealed value does not open: altered, or moved to another row"};
+    if (crypto_aead_xchacha20poly1305_ietf_decrypt(
+            reinterpret_cast<unsigned char*>(plain.data()), &length, nullptr, raw(box), box.size(),
+            raw(context), context.size(), raw(*packed), raw(key->bytes)) != 0)
+        return failure{errc::internal,
+                       "a sealed value does not open: altered, or moved to another row"};
     return secret{std::move(plain)};
 }
 

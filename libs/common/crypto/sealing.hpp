@@ -9,19 +9,23 @@
 
 namespace tempinbox::crypto {
 
-// The operator's master keys: seals secrets at rest (libsodium XChaCha20-Poly1305). The first key seals, every key opens, so keys
-// can be rotated. A sealed value is `keyId:base64url(nonce || box)` and is bound to a context such as the id of the row that
-// holds it.
+// The operator's master keys: seals secrets at rest (libsodium XChaCha20-Poly1305). The first key
+// seals, every key opens, so keys can be rotated. A sealed value is `keyId:base64url(nonce || box)`
+// and is bound to a context such as the id of the row that holds it.
 class keyring
 {
 public:
-    // One `id:base64-of-32-bytes` a line; blank lines and `#` comments are skipped. The failure names the line.
+    // One `id:base64-of-32-bytes` a line; blank lines and `#` comments are skipped. The failure
+    // names the line.
     static result<keyring> parse(std::string_view text);
 
     // Which key seals.
     const std::string& current_key() const { return keys_.front().id; }
     // Which key sealed a value.
-    static std::string_view key_of(std::string_view sealed) { return sealed.substr(0, sealed.find(':')); }
+    static std::string_view key_of(std::string_view sealed)
+    {
+        return sealed.substr(0, sealed.find(':'));
+    }
 
     std::string seal(const secret& plain, std::string_view context) const;
     // Fails where the key is unknown, or the value or its context was altered.

@@ -15,8 +15,8 @@ time_point to_time(const google::protobuf::Timestamp& stamp)
 }
 
 // CloudEvents Kafka protocol binding 1.0.2, section 3.2 (binary content mode)
-outbox::row make_event_row(const char* topic, std::string_view source, std::string key, event_id id, time_point time,
-                           std::string value, const trace::traceparent& parent)
+outbox::row make_event_row(const char* topic, std::string_view source, std::string key, event_id id,
+                           time_point time, std::string value, const trace::traceparent& parent)
 {
     outbox::row made;
     made.id = id;
@@ -39,7 +39,8 @@ result<Message> read_message(const kafka::record& record)
 {
     Message message;
     if (record.is_tombstone || !message.ParseFromString(record.value))
-        return failure{errc::invalid_argument, "the value is no " + Message::descriptor()->full_name()};
+        return failure{errc::invalid_argument,
+                       "the value is no " + Message::descriptor()->full_name()};
     return message;
 }
 
@@ -67,7 +68,8 @@ std::string dead_letter_topic(std::string_view topic)
 
 outbox::row make_row(const v1::EmailReceived& event, const trace::traceparent& parent)
 {
-    auto made = make_event_row(topics::email_received, "mail-ingest", event.inbox_id(), event_id::parse(event.email_id()).value(),
+    auto made = make_event_row(topics::email_received, "mail-ingest", event.inbox_id(),
+                               event_id::parse(event.email_id()).value(),
                                to_time(event.received_at()), event.SerializeAsString(), parent);
     made.sequence = event.sequence();
     return made;
@@ -75,22 +77,24 @@ outbox::row make_row(const v1::EmailReceived& event, const trace::traceparent& p
 
 outbox::row make_row(const v1::InboxCreated& event, event_id id, const trace::traceparent& parent)
 {
-    return make_event_row(topics::inbox_created, "inbox", event.inbox_id(), id, to_time(event.created_at()),
-                          event.SerializeAsString(), parent);
+    return make_event_row(topics::inbox_created, "inbox", event.inbox_id(), id,
+                          to_time(event.created_at()), event.SerializeAsString(), parent);
 }
 
 outbox::row make_row(const v1::InboxExpired& event, event_id id, const trace::traceparent& parent)
 {
-    auto made = make_event_row(topics::inbox_expired, "inbox", event.inbox_id(), id, to_time(event.expired_at()),
-                               event.SerializeAsString(), parent);
+    auto made = make_event_row(topics::inbox_expired, "inbox", event.inbox_id(), id,
+                               to_time(event.expired_at()), event.SerializeAsString(), parent);
     made.sequence = INT64_MAX; // after all mail of the inbox
     return made;
 }
 
-outbox::row make_row(const plans::account_state& state, event_id id, const trace::traceparent& parent)
+outbox::row make_row(const plans::account_state& state, event_id id,
+                     const trace::traceparent& parent)
 {
-    auto made = make_event_row(topics::account_state, "gateway", state.account.text(), id, id.value().time(),
-                               state.is_deleted ? std::string() : plans::to_proto(state).SerializeAsString(), parent);
+    auto made = make_event_row(
+        topics::account_state, "gateway", state.account.text(), id, id.value().time(),
+        state.is_deleted ? std::string() : plans::to_proto(state).SerializeAsString(), parent);
     made.message.is_tombstone = state.is_deleted;
     if (state.is_deleted)
         made.message.headers.emplace_back(tombstone_version, std::to_string(state.version));
@@ -108,7 +112,8 @@ result<envelope> read_envelope(const kafka::record& record)
     if (!parsed)
         return failure{errc::invalid_argument, "the header ce_id is no UUID: " + quote(*id)};
     if (parsed->value().version() != 7)
-        return failure{errc::invalid_argument, "the header ce_id is no version 7 UUID: " + quote(*id)};
+        return failure{errc::invalid_argument,
+                       "the header ce_id is no version 7 UUID: " + quote(*id)};
     read.id = *parsed;
     read.type = std::string(record.header("ce_type").value_or(record.topic));
     const auto time = parse_iso8601(record.header("ce_time").value_or(""));
@@ -123,8 +128,9 @@ result<v1::EmailReceived> read_email_received(const kafka::record& record)
     auto message = read_message<v1::EmailReceived>(record);
     if (!message)
         return message;
-    for (const auto& checked : {require_id<email_id>(message->email_id()), require_id<inbox_id>(message->inbox_id()),
-                                require_id<account_id>(message->account_id())})
+    for (const auto& checked :
+         {require_id<email_id>(message->email_id()), require_id<inbox_id>(message->inbox_id()),
+          require_id<account_id>(message->account_id())})
         if (!checked)
             return checked.error();
     return message;
@@ -135,7 +141,8 @@ result<v1::InboxCreated> read_inbox_created(const kafka::record& record)
     auto message = read_message<v1::InboxCreated>(record);
     if (!message)
         return message;
-    for (const auto& checked : {require_id<inbox_id>(message->inbox_id()), require_id<account_id>(message->account_id())})
+    for (const auto& checked :
+         {require_id<inbox_id>(message->inbox_id()), require_id<account_id>(message->account_id())})
         if (!checked)
             return checked.error();
     return message;
@@ -146,7 +153,8 @@ result<v1::InboxExpired> read_inbox_expired(const kafka::record& record)
     auto message = read_message<v1::InboxExpired>(record);
     if (!message)
         return message;
-    for (const auto& checked : {require_id<inbox_id>(message->inbox_id()), require_id<account_id>(message->account_id())})
+    for (const auto& checked :
+         {require_id<inbox_id>(message->inbox_id()), require_id<account_id>(message->account_id())})
         if (!checked)
             return checked.error();
     return message;
@@ -164,10 +172,12 @@ result<plans::account_state> read_account_state(const kafka::record& record)
         // Without a version, from before tombstones had one: above every state that was.
         deleted.version = INT64_MAX;
         if (const auto text = record.header(tombstone_version)) {
-            const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), deleted.version);
+            const auto [end, error] =
+                std::from_chars(text->data(), text->data() + text->size(), deleted.version);
             if (error != std::errc{} || end != text->data() + text->size())
-                return failure{errc::invalid_argument,
-                               "the header " + std::string(tombstone_version) + " is no number: " + quote(*text)};
+                return failure{errc::invalid_argument, "the header " +
+                                                           std::string(tombstone_version) +
+                                                           " is no number: " + quote(*text)};
         }
         return deleted;
     }
@@ -177,7 +187,8 @@ result<plans::account_state> read_account_state(const kafka::record& record)
     return plans::from_proto(*message);
 }
 
-kafka::message make_dead_letter(const kafka::record& record, std::string_view consumer, std::string_view reason)
+kafka::message make_dead_letter(const kafka::record& record, std::string_view consumer,
+                                std::string_view reason)
 {
     kafka::message letter;
     letter.topic = dead_letter_topic(record.topic);
@@ -186,8 +197,9 @@ kafka::message make_dead_letter(const kafka::record& record, std::string_view co
     letter.is_tombstone = record.is_tombstone;
     letter.headers = record.headers;
     letter.headers.emplace_back("dead_letter_reason", std::string(take_bytes(reason, 500)));
-    letter.headers.emplace_back("dead_letter_source",
-                                record.topic + "/" + std::to_string(record.partition) + "/" + std::to_string(record.offset));
+    letter.headers.emplace_back("dead_letter_source", record.topic + "/" +
+                                                          std::to_string(record.partition) + "/" +
+                                                          std::to_string(record.offset));
     letter.headers.emplace_back("dead_letter_consumer", std::string(consumer));
     return letter;
 }

@@ -25,15 +25,17 @@ inline constexpr const char* account_state = "account.state";
 // `<topic>.dead-letter`
 std::string dead_letter_topic(std::string_view topic);
 
-// The outbox rows of the events: key, Protobuf value and CloudEvents headers in binary mode (Kafka protocol binding 1.0.2):
-// ce_specversion, ce_id, ce_type, ce_source (`/tempinbox/<service>`), ce_time, content-type application/protobuf, traceparent.
+// The outbox rows of the events: key, Protobuf value and CloudEvents headers in binary mode (Kafka
+// protocol binding 1.0.2): ce_specversion, ce_id, ce_type, ce_source (`/tempinbox/<service>`),
+// ce_time, content-type application/protobuf, traceparent.
 outbox::row make_row(const v1::EmailReceived& event, const trace::traceparent& parent);
 outbox::row make_row(const v1::InboxCreated& event, event_id id, const trace::traceparent& parent);
 outbox::row make_row(const v1::InboxExpired& event, event_id id, const trace::traceparent& parent);
-outbox::row make_row(const plans::account_state& state, event_id id, const trace::traceparent& parent);
+outbox::row make_row(const plans::account_state& state, event_id id,
+                     const trace::traceparent& parent);
 
-// A record as read: its identity and time from the headers, the message from the value. Failures say what is wrong (for the dead
-// letter).
+// A record as read: its identity and time from the headers, the message from the value. Failures
+// say what is wrong (for the dead letter).
 struct envelope
 {
     event_id id;
@@ -47,9 +49,10 @@ result<v1::InboxCreated> read_inbox_created(const kafka::record& record);
 result<v1::InboxExpired> read_inbox_expired(const kafka::record& record);
 result<plans::account_state> read_account_state(const kafka::record& record);
 
-// The record for `<topic>.dead-letter`: as it came, with `dead_letter_reason`, `dead_letter_source` (topic/partition/offset) and
-// `dead_letter_consumer` added.
-kafka::message make_dead_letter(const kafka::record& record, std::string_view consumer, std::string_view reason);
+// The record for `<topic>.dead-letter`: as it came, with `dead_letter_reason`, `dead_letter_source`
+// (topic/partition/offset) and `dead_letter_consumer` added.
+kafka::message make_dead_letter(const kafka::record& record, std::string_view consumer,
+                                std::string_view reason);
 // The way back, once the reason is gone: the record as it was before, for its own topic.
 result<kafka::message> make_replay(const kafka::record& letter);
 

@@ -10,7 +10,8 @@ std::string address_counts::reason_to_refuse(const boost::asio::ip::address& pee
     if (!full)
         return {};
     const bool is_wide = full->bits == 56 || full->bits == 48;
-    return "Too many connections from this address" + (is_wide ? "'s /" + std::to_string(full->bits) : std::string()) + ": " +
+    return "Too many connections from this address" +
+           (is_wide ? "'s /" + std::to_string(full->bits) : std::string()) + ": " +
            std::to_string(full->max) + " are open";
 }
 

@@ -39,7 +39,8 @@ namespace {
 
 prometheus::Counter& handshakes(runtime::host& host, const char* is_resumed)
 {
-    return host.metrics().counter("http_client_tls_handshakes_total", "TLS handshakes of outgoing connections",
+    return host.metrics().counter("http_client_tls_handshakes_total",
+                                  "TLS handshakes of outgoing connections",
                                   {{"resumed", is_resumed}});
 }
 
@@ -74,7 +75,8 @@ client_context::client_context(runtime::host& owner, client_settings chosen)
     else
         tls.load_verify_file(settings.ca_file, error);
     if (error)
-        throw std::runtime_error("cannot read the trusted certificates of " + settings.ca_file + ": " + error.message());
+        throw std::runtime_error("cannot read the trusted certificates of " + settings.ca_file +
+                                 ": " + error.message());
 }
 
 // The exchanges under way keep what they share.
@@ -86,7 +88,9 @@ struct client::state
     static awaitable<client_response> send(std::shared_ptr<state> self, client_request outgoing);
 };
 
-client::client(runtime::host& host, client_settings settings) : state_(std::make_shared<state>(host, std::move(settings))) {}
+client::client(runtime::host& host, client_settings settings)
+    : state_(std::make_shared<state>(host, std::move(settings)))
+{}
 
 client::~client()
 {

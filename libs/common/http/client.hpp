@@ -16,19 +16,31 @@
 namespace tempinbox::http {
 
 // How one exchange may fail, apart from its status.
-enum class exchange_error { none, resolve, refused_address, connect, tls, timeout, closed, malformed, too_large };
+enum class exchange_error {
+    none,
+    resolve,
+    refused_address,
+    connect,
+    tls,
+    timeout,
+    closed,
+    malformed,
+    too_large
+};
 std::string_view to_string(exchange_error error);
 
-// Resolves a host name to addresses; the default asks the system. A boost::system::system_error it throws ends as `resolve` with
-// its code.
-using resolver = std::function<awaitable<std::vector<boost::asio::ip::address>>(const std::string& host)>;
+// Resolves a host name to addresses; the default asks the system. A boost::system::system_error it
+// throws ends as `resolve` with its code.
+using resolver =
+    std::function<awaitable<std::vector<boost::asio::ip::address>>(const std::string& host)>;
 
 struct client_settings
 {
     std::chrono::milliseconds connect_timeout{3'000};
     std::chrono::milliseconds tls_timeout{5'000};
     std::chrono::milliseconds idle_timeout{30'000}; // of kept connections
-    // Past it a connection is not kept, so that an address which stands for many servers spreads over them; 0: any age.
+    // Past it a connection is not kept, so that an address which stands for many servers spreads
+    // over them; 0: any age.
     std::chrono::milliseconds connection_max_age{0};
     std::size_t connections_per_host = 64; // of each pool
     std::size_t idle_connections = 1'000;  // kept in all; the one that lay longest is closed first
@@ -37,8 +49,8 @@ struct client_settings
     bool verify_certificates = true;
     std::string ca_file; // empty: the system's
     resolver resolve;    // empty: the system's
-    // Judges each address before it is dialled; if any resolved address is refused, the exchange fails with refused_address.
-    // Empty: all.
+    // Judges each address before it is dialled; if any resolved address is refused, the exchange
+    // fails with refused_address. Empty: all.
     std::function<bool(const boost::asio::ip::address&)> allow_address;
 };
 
@@ -48,7 +60,8 @@ struct client_request
     std::string url;     // http://host:port/path?query or https://…
     header_list headers; // Host, Content-Length, User-Agent are added where absent
     std::string body;
-    std::string pool;                           // connections and TLS sessions are used again only by requests of the same pool
+    std::string
+        pool; // connections and TLS sessions are used again only by requests of the same pool
     std::chrono::milliseconds deadline{15'000}; // whole exchange, body included
 };
 
@@ -57,18 +70,22 @@ struct client_response
     exchange_error error = exchange_error::none;
     std::string error_text;          // for people; empty without an error
     boost::system::error_code cause; // of the system or the resolver, where it said one
-    bool is_sent = false;            // it was written to a connection: the peer may have acted on it
-    unsigned status = 0;             // 0: no status line came
+    bool is_sent = false; // it was written to a connection: the peer may have acted on it
+    unsigned status = 0;  // 0: no status line came
     header_list headers;
     std::string body;
     std::chrono::milliseconds took{0};
 
-    std::optional<std::string_view> header(std::string_view name) const { return find_header(headers, name); }
+    std::optional<std::string_view> header(std::string_view name) const
+    {
+        return find_header(headers, name);
+    }
 };
 
-// HTTP/1.1 with kept-alive connections per (pool, scheme, host, port); no redirects, no compression. Never throws for what the
-// network does. A kept connection that dies before any response byte is replaced once. Runs on the host's loop; destroy only when
-// no exchange is under way.
+// HTTP/1.1 with kept-alive connections per (pool, scheme, host, port); no redirects, no
+// compression. Never throws for what the network does. A kept connection that dies before any
+// response byte is replaced once. Runs on the host's loop; destroy only when no exchange is under
+// way.
 class client
 {
 public:

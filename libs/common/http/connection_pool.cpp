@@ -35,12 +35,15 @@ struct connection_pool::waiter
     bool is_granted = false;
 };
 
-connection_pool::connection_pool(boost::asio::io_context& loop, pool_limits limits) : sweep_timer_(loop), limits_(limits)
+connection_pool::connection_pool(boost::asio::io_context& loop, pool_limits limits)
+    : sweep_timer_(loop),
+      limits_(limits)
 {
     limits_.per_host = std::max<std::size_t>(limits_.per_host, 1);
 }
 
-awaitable<std::optional<connection_pool::lease>> connection_pool::acquire(std::string host, clock::time_point deadline)
+awaitable<std::optional<connection_pool::lease>>
+connection_pool::acquire(std::string host, clock::time_point deadline)
 {
     auto& place = hosts_[host];
     if (!place)
@@ -150,7 +153,8 @@ void connection_pool::forget_surplus_sessions()
         return;
     std::sort(holders.begin(), holders.end(),
               [](const host_entry* a, const host_entry* b) { return a->last_used < b->last_used; });
-    for (auto oldest = holders.begin(); oldest != holders.end() && held > limits_.sessions; ++oldest) {
+    for (auto oldest = holders.begin(); oldest != holders.end() && held > limits_.sessions;
+         ++oldest) {
         held -= (*oldest)->sessions.size();
         (*oldest)->sessions.clear();
     }
@@ -167,7 +171,8 @@ int connection_pool::on_new_session(SSL* connection, SSL_SESSION* fresh)
     return 1; // ours now
 }
 
-connection_pool::lease::lease(std::shared_ptr<connection_pool> pool, std::shared_ptr<host_entry> entry)
+connection_pool::lease::lease(std::shared_ptr<connection_pool> pool,
+                              std::shared_ptr<host_entry> entry)
     : pool_(std::move(pool)),
       entry_(std::move(entry))
 {}

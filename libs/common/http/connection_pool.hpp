@@ -32,8 +32,9 @@ struct pool_limits
     std::chrono::milliseconds max_age{0}; // an older connection is not kept; 0: any age
 };
 
-// Kept connections of a client, a bounded number a host. Whoever wants one takes a lease first: the right to one connection, idle
-// or to be dialled. Leases past the bound wait in line. All on one loop.
+// Kept connections of a client, a bounded number a host. Whoever wants one takes a lease first: the
+// right to one connection, idle or to be dialled. Leases past the bound wait in line. All on one
+// loop.
 class connection_pool : public std::enable_shared_from_this<connection_pool>
 {
 public:
@@ -51,7 +52,8 @@ public:
     };
     using kept_list = std::list<kept_connection>; // those that lie longest first
 
-    // One (pool, scheme, host, port): its idle connections, in the order of the list, and the TLS sessions it gave us.
+    // One (pool, scheme, host, port): its idle connections, in the order of the list, and the TLS
+    // sessions it gave us.
     struct host_entry
     {
         std::deque<kept_list::iterator> idle;

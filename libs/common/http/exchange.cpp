@@ -69,7 +69,8 @@ awaitable<client_response> exchange::perform()
             fail(exchange_error::malformed, head.error().message);
         } else {
             head_ = std::move(*head);
-            std::string host = request_.pool + (url_.is_tls ? " https " : " http ") + url_.host + " " + std::to_string(url_.port);
+            std::string host = request_.pool + (url_.is_tls ? " https " : " http ") + url_.host +
+                               " " + std::to_string(url_.port);
             auto lease = co_await context_.pool->acquire(std::move(host), deadline_);
             if (lease)
                 co_await perform_with(*lease);
@@ -93,7 +94,8 @@ awaitable<void> exchange::perform_with(connection_pool::lease& lease)
                 lease.keep(std::move(wire));
             co_return;
         }
-        // The server closed it while it lay idle: nothing of this request was answered, so a fresh connection carries it again.
+        // The server closed it while it lay idle: nothing of this request was answered, so a fresh
+        // connection carries it again.
         lease.forget_idle();
         watch_->disarm();
         answer_.is_sent = false;
@@ -109,13 +111,15 @@ awaitable<void> exchange::perform_with(connection_pool::lease& lease)
         lease.keep(std::move(wire));
 }
 
-// Dials exactly the addresses that were judged: a name that changes its mind in between gains nothing.
+// Dials exactly the addresses that were judged: a name that changes its mind in between gains
+// nothing.
 awaitable<std::unique_ptr<transport>> exchange::dial(connection_pool::lease& lease)
 {
     const address_list addresses = co_await find_addresses();
     for (const auto& address : addresses) {
         if (context_.settings.allow_address && !context_.settings.allow_address(address)) {
-            fail(exchange_error::refused_address, "the host has an address that must not be called");
+            fail(exchange_error::refused_address,
+                 "the host has an address that must not be called");
             co_return nullptr;
         }
     }
@@ -144,7 +148,8 @@ awaitable<exchange::address_list> exchange::find_addresses()
         addresses.push_back(literal);
         co_return addresses;
     }
-    resolution found = co_await resolve(context_.host, context_.settings.resolve, url_.host, deadline_);
+    resolution found =
+        co_await resolve(context_.host, context_.settings.resolve, url_.host, deadline_);
     if (!found.is_finished)
         fail(exchange_error::timeout, "the host name was not resolved in time");
     else if (found.addresses.empty())
@@ -163,7 +168,8 @@ awaitable<std::unique_ptr<transport>> exchange::connect(asio::ip::address addres
     const error_code failed = co_await wire->connect(peer);
     const bool is_late = watch_->is_expired();
     watch_->disarm();
-    // Of several addresses the first one's failure is told: resolvers put those that cannot be reached from here last.
+    // Of several addresses the first one's failure is told: resolvers put those that cannot be
+    // reached from here last.
     const bool is_told = answer_.error == exchange_error::none;
     if (is_told && is_late)
         fail(exchange_error::timeout, "the connection was not made in time");
@@ -183,11 +189,13 @@ awaitable<bool> exchange::secure(transport& wire, connection_pool::lease& lease)
     const auto now = watchdog::clock::now();
     watch_->guard(&wire);
     watch_->arm(std::min(deadline_, now + context_.settings.tls_timeout));
-    const error_code failed = co_await wire.connect_tls(url_.host, context_.settings.verify_certificates);
+    const error_code failed =
+        co_await wire.connect_tls(url_.host, context_.settings.verify_certificates);
     const bool is_late = watch_->is_expired();
     watch_->disarm();
     if (!failed && !is_late) {
-        (SSL_session_reused(tls) ? context_.resumed_handshakes : context_.full_handshakes).Increment();
+        (SSL_session_reused(tls) ? context_.resumed_handshakes : context_.full_handshakes)
+            .Increment();
         co_return true;
     }
     lease.forget_sessions();
@@ -197,7 +205,9 @@ awaitable<bool> exchange::secure(transport& wire, connection_pool::lease& lease)
     else if (verdict == X509_V_ERR_HOSTNAME_MISMATCH || verdict == X509_V_ERR_IP_ADDRESS_MISMATCH)
         fail(exchange_error::tls, "the certificate is not trusted: it is for another host", failed);
     else if (verdict != X509_V_OK)
-        fail(exchange_error::tls, std::string("the certificate is not trusted: ") + X509_verify_cert_error_string(verdict),
+        fail(exchange_error::tls,
+             std::string("the certificate is not trusted: ") +
+                 X509_verify_cert_error_string(verdict),
              failed);
     else
         fail(exchange_error::tls, "the TLS handshake failed: " + failed.message(), failed);
@@ -223,7 +233,8 @@ awaitable<exchange::ending> exchange::converse(transport& wire)
 
     input_buffer input;
     const auto new_parser = [this](std::optional<response_parser>& place) {
-        place.emplace(answer_, request_.method == "HEAD", context_.settings.header_limit, context_.settings.body_limit);
+        place.emplace(answer_, request_.method == "HEAD", context_.settings.header_limit,
+                      context_.settings.body_limit);
     };
     std::optional<response_parser> parser;
     new_parser(parser);
@@ -232,12 +243,14 @@ awaitable<exchange::ending> exchange::converse(transport& wire)
     unsigned interim = 0;
     for (;;) {
         if (wants_bytes) {
-            const auto into = input.prepare(parser->is_in_body() ? body_read_size : 2 * input_buffer::small);
+            const auto into =
+                input.prepare(parser->is_in_body() ? body_read_size : 2 * input_buffer::small);
             transfer got;
             if (!watch_->is_expired())
                 got = co_await wire.read_some(into);
             if (watch_->is_expired()) {
-                fail(exchange_error::timeout, has_begun ? "the response took too long" : "no response came in time");
+                fail(exchange_error::timeout,
+                     has_begun ? "the response took too long" : "no response came in time");
                 co_return ending::answered;
             }
             if (got.error && !has_begun)
@@ -245,7 +258,8 @@ awaitable<exchange::ending> exchange::converse(transport& wire)
             if (got.error == asio::error::eof) {
                 parser->finish();
             } else if (got.error) {
-                fail(exchange_error::closed, "the connection broke in the middle of the response: " + got.error.message(),
+                fail(exchange_error::closed,
+                     "the connection broke in the middle of the response: " + got.error.message(),
                      got.error);
                 co_return ending::answered;
             } else {
@@ -256,9 +270,11 @@ awaitable<exchange::ending> exchange::converse(transport& wire)
         if (!input.empty() && parser->state() == progress::need_more)
             input.consume(parser->feed(input.view()));
         wants_bytes = parser->state() == progress::need_more || input.empty();
-        // Bytes of a body are used at once: what is left are the beginnings of a chunk's header, or trailers, without an end.
+        // Bytes of a body are used at once: what is left are the beginnings of a chunk's header, or
+        // trailers, without an end.
         if (wants_bytes && parser->is_in_body() && input.size() > context_.settings.header_limit) {
-            fail(exchange_error::too_large, "the response has a chunk header or trailers without an end");
+            fail(exchange_error::too_large,
+                 "the response has a chunk header or trailers without an end");
             co_return ending::answered;
         }
 
@@ -282,7 +298,8 @@ awaitable<exchange::ending> exchange::converse(transport& wire)
         if (answer_.status >= 200)
             break;
         if (++interim > most_interim_responses || answer_.status == 101) {
-            fail(exchange_error::malformed, "the response is malformed: interim responses without an end");
+            fail(exchange_error::malformed,
+                 "the response is malformed: interim responses without an end");
             co_return ending::answered;
         }
         answer_.status = 0;

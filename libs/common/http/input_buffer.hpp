@@ -9,7 +9,8 @@
 
 namespace tempinbox::http {
 
-// Bytes read and not yet used. Holds no memory until first filled; `shrink` gives memory back once all is used.
+// Bytes read and not yet used. Holds no memory until first filled; `shrink` gives memory back once
+// all is used.
 class input_buffer
 {
 public:

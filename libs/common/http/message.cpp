@@ -31,7 +31,9 @@ std::string_view request::path_param(std::string_view name) const
     return {};
 }
 
-response::response(unsigned code, std::string_view content_type, std::string content) : status(code), body(std::move(content))
+response::response(unsigned code, std::string_view content_type, std::string content)
+    : status(code),
+      body(std::move(content))
 {
     headers.reserve(8);
     headers.emplace_back("Content-Type", content_type);
@@ -188,7 +190,11 @@ response created_json(std::string json, std::string_view location)
 response problem(unsigned status, std::string_view message)
 {
     json::writer body;
-    body.begin_object().member("statusCode", status).member("error", status_name(status)).member("message", message).end_object();
+    body.begin_object()
+        .member("statusCode", status)
+        .member("error", status_name(status))
+        .member("message", message)
+        .end_object();
     return response(status, "application/json", body.take());
 }
 

@@ -20,13 +20,14 @@ using header_list = std::vector<std::pair<std::string, std::string>>;
 // Names compare without case. Absent: nullopt.
 std::optional<std::string_view> find_header(const header_list& headers, std::string_view name);
 
-// A request as a handler sees it: decoded path and query, whole body (bounded by the server's limit).
+// A request as a handler sees it: decoded path and query, whole body (bounded by the server's
+// limit).
 struct request
 {
     std::string method;
-    std::string target;                                           // as sent, without scheme and host
-    std::string path;                                             // percent-decoded, no query
-    std::vector<std::pair<std::string, std::string>> query;       // decoded, in order
+    std::string target;                                     // as sent, without scheme and host
+    std::string path;                                       // percent-decoded, no query
+    std::vector<std::pair<std::string, std::string>> query; // decoded, in order
     std::vector<std::pair<std::string, std::string>> path_params; // filled by the router
     header_list headers;
     std::string body;
@@ -34,15 +35,24 @@ struct request
     boost::asio::ip::address peer;
     bool is_tls = false;
     bool body_too_large = false; // the body was over the limit and thrown away
-    std::string target_problem;  // why path or query cannot be decoded: to be answered 400; `path` is as sent then
-    std::string_view route;      // pattern of the matched route, set by the router: label of metrics
-    // A handler that waits long may set it: called once, on the loop, when the client hung up meanwhile (noticed within about a
-    // second) or the server stops. The handler then ends early; its answer goes nowhere.
+    std::string target_problem;  // why path or query cannot be decoded: to be answered 400; `path`
+                                 // is as sent then
+    std::string_view route; // pattern of the matched route, set by the router: label of metrics
+    // A handler that waits long may set it: called once, on the loop, when the client hung up
+    // meanwhile (noticed within about a second) or the server stops. The handler then ends early;
+    // its answer goes nowhere.
     std::function<void()> on_hang_up;
 
-    // The path as sent, without the query: what a router splits, since an encoded slash separates nothing.
-    std::string_view raw_path() const { return std::string_view(target).substr(0, target.find('?')); }
-    std::optional<std::string_view> header(std::string_view name) const { return find_header(headers, name); }
+    // The path as sent, without the query: what a router splits, since an encoded slash separates
+    // nothing.
+    std::string_view raw_path() const
+    {
+        return std::string_view(target).substr(0, target.find('?'));
+    }
+    std::optional<std::string_view> header(std::string_view name) const
+    {
+        return find_header(headers, name);
+    }
     std::optional<std::string_view> query_param(std::string_view name) const;
     std::string_view path_param(std::string_view name) const;
 };
@@ -52,7 +62,8 @@ struct body_source
 {
     // The next piece, not empty; an empty one ends the body. Throws nothing.
     std::function<awaitable<std::string>()> next;
-    // Nobody wants more, since the client hung up or the server stops: `next` ends early. Called on the loop.
+    // Nobody wants more, since the client hung up or the server stops: `next` ends early. Called on
+    // the loop.
     std::function<void()> stop;
 };
 
@@ -61,17 +72,21 @@ struct response
     unsigned status = 200;
     header_list headers;
     std::string body;
-    std::shared_ptr<const void> held;          // let go once the answer is sent: what its memory was counted with
+    std::shared_ptr<const void>
+        held; // let go once the answer is sent: what its memory was counted with
     std::shared_ptr<const body_source> source; // what follows `body`, in pieces (chunked)
 
     response() = default;
     response(unsigned code, std::string_view content_type, std::string content);
     response& set(std::string_view name, std::string_view value);
-    response& set(std::string_view name, std::int64_t value) { return set(name, std::string_view(std::to_string(value))); }
+    response& set(std::string_view name, std::int64_t value)
+    {
+        return set(name, std::string_view(std::to_string(value)));
+    }
 };
 
-// The request outlives the awaitable. What a handler throws becomes 500, a dependency_error 503, both logged once with the
-// request id.
+// The request outlives the awaitable. What a handler throws becomes 500, a dependency_error 503,
+// both logged once with the request id.
 using handler = std::function<awaitable<response>(request&)>;
 
 // RFC 9110 reason phrases: the `error` of the API's error body.

@@ -20,14 +20,17 @@ std::string_view as_std(boost::beast::string_view text)
     return {text.data(), text.size()};
 }
 
-// Whether a request line is sound but for the number of its version: `GET / HTTP/2.0`. RFC 9110 15.6.6
+// Whether a request line is sound but for the number of its version: `GET / HTTP/2.0`. RFC
+// 9110 15.6.6
 bool names_a_version(std::string_view line)
 {
     line = line.substr(0, line.find('\r'));
     const auto version = line.substr(std::min(line.rfind(' ') + 1, line.size()));
-    const auto is_digit = [&version](std::size_t at) { return version[at] >= '0' && version[at] <= '9'; };
-    return std::count(line.begin(), line.end(), ' ') == 2 && version.size() == 8 && version.starts_with("HTTP/") && is_digit(5) &&
-           version[6] == '.' && is_digit(7);
+    const auto is_digit = [&version](std::size_t at) {
+        return version[at] >= '0' && version[at] <= '9';
+    };
+    return std::count(line.begin(), line.end(), ' ') == 2 && version.size() == 8 &&
+           version.starts_with("HTTP/") && is_digit(5) && version[6] == '.' && is_digit(7);
 }
 
 } // namespace
@@ -48,13 +51,16 @@ std::size_t request_parser::feed(std::string_view bytes)
     while (used < bytes.size()) {
         error_code error;
         const bool was_header = !is_header_done();
-        const auto step = put(boost::asio::const_buffer(bytes.data() + used, bytes.size() - used), error);
+        const auto step =
+            put(boost::asio::const_buffer(bytes.data() + used, bytes.size() - used), error);
         used += step;
         if (was_header) {
             // Beast bounds single fields, not their sum where they come in pieces.
             header_bytes_ += step;
-            const bool is_full = error == beast_http::error::need_more && header_bytes_ + (bytes.size() - used) >= header_limit_;
-            if (error == beast_http::error::header_limit || header_bytes_ > header_limit_ || is_full) {
+            const bool is_full = error == beast_http::error::need_more &&
+                                 header_bytes_ + (bytes.size() - used) >= header_limit_;
+            if (error == beast_http::error::header_limit || header_bytes_ > header_limit_ ||
+                is_full) {
                 state_ = progress::header_too_large;
                 return used;
             }
@@ -68,7 +74,8 @@ std::size_t request_parser::feed(std::string_view bytes)
             return used;
         }
         if (error) {
-            state_ = error == beast_http::error::bad_version && names_a_version(bytes.substr(used - step))
+            state_ = error == beast_http::error::bad_version &&
+                             names_a_version(bytes.substr(used - step))
                          ? fail(505, "Only HTTP/1.1 and HTTP/1.0 are spoken here")
                          : fail(400, "The request is malformed: " + error.message());
             return used;
@@ -116,7 +123,8 @@ progress request_parser::check_header()
     const auto question = sent.find('?');
     auto path = percent_decode(sent.substr(0, question));
     if (!path)
-        out_.target_problem = "The path is not well-formed percent-encoded UTF-8: " + quote(sent.substr(0, question));
+        out_.target_problem =
+            "The path is not well-formed percent-encoded UTF-8: " + quote(sent.substr(0, question));
     out_.path = path ? std::move(*path) : std::string(sent.substr(0, question));
     if (question != std::string_view::npos) {
         const auto query = sent.substr(question + 1, sent.find('#', question) - question - 1);
@@ -124,19 +132,22 @@ progress request_parser::check_header()
         if (pairs)
             out_.query = std::move(*pairs);
         else if (out_.target_problem.empty())
-            out_.target_problem = "The query is not well-formed percent-encoded UTF-8: " + quote(query);
+            out_.target_problem =
+                "The query is not well-formed percent-encoded UTF-8: " + quote(query);
     }
     return expected_bytes() > body_limit_ ? progress::body_too_large : progress::header;
 }
 
-void request_parser::on_request_impl(beast_http::verb, string_view method_text, string_view target, int version, error_code&)
+void request_parser::on_request_impl(beast_http::verb, string_view method_text, string_view target,
+                                     int version, error_code&)
 {
     out_.method = as_std(method_text);
     out_.target = as_std(target);
     is_http_11_ = version >= 11;
 }
 
-void request_parser::on_field_impl(beast_http::field name, string_view name_text, string_view content, error_code&)
+void request_parser::on_field_impl(beast_http::field name, string_view name_text,
+                                   string_view content, error_code&)
 {
     if (!in_header_)
         return; // RFC 9112 7.1.2: trailer fields may be discarded
@@ -149,7 +160,8 @@ void request_parser::on_field_impl(beast_http::field name, string_view name_text
         break;
     case beast_http::field::transfer_encoding:
         has_transfer_coding_ = true;
-        has_unknown_coding_ = has_unknown_coding_ || !equals_ignoring_ascii_case(trim(as_std(content)), "chunked");
+        has_unknown_coding_ =
+            has_unknown_coding_ || !equals_ignoring_ascii_case(trim(as_std(content)), "chunked");
         break;
     default:
         break;

@@ -13,9 +13,9 @@ namespace tempinbox::http {
 // What a parser found so far. `header` is said once, between header and body.
 enum class progress { need_more, header, complete, malformed, header_too_large, body_too_large };
 
-// Reads one HTTP/1.x request straight into a `request`. Bounds header and body; refuses what RFC 9112 calls unsafe to guess about
-// (two lengths, two hosts, unknown transfer codings). Bytes come in pieces; those it did not use have to be given again with more
-// behind them.
+// Reads one HTTP/1.x request straight into a `request`. Bounds header and body; refuses what RFC
+// 9112 calls unsafe to guess about (two lengths, two hosts, unknown transfer codings). Bytes come
+// in pieces; those it did not use have to be given again with more behind them.
 class request_parser : private boost::beast::http::basic_parser<true>
 {
 public:
@@ -45,10 +45,11 @@ private:
     progress fail(unsigned status, std::string reason);
     progress check_header();
 
-    void on_request_impl(boost::beast::http::verb method, string_view method_text, string_view target, int version,
-                         error_code&) override;
+    void on_request_impl(boost::beast::http::verb method, string_view method_text,
+                         string_view target, int version, error_code&) override;
     void on_response_impl(int, string_view, int, error_code&) override {}
-    void on_field_impl(boost::beast::http::field name, string_view name_text, string_view content, error_code&) override;
+    void on_field_impl(boost::beast::http::field name, string_view name_text, string_view content,
+                       error_code&) override;
     void on_header_impl(error_code&) override { in_header_ = false; }
     void on_body_init_impl(boost::optional<std::uint64_t> const& length, error_code&) override;
     std::size_t on_body_impl(string_view bytes, error_code& error) override;

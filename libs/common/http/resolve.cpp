@@ -17,7 +17,11 @@ constexpr auto answer_tuple = asio::as_tuple(asio::use_awaitable);
 // Shared by the look-up and the one who waits, who may have left.
 struct lookup
 {
-    lookup(asio::io_context& loop, std::string host_name) : name(std::move(host_name)), done(loop), system(loop) {}
+    lookup(asio::io_context& loop, std::string host_name)
+        : name(std::move(host_name)),
+          done(loop),
+          system(loop)
+    {}
 
     std::string name;
     resolution found;
@@ -28,7 +32,8 @@ struct lookup
 awaitable<void> ask_system(std::shared_ptr<lookup> shared)
 {
     const std::string no_service;
-    auto [error, entries] = co_await shared->system.async_resolve(shared->name, no_service, answer_tuple);
+    auto [error, entries] =
+        co_await shared->system.async_resolve(shared->name, no_service, answer_tuple);
     if (error) {
         shared->found.cause = error;
         shared->found.error_text = "the host name does not resolve: " + error.message();

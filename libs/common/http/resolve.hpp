@@ -18,8 +18,8 @@ struct resolution
     boost::system::error_code cause;
 };
 
-// Asks `ask`, or the system where it is empty. Returns at the deadline even if the look-up goes on: the system's cannot be
-// stopped.
+// Asks `ask`, or the system where it is empty. Returns at the deadline even if the look-up goes on:
+// the system's cannot be stopped.
 awaitable<resolution> resolve(runtime::host& host, const resolver& ask, std::string name,
                               std::chrono::steady_clock::time_point deadline);
 

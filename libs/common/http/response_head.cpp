@@ -28,8 +28,10 @@ void append_field(std::string& out, std::string_view name, std::string_view cont
 
 bool is_framing(std::string_view name)
 {
-    return equals_ignoring_ascii_case(name, "content-length") || equals_ignoring_ascii_case(name, "transfer-encoding") ||
-           equals_ignoring_ascii_case(name, "connection") || equals_ignoring_ascii_case(name, "date") ||
+    return equals_ignoring_ascii_case(name, "content-length") ||
+           equals_ignoring_ascii_case(name, "transfer-encoding") ||
+           equals_ignoring_ascii_case(name, "connection") ||
+           equals_ignoring_ascii_case(name, "date") ||
            equals_ignoring_ascii_case(name, "x-request-id");
 }
 
@@ -44,7 +46,11 @@ void append_response_head(std::string& out, const response& answer, const head_o
 {
     out.append("HTTP/1.1 ");
     append_number(out, answer.status);
-    out.append(" ").append(status_name(answer.status)).append("\r\nDate: ").append(options.date).append("\r\n");
+    out.append(" ")
+        .append(status_name(answer.status))
+        .append("\r\nDate: ")
+        .append(options.date)
+        .append("\r\n");
     for (const auto& [name, content] : answer.headers)
         if (!is_framing(name))
             append_field(out, name, content);
@@ -69,13 +75,15 @@ std::string_view date_header::text()
     const auto now = std::time(nullptr);
     if (now != second_) {
         constexpr const char* days[] = {"Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"};
-        constexpr const char* months[] = {"Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
+        constexpr const char* months[] = {"Jan", "Feb", "Mar", "Apr", "May", "Jun",
+                                          "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
         std::tm utc{};
         ::gmtime_r(&now, &utc);
         char buffer[64];
         const auto length =
-            std::snprintf(buffer, sizeof buffer, "%s, %02d %s %04d %02d:%02d:%02d GMT", days[utc.tm_wday], utc.tm_mday,
-                          months[utc.tm_mon], utc.tm_year + 1900, utc.tm_hour, utc.tm_min, utc.tm_sec);
+            std::snprintf(buffer, sizeof buffer, "%s, %02d %s %04d %02d:%02d:%02d GMT",
+                          days[utc.tm_wday], utc.tm_mday, months[utc.tm_mon], utc.tm_year + 1900,
+                          utc.tm_hour, utc.tm_min, utc.tm_sec);
         text_.assign(buffer, static_cast<std::size_t>(length));
         second_ = now;
     }

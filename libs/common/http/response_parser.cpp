@@ -18,7 +18,8 @@ std::string_view as_std(boost::beast::string_view text)
 
 } // namespace
 
-response_parser::response_parser(client_response& out, bool answers_head, std::uint32_t limit, std::uint64_t most_body)
+response_parser::response_parser(client_response& out, bool answers_head, std::uint32_t limit,
+                                 std::uint64_t most_body)
     : out_(out),
       header_limit_(limit),
       body_limit_(most_body)
@@ -37,7 +38,8 @@ std::size_t response_parser::feed(std::string_view bytes)
     if (was_header && in_header_) {
         // Beast bounds single fields, not their sum where they come in pieces.
         header_bytes_ += used;
-        if (error == beast_http::error::header_limit || header_bytes_ + (bytes.size() - used) >= header_limit_) {
+        if (error == beast_http::error::header_limit ||
+            header_bytes_ + (bytes.size() - used) >= header_limit_) {
             state_ = progress::header_too_large;
             return used;
         }
@@ -73,7 +75,8 @@ void response_parser::on_response_impl(int code, string_view, int, error_code&)
     out_.status = static_cast<unsigned>(code);
 }
 
-void response_parser::on_field_impl(beast_http::field, string_view name_text, string_view content, error_code&)
+void response_parser::on_field_impl(beast_http::field, string_view name_text, string_view content,
+                                    error_code&)
 {
     if (in_header_)
         out_.headers.emplace_back(as_std(name_text), as_std(content));
@@ -82,7 +85,8 @@ void response_parser::on_field_impl(beast_http::field, string_view name_text, st
 void response_parser::on_body_init_impl(boost::optional<std::uint64_t> const& length, error_code&)
 {
     if (length)
-        out_.body.reserve(static_cast<std::size_t>(std::min({*length, most_reserved, body_limit_})));
+        out_.body.reserve(
+            static_cast<std::size_t>(std::min({*length, most_reserved, body_limit_})));
 }
 
 std::size_t response_parser::on_body_impl(string_view bytes, error_code& error)

@@ -7,12 +7,14 @@
 
 namespace tempinbox::http {
 
-// Reads one HTTP/1.x response into a `client_response`, whose status is set as soon as the status line is there. Interim
-// responses (1xx) end as complete ones without a body; the caller reads on with another parser.
+// Reads one HTTP/1.x response into a `client_response`, whose status is set as soon as the status
+// line is there. Interim responses (1xx) end as complete ones without a body; the caller reads on
+// with another parser.
 class response_parser : private boost::beast::http::basic_parser<false>
 {
 public:
-    response_parser(client_response& out, bool answers_head, std::uint32_t header_limit, std::uint64_t body_limit);
+    response_parser(client_response& out, bool answers_head, std::uint32_t header_limit,
+                    std::uint64_t body_limit);
 
     // How many bytes were used; `state()` says what is next.
     std::size_t feed(std::string_view bytes);
@@ -29,9 +31,12 @@ private:
     using string_view = boost::beast::string_view;
     using error_code = boost::beast::error_code;
 
-    void on_request_impl(boost::beast::http::verb, string_view, string_view, int, error_code&) override {}
+    void on_request_impl(boost::beast::http::verb, string_view, string_view, int,
+                         error_code&) override
+    {}
     void on_response_impl(int code, string_view reason, int version, error_code&) override;
-    void on_field_impl(boost::beast::http::field, string_view name_text, string_view content, error_code&) override;
+    void on_field_impl(boost::beast::http::field, string_view name_text, string_view content,
+                       error_code&) override;
     void on_header_impl(error_code&) override { in_header_ = false; }
     void on_body_init_impl(boost::optional<std::uint64_t> const& length, error_code&) override;
     std::size_t on_body_impl(string_view bytes, error_code& error) override;

@@ -36,11 +36,13 @@ bool fits(const std::vector<std::string>& pattern, const std::vector<std::string
     return true;
 }
 
-// Negative where `a` is the more specific: the first place where only one of them is literal decides.
+// Negative where `a` is the more specific: the first place where only one of them is literal
+// decides.
 int compare_shapes(const std::vector<std::string>& a, const std::vector<std::string>& b)
 {
     for (std::size_t i = 0; i < a.size(); ++i)
-        if (const int difference = int{is_parameter(a[i])} - int{is_parameter(b[i])}; difference != 0)
+        if (const int difference = int{is_parameter(a[i])} - int{is_parameter(b[i])};
+            difference != 0)
             return difference;
     return 0;
 }
@@ -64,7 +66,8 @@ void router::add(std::string_view method, std::string_view pattern, handler hand
     auto segments = split_path(pattern);
     if (segments.empty())
         throw std::logic_error("a route must start with a slash: " + std::string(pattern));
-    routes_.push_back(route{std::string(method), std::string(pattern), std::move(segments), std::move(handle)});
+    routes_.push_back(
+        route{std::string(method), std::string(pattern), std::move(segments), std::move(handle)});
 }
 
 router::match router::find(std::string_view method, std::string_view path) const
@@ -87,7 +90,8 @@ router::match router::find(std::string_view method, std::string_view path) const
             shape = &candidate;
             chosen = nullptr;
         }
-        if (candidate.method == method || (method == "HEAD" && candidate.method == "GET" && !chosen))
+        if (candidate.method == method ||
+            (method == "HEAD" && candidate.method == "GET" && !chosen))
             chosen = &candidate;
     }
 
@@ -96,7 +100,8 @@ router::match router::find(std::string_view method, std::string_view path) const
         return found;
     if (!chosen) {
         for (const auto& candidate : routes_) {
-            if (!fits(candidate.segments, segments) || compare_shapes(candidate.segments, shape->segments) != 0)
+            if (!fits(candidate.segments, segments) ||
+                compare_shapes(candidate.segments, shape->segments) != 0)
                 continue;
             allow_method(found.allow, candidate.method);
             if (candidate.method == "GET")
@@ -138,7 +143,8 @@ response not_routed(const router::match& match, const request& received)
         answer.set("Allow", match.allow);
         return answer;
     }
-    auto answer = problem(405, "Method " + quote(received.method) + " is not allowed here; allowed are " + match.allow);
+    auto answer = problem(405, "Method " + quote(received.method) +
+                                   " is not allowed here; allowed are " + match.allow);
     answer.set("Allow", match.allow);
     return answer;
 }

@@ -9,8 +9,9 @@
 
 namespace tempinbox::http {
 
-// Paths to handlers: `/v1/inboxes/{inboxId}/emails`. Literal segments win over parameters. Answers 404 with the path, 405 with
-// Allow (HEAD where GET is, OPTIONS always). HEAD runs the GET handler; the server leaves the body out.
+// Paths to handlers: `/v1/inboxes/{inboxId}/emails`. Literal segments win over parameters. Answers
+// 404 with the path, 405 with Allow (HEAD where GET is, OPTIONS always). HEAD runs the GET handler;
+// the server leaves the body out.
 class router
 {
 public:
@@ -24,11 +25,13 @@ public:
         std::string_view pattern;        // of the matched route, for metrics
         std::vector<std::pair<std::string, std::string>> params;
     };
-    // `path` is the path as sent, without the query; segments are decoded one by one. One that cannot be decoded stays as it is.
+    // `path` is the path as sent, without the query; segments are decoded one by one. One that
+    // cannot be decoded stays as it is.
     match find(std::string_view method, std::string_view path) const;
     match find(const request& received) const { return find(received.method, received.raw_path()); }
 
-    // find, fill in path parameters and route, then call or answer 404, 405, or 400 for a target that cannot be decoded.
+    // find, fill in path parameters and route, then call or answer 404, 405, or 400 for a target
+    // that cannot be decoded.
     awaitable<response> dispatch(request& received) const;
 
 private:

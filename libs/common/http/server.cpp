@@ -37,7 +37,8 @@ constexpr std::size_t most_refusals = 256;
 constexpr std::size_t idle_share = 10;
 // Idle connections looked at for one new one: of some a request may be on its way.
 constexpr int most_looks = 16;
-// A handshake that takes longer is not kept where a place is needed. Newcomers must not end each other's.
+// A handshake that takes longer is not kept where a place is needed. Newcomers must not end each
+// other's.
 constexpr std::chrono::milliseconds handshake_timeout{1'000};
 
 asio::ip::address peer_of(const tcp::socket& socket)
@@ -56,19 +57,21 @@ tcp::endpoint resolve_listen(asio::io_context& loop, const host_port& listen)
     if (!error)
         return {literal, listen.port};
     tcp::resolver resolver(loop);
-    const auto found = resolver.resolve(listen.host, std::to_string(listen.port), tcp::resolver::passive, error);
+    const auto found =
+        resolver.resolve(listen.host, std::to_string(listen.port), tcp::resolver::passive, error);
     if (error || found.empty())
         throw std::runtime_error("cannot listen on " + listen.text() + ": " + error.message());
     return found.begin()->endpoint();
 }
 
 // RFC 7301: of what the client offers only HTTP/1.1 is spoken here.
-int choose_protocol(SSL*, const unsigned char** chosen, unsigned char* chosen_length, const unsigned char* offered,
-                    unsigned offered_length, void*)
+int choose_protocol(SSL*, const unsigned char** chosen, unsigned char* chosen_length,
+                    const unsigned char* offered, unsigned offered_length, void*)
 {
     static constexpr unsigned char ours[] = "\x08http/1.1";
     unsigned char* found = nullptr;
-    if (SSL_select_next_proto(&found, chosen_length, ours, sizeof ours - 1, offered, offered_length) != OPENSSL_NPN_NEGOTIATED)
+    if (SSL_select_next_proto(&found, chosen_length, ours, sizeof ours - 1, offered,
+                              offered_length) != OPENSSL_NPN_NEGOTIATED)
         return SSL_TLSEXT_ERR_NOACK;
     *chosen = found;
     return SSL_TLSEXT_ERR_OK;
@@ -121,7 +124,8 @@ struct server::state : std::enable_shared_from_this<server::state>
 };
 
 server::server(runtime::host& host, server_settings settings, handler handle, server_hooks hooks)
-    : state_(std::make_shared<state>(host, std::move(settings), std::move(handle), std::move(hooks)))
+    : state_(
+          std::make_shared<state>(host, std::move(settings), std::move(handle), std::move(hooks)))
 {}
 
 server::~server()
@@ -165,7 +169,8 @@ void server::state::listen()
 {
     const auto& settings = context.settings;
     if (!settings.certificate_file.empty())
-        certificate = std::make_unique<tls::certificate>(settings.certificate_file, settings.key_file, speak_http);
+        certificate = std::make_unique<tls::certificate>(settings.certificate_file,
+                                                         settings.key_file, speak_http);
     const auto endpoint = resolve_listen(host.loop(), settings.listen);
     error_code error;
     acceptor.open(endpoint.protocol(), error);
@@ -180,7 +185,8 @@ void server::state::listen()
     if (!error)
         acceptor.non_blocking(true, error);
     if (error)
-        throw std::runtime_error("cannot listen on " + settings.listen.text() + ": " + error.message());
+        throw std::runtime_error("cannot listen on " + settings.listen.text() + ": " +
+                                 error.message());
     const auto bound = acceptor.local_endpoint();
     local = host_port(bound.address().to_string(), bound.port());
 }
@@ -199,7 +205,8 @@ awaitable<void> server::state::accept_loop(std::shared_ptr<state> self)
         if (error == asio::error::connection_aborted)
             continue;
         // Out of descriptors or memory: what frees them needs the loop, not another try at once.
-        log::warning("cannot accept a connection", {{"server", self->context.settings.name}, {"error", error.message()}});
+        log::warning("cannot accept a connection",
+                     {{"server", self->context.settings.name}, {"error", error.message()}});
         asio::steady_timer pause(self->host.loop(), pause_after_failed_accept);
         co_await pause.async_wait(answer_tuple);
     }
@@ -214,16 +221,19 @@ void server::state::adopt(tcp::socket socket)
     // A handshake is too dear for a refusal.
     if (!refusal.empty() && (certificate || sessions.size() - counted >= most_refusals))
         return;
-    const auto fresh = std::make_shared<session>(context, std::move(socket), peer, certificate ? certificate->context() : nullptr,
+    const auto fresh = std::make_shared<session>(context, std::move(socket), peer,
+                                                 certificate ? certificate->context() : nullptr,
                                                  std::move(refusal));
     if (fresh->counts())
         enter(peer);
     const auto place = sessions.insert(sessions.end(), fresh);
-    asio::co_spawn(host.executor(), fresh->run(), [self = shared_from_this(), place](std::exception_ptr failed) {
-        if (failed)
-            log::error("a connection's session failed", {{"server", self->context.settings.name}});
-        self->remove(place);
-    });
+    asio::co_spawn(host.executor(), fresh->run(),
+                   [self = shared_from_this(), place](std::exception_ptr failed) {
+                       if (failed)
+                           log::error("a connection's session failed",
+                                      {{"server", self->context.settings.name}});
+                       self->remove(place);
+                   });
 }
 
 // Empty for one that is welcome.
@@ -239,12 +249,14 @@ std::string server::state::reason_to_refuse(const asio::ip::address& peer)
     return "Too many connections; try again shortly";
 }
 
-// A request comes in one piece from those who mean well, so that who is still sending a header goes first.
+// A request comes in one piece from those who mean well, so that who is still sending a header goes
+// first.
 session* server::state::find_whom_to_end() const
 {
     if (!context.reading_header.empty())
         return context.reading_header.front();
-    const auto oldest_handshake = context.handshaking.empty() ? nullptr : context.handshaking.front();
+    const auto oldest_handshake =
+        context.handshaking.empty() ? nullptr : context.handshaking.front();
     if (oldest_handshake && session::clock::now() - oldest_handshake->started() > handshake_timeout)
         return oldest_handshake;
     if (context.idle.size() > context.settings.connection_limit / idle_share) {
@@ -309,8 +321,8 @@ void server::state::accept_waiting()
 std::chrono::milliseconds server::state::sweep_interval() const
 {
     const auto& settings = context.settings;
-    const auto shortest =
-        std::min({settings.header_timeout, settings.body_timeout, settings.idle_timeout, settings.write_timeout});
+    const auto shortest = std::min({settings.header_timeout, settings.body_timeout,
+                                    settings.idle_timeout, settings.write_timeout});
     return std::clamp(shortest / 4, std::chrono::milliseconds(10), std::chrono::milliseconds(250));
 }
 
@@ -350,7 +362,8 @@ void server::state::look_for_hang_ups()
             waiting[i]->hang_up();
 }
 
-awaitable<void> server::state::drain(std::shared_ptr<state> self, std::chrono::milliseconds patience)
+awaitable<void> server::state::drain(std::shared_ptr<state> self,
+                                     std::chrono::milliseconds patience)
 {
     const auto deadline = session::clock::now() + patience;
     self->context.is_draining = true;

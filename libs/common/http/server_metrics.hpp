@@ -10,8 +10,9 @@
 
 namespace tempinbox::http {
 
-// A server's figures: open connections and how long requests took, by method, route and status. Series are looked up once and
-// kept; unknown methods and routes share one label each, so that a scan does not fill the registry.
+// A server's figures: open connections and how long requests took, by method, route and status.
+// Series are looked up once and kept; unknown methods and routes share one label each, so that a
+// scan does not fill the registry.
 class server_metrics
 {
 public:
@@ -23,7 +24,8 @@ public:
     void address_refused() { refused_by_address_.Increment(); }
     void idle_closed() { idle_closed_.Increment(); }
     void slow_closed() { slow_closed_.Increment(); }
-    void observe(std::string_view method, std::string_view route, unsigned status, std::chrono::duration<double> took);
+    void observe(std::string_view method, std::string_view route, unsigned status,
+                 std::chrono::duration<double> took);
 
 private:
     using series_key = std::tuple<std::string, std::string, unsigned>;
@@ -35,8 +37,10 @@ private:
         template <class A, class B>
         bool operator()(const A& a, const B& b) const
         {
-            return std::tuple(std::string_view(std::get<0>(a)), std::string_view(std::get<1>(a)), std::get<2>(a)) <
-                   std::tuple(std::string_view(std::get<0>(b)), std::string_view(std::get<1>(b)), std::get<2>(b));
+            return std::tuple(std::string_view(std::get<0>(a)), std::string_view(std::get<1>(a)),
+                              std::get<2>(a)) < std::tuple(std::string_view(std::get<0>(b)),
+                                                           std::string_view(std::get<1>(b)),
+                                                           std::get<2>(b));
         }
     };
 

@@ -37,7 +37,8 @@ std::string make_chunk(std::string_view piece)
 
 } // namespace
 
-session::session(session_context& context, boost::asio::ip::tcp::socket socket, boost::asio::ip::address peer,
+session::session(session_context& context, boost::asio::ip::tcp::socket socket,
+                 boost::asio::ip::address peer,
                  const std::shared_ptr<boost::asio::ssl::context>& tls, std::string refusal)
     : context_(context),
       transport_(std::move(socket)),
@@ -122,7 +123,8 @@ awaitable<session::next_step> session::read_request()
     request_parser parser(request_, settings.header_limit, settings.body_limit);
     has_unread_body_ = false;
     go_to(phase::idle);
-    arm(context_.is_draining ? std::min(settings.idle_timeout, drain_grace) : settings.idle_timeout);
+    arm(context_.is_draining ? std::min(settings.idle_timeout, drain_grace)
+                             : settings.idle_timeout);
     for (;;) {
         if (phase_ == phase::idle)
             begin_header();
@@ -131,8 +133,8 @@ awaitable<session::next_step> session::read_request()
             is_http_11_ = parser.is_http_11();
             client_keeps_ = parser.wants_keep_alive();
             const progress found = parser.state();
-            const bool is_past_header =
-                found == progress::header || found == progress::complete || found == progress::body_too_large;
+            const bool is_past_header = found == progress::header || found == progress::complete ||
+                                        found == progress::body_too_large;
             if (phase_ == phase::reading_header && is_past_header && is_refused_by_header()) {
                 has_unread_body_ = found != progress::complete;
                 co_return next_step::send_answer;
@@ -143,7 +145,8 @@ awaitable<session::next_step> session::read_request()
             case progress::malformed:
                 co_return refuse(parser.status(), parser.reason());
             case progress::header_too_large:
-                co_return refuse(431, "The request header must be at most " + std::to_string(settings.header_limit) + " bytes");
+                co_return refuse(431, "The request header must be at most " +
+                                          std::to_string(settings.header_limit) + " bytes");
             case progress::body_too_large:
                 request_.body = std::string();
                 request_.body_too_large = true;
@@ -154,8 +157,9 @@ awaitable<session::next_step> session::read_request()
                 arm(time_for(settings.body_timeout, parser.expected_bytes()));
                 // RFC 9110 10.1.1: not needed where the body has begun.
                 if (parser.expects_continue() && is_http_11_ && input_.empty()) {
-                    const buffer_pair interim{boost::asio::buffer("HTTP/1.1 100 Continue\r\n\r\n", 25),
-                                              boost::asio::const_buffer()};
+                    const buffer_pair interim{
+                        boost::asio::buffer("HTTP/1.1 100 Continue\r\n\r\n", 25),
+                        boost::asio::const_buffer()};
                     const transfer told = co_await transport_.write(interim);
                     if (told.error)
                         co_return next_step::closed;
@@ -170,18 +174,21 @@ awaitable<session::next_step> session::read_request()
                 break;
             }
         }
-        const auto into = input_.prepare(parser.is_in_body() ? body_read_size : input_buffer::small);
+        const auto into =
+            input_.prepare(parser.is_in_body() ? body_read_size : input_buffer::small);
         const transfer got = co_await transport_.read_some(into);
         if (got.error) {
             if (is_expired_ && (phase_ == phase::reading_header || phase_ == phase::reading_body))
-                co_return refuse(408, parser.is_in_body() ? "The body took too long" : "The request header took too long");
+                co_return refuse(408, parser.is_in_body() ? "The body took too long"
+                                                          : "The request header took too long");
             co_return next_step::closed;
         }
         input_.commit(got.bytes);
     }
 }
 
-// RFC 9112 2.2: empty lines before a request are passed over. The clock of a request starts with its first byte.
+// RFC 9112 2.2: empty lines before a request are passed over. The clock of a request starts with
+// its first byte.
 void session::begin_header()
 {
     while (!input_.empty() && (input_.view().front() == '\r' || input_.view().front() == '\n'))
@@ -279,8 +286,8 @@ awaitable<bool> session::send(response answer, bool is_kept)
     co_return !rest.error;
 }
 
-// The head goes out first, since the first piece may be long in coming. Between pieces the session listens for the
-// client's hanging up as it does while a handler works.
+// The head goes out first, since the first piece may be long in coming. Between pieces the session
+// listens for the client's hanging up as it does while a handler works.
 awaitable<bool> session::send_pieces(std::shared_ptr<const body_source> source)
 {
     bool is_complete = false;
@@ -304,7 +311,8 @@ awaitable<bool> session::send_pieces(std::shared_ptr<const body_source> source)
     }
 }
 
-// Closing while the client still sends would reset the connection and may take the answer with it (RFC 9112 9.6).
+// Closing while the client still sends would reset the connection and may take the answer with it
+// (RFC 9112 9.6).
 awaitable<void> session::linger()
 {
     arm(linger_time);

@@ -40,16 +40,18 @@ struct session_context
     bool is_stopped = false;
 };
 
-// One connection of a server: reads requests in order, has them handled, writes the answers. Owns no timer: the server's sweep
-// calls `expire` a few times a second, which keeps thousands of waiting connections cheap.
+// One connection of a server: reads requests in order, has them handled, writes the answers. Owns
+// no timer: the server's sweep calls `expire` a few times a second, which keeps thousands of
+// waiting connections cheap.
 class session
 {
 public:
     using clock = std::chrono::steady_clock;
 
     // With a `refusal` it is answered 503 with that text and does not count.
-    session(session_context& context, boost::asio::ip::tcp::socket socket, boost::asio::ip::address peer,
-            const std::shared_ptr<boost::asio::ssl::context>& tls, std::string refusal);
+    session(session_context& context, boost::asio::ip::tcp::socket socket,
+            boost::asio::ip::address peer, const std::shared_ptr<boost::asio::ssl::context>& tls,
+            std::string refusal);
     ~session();
     session(const session&) = delete;
 
@@ -103,7 +105,8 @@ private:
     bool counts_;
 
     phase phase_ = phase::writing;
-    std::list<session*> own_place_; // holds its entry in the lines of the context while it is in none of them
+    std::list<session*>
+        own_place_; // holds its entry in the lines of the context while it is in none of them
     std::list<session*>::iterator place_{own_place_.begin()};
     clock::time_point deadline_ = clock::time_point::max();
     clock::time_point started_ = clock::now(); // of the connection, then of each request

@@ -52,7 +52,8 @@ std::optional<std::vector<std::pair<std::string, std::string>>> parse_query(std:
             continue;
         const auto equals = pair.find('=');
         auto name = percent_decode(pair.substr(0, equals), true);
-        auto content = percent_decode(equals == std::string_view::npos ? std::string_view() : pair.substr(equals + 1), true);
+        auto content = percent_decode(
+            equals == std::string_view::npos ? std::string_view() : pair.substr(equals + 1), true);
         if (!name || !content)
             return std::nullopt;
         pairs.emplace_back(std::move(*name), std::move(*content));
@@ -65,8 +66,8 @@ std::optional<std::string_view> origin_form(std::string_view target)
     if (target.empty() || target.front() == '/' || target == "*")
         return target.empty() ? std::nullopt : std::optional(target);
     const auto scheme = target.substr(0, target.find("://"));
-    if (scheme.size() == target.size() ||
-        !(equals_ignoring_ascii_case(scheme, "http") || equals_ignoring_ascii_case(scheme, "https")))
+    if (scheme.size() == target.size() || !(equals_ignoring_ascii_case(scheme, "http") ||
+                                            equals_ignoring_ascii_case(scheme, "https")))
         return std::nullopt;
     const auto rest = target.substr(scheme.size() + 3);
     const auto path = rest.find_first_of("/?");

@@ -23,9 +23,12 @@ constexpr auto answer_tuple = asio::as_tuple(asio::use_awaitable);
 struct transport::tls_layer
 {
     tls_layer(asio::ip::tcp::socket& below, asio::ssl::context& context) : stream(below, context) {}
-    // OpenSSL takes a connection freed without close_notify for an attack and spoils its session; every message here says its own
-    // length.
-    ~tls_layer() { SSL_set_shutdown(stream.native_handle(), SSL_SENT_SHUTDOWN | SSL_RECEIVED_SHUTDOWN); }
+    // OpenSSL takes a connection freed without close_notify for an attack and spoils its session;
+    // every message here says its own length.
+    ~tls_layer()
+    {
+        SSL_set_shutdown(stream.native_handle(), SSL_SENT_SHUTDOWN | SSL_RECEIVED_SHUTDOWN);
+    }
 
     asio::ssl::stream<asio::ip::tcp::socket&> stream;
 };
@@ -62,7 +65,8 @@ SSL* transport::start_tls(asio::ssl::context& context)
 
 awaitable<error_code> transport::accept_tls()
 {
-    auto [outcome] = co_await tls_->stream.async_handshake(asio::ssl::stream_base::server, answer_tuple);
+    auto [outcome] =
+        co_await tls_->stream.async_handshake(asio::ssl::stream_base::server, answer_tuple);
     co_return outcome;
 }
 
@@ -76,7 +80,8 @@ awaitable<error_code> transport::connect_tls(const std::string& host, bool is_ve
     const std::string name = host.ends_with('.') ? host.substr(0, host.size() - 1) : host;
     if (is_name)
         SSL_set_tlsext_host_name(tls, name.c_str());
-    tls_->stream.set_verify_mode(is_verified ? asio::ssl::verify_peer : asio::ssl::verify_none, error);
+    tls_->stream.set_verify_mode(is_verified ? asio::ssl::verify_peer : asio::ssl::verify_none,
+                                 error);
     if (is_verified) {
         // OpenSSL itself compares, so that a wrong host is told from a wrong certificate.
         X509_VERIFY_PARAM* const wanted = SSL_get0_param(tls);
@@ -86,7 +91,8 @@ awaitable<error_code> transport::connect_tls(const std::string& host, bool is_ve
         if (is_set != 1)
             co_return asio::error::invalid_argument;
     }
-    auto [outcome] = co_await tls_->stream.async_handshake(asio::ssl::stream_base::client, answer_tuple);
+    auto [outcome] =
+        co_await tls_->stream.async_handshake(asio::ssl::stream_base::client, answer_tuple);
     co_return outcome;
 }
 

@@ -12,9 +12,9 @@ namespace tempinbox::http {
 namespace urls = boost::urls;
 namespace {
 
-// Boost.URL 1.81 takes the dotted quad that begins `1.2.3.4.example.com` for the whole host and what follows for a path, though a
-// path after an authority begins with a slash (RFC 3986 3.3). With its first digit percent-encoded such a host is read as the
-// name it is.
+// Boost.URL 1.81 takes the dotted quad that begins `1.2.3.4.example.com` for the whole host and
+// what follows for a path, though a path after an authority begins with a slash (RFC 3986 3.3).
+// With its first digit percent-encoded such a host is read as the name it is.
 std::string spell_for_boost(std::string_view text)
 {
     std::string spelled(text);
@@ -62,7 +62,8 @@ result<target_url> target_url::parse(std::string_view text)
     if (parts.host.empty())
         return refuse("has no host");
     for (const char c : parts.host)
-        if (static_cast<unsigned char>(c) <= 0x20 || static_cast<unsigned char>(c) >= 0x7f || c == '/' || c == '\\')
+        if (static_cast<unsigned char>(c) <= 0x20 || static_cast<unsigned char>(c) >= 0x7f ||
+            c == '/' || c == '\\')
             return refuse("has a host that is no host name");
     const std::uint16_t usual_port = parts.is_tls ? 443 : 80;
     parts.port = usual_port;
@@ -75,7 +76,8 @@ result<target_url> target_url::parse(std::string_view text)
     }
 
     parts.host = to_lower_ascii(parts.host);
-    parts.authority = url.host_type() == urls::host_type::ipv6 ? "[" + parts.host + "]" : parts.host;
+    parts.authority =
+        url.host_type() == urls::host_type::ipv6 ? "[" + parts.host + "]" : parts.host;
     if (parts.port != usual_port)
         parts.authority += ":" + std::to_string(parts.port);
     const auto target = url.encoded_target();

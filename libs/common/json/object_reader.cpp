@@ -29,15 +29,16 @@ std::string range(std::size_t least, std::size_t most, std::string_view noun)
 }
 
 // Why a string will not do; nothing where it does.
-std::optional<std::string> text_problem(std::string_view name, const value& given, std::size_t least, std::size_t most)
+std::optional<std::string> text_problem(std::string_view name, const value& given,
+                                        std::size_t least, std::size_t most)
 {
     if (!given.is_string())
         return std::string(name) + " must be a string, not " + describe(given);
     const auto text = given.text();
     const auto characters = count_characters(text);
     if (characters < least || characters > most)
-        return std::string(name) + " must have " + range(least, most, "character") + ", not " + std::to_string(characters) +
-               (characters == 0 ? "" : ": " + quote(text));
+        return std::string(name) + " must have " + range(least, most, "character") + ", not " +
+               std::to_string(characters) + (characters == 0 ? "" : ": " + quote(text));
     if (has_control_characters(text))
         return std::string(name) + " must not contain control characters: " + quote(text);
     return std::nullopt;
@@ -63,7 +64,8 @@ result<object_reader> object_reader::parse(std::string_view body, const limits& 
     if (!parsed)
         return parsed.error();
     if (!parsed->is_object())
-        return failure{errc::invalid_argument, "body must be a JSON object, not " + describe(*parsed)};
+        return failure{errc::invalid_argument,
+                       "body must be a JSON object, not " + describe(*parsed)};
     return object_reader(std::move(*parsed));
 }
 
@@ -84,7 +86,8 @@ std::optional<value> object_reader::take(std::string_view name)
     return found;
 }
 
-std::optional<std::string> object_reader::text(std::string_view name, std::size_t least, std::size_t most)
+std::optional<std::string> object_reader::text(std::string_view name, std::size_t least,
+                                               std::size_t most)
 {
     const auto given = take(name);
     if (!given)
@@ -104,7 +107,8 @@ std::string object_reader::required_text(std::string_view name, std::size_t leas
     return given ? std::move(*given) : std::string();
 }
 
-std::string object_reader::required_secret(std::string_view name, std::size_t least, std::size_t most)
+std::string object_reader::required_secret(std::string_view name, std::size_t least,
+                                           std::size_t most)
 {
     const auto given = take(name);
     if (!given) {
@@ -119,18 +123,20 @@ std::string object_reader::required_secret(std::string_view name, std::size_t le
     const auto characters = count_characters(text);
     if (characters >= least && characters <= most)
         return text;
-    fail(std::string(name) + " must have " + range(least, most, "character") + ", not " + std::to_string(characters));
+    fail(std::string(name) + " must have " + range(least, most, "character") + ", not " +
+         std::to_string(characters));
     return {};
 }
 
-std::optional<std::int64_t> object_reader::integer(std::string_view name, std::int64_t least, std::int64_t most)
+std::optional<std::int64_t> object_reader::integer(std::string_view name, std::int64_t least,
+                                                   std::int64_t most)
 {
     const auto given = take(name);
     if (!given)
         return std::nullopt;
     if (!given->is_integer() || given->integer() < least || given->integer() > most) {
-        fail(std::string(name) + " must be an integer from " + std::to_string(least) + " to " + std::to_string(most) + ", not " +
-             describe(*given));
+        fail(std::string(name) + " must be an integer from " + std::to_string(least) + " to " +
+             std::to_string(most) + ", not " + describe(*given));
         return std::nullopt;
     }
     return given->integer();
@@ -148,14 +154,16 @@ std::optional<bool> object_reader::boolean(std::string_view name)
     return given->boolean();
 }
 
-std::optional<std::vector<std::string>> object_reader::texts(std::string_view name, std::size_t most_items, std::size_t least,
-                                                             std::size_t most)
+std::optional<std::vector<std::string>> object_reader::texts(std::string_view name,
+                                                             std::size_t most_items,
+                                                             std::size_t least, std::size_t most)
 {
     const auto given = take(name);
     if (!given)
         return std::nullopt;
     if (!given->is_array() || given->size() > most_items) {
-        fail(std::string(name) + " must be an array of " + range(0, most_items, "string") + ", not " +
+        fail(std::string(name) + " must be an array of " + range(0, most_items, "string") +
+             ", not " +
              (given->is_array() ? "of " + std::to_string(given->size()) : describe(*given)));
         return std::nullopt;
     }
@@ -171,8 +179,10 @@ std::optional<std::vector<std::string>> object_reader::texts(std::string_view na
     return texts;
 }
 
-std::optional<std::map<std::string, std::string>> object_reader::text_map(std::string_view name, std::size_t most_items,
-                                                                          std::size_t most_key, std::size_t most_value)
+std::optional<std::map<std::string, std::string>> object_reader::text_map(std::string_view name,
+                                                                          std::size_t most_items,
+                                                                          std::size_t most_key,
+                                                                          std::size_t most_value)
 {
     auto patch = text_map_patch(name, most_items, most_key, most_value);
     if (!patch)
@@ -189,13 +199,15 @@ std::optional<std::map<std::string, std::string>> object_reader::text_map(std::s
 }
 
 std::optional<std::map<std::string, std::optional<std::string>>>
-object_reader::text_map_patch(std::string_view name, std::size_t most_items, std::size_t most_key, std::size_t most_value)
+object_reader::text_map_patch(std::string_view name, std::size_t most_items, std::size_t most_key,
+                              std::size_t most_value)
 {
     const auto given = take(name);
     if (!given)
         return std::nullopt;
     if (!given->is_object() || given->size() > most_items) {
-        fail(std::string(name) + " must be an object of " + range(0, most_items, "string") + ", not " +
+        fail(std::string(name) + " must be an object of " + range(0, most_items, "string") +
+             ", not " +
              (given->is_object() ? "of " + std::to_string(given->size()) : describe(*given)));
         return std::nullopt;
     }
@@ -203,15 +215,17 @@ object_reader::text_map_patch(std::string_view name, std::size_t most_items, std
     for (const auto& [key, text] : given->members()) {
         const auto length = count_characters(key);
         if (length == 0 || length > most_key || has_control_characters(key)) {
-            fail("the names in " + std::string(name) + " must have " + range(1, most_key, "character") +
-                 " and no control characters, not " + quote(key));
+            fail("the names in " + std::string(name) + " must have " +
+                 range(1, most_key, "character") + " and no control characters, not " + quote(key));
             return std::nullopt;
         }
         if (text.is_null()) {
             texts.emplace(key, std::nullopt);
             continue;
         }
-        if (auto problem = text_problem(std::string(name) + "." + std::string(take_characters(key, 60)), text, 0, most_value)) {
+        if (auto problem =
+                text_problem(std::string(name) + "." + std::string(take_characters(key, 60)), text,
+                             0, most_value)) {
             fail(std::move(*problem));
             return std::nullopt;
         }
@@ -220,12 +234,14 @@ object_reader::text_map_patch(std::string_view name, std::size_t most_items, std
     return texts;
 }
 
-std::optional<std::string> object_reader::choice(std::string_view name, const std::vector<std::string>& allowed)
+std::optional<std::string> object_reader::choice(std::string_view name,
+                                                 const std::vector<std::string>& allowed)
 {
     const auto given = take(name);
     if (!given)
         return std::nullopt;
-    if (given->is_string() && std::find(allowed.begin(), allowed.end(), given->text()) != allowed.end())
+    if (given->is_string() &&
+        std::find(allowed.begin(), allowed.end(), given->text()) != allowed.end())
         return given->text();
     std::string list;
     for (const auto& option : allowed)
@@ -234,20 +250,23 @@ std::optional<std::string> object_reader::choice(std::string_view name, const st
     return std::nullopt;
 }
 
-std::optional<std::vector<value>> object_reader::objects(std::string_view name, std::size_t most_items)
+std::optional<std::vector<value>> object_reader::objects(std::string_view name,
+                                                         std::size_t most_items)
 {
     const auto given = take(name);
     if (!given)
         return std::nullopt;
     if (!given->is_array() || given->size() > most_items) {
-        fail(std::string(name) + " must be an array of " + range(0, most_items, "object") + ", not " +
+        fail(std::string(name) + " must be an array of " + range(0, most_items, "object") +
+             ", not " +
              (given->is_array() ? "of " + std::to_string(given->size()) : describe(*given)));
         return std::nullopt;
     }
     auto items = given->items();
     for (std::size_t i = 0; i < items.size(); ++i) {
         if (!items[i].is_object()) {
-            fail(std::string(name) + "[" + std::to_string(i) + "] must be an object, not " + describe(items[i]));
+            fail(std::string(name) + "[" + std::to_string(i) + "] must be an object, not " +
+                 describe(items[i]));
             return std::nullopt;
         }
     }
@@ -289,7 +308,8 @@ result<void> object_reader::finish()
         for (const auto& field : asked_)
             known += (known.empty() ? "" : ", ") + field;
         return failure{errc::invalid_argument,
-                       "unknown field " + quote(name) + "; " + (known.empty() ? "none is known here" : "known are " + known)};
+                       "unknown field " + quote(name) + "; " +
+                           (known.empty() ? "none is known here" : "known are " + known)};
     }
     return {};
 }

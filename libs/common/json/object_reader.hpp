@@ -7,14 +7,16 @@
 
 namespace tempinbox::json {
 
-// Controls of ASCII (C0, DEL) and of Latin-1 (C1, U+0080 to U+009F) but tab, line feed and carriage return: no text from outside
-// may hold them.
+// Controls of ASCII (C0, DEL) and of Latin-1 (C1, U+0080 to U+009F) but tab, line feed and carriage
+// return: no text from outside may hold them.
 bool has_control_characters(std::string_view utf8);
 
-// Reads the fields of one JSON object that came from outside. Each accessor asks for a field by name and checks it; the first
-// problem is kept and later calls answer empty, so a handler asks for everything, then `finish()`, which also refuses fields
-// nobody asked for. Messages name the field, what was given and what is allowed: `ttlSeconds must be an integer from 60 to
-// 604800, not "soon"`. Strings must be free of control characters other than tab and newlines. JSON null counts as absent.
+// Reads the fields of one JSON object that came from outside. Each accessor asks for a field by
+// name and checks it; the first problem is kept and later calls answer empty, so a handler asks for
+// everything, then `finish()`, which also refuses fields nobody asked for. Messages name the field,
+// what was given and what is allowed: `ttlSeconds must be an integer from 60 to 604800, not
+// "soon"`. Strings must be free of control characters other than tab and newlines. JSON null counts
+// as absent.
 class object_reader
 {
 public:
@@ -25,20 +27,27 @@ public:
     // Characters are code points.
     std::optional<std::string> text(std::string_view name, std::size_t least, std::size_t most);
     std::string required_text(std::string_view name, std::size_t least, std::size_t most);
-    // A password or the like: messages say what is wrong without showing it. Empty where absent or wrong.
+    // A password or the like: messages say what is wrong without showing it. Empty where absent or
+    // wrong.
     std::string required_secret(std::string_view name, std::size_t least, std::size_t most);
-    std::optional<std::int64_t> integer(std::string_view name, std::int64_t least, std::int64_t most);
+    std::optional<std::int64_t> integer(std::string_view name, std::int64_t least,
+                                        std::int64_t most);
     std::optional<bool> boolean(std::string_view name);
     // Bounds on the count of items and on the length of each.
-    std::optional<std::vector<std::string>> texts(std::string_view name, std::size_t most_items, std::size_t least,
-                                                  std::size_t most);
-    std::optional<std::map<std::string, std::string>> text_map(std::string_view name, std::size_t most_items,
-                                                               std::size_t most_key, std::size_t most_value);
+    std::optional<std::vector<std::string>> texts(std::string_view name, std::size_t most_items,
+                                                  std::size_t least, std::size_t most);
+    std::optional<std::map<std::string, std::string>> text_map(std::string_view name,
+                                                               std::size_t most_items,
+                                                               std::size_t most_key,
+                                                               std::size_t most_value);
     // As text_map, but null stays: it removes the key (RFC 7396).
-    std::optional<std::map<std::string, std::optional<std::string>>> text_map_patch(std::string_view name, std::size_t most_items,
-                                                                                    std::size_t most_key, std::size_t most_value);
-    std::optional<std::string> choice(std::string_view name, const std::vector<std::string>& allowed);
-    // An array of objects, each to be read by its own object_reader (whose failure the caller passes to `fail`).
+    std::optional<std::map<std::string, std::optional<std::string>>>
+    text_map_patch(std::string_view name, std::size_t most_items, std::size_t most_key,
+                   std::size_t most_value);
+    std::optional<std::string> choice(std::string_view name,
+                                      const std::vector<std::string>& allowed);
+    // An array of objects, each to be read by its own object_reader (whose failure the caller
+    // passes to `fail`).
     std::optional<std::vector<value>> objects(std::string_view name, std::size_t most_items);
     bool has(std::string_view name) const;
     // Given, and a string: for fields that take a string or something else.

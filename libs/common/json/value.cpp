@@ -17,8 +17,9 @@ namespace {
 
 using node = rapidjson::Value;
 
-constexpr unsigned strict_flags =
-    rapidjson::kParseIterativeFlag | rapidjson::kParseNumbersAsStringsFlag | rapidjson::kParseInsituFlag;
+constexpr unsigned strict_flags = rapidjson::kParseIterativeFlag |
+                                  rapidjson::kParseNumbersAsStringsFlag |
+                                  rapidjson::kParseInsituFlag;
 
 const node& as_node(const void* pointer)
 {
@@ -30,13 +31,18 @@ std::string_view view(const node& string)
     return {string.GetString(), string.GetStringLength()};
 }
 
-// Hands the reader's events on to the document and stops at what RapidJSON lets pass: depth, repeated names, strings that are not
-// UTF-8 (a lone low surrogate written as an escape makes one). Numbers come as text: RapidJSON 1.1 itself reads past its table of
-// powers for some of hundreds of digits, and makes no number at all of some next to zero.
+// Hands the reader's events on to the document and stops at what RapidJSON lets pass: depth,
+// repeated names, strings that are not UTF-8 (a lone low surrogate written as an escape makes one).
+// Numbers come as text: RapidJSON 1.1 itself reads past its table of powers for some of hundreds of
+// digits, and makes no number at all of some next to zero.
 class strict_builder : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, strict_builder>
 {
 public:
-    strict_builder(rapidjson::Document& out, unsigned depth) : out_(out), depth_(depth), depth_left_(depth) {}
+    strict_builder(rapidjson::Document& out, unsigned depth)
+        : out_(out),
+          depth_(depth),
+          depth_left_(depth)
+    {}
 
     const std::string& refusal() const { return refusal_; }
 
@@ -99,9 +105,13 @@ private:
         return true;
     }
 
-    bool check_text(std::string_view text) { return is_valid_utf8(text) || refuse("a string is not valid UTF-8"); }
+    bool check_text(std::string_view text)
+    {
+        return is_valid_utf8(text) || refuse("a string is not valid UTF-8");
+    }
 
-    // The names of open objects lie on one stack; sorting those of the object that ends keeps a hostile body linearithmic.
+    // The names of open objects lie on one stack; sorting those of the object that ends keeps a
+    // hostile body linearithmic.
     bool check_names(std::size_t members)
     {
         const auto first = names_.end() - static_cast<std::ptrdiff_t>(members);
@@ -161,20 +171,24 @@ failure invalid_at(std::string_view text, std::size_t offset, std::string_view w
     const auto before = text.substr(0, std::min(offset, text.size()));
     const auto line = static_cast<std::size_t>(std::count(before.begin(), before.end(), '\n')) + 1;
     const auto line_start = before.rfind('\n');
-    const auto column = count_characters(before.substr(line_start == std::string_view::npos ? 0 : line_start + 1)) + 1;
-    return failure{errc::invalid_argument, "body is not valid JSON at line " + std::to_string(line) + ", column " +
+    const auto column =
+        count_characters(before.substr(line_start == std::string_view::npos ? 0 : line_start + 1)) +
+        1;
+    return failure{errc::invalid_argument, "body is not valid JSON at line " +
+                                               std::to_string(line) + ", column " +
                                                std::to_string(column) + ": " + std::string(why)};
 }
 
 [[noreturn]] void throw_kind(std::string_view wanted, std::string_view given)
 {
-    throw failure_error(
-        failure{errc::invalid_argument, "JSON: expected " + std::string(wanted) + ", found " + std::string(given)});
+    throw failure_error(failure{errc::invalid_argument, "JSON: expected " + std::string(wanted) +
+                                                            ", found " + std::string(given)});
 }
 
 } // namespace
 
-// Strings stay where they were in the text; the pool grows in chunks of the size of the text, not of RapidJSON's 64 KiB.
+// Strings stay where they were in the text; the pool grows in chunks of the size of the text, not
+// of RapidJSON's 64 KiB.
 struct value::document
 {
     explicit document(std::string_view source)
@@ -191,7 +205,8 @@ struct value::document
 result<value> value::parse(std::string_view text, const limits& allowed)
 {
     if (text.size() > allowed.bytes)
-        return failure{errc::payload_too_large, "body must be at most " + std::to_string(allowed.bytes) + " bytes of JSON"};
+        return failure{errc::payload_too_large,
+                       "body must be at most " + std::to_string(allowed.bytes) + " bytes of JSON"};
     // The in-place reader takes a zero byte for the end.
     if (const auto zero = text.find('\0'); zero != std::string_view::npos)
         return invalid_at(text, zero, "a zero byte");
@@ -207,7 +222,8 @@ result<value> value::parse(std::string_view text, const limits& allowed)
     if (reader.HasParseError()) {
         const bool is_refused = reader.GetParseErrorCode() == rapidjson::kParseErrorTermination;
         return invalid_at(text, reader.GetErrorOffset(),
-                          is_refused ? std::string_view(builder.refusal()) : reason_of(reader.GetParseErrorCode()));
+                          is_refused ? std::string_view(builder.refusal())
+                                     : reason_of(reader.GetParseErrorCode()));
     }
     return value(owner, static_cast<const node*>(&owner->root));
 }
@@ -331,14 +347,16 @@ value value::operator[](std::string_view name) const
 {
     auto found = find(name);
     if (!found)
-        throw failure_error(failure{errc::not_found, "JSON: no member " + quote(name) + " in " + std::string(kind())});
+        throw failure_error(failure{errc::not_found, "JSON: no member " + quote(name) + " in " +
+                                                         std::string(kind())});
     return std::move(*found);
 }
 
 value value::operator[](std::size_t index) const
 {
     if (!is_array() || index >= size())
-        throw failure_error(failure{errc::not_found, "JSON: no item " + std::to_string(index) + " in " + std::string(kind())});
+        throw failure_error(failure{errc::not_found, "JSON: no item " + std::to_string(index) +
+                                                         " in " + std::string(kind())});
     return value(owner_, &as_node(node_)[static_cast<rapidjson::SizeType>(index)]);
 }
 

@@ -17,13 +17,13 @@ struct limits
     unsigned depth = 32;
 };
 
-// One parsed JSON value; copies share the document. Strict: whole text, no duplicate keys, no NaN, valid UTF-8, depth and size
-// bounded.
+// One parsed JSON value; copies share the document. Strict: whole text, no duplicate keys, no NaN,
+// valid UTF-8, depth and size bounded.
 class value
 {
 public:
-    // The failure names line, column and reason: `body is not valid JSON at line 2, column 7: missing a comma or } after an
-    // object member`.
+    // The failure names line, column and reason: `body is not valid JSON at line 2, column 7:
+    // missing a comma or } after an object member`.
     static result<value> parse(std::string_view text, const limits& allowed = {});
 
     bool is_object() const;
@@ -53,7 +53,10 @@ public:
 
 private:
     struct document;
-    value(std::shared_ptr<const document> owner, const void* node) : owner_(std::move(owner)), node_(node) {}
+    value(std::shared_ptr<const document> owner, const void* node)
+        : owner_(std::move(owner)),
+          node_(node)
+    {}
     std::shared_ptr<const document> owner_;
     const void* node_;
 };

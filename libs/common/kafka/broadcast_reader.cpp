@@ -21,7 +21,8 @@ constexpr std::size_t batch_limit = 500;
 // The reader's poll thread; steps on the loop keep it alive.
 struct broadcast_reader::state : std::enable_shared_from_this<broadcast_reader::state>
 {
-    state(runtime::host& where, kafka::settings given, std::vector<std::string> names, batch_handler handler, bool from_beginning)
+    state(runtime::host& where, kafka::settings given, std::vector<std::string> names,
+          batch_handler handler, bool from_beginning)
         : host(where),
           cluster(std::move(given)),
           topics(std::move(names)),
@@ -74,14 +75,15 @@ void broadcast_reader::state::open()
     conf.suggest("queued.min.messages", "10000");
     conf.suggest("queued.max.messages.kbytes", "16384");
     rd_kafka_conf_set_opaque(conf.get(), this);
-    rd_kafka_conf_set_error_cb(conf.get(), [](rd_kafka_t*, int error, const char* reason, void* self) {
-        auto& me = *static_cast<state*>(self);
-        me.watch.on_error(static_cast<rd_kafka_resp_err_t>(error), reason);
-        if (!me.watch.is_there()) {
-            me.is_current = false;
-            me.needs_targets = true;
-        }
-    });
+    rd_kafka_conf_set_error_cb(
+        conf.get(), [](rd_kafka_t*, int error, const char* reason, void* self) {
+            auto& me = *static_cast<state*>(self);
+            me.watch.on_error(static_cast<rd_kafka_resp_err_t>(error), reason);
+            if (!me.watch.is_there()) {
+                me.is_current = false;
+                me.needs_targets = true;
+            }
+        });
     client = conf.make(RD_KAFKA_CONSUMER);
     rd_kafka_poll_set_consumer(client.get());
 }
@@ -97,7 +99,8 @@ void broadcast_reader::state::run()
         auto batch = read_batch();
         if (!batch.empty())
             hand_over(std::move(batch));
-        is_current = watch.is_there() && !needs_targets && plan.knows_all(topics) && plan.has_reached_targets();
+        is_current = watch.is_there() && !needs_targets && plan.knows_all(topics) &&
+                     plan.has_reached_targets();
     }
     rd_kafka_consumer_close(client.get());
     client.reset();
@@ -120,9 +123,11 @@ void broadcast_reader::state::scan()
 std::optional<int> broadcast_reader::state::partition_count(const std::string& topic)
 {
     constexpr int patience_millis = 2'000;
-    const kafka::handle<rd_kafka_topic_t> handle_of_topic(rd_kafka_topic_new(client.get(), topic.c_str(), nullptr));
+    const kafka::handle<rd_kafka_topic_t> handle_of_topic(
+        rd_kafka_topic_new(client.get(), topic.c_str(), nullptr));
     const rd_kafka_metadata_t* raw = nullptr;
-    const auto error = rd_kafka_metadata(client.get(), 0, handle_of_topic.get(), &raw, patience_millis);
+    const auto error =
+        rd_kafka_metadata(client.get(), 0, handle_of_topic.get(), &raw, patience_millis);
     const kafka::handle<const rd_kafka_metadata_t> metadata(raw);
     if (error != RD_KAFKA_RESP_ERR_NO_ERROR)
         return std::nullopt;
@@ -142,7 +147,8 @@ bool broadcast_reader::state::add_partitions(const std::string& topic, int count
         if (plan.has(name))
             continue;
         std::int64_t low = 0, high = 0;
-        const auto error = rd_kafka_query_watermark_offsets(client.get(), topic.c_str(), number, &low, &high, patience_millis);
+        const auto error = rd_kafka_query_watermark_offsets(client.get(), topic.c_str(), number,
+                                                            &low, &high, patience_millis);
         if (error != RD_KAFKA_RESP_ERR_NO_ERROR)
             return false;
         plan.add(name, low, high);
@@ -155,10 +161,12 @@ void broadcast_reader::state::assign()
 {
     const partition_list list(rd_kafka_topic_partition_list_new(static_cast<int>(plan.size())));
     for (const auto& [name, place] : plan.places())
-        rd_kafka_topic_partition_list_add(list.get(), name.topic.c_str(), name.number)->offset = place.next;
+        rd_kafka_topic_partition_list_add(list.get(), name.topic.c_str(), name.number)->offset =
+            place.next;
     const auto error = rd_kafka_assign(client.get(), list.get());
     if (error != RD_KAFKA_RESP_ERR_NO_ERROR)
-        throw std::runtime_error("cannot assign kafka partitions: " + std::string(rd_kafka_err2str(error)));
+        throw std::runtime_error("cannot assign kafka partitions: " +
+                                 std::string(rd_kafka_err2str(error)));
 }
 
 // The brokers were away: what was written meanwhile has to be read before this is current again.
@@ -167,8 +175,8 @@ void broadcast_reader::state::take_targets()
     constexpr int patience_millis = 2'000;
     for (const auto& [name, place] : plan.places()) {
         std::int64_t low = 0, high = 0;
-        const auto error =
-            rd_kafka_query_watermark_offsets(client.get(), name.topic.c_str(), name.number, &low, &high, patience_millis);
+        const auto error = rd_kafka_query_watermark_offsets(
+            client.get(), name.topic.c_str(), name.number, &low, &high, patience_millis);
         if (error != RD_KAFKA_RESP_ERR_NO_ERROR)
             return;
         plan.set_target(name, high);
@@ -181,7 +189,8 @@ std::vector<record> broadcast_reader::state::read_batch()
     constexpr int patience_millis = 100;
     std::vector<record> batch;
     while (batch.size() < batch_limit) {
-        const message_handle message(rd_kafka_consumer_poll(client.get(), batch.empty() ? patience_millis : 0));
+        const message_handle message(
+            rd_kafka_consumer_poll(client.get(), batch.empty() ? patience_millis : 0));
         if (!message)
             break;
         if (message->err == RD_KAFKA_RESP_ERR__PARTITION_EOF) {
@@ -190,10 +199,12 @@ std::vector<record> broadcast_reader::state::read_batch()
             break;
         }
         if (message->err == RD_KAFKA_RESP_ERR_NO_ERROR) {
-            plan.set_next({rd_kafka_topic_name(message->rkt), message->partition}, message->offset + 1);
+            plan.set_next({rd_kafka_topic_name(message->rkt), message->partition},
+                          message->offset + 1);
             batch.push_back(read_record(*message));
         } else {
-            log::warning("cannot read from kafka", {{"reason", rd_kafka_message_errstr(message.get())}});
+            log::warning("cannot read from kafka",
+                         {{"reason", rd_kafka_message_errstr(message.get())}});
         }
     }
     return batch;
@@ -210,7 +221,8 @@ void broadcast_reader::state::hand_over(std::vector<record> records)
             if (!self->is_stopping)
                 self->handle(*batch);
         } catch (const std::exception& error) {
-            log::error("events not handled", {{"topic", batch->front().topic}, {"reason", error.what()}});
+            log::error("events not handled",
+                       {{"topic", batch->front().topic}, {"reason", error.what()}});
         }
         const std::lock_guard relock(self->mutex);
         self->is_handling = false;
@@ -219,9 +231,11 @@ void broadcast_reader::state::hand_over(std::vector<record> records)
     handled.wait(lock, [this] { return !is_handling || is_stopping; });
 }
 
-broadcast_reader::broadcast_reader(runtime::host& host, settings cluster, std::vector<std::string> topics, batch_handler handle,
+broadcast_reader::broadcast_reader(runtime::host& host, settings cluster,
+                                   std::vector<std::string> topics, batch_handler handle,
                                    bool from_beginning)
-    : state_(std::make_shared<state>(host, std::move(cluster), std::move(topics), std::move(handle), from_beginning))
+    : state_(std::make_shared<state>(host, std::move(cluster), std::move(topics), std::move(handle),
+                                     from_beginning))
 {}
 
 broadcast_reader::~broadcast_reader()

@@ -8,11 +8,12 @@ namespace {
 void write_log(const rd_kafka_t*, int syslog_level, const char* facility, const char* text)
 {
     constexpr int syslog_warning = 4;
-    // FAIL and ERROR tell of connections that could not be had, again and again; health has told it once.
+    // FAIL and ERROR tell of connections that could not be had, again and again; health has told it
+    // once.
     const std::string_view kind = facility;
     const bool is_told = kind == "FAIL" || kind == "ERROR";
-    log::write(syslog_level <= syslog_warning && !is_told ? log::level::warning : log::level::debug, "kafka client",
-               {{"facility", kind}, {"text", text}});
+    log::write(syslog_level <= syslog_warning && !is_told ? log::level::warning : log::level::debug,
+               "kafka client", {{"facility", kind}, {"text", text}});
 }
 
 } // namespace
@@ -43,7 +44,8 @@ void configuration::suggest(const std::string& name, const std::string& value)
 void configuration::set(const std::string& name, const std::string& value)
 {
     char reason[512];
-    if (rd_kafka_conf_set(conf_.get(), name.c_str(), value.c_str(), reason, sizeof reason) != RD_KAFKA_CONF_OK)
+    if (rd_kafka_conf_set(conf_.get(), name.c_str(), value.c_str(), reason, sizeof reason) !=
+        RD_KAFKA_CONF_OK)
         throw std::runtime_error("kafka property " + name + ": " + reason);
 }
 
@@ -107,9 +109,12 @@ record read_record(const rd_kafka_message_t& message)
         const char* name = nullptr;
         const void* value = nullptr;
         std::size_t size = 0;
-        for (std::size_t i = 0; rd_kafka_header_get_all(headers, i, &name, &value, &size) == RD_KAFKA_RESP_ERR_NO_ERROR; ++i)
-            read.headers.emplace_back(name,
-                                      value == nullptr ? std::string() : std::string(static_cast<const char*>(value), size));
+        for (std::size_t i = 0; rd_kafka_header_get_all(headers, i, &name, &value, &size) ==
+                                RD_KAFKA_RESP_ERR_NO_ERROR;
+             ++i)
+            read.headers.emplace_back(
+                name, value == nullptr ? std::string()
+                                       : std::string(static_cast<const char*>(value), size));
     }
     return read;
 }

@@ -19,10 +19,16 @@ struct release
     void operator()(rd_kafka_t* client) const { rd_kafka_destroy(client); }
     void operator()(rd_kafka_conf_t* conf) const { rd_kafka_conf_destroy(conf); }
     void operator()(rd_kafka_message_t* message) const { rd_kafka_message_destroy(message); }
-    void operator()(rd_kafka_topic_partition_list_t* list) const { rd_kafka_topic_partition_list_destroy(list); }
+    void operator()(rd_kafka_topic_partition_list_t* list) const
+    {
+        rd_kafka_topic_partition_list_destroy(list);
+    }
     void operator()(rd_kafka_queue_t* queue) const { rd_kafka_queue_destroy(queue); }
     void operator()(rd_kafka_topic_t* topic) const { rd_kafka_topic_destroy(topic); }
-    void operator()(const rd_kafka_metadata_t* metadata) const { rd_kafka_metadata_destroy(metadata); }
+    void operator()(const rd_kafka_metadata_t* metadata) const
+    {
+        rd_kafka_metadata_destroy(metadata);
+    }
 };
 template <class T>
 using handle = std::unique_ptr<T, release>;
@@ -32,8 +38,8 @@ using message_handle = handle<rd_kafka_message_t>;
 using partition_list = handle<rd_kafka_topic_partition_list_t>;
 using queue_handle = handle<rd_kafka_queue_t>;
 
-// A client's configuration: what all share is set (brokers, no topics made by accident, quick reconnects, log lines into ours). A
-// refused name or value throws.
+// A client's configuration: what all share is set (brokers, no topics made by accident, quick
+// reconnects, log lines into ours). A refused name or value throws.
 class configuration
 {
 public:
@@ -49,8 +55,8 @@ private:
     std::map<std::string, std::string> chosen_by_operator_;
 };
 
-// Whether the brokers are there, told to health as "kafka". Told of errors by the client's callback; asked to look by its poll
-// thread.
+// Whether the brokers are there, told to health as "kafka". Told of errors by the client's
+// callback; asked to look by its poll thread.
 class broker_watch
 {
 public:
@@ -59,7 +65,8 @@ public:
     void on_error(rd_kafka_resp_err_t error, const char* reason);
     // A message timed out: worth a look.
     void doubt() { is_in_doubt_ = true; }
-    // While away or in doubt, at most once a second: asks for metadata; blocks for a second at most.
+    // While away or in doubt, at most once a second: asks for metadata; blocks for a second at
+    // most.
     void look(rd_kafka_t* client);
     bool is_there() const { return is_there_; }
 

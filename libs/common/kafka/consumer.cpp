@@ -49,7 +49,8 @@ consumer::state::state(runtime::host& where, consumer_settings given, batch_hand
       outcomes(where.loop()),
       stopped(where.loop()),
       watch(where),
-      oldest_age(where.metrics().gauge("kafka_consumer_oldest_age_seconds", "Age of the oldest record that is not handled yet.",
+      oldest_age(where.metrics().gauge("kafka_consumer_oldest_age_seconds",
+                                       "Age of the oldest record that is not handled yet.",
                                        {{"group", settings.group}}))
 {}
 
@@ -72,18 +73,21 @@ void consumer::state::open()
     rd_kafka_conf_set_opaque(conf.get(), this);
     rd_kafka_conf_set_rebalance_cb(conf.get(), &state::rebalance);
     rd_kafka_conf_set_offset_commit_cb(conf.get(), &state::committed);
-    rd_kafka_conf_set_error_cb(conf.get(), [](rd_kafka_t*, int error, const char* reason, void* self) {
+    rd_kafka_conf_set_error_cb(conf.get(), [](rd_kafka_t*, int error, const char* reason,
+                                              void* self) {
         static_cast<state*>(self)->watch.on_error(static_cast<rd_kafka_resp_err_t>(error), reason);
     });
     client = conf.make(RD_KAFKA_CONSUMER);
     rd_kafka_poll_set_consumer(client.get());
 
-    const partition_list topics(rd_kafka_topic_partition_list_new(static_cast<int>(settings.topics.size())));
+    const partition_list topics(
+        rd_kafka_topic_partition_list_new(static_cast<int>(settings.topics.size())));
     for (const auto& topic : settings.topics)
         rd_kafka_topic_partition_list_add(topics.get(), topic.c_str(), RD_KAFKA_PARTITION_UA);
     const auto error = rd_kafka_subscribe(client.get(), topics.get());
     if (error != RD_KAFKA_RESP_ERR_NO_ERROR)
-        throw std::runtime_error("cannot subscribe to kafka topics: " + std::string(rd_kafka_err2str(error)));
+        throw std::runtime_error("cannot subscribe to kafka topics: " +
+                                 std::string(rd_kafka_err2str(error)));
 }
 
 void consumer::state::run()
@@ -120,14 +124,16 @@ std::vector<record> consumer::state::read_batch()
         return {};
     }
     while (read_ahead.size() < settings.batch_limit) {
-        const message_handle message(rd_kafka_consumer_poll(client.get(), read_ahead.empty() ? patience_millis : 0));
+        const message_handle message(
+            rd_kafka_consumer_poll(client.get(), read_ahead.empty() ? patience_millis : 0));
         if (!message)
             break;
         if (message->err == RD_KAFKA_RESP_ERR_NO_ERROR)
             take(*message);
         else
-            log::warning("cannot read from kafka",
-                         {{"group", settings.group}, {"reason", rd_kafka_message_errstr(message.get())}});
+            log::warning(
+                "cannot read from kafka",
+                {{"group", settings.group}, {"reason", rd_kafka_message_errstr(message.get())}});
     }
     // Paused meanwhile: it waits here.
     return is_pause_wanted ? std::vector<record>() : std::exchange(read_ahead, {});
@@ -180,12 +186,16 @@ void consumer::state::work_on(std::vector<record> records)
 void consumer::state::hand_over()
 {
     outcomes.push([self = shared_from_this(), batch = running] {
-        asio::co_spawn(self->host.loop(), self->handle(batch->records()), [self, batch](const std::exception_ptr& error) {
-            if (error)
-                log::error("events not handled, they will be tried again",
-                           {{"group", self->settings.group}, {"records", batch->records().size()}, {"reason", text_of(error)}});
-            batch->finish(error ? running_batch::phase::failed : running_batch::phase::done);
-        });
+        asio::co_spawn(self->host.loop(), self->handle(batch->records()),
+                       [self, batch](const std::exception_ptr& error) {
+                           if (error)
+                               log::error("events not handled, they will be tried again",
+                                          {{"group", self->settings.group},
+                                           {"records", batch->records().size()},
+                                           {"reason", text_of(error)}});
+                           batch->finish(error ? running_batch::phase::failed
+                                               : running_batch::phase::done);
+                       });
     });
 }
 

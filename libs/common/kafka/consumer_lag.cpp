@@ -9,7 +9,8 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto news_interval = 5s;
-// The first records of a partition come well within this; until then a commit long ago does not make its newest record old.
+// The first records of a partition come well within this; until then a commit long ago does not
+// make its newest record old.
 constexpr std::int64_t first_read_millis = 5'000;
 
 } // namespace
@@ -29,7 +30,8 @@ std::optional<std::int64_t> consumer_lag::from_metadata(const std::string& metad
     return value;
 }
 
-void consumer_lag::assign(const partition_name& name, const std::optional<position>& committed, std::int64_t now_millis)
+void consumer_lag::assign(const partition_name& name, const std::optional<position>& committed,
+                          std::int64_t now_millis)
 {
     standing fresh;
     fresh.assigned_millis = now_millis;
@@ -98,8 +100,8 @@ std::int64_t consumer_lag::note_beginning(const partition_name& name, std::int64
     return lost;
 }
 
-void consumer_lag::note_end(const partition_name& name, std::int64_t high, std::int64_t now_millis, steady::time_point now,
-                            bool is_asked)
+void consumer_lag::note_end(const partition_name& name, std::int64_t high, std::int64_t now_millis,
+                            steady::time_point now, bool is_asked)
 {
     const auto found = partitions_.find(name);
     if (found == partitions_.end() || high < 0)
@@ -168,7 +170,8 @@ std::int64_t consumer_lag::oldest_age_millis(const std::vector<const std::vector
         if (first_waiting.contains(name) || left(of).value_or(0) == 0)
             continue;
         auto younger_than = std::max(of.newest_millis.value_or(0), of.at_end_millis);
-        const bool is_just_assigned = !of.was_read && now_millis - of.assigned_millis < first_read_millis;
+        const bool is_just_assigned =
+            !of.was_read && now_millis - of.assigned_millis < first_read_millis;
         if (younger_than == 0 || is_just_assigned)
             younger_than = std::max(younger_than, of.assigned_millis);
         oldest = std::min(oldest, younger_than);

@@ -12,9 +12,9 @@
 
 namespace tempinbox::kafka {
 
-// How far a member of a group is behind in each partition it was given: records, and the age of the oldest one that is not
-// handled. Is told what was assigned, read and handled and where partitions begin and end; asks nobody. Times of records are Unix
-// milliseconds.
+// How far a member of a group is behind in each partition it was given: records, and the age of the
+// oldest one that is not handled. Is told what was assigned, read and handled and where partitions
+// begin and end; asks nobody. Times of records are Unix milliseconds.
 class consumer_lag
 {
 public:
@@ -27,21 +27,25 @@ public:
         std::optional<std::int64_t> newest_millis; // of the last record handled
     };
 
-    // The metadata of a commit, which carries the time of the newest record handled to the partition's next owner.
+    // The metadata of a commit, which carries the time of the newest record handled to the
+    // partition's next owner.
     static std::string to_metadata(std::int64_t newest_millis);
     static std::optional<std::int64_t> from_metadata(const std::string& metadata);
 
     // Without a position the group never committed here: it reads from the partition's beginning.
-    void assign(const partition_name& name, const std::optional<position>& committed, std::int64_t now_millis);
+    void assign(const partition_name& name, const std::optional<position>& committed,
+                std::int64_t now_millis);
     void clear() { partitions_.clear(); }
     std::vector<partition_name> names() const;
 
     void note_read(const record& one, steady::time_point now);
     void note_handled(const record& one);
-    // Where a partition begins. Returns how many records the group was to read and retention took first.
+    // Where a partition begins. Returns how many records the group was to read and retention took
+    // first.
     std::int64_t note_beginning(const partition_name& name, std::int64_t low);
     // Where it ends. `is_asked`: the broker was asked now; else what it last said.
-    void note_end(const partition_name& name, std::int64_t high, std::int64_t now_millis, steady::time_point now, bool is_asked);
+    void note_end(const partition_name& name, std::int64_t high, std::int64_t now_millis,
+                  steady::time_point now, bool is_asked);
 
     // Partitions whose beginning is worth a question: just assigned, or records were passed over.
     std::vector<partition_name> without_beginning() const;
@@ -50,9 +54,10 @@ public:
 
     // Empty until both the position and the end are known.
     std::optional<std::int64_t> records(const partition_name& name) const;
-    // Of what was read and waits to be handled the time is known; of the rest it is younger than the newest record handled, and
-    // than the last moment at which nothing was left.
-    std::int64_t oldest_age_millis(const std::vector<const std::vector<record>*>& waiting, std::int64_t now_millis) const;
+    // Of what was read and waits to be handled the time is known; of the rest it is younger than
+    // the newest record handled, and than the last moment at which nothing was left.
+    std::int64_t oldest_age_millis(const std::vector<const std::vector<record>*>& waiting,
+                                   std::int64_t now_millis) const;
 
     std::optional<std::int64_t> newest_millis(const partition_name& name) const;
 

@@ -22,7 +22,8 @@ std::int64_t unix_millis(const runtime::host& host)
     return to_unix_micros(host.clock().now()) / 1'000;
 }
 
-prometheus::Counter& expired_records(runtime::host& host, const std::string& group, const std::string& topic)
+prometheus::Counter& expired_records(runtime::host& host, const std::string& group,
+                                     const std::string& topic)
 {
     return host.metrics().counter("tempinbox_consumer_expired_records_total",
                                   "Records that retention deleted before the group had read them.",
@@ -33,7 +34,8 @@ partition_list list_of(const std::vector<partition_name>& names, std::int64_t of
 {
     partition_list list(rd_kafka_topic_partition_list_new(static_cast<int>(names.size())));
     for (const auto& name : names)
-        rd_kafka_topic_partition_list_add(list.get(), name.topic.c_str(), name.number)->offset = offset;
+        rd_kafka_topic_partition_list_add(list.get(), name.topic.c_str(), name.number)->offset =
+            offset;
     return list;
 }
 
@@ -45,7 +47,8 @@ std::optional<consumer_lag::position> read_position(const rd_kafka_topic_partiti
     consumer_lag::position found;
     found.next_offset = one.offset;
     if (one.metadata != nullptr)
-        found.newest_millis = consumer_lag::from_metadata(std::string(static_cast<const char*>(one.metadata), one.metadata_size));
+        found.newest_millis = consumer_lag::from_metadata(
+            std::string(static_cast<const char*>(one.metadata), one.metadata_size));
     return found;
 }
 
@@ -64,7 +67,8 @@ partition_list consumer::state::handled_offsets() const
 {
     partition_list list(rd_kafka_topic_partition_list_new(static_cast<int>(handled.size())));
     for (const auto& [name, offset] : handled) {
-        auto* const one = rd_kafka_topic_partition_list_add(list.get(), name.topic.c_str(), name.number);
+        auto* const one =
+            rd_kafka_topic_partition_list_add(list.get(), name.topic.c_str(), name.number);
         one->offset = offset;
         if (const auto newest = lag.newest_millis(name)) {
             const auto metadata = consumer_lag::to_metadata(*newest);
@@ -86,18 +90,21 @@ void consumer::state::commit_in_background()
     next_commit = steady::now() + (is_committing ? commit_interval : 1s);
 }
 
-void consumer::state::on_committed(rd_kafka_resp_err_t error, const rd_kafka_topic_partition_list_t* offsets)
+void consumer::state::on_committed(rd_kafka_resp_err_t error,
+                                   const rd_kafka_topic_partition_list_t* offsets)
 {
     is_committing = false;
     if (error != RD_KAFKA_RESP_ERR_NO_ERROR) {
-        log::warning("offsets not committed", {{"group", settings.group}, {"reason", rd_kafka_err2str(error)}});
+        log::warning("offsets not committed",
+                     {{"group", settings.group}, {"reason", rd_kafka_err2str(error)}});
         next_commit = steady::now() + 1s;
         return;
     }
     for (int i = 0; i < offsets->cnt; ++i) {
         const auto& one = offsets->elems[i];
         const auto known = handled.find({one.topic, one.partition});
-        if (one.err == RD_KAFKA_RESP_ERR_NO_ERROR && known != handled.end() && known->second == one.offset)
+        if (one.err == RD_KAFKA_RESP_ERR_NO_ERROR && known != handled.end() &&
+            known->second == one.offset)
             handled.erase(known);
     }
 }
@@ -109,31 +116,35 @@ void consumer::state::commit_now()
     const auto offsets = handled_offsets();
     const auto error = rd_kafka_commit(client.get(), offsets.get(), 0);
     if (error != RD_KAFKA_RESP_ERR_NO_ERROR)
-        log::warning("offsets not committed", {{"group", settings.group}, {"reason", rd_kafka_err2str(error)}});
+        log::warning("offsets not committed",
+                     {{"group", settings.group}, {"reason", rd_kafka_err2str(error)}});
     handled.clear();
 }
 
-void consumer::state::committed(rd_kafka_t*, rd_kafka_resp_err_t error, rd_kafka_topic_partition_list_t* offsets, void* self)
+void consumer::state::committed(rd_kafka_t*, rd_kafka_resp_err_t error,
+                                rd_kafka_topic_partition_list_t* offsets, void* self)
 {
     static_cast<state*>(self)->on_committed(error, offsets);
 }
 
 // Called from within a poll, so on the poll thread.
-void consumer::state::rebalance(rd_kafka_t* client, rd_kafka_resp_err_t error, rd_kafka_topic_partition_list_t* partitions,
-                                void* self)
+void consumer::state::rebalance(rd_kafka_t* client, rd_kafka_resp_err_t error,
+                                rd_kafka_topic_partition_list_t* partitions, void* self)
 {
     auto& me = *static_cast<state*>(self);
     if (error != RD_KAFKA_RESP_ERR__ASSIGN_PARTITIONS) {
         me.on_revoke(rd_kafka_assignment_lost(client) != 0);
         rd_kafka_assign(client, nullptr);
-        log::info("partitions revoked", {{"group", me.settings.group}, {"partitions", partitions->cnt}});
+        log::info("partitions revoked",
+                  {{"group", me.settings.group}, {"partitions", partitions->cnt}});
         return;
     }
     // Before anything is read or committed here.
     me.on_assign(*partitions);
     rd_kafka_assign(client, partitions);
     me.is_paused = false;
-    log::info("partitions assigned", {{"group", me.settings.group}, {"partitions", partitions->cnt}});
+    log::info("partitions assigned",
+              {{"group", me.settings.group}, {"partitions", partitions->cnt}});
 }
 
 void consumer::state::on_assign(const rd_kafka_topic_partition_list_t& partitions)
@@ -143,14 +154,15 @@ void consumer::state::on_assign(const rd_kafka_topic_partition_list_t& partition
     const auto now = unix_millis(host);
     for (int i = 0; i < committed->cnt; ++i) {
         const auto& one = committed->elems[i];
-        lag.assign({one.topic, one.partition}, error == RD_KAFKA_RESP_ERR_NO_ERROR ? read_position(one) : std::nullopt, now);
+        lag.assign({one.topic, one.partition},
+                   error == RD_KAFKA_RESP_ERR_NO_ERROR ? read_position(one) : std::nullopt, now);
         expired_records(host, settings.group, one.topic);
     }
     next_beginnings = next_ends = next_measure = {};
 }
 
-// What is being handled is finished and committed before another member gets its partitions; what was only read is read again
-// there.
+// What is being handled is finished and committed before another member gets its partitions; what
+// was only read is read again there.
 void consumer::state::on_revoke(bool is_lost)
 {
     const auto patience = 20s;
@@ -191,14 +203,16 @@ void consumer::state::measure()
     show_lag();
 }
 
-// Partitions of one broker share a question. A broker that does not answer is asked again after a while.
+// Partitions of one broker share a question. A broker that does not answer is asked again after a
+// while.
 void consumer::state::ask_for_beginnings()
 {
     const auto names = lag.without_beginning();
     if (names.empty() || steady::now() < next_beginnings)
         return;
     const auto list = list_of(names, RD_KAFKA_OFFSET_BEGINNING);
-    if (rd_kafka_offsets_for_times(client.get(), list.get(), patience_millis) != RD_KAFKA_RESP_ERR_NO_ERROR)
+    if (rd_kafka_offsets_for_times(client.get(), list.get(), patience_millis) !=
+        RD_KAFKA_RESP_ERR_NO_ERROR)
         next_beginnings = steady::now() + 5s;
     for (int i = 0; i < list->cnt; ++i) {
         const auto& one = list->elems[i];
@@ -208,8 +222,10 @@ void consumer::state::ask_for_beginnings()
         if (lost == 0)
             continue;
         expired_records(host, settings.group, one.topic).Increment(static_cast<double>(lost));
-        log::error("retention deleted records before they were read",
-                   {{"group", settings.group}, {"topic", one.topic}, {"partition", one.partition}, {"records", lost}});
+        log::error("retention deleted records before they were read", {{"group", settings.group},
+                                                                       {"topic", one.topic},
+                                                                       {"partition", one.partition},
+                                                                       {"records", lost}});
     }
 }
 
@@ -220,7 +236,8 @@ void consumer::state::ask_for_ends()
     if (names.empty() || now < next_ends)
         return;
     const auto list = list_of(names, RD_KAFKA_OFFSET_END);
-    if (rd_kafka_offsets_for_times(client.get(), list.get(), patience_millis) != RD_KAFKA_RESP_ERR_NO_ERROR)
+    if (rd_kafka_offsets_for_times(client.get(), list.get(), patience_millis) !=
+        RD_KAFKA_RESP_ERR_NO_ERROR)
         next_ends = steady::now() + 5s;
     for (int i = 0; i < list->cnt; ++i) {
         const auto& one = list->elems[i];
@@ -233,7 +250,8 @@ void consumer::state::show_lag()
 {
     for (const auto& name : lag.names()) {
         std::int64_t low = 0, high = 0;
-        const auto error = rd_kafka_get_watermark_offsets(client.get(), name.topic.c_str(), name.number, &low, &high);
+        const auto error = rd_kafka_get_watermark_offsets(client.get(), name.topic.c_str(),
+                                                          name.number, &low, &high);
         if (error == RD_KAFKA_RESP_ERR_NO_ERROR)
             lag.note_end(name, high, unix_millis(host), {}, false);
         const auto left = lag.records(name);
@@ -241,9 +259,10 @@ void consumer::state::show_lag()
             continue;
         auto& gauge = shown_lags[name];
         if (gauge == nullptr)
-            gauge = &host.metrics().gauge(
-                lag_name, lag_help,
-                {{"topic", name.topic}, {"partition", std::to_string(name.number)}, {"group", settings.group}});
+            gauge = &host.metrics().gauge(lag_name, lag_help,
+                                          {{"topic", name.topic},
+                                           {"partition", std::to_string(name.number)},
+                                           {"group", settings.group}});
         gauge->Set(static_cast<double>(*left));
     }
     std::vector<const std::vector<record>*> waiting{&read_ahead};
@@ -252,15 +271,19 @@ void consumer::state::show_lag()
     oldest_age.Set(static_cast<double>(lag.oldest_age_millis(waiting, unix_millis(host))) / 1e3);
 }
 
-void consumer::state::observe(const std::vector<record>& records, steady::duration took, bool is_done)
+void consumer::state::observe(const std::vector<record>& records, steady::duration took,
+                              bool is_done)
 {
     std::set<std::string> topics;
     for (const auto& one : records)
         topics.insert(one.topic);
     for (const auto& topic : topics)
         host.metrics()
-            .histogram("messaging_process_duration_seconds", "Handling of a batch of records.", metrics::latency_buckets(),
-                       {{"topic", topic}, {"group", settings.group}, {"outcome", is_done ? "ok" : "error"}})
+            .histogram("messaging_process_duration_seconds", "Handling of a batch of records.",
+                       metrics::latency_buckets(),
+                       {{"topic", topic},
+                        {"group", settings.group},
+                        {"outcome", is_done ? "ok" : "error"}})
             .Observe(std::chrono::duration<double>(took).count());
 }
 

@@ -48,7 +48,8 @@ struct consumer::state : std::enable_shared_from_this<consumer::state>
     const batch_handler handle;
     runtime::loop_queue outcomes;
     std::atomic<bool> is_stopping{false};
-    std::atomic<bool> is_abandoned{false}; // the loop does not run any more: nothing can be waited for
+    std::atomic<bool> is_abandoned{
+        false}; // the loop does not run any more: nothing can be waited for
     std::atomic<bool> is_pause_wanted{false};
     boost::asio::steady_timer stopped; // the loop's
     bool has_stopped = false;          // the loop's
@@ -59,7 +60,7 @@ struct consumer::state : std::enable_shared_from_this<consumer::state>
     std::shared_ptr<running_batch> running;
     std::vector<record> read_ahead; // came while the partitions were meant to be paused
     bool is_paused = false;
-    std::uint64_t revocations = 0;                  // what was read before the last one is not ours any more
+    std::uint64_t revocations = 0; // what was read before the last one is not ours any more
     std::map<partition_name, std::int64_t> handled; // next offsets, not yet committed
     bool is_committing = false;
     steady::time_point next_commit;
@@ -90,10 +91,13 @@ private:
     void ask_for_beginnings();
     void ask_for_ends();
     void show_lag();
-    void observe(const std::vector<record>& records, std::chrono::steady_clock::duration took, bool is_done);
+    void observe(const std::vector<record>& records, std::chrono::steady_clock::duration took,
+                 bool is_done);
 
-    static void rebalance(rd_kafka_t*, rd_kafka_resp_err_t error, rd_kafka_topic_partition_list_t* partitions, void* self);
-    static void committed(rd_kafka_t*, rd_kafka_resp_err_t error, rd_kafka_topic_partition_list_t* offsets, void* self);
+    static void rebalance(rd_kafka_t*, rd_kafka_resp_err_t error,
+                          rd_kafka_topic_partition_list_t* partitions, void* self);
+    static void committed(rd_kafka_t*, rd_kafka_resp_err_t error,
+                          rd_kafka_topic_partition_list_t* offsets, void* self);
 };
 
 } // namespace tempinbox::kafka

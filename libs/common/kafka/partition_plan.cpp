@@ -12,7 +12,8 @@ void partition_plan::add(const partition_name& name, std::int64_t low, std::int6
 
 bool partition_plan::knows_all(const std::vector<std::string>& topics) const
 {
-    return std::all_of(topics.begin(), topics.end(), [this](const std::string& topic) { return known_topics_.contains(topic); });
+    return std::all_of(topics.begin(), topics.end(),
+                       [this](const std::string& topic) { return known_topics_.contains(topic); });
 }
 
 bool partition_plan::has_reached_targets() const

@@ -16,9 +16,9 @@ struct partition_name
     friend auto operator<=>(const partition_name&, const partition_name&) = default;
 };
 
-// Which partitions a broadcast reader reads, from where, and how far it must come to be current. The partitions a topic has when
-// it is first looked at are read from their end (or beginning, as chosen); those found later from their beginning, since all in
-// them is new.
+// Which partitions a broadcast reader reads, from where, and how far it must come to be current.
+// The partitions a topic has when it is first looked at are read from their end (or beginning, as
+// chosen); those found later from their beginning, since all in them is new.
 class partition_plan
 {
 public:
@@ -37,7 +37,10 @@ public:
     bool knows_all(const std::vector<std::string>& topics) const;
 
     void set_next(const partition_name& name, std::int64_t next) { places_[name].next = next; }
-    void set_target(const partition_name& name, std::int64_t target) { places_[name].target = target; }
+    void set_target(const partition_name& name, std::int64_t target)
+    {
+        places_[name].target = target;
+    }
     bool has_reached_targets() const;
 
     std::size_t size() const { return places_.size(); }

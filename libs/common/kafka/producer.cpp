@@ -74,20 +74,25 @@ client_handle producer::state::make_client()
     conf.suggest("partitioner", "murmur2_random");
     char features[512];
     std::size_t size = sizeof features;
-    const bool is_known = rd_kafka_conf_get(conf.get(), "builtin.features", features, &size) == RD_KAFKA_CONF_OK;
+    const bool is_known =
+        rd_kafka_conf_get(conf.get(), "builtin.features", features, &size) == RD_KAFKA_CONF_OK;
     conf.suggest("compression.type",
-                 is_known && std::string_view(features).find("zstd") != std::string_view::npos ? "zstd" : "lz4");
+                 is_known && std::string_view(features).find("zstd") != std::string_view::npos
+                     ? "zstd"
+                     : "lz4");
 
     rd_kafka_conf_set_opaque(conf.get(), this);
-    rd_kafka_conf_set_dr_msg_cb(conf.get(), [](rd_kafka_t*, const rd_kafka_message_t* message, void* self) {
-        static_cast<state*>(self)->on_delivery(*message);
-    });
-    rd_kafka_conf_set_error_cb(conf.get(), [](rd_kafka_t*, int error, const char* reason, void* self) {
-        auto& me = *static_cast<state*>(self);
-        me.watch.on_error(static_cast<rd_kafka_resp_err_t>(error), reason);
-        if (error == RD_KAFKA_RESP_ERR__FATAL)
-            me.has_failed_for_good = true;
-    });
+    rd_kafka_conf_set_dr_msg_cb(conf.get(),
+                                [](rd_kafka_t*, const rd_kafka_message_t* message, void* self) {
+                                    static_cast<state*>(self)->on_delivery(*message);
+                                });
+    rd_kafka_conf_set_error_cb(
+        conf.get(), [](rd_kafka_t*, int error, const char* reason, void* self) {
+            auto& me = *static_cast<state*>(self);
+            me.watch.on_error(static_cast<rd_kafka_resp_err_t>(error), reason);
+            if (error == RD_KAFKA_RESP_ERR__FATAL)
+                me.has_failed_for_good = true;
+        });
     return conf.make(RD_KAFKA_PRODUCER);
 }
 
@@ -103,7 +108,8 @@ void producer::state::poll()
     }
 }
 
-// The broker lost what makes repeats harmless (KIP-360's unrecoverable cases): nothing more can be sent with this client.
+// The broker lost what makes repeats harmless (KIP-360's unrecoverable cases): nothing more can be
+// sent with this client.
 void producer::state::make_client_anew()
 {
     char reason[512] = "";
@@ -123,8 +129,8 @@ void producer::state::on_delivery(const rd_kafka_message_t& message)
     const bool acknowledged = message.err == RD_KAFKA_RESP_ERR_NO_ERROR;
     duration(message).Observe(static_cast<double>(rd_kafka_message_latency(&message)) / 1e6);
     if (!acknowledged) {
-        log::warning("event not acknowledged",
-                     {{"topic", rd_kafka_topic_name(message.rkt)}, {"reason", rd_kafka_err2str(message.err)}});
+        log::warning("event not acknowledged", {{"topic", rd_kafka_topic_name(message.rkt)},
+                                                {"reason", rd_kafka_err2str(message.err)}});
         watch.doubt();
     }
     std::unique_ptr<outcome_handler> handler(static_cast<outcome_handler*>(message._private));
@@ -137,9 +143,10 @@ prometheus::Histogram& producer::state::duration(const rd_kafka_message_t& messa
     const std::string topic = rd_kafka_topic_name(message.rkt);
     auto& known = durations[{topic, acknowledged}];
     if (known == nullptr)
-        known = &host.metrics().histogram("messaging_client_operation_duration_seconds", "From send to the broker's answer.",
-                                          metrics::wait_buckets(),
-                                          {{"operation", "send"}, {"topic", topic}, {"outcome", acknowledged ? "ok" : "error"}});
+        known = &host.metrics().histogram(
+            "messaging_client_operation_duration_seconds", "From send to the broker's answer.",
+            metrics::wait_buckets(),
+            {{"operation", "send"}, {"topic", topic}, {"outcome", acknowledged ? "ok" : "error"}});
     return *known;
 }
 
@@ -174,15 +181,17 @@ bool producer::state::send(const message& outgoing, outcome_handler on_outcome)
     ++outstanding;
     const auto error = rd_kafka_producev(
         client.get(), RD_KAFKA_V_TOPIC(outgoing.topic.c_str()),
-        RD_KAFKA_V_KEY(const_cast<char*>(outgoing.key.data()), outgoing.key.size()), RD_KAFKA_V_VALUE(value, size),
-        RD_KAFKA_V_HEADERS(headers), RD_KAFKA_V_MSGFLAGS(RD_KAFKA_MSG_F_COPY), RD_KAFKA_V_OPAQUE(handler.get()), RD_KAFKA_V_END);
+        RD_KAFKA_V_KEY(const_cast<char*>(outgoing.key.data()), outgoing.key.size()),
+        RD_KAFKA_V_VALUE(value, size), RD_KAFKA_V_HEADERS(headers),
+        RD_KAFKA_V_MSGFLAGS(RD_KAFKA_MSG_F_COPY), RD_KAFKA_V_OPAQUE(handler.get()), RD_KAFKA_V_END);
     if (error != RD_KAFKA_RESP_ERR_NO_ERROR) {
         --outstanding;
         rd_kafka_headers_destroy(headers);
         if (error == RD_KAFKA_RESP_ERR__FATAL)
             has_failed_for_good = true;
         if (error != RD_KAFKA_RESP_ERR__QUEUE_FULL)
-            log::warning("event refused by the kafka client", {{"topic", outgoing.topic}, {"reason", rd_kafka_err2str(error)}});
+            log::warning("event refused by the kafka client",
+                         {{"topic", outgoing.topic}, {"reason", rd_kafka_err2str(error)}});
         return false;
     }
     // Comes back in on_delivery.
@@ -201,7 +210,8 @@ void producer::state::stop()
     client.reset();
 }
 
-producer::producer(runtime::host& host, const settings& chosen) : state_(std::make_shared<state>(host, chosen))
+producer::producer(runtime::host& host, const settings& chosen)
+    : state_(std::make_shared<state>(host, chosen))
 {
     state_->poller = std::thread([me = state_.get()] { me->poll(); });
 }
@@ -222,7 +232,8 @@ awaitable<void> producer::flush(std::chrono::milliseconds patience)
     const auto deadline = steady::now() + patience;
     while (self->outstanding > 0 && steady::now() < deadline) {
         self->nothing_outstanding.expires_at(deadline);
-        co_await self->nothing_outstanding.async_wait(boost::asio::as_tuple(boost::asio::use_awaitable));
+        co_await self->nothing_outstanding.async_wait(
+            boost::asio::as_tuple(boost::asio::use_awaitable));
     }
 }
 

@@ -10,10 +10,11 @@
 
 namespace tempinbox::kafka {
 
-// Idempotent, acks=all, zstd, linger 0–2 ms. Thread-safe to `send`; outcomes are called back on the loop, in batches. Reports
-// "kafka" to health: met once metadata has been read, lost when all brokers are down, met again when one is back. After an error
-// that ends idempotence the client is made anew; what was under way then is reported as not acknowledged. Outcomes that come
-// after the destructor are dropped.
+// Idempotent, acks=all, zstd, linger 0–2 ms. Thread-safe to `send`; outcomes are called back on the
+// loop, in batches. Reports "kafka" to health: met once metadata has been read, lost when all
+// brokers are down, met again when one is back. After an error that ends idempotence the client is
+// made anew; what was under way then is reported as not acknowledged. Outcomes that come after the
+// destructor are dropped.
 class producer
 {
 public:
@@ -23,8 +24,9 @@ public:
     ~producer();
     producer(const producer&) = delete;
 
-    // False when the queue is full (16 MiB or 50,000 messages) or the message is too large: nothing was sent and the handler is
-    // not called. A message not acknowledged within 20 s is reported as not acknowledged.
+    // False when the queue is full (16 MiB or 50,000 messages) or the message is too large: nothing
+    // was sent and the handler is not called. A message not acknowledged within 20 s is reported as
+    // not acknowledged.
     bool send(message outgoing, outcome_handler on_outcome);
 
     // Waits for what is queued, at most that long.

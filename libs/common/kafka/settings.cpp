@@ -8,7 +8,8 @@ namespace tempinbox::kafka {
 namespace {
 
 // `name = value` lines, as librdkafka's documentation spells them.
-std::map<std::string, std::string> read_properties(const std::string& path, config::reader& reader, std::string_view name)
+std::map<std::string, std::string> read_properties(const std::string& path, config::reader& reader,
+                                                   std::string_view name)
 {
     std::map<std::string, std::string> properties;
     std::ifstream file(path);
@@ -30,7 +31,8 @@ std::map<std::string, std::string> read_properties(const std::string& path, conf
 settings read_settings(config::reader& reader)
 {
     settings chosen;
-    for (const auto& broker : reader.addresses("kafka-brokers", "127.0.0.1:9092", "Kafka brokers to start from"))
+    for (const auto& broker :
+         reader.addresses("kafka-brokers", "127.0.0.1:9092", "Kafka brokers to start from"))
         chosen.brokers += (chosen.brokers.empty() ? "" : ",") + broker.text();
     chosen.properties = read_properties_setting(reader);
     // queued.max.messages.kbytes of a consumer and queue.buffering.max.kbytes of a producer.
@@ -42,8 +44,10 @@ settings read_settings(config::reader& reader)
 std::map<std::string, std::string> read_properties_setting(config::reader& reader)
 {
     constexpr const char* name = "kafka-properties-file";
-    const auto path = reader.readable_file(name, "", "More of librdkafka's properties, such as TLS and SASL");
-    return path.empty() ? std::map<std::string, std::string>() : read_properties(path, reader, name);
+    const auto path =
+        reader.readable_file(name, "", "More of librdkafka's properties, such as TLS and SASL");
+    return path.empty() ? std::map<std::string, std::string>()
+                        : read_properties(path, reader, name);
 }
 
 } // namespace tempinbox::kafka

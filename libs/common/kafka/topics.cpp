@@ -13,7 +13,8 @@ using clock = std::chrono::steady_clock;
 
 int millis_left(clock::time_point end)
 {
-    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(end - clock::now()).count();
+    const auto left =
+        std::chrono::duration_cast<std::chrono::milliseconds>(end - clock::now()).count();
     return static_cast<int>(std::max<std::int64_t>(left, 1));
 }
 
@@ -60,17 +61,20 @@ result<event_handle> await_event(rd_kafka_queue_t* queue, clock::time_point end)
     if (!event)
         return failure{errc::deadline_exceeded, "Kafka did not answer in time"};
     if (rd_kafka_event_error(event.get()) != RD_KAFKA_RESP_ERR_NO_ERROR)
-        return failure{errc::unavailable, std::string("Kafka: ") + rd_kafka_event_error_string(event.get())};
+        return failure{errc::unavailable,
+                       std::string("Kafka: ") + rd_kafka_event_error_string(event.get())};
     return event;
 }
 
-result<void> first_refusal(const rd_kafka_topic_result_t* const* topics, std::size_t count, rd_kafka_resp_err_t passed_over)
+result<void> first_refusal(const rd_kafka_topic_result_t* const* topics, std::size_t count,
+                           rd_kafka_resp_err_t passed_over)
 {
     for (std::size_t i = 0; i < count; ++i) {
         const auto error = rd_kafka_topic_result_error(topics[i]);
         if (error != RD_KAFKA_RESP_ERR_NO_ERROR && error != passed_over)
-            return failure{errc::invalid_argument,
-                           std::string("topic ") + rd_kafka_topic_result_name(topics[i]) + ": " + rd_kafka_err2str(error)};
+            return failure{errc::invalid_argument, std::string("topic ") +
+                                                       rd_kafka_topic_result_name(topics[i]) +
+                                                       ": " + rd_kafka_err2str(error)};
     }
     return {};
 }
@@ -78,10 +82,12 @@ result<void> first_refusal(const rd_kafka_topic_result_t* const* topics, std::si
 result<found_topics> find_topics(rd_kafka_t* client, clock::time_point end)
 {
     const rd_kafka_metadata_t* raw = nullptr;
-    const auto error = rd_kafka_metadata(client, 1, nullptr, &raw, std::min(millis_left(end), 5'000));
+    const auto error =
+        rd_kafka_metadata(client, 1, nullptr, &raw, std::min(millis_left(end), 5'000));
     const handle<const rd_kafka_metadata_t> metadata(raw);
     if (error != RD_KAFKA_RESP_ERR_NO_ERROR)
-        return failure{errc::unavailable, std::string("Kafka does not answer: ") + rd_kafka_err2str(error)};
+        return failure{errc::unavailable,
+                       std::string("Kafka does not answer: ") + rd_kafka_err2str(error)};
     found_topics found;
     for (int t = 0; t < metadata->topic_cnt; ++t) {
         const auto& topic = metadata->topics[t];
@@ -97,7 +103,8 @@ result<found_topics> find_topics(rd_kafka_t* client, clock::time_point end)
 }
 
 // Adds the settings of those topics of `wanted` that are there.
-result<void> read_configs(rd_kafka_t* client, const std::vector<topic_spec>& wanted, found_topics& found, clock::time_point end)
+result<void> read_configs(rd_kafka_t* client, const std::vector<topic_spec>& wanted,
+                          found_topics& found, clock::time_point end)
 {
     config_resources asked;
     for (const auto& spec : wanted)
@@ -111,12 +118,14 @@ result<void> read_configs(rd_kafka_t* client, const std::vector<topic_spec>& wan
     if (!event)
         return event.error();
     std::size_t count = 0;
-    const auto* described =
-        rd_kafka_DescribeConfigs_result_resources(rd_kafka_event_DescribeConfigs_result(event->get()), &count);
+    const auto* described = rd_kafka_DescribeConfigs_result_resources(
+        rd_kafka_event_DescribeConfigs_result(event->get()), &count);
     for (std::size_t i = 0; i < count; ++i) {
         const std::string name = rd_kafka_ConfigResource_name(described[i]);
         if (rd_kafka_ConfigResource_error(described[i]) != RD_KAFKA_RESP_ERR_NO_ERROR)
-            return failure{errc::unavailable, "topic " + name + ": " + rd_kafka_ConfigResource_error_string(described[i])};
+            return failure{errc::unavailable,
+                           "topic " + name + ": " +
+                               rd_kafka_ConfigResource_error_string(described[i])};
         std::size_t entries = 0;
         const auto* const* entry = rd_kafka_ConfigResource_configs(described[i], &entries);
         for (std::size_t k = 0; k < entries; ++k) {
@@ -124,14 +133,16 @@ result<void> read_configs(rd_kafka_t* client, const std::vector<topic_spec>& wan
             if (value == nullptr)
                 continue;
             found[name].config[rd_kafka_ConfigEntry_name(entry[k])] = value;
-            if (rd_kafka_ConfigEntry_source(entry[k]) == RD_KAFKA_CONFIG_SOURCE_DYNAMIC_TOPIC_CONFIG)
+            if (rd_kafka_ConfigEntry_source(entry[k]) ==
+                RD_KAFKA_CONFIG_SOURCE_DYNAMIC_TOPIC_CONFIG)
                 found[name].own[rd_kafka_ConfigEntry_name(entry[k])] = value;
         }
     }
     return {};
 }
 
-void compare(const topic_spec& spec, const found_topic* found, std::vector<topic_difference>& differences)
+void compare(const topic_spec& spec, const found_topic* found,
+             std::vector<topic_difference>& differences)
 {
     using kind = topic_difference::kind;
     if (found == nullptr) {
@@ -139,11 +150,14 @@ void compare(const topic_spec& spec, const found_topic* found, std::vector<topic
         return;
     }
     if (found->partitions != spec.partitions)
-        differences.push_back({found->partitions < spec.partitions ? kind::fewer_partitions : kind::more_partitions, spec.name,
-                               "partitions", std::to_string(found->partitions), std::to_string(spec.partitions)});
-    if (found->replication != spec.replication)
         differences.push_back(
-            {kind::replication, spec.name, "replication", std::to_string(found->replication), std::to_string(spec.replication)});
+            {found->partitions < spec.partitions ? kind::fewer_partitions : kind::more_partitions,
+             spec.name, "partitions", std::to_string(found->partitions),
+             std::to_string(spec.partitions)});
+    if (found->replication != spec.replication)
+        differences.push_back({kind::replication, spec.name, "replication",
+                               std::to_string(found->replication),
+                               std::to_string(spec.replication)});
     for (const auto& [name, value] : spec.config) {
         const auto known = found->config.find(name);
         const auto now = known == found->config.end() ? std::string() : known->second;
@@ -152,7 +166,8 @@ void compare(const topic_spec& spec, const found_topic* found, std::vector<topic
     }
 }
 
-result<std::vector<topic_difference>> find_differences(rd_kafka_t* client, const std::vector<topic_spec>& wanted,
+result<std::vector<topic_difference>> find_differences(rd_kafka_t* client,
+                                                       const std::vector<topic_spec>& wanted,
                                                        found_topics& found, clock::time_point end)
 {
     auto listed = find_topics(client, end);
@@ -170,7 +185,8 @@ result<std::vector<topic_difference>> find_differences(rd_kafka_t* client, const
 }
 
 // Asks until the brokers answer.
-result<std::vector<topic_difference>> await_differences(rd_kafka_t* client, const std::vector<topic_spec>& wanted,
+result<std::vector<topic_difference>> await_differences(rd_kafka_t* client,
+                                                        const std::vector<topic_spec>& wanted,
                                                         found_topics& found, clock::time_point end)
 {
     for (;;) {
@@ -181,13 +197,14 @@ result<std::vector<topic_difference>> await_differences(rd_kafka_t* client, cons
     }
 }
 
-result<void> create(rd_kafka_t* client, const std::vector<topic_spec>& missing, clock::time_point end)
+result<void> create(rd_kafka_t* client, const std::vector<topic_spec>& missing,
+                    clock::time_point end)
 {
     std::vector<rd_kafka_NewTopic_t*> wanted;
     std::array<char, 256> reason{};
     for (const auto& spec : missing) {
-        rd_kafka_NewTopic_t* topic =
-            rd_kafka_NewTopic_new(spec.name.c_str(), spec.partitions, spec.replication, reason.data(), reason.size());
+        rd_kafka_NewTopic_t* topic = rd_kafka_NewTopic_new(
+            spec.name.c_str(), spec.partitions, spec.replication, reason.data(), reason.size());
         if (topic == nullptr) {
             rd_kafka_NewTopic_destroy_array(wanted.data(), wanted.size());
             return failure{errc::invalid_argument, "topic " + spec.name + ": " + reason.data()};
@@ -204,12 +221,14 @@ result<void> create(rd_kafka_t* client, const std::vector<topic_spec>& missing, 
     if (!event)
         return event.error();
     std::size_t count = 0;
-    const auto* topics = rd_kafka_CreateTopics_result_topics(rd_kafka_event_CreateTopics_result(event->get()), &count);
+    const auto* topics = rd_kafka_CreateTopics_result_topics(
+        rd_kafka_event_CreateTopics_result(event->get()), &count);
     return first_refusal(topics, count, RD_KAFKA_RESP_ERR_TOPIC_ALREADY_EXISTS);
 }
 
 // Tried again while the brokers, which may be starting, cannot.
-result<void> create_missing(rd_kafka_t* client, const std::vector<topic_spec>& missing, clock::time_point end)
+result<void> create_missing(rd_kafka_t* client, const std::vector<topic_spec>& missing,
+                            clock::time_point end)
 {
     if (missing.empty())
         return {};
@@ -221,13 +240,15 @@ result<void> create_missing(rd_kafka_t* client, const std::vector<topic_spec>& m
     }
 }
 
-bool has(const std::vector<topic_difference>& differences, const std::string& topic, topic_difference::kind what)
+bool has(const std::vector<topic_difference>& differences, const std::string& topic,
+         topic_difference::kind what)
 {
     return std::any_of(differences.begin(), differences.end(),
                        [&](const auto& one) { return one.topic == topic && one.what == what; });
 }
 
-std::vector<topic_spec> those_with(const std::vector<topic_spec>& wanted, const std::vector<topic_difference>& differences,
+std::vector<topic_spec> those_with(const std::vector<topic_spec>& wanted,
+                                   const std::vector<topic_difference>& differences,
                                    topic_difference::kind what)
 {
     std::vector<topic_spec> chosen;
@@ -238,8 +259,8 @@ std::vector<topic_spec> those_with(const std::vector<topic_spec>& wanted, const 
 }
 
 // The request sets a topic's settings as a whole: what an operator set besides is said again.
-result<void> alter_configs(rd_kafka_t* client, const std::vector<topic_spec>& changed, const found_topics& found,
-                           clock::time_point end)
+result<void> alter_configs(rd_kafka_t* client, const std::vector<topic_spec>& changed,
+                           const found_topics& found, clock::time_point end)
 {
     if (changed.empty())
         return {};
@@ -257,23 +278,27 @@ result<void> alter_configs(rd_kafka_t* client, const std::vector<topic_spec>& ch
     if (!event)
         return event.error();
     std::size_t count = 0;
-    const auto* altered = rd_kafka_AlterConfigs_result_resources(rd_kafka_event_AlterConfigs_result(event->get()), &count);
+    const auto* altered = rd_kafka_AlterConfigs_result_resources(
+        rd_kafka_event_AlterConfigs_result(event->get()), &count);
     for (std::size_t i = 0; i < count; ++i)
         if (rd_kafka_ConfigResource_error(altered[i]) != RD_KAFKA_RESP_ERR_NO_ERROR)
-            return failure{errc::invalid_argument, std::string("topic ") + rd_kafka_ConfigResource_name(altered[i]) + ": " +
-                                                       rd_kafka_ConfigResource_error_string(altered[i])};
+            return failure{errc::invalid_argument,
+                           std::string("topic ") + rd_kafka_ConfigResource_name(altered[i]) + ": " +
+                               rd_kafka_ConfigResource_error_string(altered[i])};
     return {};
 }
 
-result<void> add_partitions(rd_kafka_t* client, const std::vector<topic_spec>& grown, clock::time_point end)
+result<void> add_partitions(rd_kafka_t* client, const std::vector<topic_spec>& grown,
+                            clock::time_point end)
 {
     if (grown.empty())
         return {};
     std::vector<rd_kafka_NewPartitions_t*> wanted;
     std::array<char, 256> reason{};
     for (const auto& spec : grown) {
-        auto* const one = rd_kafka_NewPartitions_new(spec.name.c_str(), static_cast<std::size_t>(spec.partitions), reason.data(),
-                                                     reason.size());
+        auto* const one =
+            rd_kafka_NewPartitions_new(spec.name.c_str(), static_cast<std::size_t>(spec.partitions),
+                                       reason.data(), reason.size());
         if (one == nullptr) {
             rd_kafka_NewPartitions_destroy_array(wanted.data(), wanted.size());
             return failure{errc::invalid_argument, "topic " + spec.name + ": " + reason.data()};
@@ -287,7 +312,8 @@ result<void> add_partitions(rd_kafka_t* client, const std::vector<topic_spec>& g
     if (!event)
         return event.error();
     std::size_t count = 0;
-    const auto* topics = rd_kafka_CreatePartitions_result_topics(rd_kafka_event_CreatePartitions_result(event->get()), &count);
+    const auto* topics = rd_kafka_CreatePartitions_result_topics(
+        rd_kafka_event_CreatePartitions_result(event->get()), &count);
     return first_refusal(topics, count, RD_KAFKA_RESP_ERR_NO_ERROR);
 }
 
@@ -296,18 +322,19 @@ result<void> refuse_more_partitions(const std::vector<topic_difference>& differe
     std::string topics;
     for (const auto& one : differences)
         if (one.what == topic_difference::kind::fewer_partitions)
-            topics += (topics.empty() ? "" : ", ") + one.topic + " (" + one.found + ", not " + one.wanted + ")";
+            topics += (topics.empty() ? "" : ", ") + one.topic + " (" + one.found + ", not " +
+                      one.wanted + ")";
     if (topics.empty())
         return {};
-    return failure{errc::conflict,
-                   "there are fewer partitions than wanted: " + topics +
-                       ". More of them move keys to other partitions: events of one inbox may come out of order meanwhile, and "
-                       "what is written stays where it is. Nothing was changed"};
+    return failure{errc::conflict, "there are fewer partitions than wanted: " + topics +
+                                       ". More of them move keys to other partitions: events of "
+                                       "one inbox may come out of order meanwhile, and "
+                                       "what is written stays where it is. Nothing was changed"};
 }
 
 // Until every topic of `wanted` has its partitions and their leaders.
-result<void> await_leaders(rd_kafka_t* client, const std::vector<topic_spec>& wanted, repartitioning more_partitions,
-                           clock::time_point end)
+result<void> await_leaders(rd_kafka_t* client, const std::vector<topic_spec>& wanted,
+                           repartitioning more_partitions, clock::time_point end)
 {
     failure last{errc::deadline_exceeded, "Kafka's topics did not become usable in time"};
     while (clock::now() < end) {
@@ -317,7 +344,8 @@ result<void> await_leaders(rd_kafka_t* client, const std::vector<topic_spec>& wa
         const auto is_usable = [&](const topic_spec& spec) {
             const auto known = found->find(spec.name);
             return known != found->end() && known->second.is_led &&
-                   (more_partitions == repartitioning::refused || known->second.partitions >= spec.partitions);
+                   (more_partitions == repartitioning::refused ||
+                    known->second.partitions >= spec.partitions);
         };
         if (found && std::all_of(wanted.begin(), wanted.end(), is_usable))
             return {};
@@ -335,7 +363,8 @@ client_handle make_client(const settings& cluster)
 
 } // namespace
 
-result<std::vector<topic_difference>> compare_topics(const settings& cluster, const std::vector<topic_spec>& wanted,
+result<std::vector<topic_difference>> compare_topics(const settings& cluster,
+                                                     const std::vector<topic_spec>& wanted,
                                                      std::chrono::milliseconds patience)
 {
     const auto client = make_client(cluster);
@@ -343,8 +372,8 @@ result<std::vector<topic_difference>> compare_topics(const settings& cluster, co
     return await_differences(client.get(), wanted, found, clock::now() + patience);
 }
 
-result<void> apply_topics(const settings& cluster, const std::vector<topic_spec>& wanted, std::chrono::milliseconds patience,
-                          repartitioning more_partitions)
+result<void> apply_topics(const settings& cluster, const std::vector<topic_spec>& wanted,
+                          std::chrono::milliseconds patience, repartitioning more_partitions)
 {
     using kind = topic_difference::kind;
     const auto end = clock::now() + patience;
@@ -360,9 +389,13 @@ result<void> apply_topics(const settings& cluster, const std::vector<topic_spec>
     const auto missing = those_with(wanted, *differences, kind::missing);
     if (const auto created = create_missing(client.get(), missing, end); !created)
         return created;
-    if (const auto altered = alter_configs(client.get(), those_with(wanted, *differences, kind::config), found, end); !altered)
+    if (const auto altered =
+            alter_configs(client.get(), those_with(wanted, *differences, kind::config), found, end);
+        !altered)
         return altered;
-    if (const auto grown = add_partitions(client.get(), those_with(wanted, *differences, kind::fewer_partitions), end); !grown)
+    if (const auto grown = add_partitions(
+            client.get(), those_with(wanted, *differences, kind::fewer_partitions), end);
+        !grown)
         return grown;
     return await_leaders(client.get(), wanted, more_partitions, end);
 }

@@ -82,7 +82,8 @@ struct append_value
 
 } // namespace
 
-std::string origin_members(std::string_view service, std::string_view version, std::string_view instance)
+std::string origin_members(std::string_view service, std::string_view version,
+                           std::string_view instance)
 {
     std::string text;
     append_member(text, "service", service);
@@ -93,8 +94,9 @@ std::string origin_members(std::string_view service, std::string_view version, s
     return text;
 }
 
-std::string format_line(time_point now, level severity, std::string_view message, std::string_view origin,
-                        std::uint64_t suppressed, std::initializer_list<field> fields)
+std::string format_line(time_point now, level severity, std::string_view message,
+                        std::string_view origin, std::uint64_t suppressed,
+                        std::initializer_list<field> fields)
 {
     std::string line;
     line.reserve(256);

@@ -34,7 +34,8 @@ process_log& the_log()
 
 } // namespace
 
-void start(std::string_view service, std::string_view version, std::string_view instance, level least)
+void start(std::string_view service, std::string_view version, std::string_view instance,
+           level least)
 {
     auto& log = the_log();
     log.origin = origin_members(service, version, instance);
@@ -86,7 +87,8 @@ void write(level severity, std::string_view message, std::initializer_list<field
     const auto suppressed = log.seen.pass(message, std::chrono::steady_clock::now());
     if (!suppressed)
         return;
-    const auto line = format_line(system_clock_source().now(), severity, message, log.origin, *suppressed, fields);
+    const auto line = format_line(system_clock_source().now(), severity, message, log.origin,
+                                  *suppressed, fields);
     std::shared_ptr<spdlog::logger> writer;
     {
         const std::lock_guard lock(log.writer_mutex);

@@ -12,34 +12,44 @@ namespace tempinbox::log {
 
 enum class level { debug, info, warning, error };
 
-// One event field: snake_case name and a value. Values are copied when the line is written, not before.
+// One event field: snake_case name and a value. Values are copied when the line is written, not
+// before.
 struct field
 {
     std::string_view name;
     std::variant<std::string_view, std::int64_t, double, bool> value;
 
     field(std::string_view field_name, std::string_view text) : name(field_name), value(text) {}
-    field(std::string_view field_name, const std::string& text) : name(field_name), value(std::string_view(text)) {}
-    field(std::string_view field_name, const char* text) : name(field_name), value(std::string_view(text)) {}
+    field(std::string_view field_name, const std::string& text)
+        : name(field_name),
+          value(std::string_view(text))
+    {}
+    field(std::string_view field_name, const char* text)
+        : name(field_name),
+          value(std::string_view(text))
+    {}
     field(std::string_view field_name, bool truth) : name(field_name), value(truth) {}
     field(std::string_view field_name, double number) : name(field_name), value(number) {}
     template <class T>
         requires(std::is_integral_v<T> && !std::is_same_v<T, bool>)
-    field(std::string_view field_name, T number) : name(field_name),
-                                                   value(static_cast<std::int64_t>(number))
+    field(std::string_view field_name, T number)
+        : name(field_name),
+          value(static_cast<std::int64_t>(number))
     {}
 };
 
 // Once, by runtime::run, before the first line: who writes.
-void start(std::string_view service, std::string_view version, std::string_view instance, level least);
+void start(std::string_view service, std::string_view version, std::string_view instance,
+           level least);
 void set_level(level least);
 std::optional<level> parse_level(std::string_view name);
 // Last, by runtime::run: writes what is queued.
 void finish();
 
-// One JSON object a line on standard output: ts, level, msg, service, version, instance, then the fields. Control characters are
-// escaped. Thread-safe, and never waits for a slow reader of standard output: a thread of its own writes, and past 8,192 lines
-// the oldest are dropped. Before `start` lines are written at once. A line whose message repeats more than 20 times a second is
+// One JSON object a line on standard output: ts, level, msg, service, version, instance, then the
+// fields. Control characters are escaped. Thread-safe, and never waits for a slow reader of
+// standard output: a thread of its own writes, and past 8,192 lines the oldest are dropped. Before
+// `start` lines are written at once. A line whose message repeats more than 20 times a second is
 // dropped and counted in `suppressed` of the next one.
 void write(level severity, std::string_view message, std::initializer_list<field> fields = {});
 

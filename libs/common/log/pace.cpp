@@ -2,7 +2,8 @@
 
 namespace tempinbox::log {
 
-std::optional<std::uint64_t> pace::pass(std::uint64_t happened, std::chrono::steady_clock::time_point now)
+std::optional<std::uint64_t> pace::pass(std::uint64_t happened,
+                                        std::chrono::steady_clock::time_point now)
 {
     untold_ += happened;
     if (told_at_ && now - *told_at_ < interval_)

@@ -6,15 +6,17 @@
 
 namespace tempinbox::log {
 
-// Of things that happen often, and are told by one line an interval: says when a line is due and how many it stands for. Not
-// thread-safe.
+// Of things that happen often, and are told by one line an interval: says when a line is due and
+// how many it stands for. Not thread-safe.
 class pace
 {
 public:
     explicit pace(std::chrono::steady_clock::duration interval) : interval_(interval) {}
 
-    // Absent where the last line is less than an interval ago; else the number since that line, these included.
-    std::optional<std::uint64_t> pass(std::uint64_t happened, std::chrono::steady_clock::time_point now);
+    // Absent where the last line is less than an interval ago; else the number since that line,
+    // these included.
+    std::optional<std::uint64_t> pass(std::uint64_t happened,
+                                      std::chrono::steady_clock::time_point now);
 
 private:
     std::chrono::steady_clock::duration interval_;

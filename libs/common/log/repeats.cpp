@@ -2,7 +2,8 @@
 
 namespace tempinbox::log {
 
-std::optional<std::uint64_t> repeats::pass(std::string_view message, std::chrono::steady_clock::time_point now)
+std::optional<std::uint64_t> repeats::pass(std::string_view message,
+                                           std::chrono::steady_clock::time_point now)
 {
     constexpr std::size_t most_known = 1'000;
     const std::lock_guard lock(mutex_);

@@ -10,15 +10,16 @@
 
 namespace tempinbox::log {
 
-// Counts lines by message: at most `limit` of each a second pass; the next that passes tells how many did not. Bounded memory,
-// thread-safe.
+// Counts lines by message: at most `limit` of each a second pass; the next that passes tells how
+// many did not. Bounded memory, thread-safe.
 class repeats
 {
 public:
     explicit repeats(std::uint32_t limit) : limit_(limit) {}
 
     // The number suppressed before this line; absent when this line is one too many.
-    std::optional<std::uint64_t> pass(std::string_view message, std::chrono::steady_clock::time_point now);
+    std::optional<std::uint64_t> pass(std::string_view message,
+                                      std::chrono::steady_clock::time_point now);
 
 private:
     struct history

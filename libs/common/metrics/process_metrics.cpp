@@ -63,7 +63,8 @@ double boot_time()
     return 0;
 }
 
-std::string metric(std::string_view name, std::string_view kind, std::string_view help, double value)
+std::string metric(std::string_view name, std::string_view kind, std::string_view help,
+                   double value)
 {
     return fmt::format("# HELP {0} {1}\n# TYPE {0} {2}\n{0} {3}\n", name, help, kind, value);
 }
@@ -81,12 +82,16 @@ std::string process_metrics_text()
     rlimit most_descriptors{};
     getrlimit(RLIMIT_NOFILE, &most_descriptors);
 
-    return metric("process_cpu_seconds_total", "counter", "User and system CPU time.", stat.cpu_seconds) +
-           metric("process_resident_memory_bytes", "gauge", "Resident memory.", stat.resident_bytes) +
+    return metric("process_cpu_seconds_total", "counter", "User and system CPU time.",
+                  stat.cpu_seconds) +
+           metric("process_resident_memory_bytes", "gauge", "Resident memory.",
+                  stat.resident_bytes) +
            metric("process_virtual_memory_bytes", "gauge", "Virtual memory.", stat.virtual_bytes) +
            metric("process_threads", "gauge", "Threads.", stat.threads) +
-           metric("process_open_fds", "gauge", "Open file descriptors.", static_cast<double>(open_descriptors)) +
-           metric("process_max_fds", "gauge", "Limit of open file descriptors.", static_cast<double>(most_descriptors.rlim_cur)) +
+           metric("process_open_fds", "gauge", "Open file descriptors.",
+                  static_cast<double>(open_descriptors)) +
+           metric("process_max_fds", "gauge", "Limit of open file descriptors.",
+                  static_cast<double>(most_descriptors.rlim_cur)) +
            metric("process_start_time_seconds", "gauge", "Start of the process, Unix time.",
                   boot_time() + stat.start_seconds_after_boot);
 }

@@ -11,20 +11,27 @@ registry::registry() : registry_(std::make_unique<prometheus::Registry>()) {}
 
 registry::~registry() = default;
 
-prometheus::Counter& registry::counter(const std::string& name, const std::string& help, const labels& with)
+prometheus::Counter& registry::counter(const std::string& name, const std::string& help,
+                                       const labels& with)
 {
     return prometheus::BuildCounter().Name(name).Help(help).Register(*registry_).Add(with);
 }
 
-prometheus::Gauge& registry::gauge(const std::string& name, const std::string& help, const labels& with)
+prometheus::Gauge& registry::gauge(const std::string& name, const std::string& help,
+                                   const labels& with)
 {
     return prometheus::BuildGauge().Name(name).Help(help).Register(*registry_).Add(with);
 }
 
 prometheus::Histogram& registry::histogram(const std::string& name, const std::string& help,
-                                           const prometheus::Histogram::BucketBoundaries& buckets, const labels& with)
+                                           const prometheus::Histogram::BucketBoundaries& buckets,
+                                           const labels& with)
 {
-    return prometheus::BuildHistogram().Name(name).Help(help).Register(*registry_).Add(with, buckets);
+    return prometheus::BuildHistogram()
+        .Name(name)
+        .Help(help)
+        .Register(*registry_)
+        .Add(with, buckets);
 }
 
 void registry::remove(const std::string& name, const std::string& help, prometheus::Gauge& gone)
@@ -39,8 +46,8 @@ std::string registry::text() const
 
 const prometheus::Histogram::BucketBoundaries& latency_buckets()
 {
-    static const prometheus::Histogram::BucketBoundaries buckets{.0005, .001, .0025, .005, .01, .025, .05, .075, .1,
-                                                                 .25,   .5,   .75,   1,    2.5, 5,    7.5, 10};
+    static const prometheus::Histogram::BucketBoundaries buckets{
+        .0005, .001, .0025, .005, .01, .025, .05, .075, .1, .25, .5, .75, 1, 2.5, 5, 7.5, 10};
     return buckets;
 }
 
@@ -57,9 +64,9 @@ const prometheus::Histogram::BucketBoundaries& wait_buckets()
 const prometheus::Histogram::BucketBoundaries& size_buckets()
 {
     constexpr double kibibyte = 1024;
-    static const prometheus::Histogram::BucketBoundaries buckets{kibibyte,        4 * kibibyte,     16 * kibibyte,
-                                                                 64 * kibibyte,   256 * kibibyte,   1024 * kibibyte,
-                                                                 4096 * kibibyte, 16384 * kibibyte, 65536 * kibibyte};
+    static const prometheus::Histogram::BucketBoundaries buckets{
+        kibibyte,        4 * kibibyte,    16 * kibibyte,    64 * kibibyte,   256 * kibibyte,
+        1024 * kibibyte, 4096 * kibibyte, 16384 * kibibyte, 65536 * kibibyte};
     return buckets;
 }
 

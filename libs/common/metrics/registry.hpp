@@ -17,7 +17,8 @@ namespace tempinbox::metrics {
 
 using labels = std::map<std::string, std::string>;
 
-// A process's metrics. The references live as long as the registry: look one up once and keep it. Thread-safe.
+// A process's metrics. The references live as long as the registry: look one up once and keep it.
+// Thread-safe.
 class registry
 {
 public:
@@ -25,10 +26,13 @@ public:
     ~registry();
     registry(const registry&) = delete;
 
-    prometheus::Counter& counter(const std::string& name, const std::string& help, const labels& with = {});
-    prometheus::Gauge& gauge(const std::string& name, const std::string& help, const labels& with = {});
+    prometheus::Counter& counter(const std::string& name, const std::string& help,
+                                 const labels& with = {});
+    prometheus::Gauge& gauge(const std::string& name, const std::string& help,
+                             const labels& with = {});
     prometheus::Histogram& histogram(const std::string& name, const std::string& help,
-                                     const prometheus::Histogram::BucketBoundaries& buckets, const labels& with = {});
+                                     const prometheus::Histogram::BucketBoundaries& buckets,
+                                     const labels& with = {});
 
     // Ends a gauge's line, for what comes and goes; the reference is dead then.
     void remove(const std::string& name, const std::string& help, prometheus::Gauge& gone);

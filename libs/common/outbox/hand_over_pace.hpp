@@ -5,14 +5,16 @@
 
 namespace tempinbox::outbox {
 
-// When committed events are handed to Kafka. A hand-over costs the broker a request for each partition in it and wakes every
-// reader, whether it carries one event or hundreds: a few events a second go at once, many in steps, the longer the more come.
+// When committed events are handed to Kafka. A hand-over costs the broker a request for each
+// partition in it and wakes every reader, whether it carries one event or hundreds: a few events a
+// second go at once, many in steps, the longer the more come.
 class hand_over_pace
 {
 public:
     using time_point = std::chrono::steady_clock::time_point;
 
-    // Events that go at once; more than a burst in one commit count as a burst, for there are only so many partitions.
+    // Events that go at once; more than a burst in one commit count as a burst, for there are only
+    // so many partitions.
     static constexpr double at_once_a_second = 100;
     static constexpr double at_once_in_a_burst = 20;
     static constexpr std::chrono::milliseconds shortest_step{20};

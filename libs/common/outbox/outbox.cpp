@@ -5,7 +5,8 @@
 namespace tempinbox::outbox {
 namespace {
 
-constexpr std::string_view insert_rows = R"(.outbox (event_id, topic, key, sequence, headers, payload, owner, lease_until)
+constexpr std::string_view insert_rows =
+    R"(.outbox (event_id, topic, key, sequence, headers, payload, owner, lease_until)
 SELECT id, topic, key, sequence, headers, CASE WHEN length >= 0 THEN substring($6::bytea FROM start FOR length) END, $9,
        clock_timestamp() + interval '30 s'
 FROM unnest($1::uuid[], $2::text[], $3::text[], $4::bigint[], $5::text[], $7::int[], $8::int[])
@@ -14,7 +15,9 @@ FROM unnest($1::uuid[], $2::text[], $3::text[], $4::bigint[], $5::text[], $7::in
 // A header's line ends where the value does.
 std::string on_one_line(std::string value)
 {
-    std::replace_if(value.begin(), value.end(), [](char c) { return c == '\n' || c == '\r' || c == '\0'; }, ' ');
+    std::replace_if(
+        value.begin(), value.end(), [](char c) { return c == '\n' || c == '\r' || c == '\0'; },
+        ' ');
     return value;
 }
 
@@ -41,7 +44,8 @@ kafka::header_list headers_from_text(std::string_view text)
     return headers;
 }
 
-void insert(pqxx::work& tx, const std::string& schema, const std::string& owner, const std::vector<row>& rows)
+void insert(pqxx::work& tx, const std::string& schema, const std::string& owner,
+            const std::vector<row>& rows)
 {
     if (rows.empty())
         return;
@@ -62,8 +66,9 @@ void insert(pqxx::work& tx, const std::string& schema, const std::string& owner,
     using postgres::integer_array, postgres::text_array;
     const auto name = "insert_outbox_" + schema;
     tx.conn().prepare(name, "INSERT INTO " + schema + std::string(insert_rows));
-    tx.exec_prepared0(name, text_array(ids), text_array(topics), text_array(keys), integer_array(sequences), text_array(headers),
-                      payloads.bytes(), payloads.starts(), payloads.lengths(), owner);
+    tx.exec_prepared0(name, text_array(ids), text_array(topics), text_array(keys),
+                      integer_array(sequences), text_array(headers), payloads.bytes(),
+                      payloads.starts(), payloads.lengths(), owner);
 }
 
 } // namespace tempinbox::outbox

@@ -13,10 +13,10 @@
 
 namespace tempinbox::outbox {
 
-// An event to publish: a row of <schema>.outbox, written in the transaction of the change it tells of. Every schema that
-// publishes has the table
-//   outbox(event_id uuid primary key, topic text, key text, sequence bigint, headers text, payload bytea null, owner text,
-//   lease_until timestamptz,
+// An event to publish: a row of <schema>.outbox, written in the transaction of the change it tells
+// of. Every schema that publishes has the table
+//   outbox(event_id uuid primary key, topic text, key text, sequence bigint, headers text, payload
+//   bytea null, owner text, lease_until timestamptz,
 //          created_at timestamptz), headers as `name: value` lines, payload null for a tombstone.
 struct row
 {
@@ -25,21 +25,25 @@ struct row
     kafka::message message;
 };
 
-// Writes rows owned by `owner` with a lease of 30 s, in one statement. Call it inside the transaction of the change.
-void insert(pqxx::work& tx, const std::string& schema, const std::string& owner, const std::vector<row>& rows);
+// Writes rows owned by `owner` with a lease of 30 s, in one statement. Call it inside the
+// transaction of the change.
+void insert(pqxx::work& tx, const std::string& schema, const std::string& owner,
+            const std::vector<row>& rows);
 
 // `name: value` lines and back: the form of the headers column.
 std::string to_text(const kafka::header_list& headers);
 kafka::header_list headers_from_text(std::string_view text);
 
-// Publishes the outbox of one schema: at once what this process committed, or in steps of 20 to 100 ms where that is more than
-// 100 events a second (hand_over_pace; bounded queue; what does not fit, or is not acknowledged in 20 s, it forgets), and by a
-// sweep of rows whose lease has ended, taken in batches with a new lease; no transaction is open while publishing. Acknowledged
-// rows are deleted in batches. At least once, in order of (key, sequence) as far as one process can.
+// Publishes the outbox of one schema: at once what this process committed, or in steps of 20 to 100
+// ms where that is more than 100 events a second (hand_over_pace; bounded queue; what does not fit,
+// or is not acknowledged in 20 s, it forgets), and by a sweep of rows whose lease has ended, taken
+// in batches with a new lease; no transaction is open while publishing. Acknowledged rows are
+// deleted in batches. At least once, in order of (key, sequence) as far as one process can.
 class publisher
 {
 public:
-    publisher(runtime::host& host, postgres::pool& db, kafka::producer& producer, std::string schema);
+    publisher(runtime::host& host, postgres::pool& db, kafka::producer& producer,
+              std::string schema);
     ~publisher();
     publisher(const publisher&) = delete;
 

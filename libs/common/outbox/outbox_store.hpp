@@ -21,8 +21,8 @@ class outbox_store
 public:
     outbox_store(postgres::pool& db, const std::string& schema);
 
-    // Up to `limit` rows whose lease has ended, under a new lease of `owner`, ordered by (key, sequence). Others' claims are
-    // skipped.
+    // Up to `limit` rows whose lease has ended, under a new lease of `owner`, ordered by (key,
+    // sequence). Others' claims are skipped.
     awaitable<std::vector<row>> claim(const std::string& owner, int limit);
     awaitable<void> remove(const std::vector<std::string>& ids);
     awaitable<backlog> measure();

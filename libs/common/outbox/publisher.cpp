@@ -18,7 +18,8 @@ using steady = std::chrono::steady_clock;
 
 constexpr int claim_batch = 500;
 constexpr std::size_t delete_batch = 1'000;
-// Acknowledged rows that could not be deleted; past it the oldest are forgotten, and published once more by a sweep.
+// Acknowledged rows that could not be deleted; past it the oldest are forgotten, and published once
+// more by a sweep.
 constexpr std::size_t most_acknowledged = 100'000;
 // Deletes wait a little so that one statement takes many; a lease is long.
 constexpr auto gathering = 50ms;
@@ -38,7 +39,8 @@ struct publisher::state : std::enable_shared_from_this<publisher::state>
         std::size_t failed = 0;
     };
 
-    state(runtime::host& where, postgres::pool& db, kafka::producer& sender, const std::string& schema_name);
+    state(runtime::host& where, postgres::pool& db, kafka::producer& sender,
+          const std::string& schema_name);
 
     void take(std::vector<row> committed);
     void hand_over();
@@ -75,7 +77,8 @@ struct publisher::state : std::enable_shared_from_this<publisher::state>
     prometheus::Counter& hand_overs;
 };
 
-publisher::state::state(runtime::host& where, postgres::pool& db, kafka::producer& sender, const std::string& schema_name)
+publisher::state::state(runtime::host& where, postgres::pool& db, kafka::producer& sender,
+                        const std::string& schema_name)
     : host(where),
       producer(sender),
       store(db, schema_name),
@@ -84,11 +87,14 @@ publisher::state::state(runtime::host& where, postgres::pool& db, kafka::produce
       delete_timer(where.loop()),
       sweep_timer(where.loop()),
       drain_timer(where.loop()),
-      pending(where.metrics().gauge("outbox_pending", "Events not yet published and deleted, counted up to 100000.",
+      pending(where.metrics().gauge("outbox_pending",
+                                    "Events not yet published and deleted, counted up to 100000.",
                                     {{"schema", schema}})),
-      oldest_age(
-          where.metrics().gauge("outbox_oldest_age_seconds", "Age of the oldest event in the outbox.", {{"schema", schema}})),
-      hand_overs(where.metrics().counter("outbox_hand_overs_total", "Times that committed events were given to Kafka.",
+      oldest_age(where.metrics().gauge("outbox_oldest_age_seconds",
+                                       "Age of the oldest event in the outbox.",
+                                       {{"schema", schema}})),
+      hand_overs(where.metrics().counter("outbox_hand_overs_total",
+                                         "Times that committed events were given to Kafka.",
                                          {{"schema", schema}}))
 {}
 
@@ -103,7 +109,8 @@ void publisher::state::take(std::vector<row> committed)
         return hand_over();
     is_gathering = true;
     step_timer.expires_after(pace.step());
-    step_timer.async_wait([self = shared_from_this()](const boost::system::error_code&) { self->hand_over(); });
+    step_timer.async_wait(
+        [self = shared_from_this()](const boost::system::error_code&) { self->hand_over(); });
 }
 
 void publisher::state::hand_over()
@@ -122,7 +129,8 @@ void publisher::state::send(row event, const std::shared_ptr<sweep>& part_of)
 {
     auto id = event.id.text();
     const bool is_queued =
-        producer.send(std::move(event.message), [self = shared_from_this(), part_of, text = std::move(id)](bool is_acknowledged) {
+        producer.send(std::move(event.message), [self = shared_from_this(), part_of,
+                                                 text = std::move(id)](bool is_acknowledged) {
             --self->under_way;
             if (part_of) {
                 --part_of->waiting;
@@ -171,7 +179,8 @@ awaitable<void> publisher::state::run_deleter(std::shared_ptr<state> self)
             continue;
         }
         const auto gathered = steady::now() + gathering;
-        while (!self->is_draining && !self->is_stopping && self->acknowledged.size() < delete_batch && steady::now() < gathered)
+        while (!self->is_draining && !self->is_stopping &&
+               self->acknowledged.size() < delete_batch && steady::now() < gathered)
             co_await self->wait(self->delete_timer, gathered - steady::now());
         if (self->is_stopping)
             co_return;
@@ -192,7 +201,8 @@ awaitable<bool> publisher::state::delete_some()
         co_await store.remove(batch);
         is_done = true;
     } catch (const std::exception& error) {
-        log::warning("published events not deleted yet", {{"schema", schema}, {"reason", error.what()}});
+        log::warning("published events not deleted yet",
+                     {{"schema", schema}, {"reason", error.what()}});
     }
     deleting = 0;
     if (!is_done)
@@ -211,8 +221,8 @@ awaitable<void> publisher::state::run_sweeper(std::shared_ptr<state> self)
     }
 }
 
-// Claims one batch and waits for its outcomes before the next, so that a broker that is away is not answered with claim after
-// claim.
+// Claims one batch and waits for its outcomes before the next, so that a broker that is away is not
+// answered with claim after claim.
 awaitable<steady::duration> publisher::state::sweep_once()
 {
     auto rows = co_await claim();
@@ -255,7 +265,8 @@ awaitable<void> publisher::state::measure()
     }
 }
 
-publisher::publisher(runtime::host& host, postgres::pool& db, kafka::producer& producer, std::string schema)
+publisher::publisher(runtime::host& host, postgres::pool& db, kafka::producer& producer,
+                     std::string schema)
     : state_(std::make_shared<state>(host, db, producer, schema))
 {}
 
@@ -287,7 +298,8 @@ awaitable<void> publisher::drain(std::chrono::milliseconds patience)
     self->hand_over();
     self->delete_timer.cancel();
     self->sweep_timer.cancel();
-    while ((self->under_way > 0 || self->deleting > 0 || !self->acknowledged.empty()) && steady::now() < deadline)
+    while ((self->under_way > 0 || self->deleting > 0 || !self->acknowledged.empty()) &&
+           steady::now() < deadline)
         co_await self->wait(self->drain_timer, deadline - steady::now());
     self->is_stopping = true;
     self->delete_timer.cancel();

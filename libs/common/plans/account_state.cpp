@@ -49,7 +49,8 @@ accounts::v1::AccountState to_proto(const account_state& state)
     if (state.plan_ends_at) {
         const auto micros = to_unix_micros(*state.plan_ends_at);
         message.mutable_plan_ends_at()->set_seconds(micros / 1'000'000);
-        message.mutable_plan_ends_at()->set_nanos(static_cast<std::int32_t>(micros % 1'000'000) * 1'000);
+        message.mutable_plan_ends_at()->set_nanos(static_cast<std::int32_t>(micros % 1'000'000) *
+                                                  1'000);
     }
     *message.mutable_limits() = to_proto(state.limits);
     *message.mutable_limits_after_end() = to_proto(state.limits_after_end);
@@ -67,8 +68,8 @@ result<account_state> from_proto(const accounts::v1::AccountState& message)
     state.version = message.version();
     state.is_deleted = message.deleted();
     if (message.has_plan_ends_at())
-        state.plan_ends_at =
-            from_unix_micros(message.plan_ends_at().seconds() * 1'000'000 + message.plan_ends_at().nanos() / 1'000);
+        state.plan_ends_at = from_unix_micros(message.plan_ends_at().seconds() * 1'000'000 +
+                                              message.plan_ends_at().nanos() / 1'000);
     state.limits = from_proto(message.limits());
     state.limits_after_end = from_proto(message.limits_after_end());
     return state;

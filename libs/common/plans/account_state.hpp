@@ -12,8 +12,8 @@
 
 namespace tempinbox::plans {
 
-// The numbers of a plan (design.md section 5's table, kept in accounts.plans). Zero: none; for requests_per_day and
-// burst_per_second: unlimited.
+// The numbers of a plan (design.md section 5's table, kept in accounts.plans). Zero: none; for
+// requests_per_day and burst_per_second: unlimited.
 struct plan_limits
 {
     bool api_access = false;
@@ -43,7 +43,10 @@ struct account_state
 
     // The end of a pass needs no event: every reader compares with the clock.
     bool has_ended(time_point now) const { return plan_ends_at && *plan_ends_at <= now; }
-    const plan_limits& limits_at(time_point now) const { return has_ended(now) ? limits_after_end : limits; }
+    const plan_limits& limits_at(time_point now) const
+    {
+        return has_ended(now) ? limits_after_end : limits;
+    }
     std::string plan_at(time_point now) const { return has_ended(now) ? "free" : plan; }
 };
 

@@ -25,7 +25,8 @@ std::string for_schema(std::string sql, const std::string& schema)
 
 void put(pqxx::work& tx, const std::string& schema, const std::vector<account_state>& states)
 {
-    // In order of their ids, so that two writers cannot lock each other out; a statement may not touch a row twice.
+    // In order of their ids, so that two writers cannot lock each other out; a statement may not
+    // touch a row twice.
     std::map<account_id, const account_state*> newest;
     for (const auto& state : states) {
         auto& kept = newest[state.account];
@@ -43,8 +44,9 @@ void put(pqxx::work& tx, const std::string& schema, const std::vector<account_st
         versions.push_back(state->version);
         payloads.add(to_proto(*state).SerializeAsString());
     }
-    tx.exec_params0(for_schema(put_states, schema), postgres::text_array(ids), postgres::integer_array(versions),
-                    payloads.bytes(), payloads.starts(), payloads.lengths());
+    tx.exec_params0(for_schema(put_states, schema), postgres::text_array(ids),
+                    postgres::integer_array(versions), payloads.bytes(), payloads.starts(),
+                    payloads.lengths());
 }
 
 std::optional<account_state> find(pqxx::work& tx, const std::string& schema, account_id account)

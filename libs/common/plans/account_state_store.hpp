@@ -9,9 +9,11 @@
 
 namespace tempinbox::plans {
 
-// The table `<schema>.account_state(account_id uuid primary key, version bigint, state bytea)`, `state` a serialised
-// AccountState: each schema's own copy of what topic account.state says. Used inside the caller's transactions.
-void put(pqxx::work& tx, const std::string& schema, const std::vector<account_state>& states); // the higher version wins
+// The table `<schema>.account_state(account_id uuid primary key, version bigint, state bytea)`,
+// `state` a serialised AccountState: each schema's own copy of what topic account.state says. Used
+// inside the caller's transactions.
+void put(pqxx::work& tx, const std::string& schema,
+         const std::vector<account_state>& states); // the higher version wins
 std::optional<account_state> find(pqxx::work& tx, const std::string& schema, account_id account);
 
 } // namespace tempinbox::plans

@@ -26,7 +26,8 @@ awaitable<void> read(pool& db, std::shared_ptr<reading> found)
     return db.run([found](pqxx::connection_base& connection) {
         pqxx::nontransaction tx(connection);
         found->asked = steady::now();
-        const auto row = tx.exec1("SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint");
+        const auto row =
+            tx.exec1("SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint");
         found->answered = steady::now();
         found->there = from_unix_micros(row[0].as<std::int64_t>());
     });
@@ -39,12 +40,14 @@ microseconds to_micros(steady::duration time)
 
 } // namespace
 
-clock_watch::clock_watch(runtime::host& host, pool& db, const clock_source& clock, std::chrono::milliseconds interval)
+clock_watch::clock_watch(runtime::host& host, pool& db, const clock_source& clock,
+                         std::chrono::milliseconds interval)
     : host_(host),
       db_(db),
       clock_(clock),
       interval_(interval),
-      offset_(host.metrics().gauge("db_clock_offset_seconds", "How far this clock is ahead of PostgreSQL's, at the least.")),
+      offset_(host.metrics().gauge("db_clock_offset_seconds",
+                                   "How far this clock is ahead of PostgreSQL's, at the least.")),
       compared_(host.executor(), query_timeout),
       task_(host, "clock not compared with PostgreSQL's", [this] { return look(); })
 {
@@ -98,8 +101,8 @@ void clock_watch::judge(time_point here, time_point there, microseconds ahead, b
     offset_.Set(std::chrono::duration<double>(ahead).count());
     if (std::chrono::abs(ahead) <= most_off)
         return host_.health().met("clock");
-    const auto reason = "this clock says " + to_iso8601(here) + ", PostgreSQL's " + to_iso8601(there) +
-                        ": more than a minute apart, set one of them";
+    const auto reason = "this clock says " + to_iso8601(here) + ", PostgreSQL's " +
+                        to_iso8601(there) + ": more than a minute apart, set one of them";
     host_.health().lost("clock", reason);
     // Out of the loop, which ends the process.
     if (is_first)

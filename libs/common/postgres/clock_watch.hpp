@@ -9,10 +9,11 @@
 
 namespace tempinbox::postgres {
 
-// Compares the clock here with PostgreSQL's clock_timestamp(), for services whose times and the database's must agree: at start
-// and every ten seconds. Up to a minute is borne. A process that finds its clock further off at its first look ends with exit
-// code 1 and both times; later it is "clock" in health, a metric, and what `is_off` says. What the question and its answer take
-// on their way counts for neither side.
+// Compares the clock here with PostgreSQL's clock_timestamp(), for services whose times and the
+// database's must agree: at start and every ten seconds. Up to a minute is borne. A process that
+// finds its clock further off at its first look ends with exit code 1 and both times; later it is
+// "clock" in health, a metric, and what `is_off` says. What the question and its answer take on
+// their way counts for neither side.
 class clock_watch
 {
 public:
@@ -22,7 +23,8 @@ public:
     void start() { task_.start(); }
     awaitable<void> stop() { return task_.stop(); }
 
-    // At this moment, as far as is known: a clock that is set meanwhile shows at once, one that drifts at the next look.
+    // At this moment, as far as is known: a clock that is set meanwhile shows at once, one that
+    // drifts at the next look.
     bool is_off() const;
     // Whether the clocks were compared once; waits a little for it.
     awaitable<bool> is_compared();

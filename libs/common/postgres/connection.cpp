@@ -8,7 +8,8 @@ std::string complete_dsn(const settings& chosen, const std::string& application)
 {
     auto dsn = with_default(chosen.dsn, "connect_timeout", "3");
     dsn = with_default(dsn, "application_name", application);
-    // A peer that vanished without a word: unsent data gives up after 5 s, a silent wait after 5 + 3 × 2 s.
+    // A peer that vanished without a word: unsent data gives up after 5 s, a silent wait after 5 +
+    // 3 × 2 s.
     dsn = with_default(dsn, "tcp_user_timeout", "5000");
     dsn = with_default(dsn, "keepalives_idle", "5");
     dsn = with_default(dsn, "keepalives_interval", "2");
@@ -18,12 +19,14 @@ std::string complete_dsn(const settings& chosen, const std::string& application)
 
 std::string session_settings(const settings& chosen)
 {
-    return "SET TIME ZONE 'UTC'; SET statement_timeout = " + std::to_string(chosen.statement_timeout.count()) +
+    return "SET TIME ZONE 'UTC'; SET statement_timeout = " +
+           std::to_string(chosen.statement_timeout.count()) +
            "; SET lock_timeout = " + std::to_string(chosen.lock_timeout.count()) +
            // A process that stands still must not hold the locks of others for long.
            "; SET idle_in_transaction_session_timeout = 15000"
-           // Planning costs more than running most of these statements: once in a while is enough (`plans_kept`). A plan made
-           // while a table was empty is kept when it is full: reading the whole of it must not look cheap.
+           // Planning costs more than running most of these statements: once in a while is enough
+           // (`plans_kept`). A plan made while a table was empty is kept when it is full: reading
+           // the whole of it must not look cheap.
            "; SET plan_cache_mode = force_generic_plan; SET enable_seqscan = off; SET jit = off";
 }
 

@@ -13,8 +13,8 @@ std::string percent_encoded(std::string_view text)
     constexpr char hex[] = "0123456789ABCDEF";
     std::string encoded;
     for (const char c : text) {
-        const bool is_plain =
-            (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_' || c == '.';
+        const bool is_plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+                              (c >= '0' && c <= '9') || c == '-' || c == '_' || c == '.';
         if (is_plain) {
             encoded += c;
         } else {
@@ -48,7 +48,8 @@ std::string with_parameter(std::string_view dsn, std::string_view name, std::str
 {
     if (!is_uri(dsn))
         return std::string(dsn) + " " + keyword_value(name, value);
-    return std::string(dsn) + (dsn.find('?') == std::string_view::npos ? "?" : "&") + query_value(name, value);
+    return std::string(dsn) + (dsn.find('?') == std::string_view::npos ? "?" : "&") +
+           query_value(name, value);
 }
 
 std::string with_default(std::string_view dsn, std::string_view name, std::string_view value)
@@ -58,7 +59,8 @@ std::string with_default(std::string_view dsn, std::string_view name, std::strin
     const auto query = dsn.find('?');
     if (query == std::string_view::npos)
         return with_parameter(dsn, name, value);
-    return std::string(dsn.substr(0, query + 1)) + query_value(name, value) + "&" + std::string(dsn.substr(query + 1));
+    return std::string(dsn.substr(0, query + 1)) + query_value(name, value) + "&" +
+           std::string(dsn.substr(query + 1));
 }
 
 } // namespace tempinbox::postgres

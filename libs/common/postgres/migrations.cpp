@@ -23,9 +23,9 @@ CREATE TABLE IF NOT EXISTS public.tempinbox_migrations (
     PRIMARY KEY (schema, version)
 ))";
 
-// Advisory locks are a database's own; one number for every schema, since CREATE TABLE above is shared.
-// Asked for again and again: a statement that waits for it holds a snapshot, for whose end CREATE INDEX CONCURRENTLY of the one
-// that has the lock would wait in turn.
+// Advisory locks are a database's own; one number for every schema, since CREATE TABLE above is
+// shared. Asked for again and again: a statement that waits for it holds a snapshot, for whose end
+// CREATE INDEX CONCURRENTLY of the one that has the lock would wait in turn.
 constexpr const char* try_lock = "SELECT pg_try_advisory_lock(hashtext('tempinbox_migrations'))";
 constexpr const char* unlock = "SELECT pg_advisory_unlock(hashtext('tempinbox_migrations'))";
 
@@ -51,8 +51,9 @@ std::optional<migration> read_name(std::string_view file)
 
 void note_applied(pqxx::transaction_base& tx, const std::string& schema, const migration& one)
 {
-    tx.exec_params0("INSERT INTO public.tempinbox_migrations (schema, version, name, checksum) VALUES ($1, $2, $3, $4)", schema,
-                    one.version, one.name, checksum(one));
+    tx.exec_params0("INSERT INTO public.tempinbox_migrations (schema, version, name, checksum) "
+                    "VALUES ($1, $2, $3, $4)",
+                    schema, one.version, one.name, checksum(one));
 }
 
 void set_lock_timeout(pqxx::connection_base& db, std::chrono::milliseconds timeout)
@@ -60,7 +61,8 @@ void set_lock_timeout(pqxx::connection_base& db, std::chrono::milliseconds timeo
     pqxx::nontransaction(db).exec("SET lock_timeout = " + std::to_string(timeout.count()));
 }
 
-void apply_in_transaction(pqxx::connection_base& db, const std::string& schema, const migration& one)
+void apply_in_transaction(pqxx::connection_base& db, const std::string& schema,
+                          const migration& one)
 {
     pqxx::work tx(db, "migration");
     tx.exec(one.sql);
@@ -90,7 +92,8 @@ bool is_lock_timeout(const pqxx::sql_error& error)
     return error.sqlstate() == "55P03";
 }
 
-void apply(pqxx::connection_base& db, const std::string& schema, const migration& one, const lock_retries& retries)
+void apply(pqxx::connection_base& db, const std::string& schema, const migration& one,
+           const lock_retries& retries)
 {
     if (one.sql.starts_with(outside_a_transaction)) {
         // What runs concurrently waits for older transactions to end, and nobody queues behind it.
@@ -119,21 +122,24 @@ void take_lock(pqxx::connection_base& db)
 }
 
 result<std::vector<int>> apply_missing(pqxx::connection_base& db, const std::string& schema,
-                                       const std::vector<migration>& migrations, const lock_retries& retries)
+                                       const std::vector<migration>& migrations,
+                                       const lock_retries& retries)
 {
     std::map<int, std::string> done;
     {
         pqxx::nontransaction tx(db);
         tx.exec(create_table);
         tx.exec("CREATE SCHEMA IF NOT EXISTS " + tx.quote_name(schema));
-        for (const auto row :
-             tx.exec_params("SELECT version, checksum FROM public.tempinbox_migrations WHERE schema = $1", schema))
+        for (const auto row : tx.exec_params(
+                 "SELECT version, checksum FROM public.tempinbox_migrations WHERE schema = $1",
+                 schema))
             done.emplace(row[0].as<int>(), row[1].as<std::string>());
     }
 
     std::vector<int> applied;
     for (const auto& one : migrations) {
-        const auto label = "migration " + std::to_string(one.version) + " (" + one.name + ") of schema " + schema;
+        const auto label =
+            "migration " + std::to_string(one.version) + " (" + one.name + ") of schema " + schema;
         if (const auto before = done.find(one.version); before != done.end()) {
             if (before->second != checksum(one))
                 return failure{errc::conflict, label + " was altered after it had been applied"};
@@ -151,7 +157,8 @@ result<std::vector<int>> apply_missing(pqxx::connection_base& db, const std::str
 
 } // namespace
 
-result<std::vector<migration>> read_migrations(std::span<const embedded_file> files, std::string_view folder)
+result<std::vector<migration>> read_migrations(std::span<const embedded_file> files,
+                                               std::string_view folder)
 {
     std::vector<migration> found;
     for (const auto& file : files) {
@@ -160,20 +167,24 @@ result<std::vector<migration>> read_migrations(std::span<const embedded_file> fi
         const auto name = file.path.substr(folder.size());
         auto one = read_name(name);
         if (!one)
-            return failure{errc::invalid_argument, "migration " + std::string(file.path) + " is not called NNNN_name.sql"};
+            return failure{errc::invalid_argument,
+                           "migration " + std::string(file.path) + " is not called NNNN_name.sql"};
         one->sql = file.content;
         found.push_back(std::move(*one));
     }
-    std::sort(found.begin(), found.end(), [](const migration& a, const migration& b) { return a.version < b.version; });
+    std::sort(found.begin(), found.end(),
+              [](const migration& a, const migration& b) { return a.version < b.version; });
     for (std::size_t i = 0; i < found.size(); ++i)
         if (found[i].version != static_cast<int>(i) + 1)
             return failure{errc::invalid_argument, "migrations in " + std::string(folder) +
-                                                       " must be numbered 1, 2, 3 …: found " + std::to_string(found[i].version) +
+                                                       " must be numbered 1, 2, 3 …: found " +
+                                                       std::to_string(found[i].version) +
                                                        " in place " + std::to_string(i + 1)};
     return found;
 }
 
-result<std::vector<int>> migrate(const std::string& dsn, const std::string& schema, const std::vector<migration>& migrations,
+result<std::vector<int>> migrate(const std::string& dsn, const std::string& schema,
+                                 const std::vector<migration>& migrations,
                                  const lock_retries& retries)
 {
     settings chosen;
@@ -188,7 +199,8 @@ result<std::vector<int>> migrate(const std::string& dsn, const std::string& sche
     } catch (const pqxx::broken_connection&) {
         return failure{errc::unavailable, "database: " + text_of(std::current_exception())};
     } catch (const pqxx::failure&) {
-        return failure{errc::internal, "schema " + schema + ": " + text_of(std::current_exception())};
+        return failure{errc::internal,
+                       "schema " + schema + ": " + text_of(std::current_exception())};
     }
 }
 

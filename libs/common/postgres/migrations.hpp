@@ -20,14 +20,17 @@ struct migration
 };
 
 // The migrations of one folder in order; a gap, a repeat or a bad name is a failure.
-result<std::vector<migration>> read_migrations(std::span<const embedded_file> files, std::string_view folder);
+result<std::vector<migration>> read_migrations(std::span<const embedded_file> files,
+                                               std::string_view folder);
 
-// The first line of a file that runs outside a transaction, for what cannot run within one (CREATE INDEX CONCURRENTLY). Each of
-// its statements ends with `;` at the end of a line. One that fails leaves what was done before it and is run again from the
-// start the next time: so each must be right to repeat.
+// The first line of a file that runs outside a transaction, for what cannot run within one (CREATE
+// INDEX CONCURRENTLY). Each of its statements ends with `;` at the end of a line. One that fails
+// leaves what was done before it and is run again from the start the next time: so each must be
+// right to repeat.
 constexpr std::string_view outside_a_transaction = "-- outside a transaction";
 
-// A migration that waits for a lock makes everybody queue behind it: it gives up soon, lets them pass and tries again.
+// A migration that waits for a lock makes everybody queue behind it: it gives up soon, lets them
+// pass and tries again.
 struct lock_retries
 {
     std::chrono::milliseconds timeout{2'000};
@@ -35,10 +38,12 @@ struct lock_retries
     int tries = 100; // about five minutes
 };
 
-// Brings `schema` to the newest version, each migration in its own transaction or outside any, all under an advisory lock; safe
-// when run by many at once and again. Answers the versions applied. The table is tempinbox_migrations(schema, version, name,
-// checksum, applied_at); an altered old file is a failure.
-result<std::vector<int>> migrate(const std::string& dsn, const std::string& schema, const std::vector<migration>& migrations,
+// Brings `schema` to the newest version, each migration in its own transaction or outside any, all
+// under an advisory lock; safe when run by many at once and again. Answers the versions applied.
+// The table is tempinbox_migrations(schema, version, name, checksum, applied_at); an altered old
+// file is a failure.
+result<std::vector<int>> migrate(const std::string& dsn, const std::string& schema,
+                                 const std::vector<migration>& migrations,
                                  const lock_retries& retries = {});
 
 } // namespace tempinbox::postgres

@@ -10,8 +10,9 @@ namespace {
 // PostgreSQL documentation, appendix A.
 trouble of_state(std::string_view sqlstate)
 {
-    if (sqlstate.starts_with("08") || sqlstate == "57P01" || sqlstate == "57P02" || sqlstate == "57P03" || sqlstate == "57P05" ||
-        sqlstate == "53300" || sqlstate == "25P03" || sqlstate == "25006")
+    if (sqlstate.starts_with("08") || sqlstate == "57P01" || sqlstate == "57P02" ||
+        sqlstate == "57P03" || sqlstate == "57P05" || sqlstate == "53300" || sqlstate == "25P03" ||
+        sqlstate == "25006")
         return trouble::connection_lost;
     if (sqlstate == "57014" || sqlstate == "55P03")
         return trouble::timed_out;

@@ -8,7 +8,8 @@ namespace tempinbox::postgres {
 // What an exception out of libpqxx means for the connection and the caller.
 enum class trouble {
     none,            // an SQL error or the caller's own: passed on as it is
-    connection_lost, // also: shutting down, starting up, too many connections, a primary that became a standby
+    connection_lost, // also: shutting down, starting up, too many connections, a primary that
+                     // became a standby
     in_doubt,        // lost while COMMIT was under way
     timed_out,       // statement_timeout or lock_timeout
     out_of_resources // disk, memory

@@ -16,8 +16,8 @@ std::string text_array(const std::vector<std::string>& items);
 // `{1,2}`: any integer array.
 std::string integer_array(const std::vector<std::int64_t>& items);
 
-// A column of bytea: one binary parameter that holds them all, and where each starts and how long it is. In SQL, for parameters
-// $1, $2, $3:
+// A column of bytea: one binary parameter that holds them all, and where each starts and how long
+// it is. In SQL, for parameters $1, $2, $3:
 //   substring($1::bytea FROM start FOR length) ... unnest($2::int[], $3::int[]) AS t(start, length)
 // A null has length -1: `CASE WHEN length >= 0 THEN substring(...) END`.
 class packed_bytes

@@ -18,10 +18,12 @@ constexpr const char* connections_help = "Connections to PostgreSQL by state.";
 settings read_settings(config::reader& reader, std::size_t connections)
 {
     settings chosen;
-    chosen.dsn = reader.required_text("database", "PostgreSQL, as libpq takes it: postgresql://user:password@host:5432/name");
+    chosen.dsn = reader.required_text(
+        "database", "PostgreSQL, as libpq takes it: postgresql://user:password@host:5432/name");
     reader.mark_secret("database");
     chosen.connections = static_cast<std::size_t>(
-        reader.integer("database-connections", static_cast<std::int64_t>(connections), 1, 200, "Most connections to PostgreSQL"));
+        reader.integer("database-connections", static_cast<std::int64_t>(connections), 1, 200,
+                       "Most connections to PostgreSQL"));
     return chosen;
 }
 
@@ -29,8 +31,10 @@ pool::state::state(runtime::host& where, settings given)
     : host(where),
       chosen(std::move(given)),
       outcomes(where.loop()),
-      idle_connections(where.metrics().gauge("db_pool_connections", connections_help, {{"state", "idle"}})),
-      used_connections(where.metrics().gauge("db_pool_connections", connections_help, {{"state", "used"}}))
+      idle_connections(
+          where.metrics().gauge("db_pool_connections", connections_help, {{"state", "idle"}})),
+      used_connections(
+          where.metrics().gauge("db_pool_connections", connections_help, {{"state", "used"}}))
 {
     host.health().expect("postgresql");
 }
@@ -87,7 +91,8 @@ void pool::state::add(job next)
     if (idle.empty())
         return;
     // One that has a connection does not have to open it, which the server may refuse.
-    const auto connected_one = std::find_if(idle.rbegin(), idle.rend(), [](const worker* one) { return one->is_connected; });
+    const auto connected_one = std::find_if(idle.rbegin(), idle.rend(),
+                                            [](const worker* one) { return one->is_connected; });
     call(connected_one == idle.rend() ? *idle.back() : **connected_one);
 }
 
@@ -99,14 +104,16 @@ void pool::state::call(worker& wanted)
     wanted.wake.notify_one();
 }
 
-// A job of which nothing was begun, for want of a connection: it is the next one of a worker that has one.
+// A job of which nothing was begun, for want of a connection: it is the next one of a worker that
+// has one.
 void pool::state::give_back(job next)
 {
     {
         const std::lock_guard lock(mutex);
         if (!is_stopping) {
             jobs.push_front(std::move(next));
-            const auto able = std::find_if(idle.rbegin(), idle.rend(), [](const worker* one) { return one->is_connected; });
+            const auto able = std::find_if(idle.rbegin(), idle.rend(),
+                                           [](const worker* one) { return one->is_connected; });
             if (able != idle.rend())
                 call(**able);
             return;
@@ -125,7 +132,8 @@ void pool::state::require(const std::string& schema, int version)
     wake_supervisor.notify_one();
 }
 
-pool::pool(runtime::host& host, settings chosen) : state_(std::make_shared<state>(host, std::move(chosen)))
+pool::pool(runtime::host& host, settings chosen)
+    : state_(std::make_shared<state>(host, std::move(chosen)))
 {
     state_->start();
 }
@@ -139,9 +147,11 @@ void pool::prepare(const statement& wanted)
 {
     const std::lock_guard lock(state_->mutex);
     // Stores that share a statement each ask for it.
-    const bool is_known = std::any_of(state_->statements.begin(), state_->statements.end(), [&](const statement& known) {
-        return std::string_view(known.name) == wanted.name && std::string_view(known.sql) == wanted.sql;
-    });
+    const bool is_known = std::any_of(state_->statements.begin(), state_->statements.end(),
+                                      [&](const statement& known) {
+                                          return std::string_view(known.name) == wanted.name &&
+                                                 std::string_view(known.sql) == wanted.sql;
+                                      });
     if (!is_known)
         state_->statements.push_back(wanted);
 }
@@ -167,7 +177,8 @@ awaitable<void> wait_for(Enqueue enqueue, job next)
         waiting.on_done = [resume](const std::exception_ptr& error) { std::move (*resume)(error); };
         to_queue(std::move(waiting));
     };
-    return boost::asio::async_initiate<const boost::asio::use_awaitable_t<>, void(std::exception_ptr)>(
+    return boost::asio::async_initiate<const boost::asio::use_awaitable_t<>,
+                                       void(std::exception_ptr)>(
         initiate, boost::asio::use_awaitable, std::move(enqueue), std::move(next));
 }
 
@@ -177,14 +188,16 @@ awaitable<void> pool::run_transaction(std::function<bool(pqxx::work&)> step)
 {
     job next;
     next.step = std::move(step);
-    return wait_for([to = state_](job waiting) { to->enqueue(std::move(waiting)); }, std::move(next));
+    return wait_for([to = state_](job waiting) { to->enqueue(std::move(waiting)); },
+                    std::move(next));
 }
 
 awaitable<void> pool::run(std::function<void(pqxx::connection_base&)> work)
 {
     job next;
     next.plain = std::move(work);
-    return wait_for([to = state_](job waiting) { to->enqueue(std::move(waiting)); }, std::move(next));
+    return wait_for([to = state_](job waiting) { to->enqueue(std::move(waiting)); },
+                    std::move(next));
 }
 
 } // namespace tempinbox::postgres

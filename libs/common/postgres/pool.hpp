@@ -50,8 +50,8 @@ public:
     using dependency_error::dependency_error;
 };
 
-// One connection of a worker. Opened in one place: no silent reactivation, tcp_user_timeout 5 s, time zone UTC, timeouts as set,
-// indexes before whole tables; thrown away when broken.
+// One connection of a worker. Opened in one place: no silent reactivation, tcp_user_timeout 5 s,
+// time zone UTC, timeouts as set, indexes before whole tables; thrown away when broken.
 class connection
 {
 public:
@@ -63,10 +63,11 @@ private:
     std::unique_ptr<pqxx::errorhandler> quiet_; // notices are not for standard error
 };
 
-// Blocking libpqxx on worker threads of its own behind awaitables that resume on the loop. Reports "postgresql" and, given a
-// schema version to wait for, "schema" to health. Lost connections, time-outs, exhausted resources and a full queue throw
-// dependency_error; other SQL errors pass through: pqxx::sql_error, and pqxx::deadlock_detected and serialization_failure, which
-// are no sql_error in libpqxx 6.
+// Blocking libpqxx on worker threads of its own behind awaitables that resume on the loop. Reports
+// "postgresql" and, given a schema version to wait for, "schema" to health. Lost connections,
+// time-outs, exhausted resources and a full queue throw dependency_error; other SQL errors pass
+// through: pqxx::sql_error, and pqxx::deadlock_detected and serialization_failure, which are no
+// sql_error in libpqxx 6.
 class pool
 {
 public:
@@ -77,11 +78,13 @@ public:
     // Prepared on each connection before its next use.
     void prepare(const statement& wanted);
 
-    // Unready until `schema` is at least at `version` (tempinbox-migrate): checked each second until it is.
+    // Unready until `schema` is at least at `version` (tempinbox-migrate): checked each second
+    // until it is.
     void require_schema(const std::string& schema, int version);
 
-    // Runs `work(pqxx::work&)` in a transaction on a worker and commits; a result<> that holds a failure rolls back. `work` owns
-    // its captures. A job that takes longer than four times the statement time-out loses its connection.
+    // Runs `work(pqxx::work&)` in a transaction on a worker and commits; a result<> that holds a
+    // failure rolls back. `work` owns its captures. A job that takes longer than four times the
+    // statement time-out loses its connection.
     template <class Work>
     auto transact(Work work) -> awaitable<std::invoke_result_t<Work, pqxx::work&>>
     {
@@ -90,8 +93,9 @@ public:
         return in_transaction<answer>(std::move(job));
     }
 
-    // Runs `work(pqxx::connection_base&)` outside any transaction: for single autocommit statements through pqxx::nontransaction.
-    // A connection lost meanwhile throws commit_unknown; one that could not be had throws a plain dependency_error.
+    // Runs `work(pqxx::connection_base&)` outside any transaction: for single autocommit statements
+    // through pqxx::nontransaction. A connection lost meanwhile throws commit_unknown; one that
+    // could not be had throws a plain dependency_error.
     awaitable<void> run(std::function<void(pqxx::connection_base&)> work);
 
     // Lets running work finish, refuses new work, joins the workers (blocking, short).
@@ -147,7 +151,8 @@ private:
             co_return std::move(*held->answer);
     }
 
-    // `step` says whether to commit. Throws commit_unknown when the connection was lost during COMMIT.
+    // `step` says whether to commit. Throws commit_unknown when the connection was lost during
+    // COMMIT.
     awaitable<void> run_transaction(std::function<bool(pqxx::work&)> step);
 
     struct state;

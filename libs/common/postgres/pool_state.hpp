@@ -24,8 +24,8 @@ struct job
     bool is_probe = false;
 };
 
-// A thread with a connection of its own, opened when first needed. Only its thread touches it, but for `socket` and `busy_since`,
-// which the supervisor reads under `mutex`.
+// A thread with a connection of its own, opened when first needed. Only its thread touches it, but
+// for `socket` and `busy_since`, which the supervisor reads under `mutex`.
 struct worker
 {
     std::thread thread;
@@ -42,8 +42,9 @@ struct worker
     steady::time_point busy_since;
 };
 
-// Jobs wait here; workers take them; the supervisor asks the server once a second whether it is there while nobody else does,
-// waits for the schema, and frees workers whose server stopped answering.
+// Jobs wait here; workers take them; the supervisor asks the server once a second whether it is
+// there while nobody else does, waits for the schema, and frees workers whose server stopped
+// answering.
 struct pool::state : std::enable_shared_from_this<pool::state>
 {
     state(runtime::host& where, settings given);
@@ -67,7 +68,8 @@ struct pool::state : std::enable_shared_from_this<pool::state>
     std::mutex mutex;
     std::condition_variable wake_supervisor;
     std::deque<job> jobs;
-    // The last to become idle is called first: its backend's memory is still in the processor's caches.
+    // The last to become idle is called first: its backend's memory is still in the processor's
+    // caches.
     std::vector<worker*> idle;
     bool is_stopping = false;
     std::vector<statement> statements;
@@ -78,8 +80,8 @@ struct pool::state : std::enable_shared_from_this<pool::state>
     };
     std::vector<requirement> required;
 
-    // After a connection could not be opened none is tried until `next_attempt`. Work waits for workers that have one; it is
-    // refused where nobody has.
+    // After a connection could not be opened none is tried until `next_attempt`. Work waits for
+    // workers that have one; it is refused where nobody has.
     steady::time_point next_attempt;
     std::chrono::milliseconds pause{0};
     std::string refusal;

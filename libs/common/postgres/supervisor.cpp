@@ -9,7 +9,8 @@ int schema_version(pqxx::connection_base& db, const std::string& schema)
 {
     try {
         const auto rows = pqxx::nontransaction(db).exec_params(
-            "SELECT coalesce(max(version), 0) FROM public.tempinbox_migrations WHERE schema = $1", schema);
+            "SELECT coalesce(max(version), 0) FROM public.tempinbox_migrations WHERE schema = $1",
+            schema);
         return rows[0][0].as<int>();
     } catch (const pqxx::undefined_table&) {
         // Nothing was migrated yet.
@@ -39,7 +40,8 @@ void pool::state::supervise()
 void pool::state::probe()
 {
     const std::lock_guard lock(mutex);
-    const auto since_success = steady::now().time_since_epoch() - steady::duration(last_success.load());
+    const auto since_success =
+        steady::now().time_since_epoch() - steady::duration(last_success.load());
     if (is_stopping || !jobs.empty() || (!is_away && since_success < std::chrono::seconds(1)))
         return;
     job question;
@@ -68,12 +70,16 @@ void pool::state::check_schema()
 void pool::state::judge_schema(const requirement& wanted, int found)
 {
     if (found < wanted.version) {
-        host.health().lost("schema", "schema " + wanted.schema + " is at version " + std::to_string(found) + ", version " +
-                                         std::to_string(wanted.version) + " is needed: run tempinbox-migrate");
+        host.health().lost("schema", "schema " + wanted.schema + " is at version " +
+                                         std::to_string(found) + ", version " +
+                                         std::to_string(wanted.version) +
+                                         " is needed: run tempinbox-migrate");
         return;
     }
     const std::lock_guard lock(mutex);
-    std::erase_if(required, [&](const requirement& one) { return one.schema == wanted.schema && one.version <= found; });
+    std::erase_if(required, [&](const requirement& one) {
+        return one.schema == wanted.schema && one.version <= found;
+    });
     if (required.empty())
         host.health().met("schema");
 }
@@ -95,7 +101,8 @@ void pool::state::refuse_old_jobs()
         answer(one, std::make_exception_ptr(dependency_error("database is busy")));
 }
 
-// statement_timeout is the server's promise; a server that stands still keeps none. A socket shut down ends the worker's wait.
+// statement_timeout is the server's promise; a server that stands still keeps none. A socket shut
+// down ends the worker's wait.
 void pool::state::free_stuck_workers()
 {
     const auto patience = 4 * chosen.statement_timeout;

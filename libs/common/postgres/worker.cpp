@@ -48,11 +48,14 @@ void pool::state::work(worker& me)
     close(me);
 }
 
-// Under the mutex. Others have connections and get answers on them: not those of a server that stands still.
+// Under the mutex. Others have connections and get answers on them: not those of a server that
+// stands still.
 bool pool::state::can_others_work() const
 {
-    const auto since_success = steady::now().time_since_epoch() - steady::duration(last_success.load());
-    return connected > 0 && (chosen.statement_timeout.count() == 0 || since_success < chosen.statement_timeout);
+    const auto since_success =
+        steady::now().time_since_epoch() - steady::duration(last_success.load());
+    return connected > 0 &&
+           (chosen.statement_timeout.count() == 0 || since_success < chosen.statement_timeout);
 }
 
 // Under the mutex. The server refused a connection, it may have no more to give.
@@ -90,7 +93,8 @@ void pool::state::answer(job& done, std::exception_ptr error)
     done.step = nullptr;
     done.plain = nullptr;
     if (done.on_done)
-        outcomes.push([resume = std::move(done.on_done), failed = std::move(error)] { resume(failed); });
+        outcomes.push(
+            [resume = std::move(done.on_done), failed = std::move(error)] { resume(failed); });
 }
 
 std::exception_ptr pool::state::perform(worker& me, job& next)
@@ -240,7 +244,9 @@ void pool::state::open(worker& me, bool is_probe)
             refusal = reason;
             if (can_others_work()) {
                 if (is_first)
-                    log::warning("no further connection to PostgreSQL, work waits for those there are", {{"reason", reason}});
+                    log::warning(
+                        "no further connection to PostgreSQL, work waits for those there are",
+                        {{"reason", reason}});
                 throw left_to_others();
             }
         }

@@ -19,7 +19,8 @@ namespace {
 using clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
-// The largest message a setting or a plan allows (60 MiB: mail-ingest's settings, tempinboxctl) with what is around it.
+// The largest message a setting or a plan allows (60 MiB: mail-ingest's settings, tempinboxctl)
+// with what is around it.
 constexpr std::uint64_t largest_answer = 64 * 1024 * 1024;
 // A replica that could not be reached is asked last for this long.
 constexpr milliseconds rest_after_failure{1'000};
@@ -38,7 +39,8 @@ http::client_settings http_settings(const client_settings& chosen)
 
 failure transport_failure(const http::client_response& answer, const char* method)
 {
-    const auto code = answer.error == http::exchange_error::timeout ? errc::deadline_exceeded : errc::unavailable;
+    const auto code =
+        answer.error == http::exchange_error::timeout ? errc::deadline_exceeded : errc::unavailable;
     return failure(code, std::string(method) + ": " + answer.error_text);
 }
 
@@ -49,8 +51,10 @@ failure read_error(const http::client_response& answer, const char* method)
     const auto code = body ? body->find("code") : std::nullopt;
     const auto message = body ? body->find("message") : std::nullopt;
     if (code && code->is_string())
-        return failure(code_from_connect(code->text()), message && message->is_string() ? message->text() : std::string());
-    const bool is_passing = answer.status == 429 || answer.status == 502 || answer.status == 503 || answer.status == 504;
+        return failure(code_from_connect(code->text()),
+                       message && message->is_string() ? message->text() : std::string());
+    const bool is_passing = answer.status == 429 || answer.status == 502 || answer.status == 503 ||
+                            answer.status == 504;
     return failure(is_passing ? errc::unavailable : errc::internal,
                    std::string(method) + ": HTTP status " + std::to_string(answer.status));
 }
@@ -60,11 +64,13 @@ failure read_error(const http::client_response& answer, const char* method)
 // What is known of the replicas, and the look-up of their names.
 struct client::replica_list
 {
-    replica_list(runtime::host& host, std::vector<host_port> configured, const client_settings& chosen)
+    replica_list(runtime::host& host, std::vector<host_port> configured,
+                 const client_settings& chosen)
         : interval(chosen.resolve_interval),
           known(configured),
           resolver(
-              host, std::move(configured), [this](const std::vector<host_port>& found) { known = found; }, chosen.resolve),
+              host, std::move(configured),
+              [this](const std::vector<host_port>& found) { known = found; }, chosen.resolve),
           has_names(resolver.has_names())
     {}
 
@@ -88,7 +94,8 @@ struct client::replica_list
     void look_soon() { next_look = std::min(next_look, least_next_look); }
 
     // Until the look-up under way has ended; rare, so that asking again and again costs nothing.
-    static awaitable<void> wait_for_look(std::shared_ptr<replica_list> self, runtime::host& host, clock::time_point deadline)
+    static awaitable<void> wait_for_look(std::shared_ptr<replica_list> self, runtime::host& host,
+                                         clock::time_point deadline)
     {
         boost::asio::steady_timer pause(host.executor());
         while (self->is_looking && clock::now() < deadline) {
@@ -108,7 +115,8 @@ struct client::replica_list
     clock::time_point least_next_look{};
 };
 
-client::client(runtime::host& host, std::vector<host_port> replicas, tokens& credentials, client_settings chosen)
+client::client(runtime::host& host, std::vector<host_port> replicas, tokens& credentials,
+               client_settings chosen)
     : host_(host),
       replicas_(std::make_shared<replica_list>(host, std::move(replicas), chosen)),
       tokens_(credentials),
@@ -153,7 +161,8 @@ void client::let_rest(const host_port& replica)
     replicas_->look_soon();
 }
 
-awaitable<result<void>> client::exchange(const char* method, const google::protobuf::Message& request,
+awaitable<result<void>> client::exchange(const char* method,
+                                         const google::protobuf::Message& request,
                                          google::protobuf::Message& response, milliseconds deadline)
 {
     const auto give_up = clock::now() + deadline;
@@ -185,7 +194,8 @@ awaitable<result<void>> client::exchange(const char* method, const google::proto
         outgoing.body = request.SerializeAsString();
         outgoing.deadline = left;
         answer = co_await http_.send(std::move(outgoing));
-        // Received or not is not known once it was written: only then is the failure the caller's to judge.
+        // Received or not is not known once it was written: only then is the failure the caller's
+        // to judge.
         if (answer.is_sent)
             break;
         let_rest(*replica);
@@ -198,7 +208,8 @@ awaitable<result<void>> client::exchange(const char* method, const google::proto
     if (answer.status != 200)
         co_return read_error(answer, method);
     if (!response.ParseFromString(answer.body))
-        co_return failure(errc::internal, std::string(method) + ": the answer is no " + response.GetTypeName());
+        co_return failure(errc::internal,
+                          std::string(method) + ": the answer is no " + response.GetTypeName());
     co_return result<void>();
 }
 

@@ -22,18 +22,21 @@ struct client_settings
 {
     http::resolver resolve; // empty: the system's
     std::chrono::milliseconds resolve_interval{3'000};
-    // A name or address that stands for many servers (a cluster's service address) spreads over them with each new connection.
+    // A name or address that stands for many servers (a cluster's service address) spreads over
+    // them with each new connection.
     std::chrono::milliseconds connection_max_age{20'000};
 };
 
-// Calls one service over its replicas in turn (application/proto). A name stands for all its addresses, looked up again every few
-// seconds while there are calls, and at once when a replica refuses the connection; such a replica is passed over for the next,
-// until each was tried once. Failures of the transport are errc::unavailable or deadline_exceeded, so a handler can pass them on;
-// never throws for them.
+// Calls one service over its replicas in turn (application/proto). A name stands for all its
+// addresses, looked up again every few seconds while there are calls, and at once when a replica
+// refuses the connection; such a replica is passed over for the next, until each was tried once.
+// Failures of the transport are errc::unavailable or deadline_exceeded, so a handler can pass them
+// on; never throws for them.
 class client
 {
 public:
-    client(runtime::host& host, std::vector<host_port> replicas, tokens& credentials, client_settings chosen = {});
+    client(runtime::host& host, std::vector<host_port> replicas, tokens& credentials,
+           client_settings chosen = {});
     ~client();
     client(const client&) = delete;
 
@@ -52,7 +55,8 @@ private:
     struct replica_list;
 
     awaitable<result<void>> exchange(const char* method, const google::protobuf::Message& request,
-                                     google::protobuf::Message& response, std::chrono::milliseconds deadline);
+                                     google::protobuf::Message& response,
+                                     std::chrono::milliseconds deadline);
 
     std::optional<host_port> choose_replica(const std::vector<host_port>& tried);
     void let_rest(const host_port& replica);

@@ -13,7 +13,8 @@ struct row
     unsigned http;
 };
 
-// Connect protocol, "Error codes". Both directions read this table, so that a failure passes through a service unchanged.
+// Connect protocol, "Error codes". Both directions read this table, so that a failure passes
+// through a service unchanged.
 constexpr std::array table{
     row{errc::invalid_argument, "invalid_argument", 400},
     row{errc::unauthenticated, "unauthenticated", 401},
@@ -31,7 +32,9 @@ constexpr std::array table{
 
 const row& row_of(errc code)
 {
-    const auto found = std::find_if(table.begin(), table.end(), [code](const row& candidate) { return candidate.code == code; });
+    const auto found = std::find_if(table.begin(), table.end(), [code](const row& candidate) {
+        return candidate.code == code;
+    });
     return found == table.end() ? table.back() : *found;
 }
 
@@ -50,8 +53,9 @@ errc code_from_connect(std::string_view name)
         return errc::unavailable;
     if (name == "unknown")
         return errc::internal;
-    const auto found =
-        std::find_if(table.begin(), table.end(), [name](const row& candidate) { return candidate.connect == name; });
+    const auto found = std::find_if(table.begin(), table.end(), [name](const row& candidate) {
+        return candidate.connect == name;
+    });
     return found == table.end() ? errc::internal : found->code;
 }
 

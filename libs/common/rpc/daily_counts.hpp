@@ -22,13 +22,15 @@ result<account_id> check_count_request(const Request& request)
     constexpr int most_days = 60;
     auto account = account_id::parse(request.account_id());
     if (account && (request.days() < 1 || request.days() > most_days))
-        return failure(errc::invalid_argument, "days must be from 1 to " + std::to_string(most_days));
+        return failure(errc::invalid_argument,
+                       "days must be from 1 to " + std::to_string(most_days));
     return account;
 }
 
 // `set_number` writes the number of one line, next to its day.
 template <class Response, class Line>
-Response count_reply(const std::vector<daily_count>& counts, void (Line::*set_number)(google::protobuf::int64))
+Response count_reply(const std::vector<daily_count>& counts,
+                     void (Line::*set_number)(google::protobuf::int64))
 {
     Response response;
     for (const auto& each : counts) {
@@ -39,7 +41,8 @@ Response count_reply(const std::vector<daily_count>& counts, void (Line::*set_nu
     return response;
 }
 
-// A call that answers how much of something an account had, day by day: {account_id, days} to {days: [{day, <number>}]}.
+// A call that answers how much of something an account had, day by day: {account_id, days} to
+// {days: [{day, <number>}]}.
 template <class Request, class Response, class Line>
 class daily_count_call
 {
@@ -52,7 +55,8 @@ public:
     // The call lives at least as long as the server.
     void add_to(server& calls, const std::string& method)
     {
-        calls.add<Request, Response>(method, [this](Request request) { return answer(std::move(request)); });
+        calls.add<Request, Response>(
+            method, [this](Request request) { return answer(std::move(request)); });
     }
 
     awaitable<result<Response>> answer(Request request)

@@ -30,7 +30,8 @@ std::string text_of(const std::vector<host_port>& configured)
 
 } // namespace
 
-replica_resolver::replica_resolver(runtime::host& host, std::vector<host_port> configured, change on_change, http::resolver ask)
+replica_resolver::replica_resolver(runtime::host& host, std::vector<host_port> configured,
+                                   change on_change, http::resolver ask)
     : host_(host),
       configured_(std::move(configured)),
       on_change_(std::move(on_change)),
@@ -41,7 +42,8 @@ replica_resolver::replica_resolver(runtime::host& host, std::vector<host_port> c
 
 bool replica_resolver::has_names() const
 {
-    return std::any_of(configured_.begin(), configured_.end(), [](const auto& each) { return !is_address(each.host); });
+    return std::any_of(configured_.begin(), configured_.end(),
+                       [](const auto& each) { return !is_address(each.host); });
 }
 
 void replica_resolver::start()
@@ -64,7 +66,8 @@ awaitable<void> replica_resolver::look()
             replicas.push_back(each);
             continue;
         }
-        const auto outcome = co_await http::resolve(host_, ask_, each.host, std::chrono::steady_clock::now() + patience);
+        const auto outcome = co_await http::resolve(host_, ask_, each.host,
+                                                    std::chrono::steady_clock::now() + patience);
         auto& last = found_[each.text()];
         if (!outcome.addresses.empty()) {
             last.clear();

@@ -13,15 +13,17 @@
 
 namespace tempinbox::rpc {
 
-// The replicas behind a list of host:port: addresses stand for themselves, names for everything they resolve to, looked up every
-// three seconds. A name that does not resolve keeps what it last had. Tells when the list changed.
+// The replicas behind a list of host:port: addresses stand for themselves, names for everything
+// they resolve to, looked up every three seconds. A name that does not resolve keeps what it last
+// had. Tells when the list changed.
 class replica_resolver
 {
 public:
     using change = std::function<void(const std::vector<host_port>&)>;
 
     // `ask` empty: the system's resolver.
-    replica_resolver(runtime::host& host, std::vector<host_port> configured, change on_change, http::resolver ask = {});
+    replica_resolver(runtime::host& host, std::vector<host_port> configured, change on_change,
+                     http::resolver ask = {});
     replica_resolver(const replica_resolver&) = delete;
 
     void start();

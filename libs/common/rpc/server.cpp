@@ -34,7 +34,8 @@ http::response error_answer(unsigned status, std::string_view code, std::string_
 
 http::response error_answer(const failure& reason)
 {
-    return error_answer(connect_http_status(reason.code), connect_code(reason.code), reason.message);
+    return error_answer(connect_http_status(reason.code), connect_code(reason.code),
+                        reason.message);
 }
 
 // The media type without its parameters.
@@ -48,7 +49,8 @@ std::string_view bearer_token(const http::request& received)
 {
     constexpr std::string_view scheme = "Bearer ";
     const auto given = received.header("Authorization").value_or(std::string_view());
-    if (given.size() <= scheme.size() || !equals_ignoring_ascii_case(given.substr(0, scheme.size()), scheme))
+    if (given.size() <= scheme.size() ||
+        !equals_ignoring_ascii_case(given.substr(0, scheme.size()), scheme))
         return {};
     return trim(given.substr(scheme.size()));
 }
@@ -60,7 +62,8 @@ bool is_timeout(std::string_view text)
 }
 
 // Nothing where the body was read; else why not.
-std::optional<std::string> read_body(const std::string& body, bool is_json, google::protobuf::Message& message)
+std::optional<std::string> read_body(const std::string& body, bool is_json,
+                                     google::protobuf::Message& message)
 {
     if (!is_json) {
         if (message.ParseFromString(body))
@@ -69,7 +72,8 @@ std::optional<std::string> read_body(const std::string& body, bool is_json, goog
     }
     google::protobuf::util::JsonParseOptions options;
     options.ignore_unknown_fields = false;
-    const auto read = google::protobuf::util::JsonStringToMessage(body.empty() ? "{}" : body, &message, options);
+    const auto read =
+        google::protobuf::util::JsonStringToMessage(body.empty() ? "{}" : body, &message, options);
     if (read.ok())
         return std::nullopt;
     return "the body is no " + message.GetTypeName() + ": " + std::string(read.message());
@@ -82,7 +86,8 @@ http::response write_body(const google::protobuf::Message& message, bool is_json
     std::string text;
     const auto written = google::protobuf::util::MessageToJsonString(message, &text);
     if (!written.ok())
-        throw std::runtime_error("cannot write " + message.GetTypeName() + " as JSON: " + std::string(written.message()));
+        throw std::runtime_error("cannot write " + message.GetTypeName() +
+                                 " as JSON: " + std::string(written.message()));
     return http::response(200, json_type, std::move(text));
 }
 
@@ -95,10 +100,12 @@ awaitable<http::response> answer_with(http::response answer)
 http::server_hooks asking_for_a_token(tokens& accepted)
 {
     http::server_hooks hooks;
-    hooks.judge_header = [&accepted](const http::request& received) -> std::optional<http::response> {
+    hooks.judge_header =
+        [&accepted](const http::request& received) -> std::optional<http::response> {
         if (accepted.accepts(bearer_token(received)))
             return std::nullopt;
-        return error_answer(failure{errc::unauthenticated, "the call needs Authorization: Bearer with a valid token"});
+        return error_answer(failure{errc::unauthenticated,
+                                    "the call needs Authorization: Bearer with a valid token"});
     };
     return hooks;
 }
@@ -107,11 +114,13 @@ http::server_hooks asking_for_a_token(tokens& accepted)
 
 server::server(runtime::host& host, http::server_settings settings, tokens& accepted)
     : http_(
-          host, with_rpc_limits(std::move(settings)), [this](http::request& received) { return handle(received); },
+          host, with_rpc_limits(std::move(settings)),
+          [this](http::request& received) { return handle(received); },
           asking_for_a_token(accepted))
 {}
 
-void server::add_raw(const std::string& method, std::unique_ptr<google::protobuf::Message> prototype, raw_handler handle)
+void server::add_raw(const std::string& method,
+                     std::unique_ptr<google::protobuf::Message> prototype, raw_handler handle)
 {
     methods_["/" + method] = method_entry{std::move(prototype), std::move(handle)};
 }
@@ -125,7 +134,8 @@ awaitable<http::response> server::handle(http::request& received)
 {
     const auto found = methods_.find(received.path);
     if (found == methods_.end())
-        return answer_with(error_answer(404, "unimplemented", "no such method: " + quote(received.path)));
+        return answer_with(
+            error_answer(404, "unimplemented", "no such method: " + quote(received.path)));
     received.route = found->first;
     if (received.method != "POST") {
         auto refusal = error_answer(405, "unimplemented", "a call is a POST");
@@ -135,25 +145,30 @@ awaitable<http::response> server::handle(http::request& received)
     const auto type = media_type(received);
     const bool is_json = equals_ignoring_ascii_case(type, json_type);
     if (!is_json && !equals_ignoring_ascii_case(type, proto_type)) {
-        auto refusal =
-            error_answer(415, "invalid_argument", "the body must be application/proto or application/json, not " + quote(type));
+        auto refusal = error_answer(415, "invalid_argument",
+                                    "the body must be application/proto or application/json, not " +
+                                        quote(type));
         refusal.set("Accept-Post", "application/proto, application/json");
         return answer_with(std::move(refusal));
     }
     const auto encoding = received.header("Content-Encoding").value_or("identity");
     if (!equals_ignoring_ascii_case(encoding, "identity")) {
-        auto refusal = error_answer(415, "unimplemented", "a body must not be compressed: " + quote(encoding));
+        auto refusal =
+            error_answer(415, "unimplemented", "a body must not be compressed: " + quote(encoding));
         refusal.set("Accept-Encoding", "identity");
         return answer_with(std::move(refusal));
     }
-    if (const auto timeout = received.header("Connect-Timeout-Ms"); timeout && !is_timeout(*timeout))
-        return answer_with(error_answer(failure{errc::invalid_argument, "Connect-Timeout-Ms must be up to ten digits"}));
+    if (const auto timeout = received.header("Connect-Timeout-Ms");
+        timeout && !is_timeout(*timeout))
+        return answer_with(error_answer(
+            failure{errc::invalid_argument, "Connect-Timeout-Ms must be up to ten digits"}));
     if (received.body_too_large)
         return answer_with(error_answer(failure{errc::payload_too_large, "the body is too large"}));
     return invoke(found->second, received, is_json);
 }
 
-awaitable<http::response> server::invoke(const method_entry& method, http::request& received, bool is_json)
+awaitable<http::response> server::invoke(const method_entry& method, http::request& received,
+                                         bool is_json)
 {
     const std::unique_ptr<google::protobuf::Message> request(method.prototype->New());
     if (const auto problem = read_body(received.body, is_json, *request))
@@ -177,8 +192,10 @@ awaitable<http::response> server::invoke(const method_entry& method, http::reque
                is_dependency ? "a dependency did not answer" : "a call failed",
                {{"request_id", received.id}, {"http_route", received.route}, {"error", error}});
     if (is_dependency)
-        co_return error_answer(failure(errc::unavailable, "a part of the service cannot be reached"));
-    co_return error_answer(failure(errc::internal, "the call failed; the request id names this case"));
+        co_return error_answer(
+            failure(errc::unavailable, "a part of the service cannot be reached"));
+    co_return error_answer(
+        failure(errc::internal, "the call failed; the request id names this case"));
 }
 
 } // namespace tempinbox::rpc

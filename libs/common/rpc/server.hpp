@@ -14,9 +14,10 @@
 
 namespace tempinbox::rpc {
 
-// Unary calls in the Connect protocol's shape: POST /package.Service/Method, application/proto or application/json both ways,
-// Connect's error body. Each call needs `Authorization: Bearer <token>`, and is refused without before its body is read. Unknown
-// methods: unimplemented (404); bad bodies: invalid_argument. What a handler throws becomes internal, a dependency_error
+// Unary calls in the Connect protocol's shape: POST /package.Service/Method, application/proto or
+// application/json both ways, Connect's error body. Each call needs `Authorization: Bearer
+// <token>`, and is refused without before its body is read. Unknown methods: unimplemented (404);
+// bad bodies: invalid_argument. What a handler throws becomes internal, a dependency_error
 // unavailable, both logged once. A caller's Connect-Timeout-Ms does not stop a handler.
 class server
 {
@@ -28,9 +29,11 @@ public:
     template <class Request, class Response>
     void add(const std::string& method, std::function<awaitable<result<Response>>(Request)> handle)
     {
-        add_raw(method, std::make_unique<Request>(), [handle = std::move(handle)](google::protobuf::Message& request) {
-            return call<Request, Response>(&handle, std::move(static_cast<Request&>(request)));
-        });
+        add_raw(method, std::make_unique<Request>(),
+                [handle = std::move(handle)](google::protobuf::Message& request) {
+                    return call<Request, Response>(&handle,
+                                                   std::move(static_cast<Request&>(request)));
+                });
     }
 
     void start();
@@ -43,16 +46,19 @@ private:
     using raw_handler = std::function<awaitable<answer>(google::protobuf::Message&)>;
 
     template <class Request, class Response>
-    static awaitable<answer> call(const std::function<awaitable<result<Response>>(Request)>* handle, Request request)
+    static awaitable<answer> call(const std::function<awaitable<result<Response>>(Request)>* handle,
+                                  Request request)
     {
         result<Response> outcome = co_await (*handle)(std::move(request));
         if (!outcome)
             co_return outcome.error();
-        std::shared_ptr<google::protobuf::Message> message = std::make_shared<Response>(std::move(*outcome));
+        std::shared_ptr<google::protobuf::Message> message =
+            std::make_shared<Response>(std::move(*outcome));
         co_return message;
     }
 
-    void add_raw(const std::string& method, std::unique_ptr<google::protobuf::Message> prototype, raw_handler handle);
+    void add_raw(const std::string& method, std::unique_ptr<google::protobuf::Message> prototype,
+                 raw_handler handle);
     struct method_entry
     {
         std::unique_ptr<google::protobuf::Message> prototype;
@@ -60,7 +66,8 @@ private:
     };
 
     awaitable<http::response> handle(http::request& received);
-    awaitable<http::response> invoke(const method_entry& method, http::request& received, bool is_json);
+    awaitable<http::response> invoke(const method_entry& method, http::request& received,
+                                     bool is_json);
 
     std::map<std::string, method_entry, std::less<>> methods_;
     http::server http_;

@@ -23,7 +23,8 @@ std::int64_t look_of(const std::string& file)
     if (::stat(file.c_str(), &look) != 0)
         return 0;
     const auto time = std::int64_t{look.st_mtim.tv_sec} * 1'000'000'000 + look.st_mtim.tv_nsec;
-    return time ^ static_cast<std::int64_t>(look.st_ino << 20) ^ static_cast<std::int64_t>(look.st_size);
+    return time ^ static_cast<std::int64_t>(look.st_ino << 20) ^
+           static_cast<std::int64_t>(look.st_size);
 }
 
 std::vector<secret> read_tokens(const std::string& file)
@@ -36,12 +37,13 @@ std::vector<secret> read_tokens(const std::string& file)
     std::vector<secret> tokens;
     for (auto& line : split_list(content.str(), '\n')) {
         if (line.size() < least_characters)
-            throw std::runtime_error("a token in " + file + " is shorter than " + std::to_string(least_characters) +
-                                     " characters");
+            throw std::runtime_error("a token in " + file + " is shorter than " +
+                                     std::to_string(least_characters) + " characters");
         tokens.emplace_back(std::move(line));
     }
     if (tokens.empty() || tokens.size() > most_tokens)
-        throw std::runtime_error("the token file " + file + " must have one or two lines, a token each");
+        throw std::runtime_error("the token file " + file +
+                                 " must have one or two lines, a token each");
     return tokens;
 }
 
@@ -86,7 +88,8 @@ void tokens::reload_if_changed()
         values_ = read_tokens(file_);
         log::info("tokens reloaded", {{"file", file_}, {"tokens", values_.size()}});
     } catch (const std::exception& error) {
-        log::error("tokens not reloaded, the old ones stay in use", {{"file", file_}, {"error", error.what()}});
+        log::error("tokens not reloaded, the old ones stay in use",
+                   {{"file", file_}, {"error", error.what()}});
     }
 }
 

@@ -10,13 +10,16 @@
 
 namespace tempinbox::rpc {
 
-// Shared tokens, of the internal calls above all: one or two lines of a file, so that they can be rotated. The first is sent,
-// each is accepted. The file is looked at again at most once a second and re-read when it changed.
+// Shared tokens, of the internal calls above all: one or two lines of a file, so that they can be
+// rotated. The first is sent, each is accepted. The file is looked at again at most once a second
+// and re-read when it changed.
 class tokens
 {
 public:
-    // Throws std::runtime_error when the file cannot be read or has no token of at least 16 characters.
-    explicit tokens(std::string file, std::chrono::milliseconds look_interval = std::chrono::seconds(1));
+    // Throws std::runtime_error when the file cannot be read or has no token of at least 16
+    // characters.
+    explicit tokens(std::string file,
+                    std::chrono::milliseconds look_interval = std::chrono::seconds(1));
     const secret& current();
     bool accepts(std::string_view token);
 

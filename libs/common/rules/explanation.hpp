@@ -15,13 +15,14 @@ struct tested_mail
     std::string subject;
 };
 
-// Why a rule matches a mail or does not: what compiled_rules decides, condition by condition, for people to read. Whether the
-// rule is enabled plays no part.
+// Why a rule matches a mail or does not: what compiled_rules decides, condition by condition, for
+// people to read. Whether the rule is enabled plays no part.
 struct explanation
 {
     struct condition_outcome
     {
-        // Of several recipients the one that matches; when none does all of them, cut to longest_list characters.
+        // Of several recipients the one that matches; when none does all of them, cut to
+        // longest_list characters.
         std::string actual;
         bool matched = false;
     };

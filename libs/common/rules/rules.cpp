@@ -19,7 +19,8 @@ struct name_of
     Kind kind;
 };
 
-constexpr name_of<field> field_names[] = {{"subject", field::subject}, {"from", field::from}, {"to", field::to}};
+constexpr name_of<field> field_names[] = {
+    {"subject", field::subject}, {"from", field::from}, {"to", field::to}};
 constexpr name_of<comparison> comparison_names[] = {{"contains", comparison::contains},
                                                     {"equals", comparison::equals},
                                                     {"starts_with", comparison::starts_with},
@@ -27,7 +28,8 @@ constexpr name_of<comparison> comparison_names[] = {{"contains", comparison::con
 
 bool is_ascii(std::string_view text)
 {
-    return std::all_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < 0x80; });
+    return std::all_of(text.begin(), text.end(),
+                       [](char c) { return static_cast<unsigned char>(c) < 0x80; });
 }
 
 bool holds(std::string_view folded, comparison how, std::string_view value)
@@ -76,7 +78,9 @@ result<comparison> parse_comparison(std::string_view text)
     for (const auto& entry : comparison_names)
         if (entry.name == text)
             return entry.kind;
-    return failure{errc::invalid_argument, "operator must be contains, equals, starts_with or ends_with, not " + quote(text)};
+    return failure{errc::invalid_argument,
+                   "operator must be contains, equals, starts_with or ends_with, not " +
+                       quote(text)};
 }
 
 std::string fold(std::string_view utf8)
@@ -84,20 +88,22 @@ std::string fold(std::string_view utf8)
     if (is_ascii(utf8))
         return to_lower_ascii(utf8);
 
-    // Unicode 15 3.13 D145: decompose, fold (full mappings, so ß becomes ss), then compose, which also makes canonical
-    // equivalents equal.
+    // Unicode 15 3.13 D145: decompose, fold (full mappings, so ß becomes ss), then compose, which
+    // also makes canonical equivalents equal.
     const std::string clean = to_clean_utf8(utf8);
     utf8proc_uint8_t* folded = nullptr;
-    const auto length =
-        utf8proc_map(reinterpret_cast<const utf8proc_uint8_t*>(clean.data()), static_cast<utf8proc_ssize_t>(clean.size()),
-                     &folded, static_cast<utf8proc_option_t>(UTF8PROC_STABLE | UTF8PROC_COMPOSE | UTF8PROC_CASEFOLD));
+    const auto length = utf8proc_map(
+        reinterpret_cast<const utf8proc_uint8_t*>(clean.data()),
+        static_cast<utf8proc_ssize_t>(clean.size()), &folded,
+        static_cast<utf8proc_option_t>(UTF8PROC_STABLE | UTF8PROC_COMPOSE | UTF8PROC_CASEFOLD));
     const std::unique_ptr<utf8proc_uint8_t, decltype(&std::free)> owner(folded, &std::free);
     if (length < 0)
         throw std::bad_alloc(); // clean UTF-8 leaves no other error
     return std::string(reinterpret_cast<const char*>(folded), static_cast<std::size_t>(length));
 }
 
-subject_of_rules::subject_of_rules(std::string_view from, const std::vector<std::string>& to, std::string_view subject)
+subject_of_rules::subject_of_rules(std::string_view from, const std::vector<std::string>& to,
+                                   std::string_view subject)
     : from_(fold(from)),
       subject_(fold(subject))
 {
@@ -119,10 +125,12 @@ bool subject_of_rules::matches(field what, comparison how, std::string_view fold
     return false;
 }
 
-std::optional<std::size_t> subject_of_rules::find_recipient(comparison how, std::string_view folded_value) const
+std::optional<std::size_t> subject_of_rules::find_recipient(comparison how,
+                                                            std::string_view folded_value) const
 {
-    const auto found =
-        std::find_if(to_.begin(), to_.end(), [&](const std::string& form) { return holds(form, how, folded_value); });
+    const auto found = std::find_if(to_.begin(), to_.end(), [&](const std::string& form) {
+        return holds(form, how, folded_value);
+    });
     if (found == to_.end())
         return std::nullopt;
     return static_cast<std::size_t>(found - to_.begin());
@@ -143,13 +151,15 @@ compiled_rules::outcome compiled_rules::evaluate(const subject_of_rules& mail) c
 {
     outcome found;
     for (const auto& rule : rules_) {
-        const bool matched = std::all_of(rule.conditions.begin(), rule.conditions.end(), [&](const condition& wanted) {
-            return mail.matches(wanted.what, wanted.how, wanted.value);
-        });
+        const bool matched = std::all_of(
+            rule.conditions.begin(), rule.conditions.end(), [&](const condition& wanted) {
+                return mail.matches(wanted.what, wanted.how, wanted.value);
+            });
         if (!matched)
             continue;
         found.matched.push_back(rule.id);
-        if (std::find(found.webhooks.begin(), found.webhooks.end(), rule.webhook) == found.webhooks.end())
+        if (std::find(found.webhooks.begin(), found.webhooks.end(), rule.webhook) ==
+            found.webhooks.end())
             found.webhooks.push_back(rule.webhook);
     }
     return found;

@@ -41,7 +41,8 @@ std::string fold(std::string_view utf8);
 class subject_of_rules
 {
 public:
-    subject_of_rules(std::string_view from, const std::vector<std::string>& to, std::string_view subject);
+    subject_of_rules(std::string_view from, const std::vector<std::string>& to,
+                     std::string_view subject);
     bool matches(field what, comparison how, std::string_view folded_value) const;
     // The first recipient that does, by its place.
     std::optional<std::size_t> find_recipient(comparison how, std::string_view folded_value) const;

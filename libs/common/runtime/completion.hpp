@@ -11,8 +11,8 @@
 
 namespace tempinbox::runtime {
 
-// Something that one coroutine waits for, with a deadline, and that others report as done. Used on the loop; kept alive by both
-// sides.
+// Something that one coroutine waits for, with a deadline, and that others report as done. Used on
+// the loop; kept alive by both sides.
 class completion
 {
 public:

@@ -20,17 +20,19 @@
 
 namespace tempinbox::runtime {
 
-// Many questions in one call: those that gather while one call is under way are the next. Nobody joins a call that has begun,
-// since its answer may be older than the question. Used on the loop; outlives it.
+// Many questions in one call: those that gather while one call is under way are the next. Nobody
+// joins a call that has begun, since its answer may be older than the question. Used on the loop;
+// outlives it.
 template <class Question, class Answer>
 class gathered_calls
 {
 public:
-    // Answers by question; one that is left out, or a call that throws (logged as `trouble`), answers nothing.
+    // Answers by question; one that is left out, or a call that throws (logged as `trouble`),
+    // answers nothing.
     using call = std::function<awaitable<std::map<Question, Answer>>(std::vector<Question>)>;
 
-    gathered_calls(boost::asio::any_io_executor executor, std::size_t most_at_once, std::chrono::milliseconds patience,
-                   std::string trouble, call ask_all)
+    gathered_calls(boost::asio::any_io_executor executor, std::size_t most_at_once,
+                   std::chrono::milliseconds patience, std::string trouble, call ask_all)
         : executor_(std::move(executor)),
           most_at_once_(most_at_once),
           patience_(patience),
@@ -58,7 +60,9 @@ private:
         wait_point done;
         std::optional<Answer> answer;
 
-        asked(const boost::asio::any_io_executor& executor, std::chrono::milliseconds patience) : done(executor, patience) {}
+        asked(const boost::asio::any_io_executor& executor, std::chrono::milliseconds patience)
+            : done(executor, patience)
+        {}
     };
     using questions = std::map<Question, std::shared_ptr<asked>>;
 

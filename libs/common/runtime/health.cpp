@@ -52,8 +52,8 @@ void health::start_draining()
 bool health::is_ready() const
 {
     const std::lock_guard lock(mutex_);
-    return !is_draining_ &&
-           std::all_of(conditions_.begin(), conditions_.end(), [](const auto& entry) { return entry.second.was_met; });
+    return !is_draining_ && std::all_of(conditions_.begin(), conditions_.end(),
+                                        [](const auto& entry) { return entry.second.was_met; });
 }
 
 std::string health::json() const

@@ -7,8 +7,9 @@
 
 namespace tempinbox::runtime {
 
-// What readiness depends on (design: invariant 12). Ready once every expected condition has been met at least once and not from
-// SIGTERM on; a dependency lost later only shows as degraded. Logs each change once. Thread-safe.
+// What readiness depends on (design: invariant 12). Ready once every expected condition has been
+// met at least once and not from SIGTERM on; a dependency lost later only shows as degraded. Logs
+// each change once. Thread-safe.
 class health
 {
 public:
@@ -20,8 +21,8 @@ public:
     void start_draining();
 
     bool is_ready() const;
-    // {"ready":true,"degraded":["kafka"],"waiting":{},"reasons":{"kafka":"all brokers are down"}}; `waiting` names what was never
-    // met and why.
+    // {"ready":true,"degraded":["kafka"],"waiting":{},"reasons":{"kafka":"all brokers are down"}};
+    // `waiting` names what was never met and why.
     std::string json() const;
 
 private:

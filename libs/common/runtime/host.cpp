@@ -24,7 +24,10 @@ host::host(std::string name, process_settings chosen)
       instance_(random_instance()),
       settings_(std::move(chosen))
 {
-    metrics_.gauge("tempinbox_build_info", "Always 1.", {{"service", name_}, {"version", TEMPINBOX_VERSION}}).Set(1);
+    metrics_
+        .gauge("tempinbox_build_info", "Always 1.",
+               {{"service", name_}, {"version", TEMPINBOX_VERSION}})
+        .Set(1);
 }
 
 } // namespace tempinbox::runtime

@@ -20,11 +20,13 @@ struct process_settings
 {
     std::string log_level = "info";
     host_port admin_listen{"127.0.0.1", 0};
-    std::string admin_token_file; // who may change something on the operator's port; empty: callers on loopback
+    std::string admin_token_file; // who may change something on the operator's port; empty: callers
+                                  // on loopback
     std::chrono::milliseconds drain_timeout{25'000};
 };
 
-// What a process gives to its parts: the event loop, metrics, health, clock, name. Outlives the service; owns no policy.
+// What a process gives to its parts: the event loop, metrics, health, clock, name. Outlives the
+// service; owns no policy.
 class host
 {
 public:
@@ -50,8 +52,8 @@ private:
     system_clock_source clock_;
 };
 
-// A running service. `start` binds listeners and spawns loops and returns; `drain` finishes what is held and stops everything it
-// started, within the time `run` gives it. Both run on the loop.
+// A running service. `start` binds listeners and spawns loops and returns; `drain` finishes what is
+// held and stops everything it started, within the time `run` gives it. Both run on the loop.
 class service
 {
 public:

@@ -14,7 +14,8 @@ awaitable<void> watch_loop_lag(host& host)
     constexpr auto window = std::chrono::seconds(5);
 
     auto& gauge =
-        host.metrics().gauge("event_loop_lag_seconds", "How late the event loop ran a timer, the worst of the last seconds.");
+        host.metrics().gauge("event_loop_lag_seconds",
+                             "How late the event loop ran a timer, the worst of the last seconds.");
     boost::asio::steady_timer timer(host.loop());
     clock::duration worst_before{}, worst_now{};
     auto window_end = clock::now() + window;

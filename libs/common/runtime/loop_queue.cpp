@@ -39,7 +39,8 @@ struct loop_queue::state : std::enable_shared_from_this<state>
     void keep(std::deque<std::function<void()>> left)
     {
         const std::lock_guard lock(mutex);
-        steps.insert(steps.begin(), std::make_move_iterator(left.begin()), std::make_move_iterator(left.end()));
+        steps.insert(steps.begin(), std::make_move_iterator(left.begin()),
+                     std::make_move_iterator(left.end()));
         if (!steps.empty())
             wake_up();
     }

@@ -7,8 +7,8 @@
 
 namespace tempinbox::runtime {
 
-// How other threads hand their outcomes to the loop: in order, with one wake-up for all that gathered. Unbounded: what is pushed
-// answers something that was bounded when it was asked.
+// How other threads hand their outcomes to the loop: in order, with one wake-up for all that
+// gathered. Unbounded: what is pushed answers something that was bounded when it was asked.
 class loop_queue
 {
 public:

@@ -31,8 +31,10 @@ std::optional<std::uint64_t> read_limit(const fs::path& file)
     return bytes;
 }
 
-// Of a group and every one above it. A container may see its own group as the top one, whatever it is called outside.
-std::optional<std::uint64_t> least_limit(const fs::path& top, const fs::path& group, const char* file)
+// Of a group and every one above it. A container may see its own group as the top one, whatever it
+// is called outside.
+std::optional<std::uint64_t> least_limit(const fs::path& top, const fs::path& group,
+                                         const char* file)
 {
     std::optional<std::uint64_t> least = read_limit(top / file);
     auto folder = top;
@@ -75,7 +77,8 @@ std::optional<std::uint64_t> container_memory_limit(const fs::path& root)
     return least;
 }
 
-std::optional<std::string> memory_problem(const std::vector<config::memory_bound>& bounds, std::optional<std::uint64_t> limit)
+std::optional<std::string> memory_problem(const std::vector<config::memory_bound>& bounds,
+                                          std::optional<std::uint64_t> limit)
 {
     if (!limit)
         return std::nullopt;
@@ -89,8 +92,9 @@ std::optional<std::string> memory_problem(const std::vector<config::memory_bound
     }
     if (is_bounded && sum <= *limit)
         return std::nullopt;
-    return "the container's memory limit of " + in_mib(*limit) + " is below what the settings allow this process, " +
-           (is_bounded ? "" : "at least ") + in_mib(sum) + " (" + parts + "the program itself " + in_mib(own_bytes) +
+    return "the container's memory limit of " + in_mib(*limit) +
+           " is below what the settings allow this process, " + (is_bounded ? "" : "at least ") +
+           in_mib(sum) + " (" + parts + "the program itself " + in_mib(own_bytes) +
            "): it may be killed under load; lower these settings or raise the limit";
 }
 

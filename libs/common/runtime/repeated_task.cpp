@@ -24,7 +24,8 @@ struct repeated_task::state
     bool is_woken = false;
     bool is_failing = false;
 
-    state(host& process, std::string task_name, step task, std::chrono::microseconds pause_after_failure)
+    state(host& process, std::string task_name, step task,
+          std::chrono::microseconds pause_after_failure)
         : name(std::move(task_name)),
           work(std::move(task)),
           failure_pause(pause_after_failure),
@@ -67,7 +68,8 @@ struct repeated_task::state
     }
 };
 
-repeated_task::repeated_task(host& process, std::string name, step work, std::chrono::microseconds failure_pause)
+repeated_task::repeated_task(host& process, std::string name, step work,
+                             std::chrono::microseconds failure_pause)
     : state_(std::make_shared<state>(process, std::move(name), std::move(work), failure_pause))
 {}
 

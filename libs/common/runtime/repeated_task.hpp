@@ -10,15 +10,17 @@
 
 namespace tempinbox::runtime {
 
-// Background work of a service: runs a step again and again on the loop, one at a time. A step answers how long to pause before
-// the next; one that throws is run again after `failure_pause`. Of failures in a row the first is logged, and their end.
+// Background work of a service: runs a step again and again on the loop, one at a time. A step
+// answers how long to pause before the next; one that throws is run again after `failure_pause`. Of
+// failures in a row the first is logged, and their end.
 class repeated_task
 {
 public:
     using step = std::function<awaitable<std::chrono::microseconds>()>;
 
     // `name` says in log lines what did not work: "inboxes not expired".
-    repeated_task(host& process, std::string name, step work, std::chrono::microseconds failure_pause = std::chrono::seconds(1));
+    repeated_task(host& process, std::string name, step work,
+                  std::chrono::microseconds failure_pause = std::chrono::seconds(1));
     ~repeated_task();
     repeated_task(const repeated_task&) = delete;
 

@@ -20,21 +20,27 @@ namespace {
 
 enum exit_code : int { clean = 0, failed = 1, bad_settings = 2 };
 
-process_settings read_process_settings(config::reader& reader, std::chrono::milliseconds drain_timeout)
+process_settings read_process_settings(config::reader& reader,
+                                       std::chrono::milliseconds drain_timeout)
 {
     process_settings chosen;
-    chosen.log_level =
-        reader.choice("log-level", "info", {"debug", "info", "warning", "error"}, "Lines below this level are not written");
+    chosen.log_level = reader.choice("log-level", "info", {"debug", "info", "warning", "error"},
+                                     "Lines below this level are not written");
     chosen.admin_listen =
-        reader.address("admin-listen", "127.0.0.1:9090", "Where /livez, /readyz and /metrics are served; 0.0.0.0 in a container");
-    chosen.admin_token_file = reader.readable_file(
-        "admin-token-file", "", "Token of POST /log-level there, one or two lines; without it only callers on loopback may");
-    chosen.drain_timeout = reader.duration("drain-timeout", drain_timeout, std::chrono::milliseconds(0), std::chrono::hours(1),
-                                           "How long a stop may take; then the process ends with exit code 1");
+        reader.address("admin-listen", "127.0.0.1:9090",
+                       "Where /livez, /readyz and /metrics are served; 0.0.0.0 in a container");
+    chosen.admin_token_file =
+        reader.readable_file("admin-token-file", "",
+                             "Token of POST /log-level there, one or two lines; without it only "
+                             "callers on loopback may");
+    chosen.drain_timeout = reader.duration(
+        "drain-timeout", drain_timeout, std::chrono::milliseconds(0), std::chrono::hours(1),
+        "How long a stop may take; then the process ends with exit code 1");
     return chosen;
 }
 
-// systemd and shells give 1,024 for the sake of select(), which nothing here uses; what a process may have is the hard limit.
+// systemd and shells give 1,024 for the sake of select(), which nothing here uses; what a process
+// may have is the hard limit.
 void raise_descriptor_limit()
 {
     rlimit descriptors{};
@@ -59,7 +65,11 @@ std::string text_of(const std::exception_ptr& error)
 class lifetime
 {
 public:
-    lifetime(host& host, const service_factory& make) : host_(host), make_(make), deadline_(host.loop()) {}
+    lifetime(host& host, const service_factory& make)
+        : host_(host),
+          make_(make),
+          deadline_(host.loop())
+    {}
 
     exit_code run()
     {
@@ -93,14 +103,16 @@ private:
         deadline_.async_wait([this](const boost::system::error_code& error) {
             if (error)
                 return;
-            log::error("not drained in time", {{"drain_timeout_ms", host_.settings().drain_timeout.count()}});
+            log::error("not drained in time",
+                       {{"drain_timeout_ms", host_.settings().drain_timeout.count()}});
             end(failed);
         });
-        boost::asio::co_spawn(host_.loop(), service_->drain(), [this](const std::exception_ptr& error) {
-            if (error)
-                log::error("failed while draining", {{"reason", text_of(error)}});
-            end(error ? failed : clean);
-        });
+        boost::asio::co_spawn(
+            host_.loop(), service_->drain(), [this](const std::exception_ptr& error) {
+                if (error)
+                    log::error("failed while draining", {{"reason", text_of(error)}});
+                end(error ? failed : clean);
+            });
     }
 
     void end(exit_code outcome)
@@ -120,17 +132,18 @@ private:
 {
     log::info("stopped", {{"exit_code", static_cast<int>(outcome)}});
     log::finish();
-    // Without destructors: after the drain nothing is held, yet suspended coroutines may still refer to parts that would be gone
-    // before them.
+    // Without destructors: after the drain nothing is held, yet suspended coroutines may still
+    // refer to parts that would be gone before them.
     std::fflush(nullptr);
     std::_Exit(outcome);
 }
 
 void print_problems(std::string_view name, const std::vector<std::string>& problems)
 {
-    std::string text = "tempinbox-" + std::string(name) + ": " +
-                       (problems.size() == 1 ? "one problem" : std::to_string(problems.size()) + " problems") +
-                       " with the settings\n";
+    std::string text =
+        "tempinbox-" + std::string(name) + ": " +
+        (problems.size() == 1 ? "one problem" : std::to_string(problems.size()) + " problems") +
+        " with the settings\n";
     for (const auto& problem : problems)
         text += "  " + problem + "\n";
     std::fputs(text.c_str(), stderr);
@@ -138,8 +151,8 @@ void print_problems(std::string_view name, const std::vector<std::string>& probl
 
 } // namespace
 
-int run_service(std::string_view name, std::string_view purpose, int argc, char** argv, const settings_reader& read,
-                std::chrono::milliseconds drain_timeout)
+int run_service(std::string_view name, std::string_view purpose, int argc, char** argv,
+                const settings_reader& read, std::chrono::milliseconds drain_timeout)
 {
     const auto program = "tempinbox-" + std::string(name);
     config::reader declaring;
@@ -181,8 +194,9 @@ int run_service(std::string_view name, std::string_view purpose, int argc, char*
     log::start(name, TEMPINBOX_VERSION, here.instance(), *log::parse_level(process.log_level));
     log::info("settings", {{"settings", reader.effective()}});
     for (const auto& unknown : line.unknown_variables)
-        log::warning("a variable of the environment is no setting of this program and changes nothing",
-                     {{"variable", unknown.name}, {"did_you_mean", unknown.closest}});
+        log::warning(
+            "a variable of the environment is no setting of this program and changes nothing",
+            {{"variable", unknown.name}, {"did_you_mean", unknown.closest}});
     if (const auto problem = memory_problem(reader.memory_bounds(), container_memory_limit()))
         log::warning(*problem);
     leave(lifetime(here, make).run());

@@ -16,18 +16,22 @@ using settings_reader = std::function<service_factory(config::reader&)>;
 
 // The life of a service: settings (--help, --version, --print-settings, --check-config,
 // every problem at once), logging, start, SIGTERM or SIGINT,
-// drain, exit. Exit code: 0 clean, 1 failed while running or not drained in time, 2 bad settings. A second signal exits at once
-// with 1. SIGPIPE is ignored.
-// `drain_timeout` is what the setting is unless it is set.
-int run_service(std::string_view name, std::string_view purpose, int argc, char** argv, const settings_reader& read,
+// drain, exit. Exit code: 0 clean, 1 failed while running or not drained in time, 2 bad settings. A
+// second signal exits at once with 1. SIGPIPE is ignored. `drain_timeout` is what the setting is
+// unless it is set.
+int run_service(std::string_view name, std::string_view purpose, int argc, char** argv,
+                const settings_reader& read,
                 std::chrono::milliseconds drain_timeout = process_settings{}.drain_timeout);
 
 template <class Settings, class Make>
-int run(std::string_view name, std::string_view purpose, int argc, char** argv, Settings (*read)(config::reader&), Make make,
+int run(std::string_view name, std::string_view purpose, int argc, char** argv,
+        Settings (*read)(config::reader&), Make make,
         std::chrono::milliseconds drain_timeout = process_settings{}.drain_timeout)
 {
     const auto reader = [read, make](config::reader& given) -> service_factory {
-        return [settings = read(given), make](host& host) -> std::unique_ptr<service> { return make(host, settings); };
+        return [settings = read(given), make](host& host) -> std::unique_ptr<service> {
+            return make(host, settings);
+        };
     };
     return run_service(name, purpose, argc, argv, reader, drain_timeout);
 }

@@ -8,12 +8,13 @@
 
 namespace tempinbox::runtime {
 
-// One moment that any number of coroutines of the loop wait for, each no longer than the deadline set when it was made. For one
-// that brings its own deadline: completion.
+// One moment that any number of coroutines of the loop wait for, each no longer than the deadline
+// set when it was made. For one that brings its own deadline: completion.
 class wait_point
 {
 public:
-    wait_point(const boost::asio::any_io_executor& executor, std::chrono::milliseconds patience) : timer_(executor)
+    wait_point(const boost::asio::any_io_executor& executor, std::chrono::milliseconds patience)
+        : timer_(executor)
     {
         timer_.expires_after(patience);
     }

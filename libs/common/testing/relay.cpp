@@ -31,13 +31,15 @@ public:
 
     void read()
     {
-        from_->async_read_some(asio::buffer(buffer_), [self = shared_from_this()](const auto& error, std::size_t size) {
-            if (error)
-                return self->close();
-            // What came while frozen is never passed on: the connection is as good as dead.
-            if (self->now_ == mode::open)
-                self->write(size);
-        });
+        from_->async_read_some(asio::buffer(buffer_),
+                               [self = shared_from_this()](const auto& error, std::size_t size) {
+                                   if (error)
+                                       return self->close();
+                                   // What came while frozen is never passed on: the connection is
+                                   // as good as dead.
+                                   if (self->now_ == mode::open)
+                                       self->write(size);
+                               });
     }
 
     void close()
@@ -50,11 +52,12 @@ public:
 private:
     void write(std::size_t size)
     {
-        asio::async_write(*to_, asio::buffer(buffer_, size), [self = shared_from_this()](const auto& error, std::size_t) {
-            if (error)
-                return self->close();
-            self->read();
-        });
+        asio::async_write(*to_, asio::buffer(buffer_, size),
+                          [self = shared_from_this()](const auto& error, std::size_t) {
+                              if (error)
+                                  return self->close();
+                              self->read();
+                          });
     }
 
     std::shared_ptr<tcp::socket> from_;
@@ -69,7 +72,8 @@ struct relay::state
 {
     explicit state(const host_port& where)
         : acceptor(loop, {asio::ip::make_address("127.0.0.1"), 0}),
-          target(asio::ip::make_address(where.host == "localhost" ? "127.0.0.1" : where.host), where.port)
+          target(asio::ip::make_address(where.host == "localhost" ? "127.0.0.1" : where.host),
+                 where.port)
     {
         accept();
         thread = std::thread([this] { loop.run(); });
@@ -99,7 +103,8 @@ struct relay::state
         server->async_connect(target, [this, client, server](const auto& error) {
             if (error)
                 return;
-            for (const auto& one : {std::make_shared<pipe>(client, server, now), std::make_shared<pipe>(server, client, now)}) {
+            for (const auto& one : {std::make_shared<pipe>(client, server, now),
+                                    std::make_shared<pipe>(server, client, now)}) {
                 pipes.insert(one);
                 one->read();
             }

@@ -6,7 +6,8 @@
 
 namespace tempinbox::testing {
 
-// A TCP relay on loopback in front of a real server, to take the server away and give it back. Runs on a thread of its own.
+// A TCP relay on loopback in front of a real server, to take the server away and give it back. Runs
+// on a thread of its own.
 class relay
 {
 public:
@@ -17,7 +18,8 @@ public:
     host_port address() const;
     // Every connection is reset, new ones are closed at once: a server that was killed.
     void cut();
-    // Connections stay open and new ones are accepted, but nothing passes: a server that stands still.
+    // Connections stay open and new ones are accepted, but nothing passes: a server that stands
+    // still.
     void freeze();
     void restore();
 

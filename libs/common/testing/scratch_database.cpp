@@ -21,7 +21,8 @@ std::string required_environment(const char* name)
 {
     const char* value = std::getenv(name);
     if (value == nullptr || *value == '\0')
-        throw std::runtime_error(std::string(name) + " is not set; run these tests by `./dev test integration`");
+        throw std::runtime_error(std::string(name) +
+                                 " is not set; run these tests by `./dev test integration`");
     return value;
 }
 
@@ -61,7 +62,8 @@ struct template_cache
     std::string server = required_environment("TEMPINBOX_TEST_DATABASE");
     std::map<std::string, std::string> names;
 
-    // libpqxx's own static objects are made at its first statement; made before this one, they are there at its end.
+    // libpqxx's own static objects are made at its first statement; made before this one, they are
+    // there at its end.
     template_cache() { execute_on(server, "SELECT 1"); }
     template_cache(const template_cache&) = delete;
     ~template_cache()
@@ -81,7 +83,8 @@ struct template_cache
         name = fresh_name("template");
         execute_on(server, "CREATE DATABASE " + name);
         for (const auto& schema : schemas) {
-            const auto applied = postgres::migrate(with_database(server, name), schema, migrations::of_schema(schema));
+            const auto applied = postgres::migrate(with_database(server, name), schema,
+                                                   migrations::of_schema(schema));
             if (!applied)
                 throw std::runtime_error("migrating " + schema + ": " + applied.error().message);
         }

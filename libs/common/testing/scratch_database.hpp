@@ -8,13 +8,14 @@
 
 namespace tempinbox::testing {
 
-// A database of its own on the server named by TEMPINBOX_TEST_DATABASE (a DSN that may create databases), with the named schemas
-// migrated to their newest version; dropped at the end. A migrated template is made once a run, so the next one costs
-// milliseconds.
+// A database of its own on the server named by TEMPINBOX_TEST_DATABASE (a DSN that may create
+// databases), with the named schemas migrated to their newest version; dropped at the end. A
+// migrated template is made once a run, so the next one costs milliseconds.
 class scratch_database
 {
 public:
-    explicit scratch_database(std::vector<std::string> schemas = {"accounts", "mailbox", "quota", "webhooks"});
+    explicit scratch_database(std::vector<std::string> schemas = {"accounts", "mailbox", "quota",
+                                                                  "webhooks"});
     ~scratch_database();
     scratch_database(const scratch_database&) = delete;
 

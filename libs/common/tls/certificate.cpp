@@ -20,8 +20,8 @@ std::string look_of(const std::string& file)
     struct stat look{};
     if (::stat(file.c_str(), &look) != 0)
         return "absent";
-    return std::to_string(look.st_ino) + "/" + std::to_string(look.st_size) + "/" + std::to_string(look.st_mtim.tv_sec) + "." +
-           std::to_string(look.st_mtim.tv_nsec);
+    return std::to_string(look.st_ino) + "/" + std::to_string(look.st_size) + "/" +
+           std::to_string(look.st_mtim.tv_sec) + "." + std::to_string(look.st_mtim.tv_nsec);
 }
 
 std::shared_ptr<ssl::context> load(const std::string& certificate_file, const std::string& key_file,
@@ -51,7 +51,8 @@ certificate::certificate(std::string certificate_file, std::string key_file, pre
     try {
         context_ = load(certificate_file_, key_file_, prepare_);
     } catch (const std::exception& error) {
-        throw std::runtime_error("cannot use certificate " + certificate_file_ + " with key " + key_file_ + ": " + error.what());
+        throw std::runtime_error("cannot use certificate " + certificate_file_ + " with key " +
+                                 key_file_ + ": " + error.what());
     }
 }
 
@@ -67,7 +68,8 @@ void certificate::reload_if_changed()
         context_ = load(certificate_file_, key_file_, prepare_);
         log::info("certificate reloaded", {{"file", certificate_file_}});
     } catch (const std::exception& error) {
-        log::error("certificate not reloaded, the old one stays in use", {{"file", certificate_file_}, {"error", error.what()}});
+        log::error("certificate not reloaded, the old one stays in use",
+                   {{"file", certificate_file_}, {"error", error.what()}});
     }
 }
 

@@ -10,19 +10,21 @@ class context;
 
 namespace tempinbox::tls {
 
-// A server's certificate and key (PEM files) for TLS 1.2 and later, re-read when either file changes. A pair that does not load,
-// as between the two writes of a renewal, is logged and the old one stays in use.
+// A server's certificate and key (PEM files) for TLS 1.2 and later, re-read when either file
+// changes. A pair that does not load, as between the two writes of a renewal, is logged and the old
+// one stays in use.
 class certificate
 {
 public:
     using preparation = void (*)(boost::asio::ssl::context&);
 
-    // `prepare` does to each context what one protocol alone needs. Throws std::runtime_error when the files do not load.
+    // `prepare` does to each context what one protocol alone needs. Throws std::runtime_error when
+    // the files do not load.
     certificate(std::string certificate_file, std::string key_file, preparation prepare);
     ~certificate();
 
-    // The context for a new connection; connections keep the one they began with. Looks at the files on each call: a few a second
-    // is fine.
+    // The context for a new connection; connections keep the one they began with. Looks at the
+    // files on each call: a few a second is fine.
     void reload_if_changed();
     const std::shared_ptr<boost::asio::ssl::context>& context() const { return context_; }
 

@@ -39,12 +39,15 @@ traceparent traceparent::make()
 
 std::optional<traceparent> traceparent::parse(std::string_view text)
 {
-    // W3C Trace Context 3.2.2: later versions may append fields after a hyphen; version ff is invalid.
+    // W3C Trace Context 3.2.2: later versions may append fields after a hyphen; version ff is
+    // invalid.
     constexpr std::size_t length = 55;
     if (text.size() < length || text[2] != '-' || text[35] != '-' || text[52] != '-')
         return std::nullopt;
-    const auto version = text.substr(0, 2), trace = text.substr(3, 32), span = text.substr(36, 16), flags = text.substr(53, 2);
-    if (!is_lower_hex(version) || version == "ff" || !is_id(trace) || !is_id(span) || !is_lower_hex(flags))
+    const auto version = text.substr(0, 2), trace = text.substr(3, 32), span = text.substr(36, 16),
+               flags = text.substr(53, 2);
+    if (!is_lower_hex(version) || version == "ff" || !is_id(trace) || !is_id(span) ||
+        !is_lower_hex(flags))
         return std::nullopt;
     if (text.size() > length && (version == "00" || text[length] != '-'))
         return std::nullopt;

@@ -6,7 +6,8 @@
 
 namespace tempinbox::trace {
 
-// W3C Trace Context: `00-<32 hex>-<16 hex>-<2 hex>`. Unknown versions are read as 00; invalid ones are ignored, never fatal.
+// W3C Trace Context: `00-<32 hex>-<16 hex>-<2 hex>`. Unknown versions are read as 00; invalid ones
+// are ignored, never fatal.
 class traceparent
 {
 public:

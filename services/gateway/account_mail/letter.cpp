@@ -13,13 +13,15 @@ std::string date_of(time_point now)
     constexpr std::array<const char*, 7> days{"Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"};
     constexpr std::array<const char*, 12> months{"Jan", "Feb", "Mar", "Apr", "May", "Jun",
                                                  "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
-    const std::time_t seconds = std::chrono::floor<std::chrono::seconds>(now.time_since_epoch()).count();
+    const std::time_t seconds =
+        std::chrono::floor<std::chrono::seconds>(now.time_since_epoch()).count();
     std::tm utc{};
     ::gmtime_r(&seconds, &utc);
     char text[64];
-    std::snprintf(text, sizeof text, "%s, %02d %s %04d %02d:%02d:%02d +0000", days[static_cast<std::size_t>(utc.tm_wday)],
-                  utc.tm_mday, months[static_cast<std::size_t>(utc.tm_mon)], utc.tm_year + 1900, utc.tm_hour, utc.tm_min,
-                  utc.tm_sec);
+    std::snprintf(text, sizeof text, "%s, %02d %s %04d %02d:%02d:%02d +0000",
+                  days[static_cast<std::size_t>(utc.tm_wday)], utc.tm_mday,
+                  months[static_cast<std::size_t>(utc.tm_mon)], utc.tm_year + 1900, utc.tm_hour,
+                  utc.tm_min, utc.tm_sec);
     return text;
 }
 
@@ -37,7 +39,8 @@ bool is_plain(char c)
 {
     // RFC 5322 3.2.3: atext and dots.
     constexpr std::string_view others = ".!#$%&'*+-/=?^_`{|}~";
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || others.find(c) != std::string_view::npos;
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+           others.find(c) != std::string_view::npos;
 }
 
 } // namespace
@@ -46,36 +49,44 @@ letter sign_up_code_letter(std::string address, std::string_view code)
 {
     return letter(std::move(address), "Your sign-up code",
                   "Your code for the Temporary Inbox Service is\n\n    " + std::string(code) +
-                      "\n\nIt is good for 15 minutes. If you did not ask for it, ignore this message: no account is made.\n");
+                      "\n\nIt is good for 15 minutes. If you did not ask for it, ignore this "
+                      "message: no account is made.\n");
 }
 
 letter account_exists_letter(std::string address, const std::string& dashboard_url)
 {
     return letter(std::move(address), "You have an account already",
-                  "Somebody, perhaps you, tried to sign up with this address, which has an account already.\n\nSign in, or set a "
+                  "Somebody, perhaps you, tried to sign up with this address, which has an account "
+                  "already.\n\nSign in, or set a "
                   "new password, at\n\n    " +
                       dashboard_url + "\n\nIf it was not you, ignore this message.\n");
 }
 
-letter password_link_letter(std::string address, const std::string& dashboard_url, const std::string& token)
-{
-    return letter(std::move(address), "Set a new password",
-                  "This link sets a new password, once, within an hour:\n\n    " + dashboard_url + "/reset-password#" + token +
-                      "\n\nIf you did not ask for it, ignore this message: your password stays as it is.\n");
-}
-
-letter webhook_disabled_letter(std::string address, const std::string& dashboard_url, std::string_view webhook_url,
-                               const std::string& webhook_id, const std::string& reason)
+letter password_link_letter(std::string address, const std::string& dashboard_url,
+                            const std::string& token)
 {
     return letter(
-        std::move(address), "A webhook of yours was switched off",
-        "Your webhook\n\n    " + shown_url(webhook_url) + "\n\nwas switched off: " + reason +
-            ".\n\nNothing is sent to it now. What it would have got is kept for replay. See what it answered, and switch it "
-            "on again, at\n\n    " +
-            dashboard_url + "/settings/webhooks/" + webhook_id + "\n");
+        std::move(address), "Set a new password",
+        "This link sets a new password, once, within an hour:\n\n    " + dashboard_url +
+            "/reset-password#" + token +
+            "\n\nIf you did not ask for it, ignore this message: your password stays as it is.\n");
 }
 
-std::string to_message(const letter& sent, const std::string& from, std::string_view id, time_point now)
+letter webhook_disabled_letter(std::string address, const std::string& dashboard_url,
+                               std::string_view webhook_url, const std::string& webhook_id,
+                               const std::string& reason)
+{
+    return letter(std::move(address), "A webhook of yours was switched off",
+                  "Your webhook\n\n    " + shown_url(webhook_url) +
+                      "\n\nwas switched off: " + reason +
+                      ".\n\nNothing is sent to it now. What it would have got is kept for replay. "
+                      "See what it answered, and switch it "
+                      "on again, at\n\n    " +
+                      dashboard_url + "/settings/webhooks/" + webhook_id + "\n");
+}
+
+std::string to_message(const letter& sent, const std::string& from, std::string_view id,
+                       time_point now)
 {
     std::string message;
     message += "From: " + from + "\r\n";
@@ -101,8 +112,9 @@ bool can_be_mailed(std::string_view address)
     const auto local = address.substr(0, at);
     const auto domain = address.substr(at + 1);
     return address.front() != '-' && std::all_of(local.begin(), local.end(), is_plain) &&
-           std::all_of(domain.begin(), domain.end(),
-                       [](char c) { return c == '.' || c == '-' || (is_plain(c) && std::isalnum(c)); });
+           std::all_of(domain.begin(), domain.end(), [](char c) {
+               return c == '.' || c == '-' || (is_plain(c) && std::isalnum(c));
+           });
 }
 
 } // namespace tempinbox::gateway

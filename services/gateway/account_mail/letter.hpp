@@ -18,15 +18,19 @@ struct letter
 // What is said to whom.
 letter sign_up_code_letter(std::string address, std::string_view code);
 letter account_exists_letter(std::string address, const std::string& dashboard_url);
-letter password_link_letter(std::string address, const std::string& dashboard_url, const std::string& token);
+letter password_link_letter(std::string address, const std::string& dashboard_url,
+                            const std::string& token);
 // The URL is told without its query, which may hold secrets.
-letter webhook_disabled_letter(std::string address, const std::string& dashboard_url, std::string_view webhook_url,
-                               const std::string& webhook_id, const std::string& reason);
+letter webhook_disabled_letter(std::string address, const std::string& dashboard_url,
+                               std::string_view webhook_url, const std::string& webhook_id,
+                               const std::string& reason);
 
 // RFC 5322, with the lines of SMTP. `id` is unique.
-std::string to_message(const letter& sent, const std::string& from, std::string_view id, time_point now);
+std::string to_message(const letter& sent, const std::string& from, std::string_view id,
+                       time_point now);
 
-// Whether an address can stand in a message and in SMTP as it is: ASCII, no quoting, nothing that would end it.
+// Whether an address can stand in a message and in SMTP as it is: ASCII, no quoting, nothing that
+// would end it.
 bool can_be_mailed(std::string_view address);
 
 } // namespace tempinbox::gateway

@@ -46,24 +46,26 @@ struct unread_bytes
 // Asked by libcurl about once a second.
 int is_given_up(void* given_up_at, curl_off_t, curl_off_t, curl_off_t, curl_off_t)
 {
-    const auto& when = *static_cast<const std::atomic<std::chrono::steady_clock::time_point>*>(given_up_at);
+    const auto& when =
+        *static_cast<const std::atomic<std::chrono::steady_clock::time_point>*>(given_up_at);
     return std::chrono::steady_clock::now() >= when.load() ? 1 : 0;
 }
 
 std::string url_of(const relay_settings& settings)
 {
     // The path is the name for EHLO; the sender's domain is what the operator vouches for.
-    return std::string(settings.tls == relay_settings::protection::tls ? "smtps://" : "smtp://") + settings.server + "/" +
-           settings.from.substr(settings.from.rfind('@') + 1);
+    return std::string(settings.tls == relay_settings::protection::tls ? "smtps://" : "smtp://") +
+           settings.server + "/" + settings.from.substr(settings.from.rfind('@') + 1);
 }
 
 } // namespace
 
 mail_relay::mail_relay(runtime::host& host, relay_settings settings)
     : settings_(std::move(settings)),
-      sent_(host.metrics().counter("tempinbox_gateway_account_mail_total", "Letters for the mail relay", {{"outcome", "sent"}})),
-      failed_(
-          host.metrics().counter("tempinbox_gateway_account_mail_total", "Letters for the mail relay", {{"outcome", "failed"}}))
+      sent_(host.metrics().counter("tempinbox_gateway_account_mail_total",
+                                   "Letters for the mail relay", {{"outcome", "sent"}})),
+      failed_(host.metrics().counter("tempinbox_gateway_account_mail_total",
+                                     "Letters for the mail relay", {{"outcome", "failed"}}))
 {
     if (!is_set())
         return;
@@ -94,7 +96,8 @@ bool mail_relay::post(letter sent, std::function<void()> on_sent)
         }
     }
     failed_.Increment();
-    log::warning("a letter was dropped: too many wait for the mail relay", {{"relay", settings_.server}});
+    log::warning("a letter was dropped: too many wait for the mail relay",
+                 {{"relay", settings_.server}});
     return false;
 }
 
@@ -141,7 +144,8 @@ void mail_relay::work()
 void mail_relay::deliver(waiting_letter next)
 {
     if (next.message.empty())
-        next.message = to_message(next.sent, settings_.from, uuid::make_v7().text(), system_clock_source{}.now());
+        next.message = to_message(next.sent, settings_.from, uuid::make_v7().text(),
+                                  system_clock_source{}.now());
     const auto refused = try_once(next);
     ++next.attempts;
     if (!refused) {
@@ -155,14 +159,16 @@ void mail_relay::deliver(waiting_letter next)
         return;
     }
     failed_.Increment();
-    log::warning("a letter could not be handed to the mail relay", {{"relay", settings_.server}, {"error", refused->reason}});
+    log::warning("a letter could not be handed to the mail relay",
+                 {{"relay", settings_.server}, {"error", refused->reason}});
 }
 
 std::optional<mail_relay::refusal> mail_relay::try_once(const waiting_letter& next) const
 {
     refusal refused;
     const std::unique_ptr<CURL, curl_deleter> handle(curl_easy_init());
-    const std::unique_ptr<curl_slist, curl_deleter> to(curl_slist_append(nullptr, ("<" + next.sent.to + ">").c_str()));
+    const std::unique_ptr<curl_slist, curl_deleter> to(
+        curl_slist_append(nullptr, ("<" + next.sent.to + ">").c_str()));
     if (!handle || !to) {
         refused.reason = "out of memory";
         return refused;
@@ -180,7 +186,9 @@ std::optional<mail_relay::refusal> mail_relay::try_once(const waiting_letter& ne
     curl_easy_setopt(curl, CURLOPT_XFERINFODATA, &given_up_at_);
     curl_easy_setopt(curl, CURLOPT_PROXY, ""); // whatever the environment says
     curl_easy_setopt(curl, CURLOPT_USE_SSL,
-                     static_cast<long>(settings_.tls == relay_settings::protection::none ? CURLUSESSL_NONE : CURLUSESSL_ALL));
+                     static_cast<long>(settings_.tls == relay_settings::protection::none
+                                           ? CURLUSESSL_NONE
+                                           : CURLUSESSL_ALL));
     if (!settings_.ca_file.empty())
         curl_easy_setopt(curl, CURLOPT_CAINFO, settings_.ca_file.c_str());
     if (!settings_.user.empty()) {

@@ -17,9 +17,10 @@
 
 namespace tempinbox::gateway {
 
-// Hands letters to the operator's mail relay (libcurl's SMTP) on a thread of its own, one after the other. A letter is tried
-// three times within a minute, others meanwhile, then dropped and logged: whoever waits for it asks again. One that the relay
-// refuses for good is dropped at once. Bounded; letters of a process that ends are lost. Without a relay nothing is sent.
+// Hands letters to the operator's mail relay (libcurl's SMTP) on a thread of its own, one after the
+// other. A letter is tried three times within a minute, others meanwhile, then dropped and logged:
+// whoever waits for it asks again. One that the relay refuses for good is dropped at once. Bounded;
+// letters of a process that ends are lost. Without a relay nothing is sent.
 class mail_relay
 {
 public:
@@ -32,8 +33,9 @@ public:
     bool is_set() const { return settings_.is_set(); }
     const std::string& dashboard_url() const { return settings_.dashboard_url; }
 
-    // Takes it for sending, without waiting. False where there is no room (logged) or the address cannot be mailed. `on_sent` is
-    // called on the relay's thread once the relay has the letter, and not at all where it is dropped.
+    // Takes it for sending, without waiting. False where there is no room (logged) or the address
+    // cannot be mailed. `on_sent` is called on the relay's thread once the relay has the letter,
+    // and not at all where it is dropped.
     bool post(letter sent, std::function<void()> on_sent = {});
     // Drops what waits; a letter under way has two seconds more.
     void stop();
@@ -63,9 +65,11 @@ private:
     prometheus::Counter& failed_;
     std::mutex mutex_;
     std::condition_variable news_;
-    std::multimap<std::chrono::steady_clock::time_point, waiting_letter> waiting_; // by when they are due
+    std::multimap<std::chrono::steady_clock::time_point, waiting_letter>
+        waiting_; // by when they are due
     bool is_stopped_ = false;
-    std::atomic<std::chrono::steady_clock::time_point> given_up_at_{std::chrono::steady_clock::time_point::max()};
+    std::atomic<std::chrono::steady_clock::time_point> given_up_at_{
+        std::chrono::steady_clock::time_point::max()};
     std::thread thread_;
 };
 

@@ -18,8 +18,8 @@ constexpr int most_at_once = 20;
 
 } // namespace
 
-webhook_notices::webhook_notices(runtime::host& host, webhook_client& webhooks, accounts::account_store& accounts,
-                                 mail_relay& relay)
+webhook_notices::webhook_notices(runtime::host& host, webhook_client& webhooks,
+                                 accounts::account_store& accounts, mail_relay& relay)
     : host_(host),
       webhooks_(webhooks),
       accounts_(accounts),
@@ -60,8 +60,8 @@ awaitable<void> webhook_notices::tell(webhooks::v1::DisabledNotice notice)
         co_await settle(std::move(notice)); // nobody can be told
         co_return;
     }
-    auto told =
-        webhook_disabled_letter(account->email, relay_.dashboard_url(), notice.url(), notice.webhook_id(), notice.reason());
+    auto told = webhook_disabled_letter(account->email, relay_.dashboard_url(), notice.url(),
+                                        notice.webhook_id(), notice.reason());
     relay_.post(std::move(told), [this, notice] { settle_later(notice); });
 }
 

@@ -8,14 +8,15 @@
 
 namespace tempinbox::gateway {
 
-// Tells accounts by mail that the service switched off a webhook of theirs. Every 15 s the webhook dispatcher is asked whom; a
-// notice is settled when the relay has the letter, so that one whose letter was lost is told again. Without a relay it does
-// nothing.
+// Tells accounts by mail that the service switched off a webhook of theirs. Every 15 s the webhook
+// dispatcher is asked whom; a notice is settled when the relay has the letter, so that one whose
+// letter was lost is told again. Without a relay it does nothing.
 class webhook_notices
 {
 public:
     // All outlive it.
-    webhook_notices(runtime::host& host, webhook_client& webhooks, accounts::account_store& accounts, mail_relay& relay);
+    webhook_notices(runtime::host& host, webhook_client& webhooks,
+                    accounts::account_store& accounts, mail_relay& relay);
     webhook_notices(const webhook_notices&) = delete;
 
     void start();

@@ -9,7 +9,8 @@
 
 namespace tempinbox::gateway {
 
-awaitable<http::response> get_account(const http::request& received, const caller& who, accounts::account_store& accounts,
-                                      inbox_client& inboxes, webhook_client& webhooks, rate_limit_client& quotas);
+awaitable<http::response> get_account(const http::request& received, const caller& who,
+                                      accounts::account_store& accounts, inbox_client& inboxes,
+                                      webhook_client& webhooks, rate_limit_client& quotas);
 
 } // namespace tempinbox::gateway

@@ -12,7 +12,10 @@ struct answer_memory::taken
     hold of_account;
     hold of_all;
 
-    taken(std::shared_ptr<shares> accounts, account_id whose) : all_shares(std::move(accounts)), account(whose) {}
+    taken(std::shared_ptr<shares> accounts, account_id whose)
+        : all_shares(std::move(accounts)),
+          account(whose)
+    {}
     taken(const taken&) = delete;
     ~taken()
     {

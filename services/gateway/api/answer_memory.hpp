@@ -15,8 +15,9 @@ namespace tempinbox::gateway {
 // Takes memory for one account; null when there is no room.
 using take_answer_memory = std::function<byte_budget::hold(std::size_t bytes)>;
 
-// Memory for large answers until they are sent. All accounts share it; none takes more than a quarter, so that the slow downloads
-// of one leave room for the others. One thing alone may be larger than either. Used on one thread.
+// Memory for large answers until they are sent. All accounts share it; none takes more than a
+// quarter, so that the slow downloads of one leave room for the others. One thing alone may be
+// larger than either. Used on one thread.
 class answer_memory
 {
 public:
@@ -40,13 +41,14 @@ private:
 
     byte_budget all_;
     std::size_t most_of_one_;
-    std::shared_ptr<shares> shares_ = std::make_shared<shares>(); // of the accounts that hold something
+    std::shared_ptr<shares> shares_ =
+        std::make_shared<shares>(); // of the accounts that hold something
 };
 
 // Smaller answers are not counted.
 constexpr std::size_t small_answer = 64 * 1024;
-// While an answer is made: as received from the other service, as read from it, and as JSON, where escapes and base64 make it
-// larger.
+// While an answer is made: as received from the other service, as read from it, and as JSON, where
+// escapes and base64 make it larger.
 constexpr std::size_t answer_copies = 4;
 
 // The answer, counted until it is sent; 503 without room for it.

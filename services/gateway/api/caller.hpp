@@ -19,9 +19,11 @@ struct caller
     quota_numbers quota;
     time_point now;
     std::string_view root = "/v1"; // of the paths this caller uses
-    // The page of the dashboard: not counted against the day, so that `quota` is what was last heard, and told more of an inbox.
+    // The page of the dashboard: not counted against the day, so that `quota` is what was last
+    // heard, and told more of an inbox.
     bool is_dashboard = false;
-    std::optional<uuid> chosen_id; // for the object this request makes, where a retry must make the same one
+    std::optional<uuid>
+        chosen_id; // for the object this request makes, where a retry must make the same one
 
     account_id account() const { return state.account; }
     const plans::plan_limits& limits() const { return state.limits_at(now); }
@@ -37,7 +39,8 @@ struct caller
     }
 };
 
-// An operation of the API. The request and the caller outlive the awaitable; one that waits long may set `on_hang_up`.
+// An operation of the API. The request and the caller outlive the awaitable; one that waits long
+// may set `on_hang_up`.
 using api_handler = std::function<awaitable<http::response>(http::request&, const caller&)>;
 
 } // namespace tempinbox::gateway

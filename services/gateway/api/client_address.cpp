@@ -21,7 +21,8 @@ std::optional<boost::asio::ip::address> parse_entry(std::string_view entry)
 
 } // namespace
 
-boost::asio::ip::address client_address(const http::request& received, const std::vector<network>& trusted_proxies)
+boost::asio::ip::address client_address(const http::request& received,
+                                        const std::vector<network>& trusted_proxies)
 {
     auto address = received.peer;
     if (!contains(trusted_proxies, address))
@@ -32,8 +33,8 @@ boost::asio::ip::address client_address(const http::request& received, const std
         if (equals_ignoring_ascii_case(name, "X-Forwarded-For"))
             for (auto& entry : split_list(value))
                 entries.push_back(std::move(entry));
-    // From the right, each entry was written by the proxy to its right: the walk ends at the first that is not trusted, or that
-    // nobody can read.
+    // From the right, each entry was written by the proxy to its right: the walk ends at the first
+    // that is not trusted, or that nobody can read.
     for (auto entry = entries.rbegin(); entry != entries.rend(); ++entry) {
         const auto parsed = parse_entry(*entry);
         if (!parsed)

@@ -9,7 +9,8 @@
 
 namespace tempinbox::gateway {
 
-// What another service answered, and the memory that is counted for it while an answer is made of it.
+// What another service answered, and the memory that is counted for it while an answer is made of
+// it.
 template <class Response>
 struct counted_reading
 {
@@ -17,11 +18,12 @@ struct counted_reading
     answer_memory::hold counted; // null where it is small
 };
 
-// Asks for what may be large: what is small comes with the first call, the rest with a second one, once there is memory for it.
-// Fails as the calls do, and with unavailable when there is no room.
+// Asks for what may be large: what is small comes with the first call, the rest with a second one,
+// once there is memory for it. Fails as the calls do, and with unavailable when there is no room.
 template <class Request, class Response>
-awaitable<result<counted_reading<Response>>> read_counted(Request wanted, std::function<awaitable<result<Response>>(Request)> ask,
-                                                          take_answer_memory take)
+awaitable<result<counted_reading<Response>>>
+read_counted(Request wanted, std::function<awaitable<result<Response>>(Request)> ask,
+             take_answer_memory take)
 {
     wanted.set_most_bytes(small_answer);
     auto small = ask(wanted);

@@ -24,7 +24,8 @@ result<void> expect_nothing(const http::request& received)
     return body->finish();
 }
 
-result<webhooks::v1::ListDeliveriesRequest> read_list(const http::request& received, const caller& who)
+result<webhooks::v1::ListDeliveriesRequest> read_list(const http::request& received,
+                                                      const caller& who)
 {
     auto wanted = read_webhook_path<webhooks::v1::ListDeliveriesRequest>(received, who);
     if (!wanted)
@@ -50,7 +51,8 @@ result<webhooks::v1::TestWebhookRequest> read_test(const http::request& received
     return wanted;
 }
 
-result<webhooks::v1::RetryDeliveryRequest> read_retry(const http::request& received, const caller& who)
+result<webhooks::v1::RetryDeliveryRequest> read_retry(const http::request& received,
+                                                      const caller& who)
 {
     auto wanted = read_webhook_path<webhooks::v1::RetryDeliveryRequest>(received, who);
     if (!wanted)
@@ -72,7 +74,8 @@ void set_time(google::protobuf::Timestamp& stamp, time_point time)
     stamp.set_nanos(static_cast<int>(micros % 1'000'000) * 1'000);
 }
 
-result<webhooks::v1::ReplayDeliveriesRequest> read_replay(const http::request& received, const caller& who)
+result<webhooks::v1::ReplayDeliveriesRequest> read_replay(const http::request& received,
+                                                          const caller& who)
 {
     auto wanted = read_webhook_path<webhooks::v1::ReplayDeliveriesRequest>(received, who);
     if (!wanted)
@@ -85,7 +88,8 @@ result<webhooks::v1::ReplayDeliveriesRequest> read_replay(const http::request& r
     const auto given = body->required_text("since", 1, longest_time);
     const auto since = parse_iso8601(given);
     if (!since || *since < time_point{} || *since > who.now)
-        body->fail("since must be a time in the past such as 2026-11-21T10:00:00.000Z, not " + quote(given));
+        body->fail("since must be a time in the past such as 2026-11-21T10:00:00.000Z, not " +
+                   quote(given));
     const auto status = body->choice("status", {"failed", "succeeded"});
     if (const auto all_known = body->finish(); !all_known)
         return all_known.error();
@@ -107,7 +111,8 @@ http::response refuse(const failure& reason)
 } // namespace
 
 // GET /v1/webhooks/{webhookId}/deliveries
-awaitable<http::response> list_deliveries(const http::request& received, const caller& who, webhook_client& webhooks)
+awaitable<http::response> list_deliveries(const http::request& received, const caller& who,
+                                          webhook_client& webhooks)
 {
     auto wanted = read_list(received, who);
     if (!wanted)
@@ -121,7 +126,8 @@ awaitable<http::response> list_deliveries(const http::request& received, const c
 }
 
 // POST /v1/webhooks/{webhookId}/test
-awaitable<http::response> test_webhook(const http::request& received, const caller& who, webhook_client& webhooks)
+awaitable<http::response> test_webhook(const http::request& received, const caller& who,
+                                       webhook_client& webhooks)
 {
     auto wanted = read_test(received, who);
     if (!wanted)
@@ -134,7 +140,8 @@ awaitable<http::response> test_webhook(const http::request& received, const call
     co_return http::ok_json(to_json(sent->delivery()));
 }
 
-awaitable<http::response> check_webhook_test(const http::request& received, const caller& who, webhook_client&)
+awaitable<http::response> check_webhook_test(const http::request& received, const caller& who,
+                                             webhook_client&)
 {
     const auto wanted = read_test(received, who);
     if (!wanted)
@@ -144,7 +151,8 @@ awaitable<http::response> check_webhook_test(const http::request& received, cons
 }
 
 // POST /v1/webhooks/{webhookId}/deliveries/{deliveryId}/retry
-awaitable<http::response> retry_delivery(const http::request& received, const caller& who, webhook_client& webhooks)
+awaitable<http::response> retry_delivery(const http::request& received, const caller& who,
+                                         webhook_client& webhooks)
 {
     auto wanted = read_retry(received, who);
     if (!wanted)
@@ -157,7 +165,8 @@ awaitable<http::response> retry_delivery(const http::request& received, const ca
     co_return http::ok_json(to_json(sent->delivery()));
 }
 
-awaitable<http::response> check_retry(const http::request& received, const caller& who, webhook_client&)
+awaitable<http::response> check_retry(const http::request& received, const caller& who,
+                                      webhook_client&)
 {
     const auto wanted = read_retry(received, who);
     if (!wanted)
@@ -167,7 +176,8 @@ awaitable<http::response> check_retry(const http::request& received, const calle
 }
 
 // POST /v1/webhooks/{webhookId}/replay
-awaitable<http::response> replay_deliveries(const http::request& received, const caller& who, webhook_client& webhooks)
+awaitable<http::response> replay_deliveries(const http::request& received, const caller& who,
+                                            webhook_client& webhooks)
 {
     const auto wanted = read_replay(received, who);
     if (!wanted)
@@ -180,7 +190,8 @@ awaitable<http::response> replay_deliveries(const http::request& received, const
     co_return http::ok_json(replayed_json(wanted->webhook_id(), begun->replayed()));
 }
 
-awaitable<http::response> check_replay(const http::request& received, const caller& who, webhook_client&)
+awaitable<http::response> check_replay(const http::request& received, const caller& who,
+                                       webhook_client&)
 {
     const auto wanted = read_replay(received, who);
     if (!wanted)

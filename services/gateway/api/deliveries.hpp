@@ -6,14 +6,21 @@
 
 namespace tempinbox::gateway {
 
-awaitable<http::response> list_deliveries(const http::request& received, const caller& who, webhook_client& webhooks);
-awaitable<http::response> test_webhook(const http::request& received, const caller& who, webhook_client& webhooks);
-awaitable<http::response> retry_delivery(const http::request& received, const caller& who, webhook_client& webhooks);
-awaitable<http::response> replay_deliveries(const http::request& received, const caller& who, webhook_client& webhooks);
+awaitable<http::response> list_deliveries(const http::request& received, const caller& who,
+                                          webhook_client& webhooks);
+awaitable<http::response> test_webhook(const http::request& received, const caller& who,
+                                       webhook_client& webhooks);
+awaitable<http::response> retry_delivery(const http::request& received, const caller& who,
+                                         webhook_client& webhooks);
+awaitable<http::response> replay_deliveries(const http::request& received, const caller& who,
+                                            webhook_client& webhooks);
 
 // Whether the three would find the request itself wrong: their 400, or 204. Nothing is sent.
-awaitable<http::response> check_webhook_test(const http::request& received, const caller& who, webhook_client& webhooks);
-awaitable<http::response> check_retry(const http::request& received, const caller& who, webhook_client& webhooks);
-awaitable<http::response> check_replay(const http::request& received, const caller& who, webhook_client& webhooks);
+awaitable<http::response> check_webhook_test(const http::request& received, const caller& who,
+                                             webhook_client& webhooks);
+awaitable<http::response> check_retry(const http::request& received, const caller& who,
+                                      webhook_client& webhooks);
+awaitable<http::response> check_replay(const http::request& received, const caller& who,
+                                       webhook_client& webhooks);
 
 } // namespace tempinbox::gateway

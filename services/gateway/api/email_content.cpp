@@ -9,7 +9,8 @@
 namespace tempinbox::gateway {
 namespace {
 
-// A message never changes, so its id names its content; the number changes with the way it is shown.
+// A message never changes, so its id names its content; the number changes with the way it is
+// shown.
 std::string etag_of(std::string_view id, std::string_view form)
 {
     return "\"" + std::string(id) + "." + std::string(form) + ".1\"";
@@ -17,7 +18,8 @@ std::string etag_of(std::string_view id, std::string_view form)
 
 http::response not_acceptable(std::string_view offers, const std::optional<std::string>& accept)
 {
-    return http::problem(406, "Accept must allow " + std::string(offers) + ", not " + quote(accept.value_or("")));
+    return http::problem(406, "Accept must allow " + std::string(offers) + ", not " +
+                                  quote(accept.value_or("")));
 }
 
 http::response& add_validators(http::response& answer, std::string_view etag)
@@ -35,7 +37,8 @@ http::response not_modified(std::string_view etag)
 }
 
 // What strangers sent is only ever saved, never shown as a page of ours.
-http::response file_answer(std::string_view content_type, std::string content, std::string_view filename, std::string_view etag)
+http::response file_answer(std::string_view content_type, std::string content,
+                           std::string_view filename, std::string_view etag)
 {
     http::response answer(200, content_type, std::move(content));
     answer.set("Content-Disposition", attachment_disposition(filename));
@@ -74,7 +77,8 @@ std::string about_json(const inbox::v1::Attachment& about)
     return out.take();
 }
 
-http::response raw_answer(const std::string& email, inbox::v1::GetRawEmailResponse& found, bool is_json, std::string_view etag)
+http::response raw_answer(const std::string& email, inbox::v1::GetRawEmailResponse& found,
+                          bool is_json, std::string_view etag)
 {
     if (!is_json)
         return file_answer("message/rfc822", found.trace() + found.raw(), email + ".eml", etag);
@@ -84,8 +88,8 @@ http::response raw_answer(const std::string& email, inbox::v1::GetRawEmailRespon
     return add_validators(answer, etag);
 }
 
-http::response attachment_answer(inbox::v1::GetAttachmentResponse& found, const std::string& type, bool is_json,
-                                 std::string_view etag)
+http::response attachment_answer(inbox::v1::GetAttachmentResponse& found, const std::string& type,
+                                 bool is_json, std::string_view etag)
 {
     const auto& about = found.attachment();
     if (!is_json)
@@ -99,8 +103,8 @@ http::response attachment_answer(inbox::v1::GetAttachmentResponse& found, const 
 } // namespace
 
 // GET /v1/emails/{emailId}/raw
-awaitable<http::response> get_raw_email(const http::request& received, const caller& who, inbox_client& inboxes,
-                                        answer_memory& memory)
+awaitable<http::response> get_raw_email(const http::request& received, const caller& who,
+                                        inbox_client& inboxes, answer_memory& memory)
 {
     auto wanted = read_email_path<inbox::v1::GetRawEmailRequest>(received, who);
     if (!wanted)
@@ -121,7 +125,8 @@ awaitable<http::response> get_raw_email(const http::request& received, const cal
 
     answer_memory::hold booked;
     if (!found->has_raw()) {
-        booked = memory.try_take(who.account(), answer_copies * static_cast<std::size_t>(found->size_bytes()));
+        booked = memory.try_take(who.account(),
+                                 answer_copies * static_cast<std::size_t>(found->size_bytes()));
         if (!booked)
             co_return no_room();
         wanted->set_most_bytes(0);
@@ -135,8 +140,8 @@ awaitable<http::response> get_raw_email(const http::request& received, const cal
 }
 
 // GET /v1/emails/{emailId}/attachments/{attachmentId}
-awaitable<http::response> get_attachment(const http::request& received, const caller& who, inbox_client& inboxes,
-                                         answer_memory& memory)
+awaitable<http::response> get_attachment(const http::request& received, const caller& who,
+                                         inbox_client& inboxes, answer_memory& memory)
 {
     auto wanted = read_email_path<inbox::v1::GetAttachmentRequest>(received, who);
     if (!wanted)
@@ -148,17 +153,21 @@ awaitable<http::response> get_attachment(const http::request& received, const ca
         co_return http::problem(found.error());
 
     const auto accept = joined_header(received, "Accept");
-    const std::vector<std::string> offers{"application/json", found->attachment().content_type(), "application/octet-stream"};
+    const std::vector<std::string> offers{"application/json", found->attachment().content_type(),
+                                          "application/octet-stream"};
     const auto form = choose_media_type(accept, offers);
     if (!form)
         co_return not_acceptable(offers[0] + ", " + offers[1] + " or " + offers[2], accept);
-    const auto etag = etag_of(wanted->email_id() + "." + found->attachment().attachment_id(), std::to_string(*form));
+    const auto etag = etag_of(wanted->email_id() + "." + found->attachment().attachment_id(),
+                              std::to_string(*form));
     if (is_known_to(received, etag))
         co_return not_modified(etag);
 
     answer_memory::hold booked;
     if (!found->has_content()) {
-        booked = memory.try_take(who.account(), answer_copies * static_cast<std::size_t>(found->attachment().size_bytes()));
+        booked = memory.try_take(who.account(),
+                                 answer_copies *
+                                     static_cast<std::size_t>(found->attachment().size_bytes()));
         if (!booked)
             co_return no_room();
         wanted->set_most_bytes(0);

@@ -7,11 +7,11 @@
 
 namespace tempinbox::gateway {
 
-// Messages and attachments, which can be large: what is past 64 KiB is counted against `memory` until it is sent; without room
-// there the answer is 503.
-awaitable<http::response> get_raw_email(const http::request& received, const caller& who, inbox_client& inboxes,
-                                        answer_memory& memory);
-awaitable<http::response> get_attachment(const http::request& received, const caller& who, inbox_client& inboxes,
-                                         answer_memory& memory);
+// Messages and attachments, which can be large: what is past 64 KiB is counted against `memory`
+// until it is sent; without room there the answer is 503.
+awaitable<http::response> get_raw_email(const http::request& received, const caller& who,
+                                        inbox_client& inboxes, answer_memory& memory);
+awaitable<http::response> get_attachment(const http::request& received, const caller& who,
+                                         inbox_client& inboxes, answer_memory& memory);
 
 } // namespace tempinbox::gateway

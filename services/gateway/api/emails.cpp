@@ -86,7 +86,8 @@ result<inbox::v1::UpdateEmailRequest> read_change(const http::request& received,
 }
 
 // Why it went where. Not known where nobody answers: the email is worth more than that.
-awaitable<webhooks::v1::GetRoutingResponse> find_routing(const caller& who, std::string email, webhook_client& webhooks)
+awaitable<webhooks::v1::GetRoutingResponse> find_routing(const caller& who, std::string email,
+                                                         webhook_client& webhooks)
 {
     if (who.limits().routing_rules <= 0)
         co_return webhooks::v1::GetRoutingResponse();
@@ -100,19 +101,23 @@ awaitable<webhooks::v1::GetRoutingResponse> find_routing(const caller& who, std:
 }
 
 // A list; its texts may be large.
-awaitable<result<counted_reading<inbox::v1::ListEmailsResponse>>> read_list_of(const caller& who, asked_list wanted,
-                                                                               inbox_client& inboxes, answer_memory& memory)
+awaitable<result<counted_reading<inbox::v1::ListEmailsResponse>>>
+read_list_of(const caller& who, asked_list wanted, inbox_client& inboxes, answer_memory& memory)
 {
-    std::function<awaitable<result<inbox::v1::ListEmailsResponse>>(inbox::v1::ListEmailsRequest)> ask =
-        [&inboxes](inbox::v1::ListEmailsRequest request) { return inboxes.list_emails(std::move(request)); };
-    return read_counted(std::move(wanted.request), std::move(ask), memory.taking_for(who.account()));
+    std::function<awaitable<result<inbox::v1::ListEmailsResponse>>(inbox::v1::ListEmailsRequest)>
+        ask = [&inboxes](inbox::v1::ListEmailsRequest request) {
+            return inboxes.list_emails(std::move(request));
+        };
+    return read_counted(std::move(wanted.request), std::move(ask),
+                        memory.taking_for(who.account()));
 }
 
 } // namespace
 
 // GET /v1/inboxes/{inboxId}/emails
-awaitable<http::response> list_inbox_emails(const http::request& received, const caller& who, inbox_client& inboxes,
-                                            list_cache& lists, answer_memory& memory)
+awaitable<http::response> list_inbox_emails(const http::request& received, const caller& who,
+                                            inbox_client& inboxes, list_cache& lists,
+                                            answer_memory& memory)
 {
     const auto wanted = read_inbox_list(received, who);
     if (!wanted)
@@ -131,8 +136,8 @@ awaitable<http::response> list_inbox_emails(const http::request& received, const
 }
 
 // GET /v1/emails
-awaitable<http::response> list_emails(const http::request& received, const caller& who, inbox_client& inboxes,
-                                      answer_memory& memory)
+awaitable<http::response> list_emails(const http::request& received, const caller& who,
+                                      inbox_client& inboxes, answer_memory& memory)
 {
     const auto wanted = read_list(received, who);
     if (!wanted)
@@ -148,27 +153,33 @@ awaitable<http::response> list_emails(const http::request& received, const calle
 }
 
 // GET /v1/emails/{emailId}
-awaitable<http::response> get_email(const http::request& received, const caller& who, inbox_client& inboxes,
-                                    webhook_client& webhooks, answer_memory& memory)
+awaitable<http::response> get_email(const http::request& received, const caller& who,
+                                    inbox_client& inboxes, webhook_client& webhooks,
+                                    answer_memory& memory)
 {
     auto wanted = read_email_path<inbox::v1::GetEmailRequest>(received, who);
     if (!wanted)
         co_return http::problem(wanted.error());
 
     std::function<awaitable<result<inbox::v1::GetEmailResponse>>(inbox::v1::GetEmailRequest)> ask =
-        [&inboxes](inbox::v1::GetEmailRequest request) { return inboxes.find_email(std::move(request)); };
-    auto read = co_await read_counted(std::move(*wanted), std::move(ask), memory.taking_for(who.account()));
+        [&inboxes](inbox::v1::GetEmailRequest request) {
+            return inboxes.find_email(std::move(request));
+        };
+    auto read =
+        co_await read_counted(std::move(*wanted), std::move(ask), memory.taking_for(who.account()));
     if (!read)
         co_return http::problem(read.error());
 
-    const auto routing = co_await find_routing(who, read->found.email().summary().email_id(), webhooks);
+    const auto routing =
+        co_await find_routing(who, read->found.email().summary().email_id(), webhooks);
     auto json = to_json(read->found.email(), routing);
     read->counted.reset(); // one copy is left
     co_return count_answer(http::ok_json(std::move(json)), who.account(), memory);
 }
 
 // PATCH /v1/emails/{emailId}
-awaitable<http::response> update_email(const http::request& received, const caller& who, inbox_client& inboxes)
+awaitable<http::response> update_email(const http::request& received, const caller& who,
+                                       inbox_client& inboxes)
 {
     auto wanted = read_change(received, who);
     if (!wanted)
@@ -182,7 +193,8 @@ awaitable<http::response> update_email(const http::request& received, const call
 }
 
 // DELETE /v1/emails/{emailId}
-awaitable<http::response> delete_email(const http::request& received, const caller& who, inbox_client& inboxes)
+awaitable<http::response> delete_email(const http::request& received, const caller& who,
+                                       inbox_client& inboxes)
 {
     const auto wanted = read_email_path<inbox::v1::DeleteEmailRequest>(received, who);
     if (!wanted)

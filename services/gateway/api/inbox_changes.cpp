@@ -15,7 +15,8 @@ void read_metadata(json::object_reader& body, inbox::v1::UpdateInboxRequest& wan
     if (body.has_null("metadata"))
         wanted.mutable_metadata()->set_remove_all(true);
     // As many removed as set.
-    const auto patch = body.text_map_patch("metadata", 2 * most_metadata, longest_metadata_key, longest_metadata_value);
+    const auto patch = body.text_map_patch("metadata", 2 * most_metadata, longest_metadata_key,
+                                           longest_metadata_value);
     if (!patch)
         return;
     for (const auto& [key, text] : *patch) {
@@ -43,7 +44,8 @@ result<inbox::v1::UpdateInboxRequest> read_change(const http::request& received,
     wanted.set_inbox_id(id->text());
     const auto most_seconds = who.limits().max_ttl.count();
     if (body->has_null("ttlSeconds"))
-        body->fail("ttlSeconds must be an integer from 60 to " + std::to_string(most_seconds) + ", not null");
+        body->fail("ttlSeconds must be an integer from 60 to " + std::to_string(most_seconds) +
+                   ", not null");
     if (const auto ttl = body->integer("ttlSeconds", shortest_ttl, most_seconds))
         wanted.set_ttl_seconds(*ttl);
     if (const auto name = body->text("name", 1, longest_name))
@@ -59,18 +61,21 @@ result<inbox::v1::UpdateInboxRequest> read_change(const http::request& received,
         return all_known.error();
     if (std::none_of(std::begin(fields), std::end(fields),
                      [&](const char* field) { return body->has(field) || body->has_null(field); }))
-        return failure{errc::invalid_argument, "body must have at least one of ttlSeconds, name, tags, metadata"};
+        return failure{errc::invalid_argument,
+                       "body must have at least one of ttlSeconds, name, tags, metadata"};
     return wanted;
 }
 
-result<inbox::v1::DeleteInboxesByTagRequest> read_tag(const http::request& received, const caller& who)
+result<inbox::v1::DeleteInboxesByTagRequest> read_tag(const http::request& received,
+                                                      const caller& who)
 {
     query_reader query(received);
     const auto tag = query.text("tag", 1, longest_tag);
     if (const auto all_known = query.finish(); !all_known)
         return all_known.error();
     if (!tag)
-        return failure{errc::invalid_argument, "tag is required: all live inboxes with this tag are expired"};
+        return failure{errc::invalid_argument,
+                       "tag is required: all live inboxes with this tag are expired"};
 
     inbox::v1::DeleteInboxesByTagRequest wanted;
     wanted.set_account_id(who.account().text());
@@ -81,7 +86,8 @@ result<inbox::v1::DeleteInboxesByTagRequest> read_tag(const http::request& recei
 } // namespace
 
 // PATCH /v1/inboxes/{inboxId}
-awaitable<http::response> update_inbox(const http::request& received, const caller& who, inbox_client& inboxes)
+awaitable<http::response> update_inbox(const http::request& received, const caller& who,
+                                       inbox_client& inboxes)
 {
     auto wanted = read_change(received, who);
     if (!wanted)
@@ -95,7 +101,8 @@ awaitable<http::response> update_inbox(const http::request& received, const call
 }
 
 // DELETE /v1/inboxes?tag=
-awaitable<http::response> delete_tagged_inboxes(const http::request& received, const caller& who, inbox_client& inboxes)
+awaitable<http::response> delete_tagged_inboxes(const http::request& received, const caller& who,
+                                                inbox_client& inboxes)
 {
     auto wanted = read_tag(received, who);
     if (!wanted)
@@ -109,7 +116,8 @@ awaitable<http::response> delete_tagged_inboxes(const http::request& received, c
 }
 
 // DELETE /v1/inboxes/{inboxId}/emails
-awaitable<http::response> empty_inbox(const http::request& received, const caller& who, inbox_client& inboxes)
+awaitable<http::response> empty_inbox(const http::request& received, const caller& who,
+                                      inbox_client& inboxes)
 {
     const auto wanted = read_inbox_path<inbox::v1::EmptyInboxRequest>(received, who);
     if (!wanted)

@@ -6,8 +6,11 @@
 
 namespace tempinbox::gateway {
 
-awaitable<http::response> update_inbox(const http::request& received, const caller& who, inbox_client& inboxes);
-awaitable<http::response> delete_tagged_inboxes(const http::request& received, const caller& who, inbox_client& inboxes);
-awaitable<http::response> empty_inbox(const http::request& received, const caller& who, inbox_client& inboxes);
+awaitable<http::response> update_inbox(const http::request& received, const caller& who,
+                                       inbox_client& inboxes);
+awaitable<http::response> delete_tagged_inboxes(const http::request& received, const caller& who,
+                                                inbox_client& inboxes);
+awaitable<http::response> empty_inbox(const http::request& received, const caller& who,
+                                      inbox_client& inboxes);
 
 } // namespace tempinbox::gateway

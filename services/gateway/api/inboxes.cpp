@@ -10,7 +10,8 @@ namespace tempinbox::gateway {
 namespace {
 
 // The body of POST /v1/inboxes. The inbox service knows which local parts and domains can be had.
-result<inbox::v1::CreateInboxRequest> read_new_inbox(const http::request& received, const caller& who)
+result<inbox::v1::CreateInboxRequest> read_new_inbox(const http::request& received,
+                                                     const caller& who)
 {
     if (const auto query = expect_no_query(received); !query)
         return query.error();
@@ -22,7 +23,8 @@ result<inbox::v1::CreateInboxRequest> read_new_inbox(const http::request& receiv
     const auto ttl = body->integer("ttlSeconds", shortest_ttl, who.limits().max_ttl.count());
     const auto name = body->text("name", 1, longest_name);
     const auto tags = body->texts("tags", most_tags, 1, longest_tag);
-    const auto metadata = body->text_map("metadata", most_metadata, longest_metadata_key, longest_metadata_value);
+    const auto metadata =
+        body->text_map("metadata", most_metadata, longest_metadata_key, longest_metadata_value);
     if (const auto all_known = body->finish(); !all_known)
         return all_known.error();
 
@@ -76,7 +78,8 @@ result<inbox::v1::ListInboxesRequest> read_list(const http::request& received, c
 } // namespace
 
 // POST /v1/inboxes
-awaitable<http::response> create_inbox(const http::request& received, const caller& who, inbox_client& inboxes)
+awaitable<http::response> create_inbox(const http::request& received, const caller& who,
+                                       inbox_client& inboxes)
 {
     auto wanted = read_new_inbox(received, who);
     if (!wanted)
@@ -86,10 +89,12 @@ awaitable<http::response> create_inbox(const http::request& received, const call
     if (!created)
         co_return http::problem(created.error());
 
-    co_return http::created_json(to_json(created->inbox()), who.location_of("inboxes", created->inbox().inbox_id()));
+    co_return http::created_json(to_json(created->inbox()),
+                                 who.location_of("inboxes", created->inbox().inbox_id()));
 }
 
-awaitable<http::response> check_new_inbox(const http::request& received, const caller& who, inbox_client& inboxes)
+awaitable<http::response> check_new_inbox(const http::request& received, const caller& who,
+                                          inbox_client& inboxes)
 {
     auto wanted = read_new_inbox(received, who);
     if (!wanted)
@@ -104,7 +109,8 @@ awaitable<http::response> check_new_inbox(const http::request& received, const c
 }
 
 // GET /v1/inboxes
-awaitable<http::response> list_inboxes(const http::request& received, const caller& who, inbox_client& inboxes)
+awaitable<http::response> list_inboxes(const http::request& received, const caller& who,
+                                       inbox_client& inboxes)
 {
     auto wanted = read_list(received, who);
     if (!wanted)
@@ -118,9 +124,11 @@ awaitable<http::response> list_inboxes(const http::request& received, const call
 }
 
 // GET /v1/inboxes/{inboxId}
-awaitable<http::response> get_inbox(const http::request& received, const caller& who, inbox_client& inboxes)
+awaitable<http::response> get_inbox(const http::request& received, const caller& who,
+                                    inbox_client& inboxes)
 {
-    auto wanted = without_query(received, read_inbox_path<inbox::v1::GetInboxRequest>(received, who));
+    auto wanted =
+        without_query(received, read_inbox_path<inbox::v1::GetInboxRequest>(received, who));
     if (!wanted)
         co_return http::problem(wanted.error());
 
@@ -134,9 +142,11 @@ awaitable<http::response> get_inbox(const http::request& received, const caller&
 }
 
 // DELETE /v1/inboxes/{inboxId}
-awaitable<http::response> delete_inbox(const http::request& received, const caller& who, inbox_client& inboxes)
+awaitable<http::response> delete_inbox(const http::request& received, const caller& who,
+                                       inbox_client& inboxes)
 {
-    const auto wanted = without_query(received, read_inbox_path<inbox::v1::DeleteInboxRequest>(received, who));
+    const auto wanted =
+        without_query(received, read_inbox_path<inbox::v1::DeleteInboxRequest>(received, who));
     if (!wanted)
         co_return http::problem(wanted.error());
 
@@ -148,7 +158,8 @@ awaitable<http::response> delete_inbox(const http::request& received, const call
 }
 
 // GET /v1/domains
-awaitable<http::response> list_domains(const http::request& received, const caller&, inbox_client& inboxes)
+awaitable<http::response> list_domains(const http::request& received, const caller&,
+                                       inbox_client& inboxes)
 {
     const auto query = expect_no_query(received);
     if (!query)

@@ -6,12 +6,18 @@
 
 namespace tempinbox::gateway {
 
-awaitable<http::response> create_inbox(const http::request& received, const caller& who, inbox_client& inboxes);
+awaitable<http::response> create_inbox(const http::request& received, const caller& who,
+                                       inbox_client& inboxes);
 // Whether create_inbox would find the request itself wrong: its 400, or 204. Nothing is made.
-awaitable<http::response> check_new_inbox(const http::request& received, const caller& who, inbox_client& inboxes);
-awaitable<http::response> list_inboxes(const http::request& received, const caller& who, inbox_client& inboxes);
-awaitable<http::response> get_inbox(const http::request& received, const caller& who, inbox_client& inboxes);
-awaitable<http::response> delete_inbox(const http::request& received, const caller& who, inbox_client& inboxes);
-awaitable<http::response> list_domains(const http::request& received, const caller& who, inbox_client& inboxes);
+awaitable<http::response> check_new_inbox(const http::request& received, const caller& who,
+                                          inbox_client& inboxes);
+awaitable<http::response> list_inboxes(const http::request& received, const caller& who,
+                                       inbox_client& inboxes);
+awaitable<http::response> get_inbox(const http::request& received, const caller& who,
+                                    inbox_client& inboxes);
+awaitable<http::response> delete_inbox(const http::request& received, const caller& who,
+                                       inbox_client& inboxes);
+awaitable<http::response> list_domains(const http::request& received, const caller& who,
+                                       inbox_client& inboxes);
 
 } // namespace tempinbox::gateway

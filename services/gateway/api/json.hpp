@@ -25,7 +25,8 @@ std::string to_json(const inbox::v1::Inbox& inbox, const inbox_extras& extras = 
 std::string to_json(const inbox::v1::ListInboxesResponse& list);
 std::string to_json(const inbox::v1::ListDomainsResponse& list);
 // Without a routing that is known, `routing` is null.
-std::string to_json(const inbox::v1::Email& email, const webhooks::v1::GetRoutingResponse& routing = {});
+std::string to_json(const inbox::v1::Email& email,
+                    const webhooks::v1::GetRoutingResponse& routing = {});
 std::string to_json(const inbox::v1::EmailSummary& email);
 // `include` asks for more of each email.
 struct email_extras
@@ -52,7 +53,8 @@ struct account_usage
 };
 std::string to_json(const accounts::account& account, const account_usage& usage, time_point now);
 // Who is signed in, with what a page must send along with each change.
-std::string session_json(const accounts::account& account, std::string_view csrf_token, time_point now);
+std::string session_json(const accounts::account& account, std::string_view csrf_token,
+                         time_point now);
 
 // The price list.
 std::string to_json(const std::vector<accounts::plan>& plans);

@@ -72,7 +72,8 @@ std::string to_json(const std::vector<accounts::plan>& plans)
     return out.take();
 }
 
-std::string session_json(const accounts::account& account, std::string_view csrf_token, time_point now)
+std::string session_json(const accounts::account& account, std::string_view csrf_token,
+                         time_point now)
 {
     json::writer out;
     out.begin_object();

@@ -48,7 +48,8 @@ void put_code(json::writer& out, const inbox::v1::Code& code)
     out.end_object();
 }
 
-void put_summary(json::writer& out, const inbox::v1::EmailSummary& email, const email_extras& extras)
+void put_summary(json::writer& out, const inbox::v1::EmailSummary& email,
+                 const email_extras& extras)
 {
     out.begin_object();
     put_summary_members(out, email);
@@ -61,7 +62,11 @@ void put_summary(json::writer& out, const inbox::v1::EmailSummary& email, const 
 
 void put_link(json::writer& out, const inbox::v1::Link& link)
 {
-    out.begin_object().member("url", link.url()).member("text", link.text()).member("kind", link.kind()).end_object();
+    out.begin_object()
+        .member("url", link.url())
+        .member("text", link.text())
+        .member("kind", link.kind())
+        .end_object();
 }
 
 void put_envelope(json::writer& out, const inbox::v1::Envelope& envelope)
@@ -77,7 +82,10 @@ void put_envelope(json::writer& out, const inbox::v1::Envelope& envelope)
 
 void put_rule(json::writer& out, const webhooks::v1::RuleOutcome& rule)
 {
-    out.begin_object().member("ruleId", rule.rule_id()).member("matched", rule.matched()).end_object();
+    out.begin_object()
+        .member("ruleId", rule.rule_id())
+        .member("matched", rule.matched())
+        .end_object();
 }
 
 } // namespace
@@ -121,7 +129,9 @@ std::string to_json(const inbox::v1::ListEmailsResponse& list, const email_extra
     json::writer out;
     out.begin_object();
     put_objects(out, "emails", list.emails(),
-                [&](json::writer& to, const inbox::v1::EmailSummary& email) { put_summary(to, email, extras); });
+                [&](json::writer& to, const inbox::v1::EmailSummary& email) {
+                    put_summary(to, email, extras);
+                });
     put_cursor(out, list.next_cursor());
     out.end_object();
     return out.take();

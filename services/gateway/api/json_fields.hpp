@@ -12,7 +12,8 @@
 namespace tempinbox::gateway {
 
 // Protobuf's shapes as members of a JSON object.
-inline void put_time(json::writer& out, std::string_view name, bool is_known, const google::protobuf::Timestamp& stamp)
+inline void put_time(json::writer& out, std::string_view name, bool is_known,
+                     const google::protobuf::Timestamp& stamp)
 {
     if (is_known)
         out.member(name, from_unix_micros(stamp.seconds() * 1'000'000 + stamp.nanos() / 1'000));
@@ -20,7 +21,8 @@ inline void put_time(json::writer& out, std::string_view name, bool is_known, co
         out.null_member(name);
 }
 
-inline void put_text(json::writer& out, std::string_view name, bool is_known, const std::string& text)
+inline void put_text(json::writer& out, std::string_view name, bool is_known,
+                     const std::string& text)
 {
     if (is_known)
         out.member(name, text);
@@ -28,7 +30,8 @@ inline void put_text(json::writer& out, std::string_view name, bool is_known, co
         out.null_member(name);
 }
 
-inline void put_texts(json::writer& out, std::string_view name, const google::protobuf::RepeatedPtrField<std::string>& texts)
+inline void put_texts(json::writer& out, std::string_view name,
+                      const google::protobuf::RepeatedPtrField<std::string>& texts)
 {
     out.key(name).begin_array();
     for (const auto& text : texts)
@@ -37,7 +40,8 @@ inline void put_texts(json::writer& out, std::string_view name, const google::pr
 }
 
 template <class Message, class Put>
-void put_objects(json::writer& out, std::string_view name, const google::protobuf::RepeatedPtrField<Message>& messages, Put put)
+void put_objects(json::writer& out, std::string_view name,
+                 const google::protobuf::RepeatedPtrField<Message>& messages, Put put)
 {
     out.key(name).begin_array();
     for (const auto& message : messages)

@@ -7,7 +7,8 @@
 namespace tempinbox::gateway {
 namespace {
 
-void put_metadata(json::writer& out, const google::protobuf::Map<std::string, std::string>& metadata)
+void put_metadata(json::writer& out,
+                  const google::protobuf::Map<std::string, std::string>& metadata)
 {
     // Protobuf's map has no order of its own; an answer's should not change from call to call.
     const std::map<std::string, std::string> sorted(metadata.begin(), metadata.end());
@@ -39,7 +40,10 @@ void put_inbox(json::writer& out, const inbox::v1::Inbox& inbox, const inbox_ext
 
 void put_domain(json::writer& out, const inbox::v1::Domain& domain)
 {
-    out.begin_object().member("domain", domain.domain()).member("default", domain.is_default()).end_object();
+    out.begin_object()
+        .member("domain", domain.domain())
+        .member("default", domain.is_default())
+        .end_object();
 }
 
 } // namespace
@@ -56,7 +60,9 @@ std::string to_json(const inbox::v1::ListInboxesResponse& list)
     json::writer out;
     out.begin_object();
     put_objects(out, "inboxes", list.inboxes(),
-                [](json::writer& to, const inbox::v1::Inbox& inbox) { put_inbox(to, inbox, inbox_extras()); });
+                [](json::writer& to, const inbox::v1::Inbox& inbox) {
+                    put_inbox(to, inbox, inbox_extras());
+                });
     put_cursor(out, list.next_cursor());
     out.end_object();
     return out.take();

@@ -39,7 +39,8 @@ std::vector<std::string> split_outside_quotes(std::string_view text, char separa
 // RFC 9110 12.4.2: 0 to 1 with at most three digits behind the dot, in thousandths.
 std::optional<int> read_quality(std::string_view text)
 {
-    if (text.empty() || text.size() > 5 || (text[0] != '0' && text[0] != '1') || (text.size() > 1 && text[1] != '.'))
+    if (text.empty() || text.size() > 5 || (text[0] != '0' && text[0] != '1') ||
+        (text.size() > 1 && text[1] != '.'))
         return std::nullopt;
     std::string digits(text.size() > 2 ? text.substr(2) : std::string_view());
     if (!std::all_of(digits.begin(), digits.end(), [](char c) { return c >= '0' && c <= '9'; }))
@@ -64,7 +65,8 @@ std::optional<media_range> read_range(std::string_view text)
         return std::nullopt;
     for (std::size_t i = 1; i < pieces.size(); ++i) {
         const auto parameter = trim(pieces[i]);
-        if (parameter.size() < 2 || (parameter[0] != 'q' && parameter[0] != 'Q') || parameter[1] != '=')
+        if (parameter.size() < 2 || (parameter[0] != 'q' && parameter[0] != 'Q') ||
+            parameter[1] != '=')
             continue;
         const auto quality = read_quality(parameter.substr(2));
         if (!quality)
@@ -81,7 +83,8 @@ int quality_of(std::string_view offer, const std::vector<media_range>& ranges)
     const auto type = offer.substr(0, slash), subtype = offer.substr(slash + 1);
     const media_range* decisive = nullptr;
     for (const auto& range : ranges) {
-        const bool fits = (range.type == "*" || range.type == type) && (range.subtype == "*" || range.subtype == subtype);
+        const bool fits = (range.type == "*" || range.type == type) &&
+                          (range.subtype == "*" || range.subtype == subtype);
         if (fits && (!decisive || range.specificity() > decisive->specificity()))
             decisive = &range;
     }
@@ -137,7 +140,8 @@ std::optional<std::string> joined_header(const http::request& received, std::str
     return joined;
 }
 
-std::optional<std::size_t> choose_media_type(const std::optional<std::string>& accept, const std::vector<std::string>& offers)
+std::optional<std::size_t> choose_media_type(const std::optional<std::string>& accept,
+                                             const std::vector<std::string>& offers)
 {
     if (!accept || trim(*accept).empty())
         return 0;

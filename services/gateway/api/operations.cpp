@@ -15,53 +15,68 @@ namespace {
 
 // An operation on one of the clients.
 template <class Client>
-api_handler on(Client& client, awaitable<http::response> (*handle)(const http::request&, const caller&, Client&))
+api_handler on(Client& client,
+               awaitable<http::response> (*handle)(const http::request&, const caller&, Client&))
 {
-    return [&client, handle](const http::request& received, const caller& who) { return handle(received, who, client); };
+    return [&client, handle](const http::request& received, const caller& who) {
+        return handle(received, who, client);
+    };
 }
 
 // What can be large, so that its memory is counted before it is read.
 api_handler content(inbox_client& inboxes, answer_memory& memory,
-                    awaitable<http::response> (*handle)(const http::request&, const caller&, inbox_client&, answer_memory&))
+                    awaitable<http::response> (*handle)(const http::request&, const caller&,
+                                                        inbox_client&, answer_memory&))
 {
     return [&inboxes, &memory, handle](const http::request& received, const caller& who) {
         return handle(received, who, inboxes, memory);
     };
 }
 
-void add_inboxes(std::vector<route>& all, const std::string& root, const operation_services& services)
+void add_inboxes(std::vector<route>& all, const std::string& root,
+                 const operation_services& services)
 {
     auto& inboxes = services.inboxes;
-    const auto list = [&inboxes, &lists = services.lists, &memory = services.answers_memory](const http::request& received,
-                                                                                             const caller& who) {
+    const auto list = [&inboxes, &lists = services.lists, &memory = services.answers_memory](
+                          const http::request& received, const caller& who) {
         return list_inbox_emails(received, who, inboxes, lists, memory);
     };
     const auto wait = [&waiting = services.waiting](http::request& received, const caller& who) {
         return wait_for_email(received, who, waiting);
     };
     all.emplace_back("GET", root + "/inboxes", body_kind::none, on(inboxes, list_inboxes));
-    all.emplace_back("POST", root + "/inboxes", body_kind::json, on(inboxes, create_inbox), on(inboxes, check_new_inbox));
-    all.emplace_back("DELETE", root + "/inboxes", body_kind::none, on(inboxes, delete_tagged_inboxes));
+    all.emplace_back("POST", root + "/inboxes", body_kind::json, on(inboxes, create_inbox),
+                     on(inboxes, check_new_inbox));
+    all.emplace_back("DELETE", root + "/inboxes", body_kind::none,
+                     on(inboxes, delete_tagged_inboxes));
     all.emplace_back("GET", root + "/inboxes/{inboxId}", body_kind::none, on(inboxes, get_inbox));
-    all.emplace_back("PATCH", root + "/inboxes/{inboxId}", body_kind::merge_patch, on(inboxes, update_inbox));
-    all.emplace_back("DELETE", root + "/inboxes/{inboxId}", body_kind::none, on(inboxes, delete_inbox));
+    all.emplace_back("PATCH", root + "/inboxes/{inboxId}", body_kind::merge_patch,
+                     on(inboxes, update_inbox));
+    all.emplace_back("DELETE", root + "/inboxes/{inboxId}", body_kind::none,
+                     on(inboxes, delete_inbox));
     all.emplace_back("GET", root + "/inboxes/{inboxId}/emails", body_kind::none, list);
-    all.emplace_back("DELETE", root + "/inboxes/{inboxId}/emails", body_kind::none, on(inboxes, empty_inbox));
+    all.emplace_back("DELETE", root + "/inboxes/{inboxId}/emails", body_kind::none,
+                     on(inboxes, empty_inbox));
     all.emplace_back("GET", root + "/inboxes/{inboxId}/emails/wait", body_kind::none, wait);
     all.emplace_back("GET", root + "/domains", body_kind::none, on(inboxes, list_domains));
 }
 
-void add_emails(std::vector<route>& all, const std::string& root, inbox_client& inboxes, webhook_client& webhooks,
-                answer_memory& memory)
+void add_emails(std::vector<route>& all, const std::string& root, inbox_client& inboxes,
+                webhook_client& webhooks, answer_memory& memory)
 {
-    const auto read = [&inboxes, &webhooks, &memory](const http::request& received, const caller& who) {
+    const auto read = [&inboxes, &webhooks, &memory](const http::request& received,
+                                                     const caller& who) {
         return get_email(received, who, inboxes, webhooks, memory);
     };
-    all.emplace_back("GET", root + "/emails", body_kind::none, content(inboxes, memory, list_emails));
+    all.emplace_back("GET", root + "/emails", body_kind::none,
+                     content(inboxes, memory, list_emails));
     all.emplace_back("GET", root + "/emails/{emailId}", body_kind::none, read);
-    all.emplace_back("PATCH", root + "/emails/{emailId}", body_kind::merge_patch, on(inboxes, update_email));
-    all.emplace_back("DELETE", root + "/emails/{emailId}", body_kind::none, on(inboxes, delete_email));
-    all.emplace_back("GET", root + "/emails/{emailId}/raw", body_kind::none, content(inboxes, memory, get_raw_email));
+    all.emplace_back("PATCH", root + "/emails/{emailId}", body_kind::merge_patch,
+                     on(inboxes, update_email));
+    all.emplace_back("DELETE", root + "/emails/{emailId}", body_kind::none,
+                     on(inboxes, delete_email));
+    all.emplace_back("GET", root + "/emails/{emailId}/raw", body_kind::none,
+                     content(inboxes, memory, get_raw_email));
     all.emplace_back("GET", root + "/emails/{emailId}/attachments/{attachmentId}", body_kind::none,
                      content(inboxes, memory, get_attachment));
 }
@@ -69,29 +84,36 @@ void add_emails(std::vector<route>& all, const std::string& root, inbox_client& 
 void add_webhooks(std::vector<route>& all, const std::string& root, webhook_client& webhooks)
 {
     all.emplace_back("GET", root + "/webhooks", body_kind::none, on(webhooks, list_webhooks));
-    all.emplace_back("POST", root + "/webhooks", body_kind::json, on(webhooks, create_webhook), on(webhooks, check_new_webhook));
-    all.emplace_back("GET", root + "/webhooks/{webhookId}", body_kind::none, on(webhooks, get_webhook));
-    all.emplace_back("PATCH", root + "/webhooks/{webhookId}", body_kind::merge_patch, on(webhooks, update_webhook));
-    all.emplace_back("DELETE", root + "/webhooks/{webhookId}", body_kind::none, on(webhooks, delete_webhook));
-    all.emplace_back("POST", root + "/webhooks/{webhookId}/rotate-secret", body_kind::json, on(webhooks, rotate_webhook_secret),
-                     on(webhooks, check_rotation));
+    all.emplace_back("POST", root + "/webhooks", body_kind::json, on(webhooks, create_webhook),
+                     on(webhooks, check_new_webhook));
+    all.emplace_back("GET", root + "/webhooks/{webhookId}", body_kind::none,
+                     on(webhooks, get_webhook));
+    all.emplace_back("PATCH", root + "/webhooks/{webhookId}", body_kind::merge_patch,
+                     on(webhooks, update_webhook));
+    all.emplace_back("DELETE", root + "/webhooks/{webhookId}", body_kind::none,
+                     on(webhooks, delete_webhook));
+    all.emplace_back("POST", root + "/webhooks/{webhookId}/rotate-secret", body_kind::json,
+                     on(webhooks, rotate_webhook_secret), on(webhooks, check_rotation));
 }
 
 void add_deliveries(std::vector<route>& all, const std::string& root, webhook_client& webhooks)
 {
-    all.emplace_back("POST", root + "/webhooks/{webhookId}/test", body_kind::json, on(webhooks, test_webhook),
-                     on(webhooks, check_webhook_test));
-    all.emplace_back("GET", root + "/webhooks/{webhookId}/deliveries", body_kind::none, on(webhooks, list_deliveries));
-    all.emplace_back("POST", root + "/webhooks/{webhookId}/deliveries/{deliveryId}/retry", body_kind::json,
-                     on(webhooks, retry_delivery), on(webhooks, check_retry));
-    all.emplace_back("POST", root + "/webhooks/{webhookId}/replay", body_kind::json, on(webhooks, replay_deliveries),
-                     on(webhooks, check_replay));
+    all.emplace_back("POST", root + "/webhooks/{webhookId}/test", body_kind::json,
+                     on(webhooks, test_webhook), on(webhooks, check_webhook_test));
+    all.emplace_back("GET", root + "/webhooks/{webhookId}/deliveries", body_kind::none,
+                     on(webhooks, list_deliveries));
+    all.emplace_back("POST", root + "/webhooks/{webhookId}/deliveries/{deliveryId}/retry",
+                     body_kind::json, on(webhooks, retry_delivery), on(webhooks, check_retry));
+    all.emplace_back("POST", root + "/webhooks/{webhookId}/replay", body_kind::json,
+                     on(webhooks, replay_deliveries), on(webhooks, check_replay));
 }
 
-void add_account(std::vector<route>& all, const std::string& root, const operation_services& services)
+void add_account(std::vector<route>& all, const std::string& root,
+                 const operation_services& services)
 {
     const auto account = [services](const http::request& received, const caller& who) {
-        return get_account(received, who, services.accounts, services.inboxes, services.webhooks, services.quotas);
+        return get_account(received, who, services.accounts, services.inboxes, services.webhooks,
+                           services.quotas);
     };
     const auto usage = [services](const http::request& received, const caller& who) {
         return get_usage(received, who, services.quotas, services.inboxes, services.webhooks);

@@ -26,8 +26,8 @@ struct operation_services
     waiting_room& waiting;
 };
 
-// Inboxes, emails, webhooks and account below a root such as `/v1`. Each root has a pipeline of its own that says who the caller
-// is; the operations are the same.
+// Inboxes, emails, webhooks and account below a root such as `/v1`. Each root has a pipeline of its
+// own that says who the caller is; the operations are the same.
 std::vector<route> operations_below(const std::string& root, const operation_services& services);
 
 } // namespace tempinbox::gateway

@@ -7,7 +7,8 @@ namespace tempinbox::gateway {
 
 // A request of another service with the account and an id of the path, which `put` writes into it.
 template <class Request, class Id, class Put>
-result<Request> read_path_id(const http::request& received, const caller& who, const char* name, Put put)
+result<Request> read_path_id(const http::request& received, const caller& who, const char* name,
+                             Put put)
 {
     const auto id = Id::parse(received.path_param(name));
     if (!id)
@@ -32,30 +33,34 @@ result<Request> without_query(const http::request& received, result<Request> wan
 template <class Request>
 result<Request> read_inbox_path(const http::request& received, const caller& who)
 {
-    return read_path_id<Request, inbox_id>(received, who, "inboxId",
-                                           [](Request& wanted, const std::string& id) { wanted.set_inbox_id(id); });
+    return read_path_id<Request, inbox_id>(
+        received, who, "inboxId",
+        [](Request& wanted, const std::string& id) { wanted.set_inbox_id(id); });
 }
 
 template <class Request>
 result<Request> read_email_path(const http::request& received, const caller& who)
 {
     return without_query(
-        received, read_path_id<Request, email_id>(received, who, "emailId",
-                                                  [](Request& wanted, const std::string& id) { wanted.set_email_id(id); }));
+        received, read_path_id<Request, email_id>(
+                      received, who, "emailId",
+                      [](Request& wanted, const std::string& id) { wanted.set_email_id(id); }));
 }
 
 template <class Request>
 result<Request> read_webhook_path(const http::request& received, const caller& who)
 {
-    return read_path_id<Request, webhook_id>(received, who, "webhookId",
-                                             [](Request& wanted, const std::string& id) { wanted.set_webhook_id(id); });
+    return read_path_id<Request, webhook_id>(
+        received, who, "webhookId",
+        [](Request& wanted, const std::string& id) { wanted.set_webhook_id(id); });
 }
 
 template <class Request>
 result<Request> read_rule_path(const http::request& received, const caller& who)
 {
-    return read_path_id<Request, rule_id>(received, who, "ruleId",
-                                          [](Request& wanted, const std::string& id) { wanted.set_rule_id(id); });
+    return read_path_id<Request, rule_id>(
+        received, who, "ruleId",
+        [](Request& wanted, const std::string& id) { wanted.set_rule_id(id); });
 }
 
 } // namespace tempinbox::gateway

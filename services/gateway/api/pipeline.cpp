@@ -11,7 +11,8 @@
 namespace tempinbox::gateway {
 namespace {
 
-// Of what takes longer the key is checked again before it is answered: mostly waits, and it costs a look into memory.
+// Of what takes longer the key is checked again before it is answered: mostly waits, and it costs a
+// look into memory.
 constexpr std::chrono::milliseconds longest_without_check{100};
 
 http::response too_many(std::string_view reason, const quota_numbers& numbers, time_point now)
@@ -33,7 +34,8 @@ struct pipeline::exchange
     routes::match target;
     caller who;
 
-    exchange(http::request& received, boost::asio::ip::address address, quota_numbers before, time_point now)
+    exchange(http::request& received, boost::asio::ip::address address, quota_numbers before,
+             time_point now)
         : request(received),
           client(std::move(address)),
           numbers(before)
@@ -96,7 +98,8 @@ awaitable<http::response> pipeline::run(exchange& x)
         answer = count_answer(std::move(answer), x.who.account(), memory_);
     if (!is_read || clock_.now() - x.who.now < longest_without_check)
         co_return answer;
-    // What is read after a long time, such as mail waited for, is not given to a key revoked meanwhile.
+    // What is read after a long time, such as mail waited for, is not given to a key revoked
+    // meanwhile.
     x.who.now = clock_.now();
     if (auto refused = co_await check_key(x))
         co_return std::move(*refused);
@@ -122,7 +125,8 @@ awaitable<pipeline::refusal> pipeline::check_key(exchange& x)
         co_return refuse_key(x, "Header X-API-Key is given more than once");
     if (!accounts::is_well_formed_api_key(*key))
         co_return refuse_key(x, "X-API-Key is not a valid API key");
-    const auto allowed = failed_lookups_.has_allowance(x.client, x.who.now) ? lookups::all : lookups::seen_good;
+    const auto allowed =
+        failed_lookups_.has_allowance(x.client, x.who.now) ? lookups::all : lookups::seen_good;
     const auto found = co_await sources_.find_key(accounts::api_key_digest(*key), allowed);
     if (!found)
         co_return refuse_lookup(x, found.error());
@@ -143,10 +147,12 @@ http::response pipeline::refuse_key(exchange& x, std::string_view reason)
     x.numbers = outcome.numbers;
     if (outcome.is_within)
         return http::problem(401, reason);
-    return too_many("Too many requests without a valid API key from this address", x.numbers, x.who.now);
+    return too_many("Too many requests without a valid API key from this address", x.numbers,
+                    x.who.now);
 }
 
-// Nobody has looked whose key it is: its address had too many looked up that nobody has, or too many are looked up at once.
+// Nobody has looked whose key it is: its address had too many looked up that nobody has, or too
+// many are looked up at once.
 http::response pipeline::refuse_lookup(exchange& x, const failure& reason)
 {
     if (reason.code != errc::rate_limited)
@@ -175,8 +181,10 @@ pipeline::refusal pipeline::check_burst(exchange& x)
     if (bursts_.take(x.owner->key, most, x.who.now))
         return std::nullopt;
     x.numbers = sources_.last_known_quota(x.who.state);
-    auto refused = http::problem(429, "More than " + std::to_string(most) +
-                                          " requests in one second with this API key; this one was not counted against the day");
+    auto refused = http::problem(
+        429,
+        "More than " + std::to_string(most) +
+            " requests in one second with this API key; this one was not counted against the day");
     refused.set("Retry-After", 1);
     return refused;
 }
@@ -189,7 +197,8 @@ awaitable<pipeline::refusal> pipeline::check_quota(exchange& x)
     sources_.note_use(*x.owner, x.who.now);
     if (decision.is_granted)
         co_return std::nullopt;
-    co_return too_many("The daily limit of " + std::to_string(x.numbers.limit) + " requests is used up; it resets at " +
+    co_return too_many("The daily limit of " + std::to_string(x.numbers.limit) +
+                           " requests is used up; it resets at " +
                            to_iso8601(time_point{std::chrono::seconds{x.numbers.reset}}),
                        x.numbers, x.who.now);
 }

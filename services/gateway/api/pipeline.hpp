@@ -31,15 +31,16 @@ struct pipeline_sources
     std::function<awaitable<http::response>(http::request&, caller&, const route&)> answer_once;
 };
 
-// Everything under /v1, in this order: preflight, key 401, plan 403, burst 429, daily limit 429, path 404, method 405, size 413,
-// type 415, then the operation (syntax and fields 400, object 404, conflicts; last the 422 of an Idempotency-Key). Every answer
-// carries X-RateLimit-*. A large answer to a GET is counted in memory until it is sent; without room it is 503. An operation that
+// Everything under /v1, in this order: preflight, key 401, plan 403, burst 429, daily limit 429,
+// path 404, method 405, size 413, type 415, then the operation (syntax and fields 400, object 404,
+// conflicts; last the 422 of an Idempotency-Key). Every answer carries X-RateLimit-*. A large
+// answer to a GET is counted in memory until it is sent; without room it is 503. An operation that
 // throws is answered 500, 503 for a lost dependency; nothing escapes.
 class pipeline
 {
 public:
-    pipeline(const clock_source& clock, const routes& operations, pipeline_sources sources, std::vector<network> trusted_proxies,
-             answer_memory& memory);
+    pipeline(const clock_source& clock, const routes& operations, pipeline_sources sources,
+             std::vector<network> trusted_proxies, answer_memory& memory);
 
     static bool serves(std::string_view path);
     awaitable<http::response> answer(http::request& received);

@@ -23,7 +23,8 @@ std::string join(const std::vector<std::string>& names)
 
 query_reader::query_reader(const http::request& received) : received_(received) {}
 
-std::optional<std::string> query_reader::text(std::string_view name, std::size_t least, std::size_t most)
+std::optional<std::string> query_reader::text(std::string_view name, std::size_t least,
+                                              std::size_t most)
 {
     const auto given = take(name);
     if (!given)
@@ -31,8 +32,8 @@ std::optional<std::string> query_reader::text(std::string_view name, std::size_t
     const bool is_sound = is_valid_utf8(*given) && given->find('\0') == std::string_view::npos;
     const auto characters = is_sound ? count_characters(*given) : 0;
     if (!is_sound || characters < least || characters > most) {
-        fail(std::string(name) + " must have " + std::to_string(least) + " to " + std::to_string(most) + " characters, not " +
-             quote(*given));
+        fail(std::string(name) + " must have " + std::to_string(least) + " to " +
+             std::to_string(most) + " characters, not " + quote(*given));
         return std::nullopt;
     }
     if (json::has_control_characters(*given)) {
@@ -42,22 +43,25 @@ std::optional<std::string> query_reader::text(std::string_view name, std::size_t
     return std::string(*given);
 }
 
-std::int64_t query_reader::integer(std::string_view name, std::int64_t fallback, std::int64_t least, std::int64_t most)
+std::int64_t query_reader::integer(std::string_view name, std::int64_t fallback, std::int64_t least,
+                                   std::int64_t most)
 {
     const auto given = take(name);
     if (!given)
         return fallback;
     std::int64_t number = 0;
     const auto [end, error] = std::from_chars(given->data(), given->data() + given->size(), number);
-    if (error != std::errc() || end != given->data() + given->size() || number < least || number > most) {
-        fail(std::string(name) + " must be an integer from " + std::to_string(least) + " to " + std::to_string(most) + ", not " +
-             quote(*given));
+    if (error != std::errc() || end != given->data() + given->size() || number < least ||
+        number > most) {
+        fail(std::string(name) + " must be an integer from " + std::to_string(least) + " to " +
+             std::to_string(most) + ", not " + quote(*given));
         return fallback;
     }
     return number;
 }
 
-std::string query_reader::choice(std::string_view name, std::string_view fallback, const std::vector<std::string>& allowed)
+std::string query_reader::choice(std::string_view name, std::string_view fallback,
+                                 const std::vector<std::string>& allowed)
 {
     const auto given = take(name);
     if (!given)
@@ -67,17 +71,20 @@ std::string query_reader::choice(std::string_view name, std::string_view fallbac
     return std::string(*given);
 }
 
-std::vector<std::string> query_reader::choices(std::string_view name, const std::vector<std::string>& allowed)
+std::vector<std::string> query_reader::choices(std::string_view name,
+                                               const std::vector<std::string>& allowed)
 {
     const auto given = take(name);
     if (!given)
         return {};
     auto chosen = split_list(*given);
-    const bool is_sound = !chosen.empty() && std::all_of(chosen.begin(), chosen.end(), [&](const std::string& each) {
-        return std::find(allowed.begin(), allowed.end(), each) != allowed.end();
-    });
+    const bool is_sound =
+        !chosen.empty() && std::all_of(chosen.begin(), chosen.end(), [&](const std::string& each) {
+            return std::find(allowed.begin(), allowed.end(), each) != allowed.end();
+        });
     if (!is_sound)
-        fail(std::string(name) + " must be a comma-separated list of " + join(allowed) + ", not " + quote(*given));
+        fail(std::string(name) + " must be a comma-separated list of " + join(allowed) + ", not " +
+             quote(*given));
     return chosen;
 }
 

@@ -10,18 +10,22 @@
 
 namespace tempinbox::gateway {
 
-// Reads the query of a request as json::object_reader reads a body: ask for every parameter, then `finish`, which also refuses
-// what nobody asked for. The first problem is kept; an empty value counts as given.
+// Reads the query of a request as json::object_reader reads a body: ask for every parameter, then
+// `finish`, which also refuses what nobody asked for. The first problem is kept; an empty value
+// counts as given.
 class query_reader
 {
 public:
     explicit query_reader(const http::request& received);
 
     std::optional<std::string> text(std::string_view name, std::size_t least, std::size_t most);
-    std::int64_t integer(std::string_view name, std::int64_t fallback, std::int64_t least, std::int64_t most);
-    std::string choice(std::string_view name, std::string_view fallback, const std::vector<std::string>& allowed);
+    std::int64_t integer(std::string_view name, std::int64_t fallback, std::int64_t least,
+                         std::int64_t most);
+    std::string choice(std::string_view name, std::string_view fallback,
+                       const std::vector<std::string>& allowed);
     // Some of `allowed`, comma-separated; absent: none.
-    std::vector<std::string> choices(std::string_view name, const std::vector<std::string>& allowed);
+    std::vector<std::string> choices(std::string_view name,
+                                     const std::vector<std::string>& allowed);
 
     void fail(std::string message);
     result<void> finish();

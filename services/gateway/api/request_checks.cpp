@@ -15,7 +15,8 @@ bool is_taken(std::string_view content_type, body_kind wanted)
 {
     const auto type = trim(content_type.substr(0, content_type.find(';')));
     return equals_ignoring_ascii_case(type, "application/json") ||
-           (wanted == body_kind::merge_patch && equals_ignoring_ascii_case(type, "application/merge-patch+json"));
+           (wanted == body_kind::merge_patch &&
+            equals_ignoring_ascii_case(type, "application/merge-patch+json"));
 }
 
 // 404 for the path, then 405 for the method.
@@ -54,11 +55,14 @@ refusal check_type(http::request& received, const routes::match& target)
     const auto type = received.header("Content-Type");
     if (type && is_taken(*type, wanted))
         return std::nullopt;
-    const std::string allowed =
-        wanted == body_kind::merge_patch ? "application/json or application/merge-patch+json" : "application/json";
-    auto refused = http::problem(415, "Content-Type must be " + allowed + ", not " + (type ? quote(*type) : "absent"));
+    const std::string allowed = wanted == body_kind::merge_patch
+                                    ? "application/json or application/merge-patch+json"
+                                    : "application/json";
+    auto refused = http::problem(415, "Content-Type must be " + allowed + ", not " +
+                                          (type ? quote(*type) : "absent"));
     if (wanted == body_kind::merge_patch)
-        refused.set("Accept-Patch", "application/json, application/merge-patch+json"); // RFC 5789 2.2
+        refused.set("Accept-Patch",
+                    "application/json, application/merge-patch+json"); // RFC 5789 2.2
     return refused;
 }
 
@@ -82,13 +86,17 @@ std::optional<http::response> check_request(http::request& received, const route
 bool is_given_twice(const http::request& received, std::string_view header)
 {
     return std::count_if(received.headers.begin(), received.headers.end(),
-                         [header](const auto& field) { return equals_ignoring_ascii_case(field.first, header); }) > 1;
+                         [header](const auto& field) {
+                             return equals_ignoring_ascii_case(field.first, header);
+                         }) > 1;
 }
 
 http::response answer_unavailable(const http::request& received, std::string_view problem)
 {
-    log::error("request failed: a dependency is away",
-               {{"request_id", received.id}, {"method", received.method}, {"path", received.path}, {"error", problem}});
+    log::error("request failed: a dependency is away", {{"request_id", received.id},
+                                                        {"method", received.method},
+                                                        {"path", received.path},
+                                                        {"error", problem}});
     auto answer = http::problem(503, "The service cannot answer now; try again");
     answer.set("Retry-After", 1);
     return answer;
@@ -96,9 +104,12 @@ http::response answer_unavailable(const http::request& received, std::string_vie
 
 http::response answer_broken(const http::request& received, std::string_view problem)
 {
-    log::error("request failed",
-               {{"request_id", received.id}, {"method", received.method}, {"path", received.path}, {"error", problem}});
-    return http::problem(500, "The service failed to answer; the request is noted as " + received.id);
+    log::error("request failed", {{"request_id", received.id},
+                                  {"method", received.method},
+                                  {"path", received.path},
+                                  {"error", problem}});
+    return http::problem(500,
+                         "The service failed to answer; the request is noted as " + received.id);
 }
 
 } // namespace tempinbox::gateway

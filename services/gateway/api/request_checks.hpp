@@ -8,8 +8,8 @@
 
 namespace tempinbox::gateway {
 
-// What every pipeline checks once it knows who asks, in this order: path 404, method 405, size 413, headers 400, type 415, target
-// 400. Fills in the route and the parameters of its path.
+// What every pipeline checks once it knows who asks, in this order: path 404, method 405, size 413,
+// headers 400, type 415, target 400. Fills in the route and the parameters of its path.
 std::optional<http::response> check_request(http::request& received, const routes::match& target);
 
 // RFC 9110 5.3: of a header that is no list, which of two would count is anybody's guess.

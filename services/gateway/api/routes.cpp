@@ -32,7 +32,8 @@ routes::match routes::find(const http::request& received) const
     if (!found.path.handle)
         return found;
     const auto own = by_name_.find(name_of(received.method, found.path.pattern));
-    const auto entry = own != by_name_.end() ? own : by_name_.find(name_of("GET", found.path.pattern));
+    const auto entry =
+        own != by_name_.end() ? own : by_name_.find(name_of("GET", found.path.pattern));
     if (entry != by_name_.end())
         found.operation = entry->second;
     return found;

@@ -20,12 +20,14 @@ struct route
     std::string pattern;
     body_kind body = body_kind::none;
     api_handler handle;
-    // A POST's own 400 without its effect, so that it comes before the 422 of an Idempotency-Key; may be empty.
+    // A POST's own 400 without its effect, so that it comes before the 422 of an Idempotency-Key;
+    // may be empty.
     api_handler check;
     // The body does: no digest of it is kept, so an Idempotency-Key means nothing.
     bool holds_password = false;
 
-    route(std::string verb, std::string path, body_kind takes, api_handler answer, api_handler check_only = {})
+    route(std::string verb, std::string path, body_kind takes, api_handler answer,
+          api_handler check_only = {})
         : method(std::move(verb)),
           pattern(std::move(path)),
           body(takes),

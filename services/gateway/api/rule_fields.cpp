@@ -9,7 +9,8 @@ constexpr std::size_t most_conditions = 5;
 constexpr std::size_t longest_value = 500;
 constexpr std::size_t longest_id = 100; // only so that messages stay short
 
-std::string required_choice(json::object_reader& body, std::string_view name, const std::vector<std::string>& allowed)
+std::string required_choice(json::object_reader& body, std::string_view name,
+                            const std::vector<std::string>& allowed)
 {
     const auto given = body.choice(name, allowed);
     if (given)
@@ -29,7 +30,8 @@ void take_problem(json::object_reader& body, const std::string& place, json::obj
     if (outcome)
         return;
     const auto& message = outcome.error().message;
-    body.fail(message.starts_with("unknown field") ? place + " has an " + message : place + "." + message);
+    body.fail(message.starts_with("unknown field") ? place + " has an " + message
+                                                   : place + "." + message);
 }
 
 std::optional<std::string> read_webhook_id(json::object_reader& body)
@@ -55,7 +57,8 @@ std::optional<std::vector<webhooks::v1::Condition>> read_conditions(json::object
         json::object_reader fields(item);
         webhooks::v1::Condition condition;
         condition.set_field(required_choice(fields, "field", {"subject", "from", "to"}));
-        condition.set_operator_(required_choice(fields, "operator", {"contains", "equals", "starts_with", "ends_with"}));
+        condition.set_operator_(required_choice(
+            fields, "operator", {"contains", "equals", "starts_with", "ends_with"}));
         condition.set_value(fields.required_text("value", 1, longest_value));
         take_problem(body, "conditions[" + std::to_string(conditions.size()) + "]", fields);
         conditions.push_back(std::move(condition));

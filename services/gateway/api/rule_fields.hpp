@@ -12,7 +12,8 @@ namespace tempinbox::gateway {
 
 inline constexpr std::size_t longest_rule_name = 100;
 
-// The fields of a rule's body. Problems go to `body`, named by their place: `conditions[0].value must have …`.
+// The fields of a rule's body. Problems go to `body`, named by their place: `conditions[0].value
+// must have …`.
 std::optional<std::string> read_webhook_id(json::object_reader& body);
 std::optional<std::vector<webhooks::v1::Condition>> read_conditions(json::object_reader& body);
 

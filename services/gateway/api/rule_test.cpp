@@ -13,7 +13,8 @@ constexpr std::size_t longest_subject = 1'000;
 constexpr std::size_t most_recipients = 100;
 constexpr std::size_t longest_id = 100; // only so that messages stay short
 
-// What is to be tested: the mail's fields are in the request already unless it is an email of the account.
+// What is to be tested: the mail's fields are in the request already unless it is an email of the
+// account.
 struct asked_test
 {
     webhooks::v1::TestRulesRequest request;
@@ -24,7 +25,8 @@ struct asked_test
 std::vector<std::string> read_recipients(json::object_reader& body)
 {
     if (!body.has_text("to"))
-        return body.texts("to", most_recipients, 1, longest_address).value_or(std::vector<std::string>());
+        return body.texts("to", most_recipients, 1, longest_address)
+            .value_or(std::vector<std::string>());
     const auto only = body.text("to", 0, longest_address);
     if (!only || only->empty())
         return {};
@@ -51,7 +53,8 @@ void read_mail(json::object_reader& body, asked_test& asked)
     }
 }
 
-// An unsaved rule: as in POST /dashboard/api/rules, but only what is known yet; `id` names the saved rule it is a version of.
+// An unsaved rule: as in POST /dashboard/api/rules, but only what is known yet; `id` names the
+// saved rule it is a version of.
 webhooks::v1::Rule read_draft(json::object_reader& fields)
 {
     webhooks::v1::Rule draft;
@@ -120,8 +123,8 @@ void take_mail(webhooks::v1::TestRulesRequest& request, const inbox::v1::EmailSu
 } // namespace
 
 // POST /dashboard/api/rules/test
-awaitable<http::response> test_rules(const http::request& received, const caller& who, webhook_client& webhooks,
-                                     inbox_client& inboxes)
+awaitable<http::response> test_rules(const http::request& received, const caller& who,
+                                     webhook_client& webhooks, inbox_client& inboxes)
 {
     auto asked = read_test(received, who);
     if (!asked)

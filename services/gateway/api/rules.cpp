@@ -10,7 +10,8 @@ namespace {
 
 constexpr const char* fields[] = {"name", "webhookId", "conditions", "isEnabled"};
 
-result<webhooks::v1::CreateRuleRequest> read_new_rule(const http::request& received, const caller& who)
+result<webhooks::v1::CreateRuleRequest> read_new_rule(const http::request& received,
+                                                      const caller& who)
 {
     if (const auto query = expect_no_query(received); !query)
         return query.error();
@@ -37,8 +38,10 @@ result<webhooks::v1::CreateRuleRequest> read_new_rule(const http::request& recei
     return wanted;
 }
 
-// RFC 7396; nothing of a rule can be removed. An empty array of conditions makes a catch-all, which null would do by accident.
-result<webhooks::v1::UpdateRuleRequest> read_change(const http::request& received, const caller& who)
+// RFC 7396; nothing of a rule can be removed. An empty array of conditions makes a catch-all, which
+// null would do by accident.
+result<webhooks::v1::UpdateRuleRequest> read_change(const http::request& received,
+                                                    const caller& who)
 {
     const auto id = rule_id::parse(received.path_param("ruleId"));
     if (!id)
@@ -60,20 +63,24 @@ result<webhooks::v1::UpdateRuleRequest> read_change(const http::request& receive
     if (const auto webhook = read_webhook_id(*body))
         wanted.set_webhook_id(*webhook);
     if (const auto conditions = read_conditions(*body))
-        wanted.mutable_conditions()->mutable_conditions()->Assign(conditions->begin(), conditions->end());
+        wanted.mutable_conditions()->mutable_conditions()->Assign(conditions->begin(),
+                                                                  conditions->end());
     if (const auto is_enabled = body->boolean("isEnabled"))
         wanted.set_is_enabled(*is_enabled);
     if (const auto all_known = body->finish(); !all_known)
         return all_known.error();
-    if (std::none_of(std::begin(fields), std::end(fields), [&](const char* field) { return body->has(field); }))
-        return failure{errc::invalid_argument, "body must have at least one of name, webhookId, conditions, isEnabled"};
+    if (std::none_of(std::begin(fields), std::end(fields),
+                     [&](const char* field) { return body->has(field); }))
+        return failure{errc::invalid_argument,
+                       "body must have at least one of name, webhookId, conditions, isEnabled"};
     return wanted;
 }
 
 } // namespace
 
 // POST /dashboard/api/rules
-awaitable<http::response> create_rule(const http::request& received, const caller& who, webhook_client& webhooks)
+awaitable<http::response> create_rule(const http::request& received, const caller& who,
+                                      webhook_client& webhooks)
 {
     auto wanted = read_new_rule(received, who);
     if (!wanted)
@@ -83,11 +90,13 @@ awaitable<http::response> create_rule(const http::request& received, const calle
     if (!created)
         co_return http::problem(created.error());
 
-    co_return http::created_json(to_json(created->rule()), who.location_of("rules", created->rule().rule_id()));
+    co_return http::created_json(to_json(created->rule()),
+                                 who.location_of("rules", created->rule().rule_id()));
 }
 
 // GET /dashboard/api/rules
-awaitable<http::response> list_rules(const http::request& received, const caller& who, webhook_client& webhooks)
+awaitable<http::response> list_rules(const http::request& received, const caller& who,
+                                     webhook_client& webhooks)
 {
     const auto query = expect_no_query(received);
     if (!query)
@@ -103,9 +112,11 @@ awaitable<http::response> list_rules(const http::request& received, const caller
 }
 
 // GET /dashboard/api/rules/{ruleId}
-awaitable<http::response> get_rule(const http::request& received, const caller& who, webhook_client& webhooks)
+awaitable<http::response> get_rule(const http::request& received, const caller& who,
+                                   webhook_client& webhooks)
 {
-    auto wanted = without_query(received, read_rule_path<webhooks::v1::GetRuleRequest>(received, who));
+    auto wanted =
+        without_query(received, read_rule_path<webhooks::v1::GetRuleRequest>(received, who));
     if (!wanted)
         co_return http::problem(wanted.error());
 
@@ -117,7 +128,8 @@ awaitable<http::response> get_rule(const http::request& received, const caller& 
 }
 
 // PATCH /dashboard/api/rules/{ruleId}
-awaitable<http::response> update_rule(const http::request& received, const caller& who, webhook_client& webhooks)
+awaitable<http::response> update_rule(const http::request& received, const caller& who,
+                                      webhook_client& webhooks)
 {
     auto wanted = read_change(received, who);
     if (!wanted)
@@ -131,9 +143,11 @@ awaitable<http::response> update_rule(const http::request& received, const calle
 }
 
 // DELETE /dashboard/api/rules/{ruleId}
-awaitable<http::response> delete_rule(const http::request& received, const caller& who, webhook_client& webhooks)
+awaitable<http::response> delete_rule(const http::request& received, const caller& who,
+                                      webhook_client& webhooks)
 {
-    const auto wanted = without_query(received, read_rule_path<webhooks::v1::DeleteRuleRequest>(received, who));
+    const auto wanted =
+        without_query(received, read_rule_path<webhooks::v1::DeleteRuleRequest>(received, who));
     if (!wanted)
         co_return http::problem(wanted.error());
 

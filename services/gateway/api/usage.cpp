@@ -21,7 +21,8 @@ Request request_of(const caller& who)
 
 usage_history::day_use& usage_history::of(std::int64_t seconds)
 {
-    const auto date = std::chrono::floor<std::chrono::days>(std::chrono::sys_seconds(std::chrono::seconds(seconds)));
+    const auto date = std::chrono::floor<std::chrono::days>(
+        std::chrono::sys_seconds(std::chrono::seconds(seconds)));
     const auto age = (today_ - date).count();
     if (age < 0 || age >= days)
         return nobodys_;
@@ -47,8 +48,9 @@ std::string usage_history::json() const
 }
 
 // GET /v1/account/usage
-awaitable<http::response> get_usage(const http::request& received, const caller& who, rate_limit_client& quotas,
-                                    inbox_client& inboxes, webhook_client& webhooks)
+awaitable<http::response> get_usage(const http::request& received, const caller& who,
+                                    rate_limit_client& quotas, inbox_client& inboxes,
+                                    webhook_client& webhooks)
 {
     const auto query = expect_no_query(received);
     if (!query)
@@ -57,10 +59,12 @@ awaitable<http::response> get_usage(const http::request& received, const caller&
     const auto requests = co_await quotas.usage(request_of<ratelimit::v1::GetUsageRequest>(who));
     if (!requests)
         co_return http::problem(requests.error());
-    const auto emails = co_await inboxes.count_emails(request_of<inbox::v1::CountEmailsRequest>(who));
+    const auto emails =
+        co_await inboxes.count_emails(request_of<inbox::v1::CountEmailsRequest>(who));
     if (!emails)
         co_return http::problem(emails.error());
-    const auto deliveries = co_await webhooks.count_deliveries(request_of<webhooks::v1::CountDeliveriesRequest>(who));
+    const auto deliveries =
+        co_await webhooks.count_deliveries(request_of<webhooks::v1::CountDeliveriesRequest>(who));
     if (!deliveries)
         co_return http::problem(deliveries.error());
 
@@ -71,7 +75,8 @@ awaitable<http::response> get_usage(const http::request& received, const caller&
         history.of(day.day().seconds()).emails = day.emails();
     for (const auto& day : deliveries->days())
         history.of(day.day().seconds()).deliveries = day.deliveries();
-    // Of today another replica may hold what it has not told yet; this very request has been counted by whoever knows best.
+    // Of today another replica may hold what it has not told yet; this very request has been
+    // counted by whoever knows best.
     auto& today = history.of_today();
     today.requests = std::max(today.requests, who.quota.limit - who.quota.remaining);
     co_return http::ok_json(history.json());

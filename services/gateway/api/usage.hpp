@@ -39,7 +39,8 @@ private:
     day_use nobodys_;
 };
 
-awaitable<http::response> get_usage(const http::request& received, const caller& who, rate_limit_client& quotas,
-                                    inbox_client& inboxes, webhook_client& webhooks);
+awaitable<http::response> get_usage(const http::request& received, const caller& who,
+                                    rate_limit_client& quotas, inbox_client& inboxes,
+                                    webhook_client& webhooks);
 
 } // namespace tempinbox::gateway

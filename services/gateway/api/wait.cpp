@@ -76,7 +76,8 @@ std::string expected_text(const inbox::v1::EmailFilter& filter, const std::strin
 }
 
 // Newest first, like every list.
-void put_near_misses(json::writer& out, const std::vector<inbox::v1::NearMiss>& misses, const inbox::v1::EmailFilter& filter)
+void put_near_misses(json::writer& out, const std::vector<inbox::v1::NearMiss>& misses,
+                     const inbox::v1::EmailFilter& filter)
 {
     out.key("nearMisses").begin_array();
     for (auto miss = misses.rbegin(); miss != misses.rend(); ++miss) {
@@ -90,8 +91,8 @@ void put_near_misses(json::writer& out, const std::vector<inbox::v1::NearMiss>& 
     out.end_array();
 }
 
-std::string answer_json(const wait_answer& answer, const inbox::v1::EmailFilter& filter, bool expects_none,
-                        std::chrono::milliseconds waited)
+std::string answer_json(const wait_answer& answer, const inbox::v1::EmailFilter& filter,
+                        bool expects_none, std::chrono::milliseconds waited)
 {
     json::writer out;
     out.begin_object();
@@ -110,7 +111,8 @@ std::string answer_json(const wait_answer& answer, const inbox::v1::EmailFilter&
 } // namespace
 
 // GET /v1/inboxes/{inboxId}/emails/wait
-awaitable<http::response> wait_for_email(http::request& received, const caller& who, waiting_room& room)
+awaitable<http::response> wait_for_email(http::request& received, const caller& who,
+                                         waiting_room& room)
 {
     const auto began = std::chrono::steady_clock::now();
     const auto wanted = read_wait(received, who);
@@ -125,8 +127,10 @@ awaitable<http::response> wait_for_email(http::request& received, const caller& 
         co_return refused;
     }
 
-    const auto waited = std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - began);
-    co_return http::ok_json(answer_json(*answer, wanted->wish.filter, wanted->expects_none, waited));
+    const auto waited = std::chrono::duration_cast<std::chrono::milliseconds>(
+        std::chrono::steady_clock::now() - began);
+    co_return http::ok_json(
+        answer_json(*answer, wanted->wish.filter, wanted->expects_none, waited));
 }
 
 } // namespace tempinbox::gateway

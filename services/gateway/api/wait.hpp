@@ -6,6 +6,7 @@
 
 namespace tempinbox::gateway {
 
-awaitable<http::response> wait_for_email(http::request& received, const caller& who, waiting_room& room);
+awaitable<http::response> wait_for_email(http::request& received, const caller& who,
+                                         waiting_room& room);
 
 } // namespace tempinbox::gateway

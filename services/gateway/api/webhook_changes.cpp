@@ -9,7 +9,8 @@ namespace {
 constexpr const char* fields[] = {"url", "events", "description", "isEnabled"};
 
 // RFC 7396: null gives back what a new webhook has; it cannot be without a URL.
-result<webhooks::v1::UpdateWebhookRequest> read_change(const http::request& received, const caller& who)
+result<webhooks::v1::UpdateWebhookRequest> read_change(const http::request& received,
+                                                       const caller& who)
 {
     const auto id = webhook_id::parse(received.path_param("webhookId"));
     if (!id)
@@ -24,7 +25,8 @@ result<webhooks::v1::UpdateWebhookRequest> read_change(const http::request& rece
     wanted.set_account_id(who.account().text());
     wanted.set_webhook_id(id->text());
     if (body->has_null("url"))
-        body->fail("url must be a string of 1 to " + std::to_string(longest_webhook_url) + " characters, not null");
+        body->fail("url must be a string of 1 to " + std::to_string(longest_webhook_url) +
+                   " characters, not null");
     if (const auto url = body->text("url", 1, longest_webhook_url))
         wanted.set_url(*url);
     if (body->has_null("events"))
@@ -43,12 +45,14 @@ result<webhooks::v1::UpdateWebhookRequest> read_change(const http::request& rece
         return all_known.error();
     if (std::none_of(std::begin(fields), std::end(fields),
                      [&](const char* field) { return body->has(field) || body->has_null(field); }))
-        return failure{errc::invalid_argument, "body must have at least one of url, events, description, isEnabled"};
+        return failure{errc::invalid_argument,
+                       "body must have at least one of url, events, description, isEnabled"};
     return wanted;
 }
 
 // The body has no fields. A repeat with the same Idempotency-Key is the same rotation.
-result<webhooks::v1::RotateSecretRequest> read_rotation(const http::request& received, const caller& who)
+result<webhooks::v1::RotateSecretRequest> read_rotation(const http::request& received,
+                                                        const caller& who)
 {
     const auto id = webhook_id::parse(received.path_param("webhookId"));
     if (!id)
@@ -71,7 +75,8 @@ result<webhooks::v1::RotateSecretRequest> read_rotation(const http::request& rec
 } // namespace
 
 // PATCH /v1/webhooks/{webhookId}
-awaitable<http::response> update_webhook(const http::request& received, const caller& who, webhook_client& webhooks)
+awaitable<http::response> update_webhook(const http::request& received, const caller& who,
+                                         webhook_client& webhooks)
 {
     auto wanted = read_change(received, who);
     if (!wanted)
@@ -85,7 +90,8 @@ awaitable<http::response> update_webhook(const http::request& received, const ca
 }
 
 // POST /v1/webhooks/{webhookId}/rotate-secret
-awaitable<http::response> rotate_webhook_secret(const http::request& received, const caller& who, webhook_client& webhooks)
+awaitable<http::response> rotate_webhook_secret(const http::request& received, const caller& who,
+                                                webhook_client& webhooks)
 {
     const auto wanted = read_rotation(received, who);
     if (!wanted)
@@ -98,7 +104,8 @@ awaitable<http::response> rotate_webhook_secret(const http::request& received, c
     co_return http::ok_json(to_json(*rotated, wanted->webhook_id()));
 }
 
-awaitable<http::response> check_rotation(const http::request& received, const caller& who, webhook_client&)
+awaitable<http::response> check_rotation(const http::request& received, const caller& who,
+                                         webhook_client&)
 {
     const auto wanted = read_rotation(received, who);
     if (!wanted)

@@ -8,7 +8,8 @@
 namespace tempinbox::gateway {
 namespace {
 
-constexpr std::array<std::string_view, 3> event_kinds{"email.received", "inbox.created", "inbox.expired"};
+constexpr std::array<std::string_view, 3> event_kinds{"email.received", "inbox.created",
+                                                      "inbox.expired"};
 
 } // namespace
 
@@ -27,7 +28,8 @@ std::optional<std::vector<std::string>> read_events(json::object_reader& body)
     std::vector<std::string> events;
     for (const auto& event : *given) {
         if (std::find(event_kinds.begin(), event_kinds.end(), event) == event_kinds.end())
-            body.fail("events must hold only email.received, inbox.created, inbox.expired, not " + quote(event));
+            body.fail("events must hold only email.received, inbox.created, inbox.expired, not " +
+                      quote(event));
         else if (std::find(events.begin(), events.end(), event) == events.end())
             events.push_back(event);
     }

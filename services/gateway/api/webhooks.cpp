@@ -9,7 +9,8 @@ namespace tempinbox::gateway {
 namespace {
 
 // The body of POST /v1/webhooks. The dispatcher knows which addresses it may call.
-result<webhooks::v1::CreateWebhookRequest> read_new_webhook(const http::request& received, const caller& who)
+result<webhooks::v1::CreateWebhookRequest> read_new_webhook(const http::request& received,
+                                                            const caller& who)
 {
     if (const auto query = expect_no_query(received); !query)
         return query.error();
@@ -31,7 +32,8 @@ result<webhooks::v1::CreateWebhookRequest> read_new_webhook(const http::request&
     return wanted;
 }
 
-result<webhooks::v1::ListWebhooksRequest> read_list(const http::request& received, const caller& who)
+result<webhooks::v1::ListWebhooksRequest> read_list(const http::request& received,
+                                                    const caller& who)
 {
     query_reader query(received);
     const auto wanted = read_page(query);
@@ -48,7 +50,8 @@ result<webhooks::v1::ListWebhooksRequest> read_list(const http::request& receive
 } // namespace
 
 // POST /v1/webhooks
-awaitable<http::response> create_webhook(const http::request& received, const caller& who, webhook_client& webhooks)
+awaitable<http::response> create_webhook(const http::request& received, const caller& who,
+                                         webhook_client& webhooks)
 {
     auto wanted = read_new_webhook(received, who);
     if (!wanted)
@@ -58,10 +61,12 @@ awaitable<http::response> create_webhook(const http::request& received, const ca
     if (!created)
         co_return http::problem(created.error());
 
-    co_return http::created_json(to_json(*created), who.location_of("webhooks", created->webhook().webhook_id()));
+    co_return http::created_json(to_json(*created),
+                                 who.location_of("webhooks", created->webhook().webhook_id()));
 }
 
-awaitable<http::response> check_new_webhook(const http::request& received, const caller& who, webhook_client& webhooks)
+awaitable<http::response> check_new_webhook(const http::request& received, const caller& who,
+                                            webhook_client& webhooks)
 {
     auto wanted = read_new_webhook(received, who);
     if (!wanted)
@@ -76,7 +81,8 @@ awaitable<http::response> check_new_webhook(const http::request& received, const
 }
 
 // GET /v1/webhooks
-awaitable<http::response> list_webhooks(const http::request& received, const caller& who, webhook_client& webhooks)
+awaitable<http::response> list_webhooks(const http::request& received, const caller& who,
+                                        webhook_client& webhooks)
 {
     auto wanted = read_list(received, who);
     if (!wanted)
@@ -90,9 +96,11 @@ awaitable<http::response> list_webhooks(const http::request& received, const cal
 }
 
 // GET /v1/webhooks/{webhookId}
-awaitable<http::response> get_webhook(const http::request& received, const caller& who, webhook_client& webhooks)
+awaitable<http::response> get_webhook(const http::request& received, const caller& who,
+                                      webhook_client& webhooks)
 {
-    auto wanted = without_query(received, read_webhook_path<webhooks::v1::GetWebhookRequest>(received, who));
+    auto wanted =
+        without_query(received, read_webhook_path<webhooks::v1::GetWebhookRequest>(received, who));
     if (!wanted)
         co_return http::problem(wanted.error());
 
@@ -104,9 +112,11 @@ awaitable<http::response> get_webhook(const http::request& received, const calle
 }
 
 // DELETE /v1/webhooks/{webhookId}
-awaitable<http::response> delete_webhook(const http::request& received, const caller& who, webhook_client& webhooks)
+awaitable<http::response> delete_webhook(const http::request& received, const caller& who,
+                                         webhook_client& webhooks)
 {
-    const auto wanted = without_query(received, read_webhook_path<webhooks::v1::DeleteWebhookRequest>(received, who));
+    const auto wanted = without_query(
+        received, read_webhook_path<webhooks::v1::DeleteWebhookRequest>(received, who));
     if (!wanted)
         co_return http::problem(wanted.error());
 

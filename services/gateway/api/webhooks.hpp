@@ -6,15 +6,23 @@
 
 namespace tempinbox::gateway {
 
-awaitable<http::response> create_webhook(const http::request& received, const caller& who, webhook_client& webhooks);
+awaitable<http::response> create_webhook(const http::request& received, const caller& who,
+                                         webhook_client& webhooks);
 // Whether create_webhook would find the request itself wrong: its 400, or 204. Nothing is made.
-awaitable<http::response> check_new_webhook(const http::request& received, const caller& who, webhook_client& webhooks);
-awaitable<http::response> list_webhooks(const http::request& received, const caller& who, webhook_client& webhooks);
-awaitable<http::response> get_webhook(const http::request& received, const caller& who, webhook_client& webhooks);
-awaitable<http::response> update_webhook(const http::request& received, const caller& who, webhook_client& webhooks);
-awaitable<http::response> rotate_webhook_secret(const http::request& received, const caller& who, webhook_client& webhooks);
+awaitable<http::response> check_new_webhook(const http::request& received, const caller& who,
+                                            webhook_client& webhooks);
+awaitable<http::response> list_webhooks(const http::request& received, const caller& who,
+                                        webhook_client& webhooks);
+awaitable<http::response> get_webhook(const http::request& received, const caller& who,
+                                      webhook_client& webhooks);
+awaitable<http::response> update_webhook(const http::request& received, const caller& who,
+                                         webhook_client& webhooks);
+awaitable<http::response> rotate_webhook_secret(const http::request& received, const caller& who,
+                                                webhook_client& webhooks);
 // As check_new_webhook.
-awaitable<http::response> check_rotation(const http::request& received, const caller& who, webhook_client& webhooks);
-awaitable<http::response> delete_webhook(const http::request& received, const caller& who, webhook_client& webhooks);
+awaitable<http::response> check_rotation(const http::request& received, const caller& who,
+                                         webhook_client& webhooks);
+awaitable<http::response> delete_webhook(const http::request& received, const caller& who,
+                                         webhook_client& webhooks);
 
 } // namespace tempinbox::gateway

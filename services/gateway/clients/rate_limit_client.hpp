@@ -17,8 +17,8 @@ public:
 
     awaitable<result<ratelimit::v1::GetUsageResponse>> usage(ratelimit::v1::GetUsageRequest request)
     {
-        return service_.call<ratelimit::v1::GetUsageResponse>("tempinbox.ratelimit.v1.RateLimitService/GetUsage",
-                                                              std::move(request));
+        return service_.call<ratelimit::v1::GetUsageResponse>(
+            "tempinbox.ratelimit.v1.RateLimitService/GetUsage", std::move(request));
     }
 
 private:

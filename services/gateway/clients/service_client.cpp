@@ -4,7 +4,8 @@
 
 namespace tempinbox::gateway {
 
-service_client::service_client(runtime::host& host, std::string service, std::vector<host_port> replicas, rpc::tokens& tokens)
+service_client::service_client(runtime::host& host, std::string service,
+                               std::vector<host_port> replicas, rpc::tokens& tokens)
     : service_(std::move(service)),
       rpc_(host, std::move(replicas), tokens)
 {}
@@ -15,10 +16,12 @@ failure service_client::for_caller(const char* method, const failure& reason) co
     case errc::unavailable:
     case errc::deadline_exceeded:
     case errc::unauthenticated:
-        log::error("a service cannot be called", {{"service", service_}, {"call", method}, {"error", reason.message}});
+        log::error("a service cannot be called",
+                   {{"service", service_}, {"call", method}, {"error", reason.message}});
         return failure{errc::unavailable, "The service cannot answer now; try again"};
     case errc::internal:
-        log::error("a service failed", {{"service", service_}, {"call", method}, {"error", reason.message}});
+        log::error("a service failed",
+                   {{"service", service_}, {"call", method}, {"error", reason.message}});
         return failure{errc::internal, "The service failed to answer"};
     default:
         return reason;

@@ -7,18 +7,21 @@
 
 namespace tempinbox::gateway {
 
-// Calls to one of the other services on behalf of a caller of the API. A refusal passes through; what concerns only the suite
-// (replicas away, a wrong token, a bug) is logged and becomes `unavailable` or `internal` with a sentence fit for strangers.
+// Calls to one of the other services on behalf of a caller of the API. A refusal passes through;
+// what concerns only the suite (replicas away, a wrong token, a bug) is logged and becomes
+// `unavailable` or `internal` with a sentence fit for strangers.
 class service_client
 {
 public:
-    service_client(runtime::host& host, std::string service, std::vector<host_port> replicas, rpc::tokens& tokens);
+    service_client(runtime::host& host, std::string service, std::vector<host_port> replicas,
+                   rpc::tokens& tokens);
 
     template <class Response, class Request>
     awaitable<result<Response>> call(const char* method, Request request,
                                      std::chrono::milliseconds deadline = std::chrono::seconds(5))
     {
-        result<Response> outcome = co_await rpc_.call<Response>(method, std::move(request), deadline);
+        result<Response> outcome =
+            co_await rpc_.call<Response>(method, std::move(request), deadline);
         if (!outcome)
             co_return for_caller(method, outcome.error());
         co_return outcome;
@@ -26,7 +29,8 @@ public:
 
     // For what the answer can do without: a failure is passed on as it is, and not logged.
     template <class Response, class Request>
-    awaitable<result<Response>> try_call(const char* method, Request request, std::chrono::milliseconds deadline)
+    awaitable<result<Response>> try_call(const char* method, Request request,
+                                         std::chrono::milliseconds deadline)
     {
         return rpc_.call<Response>(method, std::move(request), deadline);
     }

@@ -13,7 +13,8 @@ constexpr std::size_t most_refused = 100'000;
 
 } // namespace
 
-awaitable<result<attempt_gate::entry>> attempt_gate::begin(uuid attempt, std::vector<accounts::attempt_subject> of_address)
+awaitable<result<attempt_gate::entry>>
+attempt_gate::begin(uuid attempt, std::vector<accounts::attempt_subject> of_address)
 {
     entry begun;
     if (const auto refused = find_refusal(of_address)) {
@@ -31,14 +32,16 @@ awaitable<result<attempt_gate::entry>> attempt_gate::begin(uuid attempt, std::ve
     co_return begun;
 }
 
-awaitable<void> attempt_gate::take_back(uuid attempt, std::vector<accounts::attempt_subject> subjects)
+awaitable<void> attempt_gate::take_back(uuid attempt,
+                                        std::vector<accounts::attempt_subject> subjects)
 {
     for (const auto& subject : subjects)
         refused_.erase(subject.digest);
     return attempts_.take_back(attempt, std::move(subjects));
 }
 
-std::optional<accounts::attempt_verdict> attempt_gate::find_refusal(const std::vector<accounts::attempt_subject>& subjects)
+std::optional<accounts::attempt_verdict>
+attempt_gate::find_refusal(const std::vector<accounts::attempt_subject>& subjects)
 {
     const auto now = steady::now();
     for (const auto& subject : subjects) {
@@ -47,7 +50,8 @@ std::optional<accounts::attempt_verdict> attempt_gate::find_refusal(const std::v
             continue;
         accounts::attempt_verdict verdict;
         verdict.is_allowed = false;
-        verdict.retry_after = std::max(1s, std::chrono::ceil<std::chrono::seconds>(known->second.ends_at - now));
+        verdict.retry_after =
+            std::max(1s, std::chrono::ceil<std::chrono::seconds>(known->second.ends_at - now));
         return verdict;
     }
     return std::nullopt;
@@ -57,11 +61,13 @@ void attempt_gate::remember(const accounts::attempt_verdict& refused)
 {
     const auto now = steady::now();
     if (refused_.size() >= most_refused)
-        std::erase_if(refused_, [now](const auto& known) { return known.second.known_until <= now; });
+        std::erase_if(refused_,
+                      [now](const auto& known) { return known.second.known_until <= now; });
     if (refused_.size() >= most_refused)
         return;
     const auto known_for = std::min<std::chrono::seconds>(refused.retry_after, longest_known);
-    refused_.insert_or_assign(refused.subject_digest, refusal{now + known_for, now + refused.retry_after});
+    refused_.insert_or_assign(refused.subject_digest,
+                              refusal{now + known_for, now + refused.retry_after});
 }
 
 } // namespace tempinbox::gateway

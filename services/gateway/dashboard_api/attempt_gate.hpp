@@ -12,19 +12,24 @@
 
 namespace tempinbox::gateway {
 
-// The way in for who has no session: an attempt is counted for its address before anything is looked up for it, a few at a time.
-// An address that has had its number is remembered for a minute, so that its further attempts cost PostgreSQL nothing. Bounded;
-// throws when PostgreSQL cannot be reached.
+// The way in for who has no session: an attempt is counted for its address before anything is
+// looked up for it, a few at a time. An address that has had its number is remembered for a minute,
+// so that its further attempts cost PostgreSQL nothing. Bounded; throws when PostgreSQL cannot be
+// reached.
 class attempt_gate
 {
 public:
-    attempt_gate(accounts::attempt_store& attempts, lookup_limiter& strangers) : attempts_(attempts), strangers_(strangers) {}
+    attempt_gate(accounts::attempt_store& attempts, lookup_limiter& strangers)
+        : attempts_(attempts),
+          strangers_(strangers)
+    {}
     attempt_gate(const attempt_gate&) = delete;
 
     struct entry
     {
         accounts::attempt_verdict verdict;
-        lookup_limiter::slot slot; // held while more is looked up for the attempt; null where it is not allowed
+        lookup_limiter::slot
+            slot; // held while more is looked up for the attempt; null where it is not allowed
     };
 
     // The subjects are of the address. Fails with unavailable when too many try at once.
@@ -44,7 +49,8 @@ private:
         steady::time_point ends_at;
     };
 
-    std::optional<accounts::attempt_verdict> find_refusal(const std::vector<accounts::attempt_subject>& subjects);
+    std::optional<accounts::attempt_verdict>
+    find_refusal(const std::vector<accounts::attempt_subject>& subjects);
     void remember(const accounts::attempt_verdict& refused);
 
     accounts::attempt_store& attempts_;

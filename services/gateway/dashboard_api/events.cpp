@@ -5,8 +5,8 @@
 namespace tempinbox::gateway {
 
 // GET /dashboard/api/events
-awaitable<http::response> stream_events(const http::request& received, const caller& who, mail_feed& feed,
-                                        const session_opener& opener)
+awaitable<http::response> stream_events(const http::request& received, const caller& who,
+                                        mail_feed& feed, const session_opener& opener)
 {
     const auto query = expect_no_query(received);
     if (!query)

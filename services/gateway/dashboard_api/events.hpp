@@ -6,7 +6,7 @@
 
 namespace tempinbox::gateway {
 
-awaitable<http::response> stream_events(const http::request& received, const caller& who, mail_feed& feed,
-                                        const session_opener& opener);
+awaitable<http::response> stream_events(const http::request& received, const caller& who,
+                                        mail_feed& feed, const session_opener& opener);
 
 } // namespace tempinbox::gateway

@@ -58,7 +58,8 @@ result<std::string> read_label(const http::request& received)
 } // namespace
 
 // GET /dashboard/api/keys
-awaitable<http::response> list_keys(const http::request& received, const caller& who, accounts::key_store& keys)
+awaitable<http::response> list_keys(const http::request& received, const caller& who,
+                                    accounts::key_store& keys)
 {
     const auto query = expect_no_query(received);
     if (!query)
@@ -72,21 +73,25 @@ awaitable<http::response> list_keys(const http::request& received, const caller&
 }
 
 // POST /dashboard/api/keys
-awaitable<http::response> create_key(const http::request& received, const caller& who, accounts::key_store& keys)
+awaitable<http::response> create_key(const http::request& received, const caller& who,
+                                     accounts::key_store& keys)
 {
     auto label = read_label(received);
     if (!label)
         co_return http::problem(label.error());
 
-    const auto made = co_await keys.create(who.account(), who.new_id<key_id>(), std::move(*label), accounts::key_allowance::plan);
+    const auto made = co_await keys.create(who.account(), who.new_id<key_id>(), std::move(*label),
+                                           accounts::key_allowance::plan);
     if (!made)
         co_return http::problem(made.error());
 
-    co_return http::created_json(made_key_json(*made, who.limits()), who.location_of("keys", made->record.id.text()));
+    co_return http::created_json(made_key_json(*made, who.limits()),
+                                 who.location_of("keys", made->record.id.text()));
 }
 
 // DELETE /dashboard/api/keys/{keyId}
-awaitable<http::response> delete_key(const http::request& received, const caller& who, accounts::key_store& keys)
+awaitable<http::response> delete_key(const http::request& received, const caller& who,
+                                     accounts::key_store& keys)
 {
     const auto id = key_id::parse(received.path_param("keyId"));
     if (!id)

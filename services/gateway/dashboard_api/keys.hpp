@@ -5,9 +5,13 @@
 
 namespace tempinbox::gateway {
 
-// The account's API keys. What is shown of a key once it is made: its label and its first characters.
-awaitable<http::response> list_keys(const http::request& received, const caller& who, accounts::key_store& keys);
-awaitable<http::response> create_key(const http::request& received, const caller& who, accounts::key_store& keys);
-awaitable<http::response> delete_key(const http::request& received, const caller& who, accounts::key_store& keys);
+// The account's API keys. What is shown of a key once it is made: its label and its first
+// characters.
+awaitable<http::response> list_keys(const http::request& received, const caller& who,
+                                    accounts::key_store& keys);
+awaitable<http::response> create_key(const http::request& received, const caller& who,
+                                     accounts::key_store& keys);
+awaitable<http::response> delete_key(const http::request& received, const caller& who,
+                                     accounts::key_store& keys);
 
 } // namespace tempinbox::gateway

@@ -25,7 +25,13 @@ constexpr std::string_view alive = ": alive\n\n";
 
 std::string event_text(std::string_view name, std::string_view id, std::string json)
 {
-    return std::string("event: ").append(name).append("\nid: ").append(id).append("\ndata: ").append(json).append("\n\n");
+    return std::string("event: ")
+        .append(name)
+        .append("\nid: ")
+        .append(id)
+        .append("\ndata: ")
+        .append(json)
+        .append("\n\n");
 }
 
 std::string email_text(const events::v1::EmailReceived& email)
@@ -71,7 +77,8 @@ public:
         if (feed_presence_.expired())
             return;
         const auto [first, last] = feed_.streams_.equal_range(account_);
-        const auto gone = std::find_if(first, last, [](const auto& entry) { return entry.second.expired(); });
+        const auto gone =
+            std::find_if(first, last, [](const auto& entry) { return entry.second.expired(); });
         if (gone != last)
             feed_.streams_.erase(gone);
         feed_.open_streams_.Set(static_cast<double>(feed_.streams_.size()));
@@ -124,9 +131,13 @@ private:
         return text;
     }
 
-    bool has_ended() const { return is_ended_ || feed_presence_.expired() || steady::now() - began_ >= longest_stream; }
+    bool has_ended() const
+    {
+        return is_ended_ || feed_presence_.expired() || steady::now() - began_ >= longest_stream;
+    }
 
-    // Whether the session is open. While nobody can be asked the stream stands, until the last answer is too old.
+    // Whether the session is open. While nobody can be asked the stream stands, until the last
+    // answer is too old.
     awaitable<bool> may_go_on()
     {
         asked_at_ = steady::now();
@@ -158,16 +169,20 @@ mail_feed::mail_feed(runtime::host& host, session_check is_open, check_times tim
     : host_(host),
       is_open_(std::move(is_open)),
       times_(times),
-      open_streams_(host.metrics().gauge("tempinbox_gateway_event_streams", "Streams of events that dashboards have open"))
+      open_streams_(host.metrics().gauge("tempinbox_gateway_event_streams",
+                                         "Streams of events that dashboards have open"))
 {}
 
-result<std::shared_ptr<const http::body_source>> mail_feed::open(account_id account, std::string session_digest)
+result<std::shared_ptr<const http::body_source>> mail_feed::open(account_id account,
+                                                                 std::string session_digest)
 {
     if (is_ending_ || streams_.size() >= most_streams)
-        return failure{errc::unavailable, "No more streams of events can be opened here; try again"};
+        return failure{errc::unavailable,
+                       "No more streams of events can be opened here; try again"};
     if (streams_.count(account) >= most_streams_of_account)
-        return failure{errc::rate_limited,
-                       "An account can have " + std::to_string(most_streams_of_account) + " streams of events open at once"};
+        return failure{errc::rate_limited, "An account can have " +
+                                               std::to_string(most_streams_of_account) +
+                                               " streams of events open at once"};
     const auto fresh = std::make_shared<stream>(*this, account, std::move(session_digest));
     streams_.emplace(account, fresh);
     open_streams_.Set(static_cast<double>(streams_.size()));
@@ -198,12 +213,14 @@ void mail_feed::take_event(const kafka::record& event)
 {
     if (event.topic == events::topics::email_received) {
         const auto email = events::read_email_received(event);
-        const auto owner = email ? account_id::parse(email->account_id()) : result<account_id>(email.error());
+        const auto owner =
+            email ? account_id::parse(email->account_id()) : result<account_id>(email.error());
         if (owner && streams_.contains(*owner))
             send(*owner, email_text(*email));
     } else if (event.topic == events::topics::inbox_expired) {
         const auto ended = events::read_inbox_expired(event);
-        const auto owner = ended ? account_id::parse(ended->account_id()) : result<account_id>(ended.error());
+        const auto owner =
+            ended ? account_id::parse(ended->account_id()) : result<account_id>(ended.error());
         if (owner && streams_.contains(*owner))
             send(*owner, expiry_text(*ended));
     }

@@ -15,9 +15,10 @@
 
 namespace tempinbox::gateway {
 
-// The page's streams of server-sent events (HTML Standard 9.2): new mail and ended inboxes of the account whose session opened
-// the stream, and nobody else's. Bounded in number and in what a slow reader may have waiting: past that it is told to read its
-// lists again. Nothing is repeated after a reconnection; the page reads its lists then. Runs on the loop.
+// The page's streams of server-sent events (HTML Standard 9.2): new mail and ended inboxes of the
+// account whose session opened the stream, and nobody else's. Bounded in number and in what a slow
+// reader may have waiting: past that it is told to read its lists again. Nothing is repeated after
+// a reconnection; the page reads its lists then. Runs on the loop.
 class mail_feed
 {
 public:
@@ -30,19 +31,23 @@ public:
 
     struct check_times
     {
-        std::chrono::milliseconds interval{15'000}; // a session is asked for again by then; also the heartbeat
-        std::chrono::milliseconds max_age{60'000};  // of the last answer, while nobody can be asked; then the stream ends
+        std::chrono::milliseconds interval{
+            15'000}; // a session is asked for again by then; also the heartbeat
+        std::chrono::milliseconds max_age{
+            60'000}; // of the last answer, while nobody can be asked; then the stream ends
     };
 
     mail_feed(runtime::host& host, session_check is_open, check_times times);
     mail_feed(const mail_feed&) = delete;
 
     // rate_limited past the account's number, unavailable past the process's or when it drains.
-    result<std::shared_ptr<const http::body_source>> open(account_id account, std::string session_digest);
+    result<std::shared_ptr<const http::body_source>> open(account_id account,
+                                                          std::string session_digest);
 
     // email.received and inbox.expired.
     void take_events(const std::vector<kafka::record>& batch);
-    // The session or all sessions of the account ended in this process: so do their streams, at once.
+    // The session or all sessions of the account ended in this process: so do their streams, at
+    // once.
     void end_session(std::string_view session_digest);
     void end_sessions_of(account_id account);
     // Ends all streams; no new ones.

@@ -36,7 +36,8 @@ result<mailed_request> read_request(const http::request& received, asks_for most
     mailed_request given;
     given.email = body->required_text("email", 1, 254);
     if (most != asks_for::email)
-        given.password = secret(body->required_secret("password", shortest_password, longest_password));
+        given.password =
+            secret(body->required_secret("password", shortest_password, longest_password));
     if (most == asks_for::code)
         given.code = body->required_text("code", 1, longest_code);
     if (const auto all_known = body->finish(); !all_known)
@@ -44,7 +45,9 @@ result<mailed_request> read_request(const http::request& received, asks_for most
     if (const auto sane = accounts::check_email_address(given.email); !sane)
         return sane.error();
     if (!can_be_mailed(given.email))
-        return failure{errc::invalid_argument, "email must be an address of ASCII letters, digits and common signs to get mail"};
+        return failure{
+            errc::invalid_argument,
+            "email must be an address of ASCII letters, digits and common signs to get mail"};
     return given;
 }
 
@@ -68,8 +71,10 @@ void complain(std::string_view what, std::exception_ptr failed)
 
 } // namespace
 
-mailed_desk::mailed_desk(accounts::account_store& accounts, accounts::user_store& users, accounts::sign_up_store& sign_ups,
-                         attempt_gate& gate, password_hasher& hasher, session_opener& opener, mail_relay& relay, sign_up how)
+mailed_desk::mailed_desk(accounts::account_store& accounts, accounts::user_store& users,
+                         accounts::sign_up_store& sign_ups, attempt_gate& gate,
+                         password_hasher& hasher, session_opener& opener, mail_relay& relay,
+                         sign_up how)
     : accounts_(accounts),
       users_(users),
       sign_ups_(sign_ups),
@@ -84,7 +89,9 @@ std::vector<route> mailed_desk::sign_up_operations()
 {
     std::vector<route> all;
     all.emplace_back("POST", "/dashboard/api/accounts", body_kind::json,
-                     [this](const http::request& received, const caller& who) { return begin_sign_up(received, who); });
+                     [this](const http::request& received, const caller& who) {
+                         return begin_sign_up(received, who);
+                     });
     return all;
 }
 
@@ -92,14 +99,18 @@ std::vector<route> mailed_desk::operations()
 {
     std::vector<route> all;
     all.emplace_back("POST", "/dashboard/api/accounts/confirm", body_kind::json,
-                     [this](const http::request& received, const caller& who) { return confirm_sign_up(received, who); });
+                     [this](const http::request& received, const caller& who) {
+                         return confirm_sign_up(received, who);
+                     });
     all.emplace_back("POST", "/dashboard/api/password-resets", body_kind::json,
-                     [this](const http::request& received, const caller& who) { return begin_reset(received, who); });
+                     [this](const http::request& received, const caller& who) {
+                         return begin_reset(received, who);
+                     });
     return all;
 }
 
-// POST /dashboard/api/accounts, with a relay. The password is asked for again with the code and kept only then: a code that
-// somebody else had sent here sets no password of theirs.
+// POST /dashboard/api/accounts, with a relay. The password is asked for again with the code and
+// kept only then: a code that somebody else had sent here sets no password of theirs.
 awaitable<http::response> mailed_desk::begin_sign_up(const http::request& received, const caller&)
 {
     auto executor = co_await boost::asio::this_coro::executor;
@@ -116,12 +127,14 @@ awaitable<http::response> mailed_desk::begin_sign_up(const http::request& receiv
     if (!begun->verdict.is_allowed)
         co_return too_many_attempts(begun->verdict);
 
-    boost::asio::co_spawn(executor, send_code(given->email), [](std::exception_ptr failed) { complain("sign-up", failed); });
+    boost::asio::co_spawn(executor, send_code(given->email),
+                          [](std::exception_ptr failed) { complain("sign-up", failed); });
     co_return accepted(given->email, "codeSent");
 }
 
 // POST /dashboard/api/accounts/confirm
-awaitable<http::response> mailed_desk::confirm_sign_up(const http::request& received, const caller& who)
+awaitable<http::response> mailed_desk::confirm_sign_up(const http::request& received,
+                                                       const caller& who)
 {
     if (!is_set() || sign_up_ == sign_up::closed)
         co_return http::problem(403, "No codes are sent here: sign-up needs none, or is closed");
@@ -155,7 +168,8 @@ awaitable<http::response> mailed_desk::begin_reset(const http::request& received
 {
     auto executor = co_await boost::asio::this_coro::executor;
     if (!is_set())
-        co_return http::problem(403, "No mail is sent here: ask the operator for a link that sets a new password");
+        co_return http::problem(
+            403, "No mail is sent here: ask the operator for a link that sets a new password");
     const auto given = read_request(received, asks_for::email);
     if (!given)
         co_return http::problem(given.error());

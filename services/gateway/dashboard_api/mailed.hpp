@@ -15,14 +15,16 @@
 
 namespace tempinbox::gateway {
 
-// Sign-up and forgotten passwords by mail, where the operator has set a relay. What is answered is the same, and as soon, for
-// addresses with an account and without: only the mail tells them apart. An address is sent five letters in ten minutes at most.
+// Sign-up and forgotten passwords by mail, where the operator has set a relay. What is answered is
+// the same, and as soon, for addresses with an account and without: only the mail tells them apart.
+// An address is sent five letters in ten minutes at most.
 class mailed_desk
 {
 public:
     // All outlive the desk.
-    mailed_desk(accounts::account_store& accounts, accounts::user_store& users, accounts::sign_up_store& sign_ups,
-                attempt_gate& gate, password_hasher& hasher, session_opener& opener, mail_relay& relay, sign_up how);
+    mailed_desk(accounts::account_store& accounts, accounts::user_store& users,
+                accounts::sign_up_store& sign_ups, attempt_gate& gate, password_hasher& hasher,
+                session_opener& opener, mail_relay& relay, sign_up how);
     mailed_desk(const mailed_desk&) = delete;
 
     bool is_set() const { return relay_.is_set(); }

@@ -17,7 +17,8 @@ struct password_change
     secret wanted;
 };
 
-result<password_change> read_change(const http::request& received, std::string_view proof_name, std::size_t longest_proof)
+result<password_change> read_change(const http::request& received, std::string_view proof_name,
+                                    std::size_t longest_proof)
 {
     if (const auto query = expect_no_query(received); !query)
         return query.error();
@@ -40,8 +41,8 @@ std::string reset_json(const std::string& email)
 
 } // namespace
 
-password_desk::password_desk(accounts::user_store& users, attempt_gate& gate, password_hasher& hasher, session_opener& opener,
-                             mail_feed& feed)
+password_desk::password_desk(accounts::user_store& users, attempt_gate& gate,
+                             password_hasher& hasher, session_opener& opener, mail_feed& feed)
     : users_(users),
       gate_(gate),
       hasher_(hasher),
@@ -52,16 +53,18 @@ password_desk::password_desk(accounts::user_store& users, attempt_gate& gate, pa
 std::vector<route> password_desk::open_operations()
 {
     std::vector<route> all;
-    all.emplace_back("POST", "/dashboard/api/password-resets/confirm", body_kind::json,
-                     [this](const http::request& received, const caller& who) { return reset(received, who); });
+    all.emplace_back(
+        "POST", "/dashboard/api/password-resets/confirm", body_kind::json,
+        [this](const http::request& received, const caller& who) { return reset(received, who); });
     return all;
 }
 
 std::vector<route> password_desk::operations()
 {
     std::vector<route> all;
-    all.emplace_back("POST", "/dashboard/api/account/password", body_kind::json,
-                     [this](const http::request& received, const caller& who) { return change(received, who); });
+    all.emplace_back(
+        "POST", "/dashboard/api/account/password", body_kind::json,
+        [this](const http::request& received, const caller& who) { return change(received, who); });
     all.back().holds_password = true;
     return all;
 }

@@ -16,13 +16,14 @@ namespace tempinbox::gateway {
 inline constexpr std::size_t shortest_password = 10;
 inline constexpr std::size_t longest_password = 200;
 
-// New passwords: with the old one, or with a link that is good once. Each ends the account's sessions.
+// New passwords: with the old one, or with a link that is good once. Each ends the account's
+// sessions.
 class password_desk
 {
 public:
     // All outlive the desk.
-    password_desk(accounts::user_store& users, attempt_gate& gate, password_hasher& hasher, session_opener& opener,
-                  mail_feed& feed);
+    password_desk(accounts::user_store& users, attempt_gate& gate, password_hasher& hasher,
+                  session_opener& opener, mail_feed& feed);
     password_desk(const password_desk&) = delete;
 
     // Those that need no session, and those that do.

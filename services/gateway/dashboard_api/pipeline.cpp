@@ -30,7 +30,9 @@ struct dashboard_pipeline::exchange
     routes::match target;
     caller who;
 
-    exchange(http::request& received, bool is_secure, time_point now) : request(received), cookie(is_secure)
+    exchange(http::request& received, bool is_secure, time_point now)
+        : request(received),
+          cookie(is_secure)
     {
         who.now = now;
         who.root = root;
@@ -38,8 +40,9 @@ struct dashboard_pipeline::exchange
     }
 };
 
-dashboard_pipeline::dashboard_pipeline(const clock_source& clock, const routes& open_operations, const routes& operations,
-                                       dashboard_sources sources, std::vector<network> trusted_proxies, answer_memory& memory)
+dashboard_pipeline::dashboard_pipeline(const clock_source& clock, const routes& open_operations,
+                                       const routes& operations, dashboard_sources sources,
+                                       std::vector<network> trusted_proxies, answer_memory& memory)
     : clock_(clock),
       open_operations_(open_operations),
       operations_(operations),
@@ -93,7 +96,8 @@ awaitable<http::response> dashboard_pipeline::run(exchange& x)
         answer = count_answer(std::move(answer), x.who.account(), memory_);
     if (!is_read || clock_.now() - x.who.now < longest_without_check)
         co_return answer;
-    // What is read after a long time, such as mail waited for, is not given to a session that ended meanwhile.
+    // What is read after a long time, such as mail waited for, is not given to a session that ended
+    // meanwhile.
     x.who.now = clock_.now();
     if (auto refused = co_await check_session(x))
         co_return std::move(*refused);
@@ -127,7 +131,8 @@ awaitable<dashboard_pipeline::refusal> dashboard_pipeline::check_session(exchang
         co_return http::problem(401, "Sign in first: there is no session");
     auto digest = accounts::session_digest(x.token->reveal());
     const auto client = client_address(x.request, trusted_proxies_);
-    const auto allowed = failed_lookups_.has_allowance(client, x.who.now) ? lookups::all : lookups::seen_good;
+    const auto allowed =
+        failed_lookups_.has_allowance(client, x.who.now) ? lookups::all : lookups::seen_good;
     const auto found = co_await sources_.find_session(std::move(digest), allowed);
     if (!found)
         co_return refuse_lookup(x, found.error(), failed_lookups_.numbers(client, x.who.now));
@@ -142,12 +147,15 @@ awaitable<dashboard_pipeline::refusal> dashboard_pipeline::check_session(exchang
     co_return refused;
 }
 
-// Nobody has looked whose session it is: its address had too many looked up that do not exist, or too many are looked up at once.
-http::response dashboard_pipeline::refuse_lookup(const exchange& x, const failure& reason, const quota_numbers& numbers)
+// Nobody has looked whose session it is: its address had too many looked up that do not exist, or
+// too many are looked up at once.
+http::response dashboard_pipeline::refuse_lookup(const exchange& x, const failure& reason,
+                                                 const quota_numbers& numbers)
 {
     auto refused = http::problem(reason);
     if (reason.code == errc::rate_limited)
-        refused.set("Retry-After", std::max<std::int64_t>(1, numbers.reset - to_unix_seconds(x.who.now)));
+        refused.set("Retry-After",
+                    std::max<std::int64_t>(1, numbers.reset - to_unix_seconds(x.who.now)));
     return refused;
 }
 
@@ -158,7 +166,8 @@ dashboard_pipeline::refusal dashboard_pipeline::check_csrf_token(exchange& x)
     const auto given = x.request.header("X-CSRF-Token");
     if (given && crypto::equal_constant_time(*given, csrf_token_of(*x.token)))
         return std::nullopt;
-    return http::problem(403, std::string("Header X-CSRF-Token ") + (given ? "is not" : "is missing; it must be") +
+    return http::problem(403, std::string("Header X-CSRF-Token ") +
+                                  (given ? "is not" : "is missing; it must be") +
                                   " the token of this session's answer");
 }
 
@@ -167,7 +176,8 @@ dashboard_pipeline::refusal dashboard_pipeline::check_burst(exchange& x)
     // Buckets are by account here, so that opening more sessions gives no more requests.
     if (bursts_.take(key_id{x.who.account().value()}, requests_per_second, x.who.now))
         return std::nullopt;
-    auto refused = http::problem(429, "More than " + std::to_string(requests_per_second) + " requests in one second");
+    auto refused = http::problem(429, "More than " + std::to_string(requests_per_second) +
+                                          " requests in one second");
     refused.set("Retry-After", 1);
     return refused;
 }
@@ -180,9 +190,10 @@ awaitable<dashboard_pipeline::refusal> dashboard_pipeline::check_day(exchange& x
     if (decision.is_granted)
         co_return std::nullopt;
     const auto& day = decision.numbers;
-    auto refused = http::problem(429, "The daily limit of " + std::to_string(day.limit) +
-                                          " requests through the sessions of an account is used up; it resets at " +
-                                          to_iso8601(time_point{std::chrono::seconds{day.reset}}));
+    auto refused = http::problem(
+        429, "The daily limit of " + std::to_string(day.limit) +
+                 " requests through the sessions of an account is used up; it resets at " +
+                 to_iso8601(time_point{std::chrono::seconds{day.reset}}));
     refused.set("Retry-After", std::max<std::int64_t>(1, day.reset - to_unix_seconds(x.who.now)));
     co_return refused;
 }

@@ -6,7 +6,8 @@
 
 namespace tempinbox::gateway {
 
-// What there is to choose from: every plan with its price and limits, from the smallest to the largest.
+// What there is to choose from: every plan with its price and limits, from the smallest to the
+// largest.
 awaitable<http::response> list_plans(const http::request& received, accounts::plan_store& plans);
 
 } // namespace tempinbox::gateway

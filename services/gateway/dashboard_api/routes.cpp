@@ -20,7 +20,9 @@ void add(std::vector<route>& all, std::vector<route> more)
 void add_keys(std::vector<route>& all, accounts::key_store& keys)
 {
     const auto on = [&keys](auto operation) {
-        return [&keys, operation](const http::request& received, const caller& who) { return operation(received, who, keys); };
+        return [&keys, operation](const http::request& received, const caller& who) {
+            return operation(received, who, keys);
+        };
     };
     all.emplace_back("GET", root + "/keys", body_kind::none, on(list_keys));
     all.emplace_back("POST", root + "/keys", body_kind::json, on(create_key));
@@ -34,8 +36,8 @@ void add_rules(std::vector<route>& all, const operation_services& services)
             return operation(received, who, webhooks);
         };
     };
-    const auto test = [&webhooks = services.webhooks, &inboxes = services.inboxes](const http::request& received,
-                                                                                   const caller& who) {
+    const auto test = [&webhooks = services.webhooks, &inboxes = services.inboxes](
+                          const http::request& received, const caller& who) {
         return test_rules(received, who, webhooks, inboxes);
     };
     all.emplace_back("GET", root + "/rules", body_kind::none, on(list_rules));
@@ -48,11 +50,14 @@ void add_rules(std::vector<route>& all, const operation_services& services)
 
 } // namespace
 
-std::vector<route> dashboard_operations(const operation_services& services, accounts::plan_store& plans,
-                                        accounts::key_store& keys, sign_in_desk& sign_ins, password_desk& passwords,
+std::vector<route> dashboard_operations(const operation_services& services,
+                                        accounts::plan_store& plans, accounts::key_store& keys,
+                                        sign_in_desk& sign_ins, password_desk& passwords,
                                         mail_feed& feed, const session_opener& opener)
 {
-    const auto offered = [&plans](const http::request& received, const caller&) { return list_plans(received, plans); };
+    const auto offered = [&plans](const http::request& received, const caller&) {
+        return list_plans(received, plans);
+    };
     const auto events = [&feed, &opener](const http::request& received, const caller& who) {
         return stream_events(received, who, feed, opener);
     };
@@ -66,7 +71,8 @@ std::vector<route> dashboard_operations(const operation_services& services, acco
     return all;
 }
 
-std::vector<route> open_dashboard_operations(sign_in_desk& sign_ins, password_desk& passwords, mailed_desk& mailed)
+std::vector<route> open_dashboard_operations(sign_in_desk& sign_ins, password_desk& passwords,
+                                             mailed_desk& mailed)
 {
     auto all = sign_ins.open_operations();
     add(all, mailed.is_set() ? mailed.sign_up_operations() : sign_ins.sign_up_operations());

@@ -12,12 +12,14 @@
 
 namespace tempinbox::gateway {
 
-// What a session opens: the operations of the API below /dashboard/api, plans, keys, events, and the session itself. All outlive
-// the routes.
-std::vector<route> dashboard_operations(const operation_services& services, accounts::plan_store& plans,
-                                        accounts::key_store& keys, sign_in_desk& sign_ins, password_desk& passwords,
+// What a session opens: the operations of the API below /dashboard/api, plans, keys, events, and
+// the session itself. All outlive the routes.
+std::vector<route> dashboard_operations(const operation_services& services,
+                                        accounts::plan_store& plans, accounts::key_store& keys,
+                                        sign_in_desk& sign_ins, password_desk& passwords,
                                         mail_feed& feed, const session_opener& opener);
 // What is open to everybody.
-std::vector<route> open_dashboard_operations(sign_in_desk& sign_ins, password_desk& passwords, mailed_desk& mailed);
+std::vector<route> open_dashboard_operations(sign_in_desk& sign_ins, password_desk& passwords,
+                                             mailed_desk& mailed);
 
 } // namespace tempinbox::gateway

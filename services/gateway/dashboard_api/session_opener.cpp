@@ -5,14 +5,17 @@
 
 namespace tempinbox::gateway {
 
-session_opener::session_opener(accounts::session_store& sessions, session_lookups& lookups, std::vector<network> trusted_proxies)
+session_opener::session_opener(accounts::session_store& sessions, session_lookups& lookups,
+                               std::vector<network> trusted_proxies)
     : sessions_(sessions),
       lookups_(lookups),
       trusted_proxies_(std::move(trusted_proxies))
 {}
 
-awaitable<http::response> session_opener::open(const http::request& received, const accounts::account& account,
-                                               std::string password_hash, unsigned status, time_point now)
+awaitable<http::response> session_opener::open(const http::request& received,
+                                               const accounts::account& account,
+                                               std::string password_hash, unsigned status,
+                                               time_point now)
 {
     const auto cookie = cookie_of(received);
     if (const auto former = cookie.find(received)) {
@@ -24,7 +27,8 @@ awaitable<http::response> session_opener::open(const http::request& received, co
     if (!co_await sessions_.open(digest, account.id(), std::move(password_hash)))
         co_return wrong_credentials();
     lookups_.note_open(std::move(digest));
-    http::response answer(status, "application/json", session_json(account, csrf_token_of(token), now));
+    http::response answer(status, "application/json",
+                          session_json(account, csrf_token_of(token), now));
     cookie.set(answer, token, sessions_.bounds().in_all);
     co_return answer;
 }

@@ -16,12 +16,13 @@ namespace tempinbox::gateway {
 class session_opener
 {
 public:
-    session_opener(accounts::session_store& sessions, session_lookups& lookups, std::vector<network> trusted_proxies);
+    session_opener(accounts::session_store& sessions, session_lookups& lookups,
+                   std::vector<network> trusted_proxies);
 
-    // Answers the session with its cookie. The one that the browser had ends, so that nobody who knew its id is signed in now.
-    // 401 where the password was changed meanwhile.
-    awaitable<http::response> open(const http::request& received, const accounts::account& account, std::string password_hash,
-                                   unsigned status, time_point now);
+    // Answers the session with its cookie. The one that the browser had ends, so that nobody who
+    // knew its id is signed in now. 401 where the password was changed meanwhile.
+    awaitable<http::response> open(const http::request& received, const accounts::account& account,
+                                   std::string password_hash, unsigned status, time_point now);
 
     session_cookie cookie_of(const http::request& received) const;
     // By what the client is counted.

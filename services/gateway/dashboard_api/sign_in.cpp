@@ -45,9 +45,10 @@ std::string ended_json(std::optional<int> sessions)
 
 } // namespace
 
-sign_in_desk::sign_in_desk(accounts::account_store& accounts, accounts::user_store& users, accounts::session_store& sessions,
-                           attempt_gate& gate, password_hasher& hasher, session_opener& opener, mail_feed& feed, sign_up how,
-                           bool sends_mail)
+sign_in_desk::sign_in_desk(accounts::account_store& accounts, accounts::user_store& users,
+                           accounts::session_store& sessions, attempt_gate& gate,
+                           password_hasher& hasher, session_opener& opener, mail_feed& feed,
+                           sign_up how, bool sends_mail)
     : accounts_(accounts),
       users_(users),
       sessions_(sessions),
@@ -63,9 +64,12 @@ std::vector<route> sign_in_desk::open_operations()
 {
     std::vector<route> all;
     const auto on = [this](auto operation) {
-        return [this, operation](const http::request& received, const caller& who) { return (this->*operation)(received, who); };
+        return [this, operation](const http::request& received, const caller& who) {
+            return (this->*operation)(received, who);
+        };
     };
-    all.emplace_back("GET", "/dashboard/api/settings", body_kind::none, on(&sign_in_desk::tell_settings));
+    all.emplace_back("GET", "/dashboard/api/settings", body_kind::none,
+                     on(&sign_in_desk::tell_settings));
     all.emplace_back("POST", "/dashboard/api/session", body_kind::json, on(&sign_in_desk::sign_in));
     return all;
 }
@@ -74,7 +78,9 @@ std::vector<route> sign_in_desk::sign_up_operations()
 {
     std::vector<route> all;
     all.emplace_back("POST", "/dashboard/api/accounts", body_kind::json,
-                     [this](const http::request& received, const caller& who) { return create_account(received, who); });
+                     [this](const http::request& received, const caller& who) {
+                         return create_account(received, who);
+                     });
     return all;
 }
 
@@ -82,11 +88,16 @@ std::vector<route> sign_in_desk::operations()
 {
     std::vector<route> all;
     const auto on = [this](auto operation) {
-        return [this, operation](const http::request& received, const caller& who) { return (this->*operation)(received, who); };
+        return [this, operation](const http::request& received, const caller& who) {
+            return (this->*operation)(received, who);
+        };
     };
-    all.emplace_back("GET", "/dashboard/api/session", body_kind::none, on(&sign_in_desk::show_session));
-    all.emplace_back("DELETE", "/dashboard/api/session", body_kind::none, on(&sign_in_desk::sign_out));
-    all.emplace_back("DELETE", "/dashboard/api/sessions", body_kind::none, on(&sign_in_desk::sign_out_everywhere));
+    all.emplace_back("GET", "/dashboard/api/session", body_kind::none,
+                     on(&sign_in_desk::show_session));
+    all.emplace_back("DELETE", "/dashboard/api/session", body_kind::none,
+                     on(&sign_in_desk::sign_out));
+    all.emplace_back("DELETE", "/dashboard/api/sessions", body_kind::none,
+                     on(&sign_in_desk::sign_out_everywhere));
     return all;
 }
 
@@ -105,7 +116,8 @@ awaitable<http::response> sign_in_desk::tell_settings(const http::request& recei
 }
 
 // POST /dashboard/api/accounts
-awaitable<http::response> sign_in_desk::create_account(const http::request& received, const caller& who)
+awaitable<http::response> sign_in_desk::create_account(const http::request& received,
+                                                       const caller& who)
 {
     if (sign_up_ == sign_up::closed)
         co_return sign_up_is_closed();
@@ -155,7 +167,8 @@ awaitable<http::response> sign_in_desk::sign_in(const http::request& received, c
         co_return too_many_attempts(begun->verdict);
 
     const auto user = co_await users_.find_by_email(given->email);
-    // An account's failures are counted together however its address is written: the database knows more of such ways than we do.
+    // An account's failures are counted together however its address is written: the database knows
+    // more of such ways than we do.
     std::string counted = given->email;
     if (user)
         counted = user->record.email;
@@ -188,7 +201,8 @@ awaitable<http::response> sign_in_desk::sign_in(const http::request& received, c
 }
 
 // GET /dashboard/api/session
-awaitable<http::response> sign_in_desk::show_session(const http::request& received, const caller& who)
+awaitable<http::response> sign_in_desk::show_session(const http::request& received,
+                                                     const caller& who)
 {
     const auto query = expect_no_query(received);
     if (!query)
@@ -217,7 +231,8 @@ awaitable<http::response> sign_in_desk::sign_out(const http::request& received, 
 }
 
 // DELETE /dashboard/api/sessions
-awaitable<http::response> sign_in_desk::sign_out_everywhere(const http::request& received, const caller& who)
+awaitable<http::response> sign_in_desk::sign_out_everywhere(const http::request& received,
+                                                            const caller& who)
 {
     const auto query = expect_no_query(received);
     if (!query)

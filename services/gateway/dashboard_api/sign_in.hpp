@@ -16,18 +16,20 @@ namespace tempinbox::gateway {
 enum class sign_up { open, closed };
 http::response sign_up_is_closed();
 
-// Accounts with a password, and the sessions that they open. Failures are counted by address before an account is looked up, and
-// by account before a password is looked at; an address nobody has takes as long, and is answered the same, as a wrong password.
+// Accounts with a password, and the sessions that they open. Failures are counted by address before
+// an account is looked up, and by account before a password is looked at; an address nobody has
+// takes as long, and is answered the same, as a wrong password.
 class sign_in_desk
 {
 public:
     // All outlive the desk.
-    sign_in_desk(accounts::account_store& accounts, accounts::user_store& users, accounts::session_store& sessions,
-                 attempt_gate& gate, password_hasher& hasher, session_opener& opener, mail_feed& feed, sign_up how,
-                 bool sends_mail);
+    sign_in_desk(accounts::account_store& accounts, accounts::user_store& users,
+                 accounts::session_store& sessions, attempt_gate& gate, password_hasher& hasher,
+                 session_opener& opener, mail_feed& feed, sign_up how, bool sends_mail);
     sign_in_desk(const sign_in_desk&) = delete;
 
-    // Those that need no session, and those that do. Sign-up stands apart: it is another one where mail is sent.
+    // Those that need no session, and those that do. Sign-up stands apart: it is another one where
+    // mail is sent.
     std::vector<route> sign_up_operations();
     std::vector<route> open_operations();
     std::vector<route> operations();

@@ -15,7 +15,8 @@ constexpr int most_letters = 5;
 
 accounts::attempt_subject sign_ins_of_account(const std::string& email)
 {
-    return accounts::attempt_subject("sign-in account", to_lower_ascii(email), most_failures_of_account);
+    return accounts::attempt_subject("sign-in account", to_lower_ascii(email),
+                                     most_failures_of_account);
 }
 
 accounts::attempt_subject sign_ins_of_address(const std::string& address)
@@ -46,7 +47,8 @@ accounts::attempt_subject letters_to(const std::string& email)
 http::response too_many_attempts(const accounts::attempt_verdict& verdict)
 {
     const auto seconds = verdict.retry_after.count();
-    auto refused = http::problem(429, "Too many attempts: try again in " + std::to_string(seconds) + " s");
+    auto refused =
+        http::problem(429, "Too many attempts: try again in " + std::to_string(seconds) + " s");
     refused.set("Retry-After", seconds);
     return refused;
 }

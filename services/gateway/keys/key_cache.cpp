@@ -15,8 +15,8 @@ constexpr auto read_interval = 300ms;
 constexpr auto longest_trust = 900ms;
 // Deleted accounts are among the changes for a day.
 constexpr auto longest_named = 1h;
-// A request joins a look-up under way only this long after it began, so that what it learns is no older than a fresh entry would
-// be.
+// A request joins a look-up under way only this long after it began, so that what it learns is no
+// older than a fresh entry would be.
 constexpr auto joinable_for = 300ms;
 constexpr auto lookup_patience = 2s;
 constexpr std::size_t most_known = 200'000;
@@ -46,17 +46,22 @@ struct key_cache::lookup
     }
 };
 
-key_cache::key_cache(runtime::host& host, accounts::key_store& keys, accounts::key_store& changes, lookup_limiter& strangers)
+key_cache::key_cache(runtime::host& host, accounts::key_store& keys, accounts::key_store& changes,
+                     lookup_limiter& strangers)
     : host_(host),
       keys_(keys),
       changes_(changes),
       strangers_(strangers),
-      lookups_(host.metrics().counter("tempinbox_gateway_key_lookups_total", "API keys looked up in PostgreSQL")),
-      failed_reads_(
-          host.metrics().counter("tempinbox_gateway_key_change_reads_failed_total", "Reads of accounts.changes that failed")),
-      known_version_(host.metrics().gauge("tempinbox_gateway_known_change_version", "How far accounts.changes has been read")),
+      lookups_(host.metrics().counter("tempinbox_gateway_key_lookups_total",
+                                      "API keys looked up in PostgreSQL")),
+      failed_reads_(host.metrics().counter("tempinbox_gateway_key_change_reads_failed_total",
+                                           "Reads of accounts.changes that failed")),
+      known_version_(host.metrics().gauge("tempinbox_gateway_known_change_version",
+                                          "How far accounts.changes has been read")),
       // One failure in between leaves the entries fresh.
-      reader_(host, "changes of accounts and keys not read", [this] { return read_changes(); }, read_interval)
+      reader_(
+          host, "changes of accounts and keys not read", [this] { return read_changes(); },
+          read_interval)
 {}
 
 awaitable<result<key_answer>> key_cache::find(std::string digest, lookups allowed)
@@ -70,7 +75,8 @@ awaitable<result<key_answer>> key_cache::find(std::string digest, lookups allowe
             co_return key_answer();
     }
     if (is_strange && allowed == lookups::seen_good)
-        co_return failure{errc::rate_limited, "Too many requests without a valid API key from this address"};
+        co_return failure{errc::rate_limited,
+                          "Too many requests without a valid API key from this address"};
 
     const auto current = join_lookup(digest, is_strange);
     if (!current->is_over) {
@@ -90,9 +96,11 @@ bool key_cache::is_fresh() const
     return version_ && steady::now() - read_at_ < longest_trust;
 }
 
-std::shared_ptr<key_cache::lookup> key_cache::join_lookup(const std::string& digest, bool is_strange)
+std::shared_ptr<key_cache::lookup> key_cache::join_lookup(const std::string& digest,
+                                                          bool is_strange)
 {
-    if (const auto joined = under_way_.find(digest); joined != under_way_.end() && joined->second->is_joinable())
+    if (const auto joined = under_way_.find(digest);
+        joined != under_way_.end() && joined->second->is_joinable())
         return joined->second;
     const auto fresh = std::make_shared<lookup>();
     under_way_[digest] = fresh;
@@ -101,7 +109,8 @@ std::shared_ptr<key_cache::lookup> key_cache::join_lookup(const std::string& dig
     return fresh;
 }
 
-awaitable<void> key_cache::look_up(std::shared_ptr<lookup> current, std::string digest, bool is_strange)
+awaitable<void> key_cache::look_up(std::shared_ptr<lookup> current, std::string digest,
+                                   bool is_strange)
 {
     lookup_limiter::slot slot;
     if (is_strange)
@@ -129,8 +138,8 @@ awaitable<void> key_cache::ask(lookup& current, const std::string& digest)
     }
 }
 
-// An answer older than what was already read may have missed a change that will not be seen again: it serves those who wait, and
-// is not kept.
+// An answer older than what was already read may have missed a change that will not be seen again:
+// it serves those who wait, and is not kept.
 void key_cache::remember(const std::string& digest, const owner& found, std::int64_t version)
 {
     if (!version_ || version < *version_)

@@ -29,17 +29,20 @@ struct key_answer
     bool was_looked_up = false;
 };
 
-// Whose an API key is, from memory. Reads accounts.changes every 300 ms and drops what changed; an entry is used only while the
-// last successful read began less than 900 ms ago, else the key is looked up. So a revocation is in force within 1 s, and with
-// PostgreSQL away `find` throws dependency_error rather than give an old yes. A key that was never seen good is looked up through
+// Whose an API key is, from memory. Reads accounts.changes every 300 ms and drops what changed; an
+// entry is used only while the last successful read began less than 900 ms ago, else the key is
+// looked up. So a revocation is in force within 1 s, and with PostgreSQL away `find` throws
+// dependency_error rather than give an old yes. A key that was never seen good is looked up through
 // the limiter: strangers' keys never keep good ones waiting. Bounded; runs on the loop.
 class key_cache
 {
 public:
     using owner = std::shared_ptr<const accounts::key_owner>;
 
-    // `changes` is read on a connection that nothing else waits for, or the entries would age while others are served.
-    key_cache(runtime::host& host, accounts::key_store& keys, accounts::key_store& changes, lookup_limiter& strangers);
+    // `changes` is read on a connection that nothing else waits for, or the entries would age while
+    // others are served.
+    key_cache(runtime::host& host, accounts::key_store& keys, accounts::key_store& changes,
+              lookup_limiter& strangers);
     key_cache(const key_cache&) = delete;
 
     // Begins to read changes.
@@ -47,12 +50,14 @@ public:
     // Lets a read under way finish.
     awaitable<void> stop() { return reader_.stop(); }
 
-    // Fails with rate_limited for a key that may not be looked up, with unavailable when too many are.
+    // Fails with rate_limited for a key that may not be looked up, with unavailable when too many
+    // are.
     awaitable<result<key_answer>> find(std::string digest, lookups allowed);
 
 private:
     struct lookup;
-    // One that is not current was good when it was last looked up, and is looked up again before it is used.
+    // One that is not current was good when it was last looked up, and is looked up again before it
+    // is used.
     struct entry
     {
         owner found;

@@ -9,8 +9,8 @@
 
 namespace tempinbox::gateway {
 
-// Remembers when keys were last used and writes it every 10 s, each key at most once a minute. Losing some at a crash does no
-// harm.
+// Remembers when keys were last used and writes it every 10 s, each key at most once a minute.
+// Losing some at a crash does no harm.
 class key_uses
 {
 public:

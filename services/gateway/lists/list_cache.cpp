@@ -9,13 +9,15 @@ using steady = std::chrono::steady_clock;
 constexpr std::size_t most_inboxes_a_call = 500;
 constexpr auto patience = 1s;                  // then the list itself is asked for
 constexpr std::size_t bytes_of_an_entry = 256; // beside its texts
-constexpr const char* help = "Lists of an inbox's emails, by whether the answer to the same request before was still right.";
+constexpr const char* help =
+    "Lists of an inbox's emails, by whether the answer to the same request before was still right.";
 constexpr const char* name = "tempinbox_gateway_lists_total";
 
 using inbox_name = list_cache::inbox_name;
 using versions = std::map<inbox_name, std::string>;
 
-awaitable<versions> read_versions(const list_cache::version_source& source, std::vector<inbox_name> inboxes)
+awaitable<versions> read_versions(const list_cache::version_source& source,
+                                  std::vector<inbox_name> inboxes)
 {
     inbox::v1::GetListVersionsRequest request;
     for (const auto& [account, inbox] : inboxes) {
@@ -28,7 +30,8 @@ awaitable<versions> read_versions(const list_cache::version_source& source, std:
     if (!found || found->versions_size() != static_cast<int>(inboxes.size()))
         co_return answers;
     for (std::size_t i = 0; i < inboxes.size(); ++i)
-        answers.emplace(std::move(inboxes[i]), std::move(*found->mutable_versions(static_cast<int>(i))));
+        answers.emplace(std::move(inboxes[i]),
+                        std::move(*found->mutable_versions(static_cast<int>(i))));
     co_return answers;
 }
 
@@ -40,22 +43,27 @@ std::string key_of(const inbox::v1::ListEmailsRequest& request)
 
 } // namespace
 
-std::size_t list_cache::bytes_held::operator()(const std::string& key, const shared_list& list) const
+std::size_t list_cache::bytes_held::operator()(const std::string& key,
+                                               const shared_list& list) const
 {
     return bytes_of_an_entry + key.size() + list->json.size() + list->version.size();
 }
 
-list_cache::list_cache(runtime::host& host, std::size_t most, std::chrono::milliseconds longest, version_source source)
+list_cache::list_cache(runtime::host& host, std::size_t most, std::chrono::milliseconds longest,
+                       version_source source)
     : most_(most),
       longest_(longest),
       lists_(most),
-      versions_(
-          host.executor(), most_inboxes_a_call, patience, "versions of lists cannot be asked for",
-          [source = std::move(source)](std::vector<inbox_name> inboxes) { return read_versions(source, std::move(inboxes)); }),
+      versions_(host.executor(), most_inboxes_a_call, patience,
+                "versions of lists cannot be asked for",
+                [source = std::move(source)](std::vector<inbox_name> inboxes) {
+                    return read_versions(source, std::move(inboxes));
+                }),
       unchanged_(host.metrics().counter(name, help, {{"outcome", "unchanged"}})),
       changed_(host.metrics().counter(name, help, {{"outcome", "changed"}})),
       unknown_(host.metrics().counter(name, help, {{"outcome", "unknown"}})),
-      bytes_(host.metrics().gauge("tempinbox_gateway_list_cache_bytes", "Answers to lists held in memory."))
+      bytes_(host.metrics().gauge("tempinbox_gateway_list_cache_bytes",
+                                  "Answers to lists held in memory."))
 {}
 
 awaitable<std::optional<std::string>> list_cache::find(const inbox::v1::ListEmailsRequest& request)
@@ -65,7 +73,8 @@ awaitable<std::optional<std::string>> list_cache::find(const inbox::v1::ListEmai
         unknown_.Increment();
         co_return std::nullopt;
     }
-    const auto version = co_await versions_.ask(inbox_name(request.account_id(), request.inbox_id()));
+    const auto version =
+        co_await versions_.ask(inbox_name(request.account_id(), request.inbox_id()));
     if (version != kept->version) {
         changed_.Increment();
         co_return std::nullopt;
@@ -85,7 +94,8 @@ list_cache::shared_list list_cache::recall(const std::string& key)
     return nullptr;
 }
 
-void list_cache::keep(const inbox::v1::ListEmailsRequest& request, const std::string& version, const std::string& json)
+void list_cache::keep(const inbox::v1::ListEmailsRequest& request, const std::string& version,
+                      const std::string& json)
 {
     if (version.empty() || json.size() > std::min(largest, most_ / 4))
         return;

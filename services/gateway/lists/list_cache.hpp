@@ -15,29 +15,32 @@
 
 namespace tempinbox::gateway {
 
-// Answers to lists of an inbox's emails, given again for as long as the inbox's emails are what they were. Whether they are, the
-// inbox service is asked for each request after it came: many in one call, one row each, where a list is many. So a list from
-// here is never older than its request. Used on one thread.
+// Answers to lists of an inbox's emails, given again for as long as the inbox's emails are what
+// they were. Whether they are, the inbox service is asked for each request after it came: many in
+// one call, one row each, where a list is many. So a list from here is never older than its
+// request. Used on one thread.
 class list_cache
 {
 public:
-    using version_source =
-        std::function<awaitable<result<inbox::v1::GetListVersionsResponse>>(inbox::v1::GetListVersionsRequest)>;
+    using version_source = std::function<awaitable<result<inbox::v1::GetListVersionsResponse>>(
+        inbox::v1::GetListVersionsRequest)>;
 
     using inbox_name = std::pair<std::string, std::string>; // ids of account and inbox
 
     // Larger answers are not kept.
     static constexpr std::size_t largest = 256 * 1024;
 
-    // `most` bytes in all; 0 keeps nothing. After `longest` a list is read anew, should two states ever have had the same version
-    // (a database that was put back to an earlier one).
-    list_cache(runtime::host& host, std::size_t most, std::chrono::milliseconds longest, version_source source);
+    // `most` bytes in all; 0 keeps nothing. After `longest` a list is read anew, should two states
+    // ever have had the same version (a database that was put back to an earlier one).
+    list_cache(runtime::host& host, std::size_t most, std::chrono::milliseconds longest,
+               version_source source);
 
     // What was kept of the same request, where it is still right.
     awaitable<std::optional<std::string>> find(const inbox::v1::ListEmailsRequest& request);
 
     // `version` as it came with the list that `json` was made of; empty: not kept.
-    void keep(const inbox::v1::ListEmailsRequest& request, const std::string& version, const std::string& json);
+    void keep(const inbox::v1::ListEmailsRequest& request, const std::string& version,
+              const std::string& json);
 
 private:
     struct kept_list

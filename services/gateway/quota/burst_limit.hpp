@@ -8,8 +8,9 @@
 
 namespace tempinbox::gateway {
 
-// The shield before the quota: a token bucket for each API key on this replica, as deep as the plan's burst/s and refilled at
-// that rate. Bounded: past 100,000 keys within a second the rest pass unjudged.
+// The shield before the quota: a token bucket for each API key on this replica, as deep as the
+// plan's burst/s and refilled at that rate. Bounded: past 100,000 keys within a second the rest
+// pass unjudged.
 class burst_limit
 {
 public:

@@ -11,7 +11,8 @@ constexpr std::size_t most_addresses = 100'000;
 
 } // namespace
 
-failed_authentication::outcome failed_authentication::note(const boost::asio::ip::address& address, time_point now)
+failed_authentication::outcome failed_authentication::note(const boost::asio::ip::address& address,
+                                                           time_point now)
 {
     start_minute(now);
     auto bucket = address_bucket(address);
@@ -24,7 +25,8 @@ failed_authentication::outcome failed_authentication::note(const boost::asio::ip
     return outcome(true, numbers_of(failures));
 }
 
-quota_numbers failed_authentication::numbers(const boost::asio::ip::address& address, time_point now)
+quota_numbers failed_authentication::numbers(const boost::asio::ip::address& address,
+                                             time_point now)
 {
     start_minute(now);
     auto entry = failures_.find(address_bucket(address));
@@ -44,7 +46,8 @@ void failed_authentication::start_minute(time_point now)
 
 quota_numbers failed_authentication::numbers_of(std::int64_t failures) const
 {
-    return quota_numbers(allowance, std::max<std::int64_t>(0, allowance - failures), (minute_ + 1) * 60);
+    return quota_numbers(allowance, std::max<std::int64_t>(0, allowance - failures),
+                         (minute_ + 1) * 60);
 }
 
 } // namespace tempinbox::gateway

@@ -9,8 +9,9 @@
 
 namespace tempinbox::gateway {
 
-// How often an address may fail to authenticate, or have something looked up that is not there: 60 times a minute on this
-// replica. IPv6 addresses count by their /64. Bounded: past 100,000 addresses in a minute the rest share one allowance.
+// How often an address may fail to authenticate, or have something looked up that is not there: 60
+// times a minute on this replica. IPv6 addresses count by their /64. Bounded: past 100,000
+// addresses in a minute the rest share one allowance.
 class failed_authentication
 {
 public:
@@ -25,7 +26,10 @@ public:
     outcome note(const boost::asio::ip::address& address, time_point now);
     // Without counting anything.
     quota_numbers numbers(const boost::asio::ip::address& address, time_point now);
-    bool has_allowance(const boost::asio::ip::address& address, time_point now) { return numbers(address, now).remaining > 0; }
+    bool has_allowance(const boost::asio::ip::address& address, time_point now)
+    {
+        return numbers(address, now).remaining > 0;
+    }
 
 private:
     void start_minute(time_point now);

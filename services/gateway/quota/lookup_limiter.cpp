@@ -37,9 +37,9 @@ struct lookup_limiter::state
 lookup_limiter::lookup_limiter(runtime::host& host, std::size_t at_once, std::size_t max_waiting,
                                std::chrono::milliseconds timeout)
     : state_(std::make_shared<state>()),
-      refused_(
-          host.metrics().counter("tempinbox_gateway_stranger_lookups_refused_total",
-                                 "Look-ups of unknown keys and sessions, and attempts to sign in, refused: too many at once"))
+      refused_(host.metrics().counter("tempinbox_gateway_stranger_lookups_refused_total",
+                                      "Look-ups of unknown keys and sessions, and attempts to sign "
+                                      "in, refused: too many at once"))
 {
     state_->executor = host.executor();
     state_->at_once = at_once;
@@ -68,7 +68,9 @@ awaitable<lookup_limiter::slot> lookup_limiter::enter()
 
 failure too_many_lookups()
 {
-    return failure{errc::unavailable, "Too many unknown keys, sessions and sign-ins are looked up at this moment; try again"};
+    return failure{
+        errc::unavailable,
+        "Too many unknown keys, sessions and sign-ins are looked up at this moment; try again"};
 }
 
 } // namespace tempinbox::gateway

@@ -10,8 +10,9 @@
 
 namespace tempinbox::gateway {
 
-// What strangers may ask of PostgreSQL: keys and sessions that this gateway has not seen good, and attempts at the door. A few at
-// a time, so that they take a share of the connections and no more; some wait briefly, the rest are refused. Runs on the loop.
+// What strangers may ask of PostgreSQL: keys and sessions that this gateway has not seen good, and
+// attempts at the door. A few at a time, so that they take a share of the connections and no more;
+// some wait briefly, the rest are refused. Runs on the loop.
 class lookup_limiter
 {
 public:

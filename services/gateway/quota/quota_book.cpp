@@ -55,7 +55,8 @@ quota_numbers quota_book::let_through(account_id account, std::int64_t limit, ti
     return numbers;
 }
 
-void quota_book::owe(account_id account, std::int64_t limit, std::int64_t limit_version, std::int64_t units, time_point now)
+void quota_book::owe(account_id account, std::int64_t limit, std::int64_t limit_version,
+                     std::int64_t units, time_point now)
 {
     const auto day = day_of(now);
     forget_old_debts(day);
@@ -71,7 +72,8 @@ std::optional<quota_book::told_debt> quota_book::tell_debt(account_id account, t
     if (entry == debts_.end())
         return std::nullopt;
     const auto today = day_of(now);
-    std::erase_if(entry->second, [today](const auto& each) { return each.first + kept_after_day < today; });
+    std::erase_if(entry->second,
+                  [today](const auto& each) { return each.first + kept_after_day < today; });
     if (entry->second.empty()) {
         debts_.erase(entry);
         return std::nullopt;
@@ -90,7 +92,9 @@ void quota_book::note_stored(account_id account, uuid id)
     for (auto& [day, owed] : entry->second)
         if (owed.told.id == id)
             owed.told = told_debt();
-    std::erase_if(entry->second, [](const auto& each) { return each.second.told.units == 0 && each.second.untold == 0; });
+    std::erase_if(entry->second, [](const auto& each) {
+        return each.second.told.units == 0 && each.second.untold == 0;
+    });
     if (entry->second.empty())
         debts_.erase(entry);
 }
@@ -115,7 +119,8 @@ void quota_book::forget_old_debts(std::chrono::sys_days today)
     newest_debt_ = today;
     std::size_t kept = 0;
     for (auto entry = debts_.begin(); entry != debts_.end();) {
-        std::erase_if(entry->second, [today](const auto& each) { return each.first + kept_after_day < today; });
+        std::erase_if(entry->second,
+                      [today](const auto& each) { return each.first + kept_after_day < today; });
         const bool is_kept = !entry->second.empty() && ++kept <= most_with_old_debts;
         entry = is_kept ? std::next(entry) : debts_.erase(entry);
     }

@@ -30,7 +30,8 @@ std::int64_t limit_of(const plans::account_state& account, time_point now)
 
 } // namespace
 
-// FNV-1a over the name and the account, then the finalizer of SplitMix64, so that near names spread.
+// FNV-1a over the name and the account, then the finalizer of SplitMix64, so that near names
+// spread.
 std::uint64_t rendezvous_score(account_id account, std::string_view replica)
 {
     std::uint64_t hash = 0xcbf29ce484222325u;
@@ -47,11 +48,14 @@ std::uint64_t rendezvous_score(account_id account, std::string_view replica)
 quota_client::quota_client(runtime::host& host, std::vector<quota_replica> replicas)
     : host_(host),
       next_settlement_(host.loop()),
-      let_through_(host.metrics().counter("tempinbox_gateway_quota_let_through_total",
-                                          "Requests let through because rate-limit did not answer in time")),
-      is_letting_through_(host.metrics().gauge("tempinbox_gateway_quota_letting_through",
-                                               "1 while requests are let through uncounted, and 5 s after")),
-      owed_(host.metrics().gauge("tempinbox_gateway_quota_owed_requests", "Requests let through and not yet counted"))
+      let_through_(
+          host.metrics().counter("tempinbox_gateway_quota_let_through_total",
+                                 "Requests let through because rate-limit did not answer in time")),
+      is_letting_through_(
+          host.metrics().gauge("tempinbox_gateway_quota_letting_through",
+                               "1 while requests are let through uncounted, and 5 s after")),
+      owed_(host.metrics().gauge("tempinbox_gateway_quota_owed_requests",
+                                 "Requests let through and not yet counted"))
 {
     set_replicas(std::move(replicas));
 }
@@ -60,13 +64,15 @@ void quota_client::set_replicas(std::vector<quota_replica> replicas)
 {
     std::vector<std::shared_ptr<quota_lane>> lanes;
     for (auto& replica : replicas) {
-        const auto known =
-            std::find_if(lanes_.begin(), lanes_.end(), [&replica](const auto& lane) { return lane->name() == replica.name; });
+        const auto known = std::find_if(lanes_.begin(), lanes_.end(), [&replica](const auto& lane) {
+            return lane->name() == replica.name;
+        });
         if (known != lanes_.end())
             lanes.push_back(*known);
         else
-            lanes.push_back(std::make_shared<quota_lane>(host_, std::move(replica), book_, patience,
-                                                         [this](const auto& ticket) { return ask_elsewhere(ticket); }));
+            lanes.push_back(std::make_shared<quota_lane>(
+                host_, std::move(replica), book_, patience,
+                [this](const auto& ticket) { return ask_elsewhere(ticket); }));
     }
     if (!lanes.empty())
         lanes_ = std::move(lanes);
@@ -87,7 +93,8 @@ awaitable<quota_decision> quota_client::take(const plans::account_state& account
 {
     const auto now = host_.clock().now();
     const auto limit = limit_of(account, now);
-    auto ticket = std::make_shared<quota_ticket>(host_.executor(), account.account, limit, account.version, now);
+    auto ticket = std::make_shared<quota_ticket>(host_.executor(), account.account, limit,
+                                                 account.version, now);
     lane_of(account.account).ask(ticket);
     return wait_for(std::move(ticket));
 }
@@ -101,7 +108,8 @@ awaitable<quota_decision> quota_client::wait_for(std::shared_ptr<quota_ticket> t
     co_return let_through(*ticket);
 }
 
-// A ticket that a call still carries is settled by that call's end; one that was granted without numbers is counted already.
+// A ticket that a call still carries is settled by that call's end; one that was granted without
+// numbers is counted already.
 quota_decision quota_client::let_through(const quota_ticket& ticket)
 {
     const auto now = host_.clock().now();
@@ -110,7 +118,8 @@ quota_decision quota_client::let_through(const quota_ticket& ticket)
     let_through_.Increment();
     let_through_at_ = steady::now();
     is_letting_through_.Set(1);
-    log::warning("request let through: rate-limit did not answer in time", {{"account_id", ticket.account.text()}});
+    log::warning("request let through: rate-limit did not answer in time",
+                 {{"account_id", ticket.account.text()}});
     return quota_decision(true, true, book_.let_through(ticket.account, ticket.limit, now));
 }
 
@@ -122,11 +131,13 @@ quota_lane& quota_client::lane_of(account_id account)
         return std::pair(!lane->is_doubtful(), rendezvous_score(account, lane->name()));
     };
     const auto best =
-        std::max_element(lanes_.begin(), lanes_.end(), [&](const auto& a, const auto& b) { return rank(a) < rank(b); });
+        std::max_element(lanes_.begin(), lanes_.end(),
+                         [&](const auto& a, const auto& b) { return rank(a) < rank(b); });
     return **best;
 }
 
-// The one that failed is doubtful by now, so that another comes first; with none in good state nobody is asked.
+// The one that failed is doubtful by now, so that another comes first; with none in good state
+// nobody is asked.
 bool quota_client::ask_elsewhere(const std::shared_ptr<quota_ticket>& ticket)
 {
     if (ticket->was_asked_again || is_stopped_)

@@ -17,9 +17,10 @@ struct quota_decision
     quota_numbers numbers;
 };
 
-// Asks rate-limit for one unit of an account's day. Accounts map to replicas by rendezvous hashing; a replica that just failed is
-// passed over, and replicas may come and go. Without an answer within 250 ms the request is let through (metric, log) and owed
-// until rate-limit says that it is stored; a 429 is never guessed.
+// Asks rate-limit for one unit of an account's day. Accounts map to replicas by rendezvous hashing;
+// a replica that just failed is passed over, and replicas may come and go. Without an answer within
+// 250 ms the request is let through (metric, log) and owed until rate-limit says that it is stored;
+// a 429 is never guessed.
 class quota_client
 {
 public:
@@ -31,10 +32,12 @@ public:
     // Spawns the settling of debts that no later request carries.
     void start();
     void stop();
-    // Tells what is owed until it is stored, for that long at most; the end of the process forgets the rest.
+    // Tells what is owed until it is stored, for that long at most; the end of the process forgets
+    // the rest.
     awaitable<void> settle_up(std::chrono::milliseconds deadline);
 
-    // The replicas from now on. Those that stay keep their calls, those that go finish what they hold.
+    // The replicas from now on. Those that stay keep their calls, those that go finish what they
+    // hold.
     void set_replicas(std::vector<quota_replica> replicas);
 
     awaitable<quota_decision> take(const plans::account_state& account);
@@ -61,7 +64,8 @@ private:
     prometheus::Gauge& owed_;
 };
 
-// An account belongs to the replica with the highest score: the same on every gateway, whatever the order of its list.
+// An account belongs to the replica with the highest score: the same on every gateway, whatever the
+// order of its list.
 std::uint64_t rendezvous_score(account_id account, std::string_view replica);
 
 } // namespace tempinbox::gateway

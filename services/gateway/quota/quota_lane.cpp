@@ -73,16 +73,16 @@ struct quota_lane::call
     }
 };
 
-quota_lane::quota_lane(runtime::host& host, quota_replica replica, quota_book& book, std::chrono::milliseconds patience,
-                       ask_elsewhere elsewhere)
+quota_lane::quota_lane(runtime::host& host, quota_replica replica, quota_book& book,
+                       std::chrono::milliseconds patience, ask_elsewhere elsewhere)
     : host_(host),
       replica_(std::move(replica)),
       book_(book),
       patience_(patience),
       ask_elsewhere_(std::move(elsewhere)),
       calls_(host.metrics().counter("tempinbox_gateway_quota_calls_total", "Calls to rate-limit")),
-      failed_calls_(
-          host.metrics().counter("tempinbox_gateway_quota_calls_failed_total", "Calls to rate-limit that failed or were late"))
+      failed_calls_(host.metrics().counter("tempinbox_gateway_quota_calls_failed_total",
+                                           "Calls to rate-limit that failed or were late"))
 {}
 
 void quota_lane::ask(std::shared_ptr<quota_ticket> ticket)
@@ -104,7 +104,8 @@ void quota_lane::start()
     if (is_sending_ || late_calls_ >= most_late_calls)
         return;
     is_sending_ = true;
-    boost::asio::co_spawn(host_.loop(), send_what_gathers(shared_from_this()), boost::asio::detached);
+    boost::asio::co_spawn(host_.loop(), send_what_gathers(shared_from_this()),
+                          boost::asio::detached);
 }
 
 awaitable<void> quota_lane::send_what_gathers(std::shared_ptr<quota_lane> self)
@@ -135,7 +136,8 @@ std::shared_ptr<quota_lane::call> quota_lane::next_call()
         if (ticket->is_let_through)
             continue;
         ticket->is_sent = true;
-        next->share_of(ticket->account, ticket->limit, ticket->limit_version).asked.push_back(std::move(ticket));
+        next->share_of(ticket->account, ticket->limit, ticket->limit_version)
+            .asked.push_back(std::move(ticket));
     }
     while (!to_settle_.empty() && next->shares.size() < most_accounts_a_call) {
         const auto& debtor = to_settle_.back();
@@ -159,8 +161,10 @@ awaitable<void> quota_lane::run(std::shared_ptr<quota_lane> self, std::shared_pt
     if (outcome && outcome->results_size() == static_cast<int>(sent->shares.size())) {
         self->take_answer(*sent, *outcome);
     } else {
-        const auto reason = outcome ? std::string("an answer with the wrong number of results") : outcome.error().message;
-        log::warning("rate-limit did not answer", {{"replica", self->replica_.name}, {"error", reason}});
+        const auto reason = outcome ? std::string("an answer with the wrong number of results")
+                                    : outcome.error().message;
+        log::warning("rate-limit did not answer",
+                     {{"replica", self->replica_.name}, {"error", reason}});
         self->take_failure(*sent);
     }
     sent->done.set();
@@ -170,8 +174,8 @@ awaitable<void> quota_lane::run(std::shared_ptr<quota_lane> self, std::shared_pt
     }
 }
 
-// Grants go to the tickets in the order they came; each sees what was left after its own unit. What nobody could judge is let
-// through by whoever waits for it.
+// Grants go to the tickets in the order they came; each sees what was left after its own unit. What
+// nobody could judge is let through by whoever waits for it.
 void quota_lane::take_answer(call& answered, const ratelimit::v1::TakeQuotaResponse& response)
 {
     for (std::size_t i = 0; i < answered.shares.size(); ++i) {
@@ -195,15 +199,16 @@ void quota_lane::take_answer(call& answered, const ratelimit::v1::TakeQuotaRespo
             if (is_unjudged || answer.reset() == 0)
                 ticket->is_sent = ticket->is_granted;
             else
-                ticket->numbers = quota_numbers(last.limit, last.remaining + std::max<std::int64_t>(left, 0), last.reset);
+                ticket->numbers = quota_numbers(
+                    last.limit, last.remaining + std::max<std::int64_t>(left, 0), last.reset);
             ticket->done.set();
         }
     }
 }
 
-// Another replica is asked, once; without one the requests are let through. What was let through meanwhile is owed; the debts
-// that were told still are. A call that timed out may have been counted: then its units count twice, which only lowers what is
-// left.
+// Another replica is asked, once; without one the requests are let through. What was let through
+// meanwhile is owed; the debts that were told still are. A call that timed out may have been
+// counted: then its units count twice, which only lowers what is left.
 void quota_lane::take_failure(call& failed)
 {
     failed_calls_.Increment();

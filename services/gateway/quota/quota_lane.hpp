@@ -17,7 +17,8 @@
 namespace tempinbox::gateway {
 
 // One call to a replica of rate-limit.
-using quota_transport = std::function<awaitable<result<ratelimit::v1::TakeQuotaResponse>>(ratelimit::v1::TakeQuotaRequest)>;
+using quota_transport = std::function<awaitable<result<ratelimit::v1::TakeQuotaResponse>>(
+    ratelimit::v1::TakeQuotaRequest)>;
 
 struct quota_replica
 {
@@ -25,7 +26,8 @@ struct quota_replica
     quota_transport take;
 };
 
-// One request's unit, from the question to the answer; shared by the request that waits and the call that carries it.
+// One request's unit, from the question to the answer; shared by the request that waits and the
+// call that carries it.
 struct quota_ticket
 {
     account_id account;
@@ -39,8 +41,8 @@ struct quota_ticket
     bool is_granted = false;
     std::optional<quota_numbers> numbers; // absent where nobody could judge it
 
-    quota_ticket(const boost::asio::any_io_executor& executor, account_id who, std::int64_t most, std::int64_t version,
-                 time_point now)
+    quota_ticket(const boost::asio::any_io_executor& executor, account_id who, std::int64_t most,
+                 std::int64_t version, time_point now)
         : account(who),
           limit(most),
           limit_version(version),
@@ -52,20 +54,24 @@ struct quota_ticket
 // Where a call failed at once: asks another replica, once; false where there is none.
 using ask_elsewhere = std::function<bool(const std::shared_ptr<quota_ticket>&)>;
 
-// The way to one replica: one call under way, the tickets that come meanwhile gather for the next. A call that is not answered in
-// `patience` no longer holds up the next one, but its answer still counts: what it granted to requests that were let through is
-// not owed again. Owned by the client and by its own calls, so that it outlives its replica's leaving.
+// The way to one replica: one call under way, the tickets that come meanwhile gather for the next.
+// A call that is not answered in `patience` no longer holds up the next one, but its answer still
+// counts: what it granted to requests that were let through is not owed again. Owned by the client
+// and by its own calls, so that it outlives its replica's leaving.
 class quota_lane : public std::enable_shared_from_this<quota_lane>
 {
 public:
-    quota_lane(runtime::host& host, quota_replica replica, quota_book& book, std::chrono::milliseconds patience,
-               ask_elsewhere elsewhere);
+    quota_lane(runtime::host& host, quota_replica replica, quota_book& book,
+               std::chrono::milliseconds patience, ask_elsewhere elsewhere);
     quota_lane(const quota_lane&) = delete;
 
     void ask(std::shared_ptr<quota_ticket> ticket);
     // Tells the replica what these accounts owe, where no request does it on its way.
     void settle(std::vector<quota_book::debtor> debtors);
-    bool is_idle() const { return !is_sending_ && late_calls_ == 0 && gathering_.empty() && to_settle_.empty(); }
+    bool is_idle() const
+    {
+        return !is_sending_ && late_calls_ == 0 && gathering_.empty() && to_settle_.empty();
+    }
     const std::string& name() const { return replica_.name; }
     // Whether it failed or was late in the last second.
     bool is_doubtful() const { return std::chrono::steady_clock::now() < doubtful_until_; }

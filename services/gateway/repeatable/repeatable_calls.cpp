@@ -22,10 +22,13 @@ constexpr auto between_looks = 60s;
 
 std::optional<failure> key_problem(std::string_view key)
 {
-    const bool is_printable = std::all_of(key.begin(), key.end(), [](char c) { return c >= 0x20 && c <= 0x7e; });
+    const bool is_printable =
+        std::all_of(key.begin(), key.end(), [](char c) { return c >= 0x20 && c <= 0x7e; });
     if (!key.empty() && key.size() <= longest_key && is_printable)
         return std::nullopt;
-    return failure{errc::invalid_argument, "Idempotency-Key must be 1 to 255 printable ASCII characters, not " + quote(key)};
+    return failure{errc::invalid_argument,
+                   "Idempotency-Key must be 1 to 255 printable ASCII characters, not " +
+                       quote(key)};
 }
 
 std::string query_of(const http::request& received)
@@ -67,18 +70,22 @@ struct repeatable_calls::attempt
     std::chrono::steady_clock::time_point began = std::chrono::steady_clock::now();
 
     // No other attempt was made, and none can have begun meanwhile.
-    bool is_only() const { return is_first && std::chrono::steady_clock::now() - began < longest_alone; }
+    bool is_only() const
+    {
+        return is_first && std::chrono::steady_clock::now() - began < longest_alone;
+    }
 };
 
-repeatable_calls::repeatable_calls(runtime::host& host, accounts::idempotency_store& store, const crypto::keyring& keys,
-                                   std::int64_t max_stored)
+repeatable_calls::repeatable_calls(runtime::host& host, accounts::idempotency_store& store,
+                                   const crypto::keyring& keys, std::int64_t max_stored)
     : store_(store),
       keys_(keys),
       limit_(store, max_stored),
       forgetting_(host, "old idempotency keys not forgotten", [this] { return forget(); })
 {}
 
-awaitable<http::response> repeatable_calls::answer(http::request& received, caller& who, const route& operation)
+awaitable<http::response> repeatable_calls::answer(http::request& received, caller& who,
+                                                   const route& operation)
 {
     if (const auto problem = key_problem(*received.header("Idempotency-Key")))
         co_return http::problem(*problem);
@@ -106,10 +113,12 @@ awaitable<http::response> repeatable_calls::answer(http::request& received, call
     co_return co_await call(received, who, operation.handle, std::move(made));
 }
 
-awaitable<accounts::idempotency_claim> repeatable_calls::claim(const accounts::idempotency_key& key, std::string request_sha256)
+awaitable<accounts::idempotency_claim> repeatable_calls::claim(const accounts::idempotency_key& key,
+                                                               std::string request_sha256)
 {
     const auto room = co_await limit_.reserve(key.account);
-    auto claimed = co_await store_.claim(key, std::move(request_sha256), uuid::make_v7(), room != nullptr);
+    auto claimed =
+        co_await store_.claim(key, std::move(request_sha256), uuid::make_v7(), room != nullptr);
     if (room && claimed.is_first)
         room->note_stored();
     co_return claimed;
@@ -117,25 +126,29 @@ awaitable<accounts::idempotency_claim> repeatable_calls::claim(const accounts::i
 
 http::response repeatable_calls::refuse_new(const caller& who) const
 {
-    auto refused = http::problem(429, "This account has used " + std::to_string(limit_.most()) +
-                                          " Idempotency-Keys in 24 hours, and no more are stored; repeats of those are answered");
+    auto refused = http::problem(
+        429,
+        "This account has used " + std::to_string(limit_.most()) +
+            " Idempotency-Keys in 24 hours, and no more are stored; repeats of those are answered");
     refused.set("Retry-After", limit_.retry_after(who.account(), who.now).count());
     return refused;
 }
 
 // What is wrong with the request itself is told first.
-awaitable<http::response> repeatable_calls::refuse_other(http::request& received, const caller& who, const route& operation)
+awaitable<http::response> repeatable_calls::refuse_other(http::request& received, const caller& who,
+                                                         const route& operation)
 {
     if (operation.check) {
         auto checked = co_await operation.check(received, who);
         if (checked.status == 400)
             co_return checked;
     }
-    co_return http::problem(422, "This Idempotency-Key was used for a request with another body; choose a new one");
+    co_return http::problem(
+        422, "This Idempotency-Key was used for a request with another body; choose a new one");
 }
 
-awaitable<http::response> repeatable_calls::call(http::request& received, const caller& who, const api_handler& handle,
-                                                 attempt made)
+awaitable<http::response> repeatable_calls::call(http::request& received, const caller& who,
+                                                 const api_handler& handle, attempt made)
 {
     http::response answer;
     std::exception_ptr broken;
@@ -149,14 +162,16 @@ awaitable<http::response> repeatable_calls::call(http::request& received, const 
         co_await settle(made, answer);
     } catch (const dependency_error& lost) {
         // The object is made all the same; a repeat in 30 s makes it again, to the same end.
-        log::warning("an answer could not be kept for its Idempotency-Key", {{"error", lost.what()}});
+        log::warning("an answer could not be kept for its Idempotency-Key",
+                     {{"error", lost.what()}});
     }
     if (broken)
         std::rethrow_exception(broken);
     co_return answer;
 }
 
-// A refusal changes nothing. Where an earlier attempt may have, its object's id stays for the next one.
+// A refusal changes nothing. Where an earlier attempt may have, its object's id stays for the next
+// one.
 awaitable<void> repeatable_calls::settle(const attempt& made, const http::response& answer)
 {
     const bool is_refusal = answer.status >= 400 && answer.status < 500;
@@ -174,7 +189,8 @@ awaitable<void> repeatable_calls::settle(const attempt& made, const http::respon
     return store_.keep(made.key, made.object_id, std::move(kept));
 }
 
-http::response repeatable_calls::replay(const accounts::idempotency_key& key, const accounts::kept_answer& kept) const
+http::response repeatable_calls::replay(const accounts::idempotency_key& key,
+                                        const accounts::kept_answer& kept) const
 {
     const auto body = keys_.open(kept.sealed_body, context_of(key));
     if (!body)
@@ -189,8 +205,9 @@ http::response repeatable_calls::replay(const accounts::idempotency_key& key, co
 awaitable<std::chrono::microseconds> repeatable_calls::forget()
 {
     const int forgotten = co_await store_.forget();
-    co_return forgotten == accounts::idempotency_store::batch_size ? std::chrono::microseconds(breath)
-                                                                   : std::chrono::microseconds(between_looks);
+    co_return forgotten == accounts::idempotency_store::batch_size
+        ? std::chrono::microseconds(breath)
+        : std::chrono::microseconds(between_looks);
 }
 
 } // namespace tempinbox::gateway

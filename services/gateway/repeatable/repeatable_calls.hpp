@@ -9,34 +9,41 @@
 
 namespace tempinbox::gateway {
 
-// POST requests with an Idempotency-Key: the first is answered by its operation, which gets the id of the object it makes from
-// here; the same request again gets the same answer, marked as replayed, another one with the key its own 400 or a 422. The id is
-// stored before the operation is called, so an attempt after a crash makes the same object. Answers rest sealed, since some hold
-// secrets. Only 2xx is kept; of a first attempt that was refused nothing is left. An account that has its number of keys stored
-// is answered 429 for a new one: nothing is ever done without its key.
+// POST requests with an Idempotency-Key: the first is answered by its operation, which gets the id
+// of the object it makes from here; the same request again gets the same answer, marked as
+// replayed, another one with the key its own 400 or a 422. The id is stored before the operation is
+// called, so an attempt after a crash makes the same object. Answers rest sealed, since some hold
+// secrets. Only 2xx is kept; of a first attempt that was refused nothing is left. An account that
+// has its number of keys stored is answered 429 for a new one: nothing is ever done without its
+// key.
 class repeatable_calls
 {
 public:
     // `max_stored`: keys of an account in 24 hours; 0: any number.
-    repeatable_calls(runtime::host& host, accounts::idempotency_store& store, const crypto::keyring& keys,
-                     std::int64_t max_stored);
+    repeatable_calls(runtime::host& host, accounts::idempotency_store& store,
+                     const crypto::keyring& keys, std::int64_t max_stored);
 
     // Forgetting what is past its day.
     void start() { forgetting_.start(); }
     awaitable<void> stop() { return forgetting_.stop(); }
 
-    // The request, caller and operation outlive the awaitable. Throws dependency_error when PostgreSQL cannot be reached.
+    // The request, caller and operation outlive the awaitable. Throws dependency_error when
+    // PostgreSQL cannot be reached.
     awaitable<http::response> answer(http::request& received, caller& who, const route& operation);
 
 private:
     struct attempt;
 
-    awaitable<accounts::idempotency_claim> claim(const accounts::idempotency_key& key, std::string request_sha256);
+    awaitable<accounts::idempotency_claim> claim(const accounts::idempotency_key& key,
+                                                 std::string request_sha256);
     http::response refuse_new(const caller& who) const;
     awaitable<void> settle(const attempt& made, const http::response& answer);
-    static awaitable<http::response> refuse_other(http::request& received, const caller& who, const route& operation);
-    awaitable<http::response> call(http::request& received, const caller& who, const api_handler& handle, attempt made);
-    http::response replay(const accounts::idempotency_key& key, const accounts::kept_answer& kept) const;
+    static awaitable<http::response> refuse_other(http::request& received, const caller& who,
+                                                  const route& operation);
+    awaitable<http::response> call(http::request& received, const caller& who,
+                                   const api_handler& handle, attempt made);
+    http::response replay(const accounts::idempotency_key& key,
+                          const accounts::kept_answer& kept) const;
     awaitable<std::chrono::microseconds> forget();
 
     accounts::idempotency_store& store_;

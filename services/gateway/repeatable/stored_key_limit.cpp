@@ -13,7 +13,8 @@ constexpr std::size_t most_accounts = 10'000;
 
 } // namespace
 
-awaitable<std::shared_ptr<stored_key_limit::reservation>> stored_key_limit::reserve(account_id account)
+awaitable<std::shared_ptr<stored_key_limit::reservation>>
+stored_key_limit::reserve(account_id account)
 {
     make_room();
     auto& known = by_account_[account];
@@ -36,7 +37,8 @@ std::chrono::seconds stored_key_limit::retry_after(account_id account, time_poin
     const auto known = by_account_.find(account);
     if (known == by_account_.end() || !known->second.first_end)
         return 1s;
-    return std::max<std::chrono::seconds>(1s, std::chrono::ceil<std::chrono::seconds>(*known->second.first_end - now));
+    return std::max<std::chrono::seconds>(
+        1s, std::chrono::ceil<std::chrono::seconds>(*known->second.first_end - now));
 }
 
 bool stored_key_limit::is_to_count(const numbers& known) const

@@ -9,14 +9,18 @@
 
 namespace tempinbox::gateway {
 
-// How many requests with an Idempotency-Key each account may have stored, of the last 24 hours and over all replicas. They are
-// counted in PostgreSQL every ten seconds and at every hundredth of the limit, and here in between: one replica alone never
-// passes the limit, several may by what the others stored since the last count. Runs on the loop.
+// How many requests with an Idempotency-Key each account may have stored, of the last 24 hours and
+// over all replicas. They are counted in PostgreSQL every ten seconds and at every hundredth of the
+// limit, and here in between: one replica alone never passes the limit, several may by what the
+// others stored since the last count. Runs on the loop.
 class stored_key_limit
 {
 public:
     // `most` 0: any number.
-    stored_key_limit(accounts::idempotency_store& store, std::int64_t most) : store_(store), most_(most) {}
+    stored_key_limit(accounts::idempotency_store& store, std::int64_t most)
+        : store_(store),
+          most_(most)
+    {}
     stored_key_limit(const stored_key_limit&) = delete;
 
     std::int64_t most() const { return most_; }

@@ -47,14 +47,17 @@ void password_hasher::stop()
 
 awaitable<result<std::string>> password_hasher::hash(secret password)
 {
-    return compute<std::string>([password, cost = cost_] { return crypto::hash_password(password, cost); });
+    return compute<std::string>(
+        [password, cost = cost_] { return crypto::hash_password(password, cost); });
 }
 
 awaitable<result<bool>> password_hasher::matches(std::string hash, secret password)
 {
     const bool is_known = !hash.empty();
     auto compared = is_known ? std::move(hash) : nobodys_hash_;
-    return compute<bool>([is_known, password, compared] { return crypto::password_matches(compared, password) && is_known; });
+    return compute<bool>([is_known, password, compared] {
+        return crypto::password_matches(compared, password) && is_known;
+    });
 }
 
 template <class T>

@@ -15,8 +15,8 @@
 
 namespace tempinbox::gateway {
 
-// Passwords' hashes, computed off the loop: two at once, since each takes 64 MiB and a processor, and a bounded number waiting.
-// Past it the answer is `unavailable`. Owns its threads.
+// Passwords' hashes, computed off the loop: two at once, since each takes 64 MiB and a processor,
+// and a bounded number waiting. Past it the answer is `unavailable`. Owns its threads.
 class password_hasher
 {
 public:

@@ -7,9 +7,9 @@ namespace {
 
 failure refused()
 {
-    return failure{
-        errc::permission_denied,
-        "The request must come from the dashboard's own page: Sec-Fetch-Site must be same-origin, or Origin this host"};
+    return failure{errc::permission_denied,
+                   "The request must come from the dashboard's own page: Sec-Fetch-Site must be "
+                   "same-origin, or Origin this host"};
 }
 
 // `https://mail.example:8443` names `mail.example:8443`; `null` names nothing.
@@ -20,7 +20,8 @@ std::string_view host_of_origin(std::string_view origin)
 }
 
 // As the browser wrote it: a trusted proxy may have put its own name into Host.
-std::string_view host_asked(const http::request& received, const std::vector<network>& trusted_proxies)
+std::string_view host_asked(const http::request& received,
+                            const std::vector<network>& trusted_proxies)
 {
     const auto told = received.header("X-Forwarded-Host");
     if (told && contains(trusted_proxies, received.peer))
@@ -30,7 +31,8 @@ std::string_view host_asked(const http::request& received, const std::vector<net
 
 } // namespace
 
-result<void> check_same_origin(const http::request& received, const std::vector<network>& trusted_proxies)
+result<void> check_same_origin(const http::request& received,
+                               const std::vector<network>& trusted_proxies)
 {
     if (const auto site = received.header("Sec-Fetch-Site")) {
         if (*site == "same-origin")

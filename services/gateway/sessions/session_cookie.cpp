@@ -54,15 +54,18 @@ std::optional<secret> session_cookie::find(const http::request& received) const
     return secret(values[0]);
 }
 
-void session_cookie::set(http::response& answer, const secret& token, std::chrono::seconds lifetime) const
+void session_cookie::set(http::response& answer, const secret& token,
+                         std::chrono::seconds lifetime) const
 {
-    answer.set("Set-Cookie", std::string(name_of(is_secure_)) + "=" + token.reveal() + attributes_of(is_secure_) +
+    answer.set("Set-Cookie", std::string(name_of(is_secure_)) + "=" + token.reveal() +
+                                 attributes_of(is_secure_) +
                                  "; Max-Age=" + std::to_string(lifetime.count()));
 }
 
 void session_cookie::clear(http::response& answer) const
 {
-    answer.set("Set-Cookie", std::string(name_of(is_secure_)) + "=" + attributes_of(is_secure_) + "; Max-Age=0");
+    answer.set("Set-Cookie",
+               std::string(name_of(is_secure_)) + "=" + attributes_of(is_secure_) + "; Max-Age=0");
 }
 
 std::string csrf_token_of(const secret& session_token)

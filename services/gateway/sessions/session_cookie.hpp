@@ -13,8 +13,8 @@ namespace tempinbox::gateway {
 // Whether the browser speaks TLS: to the gateway, or to a trusted proxy that says so.
 bool is_over_tls(const http::request& received, const std::vector<network>& trusted_proxies);
 
-// The cookie that holds a session's token. Over TLS it is named `__Host-…`, which browsers take from no other host, not even a
-// sibling (RFC 6265bis 4.1.3.2).
+// The cookie that holds a session's token. Over TLS it is named `__Host-…`, which browsers take
+// from no other host, not even a sibling (RFC 6265bis 4.1.3.2).
 class session_cookie
 {
 public:
@@ -29,7 +29,8 @@ private:
     bool is_secure_;
 };
 
-// What a page must send along with what it changes: made of the session's token, so that who knows one knows the session anyway.
+// What a page must send along with what it changes: made of the session's token, so that who knows
+// one knows the session anyway.
 std::string csrf_token_of(const secret& session_token);
 
 } // namespace tempinbox::gateway

@@ -12,7 +12,8 @@ awaitable<result<session_answer>> session_lookups::find(std::string digest, look
     session_answer answer;
     answer.was_strange = !seen_open_.contains(digest);
     if (answer.was_strange && allowed == lookups::seen_good)
-        co_return failure{errc::rate_limited, "Too many requests with sessions that do not exist from this address"};
+        co_return failure{errc::rate_limited,
+                          "Too many requests with sessions that do not exist from this address"};
     lookup_limiter::slot slot;
     if (answer.was_strange) {
         slot = co_await strangers_.enter();

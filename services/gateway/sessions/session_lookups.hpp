@@ -19,15 +19,20 @@ struct session_answer
     bool was_strange = false; // this gateway had not seen it open
 };
 
-// Looks sessions up, each time anew. One that this gateway has not seen open may be anything a stranger sends: it is looked up
-// through the limiter. Bounded; throws when PostgreSQL cannot be reached.
+// Looks sessions up, each time anew. One that this gateway has not seen open may be anything a
+// stranger sends: it is looked up through the limiter. Bounded; throws when PostgreSQL cannot be
+// reached.
 class session_lookups
 {
 public:
-    session_lookups(accounts::session_store& sessions, lookup_limiter& strangers) : sessions_(sessions), strangers_(strangers) {}
+    session_lookups(accounts::session_store& sessions, lookup_limiter& strangers)
+        : sessions_(sessions),
+          strangers_(strangers)
+    {}
     session_lookups(const session_lookups&) = delete;
 
-    // Fails with rate_limited for a session that may not be looked up, with unavailable when too many are.
+    // Fails with rate_limited for a session that may not be looked up, with unavailable when too
+    // many are.
     awaitable<result<session_answer>> find(std::string digest, lookups allowed);
 
     // It was opened here.

@@ -31,7 +31,8 @@ result<void> check_segment(std::string_view segment)
     if (segment == "." || segment == "..")
         return refused("must not have . or .. as a part");
     if (!std::all_of(segment.begin(), segment.end(), is_unreserved))
-        return refused("may have letters, digits, - . _ and ~ between its slashes, not " + quote(segment));
+        return refused("may have letters, digits, - . _ and ~ between its slashes, not " +
+                       quote(segment));
     return {};
 }
 
@@ -56,7 +57,8 @@ result<std::string> parse_base_path(std::string_view given)
     }
     const auto first = segments.substr(0, segments.find('/'));
     if (std::find(own_segments.begin(), own_segments.end(), first) != own_segments.end())
-        return refused("must not begin with /" + std::string(first) + ", which is a path of the gateway's own");
+        return refused("must not begin with /" + std::string(first) +
+                       ", which is a path of the gateway's own");
     return std::string(given);
 }
 
@@ -64,10 +66,12 @@ void remove_base_path(http::request& received, std::string_view base_path)
 {
     if (base_path.empty())
         return;
-    // As many segments as the base path has; of the raw path, since an encoded slash separates nothing.
+    // As many segments as the base path has; of the raw path, since an encoded slash separates
+    // nothing.
     const auto raw = received.raw_path();
     std::size_t end = 0;
-    for (auto segments = std::count(base_path.begin(), base_path.end(), '/'); segments > 0 && end < raw.size(); --segments)
+    for (auto segments = std::count(base_path.begin(), base_path.end(), '/');
+         segments > 0 && end < raw.size(); --segments)
         end = std::min(raw.find('/', end + 1), raw.size());
     const auto found = http::percent_decode(raw.substr(0, end));
     if (!found || *found != base_path)

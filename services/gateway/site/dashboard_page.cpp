@@ -19,15 +19,19 @@ namespace fs = std::filesystem;
 constexpr std::string_view root = "/dashboard";
 constexpr std::uintmax_t most_bytes = 32 * 1024 * 1024;
 
-// A frame with `srcdoc` has this policy, too (CSP 3, 4.2.3.2): styles and pictures stand here for the mail that is shown in one,
-// which narrows them by a policy of its own. Scripts come from the gateway's files alone, inline ones never run.
+// A frame with `srcdoc` has this policy, too (CSP 3, 4.2.3.2): styles and pictures stand here for
+// the mail that is shown in one, which narrows them by a policy of its own. Scripts come from the
+// gateway's files alone, inline ones never run.
 constexpr std::string_view page_policy =
-    "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data: https:; font-src 'self';"
-    " connect-src 'self'; manifest-src 'self'; frame-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
+    "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data: "
+    "https:; font-src 'self';"
+    " connect-src 'self'; manifest-src 'self'; frame-src 'self'; base-uri 'none'; form-action "
+    "'self'; frame-ancestors 'none'";
 
 constexpr std::string_view not_built =
     "The dashboard's page is not part of this gateway.\n\n"
-    "From the source tree, ./dev build makes it (services/gateway/dashboard/dist), and ./dev up serves it. For an installed\n"
+    "From the source tree, ./dev build makes it (services/gateway/dashboard/dist), and ./dev up "
+    "serves it. For an installed\n"
     "gateway, put the built files into the folder that the setting dashboard-files names.\n";
 
 std::string_view type_of(std::string_view name)
@@ -73,7 +77,8 @@ std::map<std::string, std::string> read_all(const fs::path& folder)
             continue;
         bytes += entry.file_size();
         if (bytes > most_bytes)
-            throw std::runtime_error(folder.string() + " holds more than 32 MiB: it is no built page");
+            throw std::runtime_error(folder.string() +
+                                     " holds more than 32 MiB: it is no built page");
         contents.emplace(name, read(entry.path()));
     }
     return contents;
@@ -89,7 +94,8 @@ std::string take(std::map<std::string, std::string>& contents, const std::string
     return content;
 }
 
-// Addresses stand in attributes. Addresses in scripts and style sheets are relative, or made from one of these.
+// Addresses stand in attributes. Addresses in scripts and style sheets are relative, or made from
+// one of these.
 std::string with_base_path(std::string_view html, std::string_view base_path)
 {
     constexpr std::string_view mark = "=\"/";
@@ -103,7 +109,8 @@ std::string with_base_path(std::string_view html, std::string_view base_path)
     }
 }
 
-// RFC 9110 12.5.3, as far as browsers go: a coding is taken where it is named and not refused with a quality of zero.
+// RFC 9110 12.5.3, as far as browsers go: a coding is taken where it is named and not refused with
+// a quality of zero.
 bool takes(const std::optional<std::string>& accepted, std::string_view coding)
 {
     if (!accepted)
@@ -112,13 +119,16 @@ bool takes(const std::optional<std::string>& accepted, std::string_view coding)
         const auto mark = entry.find(';');
         if (!equals_ignoring_ascii_case(trim(std::string_view(entry).substr(0, mark)), coding))
             continue;
-        const auto quality = mark == std::string::npos ? std::string_view() : trim(std::string_view(entry).substr(mark + 1));
+        const auto quality = mark == std::string::npos
+                                 ? std::string_view()
+                                 : trim(std::string_view(entry).substr(mark + 1));
         return quality != "q=0" && quality != "q=0.0";
     }
     return false;
 }
 
-void put_body(http::response& answer, const page_file& file, const std::optional<std::string>& accepted)
+void put_body(http::response& answer, const page_file& file,
+              const std::optional<std::string>& accepted)
 {
     if (!file.brotli.empty() && takes(accepted, "br")) {
         answer.set("Content-Encoding", "br");
@@ -157,9 +167,12 @@ http::response send(const page_file& file, const http::request& received)
         answer.set("Content-Type", file.content_type);
         put_body(answer, file, joined_header(received, "Accept-Encoding"));
     }
-    answer.set("ETag", "W/" + file.etag); // weak: one tag for all codings of the same content (RFC 9110 8.8.3.3)
+    answer.set(
+        "ETag",
+        "W/" + file.etag); // weak: one tag for all codings of the same content (RFC 9110 8.8.3.3)
     answer.set("Vary", "Accept-Encoding");
-    answer.set("Cache-Control", file.has_hash_in_name ? "public, max-age=31536000, immutable" : "no-cache");
+    answer.set("Cache-Control",
+               file.has_hash_in_name ? "public, max-age=31536000, immutable" : "no-cache");
     return answer;
 }
 
@@ -204,7 +217,8 @@ const page_file* dashboard_page::find(std::string_view path) const
 http::response dashboard_page::answer(const http::request& received) const
 {
     http::response answer;
-    const auto name = std::string_view(received.path).substr(std::min(received.path.size(), root.size() + 1));
+    const auto name =
+        std::string_view(received.path).substr(std::min(received.path.size(), root.size() + 1));
     const auto* file = find(name);
     if (received.method != "GET" && received.method != "HEAD") {
         answer = http::problem(405, "The dashboard's page can only be read");
@@ -212,7 +226,8 @@ http::response dashboard_page::answer(const http::request& received) const
     } else if (!is_built()) {
         answer = say_how_to_build();
     } else if (!file && name.starts_with("assets/")) {
-        // A page from before an update asks for files that are gone: a web page in their place would only confuse it.
+        // A page from before an update asks for files that are gone: a web page in their place
+        // would only confuse it.
         answer = http::problem(404, "No such file");
         answer.set("Cache-Control", "no-store");
     } else {

@@ -9,8 +9,8 @@
 namespace tempinbox::gateway {
 namespace {
 
-constexpr std::string_view page_policy =
-    "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+constexpr std::string_view page_policy = "default-src 'none'; style-src 'self'; base-uri 'none'; "
+                                         "form-action 'none'; frame-ancestors 'none'";
 
 std::string_view content_of(std::string_view name)
 {
@@ -27,11 +27,13 @@ awaitable<http::response> answer_with(http::response answer)
 
 void add_json(http::router& site, std::string_view base_path)
 {
-    const auto contract = std::make_shared<const std::string>(with_server_at(openapi_json(), base_path));
+    const auto contract =
+        std::make_shared<const std::string>(with_server_at(openapi_json(), base_path));
     const static_file json("application/json", *contract);
     site.add("GET", "/openapi.json", [json, contract](http::request& received) {
         auto answer = json.answer(received);
-        answer.set("Access-Control-Allow-Origin", "*"); // readers of API descriptions run in browsers, too
+        answer.set("Access-Control-Allow-Origin",
+                   "*"); // readers of API descriptions run in browsers, too
         return answer_with(std::move(answer));
     });
 }
@@ -46,7 +48,8 @@ void add_page(http::router& site)
         return answer_with(std::move(answer));
     });
     const static_file style("text/css; charset=utf-8", content_of("style.css"));
-    site.add("GET", "/docs/style.css", [style](http::request& received) { return answer_with(style.answer(received)); });
+    site.add("GET", "/docs/style.css",
+             [style](http::request& received) { return answer_with(style.answer(received)); });
 }
 
 } // namespace

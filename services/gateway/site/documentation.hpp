@@ -21,8 +21,9 @@ std::string_view openapi_json();
 // A contract whose server is `/`, with the server at the base path instead.
 std::string with_server_at(std::string_view contract, std::string_view base_path);
 
-// Serves `/openapi.json`, and a page for people at `/docs`. No key is needed; the page loads nothing from elsewhere and runs no
-// script. The contract's server is at the base path; the page's links are relative.
+// Serves `/openapi.json`, and a page for people at `/docs`. No key is needed; the page loads
+// nothing from elsewhere and runs no script. The contract's server is at the base path; the page's
+// links are relative.
 void add_documentation(http::router& site, std::string_view base_path);
 
 } // namespace tempinbox::gateway

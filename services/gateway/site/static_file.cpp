@@ -39,7 +39,8 @@ http::response static_file::answer(const http::request& received) const
         answer.body = content_;
     }
     answer.set("ETag", etag_);
-    answer.set("Cache-Control", "no-cache"); // kept, but asked for again: the next release may say something else
+    answer.set("Cache-Control",
+               "no-cache"); // kept, but asked for again: the next release may say something else
     answer.set("X-Content-Type-Options", "nosniff");
     return answer;
 }

@@ -25,7 +25,8 @@ struct counted_json
 
 } // namespace
 
-// Those who look for the same from the same place on, and whether this look is the last one for each.
+// Those who look for the same from the same place on, and whether this look is the last one for
+// each.
 struct inbox_watch::group
 {
     std::int64_t after = 0;
@@ -35,7 +36,8 @@ struct inbox_watch::group
     group() = default;
 };
 
-inbox_watch::inbox_watch(boost::asio::any_io_executor executor, const wait_sources& sources, account_id account, inbox_id inbox)
+inbox_watch::inbox_watch(boost::asio::any_io_executor executor, const wait_sources& sources,
+                         account_id account, inbox_id inbox)
     : executor_(std::move(executor)),
       sources_(sources),
       account_(account),
@@ -187,12 +189,14 @@ void inbox_watch::fail(const failure& reason)
 }
 
 // What a search without an email leaves behind; with one, all but that email.
-void inbox_watch::settle(group& judged, const inbox::v1::EmailSearchResult& result, std::int64_t last_sequence)
+void inbox_watch::settle(group& judged, const inbox::v1::EmailSearchResult& result,
+                         std::int64_t last_sequence)
 {
     const bool has_email = !result.email_id().empty();
     const bool is_whole = result.searched_to() >= last_sequence;
     for (const auto& [one, is_last] : judged.members) {
-        one->judged_to = std::max(one->judged_to, has_email ? result.searched_to() - 1 : result.searched_to());
+        one->judged_to =
+            std::max(one->judged_to, has_email ? result.searched_to() - 1 : result.searched_to());
         auto& misses = one->near_misses;
         misses.insert(misses.end(), result.near_misses().begin(), result.near_misses().end());
         if (misses.size() > most_near_misses)
@@ -209,8 +213,10 @@ void inbox_watch::settle(group& judged, const inbox::v1::EmailSearchResult& resu
     }
 }
 
-// Those who found the email get it. Where it was deleted since they look further; where it cannot be had the look has failed.
-awaitable<void> inbox_watch::hand_out(std::string email_id, std::vector<std::pair<group*, std::int64_t>> found)
+// Those who found the email get it. Where it was deleted since they look further; where it cannot
+// be had the look has failed.
+awaitable<void> inbox_watch::hand_out(std::string email_id,
+                                      std::vector<std::pair<group*, std::int64_t>> found)
 {
     const auto email = co_await read(std::move(email_id));
     const bool is_gone = !email && email.error().code == errc::not_found;
@@ -233,7 +239,9 @@ awaitable<result<inbox_watch::email_json>> inbox_watch::read(std::string email_i
     inbox::v1::GetEmailRequest request;
     request.set_account_id(account_.text());
     request.set_email_id(std::move(email_id));
-    const take_answer_memory take = [this](std::size_t bytes) { return sources_.take_memory(account_, bytes); };
+    const take_answer_memory take = [this](std::size_t bytes) {
+        return sources_.take_memory(account_, bytes);
+    };
     auto reading = read_counted(std::move(request), sources_.find_email, take);
     auto email = co_await std::move(reading);
     if (!email)

@@ -22,21 +22,25 @@ struct wait_sources
     template <class Response>
     using answer = awaitable<result<Response>>;
 
-    std::function<answer<inbox::v1::FindFirstEmailsResponse>(inbox::v1::FindFirstEmailsRequest)> find_first;
+    std::function<answer<inbox::v1::FindFirstEmailsResponse>(inbox::v1::FindFirstEmailsRequest)>
+        find_first;
     std::function<answer<inbox::v1::GetEmailResponse>(inbox::v1::GetEmailRequest)> find_email;
-    std::function<answer<inbox::v1::GetLastSequencesResponse>(inbox::v1::GetLastSequencesRequest)> last_sequences;
+    std::function<answer<inbox::v1::GetLastSequencesResponse>(inbox::v1::GetLastSequencesRequest)>
+        last_sequences;
     std::function<answer_memory::hold(account_id, std::size_t bytes)> take_memory;
 };
 
-// All who wait on one inbox, and their looks: one under way, for all of them, and at most one more to follow. What was asked for
-// before a look began is decided by that look or a later one. A look that fails ends only those who were never looked for; the
-// others wait for the next. An email that was found is in memory once, counted, and only until all who get it are answered.
+// All who wait on one inbox, and their looks: one under way, for all of them, and at most one more
+// to follow. What was asked for before a look began is decided by that look or a later one. A look
+// that fails ends only those who were never looked for; the others wait for the next. An email that
+// was found is in memory once, counted, and only until all who get it are answered.
 class inbox_watch : public std::enable_shared_from_this<inbox_watch>
 {
 public:
     using clock = std::chrono::steady_clock;
 
-    inbox_watch(boost::asio::any_io_executor executor, const wait_sources& sources, account_id account, inbox_id inbox);
+    inbox_watch(boost::asio::any_io_executor executor, const wait_sources& sources,
+                account_id account, inbox_id inbox);
     inbox_watch(const inbox_watch&) = delete;
 
     account_id account() const { return account_; }
@@ -71,11 +75,13 @@ private:
     static awaitable<void> run(std::shared_ptr<inbox_watch> self);
     awaitable<void> look_once();
     awaitable<bool> look_for(groups& part);
-    awaitable<void> hand_out(std::string email_id, std::vector<std::pair<group*, std::int64_t>> found);
+    awaitable<void> hand_out(std::string email_id,
+                             std::vector<std::pair<group*, std::int64_t>> found);
     awaitable<result<email_json>> read(std::string email_id);
     groups gather() const;
     void fail(const failure& reason);
-    void settle(group& judged, const inbox::v1::EmailSearchResult& result, std::int64_t last_sequence);
+    void settle(group& judged, const inbox::v1::EmailSearchResult& result,
+                std::int64_t last_sequence);
     void finish(waiter& one, wait_end end, email_json email = nullptr);
 
     boost::asio::any_io_executor executor_;

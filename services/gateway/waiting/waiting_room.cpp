@@ -52,7 +52,8 @@ waiting_room::waiting_room(runtime::host& host, wait_sources sources, wait_bound
       sources_(std::move(sources)),
       bounds_(bounds),
       last_look_patience_(last_look_patience),
-      waiting_(host.metrics().gauge("tempinbox_gateway_waiting_requests", "Requests that wait for mail")),
+      waiting_(host.metrics().gauge("tempinbox_gateway_waiting_requests",
+                                    "Requests that wait for mail")),
       looks_(host, "those who wait cannot look for their mail", [this] { return look_at_all(); })
 {}
 
@@ -66,7 +67,8 @@ awaitable<void> waiting_room::stop()
     return looks_.stop();
 }
 
-awaitable<result<wait_answer>> waiting_room::wait(wait_wish wish, std::chrono::milliseconds patience, http::request& received)
+awaitable<result<wait_answer>>
+waiting_room::wait(wait_wish wish, std::chrono::milliseconds patience, http::request& received)
 {
     if (auto refused = refuse(wish))
         co_return std::move(*refused);
@@ -83,7 +85,8 @@ awaitable<result<wait_answer>> waiting_room::wait(wait_wish wish, std::chrono::m
 
     bool is_answered = co_await one->done.wait_until(deadline);
     if (!is_answered) {
-        // Mail that came at the last moment counts: the time is over when a look after it found nothing.
+        // Mail that came at the last moment counts: the time is over when a look after it found
+        // nothing.
         if (!one->last_look)
             one->last_look = wait_end::timeout;
         watch->look();
@@ -104,14 +107,17 @@ std::optional<failure> waiting_room::refuse(const wait_wish& wish) const
         return std::nullopt;
     const auto& waits = found->second;
     if (wish.is_of_session && waits.by_session >= bounds_.of_sessions)
-        return failure{errc::rate_limited, "At most " + std::to_string(bounds_.of_sessions) +
-                                               " requests of an account's sessions can wait for mail at once"};
+        return failure{errc::rate_limited,
+                       "At most " + std::to_string(bounds_.of_sessions) +
+                           " requests of an account's sessions can wait for mail at once"};
     auto most = bounds_.of_account;
     if (!wish.is_of_session && wish.burst_per_second > 0)
-        most = std::min(most, bounds_.for_each_of_burst * static_cast<std::size_t>(wish.burst_per_second));
+        most = std::min(most, bounds_.for_each_of_burst *
+                                  static_cast<std::size_t>(wish.burst_per_second));
     if (waits.by_key + waits.by_session >= most)
         return failure{errc::rate_limited,
-                       "At most " + std::to_string(most) + " requests of this account can wait for mail at once"};
+                       "At most " + std::to_string(most) +
+                           " requests of this account can wait for mail at once"};
     return std::nullopt;
 }
 
@@ -124,23 +130,29 @@ std::size_t& waiting_room::count_of(const wait_wish& wish)
 std::shared_ptr<inbox_watch> waiting_room::find_watch(account_id account, inbox_id inbox)
 {
     const auto [first, last] = watches_.equal_range(inbox);
-    const auto found = std::find_if(first, last, [&](const auto& entry) { return entry.second->account() == account; });
+    const auto found = std::find_if(
+        first, last, [&](const auto& entry) { return entry.second->account() == account; });
     if (found != last)
         return found->second;
-    return watches_.emplace(inbox, std::make_shared<inbox_watch>(host_.executor(), sources_, account, inbox))->second;
+    return watches_
+        .emplace(inbox, std::make_shared<inbox_watch>(host_.executor(), sources_, account, inbox))
+        ->second;
 }
 
-void waiting_room::leave(const std::shared_ptr<inbox_watch>& watch, const std::shared_ptr<waiter>& gone)
+void waiting_room::leave(const std::shared_ptr<inbox_watch>& watch,
+                         const std::shared_ptr<waiter>& gone)
 {
     waiting_.Set(static_cast<double>(--waiters_));
     --count_of(gone->wish);
-    if (const auto waits = by_account_.find(gone->wish.account); waits->second.by_key + waits->second.by_session == 0)
+    if (const auto waits = by_account_.find(gone->wish.account);
+        waits->second.by_key + waits->second.by_session == 0)
         by_account_.erase(waits);
     watch->remove(gone);
     if (!watch->is_empty())
         return;
     const auto [first, last] = watches_.equal_range(watch->inbox());
-    const auto found = std::find_if(first, last, [&](const auto& entry) { return entry.second == watch; });
+    const auto found =
+        std::find_if(first, last, [&](const auto& entry) { return entry.second == watch; });
     if (found != last)
         watches_.erase(found);
 }
@@ -161,8 +173,9 @@ void waiting_room::take_event(const kafka::record& event)
     const auto [first, last] = watches_.equal_range(*inbox);
     if (first == last)
         return;
-    const auto email = event.topic == events::topics::email_received ? events::read_email_received(event)
-                                                                     : result<events::v1::EmailReceived>(failure());
+    const auto email = event.topic == events::topics::email_received
+                           ? events::read_email_received(event)
+                           : result<events::v1::EmailReceived>(failure());
     for (auto entry = first; entry != last; ++entry) {
         if (email)
             entry->second->note_email(email->sequence());
@@ -192,7 +205,8 @@ awaitable<std::chrono::microseconds> waiting_room::look_at_all()
     }
     for (std::size_t at = 0; at < due.size(); at += inboxes_at_a_time) {
         const auto first = due.begin() + static_cast<std::ptrdiff_t>(at);
-        const auto last = due.begin() + static_cast<std::ptrdiff_t>(std::min(due.size(), at + inboxes_at_a_time));
+        const auto last =
+            due.begin() + static_cast<std::ptrdiff_t>(std::min(due.size(), at + inboxes_at_a_time));
         std::vector<std::shared_ptr<inbox_watch>> part(first, last);
         if (!co_await look_at(std::move(part)))
             co_return look_interval;
@@ -212,7 +226,8 @@ awaitable<bool> waiting_room::look_at(std::vector<std::shared_ptr<inbox_watch>> 
     const auto answer = co_await std::move(call);
     if (!answer)
         co_return false;
-    for (std::size_t i = 0; i < part.size() && static_cast<int>(i) < answer->last_sequences_size(); ++i)
+    for (std::size_t i = 0; i < part.size() && static_cast<int>(i) < answer->last_sequences_size();
+         ++i)
         part[i]->note_position(answer->last_sequences(static_cast<int>(i)));
     co_return true;
 }

@@ -27,12 +27,14 @@ struct wait_bounds
     explicit wait_bounds(std::size_t most) : in_all(most), of_account(most) {}
 };
 
-// Every request of this process that waits for mail, by inbox. Woken by the events of the topics; once a second all inboxes are
-// looked at besides, hundreds in one call, so that lost events cost a second and nothing else. Bounded; runs on the loop.
+// Every request of this process that waits for mail, by inbox. Woken by the events of the topics;
+// once a second all inboxes are looked at besides, hundreds in one call, so that lost events cost a
+// second and nothing else. Bounded; runs on the loop.
 class waiting_room
 {
 public:
-    // `last_look_patience`: how long a wait whose time is over waits for its last look; a call to the inbox service ends before.
+    // `last_look_patience`: how long a wait whose time is over waits for its last look; a call to
+    // the inbox service ends before.
     waiting_room(runtime::host& host, wait_sources sources, wait_bounds bounds,
                  std::chrono::milliseconds last_look_patience = std::chrono::seconds(7));
     waiting_room(const waiting_room&) = delete;
@@ -41,10 +43,11 @@ public:
     void start();
     awaitable<void> stop();
 
-    // Ends with the email, with the time, or with the room; and when the client hangs up. Fails with what the first look
-    // answered: not_found, or unavailable; with unavailable when the room is full, and with rate_limited past the account's
-    // share.
-    awaitable<result<wait_answer>> wait(wait_wish wish, std::chrono::milliseconds patience, http::request& received);
+    // Ends with the email, with the time, or with the room; and when the client hangs up. Fails
+    // with what the first look answered: not_found, or unavailable; with unavailable when the room
+    // is full, and with rate_limited past the account's share.
+    awaitable<result<wait_answer>> wait(wait_wish wish, std::chrono::milliseconds patience,
+                                        http::request& received);
 
     // email.received and inbox.expired.
     void take_events(const std::vector<kafka::record>& batch);

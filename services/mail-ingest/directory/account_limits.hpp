@@ -7,8 +7,8 @@
 
 namespace tempinbox::mail_ingest {
 
-// What accounts may receive, by look-ups and by what topic account.state says: the higher version wins, whichever way it came,
-// and a deleted account stays deleted.
+// What accounts may receive, by look-ups and by what topic account.state says: the higher version
+// wins, whichever way it came, and a deleted account stays deleted.
 class account_limits
 {
 public:
@@ -29,7 +29,9 @@ public:
         const auto* known = known_.find(account);
         if (!known)
             return std::nullopt;
-        return known->is_deleted ? 0 : static_cast<std::uint64_t>(known->limits_at(now).max_message_bytes);
+        return known->is_deleted
+                   ? 0
+                   : static_cast<std::uint64_t>(known->limits_at(now).max_message_bytes);
     }
 
 private:

@@ -28,11 +28,14 @@ directory::directory(runtime::host& host, postgres::pool& db, const directory_se
       addresses_(chosen.cached_addresses),
       accounts_(chosen.cached_accounts),
       rates_(chosen.messages_per_minute, chosen.message_burst),
-      cached_(host.metrics().gauge("tempinbox_mail_ingest_cached_addresses", "Live addresses held in memory.")),
-      from_memory_(host.metrics().counter("tempinbox_mail_ingest_look_ups_total", look_ups_help, {{"source", "memory"}})),
-      from_database_(host.metrics().counter("tempinbox_mail_ingest_look_ups_total", look_ups_help, {{"source", "database"}})),
-      unreadable_events_(
-          host.metrics().counter("tempinbox_mail_ingest_unreadable_events_total", "Events that could not be read."))
+      cached_(host.metrics().gauge("tempinbox_mail_ingest_cached_addresses",
+                                   "Live addresses held in memory.")),
+      from_memory_(host.metrics().counter("tempinbox_mail_ingest_look_ups_total", look_ups_help,
+                                          {{"source", "memory"}})),
+      from_database_(host.metrics().counter("tempinbox_mail_ingest_look_ups_total", look_ups_help,
+                                            {{"source", "database"}})),
+      unreadable_events_(host.metrics().counter("tempinbox_mail_ingest_unreadable_events_total",
+                                                "Events that could not be read."))
 {}
 
 // `name@domain` of a domain that is known to be ours; absent otherwise.
@@ -78,8 +81,9 @@ awaitable<recipient_answer> directory::find(smtp::mailbox wanted)
 {
     const auto standing = co_await domains_.find(wanted.domain);
     if (standing != domains::standing::ours)
-        co_return recipient_answer(standing == domains::standing::foreign ? recipient_status::foreign
-                                                                          : recipient_status::unavailable);
+        co_return recipient_answer(standing == domains::standing::foreign
+                                       ? recipient_status::foreign
+                                       : recipient_status::unavailable);
     const auto address = address_of(wanted);
     if (!address)
         co_return recipient_answer(recipient_status::unknown);
@@ -113,7 +117,8 @@ recipient_answer directory::judge(const std::string& address, look_ups::answer a
     if (!live)
         return recipient_answer(recipient_status::unknown);
 
-    if (asked.found && settings_.inbox_bounds.are_reached(asked.found->email_count, asked.found->email_bytes)) {
+    if (asked.found &&
+        settings_.inbox_bounds.are_reached(asked.found->email_count, asked.found->email_bytes)) {
         addresses_.forget(address);
         return recipient_answer(recipient_status::full);
     }
@@ -149,7 +154,8 @@ void directory::take_events(const std::vector<kafka::record>& batch)
             const auto event = events::read_inbox_created(record);
             if (event) {
                 const live_address fresh{account_id::parse(event->account_id()).value(),
-                                         inbox_id::parse(event->inbox_id()).value(), to_time(event->expires_at())};
+                                         inbox_id::parse(event->inbox_id()).value(),
+                                         to_time(event->expires_at())};
                 addresses_.created(event->email_address(), fresh);
             } else {
                 problem = event.error();
@@ -157,7 +163,8 @@ void directory::take_events(const std::vector<kafka::record>& batch)
         } else if (record.topic == events::topics::inbox_expired) {
             const auto event = events::read_inbox_expired(record);
             if (event)
-                addresses_.ended(event->email_address(), inbox_id::parse(event->inbox_id()).value());
+                addresses_.ended(event->email_address(),
+                                 inbox_id::parse(event->inbox_id()).value());
             else
                 problem = event.error();
         } else if (record.topic == events::topics::account_state) {

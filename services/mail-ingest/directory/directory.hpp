@@ -23,8 +23,8 @@ struct directory_settings
     mailbox::inbox_bounds inbox_bounds;
 };
 
-// Who may receive mail: answers RCPT from memory where it can, else from the database. Never throws; without an answer in time it
-// says so.
+// Who may receive mail: answers RCPT from memory where it can, else from the database. Never
+// throws; without an answer in time it says so.
 class directory
 {
 public:

@@ -12,7 +12,8 @@ constexpr std::chrono::seconds fresh_for{1};
 
 } // namespace
 
-domains::domains(runtime::host& host, mailbox::domain_store& store, std::chrono::milliseconds patience)
+domains::domains(runtime::host& host, mailbox::domain_store& store,
+                 std::chrono::milliseconds patience)
     : host_(host),
       store_(store),
       patience_(patience)
@@ -22,7 +23,9 @@ domains::domains(runtime::host& host, mailbox::domain_store& store, std::chrono:
 awaitable<domains::standing> domains::find(std::string domain)
 {
     const auto is_known = [&] { return domain.empty() ? !default_.empty() : has(domain); };
-    const auto is_fresh = [&] { return fresh_as_of_ && std::chrono::steady_clock::now() - *fresh_as_of_ < fresh_for; };
+    const auto is_fresh = [&] {
+        return fresh_as_of_ && std::chrono::steady_clock::now() - *fresh_as_of_ < fresh_for;
+    };
     if (!is_known() && !is_fresh())
         co_await refresh();
     if (is_known())
@@ -52,7 +55,8 @@ awaitable<void> domains::run_refresh(std::shared_ptr<runtime::wait_point> done)
             if (one.is_default)
                 default_ = one.name;
             if (!one.operator_account && !known_before.contains(one.name))
-                log::warning("domain has no operator: postmaster and abuse are refused", {{"domain", one.name}});
+                log::warning("domain has no operator: postmaster and abuse are refused",
+                             {{"domain", one.name}});
         }
         fresh_as_of_ = asked_at;
     } catch (const std::exception& error) {

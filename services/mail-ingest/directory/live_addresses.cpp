@@ -25,7 +25,8 @@ void live_addresses::look_up_started(const std::string& address)
     ++under_way_[address].count;
 }
 
-std::optional<live_address> live_addresses::look_up_ended(const std::string& address, std::optional<live_address> found)
+std::optional<live_address> live_addresses::look_up_ended(const std::string& address,
+                                                          std::optional<live_address> found)
 {
     const auto waiting = under_way_.find(address);
     if (waiting != under_way_.end()) {

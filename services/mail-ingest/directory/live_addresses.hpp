@@ -17,10 +17,11 @@ struct live_address
     time_point until;
 };
 
-// Addresses known to be live, by look-ups and by what inbox.created and inbox.expired say. An event that arrives while its
-// address is looked up wins. What is not here has to be asked for. Of addresses that are not live only those in quarantine are
-// remembered, for ten seconds and not near its end, since a new inbox must receive at once; and that an inbox has ended, since
-// its events may come in any order.
+// Addresses known to be live, by look-ups and by what inbox.created and inbox.expired say. An event
+// that arrives while its address is looked up wins. What is not here has to be asked for. Of
+// addresses that are not live only those in quarantine are remembered, for ten seconds and not near
+// its end, since a new inbox must receive at once; and that an inbox has ended, since its events
+// may come in any order.
 class live_addresses
 {
 public:
@@ -30,7 +31,8 @@ public:
 
     // Around a look-up: what it found, as corrected by the events that came meanwhile.
     void look_up_started(const std::string& address);
-    std::optional<live_address> look_up_ended(const std::string& address, std::optional<live_address> found);
+    std::optional<live_address> look_up_ended(const std::string& address,
+                                              std::optional<live_address> found);
 
     void created(const std::string& address, const live_address& fresh);
     void ended(const std::string& address, inbox_id inbox);

@@ -7,7 +7,8 @@ constexpr std::size_t most_at_once = 500;
 
 using found_addresses = std::map<std::string, std::optional<mailbox::known_address>>;
 
-awaitable<found_addresses> look_up(mailbox::address_store& store, std::vector<std::string> addresses)
+awaitable<found_addresses> look_up(mailbox::address_store& store,
+                                   std::vector<std::string> addresses)
 {
     found_addresses answers;
     for (const auto& address : addresses)
@@ -19,9 +20,12 @@ awaitable<found_addresses> look_up(mailbox::address_store& store, std::vector<st
 
 } // namespace
 
-look_ups::look_ups(runtime::host& host, mailbox::address_store& store, std::chrono::milliseconds patience)
+look_ups::look_ups(runtime::host& host, mailbox::address_store& store,
+                   std::chrono::milliseconds patience)
     : calls_(host.executor(), most_at_once, patience, "addresses cannot be looked up",
-             [&store](std::vector<std::string> addresses) { return look_up(store, std::move(addresses)); })
+             [&store](std::vector<std::string> addresses) {
+                 return look_up(store, std::move(addresses));
+             })
 {}
 
 awaitable<look_ups::answer> look_ups::find(std::string address)

@@ -10,7 +10,8 @@
 
 namespace tempinbox::mail_ingest {
 
-// Asks the database for addresses, those that gather in one question. An inbox made before the question is found.
+// Asks the database for addresses, those that gather in one question. An inbox made before the
+// question is found.
 class look_ups
 {
 public:
@@ -20,7 +21,8 @@ public:
         std::optional<mailbox::known_address> found;
     };
 
-    look_ups(runtime::host& host, mailbox::address_store& store, std::chrono::milliseconds patience);
+    look_ups(runtime::host& host, mailbox::address_store& store,
+             std::chrono::milliseconds patience);
 
     awaitable<answer> find(std::string address);
 

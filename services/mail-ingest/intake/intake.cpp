@@ -42,19 +42,22 @@ struct intake::reading
     {}
 };
 
-intake::intake(runtime::host& host, mail_ingest::directory& directory, mailbox::mail_store& store, outbox::publisher& publisher,
-               unconfirmed_mail& unconfirmed, const intake_settings& chosen)
+intake::intake(runtime::host& host, mail_ingest::directory& directory, mailbox::mail_store& store,
+               outbox::publisher& publisher, unconfirmed_mail& unconfirmed,
+               const intake_settings& chosen)
     : host_(host),
       directory_(directory),
       unconfirmed_(unconfirmed),
       settings_(chosen),
       budget_(chosen.memory_bytes,
-              &host.metrics().gauge("tempinbox_mail_ingest_message_memory_bytes", "Memory held by messages under way.")),
+              &host.metrics().gauge("tempinbox_mail_ingest_message_memory_bytes",
+                                    "Memory held by messages under way.")),
       spool_folder_(host, chosen.spool_directory, chosen.spool_bytes),
       writers_(host, store, publisher, unconfirmed, chosen.writing),
       read_done_(host.loop()),
       readers_(chosen.readers),
-      sizes_(host.metrics().histogram("tempinbox_mail_ingest_message_bytes", "Sizes of messages that came to their end.",
+      sizes_(host.metrics().histogram("tempinbox_mail_ingest_message_bytes",
+                                      "Sizes of messages that came to their end.",
                                       metrics::size_buckets()))
 {}
 
@@ -65,21 +68,24 @@ std::unique_ptr<spool> intake::open_spool()
 
 std::uint64_t intake::room() const
 {
-    return std::max(std::min(settings_.memory_bytes_a_message, budget_.left()), spool_folder_.left());
+    return std::max(std::min(settings_.memory_bytes_a_message, budget_.left()),
+                    spool_folder_.left());
 }
 
-awaitable<taken_message> intake::take(smtp::envelope envelope, std::unique_ptr<spool> message, std::string remote_address,
-                                      const sender& from)
+awaitable<taken_message> intake::take(smtp::envelope envelope, std::unique_ptr<spool> message,
+                                      std::string remote_address, const sender& from)
 {
     try {
-        co_return co_await take_or_throw(std::move(envelope), std::move(message), std::move(remote_address), from);
+        co_return co_await take_or_throw(std::move(envelope), std::move(message),
+                                         std::move(remote_address), from);
     } catch (const std::exception& error) {
         log::error("message cannot be taken", {{"error", error.what()}});
         co_return taken_message(message_status::unavailable);
     }
 }
 
-awaitable<taken_message> intake::take_or_throw(smtp::envelope envelope, std::unique_ptr<spool> message,
+awaitable<taken_message> intake::take_or_throw(smtp::envelope envelope,
+                                               std::unique_ptr<spool> message,
                                                std::string remote_address, const sender& from)
 {
     const auto deadline = steady::now() + settings_.writing.patience;
@@ -134,8 +140,8 @@ awaitable<taken_message> intake::take_or_throw(smtp::envelope envelope, std::uni
     co_return answer_of(mail, stored, std::move(undecided));
 }
 
-// Nothing is kept for an account that was deleted since RCPT, also where its inboxes have not ended yet; the others get their
-// mail.
+// Nothing is kept for an account that was deleted since RCPT, also where its inboxes have not ended
+// yet; the others get their mail.
 void intake::leave_out_deleted_accounts(smtp::envelope& envelope)
 {
     std::erase_if(envelope.recipients, [&](const smtp::recipient& one) {
@@ -149,17 +155,21 @@ void intake::leave_out_deleted_accounts(smtp::envelope& envelope)
 // Mail is handled by the limits known at its end.
 bool intake::is_too_large(const smtp::envelope& envelope, std::uint64_t size)
 {
-    return std::any_of(envelope.recipients.begin(), envelope.recipients.end(), [&](const smtp::recipient& one) {
-        return size > directory_.largest_message(one.account, one.largest_message);
-    });
+    return std::any_of(
+        envelope.recipients.begin(), envelope.recipients.end(), [&](const smtp::recipient& one) {
+            return size > directory_.largest_message(one.account, one.largest_message);
+        });
 }
 
 // Nothing: not read in time.
-awaitable<std::optional<read_mail>> intake::read_on_worker(std::unique_ptr<spool> message, reading_facts facts,
+awaitable<std::optional<read_mail>> intake::read_on_worker(std::unique_ptr<spool> message,
+                                                           reading_facts facts,
                                                            steady::time_point deadline)
 {
-    const auto patience = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - steady::now());
-    auto mine = std::make_shared<reading>(std::move(message), std::move(facts), runtime::wait_point(host_.executor(), patience));
+    const auto patience =
+        std::chrono::duration_cast<std::chrono::milliseconds>(deadline - steady::now());
+    auto mine = std::make_shared<reading>(std::move(message), std::move(facts),
+                                          runtime::wait_point(host_.executor(), patience));
     boost::asio::post(readers_, [this, job = mine]() mutable {
         try {
             if (!job->is_abandoned)

@@ -35,12 +35,14 @@ struct taken_message
     explicit taken_message(smtp::message_status status) : answer(status) {}
 };
 
-// From the last byte of a message to the answer: reads it on a worker, has it committed, says what became of it. Never throws.
+// From the last byte of a message to the answer: reads it on a worker, has it committed, says what
+// became of it. Never throws.
 class intake
 {
 public:
-    intake(runtime::host& host, mail_ingest::directory& directory, mailbox::mail_store& store, outbox::publisher& publisher,
-           unconfirmed_mail& unconfirmed, const intake_settings& chosen);
+    intake(runtime::host& host, mail_ingest::directory& directory, mailbox::mail_store& store,
+           outbox::publisher& publisher, unconfirmed_mail& unconfirmed,
+           const intake_settings& chosen);
 
     std::unique_ptr<spool> open_spool();
     bool is_overloaded() const { return budget_.is_short() || writers_.are_full(); }
@@ -48,21 +50,25 @@ public:
     std::uint64_t room() const;
 
     // `from` outlives what is undecided, or that is noted as unconfirmed before.
-    awaitable<taken_message> take(smtp::envelope envelope, std::unique_ptr<spool> message, std::string remote_address,
-                                  const sender& from);
+    awaitable<taken_message> take(smtp::envelope envelope, std::unique_ptr<spool> message,
+                                  std::string remote_address, const sender& from);
 
     // The session ended before its client said anything after the 250.
-    void note_unconfirmed(std::shared_ptr<undecided_mail> mail) { unconfirmed_.note(std::move(mail)); }
+    void note_unconfirmed(std::shared_ptr<undecided_mail> mail)
+    {
+        unconfirmed_.note(std::move(mail));
+    }
 
     // Lets its threads end.
     void stop();
 
 private:
-    awaitable<taken_message> take_or_throw(smtp::envelope envelope, std::unique_ptr<spool> message, std::string remote_address,
-                                           const sender& from);
+    awaitable<taken_message> take_or_throw(smtp::envelope envelope, std::unique_ptr<spool> message,
+                                           std::string remote_address, const sender& from);
     struct reading;
-    awaitable<std::optional<read_mail>> read_on_worker(std::unique_ptr<spool> message, reading_facts facts,
-                                                       std::chrono::steady_clock::time_point deadline);
+    awaitable<std::optional<read_mail>>
+    read_on_worker(std::unique_ptr<spool> message, reading_facts facts,
+                   std::chrono::steady_clock::time_point deadline);
     void leave_out_deleted_accounts(smtp::envelope& envelope);
     bool is_too_large(const smtp::envelope& envelope, std::uint64_t size);
     taken_message answer_of(const read_mail& mail, const mailbox::stored_message& stored,

@@ -7,12 +7,15 @@
 
 namespace tempinbox::mail_ingest {
 
-// How much of the messages under way may be held in memory, or in files, by all sessions together; 0: without bound. Used on the
-// loop alone. Shown by the gauge, if one is given.
+// How much of the messages under way may be held in memory, or in files, by all sessions together;
+// 0: without bound. Used on the loop alone. Shown by the gauge, if one is given.
 class memory_budget
 {
 public:
-    explicit memory_budget(std::size_t most, prometheus::Gauge* shown = nullptr) : most_(most), shown_(shown) {}
+    explicit memory_budget(std::size_t most, prometheus::Gauge* shown = nullptr)
+        : most_(most),
+          shown_(shown)
+    {}
 
     bool take(std::size_t bytes)
     {
@@ -23,7 +26,10 @@ public:
     }
     void give_back(std::size_t bytes) { change_to(used_ - bytes); }
     std::size_t used() const { return used_; }
-    std::size_t left() const { return most_ > 0 ? most_ - used_ : std::numeric_limits<std::size_t>::max(); }
+    std::size_t left() const
+    {
+        return most_ > 0 ? most_ - used_ : std::numeric_limits<std::size_t>::max();
+    }
     // Not even a small message would fit.
     bool is_short() const { return most_ > 0 && used_ + smallest > most_; }
 
@@ -47,7 +53,10 @@ class memory_share
 {
 public:
     explicit memory_share(memory_budget& budget) : budget_(&budget) {}
-    memory_share(memory_share&& other) noexcept : budget_(other.budget_), bytes_(other.bytes_) { other.bytes_ = 0; }
+    memory_share(memory_share&& other) noexcept : budget_(other.budget_), bytes_(other.bytes_)
+    {
+        other.bytes_ = 0;
+    }
     memory_share(const memory_share&) = delete;
     ~memory_share() { budget_->give_back(bytes_); }
 

@@ -21,12 +21,14 @@ std::string cut(std::string text, std::size_t bytes)
     return text;
 }
 
-// A Received field we would write: the message was here before. A download's names the domain of its inbox.
+// A Received field we would write: the message was here before. A download's names the domain of
+// its inbox.
 bool is_own_trace(const std::string& field, const std::string& host)
 {
     const auto by = field.find("by " + host + " ");
     const auto id = field.find(" id ", by == std::string::npos ? field.size() : by);
-    return id != std::string::npos && uuid::parse(std::string_view(field).substr(id + 4, 36)).has_value();
+    return id != std::string::npos &&
+           uuid::parse(std::string_view(field).substr(id + 4, 36)).has_value();
 }
 
 bool is_looping(const mime::view& view, const reading_facts& facts)
@@ -38,8 +40,9 @@ bool is_looping(const mime::view& view, const reading_facts& facts)
             return false;
         const auto& recipients = facts.envelope.recipients;
         return is_own_trace(field.second, facts.hostname) ||
-               std::any_of(recipients.begin(), recipients.end(),
-                           [&](const auto& one) { return !one.domain.empty() && is_own_trace(field.second, one.domain); });
+               std::any_of(recipients.begin(), recipients.end(), [&](const auto& one) {
+                   return !one.domain.empty() && is_own_trace(field.second, one.domain);
+               });
     });
 }
 
@@ -48,21 +51,22 @@ std::vector<mailbox::new_delivery> deliveries_of(const smtp::envelope& envelope)
 {
     std::vector<mailbox::new_delivery> deliveries;
     for (const auto& recipient : envelope.recipients) {
-        auto known =
-            std::find_if(deliveries.begin(), deliveries.end(), [&](const auto& one) { return one.inbox == recipient.inbox; });
+        auto known = std::find_if(deliveries.begin(), deliveries.end(),
+                                  [&](const auto& one) { return one.inbox == recipient.inbox; });
         if (known == deliveries.end()) {
             known = deliveries.emplace(deliveries.end());
             known->account = recipient.account;
             known->inbox = recipient.inbox;
         }
-        if (std::find(known->rcpt_to.begin(), known->rcpt_to.end(), recipient.as_given) == known->rcpt_to.end())
+        if (std::find(known->rcpt_to.begin(), known->rcpt_to.end(), recipient.as_given) ==
+            known->rcpt_to.end())
             known->rcpt_to.push_back(recipient.as_given);
     }
     return deliveries;
 }
 
-outbox::row make_event(const mailbox::new_message& message, const mailbox::new_delivery& delivery, bool has_code,
-                       const trace::traceparent& parent)
+outbox::row make_event(const mailbox::new_message& message, const mailbox::new_delivery& delivery,
+                       bool has_code, const trace::traceparent& parent)
 {
     events::v1::EmailReceived event;
     event.set_email_id(delivery.id.text());
@@ -97,7 +101,8 @@ read_mail read(std::string_view raw, const reading_facts& facts)
     message->sha256 = crypto::sha256(raw);
     message->size = static_cast<std::int64_t>(raw.size());
     message->received_at = facts.received_at;
-    message->from = cut(view.summary.from.empty() ? facts.envelope.mail_from : view.summary.from, longest_name);
+    message->from =
+        cut(view.summary.from.empty() ? facts.envelope.mail_from : view.summary.from, longest_name);
     message->from_name = cut(std::move(view.summary.from_name), longest_name);
     message->subject = cut(std::move(view.summary.subject), longest_subject);
     message->preview = std::move(view.summary.preview);

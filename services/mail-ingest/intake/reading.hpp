@@ -28,8 +28,9 @@ struct read_mail
     std::shared_ptr<mailbox::new_message> message;
 };
 
-// Reads a message once, for everything its rows need: summary, codes, links, digest, compressed body, and one delivery and event
-// for each inbox. A pure function of its arguments but for the ids it makes; any thread.
+// Reads a message once, for everything its rows need: summary, codes, links, digest, compressed
+// body, and one delivery and event for each inbox. A pure function of its arguments but for the ids
+// it makes; any thread.
 read_mail read(std::string_view raw, const reading_facts& facts);
 
 } // namespace tempinbox::mail_ingest

@@ -10,8 +10,9 @@
 
 namespace tempinbox::mail_ingest {
 
-// A message while it arrives: in memory up to a size, or as long as the budget has room; past that in a file, as long as there
-// is room on the disk. One owner, on the loop; the finished bytes may be read from any thread.
+// A message while it arrives: in memory up to a size, or as long as the budget has room; past that
+// in a file, as long as there is room on the disk. One owner, on the loop; the finished bytes may
+// be read from any thread.
 class spool
 {
 public:
@@ -19,12 +20,14 @@ public:
     ~spool();
     spool(const spool&) = delete;
 
-    // False when there is no room for it, neither in memory nor on the disk: the message is lost. What goes to the disk is kept
-    // in memory until `write`; where the memory of all is used up it is written at once.
+    // False when there is no room for it, neither in memory nor on the disk: the message is lost.
+    // What goes to the disk is kept in memory until `write`; where the memory of all is used up it
+    // is written at once.
     bool append(std::string_view bytes);
     std::uint64_t size() const { return size_; }
 
-    // Before more is received: waits for the disk to take what was appended for it. False when it does not.
+    // Before more is received: waits for the disk to take what was appended for it. False when it
+    // does not.
     awaitable<bool> write();
     // The whole message; valid until the spool ends. Empty and false where it cannot be read back.
     awaitable<bool> finish();

@@ -41,13 +41,15 @@ void make_folder(const std::string& folder)
     if (::mkdir(folder.c_str(), S_IRWXU) == 0)
         return;
     if (errno != EEXIST)
-        throw std::system_error(errno, std::generic_category(), "spool-directory " + folder + " cannot be made");
+        throw std::system_error(errno, std::generic_category(),
+                                "spool-directory " + folder + " cannot be made");
     struct stat found = {};
-    const bool is_own = ::lstat(folder.c_str(), &found) == 0 && S_ISDIR(found.st_mode) && found.st_uid == ::geteuid() &&
-                        (found.st_mode & (S_IWGRP | S_IWOTH)) == 0;
+    const bool is_own = ::lstat(folder.c_str(), &found) == 0 && S_ISDIR(found.st_mode) &&
+                        found.st_uid == ::geteuid() && (found.st_mode & (S_IWGRP | S_IWOTH)) == 0;
     if (!is_own)
-        throw std::runtime_error("spool-directory " + folder +
-                                 " must be a folder of this program's user alone; one that is not there is made");
+        throw std::runtime_error(
+            "spool-directory " + folder +
+            " must be a folder of this program's user alone; one that is not there is made");
 }
 
 void remove_leftovers(const std::string& folder)
@@ -55,7 +57,8 @@ void remove_leftovers(const std::string& folder)
     std::size_t removed = 0;
     for (const auto& entry : std::filesystem::directory_iterator(folder)) {
         std::error_code error;
-        if (!entry.path().filename().native().starts_with(name_prefix) || !entry.is_regular_file(error))
+        if (!entry.path().filename().native().starts_with(name_prefix) ||
+            !entry.is_regular_file(error))
             continue;
         if (std::filesystem::remove(entry.path(), error))
             ++removed;
@@ -115,7 +118,8 @@ struct spool_folder::writing
     runtime::completion finished;
     bool is_written = false;
 
-    writing(std::shared_ptr<spool_file> to, std::string given, const boost::asio::any_io_executor& executor)
+    writing(std::shared_ptr<spool_file> to, std::string given,
+            const boost::asio::any_io_executor& executor)
         : file(std::move(to)),
           bytes(std::move(given)),
           finished(executor)
@@ -126,7 +130,8 @@ spool_folder::spool_folder(runtime::host& host, std::string folder, std::size_t 
     : host_(host),
       folder_(without_slash(std::move(folder))),
       disk_(std::make_shared<memory_budget>(
-          most, &host.metrics().gauge("tempinbox_mail_ingest_spool_bytes", "Bytes on the disk of messages under way."))),
+          most, &host.metrics().gauge("tempinbox_mail_ingest_spool_bytes",
+                                      "Bytes on the disk of messages under way."))),
       done_(host.loop()),
       workers_(threads)
 {
@@ -141,12 +146,14 @@ spool_folder::~spool_folder()
 
 awaitable<bool> spool_folder::write(std::shared_ptr<spool_file> file, std::string bytes)
 {
-    const auto mine = std::make_shared<writing>(std::move(file), std::move(bytes), host_.executor());
+    const auto mine =
+        std::make_shared<writing>(std::move(file), std::move(bytes), host_.executor());
     boost::asio::post(workers_, [this, job = mine]() mutable {
         job->is_written = job->file->append(job->bytes);
         done_.push([done = std::move(job)] { done->finished.set(); });
     });
-    const bool is_finished = co_await mine->finished.wait_until(std::chrono::steady_clock::now() + write_patience);
+    const bool is_finished =
+        co_await mine->finished.wait_until(std::chrono::steady_clock::now() + write_patience);
     co_return is_finished && mine->is_written;
 }
 

@@ -14,7 +14,8 @@
 
 namespace tempinbox::mail_ingest {
 
-// A file without a name, made with its first bytes and gone with its last holder. One thread at a time.
+// A file without a name, made with its first bytes and gone with its last holder. One thread at a
+// time.
 class spool_file
 {
 public:
@@ -42,14 +43,15 @@ struct disk_share
     explicit disk_share(std::shared_ptr<memory_budget> from) : budget(std::move(from)) {}
 };
 
-// Where messages are kept that are too large for memory: a folder of this program's own, and a budget of bytes for all files in
-// it. Threads of its own write and remove them, so that a slow disk holds up the session that writes and no other. Used on the
-// loop.
+// Where messages are kept that are too large for memory: a folder of this program's own, and a
+// budget of bytes for all files in it. Threads of its own write and remove them, so that a slow
+// disk holds up the session that writes and no other. Used on the loop.
 class spool_folder
 {
 public:
-    // Makes the folder with mode 0700, or takes one that is the user's own and writable by nobody else, and removes what a
-    // process left that died; throws where that cannot be. `most`: 0 is without bound.
+    // Makes the folder with mode 0700, or takes one that is the user's own and writable by nobody
+    // else, and removes what a process left that died; throws where that cannot be. `most`: 0 is
+    // without bound.
     spool_folder(runtime::host& host, std::string folder, std::size_t most);
     ~spool_folder();
 

@@ -14,11 +14,13 @@ constexpr std::size_t most_noted = 10'000;
 
 } // namespace
 
-unconfirmed_mail::unconfirmed_mail(runtime::host& host, mailbox::unconfirmed_store& store, std::string replica)
+unconfirmed_mail::unconfirmed_mail(runtime::host& host, mailbox::unconfirmed_store& store,
+                                   std::string replica)
     : store_(store),
       replica_(std::move(replica)),
-      forgotten_(host.metrics().counter("tempinbox_mail_ingest_unconfirmed_forgotten_total",
-                                        "Stored emails whose sender may send again, no longer remembered.")),
+      forgotten_(host.metrics().counter(
+          "tempinbox_mail_ingest_unconfirmed_forgotten_total",
+          "Stored emails whose sender may send again, no longer remembered.")),
       undecided_(host),
       ready_(host.executor(), patience),
       task_(host, "unconfirmed mail not written down", [this] { return round(); })
@@ -32,7 +34,8 @@ void unconfirmed_mail::note(std::shared_ptr<undecided_mail> mail)
     if (noted_emails_ + count > most_noted) {
         forgotten_.Increment(static_cast<double>(count));
         if (const auto forgotten = warnings_.pass(count, steady::now()))
-            log::warning("unconfirmed mail not remembered, too much waits to be written down: sent again it will be stored twice",
+            log::warning("unconfirmed mail not remembered, too much waits to be written down: sent "
+                         "again it will be stored twice",
                          {{"emails", *forgotten}, {"waiting", noted_emails_}});
         return;
     }

@@ -12,8 +12,9 @@
 
 namespace tempinbox::mail_ingest {
 
-// Keeps which mail was stored without its sender surely knowing it: the session ended before any command after the 250, or this
-// process crashed. The same message again within ten minutes is then the same email, where any other repeat is a new one.
+// Keeps which mail was stored without its sender surely knowing it: the session ended before any
+// command after the 250, or this process crashed. The same message again within ten minutes is then
+// the same email, where any other repeat is a new one.
 class unconfirmed_mail
 {
 public:
@@ -27,7 +28,8 @@ public:
     // What may still become so.
     undecided_mails& undecided() { return undecided_; }
 
-    // Written down soon; while the database is away a bounded number is remembered, and what is beyond is counted and warned of.
+    // Written down soon; while the database is away a bounded number is remembered, and what is
+    // beyond is counted and warned of.
     void note(std::shared_ptr<undecided_mail> mail);
 
     // Whether the crash of the process before is dealt with; waits a little for it.

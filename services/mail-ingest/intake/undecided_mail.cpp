@@ -3,7 +3,8 @@
 namespace tempinbox::mail_ingest {
 namespace {
 
-// Of so many sessions that have the same message it is asked whether their clients are still there: each is a call of the kernel.
+// Of so many sessions that have the same message it is asked whether their clients are still there:
+// each is a call of the kernel.
 constexpr int most_asked = 64;
 
 } // namespace
@@ -58,7 +59,8 @@ std::shared_ptr<undecided_mail> undecided_mails::begin(std::string digest, const
     return std::make_shared<undecided_mail>(*this, std::move(digest), from);
 }
 
-awaitable<bool> undecided_mails::wait_for_earlier(const undecided_mail& mail, std::chrono::steady_clock::time_point deadline)
+awaitable<bool> undecided_mails::wait_for_earlier(const undecided_mail& mail,
+                                                  std::chrono::steady_clock::time_point deadline)
 {
     while (auto* const earlier = find_earlier(mail)) {
         const auto decided = std::make_shared<runtime::completion>(host_.executor());
@@ -71,8 +73,9 @@ awaitable<bool> undecided_mails::wait_for_earlier(const undecided_mail& mail, st
     co_return true;
 }
 
-// Only among those before it, so that two never wait for each other; nor of its own session, which goes on with this one. A
-// session has hung up or not, whichever of its messages is asked for: its oldest stands for all.
+// Only among those before it, so that two never wait for each other; nor of its own session, which
+// goes on with this one. A session has hung up or not, whichever of its messages is asked for: its
+// oldest stands for all.
 undecided_mail* undecided_mails::find_earlier(const undecided_mail& mail) const
 {
     const auto& group = mail.group_->second;

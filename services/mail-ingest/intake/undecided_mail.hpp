@@ -25,8 +25,8 @@ struct sender
 class undecided_mail;
 class undecided_mails;
 
-// The undecided mail of one digest, so kept that none of it has to be looked through: what has lost its sender, what each session
-// has, and of each session the oldest.
+// The undecided mail of one digest, so kept that none of it has to be looked through: what has lost
+// its sender, what each session has, and of each session the oldest.
 struct undecided_group
 {
     using by_arrival = std::map<std::uint64_t, undecided_mail*>;
@@ -36,8 +36,9 @@ struct undecided_group
     by_arrival oldest;
 };
 
-// A message of which nobody can say yet whether its sender surely knows what became of it: from its reading until its session
-// went on or, where that ended, until it is written down. Whoever may still decide holds it.
+// A message of which nobody can say yet whether its sender surely knows what became of it: from its
+// reading until its session went on or, where that ended, until it is written down. Whoever may
+// still decide holds it.
 class undecided_mail
 {
 public:
@@ -71,9 +72,10 @@ public:
     // `digest`: of the whole message.
     std::shared_ptr<undecided_mail> begin(std::string digest, const sender& from);
 
-    // Waits for those of the same digest that came before, where another session's client has gone meanwhile: this one may be the
-    // same again. False when the deadline passed first.
-    awaitable<bool> wait_for_earlier(const undecided_mail& mail, std::chrono::steady_clock::time_point deadline);
+    // Waits for those of the same digest that came before, where another session's client has gone
+    // meanwhile: this one may be the same again. False when the deadline passed first.
+    awaitable<bool> wait_for_earlier(const undecided_mail& mail,
+                                     std::chrono::steady_clock::time_point deadline);
     // Whether there is one to wait for.
     bool has_earlier(const undecided_mail& mail) const { return find_earlier(mail) != nullptr; }
 

@@ -17,26 +17,31 @@ const prometheus::Histogram::BucketBoundaries batch_buckets{1, 2, 4, 8, 16, 32, 
 
 } // namespace
 
-writers::writers(runtime::host& host, mailbox::mail_store& store, outbox::publisher& publisher, unconfirmed_mail& unconfirmed,
-                 const writer_settings& chosen)
+writers::writers(runtime::host& host, mailbox::mail_store& store, outbox::publisher& publisher,
+                 unconfirmed_mail& unconfirmed, const writer_settings& chosen)
     : host_(host),
       store_(store),
       publisher_(publisher),
       unconfirmed_(unconfirmed),
       settings_(chosen),
-      batch_messages_(host.metrics().histogram("tempinbox_mail_ingest_batch_messages", "Messages a commit.", batch_buckets)),
-      commit_seconds_(host.metrics().histogram("tempinbox_mail_ingest_commit_duration_seconds", "Time a batch took to commit.",
+      batch_messages_(host.metrics().histogram("tempinbox_mail_ingest_batch_messages",
+                                               "Messages a commit.", batch_buckets)),
+      commit_seconds_(host.metrics().histogram("tempinbox_mail_ingest_commit_duration_seconds",
+                                               "Time a batch took to commit.",
                                                metrics::latency_buckets())),
-      left_out_(host.metrics().counter(
-          "tempinbox_mail_ingest_deliveries_left_out_total",
-          "Deliveries whose inbox ended or was full at the commit, or whose account was deleted before it."))
+      left_out_(host.metrics().counter("tempinbox_mail_ingest_deliveries_left_out_total",
+                                       "Deliveries whose inbox ended or was full at the commit, or "
+                                       "whose account was deleted before it."))
 {}
 
-awaitable<mailbox::stored_message> writers::store(std::shared_ptr<const mailbox::new_message> message,
-                                                  std::shared_ptr<undecided_mail> undecided, steady::time_point deadline)
+awaitable<mailbox::stored_message>
+writers::store(std::shared_ptr<const mailbox::new_message> message,
+               std::shared_ptr<undecided_mail> undecided, steady::time_point deadline)
 {
-    const auto patience = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - steady::now());
-    const auto mine = std::make_shared<entry>(std::move(message), std::move(undecided), host_.executor(), patience);
+    const auto patience =
+        std::chrono::duration_cast<std::chrono::milliseconds>(deadline - steady::now());
+    const auto mine = std::make_shared<entry>(std::move(message), std::move(undecided),
+                                              host_.executor(), patience);
     queue_.push_back(mine);
     begin_if_wanted();
     if (!co_await mine->done.wait()) {
@@ -53,7 +58,8 @@ bool writers::may_begin() const
     if (is_beginning_)
         return false;
     const auto slow_since = steady::now() - settings_.slow_commit;
-    return under_way_.empty() || (under_way_.size() < settings_.writers && *under_way_.rbegin() <= slow_since);
+    return under_way_.empty() ||
+           (under_way_.size() < settings_.writers && *under_way_.rbegin() <= slow_since);
 }
 
 void writers::begin_if_wanted()
@@ -135,12 +141,14 @@ void writers::publish(const entries& batch)
         for (std::size_t i = 0; i < one->answer->size(); ++i) {
             const auto& answer = (*one->answer)[i];
             const auto& delivery = one->message->deliveries[i];
-            if (answer.outcome == mailbox::delivery_outcome::repeated || answer.outcome == mailbox::delivery_outcome::unstorable)
+            if (answer.outcome == mailbox::delivery_outcome::repeated ||
+                answer.outcome == mailbox::delivery_outcome::unstorable)
                 continue;
             if (answer.outcome == mailbox::delivery_outcome::stored) {
                 events.push_back(mailbox::mail_store::event_of(delivery, answer.sequence));
                 if (one->undecided)
-                    one->undecided->emails.push_back(mailbox::email_key{delivery.account, delivery.id});
+                    one->undecided->emails.push_back(
+                        mailbox::email_key{delivery.account, delivery.id});
                 continue;
             }
             note_left_out(delivery.inbox, "inbox ended or was full at the commit");

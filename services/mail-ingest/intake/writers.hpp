@@ -24,19 +24,20 @@ struct writer_settings
     std::chrono::milliseconds slow_commit{20};
 };
 
-// Commits messages in groups: at once when no commit is under way, else together with what gathers meanwhile. One commit at a
-// time gives the largest groups and so the least work for each message; only beside slow ones (a row somebody else has locked, a
-// large batch) another begins, up to `writers`. Events are published after their commit, and after whoever waits for it was told.
+// Commits messages in groups: at once when no commit is under way, else together with what gathers
+// meanwhile. One commit at a time gives the largest groups and so the least work for each message;
+// only beside slow ones (a row somebody else has locked, a large batch) another begins, up to
+// `writers`. Events are published after their commit, and after whoever waits for it was told.
 class writers
 {
 public:
-    writers(runtime::host& host, mailbox::mail_store& store, outbox::publisher& publisher, unconfirmed_mail& unconfirmed,
-            const writer_settings& chosen);
+    writers(runtime::host& host, mailbox::mail_store& store, outbox::publisher& publisher,
+            unconfirmed_mail& unconfirmed, const writer_settings& chosen);
 
     // No room in the queue.
     bool are_full() const { return queue_.size() >= settings_.queued_messages; }
-    // Nothing: not stored, or nobody could say by the deadline. `undecided` is held until it is known; none for a message that a
-    // repeat could not be told from.
+    // Nothing: not stored, or nobody could say by the deadline. `undecided` is held until it is
+    // known; none for a message that a repeat could not be told from.
     awaitable<mailbox::stored_message> store(std::shared_ptr<const mailbox::new_message> message,
                                              std::shared_ptr<undecided_mail> undecided,
                                              std::chrono::steady_clock::time_point deadline);
@@ -48,13 +49,15 @@ private:
     struct entry
     {
         std::shared_ptr<const mailbox::new_message> message;
-        std::shared_ptr<undecided_mail> undecided; // once answered: only of one whose sender was told 451 before
+        std::shared_ptr<undecided_mail>
+            undecided; // once answered: only of one whose sender was told 451 before
         runtime::wait_point done;
         mailbox::stored_message answer;
         bool is_abandoned = false;
 
-        entry(std::shared_ptr<const mailbox::new_message> given, std::shared_ptr<undecided_mail> kept,
-              const boost::asio::any_io_executor& executor, std::chrono::milliseconds patience)
+        entry(std::shared_ptr<const mailbox::new_message> given,
+              std::shared_ptr<undecided_mail> kept, const boost::asio::any_io_executor& executor,
+              std::chrono::milliseconds patience)
             : message(std::move(given)),
               undecided(std::move(kept)),
               done(executor, patience)
@@ -76,7 +79,7 @@ private:
     writer_settings settings_;
     std::deque<std::shared_ptr<entry>> queue_;
     std::multiset<std::chrono::steady_clock::time_point> under_way_; // when each commit began
-    bool is_beginning_ = false;                                      // a commit takes its messages next
+    bool is_beginning_ = false; // a commit takes its messages next
     prometheus::Histogram& batch_messages_;
     prometheus::Histogram& commit_seconds_;
     prometheus::Counter& left_out_;

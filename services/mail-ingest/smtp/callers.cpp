@@ -13,8 +13,8 @@ callers::verdict callers::enter(const address& who)
     if (limits_.connections > 0 && connected_ >= limits_.connections)
         return verdict::too_many;
     if (!is_exempt(who)) {
-        const auto most =
-            contains(limits_.large_senders, who) ? limits_.connections_a_large_sender : limits_.connections_an_address;
+        const auto most = contains(limits_.large_senders, who) ? limits_.connections_a_large_sender
+                                                               : limits_.connections_an_address;
         if (most > 0 && connections_.find_full(who, most))
             return verdict::too_many_from_address;
         connections_.enter(who);
@@ -32,7 +32,8 @@ void callers::leave(const address& who)
 
 bool callers::is_over_rate(const address& who, time_point now)
 {
-    return limits_.messages_per_minute > 0 && !is_exempt(who) && !messages_.has(subscriber_of(who), now);
+    return limits_.messages_per_minute > 0 && !is_exempt(who) &&
+           !messages_.has(subscriber_of(who), now);
 }
 
 void callers::note_message(const address& who, time_point now)
@@ -63,7 +64,8 @@ bool callers::is_slowed(const address& who, time_point now)
         return false;
     const auto key = subscriber_of(who);
     const auto* known = guesses_.find(key);
-    if (!known || known->count < limits_.unknown_recipients || now - known->window_start > guess_window)
+    if (!known || known->count < limits_.unknown_recipients ||
+        now - known->window_start > guess_window)
         return false;
     const auto* accepted = accepted_.find(key);
     return !accepted || now - *accepted > accepted_window;

@@ -19,14 +19,16 @@ struct caller_limits
     std::size_t connections_an_address = 20;
     std::size_t connections_a_large_sender = 200;
     std::vector<network> large_senders;
-    std::vector<network> exempt; // from everything counted by address, from MAILMAX and the length of a session
+    std::vector<network>
+        exempt; // from everything counted by address, from MAILMAX and the length of a session
     int messages_per_minute = 0; // taken from one address
     int message_burst = 60;
-    int unknown_recipients = 30; // in ten minutes, before an address without accepted mail in the last day is slowed
+    int unknown_recipients =
+        30; // in ten minutes, before an address without accepted mail in the last day is slowed
 };
 
-// Who is connected and how they behaved, by address: IPv4, or the /64 of IPv6; connections by its /56 and /48 too
-// (client_counts). Bounded; on the loop alone. Zero: without bound.
+// Who is connected and how they behaved, by address: IPv4, or the /64 of IPv6; connections by its
+// /56 and /48 too (client_counts). Bounded; on the loop alone. Zero: without bound.
 class callers
 {
 public:
@@ -46,7 +48,10 @@ public:
     void leave(const address& who);
     std::size_t connected() const { return connected_; }
     // Past three quarters of the connections idle ones have to go earlier.
-    bool are_many() const { return limits_.connections > 0 && connected_ * 4 > limits_.connections * 3; }
+    bool are_many() const
+    {
+        return limits_.connections > 0 && connected_ * 4 > limits_.connections * 3;
+    }
 
     bool is_over_rate(const address& who, time_point now);
     void note_message(const address& who, time_point now);

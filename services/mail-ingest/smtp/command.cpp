@@ -15,14 +15,16 @@ struct named_verb
 };
 
 constexpr named_verb verbs[] = {
-    {"EHLO", verb::ehlo},     {"HELO", verb::helo},         {"MAIL", verb::mail},     {"RCPT", verb::rcpt},
-    {"DATA", verb::data},     {"BDAT", verb::bdat},         {"RSET", verb::rset},     {"NOOP", verb::noop},
-    {"QUIT", verb::quit},     {"VRFY", verb::vrfy},         {"HELP", verb::help},     {"EXPN", verb::unserved},
-    {"ETRN", verb::unserved}, {"STARTTLS", verb::starttls}, {"AUTH", verb::unserved}, {"TURN", verb::unserved},
-    {"SEND", verb::unserved}, {"SOML", verb::unserved},     {"SAML", verb::unserved}, {"GET", verb::http},
-    {"POST", verb::http},     {"CONNECT", verb::http},      {"HEAD", verb::http},     {"PUT", verb::http},
-    {"DELETE", verb::http},   {"PATCH", verb::http},        {"OPTIONS", verb::http},  {"TRACE", verb::http},
-    {"PRI", verb::http},
+    {"EHLO", verb::ehlo},     {"HELO", verb::helo},         {"MAIL", verb::mail},
+    {"RCPT", verb::rcpt},     {"DATA", verb::data},         {"BDAT", verb::bdat},
+    {"RSET", verb::rset},     {"NOOP", verb::noop},         {"QUIT", verb::quit},
+    {"VRFY", verb::vrfy},     {"HELP", verb::help},         {"EXPN", verb::unserved},
+    {"ETRN", verb::unserved}, {"STARTTLS", verb::starttls}, {"AUTH", verb::unserved},
+    {"TURN", verb::unserved}, {"SEND", verb::unserved},     {"SOML", verb::unserved},
+    {"SAML", verb::unserved}, {"GET", verb::http},          {"POST", verb::http},
+    {"CONNECT", verb::http},  {"HEAD", verb::http},         {"PUT", verb::http},
+    {"DELETE", verb::http},   {"PATCH", verb::http},        {"OPTIONS", verb::http},
+    {"TRACE", verb::http},    {"PRI", verb::http},
 };
 
 std::string_view take_word(std::string_view& text)
@@ -84,14 +86,16 @@ std::optional<mail_parameters> parse_mail_parameters(std::string_view text)
         const auto word = take_word(text);
         const auto equals = word.find('=');
         const auto name = word.substr(0, equals);
-        const auto value = equals == std::string_view::npos ? std::string_view{} : word.substr(equals + 1);
+        const auto value =
+            equals == std::string_view::npos ? std::string_view{} : word.substr(equals + 1);
         if (equals_ignoring_ascii_case(name, "SIZE") && !parsed.size) {
             parsed.size = parse_size(value);
             if (!parsed.size)
                 return std::nullopt;
         } else if (equals_ignoring_ascii_case(name, "BODY") && !parsed.has_body) {
             parsed.has_body = true;
-            if (!equals_ignoring_ascii_case(value, "7BIT") && !equals_ignoring_ascii_case(value, "8BITMIME"))
+            if (!equals_ignoring_ascii_case(value, "7BIT") &&
+                !equals_ignoring_ascii_case(value, "8BITMIME"))
                 return std::nullopt;
         } else if (equals_ignoring_ascii_case(word, "SMTPUTF8") && !parsed.smtputf8) {
             parsed.smtputf8 = true;

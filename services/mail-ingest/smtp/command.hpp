@@ -6,7 +6,23 @@
 
 namespace tempinbox::smtp {
 
-enum class verb { ehlo, helo, mail, rcpt, data, bdat, rset, noop, quit, vrfy, help, starttls, unserved, http, unknown };
+enum class verb {
+    ehlo,
+    helo,
+    mail,
+    rcpt,
+    data,
+    bdat,
+    rset,
+    noop,
+    quit,
+    vrfy,
+    help,
+    starttls,
+    unserved,
+    http,
+    unknown
+};
 
 // A command line taken apart: RFC 5321 4.1.1.
 struct command

@@ -21,7 +21,8 @@ awaitable<connection::outcome> connection::read()
     outcome got;
     std::size_t count = 0;
     if (tls_) {
-        std::tie(got.error, count) = co_await tls_->async_read_some(asio::buffer(tls_buffer_), token);
+        std::tie(got.error, count) =
+            co_await tls_->async_read_some(asio::buffer(tls_buffer_), token);
         got.bytes = std::string_view(tls_buffer_.data(), count);
         co_return got;
     }
@@ -48,12 +49,13 @@ awaitable<connection::error_code> connection::write(const std::string& bytes)
     if (error == asio::error::would_block)
         error = {};
     if (!error && done < bytes.size())
-        std::tie(error, done) =
-            co_await asio::async_write(socket_, asio::buffer(bytes.data() + done, bytes.size() - done), token);
+        std::tie(error, done) = co_await asio::async_write(
+            socket_, asio::buffer(bytes.data() + done, bytes.size() - done), token);
     co_return error;
 }
 
-awaitable<connection::error_code> connection::shake_hands(std::shared_ptr<asio::ssl::context> context)
+awaitable<connection::error_code>
+connection::shake_hands(std::shared_ptr<asio::ssl::context> context)
 {
     context_ = std::move(context);
     tls_ = std::make_unique<asio::ssl::stream<tcp::socket&>>(socket_, *context_);

@@ -14,8 +14,8 @@
 
 namespace tempinbox::smtp {
 
-// A client's connection, in the clear and then under TLS. A plain one that waits holds no read buffer: one buffer serves all,
-// since what is read is used before the loop turns.
+// A client's connection, in the clear and then under TLS. A plain one that waits holds no read
+// buffer: one buffer serves all, since what is read is used before the loop turns.
 class connection
 {
 public:
@@ -33,7 +33,8 @@ public:
     awaitable<outcome> read();
     awaitable<error_code> write(const std::string& bytes);
     awaitable<error_code> shake_hands(std::shared_ptr<boost::asio::ssl::context> context);
-    // Of TLS with close_notify, which its client must have (RFC 8446 6.1); what comes after the client's own is not TLS.
+    // Of TLS with close_notify, which its client must have (RFC 8446 6.1); what comes after the
+    // client's own is not TLS.
     awaitable<void> end_output();
     void cancel();
     void close();

@@ -7,7 +7,8 @@ namespace tempinbox::smtp {
 std::size_t data_scanner::scan(std::string_view bytes, std::string& out)
 {
     std::size_t at = 0;
-    // The next LF from `at` on; looked for once for each, or a run of CR would cost the square of its length.
+    // The next LF from `at` on; looked for once for each, or a run of CR would cost the square of
+    // its length.
     std::size_t newline = 0;
     bool is_newline_known = false;
     while (at < bytes.size() && where_ != place::end) {
@@ -15,7 +16,8 @@ std::size_t data_scanner::scan(std::string_view bytes, std::string& out)
         switch (where_) {
         case place::line_start:
             if (c == '.') {
-                where_ = place::line_start_dot; // RFC 5321 4.5.2: a leading dot is removed, whatever follows
+                where_ = place::line_start_dot; // RFC 5321 4.5.2: a leading dot is removed,
+                                                // whatever follows
                 ++at;
                 break;
             }

@@ -6,12 +6,14 @@
 
 namespace tempinbox::smtp {
 
-// Takes the bytes after DATA apart: removes the transparency dots and finds the end, which is CRLF.CRLF and nothing else, however
-// the bytes are cut. Notices bare CR and bare LF (RFC 5321 2.3.8). One for each message.
+// Takes the bytes after DATA apart: removes the transparency dots and finds the end, which is
+// CRLF.CRLF and nothing else, however the bytes are cut. Notices bare CR and bare LF (RFC
+// 5321 2.3.8). One for each message.
 class data_scanner
 {
 public:
-    // Scans until the end of the message or of the bytes; appends the message's bytes to `out`; answers how many bytes were used.
+    // Scans until the end of the message or of the bytes; appends the message's bytes to `out`;
+    // answers how many bytes were used.
     std::size_t scan(std::string_view bytes, std::string& out);
 
     bool is_complete() const { return where_ == place::end; }

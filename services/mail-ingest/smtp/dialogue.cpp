@@ -32,7 +32,8 @@ void dialogue::greet()
     // RFC 5321 4.3.1: the client waits for the greeting.
     if (!input_.empty()) {
         const bool is_other_protocol =
-            input_.front() == tls_handshake_record || parse_command(input_.substr(0, input_.find('\r'))).verb == verb::http;
+            input_.front() == tls_handshake_record ||
+            parse_command(input_.substr(0, input_.find('\r'))).verb == verb::http;
         close(is_other_protocol ? replies::not_smtp : replies::out_of_turn);
         return;
     }
@@ -96,7 +97,8 @@ action dialogue::next()
             return suspend(action::kind::finish);
         case state::data:
         case state::chunk:
-            if (input_.empty() && !scanner_.is_complete() && (state_ == state::data || chunk_left_ > 0))
+            if (input_.empty() && !scanner_.is_complete() &&
+                (state_ == state::data || chunk_left_ > 0))
                 return suspend(action::kind::read);
             if (auto wanted = state_ == state::data ? take_data() : take_chunk())
                 return *wanted;
@@ -124,11 +126,13 @@ action dialogue::next()
     }
 }
 
-// A command line without its CRLF. Input without an end of line stays; a line that is too long is dropped up to its end.
+// A command line without its CRLF. Input without an end of line stays; a line that is too long is
+// dropped up to its end.
 std::optional<std::string_view> dialogue::take_line()
 {
     while (state_ == state::command && !input_.empty()) {
-        if (!has_said_hello_ && !is_tls_ && !is_dropping_line_ && input_.front() == tls_handshake_record) {
+        if (!has_said_hello_ && !is_tls_ && !is_dropping_line_ &&
+            input_.front() == tls_handshake_record) {
             close(replies::not_smtp);
             return std::string_view{};
         }
@@ -170,11 +174,13 @@ std::optional<std::string_view> dialogue::take_line()
 
 void dialogue::hold_input()
 {
-    if (!input_.empty() &&
-        (held_input_.empty() || input_.data() < held_input_.data() || input_.data() >= held_input_.data() + held_input_.size())) {
+    if (!input_.empty() && (held_input_.empty() || input_.data() < held_input_.data() ||
+                            input_.data() >= held_input_.data() + held_input_.size())) {
         held_input_.assign(input_);
     } else {
-        held_input_.erase(0, input_.empty() ? held_input_.size() : static_cast<std::size_t>(input_.data() - held_input_.data()));
+        held_input_.erase(0, input_.empty()
+                                 ? held_input_.size()
+                                 : static_cast<std::size_t>(input_.data() - held_input_.data()));
     }
     input_ = held_input_;
 }
@@ -226,8 +232,8 @@ dialogue::time_point dialogue::silence_end() const
     return is_bdat_ ? idle_end : std::min(idle_end, session_end(started_));
 }
 
-// Of a message, counted from its beginning: one that began in time may end after the session's. A rest that nobody wants has
-// less.
+// Of a message, counted from its beginning: one that began in time may end after the session's. A
+// rest that nobody wants has less.
 dialogue::time_point dialogue::message_end() const
 {
     const auto end = session_end(message_start_);
@@ -272,10 +278,11 @@ bool dialogue::has_timed_out(time_point now)
     const bool is_message_over = (!waits_for_command || is_bdat_) && now >= message_end();
     if (is_over || is_message_over)
         return true;
-    const auto seconds =
-        static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::seconds>(now - window_start_).count());
+    const auto seconds = static_cast<std::uint64_t>(
+        std::chrono::duration_cast<std::chrono::seconds>(now - window_start_).count());
     // Without a least rate, too, something must come.
-    const bool is_slow = window_bytes_ < std::max<std::uint64_t>(1, seconds * limits_.least_bytes_a_second);
+    const bool is_slow =
+        window_bytes_ < std::max<std::uint64_t>(1, seconds * limits_.least_bytes_a_second);
     window_start_ = now;
     window_bytes_ = 0;
     return is_slow;

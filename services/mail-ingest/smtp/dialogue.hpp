@@ -41,9 +41,9 @@ struct ending
     int code = 0;
 };
 
-// One SMTP session as the server sees it (RFC 5321), without sockets, clocks or threads: bytes and answers go in, actions and
-// replies come out. Never throws for what a client says, and holds no more of it than a command line and what was received at
-// once.
+// One SMTP session as the server sees it (RFC 5321), without sockets, clocks or threads: bytes and
+// answers go in, actions and replies come out. Never throws for what a client says, and holds no
+// more of it than a command line and what was received at once.
 class dialogue
 {
 public:
@@ -79,7 +79,8 @@ public:
     void set_room(std::uint64_t bytes) { room_ = bytes; }
     // No message can be stored just now.
     void set_unavailable(bool is_so) { is_unavailable_ = is_so; }
-    // There was no room for all of the message under way: its end is answered so, and no more of it is handed over.
+    // There was no room for all of the message under way: its end is answered so, and no more of it
+    // is handed over.
     void lose_message() { is_lost_ = true; }
     // The client's address sent more messages than it may just now.
     void set_over_rate(bool is_so) { is_over_rate_ = is_so; }
@@ -92,18 +93,32 @@ public:
     const mailbox& wanted() const { return wanted_; }
     const smtp::envelope& transaction() const { return transaction_; }
     time_point deadline() const;
-    bool is_in_message() const { return state_ == state::data || is_bdat_ || state_ == state::storing; }
+    bool is_in_message() const
+    {
+        return state_ == state::data || is_bdat_ || state_ == state::storing;
+    }
     // The last command was answered and nothing came after it.
     bool is_waiting_for_command() const { return state_ == state::command; }
     // The client said something after the last 250 for a message: it has it.
     bool is_confirmed() const { return is_confirmed_; }
-    // The client, which was told all, ended the connection in order: that confirms where QUIT had come before the 250.
+    // The client, which was told all, ended the connection in order: that confirms where QUIT had
+    // come before the 250.
     void ended_in_order() { is_confirmed_ = is_confirmed_ || has_quit_; }
     // Once for each message whose end was seen.
     std::optional<ending> take_ending();
 
 private:
-    enum class state { fresh, command, looking_up, data, chunk, unwanted_chunk, storing, handshake, closed };
+    enum class state {
+        fresh,
+        command,
+        looking_up,
+        data,
+        chunk,
+        unwanted_chunk,
+        storing,
+        handshake,
+        closed
+    };
 
     // dialogue.cpp: input and time
     std::optional<std::string_view> take_line();

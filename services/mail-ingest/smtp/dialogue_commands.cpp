@@ -77,7 +77,8 @@ std::optional<action> dialogue::handle_hello(const command& given)
         return std::nullopt;
     }
     // RFC 5321 4.1.4: as RSET, chunks sent so far are forgotten too.
-    const auto dropped = is_bdat_ ? std::optional<action>(suspend(action::kind::drop)) : std::nullopt;
+    const auto dropped =
+        is_bdat_ ? std::optional<action>(suspend(action::kind::drop)) : std::nullopt;
     reset();
     has_said_hello_ = true;
     transaction_.helo = to_clean_utf8(given.arguments.substr(0, 255));
@@ -154,7 +155,8 @@ std::optional<action> dialogue::handle_rcpt(std::string_view arguments)
         say_error(replies::utf8_not_asked);
         return std::nullopt;
     }
-    if (limits_.recipients > 0 && transaction_.recipients.size() >= static_cast<std::size_t>(limits_.recipients)) {
+    if (limits_.recipients > 0 &&
+        transaction_.recipients.size() >= static_cast<std::size_t>(limits_.recipients)) {
         say(replies::too_many_recipients);
         return std::nullopt;
     }
@@ -202,7 +204,8 @@ void dialogue::answer_recipient(const recipient_answer& answer)
     const bool is_refused = transaction_.recipients.size() == recipients_before;
     if (is_refused)
         ++refused_;
-    const bool is_one_too_many = is_refused && limits_.refused_before_delay > 0 && refused_ >= limits_.refused_before_delay;
+    const bool is_one_too_many =
+        is_refused && limits_.refused_before_delay > 0 && refused_ >= limits_.refused_before_delay;
     if ((answer.is_slowed || is_one_too_many) && state_ == state::command && later_.empty()) {
         say_later(answer.is_slowed ? limits_.unknown_delay : limits_.error_delay,
                   output_.substr(output_before, output_.size() - output_before - 2));
@@ -215,8 +218,8 @@ std::uint64_t dialogue::allowed_by(const recipient_answer& answer) const
     return std::min(answer.largest_message, limits_.message_bytes);
 }
 
-// The first recipient's plan sets the transaction's limit. One with another limit is only taken where the declared size fits
-// both, so that nobody is left out after the 250.
+// The first recipient's plan sets the transaction's limit. One with another limit is only taken
+// where the declared size fits both, so that nobody is left out after the 250.
 void dialogue::accept(const recipient_answer& answer)
 {
     const auto allowed = allowed_by(answer);

@@ -25,7 +25,8 @@ std::optional<action> dialogue::handle_data(std::string_view arguments)
     return std::nullopt;
 }
 
-// RFC 3030 2: the octets follow the command whatever the answer will be, so a refused chunk is read too.
+// RFC 3030 2: the octets follow the command whatever the answer will be, so a refused chunk is read
+// too.
 std::optional<action> dialogue::handle_bdat(std::string_view arguments)
 {
     const auto given = parse_chunk(arguments);
@@ -36,7 +37,8 @@ std::optional<action> dialogue::handle_bdat(std::string_view arguments)
     chunk_ = *given;
     chunk_left_ = given->size;
     if (!has_transaction_ || transaction_.recipients.empty()) {
-        refusal_ = has_transaction_ && has_refused_recipient_ ? replies::no_valid_recipients : replies::need_recipient;
+        refusal_ = has_transaction_ && has_refused_recipient_ ? replies::no_valid_recipients
+                                                              : replies::need_recipient;
         if (given->size > 2 * limits_.message_bytes) {
             close(refusal_);
             return std::nullopt;
@@ -70,7 +72,8 @@ std::optional<action> dialogue::refuse_chunk(std::string_view reply)
     return std::nullopt;
 }
 
-// For so much more. A message that has begun has what it holds, so a general shortage does not end it.
+// For so much more. A message that has begun has what it holds, so a general shortage does not end
+// it.
 bool dialogue::lacks_room(std::optional<std::uint64_t> size) const
 {
     return (is_overloaded_ && !is_bdat_) || size.value_or(0) > room_;
@@ -100,7 +103,8 @@ std::optional<action> dialogue::take_data()
 
 std::optional<action> dialogue::take_chunk()
 {
-    const auto taken = input_.substr(0, static_cast<std::size_t>(std::min<std::uint64_t>(input_.size(), chunk_left_)));
+    const auto taken = input_.substr(
+        0, static_cast<std::size_t>(std::min<std::uint64_t>(input_.size(), chunk_left_)));
     input_.remove_prefix(taken.size());
     chunk_left_ -= taken.size();
     newlines_.scan(taken);
@@ -148,7 +152,8 @@ std::optional<action> dialogue::keep(std::string_view bytes, std::size_t used)
 
 void dialogue::skip_chunk()
 {
-    const auto skipped = static_cast<std::size_t>(std::min<std::uint64_t>(input_.size(), chunk_left_));
+    const auto skipped =
+        static_cast<std::size_t>(std::min<std::uint64_t>(input_.size(), chunk_left_));
     input_.remove_prefix(skipped);
     chunk_left_ -= skipped;
     window_bytes_ += skipped;
@@ -163,7 +168,8 @@ void dialogue::skip_chunk()
 
 std::optional<action> dialogue::end_message()
 {
-    const bool has_bare_newline = is_bdat_ ? newlines_.has_bare_newline() : scanner_.has_bare_newline();
+    const bool has_bare_newline =
+        is_bdat_ ? newlines_.has_bare_newline() : scanner_.has_bare_newline();
     if (oversize_since_) {
         end_transaction("too_large", replies::too_large);
         return std::nullopt;

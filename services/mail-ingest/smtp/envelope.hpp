@@ -32,7 +32,8 @@ struct envelope
 
     bool goes_to(inbox_id inbox) const
     {
-        return std::any_of(recipients.begin(), recipients.end(), [&](const recipient& one) { return one.inbox == inbox; });
+        return std::any_of(recipients.begin(), recipients.end(),
+                           [&](const recipient& one) { return one.inbox == inbox; });
     }
 };
 

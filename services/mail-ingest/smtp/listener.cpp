@@ -77,7 +77,8 @@ void listener::state::bind()
             acceptor.set_option(asio::ip::v6_only(true));
         acceptor.bind(endpoint);
         acceptor.listen(backlog);
-        log::info("listening", {{"smtp", address.host + ":" + std::to_string(acceptor.local_endpoint().port())}});
+        log::info("listening", {{"smtp", address.host + ":" +
+                                             std::to_string(acceptor.local_endpoint().port())}});
     }
 }
 
@@ -115,8 +116,9 @@ void listener::state::welcome(tcp::socket socket)
     const auto verdict = around.callers.enter(peer.address());
     if (verdict != callers::verdict::welcome) {
         around.metrics.turned_away(reason_of(verdict));
-        return turn_away(socket,
-                         verdict == callers::verdict::too_many ? replies::too_many_connections : replies::too_many_from_address);
+        return turn_away(socket, verdict == callers::verdict::too_many
+                                     ? replies::too_many_connections
+                                     : replies::too_many_from_address);
     }
     auto fresh = std::make_shared<session>(around, std::move(socket), peer);
     sessions.insert(fresh);
@@ -150,7 +152,8 @@ void listener::state::stop_accepting()
         acceptor.close(ignored);
 }
 
-listener::listener(surroundings& around, std::vector<host_port> addresses, std::function<bool()> is_database_away)
+listener::listener(surroundings& around, std::vector<host_port> addresses,
+                   std::function<bool()> is_database_away)
     : state_(std::make_shared<state>(around, std::move(addresses), std::move(is_database_away)))
 {}
 
@@ -192,7 +195,8 @@ awaitable<void> listener::drain(std::chrono::milliseconds patience)
         co_await pause.async_wait(token);
     }
     if (!self->sessions.empty())
-        log::warning("SMTP sessions cut at the end of the drain", {{"sessions", self->sessions.size()}});
+        log::warning("SMTP sessions cut at the end of the drain",
+                     {{"sessions", self->sessions.size()}});
     for (const auto& one : self->sessions)
         one->abort();
 }

@@ -13,7 +13,8 @@ class listener
 {
 public:
     // `is_database_away`: asked before a client is greeted.
-    listener(surroundings& around, std::vector<host_port> addresses, std::function<bool()> is_database_away);
+    listener(surroundings& around, std::vector<host_port> addresses,
+             std::function<bool()> is_database_away);
     ~listener();
     listener(const listener&) = delete;
 
@@ -21,8 +22,8 @@ public:
     void start();
     host_port local_address() const;
     std::size_t sessions() const;
-    // Stops accepting, ends idle sessions, lets messages be finished; returns when all sessions are gone or time is up, then cuts
-    // the rest.
+    // Stops accepting, ends idle sessions, lets messages be finished; returns when all sessions are
+    // gone or time is up, then cuts the rest.
     awaitable<void> drain(std::chrono::milliseconds patience);
 
 private:

@@ -15,7 +15,8 @@ constexpr std::size_t longest_inbox_name = 63;
 
 bool has_high_byte(std::string_view text)
 {
-    return std::any_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) >= 0x80; });
+    return std::any_of(text.begin(), text.end(),
+                       [](char c) { return static_cast<unsigned char>(c) >= 0x80; });
 }
 
 bool is_name_character(char c)
@@ -23,21 +24,24 @@ bool is_name_character(char c)
     return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '.' || c == '_' || c == '-';
 }
 
-// RFC 5321 4.1.2 atext and dots, taken loosely: senders with dots in odd places exist; RFC 6531 3.3 adds UTF-8.
+// RFC 5321 4.1.2 atext and dots, taken loosely: senders with dots in odd places exist; RFC 6531 3.3
+// adds UTF-8.
 bool is_local_character(char c)
 {
     const auto byte = static_cast<unsigned char>(c);
-    return byte > 0x20 && byte != 0x7f && std::string_view("()<>@,;:\\\"[]").find(c) == std::string_view::npos;
+    return byte > 0x20 && byte != 0x7f &&
+           std::string_view("()<>@,;:\\\"[]").find(c) == std::string_view::npos;
 }
 
 bool is_domain_character(char c)
 {
     const auto byte = static_cast<unsigned char>(c);
-    return byte >= 0x80 || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '-' ||
-           c == '_';
+    return byte >= 0x80 || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+           (c >= '0' && c <= '9') || c == '.' || c == '-' || c == '_';
 }
 
-// The index past the closing quote of the quoted string that begins the text; 0 where it has no end.
+// The index past the closing quote of the quoted string that begins the text; 0 where it has no
+// end.
 std::size_t quoted_length(std::string_view text, std::string& unquoted)
 {
     for (std::size_t at = 1; at < text.size(); ++at) {
@@ -58,8 +62,8 @@ std::optional<std::string> to_a_labels(std::string_view domain)
         return to_lower_ascii(domain);
     const std::string text(domain);
     std::uint8_t* converted = nullptr;
-    if (idn2_lookup_u8(reinterpret_cast<const std::uint8_t*>(text.c_str()), &converted, IDN2_NFC_INPUT | IDN2_NONTRANSITIONAL) !=
-        IDN2_OK)
+    if (idn2_lookup_u8(reinterpret_cast<const std::uint8_t*>(text.c_str()), &converted,
+                       IDN2_NFC_INPUT | IDN2_NONTRANSITIONAL) != IDN2_OK)
         return std::nullopt;
     std::string labels(reinterpret_cast<const char*>(converted));
     idn2_free(converted);
@@ -71,7 +75,9 @@ std::optional<std::string> read_domain(std::string_view text)
     if (text.empty() || text.size() > longest_domain)
         return std::nullopt;
     if (text.front() == '[') {
-        const bool is_literal = text.size() > 2 && text.find_first_of("[]<> ", 1) == text.size() - 1 && text.back() == ']';
+        const bool is_literal = text.size() > 2 &&
+                                text.find_first_of("[]<> ", 1) == text.size() - 1 &&
+                                text.back() == ']';
         return is_literal ? std::optional<std::string>(text) : std::nullopt;
     }
     if (text.back() == '.')
@@ -115,7 +121,8 @@ bool read_mailbox(std::string_view text, mailbox& found)
     if (length == 0 || length > longest_local)
         return false;
     if (length == text.size())
-        return equals_ignoring_ascii_case(found.local, "postmaster"); // RFC 5321 4.1.1.3: the one name without a domain
+        return equals_ignoring_ascii_case(
+            found.local, "postmaster"); // RFC 5321 4.1.1.3: the one name without a domain
     if (text[length] != '@')
         return false;
     auto domain = read_domain(text.substr(length + 1));
@@ -158,9 +165,11 @@ std::optional<path> parse_path(std::string_view text)
 std::optional<std::string> inbox_name(std::string_view local)
 {
     auto name = to_lower_ascii(local.substr(0, local.find('+')));
-    if (name.empty() || name.size() > longest_inbox_name || !std::all_of(name.begin(), name.end(), is_name_character))
+    if (name.empty() || name.size() > longest_inbox_name ||
+        !std::all_of(name.begin(), name.end(), is_name_character))
         return std::nullopt;
-    const bool starts_well = (name.front() >= 'a' && name.front() <= 'z') || (name.front() >= '0' && name.front() <= '9');
+    const bool starts_well = (name.front() >= 'a' && name.front() <= 'z') ||
+                             (name.front() >= '0' && name.front() <= '9');
     return starts_well ? std::optional<std::string>(std::move(name)) : std::nullopt;
 }
 

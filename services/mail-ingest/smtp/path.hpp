@@ -22,11 +22,13 @@ struct path
     std::string_view parameters;
 };
 
-// RFC 5321 4.1.2: `<…>` with an optional source route, which is dropped (appendix C); blanks before it are tolerated. Absent
-// where it is malformed or longer than 4.5.3.1 allows. The null path and the bare postmaster are for the caller to judge.
+// RFC 5321 4.1.2: `<…>` with an optional source route, which is dropped (appendix C); blanks before
+// it are tolerated. Absent where it is malformed or longer than 4.5.3.1 allows. The null path and
+// the bare postmaster are for the caller to judge.
 std::optional<path> parse_path(std::string_view text);
 
-// The name an inbox of ours could have: lower case, without `+tag`; absent where none can be called so.
+// The name an inbox of ours could have: lower case, without `+tag`; absent where none can be called
+// so.
 std::optional<std::string> inbox_name(std::string_view local);
 
 } // namespace tempinbox::smtp

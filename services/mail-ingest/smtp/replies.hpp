@@ -15,21 +15,28 @@ inline constexpr std::string_view bye = "221 2.0.0 Bye";
 inline constexpr std::string_view help = "214 2.0.0 See RFC 5321";
 inline constexpr std::string_view vrfy = "252 2.5.0 Cannot verify; send some mail and see";
 
-inline constexpr std::string_view too_many_connections = "421 4.3.2 Too many connections, try again later";
-inline constexpr std::string_view too_many_from_address = "421 4.7.0 Too many connections from your address";
-inline constexpr std::string_view database_away = "421 4.3.2 Service not available, try again later";
+inline constexpr std::string_view too_many_connections =
+    "421 4.3.2 Too many connections, try again later";
+inline constexpr std::string_view too_many_from_address =
+    "421 4.7.0 Too many connections from your address";
+inline constexpr std::string_view database_away =
+    "421 4.3.2 Service not available, try again later";
 inline constexpr std::string_view shutting_down = "421 4.3.2 Service shutting down";
 inline constexpr std::string_view timed_out = "421 4.4.2 Timeout, closing connection";
 inline constexpr std::string_view too_many_errors = "421 4.7.0 Too many errors";
 inline constexpr std::string_view too_many_unknown = "421 4.7.0 Too many unknown recipients";
-inline constexpr std::string_view too_many_messages = "421 4.7.0 Too many messages on one connection";
+inline constexpr std::string_view too_many_messages =
+    "421 4.7.0 Too many messages on one connection";
 
 inline constexpr std::string_view over_rate = "450 4.2.1 Mailbox receives too much mail just now";
-inline constexpr std::string_view sender_over_rate = "450 4.7.1 Too many messages from your address, try again later";
+inline constexpr std::string_view sender_over_rate =
+    "450 4.7.1 Too many messages from your address, try again later";
 inline constexpr std::string_view unavailable = "451 4.3.0 Temporary failure, try again later";
-inline constexpr std::string_view out_of_memory = "452 4.3.1 Insufficient system storage, try again later";
+inline constexpr std::string_view out_of_memory =
+    "452 4.3.1 Insufficient system storage, try again later";
 inline constexpr std::string_view too_many_recipients = "452 4.5.3 Too many recipients";
-inline constexpr std::string_view other_size_limit = "452 4.5.3 Send this recipient's copy separately";
+inline constexpr std::string_view other_size_limit =
+    "452 4.5.3 Send this recipient's copy separately";
 
 inline constexpr std::string_view unknown_command = "500 5.5.2 Unknown command";
 inline constexpr std::string_view line_too_long = "500 5.5.2 Line too long";
@@ -49,7 +56,8 @@ inline constexpr std::string_view not_smtp = "521 5.5.1 This is an SMTP server";
 inline constexpr std::string_view unknown_recipient = "550 5.1.1 No such mailbox here";
 inline constexpr std::string_view mailbox_full = "550 5.2.2 Mailbox is full";
 // RFC 5321 4.5.3.1.10 has clients take 552 at RCPT as temporary.
-inline constexpr std::string_view too_large_for_recipient = "550 5.3.4 Message is too large for this mailbox";
+inline constexpr std::string_view too_large_for_recipient =
+    "550 5.3.4 Message is too large for this mailbox";
 inline constexpr std::string_view bare_newline = "550 5.5.2 Message has a bare CR or LF";
 inline constexpr std::string_view relaying_denied = "550 5.7.1 Relaying denied";
 inline constexpr std::string_view too_large = "552 5.3.4 Message is too large";

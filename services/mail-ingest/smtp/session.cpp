@@ -20,7 +20,8 @@ constexpr std::chrono::seconds linger_patience{2};
 
 std::string_view to_text(recipient_status status)
 {
-    constexpr std::string_view names[] = {"live", "unknown", "quarantined", "foreign", "full", "over_rate", "unavailable"};
+    constexpr std::string_view names[] = {"live", "unknown",   "quarantined", "foreign",
+                                          "full", "over_rate", "unavailable"};
     return names[static_cast<std::size_t>(status)];
 }
 
@@ -31,7 +32,9 @@ session::session(surroundings& around, tcp::socket socket, tcp::endpoint peer)
       peer_(peer.address()),
       peer_text_(peer_.to_string()),
       connection_(std::move(socket)),
-      dialogue_(around.limits, dialogue::client{around.callers.is_exempt(peer_), around.tls.is_available()}, steady::now()),
+      dialogue_(around.limits,
+                dialogue::client{around.callers.is_exempt(peer_), around.tls.is_available()},
+                steady::now()),
       sender_{[this] { return connection_.has_hung_up(); }}
 {
     around_.metrics.session_began();
@@ -169,7 +172,8 @@ awaitable<bool> session::shake_hands()
 
 awaitable<void> session::look_up()
 {
-    // Before the first that is taken: what was tried before a RSET, or in vain, began no transaction.
+    // Before the first that is taken: what was tried before a RSET, or in vain, began no
+    // transaction.
     if (dialogue_.transaction().recipients.empty()) {
         transaction_start_ = steady::now();
         give_back_admissions();
@@ -185,7 +189,8 @@ awaitable<void> session::look_up()
 void session::answer_recipient(recipient_answer answer)
 {
     const auto now = steady::now();
-    const bool is_new = answer.status == recipient_status::live && !dialogue_.transaction().goes_to(answer.inbox);
+    const bool is_new =
+        answer.status == recipient_status::live && !dialogue_.transaction().goes_to(answer.inbox);
     if (is_new && !around_.directory.admits(answer.inbox))
         answer.status = recipient_status::over_rate;
     if (answer.status == recipient_status::unknown)
@@ -226,7 +231,8 @@ awaitable<void> session::write_spool()
 
 void session::lose_message()
 {
-    log::warning("no room for a message, neither in memory nor on the disk", {{"remote_ip", peer_text_}});
+    log::warning("no room for a message, neither in memory nor on the disk",
+                 {{"remote_ip", peer_text_}});
     spool_.reset();
     has_lost_spool_ = true;
     dialogue_.lose_message();
@@ -241,7 +247,8 @@ awaitable<void> session::store()
         taken.answer.status = message_status::unavailable;
     } else if (message) {
         auto envelope = dialogue_.transaction();
-        taken = co_await around_.intake.take(std::move(envelope), std::move(message), peer_text_, sender_);
+        taken = co_await around_.intake.take(std::move(envelope), std::move(message), peer_text_,
+                                             sender_);
     }
     const auto now = steady::now();
     if (taken.answer.status == message_status::stored) {
@@ -286,7 +293,8 @@ void session::note_ending()
     const auto start = std::exchange(transaction_start_, std::nullopt).value_or(steady::now());
     spool_.reset();
     has_lost_spool_ = false;
-    around_.metrics.transaction(ended->result, ended->code, std::chrono::duration<double>(steady::now() - start).count());
+    around_.metrics.transaction(ended->result, ended->code,
+                                std::chrono::duration<double>(steady::now() - start).count());
 }
 
 void session::check_deadline(steady::time_point now)

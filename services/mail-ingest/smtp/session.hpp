@@ -29,8 +29,9 @@ struct surroundings
     session_metrics& metrics;
 };
 
-// A dialogue on a connection: reads, writes, asks the directory and the intake, and keeps the dialogue's deadlines. All on the
-// loop. What goes wrong on the connection ends it; nothing is thrown out of it.
+// A dialogue on a connection: reads, writes, asks the directory and the intake, and keeps the
+// dialogue's deadlines. All on the loop. What goes wrong on the connection ends it; nothing is
+// thrown out of it.
 class session : public std::enable_shared_from_this<session>
 {
 public:
@@ -73,13 +74,16 @@ private:
     smtp::dialogue dialogue_;
     std::unique_ptr<mail_ingest::spool> spool_;
     mail_ingest::sender sender_;
-    std::vector<std::shared_ptr<mail_ingest::undecided_mail>> last_stored_; // since the client last said something behind a 250
-    std::vector<inbox_id> admitted_; // to the transaction under way: their rates count its message already
-    bool has_lost_spool_ = false;    // the message under way does not fit
-    bool had_ended_ = false;         // the client's side, when the last message was answered
+    std::vector<std::shared_ptr<mail_ingest::undecided_mail>>
+        last_stored_; // since the client last said something behind a 250
+    std::vector<inbox_id>
+        admitted_; // to the transaction under way: their rates count its message already
+    bool has_lost_spool_ = false; // the message under way does not fit
+    bool had_ended_ = false;      // the client's side, when the last message was answered
     bool is_reading_ = false;
     bool has_expired_ = false;
-    std::optional<std::chrono::steady_clock::time_point> connection_deadline_; // of a write, a handshake or the end
+    std::optional<std::chrono::steady_clock::time_point>
+        connection_deadline_; // of a write, a handshake or the end
     std::optional<std::chrono::steady_clock::time_point> transaction_start_;
 };
 

@@ -6,19 +6,21 @@ session_metrics::session_metrics(metrics::registry& registry)
     : registry_(registry),
       active_(registry.gauge("smtp_sessions_active", "Open SMTP sessions.")),
       duration_(registry.histogram("smtp_transaction_duration_seconds",
-                                   "From the first RCPT taken to the final reply of a message.", metrics::wait_buckets()))
+                                   "From the first RCPT taken to the final reply of a message.",
+                                   metrics::wait_buckets()))
 {}
 
 void session_metrics::turned_away(std::string_view reason)
 {
-    counter("tempinbox_mail_ingest_connections_refused_total", "Connections turned away before the greeting.",
-            {{"reason", std::string(reason)}})
+    counter("tempinbox_mail_ingest_connections_refused_total",
+            "Connections turned away before the greeting.", {{"reason", std::string(reason)}})
         .Increment();
 }
 
 void session_metrics::recipient(std::string_view outcome)
 {
-    counter("tempinbox_mail_ingest_recipients_total", "RCPT commands by outcome.", {{"outcome", std::string(outcome)}})
+    counter("tempinbox_mail_ingest_recipients_total", "RCPT commands by outcome.",
+            {{"outcome", std::string(outcome)}})
         .Increment();
 }
 
@@ -41,7 +43,8 @@ void session_metrics::count_transaction(std::string_view result, const std::stri
         .Increment();
 }
 
-prometheus::Counter& session_metrics::counter(std::string_view name, std::string_view help, const metrics::labels& with)
+prometheus::Counter& session_metrics::counter(std::string_view name, std::string_view help,
+                                              const metrics::labels& with)
 {
     std::string key(name);
     for (const auto& [label, value] : with)

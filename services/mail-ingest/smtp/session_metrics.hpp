@@ -24,7 +24,8 @@ public:
 
 private:
     void count_transaction(std::string_view result, const std::string& code_class);
-    prometheus::Counter& counter(std::string_view name, std::string_view help, const metrics::labels& with);
+    prometheus::Counter& counter(std::string_view name, std::string_view help,
+                                 const metrics::labels& with);
 
     metrics::registry& registry_;
     prometheus::Gauge& active_;

@@ -18,7 +18,8 @@ tls_context::tls_context(const std::string& certificate_file, const std::string&
     : looked_at_(std::chrono::steady_clock::now())
 {
     if (!certificate_file.empty())
-        certificate_ = std::make_unique<tls::certificate>(certificate_file, key_file, prefer_own_ciphers);
+        certificate_ =
+            std::make_unique<tls::certificate>(certificate_file, key_file, prefer_own_ciphers);
 }
 
 std::shared_ptr<boost::asio::ssl::context> tls_context::current()

@@ -8,8 +8,9 @@
 
 namespace tempinbox::smtp {
 
-// The certificate of STARTTLS: TLS 1.2 or later, opportunistic. Looked at again at most once a second and read anew when the
-// files changed; files that cannot be read then leave the old one in use. Without files there is no STARTTLS.
+// The certificate of STARTTLS: TLS 1.2 or later, opportunistic. Looked at again at most once a
+// second and read anew when the files changed; files that cannot be read then leave the old one in
+// use. Without files there is no STARTTLS.
 class tls_context
 {
 public:

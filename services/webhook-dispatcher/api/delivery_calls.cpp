@@ -7,7 +7,8 @@
 
 namespace tempinbox::webhooks {
 
-delivery_calls::delivery_calls(runtime::host& host, delivery_log_store& log, routing_log_store& routings, hand_sender& sender,
+delivery_calls::delivery_calls(runtime::host& host, delivery_log_store& log,
+                               routing_log_store& routings, hand_sender& sender,
                                replay_store& replays, replayer& moving)
     : host_(host),
       log_(log),
@@ -21,23 +22,30 @@ void delivery_calls::add_to(rpc::server& server)
 {
     const std::string service = "tempinbox.webhooks.v1.DeliveryService/";
     server.add<v1::ListDeliveriesRequest, v1::ListDeliveriesResponse>(
-        service + "ListDeliveries", [this](v1::ListDeliveriesRequest request) { return list(std::move(request)); });
+        service + "ListDeliveries",
+        [this](v1::ListDeliveriesRequest request) { return list(std::move(request)); });
     server.add<v1::TestWebhookRequest, v1::TestWebhookResponse>(
-        service + "TestWebhook", [this](v1::TestWebhookRequest request) { return test(std::move(request)); });
+        service + "TestWebhook",
+        [this](v1::TestWebhookRequest request) { return test(std::move(request)); });
     server.add<v1::RetryDeliveryRequest, v1::RetryDeliveryResponse>(
-        service + "RetryDelivery", [this](v1::RetryDeliveryRequest request) { return retry(std::move(request)); });
+        service + "RetryDelivery",
+        [this](v1::RetryDeliveryRequest request) { return retry(std::move(request)); });
     server.add<v1::ReplayDeliveriesRequest, v1::ReplayDeliveriesResponse>(
-        service + "ReplayDeliveries", [this](v1::ReplayDeliveriesRequest request) { return replay(std::move(request)); });
+        service + "ReplayDeliveries",
+        [this](v1::ReplayDeliveriesRequest request) { return replay(std::move(request)); });
     server.add<v1::GetRoutingRequest, v1::GetRoutingResponse>(
-        service + "GetRouting", [this](v1::GetRoutingRequest request) { return get_routing(std::move(request)); });
+        service + "GetRouting",
+        [this](v1::GetRoutingRequest request) { return get_routing(std::move(request)); });
 }
 
-awaitable<result<v1::ListDeliveriesResponse>> delivery_calls::list(v1::ListDeliveriesRequest request)
+awaitable<result<v1::ListDeliveriesResponse>>
+delivery_calls::list(v1::ListDeliveriesRequest request)
 {
     const auto wish = read_wish(request);
     if (!wish)
         co_return wish.error();
-    const auto page = co_await log_.list(wish->account, wish->webhook, wish->status, wish->before, wish->limit);
+    const auto page =
+        co_await log_.list(wish->account, wish->webhook, wish->status, wish->before, wish->limit);
     if (!page)
         co_return page.error();
     v1::ListDeliveriesResponse response;
@@ -83,7 +91,8 @@ awaitable<result<v1::RetryDeliveryResponse>> delivery_calls::retry(v1::RetryDeli
         co_return bad_id("deliveryId", request.delivery_id());
     const auto attempt = uuid::parse(request.attempt_id());
     if (!attempt)
-        co_return failure(errc::invalid_argument, "attempt_id must be a UUID, not " + quote(request.attempt_id()));
+        co_return failure(errc::invalid_argument,
+                          "attempt_id must be a UUID, not " + quote(request.attempt_id()));
     const auto event = event_of(*delivery, *webhook);
     const auto sent = co_await sender_.retry(*account, *webhook, event, *attempt);
     if (!sent)
@@ -96,7 +105,8 @@ awaitable<result<v1::RetryDeliveryResponse>> delivery_calls::retry(v1::RetryDeli
     co_return response;
 }
 
-awaitable<result<v1::ReplayDeliveriesResponse>> delivery_calls::replay(v1::ReplayDeliveriesRequest request)
+awaitable<result<v1::ReplayDeliveriesResponse>>
+delivery_calls::replay(v1::ReplayDeliveriesRequest request)
 {
     auto wish = read_wish(request, host_.clock().now());
     if (!wish)

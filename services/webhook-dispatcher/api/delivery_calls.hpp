@@ -16,8 +16,8 @@ namespace tempinbox::webhooks {
 class delivery_calls
 {
 public:
-    delivery_calls(runtime::host& host, delivery_log_store& log, routing_log_store& routings, hand_sender& sender,
-                   replay_store& replays, replayer& moving);
+    delivery_calls(runtime::host& host, delivery_log_store& log, routing_log_store& routings,
+                   hand_sender& sender, replay_store& replays, replayer& moving);
 
     void add_to(rpc::server& server);
 

@@ -19,11 +19,13 @@ time_point to_time(const google::protobuf::Timestamp& stamp)
     return from_unix_micros(stamp.seconds() * 1'000'000 + stamp.nanos() / 1'000);
 }
 
-// A typed-in or altered cursor, or one of another list, fails it. No secret: it guards against mistakes only.
+// A typed-in or altered cursor, or one of another list, fails it. No secret: it guards against
+// mistakes only.
 std::string check_of(const log_wish& wish, const std::string& event)
 {
     const auto status = wish.status ? std::string(to_string(*wish.status)) : "";
-    return crypto::sha256("deliveries " + wish.account.text() + " " + wish.webhook.text() + " " + status + " " + event)
+    return crypto::sha256("deliveries " + wish.account.text() + " " + wish.webhook.text() + " " +
+                          status + " " + event)
         .substr(0, check_bytes);
 }
 
@@ -35,7 +37,9 @@ result<event_id> read_log_cursor(const log_wish& wish, std::string_view cursor)
         if (event && bytes->substr(0, check_bytes) == check_of(wish, event->text()))
             return *event;
     }
-    return failure{errc::invalid_argument, "cursor must be one that this list gave for the same filter, not " + quote(cursor)};
+    return failure{errc::invalid_argument,
+                   "cursor must be one that this list gave for the same filter, not " +
+                       quote(cursor)};
 }
 
 v1::DeliveryAttempt to_message(const logged_attempt& shown)
@@ -97,10 +101,12 @@ result<replay_wish> read_wish(const v1::ReplayDeliveriesRequest& request, time_p
     wish.webhook = *webhook;
     const auto id = uuid::parse(request.replay_id());
     if (!id)
-        return failure{errc::invalid_argument, "replay_id must be a UUID, not " + quote(request.replay_id())};
+        return failure{errc::invalid_argument,
+                       "replay_id must be a UUID, not " + quote(request.replay_id())};
     wish.id = *id;
     if (request.status() != "" && request.status() != "failed" && request.status() != "succeeded")
-        return failure{errc::invalid_argument, "status must be one of failed, succeeded, not " + quote(request.status())};
+        return failure{errc::invalid_argument,
+                       "status must be one of failed, succeeded, not " + quote(request.status())};
     wish.is_of_succeeded = request.status() == "succeeded";
     wish.since = to_time(request.since());
     if (!request.has_since() || wish.since < time_point{} || wish.since > now)

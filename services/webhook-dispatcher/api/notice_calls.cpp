@@ -11,15 +11,18 @@ void notice_calls::add_to(rpc::server& server)
 {
     const std::string service = "tempinbox.webhooks.v1.NoticeService/";
     server.add<v1::ClaimNoticesRequest, v1::ClaimNoticesResponse>(
-        service + "ClaimNotices", [this](v1::ClaimNoticesRequest request) { return claim(std::move(request)); });
+        service + "ClaimNotices",
+        [this](v1::ClaimNoticesRequest request) { return claim(std::move(request)); });
     server.add<v1::SettleNoticeRequest, v1::SettleNoticeResponse>(
-        service + "SettleNotice", [this](v1::SettleNoticeRequest request) { return settle(std::move(request)); });
+        service + "SettleNotice",
+        [this](v1::SettleNoticeRequest request) { return settle(std::move(request)); });
 }
 
 awaitable<result<v1::ClaimNoticesResponse>> notice_calls::claim(v1::ClaimNoticesRequest request)
 {
     if (request.limit() < 1 || request.limit() > most_at_once)
-        co_return failure{errc::invalid_argument, "limit must be an integer from 1 to " + std::to_string(most_at_once)};
+        co_return failure{errc::invalid_argument,
+                          "limit must be an integer from 1 to " + std::to_string(most_at_once)};
     const auto claimed = co_await notices_.claim(request.limit());
     v1::ClaimNoticesResponse response;
     for (const auto& notice : claimed) {

@@ -18,12 +18,13 @@ failure invalid(std::string text)
 
 } // namespace
 
-result<void> check_text(std::string_view field, std::string_view text, std::size_t least, std::size_t most)
+result<void> check_text(std::string_view field, std::string_view text, std::size_t least,
+                        std::size_t most)
 {
     const auto characters = count_characters(text);
     if (characters < least || characters > most)
-        return invalid(std::string(field) + " must have " + std::to_string(least) + " to " + std::to_string(most) +
-                       " characters, not " + std::to_string(characters));
+        return invalid(std::string(field) + " must have " + std::to_string(least) + " to " +
+                       std::to_string(most) + " characters, not " + std::to_string(characters));
     const bool has_control = std::any_of(text.begin(), text.end(), [](char c) {
         const auto byte = static_cast<unsigned char>(c);
         return (byte < 0x20 && c != '\t' && c != '\n' && c != '\r') || byte == 0x7f;
@@ -54,7 +55,9 @@ result<webhook_wish> read_wish(const v1::CreateWebhookRequest& request, const ur
     const auto events = read_event_set({request.events().begin(), request.events().end()});
     if (!events)
         return events.error();
-    if (const auto checked = check_text("description", request.description(), 0, longest_description); !checked)
+    if (const auto checked =
+            check_text("description", request.description(), 0, longest_description);
+        !checked)
         return checked.error();
 
     webhook_wish wish;
@@ -68,7 +71,8 @@ result<webhook_wish> read_wish(const v1::CreateWebhookRequest& request, const ur
     return wish;
 }
 
-result<webhook_change_wish> read_change(const v1::UpdateWebhookRequest& request, const url_policy& policy)
+result<webhook_change_wish> read_change(const v1::UpdateWebhookRequest& request,
+                                        const url_policy& policy)
 {
     const auto account = account_id::parse(request.account_id());
     if (!account)
@@ -87,13 +91,16 @@ result<webhook_change_wish> read_change(const v1::UpdateWebhookRequest& request,
         wish.change.url = request.url();
     }
     if (request.has_events()) {
-        const auto events = read_event_set({request.events().events().begin(), request.events().events().end()});
+        const auto events =
+            read_event_set({request.events().events().begin(), request.events().events().end()});
         if (!events)
             return events.error();
         wish.change.events = *events;
     }
     if (request.has_description()) {
-        if (const auto checked = check_text("description", request.description(), 0, longest_description); !checked)
+        if (const auto checked =
+                check_text("description", request.description(), 0, longest_description);
+            !checked)
             return checked.error();
         wish.change.description = request.description();
     }

@@ -27,10 +27,12 @@ struct webhook_change_wish
     endpoint_change change;
     std::optional<url_target> target; // of a new URL
 };
-result<webhook_change_wish> read_change(const v1::UpdateWebhookRequest& request, const url_policy& policy);
+result<webhook_change_wish> read_change(const v1::UpdateWebhookRequest& request,
+                                        const url_policy& policy);
 
 // Characters from `least` to `most`, no control characters but tab and line breaks.
-result<void> check_text(std::string_view field, std::string_view text, std::size_t least, std::size_t most);
+result<void> check_text(std::string_view field, std::string_view text, std::size_t least,
+                        std::size_t most);
 
 // 0 stands for 25.
 result<int> read_limit(int given);

@@ -21,19 +21,22 @@ receiver to_receiver(const endpoint& stored)
     return target;
 }
 
-result<void> check_webhooks(const std::vector<rules::rule>& drafts, const std::vector<endpoint>& endpoints)
+result<void> check_webhooks(const std::vector<rules::rule>& drafts,
+                            const std::vector<endpoint>& endpoints)
 {
     for (const auto& draft : drafts) {
         const bool is_known =
             draft.webhook.value().is_nil() ||
-            std::any_of(endpoints.begin(), endpoints.end(), [&](const endpoint& known) { return known.id == draft.webhook; });
+            std::any_of(endpoints.begin(), endpoints.end(),
+                        [&](const endpoint& known) { return known.id == draft.webhook; });
         if (!is_known)
             return no_such_webhook(draft.webhook);
     }
     return {};
 }
 
-v1::TestRulesResponse outcome_of(const stored_config& stored, const rules::tested_mail& mail, time_point now)
+v1::TestRulesResponse outcome_of(const stored_config& stored, const rules::tested_mail& mail,
+                                 time_point now)
 {
     v1::TestRulesResponse response;
     const rules::subject_of_rules folded(mail.from, mail.to, mail.subject);
@@ -56,17 +59,23 @@ void rule_calls::add_to(rpc::server& server)
 {
     const std::string service = "tempinbox.webhooks.v1.WebhookService/";
     server.add<v1::CreateRuleRequest, v1::CreateRuleResponse>(
-        service + "CreateRule", [this](v1::CreateRuleRequest request) { return create(std::move(request)); });
-    server.add<v1::GetRuleRequest, v1::GetRuleResponse>(service + "GetRule",
-                                                        [this](v1::GetRuleRequest request) { return get(std::move(request)); });
+        service + "CreateRule",
+        [this](v1::CreateRuleRequest request) { return create(std::move(request)); });
+    server.add<v1::GetRuleRequest, v1::GetRuleResponse>(
+        service + "GetRule",
+        [this](v1::GetRuleRequest request) { return get(std::move(request)); });
     server.add<v1::ListRulesRequest, v1::ListRulesResponse>(
-        service + "ListRules", [this](v1::ListRulesRequest request) { return list(std::move(request)); });
+        service + "ListRules",
+        [this](v1::ListRulesRequest request) { return list(std::move(request)); });
     server.add<v1::UpdateRuleRequest, v1::UpdateRuleResponse>(
-        service + "UpdateRule", [this](v1::UpdateRuleRequest request) { return update(std::move(request)); });
+        service + "UpdateRule",
+        [this](v1::UpdateRuleRequest request) { return update(std::move(request)); });
     server.add<v1::TestRulesRequest, v1::TestRulesResponse>(
-        service + "TestRules", [this](v1::TestRulesRequest request) { return test(std::move(request)); });
+        service + "TestRules",
+        [this](v1::TestRulesRequest request) { return test(std::move(request)); });
     server.add<v1::DeleteRuleRequest, v1::DeleteRuleResponse>(
-        service + "DeleteRule", [this](v1::DeleteRuleRequest request) { return remove(std::move(request)); });
+        service + "DeleteRule",
+        [this](v1::DeleteRuleRequest request) { return remove(std::move(request)); });
 }
 
 awaitable<result<v1::CreateRuleResponse>> rule_calls::create(v1::CreateRuleRequest request)
@@ -103,7 +112,8 @@ awaitable<result<v1::UpdateRuleResponse>> rule_calls::update(v1::UpdateRuleReque
     auto wish = read_change(request);
     if (!wish)
         co_return wish.error();
-    const auto changed = co_await rules_.update(std::move(wish->account), wish->id, std::move(wish->change));
+    const auto changed =
+        co_await rules_.update(std::move(wish->account), wish->id, std::move(wish->change));
     if (!changed)
         co_return changed.error();
     v1::UpdateRuleResponse response;

@@ -11,7 +11,8 @@
 
 namespace tempinbox::webhooks {
 
-// The calls about routing rules. The tester routes as the events' intake does, by the same account_config.
+// The calls about routing rules. The tester routes as the events' intake does, by the same
+// account_config.
 class rule_calls
 {
 public:

@@ -30,8 +30,8 @@ failure inside(std::string_view place, const failure& reason)
 result<std::vector<rules::condition>> read_conditions(const condition_messages& messages)
 {
     if (messages.size() > most_conditions)
-        return invalid("conditions must have 0 to " + std::to_string(most_conditions) + " items, not " +
-                       std::to_string(messages.size()));
+        return invalid("conditions must have 0 to " + std::to_string(most_conditions) +
+                       " items, not " + std::to_string(messages.size()));
     std::vector<rules::condition> conditions;
     for (const auto& given : messages) {
         const auto place = "conditions[" + std::to_string(conditions.size()) + "].";
@@ -41,7 +41,8 @@ result<std::vector<rules::condition>> read_conditions(const condition_messages& 
         const auto how = rules::parse_comparison(given.operator_());
         if (!how)
             return inside(place, how.error());
-        if (const auto checked = check_text(place + "value", given.value(), 1, longest_value); !checked)
+        if (const auto checked = check_text(place + "value", given.value(), 1, longest_value);
+            !checked)
             return checked.error();
         rules::condition read;
         read.what = *what;
@@ -85,10 +86,12 @@ result<rules::tested_mail> read_mail(const v1::TestRulesRequest& request)
         return invalid("to must have at most " + std::to_string(most_recipients) + " items, not " +
                        std::to_string(request.to_size()));
     if (request.from().size() > longest_field || request.subject().size() > longest_field)
-        return invalid("from and subject must have at most " + std::to_string(longest_field) + " bytes");
+        return invalid("from and subject must have at most " + std::to_string(longest_field) +
+                       " bytes");
     for (const auto& recipient : request.to())
         if (recipient.size() > longest_field)
-            return invalid("to must hold at most " + std::to_string(longest_field) + " bytes an item");
+            return invalid("to must hold at most " + std::to_string(longest_field) +
+                           " bytes an item");
     rules::tested_mail mail;
     mail.from = request.from();
     mail.to.assign(request.to().begin(), request.to().end());

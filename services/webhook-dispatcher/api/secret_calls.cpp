@@ -20,7 +20,8 @@ result<secret_place> read_position(const std::string& text)
         return place;
     const auto parts = split_list(text, ' ');
     if (parts.size() != 3)
-        return failure{errc::invalid_argument, "position must be one that an answer gave, not " + quote(text)};
+        return failure{errc::invalid_argument,
+                       "position must be one that an answer gave, not " + quote(text)};
     const auto account = account_id::parse(parts[0]);
     if (!account)
         return account.error();
@@ -36,14 +37,16 @@ result<secret_place> read_position(const std::string& text)
     return place;
 }
 
-std::vector<resealed_secret> seal_anew(const std::vector<sealed_secret>& found, const crypto::keyring& keys)
+std::vector<resealed_secret> seal_anew(const std::vector<sealed_secret>& found,
+                                       const crypto::keyring& keys)
 {
     std::vector<resealed_secret> anew;
     for (const auto& entry : found) {
         const auto context = entry.place.webhook.text();
         const auto plain = keys.open(entry.sealed, context);
         if (!plain) {
-            log::error("webhook secret cannot be sealed anew", {{"webhook_id", context}, {"reason", plain.error().message}});
+            log::error("webhook secret cannot be sealed anew",
+                       {{"webhook_id", context}, {"reason", plain.error().message}});
             continue;
         }
         resealed_secret resealed;
@@ -60,9 +63,11 @@ void secret_calls::add_to(rpc::server& server)
 {
     const std::string service = "tempinbox.webhooks.v1.SecretService/";
     server.add<v1::CountSecretsRequest, v1::CountSecretsResponse>(
-        service + "CountSecrets", [this](v1::CountSecretsRequest request) { return count(std::move(request)); });
+        service + "CountSecrets",
+        [this](v1::CountSecretsRequest request) { return count(std::move(request)); });
     server.add<v1::ResealSecretsRequest, v1::ResealSecretsResponse>(
-        service + "ResealSecrets", [this](v1::ResealSecretsRequest request) { return reseal(std::move(request)); });
+        service + "ResealSecrets",
+        [this](v1::ResealSecretsRequest request) { return reseal(std::move(request)); });
 }
 
 awaitable<result<v1::CountSecretsResponse>> secret_calls::count(v1::CountSecretsRequest)
@@ -81,16 +86,20 @@ awaitable<result<v1::CountSecretsResponse>> secret_calls::count(v1::CountSecrets
 awaitable<result<v1::ResealSecretsResponse>> secret_calls::reseal(v1::ResealSecretsRequest request)
 {
     if (request.key_id() != keys_.current_key())
-        co_return failure{errc::conflict, "a replica of the webhook dispatcher seals with the master key " +
-                                              quote(keys_.current_key()) + ", another one with " + quote(request.key_id()) +
-                                              "; restart all with the same master-key-file"};
+        co_return failure{errc::conflict,
+                          "a replica of the webhook dispatcher seals with the master key " +
+                              quote(keys_.current_key()) + ", another one with " +
+                              quote(request.key_id()) +
+                              "; restart all with the same master-key-file"};
     if (request.limit() < 1 || request.limit() > most_in_a_batch)
-        co_return failure{errc::invalid_argument, "limit must be an integer from 1 to " + std::to_string(most_in_a_batch)};
+        co_return failure{errc::invalid_argument,
+                          "limit must be an integer from 1 to " + std::to_string(most_in_a_batch)};
     const auto after = read_position(request.position());
     if (!after)
         co_return after.error();
 
-    const auto found = co_await secrets_.find_sealed_otherwise(request.key_id(), *after, request.limit());
+    const auto found =
+        co_await secrets_.find_sealed_otherwise(request.key_id(), *after, request.limit());
     auto anew = seal_anew(found, keys_);
     v1::ResealSecretsResponse response;
     response.set_unopened(static_cast<int>(found.size() - anew.size()));

@@ -10,12 +10,16 @@
 
 namespace tempinbox::webhooks {
 
-// The calls of an operator who rotates the master key: secrets sealed with another key are opened and sealed with this process's
-// first one, a batch a call. Nothing that is in force changes, so caches are not told.
+// The calls of an operator who rotates the master key: secrets sealed with another key are opened
+// and sealed with this process's first one, a batch a call. Nothing that is in force changes, so
+// caches are not told.
 class secret_calls
 {
 public:
-    secret_calls(secret_store& secrets, const crypto::keyring& keys) : secrets_(secrets), keys_(keys) {}
+    secret_calls(secret_store& secrets, const crypto::keyring& keys)
+        : secrets_(secrets),
+          keys_(keys)
+    {}
 
     void add_to(rpc::server& server);
 

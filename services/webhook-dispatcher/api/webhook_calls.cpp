@@ -15,8 +15,8 @@ constexpr std::chrono::seconds look_up_deadline{2};
 
 } // namespace
 
-webhook_calls::webhook_calls(runtime::host& host, endpoint_store& endpoints, secret_store& secrets, const crypto::keyring& keys,
-                             url_policy policy, http::resolver resolve)
+webhook_calls::webhook_calls(runtime::host& host, endpoint_store& endpoints, secret_store& secrets,
+                             const crypto::keyring& keys, url_policy policy, http::resolver resolve)
     : host_(host),
       endpoints_(endpoints),
       secrets_(secrets),
@@ -29,17 +29,23 @@ void webhook_calls::add_to(rpc::server& server)
 {
     const std::string service = "tempinbox.webhooks.v1.WebhookService/";
     server.add<v1::CreateWebhookRequest, v1::CreateWebhookResponse>(
-        service + "CreateWebhook", [this](v1::CreateWebhookRequest request) { return create(std::move(request)); });
+        service + "CreateWebhook",
+        [this](v1::CreateWebhookRequest request) { return create(std::move(request)); });
     server.add<v1::GetWebhookRequest, v1::GetWebhookResponse>(
-        service + "GetWebhook", [this](v1::GetWebhookRequest request) { return get(std::move(request)); });
+        service + "GetWebhook",
+        [this](v1::GetWebhookRequest request) { return get(std::move(request)); });
     server.add<v1::ListWebhooksRequest, v1::ListWebhooksResponse>(
-        service + "ListWebhooks", [this](v1::ListWebhooksRequest request) { return list(std::move(request)); });
+        service + "ListWebhooks",
+        [this](v1::ListWebhooksRequest request) { return list(std::move(request)); });
     server.add<v1::UpdateWebhookRequest, v1::UpdateWebhookResponse>(
-        service + "UpdateWebhook", [this](v1::UpdateWebhookRequest request) { return update(std::move(request)); });
+        service + "UpdateWebhook",
+        [this](v1::UpdateWebhookRequest request) { return update(std::move(request)); });
     server.add<v1::RotateSecretRequest, v1::RotateSecretResponse>(
-        service + "RotateSecret", [this](v1::RotateSecretRequest request) { return rotate(std::move(request)); });
+        service + "RotateSecret",
+        [this](v1::RotateSecretRequest request) { return rotate(std::move(request)); });
     server.add<v1::DeleteWebhookRequest, v1::DeleteWebhookResponse>(
-        service + "DeleteWebhook", [this](v1::DeleteWebhookRequest request) { return remove(std::move(request)); });
+        service + "DeleteWebhook",
+        [this](v1::DeleteWebhookRequest request) { return remove(std::move(request)); });
 }
 
 awaitable<result<v1::CreateWebhookResponse>> webhook_calls::create(v1::CreateWebhookRequest request)
@@ -55,7 +61,8 @@ awaitable<result<v1::CreateWebhookResponse>> webhook_calls::create(v1::CreateWeb
 
     const auto context = wish->wanted.id.text();
     wish->wanted.sealed_secret = keys_.seal(make_signing_secret(), context);
-    const auto stored = co_await endpoints_.create(std::move(wish->account), std::move(wish->wanted));
+    const auto stored =
+        co_await endpoints_.create(std::move(wish->account), std::move(wish->wanted));
     if (!stored)
         co_return stored.error();
     // Of the stored one: a repeated call gives the secret of the first.
@@ -68,18 +75,21 @@ awaitable<result<v1::CreateWebhookResponse>> webhook_calls::create(v1::CreateWeb
     co_return response;
 }
 
-// A name that does not resolve yet is taken; one that leads to a forbidden address is not. Each connection is judged again.
+// A name that does not resolve yet is taken; one that leads to a forbidden address is not. Each
+// connection is judged again.
 awaitable<result<void>> webhook_calls::check_addresses(url_target target)
 {
     if (target.is_literal)
         co_return result<void>{};
     const auto until = std::chrono::steady_clock::now() + look_up_deadline;
     const auto found = co_await http::resolve(host_, resolve_, target.host, until);
-    const bool is_allowed = std::all_of(found.addresses.begin(), found.addresses.end(),
-                                        [this](const auto& address) { return policy_.addresses.allows(address); });
+    const bool is_allowed =
+        std::all_of(found.addresses.begin(), found.addresses.end(),
+                    [this](const auto& address) { return policy_.addresses.allows(address); });
     if (!is_allowed)
-        co_return failure{errc::invalid_argument,
-                          "url must lead to a public address; " + quote(target.host) + " is private, local or reserved"};
+        co_return failure{errc::invalid_argument, "url must lead to a public address; " +
+                                                      quote(target.host) +
+                                                      " is private, local or reserved"};
     co_return result<void>{};
 }
 
@@ -134,7 +144,8 @@ awaitable<result<v1::UpdateWebhookResponse>> webhook_calls::update(v1::UpdateWeb
         if (!checked)
             co_return checked.error();
     }
-    const auto changed = co_await endpoints_.update(wish->account, wish->id, std::move(wish->change));
+    const auto changed =
+        co_await endpoints_.update(wish->account, wish->id, std::move(wish->change));
     if (!changed)
         co_return changed.error();
     v1::UpdateWebhookResponse response;
@@ -166,7 +177,8 @@ awaitable<result<v1::RotateSecretResponse>> webhook_calls::rotate(v1::RotateSecr
     v1::RotateSecretResponse response;
     response.set_secret(signing->reveal());
     if (!stored->previous_secrets.empty())
-        set_time(*response.mutable_previous_valid_until(), stored->previous_secrets.front().valid_until);
+        set_time(*response.mutable_previous_valid_until(),
+                 stored->previous_secrets.front().valid_until);
     co_return response;
 }
 

@@ -17,8 +17,8 @@ namespace tempinbox::webhooks {
 class webhook_calls
 {
 public:
-    webhook_calls(runtime::host& host, endpoint_store& endpoints, secret_store& secrets, const crypto::keyring& keys,
-                  url_policy policy, http::resolver resolve);
+    webhook_calls(runtime::host& host, endpoint_store& endpoints, secret_store& secrets,
+                  const crypto::keyring& keys, url_policy policy, http::resolver resolve);
 
     void add_to(rpc::server& server);
 

@@ -5,9 +5,9 @@
 
 namespace tempinbox::webhooks {
 
-// Stops sending to a receiver that only fails. Opens after 5 failures in a row (by weight), or when at least half of 20 or more
-// in the last minute failed; stays open 30 s, doubled each time its probe fails, 15 min at most; then lets one probe through. One
-// an endpoint and process.
+// Stops sending to a receiver that only fails. Opens after 5 failures in a row (by weight), or when
+// at least half of 20 or more in the last minute failed; stays open 30 s, doubled each time its
+// probe fails, 15 min at most; then lets one probe through. One an endpoint and process.
 class breaker
 {
 public:
@@ -30,7 +30,8 @@ public:
     time open_until() const { return open_until_; }
     // Opened and not yet closed by a probe.
     bool is_tripped() const { return is_tripped_; }
-    // Never failed since it last succeeded, or nothing was asked of it for an hour: may be forgotten.
+    // Never failed since it last succeeded, or nothing was asked of it for an hour: may be
+    // forgotten.
     bool is_clean(time now) const;
 
 private:

@@ -23,8 +23,9 @@ constexpr int most_pages_of_lap = 5;
 
 } // namespace
 
-due_claimer::due_claimer(runtime::host& host, delivery_store& deliveries, config_cache& configs, delivery_engine& engine,
-                         const outcome_recorder& recorder, delivery_engine::outcome_handler on_outcome)
+due_claimer::due_claimer(runtime::host& host, delivery_store& deliveries, config_cache& configs,
+                         delivery_engine& engine, const outcome_recorder& recorder,
+                         delivery_engine::outcome_handler on_outcome)
     : host_(host),
       deliveries_(deliveries),
       configs_(configs),
@@ -33,10 +34,11 @@ due_claimer::due_claimer(runtime::host& host, delivery_store& deliveries, config
       on_outcome_(std::move(on_outcome)),
       has_wish_(host.executor()),
       has_stopped_(host.executor()),
-      oldest_due_(host.metrics().gauge(
-          "tempinbox_webhook_dispatcher_oldest_due_seconds",
-          "How long the oldest waiting delivery is overdue, those to endpoints whose breaker opened left out.")),
-      held_(host.metrics().gauge("tempinbox_webhook_dispatcher_deliveries_held", "Deliveries in memory, sent or about to be.")),
+      oldest_due_(host.metrics().gauge("tempinbox_webhook_dispatcher_oldest_due_seconds",
+                                       "How long the oldest waiting delivery is overdue, those to "
+                                       "endpoints whose breaker opened left out.")),
+      held_(host.metrics().gauge("tempinbox_webhook_dispatcher_deliveries_held",
+                                 "Deliveries in memory, sent or about to be.")),
       tripped_(host.metrics().gauge("tempinbox_webhook_dispatcher_endpoints_tripped",
                                     "Endpoints whose breaker opened and is not closed yet."))
 {}
@@ -88,7 +90,8 @@ awaitable<void> due_claimer::step()
         next_release_ = steady::now() + longest_pause;
         const int released = co_await deliveries_.release_expired_leases();
         if (released > 0) {
-            log::info("deliveries of a process that is gone taken over", {{"deliveries", released}});
+            log::info("deliveries of a process that is gone taken over",
+                      {{"deliveries", released}});
             next_scout_ = steady::now();
         }
         co_await measure();
@@ -145,7 +148,9 @@ awaitable<void> due_claimer::scout()
         for (const auto& lane : lanes)
             engine_.note_backlog(lane);
         scout_from_.reset();
-        pause = std::max(longest_pause, std::chrono::ceil<std::chrono::milliseconds>(10 * (steady::now() - began)));
+        pause =
+            std::max(longest_pause,
+                     std::chrono::ceil<std::chrono::milliseconds>(10 * (steady::now() - began)));
         next_scout_ = steady::now() + spread(pause);
         pages_of_lap_ = 0;
         co_return;
@@ -189,7 +194,8 @@ awaitable<void> due_claimer::claim(std::vector<lane_wish> wishes)
     settle(wishes, found);
 }
 
-void due_claimer::accept(claimed_delivery claimed, const config_cache::configs& configs, uuid lease, time lease_end)
+void due_claimer::accept(claimed_delivery claimed, const config_cache::configs& configs, uuid lease,
+                         time lease_end)
 {
     using state = delivery_outcome::state;
     const auto now = host_.clock().now();
@@ -200,7 +206,8 @@ void due_claimer::accept(claimed_delivery claimed, const config_cache::configs& 
     if (!config->second->is_active(claimed.webhook, now))
         return refuse_all(claimed, lease, state::aborted, "the plan has no place for this webhook");
     if (!to->is_enabled)
-        return refuse_all(claimed, lease, state::skipped_disabled, to->refusal.value_or("the webhook is switched off"));
+        return refuse_all(claimed, lease, state::skipped_disabled,
+                          to->refusal.value_or("the webhook is switched off"));
     if (!claimed.body)
         return refuse(claimed, lease, state::aborted, "the event is no longer kept");
     if (now > claimed.began + delivery_lifetime)
@@ -221,7 +228,8 @@ void due_claimer::accept(claimed_delivery claimed, const config_cache::configs& 
     engine_.submit(std::move(job));
 }
 
-void due_claimer::refuse(const claimed_delivery& claimed, uuid lease, delivery_outcome::state state, std::string reason)
+void due_claimer::refuse(const claimed_delivery& claimed, uuid lease, delivery_outcome::state state,
+                         std::string reason)
 {
     delivery_outcome outcome;
     outcome.event = claimed.event;
@@ -236,8 +244,10 @@ void due_claimer::refuse(const claimed_delivery& claimed, uuid lease, delivery_o
     has_wish_.notify();
 }
 
-// One of an endpoint that gets nothing any more: what else waits for it goes the same way, and no breaker need hold it up.
-void due_claimer::refuse_all(const claimed_delivery& claimed, uuid lease, delivery_outcome::state state, std::string reason)
+// One of an endpoint that gets nothing any more: what else waits for it goes the same way, and no
+// breaker need hold it up.
+void due_claimer::refuse_all(const claimed_delivery& claimed, uuid lease,
+                             delivery_outcome::state state, std::string reason)
 {
     engine_.forget_failures(claimed.webhook);
     refuse(claimed, lease, state, std::move(reason));
@@ -247,9 +257,10 @@ void due_claimer::refuse_all(const claimed_delivery& claimed, uuid lease, delive
 void due_claimer::settle(const std::vector<lane_wish>& wishes, const std::vector<due_lane>& found)
 {
     for (const auto& wish : wishes) {
-        const auto filled = static_cast<std::size_t>(std::count_if(found.begin(), found.end(), [&](const due_lane& entry) {
-            return entry.webhook == wish.lane.webhook && entry.lane == wish.lane.lane;
-        }));
+        const auto filled = static_cast<std::size_t>(
+            std::count_if(found.begin(), found.end(), [&](const due_lane& entry) {
+                return entry.webhook == wish.lane.webhook && entry.lane == wish.lane.lane;
+            }));
         for (auto empty = filled; empty < wish.places; ++empty)
             engine_.release(wish.lane.webhook, wish.lane.lane);
         if (filled < wish.places)

@@ -10,14 +10,15 @@
 
 namespace tempinbox::webhooks {
 
-// Brings what is due in the database to the engine: scouts which endpoints have something due, claims at most what their windows
-// take, and frees what processes that are gone had claimed. Sleeps until the next delivery is due, one second at most. Used on
-// the loop only.
+// Brings what is due in the database to the engine: scouts which endpoints have something due,
+// claims at most what their windows take, and frees what processes that are gone had claimed.
+// Sleeps until the next delivery is due, one second at most. Used on the loop only.
 class due_claimer
 {
 public:
-    due_claimer(runtime::host& host, delivery_store& deliveries, config_cache& configs, delivery_engine& engine,
-                const outcome_recorder& recorder, delivery_engine::outcome_handler on_outcome);
+    due_claimer(runtime::host& host, delivery_store& deliveries, config_cache& configs,
+                delivery_engine& engine, const outcome_recorder& recorder,
+                delivery_engine::outcome_handler on_outcome);
 
     void start();
     awaitable<void> stop();
@@ -31,9 +32,12 @@ private:
     awaitable<void> measure();
     awaitable<void> note_renewals();
     awaitable<void> scout();
-    void accept(claimed_delivery claimed, const config_cache::configs& configs, uuid lease, time lease_end);
-    void refuse(const claimed_delivery& claimed, uuid lease, delivery_outcome::state state, std::string reason);
-    void refuse_all(const claimed_delivery& claimed, uuid lease, delivery_outcome::state state, std::string reason);
+    void accept(claimed_delivery claimed, const config_cache::configs& configs, uuid lease,
+                time lease_end);
+    void refuse(const claimed_delivery& claimed, uuid lease, delivery_outcome::state state,
+                std::string reason);
+    void refuse_all(const claimed_delivery& claimed, uuid lease, delivery_outcome::state state,
+                    std::string reason);
     void settle(const std::vector<lane_wish>& wishes, const std::vector<due_lane>& found);
     std::chrono::milliseconds spread(std::chrono::milliseconds pause);
 

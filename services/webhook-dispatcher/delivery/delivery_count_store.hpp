@@ -9,8 +9,9 @@
 
 namespace tempinbox::webhooks {
 
-// How many deliveries to an account's webhooks have ended, well or badly, by the day of their event: read from the index of each
-// webhook, a day at a time. Throws when PostgreSQL cannot be reached.
+// How many deliveries to an account's webhooks have ended, well or badly, by the day of their
+// event: read from the index of each webhook, a day at a time. Throws when PostgreSQL cannot be
+// reached.
 class delivery_count_store
 {
 public:

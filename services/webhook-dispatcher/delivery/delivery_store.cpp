@@ -14,10 +14,11 @@ using postgres::integer_array;
 using postgres::run_alone;
 using postgres::text_array;
 
-// OFFSET 0 keeps the look-ups from becoming joins over all partitions: each is one index probe into the partition of the event's
-// day. The bounds of the batch ($15, $16) leave the partitions of its days alone, which is a third of the time with those of a
-// month. `decided` is false where a configuration is not the one that the batch was routed by; the sub-query keeps
-// that one index probe an account.
+// OFFSET 0 keeps the look-ups from becoming joins over all partitions: each is one index probe into
+// the partition of the event's day. The bounds of the batch ($15, $16) leave the partitions of its
+// days alone, which is a third of the time with those of a month. `decided` is false where a
+// configuration is not the one that the batch was routed by; the sub-query keeps that one index
+// probe an account.
 constexpr postgres::statement insert_batch{"deliveries_insert", R"(
 WITH decided AS MATERIALIZED (
     SELECT NOT EXISTS (SELECT 1 FROM unnest($21::uuid[], $22::bigint[]) AS c(account_id, version)
@@ -75,7 +76,8 @@ FROM (SELECT DISTINCT webhook_id, is_retry FROM page) lane
 CROSS JOIN (SELECT run_at, event_id, webhook_id, (SELECT count(*) FROM page) AS rows FROM page
             ORDER BY run_at DESC, event_id DESC, webhook_id DESC LIMIT 1) last)"};
 
-// `lane`: from lane to lane by due_waiting_for_webhook, with its oldest: one index probe each, however much waits in it.
+// `lane`: from lane to lane by due_waiting_for_webhook, with its oldest: one index probe each,
+// however much waits in it.
 const std::string each_lane = R"(
 WITH RECURSIVE lane AS (
     (SELECT webhook_id, is_retry, run_at FROM webhooks.due WHERE lease_id IS NULL ORDER BY webhook_id, is_retry, run_at LIMIT 1)
@@ -86,14 +88,16 @@ WITH RECURSIVE lane AS (
         ORDER BY webhook_id, is_retry, run_at LIMIT 1) following
 ))";
 
-const std::string scout_lanes_sql = each_lane + "SELECT webhook_id, is_retry FROM lane WHERE run_at <= now()";
+const std::string scout_lanes_sql =
+    each_lane + "SELECT webhook_id, is_retry FROM lane WHERE run_at <= now()";
 const postgres::statement scout_lanes{"deliveries_scout_lanes", scout_lanes_sql.c_str()};
 
 constexpr postgres::statement next_due{"deliveries_next_due", R"(
 SELECT ceil(extract(epoch FROM min(run_at) - now()) * 1000)::bigint FROM webhooks.due WHERE lease_id IS NULL AND run_at > now())"};
 
-// A claim that a crash of PostgreSQL forgets does no harm: its commit need not wait for the disk. Rows are changed at the place
-// where they were locked: joined by their keys, a plan made while the queue was empty reads the whole of a full one.
+// A claim that a crash of PostgreSQL forgets does no harm: its commit need not wait for the disk.
+// Rows are changed at the place where they were locked: joined by their keys, a plan made while the
+// queue was empty reads the whole of a full one.
 constexpr postgres::statement claim_due{"deliveries_claim", R"(
 WITH wish AS (
     SELECT * FROM unnest($1::uuid[], $2::int[], $3::int[]) AS w(webhook_id, is_retry, places)
@@ -124,7 +128,8 @@ constexpr postgres::statement renewed_endpoints{"due_renewed_endpoints", R"(
 SELECT webhook_id, (extract(epoch FROM renewed_at) * 1000000)::bigint FROM webhooks.endpoint
 WHERE renewed_at > now() - interval '1 minute')"};
 
-// Among the first rows only; whether all of them are left out, so that the one looked for may be past them.
+// Among the first rows only; whether all of them are left out, so that the one looked for may be
+// past them.
 constexpr postgres::statement oldest_age{"deliveries_oldest_age", R"(
 WITH page AS MATERIALIZED (SELECT run_at, webhook_id FROM webhooks.due WHERE lease_id IS NULL ORDER BY run_at LIMIT $2)
 SELECT greatest(0, extract(epoch FROM now() - (SELECT min(run_at) FROM page WHERE webhook_id <> ALL ($1::uuid[]))) * 1000)::bigint,
@@ -132,7 +137,8 @@ SELECT greatest(0, extract(epoch FROM now() - (SELECT min(run_at) FROM page WHER
 
 const std::string oldest_age_by_lane_sql = each_lane + R"(
 SELECT greatest(0, extract(epoch FROM now() - min(run_at)) * 1000)::bigint FROM lane WHERE webhook_id <> ALL ($1::uuid[]))";
-const postgres::statement oldest_age_by_lane{"deliveries_oldest_age_by_lane", oldest_age_by_lane_sql.c_str()};
+const postgres::statement oldest_age_by_lane{"deliveries_oldest_age_by_lane",
+                                             oldest_age_by_lane_sql.c_str()};
 
 constexpr int rows_of_oldest = 1'000;
 
@@ -165,7 +171,8 @@ std::string matched_array_literal(const std::vector<rule_outcome>& rules)
 }
 
 // Events of one account of which its rules said the same share what is sent about them.
-using said_of_events = std::map<std::pair<account_id, std::vector<rule_outcome>>, std::vector<event_id>>;
+using said_of_events =
+    std::map<std::pair<account_id, std::vector<rule_outcome>>, std::vector<event_id>>;
 
 said_of_events by_what_was_said(const std::vector<new_routing>& routings)
 {
@@ -216,15 +223,16 @@ void add_bodies(pqxx::nontransaction& tx, std::vector<claimed_delivery>& claimed
 
 delivery_store::delivery_store(postgres::pool& db) : db_(db)
 {
-    for (const auto& wanted : {insert_batch, scout_page, scout_lanes, next_due, claim_due, find_bodies, release_leases,
-                               oldest_age, oldest_age_by_lane, renewed_endpoints})
+    for (const auto& wanted :
+         {insert_batch, scout_page, scout_lanes, next_due, claim_due, find_bodies, release_leases,
+          oldest_age, oldest_age_by_lane, renewed_endpoints})
         db_.prepare(wanted);
 }
 
-awaitable<std::optional<std::vector<delivery_key>>> delivery_store::insert(const std::vector<new_event>& events,
-                                                                           const std::vector<new_delivery>& deliveries,
-                                                                           uuid lease, const std::vector<new_routing>& routings,
-                                                                           const config_versions& versions)
+awaitable<std::optional<std::vector<delivery_key>>>
+delivery_store::insert(const std::vector<new_event>& events,
+                       const std::vector<new_delivery>& deliveries, uuid lease,
+                       const std::vector<new_routing>& routings, const config_versions& versions)
 {
     std::vector<std::string> configured;
     std::vector<std::int64_t> decided_by;
@@ -239,7 +247,8 @@ awaitable<std::optional<std::vector<delivery_key>>> delivery_store::insert(const
         matched.push_back(matched_array_literal(said.second));
         routed.push_back(uuid_array_literal(of));
     }
-    std::vector<std::string> event_ids, event_accounts, types, bodies, parents, ids, webhooks, accounts, rules;
+    std::vector<std::string> event_ids, event_accounts, types, bodies, parents, ids, webhooks,
+        accounts, rules;
     std::vector<std::int64_t> times, starts, waits;
     for (const auto& event : events) {
         event_ids.push_back(event.id.text());
@@ -261,17 +270,19 @@ awaitable<std::optional<std::vector<delivery_key>>> delivery_store::insert(const
     using inserted = std::optional<std::vector<delivery_key>>;
     return run_alone<inserted>(
         db_,
-        [event_ids = text_array(event_ids), event_accounts = text_array(event_accounts), types = text_array(types),
-         times = integer_array(times), bodies = text_array(bodies), parents = text_array(parents), ids = text_array(ids),
-         webhooks = text_array(webhooks), accounts = text_array(accounts), starts = integer_array(starts),
+        [event_ids = text_array(event_ids), event_accounts = text_array(event_accounts),
+         types = text_array(types), times = integer_array(times), bodies = text_array(bodies),
+         parents = text_array(parents), ids = text_array(ids), webhooks = text_array(webhooks),
+         accounts = text_array(accounts), starts = integer_array(starts),
          waits = integer_array(waits), rules = text_array(rules), lease = lease.text(), bounds,
-         routed_accounts = text_array(routed_accounts), rule_sets = text_array(rule_sets), routed = text_array(routed),
-         matched = text_array(matched), configured = text_array(configured),
+         routed_accounts = text_array(routed_accounts), rule_sets = text_array(rule_sets),
+         routed = text_array(routed), matched = text_array(matched),
+         configured = text_array(configured),
          decided_by = integer_array(decided_by)](pqxx::nontransaction& tx) -> inserted {
-            const auto rows =
-                tx.exec_prepared(insert_batch.name, event_ids, event_accounts, types, times, bodies, parents, ids, webhooks,
-                                 accounts, starts, waits, rules, lease, lease_time.count(), bounds.first, bounds.second,
-                                 routed_accounts, rule_sets, matched, routed, configured, decided_by);
+            const auto rows = tx.exec_prepared(
+                insert_batch.name, event_ids, event_accounts, types, times, bodies, parents, ids,
+                webhooks, accounts, starts, waits, rules, lease, lease_time.count(), bounds.first,
+                bounds.second, routed_accounts, rule_sets, matched, routed, configured, decided_by);
             if (!rows[0][0].as<bool>())
                 return std::nullopt;
             std::vector<delivery_key> leased;
@@ -282,22 +293,27 @@ awaitable<std::optional<std::vector<delivery_key>>> delivery_store::insert(const
         });
 }
 
-awaitable<scouted_page> delivery_store::scout(std::optional<scouted_page::place> from, int page_size)
+awaitable<scouted_page> delivery_store::scout(std::optional<scouted_page::place> from,
+                                              int page_size)
 {
-    return run_alone<scouted_page>(db_, [from = std::move(from), page_size](pqxx::nontransaction& tx) {
-        scouted_page page;
-        const auto rows = tx.exec_prepared(scout_page.name, from ? from->run_at : 0, from ? from->event : nil_uuid,
-                                           from ? from->webhook : nil_uuid, page_size);
-        for (const auto& row : rows)
-            page.lanes.push_back({read_id<webhook_id>(row[0]), row[1].as<bool>() ? lane_kind::retry : lane_kind::first});
-        if (!rows.empty() && rows[0][2].as<int>() == page_size)
-            page.next =
-                scouted_page::place{rows[0][3].as<std::int64_t>(), rows[0][4].as<std::string>(), rows[0][5].as<std::string>()};
-        const auto next = tx.exec_prepared1(next_due.name);
-        if (!next[0].is_null())
-            page.until_next_due = std::chrono::milliseconds{next[0].as<std::int64_t>()};
-        return page;
-    });
+    return run_alone<scouted_page>(
+        db_, [from = std::move(from), page_size](pqxx::nontransaction& tx) {
+            scouted_page page;
+            const auto rows = tx.exec_prepared(scout_page.name, from ? from->run_at : 0,
+                                               from ? from->event : nil_uuid,
+                                               from ? from->webhook : nil_uuid, page_size);
+            for (const auto& row : rows)
+                page.lanes.push_back({read_id<webhook_id>(row[0]),
+                                      row[1].as<bool>() ? lane_kind::retry : lane_kind::first});
+            if (!rows.empty() && rows[0][2].as<int>() == page_size)
+                page.next =
+                    scouted_page::place{rows[0][3].as<std::int64_t>(), rows[0][4].as<std::string>(),
+                                        rows[0][5].as<std::string>()};
+            const auto next = tx.exec_prepared1(next_due.name);
+            if (!next[0].is_null())
+                page.until_next_due = std::chrono::milliseconds{next[0].as<std::int64_t>()};
+            return page;
+        });
 }
 
 awaitable<std::vector<due_lane>> delivery_store::scout_all()
@@ -305,12 +321,14 @@ awaitable<std::vector<due_lane>> delivery_store::scout_all()
     return run_alone<std::vector<due_lane>>(db_, [](pqxx::nontransaction& tx) {
         std::vector<due_lane> lanes;
         for (const auto& row : tx.exec_prepared(scout_lanes.name))
-            lanes.push_back({read_id<webhook_id>(row[0]), row[1].as<bool>() ? lane_kind::retry : lane_kind::first});
+            lanes.push_back({read_id<webhook_id>(row[0]),
+                             row[1].as<bool>() ? lane_kind::retry : lane_kind::first});
         return lanes;
     });
 }
 
-awaitable<std::vector<claimed_delivery>> delivery_store::claim(const std::vector<lane_wish>& wishes, uuid lease)
+awaitable<std::vector<claimed_delivery>> delivery_store::claim(const std::vector<lane_wish>& wishes,
+                                                               uuid lease)
 {
     std::vector<std::string> webhooks;
     std::vector<std::int64_t> kinds, places;
@@ -319,29 +337,31 @@ awaitable<std::vector<claimed_delivery>> delivery_store::claim(const std::vector
         kinds.push_back(wish.lane.lane == lane_kind::retry ? 1 : 0);
         places.push_back(static_cast<std::int64_t>(wish.places));
     }
-    return run_alone<std::vector<claimed_delivery>>(db_, [webhooks = text_array(webhooks), kinds = integer_array(kinds),
-                                                          places = integer_array(places),
-                                                          lease = lease.text()](pqxx::nontransaction& tx) {
-        std::vector<claimed_delivery> claimed;
-        for (const auto& row : tx.exec_prepared(claim_due.name, webhooks, kinds, places, lease, lease_time.count())) {
-            claimed_delivery read;
-            read.event = read_id<event_id>(row[0]);
-            read.webhook = read_id<webhook_id>(row[1]);
-            read.account = read_id<account_id>(row[2]);
-            read.attempts = row[3].as<int>();
-            read.lane = row[4].as<bool>() ? lane_kind::retry : lane_kind::first;
-            read.began = from_unix_micros(row[5].as<std::int64_t>());
-            claimed.push_back(std::move(read));
-        }
-        add_bodies(tx, claimed);
-        return claimed;
-    });
+    return run_alone<std::vector<claimed_delivery>>(
+        db_, [webhooks = text_array(webhooks), kinds = integer_array(kinds),
+              places = integer_array(places), lease = lease.text()](pqxx::nontransaction& tx) {
+            std::vector<claimed_delivery> claimed;
+            for (const auto& row : tx.exec_prepared(claim_due.name, webhooks, kinds, places, lease,
+                                                    lease_time.count())) {
+                claimed_delivery read;
+                read.event = read_id<event_id>(row[0]);
+                read.webhook = read_id<webhook_id>(row[1]);
+                read.account = read_id<account_id>(row[2]);
+                read.attempts = row[3].as<int>();
+                read.lane = row[4].as<bool>() ? lane_kind::retry : lane_kind::first;
+                read.began = from_unix_micros(row[5].as<std::int64_t>());
+                claimed.push_back(std::move(read));
+            }
+            add_bodies(tx, claimed);
+            return claimed;
+        });
 }
 
 awaitable<int> delivery_store::release_expired_leases()
 {
-    return run_alone<int>(
-        db_, [](pqxx::nontransaction& tx) { return static_cast<int>(tx.exec_prepared(release_leases.name).affected_rows()); });
+    return run_alone<int>(db_, [](pqxx::nontransaction& tx) {
+        return static_cast<int>(tx.exec_prepared(release_leases.name).affected_rows());
+    });
 }
 
 awaitable<std::chrono::milliseconds> delivery_store::oldest_due_age(std::vector<webhook_id> without)
@@ -350,12 +370,13 @@ awaitable<std::chrono::milliseconds> delivery_store::oldest_due_age(std::vector<
     left_out.reserve(without.size());
     for (const auto& webhook : without)
         left_out.push_back(webhook.text());
-    return run_alone<std::chrono::milliseconds>(db_, [left_out = text_array(left_out)](pqxx::nontransaction& tx) {
-        auto row = tx.exec_prepared1(oldest_age.name, left_out, rows_of_oldest);
-        if (!row[1].is_null() && row[1].as<bool>())
-            row = tx.exec_prepared1(oldest_age_by_lane.name, left_out);
-        return std::chrono::milliseconds{row[0].is_null() ? 0 : row[0].as<std::int64_t>()};
-    });
+    return run_alone<std::chrono::milliseconds>(
+        db_, [left_out = text_array(left_out)](pqxx::nontransaction& tx) {
+            auto row = tx.exec_prepared1(oldest_age.name, left_out, rows_of_oldest);
+            if (!row[1].is_null() && row[1].as<bool>())
+                row = tx.exec_prepared1(oldest_age_by_lane.name, left_out);
+            return std::chrono::milliseconds{row[0].is_null() ? 0 : row[0].as<std::int64_t>()};
+        });
 }
 
 awaitable<std::vector<std::pair<webhook_id, time_point>>> delivery_store::renewed_lately()
@@ -364,7 +385,8 @@ awaitable<std::vector<std::pair<webhook_id, time_point>>> delivery_store::renewe
     return run_alone<renewals>(db_, [](pqxx::nontransaction& tx) {
         renewals found;
         for (const auto& row : tx.exec_prepared(renewed_endpoints.name))
-            found.emplace_back(read_id<webhook_id>(row[0]), from_unix_micros(row[1].as<std::int64_t>()));
+            found.emplace_back(read_id<webhook_id>(row[0]),
+                               from_unix_micros(row[1].as<std::int64_t>()));
         return found;
     });
 }

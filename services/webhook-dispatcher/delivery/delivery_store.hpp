@@ -71,7 +71,7 @@ struct scouted_page
     };
 
     std::vector<due_lane> lanes;
-    std::optional<place> next;                               // where the next page begins, when this one was full
+    std::optional<place> next; // where the next page begins, when this one was full
     std::optional<std::chrono::milliseconds> until_next_due; // of what is not due yet
 };
 
@@ -89,31 +89,32 @@ struct claimed_delivery
     account_id account;
     int attempts = 0;
     lane_kind lane = lane_kind::first;
-    time_point began;                // the first of its attempts since it was last put into the queue
+    time_point began; // the first of its attempts since it was last put into the queue
     std::optional<std::string> body; // absent where the event is gone already
     std::string traceparent;
 };
 
-// Deliveries at rest: `due` holds the unfinished, `delivery` the finished, `attempt` each request sent. Every write after a claim
-// is fenced by the lease. Throws when PostgreSQL cannot be reached.
+// Deliveries at rest: `due` holds the unfinished, `delivery` the finished, `attempt` each request
+// sent. Every write after a claim is fenced by the lease. Throws when PostgreSQL cannot be reached.
 class delivery_store
 {
 public:
     explicit delivery_store(postgres::pool& db);
 
-    // A whole batch in one statement, leaving out what is known already; answers the leased ones that are new. An event that goes
-    // nowhere may still have a routing. Nothing is stored or answered where an account's configuration has another version than
-    // given.
-    awaitable<std::optional<std::vector<delivery_key>>> insert(const std::vector<new_event>& events,
-                                                               const std::vector<new_delivery>& deliveries, uuid lease,
-                                                               const std::vector<new_routing>& routings = {},
-                                                               const config_versions& versions = {});
+    // A whole batch in one statement, leaving out what is known already; answers the leased ones
+    // that are new. An event that goes nowhere may still have a routing. Nothing is stored or
+    // answered where an account's configuration has another version than given.
+    awaitable<std::optional<std::vector<delivery_key>>>
+    insert(const std::vector<new_event>& events, const std::vector<new_delivery>& deliveries,
+           uuid lease, const std::vector<new_routing>& routings = {},
+           const config_versions& versions = {});
 
-    // Which lanes have something due: a page in the order of the times, or all lanes at once, whose cost grows with the number of
-    // lanes that have anything waiting instead.
+    // Which lanes have something due: a page in the order of the times, or all lanes at once, whose
+    // cost grows with the number of lanes that have anything waiting instead.
     awaitable<scouted_page> scout(std::optional<scouted_page::place> from, int page_size);
     awaitable<std::vector<due_lane>> scout_all();
-    awaitable<std::vector<claimed_delivery>> claim(const std::vector<lane_wish>& wishes, uuid lease);
+    awaitable<std::vector<claimed_delivery>> claim(const std::vector<lane_wish>& wishes,
+                                                   uuid lease);
 
     // Deliveries of processes that are gone become due again; answers how many.
     awaitable<int> release_expired_leases();

@@ -25,12 +25,14 @@ std::size_t worth_a_claim(lane_kind lane)
 
 std::chrono::milliseconds left_until(steady::time_point moment)
 {
-    return std::max(std::chrono::milliseconds{0}, std::chrono::ceil<std::chrono::milliseconds>(moment - steady::now()));
+    return std::max(std::chrono::milliseconds{0},
+                    std::chrono::ceil<std::chrono::milliseconds>(moment - steady::now()));
 }
 
 } // namespace
 
-delivery_engine::delivery_engine(runtime::host& host, request_sender send, outcome_handler on_outcome, engine_limits limits)
+delivery_engine::delivery_engine(runtime::host& host, request_sender send,
+                                 outcome_handler on_outcome, engine_limits limits)
     : host_(host),
       send_(std::move(send)),
       on_outcome_(std::move(on_outcome)),
@@ -95,8 +97,9 @@ void delivery_engine::note_renewal(webhook_id webhook, time_point renewed_at)
 
 bool delivery_engine::has_open_breakers() const
 {
-    return std::any_of(endpoints_.begin(), endpoints_.end(),
-                       [now = steady::now()](const auto& item) { return item.second->health.is_open(now); });
+    return std::any_of(
+        endpoints_.begin(), endpoints_.end(),
+        [now = steady::now()](const auto& item) { return item.second->health.is_open(now); });
 }
 
 std::vector<webhook_id> delivery_engine::tripped() const
@@ -137,8 +140,9 @@ void delivery_engine::clear_backlog(const lane_wish& wish)
     if (noted != wish.noted)
         return;
     noted = 0;
-    std::erase_if(backlogs_,
-                  [&](const due_lane& entry) { return entry.webhook == wish.lane.webhook && entry.lane == wish.lane.lane; });
+    std::erase_if(backlogs_, [&](const due_lane& entry) {
+        return entry.webhook == wish.lane.webhook && entry.lane == wish.lane.lane;
+    });
 }
 
 std::vector<lane_wish> delivery_engine::take_wishes()
@@ -167,7 +171,8 @@ void delivery_engine::tell_of_places(const endpoint_state& endpoint)
     if (!wish_handler_)
         return;
     for (const auto lane : both_lanes)
-        if (endpoint.backlog[static_cast<std::size_t>(lane)] != 0 && places(endpoint, lane) >= worth_a_claim(lane))
+        if (endpoint.backlog[static_cast<std::size_t>(lane)] != 0 &&
+            places(endpoint, lane) >= worth_a_claim(lane))
             return wish_handler_();
 }
 
@@ -181,7 +186,8 @@ void delivery_engine::forget_idle()
 {
     std::erase_if(endpoints_, [now = steady::now()](const auto& item) {
         const auto& endpoint = *item.second;
-        return endpoint.window.is_idle() && endpoint.health.is_clean(now) && endpoint.backlog[0] == 0 && endpoint.backlog[1] == 0;
+        return endpoint.window.is_idle() && endpoint.health.is_clean(now) &&
+               endpoint.backlog[0] == 0 && endpoint.backlog[1] == 0;
     });
 }
 
@@ -199,10 +205,12 @@ void delivery_engine::pump(endpoint_state& endpoint)
     }
 }
 
-// False: nothing waits, no slot is free, or a limit on requests is reached; then the endpoint stands among the starved.
+// False: nothing waits, no slot is free, or a limit on requests is reached; then the endpoint
+// stands among the starved.
 bool delivery_engine::send_one(endpoint_state& endpoint)
 {
-    return std::any_of(std::begin(both_lanes), std::end(both_lanes), [&](lane_kind lane) { return send_one(endpoint, lane); });
+    return std::any_of(std::begin(both_lanes), std::end(both_lanes),
+                       [&](lane_kind lane) { return send_one(endpoint, lane); });
 }
 
 bool delivery_engine::send_one(endpoint_state& endpoint, lane_kind kind)
@@ -239,7 +247,8 @@ bool delivery_engine::send_one(endpoint_state& endpoint, lane_kind kind)
     return false;
 }
 
-void delivery_engine::give_back(endpoint_state& endpoint, const delivery_job& job, std::chrono::milliseconds wait)
+void delivery_engine::give_back(endpoint_state& endpoint, const delivery_job& job,
+                                std::chrono::milliseconds wait)
 {
     endpoint.window.release(job.lane());
     --held_;
@@ -247,20 +256,23 @@ void delivery_engine::give_back(endpoint_state& endpoint, const delivery_job& jo
     on_outcome_(unsent_outcome(job, wait));
 }
 
-awaitable<void> delivery_engine::deliver(endpoint_state& endpoint, delivery_job job, breaker::permit permit)
+awaitable<void> delivery_engine::deliver(endpoint_state& endpoint, delivery_job job,
+                                         breaker::permit permit)
 {
     sent_request sent;
     try {
         sent = co_await send_(job);
     } catch (const std::exception& error) {
-        log::error("webhook not sent", {{"webhook_id", job.to->id.text()}, {"reason", error.what()}});
+        log::error("webhook not sent",
+                   {{"webhook_id", job.to->id.text()}, {"reason", error.what()}});
         sent.result.what = exchange_result::kind::network_down;
         sent.at = host_.clock().now();
     }
     finish(endpoint, job, permit, std::move(sent));
 }
 
-void delivery_engine::finish(endpoint_state& endpoint, const delivery_job& job, breaker::permit permit, sent_request sent)
+void delivery_engine::finish(endpoint_state& endpoint, const delivery_job& job,
+                             breaker::permit permit, sent_request sent)
 {
     const auto given = judge(sent.result, facts_of(job, host_.clock().now()));
     const auto now = steady::now();
@@ -296,8 +308,8 @@ void delivery_engine::starve(endpoint_state& endpoint)
     watch_leases();
 }
 
-// A request a turn, the longest starved first. Those whose account is at its own limit keep their places; when all that are left
-// were passed over, nothing more can be sent.
+// A request a turn, the longest starved first. Those whose account is at its own limit keep their
+// places; when all that are left were passed over, nothing more can be sent.
 void delivery_engine::resume_starved()
 {
     std::size_t passed_over = 0;
@@ -336,8 +348,9 @@ void delivery_engine::give_back_late(endpoint_state& endpoint)
     const auto sendable_until = steady::now() + least_lease_to_send;
     for (const auto lane : both_lanes) {
         auto& waiting = endpoint.waiting_of(lane);
-        const auto late = std::stable_partition(waiting.begin(), waiting.end(),
-                                                [&](const auto& job) { return job.lease_end >= sendable_until; });
+        const auto late =
+            std::stable_partition(waiting.begin(), waiting.end(),
+                                  [&](const auto& job) { return job.lease_end >= sendable_until; });
         for (auto job = late; job != waiting.end(); ++job)
             give_back(endpoint, *job, std::chrono::milliseconds{0});
         waiting.erase(late, waiting.end());
@@ -361,7 +374,8 @@ awaitable<void> delivery_engine::drain(std::chrono::milliseconds patience)
     while (in_flight_ != 0 && steady::now() < until)
         co_await is_quiet_.wait(until);
     if (in_flight_ != 0)
-        log::warning("requests still under way at the end, their deliveries will be repeated", {{"requests", in_flight_}});
+        log::warning("requests still under way at the end, their deliveries will be repeated",
+                     {{"requests", in_flight_}});
 }
 
 } // namespace tempinbox::webhooks

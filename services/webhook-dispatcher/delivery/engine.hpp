@@ -31,15 +31,17 @@ struct engine_limits
     std::size_t in_flight_of_account = 250; // so that no account can take them all
 };
 
-// Holds leased deliveries and sends them: each endpoint has its window, its breaker and separate slots for retries, so that one
-// that hangs slows nobody else. At a limit on requests endpoints take turns, one request each, and what waits too long for its
-// turn is given back before its lease ends. Outcomes go to `on_outcome`. Used on the loop only.
+// Holds leased deliveries and sends them: each endpoint has its window, its breaker and separate
+// slots for retries, so that one that hangs slows nobody else. At a limit on requests endpoints
+// take turns, one request each, and what waits too long for its turn is given back before its lease
+// ends. Outcomes go to `on_outcome`. Used on the loop only.
 class delivery_engine
 {
 public:
     using outcome_handler = std::function<void(delivery_outcome)>;
 
-    delivery_engine(runtime::host& host, request_sender send, outcome_handler on_outcome, engine_limits limits = {});
+    delivery_engine(runtime::host& host, request_sender send, outcome_handler on_outcome,
+                    engine_limits limits = {});
     ~delivery_engine();
     delivery_engine(const delivery_engine&) = delete;
 
@@ -48,21 +50,24 @@ public:
     void release(webhook_id webhook, lane_kind lane);
     // How long nothing is sent to the endpoint; zero while its breaker is closed.
     std::chrono::milliseconds closed_for(webhook_id webhook) const;
-    // An endpoint that was switched on or given another URL since it was noted last is probed at once, however long its breaker
-    // is open.
+    // An endpoint that was switched on or given another URL since it was noted last is probed at
+    // once, however long its breaker is open.
     void note_renewal(webhook_id webhook, time_point renewed_at);
     // Whether a breaker is open, so that it is worth looking for renewals.
     bool has_open_breakers() const;
     // Endpoints whose breaker opened and is not closed yet.
     std::vector<webhook_id> tripped() const;
-    // Nothing is sent to the endpoint any more: its breaker holds up nothing, and whole windows are taken.
+    // Nothing is sent to the endpoint any more: its breaker holds up nothing, and whole windows are
+    // taken.
     void forget_failures(webhook_id webhook);
     // A reserved one, now stored under our lease.
     void submit(delivery_job job);
 
-    // Deliveries of the lane wait in the database: `take_wishes` asks for them as places become free.
+    // Deliveries of the lane wait in the database: `take_wishes` asks for them as places become
+    // free.
     void note_backlog(due_lane lane);
-    // For each lane with backlog and free places: the places, reserved. Return those that stay empty by `release`.
+    // For each lane with backlog and free places: the places, reserved. Return those that stay
+    // empty by `release`.
     std::vector<lane_wish> take_wishes();
     // A wish found less than it asked for: the backlog is gone, unless it was noted again since.
     void clear_backlog(const lane_wish& wish);
@@ -83,17 +88,24 @@ private:
     // What is known of one endpoint: an entry of the map below.
     struct endpoint_state
     {
-        std::deque<delivery_job>& waiting_of(lane_kind lane) { return waiting[static_cast<std::size_t>(lane)]; }
+        std::deque<delivery_job>& waiting_of(lane_kind lane)
+        {
+            return waiting[static_cast<std::size_t>(lane)];
+        }
         bool has_waiting() const { return !waiting[0].empty() || !waiting[1].empty(); }
-        std::uint64_t& backlog_of(lane_kind lane) { return backlog[static_cast<std::size_t>(lane)]; }
+        std::uint64_t& backlog_of(lane_kind lane)
+        {
+            return backlog[static_cast<std::size_t>(lane)];
+        }
 
         webhook_id id;
         time_point renewed_at; // as far as it was noted
         endpoint_window window;
         breaker health;
         std::array<std::deque<delivery_job>, 2> waiting;
-        std::array<std::uint64_t, 2> backlog{}; // 0: none; else how often it was noted by then, over all endpoints
-        bool is_starved = false;                // stands in starved_
+        std::array<std::uint64_t, 2>
+            backlog{};           // 0: none; else how often it was noted by then, over all endpoints
+        bool is_starved = false; // stands in starved_
     };
 
     endpoint_state& state_of(webhook_id webhook);
@@ -102,9 +114,11 @@ private:
     void pump(endpoint_state& endpoint);
     bool send_one(endpoint_state& endpoint);
     bool send_one(endpoint_state& endpoint, lane_kind kind);
-    void give_back(endpoint_state& endpoint, const delivery_job& job, std::chrono::milliseconds wait);
+    void give_back(endpoint_state& endpoint, const delivery_job& job,
+                   std::chrono::milliseconds wait);
     awaitable<void> deliver(endpoint_state& endpoint, delivery_job job, breaker::permit permit);
-    void finish(endpoint_state& endpoint, const delivery_job& job, breaker::permit permit, sent_request sent);
+    void finish(endpoint_state& endpoint, const delivery_job& job, breaker::permit permit,
+                sent_request sent);
     void starve(endpoint_state& endpoint);
     void resume_starved();
     void watch_leases();
@@ -119,7 +133,8 @@ private:
     std::unordered_map<webhook_id, std::unique_ptr<endpoint_state>> endpoints_;
     std::vector<due_lane> backlogs_;
     std::uint64_t backlogs_noted_ = 0;
-    std::deque<webhook_id> starved_; // stopped by a limit on requests, each once; the first has its turn next
+    std::deque<webhook_id>
+        starved_; // stopped by a limit on requests, each once; the first has its turn next
     boost::asio::steady_timer lease_watch_;
     bool is_watching_leases_ = false;
     std::size_t held_ = 0;

@@ -14,14 +14,17 @@ using kind = exchange_result::kind;
 constexpr std::size_t kept_response_bytes = 1'024;
 constexpr std::size_t most_idle_connections = 2'000;
 
-http::client_settings client_settings(address_policy policy, http::resolver resolve, std::string ca_file)
+http::client_settings client_settings(address_policy policy, http::resolver resolve,
+                                      std::string ca_file)
 {
     http::client_settings settings;
     settings.header_limit = 16 * 1024;
     settings.body_limit = 64 * 1024;
-    // Each endpoint has connections and TLS sessions of its own, so that nothing of one account is seen by another's: one for
-    // each slot of its window, and as many again for what is sent beside it.
-    settings.connections_per_host = 2 * (endpoint_window::slots(lane_kind::first) + endpoint_window::slots(lane_kind::retry));
+    // Each endpoint has connections and TLS sessions of its own, so that nothing of one account is
+    // seen by another's: one for each slot of its window, and as many again for what is sent beside
+    // it.
+    settings.connections_per_host =
+        2 * (endpoint_window::slots(lane_kind::first) + endpoint_window::slots(lane_kind::retry));
     settings.idle_connections = most_idle_connections;
     settings.ca_file = std::move(ca_file);
     settings.resolve = std::move(resolve);
@@ -45,8 +48,9 @@ bool is_local(const boost::system::error_code& cause)
 {
     namespace error = boost::asio::error;
     namespace errc = boost::system::errc;
-    return cause == error::network_unreachable || cause == error::network_down || cause == error::no_descriptors ||
-           cause == error::no_buffer_space || cause == error::no_memory || cause == errc::too_many_files_open_in_system ||
+    return cause == error::network_unreachable || cause == error::network_down ||
+           cause == error::no_descriptors || cause == error::no_buffer_space ||
+           cause == error::no_memory || cause == errc::too_many_files_open_in_system ||
            cause == errc::address_not_available || cause == errc::address_family_not_supported;
 }
 
@@ -108,7 +112,8 @@ http::header_list make_headers(const delivery_job& job, time_point now)
     return headers;
 }
 
-http_sender::http_sender(runtime::host& host, address_policy policy, http::resolver resolve, std::string ca_file)
+http_sender::http_sender(runtime::host& host, address_policy policy, http::resolver resolve,
+                         std::string ca_file)
     : host_(host),
       client_(host, client_settings(std::move(policy), std::move(resolve), std::move(ca_file)))
 {}
@@ -134,7 +139,8 @@ awaitable<sent_request> http_sender::send(delivery_job job)
     sent.took = answer.took;
     sent.result = read_exchange(answer);
     sent.response_body =
-        take_bytes(to_clean_utf8(std::string_view(answer.body).substr(0, kept_response_bytes)), kept_response_bytes);
+        take_bytes(to_clean_utf8(std::string_view(answer.body).substr(0, kept_response_bytes)),
+                   kept_response_bytes);
     co_return sent;
 }
 

@@ -13,14 +13,16 @@ namespace tempinbox::webhooks {
 // What a response, or the lack of one, means for the verdict.
 exchange_result read_exchange(const http::client_response& answer);
 
-// The headers of Standard Webhooks and our own: signed anew for each attempt, the id always the event's.
+// The headers of Standard Webhooks and our own: signed anew for each attempt, the id always the
+// event's.
 http::header_list make_headers(const delivery_job& job, time_point now);
 
 // The sender that really sends: dials only what the policy allows, follows no redirects.
 class http_sender
 {
 public:
-    http_sender(runtime::host& host, address_policy policy, http::resolver resolve, std::string ca_file);
+    http_sender(runtime::host& host, address_policy policy, http::resolver resolve,
+                std::string ca_file);
     awaitable<sent_request> send(delivery_job job);
 
 private:

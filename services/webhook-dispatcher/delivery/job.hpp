@@ -12,10 +12,13 @@
 
 namespace tempinbox::webhooks {
 
-// How long a claim holds: the whole exchange and as long again to write down what came of it. Derived, never set apart.
+// How long a claim holds: the whole exchange and as long again to write down what came of it.
+// Derived, never set apart.
 inline constexpr std::chrono::milliseconds exchange_deadline{15'000};
-inline constexpr std::chrono::milliseconds lease_time = exchange_deadline + std::chrono::milliseconds{15'000};
-// With less than this left the request is not sent: another process may soon take the delivery over.
+inline constexpr std::chrono::milliseconds lease_time =
+    exchange_deadline + std::chrono::milliseconds{15'000};
+// With less than this left the request is not sent: another process may soon take the delivery
+// over.
 inline constexpr std::chrono::milliseconds least_lease_to_send{20'000};
 
 // What is sent for an event, whoever gets it.
@@ -37,7 +40,10 @@ struct delivery_job
     std::chrono::steady_clock::time_point lease_end;
     time_point began; // when the delivery became due for the first time
 
-    lane_kind lane() const { return attempts_made == 0 && !is_replayed ? lane_kind::first : lane_kind::retry; }
+    lane_kind lane() const
+    {
+        return attempts_made == 0 && !is_replayed ? lane_kind::first : lane_kind::retry;
+    }
 };
 
 } // namespace tempinbox::webhooks

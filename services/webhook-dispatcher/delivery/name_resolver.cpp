@@ -51,7 +51,8 @@ address_list addresses_of(const ares_addrinfo* info)
         } else if (node->ai_family == AF_INET6) {
             const auto* v6 = reinterpret_cast<const sockaddr_in6*>(node->ai_addr);
             asio::ip::address_v6::bytes_type bytes;
-            std::copy(std::begin(v6->sin6_addr.s6_addr), std::end(v6->sin6_addr.s6_addr), bytes.begin());
+            std::copy(std::begin(v6->sin6_addr.s6_addr), std::end(v6->sin6_addr.s6_addr),
+                      bytes.begin());
             found.emplace_back(asio::ip::address_v6(bytes, v6->sin6_scope_id));
         }
     }
@@ -73,7 +74,10 @@ struct lookup
 // A socket of c-ares that the loop watches; c-ares closes it.
 struct watched_socket
 {
-    watched_socket(asio::io_context& loop, ares_socket_t socket) : descriptor(loop, socket), number(socket) {}
+    watched_socket(asio::io_context& loop, ares_socket_t socket)
+        : descriptor(loop, socket),
+          number(socket)
+    {}
 
     asio::posix::stream_descriptor descriptor;
     ares_socket_t number;
@@ -105,12 +109,15 @@ struct name_resolver::state : std::enable_shared_from_this<state>
         options.ndots = 1;
         options.domains = nullptr;
         options.ndomains = 0;
-        int status = ares_init_options(
-            &channel, &options, ARES_OPT_TIMEOUTMS | ARES_OPT_TRIES | ARES_OPT_SOCK_STATE_CB | ARES_OPT_NDOTS | ARES_OPT_DOMAINS);
+        int status =
+            ares_init_options(&channel, &options,
+                              ARES_OPT_TIMEOUTMS | ARES_OPT_TRIES | ARES_OPT_SOCK_STATE_CB |
+                                  ARES_OPT_NDOTS | ARES_OPT_DOMAINS);
         if (status == ARES_SUCCESS && !chosen.servers.empty())
             status = ares_set_servers_ports_csv(channel, chosen.servers.c_str());
         if (status != ARES_SUCCESS)
-            throw std::runtime_error(std::string("the resolver does not start: ") + ares_strerror(status));
+            throw std::runtime_error(std::string("the resolver does not start: ") +
+                                     ares_strerror(status));
     }
 
     void stop()
@@ -128,7 +135,8 @@ struct name_resolver::state : std::enable_shared_from_this<state>
         known = std::make_shared<lookup>(loop);
         // c-ares may answer before this returns, and forget_old may move the map.
         auto asked = known;
-        auto* question = new std::pair<std::weak_ptr<state>, std::shared_ptr<lookup>>(weak_from_this(), asked);
+        auto* question =
+            new std::pair<std::weak_ptr<state>, std::shared_ptr<lookup>>(weak_from_this(), asked);
         ares_addrinfo_hints hints{};
         hints.ai_family = AF_UNSPEC;
         hints.ai_socktype = SOCK_STREAM;
@@ -148,7 +156,8 @@ struct name_resolver::state : std::enable_shared_from_this<state>
             ares_freeaddrinfo(info);
         }
         if (status != ARES_SUCCESS || asked.addresses.empty())
-            asked.error = status == ARES_SUCCESS ? error_code(asio::error::host_not_found) : error_of(status);
+            asked.error =
+                status == ARES_SUCCESS ? error_code(asio::error::host_not_found) : error_of(status);
         asked.is_answered = true;
         // A failure is asked again by the next attempt.
         if (const auto self = question->first.lock(); self && !asked.error)
@@ -178,18 +187,21 @@ struct name_resolver::state : std::enable_shared_from_this<state>
     {
         using wait = asio::posix::stream_descriptor;
         if (socket->wants_read && !std::exchange(socket->is_reading, true))
-            socket->descriptor.async_wait(wait::wait_read, [self = weak_from_this(), socket](error_code error) {
-                socket->is_reading = false;
-                process(self, socket, error, socket->number, ARES_SOCKET_BAD);
-            });
+            socket->descriptor.async_wait(
+                wait::wait_read, [self = weak_from_this(), socket](error_code error) {
+                    socket->is_reading = false;
+                    process(self, socket, error, socket->number, ARES_SOCKET_BAD);
+                });
         if (socket->wants_write && !std::exchange(socket->is_writing, true))
-            socket->descriptor.async_wait(wait::wait_write, [self = weak_from_this(), socket](error_code error) {
-                socket->is_writing = false;
-                process(self, socket, error, ARES_SOCKET_BAD, socket->number);
-            });
+            socket->descriptor.async_wait(
+                wait::wait_write, [self = weak_from_this(), socket](error_code error) {
+                    socket->is_writing = false;
+                    process(self, socket, error, ARES_SOCKET_BAD, socket->number);
+                });
     }
 
-    static void process(const std::weak_ptr<state>& owner, const std::shared_ptr<watched_socket>& socket, error_code error,
+    static void process(const std::weak_ptr<state>& owner,
+                        const std::shared_ptr<watched_socket>& socket, error_code error,
                         ares_socket_t readable, ares_socket_t writable)
     {
         const auto self = owner.lock();
@@ -209,7 +221,8 @@ struct name_resolver::state : std::enable_shared_from_this<state>
             timer.cancel();
             return;
         }
-        timer.expires_after(std::chrono::seconds(next->tv_sec) + std::chrono::microseconds(next->tv_usec));
+        timer.expires_after(std::chrono::seconds(next->tv_sec) +
+                            std::chrono::microseconds(next->tv_usec));
         timer.async_wait([owner = weak_from_this()](error_code moved) {
             const auto self = owner.lock();
             if (moved || !self || self->channel == nullptr)
@@ -224,7 +237,9 @@ struct name_resolver::state : std::enable_shared_from_this<state>
         if (lookups.size() <= most_kept)
             return;
         const auto now = steady::now();
-        std::erase_if(lookups, [now](const auto& item) { return item.second->is_answered && item.second->kept_until <= now; });
+        std::erase_if(lookups, [now](const auto& item) {
+            return item.second->is_answered && item.second->kept_until <= now;
+        });
         if (lookups.size() > most_kept)
             std::erase_if(lookups, [](const auto& item) { return item.second->is_answered; });
     }
@@ -251,8 +266,8 @@ awaitable<address_list> name_resolver::resolve(std::string name)
     const auto until = steady::now() + state_->chosen.deadline;
     const auto asked = state_->ask(name);
     if (!asked->is_answered) {
-        // Each waits on a timer of its own; the common one is cancelled by the answer, and the look-up goes on when this one
-        // leaves.
+        // Each waits on a timer of its own; the common one is cancelled by the answer, and the
+        // look-up goes on when this one leaves.
         asio::steady_timer late(state_->loop, until);
         late.async_wait([asked](error_code moved) {
             if (!moved)

@@ -18,9 +18,10 @@ struct name_resolver_settings
     std::chrono::milliseconds kept_for{30'000};
 };
 
-// Looks host names up by c-ares on the loop, so that a slow name holds up no other. One look-up at a time for a name; answers are
-// kept for a short time. Throws boost::system::system_error: host_not_found where the name does not exist or has no address,
-// host_not_found_try_again where nobody could say.
+// Looks host names up by c-ares on the loop, so that a slow name holds up no other. One look-up at
+// a time for a name; answers are kept for a short time. Throws boost::system::system_error:
+// host_not_found where the name does not exist or has no address, host_not_found_try_again where
+// nobody could say.
 class name_resolver
 {
 public:

@@ -10,9 +10,9 @@ namespace {
 using postgres::integer_array;
 using postgres::text_array;
 
-// Each row by its key, then by its place: a plan made while webhooks.due was empty would otherwise compare each outcome with
-// every leased row (docs/decisions/0006). Nobody changes a leased row but who holds the lease: its place is right, or it is not
-// ours.
+// Each row by its key, then by its place: a plan made while webhooks.due was empty would otherwise
+// compare each outcome with every leased row (docs/decisions/0006). Nobody changes a leased row but
+// who holds the lease: its place is right, or it is not ours.
 constexpr postgres::statement finish_batch{"deliveries_finish", R"(
 WITH outcome AS MATERIALIZED (
     SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::uuid[], $5::text[], $6::int[], $7::bigint[], $8::bigint[], $9::int[],
@@ -59,9 +59,10 @@ awaitable<void> outcome_store::write(const std::vector<delivery_outcome>& outcom
     sorted.reserve(outcomes.size());
     for (const auto& outcome : outcomes)
         sorted.push_back(&outcome);
-    std::sort(sorted.begin(), sorted.end(), [](const delivery_outcome* a, const delivery_outcome* b) {
-        return std::tie(a->event, a->webhook) < std::tie(b->event, b->webhook);
-    });
+    std::sort(sorted.begin(), sorted.end(),
+              [](const delivery_outcome* a, const delivery_outcome* b) {
+                  return std::tie(a->event, a->webhook) < std::tie(b->event, b->webhook);
+              });
 
     std::vector<std::string> events, webhooks, accounts, leases, states, errors, bodies;
     std::vector<std::int64_t> attempts, waits, times, durations, statuses;
@@ -79,14 +80,16 @@ awaitable<void> outcome_store::write(const std::vector<delivery_outcome>& outcom
         errors.push_back(outcome->error);
         bodies.push_back(outcome->response_body);
     }
-    return db_.run([events = text_array(events), webhooks = text_array(webhooks), accounts = text_array(accounts),
-                    leases = text_array(leases), states = text_array(states), attempts = integer_array(attempts),
-                    waits = integer_array(waits), times = integer_array(times), durations = integer_array(durations),
-                    statuses = integer_array(statuses), errors = text_array(errors),
+    return db_.run([events = text_array(events), webhooks = text_array(webhooks),
+                    accounts = text_array(accounts), leases = text_array(leases),
+                    states = text_array(states), attempts = integer_array(attempts),
+                    waits = integer_array(waits), times = integer_array(times),
+                    durations = integer_array(durations), statuses = integer_array(statuses),
+                    errors = text_array(errors),
                     bodies = text_array(bodies)](pqxx::connection_base& connection) {
         pqxx::nontransaction tx(connection);
-        tx.exec_prepared(finish_batch.name, events, webhooks, accounts, leases, states, attempts, waits, times, durations,
-                         statuses, errors, bodies);
+        tx.exec_prepared(finish_batch.name, events, webhooks, accounts, leases, states, attempts,
+                         waits, times, durations, statuses, errors, bodies);
     });
 }
 

@@ -16,18 +16,21 @@ constexpr int attempts_alone = 3;
 
 } // namespace
 
-outcome_recorder::outcome_recorder(runtime::host& host, outcome_store& outcomes, endpoint_store& endpoints)
+outcome_recorder::outcome_recorder(runtime::host& host, outcome_store& outcomes,
+                                   endpoint_store& endpoints)
     : host_(host),
       outcomes_(outcomes),
       endpoints_(endpoints),
       has_work_(host.executor()),
       has_drained_(host.executor()),
-      durations_(host.metrics().histogram("webhook_delivery_duration_seconds", "Time from the first byte to the whole response.",
+      durations_(host.metrics().histogram("webhook_delivery_duration_seconds",
+                                          "Time from the first byte to the whole response.",
                                           metrics::wait_buckets()))
 {
-    for (const auto name : {"succeeded", "retried", "postponed", "exhausted", "aborted", "skipped_disabled", "dropped"})
-        counters_[name] =
-            &host.metrics().counter("webhook_deliveries_total", "Deliveries by what came of them.", {{"outcome", name}});
+    for (const auto name : {"succeeded", "retried", "postponed", "exhausted", "aborted",
+                            "skipped_disabled", "dropped"})
+        counters_[name] = &host.metrics().counter(
+            "webhook_deliveries_total", "Deliveries by what came of them.", {{"outcome", name}});
 }
 
 void outcome_recorder::start()
@@ -72,7 +75,8 @@ awaitable<void> outcome_recorder::drain(std::chrono::milliseconds patience)
     while (is_running_ && std::chrono::steady_clock::now() < until)
         co_await has_drained_.wait(until);
     if (pending() != 0)
-        log::warning("outcomes not written before the end, their deliveries will be repeated", {{"outcomes", pending()}});
+        log::warning("outcomes not written before the end, their deliveries will be repeated",
+                     {{"outcomes", pending()}});
 }
 
 awaitable<void> outcome_recorder::run()
@@ -84,8 +88,9 @@ awaitable<void> outcome_recorder::run()
             continue;
         }
         const auto count = std::min(pending_.size(), batch_limit);
-        batch.assign(std::make_move_iterator(pending_.begin()),
-                     std::make_move_iterator(pending_.begin() + static_cast<std::ptrdiff_t>(count)));
+        batch.assign(
+            std::make_move_iterator(pending_.begin()),
+            std::make_move_iterator(pending_.begin() + static_cast<std::ptrdiff_t>(count)));
         pending_.erase(pending_.begin(), pending_.begin() + static_cast<std::ptrdiff_t>(count));
         being_written_ = batch.size();
         if (!co_await write(batch))
@@ -113,13 +118,15 @@ awaitable<bool> outcome_recorder::write(const std::vector<delivery_outcome>& bat
             log::warning("outcomes refused", {{"outcomes", batch.size()}, {"reason", refused}});
         if (away.empty())
             co_return refused.empty();
-        log::warning("outcomes not written, trying again", {{"outcomes", batch.size()}, {"reason", away}});
+        log::warning("outcomes not written, trying again",
+                     {{"outcomes", batch.size()}, {"reason", away}});
         wakeup pause(host_.executor());
         co_await pause.wait(std::chrono::steady_clock::now() + retry_pause);
     }
 }
 
-// One that cannot be written must not keep the others: it is left to its lease, and its delivery is repeated.
+// One that cannot be written must not keep the others: it is left to its lease, and its delivery is
+// repeated.
 awaitable<void> outcome_recorder::write_one_by_one(std::vector<delivery_outcome> batch)
 {
     for (auto& outcome : batch) {
@@ -133,7 +140,8 @@ awaitable<void> outcome_recorder::write_one_by_one(std::vector<delivery_outcome>
             alone.front().error.clear();
         }
         if (!is_written)
-            log::error("outcome lost", {{"event_id", alone.front().event.text()}, {"webhook_id", alone.front().webhook.text()}});
+            log::error("outcome lost", {{"event_id", alone.front().event.text()},
+                                        {"webhook_id", alone.front().webhook.text()}});
     }
 }
 
@@ -143,11 +151,14 @@ awaitable<void> outcome_recorder::disable_endpoints(const std::vector<delivery_o
         if (outcome.disables_endpoint.empty())
             continue;
         try {
-            co_await endpoints_.disable(outcome.account, outcome.webhook, outcome.disables_endpoint, outcome.endpoint_renewed_at);
-            log::info("webhook switched off", {{"webhook_id", outcome.webhook.text()}, {"reason", outcome.disables_endpoint}});
+            co_await endpoints_.disable(outcome.account, outcome.webhook, outcome.disables_endpoint,
+                                        outcome.endpoint_renewed_at);
+            log::info("webhook switched off", {{"webhook_id", outcome.webhook.text()},
+                                               {"reason", outcome.disables_endpoint}});
         } catch (const std::exception& error) {
             // The next delivery to it finds the same reason.
-            log::warning("webhook not switched off", {{"webhook_id", outcome.webhook.text()}, {"reason", error.what()}});
+            log::warning("webhook not switched off",
+                         {{"webhook_id", outcome.webhook.text()}, {"reason", error.what()}});
         }
     }
 }

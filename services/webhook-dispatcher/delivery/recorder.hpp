@@ -13,8 +13,9 @@
 
 namespace tempinbox::webhooks {
 
-// Writes down what came of deliveries: everything that gathered while the last batch was being written, in one statement. While
-// PostgreSQL is away it keeps them and tries again. Switches endpoints off where an outcome says so. Used on the loop only.
+// Writes down what came of deliveries: everything that gathered while the last batch was being
+// written, in one statement. While PostgreSQL is away it keeps them and tries again. Switches
+// endpoints off where an outcome says so. Used on the loop only.
 class outcome_recorder
 {
 public:

@@ -16,14 +16,16 @@ constexpr int days_ahead = 3;
 constexpr std::chrono::hours interval{1};
 constexpr std::chrono::seconds pause_after_failure{10};
 constexpr std::chrono::milliseconds pause_between_steps{10};
-// A lock that is had at once or not at all is had sooner or later between the statements of others, but not while a backup reads.
+// A lock that is had at once or not at all is had sooner or later between the statements of others,
+// but not while a backup reads.
 constexpr int max_tries = 20;
 constexpr std::chrono::milliseconds between_tries{100};
 constexpr std::chrono::minutes pause_while_in_use{5};
 
 } // namespace
 
-retention::retention(runtime::host& host, retention_store& partitions, replay_store& replays, resend_store& resent, int days_kept)
+retention::retention(runtime::host& host, retention_store& partitions, replay_store& replays,
+                     resend_store& resent, int days_kept)
     : host_(host),
       partitions_(partitions),
       replays_(replays),

@@ -12,12 +12,13 @@
 
 namespace tempinbox::webhooks {
 
-// Keeps partitions ready for the coming days and drops those past their time, each hour; forgets replays that ended as long ago,
-// and deliveries of deleted accounts.
+// Keeps partitions ready for the coming days and drops those past their time, each hour; forgets
+// replays that ended as long ago, and deliveries of deleted accounts.
 class retention
 {
 public:
-    retention(runtime::host& host, retention_store& partitions, replay_store& replays, resend_store& resent, int days_kept);
+    retention(runtime::host& host, retention_store& partitions, replay_store& replays,
+              resend_store& resent, int days_kept);
 
     void start();
     awaitable<void> stop();

@@ -25,7 +25,8 @@ constexpr const char* lock_to_attach = R"(
 LOCK TABLE ONLY webhooks.event, ONLY webhooks.delivery, ONLY webhooks.attempt, ONLY webhooks.routing IN SHARE UPDATE EXCLUSIVE MODE NOWAIT;
 LOCK TABLE webhooks.event_default, webhooks.delivery_default, webhooks.attempt_default, webhooks.routing_default IN ACCESS EXCLUSIVE MODE NOWAIT)";
 
-constexpr const char* take_partitions = "SELECT pg_try_advisory_xact_lock(hashtext('webhooks.partitions'))";
+constexpr const char* take_partitions =
+    "SELECT pg_try_advisory_xact_lock(hashtext('webhooks.partitions'))";
 
 constexpr postgres::statement find_past_partition{"retention_find_past_partition", R"(
 SELECT c.relname FROM pg_class AS c
@@ -49,7 +50,8 @@ constexpr postgres::statement forget_due{"retention_forget_due", R"(
 DELETE FROM webhooks.due WHERE (webhook_id, event_id) IN (
     SELECT webhook_id, event_id FROM webhooks.due WHERE webhook_id = ANY ($1::uuid[]) LIMIT $2 FOR UPDATE SKIP LOCKED))"};
 
-// No index knows the accounts, and each event stored would pay for one: a page of the primary key is looked through instead.
+// No index knows the accounts, and each event stored would pay for one: a page of the primary key
+// is looked through instead.
 constexpr postgres::statement event_page{"retention_event_page", R"(
 WITH page AS MATERIALIZED (SELECT event_id, account_id FROM webhooks.event WHERE event_id > $2::uuid ORDER BY event_id LIMIT $3)
 SELECT (SELECT event_id FROM page ORDER BY event_id DESC LIMIT 1),
@@ -59,23 +61,25 @@ WITH page AS MATERIALIZED (SELECT event_id, account_id FROM webhooks.routing WHE
 SELECT (SELECT event_id FROM page ORDER BY event_id DESC LIMIT 1),
        array(SELECT event_id FROM page WHERE account_id = ANY ($1::uuid[])))"};
 
-constexpr postgres::statement forget_attempts{"retention_forget_attempts",
-                                              "DELETE FROM webhooks.attempt WHERE event_id = ANY ($1::uuid[])"};
-constexpr postgres::statement forget_deliveries{"retention_forget_deliveries",
-                                                "DELETE FROM webhooks.delivery WHERE event_id = ANY ($1::uuid[])"};
-constexpr postgres::statement forget_events{"retention_forget_events",
-                                            "DELETE FROM webhooks.event WHERE event_id = ANY ($1::uuid[])"};
-constexpr postgres::statement forget_routings{"retention_forget_routings",
-                                              "DELETE FROM webhooks.routing WHERE event_id = ANY ($1::uuid[])"};
+constexpr postgres::statement forget_attempts{
+    "retention_forget_attempts", "DELETE FROM webhooks.attempt WHERE event_id = ANY ($1::uuid[])"};
+constexpr postgres::statement forget_deliveries{
+    "retention_forget_deliveries",
+    "DELETE FROM webhooks.delivery WHERE event_id = ANY ($1::uuid[])"};
+constexpr postgres::statement forget_events{
+    "retention_forget_events", "DELETE FROM webhooks.event WHERE event_id = ANY ($1::uuid[])"};
+constexpr postgres::statement forget_routings{
+    "retention_forget_routings", "DELETE FROM webhooks.routing WHERE event_id = ANY ($1::uuid[])"};
 
 constexpr postgres::statement note_event_position{
-    "retention_note_event_position",
-    "UPDATE webhooks.deleted_account SET event_position = $2::uuid WHERE account_id = ANY ($1::uuid[])"};
+    "retention_note_event_position", "UPDATE webhooks.deleted_account SET event_position = "
+                                     "$2::uuid WHERE account_id = ANY ($1::uuid[])"};
 constexpr postgres::statement note_routing_position{
-    "retention_note_routing_position",
-    "UPDATE webhooks.deleted_account SET routing_position = $2::uuid WHERE account_id = ANY ($1::uuid[])"};
-constexpr postgres::statement forget_accounts{"retention_forget_accounts",
-                                              "DELETE FROM webhooks.deleted_account WHERE account_id = ANY ($1::uuid[])"};
+    "retention_note_routing_position", "UPDATE webhooks.deleted_account SET routing_position = "
+                                       "$2::uuid WHERE account_id = ANY ($1::uuid[])"};
+constexpr postgres::statement forget_accounts{
+    "retention_forget_accounts",
+    "DELETE FROM webhooks.deleted_account WHERE account_id = ANY ($1::uuid[])"};
 
 constexpr int rows_a_step = 2'000;
 
@@ -98,7 +102,8 @@ std::optional<deleted_batch> take_deleted(pqxx::work& tx)
     batch.routing_position = rows[0][3].as<std::string>();
     std::vector<std::string> accounts, webhooks;
     for (const auto& row : rows) {
-        if (row[2].as<std::string>() != batch.event_position || row[3].as<std::string>() != batch.routing_position)
+        if (row[2].as<std::string>() != batch.event_position ||
+            row[3].as<std::string>() != batch.routing_position)
             continue;
         accounts.push_back(row[0].as<std::string>());
         for (auto& webhook : split_list(row[1].as<std::string>()))
@@ -111,7 +116,8 @@ std::optional<deleted_batch> take_deleted(pqxx::work& tx)
 
 bool forget_some_events(pqxx::work& tx, const deleted_batch& batch)
 {
-    const auto page = tx.exec_prepared1(event_page.name, batch.accounts, batch.event_position, rows_a_step);
+    const auto page =
+        tx.exec_prepared1(event_page.name, batch.accounts, batch.event_position, rows_a_step);
     if (page[0].is_null())
         return false;
     const auto events = page[1].as<std::string>();
@@ -123,7 +129,8 @@ bool forget_some_events(pqxx::work& tx, const deleted_batch& batch)
 
 bool forget_some_routings(pqxx::work& tx, const deleted_batch& batch)
 {
-    const auto page = tx.exec_prepared1(routing_page.name, batch.accounts, batch.routing_position, rows_a_step);
+    const auto page =
+        tx.exec_prepared1(routing_page.name, batch.accounts, batch.routing_position, rows_a_step);
     if (page[0].is_null())
         return false;
     tx.exec_prepared0(forget_routings.name, page[1].as<std::string>());
@@ -135,9 +142,11 @@ bool forget_some_routings(pqxx::work& tx, const deleted_batch& batch)
 
 retention_store::retention_store(postgres::pool& db) : db_(db)
 {
-    for (const auto& wanted : {ensure_days, are_days_missing, find_past_partition, empty_defaults, forget_secrets,
-                               deleted_accounts, forget_due, event_page, routing_page, forget_attempts, forget_deliveries,
-                               forget_events, forget_routings, note_event_position, note_routing_position, forget_accounts})
+    for (const auto& wanted :
+         {ensure_days, are_days_missing, find_past_partition, empty_defaults, forget_secrets,
+          deleted_accounts, forget_due, event_page, routing_page, forget_attempts,
+          forget_deliveries, forget_events, forget_routings, note_event_position,
+          note_routing_position, forget_accounts})
         db_.prepare(wanted);
 }
 
@@ -145,7 +154,8 @@ awaitable<void> retention_store::make_partitions(int back, int ahead)
 {
     return db_.transact([back, ahead](pqxx::work& tx) {
         // Another process that is at it makes them.
-        if (!tx.exec_prepared1(are_days_missing.name, back, ahead)[0].as<bool>() || !tx.exec1(take_partitions)[0].as<bool>())
+        if (!tx.exec_prepared1(are_days_missing.name, back, ahead)[0].as<bool>() ||
+            !tx.exec1(take_partitions)[0].as<bool>())
             return;
         tx.exec0(short_lock_wait);
         tx.exec0(lock_to_attach);
@@ -185,8 +195,9 @@ awaitable<bool> retention_store::forget_deleted_accounts()
         if (!batch)
             return false;
         const auto forgotten = tx.exec_prepared(forget_due.name, batch->webhooks, rows_a_step);
-        const bool may_have_more =
-            forgotten.affected_rows() != 0 || forget_some_events(tx, *batch) || forget_some_routings(tx, *batch);
+        const bool may_have_more = forgotten.affected_rows() != 0 ||
+                                   forget_some_events(tx, *batch) ||
+                                   forget_some_routings(tx, *batch);
         if (!may_have_more)
             tx.exec_prepared0(forget_accounts.name, batch->accounts);
         return true;

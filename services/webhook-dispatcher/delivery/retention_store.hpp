@@ -7,8 +7,9 @@
 
 namespace tempinbox::webhooks {
 
-// What is past its time: the daily partitions of events, deliveries and attempts, replaced secrets, and what is left of deleted
-// accounts. Safe when run by many processes at once. Throws postgres::timed_out where a partition is in use.
+// What is past its time: the daily partitions of events, deliveries and attempts, replaced secrets,
+// and what is left of deleted accounts. Safe when run by many processes at once. Throws
+// postgres::timed_out where a partition is in use.
 class retention_store
 {
 public:
@@ -20,7 +21,8 @@ public:
     awaitable<bool> drop_partition_older_than(int days);
     // Replaced secrets that sign no more.
     awaitable<void> forget_ended_secrets();
-    // One step towards forgetting the deliveries of accounts that were deleted a while ago; false when nothing is left of them.
+    // One step towards forgetting the deliveries of accounts that were deleted a while ago; false
+    // when nothing is left of them.
     awaitable<bool> forget_deleted_accounts();
 
 private:

@@ -20,7 +20,8 @@ std::optional<int> number(std::string_view text)
 {
     int value = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc{} || end != text.data() + text.size() || text.empty() || text.front() == '-')
+    if (error != std::errc{} || end != text.data() + text.size() || text.empty() ||
+        text.front() == '-')
         return std::nullopt;
     return value;
 }
@@ -37,21 +38,23 @@ std::optional<seconds> time_of_day(std::string_view text)
 {
     if (text.size() != 8 || text[2] != ':' || text[5] != ':')
         return std::nullopt;
-    const auto h = number(text.substr(0, 2)), m = number(text.substr(3, 2)), s = number(text.substr(6, 2));
+    const auto h = number(text.substr(0, 2)), m = number(text.substr(3, 2)),
+               s = number(text.substr(6, 2));
     if (!h || !m || !s || *h > 23 || *m > 59 || *s > 60)
         return std::nullopt;
     return hours{*h} + minutes{*m} + seconds{*s};
 }
 
-std::optional<time_point> moment(std::string_view day_text, std::string_view month_text, std::optional<int> year_number,
-                                 std::string_view clock_text)
+std::optional<time_point> moment(std::string_view day_text, std::string_view month_text,
+                                 std::optional<int> year_number, std::string_view clock_text)
 {
     const auto day_number = number(day_text);
     const auto month = month_number(month_text);
     const auto clock = time_of_day(clock_text);
     if (!day_number || !month || !year_number || !clock)
         return std::nullopt;
-    const year_month_day date{year{*year_number}, std::chrono::month{*month}, day{static_cast<unsigned>(*day_number)}};
+    const year_month_day date{year{*year_number}, std::chrono::month{*month},
+                              day{static_cast<unsigned>(*day_number)}};
     if (!date.ok())
         return std::nullopt;
     return time_point{sys_days{date}} + *clock;
@@ -63,7 +66,8 @@ std::optional<time_point> read_http_date(std::string_view text, time_point now)
     // IMF-fixdate: Sun, 06 Nov 1994 08:49:37 GMT
     if (words.size() == 6 && words[5] == "GMT")
         return moment(words[1], words[2], number(words[3]), words[4]);
-    // rfc850-date: Sunday, 06-Nov-94 08:49:37 GMT; a two-digit year is never more than 50 years ahead.
+    // rfc850-date: Sunday, 06-Nov-94 08:49:37 GMT; a two-digit year is never more than 50 years
+    // ahead.
     if (words.size() == 4 && words[3] == "GMT") {
         const auto parts = split_list(words[1], '-');
         const auto two_digits = parts.size() == 3 ? number(parts[2]) : std::nullopt;
@@ -86,7 +90,8 @@ std::optional<time_point> read_http_date(std::string_view text, time_point now)
 std::optional<seconds> read_retry_after(std::string_view value, time_point now)
 {
     const auto text = trim(value);
-    if (!text.empty() && std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; })) {
+    if (!text.empty() &&
+        std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; })) {
         // More digits than an int holds is longer than anything we would wait.
         return seconds{number(text).value_or(std::numeric_limits<int>::max())};
     }

@@ -8,7 +8,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr std::array<std::chrono::milliseconds, attempt_limit> waits{0s, 5s, 30s, 5min, 30min, 2h, 6h, 12h, 24h, 24h};
+constexpr std::array<std::chrono::milliseconds, attempt_limit> waits{0s, 5s, 30s, 5min, 30min,
+                                                                     2h, 6h, 12h, 24h,  24h};
 
 // The finalizer of splitmix64: every input bit moves every output bit.
 std::uint64_t mix(std::uint64_t value)
@@ -39,14 +40,16 @@ std::chrono::milliseconds base_wait(int attempt)
 
 double jitter_seed(event_id event, webhook_id webhook, int attempt)
 {
-    const auto seed = mix_in(mix_in(mix(static_cast<std::uint64_t>(attempt)), event.value()), webhook.value());
+    const auto seed =
+        mix_in(mix_in(mix(static_cast<std::uint64_t>(attempt)), event.value()), webhook.value());
     return static_cast<double>(seed >> 11) / static_cast<double>(std::uint64_t{1} << 53);
 }
 
 std::chrono::milliseconds jittered_wait(event_id event, webhook_id webhook, int attempt)
 {
     const double factor = 0.8 + 0.4 * jitter_seed(event, webhook, attempt);
-    return std::chrono::milliseconds{static_cast<std::int64_t>(static_cast<double>(base_wait(attempt).count()) * factor)};
+    return std::chrono::milliseconds{
+        static_cast<std::int64_t>(static_cast<double>(base_wait(attempt).count()) * factor)};
 }
 
 } // namespace tempinbox::webhooks

@@ -6,7 +6,8 @@
 
 namespace tempinbox::webhooks {
 
-// When attempts are made. Attempt 1 is sent at once; the waits before the later ones (about 2.9 days in all):
+// When attempts are made. Attempt 1 is sent at once; the waits before the later ones (about 2.9
+// days in all):
 //   attempt   2    3     4      5      6    7    8     9     10
 //   after     5 s  30 s  5 min  30 min 2 h  6 h  12 h  24 h  24 h
 inline constexpr int attempt_limit = 10;
@@ -17,7 +18,8 @@ inline constexpr std::chrono::hours delivery_lifetime{7 * 24};
 // The wait before attempt n without jitter.
 std::chrono::milliseconds base_wait(int attempt);
 
-// The same for one (event, webhook, attempt) every time it is asked, evenly spread over [0, 1): so a test can predict it.
+// The same for one (event, webhook, attempt) every time it is asked, evenly spread over [0, 1): so
+// a test can predict it.
 double jitter_seed(event_id event, webhook_id webhook, int attempt);
 
 // base_wait × 0.8–1.2.

@@ -39,7 +39,8 @@ double breaker_weight(const exchange_result& result)
 bool asks_for_time(const exchange_result& result)
 {
     const auto status = result.status;
-    return result.what == kind::timed_out || status == 429 || status == 502 || status == 503 || status == 504;
+    return result.what == kind::timed_out || status == 429 || status == 502 || status == 503 ||
+           status == 504;
 }
 
 std::string describe(const exchange_result& result)
@@ -52,7 +53,8 @@ std::string describe(const exchange_result& result)
 }
 
 // The wait before the next attempt; nothing says when there is none.
-std::optional<std::chrono::milliseconds> next_wait(const exchange_result& result, const attempt_facts& attempt)
+std::optional<std::chrono::milliseconds> next_wait(const exchange_result& result,
+                                                   const attempt_facts& attempt)
 {
     const int next = attempt.number + 1;
     if (next > attempt_limit)
@@ -64,11 +66,12 @@ std::optional<std::chrono::milliseconds> next_wait(const exchange_result& result
     if (result.retry_after) {
         if (const auto asked = read_retry_after(*result.retry_after, attempt.now)) {
             const auto base = base_wait(next);
-            const std::chrono::milliseconds chosen =
-                std::clamp<std::chrono::milliseconds>(*asked, base, std::max<std::chrono::milliseconds>(2 * base, 2h));
+            const std::chrono::milliseconds chosen = std::clamp<std::chrono::milliseconds>(
+                *asked, base, std::max<std::chrono::milliseconds>(2 * base, 2h));
             // Never before the time it asked for: the jitter only adds.
             const double factor = 1 + 0.2 * jitter_seed(attempt.event, attempt.webhook, next);
-            const std::chrono::milliseconds spread{static_cast<std::int64_t>(static_cast<double>(chosen.count()) * factor)};
+            const std::chrono::milliseconds spread{
+                static_cast<std::int64_t>(static_cast<double>(chosen.count()) * factor)};
             wait = asks_for_time(result) ? std::max(wait, spread) : spread;
         }
     }

@@ -8,8 +8,8 @@ namespace tempinbox::webhooks {
 // First tries and retries have slots of their own, so that neither waits for the other.
 enum class lane_kind { first, retry };
 
-// How much of one endpoint this process may hold: 8 requests in flight (6 first tries, 2 retries), and as many again waiting in
-// memory.
+// How much of one endpoint this process may hold: 8 requests in flight (6 first tries, 2 retries),
+// and as many again waiting in memory.
 class endpoint_window
 {
 public:

@@ -20,17 +20,19 @@ std::vector<network> read_networks(std::initializer_list<const char*> texts)
 // IANA's special-purpose registry of IPv4, multicast and reserved space.
 const std::vector<network>& special_v4()
 {
-    static const auto networks =
-        read_networks({"0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12",
-                       "192.0.0.0/24", "192.0.2.0/24", "192.88.99.0/24", "192.168.0.0/16", "198.18.0.0/15", "198.51.100.0/24",
-                       "203.0.113.0/24", "224.0.0.0/4", "240.0.0.0/4"});
+    static const auto networks = read_networks(
+        {"0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16",
+         "172.16.0.0/12", "192.0.0.0/24", "192.0.2.0/24", "192.88.99.0/24", "192.168.0.0/16",
+         "198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24", "224.0.0.0/4", "240.0.0.0/4"});
     return networks;
 }
 
-// Inside global unicast, but not hosts: Teredo, ORCHID, benchmarking and other protocol assignments, documentation, 6to4.
+// Inside global unicast, but not hosts: Teredo, ORCHID, benchmarking and other protocol
+// assignments, documentation, 6to4.
 const std::vector<network>& special_v6()
 {
-    static const auto networks = read_networks({"2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20"});
+    static const auto networks =
+        read_networks({"2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20"});
     return networks;
 }
 
@@ -81,7 +83,8 @@ bool address_policy::allows(const ip::address& address) const
     if (contains(denied_, address))
         return false;
     // An operator's own network is no less its own behind a translator.
-    if (address.is_v6() && is_nat64(address.to_v6()) && contains(denied_, ip::address(last_four_bytes(address.to_v6()))))
+    if (address.is_v6() && is_nat64(address.to_v6()) &&
+        contains(denied_, ip::address(last_four_bytes(address.to_v6()))))
         return false;
     return is_public(address) || contains(allowed_, address);
 }

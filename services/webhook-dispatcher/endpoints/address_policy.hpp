@@ -8,11 +8,12 @@
 
 namespace tempinbox::webhooks {
 
-// Whether an address is an ordinary host of the public internet: not private, loopback, link-local, shared, multicast,
-// documentation or reserved, nor an IPv6 form that hides such an IPv4 address.
+// Whether an address is an ordinary host of the public internet: not private, loopback, link-local,
+// shared, multicast, documentation or reserved, nor an IPv6 form that hides such an IPv4 address.
 bool is_public(const boost::asio::ip::address& address);
 
-// Which addresses webhooks may go to: public ones that are not the operator's own, and what the operator lists.
+// Which addresses webhooks may go to: public ones that are not the operator's own, and what the
+// operator lists.
 class address_policy
 {
 public:

@@ -28,11 +28,12 @@ struct endpoint
     std::string description;
     bool is_enabled = true;
     std::optional<std::string> disabled_reason; // absent where the account switched it off itself
-    bool is_refused = false;                    // not stored: the URL breaks the rules of today, as the reason says
+    bool is_refused = false; // not stored: the URL breaks the rules of today, as the reason says
     std::string sealed_secret;
-    std::vector<previous_secret> previous_secrets; // last replaced first; some may be past their time
-    std::optional<uuid> rotation;                  // the last one
-    time_point renewed_at;                         // last made, switched on or given a URL: what failed before says nothing
+    std::vector<previous_secret>
+        previous_secrets;         // last replaced first; some may be past their time
+    std::optional<uuid> rotation; // the last one
+    time_point renewed_at; // last made, switched on or given a URL: what failed before says nothing
     time_point created_at;
 };
 

@@ -21,7 +21,8 @@ namespace {
 const std::string columns = endpoint_columns;
 
 const std::string find_sql =
-    "SELECT " + columns + " FROM webhooks.endpoint WHERE account_id = $1::uuid AND webhook_id = $2::uuid";
+    "SELECT " + columns +
+    " FROM webhooks.endpoint WHERE account_id = $1::uuid AND webhook_id = $2::uuid";
 
 const std::string insert_sql = R"(
 INSERT INTO webhooks.endpoint (account_id, webhook_id, url, events, description, sealed_secret)
@@ -35,10 +36,12 @@ UPDATE webhooks.endpoint SET url = $3, events = $4::text[], description = $5, is
 WHERE account_id = $1::uuid AND webhook_id = $2::uuid RETURNING )" +
                                columns;
 
-const std::string list_first_sql = "SELECT " + columns + R"( FROM webhooks.endpoint WHERE account_id = $1::uuid
+const std::string list_first_sql =
+    "SELECT " + columns + R"( FROM webhooks.endpoint WHERE account_id = $1::uuid
 ORDER BY created_at DESC, webhook_id DESC LIMIT $2)";
 
-const std::string list_after_sql = "SELECT " + columns + R"( FROM webhooks.endpoint WHERE account_id = $1::uuid
+const std::string list_after_sql =
+    "SELECT " + columns + R"( FROM webhooks.endpoint WHERE account_id = $1::uuid
   AND (created_at, webhook_id) < (timestamptz 'epoch' + $3 * interval '1 microsecond', $4::uuid)
 ORDER BY created_at DESC, webhook_id DESC LIMIT $2)";
 
@@ -51,7 +54,8 @@ SELECT name FROM webhooks.rule WHERE account_id = $1::uuid AND webhook_id = $2::
 constexpr postgres::statement delete_webhook{"webhooks_delete", R"(
 DELETE FROM webhooks.endpoint WHERE account_id = $1::uuid AND webhook_id = $2::uuid)"};
 
-// Rows that are being sent are left to their sender, which drops them; the rest is dropped as it comes due.
+// Rows that are being sent are left to their sender, which drops them; the rest is dropped as it
+// comes due.
 constexpr postgres::statement forget_due{"webhooks_forget_due", R"(
 DELETE FROM webhooks.due WHERE (event_id, webhook_id) IN (
     SELECT event_id, webhook_id FROM webhooks.due
@@ -107,9 +111,10 @@ failure number_is_used_up(const plans::account_state& account, int allowed)
     const auto plan = account.plan_at(system_clock_source{}.now());
     if (allowed <= 0)
         return failure{errc::permission_denied, "Webhooks are not part of the plan " + plan};
-    return failure{errc::permission_denied, "The plan " + plan + " has " + std::to_string(allowed) +
-                                                (allowed == 1 ? " webhook" : " webhooks") +
-                                                ", all in use; DELETE /v1/webhooks/{webhookId} frees one"};
+    return failure{errc::permission_denied,
+                   "The plan " + plan + " has " + std::to_string(allowed) +
+                       (allowed == 1 ? " webhook" : " webhooks") +
+                       ", all in use; DELETE /v1/webhooks/{webhookId} frees one"};
 }
 
 } // namespace
@@ -146,27 +151,30 @@ endpoint_store::endpoint_store(postgres::pool& db) : db_(db)
     db_.prepare({"webhooks_update", update_sql.c_str()});
     db_.prepare({"webhooks_list_first", list_first_sql.c_str()});
     db_.prepare({"webhooks_list_after", list_after_sql.c_str()});
-    for (const auto& wanted :
-         {count_webhooks, rules_of_webhook, delete_webhook, forget_due, disable_webhook, hasten_due, forget_failures})
+    for (const auto& wanted : {count_webhooks, rules_of_webhook, delete_webhook, forget_due,
+                               disable_webhook, hasten_due, forget_failures})
         db_.prepare(wanted);
 }
 
 awaitable<result<endpoint>> endpoint_store::create(plans::account_state account, endpoint wanted)
 {
-    return db_.transact([account = std::move(account), wanted = std::move(wanted)](pqxx::work& tx) -> result<endpoint> {
+    return db_.transact([account = std::move(account),
+                         wanted = std::move(wanted)](pqxx::work& tx) -> result<endpoint> {
         begin_config_change(tx, account.account);
         const auto known = learn_account_state(tx, account);
-        const auto existing = tx.exec_prepared("webhooks_find", account.account.text(), wanted.id.text());
+        const auto existing =
+            tx.exec_prepared("webhooks_find", account.account.text(), wanted.id.text());
         if (!existing.empty())
             return read_endpoint(existing[0]);
 
         const int allowed = known.limits_at(system_clock_source{}.now()).webhooks;
-        const auto used = tx.exec_prepared1(count_webhooks.name, account.account.text())[0].as<int>();
+        const auto used =
+            tx.exec_prepared1(count_webhooks.name, account.account.text())[0].as<int>();
         if (used >= allowed)
             return number_is_used_up(known, allowed);
-        return read_endpoint(tx.exec_prepared1("webhooks_insert", account.account.text(), wanted.id.text(), wanted.url,
-                                               postgres::text_array(wanted.events.names()), wanted.description,
-                                               wanted.sealed_secret));
+        return read_endpoint(tx.exec_prepared1(
+            "webhooks_insert", account.account.text(), wanted.id.text(), wanted.url,
+            postgres::text_array(wanted.events.names()), wanted.description, wanted.sealed_secret));
     });
 }
 
@@ -180,12 +188,14 @@ awaitable<result<endpoint>> endpoint_store::find(account_id account, webhook_id 
     });
 }
 
-awaitable<std::vector<endpoint>> endpoint_store::list(account_id account, std::optional<endpoint_position> after, int limit)
+awaitable<std::vector<endpoint>>
+endpoint_store::list(account_id account, std::optional<endpoint_position> after, int limit)
 {
     return db_.transact([account, after, limit](pqxx::work& tx) {
-        const auto rows = after ? tx.exec_prepared("webhooks_list_after", account.text(), limit,
-                                                   to_unix_micros(after->created_at), after->id.text())
-                                : tx.exec_prepared("webhooks_list_first", account.text(), limit);
+        const auto rows =
+            after ? tx.exec_prepared("webhooks_list_after", account.text(), limit,
+                                     to_unix_micros(after->created_at), after->id.text())
+                  : tx.exec_prepared("webhooks_list_first", account.text(), limit);
         std::vector<endpoint> found;
         for (const auto& row : rows)
             found.push_back(read_endpoint(row));
@@ -193,9 +203,11 @@ awaitable<std::vector<endpoint>> endpoint_store::list(account_id account, std::o
     });
 }
 
-awaitable<result<endpoint>> endpoint_store::update(account_id account, webhook_id id, endpoint_change change)
+awaitable<result<endpoint>> endpoint_store::update(account_id account, webhook_id id,
+                                                   endpoint_change change)
 {
-    return db_.transact([account, id, change = std::move(change)](pqxx::work& tx) -> result<endpoint> {
+    return db_.transact([account, id,
+                         change = std::move(change)](pqxx::work& tx) -> result<endpoint> {
         if (!begin_config_change_if_any(tx, account))
             return no_such_webhook(id);
         const auto rows = tx.exec_prepared("webhooks_find", account.text(), id.text());
@@ -208,9 +220,10 @@ awaitable<result<endpoint>> endpoint_store::update(account_id account, webhook_i
             tx.exec_prepared0(hasten_due.name, account.text(), id.text());
             tx.exec_prepared0(forget_failures.name, id.text());
         }
-        return read_endpoint(tx.exec_prepared1("webhooks_update", account.text(), id.text(), target.url,
-                                               postgres::text_array(target.events.names()), target.description, target.is_enabled,
-                                               target.disabled_reason.value_or(""), is_renewed));
+        return read_endpoint(
+            tx.exec_prepared1("webhooks_update", account.text(), id.text(), target.url,
+                              postgres::text_array(target.events.names()), target.description,
+                              target.is_enabled, target.disabled_reason.value_or(""), is_renewed));
     });
 }
 
@@ -225,8 +238,9 @@ awaitable<result<void>> endpoint_store::remove(account_id account, webhook_id id
             for (const auto& row : users)
                 names += (names.empty() ? "" : ", ") + quote(row[0].as<std::string>());
             return failure{errc::conflict, "Webhook " + id.text() + " is named by the routing " +
-                                               (users.size() == 1 ? "rule " : "rules ") + names + "; delete " +
-                                               (users.size() == 1 ? "it" : "them") + " first"};
+                                               (users.size() == 1 ? "rule " : "rules ") + names +
+                                               "; delete " + (users.size() == 1 ? "it" : "them") +
+                                               " first"};
         }
         if (tx.exec_prepared(delete_webhook.name, account.text(), id.text()).affected_rows() == 0)
             return no_such_webhook(id);

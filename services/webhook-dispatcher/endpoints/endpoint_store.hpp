@@ -34,22 +34,26 @@ struct endpoint_change
     std::optional<bool> is_enabled; // true also forgets why it was disabled
 };
 
-// Endpoints at rest. Answers not_found for what is absent or another account's; throws when PostgreSQL cannot be reached.
+// Endpoints at rest. Answers not_found for what is absent or another account's; throws when
+// PostgreSQL cannot be reached.
 class endpoint_store
 {
 public:
     explicit endpoint_store(postgres::pool& db);
 
-    // Permission_denied when the plan's number is reached. An endpoint of the account with that id is answered as it is.
+    // Permission_denied when the plan's number is reached. An endpoint of the account with that id
+    // is answered as it is.
     awaitable<result<endpoint>> create(plans::account_state account, endpoint wanted);
     awaitable<result<endpoint>> find(account_id account, webhook_id id);
-    awaitable<std::vector<endpoint>> list(account_id account, std::optional<endpoint_position> after, int limit);
+    awaitable<std::vector<endpoint>> list(account_id account,
+                                          std::optional<endpoint_position> after, int limit);
     awaitable<result<endpoint>> update(account_id account, webhook_id id, endpoint_change change);
     // Conflict, naming the rules, while rules name it. Its waiting deliveries go with it.
     awaitable<result<void>> remove(account_id account, webhook_id id);
-    // By the service, not the account. What waits for it becomes skipped as it comes due. With `renewed_at`: unless the endpoint
-    // was switched on or given another URL since.
-    awaitable<void> disable(account_id account, webhook_id id, std::string reason, std::optional<time_point> renewed_at = {});
+    // By the service, not the account. What waits for it becomes skipped as it comes due. With
+    // `renewed_at`: unless the endpoint was switched on or given another URL since.
+    awaitable<void> disable(account_id account, webhook_id id, std::string reason,
+                            std::optional<time_point> renewed_at = {});
 
 private:
     postgres::pool& db_;

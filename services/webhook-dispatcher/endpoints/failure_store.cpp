@@ -21,7 +21,8 @@ constexpr postgres::statement find_suspects{"failures_find_suspects", R"(
 SELECT webhook_id, account_id FROM webhooks.failing_endpoint
 WHERE failures >= 20 AND last_failure_at - first_failure_at >= interval '5 days' ORDER BY webhook_id LIMIT 100)"};
 
-// A delivery lives seven days, so no older event needs a look. A webhook that works is found by its newest.
+// A delivery lives seven days, so no older event needs a look. A webhook that works is found by its
+// newest.
 constexpr postgres::statement count_anew{"failures_count_anew", R"(
 UPDATE webhooks.failing_endpoint f SET failures = 0, first_failure_at = s.at FROM (
     SELECT finished_at AS at FROM webhooks.delivery
@@ -59,8 +60,9 @@ awaitable<void> failure_store::add(std::vector<failure_count> counts)
             firsts.push_back(to_unix_micros(count.first));
             lasts.push_back(to_unix_micros(count.last));
         }
-        tx.exec_prepared0(add_failures.name, postgres::text_array(webhooks), postgres::text_array(accounts),
-                          postgres::integer_array(failures), postgres::integer_array(firsts), postgres::integer_array(lasts));
+        tx.exec_prepared0(add_failures.name, postgres::text_array(webhooks),
+                          postgres::text_array(accounts), postgres::integer_array(failures),
+                          postgres::integer_array(firsts), postgres::integer_array(lasts));
     });
 }
 
@@ -72,7 +74,8 @@ awaitable<std::vector<hopeless_webhook>> failure_store::find_hopeless()
             const auto webhook = row[0].as<std::string>();
             if (tx.exec_prepared(count_anew.name, webhook).affected_rows() != 0)
                 continue;
-            hopeless.push_back({account_id::parse(row[1].as<std::string>()).value(), webhook_id::parse(webhook).value()});
+            hopeless.push_back({account_id::parse(row[1].as<std::string>()).value(),
+                                webhook_id::parse(webhook).value()});
         }
         tx.exec_prepared0(forget_old.name);
         return hopeless;
@@ -81,7 +84,8 @@ awaitable<std::vector<hopeless_webhook>> failure_store::find_hopeless()
 
 awaitable<void> failure_store::forget(webhook_id webhook)
 {
-    return db_.transact([webhook](pqxx::work& tx) { tx.exec_prepared0(forget_webhook.name, webhook.text()); });
+    return db_.transact(
+        [webhook](pqxx::work& tx) { tx.exec_prepared0(forget_webhook.name, webhook.text()); });
 }
 
 } // namespace tempinbox::webhooks

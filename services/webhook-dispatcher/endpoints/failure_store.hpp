@@ -33,8 +33,8 @@ public:
     explicit failure_store(postgres::pool& db);
 
     awaitable<void> add(std::vector<failure_count> counts);
-    // Those with at least 20 failed attempts over at least five days and no success in between. Where there was one, the count
-    // begins anew from there.
+    // Those with at least 20 failed attempts over at least five days and no success in between.
+    // Where there was one, the count begins anew from there.
     awaitable<std::vector<hopeless_webhook>> find_hopeless();
     awaitable<void> forget(webhook_id webhook);
 

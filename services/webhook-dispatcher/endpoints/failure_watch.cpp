@@ -12,7 +12,8 @@ constexpr const char* reason = "every attempt failed for five days";
 
 } // namespace
 
-failure_watch::failure_watch(runtime::host& host, failure_store& failures, endpoint_store& endpoints)
+failure_watch::failure_watch(runtime::host& host, failure_store& failures,
+                             endpoint_store& endpoints)
     : failures_(failures),
       endpoints_(endpoints),
       looking_(host, "failing webhooks not looked at", [this] { return look_again(); })
@@ -51,7 +52,8 @@ awaitable<void> failure_watch::look()
     for (const auto& found : hopeless) {
         co_await endpoints_.disable(found.account, found.webhook, reason);
         co_await failures_.forget(found.webhook); // switched on again, it has five days again
-        log::info("webhook switched off", {{"webhook_id", found.webhook.text()}, {"reason", reason}});
+        log::info("webhook switched off",
+                  {{"webhook_id", found.webhook.text()}, {"reason", reason}});
     }
 }
 

@@ -11,10 +11,10 @@
 
 namespace tempinbox::webhooks {
 
-// Switches off webhooks that only failed for five days (design.md section 5): counts failed attempts in memory, adds them to the
-// database every few seconds, where all processes' counts meet, and decides there. A crash, or the
-// database away, loses a few seconds' counts. Used on
-// the loop only.
+// Switches off webhooks that only failed for five days (design.md section 5): counts failed
+// attempts in memory, adds them to the database every few seconds, where all processes' counts
+// meet, and decides there. A crash, or the database away, loses a few seconds' counts. Used on the
+// loop only.
 class failure_watch
 {
 public:

@@ -20,14 +20,15 @@ struct disabled_notice
     std::string reason;
 };
 
-// Notices that are owed; endpoint_store::disable makes them, switching on and deleting end them. Throws when PostgreSQL cannot be
-// reached.
+// Notices that are owed; endpoint_store::disable makes them, switching on and deleting end them.
+// Throws when PostgreSQL cannot be reached.
 class notice_store
 {
 public:
     explicit notice_store(postgres::pool& db);
 
-    // The longest owed first, none twice within five minutes, and none after a day: nobody asked for so long.
+    // The longest owed first, none twice within five minutes, and none after a day: nobody asked
+    // for so long.
     awaitable<std::vector<disabled_notice>> claim(int limit);
     awaitable<void> settle(account_id account, webhook_id webhook, uuid notice);
 

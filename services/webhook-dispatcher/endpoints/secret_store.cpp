@@ -12,7 +12,8 @@ namespace {
 constexpr int most_previous_secrets = 3;
 
 const std::string find_sql =
-    std::string("SELECT ") + endpoint_columns + " FROM webhooks.endpoint WHERE account_id = $1::uuid AND webhook_id = $2::uuid";
+    std::string("SELECT ") + endpoint_columns +
+    " FROM webhooks.endpoint WHERE account_id = $1::uuid AND webhook_id = $2::uuid";
 
 const std::string rotate_sql = std::string(R"(
 UPDATE webhooks.endpoint SET sealed_secret = $3, rotation_id = $4::uuid
@@ -66,12 +67,14 @@ SELECT (SELECT count(*) FROM present) + (SELECT count(*) FROM previous))"};
 
 failure too_many_secrets(webhook_id id, int previous, time_point first_end)
 {
-    return failure{errc::conflict, "Webhook " + id.text() + " signs with " + std::to_string(previous + 1) +
-                                       " secrets already; it can be rotated again at " + to_iso8601(first_end) +
-                                       ", when the oldest of them ends"};
+    return failure{errc::conflict, "Webhook " + id.text() + " signs with " +
+                                       std::to_string(previous + 1) +
+                                       " secrets already; it can be rotated again at " +
+                                       to_iso8601(first_end) + ", when the oldest of them ends"};
 }
 
-result<endpoint> rotate_in(pqxx::work& tx, account_id account, webhook_id id, uuid rotation, const std::string& sealed)
+result<endpoint> rotate_in(pqxx::work& tx, account_id account, webhook_id id, uuid rotation,
+                           const std::string& sealed)
 {
     if (!begin_config_change_if_any(tx, account))
         return no_such_webhook(id);
@@ -86,7 +89,8 @@ result<endpoint> rotate_in(pqxx::work& tx, account_id account, webhook_id id, uu
     if (const int number = previous[0].as<int>(); number >= most_previous_secrets)
         return too_many_secrets(id, number, from_unix_micros(previous[1].as<std::int64_t>()));
     tx.exec_prepared0(keep_present.name, account.text(), id.text(), rotation.text());
-    return read_endpoint(tx.exec_prepared1("secrets_rotate", account.text(), id.text(), sealed, rotation.text()));
+    return read_endpoint(
+        tx.exec_prepared1("secrets_rotate", account.text(), id.text(), sealed, rotation.text()));
 }
 
 sealed_secret read_sealed(const pqxx::row& row)
@@ -105,11 +109,13 @@ secret_store::secret_store(postgres::pool& db) : db_(db)
 {
     db_.prepare({"secrets_find_endpoint", find_sql.c_str()});
     db_.prepare({"secrets_rotate", rotate_sql.c_str()});
-    for (const auto& wanted : {forget_ended, count_previous, keep_present, count_by_key, find_otherwise, reseal_batch})
+    for (const auto& wanted :
+         {forget_ended, count_previous, keep_present, count_by_key, find_otherwise, reseal_batch})
         db_.prepare(wanted);
 }
 
-awaitable<result<endpoint>> secret_store::rotate(account_id account, webhook_id id, uuid rotation, std::string sealed)
+awaitable<result<endpoint>> secret_store::rotate(account_id account, webhook_id id, uuid rotation,
+                                                 std::string sealed)
 {
     return db_.transact([account, id, rotation, sealed = std::move(sealed)](pqxx::work& tx) {
         return rotate_in(tx, account, id, rotation, sealed);
@@ -130,12 +136,14 @@ awaitable<std::vector<secret_count>> secret_store::count()
     });
 }
 
-awaitable<std::vector<sealed_secret>> secret_store::find_sealed_otherwise(std::string key_id, secret_place after, int limit)
+awaitable<std::vector<sealed_secret>>
+secret_store::find_sealed_otherwise(std::string key_id, secret_place after, int limit)
 {
     return db_.transact([key_id = std::move(key_id), after, limit](pqxx::work& tx) {
         std::vector<sealed_secret> found;
-        for (const auto& row : tx.exec_prepared(find_otherwise.name, key_id, after.account.text(), after.webhook.text(),
-                                                after.replaced_by.text(), limit))
+        for (const auto& row :
+             tx.exec_prepared(find_otherwise.name, key_id, after.account.text(),
+                              after.webhook.text(), after.replaced_by.text(), limit))
             found.push_back(read_sealed(row));
         return found;
     });
@@ -151,11 +159,14 @@ awaitable<int> secret_store::reseal(std::vector<resealed_secret> secrets)
         before.push_back(entry.before.sealed);
         sealed.push_back(entry.sealed);
     }
-    return db_.transact([accounts = postgres::text_array(accounts), webhooks = postgres::text_array(webhooks),
-                         rotations = postgres::text_array(rotations), before = postgres::text_array(before),
-                         sealed = postgres::text_array(sealed)](pqxx::work& tx) {
-        return tx.exec_prepared1(reseal_batch.name, accounts, webhooks, rotations, before, sealed)[0].as<int>();
-    });
+    return db_.transact(
+        [accounts = postgres::text_array(accounts), webhooks = postgres::text_array(webhooks),
+         rotations = postgres::text_array(rotations), before = postgres::text_array(before),
+         sealed = postgres::text_array(sealed)](pqxx::work& tx) {
+            return tx
+                .exec_prepared1(reseal_batch.name, accounts, webhooks, rotations, before, sealed)[0]
+                .as<int>();
+        });
 }
 
 } // namespace tempinbox::webhooks

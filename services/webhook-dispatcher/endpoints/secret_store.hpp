@@ -44,14 +44,17 @@ class secret_store
 public:
     explicit secret_store(postgres::pool& db);
 
-    // The given secret in place of the present one, which signs for another day. The same rotation again changes nothing.
-    // Not_found for the endpoint; conflict when too many secrets sign already.
-    awaitable<result<endpoint>> rotate(account_id account, webhook_id id, uuid rotation, std::string sealed);
+    // The given secret in place of the present one, which signs for another day. The same rotation
+    // again changes nothing. Not_found for the endpoint; conflict when too many secrets sign
+    // already.
+    awaitable<result<endpoint>> rotate(account_id account, webhook_id id, uuid rotation,
+                                       std::string sealed);
 
     // By the key that seals them.
     awaitable<std::vector<secret_count>> count();
     // Those sealed with other keys, in the order of their places, after the given one.
-    awaitable<std::vector<sealed_secret>> find_sealed_otherwise(std::string key_id, secret_place after, int limit);
+    awaitable<std::vector<sealed_secret>> find_sealed_otherwise(std::string key_id,
+                                                                secret_place after, int limit);
     // Answers how many: one that changed meanwhile is left as it is.
     awaitable<int> reseal(std::vector<resealed_secret> secrets);
 

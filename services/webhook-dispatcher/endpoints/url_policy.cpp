@@ -13,8 +13,10 @@ namespace {
 
 constexpr std::size_t longest_url = 2'048;
 constexpr std::array<std::uint16_t, 4> low_ports{80, 443, 8080, 8443};
-// Services that understand enough of HTTP to be abused: mail, etcd, PostgreSQL, Redis, Kafka and their like.
-constexpr std::array<std::uint16_t, 12> denied_ports{2375, 2376, 2379, 2380, 3306, 5432, 5672, 6379, 9092, 9200, 11211, 27017};
+// Services that understand enough of HTTP to be abused: mail, etcd, PostgreSQL, Redis, Kafka and
+// their like.
+constexpr std::array<std::uint16_t, 12> denied_ports{2375, 2376, 2379, 2380, 3306,  5432,
+                                                     5672, 6379, 9092, 9200, 11211, 27017};
 
 failure refuse(std::string_view what)
 {
@@ -43,7 +45,8 @@ bool is_number(std::string_view label)
     if (is_hex)
         label.remove_prefix(2);
     return std::all_of(label.begin(), label.end(), [is_hex](char c) {
-        return (c >= '0' && c <= '9') || (is_hex && ((c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F')));
+        return (c >= '0' && c <= '9') ||
+               (is_hex && ((c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F')));
     });
 }
 
@@ -56,11 +59,12 @@ bool is_host_name(std::string_view host)
     while (true) {
         const auto dot = host.find('.');
         const auto label = host.substr(0, dot);
-        const bool is_sound =
-            !label.empty() && label.size() <= 63 && label.front() != '-' && label.back() != '-' &&
-            std::all_of(label.begin(), label.end(), [](char c) {
-                return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_';
-            });
+        const bool is_sound = !label.empty() && label.size() <= 63 && label.front() != '-' &&
+                              label.back() != '-' &&
+                              std::all_of(label.begin(), label.end(), [](char c) {
+                                  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+                                         (c >= '0' && c <= '9') || c == '-' || c == '_';
+                              });
         if (!is_sound)
             return false;
         if (dot == std::string_view::npos)
@@ -121,15 +125,19 @@ result<url_target> check_host(std::string_view written, const url_policy& policy
     if (!error && address.is_v6() == has_brackets) {
         target.is_literal = true;
         if (!policy.addresses.allows(address))
-            return refuse("must lead to a public address; " + quote(written) + " is private, local or reserved");
+            return refuse("must lead to a public address; " + quote(written) +
+                          " is private, local or reserved");
         return target;
     }
     if (!is_host_name(target.host))
-        return refuse("must have a valid host (letters, digits, hyphens and dots; international names as xn--), not " +
+        return refuse("must have a valid host (letters, digits, hyphens and dots; international "
+                      "names as xn--), not " +
                       quote(written));
     // getaddrinfo takes 2130706433, 0x7f.1 and 127.1 for addresses.
     if (is_number(last_label(target.host)))
-        return refuse("must not have a host that ends in a number unless it is a plain IPv4 address, not " + quote(written));
+        return refuse(
+            "must not have a host that ends in a number unless it is a plain IPv4 address, not " +
+            quote(written));
     return target;
 }
 
@@ -140,23 +148,28 @@ result<url_target> check_url(std::string_view url, const url_policy& policy)
     if (url.empty())
         return refuse("is required");
     if (url.size() > longest_url)
-        return refuse("must be at most " + std::to_string(longest_url) + " characters long, not " + std::to_string(url.size()));
+        return refuse("must be at most " + std::to_string(longest_url) + " characters long, not " +
+                      std::to_string(url.size()));
     if (!is_plain(url))
-        return refuse("must not contain spaces, backslashes, control or non-ASCII characters; percent-encode them");
+        return refuse("must not contain spaces, backslashes, control or non-ASCII characters; "
+                      "percent-encode them");
 
     const auto lower = to_lower_ascii(url);
     const bool is_https = lower.starts_with("https://");
     if (!is_https && !(policy.allows_http && lower.starts_with("http://")))
-        return refuse(std::string(policy.allows_http ? "must begin with https:// or http://" : "must begin with https://") +
+        return refuse(std::string(policy.allows_http ? "must begin with https:// or http://"
+                                                     : "must begin with https://") +
                       ", not " + quote(url));
     if (url.find('#') != std::string_view::npos)
         return refuse("must not have a fragment (#…)");
     const auto parts = split_authority(url.substr(is_https ? 8 : 7));
     if (parts.has_user)
         return refuse("must not contain a user name or password");
-    const auto port = parts.port ? read_port(*parts.port) : std::optional<std::uint16_t>{is_https ? 443 : 80};
+    const auto port =
+        parts.port ? read_port(*parts.port) : std::optional<std::uint16_t>{is_https ? 443 : 80};
     if (!port || !is_port_allowed(*port))
-        return refuse("must use port 80, 443, 8080, 8443 or one above 1023 that no other protocol is known by, not " +
+        return refuse("must use port 80, 443, 8080, 8443 or one above 1023 that no other protocol "
+                      "is known by, not " +
                       quote(parts.port.value_or("")));
     auto target = check_host(parts.host, policy);
     if (!target)
@@ -165,13 +178,15 @@ result<url_target> check_url(std::string_view url, const url_policy& policy)
     // The host judged here must be the one the HTTP client will dial.
     const auto dialled = http::target_url::parse(url);
     if (!dialled || dialled->host != target->host || dialled->port != *port)
-        return refuse("must be an absolute URL such as https://example.com/hook, not " + quote(url));
+        return refuse("must be an absolute URL such as https://example.com/hook, not " +
+                      quote(url));
     return target;
 }
 
 endpoint judged(endpoint stored, const url_policy& policy)
 {
-    static const address_policy every_address({*network::parse("0.0.0.0/0"), *network::parse("::/0")}, {});
+    static const address_policy every_address(
+        {*network::parse("0.0.0.0/0"), *network::parse("::/0")}, {});
     url_policy without_addresses;
     without_addresses.addresses = every_address;
     without_addresses.allows_http = policy.allows_http;
@@ -180,7 +195,8 @@ endpoint judged(endpoint stored, const url_policy& policy)
         return stored;
     stored.is_refused = true;
     stored.is_enabled = false;
-    stored.disabled_reason = "the service's rules for URLs refuse its own: " + checked.error().message;
+    stored.disabled_reason =
+        "the service's rules for URLs refuse its own: " + checked.error().message;
     return stored;
 }
 

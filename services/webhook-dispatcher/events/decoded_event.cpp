@@ -17,7 +17,8 @@ time_point to_time(const google::protobuf::Timestamp& stamp)
 
 template <class Message>
 result<decoded_event> fill(decoded_event event, result<Message> message,
-                           const google::protobuf::Timestamp& (Message::*time)() const, bool (Message::*has_time)() const)
+                           const google::protobuf::Timestamp& (Message::*time)() const,
+                           bool (Message::*has_time)() const)
 {
     if (!message)
         return message.error();
@@ -78,15 +79,17 @@ result<decoded_event> decode(const kafka::record& record)
     case event_kind::email_received: {
         auto message = events::read_email_received(record);
         if (message && message->email_id() != event.id.text())
-            return failure{errc::invalid_argument, "the header ce_id is not the email_id " + quote(message->email_id())};
-        return fill(std::move(event), std::move(message), &v1::EmailReceived::received_at, &v1::EmailReceived::has_received_at);
+            return failure{errc::invalid_argument,
+                           "the header ce_id is not the email_id " + quote(message->email_id())};
+        return fill(std::move(event), std::move(message), &v1::EmailReceived::received_at,
+                    &v1::EmailReceived::has_received_at);
     }
     case event_kind::inbox_created:
-        return fill(std::move(event), events::read_inbox_created(record), &v1::InboxCreated::created_at,
-                    &v1::InboxCreated::has_created_at);
+        return fill(std::move(event), events::read_inbox_created(record),
+                    &v1::InboxCreated::created_at, &v1::InboxCreated::has_created_at);
     case event_kind::inbox_expired:
-        return fill(std::move(event), events::read_inbox_expired(record), &v1::InboxExpired::expired_at,
-                    &v1::InboxExpired::has_expired_at);
+        return fill(std::move(event), events::read_inbox_expired(record),
+                    &v1::InboxExpired::expired_at, &v1::InboxExpired::has_expired_at);
     }
     return failure{errc::invalid_argument, "the event is of no known kind"};
 }

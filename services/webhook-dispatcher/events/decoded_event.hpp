@@ -19,7 +19,8 @@ struct decoded_event
     event_kind kind = event_kind::email_received;
     time_point occurred_at;
     std::string traceparent; // empty where there was none
-    std::variant<events::v1::EmailReceived, events::v1::InboxCreated, events::v1::InboxExpired> message;
+    std::variant<events::v1::EmailReceived, events::v1::InboxCreated, events::v1::InboxExpired>
+        message;
 };
 
 // The failure says why the record belongs into the dead letters.
@@ -28,7 +29,8 @@ result<decoded_event> decode(const kafka::record& record);
 // The mail as routing rules see it; nothing for the other kinds.
 std::optional<rules::subject_of_rules> mail_of(const decoded_event& event);
 
-// The exact bytes that are stored, signed and sent: `{"event":…,"timestamp":…,"data":{…}}` (spec section 6). Made once an event.
+// The exact bytes that are stored, signed and sent: `{"event":…,"timestamp":…,"data":{…}}` (spec
+// section 6). Made once an event.
 std::string make_payload(const decoded_event& event);
 
 } // namespace tempinbox::webhooks

@@ -26,8 +26,9 @@ struct event_intake::plan
     plan() = default;
 };
 
-event_intake::event_intake(runtime::host& host, config_store& stored_configs, config_cache& configs, delivery_store& deliveries,
-                           delivery_engine& engine, outcome_recorder& recorder, dead_letters& letters)
+event_intake::event_intake(runtime::host& host, config_store& stored_configs, config_cache& configs,
+                           delivery_store& deliveries, delivery_engine& engine,
+                           outcome_recorder& recorder, dead_letters& letters)
     : host_(host),
       stored_configs_(stored_configs),
       configs_(configs),
@@ -35,7 +36,8 @@ event_intake::event_intake(runtime::host& host, config_store& stored_configs, co
       engine_(engine),
       recorder_(recorder),
       letters_(letters),
-      events_(host.metrics().counter("tempinbox_webhook_dispatcher_events_total", "Events read and routed."))
+      events_(host.metrics().counter("tempinbox_webhook_dispatcher_events_total",
+                                     "Events read and routed."))
 {}
 
 awaitable<void> event_intake::handle(const std::vector<kafka::record>& batch)
@@ -73,7 +75,8 @@ awaitable<void> event_intake::handle(const std::vector<kafka::record>& batch)
     }
     if (refused.empty())
         co_return;
-    log::warning("batch of events refused, storing them one by one", {{"events", sorted.events.size()}, {"reason", refused}});
+    log::warning("batch of events refused, storing them one by one",
+                 {{"events", sorted.events.size()}, {"reason", refused}});
     co_await store_one_by_one(std::move(sorted.events));
 }
 
@@ -85,15 +88,19 @@ event_intake::sorted_batch event_intake::sort(const std::vector<kafka::record>& 
             auto state = events::read_account_state(record);
             if (state)
                 sorted.states.push_back(std::move(*state));
-            else // The topic is compacted and has no dead letters: the account's next state repairs it.
-                log::error("account state cannot be read", {{"offset", record.offset}, {"reason", state.error().message}});
+            else // The topic is compacted and has no dead letters: the account's next state repairs
+                 // it.
+                log::error("account state cannot be read",
+                           {{"offset", record.offset}, {"reason", state.error().message}});
             continue;
         }
         auto event = decode(record);
         if (!event) {
-            log::warning("event cannot be read",
-                         {{"topic", record.topic}, {"offset", record.offset}, {"reason", event.error().message}});
-            sorted.letters.push_back(events::make_dead_letter(record, consumer_name, event.error().message));
+            log::warning("event cannot be read", {{"topic", record.topic},
+                                                  {"offset", record.offset},
+                                                  {"reason", event.error().message}});
+            sorted.letters.push_back(
+                events::make_dead_letter(record, consumer_name, event.error().message));
             continue;
         }
         routed_event entry;
@@ -104,7 +111,8 @@ event_intake::sorted_batch event_intake::sort(const std::vector<kafka::record>& 
     return sorted;
 }
 
-void event_intake::choose_routes(std::vector<routed_event>& events, const config_cache::configs& configs) const
+void event_intake::choose_routes(std::vector<routed_event>& events,
+                                 const config_cache::configs& configs) const
 {
     const auto now = host_.clock().now();
     for (auto& entry : events) {
@@ -114,7 +122,8 @@ void event_intake::choose_routes(std::vector<routed_event>& events, const config
         if (config == configs.end())
             continue;
         const auto mail = mail_of(entry.event);
-        entry.routes = config->second->choose_routes(entry.event.kind, mail ? &*mail : nullptr, now, &entry.rules);
+        entry.routes = config->second->choose_routes(entry.event.kind, mail ? &*mail : nullptr, now,
+                                                     &entry.rules);
     }
 }
 
@@ -172,15 +181,17 @@ event_intake::plan event_intake::make_plan(const std::vector<routed_event>& even
     return planned;
 }
 
-// Saves the look for changed configurations, a round trip of its own, where all are known: the insert looks itself. False: not
-// stored, and what is current must be asked for.
-awaitable<bool> event_intake::store_as_known(std::vector<routed_event>& events, const std::vector<account_id>& accounts)
+// Saves the look for changed configurations, a round trip of its own, where all are known: the
+// insert looks itself. False: not stored, and what is current must be asked for.
+awaitable<bool> event_intake::store_as_known(std::vector<routed_event>& events,
+                                             const std::vector<account_id>& accounts)
 {
     const auto configs = configs_.known(accounts);
     if (!configs)
         co_return false;
     choose_routes(events, *configs);
-    if (std::none_of(events.begin(), events.end(), [](const routed_event& entry) { return entry.goes_anywhere(); }))
+    if (std::none_of(events.begin(), events.end(),
+                     [](const routed_event& entry) { return entry.goes_anywhere(); }))
         co_return false;
     config_versions versions;
     for (const auto& [account, config] : *configs)
@@ -190,19 +201,22 @@ awaitable<bool> event_intake::store_as_known(std::vector<routed_event>& events, 
     } catch (const dependency_error&) {
         throw;
     } catch (const std::exception& error) {
-        log::info("batch of events refused, trying it once more", {{"events", events.size()}, {"reason", error.what()}});
+        log::info("batch of events refused, trying it once more",
+                  {{"events", events.size()}, {"reason", error.what()}});
     }
     co_return false;
 }
 
 // False: a configuration is newer than its version here, and nothing was stored.
-awaitable<bool> event_intake::store(const std::vector<routed_event>& events, const config_versions& versions)
+awaitable<bool> event_intake::store(const std::vector<routed_event>& events,
+                                    const config_versions& versions)
 {
     auto planned = make_plan(events);
     std::optional<std::vector<delivery_key>> leased;
     std::exception_ptr failed;
     try {
-        leased = co_await deliveries_.insert(planned.events, planned.deliveries, planned.lease, planned.routings, versions);
+        leased = co_await deliveries_.insert(planned.events, planned.deliveries, planned.lease,
+                                             planned.routings, versions);
     } catch (...) {
         failed = std::current_exception();
     }
@@ -224,7 +238,8 @@ awaitable<void> event_intake::store_one_by_one(std::vector<routed_event> events)
         std::vector<routed_event> alone;
         alone.push_back(std::move(entry));
         std::string reason;
-        for (int attempt = 1; attempt == 1 || (attempt <= attempts_alone && !reason.empty()); ++attempt) {
+        for (int attempt = 1; attempt == 1 || (attempt <= attempts_alone && !reason.empty());
+             ++attempt) {
             reason.clear();
             try {
                 co_await store(alone);
@@ -236,7 +251,8 @@ awaitable<void> event_intake::store_one_by_one(std::vector<routed_event> events)
         }
         if (reason.empty())
             continue;
-        log::error("event cannot be stored", {{"topic", source->topic}, {"offset", source->offset}, {"reason", reason}});
+        log::error("event cannot be stored",
+                   {{"topic", source->topic}, {"offset", source->offset}, {"reason", reason}});
         refused.push_back(events::make_dead_letter(*source, consumer_name, reason));
     }
     if (!refused.empty())

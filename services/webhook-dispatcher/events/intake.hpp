@@ -11,15 +11,16 @@
 
 namespace tempinbox::webhooks {
 
-// Turns a batch of events into deliveries: reads, routes, stores all of it in one statement, and hands what fits the windows to
-// the engine. When it returns, everything is stored and the offsets may be committed. What can never be handled goes to the dead
-// letters. Throws dependency_error while PostgreSQL or Kafka is away or too many outcomes wait to be written: the batch comes
-// again.
+// Turns a batch of events into deliveries: reads, routes, stores all of it in one statement, and
+// hands what fits the windows to the engine. When it returns, everything is stored and the offsets
+// may be committed. What can never be handled goes to the dead letters. Throws dependency_error
+// while PostgreSQL or Kafka is away or too many outcomes wait to be written: the batch comes again.
 class event_intake
 {
 public:
-    event_intake(runtime::host& host, config_store& stored_configs, config_cache& configs, delivery_store& deliveries,
-                 delivery_engine& engine, outcome_recorder& recorder, dead_letters& letters);
+    event_intake(runtime::host& host, config_store& stored_configs, config_cache& configs,
+                 delivery_store& deliveries, delivery_engine& engine, outcome_recorder& recorder,
+                 dead_letters& letters);
 
     awaitable<void> handle(const std::vector<kafka::record>& batch);
 
@@ -43,10 +44,13 @@ private:
     struct plan;
 
     sorted_batch sort(const std::vector<kafka::record>& batch) const;
-    void choose_routes(std::vector<routed_event>& events, const config_cache::configs& configs) const;
+    void choose_routes(std::vector<routed_event>& events,
+                       const config_cache::configs& configs) const;
     plan make_plan(const std::vector<routed_event>& events);
-    awaitable<bool> store_as_known(std::vector<routed_event>& events, const std::vector<account_id>& accounts);
-    awaitable<bool> store(const std::vector<routed_event>& events, const config_versions& versions = {});
+    awaitable<bool> store_as_known(std::vector<routed_event>& events,
+                                   const std::vector<account_id>& accounts);
+    awaitable<bool> store(const std::vector<routed_event>& events,
+                          const config_versions& versions = {});
     awaitable<void> store_one_by_one(std::vector<routed_event> events);
     void start(plan& planned, const std::vector<delivery_key>& leased);
     void give_up(const plan& planned);

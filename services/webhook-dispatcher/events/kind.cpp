@@ -22,7 +22,8 @@ result<event_kind> parse_event_kind(std::string_view text)
     for (const auto kind : all_event_kinds)
         if (to_string(kind) == text)
             return kind;
-    return failure{errc::invalid_argument, "must be email.received, inbox.created or inbox.expired, not " + quote(text)};
+    return failure{errc::invalid_argument,
+                   "must be email.received, inbox.created or inbox.expired, not " + quote(text)};
 }
 
 std::vector<std::string> event_set::names() const

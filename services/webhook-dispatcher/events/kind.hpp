@@ -11,8 +11,8 @@ namespace tempinbox::webhooks {
 // The events that webhooks can announce (spec section 6).
 enum class event_kind { email_received, inbox_created, inbox_expired };
 
-inline constexpr event_kind all_event_kinds[] = {event_kind::email_received, event_kind::inbox_created,
-                                                 event_kind::inbox_expired};
+inline constexpr event_kind all_event_kinds[] = {
+    event_kind::email_received, event_kind::inbox_created, event_kind::inbox_expired};
 
 // `email.received`: also the topic's name.
 std::string_view to_string(event_kind kind);

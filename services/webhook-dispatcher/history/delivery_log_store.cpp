@@ -30,26 +30,31 @@ std::string newest(const std::string& sql, const std::string& limit)
 // $4 how many. The kind comes from the event, which lives as long.
 std::string page_sql(const std::string& rows)
 {
-    return "WITH page AS MATERIALIZED (SELECT * FROM (" + rows + R"() AS found ORDER BY event_id DESC LIMIT $4)
+    return "WITH page AS MATERIALIZED (SELECT * FROM (" + rows +
+           R"() AS found ORDER BY event_id DESC LIMIT $4)
 SELECT p.event_id, p.state, (extract(epoch FROM p.next_at) * 1000000)::bigint, (extract(epoch FROM p.created_at) * 1000000)::bigint,
        array_to_string(p.rule_ids, ','), (SELECT type FROM webhooks.event e WHERE e.event_id = p.event_id OFFSET 0)
 FROM page p ORDER BY p.event_id DESC)";
 }
 
-const std::string list_all_sql = page_sql(newest(unfinished_sql, "$4") + " UNION ALL " + newest(finished_sql, "$4"));
+const std::string list_all_sql =
+    page_sql(newest(unfinished_sql, "$4") + " UNION ALL " + newest(finished_sql, "$4"));
 const std::string list_pending_sql = page_sql(newest(unfinished_sql, "$4"));
-const std::string list_failed_sql = page_sql(newest(finished_sql + " AND state <> 'succeeded'", "$4"));
+const std::string list_failed_sql =
+    page_sql(newest(finished_sql + " AND state <> 'succeeded'", "$4"));
 // Among many failed ones a few succeeded: it stops after so many rows.
 const std::string list_succeeded_sql =
-    page_sql("SELECT * FROM " + newest(finished_sql, std::to_string(rows_looked_at)) + " AS looked WHERE state = 'succeeded'");
+    page_sql("SELECT * FROM " + newest(finished_sql, std::to_string(rows_looked_at)) +
+             " AS looked WHERE state = 'succeeded'");
 
 // Where that look ended, when it did before the last row.
-const std::string look_end_sql = "SELECT event_id FROM webhooks.delivery WHERE webhook_id = $2::uuid AND account_id = $1::uuid "
-                                 "AND event_id < $3::uuid ORDER BY event_id DESC OFFSET " +
-                                 std::to_string(rows_looked_at - 1) + " LIMIT 1";
+const std::string look_end_sql =
+    "SELECT event_id FROM webhooks.delivery WHERE webhook_id = $2::uuid AND account_id = $1::uuid "
+    "AND event_id < $3::uuid ORDER BY event_id DESC OFFSET " +
+    std::to_string(rows_looked_at - 1) + " LIMIT 1";
 
-const std::string find_sql =
-    page_sql(unfinished_sql + " AND event_id = $5::uuid UNION ALL " + finished_sql + " AND event_id = $5::uuid");
+const std::string find_sql = page_sql(unfinished_sql + " AND event_id = $5::uuid UNION ALL " +
+                                      finished_sql + " AND event_id = $5::uuid");
 
 constexpr postgres::statement find_attempts{"log_attempts", R"(
 SELECT w.event_id, a.at, a.took, a.status, a.error, a.response_body
@@ -83,8 +88,10 @@ logged_delivery read_delivery(const pqxx::row& row, webhook_id webhook)
     return read;
 }
 
-// The partition of the event may be dropped between the two: then the delivery is as good as gone, too.
-std::vector<logged_delivery> read_deliveries(const pqxx::result& rows, pqxx::result::size_type count, webhook_id webhook)
+// The partition of the event may be dropped between the two: then the delivery is as good as gone,
+// too.
+std::vector<logged_delivery> read_deliveries(const pqxx::result& rows,
+                                             pqxx::result::size_type count, webhook_id webhook)
 {
     std::vector<logged_delivery> read;
     for (pqxx::result::size_type i = 0; i < count; ++i)
@@ -93,7 +100,8 @@ std::vector<logged_delivery> read_deliveries(const pqxx::result& rows, pqxx::res
     return read;
 }
 
-void add_attempts(pqxx::work& tx, account_id account, webhook_id webhook, std::vector<logged_delivery>& deliveries)
+void add_attempts(pqxx::work& tx, account_id account, webhook_id webhook,
+                  std::vector<logged_delivery>& deliveries)
 {
     std::vector<std::string> events;
     std::map<std::string, logged_delivery*> places;
@@ -104,7 +112,8 @@ void add_attempts(pqxx::work& tx, account_id account, webhook_id webhook, std::v
     if (events.empty())
         return;
     const auto rows =
-        tx.exec_prepared(find_attempts.name, webhook.text(), postgres::text_array(events), account.text(), attempts_shown);
+        tx.exec_prepared(find_attempts.name, webhook.text(), postgres::text_array(events),
+                         account.text(), attempts_shown);
     for (const auto& row : rows) {
         logged_attempt attempt;
         attempt.at = from_unix_micros(row[1].as<std::int64_t>());
@@ -116,7 +125,8 @@ void add_attempts(pqxx::work& tx, account_id account, webhook_id webhook, std::v
     }
 }
 
-// A delivery and its attempts are read by two statements, and an outcome changes both: they see one state.
+// A delivery and its attempts are read by two statements, and an outcome changes both: they see one
+// state.
 void see_one_state(pqxx::work& tx)
 {
     tx.exec0("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY");
@@ -152,16 +162,18 @@ delivery_log_store::delivery_log_store(postgres::pool& db) : db_(db)
 }
 
 awaitable<result<log_page>> delivery_log_store::list(account_id account, webhook_id webhook,
-                                                     std::optional<delivery_status> status, std::optional<event_id> before,
-                                                     int limit)
+                                                     std::optional<delivery_status> status,
+                                                     std::optional<event_id> before, int limit)
 {
-    return db_.transact([account, webhook, status, before, limit](pqxx::work& tx) -> result<log_page> {
+    return db_.transact([account, webhook, status, before,
+                         limit](pqxx::work& tx) -> result<log_page> {
         see_one_state(tx);
         if (tx.exec_prepared(webhook_exists.name, account.text(), webhook.text()).empty())
             return failure{errc::not_found, "Webhook " + webhook.text() + " does not exist"};
         const auto edge = before ? before->text() : past_every_event;
         // One more than asked for tells whether there is another page.
-        const auto rows = tx.exec_prepared(statement_for(status), account.text(), webhook.text(), edge, limit + 1);
+        const auto rows = tx.exec_prepared(statement_for(status), account.text(), webhook.text(),
+                                           edge, limit + 1);
         const auto last = std::min(rows.size(), static_cast<pqxx::result::size_type>(limit));
         log_page page;
         page.deliveries = read_deliveries(rows, last, webhook);
@@ -177,14 +189,17 @@ awaitable<result<log_page>> delivery_log_store::list(account_id account, webhook
     });
 }
 
-awaitable<result<logged_delivery>> delivery_log_store::find(account_id account, webhook_id webhook, event_id event)
+awaitable<result<logged_delivery>> delivery_log_store::find(account_id account, webhook_id webhook,
+                                                            event_id event)
 {
     return db_.transact([account, webhook, event](pqxx::work& tx) -> result<logged_delivery> {
         see_one_state(tx);
-        const auto rows = tx.exec_prepared("log_find", account.text(), webhook.text(), past_every_event, 1, event.text());
+        const auto rows = tx.exec_prepared("log_find", account.text(), webhook.text(),
+                                           past_every_event, 1, event.text());
         auto found = read_deliveries(rows, rows.size(), webhook);
         if (found.empty())
-            return failure{errc::not_found, "Delivery " + name_delivery(event, webhook).text() + " does not exist"};
+            return failure{errc::not_found,
+                           "Delivery " + name_delivery(event, webhook).text() + " does not exist"};
         add_attempts(tx, account, webhook, found);
         return std::move(found.front());
     });

@@ -9,19 +9,22 @@
 
 namespace tempinbox::webhooks {
 
-// Of each delivery as many attempts are shown; more than ten come from sending by hand and from replays.
+// Of each delivery as many attempts are shown; more than ten come from sending by hand and from
+// replays.
 inline constexpr int attempts_shown = 20;
 // A page with a filter looks at no more finished deliveries than this.
 inline constexpr int rows_looked_at = 2'000;
 
-// Deliveries as their account sees them, kept as long as their event. Throws when PostgreSQL cannot be reached.
+// Deliveries as their account sees them, kept as long as their event. Throws when PostgreSQL cannot
+// be reached.
 class delivery_log_store
 {
 public:
     explicit delivery_log_store(postgres::pool& db);
 
     // `before`: only older events. Not_found where the account has no such webhook.
-    awaitable<result<log_page>> list(account_id account, webhook_id webhook, std::optional<delivery_status> status,
+    awaitable<result<log_page>> list(account_id account, webhook_id webhook,
+                                     std::optional<delivery_status> status,
                                      std::optional<event_id> before, int limit);
     awaitable<result<logged_delivery>> find(account_id account, webhook_id webhook, event_id event);
 

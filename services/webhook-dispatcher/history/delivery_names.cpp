@@ -3,7 +3,8 @@
 namespace tempinbox::webhooks {
 namespace {
 
-// Mixing twice gives back what was mixed. RFC 9562 5.7: the time (bytes 0 to 5), the version and the variant stay.
+// Mixing twice gives back what was mixed. RFC 9562 5.7: the time (bytes 0 to 5), the version and
+// the variant stay.
 uuid mix(const uuid& id, const uuid& with)
 {
     auto bytes = id.bytes();

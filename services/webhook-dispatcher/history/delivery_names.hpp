@@ -4,8 +4,9 @@
 
 namespace tempinbox::webhooks {
 
-// A delivery is one event to one webhook, so its id is made of theirs: a UUIDv7 with the event's time whose random bits are the
-// event's mixed with the webhook's. Nothing is stored for it, and whoever knows the webhook can read the event back.
+// A delivery is one event to one webhook, so its id is made of theirs: a UUIDv7 with the event's
+// time whose random bits are the event's mixed with the webhook's. Nothing is stored for it, and
+// whoever knows the webhook can read the event back.
 uuid name_delivery(event_id event, webhook_id webhook);
 event_id event_of(const uuid& delivery, webhook_id webhook);
 

@@ -19,10 +19,12 @@ std::string_view to_string(delivery_status status)
 
 result<delivery_status> parse_delivery_status(std::string_view text)
 {
-    for (const auto status : {delivery_status::pending, delivery_status::succeeded, delivery_status::failed})
+    for (const auto status :
+         {delivery_status::pending, delivery_status::succeeded, delivery_status::failed})
         if (to_string(status) == text)
             return status;
-    return failure{errc::invalid_argument, "status must be one of pending, succeeded, failed, not " + quote(text)};
+    return failure{errc::invalid_argument,
+                   "status must be one of pending, succeeded, failed, not " + quote(text)};
 }
 
 } // namespace tempinbox::webhooks

@@ -10,13 +10,15 @@
 
 namespace tempinbox::webhooks {
 
-// Why emails went where they went, kept as long as deliveries. Throws when PostgreSQL cannot be reached.
+// Why emails went where they went, kept as long as deliveries. Throws when PostgreSQL cannot be
+// reached.
 class routing_log_store
 {
 public:
     explicit routing_log_store(postgres::pool& db);
 
-    // What each rule said, in the order the rules had. Nothing where no rule was asked, it is not stored yet, or no longer.
+    // What each rule said, in the order the rules had. Nothing where no rule was asked, it is not
+    // stored yet, or no longer.
     awaitable<std::optional<std::vector<rule_outcome>>> find(account_id account, event_id email);
 
 private:

@@ -30,7 +30,8 @@ new_event stored_form(const decoded_event& sample)
     return stored;
 }
 
-delivery_job make_job(const taken_delivery& taken, std::shared_ptr<const receiver> to, event_id event, uuid lease)
+delivery_job make_job(const taken_delivery& taken, std::shared_ptr<const receiver> to,
+                      event_id event, uuid lease)
 {
     auto outgoing = std::make_shared<outgoing_event>();
     outgoing->id = event;
@@ -46,7 +47,8 @@ delivery_job make_job(const taken_delivery& taken, std::shared_ptr<const receive
     return job;
 }
 
-hand_outcome outcome_of(const delivery_job& job, const taken_delivery& taken, const verdict& given, sent_request sent)
+hand_outcome outcome_of(const delivery_job& job, const taken_delivery& taken, const verdict& given,
+                        sent_request sent)
 {
     hand_outcome outcome;
     outcome.event = job.event->id;
@@ -82,13 +84,15 @@ private:
 
 } // namespace
 
-hand_sender::hand_sender(runtime::host& host, resend_store& deliveries, config_cache& configs, request_sender send)
+hand_sender::hand_sender(runtime::host& host, resend_store& deliveries, config_cache& configs,
+                         request_sender send)
     : host_(host),
       deliveries_(deliveries),
       configs_(configs),
       send_(std::move(send)),
       is_quiet_(host.executor()),
-      sent_(host.metrics().counter("tempinbox_webhook_dispatcher_sent_by_hand_total", "Tests and single retries sent."))
+      sent_(host.metrics().counter("tempinbox_webhook_dispatcher_sent_by_hand_total",
+                                   "Tests and single retries sent."))
 {}
 
 result<void> hand_sender::check_room() const
@@ -98,7 +102,8 @@ result<void> hand_sender::check_room() const
     return {};
 }
 
-awaitable<result<hand_sender::receiver_ptr>> hand_sender::find_receiver(account_id account, webhook_id webhook)
+awaitable<result<hand_sender::receiver_ptr>> hand_sender::find_receiver(account_id account,
+                                                                        webhook_id webhook)
 {
     const std::vector<account_id> accounts(1, account);
     const auto configs = co_await configs_.current(accounts);
@@ -107,9 +112,12 @@ awaitable<result<hand_sender::receiver_ptr>> hand_sender::find_receiver(account_
     if (!to)
         co_return failure(errc::not_found, "Webhook " + webhook.text() + " does not exist");
     if (!config->second->is_active(webhook, host_.clock().now()))
-        co_return failure(errc::permission_denied, "The plan has no place for this webhook; it has more webhooks than it allows");
+        co_return failure(
+            errc::permission_denied,
+            "The plan has no place for this webhook; it has more webhooks than it allows");
     if (to->refusal)
-        co_return failure(errc::conflict, "Webhook " + webhook.text() + " is switched off: " + *to->refusal);
+        co_return failure(errc::conflict,
+                          "Webhook " + webhook.text() + " is switched off: " + *to->refusal);
     co_return to;
 }
 
@@ -133,7 +141,8 @@ awaitable<result<void>> hand_sender::test(account_id account, webhook_id webhook
     co_return result<void>();
 }
 
-awaitable<result<void>> hand_sender::retry(account_id account, webhook_id webhook, event_id event, uuid lease)
+awaitable<result<void>> hand_sender::retry(account_id account, webhook_id webhook, event_id event,
+                                           uuid lease)
 {
     const auto room = check_room();
     if (!room)
@@ -143,7 +152,9 @@ awaitable<result<void>> hand_sender::retry(account_id account, webhook_id webhoo
     if (!to)
         co_return to.error();
     if (!(*to)->is_enabled)
-        co_return failure(errc::conflict, "Webhook " + webhook.text() + " is switched off; PATCH it with isEnabled true first");
+        co_return failure(errc::conflict,
+                          "Webhook " + webhook.text() +
+                              " is switched off; PATCH it with isEnabled true first");
     auto taken = co_await deliveries_.take(account, webhook, event, lease);
     if (!taken)
         co_return taken.error();
@@ -168,7 +179,8 @@ awaitable<sent_request> hand_sender::exchange(delivery_job job)
     try {
         sent = co_await send_(job);
     } catch (const std::exception& error) {
-        log::error("webhook not sent", {{"webhook_id", job.to->id.text()}, {"reason", error.what()}});
+        log::error("webhook not sent",
+                   {{"webhook_id", job.to->id.text()}, {"reason", error.what()}});
         sent.result.what = exchange_result::kind::network_down;
         sent.result.detail = "the request could not be sent";
         sent.at = host_.clock().now();

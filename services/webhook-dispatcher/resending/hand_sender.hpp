@@ -9,24 +9,31 @@
 
 namespace tempinbox::webhooks {
 
-// Sends a delivery at once because its account asks for it, and returns when the receiver has answered. Past the window and the
-// breaker, which know nothing of it; bounded by a limit for each webhook and one for the process. Used on the loop only.
+// Sends a delivery at once because its account asks for it, and returns when the receiver has
+// answered. Past the window and the breaker, which know nothing of it; bounded by a limit for each
+// webhook and one for the process. Used on the loop only.
 class hand_sender
 {
 public:
-    hand_sender(runtime::host& host, resend_store& deliveries, config_cache& configs, request_sender send);
+    hand_sender(runtime::host& host, resend_store& deliveries, config_cache& configs,
+                request_sender send);
 
     using receiver_ptr = std::shared_ptr<const receiver>;
 
-    // Not_found where the account has no such webhook, permission_denied where its plan has no place for it.
+    // Not_found where the account has no such webhook, permission_denied where its plan has no
+    // place for it.
     awaitable<result<receiver_ptr>> find_receiver(account_id account, webhook_id webhook);
 
-    // A made-up event with that id. Also to a webhook that is switched off; a failure changes nothing about the webhook.
+    // A made-up event with that id. Also to a webhook that is switched off; a failure changes
+    // nothing about the webhook.
     awaitable<result<void>> test(account_id account, webhook_id webhook, event_id event);
-    // Conflict while it is being sent, and where the webhook is switched off. The same lease again sends nothing.
-    awaitable<result<void>> retry(account_id account, webhook_id webhook, event_id event, uuid lease);
+    // Conflict while it is being sent, and where the webhook is switched off. The same lease again
+    // sends nothing.
+    awaitable<result<void>> retry(account_id account, webhook_id webhook, event_id event,
+                                  uuid lease);
 
-    // Takes nothing new; waits for what is under way until then. What is left is sent again by whoever finds its lease ended.
+    // Takes nothing new; waits for what is under way until then. What is left is sent again by
+    // whoever finds its lease ended.
     awaitable<void> drain(std::chrono::steady_clock::time_point until);
 
 private:

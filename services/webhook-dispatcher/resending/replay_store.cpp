@@ -3,8 +3,8 @@
 namespace tempinbox::webhooks {
 namespace {
 
-// Untried deliveries of replays that a webhook has waiting: enough to keep its slots for retries busy, few enough that an
-// ordinary retry waits for a handful at most.
+// Untried deliveries of replays that a webhook has waiting: enough to keep its slots for retries
+// busy, few enough that an ordinary retry waits for a handful at most.
 constexpr int most_waiting = 32;
 // Of one webhook under way at a time.
 constexpr int most_replays = 5;
@@ -41,7 +41,8 @@ SELECT r.replay_id, r.account_id, r.webhook_id, r.is_of_succeeded, r.position,
 FROM webhooks.replay r WHERE r.finished_at IS NULL AND r.next_step_at <= clock_timestamp()
 ORDER BY r.next_step_at LIMIT 1 FOR UPDATE OF r SKIP LOCKED)"};
 
-// $1 webhook, $2 account, $3 the replay, $4 how many, $5 past this event. Their schedule begins anew.
+// $1 webhook, $2 account, $3 the replay, $4 how many, $5 past this event. Their schedule begins
+// anew.
 constexpr const char* move_sql = R"(
 WITH replayed AS (SELECT position, created_at FROM webhooks.replay WHERE replay_id = $3::uuid),
 chosen AS MATERIALIZED (
@@ -84,8 +85,9 @@ replay_store::replay_store(postgres::pool& db) : db_(db)
 {
     db_.prepare({"replay_move_failed", move_failed_sql.c_str()});
     db_.prepare({"replay_move_succeeded", move_succeeded_sql.c_str()});
-    for (const auto& wanted : {find_replay, find_webhook, count_under_way, count_failed, count_succeeded, insert_replay,
-                               take_step, note_step, end_replay, forget_replays})
+    for (const auto& wanted :
+         {find_replay, find_webhook, count_under_way, count_failed, count_succeeded, insert_replay,
+          take_step, note_step, end_replay, forget_replays})
         db_.prepare(wanted);
 }
 
@@ -100,14 +102,19 @@ awaitable<result<std::int64_t>> replay_store::begin(replay_wish wish)
         if (endpoint.empty())
             return failure{errc::not_found, "Webhook " + webhook + " does not exist"};
         if (!endpoint[0][0].as<bool>())
-            return failure{errc::conflict, "Webhook " + webhook + " is switched off; PATCH it with isEnabled true first"};
+            return failure{errc::conflict,
+                           "Webhook " + webhook +
+                               " is switched off; PATCH it with isEnabled true first"};
         if (tx.exec_prepared1(count_under_way.name, webhook)[0].as<int>() >= most_replays)
-            return failure{errc::conflict, "Webhook " + webhook + " has " + std::to_string(most_replays) +
+            return failure{errc::conflict, "Webhook " + webhook + " has " +
+                                               std::to_string(most_replays) +
                                                " replays under way; wait until one has ended"};
         const auto* counting = wish.is_of_succeeded ? count_succeeded.name : count_failed.name;
-        const auto counted = tx.exec_prepared1(counting, account, webhook, to_unix_micros(wish.since))[0].as<std::int64_t>();
-        tx.exec_prepared0(insert_replay.name, wish.id.text(), account, webhook, wish.is_of_succeeded, to_unix_micros(wish.since),
-                          counted);
+        const auto counted =
+            tx.exec_prepared1(counting, account, webhook, to_unix_micros(wish.since))[0]
+                .as<std::int64_t>();
+        tx.exec_prepared0(insert_replay.name, wish.id.text(), account, webhook,
+                          wish.is_of_succeeded, to_unix_micros(wish.since), counted);
         return counted;
     });
 }
@@ -121,10 +128,13 @@ awaitable<replay_step> replay_store::step()
             return done;
         done.found_one = true;
         const auto& row = rows[0];
-        const auto id = row[0].as<std::string>(), account = row[1].as<std::string>(), webhook = row[2].as<std::string>();
+        const auto id = row[0].as<std::string>(), account = row[1].as<std::string>(),
+                   webhook = row[2].as<std::string>();
         if (row[5].is_null() || !row[5].as<bool>()) {
             done.has_ended = true;
-            tx.exec_prepared0(end_replay.name, id, row[5].is_null() ? "the webhook was deleted" : "the webhook is switched off");
+            tx.exec_prepared0(end_replay.name, id,
+                              row[5].is_null() ? "the webhook was deleted"
+                                               : "the webhook is switched off");
             return done;
         }
         const auto position = row[4].as<std::string>();
@@ -133,10 +143,12 @@ awaitable<replay_step> replay_store::step()
             tx.exec_prepared0(note_step.name, id, position, 0, long_pause_millis);
             return done;
         }
-        const auto moved = tx.exec_prepared(row[3].as<bool>() ? "replay_move_succeeded" : "replay_move_failed", webhook, account,
-                                            id, room, position);
+        const auto moved =
+            tx.exec_prepared(row[3].as<bool>() ? "replay_move_succeeded" : "replay_move_failed",
+                             webhook, account, id, room, position);
         done.moved = static_cast<std::int64_t>(moved.size());
-        tx.exec_prepared0(note_step.name, id, moved.empty() ? position : moved.back()[0].as<std::string>(), done.moved,
+        tx.exec_prepared0(note_step.name, id,
+                          moved.empty() ? position : moved.back()[0].as<std::string>(), done.moved,
                           pause_millis);
         done.has_ended = static_cast<int>(moved.size()) < room;
         if (done.has_ended)
@@ -147,8 +159,9 @@ awaitable<replay_step> replay_store::step()
 
 awaitable<int> replay_store::forget_older_than(int days)
 {
-    return db_.transact(
-        [days](pqxx::work& tx) { return static_cast<int>(tx.exec_prepared(forget_replays.name, days).affected_rows()); });
+    return db_.transact([days](pqxx::work& tx) {
+        return static_cast<int>(tx.exec_prepared(forget_replays.name, days).affected_rows());
+    });
 }
 
 } // namespace tempinbox::webhooks

@@ -27,18 +27,19 @@ struct replay_step
     bool has_ended = false;
 };
 
-// Replays at rest. Each step is one transaction that moves a few deliveries and remembers how far it came, so any process goes on
-// where another died, and nothing is moved twice. Throws when PostgreSQL cannot be reached.
+// Replays at rest. Each step is one transaction that moves a few deliveries and remembers how far
+// it came, so any process goes on where another died, and nothing is moved twice. Throws when
+// PostgreSQL cannot be reached.
 class replay_store
 {
 public:
     explicit replay_store(postgres::pool& db);
 
-    // Answers how many deliveries it will send, tests left out. The same id again: as the first time. Conflict where the webhook
-    // is switched off or has too many replays under way.
+    // Answers how many deliveries it will send, tests left out. The same id again: as the first
+    // time. Conflict where the webhook is switched off or has too many replays under way.
     awaitable<result<std::int64_t>> begin(replay_wish wish);
-    // Moves deliveries of the replay that waited longest back to `due`, unless as many wait untried there already. A replay whose
-    // webhook is gone or switched off ends.
+    // Moves deliveries of the replay that waited longest back to `due`, unless as many wait untried
+    // there already. A replay whose webhook is gone or switched off ends.
     awaitable<replay_step> step();
     // Ended ones.
     awaitable<int> forget_older_than(int days);

@@ -7,8 +7,8 @@
 
 namespace tempinbox::webhooks {
 
-// Moves replays on, whichever process began them: a step for each that is due, then a short pause. Throws nothing; while
-// PostgreSQL is away it tries on.
+// Moves replays on, whichever process began them: a step for each that is due, then a short pause.
+// Throws nothing; while PostgreSQL is away it tries on.
 class replayer
 {
 public:

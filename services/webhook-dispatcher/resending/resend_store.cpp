@@ -7,7 +7,8 @@
 namespace tempinbox::webhooks {
 namespace {
 
-// A bucket that leaks one request each `pause` and holds a minute of them (GCRA): no row means there is no room.
+// A bucket that leaks one request each `pause` and holds a minute of them (GCRA): no row means
+// there is no room.
 constexpr postgres::statement take_place{"resend_take_place", R"(
 INSERT INTO webhooks.hand_limit AS known (webhook_id, kind, busy_until)
 VALUES ($1::uuid, $2, clock_timestamp() + $3 * interval '1 millisecond')
@@ -55,7 +56,8 @@ RETURNING attempts, (extract(epoch FROM began_at) * 1000000)::bigint)"};
 constexpr postgres::statement find_event{"resend_find_event", R"(
 SELECT convert_from(body, 'UTF8'), traceparent FROM webhooks.event WHERE event_id = $1::uuid AND account_id = $2::uuid)"};
 
-// $5: it was finished before; $6: it succeeded. Written only under the lease; the attempt is kept in any case.
+// $5: it was finished before; $6: it succeeded. Written only under the lease; the attempt is kept
+// in any case.
 constexpr postgres::statement finish_by_hand{"resend_finish", R"(
 WITH finished AS (
     DELETE FROM webhooks.due WHERE event_id = $1::uuid AND webhook_id = $2::uuid AND lease_id = $4::uuid AND ($5 OR $6)
@@ -83,8 +85,8 @@ constexpr std::chrono::milliseconds pause_between_retries{1'000};
 
 failure too_often(const char* what, int number)
 {
-    return failure{errc::rate_limited,
-                   std::string(what) + " at most " + std::to_string(number) + " times a minute; try again in a few seconds"};
+    return failure{errc::rate_limited, std::string(what) + " at most " + std::to_string(number) +
+                                           " times a minute; try again in a few seconds"};
 }
 
 bool has_room(pqxx::work& tx, webhook_id webhook, const char* kind, std::chrono::milliseconds pause)
@@ -100,14 +102,16 @@ taken_delivery sent_before()
 }
 
 // Takes the lease, of a waiting one or of one that is put back; nothing where it cannot be had.
-std::optional<taken_delivery> lease(pqxx::work& tx, account_id account, webhook_id webhook, event_id event, uuid lease_id)
+std::optional<taken_delivery> lease(pqxx::work& tx, account_id account, webhook_id webhook,
+                                    event_id event, uuid lease_id)
 {
-    auto rows =
-        tx.exec_prepared(lease_waiting.name, event.text(), webhook.text(), account.text(), lease_id.text(), lease_time.count());
+    auto rows = tx.exec_prepared(lease_waiting.name, event.text(), webhook.text(), account.text(),
+                                 lease_id.text(), lease_time.count());
     taken_delivery taken;
     taken.was_finished = rows.empty();
     if (rows.empty())
-        rows = tx.exec_prepared(revive.name, event.text(), webhook.text(), account.text(), lease_id.text(), lease_time.count());
+        rows = tx.exec_prepared(revive.name, event.text(), webhook.text(), account.text(),
+                                lease_id.text(), lease_time.count());
     if (rows.empty())
         return std::nullopt;
     taken.attempts = rows[0][0].as<int>();
@@ -117,29 +121,34 @@ std::optional<taken_delivery> lease(pqxx::work& tx, account_id account, webhook_
 
 failure no_such_delivery(event_id event, webhook_id webhook)
 {
-    return failure{errc::not_found, "Delivery " + name_delivery(event, webhook).text() + " does not exist"};
+    return failure{errc::not_found,
+                   "Delivery " + name_delivery(event, webhook).text() + " does not exist"};
 }
 
 } // namespace
 
 resend_store::resend_store(postgres::pool& db) : db_(db)
 {
-    for (const auto& wanted : {take_place, is_known, insert_event, insert_test, find_attempt, lease_waiting, is_due, revive,
-                               find_event, finish_by_hand, forget_limits_sql})
+    for (const auto& wanted :
+         {take_place, is_known, insert_event, insert_test, find_attempt, lease_waiting, is_due,
+          revive, find_event, finish_by_hand, forget_limits_sql})
         db_.prepare(wanted);
 }
 
-awaitable<result<taken_delivery>> resend_store::begin_test(new_event event, webhook_id webhook, uuid lease)
+awaitable<result<taken_delivery>> resend_store::begin_test(new_event event, webhook_id webhook,
+                                                           uuid lease)
 {
-    return db_.transact([event = std::move(event), webhook, lease](pqxx::work& tx) -> result<taken_delivery> {
+    return db_.transact([event = std::move(event), webhook,
+                         lease](pqxx::work& tx) -> result<taken_delivery> {
         if (!tx.exec_prepared(is_known.name, event.id.text(), webhook.text()).empty())
             return sent_before();
         if (!has_room(tx, webhook, "test", pause_between_tests))
             return too_often("A webhook can be tested", 10);
-        tx.exec_prepared0(insert_event.name, event.id.text(), event.account.text(), std::string(to_string(event.kind)),
-                          to_unix_micros(event.occurred_at), event.body);
-        tx.exec_prepared0(insert_test.name, event.id.text(), webhook.text(), event.account.text(), attempt_limit - 1,
-                          lease.text(), lease_time.count());
+        tx.exec_prepared0(insert_event.name, event.id.text(), event.account.text(),
+                          std::string(to_string(event.kind)), to_unix_micros(event.occurred_at),
+                          event.body);
+        tx.exec_prepared0(insert_test.name, event.id.text(), webhook.text(), event.account.text(),
+                          attempt_limit - 1, lease.text(), lease_time.count());
         taken_delivery taken;
         taken.was_finished = true; // nothing follows a test
         taken.began = event.occurred_at;
@@ -148,18 +157,22 @@ awaitable<result<taken_delivery>> resend_store::begin_test(new_event event, webh
     });
 }
 
-awaitable<result<taken_delivery>> resend_store::take(account_id account, webhook_id webhook, event_id event, uuid lease_id)
+awaitable<result<taken_delivery>> resend_store::take(account_id account, webhook_id webhook,
+                                                     event_id event, uuid lease_id)
 {
-    return db_.transact([account, webhook, event, lease_id](pqxx::work& tx) -> result<taken_delivery> {
-        const auto known = tx.exec_prepared(find_attempt.name, event.text(), webhook.text(), account.text(), lease_id.text());
+    return db_.transact([account, webhook, event,
+                         lease_id](pqxx::work& tx) -> result<taken_delivery> {
+        const auto known = tx.exec_prepared(find_attempt.name, event.text(), webhook.text(),
+                                            account.text(), lease_id.text());
         if (!known.empty())
             return sent_before();
         auto taken = lease(tx, account, webhook, event, lease_id);
         if (!taken) {
             if (tx.exec_prepared(is_due.name, event.text(), webhook.text(), account.text()).empty())
                 return no_such_delivery(event, webhook);
-            return failure{errc::conflict, "Delivery " + name_delivery(event, webhook).text() +
-                                               " is being sent right now; read it again in a moment"};
+            return failure{errc::conflict,
+                           "Delivery " + name_delivery(event, webhook).text() +
+                               " is being sent right now; read it again in a moment"};
         }
         const auto content = tx.exec_prepared(find_event.name, event.text(), account.text());
         if (content.empty())
@@ -175,16 +188,19 @@ awaitable<result<taken_delivery>> resend_store::take(account_id account, webhook
 awaitable<void> resend_store::finish(hand_outcome outcome)
 {
     return db_.transact([outcome = std::move(outcome)](pqxx::work& tx) {
-        tx.exec_prepared0(finish_by_hand.name, outcome.event.text(), outcome.webhook.text(), outcome.account.text(),
-                          outcome.lease.text(), outcome.was_finished, outcome.has_succeeded, outcome.number,
-                          to_unix_micros(outcome.at), outcome.took.count(), outcome.status, outcome.error, outcome.response_body);
+        tx.exec_prepared0(finish_by_hand.name, outcome.event.text(), outcome.webhook.text(),
+                          outcome.account.text(), outcome.lease.text(), outcome.was_finished,
+                          outcome.has_succeeded, outcome.number, to_unix_micros(outcome.at),
+                          outcome.took.count(), outcome.status, outcome.error,
+                          outcome.response_body);
     });
 }
 
 awaitable<int> resend_store::forget_limits()
 {
-    return db_.transact(
-        [](pqxx::work& tx) { return static_cast<int>(tx.exec_prepared(forget_limits_sql.name).affected_rows()); });
+    return db_.transact([](pqxx::work& tx) {
+        return static_cast<int>(tx.exec_prepared(forget_limits_sql.name).affected_rows());
+    });
 }
 
 } // namespace tempinbox::webhooks

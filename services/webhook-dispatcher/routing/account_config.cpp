@@ -29,8 +29,8 @@ std::vector<secret> receiver::keys_at(time_point now) const
     return keys;
 }
 
-account_config::account_config(std::int64_t version, std::optional<plans::account_state> state, std::vector<receiver> endpoints,
-                               std::vector<rules::rule> rules)
+account_config::account_config(std::int64_t version, std::optional<plans::account_state> state,
+                               std::vector<receiver> endpoints, std::vector<rules::rule> rules)
     : version_(version),
       state_(std::move(state)),
       rules_(std::move(rules)),
@@ -44,21 +44,24 @@ account_config::account_config(std::int64_t version, std::optional<plans::accoun
 
 std::shared_ptr<const receiver> account_config::find(webhook_id id) const
 {
-    const auto found = std::find_if(endpoints_.begin(), endpoints_.end(), [id](const auto& entry) { return entry->id == id; });
+    const auto found = std::find_if(endpoints_.begin(), endpoints_.end(),
+                                    [id](const auto& entry) { return entry->id == id; });
     return found == endpoints_.end() ? nullptr : *found;
 }
 
 bool account_config::is_active(webhook_id id, time_point now) const
 {
     const auto end = endpoints_.begin() + static_cast<std::ptrdiff_t>(active_endpoints(now));
-    return std::any_of(endpoints_.begin(), end, [id](const auto& entry) { return entry->id == id; });
+    return std::any_of(endpoints_.begin(), end,
+                       [id](const auto& entry) { return entry->id == id; });
 }
 
 std::size_t account_config::active_endpoints(time_point now) const
 {
     if (!state_ || state_->is_deleted)
         return 0;
-    return std::min(endpoints_.size(), static_cast<std::size_t>(std::max(state_->limits_at(now).webhooks, 0)));
+    return std::min(endpoints_.size(),
+                    static_cast<std::size_t>(std::max(state_->limits_at(now).webhooks, 0)));
 }
 
 const rules::compiled_rules& account_config::rules_at(time_point now) const
@@ -66,7 +69,9 @@ const rules::compiled_rules& account_config::rules_at(time_point now) const
     return state_ && state_->has_ended(now) ? compiled_after_end_ : compiled_;
 }
 
-std::vector<route> account_config::choose_routes(event_kind kind, const rules::subject_of_rules* mail, time_point now,
+std::vector<route> account_config::choose_routes(event_kind kind,
+                                                 const rules::subject_of_rules* mail,
+                                                 time_point now,
                                                  std::vector<rule_outcome>* said) const
 {
     if (const auto& compiled = rules_at(now); mail != nullptr && !compiled.empty())
@@ -84,8 +89,10 @@ std::vector<route> account_config::choose_routes(event_kind kind, const rules::s
     return routes;
 }
 
-std::vector<route> account_config::routes_by_rules(const rules::compiled_rules& compiled, const rules::subject_of_rules& mail,
-                                                   time_point now, std::vector<rule_outcome>* said) const
+std::vector<route> account_config::routes_by_rules(const rules::compiled_rules& compiled,
+                                                   const rules::subject_of_rules& mail,
+                                                   time_point now,
+                                                   std::vector<rule_outcome>* said) const
 {
     const auto outcome = compiled.evaluate(mail);
     if (said != nullptr)

@@ -28,8 +28,9 @@ struct receiver
     std::string url;
     event_set events;
     bool is_enabled = true;
-    std::optional<std::string> refusal; // why its URL is not called under the rules of today; it is not enabled then
-    std::optional<secret> key;          // absent: no master key opens it
+    std::optional<std::string>
+        refusal; // why its URL is not called under the rules of today; it is not enabled then
+    std::optional<secret> key; // absent: no master key opens it
     std::vector<previous_key> previous_keys;
     time_point renewed_at; // of the endpoint
 
@@ -56,13 +57,14 @@ struct rule_outcome
     friend auto operator<=>(const rule_outcome&, const rule_outcome&) = default;
 };
 
-// One account's endpoints, rules and plan at one config_version, compiled. Immutable, so that deliveries can share it.
+// One account's endpoints, rules and plan at one config_version, compiled. Immutable, so that
+// deliveries can share it.
 class account_config
 {
 public:
     // Endpoints and rules oldest first. Without a known plan nothing is allowed.
-    account_config(std::int64_t version, std::optional<plans::account_state> state, std::vector<receiver> endpoints,
-                   std::vector<rules::rule> rules);
+    account_config(std::int64_t version, std::optional<plans::account_state> state,
+                   std::vector<receiver> endpoints, std::vector<rules::rule> rules);
 
     std::int64_t version() const { return version_; }
     // Null where there is no such endpoint.
@@ -70,14 +72,17 @@ public:
     // Whether the plan's number of webhooks reaches it: the oldest stay active when a plan shrinks.
     bool is_active(webhook_id id, time_point now) const;
 
-    // design.md section 5 "routing". `mail` is given for email.received. `said` gets what each rule said, where rules were asked.
-    std::vector<route> choose_routes(event_kind kind, const rules::subject_of_rules* mail, time_point now,
+    // design.md section 5 "routing". `mail` is given for email.received. `said` gets what each rule
+    // said, where rules were asked.
+    std::vector<route> choose_routes(event_kind kind, const rules::subject_of_rules* mail,
+                                     time_point now,
                                      std::vector<rule_outcome>* said = nullptr) const;
 
 private:
     std::size_t active_endpoints(time_point now) const;
     const rules::compiled_rules& rules_at(time_point now) const;
-    std::vector<route> routes_by_rules(const rules::compiled_rules& compiled, const rules::subject_of_rules& mail, time_point now,
+    std::vector<route> routes_by_rules(const rules::compiled_rules& compiled,
+                                       const rules::subject_of_rules& mail, time_point now,
                                        std::vector<rule_outcome>* said) const;
 
     std::int64_t version_;

@@ -9,12 +9,14 @@
 namespace tempinbox::webhooks {
 namespace {
 
-std::optional<secret> open_key(const crypto::keyring& keys, const std::string& sealed, webhook_id id)
+std::optional<secret> open_key(const crypto::keyring& keys, const std::string& sealed,
+                               webhook_id id)
 {
     const auto text = keys.open(sealed, id.text());
     const auto key = text ? read_signing_secret(*text) : text;
     if (!key) {
-        log::error("webhook secret cannot be opened", {{"webhook_id", id.text()}, {"reason", key.error().message}});
+        log::error("webhook secret cannot be opened",
+                   {{"webhook_id", id.text()}, {"reason", key.error().message}});
         return std::nullopt;
     }
     return *key;
@@ -22,7 +24,8 @@ std::optional<secret> open_key(const crypto::keyring& keys, const std::string& s
 
 } // namespace
 
-config_cache::config_cache(config_store& store, const crypto::keyring& keys, url_policy policy, std::size_t capacity)
+config_cache::config_cache(config_store& store, const crypto::keyring& keys, url_policy policy,
+                           std::size_t capacity)
     : store_(store),
       keys_(keys),
       policy_(std::move(policy)),
@@ -48,7 +51,8 @@ awaitable<config_cache::configs> config_cache::current(std::vector<account_id> a
     accounts.erase(std::unique(accounts.begin(), accounts.end()), accounts.end());
     const auto versions = co_await store_.versions(accounts);
 
-    // What is new enough is taken now: while the rest is loaded, other callers may replace or forget entries.
+    // What is new enough is taken now: while the rest is loaded, other callers may replace or
+    // forget entries.
     configs found;
     std::vector<account_id> stale;
     for (const auto& [account, version] : versions) {
@@ -98,7 +102,8 @@ std::shared_ptr<const account_config> config_cache::keep(const stored_config& st
     for (const auto& endpoint : stored.endpoints)
         receivers.push_back(open(judged(endpoint, policy_)));
     entry made;
-    made.config = std::make_shared<const account_config>(stored.version, stored.state, std::move(receivers), stored.rules);
+    made.config = std::make_shared<const account_config>(stored.version, stored.state,
+                                                         std::move(receivers), stored.rules);
     made.last_use = ++uses_;
     return entries_.insert_or_assign(stored.account, std::move(made)).first->second.config;
 }
@@ -113,9 +118,11 @@ void config_cache::forget_least_used()
     for (const auto& [account, kept] : entries_)
         uses.push_back(kept.last_use);
     const auto surplus = entries_.size() - capacity_ + capacity_ / 10;
-    const auto edge = uses.begin() + static_cast<std::ptrdiff_t>(std::min(surplus, uses.size() - 1));
+    const auto edge =
+        uses.begin() + static_cast<std::ptrdiff_t>(std::min(surplus, uses.size() - 1));
     std::nth_element(uses.begin(), edge, uses.end());
-    std::erase_if(entries_, [least = *edge](const auto& item) { return item.second.last_use < least; });
+    std::erase_if(entries_,
+                  [least = *edge](const auto& item) { return item.second.last_use < least; });
 }
 
 } // namespace tempinbox::webhooks

@@ -14,14 +14,16 @@
 
 namespace tempinbox::webhooks {
 
-// Compiled configurations of the accounts last seen. `current` compares with the stored versions each time, so a change is in
-// force for whatever is read after it was committed; who uses what is `known` compares them itself. Used on the loop only.
+// Compiled configurations of the accounts last seen. `current` compares with the stored versions
+// each time, so a change is in force for whatever is read after it was committed; who uses what is
+// `known` compares them itself. Used on the loop only.
 class config_cache
 {
 public:
     using configs = std::unordered_map<account_id, std::shared_ptr<const account_config>>;
 
-    config_cache(config_store& store, const crypto::keyring& keys, url_policy policy, std::size_t capacity = 20'000);
+    config_cache(config_store& store, const crypto::keyring& keys, url_policy policy,
+                 std::size_t capacity = 20'000);
 
     // As last seen, perhaps out of date; nothing where one of the accounts is not known here.
     std::optional<configs> known(const std::vector<account_id>& accounts);

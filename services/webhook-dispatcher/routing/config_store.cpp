@@ -31,11 +31,13 @@ WITH locked AS (
     SELECT account_id FROM webhooks.config_version WHERE account_id = ANY($1::uuid[]) ORDER BY account_id FOR UPDATE)
 UPDATE webhooks.config_version v SET version = version + 1 FROM locked WHERE v.account_id = locked.account_id)"};
 
-constexpr postgres::statement delete_rules{"config_delete_rules", "DELETE FROM webhooks.rule WHERE account_id = ANY($1::uuid[])"};
-constexpr postgres::statement delete_endpoints{"config_delete_endpoints",
-                                               "DELETE FROM webhooks.endpoint WHERE account_id = ANY($1::uuid[])"};
+constexpr postgres::statement delete_rules{
+    "config_delete_rules", "DELETE FROM webhooks.rule WHERE account_id = ANY($1::uuid[])"};
+constexpr postgres::statement delete_endpoints{
+    "config_delete_endpoints", "DELETE FROM webhooks.endpoint WHERE account_id = ANY($1::uuid[])"};
 
-// Their deliveries are many: they go later, step by step (retention). An account without a version never had any.
+// Their deliveries are many: they go later, step by step (retention). An account without a version
+// never had any.
 constexpr postgres::statement note_deleted{"config_note_deleted", R"(
 INSERT INTO webhooks.deleted_account (account_id, webhook_ids)
 SELECT v.account_id, array(SELECT e.webhook_id FROM webhooks.endpoint e WHERE e.account_id = v.account_id)
@@ -47,11 +49,12 @@ DELETE FROM webhooks.replay r USING webhooks.endpoint e WHERE e.account_id = ANY
 constexpr postgres::statement delete_failures{"config_delete_failures", R"(
 DELETE FROM webhooks.failing_endpoint f USING webhooks.endpoint e WHERE e.account_id = ANY($1::uuid[]) AND f.webhook_id = e.webhook_id)"};
 
-const std::string endpoints_sql =
-    std::string("SELECT ") + endpoint_columns +
-    " FROM webhooks.endpoint WHERE account_id = ANY($1::uuid[]) ORDER BY account_id, created_at, webhook_id";
+const std::string endpoints_sql = std::string("SELECT ") + endpoint_columns +
+                                  " FROM webhooks.endpoint WHERE account_id = ANY($1::uuid[]) "
+                                  "ORDER BY account_id, created_at, webhook_id";
 const std::string rules_sql = std::string("SELECT ") + rule_columns +
-                              " FROM webhooks.rule WHERE account_id = ANY($1::uuid[]) ORDER BY account_id, created_at, rule_id";
+                              " FROM webhooks.rule WHERE account_id = ANY($1::uuid[]) ORDER BY "
+                              "account_id, created_at, rule_id";
 
 std::string id_array(const std::vector<account_id>& accounts)
 {
@@ -97,20 +100,23 @@ config_store::config_store(postgres::pool& db) : db_(db)
 {
     db_.prepare({"config_endpoints", endpoints_sql.c_str()});
     db_.prepare({"config_rules", rules_sql.c_str()});
-    for (const auto& wanted : {next_version, next_version_if_any, find_versions, find_states, next_versions, delete_rules,
-                               delete_endpoints, note_deleted, delete_replays, delete_failures})
+    for (const auto& wanted :
+         {next_version, next_version_if_any, find_versions, find_states, next_versions,
+          delete_rules, delete_endpoints, note_deleted, delete_replays, delete_failures})
         db_.prepare(wanted);
 }
 
-awaitable<std::unordered_map<account_id, std::int64_t>> config_store::versions(const std::vector<account_id>& accounts)
+awaitable<std::unordered_map<account_id, std::int64_t>>
+config_store::versions(const std::vector<account_id>& accounts)
 {
     using found_versions = std::unordered_map<account_id, std::int64_t>;
-    return postgres::run_alone<found_versions>(db_, [ids = id_array(accounts)](pqxx::nontransaction& tx) {
-        found_versions found;
-        for (const auto& row : tx.exec_prepared(find_versions.name, ids))
-            found.emplace(read_account(row[0]), row[1].as<std::int64_t>());
-        return found;
-    });
+    return postgres::run_alone<found_versions>(
+        db_, [ids = id_array(accounts)](pqxx::nontransaction& tx) {
+            found_versions found;
+            for (const auto& row : tx.exec_prepared(find_versions.name, ids))
+                found.emplace(read_account(row[0]), row[1].as<std::int64_t>());
+            return found;
+        });
 }
 
 awaitable<std::vector<stored_config>> config_store::load(const std::vector<account_id>& accounts)
@@ -118,8 +124,8 @@ awaitable<std::vector<stored_config>> config_store::load(const std::vector<accou
     return db_.transact([ids = id_array(accounts)](pqxx::work& tx) {
         std::vector<stored_config> configs;
         std::unordered_map<account_id, std::size_t> places;
-        // Versions first: what is read after them is at least as new. Rules before endpoints: a rule seen has its endpoint,
-        // unless that was deleted since.
+        // Versions first: what is read after them is at least as new. Rules before endpoints: a
+        // rule seen has its endpoint, unless that was deleted since.
         for (const auto& row : tx.exec_prepared(find_versions.name, ids)) {
             stored_config config;
             config.account = read_account(row[0]);
@@ -158,7 +164,8 @@ awaitable<void> config_store::put_states(std::vector<plans::account_state> state
         if (deleted.empty())
             return;
         const auto ids = id_array(deleted);
-        for (const auto& step : {note_deleted, delete_replays, delete_failures, delete_rules, delete_endpoints})
+        for (const auto& step :
+             {note_deleted, delete_replays, delete_failures, delete_rules, delete_endpoints})
             tx.exec_prepared0(step.name, ids);
     });
 }

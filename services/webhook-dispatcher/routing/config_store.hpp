@@ -14,13 +14,14 @@
 
 namespace tempinbox::webhooks {
 
-// First step of each transaction that changes an account's endpoints, rules or plan: takes the account's next config_version and
-// with it the lock that puts such transactions in order.
+// First step of each transaction that changes an account's endpoints, rules or plan: takes the
+// account's next config_version and with it the lock that puts such transactions in order.
 void begin_config_change(pqxx::work& tx, account_id account);
 // The same where the account may have no configuration, which then stays so: false.
 bool begin_config_change_if_any(pqxx::work& tx, account_id account);
 
-// Takes over what the request says of the account, unless a newer version is known already; answers what holds.
+// Takes over what the request says of the account, unless a newer version is known already; answers
+// what holds.
 plans::account_state learn_account_state(pqxx::work& tx, const plans::account_state& given);
 
 // What is stored of one account, endpoints and rules oldest first. At least as new as its version.
@@ -33,18 +34,20 @@ struct stored_config
     std::vector<rules::rule> rules;
 };
 
-// Configurations at rest, as the router reads them, and the plans behind them. Throws when PostgreSQL cannot be reached.
+// Configurations at rest, as the router reads them, and the plans behind them. Throws when
+// PostgreSQL cannot be reached.
 class config_store
 {
 public:
     explicit config_store(postgres::pool& db);
 
     // Accounts that never had an endpoint are absent.
-    awaitable<std::unordered_map<account_id, std::int64_t>> versions(const std::vector<account_id>& accounts);
+    awaitable<std::unordered_map<account_id, std::int64_t>>
+    versions(const std::vector<account_id>& accounts);
     awaitable<std::vector<stored_config>> load(const std::vector<account_id>& accounts);
 
-    // From topic account.state. A deleted account loses its endpoints and rules at once; its deliveries are noted to be
-    // forgotten.
+    // From topic account.state. A deleted account loses its endpoints and rules at once; its
+    // deliveries are noted to be forgotten.
     awaitable<void> put_states(std::vector<plans::account_state> states);
 
 private:

@@ -8,17 +8,19 @@
 
 namespace tempinbox::webhooks {
 
-const char* const rule_columns =
-    "account_id, rule_id, name, webhook_id, conditions, is_enabled, (extract(epoch FROM created_at) * 1000000)::bigint";
+const char* const rule_columns = "account_id, rule_id, name, webhook_id, conditions, is_enabled, "
+                                 "(extract(epoch FROM created_at) * 1000000)::bigint";
 
 namespace {
 
 const std::string columns = rule_columns;
 
-const std::string find_sql = "SELECT " + columns + " FROM webhooks.rule WHERE account_id = $1::uuid AND rule_id = $2::uuid";
+const std::string find_sql =
+    "SELECT " + columns + " FROM webhooks.rule WHERE account_id = $1::uuid AND rule_id = $2::uuid";
 
-const std::string list_sql =
-    "SELECT " + columns + " FROM webhooks.rule WHERE account_id = $1::uuid ORDER BY created_at DESC, rule_id DESC LIMIT 1000";
+const std::string list_sql = "SELECT " + columns +
+                             " FROM webhooks.rule WHERE account_id = $1::uuid ORDER BY created_at "
+                             "DESC, rule_id DESC LIMIT 1000";
 
 const std::string insert_sql = R"(
 INSERT INTO webhooks.rule (account_id, rule_id, name, webhook_id, conditions, is_enabled)
@@ -30,7 +32,8 @@ UPDATE webhooks.rule SET name = $3, webhook_id = $4::uuid, conditions = $5::json
 WHERE account_id = $1::uuid AND rule_id = $2::uuid RETURNING )" +
                                columns;
 
-constexpr postgres::statement count_rules{"rules_count", "SELECT count(*) FROM webhooks.rule WHERE account_id = $1::uuid"};
+constexpr postgres::statement count_rules{
+    "rules_count", "SELECT count(*) FROM webhooks.rule WHERE account_id = $1::uuid"};
 
 constexpr postgres::statement webhook_exists{"rules_webhook_exists", R"(
 SELECT 1 FROM webhooks.endpoint WHERE account_id = $1::uuid AND webhook_id = $2::uuid)"};
@@ -88,7 +91,8 @@ void apply(rules::rule& target, rule_change change)
 
 failure no_rules_on(const plans::account_state& account, time_point now)
 {
-    return failure{errc::permission_denied, "Routing rules are not part of the plan " + account.plan_at(now)};
+    return failure{errc::permission_denied,
+                   "Routing rules are not part of the plan " + account.plan_at(now)};
 }
 
 stored_rule read_rule(const pqxx::row& row)
@@ -115,7 +119,8 @@ rule_store::rule_store(postgres::pool& db) : db_(db)
 
 awaitable<result<stored_rule>> rule_store::create(plans::account_state account, rules::rule wanted)
 {
-    return db_.transact([account = std::move(account), wanted = std::move(wanted)](pqxx::work& tx) -> result<stored_rule> {
+    return db_.transact([account = std::move(account),
+                         wanted = std::move(wanted)](pqxx::work& tx) -> result<stored_rule> {
         const auto owner = account.account.text();
         // Without a configuration there is no webhook to name; the plan is still judged first.
         const bool has_config = begin_config_change_if_any(tx, account.account);
@@ -129,13 +134,16 @@ awaitable<result<stored_rule>> rule_store::create(plans::account_state account, 
             if (!existing.empty())
                 return read_rule(existing[0]);
         }
-        if (!has_config || tx.exec_prepared(webhook_exists.name, owner, wanted.webhook.text()).empty())
+        if (!has_config ||
+            tx.exec_prepared(webhook_exists.name, owner, wanted.webhook.text()).empty())
             return no_such_webhook(wanted.webhook);
         if (tx.exec_prepared1(count_rules.name, owner)[0].as<int>() >= allowed)
-            return failure{errc::permission_denied, "The plan " + known.plan_at(now) + " has " + std::to_string(allowed) +
-                                                        " routing rules, all in use; delete one first"};
-        return read_rule(tx.exec_prepared1("rules_insert", owner, wanted.id.text(), wanted.name, wanted.webhook.text(),
-                                           to_json(wanted.conditions), wanted.is_enabled));
+            return failure{errc::permission_denied,
+                           "The plan " + known.plan_at(now) + " has " + std::to_string(allowed) +
+                               " routing rules, all in use; delete one first"};
+        return read_rule(tx.exec_prepared1("rules_insert", owner, wanted.id.text(), wanted.name,
+                                           wanted.webhook.text(), to_json(wanted.conditions),
+                                           wanted.is_enabled));
     });
 }
 
@@ -149,9 +157,11 @@ awaitable<result<stored_rule>> rule_store::find(account_id account, rule_id id)
     });
 }
 
-awaitable<result<stored_rule>> rule_store::update(plans::account_state account, rule_id id, rule_change change)
+awaitable<result<stored_rule>> rule_store::update(plans::account_state account, rule_id id,
+                                                  rule_change change)
 {
-    return db_.transact([account = std::move(account), id, change = std::move(change)](pqxx::work& tx) -> result<stored_rule> {
+    return db_.transact([account = std::move(account), id,
+                         change = std::move(change)](pqxx::work& tx) -> result<stored_rule> {
         const auto owner = account.account.text();
         if (!begin_config_change_if_any(tx, account.account))
             return no_such_rule(id);
@@ -159,15 +169,17 @@ awaitable<result<stored_rule>> rule_store::update(plans::account_state account, 
         const auto rows = tx.exec_prepared("rules_find", owner, id.text());
         if (rows.empty())
             return no_such_rule(id);
-        if (change.webhook && tx.exec_prepared(webhook_exists.name, owner, change.webhook->text()).empty())
+        if (change.webhook &&
+            tx.exec_prepared(webhook_exists.name, owner, change.webhook->text()).empty())
             return no_such_webhook(*change.webhook);
         const auto now = system_clock_source{}.now();
         if (known.limits_at(now).routing_rules <= 0)
             return no_rules_on(known, now);
         auto target = read_rule(rows[0]).rule;
         apply(target, change);
-        return read_rule(tx.exec_prepared1("rules_update", owner, id.text(), target.name, target.webhook.text(),
-                                           to_json(target.conditions), target.is_enabled));
+        return read_rule(tx.exec_prepared1("rules_update", owner, id.text(), target.name,
+                                           target.webhook.text(), to_json(target.conditions),
+                                           target.is_enabled));
     });
 }
 

@@ -13,9 +13,10 @@ namespace {
 
 void print_row(const std::string& name, const bench::language_tally& row)
 {
-    std::printf("%-8s %5d   %5.3f  %5.3f   %5.3f  %5.3f   %5.3f  %5.3f  %5.3f\n", name.c_str(), row.mails,
-                row.first_code.precision.value(), row.first_code.recall.value(), row.any_code.precision.value(),
-                row.any_code.recall.value(), row.links.precision.value(), row.links.recall.value(), row.kinds.value());
+    std::printf("%-8s %5d   %5.3f  %5.3f   %5.3f  %5.3f   %5.3f  %5.3f  %5.3f\n", name.c_str(),
+                row.mails, row.first_code.precision.value(), row.first_code.recall.value(),
+                row.any_code.precision.value(), row.any_code.recall.value(),
+                row.links.precision.value(), row.links.recall.value(), row.kinds.value());
 }
 
 void print_accuracy(const std::vector<corpus::expected_mail>& mails)
@@ -36,7 +37,8 @@ void print_accuracy(const std::vector<corpus::expected_mail>& mails)
 
 // At least a second of whole rounds over the corpus, one thread.
 template <class Work>
-void print_speed(const char* name, const std::vector<corpus::expected_mail>& mails, const Work& work)
+void print_speed(const char* name, const std::vector<corpus::expected_mail>& mails,
+                 const Work& work)
 {
     const auto began = std::chrono::steady_clock::now();
     std::chrono::duration<double> taken{};

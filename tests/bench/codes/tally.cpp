@@ -34,8 +34,8 @@ void sum(language_tally& into, const language_tally& more)
 
 std::string describe(const extract::code& one)
 {
-    return one.value + " (" + std::to_string(one.score).substr(0, 4) + ", " + one.part + " at " + std::to_string(one.offset) +
-           ")";
+    return one.value + " (" + std::to_string(one.score).substr(0, 4) + ", " + one.part + " at " +
+           std::to_string(one.offset) + ")";
 }
 
 } // namespace
@@ -50,7 +50,8 @@ void tally::add(const corpus::expected_mail& mail, const corpus::findings& found
     sum(total_, one);
 }
 
-void tally::add_codes(const corpus::expected_mail& mail, const corpus::findings& found, language_tally& into)
+void tally::add_codes(const corpus::expected_mail& mail, const corpus::findings& found,
+                      language_tally& into)
 {
     const auto first = found.codes.empty() ? std::string() : found.codes.front().value;
     const auto wanted = mail.codes.empty() ? std::string() : mail.codes.front();
@@ -59,29 +60,33 @@ void tally::add_codes(const corpus::expected_mail& mail, const corpus::findings&
     if (!wanted.empty())
         count(into.first_code.recall, first == wanted);
     if (first != wanted)
-        misses_.push_back(mail.file + ": first code " + (wanted.empty() ? "none" : wanted) + ", found " +
-                          (first.empty() ? "none" : describe(found.codes.front())));
+        misses_.push_back(mail.file + ": first code " + (wanted.empty() ? "none" : wanted) +
+                          ", found " + (first.empty() ? "none" : describe(found.codes.front())));
 
     for (const auto& one : found.codes) {
-        const bool is_right = std::find(mail.codes.begin(), mail.codes.end(), one.value) != mail.codes.end();
+        const bool is_right =
+            std::find(mail.codes.begin(), mail.codes.end(), one.value) != mail.codes.end();
         count(into.any_code.precision, is_right);
         if (!is_right && one.value != first)
             misses_.push_back(mail.file + ": no code, but found " + describe(one));
     }
     for (const auto& code : mail.codes) {
         const bool is_found =
-            std::any_of(found.codes.begin(), found.codes.end(), [&](const extract::code& one) { return one.value == code; });
+            std::any_of(found.codes.begin(), found.codes.end(),
+                        [&](const extract::code& one) { return one.value == code; });
         count(into.any_code.recall, is_found);
         if (!is_found && code != wanted)
             misses_.push_back(mail.file + ": further code " + code + " not found");
     }
 }
 
-void tally::add_links(const corpus::expected_mail& mail, const corpus::findings& found, language_tally& into)
+void tally::add_links(const corpus::expected_mail& mail, const corpus::findings& found,
+                      language_tally& into)
 {
     for (const auto& wanted : mail.links) {
         const auto match =
-            std::find_if(found.links.begin(), found.links.end(), [&](const extract::link& one) { return one.url == wanted.url; });
+            std::find_if(found.links.begin(), found.links.end(),
+                         [&](const extract::link& one) { return one.url == wanted.url; });
         const bool is_found = match != found.links.end();
         count(into.links.recall, is_found);
         if (!is_found) {
@@ -90,12 +95,13 @@ void tally::add_links(const corpus::expected_mail& mail, const corpus::findings&
         }
         count(into.kinds, match->kind == wanted.kind);
         if (match->kind != wanted.kind)
-            misses_.push_back(mail.file + ": " + wanted.kind + " link taken for " + match->kind + ": " + wanted.url + " \"" +
-                              match->text + "\"");
+            misses_.push_back(mail.file + ": " + wanted.kind + " link taken for " + match->kind +
+                              ": " + wanted.url + " \"" + match->text + "\"");
     }
     for (const auto& one : found.links) {
-        const bool is_right = std::any_of(mail.links.begin(), mail.links.end(),
-                                          [&](const corpus::expected_link& wanted) { return wanted.url == one.url; });
+        const bool is_right =
+            std::any_of(mail.links.begin(), mail.links.end(),
+                        [&](const corpus::expected_link& wanted) { return wanted.url == one.url; });
         count(into.links.precision, is_right);
         if (!is_right)
             misses_.push_back(mail.file + ": no link of this mail, but found: " + one.url);

@@ -43,8 +43,10 @@ public:
     const std::vector<std::string>& misses() const { return misses_; }
 
 private:
-    void add_codes(const corpus::expected_mail& mail, const corpus::findings& found, language_tally& into);
-    void add_links(const corpus::expected_mail& mail, const corpus::findings& found, language_tally& into);
+    void add_codes(const corpus::expected_mail& mail, const corpus::findings& found,
+                   language_tally& into);
+    void add_links(const corpus::expected_mail& mail, const corpus::findings& found,
+                   language_tally& into);
 
     std::map<std::string, language_tally> languages_;
     language_tally total_;

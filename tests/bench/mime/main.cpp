@@ -1,4 +1,5 @@
-// Prints the view of each mail named on standard input, one JSON object a line, for tests/bench/mime.py to compare.
+// Prints the view of each mail named on standard input, one JSON object a line, for
+// tests/bench/mime.py to compare.
 
 #include "common/json/writer.hpp"
 #include "mime/view.hpp"
@@ -11,7 +12,8 @@ using namespace tempinbox;
 
 namespace {
 
-void write_addresses(json::writer& out, std::string_view name, const std::vector<mime::mailbox_address>& addresses)
+void write_addresses(json::writer& out, std::string_view name,
+                     const std::vector<mime::mailbox_address>& addresses)
 {
     out.key(name).begin_array();
     for (const auto& one : addresses)
@@ -29,7 +31,9 @@ std::string describe(const mime::view& view)
     write_addresses(out, "cc", view.cc);
     out.member("date", view.date);
     out.member("messageId", view.summary.message_id);
-    out.member("text", view.text).member("html", view.html).member("isTextDerived", view.is_text_derived);
+    out.member("text", view.text)
+        .member("html", view.html)
+        .member("isTextDerived", view.is_text_derived);
     out.key("attachments").begin_array();
     for (const auto& one : view.attachments)
         out.begin_object()
@@ -50,7 +54,8 @@ int main()
 {
     for (std::string path; std::getline(std::cin, path);) {
         std::ifstream file(path, std::ios::binary);
-        const std::string raw{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+        const std::string raw{std::istreambuf_iterator<char>(file),
+                              std::istreambuf_iterator<char>()};
         std::cout << describe(mime::read_view(raw)) << '\n';
     }
     return 0;

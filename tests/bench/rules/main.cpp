@@ -1,5 +1,6 @@
-// The time from a mail's fields to the webhooks it goes to: folding the fields once, then every condition of every rule. The
-// worst case is 20 rules of 5 conditions each of which matches but the last, so that none is left out.
+// The time from a mail's fields to the webhooks it goes to: folding the fields once, then every
+// condition of every rule. The worst case is 20 rules of 5 conditions each of which matches but the
+// last, so that none is left out.
 
 #include "common/rules/rules.hpp"
 
@@ -37,9 +38,11 @@ std::vector<mail> mails()
          "Your order 4711 has been shipped and arrives on Monday, May 4"},
         {"Unicode, 60 characters", "robot@münchen.example", to,
          "Ihre Bestellung 4711 wurde versandt: Größe XL, Straße ΣΊΣΥΦΟΣ é"},
-        {"Cyrillic, 60 characters", "robot@shop.example", to, "Ваш заказ 4711 отправлен и прибудет в понедельник, 4 мая, днём"},
+        {"Cyrillic, 60 characters", "robot@shop.example", to,
+         "Ваш заказ 4711 отправлен и прибудет в понедельник, 4 мая, днём"},
         {"ASCII, 1,000 characters", "robot@shop.example", to, repeated("0123456789 shipped ", 53)},
-        {"Unicode, 1,000 characters", "robot@shop.example", to, repeated("Größe XL, Straße Σ ", 53)}};
+        {"Unicode, 1,000 characters", "robot@shop.example", to,
+         repeated("Größe XL, Straße Σ ", 53)}};
 }
 
 std::vector<rules::rule> worst_rules(int number)
@@ -49,11 +52,12 @@ std::vector<rules::rule> worst_rules(int number)
         rules::rule rule;
         rule.id = rule_id::make();
         rule.webhook = webhook_id::make();
-        rule.conditions = {{field::to, comparison::contains, "+ORDER@"},
-                           {field::to, comparison::ends_with, "@INBOX.example.com"},
-                           {field::from, comparison::contains, ".EXAMPLE"},
-                           {field::from, comparison::contains, "robot@"},
-                           {field::subject, comparison::contains, "Nirgends " + std::to_string(i) + " ß"}};
+        rule.conditions = {
+            {field::to, comparison::contains, "+ORDER@"},
+            {field::to, comparison::ends_with, "@INBOX.example.com"},
+            {field::from, comparison::contains, ".EXAMPLE"},
+            {field::from, comparison::contains, "robot@"},
+            {field::subject, comparison::contains, "Nirgends " + std::to_string(i) + " ß"}};
         all.push_back(std::move(rule));
     }
     return all;
@@ -76,7 +80,10 @@ timing measure(const Work& work)
         const auto began = std::chrono::steady_clock::now();
         for (int i = 0; i < in_a_round; ++i)
             work();
-        rounds.push_back(std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - began).count() / in_a_round);
+        rounds.push_back(
+            std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - began)
+                .count() /
+            in_a_round);
     }
     std::sort(rounds.begin(), rounds.end());
     timing found;
@@ -89,7 +96,8 @@ std::size_t webhooks_found = 0; // read at the end, so that no work is left out
 
 void print(const char* what, const mail& given, const timing& found)
 {
-    std::printf("%-26s %-27s %9.2f us %9.2f us\n", what, given.name, found.median_ns / 1'000, found.worst_percent_ns / 1'000);
+    std::printf("%-26s %-27s %9.2f us %9.2f us\n", what, given.name, found.median_ns / 1'000,
+                found.worst_percent_ns / 1'000);
 }
 
 } // namespace
@@ -109,9 +117,10 @@ int main()
         }
     }
     const auto twenty = worst_rules(20);
-    const auto compiling = measure([&] { webhooks_found += rules::compiled_rules(twenty).empty() ? 1U : 0U; });
-    std::printf("%-26s %-27s %9.2f us %9.2f us\n", "compiling 20 x 5", "-", compiling.median_ns / 1'000,
-                compiling.worst_percent_ns / 1'000);
+    const auto compiling =
+        measure([&] { webhooks_found += rules::compiled_rules(twenty).empty() ? 1U : 0U; });
+    std::printf("%-26s %-27s %9.2f us %9.2f us\n", "compiling 20 x 5", "-",
+                compiling.median_ns / 1'000, compiling.worst_percent_ns / 1'000);
     if (webhooks_found != 0)
         std::puts("(a rule matched that should not have)");
     return webhooks_found == 0 ? 0 : 1;

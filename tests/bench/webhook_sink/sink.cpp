@@ -23,7 +23,8 @@ constexpr int min_delay_ms = 8'250;
 constexpr int max_delay_ms = 9'750;
 constexpr std::size_t read_size = 64 * 1024;
 constexpr std::string_view no_content = "HTTP/1.1 204 No Content\r\n\r\n";
-constexpr std::string_view server_error = "HTTP/1.1 500 Internal Server Error\r\nContent-Length: 0\r\n\r\n";
+constexpr std::string_view server_error =
+    "HTTP/1.1 500 Internal Server Error\r\nContent-Length: 0\r\n\r\n";
 
 int checked(int outcome, const char* what)
 {
@@ -52,17 +53,20 @@ std::size_t content_length(std::string_view head)
 
 std::chrono::milliseconds slow_delay(std::minstd_rand& source)
 {
-    return std::chrono::milliseconds(std::uniform_int_distribution(min_delay_ms, max_delay_ms)(source));
+    return std::chrono::milliseconds(
+        std::uniform_int_distribution(min_delay_ms, max_delay_ms)(source));
 }
 
 std::string ok(std::string_view body)
 {
-    return "HTTP/1.1 200 OK\r\nContent-Length: " + std::to_string(body.size()) + "\r\n\r\n" + std::string(body);
+    return "HTTP/1.1 200 OK\r\nContent-Length: " + std::to_string(body.size()) + "\r\n\r\n" +
+           std::string(body);
 }
 
 } // namespace
 
-sink::sink() : listener_(checked(::socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0), "socket"))
+sink::sink()
+    : listener_(checked(::socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0), "socket"))
 {
     sockaddr_in address{};
     address.sin_family = AF_INET;
@@ -91,7 +95,8 @@ void sink::run()
 {
     std::array<epoll_event, 256> ready{};
     for (;;) {
-        const int count = ::epoll_wait(poll_, ready.data(), static_cast<int>(ready.size()), wait_millis());
+        const int count =
+            ::epoll_wait(poll_, ready.data(), static_cast<int>(ready.size()), wait_millis());
         for (int i = 0; i < count; ++i) {
             const int socket = ready[static_cast<std::size_t>(i)].data.fd;
             if (socket == listener_)
@@ -108,7 +113,8 @@ int sink::wait_millis() const
 {
     if (late_answers_.empty())
         return -1;
-    const auto left = std::chrono::ceil<std::chrono::milliseconds>(late_answers_.begin()->first - steady::now());
+    const auto left =
+        std::chrono::ceil<std::chrono::milliseconds>(late_answers_.begin()->first - steady::now());
     return static_cast<int>(std::max<std::chrono::milliseconds::rep>(0, left.count()));
 }
 
@@ -196,12 +202,14 @@ void sink::answer(std::string_view head, int socket, connection& peer)
         receipt got;
         const auto id = header(head, "\r\nwebhook-id: ");
         std::copy_n(id.begin(), std::min(id.size(), got.id.size()), got.id.begin());
-        got.at =
-            std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::system_clock::now().time_since_epoch()).count();
+        got.at = std::chrono::duration_cast<std::chrono::nanoseconds>(
+                     std::chrono::system_clock::now().time_since_epoch())
+                     .count();
         got.kind = head[6];
         receipts_.push_back(got);
         if (got.kind == 's')
-            late_answers_.insert({steady::now() + slow_delay(delays_), late_answer{socket, peer.number}});
+            late_answers_.insert(
+                {steady::now() + slow_delay(delays_), late_answer{socket, peer.number}});
         else if (got.kind != 'h')
             peer.output += got.kind == 'f' ? server_error : no_content;
     } else {

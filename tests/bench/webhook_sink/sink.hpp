@@ -12,8 +12,8 @@
 
 namespace tempinbox::bench {
 
-// One webhook as it came: the event's id, when its last byte was read (nanoseconds of the Unix clock), and the first letter of
-// the path, which says what was answered.
+// One webhook as it came: the event's id, when its last byte was read (nanoseconds of the Unix
+// clock), and the first letter of the path, which says what was answered.
 struct receipt
 {
     std::array<char, 36> id{};
@@ -21,10 +21,11 @@ struct receipt
     char kind = 0;
 };
 
-// A receiver of webhooks on loopback that does as little as possible: one thread, epoll, kept connections. POST /ok... is
-// answered 204, /fail... 500, /hang... never, /slow... 204 after nine seconds, give or take three quarters of one: a thousand
-// endpoints do not answer in step. GET /count tells how many came, GET /receipts
-// lists them, GET /reset forgets them. Ends the process when the kernel refuses it something.
+// A receiver of webhooks on loopback that does as little as possible: one thread, epoll, kept
+// connections. POST /ok... is answered 204, /fail... 500, /hang... never, /slow... 204 after nine
+// seconds, give or take three quarters of one: a thousand endpoints do not answer in step. GET
+// /count tells how many came, GET /receipts lists them, GET /reset forgets them. Ends the process
+// when the kernel refuses it something.
 class sink
 {
 public:
@@ -66,7 +67,8 @@ private:
     std::uint16_t port_ = 0;
     std::unordered_map<int, connection> connections_;
     std::vector<receipt> receipts_;
-    std::multimap<std::chrono::steady_clock::time_point, late_answer> late_answers_; // by when they are due
+    std::multimap<std::chrono::steady_clock::time_point, late_answer>
+        late_answers_; // by when they are due
     std::minstd_rand delays_{1};
     std::uint64_t accepted_ = 0;
 };

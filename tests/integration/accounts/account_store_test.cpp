@@ -49,7 +49,8 @@ awaitable<void> change_plan(account_store& store, account_id id, std::string pla
 
 } // namespace
 
-TEST_CASE("a new account can be found by id and by address, whatever its case", "[accounts][postgres]")
+TEST_CASE("a new account can be found by id and by address, whatever its case",
+          "[accounts][postgres]")
 {
     arranged_accounts arranged;
 
@@ -69,7 +70,8 @@ TEST_CASE("a new account can be found by id and by address, whatever its case", 
     CHECK_FALSE(by_id->state.limits_after_end.api_access);
 }
 
-TEST_CASE("an address in use, a bad address and an unknown plan are refused and change nothing", "[accounts][postgres]")
+TEST_CASE("an address in use, a bad address and an unknown plan are refused and change nothing",
+          "[accounts][postgres]")
 {
     arranged_accounts arranged;
     const auto first = arranged.create("a@example.com", "pro");
@@ -80,10 +82,13 @@ TEST_CASE("an address in use, a bad address and an unknown plan are refused and 
 
     CHECK(taken.error().code == errc::conflict);
     CHECK(bad.error().code == errc::invalid_argument);
-    CHECK(unknown.error().message == "plan must be one of free, starter, pass7, pro, business, premium, not \"gold\"");
+    CHECK(unknown.error().message ==
+          "plan must be one of free, starter, pass7, pro, business, premium, not \"gold\"");
     CHECK(await(arranged.store.list(10, std::nullopt)).size() == 1);
     CHECK(arranged.published.size() == 1);
-    CHECK(arranged.scratch.execute("SELECT version FROM accounts.changes")[0][0].as<std::int64_t>() == first.state.version);
+    CHECK(
+        arranged.scratch.execute("SELECT version FROM accounts.changes")[0][0].as<std::int64_t>() ==
+        first.state.version);
 }
 
 TEST_CASE("a 7-Day Pass ends after seven days, other plans do not", "[accounts][postgres]")
@@ -92,7 +97,8 @@ TEST_CASE("a 7-Day Pass ends after seven days, other plans do not", "[accounts][
     const auto now = system_clock_source{}.now();
 
     const auto pass = arranged.create("a@example.com", "pass7");
-    const auto renewed = await(arranged.store.set_plan(pass.id(), "pass7", now + std::chrono::seconds(1)));
+    const auto renewed =
+        await(arranged.store.set_plan(pass.id(), "pass7", now + std::chrono::seconds(1)));
     const auto pro = await(arranged.store.set_plan(pass.id(), "pro", std::nullopt));
 
     REQUIRE(pass.state.plan_ends_at);
@@ -102,11 +108,13 @@ TEST_CASE("a 7-Day Pass ends after seven days, other plans do not", "[accounts][
     CHECK_FALSE(pro->state.plan_ends_at);
 }
 
-TEST_CASE("each change is announced with its state and version, in the outbox and to the publisher", "[accounts][postgres]")
+TEST_CASE("each change is announced with its state and version, in the outbox and to the publisher",
+          "[accounts][postgres]")
 {
     arranged_accounts arranged;
     const auto created = arranged.create("a@example.com", "pro");
-    const auto changed = await(arranged.store.set_plan(created.id(), "premium", std::nullopt)).value();
+    const auto changed =
+        await(arranged.store.set_plan(created.id(), "premium", std::nullopt)).value();
 
     REQUIRE(arranged.published.size() == 2);
     CHECK(arranged.published[0].message.topic == "account.state");
@@ -116,19 +124,21 @@ TEST_CASE("each change is announced with its state and version, in the outbox an
     CHECK(arranged.announced(1).limits().routing_rules() == 20);
     CHECK(arranged.announced(1).version() == changed.state.version);
     CHECK(changed.state.version == created.state.version + 1);
-    const auto rows =
-        arranged.scratch.execute("SELECT count(*) FROM accounts.outbox WHERE lease_until > now() + interval '20 s'");
+    const auto rows = arranged.scratch.execute(
+        "SELECT count(*) FROM accounts.outbox WHERE lease_until > now() + interval '20 s'");
     CHECK(rows[0][0].as<int>() == 2);
 }
 
-TEST_CASE("without a publisher the rows wait for the next sweep with an ended lease", "[accounts][postgres]")
+TEST_CASE("without a publisher the rows wait for the next sweep with an ended lease",
+          "[accounts][postgres]")
 {
     testing::scratch_database scratch({"accounts"});
     account_store store(scratch.db(), announcements("tool", nullptr));
 
     REQUIRE(await(store.create(account_id::make(), "a@example.com", "pro")));
 
-    CHECK(scratch.execute("SELECT count(*) FROM accounts.outbox WHERE lease_until <= now()")[0][0].as<int>() == 1);
+    CHECK(scratch.execute("SELECT count(*) FROM accounts.outbox WHERE lease_until <= now()")[0][0]
+              .as<int>() == 1);
 }
 
 TEST_CASE("versions stay in the order of commits under concurrent changes", "[accounts][postgres]")
@@ -143,7 +153,8 @@ TEST_CASE("versions stay in the order of commits under concurrent changes", "[ac
 
     for (int i = 0; i < changes; ++i) {
         const auto id = ids[static_cast<std::size_t>(i) % ids.size()];
-        boost::asio::co_spawn(testing::test_host().loop(), change_plan(arranged.store, id, i % 2 == 0 ? "pro" : "premium", done),
+        boost::asio::co_spawn(testing::test_host().loop(),
+                              change_plan(arranged.store, id, i % 2 == 0 ? "pro" : "premium", done),
                               boost::asio::detached);
     }
     REQUIRE(testing::eventually([&] { return done == changes; }, std::chrono::seconds(30)));
@@ -167,7 +178,8 @@ TEST_CASE("versions stay in the order of commits under concurrent changes", "[ac
     }
 }
 
-TEST_CASE("a deleted account is gone, its keys are revoked and its tombstone is published", "[accounts][postgres]")
+TEST_CASE("a deleted account is gone, its keys are revoked and its tombstone is published",
+          "[accounts][postgres]")
 {
     arranged_accounts arranged;
     key_store keys(arranged.scratch.db());
@@ -179,16 +191,22 @@ TEST_CASE("a deleted account is gone, its keys are revoked and its tombstone is 
 
     CHECK(await(arranged.store.find(account.id())).error().code == errc::not_found);
     CHECK(await(arranged.store.remove(account.id())).error().code == errc::not_found);
-    CHECK(await(arranged.store.set_plan(account.id(), "pro", std::nullopt)).error().code == errc::not_found);
+    CHECK(await(arranged.store.set_plan(account.id(), "pro", std::nullopt)).error().code ==
+          errc::not_found);
     CHECK(arranged.published.back().message.is_tombstone);
     CHECK(removed->state.version > account.state.version);
     CHECK(arranged.published.back().message.headers.back() ==
-          std::pair<std::string, std::string>("account_version", std::to_string(removed->state.version)));
-    CHECK(arranged.scratch.execute("SELECT count(*) FROM accounts.api_keys WHERE revoked_at IS NULL")[0][0].as<int>() == 0);
-    CHECK(await(arranged.store.create(account_id::make(), "a@example.com", "free"))); // the address is free again
+          std::pair<std::string, std::string>("account_version",
+                                              std::to_string(removed->state.version)));
+    CHECK(arranged.scratch
+              .execute("SELECT count(*) FROM accounts.api_keys WHERE revoked_at IS NULL")[0][0]
+              .as<int>() == 0);
+    CHECK(await(arranged.store.create(account_id::make(), "a@example.com",
+                                      "free"))); // the address is free again
 }
 
-TEST_CASE("of a deleted account nothing is left but its tombstone, the address at once and the rest after a day",
+TEST_CASE("of a deleted account nothing is left but its tombstone, the address at once and the "
+          "rest after a day",
           "[accounts][postgres]")
 {
     arranged_accounts arranged;
@@ -210,21 +228,24 @@ TEST_CASE("of a deleted account nothing is left but its tombstone, the address a
 
     const auto removed = await(arranged.store.remove(gone.id()));
     CHECK(removed->email == "gone@example.com");
-    CHECK(arranged.scratch.execute("SELECT 1 FROM accounts.accounts WHERE email LIKE '%gone%'").empty());
+    CHECK(arranged.scratch.execute("SELECT 1 FROM accounts.accounts WHERE email LIKE '%gone%'")
+              .empty());
     CHECK(await(arranged.store.forget()) == 0);
     CHECK(rows("api_keys").size() == 2);
 
-    arranged.scratch.execute("UPDATE accounts.accounts SET deleted_at = deleted_at - interval '25 hours'");
+    arranged.scratch.execute(
+        "UPDATE accounts.accounts SET deleted_at = deleted_at - interval '25 hours'");
     CHECK(await(arranged.store.forget()) == 1);
 
     for (const std::string table : {"accounts", "api_keys", "idempotency_key"}) {
         REQUIRE(rows(table).size() == 1);
         CHECK(rows(table)[0][0].as<std::string>() == here.id().text());
     }
-    // The tombstone is sent again at the end: what was published after the first must not be the topic's last word.
+    // The tombstone is sent again at the end: what was published after the first must not be the
+    // topic's last word.
     CHECK(arranged.published.back().message.is_tombstone);
-    const auto tombstones =
-        arranged.scratch.execute("SELECT key, headers FROM accounts.outbox WHERE payload IS NULL ORDER BY event_id");
+    const auto tombstones = arranged.scratch.execute(
+        "SELECT key, headers FROM accounts.outbox WHERE payload IS NULL ORDER BY event_id");
     REQUIRE(tombstones.size() == 2);
     CHECK(tombstones[1][0].as<std::string>() == gone.id().text());
     CHECK(await(arranged.store.forget()) == 0);

@@ -40,7 +40,8 @@ awaitable<void> try_once(attempt_store& attempts, int& allowed, int& done)
 
 } // namespace
 
-TEST_CASE("a subject has its number of attempts in the window, then is told when to come back", "[accounts][attempts][postgres]")
+TEST_CASE("a subject has its number of attempts in the window, then is told when to come back",
+          "[accounts][attempts][postgres]")
 {
     arranged_attempts arranged;
     for (int i = 0; i < 3; ++i)
@@ -60,14 +61,16 @@ TEST_CASE("many at once do not pass the limit together", "[accounts][attempts][p
     arranged_attempts arranged;
     int allowed = 0, done = 0;
     for (int i = 0; i < 20; ++i)
-        boost::asio::co_spawn(testing::test_host().loop(), try_once(arranged.attempts, allowed, done), boost::asio::detached);
+        boost::asio::co_spawn(testing::test_host().loop(),
+                              try_once(arranged.attempts, allowed, done), boost::asio::detached);
 
     CHECK(testing::eventually([&] { return done == 20; }));
 
     CHECK(allowed == 3);
 }
 
-TEST_CASE("what succeeded does not count, and what is past the window neither", "[accounts][attempts][postgres]")
+TEST_CASE("what succeeded does not count, and what is past the window neither",
+          "[accounts][attempts][postgres]")
 {
     arranged_attempts arranged;
     const auto good = uuid::make_v7();
@@ -81,7 +84,8 @@ TEST_CASE("what succeeded does not count, and what is past the window neither", 
     for (int i = 0; i < 3; ++i)
         arranged.begin({alice});
     CHECK_FALSE(arranged.begin({alice}).is_allowed);
-    arranged.scratch.execute("UPDATE accounts.attempts SET at = at - interval '10 minutes 1 second'");
+    arranged.scratch.execute(
+        "UPDATE accounts.attempts SET at = at - interval '10 minutes 1 second'");
     CHECK(arranged.begin({alice}).is_allowed);
     CHECK(await(arranged.attempts.forget()) == 4);
     CHECK(arranged.rows() == 1);
@@ -92,7 +96,8 @@ TEST_CASE("names of who tried are not in the table", "[accounts][attempts][postg
     arranged_attempts arranged;
     arranged.begin({alice});
 
-    const auto row = arranged.scratch.execute("SELECT attempts::text FROM accounts.attempts")[0][0].as<std::string>();
+    const auto row = arranged.scratch.execute("SELECT attempts::text FROM accounts.attempts")[0][0]
+                         .as<std::string>();
 
     CHECK(row.find("alice") == std::string::npos);
     CHECK(alice.digest != attempt_subject("address", "alice@example.com", 3).digest);

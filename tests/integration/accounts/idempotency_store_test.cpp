@@ -47,13 +47,14 @@ struct world
     }
     void age(const std::string& interval)
     {
-        scratch.execute("UPDATE accounts.idempotency_key SET created_at = created_at - interval '" + interval +
-                        "', started_at = started_at - interval '" + interval + "'");
+        scratch.execute("UPDATE accounts.idempotency_key SET created_at = created_at - interval '" +
+                        interval + "', started_at = started_at - interval '" + interval + "'");
     }
 };
 
 // Counts the claims that may go on.
-awaitable<void> count_going(idempotency_store& store, idempotency_key key, int& going, int& answered)
+awaitable<void> count_going(idempotency_store& store, idempotency_key key, int& going,
+                            int& answered)
 {
     const auto id = uuid::make_v7();
     const auto claimed = co_await store.claim(std::move(key), request, id);
@@ -63,7 +64,8 @@ awaitable<void> count_going(idempotency_store& store, idempotency_key key, int& 
 
 } // namespace
 
-TEST_CASE("the first request goes on, its repeat is under way and then gets the answer", "[accounts][idempotency][postgres]")
+TEST_CASE("the first request goes on, its repeat is under way and then gets the answer",
+          "[accounts][idempotency][postgres]")
 {
     world world;
     const auto key = some_key();
@@ -107,7 +109,8 @@ TEST_CASE("a key is the account's own, for one operation", "[accounts][idempoten
     CHECK(world.claim(some_key("key 2", key.account)).what == verdict::go);
 }
 
-TEST_CASE("an attempt without an answer is made again with its object, at once when released, else after 30 s",
+TEST_CASE("an attempt without an answer is made again with its object, at once when released, else "
+          "after 30 s",
           "[accounts][idempotency][postgres]")
 {
     world world;
@@ -143,11 +146,14 @@ TEST_CASE("after a day a key is new, with a new object", "[accounts][idempotency
     CHECK(world.claim(key, crypto::sha256("other body")).what == verdict::under_way);
 }
 
-TEST_CASE("old keys are forgotten in batches, younger ones stay", "[accounts][idempotency][postgres]")
+TEST_CASE("old keys are forgotten in batches, younger ones stay",
+          "[accounts][idempotency][postgres]")
 {
     world world;
-    world.scratch.execute("INSERT INTO accounts.idempotency_key (account_id, operation_sha256, key, request_sha256, object_id, "
-                          "created_at) SELECT gen_random_uuid(), '', 'old', '', gen_random_uuid(), now() - interval '25 hours' "
+    world.scratch.execute("INSERT INTO accounts.idempotency_key (account_id, operation_sha256, "
+                          "key, request_sha256, object_id, "
+                          "created_at) SELECT gen_random_uuid(), '', 'old', '', gen_random_uuid(), "
+                          "now() - interval '25 hours' "
                           "FROM generate_series(1, 1500)");
     world.claim(some_key());
 
@@ -158,7 +164,8 @@ TEST_CASE("old keys are forgotten in batches, younger ones stay", "[accounts][id
     CHECK(first == 1'000);
     CHECK(second == 500);
     CHECK(third == 0);
-    CHECK(world.scratch.execute("SELECT count(*) FROM accounts.idempotency_key")[0][0].as<int>() == 1);
+    CHECK(world.scratch.execute("SELECT count(*) FROM accounts.idempotency_key")[0][0].as<int>() ==
+          1);
 }
 
 TEST_CASE("of fifty repeats at once one goes on", "[accounts][idempotency][postgres]")
@@ -168,13 +175,16 @@ TEST_CASE("of fifty repeats at once one goes on", "[accounts][idempotency][postg
     int going = 0, answered = 0;
 
     for (int i = 0; i < 50; ++i)
-        boost::asio::co_spawn(testing::test_host().loop(), count_going(world.store, key, going, answered), boost::asio::detached);
+        boost::asio::co_spawn(testing::test_host().loop(),
+                              count_going(world.store, key, going, answered),
+                              boost::asio::detached);
 
     CHECK(testing::eventually([&] { return answered == 50; }));
     CHECK(going == 1);
 }
 
-TEST_CASE("kept answers under other master keys are counted until the last of them ends", "[accounts][idempotency][postgres]")
+TEST_CASE("kept answers under other master keys are counted until the last of them ends",
+          "[accounts][idempotency][postgres]")
 {
     world world;
     CHECK(await(world.store.count_sealed_otherwise("new")).answers == 0);

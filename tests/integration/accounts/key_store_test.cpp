@@ -31,7 +31,10 @@ public:
     {
         return await(keys.create(owner, key_id::make(), label, key_allowance::plan)).value();
     }
-    key_lookup find(const secret& key) { return await(keys.find_by_digest(api_key_digest(key.reveal()))); }
+    key_lookup find(const secret& key)
+    {
+        return await(keys.find_by_digest(api_key_digest(key.reveal())));
+    }
 };
 
 awaitable<void> create_key(key_store& keys, account_id owner, int& made, int& refused)
@@ -42,7 +45,8 @@ awaitable<void> create_key(key_store& keys, account_id owner, int& made, int& re
 
 } // namespace
 
-TEST_CASE("a key is stored as its digest alone, and found by it with its account", "[accounts][postgres]")
+TEST_CASE("a key is stored as its digest alone, and found by it with its account",
+          "[accounts][postgres]")
 {
     arranged_keys arranged;
     const auto owner = arranged.account("premium");
@@ -55,13 +59,17 @@ TEST_CASE("a key is stored as its digest alone, and found by it with its account
     CHECK(found.owner->account.plan == "premium");
     CHECK(found.owner->key == made.record.id);
     CHECK(found.owner->position == 1);
-    CHECK(found.version == arranged.scratch.execute("SELECT version FROM accounts.changes")[0][0].as<std::int64_t>());
-    const auto row = arranged.scratch.execute("SELECT api_keys::text FROM accounts.api_keys")[0][0].as<std::string>();
+    CHECK(
+        found.version ==
+        arranged.scratch.execute("SELECT version FROM accounts.changes")[0][0].as<std::int64_t>());
+    const auto row = arranged.scratch.execute("SELECT api_keys::text FROM accounts.api_keys")[0][0]
+                         .as<std::string>();
     CHECK(row.find(made.key.reveal()) == std::string::npos);
     CHECK(row.find(made.key.reveal().substr(12)) == std::string::npos);
 }
 
-TEST_CASE("unknown and revoked keys have no owner, and a key is revoked once", "[accounts][postgres]")
+TEST_CASE("unknown and revoked keys have no owner, and a key is revoked once",
+          "[accounts][postgres]")
 {
     arranged_keys arranged;
     const auto owner = arranged.account("premium");
@@ -84,7 +92,8 @@ TEST_CASE("keys are counted from the oldest, and a revoked one makes room", "[ac
     for (int i = 0; i < 5; ++i)
         made.push_back(arranged.create(owner, "k" + std::to_string(i)));
 
-    const auto sixth = await(arranged.keys.create(owner, key_id::make(), "k5", key_allowance::plan));
+    const auto sixth =
+        await(arranged.keys.create(owner, key_id::make(), "k5", key_allowance::plan));
     CHECK(sixth.error().code == errc::permission_denied);
     CHECK(sixth.error().message == "The plan premium has 5 API keys, all in use: revoke one first");
     CHECK(arranged.find(made[4].key).owner->position == 5);
@@ -106,7 +115,8 @@ TEST_CASE("keys made at the same time do not pass the plan's number", "[accounts
     int made = 0, refused = 0;
 
     for (int i = 0; i < 20; ++i)
-        boost::asio::co_spawn(testing::test_host().loop(), create_key(arranged.keys, owner, made, refused),
+        boost::asio::co_spawn(testing::test_host().loop(),
+                              create_key(arranged.keys, owner, made, refused),
                               boost::asio::detached);
     REQUIRE(testing::eventually([&] { return made + refused == 20; }));
 
@@ -118,14 +128,17 @@ TEST_CASE("the operator may make keys that wait for a plan with API access", "[a
     arranged_keys arranged;
     const auto owner = arranged.account("free");
 
-    const auto refused = await(arranged.keys.create(owner, key_id::make(), "k", key_allowance::plan));
+    const auto refused =
+        await(arranged.keys.create(owner, key_id::make(), "k", key_allowance::plan));
     CHECK(refused.error().code == errc::permission_denied);
     CHECK(refused.error().message == "API keys are not part of the plan free");
     CHECK(await(arranged.keys.create(owner, key_id::make(), "k", key_allowance::operator_made)));
-    CHECK(await(arranged.keys.create(account_id::make(), key_id::make(), "k", key_allowance::plan)).error().code ==
-          errc::not_found);
-    CHECK(await(arranged.keys.create(owner, key_id::make(), "", key_allowance::operator_made)).error().code ==
-          errc::invalid_argument);
+    CHECK(await(arranged.keys.create(account_id::make(), key_id::make(), "k", key_allowance::plan))
+              .error()
+              .code == errc::not_found);
+    CHECK(await(arranged.keys.create(owner, key_id::make(), "", key_allowance::operator_made))
+              .error()
+              .code == errc::invalid_argument);
 }
 
 TEST_CASE("changes name the accounts that changed since a version", "[accounts][postgres]")
@@ -157,7 +170,9 @@ TEST_CASE("the last use is kept, and an older time does not replace it", "[accou
     const auto now = system_clock_source{}.now();
     const auto version = await(arranged.keys.read_changes(std::nullopt)).version;
 
-    const auto record = [&](time_point at) { await(arranged.keys.record_uses({key_store::use(owner, key, at)})); };
+    const auto record = [&](time_point at) {
+        await(arranged.keys.record_uses({key_store::use(owner, key, at)}));
+    };
     record(now);
     record(now - std::chrono::hours(1));
 
@@ -165,7 +180,8 @@ TEST_CASE("the last use is kept, and an older time does not replace it", "[accou
     CHECK(await(arranged.keys.read_changes(std::nullopt)).version == version); // nobody need look
 }
 
-TEST_CASE("a key made again under its id takes the place of the one nobody was told", "[accounts][postgres]")
+TEST_CASE("a key made again under its id takes the place of the one nobody was told",
+          "[accounts][postgres]")
 {
     arranged_keys arranged;
     const auto owner = arranged.account("pro"); // has one key

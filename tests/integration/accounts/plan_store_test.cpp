@@ -23,23 +23,25 @@ plan_change requests_per_day(std::int64_t number)
 }
 
 // Everything that a plan is, so that one that differs is shown as a whole.
-std::string line(std::string_view name, std::string_view amount, std::string_view period, bool has_api, std::int64_t requests,
-                 int burst, int inboxes, std::chrono::seconds default_ttl, std::chrono::seconds max_ttl, std::int64_t bytes,
+std::string line(std::string_view name, std::string_view amount, std::string_view period,
+                 bool has_api, std::int64_t requests, int burst, int inboxes,
+                 std::chrono::seconds default_ttl, std::chrono::seconds max_ttl, std::int64_t bytes,
                  int webhooks, int keys, int rules)
 {
     std::ostringstream text;
-    text << name << ' ' << amount << ' ' << period << (has_api ? " api " : " no-api ") << requests << "/d " << burst << "/s "
-         << inboxes << " inboxes " << default_ttl.count() << '-' << max_ttl.count() << " s " << bytes << " bytes " << webhooks
-         << " webhooks " << keys << " keys " << rules << " rules";
+    text << name << ' ' << amount << ' ' << period << (has_api ? " api " : " no-api ") << requests
+         << "/d " << burst << "/s " << inboxes << " inboxes " << default_ttl.count() << '-'
+         << max_ttl.count() << " s " << bytes << " bytes " << webhooks << " webhooks " << keys
+         << " keys " << rules << " rules";
     return text.str();
 }
 
 std::string line_of(const plan& it)
 {
     const auto& limits = it.limits;
-    return line(it.name, it.cost.amount, it.cost.period, limits.api_access, limits.requests_per_day, limits.burst_per_second,
-                limits.live_inboxes, limits.default_ttl, limits.max_ttl, limits.max_message_bytes, limits.webhooks,
-                limits.api_keys, limits.routing_rules);
+    return line(it.name, it.cost.amount, it.cost.period, limits.api_access, limits.requests_per_day,
+                limits.burst_per_second, limits.live_inboxes, limits.default_ttl, limits.max_ttl,
+                limits.max_message_bytes, limits.webhooks, limits.api_keys, limits.routing_rules);
 }
 
 } // namespace
@@ -69,7 +71,8 @@ TEST_CASE("the plans are those of the price list", "[accounts][postgres]")
     CHECK(found == wanted);
 }
 
-TEST_CASE("a price has up to two decimals, and shows none that it does not need", "[accounts][postgres]")
+TEST_CASE("a price has up to two decimals, and shows none that it does not need",
+          "[accounts][postgres]")
 {
     testing::scratch_database scratch({"accounts"});
     plan_store plans(scratch.db(), announcements("test", nullptr));
@@ -84,12 +87,14 @@ TEST_CASE("a price has up to two decimals, and shows none that it does not need"
     CHECK(changed.limits.requests_per_day == 3'000);
 }
 
-TEST_CASE("a changed number is announced for every account of the plan, and for nobody else", "[accounts][postgres]")
+TEST_CASE("a changed number is announced for every account of the plan, and for nobody else",
+          "[accounts][postgres]")
 {
     testing::scratch_database scratch({"accounts"});
     std::vector<outbox::row> published;
-    const announcements how("test",
-                            [&](std::vector<outbox::row> rows) { published.insert(published.end(), rows.begin(), rows.end()); });
+    const announcements how("test", [&](std::vector<outbox::row> rows) {
+        published.insert(published.end(), rows.begin(), rows.end());
+    });
     account_store accounts(scratch.db(), how);
     plan_store plans(scratch.db(), how);
     const auto ann = await(accounts.create(account_id::make(), "ann@example.com", "pro")).value();
@@ -111,11 +116,13 @@ TEST_CASE("a change of the free plan concerns those whose plan ends, too", "[acc
 {
     testing::scratch_database scratch({"accounts"});
     std::vector<outbox::row> published;
-    const announcements how("test",
-                            [&](std::vector<outbox::row> rows) { published.insert(published.end(), rows.begin(), rows.end()); });
+    const announcements how("test", [&](std::vector<outbox::row> rows) {
+        published.insert(published.end(), rows.begin(), rows.end());
+    });
     account_store accounts(scratch.db(), how);
     plan_store plans(scratch.db(), how);
-    const auto pass = await(accounts.create(account_id::make(), "ann@example.com", "pass7")).value();
+    const auto pass =
+        await(accounts.create(account_id::make(), "ann@example.com", "pass7")).value();
     published.clear();
     plan_change wanted;
     wanted.live_inboxes = 3;
@@ -126,7 +133,8 @@ TEST_CASE("a change of the free plan concerns those whose plan ends, too", "[acc
     CHECK(await(accounts.find(pass.id()))->state.limits_after_end.live_inboxes == 3);
 }
 
-TEST_CASE("unknown plans and contradicting numbers are refused and change nothing", "[accounts][postgres]")
+TEST_CASE("unknown plans and contradicting numbers are refused and change nothing",
+          "[accounts][postgres]")
 {
     testing::scratch_database scratch({"accounts"});
     plan_store plans(scratch.db(), announcements("test", nullptr));

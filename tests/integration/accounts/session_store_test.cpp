@@ -36,20 +36,26 @@ public:
     // As if it had been opened and last used that long ago.
     void age(const std::string& since_opened, const std::string& until_end)
     {
-        scratch.execute("UPDATE accounts.sessions SET created_at = now() - interval '" + since_opened +
-                        "', expires_at = now() + interval '" + until_end + "'");
+        scratch.execute("UPDATE accounts.sessions SET created_at = now() - interval '" +
+                        since_opened + "', expires_at = now() + interval '" + until_end + "'");
     }
-    std::string row_version() { return scratch.execute("SELECT xmin FROM accounts.sessions")[0][0].as<std::string>(); }
+    std::string row_version()
+    {
+        return scratch.execute("SELECT xmin FROM accounts.sessions")[0][0].as<std::string>();
+    }
     std::int64_t hours_left()
     {
-        return scratch.execute("SELECT round(extract(epoch FROM expires_at - now()) / 3600)::bigint FROM accounts.sessions")[0][0]
+        return scratch
+            .execute("SELECT round(extract(epoch FROM expires_at - now()) / 3600)::bigint FROM "
+                     "accounts.sessions")[0][0]
             .as<std::int64_t>();
     }
 };
 
 } // namespace
 
-TEST_CASE("a session is found by its digest with its account, and its token is nowhere", "[accounts][session][postgres]")
+TEST_CASE("a session is found by its digest with its account, and its token is nowhere",
+          "[accounts][session][postgres]")
 {
     arranged_sessions arranged;
     const auto token = make_session_token();
@@ -61,12 +67,14 @@ TEST_CASE("a session is found by its digest with its account, and its token is n
     CHECK(found->id() == arranged.owner);
     CHECK(found->email == "a@example.com");
     CHECK(from_base64url(token.reveal())->size() == 32);
-    const auto row = arranged.scratch.execute("SELECT sessions::text FROM accounts.sessions")[0][0].as<std::string>();
+    const auto row = arranged.scratch.execute("SELECT sessions::text FROM accounts.sessions")[0][0]
+                         .as<std::string>();
     CHECK(row.find(token.reveal()) == std::string::npos);
     CHECK(row.find(to_hex(from_base64url(token.reveal()).value())) == std::string::npos);
 }
 
-TEST_CASE("a session ends when it is ended, timed out, or its account deleted", "[accounts][session][postgres]")
+TEST_CASE("a session ends when it is ended, timed out, or its account deleted",
+          "[accounts][session][postgres]")
 {
     arranged_sessions arranged;
     const auto first = arranged.open(arranged.owner);
@@ -100,7 +108,8 @@ TEST_CASE("a session that is used lasts on, but not for ever", "[accounts][sessi
     CHECK(arranged.hours_left() == 24);
 }
 
-TEST_CASE("a session is written once an hour at most, on its last day too", "[accounts][session][postgres]")
+TEST_CASE("a session is written once an hour at most, on its last day too",
+          "[accounts][session][postgres]")
 {
     arranged_sessions arranged;
     const auto digest = arranged.open(arranged.owner);
@@ -114,7 +123,8 @@ TEST_CASE("a session is written once an hour at most, on its last day too", "[ac
     CHECK(arranged.hours_left() == 24);
 }
 
-TEST_CASE("all sessions of an account end together, and of no other", "[accounts][session][postgres]")
+TEST_CASE("all sessions of an account end together, and of no other",
+          "[accounts][session][postgres]")
 {
     arranged_sessions arranged;
     const auto other = arranged.make("b@example.com");

@@ -18,11 +18,13 @@ TEST_CASE("a code has eight digits and is never to be foreseen", "[accounts][sig
     const auto second = make_sign_up_code();
 
     CHECK(first.reveal().size() == 8);
-    CHECK(std::all_of(first.reveal().begin(), first.reveal().end(), [](char c) { return c >= '0' && c <= '9'; }));
+    CHECK(std::all_of(first.reveal().begin(), first.reveal().end(),
+                      [](char c) { return c >= '0' && c <= '9'; }));
     CHECK(first.reveal() != second.reveal());
 }
 
-TEST_CASE("a code is good once, for its own address, however that is written", "[accounts][sign-up][postgres]")
+TEST_CASE("a code is good once, for its own address, however that is written",
+          "[accounts][sign-up][postgres]")
 {
     testing::scratch_database scratch{{"accounts"}};
     sign_up_store codes{scratch.db()};
@@ -62,7 +64,8 @@ TEST_CASE("a code ends after a quarter of an hour", "[accounts][sign-up][postgre
     sign_up_store codes{scratch.db()};
     user_store users{scratch.db()};
     await(codes.put("ada@example.com", "12345678"));
-    scratch.execute("UPDATE accounts.sign_ups SET expires_at = expires_at - interval '15 minutes 1 second'");
+    scratch.execute(
+        "UPDATE accounts.sign_ups SET expires_at = expires_at - interval '15 minutes 1 second'");
 
     CHECK_FALSE(await(codes.take("ada@example.com", "12345678")));
     await(users.forget());

@@ -28,7 +28,8 @@ public:
 
 } // namespace
 
-TEST_CASE("a user is found by the email address however it is written", "[accounts][user][postgres]")
+TEST_CASE("a user is found by the email address however it is written",
+          "[accounts][user][postgres]")
 {
     arranged_users arranged;
     const auto id = arranged.make("Ada@Example.com", "hash");
@@ -42,7 +43,8 @@ TEST_CASE("a user is found by the email address however it is written", "[accoun
     CHECK_FALSE(await(arranged.users.find_by_email("eve@example.com")));
 }
 
-TEST_CASE("an account that only keys use has no password until one is set", "[accounts][user][postgres]")
+TEST_CASE("an account that only keys use has no password until one is set",
+          "[accounts][user][postgres]")
 {
     arranged_users arranged;
     const auto id = arranged.make("a@example.com");
@@ -83,14 +85,16 @@ TEST_CASE("a link ends after an hour, and with the next one", "[accounts][user][
     await(arranged.users.begin_reset(id, session_digest("second")));
     CHECK_FALSE(await(arranged.users.reset_password(session_digest("first"), "new hash")));
 
-    arranged.scratch.execute("UPDATE accounts.password_resets SET expires_at = now() - interval '1 second'");
+    arranged.scratch.execute(
+        "UPDATE accounts.password_resets SET expires_at = now() - interval '1 second'");
     CHECK_FALSE(await(arranged.users.reset_password(session_digest("second"), "new hash")));
     await(arranged.users.forget());
     CHECK(arranged.scratch.execute("SELECT 1 FROM accounts.password_resets").empty());
     CHECK(await(arranged.users.find(id))->password_hash == "hash");
 }
 
-TEST_CASE("a link ends with a change of the password, and with its account", "[accounts][user][postgres]")
+TEST_CASE("a link ends with a change of the password, and with its account",
+          "[accounts][user][postgres]")
 {
     arranged_users arranged;
     const auto id = arranged.make("a@example.com", "hash");

@@ -20,14 +20,16 @@ using steady = std::chrono::steady_clock;
 
 namespace {
 
-// A running cache over a database that can be taken away, with an account, a key, and a way to change both beside the cache.
+// A running cache over a database that can be taken away, with an account, a key, and a way to
+// change both beside the cache.
 class arranged_cache
 {
 public:
     arranged_cache()
     {
         owner = await(accounts.create(account_id::make(), "a@example.com", "premium")).value().id();
-        const auto made = await(keys_beside.create(owner, key_id::make(), "k", key_allowance::plan)).value();
+        const auto made =
+            await(keys_beside.create(owner, key_id::make(), "k", key_allowance::plan)).value();
         key = made.record.id;
         digest = api_key_digest(made.key.reveal());
         cache.start();
@@ -35,7 +37,10 @@ public:
 
     ~arranged_cache() { await(cache.stop()); }
 
-    gateway::key_cache::owner find() { return await(cache.find(digest, gateway::lookups::all)).value().owner; }
+    gateway::key_cache::owner find()
+    {
+        return await(cache.find(digest, gateway::lookups::all)).value().owner;
+    }
     std::int64_t lookups() { return static_cast<std::int64_t>(lookups_counter.Value()); }
 
     // How long until the cache answers differently.
@@ -53,8 +58,8 @@ public:
     account_id owner;
     key_id key;
     std::string digest;
-    prometheus::Counter& lookups_counter{
-        testing::test_host().metrics().counter("tempinbox_gateway_key_lookups_total", "API keys looked up in PostgreSQL")};
+    prometheus::Counter& lookups_counter{testing::test_host().metrics().counter(
+        "tempinbox_gateway_key_lookups_total", "API keys looked up in PostgreSQL")};
     key_store keys{scratch.db()};
     gateway::lookup_limiter strangers{testing::test_host(), 1, 2, 5s};
     gateway::key_cache cache{testing::test_host(), keys, keys, strangers};
@@ -63,7 +68,8 @@ public:
 host_port server_of(testing::scratch_database& scratch)
 {
     const auto row = scratch.execute("SELECT host(inet_server_addr()), inet_server_port()")[0];
-    return host_port(row[0].as<std::string>("127.0.0.1"), static_cast<std::uint16_t>(row[1].as<int>()));
+    return host_port(row[0].as<std::string>("127.0.0.1"),
+                     static_cast<std::uint16_t>(row[1].as<int>()));
 }
 
 std::string through(const std::string& dsn, const host_port& relay)
@@ -82,8 +88,10 @@ public:
     {
         account_store accounts(scratch.db(), announcements("test", nullptr));
         key_store keys_beside(scratch.db());
-        const auto owner = await(accounts.create(account_id::make(), "a@example.com", "premium")).value().id();
-        const auto made = await(keys_beside.create(owner, key_id::make(), "k", key_allowance::plan)).value();
+        const auto owner =
+            await(accounts.create(account_id::make(), "a@example.com", "premium")).value().id();
+        const auto made =
+            await(keys_beside.create(owner, key_id::make(), "k", key_allowance::plan)).value();
         digest_ = api_key_digest(made.key.reveal());
         cache_.start();
     }
@@ -98,7 +106,8 @@ public:
     said ask()
     {
         try {
-            return await(cache_.find(digest_, gateway::lookups::all)).value().owner ? said::yes : said::no;
+            return await(cache_.find(digest_, gateway::lookups::all)).value().owner ? said::yes
+                                                                                    : said::no;
         } catch (const dependency_error&) {
             return said::unknown;
         }
@@ -159,10 +168,11 @@ TEST_CASE("an unknown key is answered from memory until something changes", "[ga
 TEST_CASE("how far changes have been read is told", "[gateway][postgres]")
 {
     arranged_cache arranged;
-    auto& told =
-        testing::test_host().metrics().gauge("tempinbox_gateway_known_change_version", "How far accounts.changes has been read");
+    auto& told = testing::test_host().metrics().gauge("tempinbox_gateway_known_change_version",
+                                                      "How far accounts.changes has been read");
     REQUIRE(await(arranged.accounts.set_plan(arranged.owner, "free", std::nullopt)));
-    const auto version = arranged.scratch.execute("SELECT version FROM accounts.changes")[0][0].as<double>();
+    const auto version =
+        arranged.scratch.execute("SELECT version FROM accounts.changes")[0][0].as<double>();
 
     CHECK(testing::eventually([&] { return told.Value() == version; }, 5s));
 }
@@ -184,24 +194,30 @@ TEST_CASE("a plan change is seen within 1 s", "[gateway][postgres]")
     REQUIRE(arranged.find()->account.plan == "premium");
     REQUIRE(await(arranged.accounts.set_plan(arranged.owner, "free", std::nullopt)));
 
-    const auto took = arranged.time_until([](const auto& found) { return found->account.plan == "free"; });
+    const auto took =
+        arranged.time_until([](const auto& found) { return found->account.plan == "free"; });
 
     CHECK(took < 1s);
 }
 
-TEST_CASE("a key's position follows the revocation of an older one within 1 s", "[gateway][postgres]")
+TEST_CASE("a key's position follows the revocation of an older one within 1 s",
+          "[gateway][postgres]")
 {
     arranged_cache arranged;
-    const auto second = await(arranged.keys_beside.create(arranged.owner, key_id::make(), "second", key_allowance::plan)).value();
+    const auto second = await(arranged.keys_beside.create(arranged.owner, key_id::make(), "second",
+                                                          key_allowance::plan))
+                            .value();
     const auto first = arranged.key;
     arranged.digest = api_key_digest(second.key.reveal());
-    REQUIRE(arranged.time_until([](const auto& found) { return found && found->position == 2; }) < 1s);
+    REQUIRE(arranged.time_until([](const auto& found) { return found && found->position == 2; }) <
+            1s);
     REQUIRE(await(arranged.keys_beside.revoke(arranged.owner, first)));
 
     CHECK(arranged.time_until([](const auto& found) { return found->position == 1; }) < 1s);
 }
 
-TEST_CASE("with PostgreSQL away an old yes is given no longer than 900 ms, then nobody knows", "[gateway][postgres]")
+TEST_CASE("with PostgreSQL away an old yes is given no longer than 900 ms, then nobody knows",
+          "[gateway][postgres]")
 {
     const auto way = GENERATE(as<std::string>(), "killed", "frozen");
     cache_behind_relay arranged;
@@ -236,31 +252,37 @@ TEST_CASE("what was looked up at the same time costs one statement", "[gateway][
     const auto before = arranged.lookups();
     int found = 0;
     for (int i = 0; i < 50; ++i)
-        boost::asio::co_spawn(
-            testing::test_host().loop(), idle.find(arranged.digest, gateway::lookups::all),
-            [&](const std::exception_ptr&, result<gateway::key_answer> answer) { found += answer && answer->owner ? 1 : 0; });
+        boost::asio::co_spawn(testing::test_host().loop(),
+                              idle.find(arranged.digest, gateway::lookups::all),
+                              [&](const std::exception_ptr&, result<gateway::key_answer> answer) {
+                                  found += answer && answer->owner ? 1 : 0;
+                              });
     REQUIRE(testing::eventually([&] { return found == 50; }));
 
     CHECK(arranged.lookups() - before <= 2);
 }
 
-TEST_CASE("while the pool is busy known keys are answered from memory all the same", "[gateway][postgres]")
+TEST_CASE("while the pool is busy known keys are answered from memory all the same",
+          "[gateway][postgres]")
 {
     testing::scratch_database scratch{{"accounts"}};
     account_store accounts(scratch.db(), announcements("test", nullptr));
     key_store keys_beside(scratch.db());
-    const auto owner = await(accounts.create(account_id::make(), "a@example.com", "premium")).value().id();
-    const auto digest = api_key_digest(await(keys_beside.create(owner, key_id::make(), "k", key_allowance::plan))->key.reveal());
+    const auto owner =
+        await(accounts.create(account_id::make(), "a@example.com", "premium")).value().id();
+    const auto digest = api_key_digest(
+        await(keys_beside.create(owner, key_id::make(), "k", key_allowance::plan))->key.reveal());
     postgres::settings one_connection;
     one_connection.dsn = scratch.dsn();
     one_connection.connections = 1;
-    postgres::pool busy(testing::test_host(), one_connection), quiet(testing::test_host(), one_connection);
+    postgres::pool busy(testing::test_host(), one_connection),
+        quiet(testing::test_host(), one_connection);
     key_store keys(busy), changes(quiet);
     gateway::lookup_limiter strangers(testing::test_host(), 1);
     gateway::key_cache cache(testing::test_host(), keys, changes, strangers);
     cache.start();
-    auto& lookups =
-        testing::test_host().metrics().counter("tempinbox_gateway_key_lookups_total", "API keys looked up in PostgreSQL");
+    auto& lookups = testing::test_host().metrics().counter("tempinbox_gateway_key_lookups_total",
+                                                           "API keys looked up in PostgreSQL");
     const auto is_from_memory = [&] {
         const auto before = lookups.Value();
         const auto found = await(cache.find(digest, gateway::lookups::all));
@@ -289,7 +311,8 @@ TEST_CASE("while the pool is busy known keys are answered from memory all the sa
     quiet.stop();
 }
 
-TEST_CASE("strangers' keys are looked up one at a time, and refused when too many wait", "[gateway][postgres]")
+TEST_CASE("strangers' keys are looked up one at a time, and refused when too many wait",
+          "[gateway][postgres]")
 {
     arranged_cache arranged;
     REQUIRE(arranged.find());
@@ -298,12 +321,13 @@ TEST_CASE("strangers' keys are looked up one at a time, and refused when too man
     int refused = 0;
     int unknown = 0;
     for (int i = 0; i < 10; ++i)
-        boost::asio::co_spawn(testing::test_host().loop(),
-                              arranged.cache.find(api_key_digest(make_api_key().reveal()), gateway::lookups::all),
-                              [&](const std::exception_ptr&, result<gateway::key_answer> answer) {
-                                  refused += !answer && answer.error().code == errc::unavailable ? 1 : 0;
-                                  unknown += answer && !answer->owner ? 1 : 0;
-                              });
+        boost::asio::co_spawn(
+            testing::test_host().loop(),
+            arranged.cache.find(api_key_digest(make_api_key().reveal()), gateway::lookups::all),
+            [&](const std::exception_ptr&, result<gateway::key_answer> answer) {
+                refused += !answer && answer.error().code == errc::unavailable ? 1 : 0;
+                unknown += answer && !answer->owner ? 1 : 0;
+            });
 
     CHECK(testing::eventually([&] { return refused == 8; }));
     CHECK(unknown == 0);
@@ -313,13 +337,18 @@ TEST_CASE("strangers' keys are looked up one at a time, and refused when too man
     CHECK(testing::eventually([&] { return unknown == 2; }));
 }
 
-TEST_CASE("for an address past its allowance only keys that were seen good are looked up", "[gateway][postgres]")
+TEST_CASE("for an address past its allowance only keys that were seen good are looked up",
+          "[gateway][postgres]")
 {
     arranged_cache arranged;
-    const auto ask = [&](const std::string& digest) { return await(arranged.cache.find(digest, gateway::lookups::seen_good)); };
+    const auto ask = [&](const std::string& digest) {
+        return await(arranged.cache.find(digest, gateway::lookups::seen_good));
+    };
     const auto unseen = ask(arranged.digest);
-    REQUIRE(testing::eventually(
-        [&] { return arranged.find() && !await(arranged.cache.find(arranged.digest, gateway::lookups::all))->was_looked_up; }));
+    REQUIRE(testing::eventually([&] {
+        return arranged.find() &&
+               !await(arranged.cache.find(arranged.digest, gateway::lookups::all))->was_looked_up;
+    }));
     const auto before = arranged.lookups();
 
     const auto stranger = ask(api_key_digest(make_api_key().reveal()));

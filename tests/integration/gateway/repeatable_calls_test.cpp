@@ -12,7 +12,8 @@ using namespace tempinbox::gateway;
 
 namespace {
 
-// Repeatable calls over an operation that makes objects and says how often it was called; a new one stands for a new process.
+// Repeatable calls over an operation that makes objects and says how often it was called; a new one
+// stands for a new process.
 class world
 {
 public:
@@ -21,18 +22,24 @@ public:
     void restart()
     {
         store_ = std::make_unique<accounts::idempotency_store>(scratch.db());
-        calls_ = std::make_unique<repeatable_calls>(testing::test_host(), *store_, keys_, max_stored);
+        calls_ =
+            std::make_unique<repeatable_calls>(testing::test_host(), *store_, keys_, max_stored);
     }
 
-    http::response post(const std::string& key, const std::string& body = "{}", const std::string& path = "/v1/things")
+    http::response post(const std::string& key, const std::string& body = "{}",
+                        const std::string& path = "/v1/things")
     {
         http::request received;
         received.method = "POST";
         received.target = received.path = path;
         received.body = body;
         received.headers.emplace_back("Idempotency-Key", key);
-        const api_handler operation = [this](const http::request&, const caller& by) { return make(by.new_id<inbox_id>()); };
-        const api_handler check = [](const http::request& asked, const caller&) { return judge(asked.body); };
+        const api_handler operation = [this](const http::request&, const caller& by) {
+            return make(by.new_id<inbox_id>());
+        };
+        const api_handler check = [](const http::request& asked, const caller&) {
+            return judge(asked.body);
+        };
         const route things("POST", path, body_kind::json, operation, check);
         auto by = who;
         return testing::await(calls_->answer(received, by, things));
@@ -44,7 +51,8 @@ public:
         int answered = 0;
         int done = 0;
         for (int i = 0; i < count; ++i)
-            boost::asio::co_spawn(testing::test_host().loop(), post_one(*this, "at once " + std::to_string(i)),
+            boost::asio::co_spawn(testing::test_host().loop(),
+                                  post_one(*this, "at once " + std::to_string(i)),
                                   [&](const std::exception_ptr&, unsigned outcome) {
                                       ++answered;
                                       done += outcome == 201 ? 1 : 0;
@@ -54,7 +62,11 @@ public:
     }
 
     testing::scratch_database scratch{{"accounts"}};
-    std::int64_t stored() { return scratch.execute("SELECT count(*) FROM accounts.idempotency_key")[0][0].as<std::int64_t>(); }
+    std::int64_t stored()
+    {
+        return scratch.execute("SELECT count(*) FROM accounts.idempotency_key")[0][0]
+            .as<std::int64_t>();
+    }
 
     caller who;
     std::int64_t max_stored = 10'000;
@@ -70,7 +82,9 @@ private:
         received.method = "POST";
         received.target = received.path = "/v1/things";
         received.headers.emplace_back("Idempotency-Key", key);
-        const api_handler operation = [&in](const http::request&, const caller& by) { return in.make(by.new_id<inbox_id>()); };
+        const api_handler operation = [&in](const http::request&, const caller& by) {
+            return in.make(by.new_id<inbox_id>());
+        };
         const route things("POST", "/v1/things", body_kind::json, operation);
         auto by = in.who;
         const auto answer = co_await in.calls_->answer(received, by, things);
@@ -85,7 +99,10 @@ private:
         if (is_lost)
             throw dependency_error("the answer never came");
         json::writer out;
-        out.begin_object().member("inboxId", id.text()).member("secret", "whsec_in_the_clear").end_object();
+        out.begin_object()
+            .member("inboxId", id.text())
+            .member("secret", "whsec_in_the_clear")
+            .end_object();
         http::response answer = http::created_json(out.take(), "/v1/things/" + id.text());
         answer.status = status;
         co_return answer;
@@ -98,7 +115,8 @@ private:
         co_return http::response(204, "", "");
     }
 
-    crypto::keyring keys_ = crypto::keyring::parse("one:" + to_base64(std::string(32, 'k'))).value();
+    crypto::keyring keys_ =
+        crypto::keyring::parse("one:" + to_base64(std::string(32, 'k'))).value();
     std::unique_ptr<accounts::idempotency_store> store_;
     std::unique_ptr<repeatable_calls> calls_;
 };
@@ -110,7 +128,8 @@ std::string header(const http::response& answer, std::string_view name)
 
 } // namespace
 
-TEST_CASE("the same request again gets the same answer, also from another process", "[gateway][idempotency][postgres]")
+TEST_CASE("the same request again gets the same answer, also from another process",
+          "[gateway][idempotency][postgres]")
 {
     world world;
     const auto first = world.post("run 7");
@@ -127,7 +146,8 @@ TEST_CASE("the same request again gets the same answer, also from another proces
     CHECK(header(first, "Idempotency-Replayed").empty());
 }
 
-TEST_CASE("another body with the key is 422, another path is another request", "[gateway][idempotency][postgres]")
+TEST_CASE("another body with the key is 422, another path is another request",
+          "[gateway][idempotency][postgres]")
 {
     world world;
     world.post("run 7");
@@ -137,7 +157,8 @@ TEST_CASE("another body with the key is 422, another path is another request", "
     CHECK(world.made.size() == 2);
 }
 
-TEST_CASE("another body with the key that is wrong in itself is 400, and nothing happens", "[gateway][idempotency][postgres]")
+TEST_CASE("another body with the key that is wrong in itself is 400, and nothing happens",
+          "[gateway][idempotency][postgres]")
 {
     world world;
     const auto first = world.post("run 7");
@@ -161,7 +182,8 @@ TEST_CASE("only what was done is kept: after a refusal or a failure the request 
     }
 }
 
-TEST_CASE("of a first attempt that was refused nothing is stored; what may have made something keeps its object",
+TEST_CASE("of a first attempt that was refused nothing is stored; what may have made something "
+          "keeps its object",
           "[gateway][idempotency][postgres]")
 {
     world world;
@@ -183,8 +205,9 @@ TEST_CASE("of a first attempt that was refused nothing is stored; what may have 
     CHECK(world.made.back() == world.made[world.made.size() - 3]);
 }
 
-TEST_CASE("past an account's number of keys a new one is 429 and nothing is done; stored ones go on",
-          "[gateway][idempotency][postgres]")
+TEST_CASE(
+    "past an account's number of keys a new one is 429 and nothing is done; stored ones go on",
+    "[gateway][idempotency][postgres]")
 {
     world world;
     world.max_stored = 3;
@@ -219,12 +242,14 @@ TEST_CASE("past an account's number of keys a new one is 429 and nothing is done
     world.who.state.account = account_id::make();
     CHECK(world.post("4").status == 201);
     world.who.state.account = ann;
-    world.scratch.execute("UPDATE accounts.idempotency_key SET created_at = created_at - interval '24 hours' WHERE key = '3'");
+    world.scratch.execute("UPDATE accounts.idempotency_key SET created_at = created_at - interval "
+                          "'24 hours' WHERE key = '3'");
     world.restart();
     CHECK(world.post("5").status == 201);
 }
 
-TEST_CASE("requests at once do not pass an account's number of keys together", "[gateway][idempotency][postgres]")
+TEST_CASE("requests at once do not pass an account's number of keys together",
+          "[gateway][idempotency][postgres]")
 {
     world world;
     world.max_stored = 5;
@@ -238,8 +263,9 @@ TEST_CASE("requests at once do not pass an account's number of keys together", "
     CHECK(world.stored() == done);
 }
 
-TEST_CASE("an attempt that died between storing the key and the call is made again with the same object",
-          "[gateway][idempotency][postgres]")
+TEST_CASE(
+    "an attempt that died between storing the key and the call is made again with the same object",
+    "[gateway][idempotency][postgres]")
 {
     world world;
     world.is_lost = true;
@@ -250,7 +276,8 @@ TEST_CASE("an attempt that died between storing the key and the call is made aga
     world.restart();
 
     const auto early = world.post("run 7");
-    world.scratch.execute("UPDATE accounts.idempotency_key SET started_at = now() - interval '30 seconds'");
+    world.scratch.execute(
+        "UPDATE accounts.idempotency_key SET started_at = now() - interval '30 seconds'");
     const auto retried = world.post("run 7");
 
     CHECK(early.status == 409);
@@ -261,25 +288,31 @@ TEST_CASE("an attempt that died between storing the key and the call is made aga
     CHECK(world.made[0] == world.made[1]);
 }
 
-TEST_CASE("a call that failed frees its key at once and keeps its object", "[gateway][idempotency][postgres]")
+TEST_CASE("a call that failed frees its key at once and keeps its object",
+          "[gateway][idempotency][postgres]")
 {
     world world;
     world.is_killed = true;
     CHECK_THROWS_AS(world.post("run 7"), std::runtime_error);
-    const auto stored = world.scratch.execute("SELECT object_id FROM accounts.idempotency_key")[0][0].as<std::string>();
+    const auto stored =
+        world.scratch.execute("SELECT object_id FROM accounts.idempotency_key")[0][0]
+            .as<std::string>();
     world.is_killed = false;
 
     CHECK(world.post("run 7").status == 201);
     CHECK(world.made == std::vector<std::string>{stored});
 }
 
-TEST_CASE("stored answers show no secrets, and an altered one is not replayed", "[gateway][idempotency][postgres]")
+TEST_CASE("stored answers show no secrets, and an altered one is not replayed",
+          "[gateway][idempotency][postgres]")
 {
     world world;
     world.post("run 7");
-    const auto stored = world.scratch.execute("SELECT answer FROM accounts.idempotency_key")[0][0].as<std::string>();
+    const auto stored = world.scratch.execute("SELECT answer FROM accounts.idempotency_key")[0][0]
+                            .as<std::string>();
     world.post("run 8");
-    world.scratch.execute("UPDATE accounts.idempotency_key SET answer = (SELECT answer FROM accounts.idempotency_key WHERE key = "
+    world.scratch.execute("UPDATE accounts.idempotency_key SET answer = (SELECT answer FROM "
+                          "accounts.idempotency_key WHERE key = "
                           "'run 7') WHERE key = 'run 8'");
 
     CHECK(stored.find("whsec") == std::string::npos);

@@ -34,7 +34,8 @@ public:
 
     std::string open_session()
     {
-        const auto owner = await(accounts.create(account_id::make(), uuid::make_v7().text() + "@example.com", "free", "hash"));
+        const auto owner = await(accounts.create(
+            account_id::make(), uuid::make_v7().text() + "@example.com", "free", "hash"));
         const auto digest = accounts::session_digest(accounts::make_session_token().reveal());
         CHECK(await(sessions.open(digest, owner->id(), "hash")));
         return digest;
@@ -57,12 +58,14 @@ private:
 
     static awaitable<bool> never_open(std::string) { co_return false; }
 
-    sign_in_desk desk{accounts, users, sessions, gate, hasher_, opener_, feed_, sign_up::open, false};
+    sign_in_desk desk{accounts, users, sessions,      gate, hasher_,
+                      opener_,  feed_, sign_up::open, false};
 };
 
 } // namespace
 
-TEST_CASE("for an address past its attempts no account is looked up, and after that nothing is asked for a minute",
+TEST_CASE("for an address past its attempts no account is looked up, and after that nothing is "
+          "asked for a minute",
           "[gateway][dashboard][postgres]")
 {
     arranged_door door;
@@ -75,11 +78,13 @@ TEST_CASE("for an address past its attempts no account is looked up, and after t
     const auto refused = door.sign_in("nobody@example.com");
 
     CHECK(refused.status == 429);
-    CHECK(std::stoi(std::string(http::find_header(refused.headers, "Retry-After").value_or("0"))) > 500);
+    CHECK(std::stoi(std::string(http::find_header(refused.headers, "Retry-After").value_or("0"))) >
+          500);
     CHECK_THROWS(door.sign_in("nobody@example.com", "192.0.2.2"));
 }
 
-TEST_CASE("an attempt that succeeds makes room for its address at once", "[gateway][dashboard][postgres]")
+TEST_CASE("an attempt that succeeds makes room for its address at once",
+          "[gateway][dashboard][postgres]")
 {
     arranged_door door;
     std::vector<accounts::attempt_subject> of_address{sign_ins_of_address("192.0.2.1")};
@@ -94,7 +99,8 @@ TEST_CASE("an attempt that succeeds makes room for its address at once", "[gatew
     CHECK(await(door.gate.begin(uuid::make_v7(), of_address))->verdict.is_allowed);
 }
 
-TEST_CASE("who tries to sign in while too many do is told to try again", "[gateway][dashboard][postgres]")
+TEST_CASE("who tries to sign in while too many do is told to try again",
+          "[gateway][dashboard][postgres]")
 {
     arranged_door door;
     auto taken = await(door.strangers.enter());
@@ -107,10 +113,12 @@ TEST_CASE("who tries to sign in while too many do is told to try again", "[gatew
     CHECK(door.sign_in("nobody@example.com").status == 401);
 }
 
-TEST_CASE("sessions that were never seen open take turns; the others pass at once", "[gateway][dashboard][postgres]")
+TEST_CASE("sessions that were never seen open take turns; the others pass at once",
+          "[gateway][dashboard][postgres]")
 {
     arranged_door door;
-    const auto seen = door.open_session(), opened_here = door.open_session(), unseen = door.open_session();
+    const auto seen = door.open_session(), opened_here = door.open_session(),
+               unseen = door.open_session();
     const auto find = [&](const std::string& digest, lookups allowed) {
         return await(door.lookups_of_sessions.find(digest, allowed));
     };

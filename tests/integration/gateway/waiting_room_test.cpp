@@ -29,7 +29,8 @@ public:
         kafka::apply_topics(cluster, wanted, 20s).value();
         for (auto* reader : {&first_reader, &second_reader})
             reader->start();
-        if (!eventually([this] { return first_reader.is_current() && second_reader.is_current(); }, 20s))
+        if (!eventually([this] { return first_reader.is_current() && second_reader.is_current(); },
+                        20s))
             throw std::runtime_error("the events cannot be read");
     }
 
@@ -56,7 +57,8 @@ public:
         events::v1::InboxExpired event;
         event.set_inbox_id(mail.inbox.text());
         event.set_account_id(mail.account.text());
-        producer.send(events::make_row(event, event_id::make(), trace::traceparent::make()).message, [](bool) {});
+        producer.send(events::make_row(event, event_id::make(), trace::traceparent::make()).message,
+                      [](bool) {});
     }
 
     static kafka::settings brokers()
@@ -73,11 +75,14 @@ public:
     waiting_room second{testing::test_host(), mail.sources(), wait_bounds(100)};
 
 private:
-    const std::vector<std::string> topics{events::topics::email_received, events::topics::inbox_expired};
-    kafka::broadcast_reader first_reader{testing::test_host(), cluster, topics,
-                                         [this](const std::vector<kafka::record>& batch) { first.take_events(batch); }};
-    kafka::broadcast_reader second_reader{testing::test_host(), cluster, topics,
-                                          [this](const std::vector<kafka::record>& batch) { second.take_events(batch); }};
+    const std::vector<std::string> topics{events::topics::email_received,
+                                          events::topics::inbox_expired};
+    kafka::broadcast_reader first_reader{
+        testing::test_host(), cluster, topics,
+        [this](const std::vector<kafka::record>& batch) { first.take_events(batch); }};
+    kafka::broadcast_reader second_reader{
+        testing::test_host(), cluster, topics,
+        [this](const std::vector<kafka::record>& batch) { second.take_events(batch); }};
 };
 
 } // namespace
@@ -97,7 +102,8 @@ TEST_CASE("an event on the brokers wakes those who wait at every replica", "[gat
     CHECK(there->email_id() == id);
 }
 
-TEST_CASE("the end of an inbox on the brokers interrupts those who wait at every replica", "[gateway][wait][kafka]")
+TEST_CASE("the end of an inbox on the brokers interrupts those who wait at every replica",
+          "[gateway][wait][kafka]")
 {
     two_rooms arranged;
     const auto here = begin_wait(arranged.first, arranged.mail.wish());

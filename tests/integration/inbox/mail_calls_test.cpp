@@ -13,7 +13,8 @@ namespace {
 const std::string message =
     "From: Ann <ann@example.org>\r\nSubject: hi\r\nMIME-Version: 1.0\r\n"
     "Content-Type: multipart/mixed; boundary=b\r\n\r\n--b\r\n\r\nthe text\r\n--b\r\n"
-    "Content-Type: text/csv\r\nContent-Disposition: attachment; filename=list.csv\r\n\r\na,b\r\n--b--\r\n";
+    "Content-Type: text/csv\r\nContent-Disposition: attachment; "
+    "filename=list.csv\r\n\r\na,b\r\n--b--\r\n";
 
 // The service with an account, its inbox and emails in it.
 struct mailed_service : running_service
@@ -30,15 +31,19 @@ struct mailed_service : running_service
     std::string add_email(const std::string& raw)
     {
         const auto id = email_id::make().text(), body = body_id::make().text();
-        scratch.execute("INSERT INTO mailbox.bodies VALUES (date_trunc('hour', now(), 'UTC'), '" + body + "', '\\x" +
-                        to_hex(mailbox::compress(raw)) + "')");
+        scratch.execute("INSERT INTO mailbox.bodies VALUES (date_trunc('hour', now(), 'UTC'), '" +
+                        body + "', '\\x" + to_hex(mailbox::compress(raw)) + "')");
         scratch.execute(
-            "WITH i AS (UPDATE mailbox.inboxes SET email_count = email_count + 1, last_sequence = last_sequence + 1, "
+            "WITH i AS (UPDATE mailbox.inboxes SET email_count = email_count + 1, last_sequence = "
+            "last_sequence + 1, "
             "last_email_at = now() RETURNING *) INSERT INTO mailbox.emails SELECT account_id, '" +
             id +
-            "', inbox_id, last_sequence, now(), 'ann@example.org', 'Ann', 'Subject ' || last_sequence, 'preview', NULL, "
-            "ARRAY[email_address], '{}', 'bounce@example.org', '192.0.2.1', 'mx.example.org', NULL, " +
-            std::to_string(raw.size()) + ", 1, '[]', '[]', '{}', false, '', date_trunc('hour', now(), 'UTC'), '" + body +
+            "', inbox_id, last_sequence, now(), 'ann@example.org', 'Ann', 'Subject ' || "
+            "last_sequence, 'preview', NULL, "
+            "ARRAY[email_address], '{}', 'bounce@example.org', '192.0.2.1', 'mx.example.org', "
+            "NULL, " +
+            std::to_string(raw.size()) +
+            ", 1, '[]', '[]', '{}', false, '', date_trunc('hour', now(), 'UTC'), '" + body +
             "', false, 'sql' FROM i");
         return id;
     }
@@ -55,7 +60,8 @@ struct mailed_service : running_service
 
 } // namespace
 
-TEST_CASE("a list gives texts where they are asked for, and all inboxes where none is named", "[inbox][postgres][kafka]")
+TEST_CASE("a list gives texts where they are asked for, and all inboxes where none is named",
+          "[inbox][postgres][kafka]")
 {
     mailed_service running;
     running.add_email(message);
@@ -77,7 +83,8 @@ TEST_CASE("a list gives texts where they are asked for, and all inboxes where no
     CHECK(refused.error().code == errc::invalid_argument);
 }
 
-TEST_CASE("texts larger than wanted are left out, and their size is told", "[inbox][postgres][kafka]")
+TEST_CASE("texts larger than wanted are left out, and their size is told",
+          "[inbox][postgres][kafka]")
 {
     mailed_service running;
     const auto id = running.add_email(message);
@@ -98,7 +105,8 @@ TEST_CASE("texts larger than wanted are left out, and their size is told", "[inb
     CHECK_FALSE(email.email().has_text());
     CHECK_FALSE(email.email().has_html());
     CHECK(email.email().attachments_size() == 1);
-    CHECK(email.omitted_bytes() == static_cast<std::int64_t>(whole.email().text().size() + whole.email().html().size()));
+    CHECK(email.omitted_bytes() ==
+          static_cast<std::int64_t>(whole.email().text().size() + whole.email().html().size()));
     CHECK(whole.email().text() == "the text");
     CHECK(whole.omitted_bytes() == 0);
     REQUIRE(page.emails_size() == 1);
@@ -108,7 +116,8 @@ TEST_CASE("texts larger than wanted are left out, and their size is told", "[inb
     CHECK(whole_page.omitted_bytes() == 0);
 }
 
-TEST_CASE("a message is given out with its trace, a larger one than wanted without its bytes", "[inbox][postgres][kafka]")
+TEST_CASE("a message is given out with its trace, a larger one than wanted without its bytes",
+          "[inbox][postgres][kafka]")
 {
     mailed_service running;
     auto wanted = running.about<v1::GetRawEmailRequest>(running.add_email(message));
@@ -118,7 +127,8 @@ TEST_CASE("a message is given out with its trace, a larger one than wanted witho
     const auto size = running.call<v1::GetRawEmailResponse>("GetRawEmail", wanted).value();
 
     CHECK(whole.raw() == message);
-    CHECK(whole.trace().starts_with("Return-Path: <bounce@example.org>\r\nReceived: from mx.example.org"));
+    CHECK(whole.trace().starts_with(
+        "Return-Path: <bounce@example.org>\r\nReceived: from mx.example.org"));
     CHECK_FALSE(size.has_raw());
     CHECK(size.size_bytes() == static_cast<std::int64_t>(message.size()));
 }
@@ -127,7 +137,10 @@ TEST_CASE("an attachment is given out decoded, or only described", "[inbox][post
 {
     mailed_service running;
     const auto id = running.add_email(message);
-    const auto email = running.call<v1::GetEmailResponse>("GetEmail", running.about<v1::GetEmailRequest>(id)).value().email();
+    const auto email =
+        running.call<v1::GetEmailResponse>("GetEmail", running.about<v1::GetEmailRequest>(id))
+            .value()
+            .email();
     REQUIRE(email.attachments_size() == 1);
     auto wanted = running.about<v1::GetAttachmentRequest>(id);
     wanted.set_attachment_id(email.attachments(0).attachment_id());
@@ -149,9 +162,11 @@ TEST_CASE("an inbox of more emails than a batch is emptied by one call", "[inbox
 {
     mailed_service running;
     running.add_email(message);
-    running.scratch.execute("INSERT INTO mailbox.emails SELECT (jsonb_populate_record(e, jsonb_build_object('sequence', n, "
-                            "'email_id', overlay(e.email_id::text placing lpad(to_hex(n), 12, '0') from 25)))).* "
-                            "FROM mailbox.emails AS e, generate_series(2, 1200) AS n");
+    running.scratch.execute(
+        "INSERT INTO mailbox.emails SELECT (jsonb_populate_record(e, "
+        "jsonb_build_object('sequence', n, "
+        "'email_id', overlay(e.email_id::text placing lpad(to_hex(n), 12, '0') from 25)))).* "
+        "FROM mailbox.emails AS e, generate_series(2, 1200) AS n");
     running.scratch.execute("UPDATE mailbox.inboxes SET last_sequence = 1200, email_count = 1200");
     v1::EmptyInboxRequest wanted;
     wanted.set_account_id(running.account);
@@ -177,7 +192,8 @@ TEST_CASE("inboxes ended by their tag each have their event", "[inbox][postgres]
     ending.set_tag("run 7");
 
     const auto tagged = running.call<v1::UpdateInboxResponse>("UpdateInbox", tagging).value();
-    const auto ended = running.call<v1::DeleteInboxesByTagResponse>("DeleteInboxesByTag", ending).value();
+    const auto ended =
+        running.call<v1::DeleteInboxesByTagResponse>("DeleteInboxesByTag", ending).value();
 
     CHECK(tagged.inbox().tags_size() == 1);
     CHECK(ended.deleted() == 1);
@@ -196,8 +212,12 @@ TEST_CASE("an email is marked and deleted by its account alone", "[inbox][postgr
     foreign_delete.set_account_id(foreign.account_id());
 
     CHECK(running.call<v1::UpdateEmailResponse>("UpdateEmail", mark).value().email().is_read());
-    CHECK(running.call<v1::UpdateEmailResponse>("UpdateEmail", foreign).error().code == errc::not_found);
-    CHECK(running.call<v1::DeleteEmailResponse>("DeleteEmail", foreign_delete).error().code == errc::not_found);
-    CHECK(running.call<v1::DeleteEmailResponse>("DeleteEmail", running.about<v1::DeleteEmailRequest>(id)));
-    CHECK(running.call<v1::UpdateEmailResponse>("UpdateEmail", mark).error().code == errc::not_found);
+    CHECK(running.call<v1::UpdateEmailResponse>("UpdateEmail", foreign).error().code ==
+          errc::not_found);
+    CHECK(running.call<v1::DeleteEmailResponse>("DeleteEmail", foreign_delete).error().code ==
+          errc::not_found);
+    CHECK(running.call<v1::DeleteEmailResponse>("DeleteEmail",
+                                                running.about<v1::DeleteEmailRequest>(id)));
+    CHECK(running.call<v1::UpdateEmailResponse>("UpdateEmail", mark).error().code ==
+          errc::not_found);
 }

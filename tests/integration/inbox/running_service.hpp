@@ -47,13 +47,15 @@ struct running_service
     {
         auto& host = testing::test_host();
         cluster.brokers = testing::test_brokers();
-        const std::vector<std::string> topics{events::topics::inbox_created, events::topics::inbox_expired};
+        const std::vector<std::string> topics{events::topics::inbox_created,
+                                              events::topics::inbox_expired};
         std::vector<kafka::topic_spec> wanted;
-        for (const auto* name : {events::topics::inbox_created, events::topics::inbox_expired, events::topics::account_state})
+        for (const auto* name : {events::topics::inbox_created, events::topics::inbox_expired,
+                                 events::topics::account_state})
             wanted.push_back({name, 3, 1, {}});
         kafka::apply_topics(cluster, wanted, 20s).value();
-        reader =
-            std::make_unique<kafka::broadcast_reader>(host, cluster, topics, [this](const std::vector<kafka::record>& batch) {
+        reader = std::make_unique<kafka::broadcast_reader>(
+            host, cluster, topics, [this](const std::vector<kafka::record>& batch) {
                 events.insert(events.end(), batch.begin(), batch.end());
             });
         reader->start();
@@ -68,13 +70,16 @@ struct running_service
         chosen.purge_interval = 50ms;
         service = std::make_unique<inbox::service>(host, chosen);
         service->start();
-        // Rows that tests write on their own must not meet the making of the partitions they belong in.
-        const auto hours_left = "SELECT 1 FROM generate_series(0, 2) AS n WHERE to_regclass('mailbox.bodies_' || "
-                                "to_char(now() AT TIME ZONE 'UTC' + n * interval '1 hour', 'YYYYMMDD_HH24')) IS NULL";
+        // Rows that tests write on their own must not meet the making of the partitions they belong
+        // in.
+        const auto hours_left =
+            "SELECT 1 FROM generate_series(0, 2) AS n WHERE to_regclass('mailbox.bodies_' || "
+            "to_char(now() AT TIME ZONE 'UTC' + n * interval '1 hour', 'YYYYMMDD_HH24')) IS NULL";
         if (!testing::eventually([&] { return scratch.execute(hours_left).empty(); }, 20s))
             throw std::runtime_error("partitions are not made");
         tokens = std::make_unique<rpc::tokens>(token.path);
-        client = std::make_unique<rpc::client>(host, std::vector<host_port>{service->rpc_address()}, *tokens);
+        client = std::make_unique<rpc::client>(host, std::vector<host_port>{service->rpc_address()},
+                                               *tokens);
     }
     running_service(const running_service&) = delete;
 

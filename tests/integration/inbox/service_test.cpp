@@ -6,7 +6,8 @@ using namespace tempinbox;
 using namespace tempinbox::inbox;
 using namespace std::chrono_literals;
 
-TEST_CASE("an inbox made by RPC can be read and listed, and its event is published", "[inbox][postgres][kafka]")
+TEST_CASE("an inbox made by RPC can be read and listed, and its event is published",
+          "[inbox][postgres][kafka]")
 {
     running_service running;
     running.add_domain();
@@ -19,12 +20,14 @@ TEST_CASE("an inbox made by RPC can be read and listed, and its event is publish
     v1::ListInboxesRequest list;
     list.set_account_id(account);
 
-    CHECK(running.call<v1::GetInboxResponse>("GetInbox", get).value().inbox().email_address() == made.email_address());
+    CHECK(running.call<v1::GetInboxResponse>("GetInbox", get).value().inbox().email_address() ==
+          made.email_address());
     CHECK(running.call<v1::ListInboxesResponse>("ListInboxes", list).value().inboxes_size() == 1);
     const auto* event = running.wait_for("inbox.created", made.inbox_id());
     REQUIRE(event != nullptr);
     CHECK(events::read_inbox_created(*event).value().email_address() == made.email_address());
-    CHECK(testing::eventually([&] { return running.scratch.execute("SELECT 1 FROM mailbox.outbox").empty(); }));
+    CHECK(testing::eventually(
+        [&] { return running.scratch.execute("SELECT 1 FROM mailbox.outbox").empty(); }));
 }
 
 TEST_CASE("an inbox that holds all it can is said to be full", "[inbox][postgres][kafka]")
@@ -36,9 +39,12 @@ TEST_CASE("an inbox that holds all it can is said to be full", "[inbox][postgres
     v1::GetInboxRequest get;
     get.set_account_id(account);
     get.set_inbox_id(made.inbox_id());
-    const auto is_full = [&] { return running.call<v1::GetInboxResponse>("GetInbox", get).value().inbox().is_full(); };
+    const auto is_full = [&] {
+        return running.call<v1::GetInboxResponse>("GetInbox", get).value().inbox().is_full();
+    };
 
-    running.scratch.execute("UPDATE mailbox.inboxes SET email_count = 9999, email_bytes = 1073741823");
+    running.scratch.execute(
+        "UPDATE mailbox.inboxes SET email_count = 9999, email_bytes = 1073741823");
     CHECK_FALSE(is_full());
     running.scratch.execute("UPDATE mailbox.inboxes SET email_count = 10000, email_bytes = 0");
     CHECK(is_full());
@@ -46,7 +52,8 @@ TEST_CASE("an inbox that holds all it can is said to be full", "[inbox][postgres
     CHECK(is_full());
 }
 
-TEST_CASE("an inbox ends when it is due, and its event is published within two seconds", "[inbox][postgres][kafka]")
+TEST_CASE("an inbox ends when it is due, and its event is published within two seconds",
+          "[inbox][postgres][kafka]")
 {
     running_service running;
     running.add_domain();
@@ -59,22 +66,26 @@ TEST_CASE("an inbox ends when it is due, and its event is published within two s
     REQUIRE(event != nullptr);
     const auto expired = events::read_inbox_expired(*event).value();
     CHECK(expired.reason() == events::v1::EXPIRY_REASON_TTL);
-    const auto due_millis = expired.expired_at().seconds() * 1'000 + expired.expired_at().nanos() / 1'000'000;
+    const auto due_millis =
+        expired.expired_at().seconds() * 1'000 + expired.expired_at().nanos() / 1'000'000;
     CHECK(event->timestamp_millis - due_millis < 2'000);
     CHECK(event->timestamp_millis >= due_millis);
 }
 
-TEST_CASE("an inbox can be ended by its account alone, and its mail is gone from the disk soon after", "[inbox][postgres][kafka]")
+TEST_CASE(
+    "an inbox can be ended by its account alone, and its mail is gone from the disk soon after",
+    "[inbox][postgres][kafka]")
 {
     running_service running;
     running.add_domain();
     const auto account = account_id::make().text();
     const auto made = running.create(account).value().inbox();
     running.scratch.execute("UPDATE mailbox.inboxes SET last_sequence = 1, email_count = 1");
-    running.scratch.execute(
-        "INSERT INTO mailbox.emails SELECT account_id, '" + email_id::make().text() +
-        "', inbox_id, 1, now(), '', '', '', '', null, '{}', '{}', '', '', '', null, 0, 0, '[]', '[]', '{}', false, '', now(), "
-        "gen_random_uuid(), false, 'sql' FROM mailbox.inboxes");
+    running.scratch.execute("INSERT INTO mailbox.emails SELECT account_id, '" +
+                            email_id::make().text() +
+                            "', inbox_id, 1, now(), '', '', '', '', null, '{}', '{}', '', '', '', "
+                            "null, 0, 0, '[]', '[]', '{}', false, '', now(), "
+                            "gen_random_uuid(), false, 'sql' FROM mailbox.inboxes");
     v1::DeleteInboxRequest request;
     request.set_inbox_id(made.inbox_id());
 
@@ -88,7 +99,8 @@ TEST_CASE("an inbox can be ended by its account alone, and its mail is gone from
     CHECK(by_owner);
     CHECK(again.error().code == errc::not_found);
     CHECK(running.wait_for("inbox.expired", made.inbox_id()) != nullptr);
-    CHECK(testing::eventually([&] { return running.scratch.execute("SELECT 1 FROM mailbox.emails").empty(); }));
+    CHECK(testing::eventually(
+        [&] { return running.scratch.execute("SELECT 1 FROM mailbox.emails").empty(); }));
 }
 
 TEST_CASE("events of a process that died are published by another", "[inbox][postgres][kafka]")
@@ -101,7 +113,8 @@ TEST_CASE("events of a process that died are published by another", "[inbox][pos
     wanted.id = inbox_id::make();
     testing::await(dead.create(wanted, system_clock_source{}.now())).value();
 
-    running.scratch.execute("UPDATE mailbox.outbox SET lease_until = now() - interval '1 second' WHERE owner = 'dead process'");
+    running.scratch.execute("UPDATE mailbox.outbox SET lease_until = now() - interval '1 second' "
+                            "WHERE owner = 'dead process'");
 
     CHECK(running.wait_for("inbox.created", wanted.id.text()) != nullptr);
 }
@@ -114,11 +127,13 @@ TEST_CASE("plans and limits are taken from account.state", "[inbox][postgres][ka
     state.version = 17;
     kafka::producer producer(testing::test_host(), running.cluster);
 
-    producer.send(events::make_row(state, event_id::make(), trace::traceparent::make()).message, [](bool) {});
+    producer.send(events::make_row(state, event_id::make(), trace::traceparent::make()).message,
+                  [](bool) {});
     CHECK(testing::eventually(
         [&] {
             return !running.scratch
-                        .execute("SELECT 1 FROM mailbox.account_state WHERE version = 17 AND account_id = '" +
+                        .execute("SELECT 1 FROM mailbox.account_state WHERE version = 17 AND "
+                                 "account_id = '" +
                                  state.account.text() + "'")
                         .empty();
         },
@@ -126,27 +141,32 @@ TEST_CASE("plans and limits are taken from account.state", "[inbox][postgres][ka
 
     state.is_deleted = true;
     state.version = 20;
-    producer.send(events::make_row(state, event_id::make(), trace::traceparent::make()).message, [](bool) {});
+    producer.send(events::make_row(state, event_id::make(), trace::traceparent::make()).message,
+                  [](bool) {});
     CHECK(testing::eventually([&] {
         return !running.scratch
-                    .execute("SELECT 1 FROM mailbox.account_state WHERE version = 20 AND account_id = '" + state.account.text() +
-                             "'")
+                    .execute("SELECT 1 FROM mailbox.account_state WHERE version = 20 AND "
+                             "account_id = '" +
+                             state.account.text() + "'")
                     .empty();
     }));
     CHECK(running.create(state.account.text()).error().code == errc::permission_denied);
 }
 
-TEST_CASE("a deleted account's inboxes end with their events and their mail goes", "[inbox][deleted-account][postgres][kafka]")
+TEST_CASE("a deleted account's inboxes end with their events and their mail goes",
+          "[inbox][deleted-account][postgres][kafka]")
 {
     running_service running;
     running.add_domain();
     const auto account = account_id::make();
-    const auto first = running.create(account.text()).value().inbox(), second = running.create(account.text()).value().inbox();
+    const auto first = running.create(account.text()).value().inbox(),
+               second = running.create(account.text()).value().inbox();
     const auto email = email_id::make().text();
     running.scratch.execute("UPDATE mailbox.inboxes SET last_sequence = 1, email_count = 1");
     running.scratch.execute(
         "INSERT INTO mailbox.emails SELECT account_id, '" + email +
-        "', inbox_id, 1, now(), '', '', '', '', null, '{}', '{}', '', '', '', null, 0, 0, '[]', '[]', '{}', false, '', now(), "
+        "', inbox_id, 1, now(), '', '', '', '', null, '{}', '{}', '', '', '', null, 0, 0, '[]', "
+        "'[]', '{}', false, '', now(), "
         "gen_random_uuid(), false, 'sql' FROM mailbox.inboxes WHERE inbox_id = '" +
         first.inbox_id() + "'");
 
@@ -157,7 +177,8 @@ TEST_CASE("a deleted account's inboxes end with their events and their mail goes
         state.version = 17;
         state.is_deleted = true;
         kafka::producer producer(testing::test_host(), running.cluster);
-        producer.send(events::make_row(state, event_id::make(), trace::traceparent::make()).message, [](bool) {});
+        producer.send(events::make_row(state, event_id::make(), trace::traceparent::make()).message,
+                      [](bool) {});
         testing::await(producer.flush(10s));
     }
     SECTION("also when the process that marked it died at once")
@@ -168,13 +189,15 @@ TEST_CASE("a deleted account's inboxes end with their events and their mail goes
     for (const auto& inbox : {first, second}) {
         const auto* event = running.wait_for("inbox.expired", inbox.inbox_id());
         REQUIRE(event != nullptr);
-        CHECK(events::read_inbox_expired(*event).value().reason() == events::v1::EXPIRY_REASON_DELETED);
+        CHECK(events::read_inbox_expired(*event).value().reason() ==
+              events::v1::EXPIRY_REASON_DELETED);
     }
     v1::GetEmailRequest request;
     request.set_account_id(account.text());
     request.set_email_id(email);
     CHECK(running.call<v1::GetEmailResponse>("GetEmail", request).error().code == errc::not_found);
-    CHECK(testing::eventually([&] { return running.scratch.execute("SELECT 1 FROM mailbox.emails").empty(); }));
+    CHECK(testing::eventually(
+        [&] { return running.scratch.execute("SELECT 1 FROM mailbox.emails").empty(); }));
 }
 
 TEST_CASE("a call without the token is refused", "[inbox][postgres][kafka]")
@@ -186,8 +209,8 @@ TEST_CASE("a call without the token is refused", "[inbox][postgres][kafka]")
     rpc::client client(testing::test_host(), {running.service->rpc_address()}, tokens);
     v1::ListDomainsRequest request;
 
-    const auto refused =
-        testing::await(client.call<v1::ListDomainsResponse>("tempinbox.inbox.v1.InboxService/ListDomains", request));
+    const auto refused = testing::await(client.call<v1::ListDomainsResponse>(
+        "tempinbox.inbox.v1.InboxService/ListDomains", request));
 
     CHECK(refused.error().code == errc::unauthenticated);
 }

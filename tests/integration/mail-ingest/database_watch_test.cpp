@@ -26,7 +26,8 @@ TEST_CASE("the database is away while any pool can not reach it", "[mail-ingest]
     postgres::pool cut_off(test_host(), nowhere());
     const bool is_first = GENERATE(true, false);
     using pools = mail_ingest::database_watch::pools;
-    mail_ingest::database_watch watch(test_host(), is_first ? pools{cut_off, scratch.db()} : pools{scratch.db(), cut_off});
+    mail_ingest::database_watch watch(test_host(), is_first ? pools{cut_off, scratch.db()}
+                                                            : pools{scratch.db(), cut_off});
 
     watch.start();
 

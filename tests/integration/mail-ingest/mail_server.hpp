@@ -26,11 +26,13 @@ private:
     std::chrono::microseconds ahead_{0};
 };
 
-// The parts of one mail-ingest process on a database; its broker is nowhere, so events stay in the outbox.
+// The parts of one mail-ingest process on a database; its broker is nowhere, so events stay in the
+// outbox.
 struct mail_server
 {
-    explicit mail_server(const std::string& dsn, mail_ingest::directory_settings directories = {}, smtp::limits bounds = {},
-                         mail_ingest::intake_settings intakes = {}, smtp::caller_limits caller_bounds = {})
+    explicit mail_server(const std::string& dsn, mail_ingest::directory_settings directories = {},
+                         smtp::limits bounds = {}, mail_ingest::intake_settings intakes = {},
+                         smtp::caller_limits caller_bounds = {})
         : limits(std::move(bounds)),
           db(test_host(), database(dsn)),
           look_up_db(test_host(), database(dsn)),
@@ -40,7 +42,8 @@ struct mail_server
           unconfirmed_mail_store(db),
           unconfirmed(test_host(), unconfirmed_mail_store, "test"),
           directory(test_host(), look_up_db, directories),
-          intake(test_host(), directory, store, publisher, unconfirmed, with_own_folder(std::move(intakes))),
+          intake(test_host(), directory, store, publisher, unconfirmed,
+                 with_own_folder(std::move(intakes))),
           clock_watch(test_host(), look_up_db, clock),
           callers(std::move(caller_bounds)),
           tls({}, {}),
@@ -115,7 +118,8 @@ public:
     std::string reply()
     {
         std::string last;
-        const bool came = eventually([&] { return take_reply(last) || is_ended_; }, std::chrono::seconds(30));
+        const bool came =
+            eventually([&] { return take_reply(last) || is_ended_; }, std::chrono::seconds(30));
         if (!came)
             throw std::runtime_error("no reply to an SMTP command");
         return last;
@@ -130,7 +134,8 @@ public:
         const bool is_sent = eventually(
             [&] {
                 boost::system::error_code error;
-                bytes.remove_prefix(socket_.write_some(boost::asio::buffer(bytes.data(), bytes.size()), error));
+                bytes.remove_prefix(
+                    socket_.write_some(boost::asio::buffer(bytes.data(), bytes.size()), error));
                 return bytes.empty();
             },
             std::chrono::seconds(30));
@@ -174,7 +179,8 @@ private:
         const auto count = socket_.read_some(boost::asio::buffer(buffer), error);
         received_.append(buffer.data(), count);
         is_ended_ = error && error != boost::asio::error::would_block;
-        for (auto end = received_.find("\r\n"); end != std::string::npos; end = received_.find("\r\n")) {
+        for (auto end = received_.find("\r\n"); end != std::string::npos;
+             end = received_.find("\r\n")) {
             last = received_.substr(0, end);
             received_.erase(0, end + 2);
             if (last.size() < 4 || last[3] != '-')
@@ -193,7 +199,9 @@ private:
 class held_lock
 {
 public:
-    held_lock(const std::string& dsn, const std::string& statement) : connection_(dsn), transaction_(connection_)
+    held_lock(const std::string& dsn, const std::string& statement)
+        : connection_(dsn),
+          transaction_(connection_)
     {
         transaction_.exec(statement);
     }

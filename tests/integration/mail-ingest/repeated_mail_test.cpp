@@ -12,7 +12,8 @@ using testing::queued_id;
 
 namespace {
 
-const std::string message = "From: Ann <ann@sender.test>\r\nMessage-ID: <1@sender.test>\r\nSubject: hi\r\n\r\nhello\r\n";
+const std::string message =
+    "From: Ann <ann@sender.test>\r\nMessage-ID: <1@sender.test>\r\nSubject: hi\r\n\r\nhello\r\n";
 
 struct repeat_world : mailbox::seeds::world
 {
@@ -26,14 +27,17 @@ struct repeat_world : mailbox::seeds::world
     }
     bool waits_for_a_lock(int wanted)
     {
-        const auto waiting =
-            "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
-        return testing::eventually([&] { return scratch.execute(waiting)[0][0].as<int>() == wanted; });
+        const auto waiting = "SELECT count(*) FROM pg_stat_activity WHERE datname = "
+                             "current_database() AND wait_event_type = 'Lock'";
+        return testing::eventually(
+            [&] { return scratch.execute(waiting)[0][0].as<int>() == wanted; });
     }
 };
 
-const std::string inbox_row = "SELECT FROM mailbox.inboxes WHERE email_address = 'box@mail.test' FOR UPDATE";
-const std::string unconfirmed_rows = "LOCK TABLE mailbox.unconfirmed IN SHARE MODE"; // they can be read
+const std::string inbox_row =
+    "SELECT FROM mailbox.inboxes WHERE email_address = 'box@mail.test' FOR UPDATE";
+const std::string unconfirmed_rows =
+    "LOCK TABLE mailbox.unconfirmed IN SHARE MODE"; // they can be read
 
 // Up to the end of a message, without its answer.
 void begin_sending(mail_client& client, const std::string& text)
@@ -57,7 +61,8 @@ std::string send(mail_server& server, const std::string& text, bool says_quit,
 
 } // namespace
 
-TEST_CASE("a message again, after its sender went away without a word, is the same email", "[mail-ingest][postgres]")
+TEST_CASE("a message again, after its sender went away without a word, is the same email",
+          "[mail-ingest][postgres]")
 {
     repeat_world world;
     mail_server server(world.scratch.dsn());
@@ -72,7 +77,8 @@ TEST_CASE("a message again, after its sender went away without a word, is the sa
     CHECK(world.count("outbox WHERE topic = 'email.received'") == 1);
 }
 
-TEST_CASE("a message again, after its sender said something behind the 250, is a new email", "[mail-ingest][postgres]")
+TEST_CASE("a message again, after its sender said something behind the 250, is a new email",
+          "[mail-ingest][postgres]")
 {
     repeat_world world;
     mail_server server(world.scratch.dsn());
@@ -84,7 +90,9 @@ TEST_CASE("a message again, after its sender said something behind the 250, is a
     CHECK(world.count("unconfirmed") == 0);
 }
 
-TEST_CASE("only the same bytes from the same sender with a Message-ID in the same inbox are a repeat", "[mail-ingest][postgres]")
+TEST_CASE(
+    "only the same bytes from the same sender with a Message-ID in the same inbox are a repeat",
+    "[mail-ingest][postgres]")
 {
     repeat_world world;
     world.create(world.account, "other");
@@ -105,7 +113,8 @@ TEST_CASE("only the same bytes from the same sender with a Message-ID in the sam
     CHECK(queued_id(client.deliver(message)) != first);
 }
 
-TEST_CASE("of a message to two inboxes only what one of them has is left out", "[mail-ingest][postgres]")
+TEST_CASE("of a message to two inboxes only what one of them has is left out",
+          "[mail-ingest][postgres]")
 {
     repeat_world world;
     world.create(world.account, "other");
@@ -155,7 +164,8 @@ TEST_CASE("all mail of the minute before a crash is unconfirmed", "[mail-ingest]
     SECTION("and another one that sees it after a while")
     {
         testing::await(store.sign_on("lost"));
-        world.scratch.execute("UPDATE mailbox.ingest_runs SET alive_at = now() - interval '31 seconds'");
+        world.scratch.execute(
+            "UPDATE mailbox.ingest_runs SET alive_at = now() - interval '31 seconds'");
         testing::await(store.beat("other"));
         CHECK(world.count("ingest_runs WHERE replica = 'other'") == 1);
         CHECK(world.count("ingest_runs") == 1);
@@ -166,13 +176,15 @@ TEST_CASE("all mail of the minute before a crash is unconfirmed", "[mail-ingest]
     {
         // The process was last alive two minutes after the mail: the mail's ids say when it came.
         testing::await(store.sign_on("test"));
-        world.scratch.execute("UPDATE mailbox.ingest_runs SET alive_at = now() + interval '2 minutes'");
+        world.scratch.execute(
+            "UPDATE mailbox.ingest_runs SET alive_at = now() + interval '2 minutes'");
         mail_server server(world.scratch.dsn());
         CHECK(send(server, message, true) != first);
     }
 }
 
-TEST_CASE("a QUIT sent with the message confirms it when the client ends in order", "[mail-ingest][postgres]")
+TEST_CASE("a QUIT sent with the message confirms it when the client ends in order",
+          "[mail-ingest][postgres]")
 {
     repeat_world world;
     mail_server server(world.scratch.dsn());
@@ -186,7 +198,9 @@ TEST_CASE("a QUIT sent with the message confirms it when the client ends in orde
         CHECK(client.reply().starts_with("250 "));
         CHECK(client.reply() == "221 2.0.0 Bye");
     };
-    const auto has_no_session = [&] { return testing::eventually([&] { return server.listener.sessions() == 0; }); };
+    const auto has_no_session = [&] {
+        return testing::eventually([&] { return server.listener.sessions() == 0; });
+    };
 
     send_with_quit(true);
     REQUIRE(has_no_session());
@@ -197,7 +211,8 @@ TEST_CASE("a QUIT sent with the message confirms it when the client ends in orde
     CHECK(world.count("emails") == 2);
 }
 
-TEST_CASE("a message again, before it is written down that the first was not confirmed, is the same email",
+TEST_CASE("a message again, before it is written down that the first was not confirmed, is the "
+          "same email",
           "[mail-ingest][postgres]")
 {
     repeat_world world;
@@ -219,7 +234,8 @@ TEST_CASE("a message again, before it is written down that the first was not con
     CHECK(world.count("emails") == 3);
 }
 
-TEST_CASE("a message again, after its sender hung up before it was stored, is the same email", "[mail-ingest][postgres]")
+TEST_CASE("a message again, after its sender hung up before it was stored, is the same email",
+          "[mail-ingest][postgres]")
 {
     repeat_world world;
     mail_server server(world.scratch.dsn());
@@ -245,7 +261,8 @@ TEST_CASE("a message again, after its sender hung up before it was stored, is th
     CHECK(world.count("emails WHERE email_id = '" + id + "'") == 1);
 }
 
-TEST_CASE("a message again, while its first commit lasts longer than its sender was let wait, is the same email",
+TEST_CASE("a message again, while its first commit lasts longer than its sender was let wait, is "
+          "the same email",
           "[mail-ingest][postgres]")
 {
     repeat_world world;
@@ -271,7 +288,8 @@ TEST_CASE("a message again, while its first commit lasts longer than its sender 
     CHECK(world.count("emails") == 1);
 }
 
-TEST_CASE("the same message on several connections at once is several emails", "[mail-ingest][postgres]")
+TEST_CASE("the same message on several connections at once is several emails",
+          "[mail-ingest][postgres]")
 {
     repeat_world world;
     mail_server server(world.scratch.dsn());
@@ -287,7 +305,8 @@ TEST_CASE("the same message on several connections at once is several emails", "
     CHECK(world.count("emails") == 3);
 }
 
-TEST_CASE("the same message twice in one session is two emails, also of a client that only listens by then",
+TEST_CASE("the same message twice in one session is two emails, also of a client that only listens "
+          "by then",
           "[mail-ingest][postgres]")
 {
     repeat_world world;

@@ -65,15 +65,16 @@ double shown(const std::string& name)
 
 } // namespace
 
-TEST_CASE("a mail is committed before its 250, and is there as it was sent", "[mail-ingest][postgres]")
+TEST_CASE("a mail is committed before its 250, and is there as it was sent",
+          "[mail-ingest][postgres]")
 {
     mail_world world;
     world.create(world.account, "box");
     mail_server server(world.scratch.dsn());
     mail_client client(server.listener.local_address());
 
-    const std::string message =
-        "From: Ann <ann@sender.test>\r\nTo: box@mail.test\r\nSubject: Your code\r\n\r\nYour verification code is 482913.\r\n";
+    const std::string message = "From: Ann <ann@sender.test>\r\nTo: box@mail.test\r\nSubject: Your "
+                                "code\r\n\r\nYour verification code is 482913.\r\n";
     const auto reply = client.begin({"Box+news@MAIL.test"}).deliver(message);
 
     REQUIRE(reply.starts_with("250 2.0.0 Ok: queued as "));
@@ -110,7 +111,8 @@ TEST_CASE("recipients are known, unknown, quarantined or elsewhere", "[mail-inge
     CHECK(client.say("RCPT TO:<box@elsewhere.test>") == "550 5.7.1 Relaying denied");
 }
 
-TEST_CASE("an inbox made a moment ago receives, also after its address was asked for in vain", "[mail-ingest][postgres]")
+TEST_CASE("an inbox made a moment ago receives, also after its address was asked for in vain",
+          "[mail-ingest][postgres]")
 {
     mail_world world;
     mail_server server(world.scratch.dsn());
@@ -123,7 +125,8 @@ TEST_CASE("an inbox made a moment ago receives, also after its address was asked
     CHECK(client.say("RCPT TO:<late@mail.test>") == accepted);
 }
 
-TEST_CASE("an inbox that ends before the commit gets nothing and its sender is told", "[mail-ingest][postgres]")
+TEST_CASE("an inbox that ends before the commit gets nothing and its sender is told",
+          "[mail-ingest][postgres]")
 {
     mail_world world;
     const auto box = world.create(world.account, "box");
@@ -144,7 +147,8 @@ TEST_CASE("an inbox that ends before the commit gets nothing and its sender is t
     CHECK(client.deliver().starts_with("250"));
 }
 
-TEST_CASE("one inbox by several names is one message, several inboxes share a body", "[mail-ingest][postgres]")
+TEST_CASE("one inbox by several names is one message, several inboxes share a body",
+          "[mail-ingest][postgres]")
 {
     mail_world world;
     world.create(world.account, "one");
@@ -152,14 +156,17 @@ TEST_CASE("one inbox by several names is one message, several inboxes share a bo
     mail_server server(world.scratch.dsn());
     mail_client client(server.listener.local_address());
 
-    const auto reply =
-        client.begin({"one@mail.test", "one+tag@mail.test", "two@mail.test", "ONE@mail.test", "one@mail.test"}).deliver();
+    const auto reply = client
+                           .begin({"one@mail.test", "one+tag@mail.test", "two@mail.test",
+                                   "ONE@mail.test", "one@mail.test"})
+                           .deliver();
 
     REQUIRE(reply.starts_with("250"));
     CHECK(world.count("emails") == 2);
     CHECK(world.count("bodies") == 1);
     const auto first = world.find(testing::queued_id(reply));
-    CHECK(first.summary.rcpt_to == std::vector<std::string>{"one@mail.test", "one+tag@mail.test", "ONE@mail.test"});
+    CHECK(first.summary.rcpt_to ==
+          std::vector<std::string>{"one@mail.test", "one+tag@mail.test", "ONE@mail.test"});
 }
 
 TEST_CASE("a large message goes through a file, byte for byte", "[mail-ingest][postgres]")
@@ -179,7 +186,8 @@ TEST_CASE("a large message goes through a file, byte for byte", "[mail-ingest][p
     CHECK(world.find(testing::queued_id(reply)).raw == message);
 }
 
-TEST_CASE("the plan's size limit holds as it is known at the end of the message", "[mail-ingest][postgres]")
+TEST_CASE("the plan's size limit holds as it is known at the end of the message",
+          "[mail-ingest][postgres]")
 {
     mail_world world;
     world.account.limits.max_message_bytes = 2'000;
@@ -226,7 +234,8 @@ TEST_CASE("one deleted account does not keep the mail from the others", "[mail-i
     CHECK(world.count("inboxes WHERE inbox_id = '" + gone.id.text() + "' AND is_live") == 1);
 }
 
-TEST_CASE("a message past RCPT is not kept for an account deleted meanwhile", "[mail-ingest][deleted-account][postgres]")
+TEST_CASE("a message past RCPT is not kept for an account deleted meanwhile",
+          "[mail-ingest][deleted-account][postgres]")
 {
     mail_world world;
     mailbox::account_store accounts(world.scratch.db());
@@ -282,7 +291,8 @@ TEST_CASE("events keep the directory true", "[mail-ingest][postgres]")
     CHECK_FALSE(server.directory.recall(wanted));
 }
 
-TEST_CASE("a full inbox is refused after the message that found it so, and then at RCPT", "[mail-ingest][postgres]")
+TEST_CASE("a full inbox is refused after the message that found it so, and then at RCPT",
+          "[mail-ingest][postgres]")
 {
     mail_world world;
     world.create(world.account, "box");
@@ -314,10 +324,12 @@ TEST_CASE("an inbox takes its rate and no more", "[mail-ingest][postgres]")
     CHECK(client.say("RCPT TO:<box@mail.test>") == accepted);
     CHECK(client.deliver().starts_with("250"));
     client.say("MAIL FROM:<>");
-    CHECK(client.say("RCPT TO:<box@mail.test>") == "450 4.2.1 Mailbox receives too much mail just now");
+    CHECK(client.say("RCPT TO:<box@mail.test>") ==
+          "450 4.2.1 Mailbox receives too much mail just now");
 }
 
-TEST_CASE("a recipient that got no message has not used up the rate of its inbox", "[mail-ingest][postgres]")
+TEST_CASE("a recipient that got no message has not used up the rate of its inbox",
+          "[mail-ingest][postgres]")
 {
     mail_world world;
     world.create(world.account, "box");
@@ -338,7 +350,8 @@ TEST_CASE("a recipient that got no message has not used up the rate of its inbox
         client.say("RSET");
         client.say("MAIL FROM:<>");
     }
-    const std::string hops = "Received: from a by localhost with ESMTP id 01934f2e-7b1c-7d3a-9f00-5a1b2c3d4e5f; x\r\n\r\nx\r\n";
+    const std::string hops = "Received: from a by localhost with ESMTP id "
+                             "01934f2e-7b1c-7d3a-9f00-5a1b2c3d4e5f; x\r\n\r\nx\r\n";
     CHECK(client.say("RCPT TO:<box@mail.test>") == accepted);
     CHECK(client.deliver(hops).starts_with("554"));
 
@@ -346,10 +359,12 @@ TEST_CASE("a recipient that got no message has not used up the rate of its inbox
     CHECK(client.say("RCPT TO:<box@mail.test>") == accepted);
     CHECK(client.deliver().starts_with("250"));
     client.say("MAIL FROM:<>");
-    CHECK(client.say("RCPT TO:<box@mail.test>") == "450 4.2.1 Mailbox receives too much mail just now");
+    CHECK(client.say("RCPT TO:<box@mail.test>") ==
+          "450 4.2.1 Mailbox receives too much mail just now");
 }
 
-TEST_CASE("an address whose messages have a rate is told at MAIL that it is over", "[mail-ingest][postgres]")
+TEST_CASE("an address whose messages have a rate is told at MAIL that it is over",
+          "[mail-ingest][postgres]")
 {
     mail_world world;
     world.create(world.account, "box");
@@ -360,10 +375,12 @@ TEST_CASE("an address whose messages have a rate is told at MAIL that it is over
     mail_client client(server.listener.local_address());
     CHECK(client.begin({"box@mail.test"}).deliver().starts_with("250"));
 
-    CHECK(client.say("MAIL FROM:<>") == "450 4.7.1 Too many messages from your address, try again later");
+    CHECK(client.say("MAIL FROM:<>") ==
+          "450 4.7.1 Too many messages from your address, try again later");
 }
 
-TEST_CASE("a large message for which there is neither memory nor a file may come again later", "[mail-ingest][postgres]")
+TEST_CASE("a large message for which there is neither memory nor a file may come again later",
+          "[mail-ingest][postgres]")
 {
     mail_world world;
     world.create(world.account, "box");
@@ -381,7 +398,8 @@ TEST_CASE("a large message for which there is neither memory nor a file may come
     CHECK(world.count("emails") == 0);
 }
 
-TEST_CASE("large messages of all sessions share the room on the disk, and small ones go on", "[mail-ingest][postgres]")
+TEST_CASE("large messages of all sessions share the room on the disk, and small ones go on",
+          "[mail-ingest][postgres]")
 {
     mail_world world;
     world.create(world.account, "box");
@@ -404,7 +422,8 @@ TEST_CASE("large messages of all sessions share the room on the disk, and small 
     CHECK(second.say("MAIL FROM:<> SIZE=30000") == later_on);
     second.say("MAIL FROM:<>");
     second.say("RCPT TO:<box@mail.test>");
-    CHECK(second.deliver("Subject: large too\r\n\r\n" + std::string(30'000, 'x') + "\r\n") == later_on);
+    CHECK(second.deliver("Subject: large too\r\n\r\n" + std::string(30'000, 'x') + "\r\n") ==
+          later_on);
     second.say("MAIL FROM:<>");
     second.say("RCPT TO:<box@mail.test>");
     CHECK(second.deliver().starts_with("250"));
@@ -415,7 +434,8 @@ TEST_CASE("large messages of all sessions share the room on the disk, and small 
     CHECK(world.count("emails") == 2);
 }
 
-TEST_CASE("an address in quarantine is looked up once, however often it is asked for", "[mail-ingest][postgres]")
+TEST_CASE("an address in quarantine is looked up once, however often it is asked for",
+          "[mail-ingest][postgres]")
 {
     mail_world world;
     const auto old = world.create(world.account, "old");
@@ -432,8 +452,9 @@ TEST_CASE("an address in quarantine is looked up once, however often it is asked
     CHECK(shown(look_ups) == before + 1);
 }
 
-TEST_CASE("a message with data that PostgreSQL refuses is refused for good, others beside it are stored",
-          "[mail-ingest][postgres]")
+TEST_CASE(
+    "a message with data that PostgreSQL refuses is refused for good, others beside it are stored",
+    "[mail-ingest][postgres]")
 {
     mail_world world;
     world.create(world.account, "box");
@@ -448,7 +469,8 @@ TEST_CASE("a message with data that PostgreSQL refuses is refused for good, othe
     const auto before = shown(refused);
     client.begin({"box@mail.test"});
 
-    CHECK(client.deliver("Subject: refuse 22021\r\n\r\nx\r\n") == "554 5.6.0 Message cannot be stored");
+    CHECK(client.deliver("Subject: refuse 22021\r\n\r\nx\r\n") ==
+          "554 5.6.0 Message cannot be stored");
     CHECK(shown(refused) == before + 1);
 
     client.say("MAIL FROM:<>");
@@ -462,7 +484,8 @@ TEST_CASE("a message with data that PostgreSQL refuses is refused for good, othe
     CHECK(world.count("emails") == 1);
 }
 
-TEST_CASE("no mail is taken while the clock is more than a minute from PostgreSQL's", "[mail-ingest][postgres]")
+TEST_CASE("no mail is taken while the clock is more than a minute from PostgreSQL's",
+          "[mail-ingest][postgres]")
 {
     mail_world world;
     world.create(world.account, "box");
@@ -482,7 +505,8 @@ TEST_CASE("no mail is taken while the clock is more than a minute from PostgreSQ
     CHECK(client.deliver().starts_with("250"));
 }
 
-TEST_CASE("a message that is not read in time is answered so, and not stored", "[mail-ingest][postgres]")
+TEST_CASE("a message that is not read in time is answered so, and not stored",
+          "[mail-ingest][postgres]")
 {
     mail_world world;
     world.create(world.account, "box");
@@ -496,7 +520,8 @@ TEST_CASE("a message that is not read in time is answered so, and not stored", "
         lines += std::string(70, 'x') + "\r\n";
 
     CHECK(client.deliver(lines) == later);
-    CHECK_FALSE(testing::eventually([&] { return world.count("emails") > 0; }, std::chrono::milliseconds(500)));
+    CHECK_FALSE(testing::eventually([&] { return world.count("emails") > 0; },
+                                    std::chrono::milliseconds(500)));
 }
 
 TEST_CASE("looping mail is refused", "[mail-ingest][postgres]")
@@ -508,30 +533,37 @@ TEST_CASE("looping mail is refused", "[mail-ingest][postgres]")
     std::string hops;
     for (int i = 0; i < 51; ++i)
         hops += "Received: from a by b; Mon, 1 Jan 2024 00:00:00 +0000\r\n";
-    CHECK(client.begin({"box@mail.test"}).deliver(hops + "\r\nx\r\n") == "554 5.4.6 Too many hops, or a loop");
+    CHECK(client.begin({"box@mail.test"}).deliver(hops + "\r\nx\r\n") ==
+          "554 5.4.6 Too many hops, or a loop");
 
     client.say("MAIL FROM:<>");
     client.say("RCPT TO:<box@mail.test>");
-    CHECK(client.deliver("Received: from a by localhost with ESMTP id 01934f2e-7b1c-7d3a-9f00-5a1b2c3d4e5f; x\r\n\r\nx\r\n") ==
+    CHECK(client.deliver("Received: from a by localhost with ESMTP id "
+                         "01934f2e-7b1c-7d3a-9f00-5a1b2c3d4e5f; x\r\n\r\nx\r\n") ==
           "554 5.4.6 Too many hops, or a loop");
 }
 
-TEST_CASE("with the database away nobody is refused for good, and all is well when it is back", "[mail-ingest][postgres]")
+TEST_CASE("with the database away nobody is refused for good, and all is well when it is back",
+          "[mail-ingest][postgres]")
 {
     mail_world world;
     world.create(world.account, "box");
     world.create(world.account, "second");
     pqxx::connection probe(world.scratch.dsn());
-    testing::relay between(host_port(probe.hostname(), static_cast<std::uint16_t>(std::stoi(probe.port()))));
-    const auto at_relay = postgres::with_parameter(world.scratch.dsn(), "host", between.address().host);
-    const auto dsn = postgres::with_parameter(at_relay, "port", std::to_string(between.address().port));
+    testing::relay between(
+        host_port(probe.hostname(), static_cast<std::uint16_t>(std::stoi(probe.port()))));
+    const auto at_relay =
+        postgres::with_parameter(world.scratch.dsn(), "host", between.address().host);
+    const auto dsn =
+        postgres::with_parameter(at_relay, "port", std::to_string(between.address().port));
     mail_ingest::directory_settings impatient;
     impatient.patience = std::chrono::milliseconds(300);
     mail_server server(dsn, impatient);
     mail_client client(server.listener.local_address());
     client.begin({});
-    REQUIRE(testing::eventually(
-        [&] { return client.say("RCPT TO:<box@mail.test>") == accepted; })); // the first waits for a connection
+    REQUIRE(testing::eventually([&] {
+        return client.say("RCPT TO:<box@mail.test>") == accepted;
+    })); // the first waits for a connection
     REQUIRE(client.deliver().starts_with("250"));
 
     between.cut();
@@ -548,7 +580,8 @@ TEST_CASE("with the database away nobody is refused for good, and all is well wh
     const auto deliver_to_second = [&] {
         client.say("RSET");
         client.say("MAIL FROM:<>");
-        return client.say("RCPT TO:<second@mail.test>") == accepted && client.deliver().starts_with("250");
+        return client.say("RCPT TO:<second@mail.test>") == accepted &&
+               client.deliver().starts_with("250");
     };
     CHECK(testing::eventually(deliver_to_second, std::chrono::seconds(20)));
 }
@@ -586,7 +619,8 @@ TEST_CASE("a drain ends idle sessions and finishes messages", "[mail-ingest][pos
     busy.begin({"box@mail.test"});
     REQUIRE(busy.say("DATA").starts_with("354"));
     bool is_drained = false;
-    boost::asio::co_spawn(testing::test_host().loop(), server.listener.drain(std::chrono::seconds(20)),
+    boost::asio::co_spawn(testing::test_host().loop(),
+                          server.listener.drain(std::chrono::seconds(20)),
                           [&](const std::exception_ptr&) { is_drained = true; });
 
     CHECK(idle.reply() == "421 4.3.2 Service shutting down");
@@ -638,13 +672,15 @@ TEST_CASE("what a message needs for all its inboxes counts as memory", "[mail-in
     mail_server server(world.scratch.dsn(), {}, {}, intakes);
     mail_client client(server.listener.local_address());
 
-    const auto answer = client.begin(recipients).deliver("Subject: " + std::string(16 * 1024, 's') + "\r\n\r\nx\r\n");
+    const auto answer = client.begin(recipients)
+                            .deliver("Subject: " + std::string(16 * 1024, 's') + "\r\n\r\nx\r\n");
 
     CHECK(answer == "452 4.3.1 Insufficient system storage, try again later");
     CHECK(world.count("emails") == 0);
 }
 
-TEST_CASE("the time of a message is that of its own transaction, and one that was never answered has none",
+TEST_CASE("the time of a message is that of its own transaction, and one that was never answered "
+          "has none",
           "[mail-ingest][postgres]")
 {
     mail_world world;
@@ -666,7 +702,9 @@ TEST_CASE("the time of a message is that of its own transaction, and one that wa
     CHECK(answered() == answered_before + 1);
     CHECK(seconds() < seconds_before + 1.5);
 
-    const auto aborted = [] { return shown("smtp_transactions_total{code_class=\"none\",result=\"aborted\"}"); };
+    const auto aborted = [] {
+        return shown("smtp_transactions_total{code_class=\"none\",result=\"aborted\"}");
+    };
     const auto aborted_before = aborted();
     {
         mail_client client(server.listener.local_address());

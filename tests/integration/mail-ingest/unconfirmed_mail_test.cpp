@@ -6,14 +6,16 @@
 
 using namespace tempinbox;
 
-TEST_CASE("unconfirmed mail beyond what is remembered while the database is away is counted", "[mail-ingest][postgres]")
+TEST_CASE("unconfirmed mail beyond what is remembered while the database is away is counted",
+          "[mail-ingest][postgres]")
 {
     testing::scratch_database scratch({"mailbox"});
     mailbox::unconfirmed_store store(scratch.db());
     // Not started: nothing is written down, as without a database.
     mail_ingest::unconfirmed_mail unconfirmed(testing::test_host(), store, "test");
-    auto& forgotten = testing::test_host().metrics().counter("tempinbox_mail_ingest_unconfirmed_forgotten_total",
-                                                             "Stored emails whose sender may send again, no longer remembered.");
+    auto& forgotten = testing::test_host().metrics().counter(
+        "tempinbox_mail_ingest_unconfirmed_forgotten_total",
+        "Stored emails whose sender may send again, no longer remembered.");
     const auto before = forgotten.Value();
     const mail_ingest::sender from;
     const auto note = [&](std::size_t emails) {

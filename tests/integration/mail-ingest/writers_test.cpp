@@ -45,7 +45,8 @@ TEST_CASE("a commit that is held up does not hold up the mail of others", "[mail
     CHECK(waiting.reply().starts_with("250 2.0.0"));
 }
 
-TEST_CASE("who would wait for a commit behind a full queue is told to come again", "[mail-ingest][postgres]")
+TEST_CASE("who would wait for a commit behind a full queue is told to come again",
+          "[mail-ingest][postgres]")
 {
     mailbox::seeds::world world;
     const auto account = mailbox::seeds::account();
@@ -61,7 +62,8 @@ TEST_CASE("who would wait for a commit behind a full queue is told to come again
     auto lock = std::make_unique<held_lock>(world.scratch.dsn(), row_of(held.id));
     send_whole(clients[0], "under way");
     // Until it waits in the database it would take the second along.
-    const auto waits = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
+    const auto waits = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() "
+                       "AND wait_event_type = 'Lock'";
     REQUIRE(testing::eventually([&] { return world.scratch.execute(waits)[0][0].as<int>() == 1; }));
     send_whole(clients[1], "queued");
     CHECK(clients[2].deliver() == "452 4.3.1 Insufficient system storage, try again later");
@@ -71,7 +73,8 @@ TEST_CASE("who would wait for a commit behind a full queue is told to come again
     CHECK(clients[1].reply().starts_with("250 2.0.0"));
 }
 
-TEST_CASE("a message whose commit ends too late for its sender is one email when it comes again", "[mail-ingest][postgres]")
+TEST_CASE("a message whose commit ends too late for its sender is one email when it comes again",
+          "[mail-ingest][postgres]")
 {
     mailbox::seeds::world world;
     const auto held = world.create(mailbox::seeds::account(), "held");
@@ -119,10 +122,12 @@ TEST_CASE("what gathers behind a commit is stored in the order it came", "[mail-
     for (auto& client : others)
         CHECK(client.reply().starts_with("250 2.0.0"));
     CHECK(world.count("emails WHERE inbox_id = '" + other.id.text() + "'") == 5);
-    CHECK(world.count("emails WHERE inbox_id = '" + other.id.text() + "' AND sequence = subject::int + 1") == 5);
+    CHECK(world.count("emails WHERE inbox_id = '" + other.id.text() +
+                      "' AND sequence = subject::int + 1") == 5);
 }
 
-TEST_CASE("a batch ends where all its messages hold, not their bodies alone, is enough", "[mail-ingest][postgres]")
+TEST_CASE("a batch ends where all its messages hold, not their bodies alone, is enough",
+          "[mail-ingest][postgres]")
 {
     mailbox::seeds::world world;
     const auto account = mailbox::seeds::account();
@@ -137,7 +142,8 @@ TEST_CASE("a batch ends where all its messages hold, not their bodies alone, is 
     first.begin({"held@mail.test"});
     std::deque<mail_client> others;
     for (int i = 0; i < 2; ++i)
-        others.emplace_back(server.listener.local_address()).begin({"one@mail.test", "two@mail.test", "three@mail.test"});
+        others.emplace_back(server.listener.local_address())
+            .begin({"one@mail.test", "two@mail.test", "three@mail.test"});
     const auto batches = [] {
         const std::string name = "\ntempinbox_mail_ingest_batch_messages_count ";
         const auto text = testing::test_host().metrics().text();
@@ -150,7 +156,8 @@ TEST_CASE("a batch ends where all its messages hold, not their bodies alone, is 
     for (auto& client : others)
         send_whole(client, std::string(16 * 1024, 's'));
     // Both wait behind the first.
-    CHECK_FALSE(testing::eventually([&] { return world.count("emails") > 0; }, std::chrono::milliseconds(300)));
+    CHECK_FALSE(testing::eventually([&] { return world.count("emails") > 0; },
+                                    std::chrono::milliseconds(300)));
 
     lock.reset();
     CHECK(first.reply().starts_with("250 2.0.0"));

@@ -6,7 +6,8 @@
 using namespace tempinbox;
 using namespace tempinbox::mailbox;
 
-TEST_CASE("nothing older than its tombstone makes an account live again", "[mailbox][deleted-account][postgres]")
+TEST_CASE("nothing older than its tombstone makes an account live again",
+          "[mailbox][deleted-account][postgres]")
 {
     seeds::world world;
     account_store accounts(world.scratch.db());
@@ -25,11 +26,13 @@ TEST_CASE("nothing older than its tombstone makes an account live again", "[mail
     CHECK(found.is_deleted);
     CHECK(found.version == 9);
     CHECK(world.try_create(state).error().code == errc::permission_denied);
-    CHECK(testing::await(world.inboxes.create_operator_inboxes(state.account, "mail.test")).error().code ==
-          errc::permission_denied);
+    CHECK(testing::await(world.inboxes.create_operator_inboxes(state.account, "mail.test"))
+              .error()
+              .code == errc::permission_denied);
 }
 
-TEST_CASE("a tombstone holds against whatever version was known", "[mailbox][deleted-account][postgres]")
+TEST_CASE("a tombstone holds against whatever version was known",
+          "[mailbox][deleted-account][postgres]")
 {
     seeds::world world;
     account_store accounts(world.scratch.db());

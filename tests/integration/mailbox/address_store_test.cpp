@@ -8,7 +8,8 @@
 using namespace tempinbox;
 using namespace tempinbox::mailbox;
 
-TEST_CASE("addresses are looked up together, live ones with their owner's limits", "[mailbox][address-store][postgres]")
+TEST_CASE("addresses are looked up together, live ones with their owner's limits",
+          "[mailbox][address-store][postgres]")
 {
     seeds::world world;
     address_store addresses(world.scratch.db());
@@ -18,12 +19,15 @@ TEST_CASE("addresses are looked up together, live ones with their owner's limits
     const auto ended = world.create(account, "ended");
     const auto due = world.create(account, "due");
     testing::await(world.endings.expire(account.account, ended.id));
-    world.scratch.execute("UPDATE mailbox.addresses SET until = now() - interval '1 s' WHERE address = 'due@mail.test'");
-    world.scratch.execute("UPDATE mailbox.inboxes SET email_count = 3, email_bytes = 99 WHERE inbox_id = '" + live.id.text() +
-                          "'");
+    world.scratch.execute("UPDATE mailbox.addresses SET until = now() - interval '1 s' WHERE "
+                          "address = 'due@mail.test'");
+    world.scratch.execute(
+        "UPDATE mailbox.inboxes SET email_count = 3, email_bytes = 99 WHERE inbox_id = '" +
+        live.id.text() + "'");
 
-    const auto found = testing::await(
-        addresses.find({"live@mail.test", "ended@mail.test", "due@mail.test", "never@mail.test", "o'dd\"{},\\@mail.test"}));
+    const auto found =
+        testing::await(addresses.find({"live@mail.test", "ended@mail.test", "due@mail.test",
+                                       "never@mail.test", "o'dd\"{},\\@mail.test"}));
 
     std::map<std::string, known_address> by_name;
     for (const auto& one : found)

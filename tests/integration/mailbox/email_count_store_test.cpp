@@ -13,14 +13,15 @@ TEST_CASE("emails are counted by the day they came, also when they are gone", "[
     email_count_store counts(world.scratch.db());
     purge_store purge(world.scratch.db());
     const auto account = seeds::account(), other = seeds::account();
-    const auto ended = world.create(account), living = world.create(account), foreign = world.create(other);
+    const auto ended = world.create(account), living = world.create(account),
+               foreign = world.create(other);
     world.add_email({ended}, "one");
     world.add_email({ended}, "two");
     world.add_email({living}, "three");
     world.add_email({foreign}, "four");
     world.scratch.execute("INSERT INTO mailbox.deleted_emails VALUES ('" + account.account.text() +
-                          "', (now() AT TIME ZONE 'UTC')::date - 29, 5), ('" + account.account.text() +
-                          "', (now() AT TIME ZONE 'UTC')::date - 30, 7)");
+                          "', (now() AT TIME ZONE 'UTC')::date - 29, 5), ('" +
+                          account.account.text() + "', (now() AT TIME ZONE 'UTC')::date - 30, 7)");
 
     testing::await(world.endings.expire(account.account, ended.id)).value();
     const auto before = testing::await(counts.list(account.account, 30));

@@ -22,17 +22,21 @@ struct listing : seeds::world
         wanted.inbox = inbox;
         return wanted;
     }
-    result<page<email_summary>> list(email_query wanted) { return testing::await(emails.list(std::move(wanted))); }
+    result<page<email_summary>> list(email_query wanted)
+    {
+        return testing::await(emails.list(std::move(wanted)));
+    }
 
     // Emails as many as wanted, with nothing but their numbers to tell them apart.
     void fill(const inbox& of, int count)
     {
         add_email({of}, "mail");
-        scratch.execute(
-            "INSERT INTO mailbox.emails SELECT (jsonb_populate_record(e, jsonb_build_object('sequence', n, 'subject', "
-            "'Subject ' || n, 'email_id', overlay(e.email_id::text placing lpad(to_hex(n), 12, '0') from 25)))).* "
-            "FROM mailbox.emails AS e, generate_series(2, " +
-            std::to_string(count) + ") AS n");
+        scratch.execute("INSERT INTO mailbox.emails SELECT (jsonb_populate_record(e, "
+                        "jsonb_build_object('sequence', n, 'subject', "
+                        "'Subject ' || n, 'email_id', overlay(e.email_id::text placing "
+                        "lpad(to_hex(n), 12, '0') from 25)))).* "
+                        "FROM mailbox.emails AS e, generate_series(2, " +
+                        std::to_string(count) + ") AS n");
     }
 };
 
@@ -46,13 +50,15 @@ numbers sequences_of(const page<email_summary>& listed)
 
 } // namespace
 
-TEST_CASE("a list holds what contains every condition, whatever the case", "[mailbox][email-list][postgres]")
+TEST_CASE("a list holds what contains every condition, whatever the case",
+          "[mailbox][email-list][postgres]")
 {
     listing world;
     const auto inbox = world.create(world.account, "ann");
     for (int i = 0; i < 3; ++i)
         world.add_email({inbox}, "mail");
-    world.scratch.execute("UPDATE mailbox.emails SET subject = 'GRÜSSE aus Köln' WHERE sequence = 2");
+    world.scratch.execute(
+        "UPDATE mailbox.emails SET subject = 'GRÜSSE aus Köln' WHERE sequence = 2");
     using text = std::optional<std::string>;
     const auto listed = [&](text from, text to, text subject) {
         auto query = world.query(inbox.id);
@@ -69,7 +75,8 @@ TEST_CASE("a list holds what contains every condition, whatever the case", "[mai
     CHECK(listed("bob", std::nullopt, std::nullopt).empty());
 }
 
-TEST_CASE("a list of an inbox leaves out the codes where nobody asked for them", "[mailbox][email-list][postgres]")
+TEST_CASE("a list of an inbox leaves out the codes where nobody asked for them",
+          "[mailbox][email-list][postgres]")
 {
     listing world;
     const auto inbox = world.create(world.account);
@@ -83,7 +90,8 @@ TEST_CASE("a list of an inbox leaves out the codes where nobody asked for them",
     CHECK(world.list(query).value().items.size() == 1);
 }
 
-TEST_CASE("a filtered page looks at two thousand rows and goes on from there", "[mailbox][email-list][postgres]")
+TEST_CASE("a filtered page looks at two thousand rows and goes on from there",
+          "[mailbox][email-list][postgres]")
 {
     listing world;
     const auto inbox = world.create(world.account);
@@ -124,10 +132,12 @@ TEST_CASE("a filtered list is paged without gaps and repeats", "[mailbox][email-
     CHECK(all == numbers{19, 18, 17, 16, 15, 14, 13, 12, 11, 10, 1});
 }
 
-TEST_CASE("the account's list runs over its live inboxes alone, newest first", "[mailbox][email-list][postgres]")
+TEST_CASE("the account's list runs over its live inboxes alone, newest first",
+          "[mailbox][email-list][postgres]")
 {
     listing world;
-    const auto first = world.create(world.account), second = world.create(world.account), ended = world.create(world.account);
+    const auto first = world.create(world.account), second = world.create(world.account),
+               ended = world.create(world.account);
     const auto foreign = world.create(seeds::account());
     for (const auto& each : {first, ended, second, foreign, first})
         world.add_email({each}, "mail");
@@ -147,7 +157,8 @@ TEST_CASE("the account's list runs over its live inboxes alone, newest first", "
     CHECK(oldest.next_cursor.empty());
 }
 
-TEST_CASE("a cursor of another list, account or filter, and an altered one, are refused", "[mailbox][email-list][postgres]")
+TEST_CASE("a cursor of another list, account or filter, and an altered one, are refused",
+          "[mailbox][email-list][postgres]")
 {
     listing world;
     const auto inbox = world.create(world.account);
@@ -178,7 +189,8 @@ TEST_CASE("a cursor of another list, account or filter, and an altered one, are 
     CHECK(refused(query, "no cursor at all"));
 }
 
-TEST_CASE("a page with a bound on bytes ends before it and goes on", "[mailbox][email-list][postgres]")
+TEST_CASE("a page with a bound on bytes ends before it and goes on",
+          "[mailbox][email-list][postgres]")
 {
     listing world;
     const auto inbox = world.create(world.account);

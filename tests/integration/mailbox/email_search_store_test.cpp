@@ -41,7 +41,9 @@ struct searched_inbox
     {
         if (!id)
             return 0;
-        return world.scratch.execute("SELECT sequence FROM mailbox.emails WHERE email_id = '" + id->text() + "'")[0][0]
+        return world.scratch
+            .execute("SELECT sequence FROM mailbox.emails WHERE email_id = '" + id->text() +
+                     "'")[0][0]
             .as<std::int64_t>();
     }
 };
@@ -88,7 +90,8 @@ TEST_CASE("a search with a filter tells of the emails it passed over", "[mailbox
 TEST_CASE("each condition is looked for in the columns it names", "[mailbox][postgres]")
 {
     searched_inbox inbox(1);
-    inbox.world.scratch.execute("UPDATE mailbox.emails SET from_name = 'Żółw', subject = repeat('ä', 300), codes = '[]'");
+    inbox.world.scratch.execute(
+        "UPDATE mailbox.emails SET from_name = 'Żółw', subject = repeat('ä', 300), codes = '[]'");
     email_search all;
     all.filter.from = "ŻÓŁW";
     all.filter.to = "LIST@example.org";
@@ -108,22 +111,28 @@ TEST_CASE("each condition is looked for in the columns it names", "[mailbox][pos
     CHECK(found.outcomes[2].near_misses[0].actual.size() == 400); // 200 characters of two bytes
 }
 
-TEST_CASE("a look reads a bounded number of emails, and the search is gone on with where it ended", "[mailbox][postgres]")
+TEST_CASE("a look reads a bounded number of emails, and the search is gone on with where it ended",
+          "[mailbox][postgres]")
 {
     searched_inbox inbox(1);
+    inbox.world.scratch.execute("INSERT INTO mailbox.emails SELECT account_id, gen_random_uuid(), "
+                                "inbox_id, n, received_at, from_address, from_name, "
+                                "'Subject ' || n, preview, message_id, rcpt_to, to_header, "
+                                "mail_from, remote_address, helo, tls, size_bytes, "
+                                "attachment_count, codes, links, defects, is_read, content_sha256, "
+                                "body_hour, body_id, is_body_shared, location "
+                                "FROM mailbox.emails, generate_series(2, 4000) AS n");
     inbox.world.scratch.execute(
-        "INSERT INTO mailbox.emails SELECT account_id, gen_random_uuid(), inbox_id, n, received_at, from_address, from_name, "
-        "'Subject ' || n, preview, message_id, rcpt_to, to_header, mail_from, remote_address, helo, tls, size_bytes, "
-        "attachment_count, codes, links, defects, is_read, content_sha256, body_hour, body_id, is_body_shared, location "
-        "FROM mailbox.emails, generate_series(2, 4000) AS n");
-    inbox.world.scratch.execute("UPDATE mailbox.emails SET email_id = overlay((SELECT email_id::text FROM mailbox.emails WHERE "
-                                "sequence = 1) PLACING lpad(sequence::text, 12, '0') FROM 25)::uuid WHERE sequence > 1");
+        "UPDATE mailbox.emails SET email_id = overlay((SELECT email_id::text FROM mailbox.emails "
+        "WHERE "
+        "sequence = 1) PLACING lpad(sequence::text, 12, '0') FROM 25)::uuid WHERE sequence > 1");
     inbox.world.scratch.execute("UPDATE mailbox.inboxes SET last_sequence = 4000");
 
     auto search = above(0, "Subject 3999");
     int looks = 1;
     auto found = inbox.find({search}).value();
-    while (!found.outcomes[0].email && found.outcomes[0].searched_to < found.last_sequence && looks < 10) {
+    while (!found.outcomes[0].email && found.outcomes[0].searched_to < found.last_sequence &&
+           looks < 10) {
         CHECK(found.outcomes[0].searched_to > search.after);
         search.after = found.outcomes[0].searched_to;
         found = inbox.find({search}).value();
@@ -134,12 +143,15 @@ TEST_CASE("a look reads a bounded number of emails, and the search is gone on wi
     CHECK(inbox.sequence_of(found.outcomes[0].email) == 3999);
 }
 
-TEST_CASE("nothing is found in the inbox of another account, nor in one that has ended", "[mailbox][postgres]")
+TEST_CASE("nothing is found in the inbox of another account, nor in one that has ended",
+          "[mailbox][postgres]")
 {
     searched_inbox inbox(1);
     const auto bob = seeds::account();
 
-    CHECK(testing::await(inbox.searches.find_first(bob.account, inbox.box.id, {above(0)})).error().code == errc::not_found);
+    CHECK(testing::await(inbox.searches.find_first(bob.account, inbox.box.id, {above(0)}))
+              .error()
+              .code == errc::not_found);
     inbox.world.make_due();
     CHECK(inbox.find({above(0)}).error().code == errc::not_found);
 }
@@ -152,11 +164,12 @@ TEST_CASE("one look tells how far many inboxes are", "[mailbox][postgres]")
     const auto ended = inbox.world.create(bob);
     inbox.world.make_due("inbox_id = '" + ended.id.text() + "'");
 
-    const auto sequences = testing::await(inbox.searches.last_sequences({{bob.account, other.id},
-                                                                         {inbox.account.account, inbox.box.id},
-                                                                         {bob.account, inbox.box.id},
-                                                                         {bob.account, ended.id},
-                                                                         {bob.account, inbox_id::make()}}));
+    const auto sequences =
+        testing::await(inbox.searches.last_sequences({{bob.account, other.id},
+                                                      {inbox.account.account, inbox.box.id},
+                                                      {bob.account, inbox.box.id},
+                                                      {bob.account, ended.id},
+                                                      {bob.account, inbox_id::make()}}));
 
     CHECK(sequences == numbers{0, 3, -1, -1, -1});
 }

@@ -27,7 +27,8 @@ awaitable<void> expire_all(expiry_store& store, std::vector<inbox_id>& ended, in
 
 } // namespace
 
-TEST_CASE("a due inbox is ended with its event, its place freed and its address quarantined", "[mailbox][postgres]")
+TEST_CASE("a due inbox is ended with its event, its place freed and its address quarantined",
+          "[mailbox][postgres]")
 {
     seeds::world world;
     const auto account = seeds::account();
@@ -41,14 +42,15 @@ TEST_CASE("a due inbox is ended with its event, its place freed and its address 
     CHECK(batch.ended[0].id == due.id);
     CHECK(batch.oldest_delay >= 3s);
     REQUIRE(batch.events.size() == 1);
-    CHECK(world.count("outbox WHERE topic = 'inbox.expired' AND event_id = '" + batch.events[0].id.text() + "'") == 1);
+    CHECK(world.count("outbox WHERE topic = 'inbox.expired' AND event_id = '" +
+                      batch.events[0].id.text() + "'") == 1);
     const auto found = testing::await(world.inboxes.find(account.account, due.id)).value();
     CHECK_FALSE(found.is_live);
     CHECK(found.expired_at == found.expires_at);
     CHECK(testing::await(world.inboxes.find(account.account, living.id)).value().is_live);
     CHECK(testing::await(world.inboxes.count_live(account.account)) == 1);
-    CHECK(world.count(
-              "addresses WHERE address = 'due@mail.test' AND state = 'quarantined' AND until > now() + interval '29 days'") == 1);
+    CHECK(world.count("addresses WHERE address = 'due@mail.test' AND state = 'quarantined' AND "
+                      "until > now() + interval '29 days'") == 1);
 }
 
 TEST_CASE("a due inbox has ended for readers even before it is marked", "[mailbox][postgres]")
@@ -62,7 +64,8 @@ TEST_CASE("a due inbox has ended for readers even before it is marked", "[mailbo
 
     CHECK_FALSE(found.is_live);
     CHECK(found.expired_at == found.expires_at);
-    CHECK(testing::await(world.endings.expire(account.account, due.id)).error().code == errc::not_found);
+    CHECK(testing::await(world.endings.expire(account.account, due.id)).error().code ==
+          errc::not_found);
 }
 
 TEST_CASE("concurrent claimers end each due inbox exactly once", "[mailbox][postgres]")
@@ -71,17 +74,23 @@ TEST_CASE("concurrent claimers end each due inbox exactly once", "[mailbox][post
     const auto account = seeds::account(2'000);
     world.scratch.execute(
         "INSERT INTO mailbox.inboxes (account_id, inbox_id, email_address, created_at, expires_at) "
-        "SELECT ('00000000-0000-7000-8000-00000000000' || n % 5)::uuid, gen_random_uuid(), n || '@mail.test', "
+        "SELECT ('00000000-0000-7000-8000-00000000000' || n % 5)::uuid, gen_random_uuid(), n || "
+        "'@mail.test', "
         "now() - interval '1 hour', now() - interval '1 second' FROM generate_series(1, 1700) n; "
-        "INSERT INTO mailbox.addresses SELECT email_address, account_id, inbox_id, 'live', expires_at FROM mailbox.inboxes; "
-        "INSERT INTO mailbox.account_usage SELECT account_id, count(*) FROM mailbox.inboxes GROUP BY account_id");
+        "INSERT INTO mailbox.addresses SELECT email_address, account_id, inbox_id, 'live', "
+        "expires_at FROM mailbox.inboxes; "
+        "INSERT INTO mailbox.account_usage SELECT account_id, count(*) FROM mailbox.inboxes GROUP "
+        "BY account_id");
     expiry_store another(world.scratch.db(), "another", std::chrono::hours(24));
     std::vector<inbox_id> ended;
     int done = 0;
 
-    boost::asio::co_spawn(testing::test_host().loop(), expire_all(world.endings, ended, done), boost::asio::detached);
-    boost::asio::co_spawn(testing::test_host().loop(), expire_all(another, ended, done), boost::asio::detached);
-    boost::asio::co_spawn(testing::test_host().loop(), expire_all(world.endings, ended, done), boost::asio::detached);
+    boost::asio::co_spawn(testing::test_host().loop(), expire_all(world.endings, ended, done),
+                          boost::asio::detached);
+    boost::asio::co_spawn(testing::test_host().loop(), expire_all(another, ended, done),
+                          boost::asio::detached);
+    boost::asio::co_spawn(testing::test_host().loop(), expire_all(world.endings, ended, done),
+                          boost::asio::detached);
     REQUIRE(testing::eventually([&] { return done == 3; }));
 
     CHECK(ended.size() == 1'700);
@@ -98,7 +107,8 @@ TEST_CASE("when the event cannot be written the inbox is not ended", "[mailbox][
     const auto account = seeds::account();
     const auto due = world.create(account);
     world.make_due();
-    world.scratch.execute("ALTER TABLE mailbox.outbox ADD CONSTRAINT nothing_more CHECK (topic <> 'inbox.expired')");
+    world.scratch.execute(
+        "ALTER TABLE mailbox.outbox ADD CONSTRAINT nothing_more CHECK (topic <> 'inbox.expired')");
 
     CHECK_THROWS(testing::await(world.endings.expire_due()));
 
@@ -116,7 +126,8 @@ TEST_CASE("an inbox that another transaction holds is passed over", "[mailbox][p
     world.make_due();
     pqxx::connection connection(world.scratch.dsn());
     pqxx::work holding(connection);
-    holding.exec("SELECT 1 FROM mailbox.inboxes WHERE inbox_id = '" + held.id.text() + "' FOR UPDATE");
+    holding.exec("SELECT 1 FROM mailbox.inboxes WHERE inbox_id = '" + held.id.text() +
+                 "' FOR UPDATE");
 
     const auto meanwhile = testing::await(world.endings.expire_due());
     const auto until_next = testing::await(world.endings.until_next_due());
@@ -142,11 +153,13 @@ TEST_CASE("an owner ends an inbox once, and the event says so", "[mailbox][postg
     REQUIRE(event.ParseFromString(batch.events[0].message.value));
     CHECK(event.reason() == events::v1::EXPIRY_REASON_DELETED);
     CHECK(event.email_address() == mine.address);
-    CHECK(testing::await(world.endings.expire(account.account, mine.id)).error().code == errc::not_found);
+    CHECK(testing::await(world.endings.expire(account.account, mine.id)).error().code ==
+          errc::not_found);
     CHECK(world.count("outbox WHERE topic = 'inbox.expired'") == 1);
 }
 
-TEST_CASE("an address is given again once its quarantine is over, not before", "[mailbox][postgres]")
+TEST_CASE("an address is given again once its quarantine is over, not before",
+          "[mailbox][postgres]")
 {
     seeds::world world;
     const auto account = seeds::account();
@@ -159,8 +172,9 @@ TEST_CASE("an address is given again once its quarantine is over, not before", "
 
     CHECK(during.error().code == errc::conflict);
     REQUIRE(after);
-    CHECK(world.count("addresses WHERE address = 'ann@mail.test' AND state = 'live' AND inbox_id = '" + after->inbox.id.text() +
-                      "'") == 1);
+    CHECK(world.count(
+              "addresses WHERE address = 'ann@mail.test' AND state = 'live' AND inbox_id = '" +
+              after->inbox.id.text() + "'") == 1);
 }
 
 TEST_CASE("an owner ends all live inboxes with a tag, and nobody else's", "[mailbox][postgres]")
@@ -190,7 +204,8 @@ TEST_CASE("an owner ends all live inboxes with a tag, and nobody else's", "[mail
     CHECK(testing::await(world.inboxes.find(alice.account, untagged.id)).value().is_live);
 }
 
-TEST_CASE("a deleted account's inboxes end, all of them and no other's", "[mailbox][deleted-account][postgres]")
+TEST_CASE("a deleted account's inboxes end, all of them and no other's",
+          "[mailbox][deleted-account][postgres]")
 {
     seeds::world world;
     account_store accounts(world.scratch.db());
@@ -200,7 +215,9 @@ TEST_CASE("a deleted account's inboxes end, all of them and no other's", "[mailb
     const auto kept = world.create(here);
     world.add_email({first}, "mail");
     email_store emails(world.scratch.db());
-    const auto email = email_id::parse(world.scratch.execute("SELECT email_id FROM mailbox.emails")[0][0].c_str()).value();
+    const auto email =
+        email_id::parse(world.scratch.execute("SELECT email_id FROM mailbox.emails")[0][0].c_str())
+            .value();
     REQUIRE(testing::await(emails.find(gone.account, email)));
 
     // Whoever marks it may die at once: the note is for everybody.
@@ -229,7 +246,8 @@ TEST_CASE("a deleted account's inboxes end, all of them and no other's", "[mailb
     CHECK(world.count("bodies") == 0);
 }
 
-TEST_CASE("an inbox of a deleted account that another holds ends once it is free", "[mailbox][deleted-account][postgres]")
+TEST_CASE("an inbox of a deleted account that another holds ends once it is free",
+          "[mailbox][deleted-account][postgres]")
 {
     seeds::world world;
     account_store accounts(world.scratch.db());
@@ -239,7 +257,8 @@ TEST_CASE("an inbox of a deleted account that another holds ends once it is free
     testing::await(accounts.mark_deleted(gone.account, 9));
     pqxx::connection connection(world.scratch.dsn());
     pqxx::work holding(connection);
-    holding.exec("SELECT 1 FROM mailbox.inboxes WHERE inbox_id = '" + held.id.text() + "' FOR UPDATE");
+    holding.exec("SELECT 1 FROM mailbox.inboxes WHERE inbox_id = '" + held.id.text() +
+                 "' FOR UPDATE");
 
     const auto meanwhile = testing::await(world.endings.expire_of_deleted());
     holding.abort();
@@ -252,14 +271,17 @@ TEST_CASE("an inbox of a deleted account that another holds ends once it is free
     CHECK_FALSE(afterwards.has_more_of_deleted);
 }
 
-TEST_CASE("who has more inboxes than a batch is deleted in several", "[mailbox][deleted-account][postgres]")
+TEST_CASE("who has more inboxes than a batch is deleted in several",
+          "[mailbox][deleted-account][postgres]")
 {
     seeds::world world;
     account_store accounts(world.scratch.db());
     const auto gone = account_id::make();
-    world.scratch.execute(
-        "INSERT INTO mailbox.inboxes (account_id, inbox_id, email_address, created_at, expires_at) SELECT '" + gone.text() +
-        "', gen_random_uuid(), n || '@mail.test', now(), now() + interval '1 hour' FROM generate_series(1, 700) n");
+    world.scratch.execute("INSERT INTO mailbox.inboxes (account_id, inbox_id, email_address, "
+                          "created_at, expires_at) SELECT '" +
+                          gone.text() +
+                          "', gen_random_uuid(), n || '@mail.test', now(), now() + interval '1 "
+                          "hour' FROM generate_series(1, 700) n");
     testing::await(accounts.mark_deleted(gone, 9));
 
     std::vector<std::size_t> batches;

@@ -23,7 +23,10 @@ struct changing : seeds::world
         wanted.id = made.id;
         return wanted;
     }
-    result<mailbox::inbox> change(inbox_change wanted) { return testing::await(changes.change(std::move(wanted), seeds::now())); }
+    result<mailbox::inbox> change(inbox_change wanted)
+    {
+        return testing::await(changes.change(std::move(wanted), seeds::now()));
+    }
     mailbox::inbox now() { return testing::await(inboxes.find(account.account, made.id)).value(); }
 };
 
@@ -69,7 +72,8 @@ TEST_CASE("name, tags and metadata can be taken away", "[mailbox][inbox-change][
     CHECK(changed.metadata.empty());
 }
 
-TEST_CASE("a new life counts from now, as often as wished, and the address lives as long", "[mailbox][inbox-change][postgres]")
+TEST_CASE("a new life counts from now, as often as wished, and the address lives as long",
+          "[mailbox][inbox-change][postgres]")
 {
     changing world;
     auto wanted = world.wish();
@@ -85,7 +89,8 @@ TEST_CASE("a new life counts from now, as often as wished, and the address lives
                       std::to_string(to_unix_micros(changed.expires_at)) + ")") == 1);
 }
 
-TEST_CASE("a life past the plan's longest is refused by the newest state of the account", "[mailbox][inbox-change][postgres]")
+TEST_CASE("a life past the plan's longest is refused by the newest state of the account",
+          "[mailbox][inbox-change][postgres]")
 {
     changing world;
     auto newer = world.account;
@@ -104,7 +109,8 @@ TEST_CASE("a life past the plan's longest is refused by the newest state of the 
     CHECK_FALSE(world.now().name);
 }
 
-TEST_CASE("an inbox has twenty pairs of metadata, merged ones counted", "[mailbox][inbox-change][postgres]")
+TEST_CASE("an inbox has twenty pairs of metadata, merged ones counted",
+          "[mailbox][inbox-change][postgres]")
 {
     changing world;
     auto many = world.wish();
@@ -120,7 +126,8 @@ TEST_CASE("an inbox has twenty pairs of metadata, merged ones counted", "[mailbo
     CHECK(world.change(exchange).value().metadata.size() == 20);
 }
 
-TEST_CASE("another account's inbox and an ended one cannot be changed", "[mailbox][inbox-change][postgres]")
+TEST_CASE("another account's inbox and an ended one cannot be changed",
+          "[mailbox][inbox-change][postgres]")
 {
     changing world;
     auto foreign = world.wish();

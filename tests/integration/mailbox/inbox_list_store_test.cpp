@@ -19,7 +19,8 @@ using names = std::vector<std::string>;
 
 } // namespace
 
-TEST_CASE("inboxes are listed newest first, page by page, and stay right while others come and go", "[mailbox][postgres]")
+TEST_CASE("inboxes are listed newest first, page by page, and stay right while others come and go",
+          "[mailbox][postgres]")
 {
     seeds::world world;
     const auto account = seeds::account(20);
@@ -27,12 +28,17 @@ TEST_CASE("inboxes are listed newest first, page by page, and stay right while o
     for (const std::string name : {"a", "b", "c", "d", "e", "f"})
         made[name] = world.create(account, name);
 
-    const auto first = testing::await(world.inboxes.list(account.account, inbox_filter(), 2, "")).value();
+    const auto first =
+        testing::await(world.inboxes.list(account.account, inbox_filter(), 2, "")).value();
     world.create(account, "newer");
-    world.scratch.execute("DELETE FROM mailbox.inboxes WHERE inbox_id IN ('" + made["e"].id.text() + "', '" +
-                          made["c"].id.text() + "')");
-    const auto second = testing::await(world.inboxes.list(account.account, inbox_filter(), 2, first.next_cursor)).value();
-    const auto third = testing::await(world.inboxes.list(account.account, inbox_filter(), 2, second.next_cursor)).value();
+    world.scratch.execute("DELETE FROM mailbox.inboxes WHERE inbox_id IN ('" + made["e"].id.text() +
+                          "', '" + made["c"].id.text() + "')");
+    const auto second =
+        testing::await(world.inboxes.list(account.account, inbox_filter(), 2, first.next_cursor))
+            .value();
+    const auto third =
+        testing::await(world.inboxes.list(account.account, inbox_filter(), 2, second.next_cursor))
+            .value();
 
     CHECK(addresses_of(first) == names{"f", "e"});
     CHECK(addresses_of(second) == names{"d", "b"});
@@ -52,7 +58,8 @@ TEST_CASE("inboxes made in one instant are each listed once", "[mailbox][postgre
     std::string cursor;
     int pages = 0;
     do {
-        const auto page = testing::await(world.inboxes.list(account.account, inbox_filter(), 3, cursor)).value();
+        const auto page =
+            testing::await(world.inboxes.list(account.account, inbox_filter(), 3, cursor)).value();
         for (const auto& each : page.items)
             seen.insert(each.id);
         cursor = page.next_cursor;
@@ -78,15 +85,18 @@ TEST_CASE("a list can be narrowed by status, tag and address", "[mailbox][postgr
     testing::await(world.endings.expire(account.account, ended.id)).value();
     const auto due = world.create(account, "due");
     world.make_due("inbox_id = '" + due.id.text() + "'");
-    const auto list = [&](inbox_status status, std::optional<std::string> tag, std::optional<std::string> address) {
+    const auto list = [&](inbox_status status, std::optional<std::string> tag,
+                          std::optional<std::string> address) {
         inbox_filter filter;
         filter.status = status;
         filter.tag = std::move(tag);
         filter.address = std::move(address);
-        return addresses_of(testing::await(world.inboxes.list(account.account, filter, 25, "")).value());
+        return addresses_of(
+            testing::await(world.inboxes.list(account.account, filter, 25, "")).value());
     };
 
-    CHECK(list(inbox_status::all, std::nullopt, std::nullopt) == names{"due", "ended", "plain", "tagged"});
+    CHECK(list(inbox_status::all, std::nullopt, std::nullopt) ==
+          names{"due", "ended", "plain", "tagged"});
     CHECK(list(inbox_status::active, std::nullopt, std::nullopt) == names{"plain", "tagged"});
     CHECK(list(inbox_status::expired, std::nullopt, std::nullopt) == names{"due", "ended"});
     CHECK(list(inbox_status::active, "ci", std::nullopt) == names{"tagged"});
@@ -96,7 +106,8 @@ TEST_CASE("a list can be narrowed by status, tag and address", "[mailbox][postgr
     CHECK(list(inbox_status::expired, std::nullopt, "ended@mail.test") == names{"ended"});
 }
 
-TEST_CASE("a filtered page may be short, and its cursor goes on where the look ended", "[mailbox][postgres]")
+TEST_CASE("a filtered page may be short, and its cursor goes on where the look ended",
+          "[mailbox][postgres]")
 {
     seeds::world world;
     const auto account = seeds::account(20);
@@ -105,15 +116,18 @@ TEST_CASE("a filtered page may be short, and its cursor goes on where the look e
     oldest.id = inbox_id::make();
     oldest.tags = {"ci"};
     testing::await(world.inboxes.create(oldest, seeds::now())).value();
-    world.scratch.execute("INSERT INTO mailbox.inboxes (account_id, inbox_id, email_address, created_at, expires_at) SELECT '" +
+    world.scratch.execute("INSERT INTO mailbox.inboxes (account_id, inbox_id, email_address, "
+                          "created_at, expires_at) SELECT '" +
                           account.account.text() +
-                          "', gen_random_uuid(), n || '@mail.test', now() + n * interval '1 ms', now() + interval '1 day' FROM "
+                          "', gen_random_uuid(), n || '@mail.test', now() + n * interval '1 ms', "
+                          "now() + interval '1 day' FROM "
                           "generate_series(1, 2100) n");
     inbox_filter filter;
     filter.tag = "ci";
 
     const auto first = testing::await(world.inboxes.list(account.account, filter, 25, "")).value();
-    const auto second = testing::await(world.inboxes.list(account.account, filter, 25, first.next_cursor)).value();
+    const auto second =
+        testing::await(world.inboxes.list(account.account, filter, 25, first.next_cursor)).value();
 
     CHECK(first.items.empty());
     CHECK_FALSE(first.next_cursor.empty());
@@ -128,11 +142,13 @@ TEST_CASE("a cursor of another list is refused", "[mailbox][postgres]")
     const auto account = seeds::account(20);
     for (int i = 0; i < 3; ++i)
         world.create(account);
-    const auto first = testing::await(world.inboxes.list(account.account, inbox_filter(), 2, "")).value();
+    const auto first =
+        testing::await(world.inboxes.list(account.account, inbox_filter(), 2, "")).value();
     inbox_filter active;
     active.status = inbox_status::active;
 
-    const auto mixed = testing::await(world.inboxes.list(account.account, active, 2, first.next_cursor));
+    const auto mixed =
+        testing::await(world.inboxes.list(account.account, active, 2, first.next_cursor));
 
     REQUIRE_FALSE(mixed);
     CHECK(mixed.error().code == errc::invalid_argument);

@@ -8,19 +8,22 @@ using namespace std::chrono_literals;
 
 namespace {
 
-awaitable<void> create_and_count(inbox_store& inboxes, new_inbox wanted, int& made, int& refused, int& ended)
+awaitable<void> create_and_count(inbox_store& inboxes, new_inbox wanted, int& made, int& refused,
+                                 int& ended)
 {
     const auto outcome = co_await inboxes.create(std::move(wanted), seeds::now());
     if (outcome)
         ++made;
-    else if (outcome.error().code == errc::permission_denied || outcome.error().code == errc::conflict)
+    else if (outcome.error().code == errc::permission_denied ||
+             outcome.error().code == errc::conflict)
         ++refused;
     ++ended;
 }
 
 } // namespace
 
-TEST_CASE("a new inbox has a random address on the default domain, its plan's life and an event", "[mailbox][postgres]")
+TEST_CASE("a new inbox has a random address on the default domain, its plan's life and an event",
+          "[mailbox][postgres]")
 {
     seeds::world world;
     const auto account = seeds::account();
@@ -33,7 +36,8 @@ TEST_CASE("a new inbox has a random address on the default domain, its plan's li
     REQUIRE(created.events.size() == 1);
     CHECK(created.events[0].message.topic == "inbox.created");
     CHECK(created.events[0].message.key == created.inbox.id.text());
-    CHECK(world.count("outbox WHERE event_id = '" + created.events[0].id.text() + "' AND owner = 'test'") == 1);
+    CHECK(world.count("outbox WHERE event_id = '" + created.events[0].id.text() +
+                      "' AND owner = 'test'") == 1);
 }
 
 TEST_CASE("what was asked for is kept and read back", "[mailbox][postgres]")
@@ -50,7 +54,8 @@ TEST_CASE("what was asked for is kept and read back", "[mailbox][postgres]")
     wanted.metadata = {{"run", "17"}, {"käse", "ja \" \\"}};
 
     testing::await(world.inboxes.create(wanted, seeds::now())).value();
-    const auto found = testing::await(world.inboxes.find(wanted.account.account, wanted.id)).value();
+    const auto found =
+        testing::await(world.inboxes.find(wanted.account.account, wanted.id)).value();
 
     CHECK(found.address == "ann@mail.test");
     CHECK(found.expires_at - found.created_at == 90s);
@@ -60,7 +65,8 @@ TEST_CASE("what was asked for is kept and read back", "[mailbox][postgres]")
     CHECK_FALSE(found.expired_at);
 }
 
-TEST_CASE("making an inbox again with its id answers the one made first and no event", "[mailbox][postgres]")
+TEST_CASE("making an inbox again with its id answers the one made first and no event",
+          "[mailbox][postgres]")
 {
     seeds::world world;
     new_inbox wanted;
@@ -87,7 +93,8 @@ TEST_CASE("a hundred calls at once with one id make one inbox", "[mailbox][postg
     int made = 0, refused = 0, ended = 0;
 
     for (int i = 0; i < 100; ++i)
-        boost::asio::co_spawn(testing::test_host().loop(), create_and_count(world.inboxes, wanted, made, refused, ended),
+        boost::asio::co_spawn(testing::test_host().loop(),
+                              create_and_count(world.inboxes, wanted, made, refused, ended),
                               boost::asio::detached);
     REQUIRE(testing::eventually([&] { return ended == 100; }));
 
@@ -97,7 +104,8 @@ TEST_CASE("a hundred calls at once with one id make one inbox", "[mailbox][postg
     CHECK(testing::await(world.inboxes.count_live(wanted.account.account)) == 1);
 }
 
-TEST_CASE("of a hundred calls at once with one place left exactly one passes", "[mailbox][postgres]")
+TEST_CASE("of a hundred calls at once with one place left exactly one passes",
+          "[mailbox][postgres]")
 {
     seeds::world world;
     const auto account = seeds::account(5);
@@ -109,7 +117,8 @@ TEST_CASE("of a hundred calls at once with one place left exactly one passes", "
         new_inbox wanted;
         wanted.account = account;
         wanted.id = inbox_id::make();
-        boost::asio::co_spawn(testing::test_host().loop(), create_and_count(world.inboxes, wanted, made, refused, ended),
+        boost::asio::co_spawn(testing::test_host().loop(),
+                              create_and_count(world.inboxes, wanted, made, refused, ended),
                               boost::asio::detached);
     }
     REQUIRE(testing::eventually([&] { return ended == 100; }));
@@ -121,7 +130,9 @@ TEST_CASE("of a hundred calls at once with one place left exactly one passes", "
     CHECK(world.count("outbox") == 5);
 }
 
-TEST_CASE("the refusal at the limit names the call that frees a place, and ending an inbox frees one", "[mailbox][postgres]")
+TEST_CASE(
+    "the refusal at the limit names the call that frees a place, and ending an inbox frees one",
+    "[mailbox][postgres]")
 {
     seeds::world world;
     const auto account = seeds::account(1);
@@ -137,7 +148,8 @@ TEST_CASE("the refusal at the limit names the call that frees a place, and endin
     CHECK(second);
 }
 
-TEST_CASE("an address that is taken, quarantined or reserved is refused with one text", "[mailbox][postgres]")
+TEST_CASE("an address that is taken, quarantined or reserved is refused with one text",
+          "[mailbox][postgres]")
 {
     seeds::world world;
     const auto account = seeds::account(), other = seeds::account();
@@ -150,12 +162,14 @@ TEST_CASE("an address that is taken, quarantined or reserved is refused with one
 
         REQUIRE_FALSE(refused);
         CHECK(refused.error().code == errc::conflict);
-        CHECK(refused.error().message == "The address " + local_part + "@mail.test is not available");
+        CHECK(refused.error().message ==
+              "The address " + local_part + "@mail.test is not available");
     }
     CHECK(testing::await(world.inboxes.count_live(account.account)) == 0);
 }
 
-TEST_CASE("of the state in the call and the stored one the higher version holds", "[mailbox][postgres]")
+TEST_CASE("of the state in the call and the stored one the higher version holds",
+          "[mailbox][postgres]")
 {
     seeds::world world;
     auto account = seeds::account(1);
@@ -186,7 +200,8 @@ TEST_CASE("a plan that has ended counts as its limits after the end", "[mailbox]
     CHECK_FALSE(world.try_create(account));
 }
 
-TEST_CASE("a life outside the plan's names ttlSeconds, an unknown domain names domain", "[mailbox][postgres]")
+TEST_CASE("a life outside the plan's names ttlSeconds, an unknown domain names domain",
+          "[mailbox][postgres]")
 {
     seeds::world world;
     new_inbox wanted;
@@ -211,22 +226,30 @@ TEST_CASE("another account cannot see or end an inbox", "[mailbox][postgres]")
     const auto hers = world.create(alice);
 
     CHECK(testing::await(world.inboxes.find(bob.account, hers.id)).error().code == errc::not_found);
-    CHECK(testing::await(world.endings.expire(bob.account, hers.id)).error().code == errc::not_found);
+    CHECK(testing::await(world.endings.expire(bob.account, hers.id)).error().code ==
+          errc::not_found);
     inbox_filter by_address;
     by_address.address = hers.address;
-    CHECK(testing::await(world.inboxes.list(bob.account, by_address, 25, "")).value().items.empty());
-    CHECK(testing::await(world.inboxes.list(bob.account, inbox_filter(), 25, "")).value().items.empty());
+    CHECK(
+        testing::await(world.inboxes.list(bob.account, by_address, 25, "")).value().items.empty());
+    CHECK(testing::await(world.inboxes.list(bob.account, inbox_filter(), 25, ""))
+              .value()
+              .items.empty());
     CHECK(testing::await(world.inboxes.find(alice.account, hers.id)).value().is_live);
 }
 
-TEST_CASE("an operator gets postmaster and abuse of a domain without end, once", "[mailbox][postgres]")
+TEST_CASE("an operator gets postmaster and abuse of a domain without end, once",
+          "[mailbox][postgres]")
 {
     seeds::world world;
     const auto owner = account_id::make();
 
-    const auto first = testing::await(world.inboxes.create_operator_inboxes(owner, "mail.test")).value();
-    const auto second = testing::await(world.inboxes.create_operator_inboxes(owner, "mail.test")).value();
-    const auto by_another = testing::await(world.inboxes.create_operator_inboxes(account_id::make(), "mail.test"));
+    const auto first =
+        testing::await(world.inboxes.create_operator_inboxes(owner, "mail.test")).value();
+    const auto second =
+        testing::await(world.inboxes.create_operator_inboxes(owner, "mail.test")).value();
+    const auto by_another =
+        testing::await(world.inboxes.create_operator_inboxes(account_id::make(), "mail.test"));
 
     REQUIRE(first.size() == 2);
     CHECK(first[0].inbox.address == "postmaster@mail.test");
@@ -236,14 +259,16 @@ TEST_CASE("an operator gets postmaster and abuse of a domain without end, once",
     CHECK(by_another.error().code == errc::conflict);
 }
 
-TEST_CASE("the first domain is the default, and adding one again changes nothing", "[mailbox][postgres]")
+TEST_CASE("the first domain is the default, and adding one again changes nothing",
+          "[mailbox][postgres]")
 {
     seeds::world world;
     const auto owner = account_id::make();
 
     CHECK_FALSE(testing::await(world.domains.add("another.test", owner)).is_default);
     CHECK(testing::await(world.domains.add("mail.test", std::nullopt)).is_default);
-    CHECK(testing::await(world.domains.add("another.test", std::nullopt)).operator_account == owner);
+    CHECK(testing::await(world.domains.add("another.test", std::nullopt)).operator_account ==
+          owner);
     const auto all = testing::await(world.domains.list());
 
     REQUIRE(all.size() == 2);

@@ -55,7 +55,8 @@ TEST_CASE("every change of an inbox's emails gives it a version it never had, an
     CHECK_FALSE(is_new());
 }
 
-TEST_CASE("versions are told in the order asked, empty for inboxes that are not there", "[mailbox][versions][postgres]")
+TEST_CASE("versions are told in the order asked, empty for inboxes that are not there",
+          "[mailbox][versions][postgres]")
 {
     versioned world;
     const auto other = world.create(seeds::account()), ended = world.create(seeds::account());
@@ -79,6 +80,7 @@ TEST_CASE("a mark of an email that is gone changes no version", "[mailbox][versi
     const auto email = world.list().items.at(0).id;
     testing::await(world.removals.remove(world.of.account, email)).value();
 
-    CHECK(testing::await(world.emails.mark(world.of.account, email, true)).error().code == errc::not_found);
+    CHECK(testing::await(world.emails.mark(world.of.account, email, true)).error().code ==
+          errc::not_found);
     CHECK(world.version() == "1-0-1");
 }

@@ -16,7 +16,8 @@ using namespace tempinbox::mailbox;
 
 namespace {
 
-std::shared_ptr<new_message> make_message(const std::vector<inbox>& to, const std::string& raw = "Subject: hi\r\n\r\nhello\r\n")
+std::shared_ptr<new_message> make_message(const std::vector<inbox>& to,
+                                          const std::string& raw = "Subject: hi\r\n\r\nhello\r\n")
 {
     auto message = std::make_shared<new_message>();
     message->received_at = seeds::now();
@@ -59,7 +60,9 @@ struct mail_world : seeds::world
 {
     mail_store store;
 
-    explicit mail_world(inbox_bounds bounds = {}) : store(testing::test_host(), scratch.db(), bounds) {}
+    explicit mail_world(inbox_bounds bounds = {})
+        : store(testing::test_host(), scratch.db(), bounds)
+    {}
 
     std::vector<stored_message> put(const std::vector<std::shared_ptr<new_message>>& messages)
     {
@@ -76,8 +79,8 @@ std::vector<delivery_outcome> outcomes_of(const stored_message& stored)
     return outcomes;
 }
 
-// A store whose statement waits for a row that somebody else has locked when its connection is lost: now the server alone knows
-// how it will end.
+// A store whose statement waits for a row that somebody else has locked when its connection is
+// lost: now the server alone knows how it will end.
 struct lost_store
 {
     mail_world world;
@@ -92,11 +95,13 @@ struct lost_store
 
     lost_store()
     {
-        lock->exec("SELECT FROM mailbox.inboxes WHERE inbox_id = '" + box.id.text() + "' FOR UPDATE");
+        lock->exec("SELECT FROM mailbox.inboxes WHERE inbox_id = '" + box.id.text() +
+                   "' FOR UPDATE");
         mail_batch batch{message};
-        boost::asio::co_spawn(
-            testing::test_host().loop(), store.store(std::move(batch)),
-            [this](const std::exception_ptr&, std::vector<stored_message> found) { answers = std::move(found); });
+        boost::asio::co_spawn(testing::test_host().loop(), store.store(std::move(batch)),
+                              [this](const std::exception_ptr&, std::vector<stored_message> found) {
+                                  answers = std::move(found);
+                              });
         REQUIRE(testing::eventually([&] { return waiting("store_mail_once") == 1; }));
         way.cut();
         way.restore();
@@ -109,7 +114,8 @@ struct lost_store
         const auto row = scratch.execute("SELECT host(inet_server_addr()), inet_server_port()")[0];
         return host_port(row[0].as<std::string>(), row[1].as<std::uint16_t>());
     }
-    static postgres::settings patient(const testing::relay& way, const testing::scratch_database& scratch)
+    static postgres::settings patient(const testing::relay& way,
+                                      const testing::scratch_database& scratch)
     {
         postgres::settings chosen;
         const auto at_relay = postgres::with_parameter(scratch.dsn(), "host", way.address().host);
@@ -122,12 +128,14 @@ struct lost_store
 
     static std::string waiting_condition(const std::string& words)
     {
-        return " FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE '%" +
+        return " FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = "
+               "'Lock' AND query LIKE '%" +
                words + "%'";
     }
     std::int64_t waiting(const std::string& words)
     {
-        return world.scratch.execute("SELECT count(*)" + waiting_condition(words))[0][0].as<std::int64_t>();
+        return world.scratch.execute("SELECT count(*)" + waiting_condition(words))[0][0]
+            .as<std::int64_t>();
     }
     void release()
     {
@@ -144,7 +152,8 @@ constexpr auto unstorable = delivery_outcome::unstorable;
 
 } // namespace
 
-TEST_CASE("mail for an hour whose partition is made at this moment is stored there", "[mailbox][postgres]")
+TEST_CASE("mail for an hour whose partition is made at this moment is stored there",
+          "[mailbox][postgres]")
 {
     mail_world world;
     const auto box = world.create(seeds::account());
@@ -154,8 +163,11 @@ TEST_CASE("mail for an hour whose partition is made at this moment is stored the
     std::optional<std::vector<stored_message>> answers;
     mail_batch batch{make_message({box})};
     boost::asio::co_spawn(testing::test_host().loop(), world.store.store(std::move(batch)),
-                          [&](const std::exception_ptr&, std::vector<stored_message> found) { answers = std::move(found); });
-    const auto waits = "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
+                          [&](const std::exception_ptr&, std::vector<stored_message> found) {
+                              answers = std::move(found);
+                          });
+    const auto waits = "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND "
+                       "wait_event_type = 'Lock'";
     REQUIRE(testing::eventually([&] { return !world.scratch.execute(waits).empty(); }));
 
     making.commit();
@@ -171,7 +183,8 @@ TEST_CASE("a stored message is read back as it was", "[mailbox][mail-store][post
     mail_world world;
     email_store emails(world.scratch.db());
     const auto box = world.create(seeds::account(), "box");
-    const std::string raw = "Subject: hi\r\n\r\n" + std::string(70'000, 'x') + std::string("\0\xff", 2);
+    const std::string raw =
+        "Subject: hi\r\n\r\n" + std::string(70'000, 'x') + std::string("\0\xff", 2);
     const auto message = make_message({box}, raw);
 
     const auto answers = world.put({message});
@@ -195,7 +208,8 @@ TEST_CASE("a stored message is read back as it was", "[mailbox][mail-store][post
     CHECK(inbox_now.last_email_at == message->received_at);
 }
 
-TEST_CASE("the event is written with the email and carries its sequence", "[mailbox][mail-store][postgres]")
+TEST_CASE("the event is written with the email and carries its sequence",
+          "[mailbox][mail-store][postgres]")
 {
     mail_world world;
     const auto box = world.create(seeds::account());
@@ -204,9 +218,10 @@ TEST_CASE("the event is written with the email and carries its sequence", "[mail
 
     const auto answers = world.put({message});
 
-    const auto rows = world.scratch.execute(
-        "SELECT event_id, topic, key, sequence, owner, lease_until > now() + interval '20 s', encode(payload, 'hex'), "
-        "headers FROM mailbox.outbox WHERE sequence = 3");
+    const auto rows =
+        world.scratch.execute("SELECT event_id, topic, key, sequence, owner, lease_until > now() + "
+                              "interval '20 s', encode(payload, 'hex'), "
+                              "headers FROM mailbox.outbox WHERE sequence = 3");
     REQUIRE(rows.size() == 1);
     CHECK(rows[0][0].as<std::string>() == message->deliveries[0].id.text());
     CHECK(rows[0][1].as<std::string>() == "email.received");
@@ -223,15 +238,17 @@ TEST_CASE("the event is written with the email and carries its sequence", "[mail
     CHECK(event.subject() == message->subject);
 }
 
-TEST_CASE("sequences of any size are what the schema's readers see", "[mailbox][mail-store][postgres]")
+TEST_CASE("sequences of any size are what the schema's readers see",
+          "[mailbox][mail-store][postgres]")
 {
     mail_world world;
     const auto message = make_message({world.create(seeds::account())});
-    for (const std::int64_t sequence :
-         {std::int64_t{1}, std::int64_t{127}, std::int64_t{128}, std::int64_t{16'384}, std::int64_t{1} << 40}) {
-        const auto hex =
-            world.scratch.execute("SELECT encode(mailbox.sequence_field(" + std::to_string(sequence) + "), 'hex')")[0][0]
-                .as<std::string>();
+    for (const std::int64_t sequence : {std::int64_t{1}, std::int64_t{127}, std::int64_t{128},
+                                        std::int64_t{16'384}, std::int64_t{1} << 40}) {
+        const auto hex = world.scratch
+                             .execute("SELECT encode(mailbox.sequence_field(" +
+                                      std::to_string(sequence) + "), 'hex')")[0][0]
+                             .as<std::string>();
         const auto row = mail_store::event_of(message->deliveries[0], sequence);
         events::v1::EmailReceived event;
         REQUIRE(event.ParseFromString(row.message.value));
@@ -240,13 +257,15 @@ TEST_CASE("sequences of any size are what the schema's readers see", "[mailbox][
     }
 }
 
-TEST_CASE("one body serves all inboxes of a message, and its hour is that of the last to end", "[mailbox][mail-store][postgres]")
+TEST_CASE("one body serves all inboxes of a message, and its hour is that of the last to end",
+          "[mailbox][mail-store][postgres]")
 {
     mail_world world;
     const auto account = seeds::account();
     const auto one = world.create(account);
     const auto two = world.create(seeds::account());
-    world.scratch.execute("UPDATE mailbox.inboxes SET expires_at = expires_at + interval '5 hours' WHERE inbox_id = '" +
+    world.scratch.execute("UPDATE mailbox.inboxes SET expires_at = expires_at + interval '5 hours' "
+                          "WHERE inbox_id = '" +
                           two.id.text() + "'");
 
     world.put({make_message({one, two}), make_message({one})});
@@ -254,13 +273,15 @@ TEST_CASE("one body serves all inboxes of a message, and its hour is that of the
     CHECK(world.count("bodies") == 2);
     CHECK(world.count("emails WHERE is_body_shared") == 2);
     CHECK(world.count("emails WHERE NOT is_body_shared") == 1);
-    CHECK(world.count("emails AS e WHERE is_body_shared AND body_hour = (SELECT date_trunc('hour', max(expires_at)) FROM "
+    CHECK(world.count("emails AS e WHERE is_body_shared AND body_hour = (SELECT date_trunc('hour', "
+                      "max(expires_at)) FROM "
                       "mailbox.inboxes)") == 2);
     CHECK(world.count("emails AS e JOIN mailbox.bodies AS b USING (body_hour, body_id)") == 3);
     CHECK(world.count("outbox WHERE topic = 'email.received'") == 3);
 }
 
-TEST_CASE("an inbox that died before the commit gets nothing, the others do", "[mailbox][mail-store][postgres]")
+TEST_CASE("an inbox that died before the commit gets nothing, the others do",
+          "[mailbox][mail-store][postgres]")
 {
     mail_world world;
     const auto account = seeds::account();
@@ -280,7 +301,8 @@ TEST_CASE("an inbox that died before the commit gets nothing, the others do", "[
     CHECK(world.count("outbox WHERE topic = 'email.received'") == 1);
 }
 
-TEST_CASE("a full inbox takes nothing more, by count and by bytes", "[mailbox][mail-store][postgres]")
+TEST_CASE("a full inbox takes nothing more, by count and by bytes",
+          "[mailbox][mail-store][postgres]")
 {
     SECTION("count")
     {
@@ -288,7 +310,8 @@ TEST_CASE("a full inbox takes nothing more, by count and by bytes", "[mailbox][m
         bounds.emails = 2;
         mail_world world(bounds);
         const auto box = world.create(seeds::account());
-        const auto answers = world.put({make_message({box}), make_message({box}), make_message({box})});
+        const auto answers =
+            world.put({make_message({box}), make_message({box}), make_message({box})});
         CHECK(outcomes_of(answers.at(1)) == outcomes{stored});
         CHECK(outcomes_of(answers.at(2)) == outcomes{full});
         CHECK(outcomes_of(world.put({make_message({box})}).at(0)) == outcomes{full});
@@ -299,8 +322,9 @@ TEST_CASE("a full inbox takes nothing more, by count and by bytes", "[mailbox][m
         bounds.bytes = 1'000;
         mail_world world(bounds);
         const auto box = world.create(seeds::account());
-        const auto answers = world.put(
-            {make_message({box}, std::string(900, 'x')), make_message({box}, std::string(900, 'x')), make_message({box}, "x")});
+        const auto answers =
+            world.put({make_message({box}, std::string(900, 'x')),
+                       make_message({box}, std::string(900, 'x')), make_message({box}, "x")});
         CHECK(outcomes_of(answers.at(0)) == outcomes{stored});
         CHECK(outcomes_of(answers.at(1)) == outcomes{stored});
         CHECK(outcomes_of(answers.at(2)) == outcomes{full});
@@ -309,7 +333,8 @@ TEST_CASE("a full inbox takes nothing more, by count and by bytes", "[mailbox][m
 
 namespace {
 
-// Ten batches of messages to one or two of the five inboxes each, in an order that differs with `first`.
+// Ten batches of messages to one or two of the five inboxes each, in an order that differs with
+// `first`.
 awaitable<void> store_batches(mail_store& store, const std::vector<inbox>& boxes, int first)
 {
     for (int round = 0; round < 10; ++round) {
@@ -329,7 +354,8 @@ awaitable<void> store_batches(mail_store& store, const std::vector<inbox>& boxes
 
 } // namespace
 
-TEST_CASE("sequences have no gaps under concurrent writers, and no writer deadlocks another", "[mailbox][mail-store][postgres]")
+TEST_CASE("sequences have no gaps under concurrent writers, and no writer deadlocks another",
+          "[mailbox][mail-store][postgres]")
 {
     using namespace boost::asio::experimental::awaitable_operators;
     mail_world world;
@@ -341,10 +367,13 @@ TEST_CASE("sequences have no gaps under concurrent writers, and no writer deadlo
 
     testing::await(batches(0) && batches(1) && batches(2) && batches(3), std::chrono::seconds(60));
 
-    const auto rows = world.scratch.execute(
-        "SELECT i.last_sequence, i.email_count, count(*), min(e.sequence), max(e.sequence), count(DISTINCT e.sequence), "
-        "(SELECT count(*) FROM mailbox.outbox AS o WHERE o.key = i.inbox_id::text AND o.topic = 'email.received') "
-        "FROM mailbox.inboxes AS i JOIN mailbox.emails AS e USING (account_id, inbox_id) GROUP BY i.account_id, i.inbox_id");
+    const auto rows =
+        world.scratch.execute("SELECT i.last_sequence, i.email_count, count(*), min(e.sequence), "
+                              "max(e.sequence), count(DISTINCT e.sequence), "
+                              "(SELECT count(*) FROM mailbox.outbox AS o WHERE o.key = "
+                              "i.inbox_id::text AND o.topic = 'email.received') "
+                              "FROM mailbox.inboxes AS i JOIN mailbox.emails AS e USING "
+                              "(account_id, inbox_id) GROUP BY i.account_id, i.inbox_id");
     REQUIRE(rows.size() == 5);
     for (const auto& row : rows) {
         const auto last = row[0].as<std::int64_t>();
@@ -357,7 +386,8 @@ TEST_CASE("sequences have no gaps under concurrent writers, and no writer deadlo
     }
 }
 
-TEST_CASE("a message PostgreSQL refuses fails alone, for good where its data are at fault", "[mailbox][mail-store][postgres]")
+TEST_CASE("a message PostgreSQL refuses fails alone, for good where its data are at fault",
+          "[mailbox][mail-store][postgres]")
 {
     mail_world world;
     const auto account = seeds::account();
@@ -394,7 +424,8 @@ TEST_CASE("a message PostgreSQL refuses fails alone, for good where its data are
     CHECK(world.count("emails") == 2);
 }
 
-TEST_CASE("with the database away a message is not stored and says so", "[mailbox][mail-store][postgres]")
+TEST_CASE("with the database away a message is not stored and says so",
+          "[mailbox][mail-store][postgres]")
 {
     mail_world world;
     const auto box = world.create(seeds::account());
@@ -409,24 +440,28 @@ TEST_CASE("with the database away a message is not stored and says so", "[mailbo
     CHECK_FALSE(answers.at(0));
 }
 
-TEST_CASE("a lost connection is no lost mail: what the server stores all the same is found", "[mailbox][mail-store][postgres]")
+TEST_CASE("a lost connection is no lost mail: what the server stores all the same is found",
+          "[mailbox][mail-store][postgres]")
 {
     lost_store lost;
 
     lost.release();
 
     REQUIRE(outcomes_of(lost.answers->at(0)) == outcomes{stored});
-    const auto rows = lost.world.scratch.execute("SELECT sequence FROM mailbox.emails WHERE email_id = '" +
-                                                 lost.message->deliveries[0].id.text() + "'");
+    const auto rows =
+        lost.world.scratch.execute("SELECT sequence FROM mailbox.emails WHERE email_id = '" +
+                                   lost.message->deliveries[0].id.text() + "'");
     REQUIRE(rows.size() == 1);
     CHECK(lost.answers->at(0)->at(0).sequence == rows[0][0].as<std::int64_t>());
 }
 
-TEST_CASE("a lost connection whose statement came to nothing is found to have stored nothing", "[mailbox][mail-store][postgres]")
+TEST_CASE("a lost connection whose statement came to nothing is found to have stored nothing",
+          "[mailbox][mail-store][postgres]")
 {
     lost_store lost;
 
-    lost.world.scratch.execute("SELECT pg_terminate_backend(pid)" + lost_store::waiting_condition("store_mail_once"));
+    lost.world.scratch.execute("SELECT pg_terminate_backend(pid)" +
+                               lost_store::waiting_condition("store_mail_once"));
     REQUIRE(testing::eventually([&] { return lost.waiting("store_mail_once") == 0; }));
     lost.release();
 
@@ -438,8 +473,9 @@ TEST_CASE("there is one function that stores mail", "[mailbox][postgres]")
 {
     seeds::world world;
 
-    const auto named = world.scratch.execute(
-        "SELECT proname FROM pg_proc WHERE pronamespace = 'mailbox'::regnamespace AND proname LIKE 'store\\_mail%'");
+    const auto named =
+        world.scratch.execute("SELECT proname FROM pg_proc WHERE pronamespace = "
+                              "'mailbox'::regnamespace AND proname LIKE 'store\\_mail%'");
 
     REQUIRE(named.size() == 1);
     CHECK(named[0][0].as<std::string>() == "store_mail_once");

@@ -13,20 +13,23 @@ namespace {
 
 std::int64_t partitions_like(seeds::world& world, const std::string& pattern)
 {
-    return world.scratch.execute("SELECT count(*) FROM pg_class WHERE relkind = 'r' AND relname ~ '" + pattern + "'")[0][0]
+    return world.scratch
+        .execute("SELECT count(*) FROM pg_class WHERE relkind = 'r' AND relname ~ '" + pattern +
+                 "'")[0][0]
         .as<std::int64_t>();
 }
 
 } // namespace
 
-TEST_CASE("the next hours and every hour in which an inbox ends get a partition", "[mailbox][postgres]")
+TEST_CASE("the next hours and every hour in which an inbox ends get a partition",
+          "[mailbox][postgres]")
 {
     seeds::world world;
     partition_store partitions(world.scratch.db());
     const auto account = seeds::account();
     const auto inbox = world.create(account);
-    world.scratch.execute(
-        "UPDATE mailbox.inboxes SET expires_at = date_trunc('hour', now(), 'UTC') + interval '100 hours 5 minutes'");
+    world.scratch.execute("UPDATE mailbox.inboxes SET expires_at = date_trunc('hour', now(), "
+                          "'UTC') + interval '100 hours 5 minutes'");
     testing::await(world.inboxes.create_operator_inboxes(account_id::make(), "mail.test")).value();
 
     const auto missing = testing::await(partitions.missing_body_hours(2));
@@ -66,20 +69,22 @@ TEST_CASE("rows that came before their partition are moved into it", "[mailbox][
     CHECK(world.count("bodies") == 1);
 }
 
-TEST_CASE("a past day is dropped when it is empty, a past hour with the bodies that nobody needs", "[mailbox][postgres]")
+TEST_CASE("a past day is dropped when it is empty, a past hour with the bodies that nobody needs",
+          "[mailbox][postgres]")
 {
     seeds::world world;
     partition_store partitions(world.scratch.db());
     testing::await(partitions.ensure_body_hour(seeds::now() - 50h));
     testing::await(partitions.ensure_body_hour(seeds::now() + 1h));
-    world.scratch.execute(
-        "INSERT INTO mailbox.bodies VALUES (date_trunc('hour', now() - interval '50 hours', 'UTC'), gen_random_uuid(), 'x')");
+    world.scratch.execute("INSERT INTO mailbox.bodies VALUES (date_trunc('hour', now() - interval "
+                          "'50 hours', 'UTC'), gen_random_uuid(), 'x')");
     world.scratch.execute("SELECT mailbox.ensure_email_day((now() AT TIME ZONE 'UTC')::date - 5)");
 
-    world.scratch.execute(
-        "INSERT INTO mailbox.emails SELECT gen_random_uuid(), mailbox.lowest_uuid(now() - interval '5 days'), "
-        "gen_random_uuid(), 1, now(), '', '', '', '', null, '{}', '{}', '', '', '', null, 0, 0, '[]', '[]', '{}', "
-        "false, '', now(), gen_random_uuid(), false, 'sql'");
+    world.scratch.execute("INSERT INTO mailbox.emails SELECT gen_random_uuid(), "
+                          "mailbox.lowest_uuid(now() - interval '5 days'), "
+                          "gen_random_uuid(), 1, now(), '', '', '', '', null, '{}', '{}', '', '', "
+                          "'', null, 0, 0, '[]', '[]', '{}', "
+                          "false, '', now(), gen_random_uuid(), false, 'sql'");
 
     const auto past = testing::await(partitions.past_partitions());
 
@@ -87,7 +92,8 @@ TEST_CASE("a past day is dropped when it is empty, a past hour with the bodies t
     REQUIRE(past[0].hour == std::chrono::floor<std::chrono::hours>(seeds::now() - 50h));
     CHECK(past[0].is_overdue);
     CHECK_FALSE(past[1].hour);
-    CHECK(testing::await(partitions.drop(past[0])) == drop_outcome::dropped); // with the body nobody needs
+    CHECK(testing::await(partitions.drop(past[0])) ==
+          drop_outcome::dropped); // with the body nobody needs
     CHECK(testing::await(partitions.drop(past[0])) == drop_outcome::absent);
     CHECK(testing::await(partitions.drop(past[1])) == drop_outcome::needed);
     world.scratch.execute("DELETE FROM mailbox.emails");
@@ -96,7 +102,8 @@ TEST_CASE("a past day is dropped when it is empty, a past hour with the bodies t
     CHECK(partitions_like(world, "^bodies_[0-9]{8}_[0-9]{2}$") == 1);
 }
 
-TEST_CASE("an hour may be dropped an hour after its end, and is overdue six hours later", "[mailbox][postgres]")
+TEST_CASE("an hour may be dropped an hour after its end, and is overdue six hours later",
+          "[mailbox][postgres]")
 {
     seeds::world world;
     partition_store partitions(world.scratch.db());
@@ -112,7 +119,9 @@ TEST_CASE("an hour may be dropped an hour after its end, and is overdue six hour
     CHECK(past[0].is_overdue);
 }
 
-TEST_CASE("making and dropping partitions never waits for one who reads, since others would wait behind", "[mailbox][postgres]")
+TEST_CASE(
+    "making and dropping partitions never waits for one who reads, since others would wait behind",
+    "[mailbox][postgres]")
 {
     seeds::world world;
     partition_store partitions(world.scratch.db());
@@ -140,7 +149,8 @@ TEST_CASE("making and dropping partitions never waits for one who reads, since o
     CHECK(partitions_like(world, "^emails_[0-9]{8}$") == 6);
 }
 
-TEST_CASE("one process at a time is at the partitions, and none waits for another", "[mailbox][postgres]")
+TEST_CASE("one process at a time is at the partitions, and none waits for another",
+          "[mailbox][postgres]")
 {
     seeds::world world;
     partition_store partitions(world.scratch.db());
@@ -187,7 +197,8 @@ struct hours_world : seeds::world
     // As if the mail had come while the hour of its inbox's end was the early one.
     void put_into_early_hour(const body_id body)
     {
-        const auto to = " SET body_hour = mailbox.from_micros(" + std::to_string(to_unix_micros(early)) + ") WHERE body_id = '" +
+        const auto to = " SET body_hour = mailbox.from_micros(" +
+                        std::to_string(to_unix_micros(early)) + ") WHERE body_id = '" +
                         body.text() + "'";
         scratch.execute("UPDATE mailbox.emails" + to);
         scratch.execute("UPDATE mailbox.bodies" + to);
@@ -200,8 +211,10 @@ struct hours_world : seeds::world
 
     std::string raw_in(const inbox& of)
     {
-        const auto id = scratch.execute("SELECT email_id FROM mailbox.emails WHERE inbox_id = '" + of.id.text() + "'")[0][0];
-        const auto found = testing::await(emails.find(of.account, email_id::parse(id.c_str()).value()));
+        const auto id = scratch.execute("SELECT email_id FROM mailbox.emails WHERE inbox_id = '" +
+                                        of.id.text() + "'")[0][0];
+        const auto found =
+            testing::await(emails.find(of.account, email_id::parse(id.c_str()).value()));
         return found ? found->raw : found.error().message;
     }
 
@@ -210,7 +223,8 @@ struct hours_world : seeds::world
 
 } // namespace
 
-TEST_CASE("what an extended inbox has in a past hour is moved before the hour is dropped", "[mailbox][postgres]")
+TEST_CASE("what an extended inbox has in a past hour is moved before the hour is dropped",
+          "[mailbox][postgres]")
 {
     hours_world world;
     const auto extended = world.create(world.account), also_extended = world.create(world.account),
@@ -237,18 +251,21 @@ TEST_CASE("what an extended inbox has in a past hour is moved before the hour is
     // The other of the two lives longer still: the shared body is where the first one ends.
     CHECK(world.count("extended_inboxes WHERE body_hour <= now()") == 0);
     CHECK(world.raw_in(also_extended) == "of three");
-    const auto hours = world.scratch.execute("SELECT e.body_id, count(DISTINCT e.body_hour), count(DISTINCT b.body_hour) FROM "
-                                             "mailbox.emails e JOIN mailbox.bodies b USING (body_hour, body_id) GROUP BY 1");
+    const auto hours = world.scratch.execute(
+        "SELECT e.body_id, count(DISTINCT e.body_hour), count(DISTINCT b.body_hour) FROM "
+        "mailbox.emails e JOIN mailbox.bodies b USING (body_hour, body_id) GROUP BY 1");
     REQUIRE(hours.size() == 2);
     for (const auto& row : hours) {
         CHECK(row[1].as<int>() == 1);
         CHECK(row[2].as<int>() == 1);
     }
     CHECK(world.count("bodies") == 2);
-    CHECK(world.count("emails WHERE inbox_id = '" + extended.id.text() + "' AND body_hour < now() + interval '40 hours'") == 0);
+    CHECK(world.count("emails WHERE inbox_id = '" + extended.id.text() +
+                      "' AND body_hour < now() + interval '40 hours'") == 0);
 }
 
-TEST_CASE("a later hour of an extended inbox is not forgotten once an earlier one is dropped", "[mailbox][postgres]")
+TEST_CASE("a later hour of an extended inbox is not forgotten once an earlier one is dropped",
+          "[mailbox][postgres]")
 {
     hours_world world;
     const auto inbox = world.create(world.account);
@@ -263,11 +280,13 @@ TEST_CASE("a later hour of an extended inbox is not forgotten once an earlier on
         ;
 
     REQUIRE(world.count("extended_inboxes") == 1);
-    CHECK(world.count("extended_inboxes AS x JOIN mailbox.emails AS e USING (inbox_id, body_hour)") == 1);
+    CHECK(world.count(
+              "extended_inboxes AS x JOIN mailbox.emails AS e USING (inbox_id, body_hour)") == 1);
     CHECK(testing::await(world.partitions.drop(world.early_partition())) == drop_outcome::dropped);
 }
 
-TEST_CASE("extending within the hour, shortening, and an inbox without mail need no note", "[mailbox][postgres]")
+TEST_CASE("extending within the hour, shortening, and an inbox without mail need no note",
+          "[mailbox][postgres]")
 {
     hours_world world;
     const auto inbox = world.create(world.account), empty = world.create(world.account);
@@ -275,22 +294,26 @@ TEST_CASE("extending within the hour, shortening, and an inbox without mail need
 
     world.extend(empty, 48h);
     world.extend(inbox, 2h);
-    world.scratch.execute("UPDATE mailbox.inboxes SET expires_at = date_trunc('hour', expires_at, 'UTC')");
-    world.scratch.execute("UPDATE mailbox.inboxes SET expires_at = expires_at + interval '50 minutes'");
+    world.scratch.execute(
+        "UPDATE mailbox.inboxes SET expires_at = date_trunc('hour', expires_at, 'UTC')");
+    world.scratch.execute(
+        "UPDATE mailbox.inboxes SET expires_at = expires_at + interval '50 minutes'");
     CHECK(world.count("extended_inboxes") == 0);
 
     world.extend(inbox, 48h);
     CHECK(world.count("extended_inboxes") == 1);
 }
 
-TEST_CASE("an hour that cannot be dropped for long is emptied in batches, but for what is needed", "[mailbox][postgres]")
+TEST_CASE("an hour that cannot be dropped for long is emptied in batches, but for what is needed",
+          "[mailbox][postgres]")
 {
     hours_world world;
     const auto inbox = world.create(world.account);
     world.put_into_early_hour(world.add_email({inbox}, "needed"));
     world.extend(inbox, 48h);
     world.note_early_end();
-    world.scratch.execute("INSERT INTO mailbox.bodies SELECT mailbox.from_micros(" + std::to_string(to_unix_micros(world.early)) +
+    world.scratch.execute("INSERT INTO mailbox.bodies SELECT mailbox.from_micros(" +
+                          std::to_string(to_unix_micros(world.early)) +
                           "), gen_random_uuid(), 'x' FROM generate_series(1, 700)");
     const auto past = world.early_partition();
 

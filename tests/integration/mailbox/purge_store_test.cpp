@@ -60,7 +60,8 @@ TEST_CASE("a body several inboxes share goes with the last of its emails", "[mai
     CHECK(world.count("bodies") == 0);
 }
 
-TEST_CASE("two that delete the last emails of a shared body at once leave no body behind", "[mailbox][postgres]")
+TEST_CASE("two that delete the last emails of a shared body at once leave no body behind",
+          "[mailbox][postgres]")
 {
     seeds::world world;
     purge_store purge(world.scratch.db());
@@ -73,12 +74,14 @@ TEST_CASE("two that delete the last emails of a shared body at once leave no bod
         world.add_email(many, "to all");
         world.make_due();
         testing::await(world.endings.expire_due());
-        world.scratch.execute("UPDATE mailbox.inboxes SET has_mail_to_purge = true WHERE NOT is_live");
+        world.scratch.execute(
+            "UPDATE mailbox.inboxes SET has_mail_to_purge = true WHERE NOT is_live");
     }
     int done = 0;
 
     for (int i = 0; i < 6; ++i)
-        boost::asio::co_spawn(testing::test_host().loop(), purge_once(purge, done), boost::asio::detached);
+        boost::asio::co_spawn(testing::test_host().loop(), purge_once(purge, done),
+                              boost::asio::detached);
     REQUIRE(testing::eventually([&] { return done == 6; }));
 
     CHECK(world.count("emails") == 0);
@@ -92,13 +95,15 @@ TEST_CASE("much mail is deleted in batches of bounded size", "[mailbox][postgres
     const auto account = seeds::account();
     const auto inbox = world.create(account);
     world.add_email({inbox}, "first");
-    world.scratch.execute(
-        "INSERT INTO mailbox.emails SELECT account_id, mailbox.lowest_uuid(now() + n * interval '1 ms'), inbox_id, n + 1, "
-        "received_at, "
-        "from_address, from_name, subject, preview, message_id, rcpt_to, to_header, mail_from, remote_address, helo, tls, "
-        "size_bytes, "
-        "attachment_count, codes, links, defects, is_read, content_sha256, body_hour, gen_random_uuid(), false, location "
-        "FROM mailbox.emails, generate_series(1, 1199) n");
+    world.scratch.execute("INSERT INTO mailbox.emails SELECT account_id, mailbox.lowest_uuid(now() "
+                          "+ n * interval '1 ms'), inbox_id, n + 1, "
+                          "received_at, "
+                          "from_address, from_name, subject, preview, message_id, rcpt_to, "
+                          "to_header, mail_from, remote_address, helo, tls, "
+                          "size_bytes, "
+                          "attachment_count, codes, links, defects, is_read, content_sha256, "
+                          "body_hour, gen_random_uuid(), false, location "
+                          "FROM mailbox.emails, generate_series(1, 1199) n");
     testing::await(world.endings.expire(account.account, inbox.id)).value();
 
     std::vector<std::int64_t> batches;
@@ -112,38 +117,43 @@ TEST_CASE("much mail is deleted in batches of bounded size", "[mailbox][postgres
     CHECK(world.count("emails") == 0);
 }
 
-TEST_CASE("an ended inbox is forgotten when its time is over and its mail is gone", "[mailbox][postgres]")
-{
-    seeds::world world;
-    purge_store purge(world.scratch.db());
-    const auto account = seeds::account();
-    const auto old = world.create(account), unpurged = world.create(account), recent = world.create(account),
-               living = world.create(account);
-    world.add_email({unpurged}, "mail");
-    for (const auto& each : {old, unpurged, recent})
-        testing::await(world.endings.expire(account.account, each.id)).value();
-    world.scratch.execute("UPDATE mailbox.inboxes SET expired_at = now() - interval '31 days' WHERE inbox_id IN ('" +
-                          old.id.text() + "', '" + unpurged.id.text() + "')");
-    world.scratch.execute("UPDATE mailbox.addresses SET until = now() - interval '1 day' WHERE inbox_id = '" + old.id.text() +
-                          "'");
-
-    const auto batch = testing::await(purge.forget_inboxes(24h * 30));
-
-    CHECK(batch.inboxes == 1);
-    CHECK(testing::await(world.inboxes.find(account.account, old.id)).error().code == errc::not_found);
-    CHECK(world.count("inboxes") == 3);
-    CHECK(world.count("addresses WHERE inbox_id = '" + old.id.text() + "'") == 0);
-    CHECK(world.count("addresses") == 3);
-}
-
-TEST_CASE("bodies of inboxes that ended by time are left to the partition of their hour, others go one by one",
+TEST_CASE("an ended inbox is forgotten when its time is over and its mail is gone",
           "[mailbox][postgres]")
 {
     seeds::world world;
     purge_store purge(world.scratch.db());
     const auto account = seeds::account();
-    const auto by_time = world.create(account), deleted = world.create(account), later = world.create(account),
-               without_partition = world.create(account);
+    const auto old = world.create(account), unpurged = world.create(account),
+               recent = world.create(account), living = world.create(account);
+    world.add_email({unpurged}, "mail");
+    for (const auto& each : {old, unpurged, recent})
+        testing::await(world.endings.expire(account.account, each.id)).value();
+    world.scratch.execute(
+        "UPDATE mailbox.inboxes SET expired_at = now() - interval '31 days' WHERE inbox_id IN ('" +
+        old.id.text() + "', '" + unpurged.id.text() + "')");
+    world.scratch.execute(
+        "UPDATE mailbox.addresses SET until = now() - interval '1 day' WHERE inbox_id = '" +
+        old.id.text() + "'");
+
+    const auto batch = testing::await(purge.forget_inboxes(24h * 30));
+
+    CHECK(batch.inboxes == 1);
+    CHECK(testing::await(world.inboxes.find(account.account, old.id)).error().code ==
+          errc::not_found);
+    CHECK(world.count("inboxes") == 3);
+    CHECK(world.count("addresses WHERE inbox_id = '" + old.id.text() + "'") == 0);
+    CHECK(world.count("addresses") == 3);
+}
+
+TEST_CASE("bodies of inboxes that ended by time are left to the partition of their hour, others go "
+          "one by one",
+          "[mailbox][postgres]")
+{
+    seeds::world world;
+    purge_store purge(world.scratch.db());
+    const auto account = seeds::account();
+    const auto by_time = world.create(account), deleted = world.create(account),
+               later = world.create(account), without_partition = world.create(account);
     const auto add = [&](const inbox& to, const std::string& hours) {
         const auto body = world.add_email({to}, "mail");
         for (const auto* table : {"emails", "bodies"})
@@ -153,10 +163,12 @@ TEST_CASE("bodies of inboxes that ended by time are left to the partition of the
         return body;
     };
     for (const auto* hour : {"0", "5"})
-        world.scratch.execute("SELECT mailbox.ensure_body_hour(now() + interval '" + std::string(hour) + " hours')");
+        world.scratch.execute("SELECT mailbox.ensure_body_hour(now() + interval '" +
+                              std::string(hour) + " hours')");
     const auto left = add(by_time, "0");
     add(deleted, "0");
-    add(later, "5"); // its inbox was to live longer: its partition would keep it for five hours more
+    add(later,
+        "5"); // its inbox was to live longer: its partition would keep it for five hours more
     add(without_partition, "-1");
     testing::await(world.endings.expire(account.account, deleted.id)).value();
     world.make_due();

@@ -39,7 +39,8 @@ struct world
 
     world() { testing::await(domains.add("mail.test", std::nullopt)); }
 
-    result<created_inbox> try_create(const plans::account_state& state, std::optional<std::string> local_part = std::nullopt)
+    result<created_inbox> try_create(const plans::account_state& state,
+                                     std::optional<std::string> local_part = std::nullopt)
     {
         new_inbox wanted;
         wanted.account = state;
@@ -48,20 +49,24 @@ struct world
         return testing::await(inboxes.create(wanted, now()));
     }
 
-    inbox create(const plans::account_state& state, std::optional<std::string> local_part = std::nullopt)
+    inbox create(const plans::account_state& state,
+                 std::optional<std::string> local_part = std::nullopt)
     {
         return try_create(state, std::move(local_part)).value().inbox;
     }
 
     std::int64_t count(const std::string& table_and_condition)
     {
-        return scratch.execute("SELECT count(*) FROM mailbox." + table_and_condition)[0][0].as<std::int64_t>();
+        return scratch.execute("SELECT count(*) FROM mailbox." + table_and_condition)[0][0]
+            .as<std::int64_t>();
     }
 
     // Makes inboxes due a while ago.
     void make_due(const std::string& condition = "true")
     {
-        scratch.execute("UPDATE mailbox.inboxes SET expires_at = now() - interval '3 seconds' WHERE " + condition);
+        scratch.execute(
+            "UPDATE mailbox.inboxes SET expires_at = now() - interval '3 seconds' WHERE " +
+            condition);
     }
 
     // A body and an email of it in each inbox, as mail-ingest stores them; answers the body's id.
@@ -69,23 +74,28 @@ struct world
     {
         const auto body = body_id::make();
         const std::string hour = "date_trunc('hour', now() + interval '1 hour', 'UTC')";
-        scratch.execute("INSERT INTO mailbox.bodies VALUES (" + hour + ", '" + body.text() + "', '\\x" + to_hex(compress(raw)) +
-                        "')");
+        scratch.execute("INSERT INTO mailbox.bodies VALUES (" + hour + ", '" + body.text() +
+                        "', '\\x" + to_hex(compress(raw)) + "')");
         for (const auto& each : to)
-            scratch.execute("WITH i AS (UPDATE mailbox.inboxes SET email_count = email_count + 1, last_sequence = last_sequence "
-                            "+ 1, last_email_at = now() "
-                            "WHERE inbox_id = '" +
-                            each.id.text() + "' RETURNING *) INSERT INTO mailbox.emails SELECT account_id, '" +
-                            email_id::make().text() +
-                            "', inbox_id, last_sequence, now(), 'ann@example.org', 'Ann', 'Subject ' || last_sequence, "
-                            "'preview', '<1@example.org>', "
-                            "ARRAY[email_address], ARRAY['list@example.org'], 'bounce@example.org', '192.0.2.1', "
-                            "'mx.example.org', 'TLSv1.3', " +
-                            std::to_string(raw.size()) +
-                            ", 0, '[{\"value\":\"123456\",\"score\":1,\"part\":\"text\",\"offset\":5}]', "
-                            "'[{\"url\":\"https://example.org/v\",\"text\":\"Verify\",\"kind\":\"verify\"}]', "
-                            "ARRAY['bare_newline'], false, '\\x00', " +
-                            hour + ", '" + body.text() + "', " + (to.size() > 1 ? "true" : "false") + ", 'sql' FROM i");
+            scratch.execute(
+                "WITH i AS (UPDATE mailbox.inboxes SET email_count = email_count + 1, "
+                "last_sequence = last_sequence "
+                "+ 1, last_email_at = now() "
+                "WHERE inbox_id = '" +
+                each.id.text() + "' RETURNING *) INSERT INTO mailbox.emails SELECT account_id, '" +
+                email_id::make().text() +
+                "', inbox_id, last_sequence, now(), 'ann@example.org', 'Ann', 'Subject ' || "
+                "last_sequence, "
+                "'preview', '<1@example.org>', "
+                "ARRAY[email_address], ARRAY['list@example.org'], 'bounce@example.org', "
+                "'192.0.2.1', "
+                "'mx.example.org', 'TLSv1.3', " +
+                std::to_string(raw.size()) +
+                ", 0, '[{\"value\":\"123456\",\"score\":1,\"part\":\"text\",\"offset\":5}]', "
+                "'[{\"url\":\"https://example.org/v\",\"text\":\"Verify\",\"kind\":\"verify\"}]', "
+                "ARRAY['bare_newline'], false, '\\x00', " +
+                hour + ", '" + body.text() + "', " + (to.size() > 1 ? "true" : "false") +
+                ", 'sql' FROM i");
         return body;
     }
 };

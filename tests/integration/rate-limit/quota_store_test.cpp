@@ -31,7 +31,8 @@ public:
     void set_today(day date)
     {
         today = date;
-        scratch.execute("CREATE OR REPLACE FUNCTION quota.today() RETURNS date LANGUAGE sql VOLATILE AS $$ SELECT date '" +
+        scratch.execute("CREATE OR REPLACE FUNCTION quota.today() RETURNS date LANGUAGE sql "
+                        "VOLATILE AS $$ SELECT date '" +
                         date_text(date) + "' $$");
     }
 
@@ -50,7 +51,10 @@ public:
         return lease(account, today, uuid::make_v7(), known_limit(limit, 1));
     }
 
-    std::int64_t number(const std::string& sql) { return scratch.execute(sql)[0][0].as<std::int64_t>(); }
+    std::int64_t number(const std::string& sql)
+    {
+        return scratch.execute(sql)[0][0].as<std::int64_t>();
+    }
 
     testing::scratch_database scratch;
     quota_store store;
@@ -59,8 +63,8 @@ public:
 
 bool is_same(const block_answer& a, const block_answer& b)
 {
-    return a.outcome == b.outcome && a.granted == b.granted && a.used == b.used && a.elsewhere == b.elsewhere &&
-           a.limit == b.limit && a.holders == b.holders;
+    return a.outcome == b.outcome && a.granted == b.granted && a.used == b.used &&
+           a.elsewhere == b.elsewhere && a.limit == b.limit && a.holders == b.holders;
 }
 
 } // namespace
@@ -90,12 +94,15 @@ TEST_CASE("the SQL does what its model does", "[rate-limit][postgres]")
     arranged_quota quota;
     ledger_model model(quota.today);
     std::mt19937 random(4711);
-    const auto roll = [&random](int sides) { return std::uniform_int_distribution<int>(0, sides - 1)(random); };
+    const auto roll = [&random](int sides) {
+        return std::uniform_int_distribution<int>(0, sides - 1)(random);
+    };
     const std::vector<account_id> accounts{account_id::make(), account_id::make()};
     std::vector<lease> leases;
     std::int64_t version = 1, limit = 500;
     for (int i = 0; i < 6; ++i)
-        leases.emplace_back(accounts[static_cast<std::size_t>(i % 2)], quota.today, uuid::make_v7(), known_limit(limit, 1));
+        leases.emplace_back(accounts[static_cast<std::size_t>(i % 2)], quota.today, uuid::make_v7(),
+                            known_limit(limit, 1));
 
     for (int step = 0; step < 1'500; ++step) {
         auto& units = leases[static_cast<std::size_t>(roll(6))];
@@ -104,7 +111,9 @@ TEST_CASE("the SQL does what its model does", "[rate-limit][postgres]")
             limit = roll(5) == 0 ? 0 : roll(1'000) + 1;
             units.hear(known_limit(limit, ++version));
         }
-        const auto action = roll(10) == 0 ? settlement::close : roll(4) == 0 ? settlement::report : settlement::grow;
+        const auto action = roll(10) == 0  ? settlement::close
+                            : roll(4) == 0 ? settlement::report
+                                           : settlement::grow;
         const auto told = units.report(action);
         const auto expected = model.settle(told, "127.0.0.1:1");
         const auto answer = quota.settle(units, action);
@@ -113,7 +122,8 @@ TEST_CASE("the SQL does what its model does", "[rate-limit][postgres]")
         if (action == settlement::close)
             units = lease(units.account(), quota.today, uuid::make_v7(), units.heard());
         if (roll(100) == 0) {
-            quota.scratch.execute("UPDATE quota.blocks SET lease_until = now() - interval '1 s' WHERE lease_until IS NOT NULL");
+            quota.scratch.execute("UPDATE quota.blocks SET lease_until = now() - interval '1 s' "
+                                  "WHERE lease_until IS NOT NULL");
             testing::await(quota.store.write_off());
             model.write_off_all();
         }
@@ -121,8 +131,8 @@ TEST_CASE("the SQL does what its model does", "[rate-limit][postgres]")
             quota.set_today(model.today = quota.today + std::chrono::days(roll(2)));
     }
     for (const auto& [at, row] : model.days)
-        CHECK(quota.number("SELECT used FROM quota.days WHERE account_id = '" + at.first.text() + "' AND day = '" +
-                           date_text(at.second) + "'") == row.used);
+        CHECK(quota.number("SELECT used FROM quota.days WHERE account_id = '" + at.first.text() +
+                           "' AND day = '" + date_text(at.second) + "'") == row.used);
 }
 
 TEST_CASE("many accounts are settled in one statement, in their order", "[rate-limit][postgres]")
@@ -134,7 +144,8 @@ TEST_CASE("many accounts are settled in one statement, in their order", "[rate-l
     std::sort(accounts.begin(), accounts.end());
     std::vector<block_request> requests;
     for (std::size_t i = 0; i < accounts.size(); ++i)
-        requests.push_back(quota.make_lease(static_cast<std::int64_t>(50 * (i + 1)), accounts[i]).report(settlement::grow));
+        requests.push_back(quota.make_lease(static_cast<std::int64_t>(50 * (i + 1)), accounts[i])
+                               .report(settlement::grow));
 
     const auto answers = testing::await(quota.store.settle(std::move(requests)));
 
@@ -144,7 +155,8 @@ TEST_CASE("many accounts are settled in one statement, in their order", "[rate-l
     CHECK(answers.back().limit.units == 10'000);
 }
 
-TEST_CASE("a lost block counts as used once its lease has ended, and not before", "[rate-limit][postgres]")
+TEST_CASE("a lost block counts as used once its lease has ended, and not before",
+          "[rate-limit][postgres]")
 {
     arranged_quota quota;
     auto lost = quota.make_lease(3'000);
@@ -164,7 +176,8 @@ TEST_CASE("a lost block counts as used once its lease has ended, and not before"
     CHECK(quota.number("SELECT outstanding FROM quota.days") == 0);
 }
 
-TEST_CASE("units are granted on PostgreSQL's day only, and reported on any", "[rate-limit][postgres]")
+TEST_CASE("units are granted on PostgreSQL's day only, and reported on any",
+          "[rate-limit][postgres]")
 {
     arranged_quota quota;
     auto units = quota.make_lease(100);
@@ -187,10 +200,13 @@ TEST_CASE("units are granted on PostgreSQL's day only, and reported on any", "[r
 TEST_CASE("old days and blocks are forgotten", "[rate-limit][postgres]")
 {
     arranged_quota quota;
-    quota.scratch.execute("INSERT INTO quota.days (account_id, day, used, daily_limit, limit_version) SELECT '" + alice.text() +
-                          "', quota.today() - n, 1, 10, 1 FROM generate_series(1, 40) n");
-    quota.scratch.execute("INSERT INTO quota.blocks (account_id, day, block_id, holder, granted, spent) SELECT '" + alice.text() +
-                          "', quota.today() - n, gen_random_uuid(), '', 0, 0 FROM generate_series(0, 5) n");
+    quota.scratch.execute(
+        "INSERT INTO quota.days (account_id, day, used, daily_limit, limit_version) SELECT '" +
+        alice.text() + "', quota.today() - n, 1, 10, 1 FROM generate_series(1, 40) n");
+    quota.scratch.execute(
+        "INSERT INTO quota.blocks (account_id, day, block_id, holder, granted, spent) SELECT '" +
+        alice.text() +
+        "', quota.today() - n, gen_random_uuid(), '', 0, 0 FROM generate_series(0, 5) n");
     const auto oldest = quota.today - std::chrono::days(35);
 
     CHECK(testing::await(quota.store.forget_before(oldest, quota.today)) == 5 + 4);
@@ -201,10 +217,12 @@ TEST_CASE("old days and blocks are forgotten", "[rate-limit][postgres]")
 TEST_CASE("the days of an account are listed oldest first", "[rate-limit][postgres]")
 {
     arranged_quota quota;
-    quota.scratch.execute("INSERT INTO quota.days (account_id, day, used, daily_limit, limit_version) SELECT '" + alice.text() +
-                          "', quota.today() - n, n, 10, 1 FROM generate_series(0, 4) n");
+    quota.scratch.execute(
+        "INSERT INTO quota.days (account_id, day, used, daily_limit, limit_version) SELECT '" +
+        alice.text() + "', quota.today() - n, n, 10, 1 FROM generate_series(0, 4) n");
 
-    const auto uses = testing::await(quota.store.list_days(alice, quota.today - std::chrono::days(2)));
+    const auto uses =
+        testing::await(quota.store.list_days(alice, quota.today - std::chrono::days(2)));
 
     REQUIRE(uses.size() == 3);
     CHECK(uses[0].on_day == quota.today - std::chrono::days(2));
@@ -220,12 +238,15 @@ TEST_CASE("a debt told twice counts once, whatever the limit says", "[rate-limit
         his(uuid::make_v7(), bob, quota.today, 2, known_limit(3'000, 1)),
         more(uuid::make_v7(), alice, quota.today, 1, known_limit(5, 1));
 
-    for (const auto& told : {std::vector{hers}, std::vector{hers, more}, std::vector{his}, std::vector{hers, more}})
+    for (const auto& told :
+         {std::vector{hers}, std::vector{hers, more}, std::vector{his}, std::vector{hers, more}})
         testing::await(quota.store.store_debts(told));
 
-    CHECK(quota.number("SELECT used FROM quota.days WHERE account_id = '" + alice.text() + "'") == 8);
+    CHECK(quota.number("SELECT used FROM quota.days WHERE account_id = '" + alice.text() + "'") ==
+          8);
     CHECK(quota.number("SELECT used FROM quota.days WHERE account_id = '" + bob.text() + "'") == 2);
-    CHECK(quota.number("SELECT daily_limit FROM quota.days WHERE account_id = '" + alice.text() + "'") == 5);
+    CHECK(quota.number("SELECT daily_limit FROM quota.days WHERE account_id = '" + alice.text() +
+                       "'") == 5);
 }
 
 TEST_CASE("a block learns of debts that were stored beside it", "[rate-limit][postgres]")
@@ -235,7 +256,8 @@ TEST_CASE("a block learns of debts that were stored beside it", "[rate-limit][po
     quota.settle(units, settlement::grow);
     CHECK(units.spend(1) == 1);
 
-    testing::await(quota.store.store_debts({debt(uuid::make_v7(), alice, quota.today, 60, known_limit(100, 1))}));
+    testing::await(quota.store.store_debts(
+        {debt(uuid::make_v7(), alice, quota.today, 60, known_limit(100, 1))}));
     quota.settle(units, settlement::report);
 
     CHECK(units.take_remaining() == 39);
@@ -262,11 +284,13 @@ TEST_CASE("old debts are forgotten", "[rate-limit][postgres]")
 {
     arranged_quota quota;
     const auto stored_on = [&](day date) {
-        testing::await(quota.store.store_debts({debt(uuid::make_v7(), alice, date, 1, known_limit(5, 1))}));
+        testing::await(
+            quota.store.store_debts({debt(uuid::make_v7(), alice, date, 1, known_limit(5, 1))}));
     };
     for (int age = 0; age <= 3; ++age)
         stored_on(quota.today - std::chrono::days(age));
 
-    CHECK(testing::await(quota.store.forget_before(quota.today - std::chrono::days(30), quota.today)) == 1);
+    CHECK(testing::await(
+              quota.store.forget_before(quota.today - std::chrono::days(30), quota.today)) == 1);
     CHECK(quota.number("SELECT count(*) FROM quota.debts") == 3);
 }

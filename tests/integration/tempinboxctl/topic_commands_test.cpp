@@ -21,12 +21,15 @@ int run(std::vector<std::string> words)
 
 } // namespace
 
-TEST_CASE("topics apply --check changes nothing and says by its exit code whether something differs", "[tempinboxctl][kafka]")
+TEST_CASE(
+    "topics apply --check changes nothing and says by its exit code whether something differs",
+    "[tempinboxctl][kafka]")
 {
     const auto topic = testing::scratch_topic("checked", 2);
     testing::scratch_folder folder;
-    const auto file = folder.write("topics.json", R"({"topics":[{"name":")" + topic +
-                                                      R"(","partitions":2,"config":{"retention.ms":"7200000"}}]})");
+    const auto file = folder.write(
+        "topics.json", R"({"topics":[{"name":")" + topic +
+                           R"(","partitions":2,"config":{"retention.ms":"7200000"}}]})");
 
     CHECK(run({"topics", "apply", file, "--check"}) == 1);
     CHECK(run({"topics", "apply", file, "--check"}) == 1);
@@ -35,5 +38,6 @@ TEST_CASE("topics apply --check changes nothing and says by its exit code whethe
 
     CHECK(run({"topics", "apply", file, "--partitions", "4"}) == 1);
     CHECK(run({"topics", "apply", file, "--partitions", "4", "--repartition"}) == 0);
-    CHECK(testing::eventually([&] { return run({"topics", "apply", file, "--partitions", "4", "--check"}) == 0; }));
+    CHECK(testing::eventually(
+        [&] { return run({"topics", "apply", file, "--partitions", "4", "--check"}) == 0; }));
 }

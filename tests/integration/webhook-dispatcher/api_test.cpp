@@ -40,7 +40,8 @@ v1::DeleteWebhookRequest delete_request(account_id account, const std::string& w
     return request;
 }
 
-v1::ListWebhooksRequest list_request(account_id account, int limit = 0, const std::string& cursor = "")
+v1::ListWebhooksRequest list_request(account_id account, int limit = 0,
+                                     const std::string& cursor = "")
 {
     v1::ListWebhooksRequest request;
     request.set_account_id(account.text());
@@ -106,14 +107,20 @@ TEST_CASE("a webhook is made, read, listed and deleted", "[webhooks][rpc][postgr
     CHECK_FALSE(created.webhook().has_disabled_reason());
     CHECK(webhooks::read_signing_secret(secret{created.secret()}).has_value());
 
-    const auto found = await(s.process.webhook_calls.get(get_request(s.account, request.webhook_id()))).value();
+    const auto found =
+        await(s.process.webhook_calls.get(get_request(s.account, request.webhook_id()))).value();
     CHECK(found.webhook().SerializeAsString() == created.webhook().SerializeAsString());
-    CHECK(await(s.process.webhook_calls.list(list_request(s.account))).value().webhooks_size() == 1);
+    CHECK(await(s.process.webhook_calls.list(list_request(s.account))).value().webhooks_size() ==
+          1);
 
-    CHECK(await(s.process.webhook_calls.remove(delete_request(s.account, request.webhook_id()))).has_value());
-    CHECK(problem_of(await(s.process.webhook_calls.get(get_request(s.account, request.webhook_id())))).code == errc::not_found);
-    CHECK(problem_of(await(s.process.webhook_calls.remove(delete_request(s.account, request.webhook_id())))).message ==
-          "Webhook " + request.webhook_id() + " does not exist");
+    CHECK(await(s.process.webhook_calls.remove(delete_request(s.account, request.webhook_id())))
+              .has_value());
+    CHECK(
+        problem_of(await(s.process.webhook_calls.get(get_request(s.account, request.webhook_id()))))
+            .code == errc::not_found);
+    CHECK(problem_of(await(s.process.webhook_calls.remove(
+                         delete_request(s.account, request.webhook_id()))))
+              .message == "Webhook " + request.webhook_id() + " does not exist");
 }
 
 TEST_CASE("without events a webhook gets all three", "[webhooks][rpc][postgres]")
@@ -135,17 +142,21 @@ TEST_CASE("a webhook that is made again with its id keeps its secret", "[webhook
     CHECK(s.count("webhooks.endpoint") == 1);
 }
 
-TEST_CASE("the webhooks of an account are listed newest first, page by page", "[webhooks][rpc][postgres]")
+TEST_CASE("the webhooks of an account are listed newest first, page by page",
+          "[webhooks][rpc][postgres]")
 {
     suite s;
     std::vector<std::string> expected;
     for (int i = 0; i < 5; ++i)
-        expected.insert(expected.begin(), s.create_webhook("https://example.com/" + std::to_string(i)).webhook().webhook_id());
+        expected.insert(
+            expected.begin(),
+            s.create_webhook("https://example.com/" + std::to_string(i)).webhook().webhook_id());
 
     std::vector<std::string> listed;
     std::string cursor;
     do {
-        const auto page = await(s.process.webhook_calls.list(list_request(s.account, 2, cursor))).value();
+        const auto page =
+            await(s.process.webhook_calls.list(list_request(s.account, 2, cursor))).value();
         CHECK(page.webhooks_size() <= 2);
         for (const auto& webhook : page.webhooks())
             listed.push_back(webhook.webhook_id());
@@ -153,7 +164,8 @@ TEST_CASE("the webhooks of an account are listed newest first, page by page", "[
     } while (!cursor.empty());
 
     CHECK(listed == expected);
-    CHECK(problem_of(await(s.process.webhook_calls.list(list_request(s.account, 2, "nonsense")))).code == errc::invalid_argument);
+    CHECK(problem_of(await(s.process.webhook_calls.list(list_request(s.account, 2, "nonsense"))))
+              .code == errc::invalid_argument);
     CHECK(problem_of(await(s.process.webhook_calls.list(list_request(s.account, 101)))).message ==
           "limit must be an integer from 1 to 100, not 101");
 }
@@ -170,12 +182,19 @@ TEST_CASE("bad fields are refused by name", "[webhooks][rpc][postgres]")
     CHECK(refusal([](auto& request) {
               request.set_url("http://10.0.0.1/");
           }).message.starts_with("url must lead to a public address"));
-    CHECK(refusal([](auto& request) { request.set_url("ftp://example.com/"); }).message.starts_with("url must begin with"));
-    CHECK(refusal([](auto& request) { request.add_events("email.sent"); }).message.starts_with("events must be"));
-    CHECK(refusal([](auto& request) { request.set_webhook_id("7"); }).message.starts_with("webhookId must be a UUID"));
+    CHECK(refusal([](auto& request) {
+              request.set_url("ftp://example.com/");
+          }).message.starts_with("url must begin with"));
+    CHECK(refusal([](auto& request) {
+              request.add_events("email.sent");
+          }).message.starts_with("events must be"));
+    CHECK(refusal([](auto& request) {
+              request.set_webhook_id("7");
+          }).message.starts_with("webhookId must be a UUID"));
     CHECK(refusal([](auto& request) { request.set_description(std::string(501, 'x')); }).message ==
           "description must have 0 to 500 characters, not 501");
-    CHECK(refusal([](auto& request) { request.set_description("a\x01"); }).code == errc::invalid_argument);
+    CHECK(refusal([](auto& request) { request.set_description("a\x01"); }).code ==
+          errc::invalid_argument);
     CHECK(s.count("webhooks.endpoint") == 0);
 }
 
@@ -187,9 +206,13 @@ TEST_CASE("a name that leads to a private address is refused, one that does not 
     testing::dispatcher process(scratch.dsn(), strict);
     const auto account = account_id::make();
 
-    CHECK(problem_of(await(process.webhook_calls.create(webhook_request(account, "https://localhost/")))).message ==
+    CHECK(problem_of(
+              await(process.webhook_calls.create(webhook_request(account, "https://localhost/"))))
+              .message ==
           "url must lead to a public address; \"localhost\" is private, local or reserved");
-    CHECK(await(process.webhook_calls.create(webhook_request(account, "https://does-not-exist.invalid/"))).has_value());
+    CHECK(await(process.webhook_calls.create(
+                    webhook_request(account, "https://does-not-exist.invalid/")))
+              .has_value());
 }
 
 TEST_CASE("the plan's number of webhooks holds under concurrency", "[webhooks][rpc][postgres]")
@@ -200,11 +223,14 @@ TEST_CASE("the plan's number of webhooks holds under concurrency", "[webhooks][r
         requests.push_back(webhook_request(s.account, "https://1.1.1.1/", 3));
 
     const auto refused = all_at_once<v1::CreateWebhookResponse>(
-        requests, [&](const v1::CreateWebhookRequest& request) { return s.process.webhook_calls.create(request); });
+        requests, [&](const v1::CreateWebhookRequest& request) {
+            return s.process.webhook_calls.create(request);
+        });
 
     CHECK(refused == std::vector<errc>(17, errc::permission_denied));
     CHECK(s.count("webhooks.endpoint") == 3);
-    const auto one_more = await(s.process.webhook_calls.create(webhook_request(s.account, "https://1.1.1.1/", 3)));
+    const auto one_more =
+        await(s.process.webhook_calls.create(webhook_request(s.account, "https://1.1.1.1/", 3)));
     CHECK(problem_of(one_more).message.find("has 3 webhooks, all in use") != std::string::npos);
 }
 
@@ -216,8 +242,10 @@ TEST_CASE("the plan's number of rules holds under concurrency", "[webhooks][rpc]
     for (int i = 0; i < 30; ++i)
         requests.push_back(rule_request(s.account, webhook));
 
-    const auto refused = all_at_once<v1::CreateRuleResponse>(
-        requests, [&](const v1::CreateRuleRequest& request) { return s.process.rule_calls.create(request); });
+    const auto refused =
+        all_at_once<v1::CreateRuleResponse>(requests, [&](const v1::CreateRuleRequest& request) {
+            return s.process.rule_calls.create(request);
+        });
 
     CHECK(refused == std::vector<errc>(10, errc::permission_denied));
     CHECK(s.count("webhooks.rule") == 20);
@@ -228,7 +256,8 @@ TEST_CASE("plans without webhooks or rules say so", "[webhooks][rpc][postgres]")
     suite s;
     auto no_webhooks = webhook_request(s.account, "https://1.1.1.1/", 0);
     no_webhooks.mutable_account()->set_plan("free");
-    CHECK(problem_of(await(s.process.webhook_calls.create(no_webhooks))).message == "Webhooks are not part of the plan free");
+    CHECK(problem_of(await(s.process.webhook_calls.create(no_webhooks))).message ==
+          "Webhooks are not part of the plan free");
 
     const auto webhook = s.create_webhook("https://1.1.1.1/").webhook().webhook_id();
     auto no_rules = rule_request(s.account, webhook);
@@ -236,18 +265,22 @@ TEST_CASE("plans without webhooks or rules say so", "[webhooks][rpc][postgres]")
     CHECK(problem_of(await(s.process.rule_calls.create(no_rules))).code == errc::permission_denied);
 }
 
-TEST_CASE("the newest known version of a plan decides, whichever way it came", "[webhooks][rpc][postgres]")
+TEST_CASE("the newest known version of a plan decides, whichever way it came",
+          "[webhooks][rpc][postgres]")
 {
     suite s;
     plans::account_state shrunk;
     shrunk.account = s.account;
     shrunk.version = 7;
     shrunk.limits.webhooks = 1;
-    s.deliver({testing::to_record(events::make_row(shrunk, event_id::make(), trace::traceparent::make()))});
+    s.deliver({testing::to_record(
+        events::make_row(shrunk, event_id::make(), trace::traceparent::make()))});
 
-    CHECK(await(s.process.webhook_calls.create(webhook_request(s.account, "https://1.1.1.1/"))).has_value());
-    CHECK(problem_of(await(s.process.webhook_calls.create(webhook_request(s.account, "https://1.1.1.1/")))).code ==
-          errc::permission_denied);
+    CHECK(await(s.process.webhook_calls.create(webhook_request(s.account, "https://1.1.1.1/")))
+              .has_value());
+    CHECK(problem_of(
+              await(s.process.webhook_calls.create(webhook_request(s.account, "https://1.1.1.1/"))))
+              .code == errc::permission_denied);
 }
 
 TEST_CASE("a rule is made, listed and deleted", "[webhooks][rpc][postgres]")
@@ -270,9 +303,11 @@ TEST_CASE("a rule is made, listed and deleted", "[webhooks][rpc][postgres]")
     REQUIRE(listed.rules_size() == 1);
     CHECK(listed.rules(0).SerializeAsString() == created.SerializeAsString());
 
-    CHECK(await(s.process.rule_calls.remove(delete_rule_request(s.account, created.rule_id()))).has_value());
-    CHECK(problem_of(await(s.process.rule_calls.remove(delete_rule_request(s.account, created.rule_id())))).code ==
-          errc::not_found);
+    CHECK(await(s.process.rule_calls.remove(delete_rule_request(s.account, created.rule_id())))
+              .has_value());
+    CHECK(problem_of(
+              await(s.process.rule_calls.remove(delete_rule_request(s.account, created.rule_id()))))
+              .code == errc::not_found);
 }
 
 TEST_CASE("bad fields of a rule are refused by name", "[webhooks][rpc][postgres]")
@@ -285,13 +320,15 @@ TEST_CASE("bad fields of a rule are refused by name", "[webhooks][rpc][postgres]
         return problem_of(await(s.process.rule_calls.create(request))).message;
     };
 
-    CHECK(refusal([](auto& request) { request.set_name(""); }) == "name must have 1 to 100 characters, not 0");
+    CHECK(refusal([](auto& request) { request.set_name(""); }) ==
+          "name must have 1 to 100 characters, not 0");
     CHECK(refusal([](auto& request) { request.set_name(std::string(101, 'x')); }) ==
           "name must have 1 to 100 characters, not 101");
     CHECK(refusal([](auto& request) { request.mutable_conditions(0)->set_field("body"); }) ==
           "conditions[0].field must be subject, from or to, not \"body\"");
     CHECK(refusal([](auto& request) { request.mutable_conditions(0)->set_operator_("matches"); }) ==
-          "conditions[0].operator must be contains, equals, starts_with or ends_with, not \"matches\"");
+          "conditions[0].operator must be contains, equals, starts_with or ends_with, not "
+          "\"matches\"");
     CHECK(refusal([](auto& request) { request.mutable_conditions(0)->set_value(""); }) ==
           "conditions[0].value must have 1 to 500 characters, not 0");
     CHECK(refusal([](auto& request) {
@@ -307,9 +344,11 @@ TEST_CASE("a webhook that rules name cannot be deleted", "[webhooks][rpc][postgr
     const auto webhook = s.create_webhook("https://1.1.1.1/").webhook().webhook_id();
     const auto rule = s.create_rule(webhook);
 
-    const auto refused = problem_of(await(s.process.webhook_calls.remove(delete_request(s.account, webhook))));
+    const auto refused =
+        problem_of(await(s.process.webhook_calls.remove(delete_request(s.account, webhook))));
     CHECK(refused.code == errc::conflict);
-    CHECK(refused.message == "Webhook " + webhook + " is named by the routing rule \"rule\"; delete it first");
+    CHECK(refused.message ==
+          "Webhook " + webhook + " is named by the routing rule \"rule\"; delete it first");
 
     REQUIRE(await(s.process.rule_calls.remove(delete_rule_request(s.account, rule))).has_value());
     CHECK(await(s.process.webhook_calls.remove(delete_request(s.account, webhook))).has_value());
@@ -319,11 +358,12 @@ TEST_CASE("what waits for a webhook goes with it", "[webhooks][rpc][postgres]")
 {
     suite s(testing::sends_nothing());
     const auto webhook = s.create_webhook(s.hook.url()).webhook().webhook_id();
-    s.deliver({testing::email_record(testing::email(s.account)), testing::email_record(testing::email(s.account))});
+    s.deliver({testing::email_record(testing::email(s.account)),
+               testing::email_record(testing::email(s.account))});
     s.free_leases();
-    s.scratch.execute(
-        "UPDATE webhooks.due SET lease_id = gen_random_uuid(), lease_until = now() + interval '1 s' WHERE event_id = "
-        "(SELECT min(event_id::text)::uuid FROM webhooks.due)");
+    s.scratch.execute("UPDATE webhooks.due SET lease_id = gen_random_uuid(), lease_until = now() + "
+                      "interval '1 s' WHERE event_id = "
+                      "(SELECT min(event_id::text)::uuid FROM webhooks.due)");
 
     REQUIRE(await(s.process.webhook_calls.remove(delete_request(s.account, webhook))).has_value());
     CHECK(s.count("webhooks.due") == 1);
@@ -343,19 +383,28 @@ TEST_CASE("another account sees and changes nothing", "[webhooks][rpc][postgres]
     const auto rule = s.create_rule(webhook);
     const auto other = account_id::make();
 
-    CHECK(problem_of(await(s.process.webhook_calls.get(get_request(other, webhook)))).code == errc::not_found);
-    CHECK(problem_of(await(s.process.webhook_calls.remove(delete_request(other, webhook)))).code == errc::not_found);
+    CHECK(problem_of(await(s.process.webhook_calls.get(get_request(other, webhook)))).code ==
+          errc::not_found);
+    CHECK(problem_of(await(s.process.webhook_calls.remove(delete_request(other, webhook)))).code ==
+          errc::not_found);
     CHECK(await(s.process.webhook_calls.list(list_request(other))).value().webhooks_size() == 0);
     CHECK(await(s.process.rule_calls.list(rules_request(other))).value().rules_size() == 0);
-    CHECK(problem_of(await(s.process.rule_calls.remove(delete_rule_request(other, rule)))).code == errc::not_found);
-    CHECK(problem_of(await(s.process.rule_calls.create(rule_request(other, webhook)))).code == errc::not_found);
+    CHECK(problem_of(await(s.process.rule_calls.remove(delete_rule_request(other, rule)))).code ==
+          errc::not_found);
+    CHECK(problem_of(await(s.process.rule_calls.create(rule_request(other, webhook)))).code ==
+          errc::not_found);
 
     // Its own webhook with the same id is another one.
     auto same_id = webhook_request(other, "https://1.1.1.1/");
     same_id.set_webhook_id(webhook);
-    CHECK(await(s.process.webhook_calls.create(same_id)).value().webhook().url() == "https://1.1.1.1/");
-    CHECK(await(s.process.webhook_calls.get(get_request(s.account, webhook))).value().webhook().url() == s.hook.url());
-    CHECK(problem_of(await(s.process.rule_calls.remove(delete_rule_request(other, rule)))).code == errc::not_found);
+    CHECK(await(s.process.webhook_calls.create(same_id)).value().webhook().url() ==
+          "https://1.1.1.1/");
+    CHECK(await(s.process.webhook_calls.get(get_request(s.account, webhook)))
+              .value()
+              .webhook()
+              .url() == s.hook.url());
+    CHECK(problem_of(await(s.process.rule_calls.remove(delete_rule_request(other, rule)))).code ==
+          errc::not_found);
     CHECK(s.count("webhooks.rule") == 1);
 }
 
@@ -370,9 +419,11 @@ TEST_CASE("a secret is in no table in the clear", "[webhooks][rpc][postgres]")
     const auto bytes = webhooks::read_signing_secret(secret{created.secret()}).value();
 
     std::string dump;
-    for (const auto& table : s.scratch.execute("SELECT quote_ident(table_schema) || '.' || quote_ident(table_name) FROM "
-                                               "information_schema.tables WHERE table_schema = 'webhooks'"))
-        for (const auto& row : s.scratch.execute("SELECT t::text FROM " + table[0].as<std::string>() + " t"))
+    for (const auto& table : s.scratch.execute(
+             "SELECT quote_ident(table_schema) || '.' || quote_ident(table_name) FROM "
+             "information_schema.tables WHERE table_schema = 'webhooks'"))
+        for (const auto& row :
+             s.scratch.execute("SELECT t::text FROM " + table[0].as<std::string>() + " t"))
             dump += row[0].as<std::string>() + "\n";
 
     REQUIRE(dump.find(created.webhook().webhook_id()) != std::string::npos);

@@ -36,54 +36,64 @@ TEST_CASE("of a deleted account nothing stays, and nothing goes of another", "[w
     const auto other = account_id::make();
     await(s.process.webhook_calls.create(testing::webhook_request(other, s.hook.url()))).value();
     s.process.start();
-    s.deliver({email_record(email(s.account)), email_record(email(s.account, "to nobody")), email_record(email(other))});
+    s.deliver({email_record(email(s.account)), email_record(email(s.account, "to nobody")),
+               email_record(email(other))});
     REQUIRE(s.becomes("webhooks.delivery WHERE state = 'succeeded'", 2));
     s.fail(3);
     const auto attempts = s.count("webhooks.attempt");
-    REQUIRE(await(s.process.delivery_calls.replay(s.replay_request(webhook, "succeeded"))).has_value());
+    REQUIRE(
+        await(s.process.delivery_calls.replay(s.replay_request(webhook, "succeeded"))).has_value());
     REQUIRE(s.becomes("webhooks.attempt", attempts + 1));
     REQUIRE(s.becomes("webhooks.delivery WHERE state = 'succeeded'", 2));
-    s.scratch.execute("INSERT INTO webhooks.due (event_id, webhook_id, account_id, run_at) VALUES (gen_random_uuid(), '" +
+    s.scratch.execute("INSERT INTO webhooks.due (event_id, webhook_id, account_id, run_at) VALUES "
+                      "(gen_random_uuid(), '" +
                       webhook + "', '" + s.account.text() + "', '2100-01-01T00:00:00Z')");
-    s.scratch.execute("INSERT INTO webhooks.failing_endpoint VALUES ('" + webhook + "', '" + s.account.text() +
-                      "', 1, now(), now())");
+    s.scratch.execute("INSERT INTO webhooks.failing_endpoint VALUES ('" + webhook + "', '" +
+                      s.account.text() + "', 1, now(), now())");
     REQUIRE(s.count("webhooks.routing") == 2);
 
     delete_account(s);
     for (const auto* table : {"endpoint", "rule", "replay", "failing_endpoint"})
-        CHECK(s.count("webhooks." + std::string(table) + " WHERE account_id = '" + s.account.text() + "'") == 0);
+        CHECK(s.count("webhooks." + std::string(table) + " WHERE account_id = '" +
+                      s.account.text() + "'") == 0);
     // Not before what other processes have under way.
     forget_deleted(s);
     CHECK(s.count("webhooks.deleted_account") == 1);
     CHECK(s.count("webhooks.due") == 1);
-    s.scratch.execute("UPDATE webhooks.deleted_account SET deleted_at = deleted_at - interval '2 minutes'");
+    s.scratch.execute(
+        "UPDATE webhooks.deleted_account SET deleted_at = deleted_at - interval '2 minutes'");
     forget_deleted(s);
 
     for (const auto* table : {"due", "event", "delivery", "attempt", "routing"}) {
         INFO(table);
-        CHECK(s.count("webhooks." + std::string(table) + " WHERE account_id = '" + s.account.text() + "'") == 0);
+        CHECK(s.count("webhooks." + std::string(table) + " WHERE account_id = '" +
+                      s.account.text() + "'") == 0);
     }
     for (const auto* table : {"event", "delivery", "attempt"})
-        CHECK(s.count("webhooks." + std::string(table) + " WHERE account_id = '" + other.text() + "'") == 1);
+        CHECK(s.count("webhooks." + std::string(table) + " WHERE account_id = '" + other.text() +
+                      "'") == 1);
     CHECK(s.count("webhooks.deleted_account") == 0);
 }
 
-TEST_CASE("an account with many deliveries goes in steps, and one without a webhook needs none", "[webhooks][postgres]")
+TEST_CASE("an account with many deliveries goes in steps, and one without a webhook needs none",
+          "[webhooks][postgres]")
 {
     deliveries_suite s;
     s.create_webhook(s.hook.url());
-    s.scratch.execute("INSERT INTO webhooks.event (event_id, account_id, type, occurred_at, body) SELECT "
-                      "webhooks.lowest_uuid(now() - n * interval '1 s'), CASE WHEN n % 2 = 0 THEN '" +
-                      s.account.text() +
-                      "'::uuid ELSE gen_random_uuid() END, 'email.received', now(), '{}' "
-                      "FROM generate_series(1, 5000) n");
+    s.scratch.execute(
+        "INSERT INTO webhooks.event (event_id, account_id, type, occurred_at, body) SELECT "
+        "webhooks.lowest_uuid(now() - n * interval '1 s'), CASE WHEN n % 2 = 0 THEN '" +
+        s.account.text() +
+        "'::uuid ELSE gen_random_uuid() END, 'email.received', now(), '{}' "
+        "FROM generate_series(1, 5000) n");
     plans::account_state without;
     without.account = account_id::make();
     without.is_deleted = true;
     await(s.process.stored_configs.put_states({without}));
     CHECK(s.count("webhooks.deleted_account") == 0);
     delete_account(s);
-    s.scratch.execute("UPDATE webhooks.deleted_account SET deleted_at = deleted_at - interval '2 minutes'");
+    s.scratch.execute(
+        "UPDATE webhooks.deleted_account SET deleted_at = deleted_at - interval '2 minutes'");
 
     CHECK(await(s.process.partitions.forget_deleted_accounts()));
     CHECK(s.count("webhooks.event") == 4'000);
@@ -93,7 +103,8 @@ TEST_CASE("an account with many deliveries goes in steps, and one without a webh
     CHECK(s.count("webhooks.deleted_account") == 0);
 }
 
-TEST_CASE("nothing older than its tombstone makes an account live again, known before or not", "[webhooks][postgres]")
+TEST_CASE("nothing older than its tombstone makes an account live again, known before or not",
+          "[webhooks][postgres]")
 {
     deliveries_suite s;
     const bool was_known = GENERATE(true, false);
@@ -103,16 +114,19 @@ TEST_CASE("nothing older than its tombstone makes an account live again, known b
     state.account = s.account;
     state.version = 9;
     state.is_deleted = true;
-    const auto tombstone = testing::to_record(events::make_row(state, event_id::make(), trace::traceparent::make()));
+    const auto tombstone =
+        testing::to_record(events::make_row(state, event_id::make(), trace::traceparent::make()));
     state.is_deleted = false;
     state.version = 8;
     state.limits.webhooks = 5;
-    const auto older = testing::to_record(events::make_row(state, event_id::make(), trace::traceparent::make()));
+    const auto older =
+        testing::to_record(events::make_row(state, event_id::make(), trace::traceparent::make()));
 
     s.deliver({tombstone});
     s.deliver({older});
 
-    CHECK(s.count("webhooks.account_state WHERE version = 9 AND account_id = '" + s.account.text() + "'") == 1);
+    CHECK(s.count("webhooks.account_state WHERE version = 9 AND account_id = '" + s.account.text() +
+                  "'") == 1);
     auto late = testing::webhook_request(s.account, s.hook.url());
     late.mutable_account()->set_version(8);
     CHECK(await(s.process.webhook_calls.create(late)).error().code == errc::permission_denied);

@@ -11,7 +11,8 @@ struct deliveries_suite : suite
 {
     using suite::suite;
 
-    result<webhooks::v1::ListDeliveriesResponse> list(const std::string& webhook, const std::string& status = "", int limit = 0,
+    result<webhooks::v1::ListDeliveriesResponse> list(const std::string& webhook,
+                                                      const std::string& status = "", int limit = 0,
                                                       const std::string& cursor = "")
     {
         webhooks::v1::ListDeliveriesRequest request;
@@ -30,9 +31,11 @@ struct deliveries_suite : suite
         request.set_event_id(event_id::make().text());
         return request;
     }
-    webhooks::v1::RetryDeliveryRequest retry_request(const std::string& webhook, const std::string& event)
+    webhooks::v1::RetryDeliveryRequest retry_request(const std::string& webhook,
+                                                     const std::string& event)
     {
-        const auto delivery = webhooks::name_delivery(event_id::parse(event).value(), webhook_id::parse(webhook).value());
+        const auto delivery = webhooks::name_delivery(event_id::parse(event).value(),
+                                                      webhook_id::parse(webhook).value());
         webhooks::v1::RetryDeliveryRequest request;
         request.set_account_id(account.text());
         request.set_webhook_id(webhook);
@@ -40,17 +43,20 @@ struct deliveries_suite : suite
         request.set_attempt_id(uuid::make_v7().text());
         return request;
     }
-    webhooks::v1::ReplayDeliveriesRequest replay_request(const std::string& webhook, const std::string& status = "")
+    webhooks::v1::ReplayDeliveriesRequest replay_request(const std::string& webhook,
+                                                         const std::string& status = "")
     {
         webhooks::v1::ReplayDeliveriesRequest request;
         request.set_account_id(account.text());
         request.set_webhook_id(webhook);
         request.set_replay_id(uuid::make_v7().text());
-        request.mutable_since()->set_seconds(to_unix_micros(test_host().clock().now()) / 1'000'000 - 3'600);
+        request.mutable_since()->set_seconds(to_unix_micros(test_host().clock().now()) / 1'000'000 -
+                                             3'600);
         request.set_status(status);
         return request;
     }
-    // So many events whose deliveries to each of the account's webhooks failed; nothing is sent for it.
+    // So many events whose deliveries to each of the account's webhooks failed; nothing is sent for
+    // it.
     std::vector<std::string> fail(int number)
     {
         std::vector<std::string> events;
@@ -60,13 +66,16 @@ struct deliveries_suite : suite
             ids += (i == 0 ? "" : ",") + events.back();
         }
         // One commit: a disk that is slow to flush would stretch one a row to the test's end.
-        scratch.execute(
-            "WITH failed AS (SELECT unnest('{" + ids + "}'::uuid[]) AS event_id, '" + account.text() +
-            "'::uuid AS account_id), event AS (INSERT INTO webhooks.event (event_id, account_id, type, occurred_at, body) "
-            "SELECT event_id, account_id, 'email.received', now(), '{}' FROM failed) "
-            "INSERT INTO webhooks.delivery (event_id, webhook_id, account_id, state, attempts, last_status, rule_ids, "
-            "created_at) SELECT event_id, webhook_id, account_id, 'exhausted', 10, 500, '{}', now() "
-            "FROM failed JOIN webhooks.endpoint USING (account_id)");
+        scratch.execute("WITH failed AS (SELECT unnest('{" + ids + "}'::uuid[]) AS event_id, '" +
+                        account.text() +
+                        "'::uuid AS account_id), event AS (INSERT INTO webhooks.event (event_id, "
+                        "account_id, type, occurred_at, body) "
+                        "SELECT event_id, account_id, 'email.received', now(), '{}' FROM failed) "
+                        "INSERT INTO webhooks.delivery (event_id, webhook_id, account_id, state, "
+                        "attempts, last_status, rule_ids, "
+                        "created_at) SELECT event_id, webhook_id, account_id, 'exhausted', 10, "
+                        "500, '{}', now() "
+                        "FROM failed JOIN webhooks.endpoint USING (account_id)");
         return events;
     }
 };

@@ -8,7 +8,8 @@
 using namespace tempinbox;
 using namespace tempinbox::webhooks;
 
-TEST_CASE("ended deliveries are counted by the day of their event, to one's own webhooks only", "[webhooks][postgres]")
+TEST_CASE("ended deliveries are counted by the day of their event, to one's own webhooks only",
+          "[webhooks][postgres]")
 {
     testing::scratch_database scratch({"webhooks"});
     delivery_count_store counts(scratch.db());
@@ -16,13 +17,15 @@ TEST_CASE("ended deliveries are counted by the day of their event, to one's own 
     const auto hers = webhook_id::make(), his = webhook_id::make();
     const auto now = system_clock_source{}.now();
     for (const auto& [account, webhook] : {std::pair(alice, hers), std::pair(bob, his)})
-        scratch.execute(
-            "INSERT INTO webhooks.endpoint (account_id, webhook_id, url, events, description, sealed_secret) VALUES ('" +
-            account.text() + "', '" + webhook.text() + "', 'https://example.com/', '{}', '', '')");
+        scratch.execute("INSERT INTO webhooks.endpoint (account_id, webhook_id, url, events, "
+                        "description, sealed_secret) VALUES ('" +
+                        account.text() + "', '" + webhook.text() +
+                        "', 'https://example.com/', '{}', '', '')");
     const auto deliver = [&](account_id account, webhook_id webhook, time_point at) {
-        scratch.execute(
-            "INSERT INTO webhooks.delivery (event_id, webhook_id, account_id, state, attempts, rule_ids, created_at) VALUES ('" +
-            uuid::make_v7(at).text() + "', '" + webhook.text() + "', '" + account.text() + "', 'succeeded', 1, '{}', now())");
+        scratch.execute("INSERT INTO webhooks.delivery (event_id, webhook_id, account_id, state, "
+                        "attempts, rule_ids, created_at) VALUES ('" +
+                        uuid::make_v7(at).text() + "', '" + webhook.text() + "', '" +
+                        account.text() + "', 'succeeded', 1, '{}', now())");
     };
     deliver(alice, hers, now);
     deliver(alice, hers, now);

@@ -11,7 +11,8 @@ using testing::deliveries_suite;
 using testing::email;
 using testing::email_record;
 
-TEST_CASE("the log shows a delivery with its attempts, what the receiver said, and why it got it", "[webhooks][postgres]")
+TEST_CASE("the log shows a delivery with its attempts, what the receiver said, and why it got it",
+          "[webhooks][postgres]")
 {
     deliveries_suite s;
     s.process.start();
@@ -47,7 +48,8 @@ TEST_CASE("the log shows a delivery with its attempts, what the receiver said, a
     CHECK(done.created_at().seconds() == pending.created_at().seconds());
 }
 
-TEST_CASE("the log is read page by page, newest first, each delivery once while others come and go", "[webhooks][postgres]")
+TEST_CASE("the log is read page by page, newest first, each delivery once while others come and go",
+          "[webhooks][postgres]")
 {
     deliveries_suite s(testing::sends_nothing());
     const auto webhook = s.create_webhook(s.hook.url()).webhook().webhook_id();
@@ -85,9 +87,12 @@ TEST_CASE("the log can be read by status", "[webhooks][postgres]")
     deliveries_suite s(testing::sends_nothing());
     const auto webhook = s.create_webhook(s.hook.url()).webhook().webhook_id();
     const auto finished = s.fail(5);
-    s.scratch.execute("UPDATE webhooks.delivery SET state = 'succeeded' WHERE event_id = '" + finished[1] + "'");
-    s.scratch.execute("UPDATE webhooks.delivery SET state = 'skipped_disabled' WHERE event_id = '" + finished[2] + "'");
-    s.scratch.execute("UPDATE webhooks.delivery SET state = 'aborted' WHERE event_id = '" + finished[3] + "'");
+    s.scratch.execute("UPDATE webhooks.delivery SET state = 'succeeded' WHERE event_id = '" +
+                      finished[1] + "'");
+    s.scratch.execute("UPDATE webhooks.delivery SET state = 'skipped_disabled' WHERE event_id = '" +
+                      finished[2] + "'");
+    s.scratch.execute("UPDATE webhooks.delivery SET state = 'aborted' WHERE event_id = '" +
+                      finished[3] + "'");
     s.deliver({email_record(email(s.account))});
 
     CHECK(s.list(webhook, "pending").value().deliveries_size() == 1);
@@ -98,16 +103,20 @@ TEST_CASE("the log can be read by status", "[webhooks][postgres]")
     CHECK(s.list(webhook).value().deliveries_size() == 6);
 }
 
-TEST_CASE("a search for few succeeded among many failed ones ends each page after 2,000 and finds them", "[webhooks][postgres]")
+TEST_CASE(
+    "a search for few succeeded among many failed ones ends each page after 2,000 and finds them",
+    "[webhooks][postgres]")
 {
     deliveries_suite s(testing::sends_nothing());
     const auto webhook = s.create_webhook(s.hook.url()).webhook().webhook_id();
     const auto old = s.fail(1);
     s.scratch.execute("UPDATE webhooks.delivery SET state = 'succeeded'");
-    s.scratch.execute(
-        "INSERT INTO webhooks.delivery (event_id, webhook_id, account_id, state, attempts, rule_ids, created_at) "
-        "SELECT (left(e::text, 24) || lpad(to_hex(n), 12, '0'))::uuid, webhook_id, account_id, 'exhausted', 10, '{}', now() "
-        "FROM webhooks.delivery, webhooks.lowest_uuid(now() + interval '1 minute') e, generate_series(1, 2500) n");
+    s.scratch.execute("INSERT INTO webhooks.delivery (event_id, webhook_id, account_id, state, "
+                      "attempts, rule_ids, created_at) "
+                      "SELECT (left(e::text, 24) || lpad(to_hex(n), 12, '0'))::uuid, webhook_id, "
+                      "account_id, 'exhausted', 10, '{}', now() "
+                      "FROM webhooks.delivery, webhooks.lowest_uuid(now() + interval '1 minute') "
+                      "e, generate_series(1, 2500) n");
 
     const auto first = s.list(webhook, "succeeded").value();
     CHECK(first.deliveries_size() == 0);
@@ -128,7 +137,8 @@ TEST_CASE("another account's log does not exist", "[webhooks][postgres]")
     auto test = s.test_request(webhook);
     auto replay = s.replay_request(webhook);
     s.account = account_id::make();
-    await(s.process.webhook_calls.create(testing::webhook_request(s.account, s.hook.url()))).value();
+    await(s.process.webhook_calls.create(testing::webhook_request(s.account, s.hook.url())))
+        .value();
     retry.set_account_id(s.account.text());
     test.set_account_id(s.account.text());
     replay.set_account_id(s.account.text());

@@ -40,10 +40,13 @@ TEST_CASE("an event becomes a signed request to the subscribed webhook", "[webho
     CHECK(request.body.starts_with(R"({"event":"email.received","timestamp":")"));
     CHECK(request.body.find(R"("data":{"emailId":")" + mail.email_id()) != std::string::npos);
     const auto key = webhooks::read_signing_secret(secret{created.secret()}).value();
-    const auto timestamp = from_unix_micros(std::stoll(header(request, "webhook-timestamp")) * 1'000'000);
-    CHECK(header(request, "webhook-signature") == webhooks::sign({key}, mail.email_id(), timestamp, request.body));
+    const auto timestamp =
+        from_unix_micros(std::stoll(header(request, "webhook-timestamp")) * 1'000'000);
+    CHECK(header(request, "webhook-signature") ==
+          webhooks::sign({key}, mail.email_id(), timestamp, request.body));
 
-    CHECK(s.becomes("webhooks.delivery WHERE state = 'succeeded' AND attempts = 1 AND last_status = 200", 1));
+    CHECK(s.becomes(
+        "webhooks.delivery WHERE state = 'succeeded' AND attempts = 1 AND last_status = 200", 1));
     CHECK(s.count("webhooks.due") == 0);
     CHECK(s.count("webhooks.attempt WHERE number = 1 AND status = 200") == 1);
 }
@@ -57,7 +60,8 @@ TEST_CASE("a rule chooses the webhook and is kept with the delivery", "[webhooks
     const auto chosen = s.create_webhook(s.hook.url()).webhook().webhook_id();
     const auto rule = s.create_rule(chosen, "invoice");
 
-    s.deliver({email_record(email(s.account, "Your INVOICE")), email_record(email(s.account, "Hello"))});
+    s.deliver(
+        {email_record(email(s.account, "Your INVOICE")), email_record(email(s.account, "Hello"))});
 
     REQUIRE(s.becomes("webhooks.delivery WHERE state = 'succeeded'", 1));
     CHECK(s.hook.requests().size() == 1);
@@ -92,9 +96,11 @@ TEST_CASE("a rule change is in force for the next mail", "[webhooks][postgres]")
 TEST_CASE("nothing is stored of a batch that an older configuration routed", "[webhooks][postgres]")
 {
     suite s;
-    const auto webhook = webhook_id::parse(s.create_webhook(s.hook.url()).webhook().webhook_id()).value();
+    const auto webhook =
+        webhook_id::parse(s.create_webhook(s.hook.url()).webhook().webhook_id()).value();
     const auto event = event_id::make();
-    const webhooks::new_event stored{event, s.account, webhooks::event_kind::email_received, {}, "{}", ""};
+    const webhooks::new_event stored{event, s.account, webhooks::event_kind::email_received,
+                                     {},    "{}",      ""};
     webhooks::new_delivery delivery;
     delivery.event = event;
     delivery.webhook = webhook;
@@ -103,7 +109,8 @@ TEST_CASE("nothing is stored of a batch that an older configuration routed", "[w
     const auto configs = await(s.process.configs.current({s.account}));
     const auto version = configs.at(s.account)->version();
     const auto insert = [&](std::int64_t given) {
-        return await(s.process.deliveries.insert({stored}, {delivery}, uuid::make_v7(), {routing}, {{s.account, given}}));
+        return await(s.process.deliveries.insert({stored}, {delivery}, uuid::make_v7(), {routing},
+                                                 {{s.account, given}}));
     };
 
     CHECK_FALSE(insert(version - 1));
@@ -132,7 +139,8 @@ TEST_CASE("a batch that Kafka delivers again is sent once", "[webhooks][postgres
     CHECK(s.process.engine.held() == 0);
 }
 
-TEST_CASE("a failed delivery is retried on schedule with the same id and body", "[webhooks][postgres]")
+TEST_CASE("a failed delivery is retried on schedule with the same id and body",
+          "[webhooks][postgres]")
 {
     suite s;
     s.process.start();
@@ -141,8 +149,10 @@ TEST_CASE("a failed delivery is retried on schedule with the same id and body", 
 
     s.deliver({email_record(email(s.account))});
 
-    REQUIRE(s.becomes("webhooks.due WHERE attempts = 1 AND lease_id IS NULL AND last_status = 500", 1));
-    CHECK(s.count("webhooks.due WHERE run_at BETWEEN now() + interval '3 s' AND now() + interval '6 s'") == 1);
+    REQUIRE(
+        s.becomes("webhooks.due WHERE attempts = 1 AND lease_id IS NULL AND last_status = 500", 1));
+    CHECK(s.count("webhooks.due WHERE run_at BETWEEN now() + interval '3 s' AND now() + interval "
+                  "'6 s'") == 1);
     s.scratch.execute("UPDATE webhooks.due SET run_at = now()");
     REQUIRE(s.hook.got(2));
     const auto &first = s.hook.requests()[0], &second = s.hook.requests()[1];
@@ -151,7 +161,8 @@ TEST_CASE("a failed delivery is retried on schedule with the same id and body", 
     CHECK(header(second, "webhook-attempt") == "2");
     CHECK(s.becomes("webhooks.delivery WHERE state = 'succeeded' AND attempts = 2", 1));
     CHECK(s.count("webhooks.attempt") == 2);
-    CHECK(s.count("webhooks.attempt WHERE number = 1 AND status = 500 AND response_body = 'out of order'") == 1);
+    CHECK(s.count("webhooks.attempt WHERE number = 1 AND status = 500 AND response_body = 'out of "
+                  "order'") == 1);
 }
 
 TEST_CASE("a retry comes by itself after five seconds", "[webhooks][postgres]")
@@ -181,11 +192,13 @@ TEST_CASE("after the last attempt a delivery shows as failed", "[webhooks][postg
     testing::dispatcher another(s.scratch.dsn());
     another.start();
 
-    CHECK(s.becomes("webhooks.delivery WHERE state = 'exhausted' AND attempts = 10 AND last_status = 500", 1));
+    CHECK(s.becomes(
+        "webhooks.delivery WHERE state = 'exhausted' AND attempts = 10 AND last_status = 500", 1));
     CHECK(s.count("webhooks.due") == 0);
 }
 
-TEST_CASE("410 switches the webhook off, and what it would have got is kept as skipped", "[webhooks][postgres]")
+TEST_CASE("410 switches the webhook off, and what it would have got is kept as skipped",
+          "[webhooks][postgres]")
 {
     suite s;
     s.process.start();
@@ -194,7 +207,8 @@ TEST_CASE("410 switches the webhook off, and what it would have got is kept as s
 
     s.deliver({email_record(email(s.account))});
 
-    REQUIRE(s.becomes("webhooks.endpoint WHERE NOT is_enabled AND disabled_reason = 'it answered 410 Gone'", 1));
+    REQUIRE(s.becomes(
+        "webhooks.endpoint WHERE NOT is_enabled AND disabled_reason = 'it answered 410 Gone'", 1));
     CHECK(s.count("webhooks.delivery WHERE state = 'aborted' AND last_status = 410") == 1);
     s.deliver({email_record(email(s.account))});
     CHECK(s.count("webhooks.delivery WHERE state = 'skipped_disabled' AND attempts = 0") == 1);
@@ -203,10 +217,12 @@ TEST_CASE("410 switches the webhook off, and what it would have got is kept as s
     CHECK(s.hook.requests().size() == 1);
 }
 
-TEST_CASE("what waits for a webhook that was switched off is skipped when it comes due", "[webhooks][postgres]")
+TEST_CASE("what waits for a webhook that was switched off is skipped when it comes due",
+          "[webhooks][postgres]")
 {
     suite s(testing::sends_nothing());
-    const auto webhook = webhook_id::parse(s.create_webhook(s.hook.url()).webhook().webhook_id()).value();
+    const auto webhook =
+        webhook_id::parse(s.create_webhook(s.hook.url()).webhook().webhook_id()).value();
     s.deliver({email_record(email(s.account))});
     await(s.process.endpoints.disable(s.account, webhook, "test"));
 
@@ -214,11 +230,14 @@ TEST_CASE("what waits for a webhook that was switched off is skipped when it com
     testing::dispatcher another(s.scratch.dsn());
     another.start();
 
-    CHECK(s.becomes("webhooks.delivery WHERE state = 'skipped_disabled' AND reason = 'the webhook is switched off'", 1));
+    CHECK(s.becomes("webhooks.delivery WHERE state = 'skipped_disabled' AND reason = 'the webhook "
+                    "is switched off'",
+                    1));
     CHECK(s.hook.requests().empty());
 }
 
-TEST_CASE("deliveries to an endpoint that the plan no longer has end as failed", "[webhooks][postgres]")
+TEST_CASE("deliveries to an endpoint that the plan no longer has end as failed",
+          "[webhooks][postgres]")
 {
     suite s(testing::sends_nothing());
     s.create_webhook(s.hook.url());
@@ -227,14 +246,17 @@ TEST_CASE("deliveries to an endpoint that the plan no longer has end as failed",
     shrunk.account = s.account;
     shrunk.version = 2;
     shrunk.limits.webhooks = 0;
-    const auto change = testing::to_record(events::make_row(shrunk, event_id::make(), trace::traceparent::make()));
+    const auto change =
+        testing::to_record(events::make_row(shrunk, event_id::make(), trace::traceparent::make()));
 
     s.deliver({change});
     s.free_leases();
     testing::dispatcher another(s.scratch.dsn());
     another.start();
 
-    CHECK(s.becomes("webhooks.delivery WHERE state = 'aborted' AND reason = 'the plan has no place for this webhook'", 1));
+    CHECK(s.becomes("webhooks.delivery WHERE state = 'aborted' AND reason = 'the plan has no place "
+                    "for this webhook'",
+                    1));
     s.deliver({email_record(email(s.account))});
     CHECK(s.count("webhooks.due") == 0);
     CHECK(s.hook.requests().empty());
@@ -249,7 +271,8 @@ TEST_CASE("an account that was deleted loses its endpoints and rules", "[webhook
     deleted.is_deleted = true;
     deleted.version = 2;
 
-    s.deliver({testing::to_record(events::make_row(deleted, event_id::make(), trace::traceparent::make()))});
+    s.deliver({testing::to_record(
+        events::make_row(deleted, event_id::make(), trace::traceparent::make()))});
     s.deliver({email_record(email(s.account))});
 
     CHECK(s.count("webhooks.endpoint") == 0);
@@ -315,8 +338,10 @@ TEST_CASE("an open breaker parks deliveries without spending attempts", "[webhoo
     REQUIRE(s.becomes("webhooks.due WHERE lease_id IS NULL", 12));
     const auto sent = s.hook.requests().size();
     CHECK(sent < 12);
-    CHECK(s.count("webhooks.due WHERE attempts = 0 AND run_at > now() + interval '20 s'") == 12 - static_cast<int>(sent));
+    CHECK(s.count("webhooks.due WHERE attempts = 0 AND run_at > now() + interval '20 s'") ==
+          12 - static_cast<int>(sent));
     s.deliver({email_record(email(s.account))});
-    CHECK(s.count("webhooks.due WHERE attempts = 0 AND run_at > now() + interval '20 s'") == 13 - static_cast<int>(sent));
+    CHECK(s.count("webhooks.due WHERE attempts = 0 AND run_at > now() + interval '20 s'") ==
+          13 - static_cast<int>(sent));
     CHECK(s.hook.requests().size() == sent);
 }

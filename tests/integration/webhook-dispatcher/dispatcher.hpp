@@ -38,11 +38,13 @@ inline webhooks::url_policy loopback_policy()
     return policy;
 }
 
-// The parts of one dispatcher process on a database, without RPC and without a broker: events are handed to `intake`.
+// The parts of one dispatcher process on a database, without RPC and without a broker: events are
+// handed to `intake`.
 struct dispatcher
 {
     explicit dispatcher(const std::string& dsn, webhooks::url_policy policy = loopback_policy(),
-                        webhooks::engine_limits limits = {}, webhooks::name_resolver_settings names_from = {},
+                        webhooks::engine_limits limits = {},
+                        webhooks::name_resolver_settings names_from = {},
                         crypto::keyring master_keys = test_keys())
         : keys(std::move(master_keys)),
           db(test_host(), database(dsn)),
@@ -65,11 +67,13 @@ struct dispatcher
           names(test_host(), names_from),
           sender(test_host(), policy.addresses, names.function(), ""),
           engine(
-              test_host(), [this](webhooks::delivery_job job) { return sender.send(std::move(job)); },
+              test_host(),
+              [this](webhooks::delivery_job job) { return sender.send(std::move(job)); },
               [this](webhooks::delivery_outcome outcome) { take(std::move(outcome)); }, limits),
           claimer(test_host(), deliveries, configs, engine, recorder,
                   [this](webhooks::delivery_outcome outcome) { take(std::move(outcome)); }),
-          by_hand(test_host(), resends, configs, [this](webhooks::delivery_job job) { return sender.send(std::move(job)); }),
+          by_hand(test_host(), resends, configs,
+                  [this](webhooks::delivery_job job) { return sender.send(std::move(job)); }),
           replayer(test_host(), replays),
           letters(test_host(), producer),
           intake(test_host(), stored_configs, configs, deliveries, engine, recorder, letters),
@@ -159,7 +163,8 @@ inline webhooks::engine_limits sends_nothing()
 }
 
 // An account as the gateway describes it.
-inline accounts::v1::AccountState account_on_plan(account_id account, int webhooks, int routing_rules, std::int64_t version = 1)
+inline accounts::v1::AccountState account_on_plan(account_id account, int webhooks,
+                                                  int routing_rules, std::int64_t version = 1)
 {
     plans::account_state state;
     state.account = account;
@@ -170,7 +175,8 @@ inline accounts::v1::AccountState account_on_plan(account_id account, int webhoo
     return plans::to_proto(state);
 }
 
-inline webhooks::v1::CreateWebhookRequest webhook_request(account_id account, const std::string& url, int webhooks = 5)
+inline webhooks::v1::CreateWebhookRequest webhook_request(account_id account,
+                                                          const std::string& url, int webhooks = 5)
 {
     webhooks::v1::CreateWebhookRequest request;
     *request.mutable_account() = account_on_plan(account, webhooks, 20);

@@ -28,12 +28,14 @@ void fail(suite& s, const std::string& webhook, int attempts, std::chrono::hours
 
 bool is_off(suite& s)
 {
-    return s.count("webhooks.endpoint WHERE NOT is_enabled AND disabled_reason = 'every attempt failed for five days'") == 1;
+    return s.count("webhooks.endpoint WHERE NOT is_enabled AND disabled_reason = 'every attempt "
+                   "failed for five days'") == 1;
 }
 
 } // namespace
 
-TEST_CASE("a webhook that only failed for five days is switched off and says so", "[webhooks][postgres]")
+TEST_CASE("a webhook that only failed for five days is switched off and says so",
+          "[webhooks][postgres]")
 {
     suite s;
     const auto webhook = s.create_webhook(s.hook.url()).webhook().webhook_id();
@@ -45,7 +47,8 @@ TEST_CASE("a webhook that only failed for five days is switched off and says so"
     CHECK(s.count("webhooks.delivery WHERE state = 'skipped_disabled'") == 1);
 }
 
-TEST_CASE("few failures, or failures of less than five days, switch nothing off", "[webhooks][postgres]")
+TEST_CASE("few failures, or failures of less than five days, switch nothing off",
+          "[webhooks][postgres]")
 {
     suite s;
     const auto webhook = s.create_webhook(s.hook.url()).webhook().webhook_id();
@@ -90,7 +93,8 @@ TEST_CASE("one success among the failures begins the five days anew", "[webhooks
     fail(s, webhook, 30, 121h);
 
     CHECK_FALSE(is_off(s));
-    CHECK(s.count("webhooks.failing_endpoint WHERE failures = 0 AND first_failure_at < now() - interval '95 hours'") == 1);
+    CHECK(s.count("webhooks.failing_endpoint WHERE failures = 0 AND first_failure_at < now() - "
+                  "interval '95 hours'") == 1);
 }
 
 TEST_CASE("a webhook switched on again has its five days again", "[webhooks][postgres]")
@@ -109,7 +113,8 @@ TEST_CASE("a webhook switched on again has its five days again", "[webhooks][pos
 TEST_CASE("what is not the receiver's failure is not counted against it", "[webhooks][postgres]")
 {
     suite s;
-    const auto webhook = webhook_id::parse(s.create_webhook(s.hook.url()).webhook().webhook_id()).value();
+    const auto webhook =
+        webhook_id::parse(s.create_webhook(s.hook.url()).webhook().webhook_id()).value();
     webhooks::delivery_outcome parked, succeeded;
     parked.webhook = succeeded.webhook = webhook;
     parked.account = succeeded.account = s.account;

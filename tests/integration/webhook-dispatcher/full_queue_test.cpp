@@ -25,11 +25,14 @@ postgres::settings one_connection(const testing::scratch_database& scratch)
 // Entries and rows of webhooks.due that were ever read to find something.
 std::int64_t read_so_far(postgres::pool& db, testing::scratch_database& scratch)
 {
-    await(db.run(
-        [](pqxx::connection_base& connection) { pqxx::nontransaction(connection).exec("SELECT pg_stat_force_next_flush()"); }));
+    await(db.run([](pqxx::connection_base& connection) {
+        pqxx::nontransaction(connection).exec("SELECT pg_stat_force_next_flush()");
+    }));
     return scratch
-        .execute("SELECT (SELECT sum(idx_tup_read) FROM pg_stat_user_indexes WHERE relname = 'due') +"
-                 "       (SELECT sum(seq_tup_read) FROM pg_stat_user_tables WHERE relname = 'due')")[0][0]
+        .execute(
+            "SELECT (SELECT sum(idx_tup_read) FROM pg_stat_user_indexes WHERE relname = 'due') +"
+            "       (SELECT sum(seq_tup_read) FROM pg_stat_user_tables WHERE relname = 'due')")[0]
+                                                                                               [0]
         .as<std::int64_t>();
 }
 
@@ -50,16 +53,20 @@ webhooks::delivery_outcome success(event_id event, webhook_id webhook, uuid leas
 
 void fill(testing::scratch_database& scratch, webhook_id webhook, const std::string& lease)
 {
-    scratch.execute("INSERT INTO webhooks.due (event_id, webhook_id, account_id, run_at, lease_id, lease_until)"
-                    "SELECT webhooks.lowest_uuid(now() + n * interval '1 ms'), '" +
-                    webhook.text() + "', gen_random_uuid(), now() - interval '1 minute', " + lease + ", CASE WHEN " + lease +
-                    " IS NOT NULL THEN now() + interval '1 hour' END FROM generate_series(1, " + std::to_string(many_rows) +
-                    ") AS n");
+    scratch.execute(
+        "INSERT INTO webhooks.due (event_id, webhook_id, account_id, run_at, lease_id, lease_until)"
+        "SELECT webhooks.lowest_uuid(now() + n * interval '1 ms'), '" +
+        webhook.text() + "', gen_random_uuid(), now() - interval '1 minute', " + lease +
+        ", CASE WHEN " + lease +
+        " IS NOT NULL THEN now() + interval '1 hour' END FROM generate_series(1, " +
+        std::to_string(many_rows) + ") AS n");
 }
 
 } // namespace
 
-TEST_CASE("outcomes are written by a plan of the empty queue without reading the whole of a full one", "[webhooks][postgres]")
+TEST_CASE(
+    "outcomes are written by a plan of the empty queue without reading the whole of a full one",
+    "[webhooks][postgres]")
 {
     testing::scratch_database scratch({"webhooks"});
     postgres::pool db(testing::test_host(), one_connection(scratch));
@@ -71,18 +78,23 @@ TEST_CASE("outcomes are written by a plan of the empty queue without reading the
         await(outcomes.write({success(event_id::make(), webhook, lease)}));
     fill(scratch, webhook, "'" + lease.text() + "'::uuid");
     std::vector<webhooks::delivery_outcome> batch;
-    for (const auto& row : scratch.execute("SELECT event_id FROM webhooks.due LIMIT " + std::to_string(few_rows)))
+    for (const auto& row :
+         scratch.execute("SELECT event_id FROM webhooks.due LIMIT " + std::to_string(few_rows)))
         batch.push_back(success(event_id::parse(row[0].c_str()).value(), webhook, lease));
 
     const auto before = read_so_far(db, scratch);
     await(outcomes.write(batch));
 
     CHECK(read_so_far(db, scratch) - before < many_rows);
-    CHECK(scratch.execute("SELECT count(*) FROM webhooks.due")[0][0].as<int>() == many_rows - few_rows);
-    CHECK(scratch.execute("SELECT count(*) FROM webhooks.delivery WHERE state = 'succeeded'")[0][0].as<int>() == few_rows);
+    CHECK(scratch.execute("SELECT count(*) FROM webhooks.due")[0][0].as<int>() ==
+          many_rows - few_rows);
+    CHECK(scratch.execute("SELECT count(*) FROM webhooks.delivery WHERE state = 'succeeded'")[0][0]
+              .as<int>() == few_rows);
 }
 
-TEST_CASE("deliveries are claimed by a plan of the empty queue without reading the whole of a full one", "[webhooks][postgres]")
+TEST_CASE(
+    "deliveries are claimed by a plan of the empty queue without reading the whole of a full one",
+    "[webhooks][postgres]")
 {
     testing::scratch_database scratch({"webhooks"});
     postgres::pool db(testing::test_host(), one_connection(scratch));
@@ -101,7 +113,8 @@ TEST_CASE("deliveries are claimed by a plan of the empty queue without reading t
     CHECK(claimed.size() == few_rows);
     CHECK(read_so_far(db, scratch) - before < many_rows);
     // Their bodies were looked for among the events of their day, or of two at midnight.
-    CHECK(
-        scratch.execute("SELECT count(*) FROM pg_stat_user_tables WHERE relname ~ '^event_' AND idx_scan > 0")[0][0].as<int>() <=
-        2);
+    CHECK(scratch
+              .execute("SELECT count(*) FROM pg_stat_user_tables WHERE relname ~ '^event_' AND "
+                       "idx_scan > 0")[0][0]
+              .as<int>() <= 2);
 }

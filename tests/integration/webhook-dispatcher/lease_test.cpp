@@ -46,7 +46,8 @@ awaitable<void> drop_old(webhooks::retention_store& partitions)
 
 } // namespace
 
-TEST_CASE("an outcome whose lease was lost changes nothing but leaves its attempt", "[webhooks][postgres]")
+TEST_CASE("an outcome whose lease was lost changes nothing but leaves its attempt",
+          "[webhooks][postgres]")
 {
     using state = webhooks::delivery_outcome::state;
     suite s(testing::sends_nothing());
@@ -95,16 +96,18 @@ TEST_CASE("a claim takes at most the places, first tries and retries apart", "[w
         batch.push_back(email_record(email(s.account)));
     s.deliver(batch);
     s.free_leases();
-    s.scratch.execute(
-        "UPDATE webhooks.due SET attempts = 1, is_retry = true WHERE event_id IN (SELECT event_id FROM webhooks.due "
-        "LIMIT 4)");
+    s.scratch.execute("UPDATE webhooks.due SET attempts = 1, is_retry = true WHERE event_id IN "
+                      "(SELECT event_id FROM webhooks.due "
+                      "LIMIT 4)");
     auto retries = wish_for(webhook, 3);
     retries.lane.lane = webhooks::lane_kind::retry;
 
-    const auto claimed = await(s.process.deliveries.claim({wish_for(webhook, 2), retries}, uuid::make_v7()));
+    const auto claimed =
+        await(s.process.deliveries.claim({wish_for(webhook, 2), retries}, uuid::make_v7()));
 
     CHECK(claimed.size() == 5);
-    CHECK(std::count_if(claimed.begin(), claimed.end(), [](const auto& entry) { return entry.attempts == 1; }) == 3);
+    CHECK(std::count_if(claimed.begin(), claimed.end(),
+                        [](const auto& entry) { return entry.attempts == 1; }) == 3);
     CHECK(claimed[0].body.has_value());
 }
 
@@ -136,7 +139,8 @@ TEST_CASE("the scout walks over everything due, page by page", "[webhooks][postg
     CHECK(pages == 6); // 21 rows
 }
 
-TEST_CASE("deliveries of a process that is gone are taken over when their lease ends", "[webhooks][postgres]")
+TEST_CASE("deliveries of a process that is gone are taken over when their lease ends",
+          "[webhooks][postgres]")
 {
     suite s(testing::sends_nothing());
     s.create_webhook(s.hook.url());
@@ -209,7 +213,8 @@ TEST_CASE("partitions are made ahead and dropped after their time", "[webhooks][
     CHECK(days() == 9);
 }
 
-TEST_CASE("what is past its time goes with its day: event, delivery, attempts and routing, and nothing younger",
+TEST_CASE("what is past its time goes with its day: event, delivery, attempts and routing, and "
+          "nothing younger",
           "[webhooks][postgres]")
 {
     suite s;
@@ -218,21 +223,23 @@ TEST_CASE("what is past its time goes with its day: event, delivery, attempts an
     s.create_rule(webhook);
     s.deliver({email_record(email(s.account))});
     REQUIRE(s.becomes("webhooks.delivery WHERE state = 'succeeded'", 1));
-    // The same again 31 days ago, once in a partition of its day and once, where there was none in time, in the default one.
-    s.scratch.execute(
-        "SELECT webhooks.ensure_days((now() AT TIME ZONE 'UTC')::date - 31, (now() AT TIME ZONE 'UTC')::date - 31)");
+    // The same again 31 days ago, once in a partition of its day and once, where there was none in
+    // time, in the default one.
+    s.scratch.execute("SELECT webhooks.ensure_days((now() AT TIME ZONE 'UTC')::date - 31, (now() "
+                      "AT TIME ZONE 'UTC')::date - 31)");
     for (const auto* days : {"31", "33"}) {
         const auto old = "webhooks.lowest_uuid(now() - interval '" + std::string(days) + " days')";
         s.scratch.execute("INSERT INTO webhooks.event SELECT " + old +
                           ", account_id, type, occurred_at, body FROM webhooks.event "
                           "WHERE event_id > webhooks.lowest_uuid(now() - interval '1 day')");
-        s.scratch.execute(
-            "INSERT INTO webhooks.delivery SELECT " + old +
-            ", webhook_id, account_id, state, attempts, last_status, reason, "
-            "rule_ids, created_at FROM webhooks.delivery WHERE event_id > webhooks.lowest_uuid(now() - interval '1 day')");
+        s.scratch.execute("INSERT INTO webhooks.delivery SELECT " + old +
+                          ", webhook_id, account_id, state, attempts, last_status, reason, "
+                          "rule_ids, created_at FROM webhooks.delivery WHERE event_id > "
+                          "webhooks.lowest_uuid(now() - interval '1 day')");
         s.scratch.execute("INSERT INTO webhooks.attempt SELECT " + old +
                           ", webhook_id, number, lease_id, account_id, at, duration_ms "
-                          "FROM webhooks.attempt WHERE event_id > webhooks.lowest_uuid(now() - interval '1 day')");
+                          "FROM webhooks.attempt WHERE event_id > webhooks.lowest_uuid(now() - "
+                          "interval '1 day')");
         s.scratch.execute("INSERT INTO webhooks.routing SELECT " + old +
                           ", account_id, rule_ids, matched FROM webhooks.routing "
                           "WHERE event_id > webhooks.lowest_uuid(now() - interval '1 day')");
@@ -247,7 +254,9 @@ TEST_CASE("what is past its time goes with its day: event, delivery, attempts an
         CHECK(s.count("webhooks." + std::string(table)) == 1);
 }
 
-TEST_CASE("a partition that somebody reads for long is not dropped, and nobody who writes waits for it", "[webhooks][postgres]")
+TEST_CASE(
+    "a partition that somebody reads for long is not dropped, and nobody who writes waits for it",
+    "[webhooks][postgres]")
 {
     suite s(testing::sends_nothing());
     const auto webhook = s.create_webhook(s.hook.url()).webhook().webhook_id();
@@ -256,38 +265,46 @@ TEST_CASE("a partition that somebody reads for long is not dropped, and nobody w
     const auto lease = uuid::make_v7();
     const auto claimed = await(s.process.deliveries.claim({wish_for(webhook, 8)}, lease));
     REQUIRE(claimed.size() == 1);
-    s.scratch.execute(
-        "SELECT webhooks.ensure_days((now() AT TIME ZONE 'UTC')::date - 31, (now() AT TIME ZONE 'UTC')::date - 31)");
+    s.scratch.execute("SELECT webhooks.ensure_days((now() AT TIME ZONE 'UTC')::date - 31, (now() "
+                      "AT TIME ZONE 'UTC')::date - 31)");
     pqxx::connection backup(s.scratch.dsn());
     pqxx::work reading(backup);
     reading.exec("LOCK TABLE webhooks.attempt IN ACCESS SHARE MODE");
     bool is_over = false;
     std::string refusal;
-    boost::asio::co_spawn(testing::test_host().executor(), drop_old(s.process.partitions), [&](const std::exception_ptr& error) {
-        is_over = true;
-        try {
-            if (error)
-                std::rethrow_exception(error);
-        } catch (const postgres::timed_out& timed_out) {
-            refusal = timed_out.what();
-        }
-    });
-    REQUIRE(testing::eventually(
-        [&] { return is_over || s.count("pg_locks WHERE NOT granted AND relation = 'webhooks.attempt'::regclass") != 0; }));
+    boost::asio::co_spawn(testing::test_host().executor(), drop_old(s.process.partitions),
+                          [&](const std::exception_ptr& error) {
+                              is_over = true;
+                              try {
+                                  if (error)
+                                      std::rethrow_exception(error);
+                              } catch (const postgres::timed_out& timed_out) {
+                                  refusal = timed_out.what();
+                              }
+                          });
+    REQUIRE(testing::eventually([&] {
+        return is_over ||
+               s.count("pg_locks WHERE NOT granted AND relation = 'webhooks.attempt'::regclass") !=
+                   0;
+    }));
 
     const auto began = std::chrono::steady_clock::now();
-    await(s.process.outcomes.write({outcome_of(claimed[0], lease, webhooks::delivery_outcome::state::succeeded)}));
+    await(s.process.outcomes.write(
+        {outcome_of(claimed[0], lease, webhooks::delivery_outcome::state::succeeded)}));
 
     CHECK(std::chrono::steady_clock::now() - began < 1s);
     REQUIRE(testing::eventually([&] { return is_over; }));
     // Not a lock time-out, which comes after a wait behind which others wait.
     CHECK(refusal.find("could not obtain lock on relation") != std::string::npos);
     CHECK(s.count("webhooks.attempt") == 1);
-    CHECK(s.count("pg_class WHERE relname ~ '^attempt_[0-9]{8}$' AND right(relname, 8) < to_char(now() - interval '30 days', "
+    CHECK(s.count("pg_class WHERE relname ~ '^attempt_[0-9]{8}$' AND right(relname, 8) < "
+                  "to_char(now() - interval '30 days', "
                   "'YYYYMMDD')") == 1);
 }
 
-TEST_CASE("making partitions waits neither for one who reads nor for another process that makes them", "[webhooks][postgres]")
+TEST_CASE(
+    "making partitions waits neither for one who reads nor for another process that makes them",
+    "[webhooks][postgres]")
 {
     suite s(testing::sends_nothing());
     auto& partitions = s.process.partitions;

@@ -1,4 +1,5 @@
-// The operator's master key is rotated: the new key first in the file, then all secrets sealed anew, then the old key goes.
+// The operator's master key is rotated: the new key first in the file, then all secrets sealed
+// anew, then the old key goes.
 
 #include "integration/webhook-dispatcher/requests.hpp"
 
@@ -35,24 +36,29 @@ struct operators_suite
 
     std::unique_ptr<testing::dispatcher> replica(const std::vector<std::string>& key_ids)
     {
-        return std::make_unique<testing::dispatcher>(scratch.dsn(), testing::loopback_policy(), webhooks::engine_limits(),
-                                                     webhooks::name_resolver_settings(), keys(key_ids));
+        return std::make_unique<testing::dispatcher>(
+            scratch.dsn(), testing::loopback_policy(), webhooks::engine_limits(),
+            webhooks::name_resolver_settings(), keys(key_ids));
     }
     v1::CreateWebhookResponse make_webhook(testing::dispatcher& process)
     {
-        return await(process.webhook_calls.create(testing::webhook_request(account, "https://1.1.1.1/", 100))).value();
+        return await(process.webhook_calls.create(
+                         testing::webhook_request(account, "https://1.1.1.1/", 100)))
+            .value();
     }
     int sealed_with(const std::string& key_id)
     {
         return scratch
-            .execute("SELECT count(*) FROM (SELECT sealed_secret FROM webhooks.endpoint UNION ALL SELECT sealed_secret FROM "
+            .execute("SELECT count(*) FROM (SELECT sealed_secret FROM webhooks.endpoint UNION ALL "
+                     "SELECT sealed_secret FROM "
                      "webhooks.previous_secret) s WHERE sealed_secret LIKE '" +
                      key_id + ":%'")[0][0]
             .as<int>();
     }
 };
 
-v1::ResealSecretsRequest reseal_request(const std::string& key_id, int limit, const std::string& position = "")
+v1::ResealSecretsRequest reseal_request(const std::string& key_id, int limit,
+                                        const std::string& position = "")
 {
     v1::ResealSecretsRequest request;
     request.set_key_id(key_id);
@@ -67,7 +73,8 @@ std::pair<int, int> reseal_all(testing::dispatcher& process, const std::string& 
     std::pair<int, int> sums;
     std::string position;
     do {
-        const auto done = await(process.secret_calls.reseal(reseal_request(key_id, limit, position))).value();
+        const auto done =
+            await(process.secret_calls.reseal(reseal_request(key_id, limit, position))).value();
         sums.first += done.resealed();
         sums.second += done.unopened();
         position = done.next_position();
@@ -77,7 +84,8 @@ std::pair<int, int> reseal_all(testing::dispatcher& process, const std::string& 
 
 } // namespace
 
-TEST_CASE("with a new master key first, old secrets still open and new ones are sealed with it", "[webhooks][secrets][postgres]")
+TEST_CASE("with a new master key first, old secrets still open and new ones are sealed with it",
+          "[webhooks][secrets][postgres]")
 {
     operators_suite s;
     const auto made = s.make_webhook(*s.replica({"old"}));
@@ -91,7 +99,8 @@ TEST_CASE("with a new master key first, old secrets still open and new ones are 
     CHECK(configs.at(s.account)->find(id)->key.has_value());
 }
 
-TEST_CASE("all secrets are sealed anew in batches, and open without the old key", "[webhooks][secrets][postgres]")
+TEST_CASE("all secrets are sealed anew in batches, and open without the old key",
+          "[webhooks][secrets][postgres]")
 {
     operators_suite s;
     std::vector<v1::CreateWebhookResponse> made;
@@ -99,7 +108,9 @@ TEST_CASE("all secrets are sealed anew in batches, and open without the old key"
         auto before = s.replica({"old"});
         for (int i = 0; i < 7; ++i)
             made.push_back(s.make_webhook(*before));
-        await(before->webhook_calls.rotate(testing::rotation_of(s.account, made[3].webhook().webhook_id()))).value();
+        await(before->webhook_calls.rotate(
+                  testing::rotation_of(s.account, made[3].webhook().webhook_id())))
+            .value();
     }
     auto both = s.replica({"new", "old"});
     s.make_webhook(*both);
@@ -119,7 +130,8 @@ TEST_CASE("all secrets are sealed anew in batches, and open without the old key"
     auto after = s.replica({"new"});
     const auto configs = await(after->configs.current({s.account}));
     for (const auto& one : made) {
-        const auto known = configs.at(s.account)->find(webhook_id::parse(one.webhook().webhook_id()).value());
+        const auto known =
+            configs.at(s.account)->find(webhook_id::parse(one.webhook().webhook_id()).value());
         REQUIRE(known->key);
         const bool is_rotated = one.webhook().webhook_id() == made[3].webhook().webhook_id();
         CHECK(known->previous_keys.size() == (is_rotated ? 1 : 0));
@@ -163,25 +175,30 @@ TEST_CASE("a secret that no key opens is counted and passed over", "[webhooks][s
     CHECK(s.sealed_with("new") == 3);
 }
 
-TEST_CASE("a secret that was rotated while it was sealed anew stays as the rotation made it", "[webhooks][secrets][postgres]")
+TEST_CASE("a secret that was rotated while it was sealed anew stays as the rotation made it",
+          "[webhooks][secrets][postgres]")
 {
     operators_suite s;
     auto both = s.replica({"new", "old"});
     const auto webhook = s.make_webhook(*s.replica({"old"})).webhook().webhook_id();
-    const auto found = await(both->secrets.find_sealed_otherwise("new", webhooks::secret_place(), 10));
+    const auto found =
+        await(both->secrets.find_sealed_otherwise("new", webhooks::secret_place(), 10));
     REQUIRE(found.size() == 1);
 
-    const auto rotated = await(both->webhook_calls.rotate(testing::rotation_of(s.account, webhook))).value();
+    const auto rotated =
+        await(both->webhook_calls.rotate(testing::rotation_of(s.account, webhook))).value();
     webhooks::resealed_secret late;
     late.before = found.front();
     late.sealed = both->keys.seal(secret{"of yesterday"}, webhook);
     CHECK(await(both->secrets.reseal({late})) == 0);
 
-    const auto stored = await(both->endpoints.find(s.account, webhook_id::parse(webhook).value())).value();
+    const auto stored =
+        await(both->endpoints.find(s.account, webhook_id::parse(webhook).value())).value();
     CHECK(both->keys.open(stored.sealed_secret, webhook).value().reveal() == rotated.secret());
 }
 
-TEST_CASE("replicas that seal with different keys do not undo each other's work", "[webhooks][secrets][postgres]")
+TEST_CASE("replicas that seal with different keys do not undo each other's work",
+          "[webhooks][secrets][postgres]")
 {
     operators_suite s;
     auto behind = s.replica({"old", "new"});
@@ -192,7 +209,10 @@ TEST_CASE("replicas that seal with different keys do not undo each other's work"
     CHECK(refused.code == errc::conflict);
     CHECK(refused.message.find("seals with the master key \"old\"") != std::string::npos);
     CHECK(s.sealed_with("old") == 1);
-    CHECK(problem_of(await(behind->secret_calls.reseal(reseal_request("old", 0)))).code == errc::invalid_argument);
-    CHECK(problem_of(await(behind->secret_calls.reseal(reseal_request("old", 1'001)))).code == errc::invalid_argument);
-    CHECK(problem_of(await(behind->secret_calls.reseal(reseal_request("old", 10, "nonsense")))).code == errc::invalid_argument);
+    CHECK(problem_of(await(behind->secret_calls.reseal(reseal_request("old", 0)))).code ==
+          errc::invalid_argument);
+    CHECK(problem_of(await(behind->secret_calls.reseal(reseal_request("old", 1'001)))).code ==
+          errc::invalid_argument);
+    CHECK(problem_of(await(behind->secret_calls.reseal(reseal_request("old", 10, "nonsense"))))
+              .code == errc::invalid_argument);
 }

@@ -13,9 +13,13 @@ namespace {
 struct noticing_suite : suite
 {
     webhooks::notice_store notices{process.db};
-    webhook_id webhook = webhook_id::parse(create_webhook(hook.url()).webhook().webhook_id()).value();
+    webhook_id webhook =
+        webhook_id::parse(create_webhook(hook.url()).webhook().webhook_id()).value();
 
-    void switch_off() { await(process.endpoints.disable(account, webhook, "it answered 410 Gone")); }
+    void switch_off()
+    {
+        await(process.endpoints.disable(account, webhook, "it answered 410 Gone"));
+    }
     void switch_on()
     {
         webhooks::endpoint_change change;
@@ -25,7 +29,8 @@ struct noticing_suite : suite
     // As if the last claim were so long ago.
     void let_pass(const std::string& time)
     {
-        scratch.execute("UPDATE webhooks.endpoint SET notice_at = notice_at - interval '" + time + "'");
+        scratch.execute("UPDATE webhooks.endpoint SET notice_at = notice_at - interval '" + time +
+                        "'");
     }
 };
 
@@ -46,7 +51,8 @@ TEST_CASE("a webhook that the service switched off is owed a notice", "[webhooks
     CHECK(owed[0].reason == "it answered 410 Gone");
 }
 
-TEST_CASE("a claimed notice is owed again after five minutes, unless it is settled", "[webhooks][postgres]")
+TEST_CASE("a claimed notice is owed again after five minutes, unless it is settled",
+          "[webhooks][postgres]")
 {
     noticing_suite s;
     s.switch_off();
@@ -63,7 +69,8 @@ TEST_CASE("a claimed notice is owed again after five minutes, unless it is settl
     CHECK(await(s.notices.claim(10)).empty());
 }
 
-TEST_CASE("a webhook switched on again, or off by its account, is owed nothing", "[webhooks][postgres]")
+TEST_CASE("a webhook switched on again, or off by its account, is owed nothing",
+          "[webhooks][postgres]")
 {
     noticing_suite s;
     s.switch_off();

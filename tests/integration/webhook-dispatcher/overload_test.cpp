@@ -30,14 +30,16 @@ void fill(webhooks::outcome_recorder& recorder)
 
 void insert_due(suite& s, const std::string& webhook, int number, const std::string& overdue)
 {
-    s.scratch.execute("INSERT INTO webhooks.due (event_id, webhook_id, account_id, run_at) SELECT gen_random_uuid(), '" +
-                      webhook + "', '" + s.account.text() + "', now() - interval '" + overdue + "' FROM generate_series(1, " +
-                      std::to_string(number) + ")");
+    s.scratch.execute("INSERT INTO webhooks.due (event_id, webhook_id, account_id, run_at) SELECT "
+                      "gen_random_uuid(), '" +
+                      webhook + "', '" + s.account.text() + "', now() - interval '" + overdue +
+                      "' FROM generate_series(1, " + std::to_string(number) + ")");
 }
 
 } // namespace
 
-TEST_CASE("while outcomes wait to be written no event is taken in and nothing is claimed", "[webhooks][postgres]")
+TEST_CASE("while outcomes wait to be written no event is taken in and nothing is claimed",
+          "[webhooks][postgres]")
 {
     suite s(testing::sends_nothing());
     s.create_webhook(s.hook.url());
@@ -62,7 +64,8 @@ TEST_CASE("while outcomes wait to be written no event is taken in and nothing is
     CHECK(s.becomes("webhooks.delivery WHERE state = 'succeeded'", 2));
 }
 
-TEST_CASE("an intake that finds no room gives up, and its batch comes again", "[webhooks][postgres]")
+TEST_CASE("an intake that finds no room gives up, and its batch comes again",
+          "[webhooks][postgres]")
 {
     suite s;
     fill(s.process.recorder);
@@ -70,14 +73,17 @@ TEST_CASE("an intake that finds no room gives up, and its batch comes again", "[
     CHECK_THROWS_AS(s.deliver({email_record(email(s.account))}), dependency_error);
 }
 
-TEST_CASE("the age of the oldest waiting delivery leaves out broken endpoints, however much waits for them",
+TEST_CASE("the age of the oldest waiting delivery leaves out broken endpoints, however much waits "
+          "for them",
           "[webhooks][postgres]")
 {
     suite s;
     const auto broken = s.create_webhook(s.hook.url()).webhook().webhook_id();
     const auto sound = s.create_webhook(s.hook.url()).webhook().webhook_id();
     const std::vector<webhook_id> left_out{webhook_id::parse(broken).value()};
-    const auto age = [&](const std::vector<webhook_id>& without) { return await(s.process.deliveries.oldest_due_age(without)); };
+    const auto age = [&](const std::vector<webhook_id>& without) {
+        return await(s.process.deliveries.oldest_due_age(without));
+    };
     CHECK(age({}) == 0ms);
 
     insert_due(s, broken, 10, "2 hours");
@@ -93,7 +99,8 @@ TEST_CASE("the age of the oldest waiting delivery leaves out broken endpoints, h
     CHECK(age(left_out) < 2min);
 }
 
-TEST_CASE("what waits for an endpoint with an open breaker goes at once when the endpoint is switched off",
+TEST_CASE("what waits for an endpoint with an open breaker goes at once when the endpoint is "
+          "switched off",
           "[webhooks][postgres]")
 {
     suite s;
@@ -111,7 +118,8 @@ TEST_CASE("what waits for an endpoint with an open breaker goes at once when the
     await(s.process.endpoints.disable(s.account, webhook_id::parse(webhook).value(), "test"));
     s.scratch.execute("UPDATE webhooks.due SET run_at = now()");
     const auto began = std::chrono::steady_clock::now();
-    s.scratch.execute("UPDATE webhooks.endpoint SET renewed_at = clock_timestamp()"); // its pause is over
+    s.scratch.execute(
+        "UPDATE webhooks.endpoint SET renewed_at = clock_timestamp()"); // its pause is over
 
     CHECK(s.becomes("webhooks.delivery WHERE state = 'skipped_disabled'", 80));
     CHECK(std::chrono::steady_clock::now() - began < 10s);

@@ -24,10 +24,13 @@ public:
         std::chrono::milliseconds delay{0};
 
         answer() = default;
-        explicit answer(unsigned code, std::string text = {}) : status(code), body(std::move(text)) {}
+        explicit answer(unsigned code, std::string text = {}) : status(code), body(std::move(text))
+        {}
     };
 
-    receiver() : server_(test_host(), http::server_settings{}, [this](http::request& request) { return handle(request); })
+    receiver()
+        : server_(test_host(), http::server_settings{},
+                  [this](http::request& request) { return handle(request); })
     {
         server_.start();
     }
@@ -38,7 +41,10 @@ public:
     }
     receiver(const receiver&) = delete;
 
-    std::string url(const std::string& path = "/hook") const { return "http://" + server_.local_address().text() + path; }
+    std::string url(const std::string& path = "/hook") const
+    {
+        return "http://" + server_.local_address().text() + path;
+    }
     // The next requests get these, in order; later ones the default.
     void answer_with(std::vector<answer> answers) { answers_ = {answers.begin(), answers.end()}; }
     void answer_always(answer given) { default_ = std::move(given); }

@@ -39,7 +39,8 @@ void let_time_pass(deliveries_suite& s)
 
 } // namespace
 
-TEST_CASE("a replay sends every failed delivery again with its own id, each once", "[webhooks][postgres]")
+TEST_CASE("a replay sends every failed delivery again with its own id, each once",
+          "[webhooks][postgres]")
 {
     constexpr int count = 150;
     deliveries_suite s;
@@ -57,15 +58,19 @@ TEST_CASE("a replay sends every failed delivery again with its own id, each once
     CHECK(s.becomes("webhooks.replay WHERE finished_at IS NOT NULL AND moved = 150", 1));
 }
 
-TEST_CASE("a replay is of what was failed when it was asked for, since a moment", "[webhooks][postgres]")
+TEST_CASE("a replay is of what was failed when it was asked for, since a moment",
+          "[webhooks][postgres]")
 {
     deliveries_suite s(testing::sends_nothing());
     const auto webhook = s.create_webhook(s.hook.url()).webhook().webhook_id();
     const auto events = s.fail(3);
-    s.scratch.execute("UPDATE webhooks.delivery SET state = 'succeeded' WHERE event_id = '" + events[0] + "'");
-    s.scratch.execute("UPDATE webhooks.delivery SET state = 'skipped_disabled' WHERE event_id = '" + events[1] + "'");
+    s.scratch.execute("UPDATE webhooks.delivery SET state = 'succeeded' WHERE event_id = '" +
+                      events[0] + "'");
+    s.scratch.execute("UPDATE webhooks.delivery SET state = 'skipped_disabled' WHERE event_id = '" +
+                      events[1] + "'");
     auto old = s.replay_request(webhook);
-    old.mutable_since()->set_seconds(to_unix_micros(testing::test_host().clock().now()) / 1'000'000);
+    old.mutable_since()->set_seconds(to_unix_micros(testing::test_host().clock().now()) /
+                                     1'000'000);
     old.mutable_since()->set_nanos(999'000'000);
     await(s.process.replays.step());
     auto request = s.replay_request(webhook);
@@ -86,7 +91,8 @@ TEST_CASE("succeeded deliveries are replayed when they are asked for", "[webhook
     deliveries_suite s(testing::sends_nothing());
     const auto webhook = s.create_webhook(s.hook.url()).webhook().webhook_id();
     const auto events = s.fail(3);
-    s.scratch.execute("UPDATE webhooks.delivery SET state = 'succeeded' WHERE event_id = '" + events[0] + "'");
+    s.scratch.execute("UPDATE webhooks.delivery SET state = 'succeeded' WHERE event_id = '" +
+                      events[0] + "'");
 
     CHECK(replay(s, s.replay_request(webhook, "succeeded")) == 1);
     CHECK(step_all(s) == 1);
@@ -94,14 +100,17 @@ TEST_CASE("succeeded deliveries are replayed when they are asked for", "[webhook
     CHECK(s.count("webhooks.due WHERE event_id = '" + events[0] + "'") == 1);
 }
 
-TEST_CASE("a replay leaves out tests, however they ended and however often they are sent", "[webhooks][postgres]")
+TEST_CASE("a replay leaves out tests, however they ended and however often they are sent",
+          "[webhooks][postgres]")
 {
     deliveries_suite s;
     const auto webhook = s.create_webhook(s.hook.url()).webhook().webhook_id();
     s.hook.answer_always(testing::receiver::answer(500));
-    const auto failed = await(s.process.delivery_calls.test(s.test_request(webhook))).value().delivery();
+    const auto failed =
+        await(s.process.delivery_calls.test(s.test_request(webhook))).value().delivery();
     REQUIRE(failed.status() == "failed");
-    REQUIRE(await(s.process.delivery_calls.retry(s.retry_request(webhook, failed.event_id()))).has_value());
+    REQUIRE(await(s.process.delivery_calls.retry(s.retry_request(webhook, failed.event_id())))
+                .has_value());
     s.hook.answer_always(testing::receiver::answer(200));
     REQUIRE(await(s.process.delivery_calls.test(s.test_request(webhook))).has_value());
 
@@ -124,7 +133,9 @@ TEST_CASE("a test that another process ends is still none of a replay", "[webhoo
     sample.account = s.account;
     sample.occurred_at = testing::test_host().clock().now();
     sample.body = "{}";
-    REQUIRE(await(s.process.resends.begin_test(sample, webhook_id::parse(webhook).value(), uuid::make_v7())).has_value());
+    REQUIRE(await(s.process.resends.begin_test(sample, webhook_id::parse(webhook).value(),
+                                               uuid::make_v7()))
+                .has_value());
 
     s.free_leases();
     s.process.start();
@@ -133,7 +144,8 @@ TEST_CASE("a test that another process ends is still none of a replay", "[webhoo
     CHECK(replay(s, s.replay_request(webhook)) == 0);
 }
 
-TEST_CASE("a replay of a webhook that the plan no longer covers is refused and changes nothing", "[webhooks][postgres]")
+TEST_CASE("a replay of a webhook that the plan no longer covers is refused and changes nothing",
+          "[webhooks][postgres]")
 {
     deliveries_suite s(testing::sends_nothing());
     s.create_webhook(s.hook.url());
@@ -145,8 +157,11 @@ TEST_CASE("a replay of a webhook that the plan no longer covers is refused and c
     shrunk.limits.webhooks = 1;
     await(s.process.stored_configs.put_states({shrunk}));
 
-    CHECK(await(s.process.delivery_calls.replay(s.replay_request(webhook))).error().code == errc::permission_denied);
-    CHECK(await(s.process.delivery_calls.replay(s.replay_request(webhook_id::make().text()))).error().code == errc::not_found);
+    CHECK(await(s.process.delivery_calls.replay(s.replay_request(webhook))).error().code ==
+          errc::permission_denied);
+    CHECK(await(s.process.delivery_calls.replay(s.replay_request(webhook_id::make().text())))
+              .error()
+              .code == errc::not_found);
     CHECK(s.count("webhooks.replay") == 0);
     CHECK(s.count("webhooks.delivery") == 2);
 }
@@ -178,7 +193,8 @@ TEST_CASE("a replay puts back few at a time and goes on as they are tried", "[we
     CHECK(step_all(s) == 32);
 }
 
-TEST_CASE("where a process died another goes on with the replay, and nothing is moved twice", "[webhooks][postgres]")
+TEST_CASE("where a process died another goes on with the replay, and nothing is moved twice",
+          "[webhooks][postgres]")
 {
     constexpr int count = 120;
     deliveries_suite s(testing::sends_nothing());
@@ -222,10 +238,12 @@ TEST_CASE("a webhook has five replays under way at most", "[webhooks][postgres]"
     for (int i = 0; i < 5; ++i)
         CHECK(await(s.process.delivery_calls.replay(s.replay_request(webhook))).has_value());
 
-    CHECK(await(s.process.delivery_calls.replay(s.replay_request(webhook))).error().code == errc::conflict);
+    CHECK(await(s.process.delivery_calls.replay(s.replay_request(webhook))).error().code ==
+          errc::conflict);
 }
 
-TEST_CASE("a replay ends when its webhook is switched off or deleted midway", "[webhooks][postgres]")
+TEST_CASE("a replay ends when its webhook is switched off or deleted midway",
+          "[webhooks][postgres]")
 {
     deliveries_suite s(testing::sends_nothing());
     const auto webhook = s.create_webhook(s.hook.url()).webhook().webhook_id();
@@ -274,14 +292,16 @@ TEST_CASE("mail that comes during a replay is not kept waiting by it", "[webhook
     s.deliver({email_record(mail)});
 
     REQUIRE(testing::eventually([&] {
-        return std::any_of(s.hook.requests().begin(), s.hook.requests().end(),
-                           [&](const auto& request) { return sent_id(request) == mail.email_id(); });
+        return std::any_of(
+            s.hook.requests().begin(), s.hook.requests().end(),
+            [&](const auto& request) { return sent_id(request) == mail.email_id(); });
     }));
     CHECK(std::chrono::steady_clock::now() - began < 1s);
     s.hook.answer_always(testing::receiver::answer(200));
 }
 
-TEST_CASE("a replayed delivery that fails again has its whole schedule, whatever its age", "[webhooks][postgres]")
+TEST_CASE("a replayed delivery that fails again has its whole schedule, whatever its age",
+          "[webhooks][postgres]")
 {
     deliveries_suite s;
     const auto webhook = s.create_webhook(s.hook.url()).webhook().webhook_id();
@@ -292,7 +312,9 @@ TEST_CASE("a replayed delivery that fails again has its whole schedule, whatever
 
     replay(s, s.replay_request(webhook));
 
-    REQUIRE(s.becomes("webhooks.due WHERE attempts = 1 AND lease_id IS NULL AND run_at > now() + interval '2 s'", 1));
+    REQUIRE(s.becomes(
+        "webhooks.due WHERE attempts = 1 AND lease_id IS NULL AND run_at > now() + interval '2 s'",
+        1));
     CHECK(s.count("webhooks.due WHERE created_at < now() - interval '7 days'") == 1);
     CHECK(s.list(webhook, "pending").value().deliveries_size() == 1);
 }

@@ -1,4 +1,5 @@
-// A change is in force for every mail accepted after it was answered, whichever replica answered and whichever routes the mail.
+// A change is in force for every mail accepted after it was answered, whichever replica answered
+// and whichever routes the mail.
 
 #include "integration/webhook-dispatcher/requests.hpp"
 
@@ -20,11 +21,13 @@ namespace {
 
 namespace v1 = webhooks::v1;
 
-// Two replicas on one database, both of which know the account; `s` takes the changes, the other one gets the mail.
+// Two replicas on one database, both of which know the account; `s` takes the changes, the other
+// one gets the mail.
 struct replicas
 {
     testing::suite s{testing::sends_nothing()};
-    testing::dispatcher other{s.scratch.dsn(), testing::loopback_policy(), testing::sends_nothing()};
+    testing::dispatcher other{s.scratch.dsn(), testing::loopback_policy(),
+                              testing::sends_nothing()};
     std::string first = s.create_webhook(s.hook.url("/first")).webhook().webhook_id();
     std::string second = s.create_webhook(s.hook.url("/second")).webhook().webhook_id();
 
@@ -34,11 +37,11 @@ struct replicas
         const auto mail = testing::email(s.account, subject);
         await(other.intake.handle({testing::email_record(mail)}));
         std::map<std::string, std::string> found;
-        for (const auto& row :
-             s.scratch.execute("SELECT webhook_id, 'due' FROM webhooks.due WHERE event_id = '" + mail.email_id() +
-                               "' UNION ALL SELECT webhook_id, state FROM "
-                               "webhooks.delivery WHERE event_id = '" +
-                               mail.email_id() + "'"))
+        for (const auto& row : s.scratch.execute(
+                 "SELECT webhook_id, 'due' FROM webhooks.due WHERE event_id = '" + mail.email_id() +
+                 "' UNION ALL SELECT webhook_id, state FROM "
+                 "webhooks.delivery WHERE event_id = '" +
+                 mail.email_id() + "'"))
             found.emplace(row[0].as<std::string>(), row[1].as<std::string>());
         return found;
     }
@@ -54,19 +57,27 @@ struct replicas
         const auto configs = await(other.configs.current({s.account}));
         return configs.at(s.account)->find(webhook_id::parse(webhook).value());
     }
-    void change(const v1::UpdateWebhookRequest& request) { await(s.process.webhook_calls.update(request)).value(); }
-    void change(const v1::UpdateRuleRequest& request) { await(s.process.rule_calls.update(request)).value(); }
+    void change(const v1::UpdateWebhookRequest& request)
+    {
+        await(s.process.webhook_calls.update(request)).value();
+    }
+    void change(const v1::UpdateRuleRequest& request)
+    {
+        await(s.process.rule_calls.update(request)).value();
+    }
 };
 
 } // namespace
 
-TEST_CASE("a change of a webhook is in force for the next mail on every replica", "[webhooks][routing][replicas][postgres]")
+TEST_CASE("a change of a webhook is in force for the next mail on every replica",
+          "[webhooks][routing][replicas][postgres]")
 {
     replicas r;
     REQUIRE(r.routes() == r.due({r.first, r.second}));
 
     r.change(switch_of(r.s.account, r.first, false));
-    CHECK(r.routes() == std::map<std::string, std::string>{{r.first, "skipped_disabled"}, {r.second, "due"}});
+    CHECK(r.routes() ==
+          std::map<std::string, std::string>{{r.first, "skipped_disabled"}, {r.second, "due"}});
 
     r.change(switch_of(r.s.account, r.first, true));
     CHECK(r.routes() == r.due({r.first, r.second}));
@@ -84,7 +95,8 @@ TEST_CASE("a change of a webhook is in force for the next mail on every replica"
     await(r.s.process.webhook_calls.rotate(rotation_of(r.s.account, r.second))).value();
     CHECK(r.known_to_other(r.second)->keys_at(system_clock_source{}.now()).size() == 2);
 
-    await(r.s.process.endpoints.disable(r.s.account, webhook_id::parse(r.second).value(), "only failed"));
+    await(r.s.process.endpoints.disable(r.s.account, webhook_id::parse(r.second).value(),
+                                        "only failed"));
     CHECK(r.routes() == std::map<std::string, std::string>{{r.second, "skipped_disabled"}});
 
     const auto third = r.s.create_webhook(r.s.hook.url("/third")).webhook().webhook_id();
@@ -97,7 +109,8 @@ TEST_CASE("a change of a webhook is in force for the next mail on every replica"
     CHECK_FALSE(r.routes().contains(third));
 }
 
-TEST_CASE("a change of a rule is in force for the next mail on every replica", "[webhooks][routing][replicas][postgres]")
+TEST_CASE("a change of a rule is in force for the next mail on every replica",
+          "[webhooks][routing][replicas][postgres]")
 {
     replicas r;
     REQUIRE(r.routes() == r.due({r.first, r.second}));
@@ -132,7 +145,8 @@ TEST_CASE("a change of a rule is in force for the next mail on every replica", "
     CHECK(r.routes() == r.due({r.first, r.second}));
 }
 
-TEST_CASE("a smaller plan is in force for the next mail on every replica", "[webhooks][routing][replicas][postgres]")
+TEST_CASE("a smaller plan is in force for the next mail on every replica",
+          "[webhooks][routing][replicas][postgres]")
 {
     replicas r;
     REQUIRE(r.routes() == r.due({r.first, r.second}));
@@ -141,20 +155,25 @@ TEST_CASE("a smaller plan is in force for the next mail on every replica", "[web
     shrunk.version = 7;
     shrunk.limits.webhooks = 1;
 
-    r.s.deliver({testing::to_record(events::make_row(shrunk, event_id::make(), trace::traceparent::make()))});
+    r.s.deliver({testing::to_record(
+        events::make_row(shrunk, event_id::make(), trace::traceparent::make()))});
 
     CHECK(r.routes() == r.due({r.first}));
 }
 
-TEST_CASE("configurations that others push out of the cache are still answered", "[webhooks][routing][postgres]")
+TEST_CASE("configurations that others push out of the cache are still answered",
+          "[webhooks][routing][postgres]")
 {
     testing::suite s;
     std::vector<account_id> accounts;
     for (int i = 0; i < 8; ++i) {
         accounts.push_back(account_id::make());
-        await(s.process.webhook_calls.create(testing::webhook_request(accounts.back(), "https://1.1.1.1/"))).value();
+        await(s.process.webhook_calls.create(
+                  testing::webhook_request(accounts.back(), "https://1.1.1.1/")))
+            .value();
     }
-    webhooks::config_cache small(s.process.stored_configs, s.process.keys, testing::loopback_policy(), 2);
+    webhooks::config_cache small(s.process.stored_configs, s.process.keys,
+                                 testing::loopback_policy(), 2);
     int done = 0, incomplete = 0;
     constexpr int calls = 200;
     for (int i = 0; i < calls; ++i) {
@@ -162,7 +181,8 @@ TEST_CASE("configurations that others push out of the cache are still answered",
                                             accounts[static_cast<std::size_t>(i * 3 + 1) % 8]};
         const std::set<account_id> distinct(asked.begin(), asked.end());
         boost::asio::co_spawn(testing::test_host().executor(), small.current(asked),
-                              [&, expected = distinct.size()](std::exception_ptr error, webhooks::config_cache::configs found) {
+                              [&, expected = distinct.size()](
+                                  std::exception_ptr error, webhooks::config_cache::configs found) {
                                   incomplete += error || found.size() != expected ? 1 : 0;
                                   ++done;
                               });

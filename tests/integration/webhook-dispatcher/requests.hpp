@@ -21,7 +21,8 @@ inline webhooks::v1::UpdateWebhookRequest change_of(account_id account, const st
     return request;
 }
 
-inline webhooks::v1::UpdateWebhookRequest switch_of(account_id account, const std::string& webhook, bool is_enabled)
+inline webhooks::v1::UpdateWebhookRequest switch_of(account_id account, const std::string& webhook,
+                                                    bool is_enabled)
 {
     auto request = change_of(account, webhook);
     request.set_is_enabled(is_enabled);

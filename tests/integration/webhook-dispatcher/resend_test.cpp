@@ -31,18 +31,21 @@ TEST_CASE("a test sends a signed sample and answers what the receiver said", "[w
     CHECK(s.list(webhook, "succeeded").value().deliveries(0).delivery_id() == sent.delivery_id());
 
     // The answer was lost and it is asked again.
-    CHECK(await(s.process.delivery_calls.test(request)).value().delivery().delivery_id() == sent.delivery_id());
+    CHECK(await(s.process.delivery_calls.test(request)).value().delivery().delivery_id() ==
+          sent.delivery_id());
     CHECK(s.hook.requests().size() == 1);
 }
 
-TEST_CASE("a test that fails is not tried again and changes nothing about the webhook", "[webhooks][postgres]")
+TEST_CASE("a test that fails is not tried again and changes nothing about the webhook",
+          "[webhooks][postgres]")
 {
     deliveries_suite s;
     s.process.start();
     const auto webhook = s.create_webhook(s.hook.url()).webhook().webhook_id();
     s.hook.answer_always(testing::receiver::answer(410));
 
-    const auto sent = await(s.process.delivery_calls.test(s.test_request(webhook))).value().delivery();
+    const auto sent =
+        await(s.process.delivery_calls.test(s.test_request(webhook))).value().delivery();
 
     CHECK(sent.status() == "failed");
     CHECK(sent.attempts(0).status_code() == 410);
@@ -50,13 +53,15 @@ TEST_CASE("a test that fails is not tried again and changes nothing about the we
     CHECK(s.count("webhooks.endpoint WHERE is_enabled") == 1);
 }
 
-TEST_CASE("a test goes to a webhook that is switched off, and says why a host is not reached", "[webhooks][postgres]")
+TEST_CASE("a test goes to a webhook that is switched off, and says why a host is not reached",
+          "[webhooks][postgres]")
 {
     deliveries_suite s;
     const auto webhook = s.create_webhook("http://127.0.0.1:2000/").webhook().webhook_id();
     await(s.process.endpoints.disable(s.account, webhook_id::parse(webhook).value(), "test"));
 
-    const auto sent = await(s.process.delivery_calls.test(s.test_request(webhook))).value().delivery();
+    const auto sent =
+        await(s.process.delivery_calls.test(s.test_request(webhook))).value().delivery();
 
     CHECK(sent.status() == "failed");
     REQUIRE(sent.attempts_size() == 1);
@@ -81,7 +86,8 @@ TEST_CASE("a webhook is tested ten times a minute at most", "[webhooks][postgres
     CHECK(await(s.process.delivery_calls.test(s.test_request(webhook))).has_value());
 }
 
-TEST_CASE("a failed delivery is sent again with its own id and body, and ends as the receiver says", "[webhooks][postgres]")
+TEST_CASE("a failed delivery is sent again with its own id and body, and ends as the receiver says",
+          "[webhooks][postgres]")
 {
     deliveries_suite s;
     const auto webhook = s.create_webhook(s.hook.url()).webhook().webhook_id();
@@ -96,32 +102,43 @@ TEST_CASE("a failed delivery is sent again with its own id and body, and ends as
     CHECK(s.count("webhooks.due") == 0);
     CHECK(s.count("webhooks.delivery WHERE state = 'succeeded' AND attempts = 11") == 1);
     // Asked again after a lost answer: the same attempt.
-    CHECK(await(s.process.delivery_calls.retry(request)).value().delivery().status() == "succeeded");
+    CHECK(await(s.process.delivery_calls.retry(request)).value().delivery().status() ==
+          "succeeded");
     CHECK(s.hook.requests().size() == 1);
     // Another wish: even after a success.
     s.hook.answer_with({testing::receiver::answer(500)});
-    CHECK(await(s.process.delivery_calls.retry(s.retry_request(webhook, events[0]))).value().delivery().status() == "failed");
+    CHECK(await(s.process.delivery_calls.retry(s.retry_request(webhook, events[0])))
+              .value()
+              .delivery()
+              .status() == "failed");
     CHECK(s.hook.requests().size() == 2);
 }
 
-TEST_CASE("a waiting delivery that is sent by hand and fails waits on as before", "[webhooks][postgres]")
+TEST_CASE("a waiting delivery that is sent by hand and fails waits on as before",
+          "[webhooks][postgres]")
 {
     deliveries_suite s(testing::sends_nothing());
     const auto webhook = s.create_webhook(s.hook.url()).webhook().webhook_id();
     const auto mail = email(s.account);
     s.deliver({email_record(mail)});
-    s.scratch.execute("UPDATE webhooks.due SET lease_id = NULL, lease_until = NULL, attempts = 3, is_retry = true, "
+    s.scratch.execute("UPDATE webhooks.due SET lease_id = NULL, lease_until = NULL, attempts = 3, "
+                      "is_retry = true, "
                       "run_at = '2100-01-01T00:00:00Z'");
     s.hook.answer_with({testing::receiver::answer(500)});
 
-    const auto failed = await(s.process.delivery_calls.retry(s.retry_request(webhook, mail.email_id()))).value().delivery();
+    const auto failed =
+        await(s.process.delivery_calls.retry(s.retry_request(webhook, mail.email_id())))
+            .value()
+            .delivery();
 
     CHECK(failed.status() == "pending");
     CHECK(failed.attempts_size() == 1);
-    CHECK(s.count(
-              "webhooks.due WHERE attempts = 3 AND lease_id IS NULL AND run_at = '2100-01-01T00:00:00Z' AND last_status = 500") ==
-          1);
-    const auto done = await(s.process.delivery_calls.retry(s.retry_request(webhook, mail.email_id()))).value().delivery();
+    CHECK(s.count("webhooks.due WHERE attempts = 3 AND lease_id IS NULL AND run_at = "
+                  "'2100-01-01T00:00:00Z' AND last_status = 500") == 1);
+    const auto done =
+        await(s.process.delivery_calls.retry(s.retry_request(webhook, mail.email_id())))
+            .value()
+            .delivery();
     CHECK(done.status() == "succeeded");
     CHECK(done.attempts_size() == 2);
     CHECK(s.count("webhooks.due") == 0);
@@ -139,7 +156,8 @@ TEST_CASE("a delivery under way is not sent a second time beside it", "[webhooks
     s.deliver({email_record(mail)});
     REQUIRE(s.hook.got(1));
 
-    const auto refused = await(s.process.delivery_calls.retry(s.retry_request(webhook, mail.email_id())));
+    const auto refused =
+        await(s.process.delivery_calls.retry(s.retry_request(webhook, mail.email_id())));
 
     REQUIRE(refused.has_error());
     CHECK(refused.error().code == errc::conflict);
@@ -158,8 +176,10 @@ TEST_CASE("of many wishes for one delivery at once one is sent", "[webhooks][pos
     s.hook.answer_always(slow);
     int sent = 0, refused = 0;
     for (int i = 0; i < wishes; ++i)
-        boost::asio::co_spawn(testing::test_host().loop(), s.process.delivery_calls.retry(s.retry_request(webhook, events[0])),
-                              [&](const std::exception_ptr& error, const result<webhooks::v1::RetryDeliveryResponse>& outcome) {
+        boost::asio::co_spawn(testing::test_host().loop(),
+                              s.process.delivery_calls.retry(s.retry_request(webhook, events[0])),
+                              [&](const std::exception_ptr& error,
+                                  const result<webhooks::v1::RetryDeliveryResponse>& outcome) {
                                   if (!error && outcome)
                                       ++sent;
                                   else
@@ -174,10 +194,13 @@ TEST_CASE("of many wishes for one delivery at once one is sent", "[webhooks][pos
 TEST_CASE("what a process that died was sending by hand is sent by another", "[webhooks][postgres]")
 {
     deliveries_suite s;
-    const auto webhook = webhook_id::parse(s.create_webhook(s.hook.url()).webhook().webhook_id()).value();
+    const auto webhook =
+        webhook_id::parse(s.create_webhook(s.hook.url()).webhook().webhook_id()).value();
     const auto events = s.fail(1);
     // It takes the delivery and is gone.
-    REQUIRE(await(s.process.resends.take(s.account, webhook, event_id::parse(events[0]).value(), uuid::make_v7())).has_value());
+    REQUIRE(await(s.process.resends.take(s.account, webhook, event_id::parse(events[0]).value(),
+                                         uuid::make_v7()))
+                .has_value());
     CHECK(s.list(webhook.text(), "pending").value().deliveries_size() == 1);
 
     s.scratch.execute("UPDATE webhooks.due SET lease_until = now() - interval '1 ms'");
@@ -187,10 +210,12 @@ TEST_CASE("what a process that died was sending by hand is sent by another", "[w
     CHECK(s.hook.requests().size() == 1);
 }
 
-TEST_CASE("an outcome that comes after its lease was lost leaves only its attempt", "[webhooks][postgres]")
+TEST_CASE("an outcome that comes after its lease was lost leaves only its attempt",
+          "[webhooks][postgres]")
 {
     deliveries_suite s;
-    const auto webhook = webhook_id::parse(s.create_webhook(s.hook.url()).webhook().webhook_id()).value();
+    const auto webhook =
+        webhook_id::parse(s.create_webhook(s.hook.url()).webhook().webhook_id()).value();
     const auto event = event_id::parse(s.fail(1)[0]).value();
     webhooks::hand_outcome late;
     late.event = event;
@@ -217,8 +242,10 @@ TEST_CASE("nothing is sent again to a webhook that is switched off", "[webhooks]
     const auto events = s.fail(1);
     await(s.process.endpoints.disable(s.account, webhook_id::parse(webhook).value(), "test"));
 
-    CHECK(await(s.process.delivery_calls.retry(s.retry_request(webhook, events[0]))).error().code == errc::conflict);
-    CHECK(await(s.process.delivery_calls.replay(s.replay_request(webhook))).error().code == errc::conflict);
+    CHECK(await(s.process.delivery_calls.retry(s.retry_request(webhook, events[0]))).error().code ==
+          errc::conflict);
+    CHECK(await(s.process.delivery_calls.replay(s.replay_request(webhook))).error().code ==
+          errc::conflict);
     CHECK(s.hook.requests().empty());
 }
 
@@ -227,7 +254,8 @@ TEST_CASE("a delivery that never was cannot be sent", "[webhooks][postgres]")
     deliveries_suite s;
     const auto webhook = s.create_webhook(s.hook.url()).webhook().webhook_id();
 
-    const auto refused = await(s.process.delivery_calls.retry(s.retry_request(webhook, event_id::make().text())));
+    const auto refused =
+        await(s.process.delivery_calls.retry(s.retry_request(webhook, event_id::make().text())));
 
     REQUIRE(refused.has_error());
     CHECK(refused.error().code == errc::not_found);

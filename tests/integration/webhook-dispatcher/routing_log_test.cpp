@@ -24,7 +24,8 @@ TEST_CASE("each mail keeps what every rule said of it, matched or not", "[webhoo
 {
     suite s(testing::sends_nothing());
     const auto webhook = s.create_webhook(s.hook.url()).webhook().webhook_id();
-    const auto invoices = s.create_rule(webhook, "invoice"), welcomes = s.create_rule(webhook, "welcome");
+    const auto invoices = s.create_rule(webhook, "invoice"),
+               welcomes = s.create_rule(webhook, "welcome");
     const auto first = email(s.account, "Your invoice"), none = email(s.account, "Hello");
 
     s.deliver({email_record(first), email_record(none)});
@@ -44,7 +45,9 @@ TEST_CASE("each mail keeps what every rule said of it, matched or not", "[webhoo
     CHECK(s.count("webhooks.due") == 1);
 }
 
-TEST_CASE("what a rule said is kept as it was when the mail came, also when Kafka brings the mail again", "[webhooks][postgres]")
+TEST_CASE(
+    "what a rule said is kept as it was when the mail came, also when Kafka brings the mail again",
+    "[webhooks][postgres]")
 {
     suite s(testing::sends_nothing());
     const auto webhook = s.create_webhook(s.hook.url()).webhook().webhook_id();

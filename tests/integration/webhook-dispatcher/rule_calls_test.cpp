@@ -14,7 +14,8 @@ namespace {
 
 namespace v1 = webhooks::v1;
 
-void add_condition(v1::Rule& rule, const std::string& field, const std::string& how, const std::string& value)
+void add_condition(v1::Rule& rule, const std::string& field, const std::string& how,
+                   const std::string& value)
 {
     auto& condition = *rule.add_conditions();
     condition.set_field(field);
@@ -51,7 +52,8 @@ TEST_CASE("a rule is read and changed field by field", "[webhooks][rules][rpc][p
     const auto first = s.create_webhook("https://1.1.1.1/").webhook().webhook_id();
     const auto second = s.create_webhook("https://1.1.1.1/").webhook().webhook_id();
     const auto rule = s.create_rule(first, "invoice");
-    const auto before = await(s.process.rule_calls.get(get_rule_request(s.account, rule))).value().rule();
+    const auto before =
+        await(s.process.rule_calls.get(get_rule_request(s.account, rule))).value().rule();
 
     auto request = rule_change_of(s.account, rule);
     request.set_name("Bills");
@@ -72,46 +74,61 @@ TEST_CASE("a rule is read and changed field by field", "[webhooks][rules][rpc][p
     CHECK(changed.webhook_id() == second);
     CHECK(changed.conditions_size() == 0);
     CHECK_FALSE(changed.is_enabled());
-    const auto stored = await(s.process.rule_calls.get(get_rule_request(s.account, rule))).value().rule();
+    const auto stored =
+        await(s.process.rule_calls.get(get_rule_request(s.account, rule))).value().rule();
     CHECK(stored.SerializeAsString() == changed.SerializeAsString());
 }
 
-TEST_CASE("a wrong change of a rule says what is wrong and changes nothing", "[webhooks][rules][rpc][postgres]")
+TEST_CASE("a wrong change of a rule says what is wrong and changes nothing",
+          "[webhooks][rules][rpc][postgres]")
 {
     suite s;
     const auto rule = s.create_rule(s.create_webhook("https://1.1.1.1/").webhook().webhook_id());
-    const auto before = await(s.process.rule_calls.get(get_rule_request(s.account, rule))).value().SerializeAsString();
+    const auto before = await(s.process.rule_calls.get(get_rule_request(s.account, rule)))
+                            .value()
+                            .SerializeAsString();
     const auto refusal = [&](const auto& alter) {
         auto request = rule_change_of(s.account, rule);
         alter(request);
         return problem_of(await(s.process.rule_calls.update(request)));
     };
 
-    CHECK(refusal([](auto& request) { request.set_name(""); }).message == "name must have 1 to 100 characters, not 0");
-    CHECK(refusal([](auto& request) { request.set_webhook_id("7"); }).code == errc::invalid_argument);
+    CHECK(refusal([](auto& request) { request.set_name(""); }).message ==
+          "name must have 1 to 100 characters, not 0");
+    CHECK(refusal([](auto& request) { request.set_webhook_id("7"); }).code ==
+          errc::invalid_argument);
     const auto missing = webhook_id::make().text();
-    CHECK(refusal([&](auto& request) { request.set_webhook_id(missing); }).message == "Webhook " + missing + " does not exist");
-    CHECK(refusal([](auto& request) { request.mutable_conditions()->add_conditions()->set_field("body"); }).message ==
-          "conditions[0].field must be subject, from or to, not \"body\"");
-    CHECK(refusal([](auto& request) { *request.mutable_account() = account_on_plan(account_id::make(), 5, 20); }).code ==
-          errc::not_found);
-    CHECK(refusal([&](auto& request) { *request.mutable_account() = account_on_plan(s.account, 5, 0, 2); }).code ==
-          errc::permission_denied);
-    CHECK(await(s.process.rule_calls.get(get_rule_request(s.account, rule))).value().SerializeAsString() == before);
+    CHECK(refusal([&](auto& request) { request.set_webhook_id(missing); }).message ==
+          "Webhook " + missing + " does not exist");
+    CHECK(refusal([](auto& request) {
+              request.mutable_conditions()->add_conditions()->set_field("body");
+          }).message == "conditions[0].field must be subject, from or to, not \"body\"");
+    CHECK(refusal([](auto& request) {
+              *request.mutable_account() = account_on_plan(account_id::make(), 5, 20);
+          }).code == errc::not_found);
+    CHECK(refusal([&](auto& request) {
+              *request.mutable_account() = account_on_plan(s.account, 5, 0, 2);
+          }).code == errc::permission_denied);
+    CHECK(await(s.process.rule_calls.get(get_rule_request(s.account, rule)))
+              .value()
+              .SerializeAsString() == before);
 }
 
-TEST_CASE("a rule cannot be pointed at another account's webhook", "[webhooks][rules][rpc][postgres]")
+TEST_CASE("a rule cannot be pointed at another account's webhook",
+          "[webhooks][rules][rpc][postgres]")
 {
     suite s;
     const auto rule = s.create_rule(s.create_webhook("https://1.1.1.1/").webhook().webhook_id());
     const auto other = account_id::make();
-    const auto foreign = await(s.process.webhook_calls.create(testing::webhook_request(other, "https://1.1.1.1/")));
+    const auto foreign =
+        await(s.process.webhook_calls.create(testing::webhook_request(other, "https://1.1.1.1/")));
 
     auto request = rule_change_of(s.account, rule);
     request.set_webhook_id(foreign->webhook().webhook_id());
 
     CHECK(problem_of(await(s.process.rule_calls.update(request))).code == errc::not_found);
-    CHECK(problem_of(await(s.process.rule_calls.get(get_rule_request(other, rule)))).code == errc::not_found);
+    CHECK(problem_of(await(s.process.rule_calls.get(get_rule_request(other, rule)))).code ==
+          errc::not_found);
     auto drafts = test_of(s.account, "x");
     drafts.mutable_rules()->add_rules()->set_webhook_id(foreign->webhook().webhook_id());
     CHECK(problem_of(await(s.process.rule_calls.test(drafts))).code == errc::not_found);
@@ -130,7 +147,8 @@ TEST_CASE("rules that outlive their plan can be read and deleted, not made, chan
     CHECK(problem_of(await(s.process.rule_calls.create(made))).code == errc::permission_denied);
     auto tested = test_of(s.account, "x");
     *tested.mutable_account() = without;
-    CHECK(problem_of(await(s.process.rule_calls.test(tested))).message == "Routing rules are not part of the plan premium");
+    CHECK(problem_of(await(s.process.rule_calls.test(tested))).message ==
+          "Routing rules are not part of the plan premium");
     CHECK(await(s.process.rule_calls.get(get_rule_request(s.account, rule))).has_value());
     v1::DeleteRuleRequest deleted;
     deleted.set_account_id(s.account.text());
@@ -138,7 +156,8 @@ TEST_CASE("rules that outlive their plan can be read and deleted, not made, chan
     CHECK(await(s.process.rule_calls.remove(deleted)).has_value());
 }
 
-TEST_CASE("the tester explains each condition of the stored rules and says where a mail goes", "[webhooks][rules][rpc][postgres]")
+TEST_CASE("the tester explains each condition of the stored rules and says where a mail goes",
+          "[webhooks][rules][rpc][postgres]")
 {
     suite s;
     const auto bills = s.create_webhook("https://1.1.1.1/bills").webhook().webhook_id();
@@ -170,7 +189,8 @@ TEST_CASE("the tester explains each condition of the stored rules and says where
     CHECK(miss.webhook_ids_size() == 0);
 }
 
-TEST_CASE("unsaved rules are tested in place of the stored ones, and nothing is stored", "[webhooks][rules][rpc][postgres]")
+TEST_CASE("unsaved rules are tested in place of the stored ones, and nothing is stored",
+          "[webhooks][rules][rpc][postgres]")
 {
     suite s;
     const auto stored_at = s.create_webhook("https://1.1.1.1/a").webhook().webhook_id();
@@ -195,8 +215,9 @@ TEST_CASE("unsaved rules are tested in place of the stored ones, and nothing is 
     CHECK(s.count("webhooks.rule") == 1);
 }
 
-TEST_CASE("the tester knows what dispatching knows: disabled rules, disabled webhooks, subscriptions",
-          "[webhooks][rules][rpc][postgres]")
+TEST_CASE(
+    "the tester knows what dispatching knows: disabled rules, disabled webhooks, subscriptions",
+    "[webhooks][rules][rpc][postgres]")
 {
     suite s;
     const auto on = s.create_webhook("https://1.1.1.1/on").webhook().webhook_id();
@@ -245,10 +266,14 @@ TEST_CASE("wrong tests are refused by name", "[webhooks][rules][rpc][postgres]")
         return problem_of(await(s.process.rule_calls.test(request)));
     };
 
-    CHECK(refusal([](auto& request) { add_condition(*request.mutable_rules()->add_rules(), "subject", "equals", ""); }).message ==
-          "rules[0].conditions[0].value must have 1 to 500 characters, not 0");
-    CHECK(refusal([](auto& request) { request.mutable_rules()->add_rules()->set_rule_id("7"); }).code == errc::invalid_argument);
-    CHECK(refusal([](auto& request) { request.set_subject(std::string(10'001, 'x')); }).code == errc::invalid_argument);
+    CHECK(refusal([](auto& request) {
+              add_condition(*request.mutable_rules()->add_rules(), "subject", "equals", "");
+          }).message == "rules[0].conditions[0].value must have 1 to 500 characters, not 0");
+    CHECK(refusal([](auto& request) {
+              request.mutable_rules()->add_rules()->set_rule_id("7");
+          }).code == errc::invalid_argument);
+    CHECK(refusal([](auto& request) { request.set_subject(std::string(10'001, 'x')); }).code ==
+          errc::invalid_argument);
     CHECK(refusal([](auto& request) {
               for (int i = 0; i < 21; ++i)
                   request.mutable_rules()->add_rules();

@@ -17,14 +17,16 @@ namespace {
 
 std::chrono::milliseconds until_next_attempt(deliveries_suite& s)
 {
-    const auto rows = s.scratch.execute(
-        "SELECT ceil(extract(epoch FROM run_at - clock.now()) * 1000)::bigint FROM webhooks.due WHERE lease_id IS NULL");
+    const auto rows = s.scratch.execute("SELECT ceil(extract(epoch FROM run_at - clock.now()) * "
+                                        "1000)::bigint FROM webhooks.due WHERE lease_id IS NULL");
     return std::chrono::milliseconds(rows.at(0).at(0).as<std::int64_t>());
 }
 
 } // namespace
 
-TEST_CASE("an endpoint that is down for the whole schedule shows as failed and gets the event on request", "[webhooks][postgres]")
+TEST_CASE(
+    "an endpoint that is down for the whole schedule shows as failed and gets the event on request",
+    "[webhooks][postgres]")
 {
     deliveries_suite s(testing::sends_nothing());
     testing::settable_clock clock(s.scratch);
@@ -42,7 +44,8 @@ TEST_CASE("an endpoint that is down for the whole schedule shows as failed and g
         REQUIRE(s.hook.got(static_cast<std::size_t>(number)));
         if (number == webhooks::attempt_limit)
             break;
-        REQUIRE(s.becomes("webhooks.due WHERE lease_id IS NULL AND attempts = " + std::to_string(number), 1));
+        REQUIRE(s.becomes(
+            "webhooks.due WHERE lease_id IS NULL AND attempts = " + std::to_string(number), 1));
 
         const auto wait = until_next_attempt(s);
         const auto base = webhooks::base_wait(number + 1);
@@ -90,10 +93,12 @@ TEST_CASE("a receiver that asks for time gets it", "[webhooks][postgres]")
     s.deliver({email_record(email(s.account))});
 
     REQUIRE(s.becomes("webhooks.due WHERE attempts = 1 AND lease_id IS NULL", 1));
-    CHECK(s.count("webhooks.due WHERE run_at BETWEEN now() + interval '29 minutes' AND now() + interval '36 minutes'") == 1);
+    CHECK(s.count("webhooks.due WHERE run_at BETWEEN now() + interval '29 minutes' AND now() + "
+                  "interval '36 minutes'") == 1);
 }
 
-TEST_CASE("a failure of our own resolver parks a delivery and leaves no attempt", "[webhooks][postgres]")
+TEST_CASE("a failure of our own resolver parks a delivery and leaves no attempt",
+          "[webhooks][postgres]")
 {
     deliveries_suite s(testing::sends_nothing());
     webhooks::name_resolver_settings deaf;
@@ -101,11 +106,15 @@ TEST_CASE("a failure of our own resolver parks a delivery and leaves no attempt"
     deaf.deadline = 300ms;
     testing::dispatcher process(s.scratch.dsn(), testing::loopback_policy(), {}, deaf);
     process.start();
-    await(process.webhook_calls.create(testing::webhook_request(s.account, "http://hooks.example.com/"))).value();
+    await(process.webhook_calls.create(
+              testing::webhook_request(s.account, "http://hooks.example.com/")))
+        .value();
 
     await(process.intake.handle({email_record(email(s.account))}));
 
-    REQUIRE(s.becomes("webhooks.due WHERE attempts = 0 AND lease_id IS NULL AND run_at > now() + interval '2 s'", 1));
+    REQUIRE(s.becomes(
+        "webhooks.due WHERE attempts = 0 AND lease_id IS NULL AND run_at > now() + interval '2 s'",
+        1));
     CHECK(s.count("webhooks.attempt") == 0);
 }
 
@@ -120,7 +129,8 @@ TEST_CASE("a delivery kept waiting for seven days ends without a request", "[web
     testing::dispatcher process(s.scratch.dsn());
     process.start();
 
-    CHECK(s.becomes("webhooks.delivery WHERE state = 'exhausted' AND attempts = 0 AND reason = 'not delivered within seven days'",
+    CHECK(s.becomes("webhooks.delivery WHERE state = 'exhausted' AND attempts = 0 AND reason = "
+                    "'not delivered within seven days'",
                     1));
     CHECK(s.hook.requests().empty());
 }

@@ -24,7 +24,9 @@ namespace v1 = webhooks::v1;
 // A file with the shared token, removed at the end.
 struct token_file
 {
-    std::string path = (std::filesystem::temp_directory_path() / ("tempinbox-token-" + std::to_string(getpid()))).string();
+    std::string path =
+        (std::filesystem::temp_directory_path() / ("tempinbox-token-" + std::to_string(getpid())))
+            .string();
 
     token_file() { std::ofstream(path) << "0123456789abcdef-test-token\n"; }
     ~token_file() { std::filesystem::remove(path); }
@@ -84,7 +86,10 @@ struct running_service
     }
     void start() { service = make_replica(); }
     void stop() { stop(service); }
-    int count(const std::string& query) { return scratch.execute("SELECT count(*) FROM " + query)[0][0].as<int>(); }
+    int count(const std::string& query)
+    {
+        return scratch.execute("SELECT count(*) FROM " + query)[0][0].as<int>();
+    }
 
     template <class Response, class Request>
     result<Response> call(const char* method, const Request& request)
@@ -102,7 +107,8 @@ struct running_service
         message.value = record.value;
         message.headers = record.headers;
         bool is_acknowledged = false;
-        producer.send(std::move(message), [&](bool acknowledged) { is_acknowledged = acknowledged; });
+        producer.send(std::move(message),
+                      [&](bool acknowledged) { is_acknowledged = acknowledged; });
         if (!eventually([&] { return is_acknowledged; }, 20s))
             throw std::runtime_error("event not acknowledged");
     }
@@ -114,14 +120,17 @@ struct running_service
 
 } // namespace
 
-TEST_CASE("from RPC and Kafka to the receiver chosen by a rule, across a restart", "[webhooks][kafka][postgres]")
+TEST_CASE("from RPC and Kafka to the receiver chosen by a rule, across a restart",
+          "[webhooks][kafka][postgres]")
 {
     running_service s;
     testing::receiver subscribed;
-    const auto chosen = s.call<v1::CreateWebhookResponse>("CreateWebhook", testing::webhook_request(s.account, s.hook.url()));
+    const auto chosen = s.call<v1::CreateWebhookResponse>(
+        "CreateWebhook", testing::webhook_request(s.account, s.hook.url()));
     REQUIRE(chosen.has_value());
-    REQUIRE(
-        s.call<v1::CreateWebhookResponse>("CreateWebhook", testing::webhook_request(s.account, subscribed.url())).has_value());
+    REQUIRE(s.call<v1::CreateWebhookResponse>("CreateWebhook",
+                                              testing::webhook_request(s.account, subscribed.url()))
+                .has_value());
 
     s.publish_mail("no rule yet");
     REQUIRE(s.hook.got(1, 30s));
@@ -138,20 +147,29 @@ TEST_CASE("from RPC and Kafka to the receiver chosen by a rule, across a restart
     s.start();
     REQUIRE(s.hook.got(3, 30s));
     CHECK(eventually([&] {
-        return s.scratch.execute("SELECT count(*) FROM webhooks.delivery WHERE state = 'succeeded'")[0][0].as<int>() == 4;
+        return s.scratch
+                   .execute(
+                       "SELECT count(*) FROM webhooks.delivery WHERE state = 'succeeded'")[0][0]
+                   .as<int>() == 4;
     }));
     CHECK(s.hook.requests().size() == 3);
     CHECK(subscribed.requests().size() == 1);
 }
 
-TEST_CASE("an event that cannot be read goes to the dead letters and does not block", "[webhooks][kafka][postgres]")
+TEST_CASE("an event that cannot be read goes to the dead letters and does not block",
+          "[webhooks][kafka][postgres]")
 {
     running_service s;
-    REQUIRE(s.call<v1::CreateWebhookResponse>("CreateWebhook", testing::webhook_request(s.account, s.hook.url())).has_value());
+    REQUIRE(s.call<v1::CreateWebhookResponse>("CreateWebhook",
+                                              testing::webhook_request(s.account, s.hook.url()))
+                .has_value());
     std::vector<kafka::record> letters;
     kafka::broadcast_reader reader(
         testing::test_host(), s.cluster(), {s.letters_topic},
-        [&](const std::vector<kafka::record>& batch) { letters.insert(letters.end(), batch.begin(), batch.end()); }, true);
+        [&](const std::vector<kafka::record>& batch) {
+            letters.insert(letters.end(), batch.begin(), batch.end());
+        },
+        true);
     reader.start();
 
     auto poison = testing::email_record(testing::email(s.account));
@@ -162,19 +180,26 @@ TEST_CASE("an event that cannot be read goes to the dead letters and does not bl
     REQUIRE(s.hook.got(1, 30s));
     REQUIRE(eventually([&] { return letters.size() == 1; }, 30s));
     CHECK(letters[0].value == poison.value);
-    CHECK(letters[0].header("dead_letter_reason").value_or("").find("EmailReceived") != std::string_view::npos);
+    CHECK(letters[0].header("dead_letter_reason").value_or("").find("EmailReceived") !=
+          std::string_view::npos);
     CHECK(letters[0].header("dead_letter_consumer") == "webhook-dispatcher");
     reader.stop();
 }
 
-TEST_CASE("an event that PostgreSQL refuses goes to the dead letters alone", "[webhooks][kafka][postgres]")
+TEST_CASE("an event that PostgreSQL refuses goes to the dead letters alone",
+          "[webhooks][kafka][postgres]")
 {
     running_service s;
-    REQUIRE(s.call<v1::CreateWebhookResponse>("CreateWebhook", testing::webhook_request(s.account, s.hook.url())).has_value());
+    REQUIRE(s.call<v1::CreateWebhookResponse>("CreateWebhook",
+                                              testing::webhook_request(s.account, s.hook.url()))
+                .has_value());
     std::vector<kafka::record> letters;
     kafka::broadcast_reader reader(
         testing::test_host(), s.cluster(), {s.letters_topic},
-        [&](const std::vector<kafka::record>& batch) { letters.insert(letters.end(), batch.begin(), batch.end()); }, true);
+        [&](const std::vector<kafka::record>& batch) {
+            letters.insert(letters.end(), batch.begin(), batch.end());
+        },
+        true);
     reader.start();
     auto poison = testing::email(s.account, "before all time");
     poison.mutable_received_at()->set_seconds(-220'000'000'000);
@@ -190,23 +215,32 @@ TEST_CASE("an event that PostgreSQL refuses goes to the dead letters alone", "[w
     REQUIRE(s.hook.got(2, 30s));
     REQUIRE(eventually([&] { return letters.size() == 1; }, 30s));
     CHECK(letters[0].header("ce_id") == poison.email_id());
-    CHECK(letters[0].header("dead_letter_reason").value_or("").find("out of range") != std::string_view::npos);
+    CHECK(letters[0].header("dead_letter_reason").value_or("").find("out of range") !=
+          std::string_view::npos);
     CHECK(eventually([&] { return s.count("webhooks.delivery WHERE state = 'succeeded'") == 2; }));
     CHECK(s.hook.requests().size() == 2);
     reader.stop();
 }
 
-TEST_CASE("an event that could not be stored yet comes again to the next process", "[webhooks][kafka][postgres]")
+TEST_CASE("an event that could not be stored yet comes again to the next process",
+          "[webhooks][kafka][postgres]")
 {
     running_service s;
-    REQUIRE(s.call<v1::CreateWebhookResponse>("CreateWebhook", testing::webhook_request(s.account, s.hook.url())).has_value());
+    REQUIRE(s.call<v1::CreateWebhookResponse>("CreateWebhook",
+                                              testing::webhook_request(s.account, s.hook.url()))
+                .has_value());
     pqxx::connection blocker(s.scratch.dsn());
     auto lock = std::make_unique<pqxx::work>(blocker);
     lock->exec("LOCK TABLE webhooks.delivery IN ACCESS EXCLUSIVE MODE");
 
     s.publish_mail("held up");
-    REQUIRE(
-        eventually([&] { return s.count("pg_locks WHERE NOT granted AND relation = 'webhooks.delivery'::regclass") != 0; }, 30s));
+    REQUIRE(eventually(
+        [&] {
+            return s.count(
+                       "pg_locks WHERE NOT granted AND relation = 'webhooks.delivery'::regclass") !=
+                   0;
+        },
+        30s));
     s.stop();
     CHECK(s.count("webhooks.due") == 0);
     lock.reset();
@@ -218,7 +252,9 @@ TEST_CASE("an event that could not be stored yet comes again to the next process
 TEST_CASE("replicas that come and go lose no event", "[webhooks][kafka][postgres]")
 {
     running_service s;
-    REQUIRE(s.call<v1::CreateWebhookResponse>("CreateWebhook", testing::webhook_request(s.account, s.hook.url())).has_value());
+    REQUIRE(s.call<v1::CreateWebhookResponse>("CreateWebhook",
+                                              testing::webhook_request(s.account, s.hook.url()))
+                .has_value());
     constexpr int events_a_step = 40;
     const auto publish_some = [&] {
         for (int i = 0; i < events_a_step; ++i)
@@ -236,7 +272,9 @@ TEST_CASE("replicas that come and go lose no event", "[webhooks][kafka][postgres
     running_service::stop(second);
     publish_some();
 
-    CHECK(eventually([&] { return s.count("webhooks.delivery WHERE state = 'succeeded'") == 5 * events_a_step; }, 60s));
+    CHECK(eventually(
+        [&] { return s.count("webhooks.delivery WHERE state = 'succeeded'") == 5 * events_a_step; },
+        60s));
     std::set<std::string> distinct;
     for (const auto& request : s.hook.requests())
         distinct.insert(std::string(request.header("webhook-id").value_or("")));
@@ -244,24 +282,36 @@ TEST_CASE("replicas that come and go lose no event", "[webhooks][kafka][postgres
     CHECK(s.count("webhooks.due") == 0);
 }
 
-TEST_CASE("a plan change from Kafka is in force for the mail after it", "[webhooks][kafka][postgres]")
+TEST_CASE("a plan change from Kafka is in force for the mail after it",
+          "[webhooks][kafka][postgres]")
 {
     running_service s;
-    REQUIRE(s.call<v1::CreateWebhookResponse>("CreateWebhook", testing::webhook_request(s.account, s.hook.url())).has_value());
+    REQUIRE(s.call<v1::CreateWebhookResponse>("CreateWebhook",
+                                              testing::webhook_request(s.account, s.hook.url()))
+                .has_value());
     plans::account_state ended;
     ended.account = s.account;
     ended.version = 9;
     ended.plan = "free";
 
-    s.publish(testing::to_record(events::make_row(ended, event_id::make(), trace::traceparent::make())), s.state_topic);
+    s.publish(
+        testing::to_record(events::make_row(ended, event_id::make(), trace::traceparent::make())),
+        s.state_topic);
     REQUIRE(eventually(
-        [&] { return s.scratch.execute("SELECT count(*) FROM webhooks.account_state WHERE version = 9")[0][0].as<int>() == 1; },
+        [&] {
+            return s.scratch
+                       .execute(
+                           "SELECT count(*) FROM webhooks.account_state WHERE version = 9")[0][0]
+                       .as<int>() == 1;
+        },
         30s));
     const auto refused = testing::email(s.account);
     s.publish(testing::email_record(refused), s.email_topic);
     testing::receiver marker;
     const auto other = account_id::make();
-    REQUIRE(s.call<v1::CreateWebhookResponse>("CreateWebhook", testing::webhook_request(other, marker.url())).has_value());
+    REQUIRE(s.call<v1::CreateWebhookResponse>("CreateWebhook",
+                                              testing::webhook_request(other, marker.url()))
+                .has_value());
     auto after_it = testing::email(other);
     after_it.set_inbox_id(refused.inbox_id()); // the same key: the same partition
     s.publish(testing::email_record(after_it), s.email_topic);

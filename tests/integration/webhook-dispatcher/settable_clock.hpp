@@ -7,9 +7,9 @@
 
 namespace tempinbox::testing {
 
-// Days pass at once: in the database, whose clock alone says when a delivery is due, now() and clock_timestamp() are functions
-// found before PostgreSQL's own and moved by hand. Connect after it was made. Deadlines and leases held in memory go on in real
-// time.
+// Days pass at once: in the database, whose clock alone says when a delivery is due, now() and
+// clock_timestamp() are functions found before PostgreSQL's own and moved by hand. Connect after it
+// was made. Deadlines and leases held in memory go on in real time.
 class settable_clock
 {
 public:
@@ -25,13 +25,15 @@ public:
             CREATE FUNCTION clock.clock_timestamp() RETURNS timestamptz LANGUAGE sql VOLATILE
                 AS 'SELECT pg_catalog.clock_timestamp() + (SELECT by FROM clock.moved)';
         )");
-        scratch.execute("ALTER DATABASE \"" + database + "\" SET search_path = clock, pg_catalog, public");
+        scratch.execute("ALTER DATABASE \"" + database +
+                        "\" SET search_path = clock, pg_catalog, public");
     }
     settable_clock(const settable_clock&) = delete;
 
     void advance(std::chrono::milliseconds step)
     {
-        scratch_.execute("UPDATE clock.moved SET by = by + interval '" + std::to_string(step.count()) + " milliseconds'");
+        scratch_.execute("UPDATE clock.moved SET by = by + interval '" +
+                         std::to_string(step.count()) + " milliseconds'");
     }
 
 private:

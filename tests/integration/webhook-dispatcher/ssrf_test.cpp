@@ -25,7 +25,8 @@ testing::fake_dns::reply addresses(std::vector<octets> given)
     return reply;
 }
 
-// Mapped, NAT64 (RFC 6052, RFC 8215), 6to4, Teredo, compatible; loopback, link-local, unique local, metadata.
+// Mapped, NAT64 (RFC 6052, RFC 8215), 6to4, Teredo, compatible; loopback, link-local, unique local,
+// metadata.
 constexpr std::array forbidden_forms{"::ffff:10.0.0.1",
                                      "::ffff:169.254.169.254",
                                      "64:ff9b::a9fe:a9fe",
@@ -41,7 +42,8 @@ constexpr std::array forbidden_forms{"::ffff:10.0.0.1",
 
 std::string form_name(std::string_view form)
 {
-    const auto place = std::find(forbidden_forms.begin(), forbidden_forms.end(), form) - forbidden_forms.begin();
+    const auto place =
+        std::find(forbidden_forms.begin(), forbidden_forms.end(), form) - forbidden_forms.begin();
     return "hook" + std::to_string(place) + ".example";
 }
 
@@ -80,14 +82,16 @@ struct named_suite
     }
     webhooks::v1::CreateWebhookRequest request_for(const std::string& name) const
     {
-        return testing::webhook_request(s.account, url(name), static_cast<int>(forbidden_forms.size()));
+        return testing::webhook_request(s.account, url(name),
+                                        static_cast<int>(forbidden_forms.size()));
     }
     void deliver() { await(process.intake.handle({email_record(email(s.account))})); }
 };
 
 } // namespace
 
-TEST_CASE("a name is dialled at the address that was judged, with its own name as Host", "[webhooks][postgres][ssrf]")
+TEST_CASE("a name is dialled at the address that was judged, with its own name as Host",
+          "[webhooks][postgres][ssrf]")
 {
     named_suite n;
     n.dns.answer("hook.example", addresses({{127, 0, 0, 1}}));
@@ -99,35 +103,44 @@ TEST_CASE("a name is dialled at the address that was judged, with its own name a
     CHECK(n.s.hook.requests()[0].header("host").value_or("").starts_with("hook.example:"));
 }
 
-TEST_CASE("a name with one forbidden address is refused when it is registered", "[webhooks][postgres][ssrf]")
+TEST_CASE("a name with one forbidden address is refused when it is registered",
+          "[webhooks][postgres][ssrf]")
 {
     named_suite n;
     n.dns.answer("hook.example", addresses({{127, 0, 0, 1}, {10, 0, 0, 1}}));
 
-    const auto refused = await(n.process.webhook_calls.create(testing::webhook_request(n.s.account, n.url())));
+    const auto refused =
+        await(n.process.webhook_calls.create(testing::webhook_request(n.s.account, n.url())));
 
     REQUIRE(refused.has_error());
-    CHECK(refused.error().message == "url must lead to a public address; \"hook.example\" is private, local or reserved");
+    CHECK(refused.error().message ==
+          "url must lead to a public address; \"hook.example\" is private, local or reserved");
 }
 
-TEST_CASE("a name that turns to a forbidden address is not dialled and switches the webhook off", "[webhooks][postgres][ssrf]")
+TEST_CASE("a name that turns to a forbidden address is not dialled and switches the webhook off",
+          "[webhooks][postgres][ssrf]")
 {
     named_suite n(1ms);
     n.dns.answer("hook.example", addresses({{127, 0, 0, 1}}));
     await(n.process.webhook_calls.create(testing::webhook_request(n.s.account, n.url()))).value();
     n.dns.answer("hook.example", addresses({{127, 0, 0, 1}, {10, 0, 0, 1}}));
-    REQUIRE(testing::eventually([&] { return await(n.process.names.resolve("hook.example")).size() == 2; }));
+    REQUIRE(testing::eventually(
+        [&] { return await(n.process.names.resolve("hook.example")).size() == 2; }));
 
     n.deliver();
 
-    CHECK(n.s.becomes("webhooks.delivery WHERE state = 'aborted' AND attempts = 1 AND last_status IS NULL", 1));
-    CHECK(n.s.becomes("webhooks.endpoint WHERE NOT is_enabled AND disabled_reason LIKE 'its address is private%'", 1));
+    CHECK(n.s.becomes(
+        "webhooks.delivery WHERE state = 'aborted' AND attempts = 1 AND last_status IS NULL", 1));
+    CHECK(n.s.becomes(
+        "webhooks.endpoint WHERE NOT is_enabled AND disabled_reason LIKE 'its address is private%'",
+        1));
     CHECK(n.s.count("webhooks.attempt WHERE error LIKE '%10.0.0.1%'") == 0);
     CHECK(n.s.hook.requests().empty());
 }
 
-TEST_CASE("IPv6 answers that hide, tunnel or translate to IPv4, and local ones, are refused at save",
-          "[webhooks][postgres][ssrf]")
+TEST_CASE(
+    "IPv6 answers that hide, tunnel or translate to IPv4, and local ones, are refused at save",
+    "[webhooks][postgres][ssrf]")
 {
     named_suite n;
     for (const auto* form : forbidden_forms) {
@@ -150,19 +163,25 @@ TEST_CASE("names that turn to such answers later are refused at send", "[webhook
         n.dns.answer(form_name(form), addresses({{127, 0, 0, 1}}));
         await(n.process.webhook_calls.create(n.request_for(form_name(form)))).value();
         n.dns.answer(form_name(form), with_v6(form));
-        REQUIRE(testing::eventually([&] { return await(n.process.names.resolve(form_name(form))).size() == 2; }));
+        REQUIRE(testing::eventually(
+            [&] { return await(n.process.names.resolve(form_name(form))).size() == 2; }));
     }
     const int count = static_cast<int>(forbidden_forms.size());
 
     n.deliver();
 
-    CHECK(n.s.becomes("webhooks.delivery WHERE state = 'aborted' AND attempts = 1 AND last_status IS NULL", count));
-    CHECK(n.s.becomes("webhooks.endpoint WHERE NOT is_enabled AND disabled_reason LIKE 'its address is private%'", count));
+    CHECK(n.s.becomes(
+        "webhooks.delivery WHERE state = 'aborted' AND attempts = 1 AND last_status IS NULL",
+        count));
+    CHECK(n.s.becomes(
+        "webhooks.endpoint WHERE NOT is_enabled AND disabled_reason LIKE 'its address is private%'",
+        count));
     CHECK(n.s.count("webhooks.attempt WHERE error ~ '[0-9a-f]*:[0-9a-f]*:'") == 0);
     CHECK(n.s.hook.requests().empty());
 }
 
-TEST_CASE("a literal address that the operator allows no longer is refused at send", "[webhooks][postgres][ssrf]")
+TEST_CASE("a literal address that the operator allows no longer is refused at send",
+          "[webhooks][postgres][ssrf]")
 {
     suite s;
     s.create_webhook(s.hook.url());
@@ -175,7 +194,9 @@ TEST_CASE("a literal address that the operator allows no longer is refused at se
     await(process.intake.handle({email_record(email(s.account))}));
 
     CHECK(s.becomes("webhooks.delivery WHERE state = 'aborted'", 1));
-    CHECK(s.becomes("webhooks.endpoint WHERE NOT is_enabled AND disabled_reason LIKE 'its address is private%'", 1));
+    CHECK(s.becomes(
+        "webhooks.endpoint WHERE NOT is_enabled AND disabled_reason LIKE 'its address is private%'",
+        1));
     CHECK(s.hook.requests().empty());
 }
 
@@ -188,8 +209,8 @@ TEST_CASE("a redirect to a forbidden address is not followed", "[webhooks][postg
     std::vector<testing::receiver::answer> redirects;
     for (const auto status : {301U, 302U, 303U, 307U, 308U}) {
         redirects.emplace_back(status);
-        redirects.back().headers.emplace_back("Location",
-                                              status == 307U ? "http://169.254.169.254/latest/meta-data/" : inside.url());
+        redirects.back().headers.emplace_back(
+            "Location", status == 307U ? "http://169.254.169.254/latest/meta-data/" : inside.url());
     }
     s.hook.answer_with(redirects);
 
@@ -197,12 +218,15 @@ TEST_CASE("a redirect to a forbidden address is not followed", "[webhooks][postg
         s.deliver({email_record(email(s.account))});
 
     for (const auto& redirect : redirects)
-        REQUIRE(s.becomes(
-            "webhooks.attempt WHERE error = 'redirects are not followed' AND status = " + std::to_string(redirect.status), 1));
+        REQUIRE(
+            s.becomes("webhooks.attempt WHERE error = 'redirects are not followed' AND status = " +
+                          std::to_string(redirect.status),
+                      1));
     CHECK(inside.requests().empty());
 }
 
-TEST_CASE("a name that does not resolve is an attempt, a name server that fails is not", "[webhooks][postgres]")
+TEST_CASE("a name that does not resolve is an attempt, a name server that fails is not",
+          "[webhooks][postgres]")
 {
     named_suite n;
     await(n.process.webhook_calls.create(testing::webhook_request(n.s.account, n.url()))).value();
@@ -214,11 +238,14 @@ TEST_CASE("a name that does not resolve is an attempt, a name server that fails 
     broken.code = 2;
     n.dns.answer("hook.example", broken);
     n.deliver();
-    REQUIRE(n.s.becomes("webhooks.due WHERE attempts = 0 AND lease_id IS NULL AND run_at > now() + interval '3 s'", 1));
+    REQUIRE(n.s.becomes(
+        "webhooks.due WHERE attempts = 0 AND lease_id IS NULL AND run_at > now() + interval '3 s'",
+        1));
     CHECK(n.s.count("webhooks.attempt") == 1);
 }
 
-TEST_CASE("a URL that the policy allows no longer is not called, and says so", "[webhooks][postgres][ssrf]")
+TEST_CASE("a URL that the policy allows no longer is not called, and says so",
+          "[webhooks][postgres][ssrf]")
 {
     suite s;
     const auto webhook = s.create_webhook(s.hook.url()).webhook().webhook_id();
@@ -240,7 +267,8 @@ TEST_CASE("a URL that the policy allows no longer is not called, and says so", "
     CHECK_FALSE(shown.is_enabled());
     CHECK(shown.disabled_reason().find("url must begin with https://") != std::string::npos);
 
-    const auto refused = await(process.by_hand.test(s.account, webhook_id::parse(webhook).value(), event_id::make()));
+    const auto refused = await(
+        process.by_hand.test(s.account, webhook_id::parse(webhook).value(), event_id::make()));
     REQUIRE_FALSE(refused);
     CHECK(refused.error().code == errc::conflict);
 

@@ -13,19 +13,34 @@ struct suite
     receiver hook;
     account_id account = account_id::make();
 
-    explicit suite(webhooks::engine_limits limits = {}) : process(scratch.dsn(), loopback_policy(), limits) {}
+    explicit suite(webhooks::engine_limits limits = {})
+        : process(scratch.dsn(), loopback_policy(), limits)
+    {}
 
     webhooks::v1::CreateWebhookResponse create_webhook(const std::string& url)
     {
         return await(process.webhook_calls.create(webhook_request(account, url))).value();
     }
-    void deliver(const std::vector<kafka::record>& records) { await(process.intake.handle(records)); }
+    void deliver(const std::vector<kafka::record>& records)
+    {
+        await(process.intake.handle(records));
+    }
     // Everything held by whom ever becomes due for anyone.
-    void free_leases() { scratch.execute("UPDATE webhooks.due SET lease_id = NULL, lease_until = NULL, run_at = now()"); }
-    int count(const std::string& query) { return scratch.execute("SELECT count(*) FROM " + query)[0][0].as<int>(); }
+    void free_leases()
+    {
+        scratch.execute(
+            "UPDATE webhooks.due SET lease_id = NULL, lease_until = NULL, run_at = now()");
+    }
+    int count(const std::string& query)
+    {
+        return scratch.execute("SELECT count(*) FROM " + query)[0][0].as<int>();
+    }
     std::string create_rule(const std::string& webhook, const std::string& subject = "")
     {
-        return await(process.rule_calls.create(rule_request(account, webhook, subject))).value().rule().rule_id();
+        return await(process.rule_calls.create(rule_request(account, webhook, subject)))
+            .value()
+            .rule()
+            .rule_id();
     }
     bool becomes(const std::string& query, int expected)
     {

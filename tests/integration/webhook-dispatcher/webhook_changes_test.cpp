@@ -23,14 +23,17 @@ v1::Webhook change(suite& s, const v1::UpdateWebhookRequest& request)
 }
 
 // How many of the secrets signed the request: each signature must be one of them.
-std::vector<std::string> signers(const http::request& request, const std::vector<std::string>& secrets)
+std::vector<std::string> signers(const http::request& request,
+                                 const std::vector<std::string>& secrets)
 {
     const auto id = request.header("webhook-id").value();
-    const time_point at{std::chrono::seconds{std::stoll(std::string(request.header("webhook-timestamp").value()))}};
+    const time_point at{
+        std::chrono::seconds{std::stoll(std::string(request.header("webhook-timestamp").value()))}};
     std::vector<std::string> found;
     for (const auto& signature : split_list(request.header("webhook-signature").value(), ' '))
         for (const auto& text : secrets)
-            if (webhooks::sign({webhooks::read_signing_secret(secret{text}).value()}, id, at, request.body) == signature)
+            if (webhooks::sign({webhooks::read_signing_secret(secret{text}).value()}, id, at,
+                               request.body) == signature)
                 found.push_back(text);
     return found;
 }
@@ -67,15 +70,19 @@ TEST_CASE("a change sets what it names and leaves the rest", "[webhooks][rpc][po
     CHECK_FALSE(change(s, switch_of(s.account, before.webhook_id(), false)).is_enabled());
 }
 
-TEST_CASE("a new URL is judged like a first one, and a refused change changes nothing", "[webhooks][rpc][postgres][ssrf]")
+TEST_CASE("a new URL is judged like a first one, and a refused change changes nothing",
+          "[webhooks][rpc][postgres][ssrf]")
 {
     testing::scratch_database scratch({"webhooks"});
     testing::dispatcher process(scratch.dsn(), webhooks::url_policy{});
     const auto account = account_id::make();
     const auto webhook =
-        await(process.webhook_calls.create(testing::webhook_request(account, "https://1.1.1.1/"))).value().webhook();
+        await(process.webhook_calls.create(testing::webhook_request(account, "https://1.1.1.1/")))
+            .value()
+            .webhook();
 
-    for (const auto* url : {"https://10.0.0.1/", "http://1.1.1.1/", "https://localhost/", "https://0x7f.1/", "ftp://1.1.1.1/"}) {
+    for (const auto* url : {"https://10.0.0.1/", "http://1.1.1.1/", "https://localhost/",
+                            "https://0x7f.1/", "ftp://1.1.1.1/"}) {
         auto request = change_of(account, webhook.webhook_id());
         request.set_url(url);
         request.set_description("changed");
@@ -83,35 +90,43 @@ TEST_CASE("a new URL is judged like a first one, and a refused change changes no
         CHECK(refused.code == errc::invalid_argument);
         CHECK(refused.message.starts_with("url "));
     }
-    CHECK(scratch.execute("SELECT url || description FROM webhooks.endpoint")[0][0].as<std::string>() == "https://1.1.1.1/");
+    CHECK(scratch.execute("SELECT url || description FROM webhooks.endpoint")[0][0]
+              .as<std::string>() == "https://1.1.1.1/");
 }
 
-TEST_CASE("switching on forgets why a webhook was switched off; other changes do not", "[webhooks][rpc][postgres]")
+TEST_CASE("switching on forgets why a webhook was switched off; other changes do not",
+          "[webhooks][rpc][postgres]")
 {
     suite s;
     const auto webhook = s.create_webhook("https://1.1.1.1/").webhook().webhook_id();
-    await(s.process.endpoints.disable(s.account, webhook_id::parse(webhook).value(), "it answered 410 Gone"));
+    await(s.process.endpoints.disable(s.account, webhook_id::parse(webhook).value(),
+                                      "it answered 410 Gone"));
 
     auto renamed = change_of(s.account, webhook);
     renamed.set_description("still off");
     CHECK(change(s, renamed).disabled_reason() == "it answered 410 Gone");
-    CHECK(change(s, switch_of(s.account, webhook, false)).disabled_reason() == "it answered 410 Gone");
+    CHECK(change(s, switch_of(s.account, webhook, false)).disabled_reason() ==
+          "it answered 410 Gone");
 
     const auto on = change(s, switch_of(s.account, webhook, true));
     CHECK(on.is_enabled());
     CHECK_FALSE(on.has_disabled_reason());
 }
 
-TEST_CASE("what waits for a webhook that is switched on again is sent", "[webhooks][delivery][postgres]")
+TEST_CASE("what waits for a webhook that is switched on again is sent",
+          "[webhooks][delivery][postgres]")
 {
     suite s(testing::sends_nothing());
     const auto webhook = s.create_webhook(s.hook.url()).webhook().webhook_id();
-    s.deliver({testing::email_record(testing::email(s.account)), testing::email_record(testing::email(s.account))});
+    s.deliver({testing::email_record(testing::email(s.account)),
+               testing::email_record(testing::email(s.account))});
     // One waits behind a breaker, one for its next try.
-    s.scratch.execute("UPDATE webhooks.due SET lease_id = NULL, lease_until = NULL, run_at = now() + interval '10 minutes'");
+    s.scratch.execute("UPDATE webhooks.due SET lease_id = NULL, lease_until = NULL, run_at = now() "
+                      "+ interval '10 minutes'");
     s.scratch.execute("UPDATE webhooks.due SET attempts = 3, is_retry = true WHERE event_id = "
                       "(SELECT min(event_id::text)::uuid FROM webhooks.due)");
-    await(s.process.endpoints.disable(s.account, webhook_id::parse(webhook).value(), "only failed"));
+    await(
+        s.process.endpoints.disable(s.account, webhook_id::parse(webhook).value(), "only failed"));
 
     change(s, switch_of(s.account, webhook, true));
 
@@ -119,10 +134,12 @@ TEST_CASE("what waits for a webhook that is switched on again is sent", "[webhoo
     another.start();
     CHECK(s.hook.got(1));
     CHECK(s.becomes("webhooks.delivery WHERE state = 'succeeded'", 1));
-    CHECK(s.count("webhooks.due WHERE attempts = 3 AND run_at > now() + interval '9 minutes'") == 1);
+    CHECK(s.count("webhooks.due WHERE attempts = 3 AND run_at > now() + interval '9 minutes'") ==
+          1);
 }
 
-TEST_CASE("a webhook that is switched on again is probed at once, though its breaker is open and no mail comes",
+TEST_CASE("a webhook that is switched on again is probed at once, though its breaker is open and "
+          "no mail comes",
           "[webhooks][delivery][postgres]")
 {
     suite s;
@@ -146,10 +163,12 @@ TEST_CASE("a webhook that is switched on again is probed at once, though its bre
     CHECK(s.becomes("webhooks.delivery WHERE state = 'succeeded'", 7));
 }
 
-TEST_CASE("a failure from before a webhook was switched on does not switch it off", "[webhooks][delivery][postgres]")
+TEST_CASE("a failure from before a webhook was switched on does not switch it off",
+          "[webhooks][delivery][postgres]")
 {
     suite s;
-    const auto webhook = webhook_id::parse(s.create_webhook(s.hook.url()).webhook().webhook_id()).value();
+    const auto webhook =
+        webhook_id::parse(s.create_webhook(s.hook.url()).webhook().webhook_id()).value();
     const auto before = await(s.process.endpoints.find(s.account, webhook)).value().renewed_at;
     auto moved = change_of(s.account, webhook.text());
     moved.set_url(s.hook.url("/new"));
@@ -168,28 +187,34 @@ TEST_CASE("another account's webhook is changed and rotated by nobody", "[webhoo
     suite s;
     const auto webhook = s.create_webhook("https://1.1.1.1/").webhook().webhook_id();
     const auto other = account_id::make();
-    await(s.process.webhook_calls.create(testing::webhook_request(other, "https://1.1.1.1/"))).value();
+    await(s.process.webhook_calls.create(testing::webhook_request(other, "https://1.1.1.1/")))
+        .value();
 
-    CHECK(problem_of(await(s.process.webhook_calls.update(switch_of(other, webhook, false)))).message ==
-          "Webhook " + webhook + " does not exist");
-    CHECK(problem_of(await(s.process.webhook_calls.rotate(rotation_of(other, webhook)))).code == errc::not_found);
-    CHECK(problem_of(await(s.process.webhook_calls.update(switch_of(account_id::make(), webhook, false)))).code ==
+    CHECK(problem_of(await(s.process.webhook_calls.update(switch_of(other, webhook, false))))
+              .message == "Webhook " + webhook + " does not exist");
+    CHECK(problem_of(await(s.process.webhook_calls.rotate(rotation_of(other, webhook)))).code ==
           errc::not_found);
+    CHECK(problem_of(
+              await(s.process.webhook_calls.update(switch_of(account_id::make(), webhook, false))))
+              .code == errc::not_found);
     CHECK(s.count("webhooks.endpoint WHERE is_enabled AND rotation_id IS NULL") == 2);
     CHECK(s.count("webhooks.previous_secret") == 0);
 }
 
-TEST_CASE("after a rotation both secrets sign, until the earlier one's time is over", "[webhooks][delivery][postgres]")
+TEST_CASE("after a rotation both secrets sign, until the earlier one's time is over",
+          "[webhooks][delivery][postgres]")
 {
     suite s;
     s.process.start();
     const auto created = s.create_webhook(s.hook.url());
     const auto webhook = created.webhook().webhook_id();
 
-    const auto rotated = await(s.process.webhook_calls.rotate(rotation_of(s.account, webhook))).value();
+    const auto rotated =
+        await(s.process.webhook_calls.rotate(rotation_of(s.account, webhook))).value();
 
     CHECK(rotated.secret() != created.secret());
-    const auto left = rotated.previous_valid_until().seconds() - to_unix_micros(system_clock_source{}.now()) / 1'000'000;
+    const auto left = rotated.previous_valid_until().seconds() -
+                      to_unix_micros(system_clock_source{}.now()) / 1'000'000;
     CHECK(left > 86'340);
     CHECK(left <= 86'400);
     const std::vector<std::string> both{rotated.secret(), created.secret()};
@@ -218,7 +243,8 @@ TEST_CASE("a repeated rotation is the same rotation", "[webhooks][rpc][postgres]
     CHECK(s.count("webhooks.previous_secret") == 1);
 }
 
-TEST_CASE("each rotation keeps its promise to the earlier secrets; a fifth secret has to wait", "[webhooks][delivery][postgres]")
+TEST_CASE("each rotation keeps its promise to the earlier secrets; a fifth secret has to wait",
+          "[webhooks][delivery][postgres]")
 {
     suite s;
     s.process.start();
@@ -226,12 +252,16 @@ TEST_CASE("each rotation keeps its promise to the earlier secrets; a fifth secre
     const auto webhook = created.webhook().webhook_id();
     std::vector<std::string> secrets{created.secret()};
     for (int i = 0; i < 3; ++i)
-        secrets.insert(secrets.begin(), await(s.process.webhook_calls.rotate(rotation_of(s.account, webhook))).value().secret());
+        secrets.insert(secrets.begin(),
+                       await(s.process.webhook_calls.rotate(rotation_of(s.account, webhook)))
+                           .value()
+                           .secret());
 
     s.deliver({testing::email_record(testing::email(s.account))});
     REQUIRE(s.hook.got(1));
     CHECK(signers(s.hook.requests()[0], secrets) == secrets);
-    const auto refused = problem_of(await(s.process.webhook_calls.rotate(rotation_of(s.account, webhook))));
+    const auto refused =
+        problem_of(await(s.process.webhook_calls.rotate(rotation_of(s.account, webhook))));
     CHECK(refused.code == errc::conflict);
     CHECK(refused.message.find("signs with 4 secrets already") != std::string::npos);
 
@@ -241,7 +271,8 @@ TEST_CASE("each rotation keeps its promise to the earlier secrets; a fifth secre
     CHECK(s.count("webhooks.previous_secret") == 3);
 }
 
-TEST_CASE("replaced secrets are forgotten when they sign no more, and with their webhook", "[webhooks][postgres]")
+TEST_CASE("replaced secrets are forgotten when they sign no more, and with their webhook",
+          "[webhooks][postgres]")
 {
     suite s;
     const auto kept = s.create_webhook("https://1.1.1.1/").webhook().webhook_id();

@@ -6,7 +6,8 @@ using namespace tempinbox;
 
 TEST_CASE("an account's email address looks like one", "[accounts]")
 {
-    const std::string good[] = {"a@b", "name@example.com", "first.last+tag@example.co.uk", "müller@example.de"};
+    const std::string good[] = {"a@b", "name@example.com", "first.last+tag@example.co.uk",
+                                "müller@example.de"};
     const std::string bad[] = {"",       "a",
                                "@",      "a@",
                                "@b",     "a@b@c",

@@ -13,7 +13,9 @@ TEST_CASE("a new key has the form that users know", "[accounts][api_key]")
 
     CHECK(key.size() == 8 + 32 + 6);
     CHECK(key.substr(0, 8) == "ti_live_");
-    CHECK(key.substr(8).find_first_not_of("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz") == std::string::npos);
+    CHECK(key.substr(8).find_first_not_of(
+              "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz") ==
+          std::string::npos);
     CHECK(is_well_formed_api_key(key));
     CHECK(api_key_prefix(key) == key.substr(0, 12));
 }
@@ -32,7 +34,8 @@ TEST_CASE("keys do not repeat, and use the whole alphabet", "[accounts][api_key]
     CHECK(characters.size() == 62);
 }
 
-TEST_CASE("a key with any one character changed is refused without a look-up", "[accounts][api_key]")
+TEST_CASE("a key with any one character changed is refused without a look-up",
+          "[accounts][api_key]")
 {
     const auto key = make_api_key().reveal();
 

@@ -14,7 +14,8 @@ class scratch_folder
 public:
     scratch_folder()
     {
-        std::string name = (std::filesystem::temp_directory_path() / "tempinbox-test-XXXXXX").string();
+        std::string name =
+            (std::filesystem::temp_directory_path() / "tempinbox-test-XXXXXX").string();
         if (!::mkdtemp(name.data()))
             throw std::runtime_error("cannot make a folder for the test");
         path_ = name;

@@ -19,9 +19,12 @@ std::string best(const std::string& subject, const std::string& text)
 TEST_CASE("the one-time code of a mail is found", "[extract]")
 {
     const std::vector<std::array<std::string, 3>> mails = {
-        {"Your verification code", "Hello,\n\nyour verification code is 482913.\n\nIt expires in 10 minutes.\n", "482913"},
+        {"Your verification code",
+         "Hello,\n\nyour verification code is 482913.\n\nIt expires in 10 minutes.\n", "482913"},
         {"482913 is your Example code", "Use it to sign in.", "482913"},
-        {"Sign in to Example", "Enter this code to sign in:\n\n    730 118\n\nIf it was not you, ignore this mail.\n", "730118"},
+        {"Sign in to Example",
+         "Enter this code to sign in:\n\n    730 118\n\nIf it was not you, ignore this mail.\n",
+         "730118"},
         {"Security alert", "G-904512 is your Google verification code.", "904512"},
         {"Your login code", "X7K9QP\n", "X7K9QP"},
         {"Confirm your e-mail", "Please confirm with this code: ABCD-1234\n", "ABCD-1234"},
@@ -102,7 +105,8 @@ TEST_CASE("a code is found though its sentence names what it is for", "[extract]
     }
 }
 
-TEST_CASE("letters alone are a code where their sentence says so, but words in capitals are none", "[extract]")
+TEST_CASE("letters alone are a code where their sentence says so, but words in capitals are none",
+          "[extract]")
 {
     CHECK(best("Hello", "KQWXZR is your Acme code.") == "KQWXZR");
     CHECK(best("Hello", "Your verification code for Booking.com is KQWXZR.") == "KQWXZR");
@@ -204,7 +208,8 @@ TEST_CASE("what is no code is not taken for one", "[extract]")
 
 TEST_CASE("a code says where it stands, in characters", "[extract]")
 {
-    const auto found = extract::find_codes("Grüße", std::string("Größe: ä\nIhr Bestätigungscode: 482913\n"), std::nullopt);
+    const auto found = extract::find_codes(
+        "Grüße", std::string("Größe: ä\nIhr Bestätigungscode: 482913\n"), std::nullopt);
 
     REQUIRE(found.size() == 1);
     CHECK(found[0].part == "text");
@@ -225,25 +230,30 @@ TEST_CASE("a code that only the html shows is found at its place in the source",
 
 TEST_CASE("codes are ordered by likelihood and named once", "[extract]")
 {
-    const auto found =
-        extract::find_codes("Your code is 111222",
-                            std::string("Backup codes, token 333444 perhaps.\nYour verification code is 111222"), std::nullopt);
+    const auto found = extract::find_codes(
+        "Your code is 111222",
+        std::string("Backup codes, token 333444 perhaps.\nYour verification code is 111222"),
+        std::nullopt);
 
     REQUIRE_FALSE(found.empty());
     CHECK(found.front().value == "111222");
-    CHECK(std::count_if(found.begin(), found.end(), [](const auto& one) { return one.value == "111222"; }) == 1);
+    CHECK(std::count_if(found.begin(), found.end(),
+                        [](const auto& one) { return one.value == "111222"; }) == 1);
 }
 
 TEST_CASE("the PINs of a meeting and the codes of an offer are no one-time codes", "[extract]")
 {
-    CHECK(best("Invitation: Planning", "Join meeting\nMeeting ID: 875 4123 6650\nPasscode: 419024\n") == "");
+    CHECK(best("Invitation: Planning",
+               "Join meeting\nMeeting ID: 875 4123 6650\nPasscode: 419024\n") == "");
     CHECK(best("10 % off", "Use code SPRING20 at checkout.") == "");
     CHECK(best("Receipt", "Subtotal 8.25\nAuth code 083114\n") == "");
 }
 
 TEST_CASE("the nearest name of a number counts", "[extract]")
 {
-    CHECK(best("Your order", "Confirmation code: 482913\nOrder number: 771204\nProduct code: 993311\n") == "482913");
+    CHECK(best("Your order",
+               "Confirmation code: 482913\nOrder number: 771204\nProduct code: 993311\n") ==
+          "482913");
     CHECK(best("Hello", "Postal code 90210, discount code 48213, error code 5034") == "");
     CHECK(best("Hello", "Login code for your Example account: 482913") == "482913");
 }
@@ -280,7 +290,8 @@ TEST_CASE("hostile text costs linear time", "[extract][torture-33]")
     CHECK(std::chrono::steady_clock::now() - started < std::chrono::seconds(20));
 }
 
-TEST_CASE("a URL or a link of nothing but marks or entities costs linear time", "[extract][torture-33]")
+TEST_CASE("a URL or a link of nothing but marks or entities costs linear time",
+          "[extract][torture-33]")
 {
     const auto started = std::chrono::steady_clock::now();
     const std::string marks = "https://a.test/" + std::string(250'000, ')');
@@ -304,11 +315,13 @@ TEST_CASE("only the first 256 KiB of a part are looked at", "[extract][torture-3
 TEST_CASE("homographs and tracking parameters come back as they were sent", "[extract][torture-33]")
 {
     // The first letter of the host is Cyrillic.
-    const auto links = extract::find_links(std::string("https://\xd0\xb0pple.test/verify?utm_source=x&t=1"), std::nullopt);
+    const auto links = extract::find_links(
+        std::string("https://\xd0\xb0pple.test/verify?utm_source=x&t=1"), std::nullopt);
     REQUIRE(links.size() == 1);
     CHECK(links[0].url == "https://\xd0\xb0pple.test/verify?utm_source=x&t=1");
     // Digits of any script come back as ASCII.
-    const auto codes = extract::find_codes("Your code", std::string("Your code is ４８２９１３"), std::nullopt);
+    const auto codes =
+        extract::find_codes("Your code", std::string("Your code is ４８２９１３"), std::nullopt);
     REQUIRE(codes.size() == 1);
     CHECK(codes[0].value == "482913");
 }

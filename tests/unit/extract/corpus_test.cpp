@@ -25,7 +25,8 @@ counts count_first_codes(const std::vector<corpus::expected_mail>& mails)
     counts all;
     for (const auto& mail : mails) {
         const auto found = corpus::examine(mail.raw).codes;
-        const bool is_right = !found.empty() && !mail.codes.empty() && found.front().value == mail.codes.front();
+        const bool is_right =
+            !found.empty() && !mail.codes.empty() && found.front().value == mail.codes.front();
         all.right += is_right ? 1 : 0;
         all.found += found.empty() ? 0 : 1;
         all.wanted += mail.codes.empty() ? 0 : 1;
@@ -35,7 +36,8 @@ counts count_first_codes(const std::vector<corpus::expected_mail>& mails)
 
 } // namespace
 
-TEST_CASE("each mail of the corpus has the first code that a reader would take", "[extract][corpus]")
+TEST_CASE("each mail of the corpus has the first code that a reader would take",
+          "[extract][corpus]")
 {
     for (const auto& mail : corpus::read_all()) {
         if (known_misses.contains(mail.file))
@@ -43,7 +45,8 @@ TEST_CASE("each mail of the corpus has the first code that a reader would take",
         const auto found = corpus::examine(mail.raw).codes;
 
         INFO(mail.file);
-        CHECK((found.empty() ? "" : found.front().value) == (mail.codes.empty() ? "" : mail.codes.front()));
+        CHECK((found.empty() ? "" : found.front().value) ==
+              (mail.codes.empty() ? "" : mail.codes.front()));
     }
 }
 
@@ -62,7 +65,8 @@ TEST_CASE("each link of the corpus is found with what it is for", "[extract][cor
     }
 }
 
-TEST_CASE("first codes of the corpus: precision and recall stay where they are", "[extract][corpus]")
+TEST_CASE("first codes of the corpus: precision and recall stay where they are",
+          "[extract][corpus]")
 {
     const auto mails = corpus::read_all();
     REQUIRE(mails.size() >= 241);
@@ -80,7 +84,9 @@ TEST_CASE("the place of a code in the corpus is within its part", "[extract][cor
         const auto view = mime::read_view(mail.raw);
         for (const auto& code : corpus::examine(mail.raw).codes) {
             INFO(mail.file << ": " << code.value << " in " << code.part << " at " << code.offset);
-            const auto& part = code.part == "subject" ? view.summary.subject : code.part == "text" ? *view.text : *view.html;
+            const auto& part = code.part == "subject" ? view.summary.subject
+                               : code.part == "text"  ? *view.text
+                                                      : *view.html;
             CHECK(code.offset >= 0);
             CHECK(static_cast<std::size_t>(code.offset) < part.size());
             CHECK((code.score >= 0.5 && code.score <= 1));

@@ -13,9 +13,12 @@ TEST_CASE("what a link says decides before its URL, both before the words in fro
         {"https://a.test/reset-password?k=1", "Confirm", "", "verify"},
         {"https://a.test/l/1", "here", "To reset your password, click", "reset"},
         {"https://a.test/l/1", "Terms", "By confirming your email you agree to our", "other"},
-        {"https://a.test/l/1", "contact support", "If you didn't request a password reset, please", "other"},
-        {"https://a.test/l/1", "Privacy policy", "You get this because you confirmed your email.", "other"},
-        {"https://a.test/l/1", "Read the story of the week", "Please confirm your address.", "other"},
+        {"https://a.test/l/1", "contact support", "If you didn't request a password reset, please",
+         "other"},
+        {"https://a.test/l/1", "Privacy policy", "You get this because you confirmed your email.",
+         "other"},
+        {"https://a.test/l/1", "Read the story of the week", "Please confirm your address.",
+         "other"},
         {"https://a.test/login", "Log in", "", "other"},
         {"https://a.test/login?token=8c1d2e", "Log in", "", "verify"},
         {"https://verify.test/blog", "Blog", "", "other"},
@@ -91,39 +94,47 @@ TEST_CASE("a text that only points takes the words around it", "[extract]")
                              "a.test/l/1"}) {
         INFO(text);
         CHECK(extract::is_pointer(text));
-        CHECK(extract::kind_of_link("https://a.test/l/1", text, "Confirm your email address:") == std::string("verify"));
+        CHECK(extract::kind_of_link("https://a.test/l/1", text, "Confirm your email address:") ==
+              std::string("verify"));
     }
     for (const char* text :
-         {"Help", "Terms", "Privacy policy", "Contact support", "Hierarchy", "There", "Continued", "Learn more", "Read more",
-          "View in browser", "Impressum", "Datenschutz", "Aide", "Ayuda", "Помощь", "隐私政策", "お問い合わせ", "a.test"}) {
+         {"Help", "Terms", "Privacy policy", "Contact support", "Hierarchy", "There", "Continued",
+          "Learn more", "Read more", "View in browser", "Impressum", "Datenschutz", "Aide", "Ayuda",
+          "Помощь", "隐私政策", "お問い合わせ", "a.test"}) {
         INFO(text);
         CHECK_FALSE(extract::is_pointer(text));
-        CHECK(extract::kind_of_link("https://a.test/l/1", text, "Confirm your email address:") == std::string("other"));
+        CHECK(extract::kind_of_link("https://a.test/l/1", text, "Confirm your email address:") ==
+              std::string("other"));
     }
 }
 
 TEST_CASE("the confirmation of an order confirms no address", "[extract]")
 {
     for (const char* text :
-         {"View order confirmation", "Booking confirmation", "See your confirmation", "Bestellbestätigung ansehen",
-          "Confirmation de commande", "Confirmación de tu pedido", "Conferma d'ordine", "Подтверждение заказа"})
+         {"View order confirmation", "Booking confirmation", "See your confirmation",
+          "Bestellbestätigung ansehen", "Confirmation de commande", "Confirmación de tu pedido",
+          "Conferma d'ordine", "Подтверждение заказа"})
         CHECK(extract::kind_of_link("https://a.test/o/1", text, "") == std::string("other"));
-    CHECK(extract::kind_of_link("https://a.test/orders/17/confirmation", "View", "") == std::string("other"));
-    for (const char* text :
-         {"Confirm order", "Confirmation link", "Confirm your email to see your order confirmation", "Bestätigung"})
+    CHECK(extract::kind_of_link("https://a.test/orders/17/confirmation", "View", "") ==
+          std::string("other"));
+    for (const char* text : {"Confirm order", "Confirmation link",
+                             "Confirm your email to see your order confirmation", "Bestätigung"})
         CHECK(extract::kind_of_link("https://a.test/o/1", text, "") == std::string("verify"));
-    CHECK(extract::kind_of_link("https://a.test/users/confirmation?confirmation_token=8c1d2e", "x", "") == std::string("verify"));
+    CHECK(extract::kind_of_link("https://a.test/users/confirmation?confirmation_token=8c1d2e", "x",
+                                "") == std::string("verify"));
 }
 
 TEST_CASE("words of signing in are whole words", "[extract]")
 {
     const std::string url = "https://a.test/n?key=8c1d2eff";
 
-    for (const char* text : {"About the authors", "Connect with us", "Design intro", "The blog index", "Iniciativa", "Procedi"}) {
+    for (const char* text : {"About the authors", "Connect with us", "Design intro",
+                             "The blog index", "Iniciativa", "Procedi"}) {
         INFO(text);
         CHECK(extract::kind_of_link(url, text, "") == std::string("other"));
     }
-    for (const char* text : {"Sign in", "Log-in to Acme", "Authenticate", "Se connecter", "Iniciar sesión", "Accedi", "Entrar"})
+    for (const char* text : {"Sign in", "Log-in to Acme", "Authenticate", "Se connecter",
+                             "Iniciar sesión", "Accedi", "Entrar"})
         CHECK(extract::kind_of_link(url, text, "") == std::string("verify"));
 }
 
@@ -131,11 +142,16 @@ TEST_CASE("what was not asked for is not what a link is for", "[extract]")
 {
     const std::string url = "https://a.test/l/1";
 
-    CHECK(extract::kind_of_link(url, "", "If you did not ask for a password reset, see") == std::string("other"));
-    CHECK(extract::kind_of_link(url, "here", "You get this because you confirmed your email. For help click") ==
+    CHECK(extract::kind_of_link(url, "", "If you did not ask for a password reset, see") ==
           std::string("other"));
-    CHECK(extract::kind_of_link(url, "hier", "Falls Sie kein neues Passwort angefordert haben, klicken Sie") ==
+    CHECK(extract::kind_of_link(url, "here",
+                                "You get this because you confirmed your email. For help click") ==
           std::string("other"));
-    CHECK(extract::kind_of_link(url, "here", "If you haven't confirmed your address yet, click") == std::string("verify"));
-    CHECK(extract::kind_of_link(url, "here", "If you did not sign up, unsubscribe") == std::string("unsubscribe"));
+    CHECK(extract::kind_of_link(url, "hier",
+                                "Falls Sie kein neues Passwort angefordert haben, klicken Sie") ==
+          std::string("other"));
+    CHECK(extract::kind_of_link(url, "here", "If you haven't confirmed your address yet, click") ==
+          std::string("verify"));
+    CHECK(extract::kind_of_link(url, "here", "If you did not sign up, unsubscribe") ==
+          std::string("unsubscribe"));
 }

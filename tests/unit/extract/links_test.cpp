@@ -22,8 +22,8 @@ std::vector<extract::link> in_html(const std::string& html)
 
 TEST_CASE("links of a text, without the punctuation around them", "[extract]")
 {
-    const auto found =
-        in_text("See https://a.test/x. Or (https://b.test/y_(z)), <http://c.test/>; https://a.test/x again. ftp://no.test");
+    const auto found = in_text("See https://a.test/x. Or (https://b.test/y_(z)), <http://c.test/>; "
+                               "https://a.test/x again. ftp://no.test");
 
     REQUIRE(found.size() == 3);
     CHECK(found[0].url == "https://a.test/x");
@@ -35,9 +35,10 @@ TEST_CASE("links of a text, without the punctuation around them", "[extract]")
 
 TEST_CASE("links of html, with what they say", "[extract]")
 {
-    const auto found = in_html("<a class=x href=\"https://a.test/?p=1&amp;q=2\">Open <b>the\n page</b></a><A "
-                               "HREF='https://b.test/'>B</A><a href=https://c.test/>c</a>"
-                               "<a href=\"mailto:x@y.test\">m</a><a href=\"javascript:alert(1)\">j</a>");
+    const auto found =
+        in_html("<a class=x href=\"https://a.test/?p=1&amp;q=2\">Open <b>the\n page</b></a><A "
+                "HREF='https://b.test/'>B</A><a href=https://c.test/>c</a>"
+                "<a href=\"mailto:x@y.test\">m</a><a href=\"javascript:alert(1)\">j</a>");
 
     REQUIRE(found.size() == 3);
     CHECK(found[0].url == "https://a.test/?p=1&q=2");
@@ -83,7 +84,8 @@ TEST_CASE("at most 200 links are kept", "[extract]")
 
 TEST_CASE("a button that is an image says what its alternative text says", "[extract]")
 {
-    const auto found = in_html("<a href='https://a.test/1'><img src=b.png alt=\"Reset password\"></a>");
+    const auto found =
+        in_html("<a href='https://a.test/1'><img src=b.png alt=\"Reset password\"></a>");
 
     REQUIRE(found.size() == 1);
     CHECK(found[0].text == "Reset password");
@@ -101,11 +103,15 @@ TEST_CASE("East Asian text after a URL is not part of it", "[extract]")
 
 TEST_CASE("character references in an address are decoded", "[extract]")
 {
-    const auto url = [](const std::string& href) { return in_html("<a href=\"" + href + "\">x</a>").at(0).url; };
+    const auto url = [](const std::string& href) {
+        return in_html("<a href=\"" + href + "\">x</a>").at(0).url;
+    };
 
-    CHECK(url("https:&#x2F;&#x2F;a.test&#x2F;verify?token&#x3D;abc") == "https://a.test/verify?token=abc");
+    CHECK(url("https:&#x2F;&#x2F;a.test&#x2F;verify?token&#x3D;abc") ==
+          "https://a.test/verify?token=abc");
     CHECK(url("https&#58;//a.test/verify") == "https://a.test/verify");
-    CHECK(url("https://a.test/?email=sam&#43;b@x.test&amp;n=O&#39;Brien") == "https://a.test/?email=sam+b@x.test&n=O'Brien");
+    CHECK(url("https://a.test/?email=sam&#43;b@x.test&amp;n=O&#39;Brien") ==
+          "https://a.test/?email=sam+b@x.test&n=O'Brien");
     CHECK(url("https://a.test/?a=1&copy=2&reg=3") == "https://a.test/?a=1&copy=2&reg=3");
     CHECK(url(" https://a.test/confirm?\r\n\tt=12345\n") == "https://a.test/confirm?t=12345");
 }
@@ -123,26 +129,30 @@ TEST_CASE("a URL keeps the marks of its token", "[extract]")
 
 TEST_CASE("marks of emphasis around a URL are not part of it", "[extract]")
 {
-    for (const char* text : {"*https://a.test/c*", "**https://a.test/c**", "see _https://a.test/c_.",
-                             "*Confirm: https://a.test/c*", "~https://a.test/c~", "[https://a.test/c]", "(_https://a.test/c_)"})
+    for (const char* text : {"*https://a.test/c*", "**https://a.test/c**",
+                             "see _https://a.test/c_.", "*Confirm: https://a.test/c*",
+                             "~https://a.test/c~", "[https://a.test/c]", "(_https://a.test/c_)"})
         CHECK(in_text(text).at(0).url == "https://a.test/c");
     CHECK(in_text("_https://a.test/c__").at(0).url == "https://a.test/c_");
 }
 
 TEST_CASE("punctuation of any script ends a URL", "[extract]")
 {
-    for (const char* mark : {"،",  "؛ ", "؟",  "۔",  "।", "。", "，", "、", "；",     "：",     "！",     "？",
-                             "」", "』", "）", "】", "’", "”",  "…",  "»",  "\u00a0", "\u200b", "\u2028", "..."}) {
+    for (const char* mark :
+         {"،",  "؛ ", "؟",  "۔",  "।", "。", "，", "、", "；",     "：",     "！",     "？",
+          "」", "』", "）", "】", "’", "”",  "…",  "»",  "\u00a0", "\u200b", "\u2028", "..."}) {
         INFO(mark);
-        CHECK(in_text("افتح https://a.test/verify?t=1" + std::string(mark)).at(0).url == "https://a.test/verify?t=1");
+        CHECK(in_text("افتح https://a.test/verify?t=1" + std::string(mark)).at(0).url ==
+              "https://a.test/verify?t=1");
     }
 }
 
 TEST_CASE("an address that is its own text is one link", "[extract]")
 {
-    for (const std::string url :
-         {"https://a.test/?t=abc_", "https://a.test/?t=abc.", "https://a.test/?t=abc*", "https://a.test/a]"})
-        CHECK(extract::find_links("Verify: " + url + "\n", "<a href='" + url + "'>" + url + "</a>").size() == 1);
+    for (const std::string url : {"https://a.test/?t=abc_", "https://a.test/?t=abc.",
+                                  "https://a.test/?t=abc*", "https://a.test/a]"})
+        CHECK(extract::find_links("Verify: " + url + "\n", "<a href='" + url + "'>" + url + "</a>")
+                  .size() == 1);
 }
 
 TEST_CASE("only the href of a shown anchor is a link", "[extract]")
@@ -151,10 +161,12 @@ TEST_CASE("only the href of a shown anchor is a link", "[extract]")
 
     for (const std::string& html :
          {"<a data-href='https://evil.test/' " + anchor, "<a title='a > b' class=\"x>y\" " + anchor,
-          "<a title=\" href='https://evil.test/' \" " + anchor, "<!-- <a href='https://old.test/'>x</a> --><a\n" + anchor,
-          std::string(
-              "<style><a href='https://old.test/'></style><A HREF='https://a.test/c' href='https://evil.test/'>Confirm</a>"),
-          "<!--[if mso]><a href='https://mso.test/'>x</a><![endif]--><!--[if !mso]><!--><a " + anchor + "<!--<![endif]-->"}) {
+          "<a title=\" href='https://evil.test/' \" " + anchor,
+          "<!-- <a href='https://old.test/'>x</a> --><a\n" + anchor,
+          std::string("<style><a href='https://old.test/'></style><A HREF='https://a.test/c' "
+                      "href='https://evil.test/'>Confirm</a>"),
+          "<!--[if mso]><a href='https://mso.test/'>x</a><![endif]--><!--[if !mso]><!--><a " +
+              anchor + "<!--<![endif]-->"}) {
         INFO(html);
         const auto found = in_html(html);
         REQUIRE(found.size() == 1);
@@ -175,7 +187,8 @@ TEST_CASE("a link's text is what its reader sees", "[extract]")
         {"<b>V</b>erify<br>email", "Verify email", "verify"},
         {"<table><tr><td>Verify</td><td>email</td></tr></table>", "Verify email", "verify"},
         {"<div>Verify</div><div>email</div>", "Verify email", "verify"},
-        {"<!--[if mso]><i>&nbsp;</i><![endif]--><span>Ver&shy;ify&zwnj;&#8203; email</span>", "Verify email", "verify"},
+        {"<!--[if mso]><i>&nbsp;</i><![endif]--><span>Ver&shy;ify&zwnj;&#8203; email</span>",
+         "Verify email", "verify"},
         {"\u00a0Verify\u00a0email\u200b", "Verify email", "verify"},
         {"<style>b > a{}</style>Verify 1 < 2 <3", "Verify 1 < 2 <3", "verify"},
         {"<img alt='Verify &amp; go'>", "Verify & go", "verify"},
@@ -192,7 +205,8 @@ TEST_CASE("a link's text is what its reader sees", "[extract]")
 
 TEST_CASE("an area of an image is a link that says its alternative text", "[extract]")
 {
-    const auto found = in_html("<a href=https://a.test/1>One<map><area href=https://a.test/2 alt=Confirm>out</map>");
+    const auto found = in_html(
+        "<a href=https://a.test/1>One<map><area href=https://a.test/2 alt=Confirm>out</map>");
 
     REQUIRE(found.size() == 2);
     CHECK(found[0].text == "One");
@@ -202,7 +216,8 @@ TEST_CASE("an area of an image is a link that says its alternative text", "[extr
 
 TEST_CASE("an anchor ends where the next begins", "[extract]")
 {
-    const auto found = in_html("<a href=https://a.test/1>Verify<a href=https://a.test/2>Help</abbr> me</a> out");
+    const auto found =
+        in_html("<a href=https://a.test/1>Verify<a href=https://a.test/2>Help</abbr> me</a> out");
 
     REQUIRE(found.size() == 2);
     CHECK(found[0].text == "Verify");
@@ -213,15 +228,27 @@ TEST_CASE("the words around a link that only points say what it is for", "[extra
 {
     const std::vector<std::pair<std::string, std::string>> pages = {
         {"<p>To confirm your address, <a href=https://a.test/>click here</a>.</p>", "verify"},
-        {"<p>Press the button to confirm your email address:</p><p><a href=https://a.test/>Continue</a></p>", "verify"},
-        {"<td>Please verify your email to continue.</td></tr><tr><td><a href=https://a.test/>Get started</a></td>", "verify"},
-        {"<p>You confirmed your address.</p><p><a href=https://a.test/>Click here</a> to unsubscribe.</p>", "unsubscribe"},
-        {"<p>Confirm your address.</p><p><a href=https://a.test/>Click here</a> for help.</p>", "other"},
+        {"<p>Press the button to confirm your email address:</p><p><a "
+         "href=https://a.test/>Continue</a></p>",
+         "verify"},
+        {"<td>Please verify your email to continue.</td></tr><tr><td><a href=https://a.test/>Get "
+         "started</a></td>",
+         "verify"},
+        {"<p>You confirmed your address.</p><p><a href=https://a.test/>Click here</a> to "
+         "unsubscribe.</p>",
+         "unsubscribe"},
+        {"<p>Confirm your address.</p><p><a href=https://a.test/>Click here</a> for help.</p>",
+         "other"},
         {"<p>Confirm your address.</p><p>Help is <a href=https://a.test/>here</a></p>", "other"},
         {"<p>Confirm your address.</p><a href=https://a.test/><img src=logo.png></a>", "other"},
-        {"<p>Confirm your email by opening this address:<br><a href=https://a.test/>https://a.test/</a></p>", "verify"},
-        {"<p>By confirming your email you agree to our <a href=https://a.test/>Terms</a>.</p>", "other"},
-        {"<p>If you didn't request a password reset, please <a href=https://a.test/>contact support</a>.</p>", "other"},
+        {"<p>Confirm your email by opening this address:<br><a "
+         "href=https://a.test/>https://a.test/</a></p>",
+         "verify"},
+        {"<p>By confirming your email you agree to our <a href=https://a.test/>Terms</a>.</p>",
+         "other"},
+        {"<p>If you didn't request a password reset, please <a href=https://a.test/>contact "
+         "support</a>.</p>",
+         "other"},
     };
     for (const auto& [html, kind] : pages) {
         INFO(html);
@@ -234,16 +261,20 @@ TEST_CASE("a link seen again tells more by its text, not by words around its add
     const std::string terms = "By confirming your email you agree to our terms (https://a.test/t).";
 
     CHECK(extract::find_links(terms, "<a href=https://a.test/t>Terms</a>").at(0).kind == "other");
-    CHECK(extract::find_links(terms, "<a href=https://a.test/t><img src=x></a>").at(0).kind == "verify");
-    CHECK(in_html("<a href=https://a.test/t>Acme</a><a href=https://a.test/t>Verify email</a>").at(0).kind == "verify");
+    CHECK(extract::find_links(terms, "<a href=https://a.test/t><img src=x></a>").at(0).kind ==
+          "verify");
+    CHECK(in_html("<a href=https://a.test/t>Acme</a><a href=https://a.test/t>Verify email</a>")
+              .at(0)
+              .kind == "verify");
 }
 
 TEST_CASE("finding links is linear, whatever the html is", "[extract]")
 {
     const auto started = std::chrono::steady_clock::now();
     for (const std::string_view unit :
-         {"<a href=https://a.test>", "<a href='", "<a ", "<a href=https://a.test/>here</a> ", "<!--", "&#", "<img alt=x>", "</a",
-          "\n", "https://a.test/___ ", "https://", "_https://a.test/*~_", "<a href=https://a.test><img title=x>",
+         {"<a href=https://a.test>", "<a href='", "<a ", "<a href=https://a.test/>here</a> ",
+          "<!--", "&#", "<img alt=x>", "</a", "\n", "https://a.test/___ ", "https://",
+          "_https://a.test/*~_", "<a href=https://a.test><img title=x>",
           "<p>here<a href=http://a/>"}) {
         std::string input;
         while (input.size() < 1'000'000)

@@ -43,9 +43,9 @@ TEST_CASE("an entity of two characters stands at one place", "[extract]")
 
 TEST_CASE("html is shown without what browsers hide, at its places", "[extract]")
 {
-    const std::string html =
-        "<style>a{color:#123456}</style><p>Your&nbsp;code</p><!-- 9999 --><table><tr><td>4</td><td>8</td></tr>"
-        "</table>a<b>b</b>c &eacute;&#x20AC;&bogus;";
+    const std::string html = "<style>a{color:#123456}</style><p>Your&nbsp;code</p><!-- 9999 "
+                             "--><table><tr><td>4</td><td>8</td></tr>"
+                             "</table>a<b>b</b>c &eacute;&#x20AC;&bogus;";
     const auto shown = shown_text::of_html(html);
 
     CHECK(shown.text() == "Your code\n\n4 8\n\nabc é€&bogus;");
@@ -53,7 +53,8 @@ TEST_CASE("html is shown without what browsers hide, at its places", "[extract]"
     CHECK(shown.place_of(shown.text().find("bc")) == html.find("b</b>"));
 }
 
-TEST_CASE("places are right behind characters of several bytes, invisible ones and joined blanks", "[extract]")
+TEST_CASE("places are right behind characters of several bytes, invisible ones and joined blanks",
+          "[extract]")
 {
     const std::string text = "é\u200b€x\U0001f600y\t\r\nz";
     const auto shown = shown_text::of_plain(text);
@@ -79,7 +80,8 @@ TEST_CASE("URLs are blotted out of the text", "[extract]")
 
 TEST_CASE("candidates have the outer form of a code", "[extract]")
 {
-    CHECK(candidates_of("482913 482 914 482-915") == std::vector<std::string>{"482913", "482914", "482915"});
+    CHECK(candidates_of("482913 482 914 482-915") ==
+          std::vector<std::string>{"482913", "482914", "482915"});
     CHECK(candidates_of("G-482913, AB3-9XZ, 4f8a-91c2, k7f2m9qd, QRW-KTP") ==
           std::vector<std::string>{"482913", "AB3-9XZ", "4f8a-91c2", "k7f2m9qd", "QRW-KTP"});
     CHECK(candidates_of("4 8 2 9 1 3") == std::vector<std::string>{"482913"});

@@ -14,7 +14,8 @@ std::vector<std::string> problems_of(std::map<std::string, std::string> values)
     values.emplace("database", "postgresql://localhost/t");
     values.emplace("rpc-token-file", "/dev/null");
     testing::scratch_folder folder;
-    values.emplace("master-key-file", folder.write("keys", "one:" + to_base64(std::string(32, 'k')) + "\n"));
+    values.emplace("master-key-file",
+                   folder.write("keys", "one:" + to_base64(std::string(32, 'k')) + "\n"));
     config::reader reader(std::move(values));
     gateway::read_settings(reader);
     return reader.problems();
@@ -33,7 +34,9 @@ TEST_CASE("a database, a token and a master key are all that must be set", "[gat
 
 TEST_CASE("replicas are lists, and a certificate needs its key", "[gateway][settings]")
 {
-    config::reader reader({{"inbox-rpc", "a:1, b:2"}, {"trusted-proxies", "10.0.0.0/8,::1"}, {"listen", "0.0.0.0:80"}});
+    config::reader reader({{"inbox-rpc", "a:1, b:2"},
+                           {"trusted-proxies", "10.0.0.0/8,::1"},
+                           {"listen", "0.0.0.0:80"}});
     const auto chosen = gateway::read_settings(reader);
 
     CHECK(chosen.inbox_rpc == std::vector<host_port>{host_port("a", 1), host_port("b", 2)});
@@ -83,7 +86,8 @@ TEST_CASE("sign-up is closed unless the operator opens it", "[gateway][settings]
     CHECK(problems_of({{"signup", "yes"}}).size() == 1);
 }
 
-TEST_CASE("a mail relay needs a sender and the dashboard's address, and is spoken to over TLS unless told otherwise",
+TEST_CASE("a mail relay needs a sender and the dashboard's address, and is spoken to over TLS "
+          "unless told otherwise",
           "[gateway][settings]")
 {
     config::reader reader({{"mail-relay", "mail.example:25"},
@@ -95,11 +99,14 @@ TEST_CASE("a mail relay needs a sender and the dashboard's address, and is spoke
     CHECK(relay.tls == gateway::relay_settings::protection::starttls);
     CHECK(relay.dashboard_url == "https://mail.example/dashboard");
     CHECK(problems_of({{"mail-relay", "mail.example:25"}}).size() == 2);
-    CHECK(problems_of({{"mail-relay", "nonsense"}, {"mail-relay-from", "a@b.example"}, {"dashboard-url", "https://b"}}).size() ==
-          1);
+    CHECK(problems_of({{"mail-relay", "nonsense"},
+                       {"mail-relay-from", "a@b.example"},
+                       {"dashboard-url", "https://b"}})
+              .size() == 1);
 }
 
-TEST_CASE("an account's share of the waits follows the connections, and what it may use in a day is bounded",
+TEST_CASE("an account's share of the waits follows the connections, and what it may use in a day "
+          "is bounded",
           "[gateway][settings]")
 {
     config::reader plain;

@@ -18,7 +18,8 @@ v1::CreateInboxRequest good_request()
 std::string refusal(const v1::CreateInboxRequest& request)
 {
     const auto outcome = read_new_inbox(request);
-    return outcome ? "none" : std::string(to_string(outcome.error().code)) + ": " + outcome.error().message;
+    return outcome ? "none"
+                   : std::string(to_string(outcome.error().code)) + ": " + outcome.error().message;
 }
 
 } // namespace

@@ -9,7 +9,8 @@ using namespace tempinbox::inbox;
 
 namespace {
 
-awaitable<void> read_into(mail_reader& reader, std::string raw, std::vector<result<mime::view>>& views)
+awaitable<void> read_into(mail_reader& reader, std::string raw,
+                          std::vector<result<mime::view>>& views)
 {
     auto view = co_await reader.read(std::move(raw));
     views.push_back(std::move(view));
@@ -28,7 +29,8 @@ TEST_CASE("messages are read beside the loop", "[inbox]")
     std::vector<result<mime::view>> views;
 
     for (int i = 0; i < 10; ++i)
-        boost::asio::co_spawn(testing::test_host().loop(), read_into(reader, mail_of(1'000), views), boost::asio::detached);
+        boost::asio::co_spawn(testing::test_host().loop(), read_into(reader, mail_of(1'000), views),
+                              boost::asio::detached);
     REQUIRE(testing::eventually([&] { return views.size() == 10; }));
 
     for (const auto& view : views)
@@ -42,9 +44,11 @@ TEST_CASE("past what may be held at once a message is refused, and taken again l
     constexpr std::size_t size = 100 * 1024 * 1024;
 
     for (int i = 0; i < 3; ++i)
-        boost::asio::co_spawn(testing::test_host().loop(), read_into(reader, mail_of(size), views), boost::asio::detached);
+        boost::asio::co_spawn(testing::test_host().loop(), read_into(reader, mail_of(size), views),
+                              boost::asio::detached);
     REQUIRE(testing::eventually([&] { return views.size() == 3; }, std::chrono::seconds(60)));
-    boost::asio::co_spawn(testing::test_host().loop(), read_into(reader, mail_of(10), views), boost::asio::detached);
+    boost::asio::co_spawn(testing::test_host().loop(), read_into(reader, mail_of(10), views),
+                          boost::asio::detached);
     REQUIRE(testing::eventually([&] { return views.size() == 4; }));
 
     CHECK(std::count_if(views.begin(), views.end(), [](const auto& view) { return !view; }) == 1);
@@ -58,8 +62,9 @@ TEST_CASE("a message is read within the bounds that are set, its attachments too
     mime::view_limits limits;
     limits.parts = 2;
     mail_reader reader(1, limits);
-    const std::string raw = "Content-Type: multipart/mixed; boundary=b\r\n\r\n--b\r\n\r\ntext\r\n--b\r\n"
-                            "Content-Type: image/png\r\n\r\nx\r\n--b--\r\n";
+    const std::string raw =
+        "Content-Type: multipart/mixed; boundary=b\r\n\r\n--b\r\n\r\ntext\r\n--b\r\n"
+        "Content-Type: image/png\r\n\r\nx\r\n--b--\r\n";
 
     const auto bounded = testing::await(reader.read(raw));
     const auto part_of_it = testing::await(reader.read_part(raw, "2"));

@@ -22,7 +22,8 @@ TEST_CASE("what is absent of an inbox is absent in its message", "[inbox]")
     CHECK(message.created_at().nanos() == 123'000'000);
 }
 
-TEST_CASE("an inbox is full from the last email or byte it holds on, unless it has ended", "[inbox]")
+TEST_CASE("an inbox is full from the last email or byte it holds on, unless it has ended",
+          "[inbox]")
 {
     mailbox::inbox held;
     held.id = inbox_id::make();

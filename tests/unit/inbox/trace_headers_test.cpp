@@ -23,10 +23,11 @@ mailbox::stored_email some_email()
 
 TEST_CASE("the trace names the sender, the way and the only recipient", "[inbox][trace]")
 {
-    CHECK(inbox::trace_headers(some_email()) == "Return-Path: <bounce@example.org>\r\n"
-                                                "Received: from mx.example.org ([192.0.2.1])\r\n"
-                                                "\tby mail.test with ESMTP id 01934f2e-7b1c-7d3a-9f00-5a1b2c3d4e5f\r\n"
-                                                "\tfor <Ann+x@mail.test>; Thu, 5 Nov 2026 09:08:07 +0000\r\n");
+    CHECK(inbox::trace_headers(some_email()) ==
+          "Return-Path: <bounce@example.org>\r\n"
+          "Received: from mx.example.org ([192.0.2.1])\r\n"
+          "\tby mail.test with ESMTP id 01934f2e-7b1c-7d3a-9f00-5a1b2c3d4e5f\r\n"
+          "\tfor <Ann+x@mail.test>; Thu, 5 Nov 2026 09:08:07 +0000\r\n");
 }
 
 TEST_CASE("with other recipients none is named", "[inbox][trace]")
@@ -49,7 +50,8 @@ TEST_CASE("the protocol says TLS and addresses outside ASCII", "[inbox][trace]")
     CHECK(inbox::trace_headers(email).find("with UTF8SMTPS id") != std::string::npos);
 }
 
-TEST_CASE("an empty sender, an IPv6 address and line ends of a stranger make no harm", "[inbox][trace]")
+TEST_CASE("an empty sender, an IPv6 address and line ends of a stranger make no harm",
+          "[inbox][trace]")
 {
     auto email = some_email();
     email.mail_from.clear();

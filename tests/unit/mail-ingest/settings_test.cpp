@@ -55,10 +55,12 @@ TEST_CASE("what a mail server bounds when nothing is said", "[mail-ingest][setti
 TEST_CASE("limits that customers' own senders run into can be off", "[mail-ingest][settings]")
 {
     for (const char* name :
-         {"messages-per-connection", "session-timeout", "connections", "connections-per-address", "address-rate-per-minute",
-          "unknown-recipients-per-address", "unknown-recipients-before-delay", "unknown-recipients-before-close",
-          "errors-before-delay", "errors-before-close", "inbox-rate-per-minute", "inbox-max-emails", "inbox-max-bytes", "hops",
-          "memory-limit", "spool-limit", "refused-recipients-before-delay", "message-min-rate"}) {
+         {"messages-per-connection", "session-timeout", "connections", "connections-per-address",
+          "address-rate-per-minute", "unknown-recipients-per-address",
+          "unknown-recipients-before-delay", "unknown-recipients-before-close",
+          "errors-before-delay", "errors-before-close", "inbox-rate-per-minute", "inbox-max-emails",
+          "inbox-max-bytes", "hops", "memory-limit", "spool-limit",
+          "refused-recipients-before-delay", "message-min-rate"}) {
         auto reader = reader_of({{name, "0"}});
         mail_ingest::read_settings(reader);
         INFO(name);
@@ -66,7 +68,8 @@ TEST_CASE("limits that customers' own senders run into can be off", "[mail-inges
     }
 }
 
-TEST_CASE("no message may be larger than what is read back in one answer", "[mail-ingest][settings]")
+TEST_CASE("no message may be larger than what is read back in one answer",
+          "[mail-ingest][settings]")
 {
     auto largest = reader_of({{"message-max-bytes", "60MiB"}});
     auto larger = reader_of({{"message-max-bytes", "61MiB"}});

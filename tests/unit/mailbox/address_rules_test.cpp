@@ -18,7 +18,8 @@ TEST_CASE("local parts customers may ask for, in lower case", "[mailbox]")
 
 TEST_CASE("local parts nobody could write to, or that are none", "[mailbox]")
 {
-    for (const std::string given : {"", ".a", "-a", "_a", "a.", "a..b", "a b", "a+b", "a@b", "käse", "a\n", "\"a\""}) {
+    for (const std::string given :
+         {"", ".a", "-a", "_a", "a.", "a..b", "a b", "a+b", "a@b", "käse", "a\n", "\"a\""}) {
         const auto refused = parse_local_part(given);
         CAPTURE(given);
         REQUIRE_FALSE(refused);
@@ -33,8 +34,8 @@ TEST_CASE("domains are names of labels, in lower case", "[mailbox]")
 {
     CHECK(parse_domain("Mail.Example.COM").value() == "mail.example.com");
     CHECK(parse_domain("xn--bcher-kva.example").value() == "xn--bcher-kva.example");
-    for (const std::string given :
-         {"", "localhost", "a..b", ".a.b", "a.b.", "-a.b", "a-.b", "bücher.example", "a b.c", "a_b.c"}) {
+    for (const std::string given : {"", "localhost", "a..b", ".a.b", "a.b.", "-a.b", "a-.b",
+                                    "bücher.example", "a b.c", "a_b.c"}) {
         CAPTURE(given);
         CHECK_FALSE(parse_domain(given));
     }
@@ -45,23 +46,27 @@ TEST_CASE("domains are names of labels, in lower case", "[mailbox]")
     CHECK_FALSE(parse_domain(long_one));
 }
 
-TEST_CASE("names by which certificate authorities and clients know a domain are reserved", "[mailbox]")
+TEST_CASE("names by which certificate authorities and clients know a domain are reserved",
+          "[mailbox]")
 {
-    for (const auto* name : {"postmaster", "abuse", "hostmaster", "webmaster", "admin", "administrator", "root", "security",
-                             "noc", "mailer-daemon", "noreply", "www", "ftp", "ssladmin", "ssl-cert", "autodiscover"})
+    for (const auto* name : {"postmaster", "abuse", "hostmaster", "webmaster", "admin",
+                             "administrator", "root", "security", "noc", "mailer-daemon", "noreply",
+                             "www", "ftp", "ssladmin", "ssl-cert", "autodiscover"})
         CHECK(is_reserved(name));
     for (const auto* name : {"ann", "admin2", "postmaster1", "support", "abus"})
         CHECK_FALSE(is_reserved(name));
 }
 
-TEST_CASE("a random local part is words and digits that a customer could have asked for", "[mailbox]")
+TEST_CASE("a random local part is words and digits that a customer could have asked for",
+          "[mailbox]")
 {
     const auto name = make_random_local_part();
 
     CHECK(name.size() == 23);
     CHECK(parse_local_part(name).value() == name);
     CHECK(make_local_part(name_entropy{}) == "bababa-bababa-bababa-00");
-    CHECK(make_local_part({0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0, 99}) == "zozozo-zozozo-zozozo-99");
+    CHECK(make_local_part({0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0, 99}) ==
+          "zozozo-zozozo-zozozo-99");
 }
 
 TEST_CASE("every entropy bit that is used changes the name: at least 60 bits", "[mailbox]")

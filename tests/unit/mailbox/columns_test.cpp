@@ -15,7 +15,8 @@ TEST_CASE("text arrays are read as PostgreSQL writes them", "[mailbox]")
 
 TEST_CASE("what is no array of one dimension without NULL is damage", "[mailbox]")
 {
-    for (const auto* literal : {"", "a", "{", "{a", "{a,}", "{,a}", "{NULL}", "{{a}}", "{\"a}", "{\"a\"b}"}) {
+    for (const auto* literal :
+         {"", "a", "{", "{a", "{a,}", "{,a}", "{NULL}", "{{a}}", "{\"a}", "{\"a\"b}"}) {
         CAPTURE(literal);
         CHECK_THROWS(from_array(literal));
     }
@@ -24,7 +25,8 @@ TEST_CASE("what is no array of one dimension without NULL is damage", "[mailbox]
 TEST_CASE("metadata, codes and links come back as they went", "[mailbox]")
 {
     const std::map<std::string, std::string> metadata{{"a", "1"}, {"käse \"", "\\ \n"}};
-    const std::vector<extract::code> codes{{"123456", 0.95, "text", 12}, {"AB-12", 1, "subject", 0}};
+    const std::vector<extract::code> codes{{"123456", 0.95, "text", 12},
+                                           {"AB-12", 1, "subject", 0}};
     const std::vector<extract::link> links{{"https://example.org/?a=1&b=\"", "Verify", "verify"}};
 
     CHECK(metadata_from_json(to_json(metadata)) == metadata);

@@ -8,12 +8,13 @@ namespace {
 
 filtered_email some_email(bool has_code = true)
 {
-    return filtered_email("Robot@Sender.Example", "Zoë the Robot", {"box+Shop@mail.test", "box@mail.test"},
+    return filtered_email("Robot@Sender.Example", "Zoë the Robot",
+                          {"box+Shop@mail.test", "box@mail.test"},
                           {"List@lists.example", "box@mail.test"}, "Größe: your CODE", has_code);
 }
 
-email_filter filter(std::optional<std::string> from, std::optional<std::string> to = {}, std::optional<std::string> subject = {},
-                    bool has_code = false)
+email_filter filter(std::optional<std::string> from, std::optional<std::string> to = {},
+                    std::optional<std::string> subject = {}, bool has_code = false)
 {
     email_filter wanted;
     wanted.from = std::move(from);
@@ -23,7 +24,8 @@ email_filter filter(std::optional<std::string> from, std::optional<std::string> 
     return wanted;
 }
 
-std::optional<filter_field> first_failing(const email_filter& wanted, const filtered_email& email = some_email())
+std::optional<filter_field> first_failing(const email_filter& wanted,
+                                          const filtered_email& email = some_email())
 {
     return compiled_filter(wanted).first_failing(email);
 }
@@ -37,9 +39,11 @@ TEST_CASE("a filter without conditions takes every email", "[mailbox][filter]")
     CHECK_FALSE(compiled_filter(filter("x")).is_empty());
 }
 
-TEST_CASE("from is found in the address and in the display name, whatever the case", "[mailbox][filter]")
+TEST_CASE("from is found in the address and in the display name, whatever the case",
+          "[mailbox][filter]")
 {
-    for (const auto* text : {"robot@sender.example", "ROBOT@", "sender", "zoë", "ZOË THE", "zoe\xcc\x88 the robot", ""})
+    for (const auto* text : {"robot@sender.example", "ROBOT@", "sender", "zoë", "ZOË THE",
+                             "zoe\xcc\x88 the robot", ""})
         CHECK_FALSE(first_failing(filter(text)));
     CHECK(first_failing(filter("zoe the")) == filter_field::from);
     CHECK(first_failing(filter("robot@sender.example zoë")) == filter_field::from);
@@ -72,8 +76,10 @@ TEST_CASE("every condition must hold, and the first that fails is named", "[mail
     CHECK_FALSE(first_failing(filter("zoë", "box", "code", true)));
     CHECK(first_failing(filter("a!", "b", "c", true), some_email(false)) == filter_field::from);
     CHECK(first_failing(filter("zoë", "b!", "c!", true), some_email(false)) == filter_field::to);
-    CHECK(first_failing(filter("zoë", "box", "c!", true), some_email(false)) == filter_field::subject);
-    CHECK(first_failing(filter("zoë", "box", "code", true), some_email(false)) == filter_field::has_code);
+    CHECK(first_failing(filter("zoë", "box", "c!", true), some_email(false)) ==
+          filter_field::subject);
+    CHECK(first_failing(filter("zoë", "box", "code", true), some_email(false)) ==
+          filter_field::has_code);
 }
 
 TEST_CASE("what an email has in a field reads as a person would see it", "[mailbox][filter]")
@@ -81,7 +87,8 @@ TEST_CASE("what an email has in a field reads as a person would see it", "[mailb
     const auto email = some_email(false);
 
     CHECK(email.text(filter_field::from) == "Zoë the Robot <Robot@Sender.Example>");
-    CHECK(filtered_email("a@b.example", "", {}, {}, "", false).text(filter_field::from) == "a@b.example");
+    CHECK(filtered_email("a@b.example", "", {}, {}, "", false).text(filter_field::from) ==
+          "a@b.example");
     CHECK(email.text(filter_field::to) == "box+Shop@mail.test, box@mail.test, List@lists.example");
     CHECK(email.text(filter_field::subject) == "Größe: your CODE");
     CHECK(email.text(filter_field::has_code) == "false");

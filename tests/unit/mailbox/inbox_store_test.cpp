@@ -6,7 +6,8 @@ using namespace tempinbox;
 using namespace tempinbox::mailbox;
 using namespace std::chrono_literals;
 
-TEST_CASE("an inbox lives as long as asked for, from a minute to the plan's longest life", "[mailbox]")
+TEST_CASE("an inbox lives as long as asked for, from a minute to the plan's longest life",
+          "[mailbox]")
 {
     plans::plan_limits limits;
     limits.default_ttl = 24h;
@@ -15,13 +16,14 @@ TEST_CASE("an inbox lives as long as asked for, from a minute to the plan's long
     CHECK(choose_life(limits, std::nullopt).value() == 24h);
     CHECK(choose_life(limits, 60s).value() == 60s);
     CHECK(choose_life(limits, 168h).value() == 168h);
-    for (const auto wanted :
-         {std::chrono::seconds(59), std::chrono::seconds(168h) + 1s, std::chrono::seconds(0), std::chrono::seconds(-1)}) {
+    for (const auto wanted : {std::chrono::seconds(59), std::chrono::seconds(168h) + 1s,
+                              std::chrono::seconds(0), std::chrono::seconds(-1)}) {
         const auto refused = choose_life(limits, wanted);
         REQUIRE_FALSE(refused);
         CHECK(refused.error().code == errc::invalid_argument);
         CHECK(refused.error().message ==
-              "ttlSeconds must be an integer from 60 to 604800 (the plan's longest life), not " + std::to_string(wanted.count()));
+              "ttlSeconds must be an integer from 60 to 604800 (the plan's longest life), not " +
+                  std::to_string(wanted.count()));
     }
 }
 

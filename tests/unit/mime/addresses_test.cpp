@@ -49,7 +49,8 @@ TEST_CASE("addresses", "[mime][torture-28]")
     CHECK(addresses("\"用户\"@b.test") == "<\"用户\"@b.test>");
     CHECK(addresses("\"a \\\" , @ b\"@c.test") == "<\"a \\\" , @ b\"@c.test>");
     CHECK(addresses("a . b @ c . test") == "<a.b@c.test>");
-    CHECK(addresses("a@[192.0.2.1], b@[IPv6:2001:db8::1]") == "<a@[192.0.2.1]><b@[IPv6:2001:db8::1]>");
+    CHECK(addresses("a@[192.0.2.1], b@[IPv6:2001:db8::1]") ==
+          "<a@[192.0.2.1]><b@[IPv6:2001:db8::1]>");
     CHECK(addresses("a@b.test, , c@d.test,") == "<a@b.test><c@d.test>");
     CHECK(addresses("<@route.test,@r.test:a@b.test>") == "<a@b.test>");
     CHECK(addresses("<<<<a@b.test>>>>") == "<a@b.test>");
@@ -61,8 +62,9 @@ TEST_CASE("addresses", "[mime][torture-28]")
 
 TEST_CASE("an entry with more than one address in it is none", "[mime][torture-28]")
 {
-    for (const char* odd : {"victim@good.test@evil.test", "<victim@good.test@evil.test>", "V <victim@good.test@evil.test>",
-                            "<a@good.test b@evil.test>", "<a b@good.test> <b@evil.test>", "a@b@c", "@@@@"}) {
+    for (const char* odd : {"victim@good.test@evil.test", "<victim@good.test@evil.test>",
+                            "V <victim@good.test@evil.test>", "<a@good.test b@evil.test>",
+                            "<a b@good.test> <b@evil.test>", "a@b@c", "@@@@"}) {
         INFO(odd);
         CHECK(addresses(odd) == "<"s + odd + ">");
         CHECK_FALSE(mime::is_address(mime::parse_addresses(odd, 10).addresses.at(0).address));
@@ -77,7 +79,8 @@ TEST_CASE("comments may stand anywhere in an address", "[mime][torture-28]")
     // Like RFC 5322 A.5.
     CHECK(from("Pete(A wonderful \\) chap) <pete(his account)@silly.test(his host)>") ==
           "Pete(A wonderful ) chap)<pete@silly.test>");
-    CHECK(addresses("A Group(Some people)\t :Chris Jones <c@(Chris's host.)public.test>,\t joe@example.test,  John "
+    CHECK(addresses("A Group(Some people)\t :Chris Jones <c@(Chris's host.)public.test>,\t "
+                    "joe@example.test,  John "
                     "<jdoe@one.test> (my dear friend); (the end of the group)") ==
           "Chris Jones<c@public.test><joe@example.test>John<jdoe@one.test>");
     CHECK(addresses("(Empty list)(start)Hidden recipients  :(nobody(that I know))  ;") == "");
@@ -85,7 +88,8 @@ TEST_CASE("comments may stand anywhere in an address", "[mime][torture-28]")
     CHECK(addresses("pete(his account)@silly.test(his host)") == "his account<pete@silly.test>");
     CHECK(addresses("(a)pete(b).(c)d(e)@(f)silly(g).(h)test(i)") == "a<pete.d@silly.test>");
     CHECK(addresses("P <(a)pete(b).(c)d(e)@(f)silly(g).(h)test(i)>") == "P<pete.d@silly.test>");
-    CHECK(addresses("P <(one, (two > three); <)p@x.test(\\)>,)>, q@x.test") == "P<p@x.test><q@x.test>");
+    CHECK(addresses("P <(one, (two > three); <)p@x.test(\\)>,)>, q@x.test") ==
+          "P<p@x.test><q@x.test>");
     CHECK(addresses("P <@r.test(a:b),@s.test:(c)p@x.test>") == "P<p@x.test>");
     CHECK(addresses("<\"a (b) c\"(d)@x.test>") == "<\"a (b) c\"@x.test>");
     CHECK(addresses("\"a\" . b.\"c d\" (e) @ x.test") == "e<\"a\".b.\"c d\"@x.test>");
@@ -96,13 +100,15 @@ TEST_CASE("comments may stand anywhere in an address", "[mime][torture-28]")
     CHECK(addresses("<pe(c)te@x.test>") == "<<pe(c)te@x.test>>");
 }
 
-TEST_CASE("where a comma is missing each address counts, and a defect says so", "[mime][torture-28]")
+TEST_CASE("where a comma is missing each address counts, and a defect says so",
+          "[mime][torture-28]")
 {
     const std::pair<const char*, std::string> lists[] = {
         {"a@x.test b@y.test", "<a@x.test><b@y.test>"},
         {"a@x.test\t b @ y.test (B) \"c d\"@z.test", "<a@x.test><b@y.test><\"c d\"@z.test>"},
         {"Ann <a@x.test> Bob <b@y.test>", "Ann<a@x.test>Bob<b@y.test>"},
-        {"Ann <a@x.test> \"Bob, B\" (at work) <b@y.test> <c@z.test>", "Ann<a@x.test>Bob, B (at work)<b@y.test><c@z.test>"},
+        {"Ann <a@x.test> \"Bob, B\" (at work) <b@y.test> <c@z.test>",
+         "Ann<a@x.test>Bob, B (at work)<b@y.test><c@z.test>"},
         {"<a@x.test> (Ann) <b@y.test> (Bob)", "Ann<a@x.test>Bob<b@y.test>"},
         {"<a@good.test> b@evil.test", "<a@good.test><b@evil.test>"},
         {"Doe, Sam <s@x.test> a@y.test, b@z.test", "Doe, Sam<s@x.test><a@y.test><b@z.test>"},
@@ -114,25 +120,28 @@ TEST_CASE("where a comma is missing each address counts, and a defect says so", 
         CHECK(addresses(field) == expected);
         const auto view = view_of("From: " + std::string(field) + "\nTo: " + field + "\n\nx\n");
         CHECK(has_defect(view, "missing_comma"));
-        CHECK(expected == view.summary.from_name + "<" + view.summary.from + ">" + expected.substr(expected.find('>') + 1));
+        CHECK(expected == view.summary.from_name + "<" + view.summary.from + ">" +
+                              expected.substr(expected.find('>') + 1));
         CHECK(view.headers.at(0).second.size() == std::string_view(field).size());
     }
-    for (const char* sound : {"a@x.test, b@y.test", "a@x.test <a@x.test>", "Ann <a@x.test> and so on", "<a@x.test> (b@y.test)",
-                              "Ann b@y.test", "a@x.test;b@y.test", "Ann <a@x.test> \"b@y.test\""})
+    for (const char* sound : {"a@x.test, b@y.test", "a@x.test <a@x.test>",
+                              "Ann <a@x.test> and so on", "<a@x.test> (b@y.test)", "Ann b@y.test",
+                              "a@x.test;b@y.test", "Ann <a@x.test> \"b@y.test\""})
         CHECK_FALSE(has_defect(view_of("To: " + std::string(sound) + "\n\nx\n"), "missing_comma"));
 }
 
 TEST_CASE("what is no address is kept as it came, beside those that are", "[mime][torture-28]")
 {
-    for (const char* odd : {"a..b@c.test", "a@b..test", "bad bad", "a b@c.test", "<>", "N <>", "a@", "N <a@b..test>",
-                            "N <a b@c.test>", "\"", "(((((", "\x01@b.test"}) {
+    for (const char* odd : {"a..b@c.test", "a@b..test", "bad bad", "a b@c.test", "<>", "N <>", "a@",
+                            "N <a@b..test>", "N <a b@c.test>", "\"", "(((((", "\x01@b.test"}) {
         INFO(odd);
         CHECK(addresses(odd) == "<"s + odd + ">");
         CHECK(addresses("good@x.test, "s + odd) == "<good@x.test><"s + odd + ">");
         CHECK(addresses("good@x.test; "s + odd) == "<good@x.test><"s + odd + ">");
     }
     CHECK(addresses("b@x.test; c@x.test") == "<b@x.test><c@x.test>");
-    CHECK(addresses("good@x.test, @r.test,@s.test:a@b.test") == "<good@x.test><@r.test><@s.test:a@b.test>");
+    CHECK(addresses("good@x.test, @r.test,@s.test:a@b.test") ==
+          "<good@x.test><@r.test><@s.test:a@b.test>");
     CHECK(addresses(":::;;;") == "<:::;;;>");
     CHECK(addresses(",") == "<,>");
 }
@@ -140,7 +149,8 @@ TEST_CASE("what is no address is kept as it came, beside those that are", "[mime
 TEST_CASE("a comma in a name that is not quoted does not part it", "[mime][torture-28]")
 {
     CHECK(addresses("Roe, Ann <ann@x.test>") == "Roe, Ann<ann@x.test>");
-    CHECK(addresses("a@x.test, Roe, Dr, Ann <ann@x.test>, b@x.test") == "<a@x.test>Roe, Dr, Ann<ann@x.test><b@x.test>");
+    CHECK(addresses("a@x.test, Roe, Dr, Ann <ann@x.test>, b@x.test") ==
+          "<a@x.test>Roe, Dr, Ann<ann@x.test><b@x.test>");
     CHECK(addresses("\"Roe\", <ann@x.test>") == "Roe<ann@x.test>");
     CHECK(addresses("root, a@x.test, B <b@x.test>") == "<root><a@x.test>B<b@x.test>");
     CHECK(addresses("root; B <b@x.test>") == "<root>B<b@x.test>");
@@ -157,7 +167,8 @@ TEST_CASE("who a mail is from", "[mime]")
     CHECK(from("bad bad, Bob <bob@b.test@c.test>") == "<bad bad>");
     CHECK(from("=?utf-8?Q?a=00b?= <x@y.test>") == "a\xef\xbf\xbd"
                                                   "b<x@y.test>");
-    CHECK(from("=?utf-8?Q?=3D=3Futf-8=3FQ=3Fonce=3F=3D?= <x@y.test>") == "=?utf-8?Q?once?=<x@y.test>");
+    CHECK(from("=?utf-8?Q?=3D=3Futf-8=3FQ=3Fonce=3F=3D?= <x@y.test>") ==
+          "=?utf-8?Q?once?=<x@y.test>");
     CHECK(view_of("Sender: x@y.test\n\nx\n").summary.from.empty());
 }
 
@@ -179,8 +190,9 @@ TEST_CASE("at most 1000 addresses are listed", "[mime][torture-28]")
 TEST_CASE("hostile addresses cost linear time and bounded stack", "[mime][torture-28]")
 {
     for (const char* unit :
-         {":",        "(",      "<",          "\"",  "@",    "a:",        "\"a:",   "[a:",  "=?utf-8?Q?",  ",;",
-          "a.b.",     "a,",     "\\\"",       "<@",  "<\"",  "(\\",       " @",     "(a) ", "\"a\" ",      "<a> ",
-          "<a@b.c> ", "a@b.c ", "<a@b.c> d ", "<a(", "<(a)", "(a)b@c.d ", "\"a\".", "[:",   "<a@b.c>\"d\""})
+         {":",          "(",         "<",      "\"",   "@",           "a:",     "\"a:",       "[a:",
+          "=?utf-8?Q?", ",;",        "a.b.",   "a,",   "\\\"",        "<@",     "<\"",        "(\\",
+          " @",         "(a) ",      "\"a\" ", "<a> ", "<a@b.c> ",    "a@b.c ", "<a@b.c> d ", "<a(",
+          "<(a)",       "(a)b@c.d ", "\"a\".", "[:",   "<a@b.c>\"d\""})
         CHECK(addresses(repeated(unit, 100'000)).size() < 2'000'000);
 }

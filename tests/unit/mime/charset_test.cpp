@@ -8,7 +8,8 @@ TEST_CASE("labels mean what mail programs mean by them", "[mime][torture-9]")
 {
     CHECK(mime::to_utf8("\x93x\x94 \x80", "iso-8859-1") == "“x” €");
     CHECK(mime::to_utf8("\xe4", "ISO-8859-1 ") == "ä");
-    CHECK(mime::to_utf8("\x81\x30\x81\x30", "gb2312") == mime::to_utf8("\x81\x30\x81\x30", "gb18030"));
+    CHECK(mime::to_utf8("\x81\x30\x81\x30", "gb2312") ==
+          mime::to_utf8("\x81\x30\x81\x30", "gb18030"));
     CHECK(mime::to_utf8("\xc4\xe3", "gb2312") == "你");
     CHECK(mime::to_utf8("\x8c\x63", "ks_c_5601-1987") == "똠");
     CHECK(mime::to_utf8("Grüße", "us-ascii") == "Grüße");
@@ -21,17 +22,20 @@ TEST_CASE("labels mean what mail programs mean by them", "[mime][torture-9]")
 
 TEST_CASE("every label of the web is known", "[mime][torture-9]")
 {
-    const auto all_give = [](const char* bytes, const char* text, std::initializer_list<const char*> labels) {
+    const auto all_give = [](const char* bytes, const char* text,
+                             std::initializer_list<const char*> labels) {
         for (const char* label : labels) {
             INFO(label);
             CHECK(mime::to_utf8(bytes, label) == text);
         }
     };
     all_give("\xf9\xec\xe5\xed", "שלום",
-             {"iso-8859-8-i", "iso-8859-8-e", "logical", "visual", "csiso88598i", "windows-1255", "x-cp1255"});
+             {"iso-8859-8-i", "iso-8859-8-e", "logical", "visual", "csiso88598i", "windows-1255",
+              "x-cp1255"});
     all_give("\xe3", "ك", {"iso-8859-6", "iso-8859-6-i", "iso-8859-6-e", "asmo-708"});
     all_give("\xe1", "α", {"iso-8859-7", "sun_eu_greek", "greek8", "x-cp1253"});
-    all_give("\xb0\xa1", "가", {"euc-kr", "windows-949", "ksc_5601", "ks_c_5601-1987", "iso-ir-149"});
+    all_give("\xb0\xa1", "가",
+             {"euc-kr", "windows-949", "ksc_5601", "ks_c_5601-1987", "iso-ir-149"});
     all_give("\xc6\xfc\xad\xa1", "日①", {"euc-jp", "x-euc-jp"});
     all_give("\x93\xfa\x87\x40", "日①", {"shift_jis", "ms_kanji", "csshiftjis", "ms932"});
     all_give("\xe4", "д", {"windows-1251", "x-cp1251", "x-mac-cyrillic"});
@@ -46,7 +50,8 @@ TEST_CASE("every label of the web is known", "[mime][torture-9]")
     all_give("\xe0", "ą", {"x-cp1257", "iso885913"});
     all_give("\xd0", "Đ", {"x-cp1258"});
     all_give("\x80 \x93", "€ “",
-             {"iso_8859-1", "iso88591", "iso_8859-1:1987", "iso-ir-100", "cp819", "ibm819", "csisolatin1", "l1"});
+             {"iso_8859-1", "iso88591", "iso_8859-1:1987", "iso-ir-100", "cp819", "ibm819",
+              "csisolatin1", "l1"});
 }
 
 TEST_CASE("a letter that could take a mark is not lost at the end", "[mime][torture-9]")
@@ -66,10 +71,12 @@ TEST_CASE("a text does not see what the one before it left behind", "[mime][tort
 TEST_CASE("html may say its charset itself", "[mime]")
 {
     CHECK(mime::meta_charset("<html><META Charset=\"Windows-1251\">") == "windows-1251");
-    CHECK(mime::meta_charset("<meta name=x><meta http-equiv=content-type content='text/html; charset=koi8-r'>") == "koi8-r");
+    CHECK(mime::meta_charset(
+              "<meta name=x><meta http-equiv=content-type content='text/html; charset=koi8-r'>") ==
+          "koi8-r");
     CHECK(mime::meta_charset("<meta charset = gbk />") == "gbk");
-    for (const char* none :
-         {"", "<meta", "<meta charset", "<meta charset>", "<p charset=gbk>", "<meta charset=utf-7>", "<meta>charset=gbk"})
+    for (const char* none : {"", "<meta", "<meta charset", "<meta charset>", "<p charset=gbk>",
+                             "<meta charset=utf-7>", "<meta>charset=gbk"})
         CHECK(mime::meta_charset(none).empty());
     CHECK(mime::meta_charset(std::string(1'024, ' ') + "<meta charset=gbk>").empty());
 }
@@ -94,8 +101,10 @@ TEST_CASE("rare and unknown charsets", "[mime][torture-10]")
 
 TEST_CASE("no charset lets a NUL through", "[mime][torture-29]")
 {
-    for (const char* label : {"utf-8", "us-ascii", "iso-8859-1", "utf-16", "utf-7", "gb18030", "iso-2022-jp", "hz", "nonsense"}) {
-        const auto text = mime::to_utf8(std::string_view("\x00\x01\xff\xfe\xd8\x00\x80\x81+2AA-", 13), label);
+    for (const char* label : {"utf-8", "us-ascii", "iso-8859-1", "utf-16", "utf-7", "gb18030",
+                              "iso-2022-jp", "hz", "nonsense"}) {
+        const auto text =
+            mime::to_utf8(std::string_view("\x00\x01\xff\xfe\xd8\x00\x80\x81+2AA-", 13), label);
         CHECK(text.find('\0') == std::string::npos);
     }
 }

@@ -14,7 +14,8 @@ using testing::repeated;
 
 namespace {
 
-// What the reading of a mail keeps and decodes, in numbers: linear or bounded is seen without a clock.
+// What the reading of a mail keeps and decodes, in numbers: linear or bounded is seen without a
+// clock.
 struct cost
 {
     std::size_t parts = 0;
@@ -48,8 +49,11 @@ mime::view read_whole(std::string_view raw)
 
 std::size_t bytes_of(const mime::view& view)
 {
-    const auto size_of = [](const std::optional<std::string>& text) { return text ? text->size() : 0; };
-    std::size_t total = view.summary.subject.size() + view.summary.preview.size() + size_of(view.text) + size_of(view.html);
+    const auto size_of = [](const std::optional<std::string>& text) {
+        return text ? text->size() : 0;
+    };
+    std::size_t total = view.summary.subject.size() + view.summary.preview.size() +
+                        size_of(view.text) + size_of(view.html);
     for (const auto& [name, value] : view.headers)
         total += name.size() + value.size();
     for (const auto& one : view.attachments)
@@ -113,7 +117,8 @@ std::string many_parts(std::size_t count)
 
 } // namespace
 
-TEST_CASE("what is kept of a header does not grow with it once it is past the limits", "[mime][torture-4]")
+TEST_CASE("what is kept of a header does not grow with it once it is past the limits",
+          "[mime][torture-4]")
 {
     const auto some = header_lines(10'000);
     const auto many = header_lines(1'000'000);
@@ -123,7 +128,8 @@ TEST_CASE("what is kept of a header does not grow with it once it is past the li
 
     const auto one_field = mail("Subject: " + repeated("x", 10'000'000) + "\n\nbody\n");
     CHECK(cost(one_field).field_bytes == 0);
-    const auto folded = mail("Subject: hi\nX-Long: a\n" + repeated(" " + std::string(70, 'a') + "\n", 140'000) + "\nbody\n");
+    const auto folded = mail("Subject: hi\nX-Long: a\n" +
+                             repeated(" " + std::string(70, 'a') + "\n", 140'000) + "\nbody\n");
     CHECK(cost(folded).field_bytes <= 260 * 1024);
     for (const auto* raw : {&one_field, &folded}) {
         const auto view = read_whole(*raw);
@@ -157,22 +163,25 @@ TEST_CASE("parts past the number that is listed cost nothing more", "[mime][tort
     CHECK(has_defect(read_whole(many), "too_many_parts"));
 
     // The last one that fits holds a message whose header is still to come.
-    const auto digest = mail("Content-Type: multipart/digest; boundary=b\n\n" + repeated("--b\n\n", 2'000));
+    const auto digest =
+        mail("Content-Type: multipart/digest; boundary=b\n\n" + repeated("--b\n\n", 2'000));
     CHECK(cost(digest).parts == 1'000);
     CHECK_FALSE(has_defect(read_whole(digest), "boundary_not_found"));
 }
 
 TEST_CASE("no byte of a mail is in two leaves", "[mime][torture-18]")
 {
-    const std::string inner = "Content-Type: multipart/mixed; boundary=i\n\npreamble\n--i\n\none\n--i--\nepilogue\n";
-    const auto raw = mail("Content-Type: multipart/mixed; boundary=o\n\n--o\n" + inner + "--o\nContent-Type: message/rfc822\n\n" +
-                          inner + "--o\n\n--o--\nlate\n");
+    const std::string inner =
+        "Content-Type: multipart/mixed; boundary=i\n\npreamble\n--i\n\none\n--i--\nepilogue\n";
+    const auto raw = mail("Content-Type: multipart/mixed; boundary=o\n\n--o\n" + inner +
+                          "--o\nContent-Type: message/rfc822\n\n" + inner + "--o\n\n--o--\nlate\n");
     CHECK(cost(raw).leaf_bytes < raw.size());
 }
 
 // Each was hundreds of times dearer than its control once; now none is ten times.
 
-TEST_CASE("a content type is read once, however many lines could be its boundary", "[mime][torture-16]")
+TEST_CASE("a content type is read once, however many lines could be its boundary",
+          "[mime][torture-16]")
 {
     const auto with_lines = [](std::string_view line) {
         return mail("Content-Type: multipart/mixed; boundary=z; " + repeated("*=;", 80'000) + "\n" +
@@ -183,11 +192,14 @@ TEST_CASE("a content type is read once, however many lines could be its boundary
 
 TEST_CASE("changing the charset with each word costs no more than keeping it", "[mime][torture-5]")
 {
-    const std::vector<std::string> many{"KOI8-R", "EUC-JP", "BIG5",       "GB18030",    "CP437", "ISO-2022-KR",
-                                        "EUC-KR", "CP850",  "Shift_JIS",  "ISO-8859-5", "CP852", "windows-1255",
-                                        "KOI8-T", "VISCII", "ISO-8859-7", "IBM037",     "TSCII", "IBM1364"};
+    const std::vector<std::string> many{
+        "KOI8-R", "EUC-JP", "BIG5",       "GB18030",    "CP437", "ISO-2022-KR",
+        "EUC-KR", "CP850",  "Shift_JIS",  "ISO-8859-5", "CP852", "windows-1255",
+        "KOI8-T", "VISCII", "ISO-8859-7", "IBM037",     "TSCII", "IBM1364"};
     for (const char* field : {"Subject: ", "From: ", "To: ", "X-Other: "}) {
-        const auto mail_of = [field](const auto& charsets) { return mail(field + words(charsets) + "<a@b.test>\n\nx\n"); };
+        const auto mail_of = [field](const auto& charsets) {
+            return mail(field + words(charsets) + "<a@b.test>\n\nx\n");
+        };
         CHECK(seconds_of(mail_of(many)) < 20 * seconds_of(mail_of(std::vector{many.front()})));
     }
 }
@@ -195,8 +207,9 @@ TEST_CASE("changing the charset with each word costs no more than keeping it", "
 TEST_CASE("a long label of a charset is looked at once", "[mime][torture-8]")
 {
     const auto with_label = [](std::size_t length) {
-        return mail("Content-Type: text/plain; charset=" + std::string(length, 'x') + "\nX-Filler: " +
-                    std::string(120'000 - length, 'x') + "\nSubject: " + repeated("=?utf-8?Q?a?=\xff", 8'000) + "\n\nx\n");
+        return mail("Content-Type: text/plain; charset=" + std::string(length, 'x') +
+                    "\nX-Filler: " + std::string(120'000 - length, 'x') +
+                    "\nSubject: " + repeated("=?utf-8?Q?a?=\xff", 8'000) + "\n\nx\n");
     };
     CHECK(seconds_of(with_label(120'000)) < 20 * seconds_of(with_label(10)));
 }
@@ -204,17 +217,20 @@ TEST_CASE("a long label of a charset is looked at once", "[mime][torture-8]")
 TEST_CASE("the start of a multipart/related is looked at once", "[mime][torture-22]")
 {
     const auto with_start = [](std::size_t length) {
-        return mail("Content-Type: multipart/related; boundary=b; start=\"" + std::string(length, ' ') +
+        return mail("Content-Type: multipart/related; boundary=b; start=\"" +
+                    std::string(length, ' ') +
                     "x\"\nX-Filler: " + std::string(240'000 - length, 'x') + "\n\n" +
                     repeated("--b\nContent-Type: text/html\n\nx\n", 900) + "--b--\n");
     };
     CHECK(seconds_of(with_start(240'000)) < 20 * seconds_of(with_start(10)));
 }
 
-TEST_CASE("many comments and many colons in one address cost what other text does", "[mime][torture-28]")
+TEST_CASE("many comments and many colons in one address cost what other text does",
+          "[mime][torture-28]")
 {
     const auto from = [](const std::string& field) { return mail("From: " + field + "\n\nx\n"); };
-    CHECK(seconds_of(from(repeated("(a) ", 60'000))) < 20 * seconds_of(from("x " + repeated("(a) ", 60'000))));
+    CHECK(seconds_of(from(repeated("(a) ", 60'000))) <
+          20 * seconds_of(from("x " + repeated("(a) ", 60'000))));
     const auto long_word = std::string(120'000, 'a');
     CHECK(seconds_of(from(long_word + "[" + repeated(":", 120'000))) <
           20 * seconds_of(from(long_word + "[" + repeated(".", 120'000))));

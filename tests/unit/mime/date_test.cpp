@@ -18,7 +18,8 @@ std::string date(std::string_view value)
     return read ? to_iso8601(*read).substr(0, 19) : "absent";
 }
 
-constexpr std::array months{"Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
+constexpr std::array months{"Jan", "Feb", "Mar", "Apr", "May", "Jun",
+                            "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
 
 } // namespace
 
@@ -36,7 +37,8 @@ TEST_CASE("dates as RFC 5322 3.3 writes them", "[mime][date][torture-31]")
     CHECK(date("Thu, 29 Feb 2024 10:00:00 +0000") == "2024-02-29T10:00:00");
     for (std::size_t i = 0; i < months.size(); ++i) {
         const auto number = std::to_string(101 + i).substr(1);
-        CHECK(date("15 " + std::string(months[i]) + " 2021 10:00:00 +0000") == "2021-" + number + "-15T10:00:00");
+        CHECK(date("15 " + std::string(months[i]) + " 2021 10:00:00 +0000") ==
+              "2021-" + number + "-15T10:00:00");
     }
 }
 
@@ -47,9 +49,12 @@ TEST_CASE("every way of the grammar to write one moment", "[mime][date][torture-
         for (const std::string month : {"Jan", "JAN", "jan"})
             for (const std::string year : {"2024", "24", "124", "02024"})
                 for (const std::string minute : {"10:05", "10:05:00"})
-                    for (const std::string zone : {"+0000", "-0000", "UT", "GMT", "Z", "z", "A", "XYZT"})
-                        for (const std::string gap : {" ", "\t", " \r\n ", " (c) ", "(a (b \\) ) c,1:2+3)", "\r\n\t( )\r\n "}) {
-                            std::string text = gap + day + gap + "1" + gap + month + gap + year + gap;
+                    for (const std::string zone :
+                         {"+0000", "-0000", "UT", "GMT", "Z", "z", "A", "XYZT"})
+                        for (const std::string gap : {" ", "\t", " \r\n ", " (c) ",
+                                                      "(a (b \\) ) c,1:2+3)", "\r\n\t( )\r\n "}) {
+                            std::string text =
+                                gap + day + gap + "1" + gap + month + gap + year + gap;
                             for (const char c : minute)
                                 text += c == ':' ? gap + ":" + gap : std::string(1, c);
                             text += gap + zone + gap;
@@ -68,15 +73,18 @@ TEST_CASE("obsolete years and zones of RFC 5322 4.3", "[mime][date][torture-31]"
     CHECK(date("21 Nov 103 10:00:00 GMT") == "2003-11-21T10:00:00");
     CHECK(date("21 Nov 999 10:00:00 GMT") == "2899-11-21T10:00:00");
 
-    const std::pair<const char*, const char*> zones[] = {{"EDT", "14"}, {"EST", "15"}, {"CDT", "15"}, {"CST", "16"},
-                                                         {"MDT", "16"}, {"MST", "17"}, {"PDT", "17"}, {"pst", "18"}};
+    const std::pair<const char*, const char*> zones[] = {
+        {"EDT", "14"}, {"EST", "15"}, {"CDT", "15"}, {"CST", "16"},
+        {"MDT", "16"}, {"MST", "17"}, {"PDT", "17"}, {"pst", "18"}};
     for (const auto& [zone, hour] : zones)
-        CHECK(date(std::string("21 Nov 97 10:00:00 ") + zone) == "1997-11-21T" + std::string(hour) + ":00:00");
+        CHECK(date(std::string("21 Nov 97 10:00:00 ") + zone) ==
+              "1997-11-21T" + std::string(hour) + ":00:00");
     for (char zone = 'A'; zone <= 'Z'; ++zone)
         CHECK(date(std::string("21 Nov 97 10:00:00 ") + zone) == "1997-11-21T10:00:00");
-    CHECK(date("Fri, 21 Nov 97 09(comment):   55  :  06 -0600") == "1997-11-21T15:55:06"); // appendix A.6.2
-    CHECK(date("Thu,\r\n      13\r\n        Feb\r\n          1969\r\n      23:32\r\n               -0330 (Newfoundland Time)") ==
-          "1969-02-14T03:02:00"); // appendix A.5
+    CHECK(date("Fri, 21 Nov 97 09(comment):   55  :  06 -0600") ==
+          "1997-11-21T15:55:06"); // appendix A.6.2
+    CHECK(date("Thu,\r\n      13\r\n        Feb\r\n          1969\r\n      23:32\r\n               "
+               "-0330 (Newfoundland Time)") == "1969-02-14T03:02:00"); // appendix A.5
 }
 
 TEST_CASE("dates that break the grammar as mail does", "[mime][date][torture-31]")
@@ -92,7 +100,8 @@ TEST_CASE("dates that break the grammar as mail does", "[mime][date][torture-31]
     CHECK(date("Sun Nov  6 08:49:37 1994") == "1994-11-06T08:49:37");
     CHECK(date("Sun Nov  6 08:49:37 EST 1994") == "1994-11-06T13:49:37");
     CHECK(date("Sun Nov  6 08:49:37 1994 -0500") == "1994-11-06T13:49:37");
-    CHECK(date("Mon Jan 01 2024 10:00:00 GMT+0200 (Central European Standard Time)") == "2024-01-01T08:00:00");
+    CHECK(date("Mon Jan 01 2024 10:00:00 GMT+0200 (Central European Standard Time)") ==
+          "2024-01-01T08:00:00");
     CHECK(date("Jan 1, 2024 10:05:00 PM") == "2024-01-01T22:05:00");
     CHECK(date("1 Jan 2024 12:00:00 AM -0100") == "2024-01-01T01:00:00");
     CHECK(date("1 Jan 2024 12:00:00 pm") == "2024-01-01T12:00:00");
@@ -173,7 +182,8 @@ TEST_CASE("the date of a mail", "[mime][date][torture-31]")
 
 TEST_CASE("hostile dates cost linear time and bounded stack", "[mime][date]")
 {
-    for (const char* unit : {"(", "(x) ", ",", "1", "1 ", "Jan ", "x", "1:", "+", "(\\", "\xff", "1 Jan 2024 10:00:00 "})
+    for (const char* unit : {"(", "(x) ", ",", "1", "1 ", "Jan ", "x", "1:", "+", "(\\", "\xff",
+                             "1 Jan 2024 10:00:00 "})
         CHECK(date(repeated(unit, 200'000)) == "absent");
     CHECK(date("1 Jan 2024 10:00:00 +0000" + repeated("(", 200'000)) == "2024-01-01T10:00:00");
 }

@@ -78,14 +78,16 @@ TEST_CASE("folded fields become one line", "[mime][torture-3]")
 
 TEST_CASE("huge headers are cut, and the body is still found", "[mime][torture-4]")
 {
-    const auto many = view_of("Subject: hi\n" + testing::repeated("X-Y: z\n", 100'000) + "\nbody\n");
+    const auto many =
+        view_of("Subject: hi\n" + testing::repeated("X-Y: z\n", 100'000) + "\nbody\n");
     CHECK(many.summary.subject == "hi");
     CHECK(many.headers.size() <= 1'000);
     CHECK(has_defect(many, "header_truncated"));
     CHECK(many.text == "body\r\n");
 
     const auto folded = view_of(
-        "Subject: hi\nX-Long: " + testing::repeated("aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\n ", 30'000) + "z\n\nbody\n");
+        "Subject: hi\nX-Long: " +
+        testing::repeated("aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\n ", 30'000) + "z\n\nbody\n");
     CHECK(has_defect(folded, "header_truncated"));
     CHECK(folded.text == "body\r\n");
 }
@@ -104,15 +106,16 @@ TEST_CASE("encoded words", "[mime][torture-5]")
 
 TEST_CASE("broken encoded words stay what they are", "[mime][torture-6]")
 {
-    for (const char* text :
-         {"=?utf-8?Q?a b?=", "=?utf-8?B?@@@@?=", "=?utf-8?X?a?=", "=?utf-8?Q?a", "=??Q?a?=", "=?", "=?=?=?", "a=?b"})
+    for (const char* text : {"=?utf-8?Q?a b?=", "=?utf-8?B?@@@@?=", "=?utf-8?X?a?=", "=?utf-8?Q?a",
+                             "=??Q?a?=", "=?", "=?=?=?", "a=?b"})
         CHECK(decoded(text) == text);
     CHECK(decoded("=?utf-8?Q?a?==?utf-8?Q?b?=") == "ab");
     CHECK(decoded("=?utf-8?B?YQ?=") == "a");
     CHECK(decoded("\"=?utf-8?Q?a?=\"") == "\"a\"");
 }
 
-TEST_CASE("bytes past ASCII in a field are UTF-8, else of the mail's charset, else windows-1252", "[mime][torture-8]")
+TEST_CASE("bytes past ASCII in a field are UTF-8, else of the mail's charset, else windows-1252",
+          "[mime][torture-8]")
 {
     const auto utf8 = view_of("Subject: Grüße\n\nx\n");
     CHECK(utf8.summary.subject == "Grüße");
@@ -122,10 +125,12 @@ TEST_CASE("bytes past ASCII in a field are UTF-8, else of the mail's charset, el
     CHECK(western.summary.subject == "Grüße €");
     CHECK(has_defect(western, "8bit_header"));
 
-    const auto russian = view_of("Subject: \xf0\xd2\xc9\nContent-Type: text/plain; charset=koi8-r\n\nx\n");
+    const auto russian =
+        view_of("Subject: \xf0\xd2\xc9\nContent-Type: text/plain; charset=koi8-r\n\nx\n");
     CHECK(russian.summary.subject == "При");
 
-    const auto japanese = view_of("Subject: \x93\xfa\x96\x7b\nContent-Type: text/plain; charset=shift_jis\n\nx\n");
+    const auto japanese =
+        view_of("Subject: \x93\xfa\x96\x7b\nContent-Type: text/plain; charset=shift_jis\n\nx\n");
     CHECK(japanese.summary.subject == "日本");
 }
 
@@ -146,8 +151,8 @@ TEST_CASE("NUL, controls and bad UTF-8 never reach the view", "[mime][torture-29
 
 TEST_CASE("separators of lines and surrogates in a text stay text", "[mime][torture-29]")
 {
-    const auto view =
-        view_of("Subject: a\xe2\x80\xa8z\nContent-Type: text/plain; charset=utf-8\n\n\xed\xa0\x80 \xe2\x80\xa9 \x1f\n");
+    const auto view = view_of("Subject: a\xe2\x80\xa8z\nContent-Type: text/plain; "
+                              "charset=utf-8\n\n\xed\xa0\x80 \xe2\x80\xa9 \x1f\n");
     CHECK(view.summary.subject == "a\xe2\x80\xa8z");
     CHECK(is_valid_utf8(view.text.value()));
     CHECK(view.text->find("\xe2\x80\xa9 \x1f") != std::string::npos);
@@ -167,16 +172,19 @@ TEST_CASE("dates and message ids", "[mime][torture-31]")
     CHECK(date("") == "none");
     CHECK(date("1 Jan 99999 10:00:00 +0000") == "none");
     CHECK(date("1 Jan 2024 10:00:00") == "2024-01-01T10:00:00.000Z");
-    for (const char* odd : {"31 Feb 2024 10:00:00 +0000", "1 Jan -5 00:00:00", "99 Foo 2024 99:99:99 +9999", "::::", "1"})
+    for (const char* odd : {"31 Feb 2024 10:00:00 +0000", "1 Jan -5 00:00:00",
+                            "99 Foo 2024 99:99:99 +9999", "::::", "1"})
         date(odd);
     CHECK(view_of("\n\nx\n").date == std::nullopt);
-    CHECK(view_of("Message-ID: <a b@c>\nMessage-ID: <second>\n\nx\n").summary.message_id == "<a b@c>");
+    CHECK(view_of("Message-ID: <a b@c>\nMessage-ID: <second>\n\nx\n").summary.message_id ==
+          "<a b@c>");
     CHECK_FALSE(view_of("Subject: x\n\nx\n").summary.message_id);
 }
 
 TEST_CASE("every header field is listed, decoded and in order", "[mime]")
 {
-    const auto view = view_of("Received: one\nReceived: two\nX-A: =?utf-8?Q?=C3=A4?=\nSubject: s\n\nx\n");
+    const auto view =
+        view_of("Received: one\nReceived: two\nX-A: =?utf-8?Q?=C3=A4?=\nSubject: s\n\nx\n");
     REQUIRE(view.headers.size() == 4);
     CHECK(view.headers[2] == std::pair<std::string, std::string>("X-A", "ä"));
     CHECK(view.summary.received_hops == 2);

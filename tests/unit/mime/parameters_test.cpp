@@ -8,7 +8,8 @@ namespace {
 
 std::string filename(std::string_view parameters)
 {
-    const auto found = mime::read_parameters("attachment; " + std::string(parameters), {"filename", "size"});
+    const auto found =
+        mime::read_parameters("attachment; " + std::string(parameters), {"filename", "size"});
     return found.contains("filename") ? found.at("filename") : "absent";
 }
 
@@ -37,7 +38,8 @@ TEST_CASE("a parameter in its plain form", "[mime][torture-24]")
     CHECK(filename("filename=\"\"") == "");
 }
 
-TEST_CASE("quotes that are never closed, and backslashes that were not escaped", "[mime][torture-23]")
+TEST_CASE("quotes that are never closed, and backslashes that were not escaped",
+          "[mime][torture-23]")
 {
     CHECK(filename("filename=\"unterminated.pdf") == "unterminated.pdf");
     CHECK(filename("filename=\"unterminated.pdf; size=1") == "unterminated.pdf");
@@ -46,7 +48,8 @@ TEST_CASE("quotes that are never closed, and backslashes that were not escaped",
 
 TEST_CASE("a parameter that does not come is absent", "[mime][torture-7]")
 {
-    for (const char* other : {"", "filename*1=b", "filename*x=b", "filename*99999999999=b", "name*=''x", "filename*", ";;;*",
-                              "filenames*=''x", "filenames=x", "filename"})
+    for (const char* other :
+         {"", "filename*1=b", "filename*x=b", "filename*99999999999=b", "name*=''x", "filename*",
+          ";;;*", "filenames*=''x", "filenames=x", "filename"})
         CHECK(filename(other) == "absent");
 }

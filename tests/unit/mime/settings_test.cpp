@@ -6,8 +6,10 @@ using namespace tempinbox;
 
 TEST_CASE("how far a message is read is four settings", "[mime][settings]")
 {
-    config::reader reader(std::map<std::string, std::string>{
-        {"header-view-bytes", "64KiB"}, {"header-view-lines", "200"}, {"part-depth", "10"}, {"parts", "50"}});
+    config::reader reader(std::map<std::string, std::string>{{"header-view-bytes", "64KiB"},
+                                                             {"header-view-lines", "200"},
+                                                             {"part-depth", "10"},
+                                                             {"parts", "50"}});
 
     const auto chosen = mime::read_settings(reader);
 

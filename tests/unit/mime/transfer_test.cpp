@@ -60,10 +60,12 @@ TEST_CASE("base64, also when it is broken", "[mime][torture-12]")
 
 TEST_CASE("the size of what would be decoded is that of what is", "[mime]")
 {
-    for (const std::string text : {"aGVsbG8=", "aGVsbG8", "a=20b", "soft=\r\nbreak \r\n", "", "=", "=Z", "\r\n\r\n"}) {
+    for (const std::string text :
+         {"aGVsbG8=", "aGVsbG8", "a=20b", "soft=\r\nbreak \r\n", "", "=", "=Z", "\r\n\r\n"}) {
         for (const auto how : {encoding::identity, encoding::base64, encoding::quoted_printable}) {
             bool was_damaged = false;
-            CHECK(mime::decoded_size(how, text, was_damaged) == mime::decode(how, text).bytes.size());
+            CHECK(mime::decoded_size(how, text, was_damaged) ==
+                  mime::decode(how, text).bytes.size());
             CHECK(was_damaged == mime::decode(how, text).is_damaged);
         }
     }

@@ -18,7 +18,9 @@ std::string mixed(const std::string& parts)
 
 std::string attachment_name(const std::string& fields)
 {
-    return view_of(mixed("--b\n\ntext\n--b\nContent-Type: application/pdf\n" + fields + "\n\nx\n")).attachments.at(0).filename;
+    return view_of(mixed("--b\n\ntext\n--b\nContent-Type: application/pdf\n" + fields + "\n\nx\n"))
+        .attachments.at(0)
+        .filename;
 }
 
 std::string with_filename(const std::string& parameter)
@@ -62,7 +64,8 @@ TEST_CASE("shown names are safe", "[mime][torture-23]")
 
     const auto twins =
         view_of(mixed("--b\nContent-Disposition: attachment; filename=a.txt\n\none\n"
-                      "--b\nContent-Disposition: attachment; filename=a.txt\n\ntwo\n--b\nContent-Type: image/png\n\nthree\n"));
+                      "--b\nContent-Disposition: attachment; "
+                      "filename=a.txt\n\ntwo\n--b\nContent-Type: image/png\n\nthree\n"));
     REQUIRE(twins.attachments.size() == 3);
     CHECK(twins.attachments[0].filename == twins.attachments[1].filename);
     CHECK(twins.attachments[0].id != twins.attachments[1].id);
@@ -71,12 +74,17 @@ TEST_CASE("shown names are safe", "[mime][torture-23]")
 
 TEST_CASE("the text and the html of a mail", "[mime][torture-21]")
 {
-    const auto all = view_of(
-        "Content-Type: multipart/mixed; boundary=m\n\n--m\nContent-Type: multipart/related; boundary=r\n\n--r\n"
-        "Content-Type: multipart/alternative; boundary=a\n\n--a\n\nplain\n--a\nContent-Type: text/html\n\n<p>html</p>\n--a\n"
-        "Content-Type: text/calendar\n\nBEGIN:VCALENDAR\n--a--\n--r\nContent-Type: image/png\nContent-ID: <logo@x>\n"
-        "Content-Disposition: inline; filename=logo.png\nContent-Transfer-Encoding: base64\n\niVBORw==\n--r--\n--m\n"
-        "Content-Type: application/pdf; name=a.pdf\nContent-Disposition: attachment\n\nPDF\n--m--\n");
+    const auto all =
+        view_of("Content-Type: multipart/mixed; boundary=m\n\n--m\nContent-Type: "
+                "multipart/related; boundary=r\n\n--r\n"
+                "Content-Type: multipart/alternative; "
+                "boundary=a\n\n--a\n\nplain\n--a\nContent-Type: text/html\n\n<p>html</p>\n--a\n"
+                "Content-Type: text/calendar\n\nBEGIN:VCALENDAR\n--a--\n--r\nContent-Type: "
+                "image/png\nContent-ID: <logo@x>\n"
+                "Content-Disposition: inline; filename=logo.png\nContent-Transfer-Encoding: "
+                "base64\n\niVBORw==\n--r--\n--m\n"
+                "Content-Type: application/pdf; name=a.pdf\nContent-Disposition: "
+                "attachment\n\nPDF\n--m--\n");
     CHECK(all.text == "plain");
     CHECK(all.html == "<p>html</p>");
     CHECK_FALSE(all.is_text_derived);
@@ -89,23 +97,25 @@ TEST_CASE("the text and the html of a mail", "[mime][torture-21]")
     CHECK(all.attachments[2].filename == "a.pdf");
     CHECK(all.summary.attachment_count == 3);
 
-    const auto html_only =
-        view_of("Content-Type: text/html\n\n<h1>Hello</h1><p>a &amp; b&nbsp;c<br>d</p><script>alert(1)</script>\n");
+    const auto html_only = view_of("Content-Type: text/html\n\n<h1>Hello</h1><p>a &amp; "
+                                   "b&nbsp;c<br>d</p><script>alert(1)</script>\n");
     CHECK(html_only.is_text_derived);
     CHECK(html_only.text == "Hello\n\na & b c\nd");
     CHECK(html_only.summary.preview == "Hello a & b c d");
 
-    const auto empty_text =
-        view_of("Content-Type: multipart/alternative; boundary=a\n\n--a\n\n \n--a\nContent-Type: text/html\n\n<p>x</p>\n--a--\n");
+    const auto empty_text = view_of("Content-Type: multipart/alternative; boundary=a\n\n--a\n\n "
+                                    "\n--a\nContent-Type: text/html\n\n<p>x</p>\n--a--\n");
     CHECK(empty_text.text == "x");
 
-    const auto attached_text =
-        view_of(mixed("--b\nContent-Type: text/plain\nContent-Disposition: attachment; filename=log.txt\n\nlog\n--b\n\nbody\n"));
+    const auto attached_text = view_of(mixed("--b\nContent-Type: text/plain\nContent-Disposition: "
+                                             "attachment; filename=log.txt\n\nlog\n--b\n\nbody\n"));
     CHECK(attached_text.text == "body");
     CHECK(attached_text.attachments.size() == 1);
 
-    const auto amp = view_of("Content-Type: multipart/alternative; boundary=a\n\n--a\n\nplain\n--a\nContent-Type: "
-                             "text/x-amp-html\n\n<html amp4email>\n--a\nContent-Type: text/html\n\n<p>html</p>\n--a--\n");
+    const auto amp = view_of(
+        "Content-Type: multipart/alternative; boundary=a\n\n--a\n\nplain\n--a\nContent-Type: "
+        "text/x-amp-html\n\n<html amp4email>\n--a\nContent-Type: "
+        "text/html\n\n<p>html</p>\n--a--\n");
     CHECK(amp.html == "<p>html</p>");
     CHECK(amp.attachments.empty());
 
@@ -114,38 +124,49 @@ TEST_CASE("the text and the html of a mail", "[mime][torture-21]")
     CHECK(root_attachment.attachments.at(0).id == "1");
 }
 
-TEST_CASE("html without a charset of its part is read by the one it says itself", "[mime][torture-9]")
+TEST_CASE("html without a charset of its part is read by the one it says itself",
+          "[mime][torture-9]")
 {
     const std::string page = "<meta charset=windows-1251><p>\xcf\xf0</p>\n";
-    CHECK(view_of("Content-Type: text/html\n\n" + page).html == "<meta charset=windows-1251><p>Пр</p>\r\n");
-    CHECK(view_of("Content-Type: text/html; charset=iso-8859-1\n\n" + page).html == "<meta charset=windows-1251><p>Ïð</p>\r\n");
-    CHECK(view_of("Content-Type: text/html\n\n<meta charset=gbk><p>ä</p>\n").html == "<meta charset=gbk><p>ä</p>\r\n");
+    CHECK(view_of("Content-Type: text/html\n\n" + page).html ==
+          "<meta charset=windows-1251><p>Пр</p>\r\n");
+    CHECK(view_of("Content-Type: text/html; charset=iso-8859-1\n\n" + page).html ==
+          "<meta charset=windows-1251><p>Ïð</p>\r\n");
+    CHECK(view_of("Content-Type: text/html\n\n<meta charset=gbk><p>ä</p>\n").html ==
+          "<meta charset=gbk><p>ä</p>\r\n");
     CHECK(view_of("Content-Type: text/html\n\n<p>\xe4</p>\n").html == "<p>ä</p>\r\n");
 }
 
 TEST_CASE("cid links of the html stay as they were sent", "[mime][torture-22]")
 {
     const auto view = view_of(
-        "Content-Type: multipart/related; boundary=r; start=\"<root>\"\n\n--r\nContent-Type: text/html\nContent-ID: <root>\n\n"
+        "Content-Type: multipart/related; boundary=r; start=\"<root>\"\n\n--r\nContent-Type: "
+        "text/html\nContent-ID: <root>\n\n"
         "<img src=\"cid:a%40b\">\n--r\nContent-Type: image/png\nContent-ID: a@b\n\nx\n--r--\n");
     CHECK(view.html == "<img src=\"cid:a%40b\">");
     CHECK(view.attachments.at(0).content_id == "a@b");
 
     // The root need not be the first (RFC 2387 3.2).
-    const std::string last = "--r\nContent-Type: text/html\nContent-ID: <frame>\n\n<p>frame</p>\n--r\nContent-Type: image/png\n"
-                             "Content-ID: a@b\n\nx\n--r\nContent-Type: text/html\nContent-ID: <root>\n\n<p>root</p>\n--r--\n";
-    const auto root_last = view_of("Content-Type: multipart/related; boundary=r; start=\"<root>\"\n\n" + last);
+    const std::string last = "--r\nContent-Type: text/html\nContent-ID: "
+                             "<frame>\n\n<p>frame</p>\n--r\nContent-Type: image/png\n"
+                             "Content-ID: a@b\n\nx\n--r\nContent-Type: text/html\nContent-ID: "
+                             "<root>\n\n<p>root</p>\n--r--\n";
+    const auto root_last =
+        view_of("Content-Type: multipart/related; boundary=r; start=\"<root>\"\n\n" + last);
     CHECK(root_last.html == "<p>root</p>");
     REQUIRE(root_last.attachments.size() == 2);
     CHECK(root_last.attachments[0].content_id == "frame");
-    const auto no_such_root = view_of("Content-Type: multipart/related; boundary=r; start=\"<gone>\"\n\n" + last);
+    const auto no_such_root =
+        view_of("Content-Type: multipart/related; boundary=r; start=\"<gone>\"\n\n" + last);
     CHECK(no_such_root.html == "<p>frame</p>");
 
     // One that is asked for twice, one that nobody asks for, one that is not there.
-    const auto images = view_of(
-        "Content-Type: multipart/related; boundary=r\n\n--r\nContent-Type: text/html\n\n<img src=\"cid:x\"><img "
-        "src=\"cid:gone\">\n--r\nContent-Type: image/png\nContent-ID: <x>\n\n1\n--r\nContent-Type: image/png\nContent-ID: "
-        "<x>\nContent-Location: http://a.test/\n\n2\n--r\nContent-Type: image/png\nContent-ID: <unused>\n\n3\n--r--\n");
+    const auto images = view_of("Content-Type: multipart/related; boundary=r\n\n--r\nContent-Type: "
+                                "text/html\n\n<img src=\"cid:x\"><img "
+                                "src=\"cid:gone\">\n--r\nContent-Type: image/png\nContent-ID: "
+                                "<x>\n\n1\n--r\nContent-Type: image/png\nContent-ID: "
+                                "<x>\nContent-Location: http://a.test/\n\n2\n--r\nContent-Type: "
+                                "image/png\nContent-ID: <unused>\n\n3\n--r--\n");
     CHECK(images.html == "<img src=\"cid:x\"><img src=\"cid:gone\">");
     REQUIRE(images.attachments.size() == 3);
     CHECK(images.attachments[1].content_id == "x");
@@ -154,9 +175,10 @@ TEST_CASE("cid links of the html stay as they were sent", "[mime][torture-22]")
 
 TEST_CASE("sealed and odd formats are attachments, bytes unchanged", "[mime][torture-26]")
 {
-    const std::string text = "Content-Type: multipart/signed; boundary=s; "
-                             "protocol=\"application/pgp-signature\"\n\n--s\nContent-Type: text/plain\n\nsigned  \n--s\n"
-                             "Content-Type: application/pgp-signature\n\nSIG\n--s--\n";
+    const std::string text =
+        "Content-Type: multipart/signed; boundary=s; "
+        "protocol=\"application/pgp-signature\"\n\n--s\nContent-Type: text/plain\n\nsigned  \n--s\n"
+        "Content-Type: application/pgp-signature\n\nSIG\n--s--\n";
     const auto signed_mail = view_of(text);
     CHECK(signed_mail.text == "signed  ");
     CHECK(signed_mail.attachments.at(0).content_type == "application/pgp-signature");
@@ -165,37 +187,50 @@ TEST_CASE("sealed and odd formats are attachments, bytes unchanged", "[mime][tor
     const auto tnef = view_of("Content-Type: application/ms-tnef; name=winmail.dat\n\nx\n");
     CHECK(tnef.attachments.at(0).filename == "winmail.dat");
     const auto uuencoded = view_of("Subject: x\n\nbegin 644 a.txt\n#86)C\n`\nend\n");
-    const auto yenc = view_of("Subject: x\n\n=ybegin line=128 size=3 name=a\n=y\xff\n=yend size=3\n");
+    const auto yenc =
+        view_of("Subject: x\n\n=ybegin line=128 size=3 name=a\n=y\xff\n=yend size=3\n");
     CHECK(yenc.text->starts_with("=ybegin"));
     CHECK(yenc.attachments.empty());
-    const auto clear_signed = view_of("Subject: x\n\n-----BEGIN PGP SIGNED MESSAGE-----\nHash: SHA256\n\n- -- hi\n");
-    CHECK(clear_signed.text == "-----BEGIN PGP SIGNED MESSAGE-----\r\nHash: SHA256\r\n\r\n- -- hi\r\n");
-    const auto sealed = view_of("Content-Type: application/pkcs7-mime; smime-type=enveloped-data; name=smime.p7m\n"
-                                "Content-Transfer-Encoding: base64\n\nMIAG\n");
+    const auto clear_signed =
+        view_of("Subject: x\n\n-----BEGIN PGP SIGNED MESSAGE-----\nHash: SHA256\n\n- -- hi\n");
+    CHECK(clear_signed.text ==
+          "-----BEGIN PGP SIGNED MESSAGE-----\r\nHash: SHA256\r\n\r\n- -- hi\r\n");
+    const auto sealed =
+        view_of("Content-Type: application/pkcs7-mime; smime-type=enveloped-data; name=smime.p7m\n"
+                "Content-Transfer-Encoding: base64\n\nMIAG\n");
     CHECK_FALSE(sealed.text);
     CHECK(sealed.attachments.at(0).filename == "smime.p7m");
-    const auto apple = view_of(mixed("--b\nContent-Type: multipart/appledouble; boundary=d\n\n--d\nContent-Type: "
-                                     "application/applefile\n\nfork\n--d\nContent-Type: image/png; name=a.png\n\npng\n--d--\n"));
+    const auto apple = view_of(mixed(
+        "--b\nContent-Type: multipart/appledouble; boundary=d\n\n--d\nContent-Type: "
+        "application/applefile\n\nfork\n--d\nContent-Type: image/png; name=a.png\n\npng\n--d--\n"));
     CHECK(apple.attachments.size() == 2);
     CHECK(uuencoded.text == "begin 644 a.txt\r\n#86)C\r\n`\r\nend\r\n");
 }
 
 TEST_CASE("html becomes text in one pass, whatever it is", "[mime][torture-32]")
 {
-    const auto text = [](const std::string& html) { return view_of("Content-Type: text/html\n\n" + html).text.value(); };
+    const auto text = [](const std::string& html) {
+        return view_of("Content-Type: text/html\n\n" + html).text.value();
+    };
     CHECK(text("<style>p{}</style>a<!-- b -->c<title>t</title>") == "ac");
     CHECK(text("<p>one</p><p>two</p><ul><li>x<li>y</ul>") == "one\n\ntwo\n\nx\ny");
     CHECK(text("a<script>never closed") == "a");
-    CHECK(text("1 < 2 &lt; 3 &bogus; &#8364; &#x20AC; &#0;") == "1 < 2 < 3 &bogus; € € \xef\xbf\xbd");
+    CHECK(text("1 < 2 &lt; 3 &bogus; &#8364; &#x20AC; &#0;") ==
+          "1 < 2 < 3 &bogus; € € \xef\xbf\xbd");
     CHECK(text("<a title=\"a > b\">x</a>") == "x");
     CHECK(text("<") == "<");
-    CHECK(text("<meta http-equiv=refresh content=\"0;url=http://x.test\"><form action=x><input value=y>z</form>") == "z");
-    CHECK(text("<a href=\"javascript:alert(1)\">j</a><p style=\"width:expression(x)\">p</p><svg><text>s</text></svg>") == "j\np");
-    const auto sent = view_of("Content-Type: text/html\n\n<img src=http://a.test/x><script>x</script>");
+    CHECK(text("<meta http-equiv=refresh content=\"0;url=http://x.test\"><form action=x><input "
+               "value=y>z</form>") == "z");
+    CHECK(text("<a href=\"javascript:alert(1)\">j</a><p "
+               "style=\"width:expression(x)\">p</p><svg><text>s</text></svg>") == "j\np");
+    const auto sent =
+        view_of("Content-Type: text/html\n\n<img src=http://a.test/x><script>x</script>");
     CHECK(sent.html == "<img src=http://a.test/x><script>x</script>");
-    CHECK(text(testing::repeated("<table><tr><td>cell", 300'000)).size() <= mime::view_limits{}.text_bytes);
+    CHECK(text(testing::repeated("<table><tr><td>cell", 300'000)).size() <=
+          mime::view_limits{}.text_bytes);
     const auto started = std::chrono::steady_clock::now();
-    for (const char* unit : {"<table><tr><td>", "<", "<!--", "&", "<a href=\"", "<script>", "&#", "<div ", "</", "a<b>"})
+    for (const char* unit : {"<table><tr><td>", "<", "<!--", "&", "<a href=\"", "<script>", "&#",
+                             "<div ", "</", "a<b>"})
         text(testing::repeated(unit, 500'000));
     CHECK(std::chrono::steady_clock::now() - started < std::chrono::seconds(20));
 }
@@ -203,18 +238,20 @@ TEST_CASE("html becomes text in one pass, whatever it is", "[mime][torture-32]")
 TEST_CASE("the preview is the beginning of the text on one line", "[mime]")
 {
     CHECK(view_of("Subject: x\n\n  Hello\n\n\tworld  \n").summary.preview == "Hello world");
-    const auto long_text = view_of("Subject: x\n\n" + testing::repeated("ä€ ", 500) + "\n").summary.preview;
+    const auto long_text =
+        view_of("Subject: x\n\n" + testing::repeated("ä€ ", 500) + "\n").summary.preview;
     CHECK(long_text == testing::repeated("ä€ ", 66) + "ä€");
-    const auto widest = view_of("Subject: x\n\n" + testing::repeated("\U0001f600", 250) + "\n").summary.preview;
+    const auto widest =
+        view_of("Subject: x\n\n" + testing::repeated("\U0001f600", 250) + "\n").summary.preview;
     CHECK(widest == testing::repeated("\U0001f600", 200));
     CHECK(view_of("Subject: x\n\n").summary.preview.empty());
 }
 
 TEST_CASE("attachments are read by their ids", "[mime]")
 {
-    const auto raw =
-        mail(mixed("--b\n\ntext\n--b\nContent-Type: application/x; name=a\nContent-Transfer-Encoding: base64\n\naGVs\nbG8=\n--b\n"
-                   "Content-Type: message/rfc822\n\nSubject: inner\n\nhi\n"));
+    const auto raw = mail(mixed("--b\n\ntext\n--b\nContent-Type: application/x; "
+                                "name=a\nContent-Transfer-Encoding: base64\n\naGVs\nbG8=\n--b\n"
+                                "Content-Type: message/rfc822\n\nSubject: inner\n\nhi\n"));
     const auto view = mime::read_view(raw);
     REQUIRE(view.attachments.size() == 2);
     CHECK(mime::read_attachment(raw, view.attachments[0].id) == "hello");
@@ -233,11 +270,13 @@ TEST_CASE("long texts are cut at a character", "[mime]")
     CHECK(has_defect(view, "text_truncated"));
 
     // Four bytes a character, and bytes that stand for none.
-    const auto wide =
-        mime::read_view(mail("Content-Type: text/plain; charset=utf-32be\n\n") + std::string(1'000, '\x01'), limits);
+    const auto wide = mime::read_view(mail("Content-Type: text/plain; charset=utf-32be\n\n") +
+                                          std::string(1'000, '\x01'),
+                                      limits);
     CHECK(wide.text->size() <= 100);
     CHECK(has_defect(wide, "text_truncated"));
-    const auto nothing = mime::read_view(mail("Content-Type: text/plain; charset=hz\n\n" + testing::repeated("~}", 500)), limits);
+    const auto nothing = mime::read_view(
+        mail("Content-Type: text/plain; charset=hz\n\n" + testing::repeated("~}", 500)), limits);
     CHECK(nothing.text == "");
     CHECK(has_defect(nothing, "text_truncated"));
 }
@@ -245,12 +284,15 @@ TEST_CASE("long texts are cut at a character", "[mime]")
 TEST_CASE("any cut and any damaged byte of a mail can be read", "[mime]")
 {
     const auto raw =
-        mail("From: =?utf-8?q?a?= <a@b.test>\nTo: x:a@b,c@d;\nSubject: =?utf-8?B?w6Q=?=\nDate: Mon, 1 Jan 2024 10:00:00 +0000\n"
+        mail("From: =?utf-8?q?a?= <a@b.test>\nTo: x:a@b,c@d;\nSubject: =?utf-8?B?w6Q=?=\nDate: "
+             "Mon, 1 Jan 2024 10:00:00 +0000\n"
              "Content-Type: multipart/mixed; boundary=\"b\"\n\n--b\nContent-Type: text/html; "
              "charset=gb2312\nContent-Transfer-Encoding: "
-             "quoted-printable\n\n<p>=C4=E3</p>\n--b\nContent-Type: message/rfc822\n\nSubject: i\n\nx\n--b\nContent-Disposition: "
+             "quoted-printable\n\n<p>=C4=E3</p>\n--b\nContent-Type: message/rfc822\n\nSubject: "
+             "i\n\nx\n--b\nContent-Disposition: "
              "attachment;\n"
-             " filename*0*=utf-8''%C3; filename*1*=%A4\nContent-Transfer-Encoding: base64\n\naGk=\n--b--\n");
+             " filename*0*=utf-8''%C3; filename*1*=%A4\nContent-Transfer-Encoding: "
+             "base64\n\naGk=\n--b--\n");
     for (std::size_t cut = 0; cut <= raw.size(); ++cut)
         mime::read_view(std::string_view(raw).substr(0, cut));
     for (std::size_t at = 0; at < raw.size(); ++at) {

@@ -15,7 +15,8 @@ struct arranged_debts
     bool is_away = false;
     std::vector<std::vector<debt>> statements;
     std::vector<account_id> refreshed;
-    debt_book book{testing::test_host(), [this](std::vector<debt> debts) { return store(std::move(debts)); },
+    debt_book book{testing::test_host(),
+                   [this](std::vector<debt> debts) { return store(std::move(debts)); },
                    [this](account_id account) { refreshed.push_back(account); }};
 
     awaitable<void> store(std::vector<debt> debts)
@@ -28,7 +29,8 @@ struct arranged_debts
 
     bool has_run(std::size_t count)
     {
-        return testing::eventually([&] { return statements.size() == count && testing::test_host().loop().poll() == 0; });
+        return testing::eventually(
+            [&] { return statements.size() == count && testing::test_host().loop().poll() == 0; });
     }
 };
 
@@ -72,12 +74,14 @@ TEST_CASE("a debt whose statement failed is stored when it is told again", "[rat
     CHECK(arranged.book.take(owed));
 }
 
-TEST_CASE("debts that gather share a statement, in the order of their accounts and days", "[rate-limit]")
+TEST_CASE("debts that gather share a statement, in the order of their accounts and days",
+          "[rate-limit]")
 {
     arranged_debts arranged;
     const auto first = account_id::make(), second = account_id::make();
     const auto yesterday = today - std::chrono::days(1);
-    for (const auto& owed : {make_debt(1, second), make_debt(2, first), make_debt(3, second, yesterday)})
+    for (const auto& owed :
+         {make_debt(1, second), make_debt(2, first), make_debt(3, second, yesterday)})
         arranged.book.take(owed);
     REQUIRE(arranged.has_run(1));
 

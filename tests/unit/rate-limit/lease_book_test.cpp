@@ -58,7 +58,9 @@ public:
         return *books
                     .emplace(name, std::make_unique<lease_book>(
                                        testing::test_host(), clock,
-                                       [this, name](std::vector<block_request> told) { return settle(name, std::move(told)); },
+                                       [this, name](std::vector<block_request> told) {
+                                           return settle(name, std::move(told));
+                                       },
                                        [this](std::string holder, account_id account, day on_day) {
                                            return ask_back(std::move(holder), account, on_day);
                                        },
@@ -173,7 +175,8 @@ TEST_CASE("those who wait for one account share a statement", "[rate-limit]")
     int done = 0;
 
     for (int i = 0; i < 50; ++i)
-        boost::asio::co_spawn(testing::test_host().loop(), take_into(all.book(1), ask_for(ann, 1, 3'000), granted, done),
+        boost::asio::co_spawn(testing::test_host().loop(),
+                              take_into(all.book(1), ask_for(ann, 1, 3'000), granted, done),
                               boost::asio::detached);
     REQUIRE(testing::eventually([&] { return done == 50; }));
 
@@ -200,7 +203,8 @@ TEST_CASE("what another replica holds is asked back before anyone is refused", "
     CHECK(all.take(all.book(2), ask_for(ann, 1, 3'000)).granted == 0);
 }
 
-TEST_CASE("a block that was full when it was told and is spent since is no reason to refuse", "[rate-limit]")
+TEST_CASE("a block that was full when it was told and is spent since is no reason to refuse",
+          "[rate-limit]")
 {
     for (std::int64_t limit : {400, 450, 500, 700, 1'000}) {
         arranged_replicas all(1);
@@ -209,7 +213,8 @@ TEST_CASE("a block that was full when it was told and is spent since is no reaso
         int done = 0, asked = 0;
         for (int round = 0; granted < limit && round < 1'000; ++round) {
             for (int i = 0; i < 7; ++i, ++asked)
-                boost::asio::co_spawn(testing::test_host().loop(), take_into(all.book(1), ask_for(ann, 1, limit), granted, done),
+                boost::asio::co_spawn(testing::test_host().loop(),
+                                      take_into(all.book(1), ask_for(ann, 1, limit), granted, done),
                                       boost::asio::detached);
             REQUIRE(testing::eventually([&] { return done == asked; }));
             REQUIRE(granted == std::min<std::int64_t>(asked, limit));
@@ -291,7 +296,9 @@ TEST_CASE("a lease is renewed at half of its time, and not before", "[rate-limit
     CHECK(all.book(1).size() == 1);
 }
 
-TEST_CASE("a lease is renewed and an idle block goes back while requests always wait for a statement", "[rate-limit]")
+TEST_CASE(
+    "a lease is renewed and an idle block goes back while requests always wait for a statement",
+    "[rate-limit]")
 {
     lease_book_settings chosen;
     chosen.idle_time = GENERATE(0ms, 10'000ms);
@@ -301,8 +308,10 @@ TEST_CASE("a lease is renewed and an idle block goes back while requests always 
     arranged_replicas all(1, chosen);
     all.take(all.book(1), ask_for(account_id::make(), 1, 3'000));
     all.is_standing = true;
-    boost::asio::co_spawn(testing::test_host().loop(),
-                          take_into(all.book(1), ask_for(account_id::make(), 1, 3'000), granted, done), boost::asio::detached);
+    boost::asio::co_spawn(
+        testing::test_host().loop(),
+        take_into(all.book(1), ask_for(account_id::make(), 1, 3'000), granted, done),
+        boost::asio::detached);
     REQUIRE(testing::eventually([&] { return all.has_standing(); }));
     all.is_standing = false;
 
@@ -315,7 +324,8 @@ TEST_CASE("a lease is renewed and an idle block goes back while requests always 
     CHECK(all.settled[1] == (chosen.idle_time == 0ms ? settlement::close : settlement::report));
 }
 
-TEST_CASE("a replica in need asks again for what others hold when it has been given some before", "[rate-limit]")
+TEST_CASE("a replica in need asks again for what others hold when it has been given some before",
+          "[rate-limit]")
 {
     auto chosen = arranged_replicas::quick();
     chosen.patience = 5s;
@@ -329,7 +339,8 @@ TEST_CASE("a replica in need asks again for what others hold when it has been gi
     CHECK(all.take(in_need, ask_for(ann, 1, 1'000)).granted == 1);
 
     all.between_replicas = arranged_replicas::way::open;
-    CHECK(all.take(in_need, ask_for(ann, 980, 1'000)).granted == 980); // nineteen of the other's twenty are back
+    CHECK(all.take(in_need, ask_for(ann, 980, 1'000)).granted ==
+          980); // nineteen of the other's twenty are back
     all.between_replicas = arranged_replicas::way::lost;
     CHECK(all.take(other, ask_for(ann, 1, 1'000)).granted == 1);
     CHECK(all.ledger.days.at({ann, all.ledger.today}).outstanding > 1);
@@ -383,7 +394,8 @@ TEST_CASE("requests in flight over midnight are counted once", "[rate-limit]")
     all.clock.advance(1s);
     std::int64_t granted = 0;
     int done = 0;
-    boost::asio::co_spawn(testing::test_host().loop(), take_into(all.book(1), ask_for(ann, 1, 3'000), granted, done),
+    boost::asio::co_spawn(testing::test_host().loop(),
+                          take_into(all.book(1), ask_for(ann, 1, 3'000), granted, done),
                           boost::asio::detached);
     all.book(1).tidy();
     REQUIRE(testing::eventually([&] { return all.ledger.blocks.empty(); }));
@@ -404,7 +416,8 @@ TEST_CASE("an ask that comes back to a clock behind the database's waits for it"
     std::int64_t granted = 0;
     int done = 0;
 
-    boost::asio::co_spawn(testing::test_host().loop(), take_into(all.book(1), ask_for(ann, 1, 3'000), granted, done),
+    boost::asio::co_spawn(testing::test_host().loop(),
+                          take_into(all.book(1), ask_for(ann, 1, 3'000), granted, done),
                           boost::asio::detached);
     REQUIRE(testing::eventually([&] { return all.statements > 0; }));
     all.clock.advance(12h);
@@ -414,12 +427,15 @@ TEST_CASE("an ask that comes back to a clock behind the database's waits for it"
     CHECK(all.ledger.days.size() == 1);
 }
 
-TEST_CASE("replicas killed, added and reached in any order admit at most the limit and lose at most a block a kill",
+TEST_CASE("replicas killed, added and reached in any order admit at most the limit and lose at "
+          "most a block a kill",
           "[rate-limit]")
 {
     const auto seed = GENERATE(range(1u, 9u));
     std::mt19937 random(seed);
-    const auto roll = [&random](int sides) { return std::uniform_int_distribution<int>(0, sides - 1)(random); };
+    const auto roll = [&random](int sides) {
+        return std::uniform_int_distribution<int>(0, sides - 1)(random);
+    };
     arranged_replicas all(3);
     const auto ann = account_id::make();
     constexpr std::int64_t limit = 700, block = 14;
@@ -428,8 +444,10 @@ TEST_CASE("replicas killed, added and reached in any order admit at most the lim
 
     for (int round = 0; round < 60; ++round) {
         for (int i = roll(20); i >= 0; --i) {
-            auto& book = *std::next(all.books.begin(), roll(static_cast<int>(all.books.size())))->second;
-            boost::asio::co_spawn(testing::test_host().loop(), take_into(book, ask_for(ann, 1, limit), admitted, done),
+            auto& book =
+                *std::next(all.books.begin(), roll(static_cast<int>(all.books.size())))->second;
+            boost::asio::co_spawn(testing::test_host().loop(),
+                                  take_into(book, ask_for(ann, 1, limit), admitted, done),
                                   boost::asio::detached);
             ++asked;
         }

@@ -21,7 +21,8 @@ lease make_lease(std::int64_t limit, std::int64_t version = 1)
     return lease(ann, today, uuid::make_v7(), known_limit(limit, version));
 }
 
-void settle(lease& units, ledger_model& ledger, settlement action, const std::string& holder = "a:1")
+void settle(lease& units, ledger_model& ledger, settlement action,
+            const std::string& holder = "a:1")
 {
     const auto told = units.report(action);
     units.learn(told, ledger.settle(told, holder));
@@ -45,14 +46,16 @@ TEST_CASE("nothing is spent that was not granted", "[rate-limit]")
     CHECK(units.take_remaining() == 2'940);
 }
 
-TEST_CASE("blocks are 2 % of the limit, a quarter of what is left, and single units near the limit", "[rate-limit]")
+TEST_CASE("blocks are 2 % of the limit, a quarter of what is left, and single units near the limit",
+          "[rate-limit]")
 {
     struct row
     {
         std::int64_t limit, left, block;
     };
-    const row table[] = {{3'000, 3'000, 60}, {3'000, 240, 60}, {3'000, 100, 25},      {3'000, 7, 1},
-                         {3'000, 1, 1},      {7, 7, 1},        {10'000, 10'000, 200}, {1'000'000, 1'000'000, 1'000}};
+    const row table[] = {
+        {3'000, 3'000, 60}, {3'000, 240, 60}, {3'000, 100, 25},      {3'000, 7, 1},
+        {3'000, 1, 1},      {7, 7, 1},        {10'000, 10'000, 200}, {1'000'000, 1'000'000, 1'000}};
     for (const auto& each : table) {
         CAPTURE(each.limit, each.left);
         CHECK(ledger_model::block_size(each.limit, each.left) == each.block);
@@ -74,7 +77,8 @@ TEST_CASE("what is returned can be had by another, what was spent not", "[rate-l
     CHECK(second.take_remaining() == 2'993);
 }
 
-TEST_CASE("a report told twice counts once, and a lost answer's units turn up in the next", "[rate-limit]")
+TEST_CASE("a report told twice counts once, and a lost answer's units turn up in the next",
+          "[rate-limit]")
 {
     ledger_model ledger(today);
     auto units = make_lease(3'000);
@@ -88,7 +92,8 @@ TEST_CASE("a report told twice counts once, and a lost answer's units turn up in
     CHECK(units.unspent() == 60);
 }
 
-TEST_CASE("a block written off counts as used, and its holder gives back what it did not spend", "[rate-limit]")
+TEST_CASE("a block written off counts as used, and its holder gives back what it did not spend",
+          "[rate-limit]")
 {
     ledger_model ledger(today);
     auto units = make_lease(3'000);
@@ -182,13 +187,17 @@ TEST_CASE("a block of another day grants nothing", "[rate-limit]")
     CHECK(ledger.days.at({ann, today}).used == 1);
 }
 
-// Replicas that are killed and made anew, lose answers, move to other clocks and pass the account around as its place in the hash
-// changes: whatever happens, no more than the limit passes, and no more is lost than the blocks of the killed.
-TEST_CASE("random lives of replicas admit at most the limit and lose at most a block a kill", "[rate-limit]")
+// Replicas that are killed and made anew, lose answers, move to other clocks and pass the account
+// around as its place in the hash changes: whatever happens, no more than the limit passes, and no
+// more is lost than the blocks of the killed.
+TEST_CASE("random lives of replicas admit at most the limit and lose at most a block a kill",
+          "[rate-limit]")
 {
     const auto seed = GENERATE(range(1u, 60u));
     std::mt19937 random(seed);
-    const auto roll = [&random](int sides) { return std::uniform_int_distribution<int>(0, sides - 1)(random); };
+    const auto roll = [&random](int sides) {
+        return std::uniform_int_distribution<int>(0, sides - 1)(random);
+    };
     const std::int64_t limit = 1 + roll(4'000);
     const std::int64_t block = std::max<std::int64_t>(1, limit / 50);
     ledger_model ledger(today);

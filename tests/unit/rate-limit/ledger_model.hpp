@@ -8,7 +8,8 @@
 
 namespace tempinbox::testing {
 
-// The arithmetic of quota.settle and quota.write_off in memory: what the SQL is compared with, and what leases are tested on.
+// The arithmetic of quota.settle and quota.write_off in memory: what the SQL is compared with, and
+// what leases are tested on.
 class ledger_model
 {
 public:
@@ -36,11 +37,13 @@ public:
         return std::max<std::int64_t>(1, std::min({limit / 50, left / 4, std::int64_t(1'000)}));
     }
 
-    rate_limit::block_answer settle(const rate_limit::block_request& told, const std::string& holder)
+    rate_limit::block_answer settle(const rate_limit::block_request& told,
+                                    const std::string& holder)
     {
         using rate_limit::settlement;
         rate_limit::block_answer answer;
-        if (told.action == settlement::grow && !told.is_known && told.spent == 0 && told.on_day != today) {
+        if (told.action == settlement::grow && !told.is_known && told.spent == 0 &&
+            told.on_day != today) {
             answer.outcome = rate_limit::block_outcome::other_day;
             answer.limit = told.limit;
             return answer;
@@ -132,11 +135,12 @@ private:
         if (answer.elsewhere <= 0)
             return;
         for (const auto& [at, row] : blocks)
-            if (std::get<0>(at) == std::get<0>(own) && std::get<1>(at) == std::get<1>(own) && at != own &&
-                row.granted > row.spent && row.lost == 0)
+            if (std::get<0>(at) == std::get<0>(own) && std::get<1>(at) == std::get<1>(own) &&
+                at != own && row.granted > row.spent && row.lost == 0)
                 answer.holders.push_back(row.holder);
         std::sort(answer.holders.begin(), answer.holders.end());
-        answer.holders.erase(std::unique(answer.holders.begin(), answer.holders.end()), answer.holders.end());
+        answer.holders.erase(std::unique(answer.holders.begin(), answer.holders.end()),
+                             answer.holders.end());
     }
 };
 

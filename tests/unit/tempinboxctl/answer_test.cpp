@@ -12,8 +12,12 @@ record rule(const std::string& name)
     std::vector<record> conditions(1);
     conditions.front().add("field", "subject").add("operator", "contains").add("value", "invoice");
     record fields;
-    fields.add("name", name).add("events", std::vector<std::string>{"a", "b"}).add("conditions", conditions);
-    fields.add("isEnabled", true).add("count", std::int64_t{7}).add("disabledReason", record::field());
+    fields.add("name", name)
+        .add("events", std::vector<std::string>{"a", "b"})
+        .add("conditions", conditions);
+    fields.add("isEnabled", true)
+        .add("count", std::int64_t{7})
+        .add("disabledReason", record::field());
     return fields;
 }
 
@@ -21,21 +25,23 @@ record rule(const std::string& name)
 
 TEST_CASE("an answer is one line of JSON", "[tempinboxctl]")
 {
-    CHECK(to_json(answer(rule("r"))) ==
-          R"({"name":"r","events":["a","b"],"conditions":[{"field":"subject","operator":"contains","value":"invoice"}],)"
-          R"("isEnabled":true,"count":7,"disabledReason":null})"
-          "\n");
+    CHECK(
+        to_json(answer(rule("r"))) ==
+        R"({"name":"r","events":["a","b"],"conditions":[{"field":"subject","operator":"contains","value":"invoice"}],)"
+        R"("isEnabled":true,"count":7,"disabledReason":null})"
+        "\n");
     CHECK(to_json(answer("rules", {})) == "{\"rules\":[]}\n");
 }
 
 TEST_CASE("one record is shown as aligned lines", "[tempinboxctl]")
 {
-    CHECK(to_text(answer(rule("Rechnungen für mich"))) == "name             Rechnungen für mich\n"
-                                                          "events           a,b\n"
-                                                          "conditions       subject contains invoice\n"
-                                                          "is enabled       yes\n"
-                                                          "count            7\n"
-                                                          "disabled reason  -\n");
+    CHECK(to_text(answer(rule("Rechnungen für mich"))) ==
+          "name             Rechnungen für mich\n"
+          "events           a,b\n"
+          "conditions       subject contains invoice\n"
+          "is enabled       yes\n"
+          "count            7\n"
+          "disabled reason  -\n");
 }
 
 TEST_CASE("a list is shown as a table, aligned by characters", "[tempinboxctl]")

@@ -22,9 +22,11 @@ parsed_line parse_words(const std::vector<std::string>& words)
 
 } // namespace
 
-TEST_CASE("a command is two words, with its options and the settings in any order", "[tempinboxctl]")
+TEST_CASE("a command is two words, with its options and the settings in any order",
+          "[tempinboxctl]")
 {
-    const auto line = parse_words({"--output", "json", "account", "create", "--plan=pro", "--database", "dsn", "--email", "a@b"});
+    const auto line = parse_words({"--output", "json", "account", "create", "--plan=pro",
+                                   "--database", "dsn", "--email", "a@b"});
 
     REQUIRE(line.problems.empty());
     REQUIRE(line.chosen);
@@ -34,7 +36,8 @@ TEST_CASE("a command is two words, with its options and the settings in any orde
     CHECK(line.settings == std::vector<std::string>{"--output=json", "--database=dsn"});
 }
 
-TEST_CASE("an optional place before a required one is skipped when one word is given", "[tempinboxctl]")
+TEST_CASE("an optional place before a required one is skipped when one word is given",
+          "[tempinboxctl]")
 {
     const auto alone = parse_words({"key", "revoke", "k1"});
     const auto both = parse_words({"key", "revoke", "a@b", "k1"});
@@ -48,12 +51,14 @@ TEST_CASE("an optional place before a required one is skipped when one word is g
 
 TEST_CASE("repeated options keep every value, others may be given once", "[tempinboxctl]")
 {
-    const auto line = parse_words({"rule", "create", "a@b", "--name", "n", "--webhook", "w", "--when", "subject contains x",
-                                   "--when=from equals y", "--disabled"});
+    const auto line =
+        parse_words({"rule", "create", "a@b", "--name", "n", "--webhook", "w", "--when",
+                     "subject contains x", "--when=from equals y", "--disabled"});
     const auto twice = parse_words({"key", "create", "a@b", "--label", "x", "--label", "y"});
 
     CHECK(line.problems.empty());
-    CHECK(line.given.values("when") == std::vector<std::string>{"subject contains x", "from equals y"});
+    CHECK(line.given.values("when") ==
+          std::vector<std::string>{"subject contains x", "from equals y"});
     CHECK(line.given.has("disabled"));
     CHECK(twice.problems == std::vector<std::string>{"--label is given twice"});
 }
@@ -68,12 +73,14 @@ TEST_CASE("what is wrong with a line is said, all of it", "[tempinboxctl]")
     const row rows[] = {
         {{"account", "crate"}, {"there is no command \"account crate\""}},
         {{"account", "create"},
-         {"--email is missing: email address, unique", "--plan is missing: free, starter, pass7, pro, business or premium"}},
+         {"--email is missing: email address, unique",
+          "--plan is missing: free, starter, pass7, pro, business or premium"}},
         {{"account", "show"}, {"ACCOUNT is missing: id or email address of the account"}},
         {{"account", "show", "a", "b"}, {"unexpected argument \"b\""}},
         {{"account", "show", "a", "--pln", "pro"}, {"--pln is not known to \"account show\""}},
         {{"account", "show", "a", "--output"}, {"--output needs a value"}},
-        {{"rule", "create", "a", "--name", "n", "--webhook", "w", "--disabled=yes"}, {"--disabled takes no value"}},
+        {{"rule", "create", "a", "--name", "n", "--webhook", "w", "--disabled=yes"},
+         {"--disabled takes no value"}},
     };
 
     for (const auto& row : rows)
@@ -95,7 +102,8 @@ TEST_CASE("after two dashes everything is a word", "[tempinboxctl]")
     CHECK(line.given.at("ACCOUNT") == "--odd@example.com");
 }
 
-TEST_CASE("every command has a purpose, a way to run, and help that names all it takes", "[tempinboxctl]")
+TEST_CASE("every command has a purpose, a way to run, and help that names all it takes",
+          "[tempinboxctl]")
 {
     for (const auto& one : commands()) {
         INFO(one.name);
@@ -110,10 +118,13 @@ TEST_CASE("every command has a purpose, a way to run, and help that names all it
 
 TEST_CASE("numbers and truths of options are checked", "[tempinboxctl]")
 {
-    const auto line = parse_words({"plan", "set", "pro", "--webhooks", "7", "--api-keys", "-1", "--api-access", "yes"});
+    const auto line = parse_words(
+        {"plan", "set", "pro", "--webhooks", "7", "--api-keys", "-1", "--api-access", "yes"});
 
     CHECK(line.given.integer("webhooks", 0, 10).value() == 7);
     CHECK(line.given.integer("live-inboxes", 0, 10).value() == std::nullopt);
-    CHECK(line.given.integer("api-keys", 0, 10).error().message == "--api-keys must be an integer from 0 to 10, not \"-1\"");
-    CHECK(line.given.truth("api-access").error().message == "--api-access must be true or false, not \"yes\"");
+    CHECK(line.given.integer("api-keys", 0, 10).error().message ==
+          "--api-keys must be an integer from 0 to 10, not \"-1\"");
+    CHECK(line.given.truth("api-access").error().message ==
+          "--api-access must be true or false, not \"yes\"");
 }

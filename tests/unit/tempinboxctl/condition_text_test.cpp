@@ -17,7 +17,8 @@ TEST_CASE("a condition is field, operator and the rest as value", "[tempinboxctl
 
 TEST_CASE("a bad condition says what is wrong with it", "[tempinboxctl]")
 {
-    for (const auto* text : {"", "subject", "subject contains", "body contains x", "subject matches x", "subject contains  "}) {
+    for (const auto* text : {"", "subject", "subject contains", "body contains x",
+                             "subject matches x", "subject contains  "}) {
         const auto outcome = parse_condition(text);
         REQUIRE_FALSE(outcome);
         CHECK(outcome.error().code == errc::invalid_argument);

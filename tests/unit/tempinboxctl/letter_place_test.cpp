@@ -25,18 +25,21 @@ std::vector<std::string> places(const result<std::vector<kafka::record>>& chosen
     return texts;
 }
 
-const std::vector<kafka::record> lying{letter(1, 7, "b"), letter(0, 3, "a"), letter(0, 4), letter(1, 8, "a")};
+const std::vector<kafka::record> lying{letter(1, 7, "b"), letter(0, 3, "a"), letter(0, 4),
+                                       letter(1, 8, "a")};
 
 } // namespace
 
 TEST_CASE("a letter is named by partition and offset", "[tempinboxctl]")
 {
     CHECK(parse_letter_place("3/120").value() == letter_place{3, 120});
-    for (const auto* text : {"", "3", "/", "3/", "/3", "-1/3", "3/-1", "3/1/2", "a/b", "3/1x", "99999999999/1"})
+    for (const auto* text :
+         {"", "3", "/", "3/", "/3", "-1/3", "3/-1", "3/1/2", "a/b", "3/1x", "99999999999/1"})
         CHECK(parse_letter_place(text).has_error());
 }
 
-TEST_CASE("exactly the chosen letters are taken, each once, in the order they lie", "[tempinboxctl]")
+TEST_CASE("exactly the chosen letters are taken, each once, in the order they lie",
+          "[tempinboxctl]")
 {
     letter_choice wanted;
     wanted.places = {{1, 8}, {0, 4}};

@@ -14,14 +14,16 @@ using namespace tempinbox::ctl;
 TEST_CASE("a cluster with TLS and SASL is reached as the services reach it", "[tempinboxctl]")
 {
     testing::scratch_folder folder;
-    const auto file = folder.write("kafka.properties", "security.protocol = SASL_SSL\nsasl.mechanism=SCRAM-SHA-512\n");
+    const auto file = folder.write("kafka.properties",
+                                   "security.protocol = SASL_SSL\nsasl.mechanism=SCRAM-SHA-512\n");
     config::reader reader({{"kafka-brokers", "kafka:9093"}, {"kafka-properties-file", file}});
     session suite(testing::test_host(), read_settings(reader));
 
     CHECK(reader.problems().empty());
     CHECK(suite.kafka().brokers == "kafka:9093");
     CHECK(suite.kafka().properties ==
-          std::map<std::string, std::string>{{"security.protocol", "SASL_SSL"}, {"sasl.mechanism", "SCRAM-SHA-512"}});
+          std::map<std::string, std::string>{{"security.protocol", "SASL_SSL"},
+                                             {"sasl.mechanism", "SCRAM-SHA-512"}});
 }
 
 TEST_CASE("a secret may come by standard input", "[tempinboxctl]")

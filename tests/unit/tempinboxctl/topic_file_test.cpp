@@ -44,6 +44,10 @@ TEST_CASE("a bad file says which topic is wrong", "[tempinboxctl]")
     CHECK_FALSE(read_topics("{", {}));
     CHECK_FALSE(read_topics(R"({"topics":[]})", {}));
     CHECK_FALSE(read_topics(R"({"topic":[{"name":"a"}]})", {}));
-    CHECK(read_topics(R"({"topics":[{"name":"a"},{"partitions":1}]})", {}).error().message.starts_with("topic 2: name"));
-    CHECK(read_topics(R"({"topics":[{"name":"a","partitions":0}]})", {}).error().message.starts_with("topic 1: partitions"));
+    CHECK(read_topics(R"({"topics":[{"name":"a"},{"partitions":1}]})", {})
+              .error()
+              .message.starts_with("topic 2: name"));
+    CHECK(read_topics(R"({"topics":[{"name":"a","partitions":0}]})", {})
+              .error()
+              .message.starts_with("topic 1: partitions"));
 }

@@ -16,10 +16,11 @@ struct listener
     kafka::broadcast_reader reader;
 
     explicit listener(const std::string& topic, kafka::settings cluster = testing::test_cluster())
-        : reader(testing::test_host(), std::move(cluster), {topic}, [this](const std::vector<kafka::record>& batch) {
-              for (const auto& record : batch)
-                  seen.push_back(record.value);
-          })
+        : reader(testing::test_host(), std::move(cluster), {topic},
+                 [this](const std::vector<kafka::record>& batch) {
+                     for (const auto& record : batch)
+                         seen.push_back(record.value);
+                 })
     {
         reader.start();
     }

@@ -16,7 +16,9 @@ public:
     collected(const kafka::settings& cluster, std::vector<std::string> topics)
         : reader_(
               test_host(), cluster, std::move(topics),
-              [this](const std::vector<kafka::record>& batch) { records_.insert(records_.end(), batch.begin(), batch.end()); },
+              [this](const std::vector<kafka::record>& batch) {
+                  records_.insert(records_.end(), batch.begin(), batch.end());
+              },
               true)
     {
         reader_.start();

@@ -21,9 +21,9 @@ class member
 {
 public:
     explicit member(std::string topic, std::string group, std::size_t batch_limit = 500)
-        : consumer_(std::make_unique<kafka::consumer>(testing::test_host(),
-                                                      settings_for(std::move(topic), std::move(group), batch_limit),
-                                                      [this](const std::vector<kafka::record>& batch) { return handle(batch); }))
+        : consumer_(std::make_unique<kafka::consumer>(
+              testing::test_host(), settings_for(std::move(topic), std::move(group), batch_limit),
+              [this](const std::vector<kafka::record>& batch) { return handle(batch); }))
     {
         consumer_->start();
     }
@@ -44,7 +44,8 @@ public:
     }
 
 private:
-    static kafka::consumer_settings settings_for(std::string topic, std::string group, std::size_t batch_limit)
+    static kafka::consumer_settings settings_for(std::string topic, std::string group,
+                                                 std::size_t batch_limit)
     {
         kafka::consumer_settings chosen;
         chosen.cluster = testing::test_cluster();
@@ -101,7 +102,8 @@ std::optional<double> metric(const std::string& line_start)
 
 std::optional<double> lag_of(const std::string& topic)
 {
-    return metric("kafka_consumer_lag_records{group=\"" + topic + "\",partition=\"0\",topic=\"" + topic + "\"}");
+    return metric("kafka_consumer_lag_records{group=\"" + topic + "\",partition=\"0\",topic=\"" +
+                  topic + "\"}");
 }
 
 std::optional<double> age_of(const std::string& topic)
@@ -111,7 +113,8 @@ std::optional<double> age_of(const std::string& topic)
 
 std::optional<double> expired_of(const std::string& topic)
 {
-    return metric("tempinbox_consumer_expired_records_total{group=\"" + topic + "\",topic=\"" + topic + "\"}");
+    return metric("tempinbox_consumer_expired_records_total{group=\"" + topic + "\",topic=\"" +
+                  topic + "\"}");
 }
 
 // As retention does: the partition begins at `offset` from now on.
@@ -119,7 +122,8 @@ void delete_records_before(const std::string& topic, std::int64_t offset)
 {
     char reason[256];
     rd_kafka_conf_t* conf = rd_kafka_conf_new();
-    rd_kafka_conf_set(conf, "bootstrap.servers", testing::test_brokers().c_str(), reason, sizeof reason);
+    rd_kafka_conf_set(conf, "bootstrap.servers", testing::test_brokers().c_str(), reason,
+                      sizeof reason);
     const kafka::client_handle client(rd_kafka_new(RD_KAFKA_PRODUCER, conf, reason, sizeof reason));
     const kafka::partition_list offsets(rd_kafka_topic_partition_list_new(1));
     rd_kafka_topic_partition_list_add(offsets.get(), topic.c_str(), 0)->offset = offset;
@@ -135,7 +139,8 @@ void delete_records_before(const std::string& topic, std::int64_t offset)
 
 } // namespace
 
-TEST_CASE("a group reads each record once, from the beginning, and goes on where it stopped", "[kafka]")
+TEST_CASE("a group reads each record once, from the beginning, and goes on where it stopped",
+          "[kafka]")
 {
     const auto topic = testing::scratch_topic("read");
     testing::send_all(topic, numbered(0, 100));
@@ -214,7 +219,8 @@ TEST_CASE("a second member and its leaving lose nothing", "[kafka]")
     };
     CHECK(testing::eventually([&] { return all() == expected; }, 30s));
     second.stop();
-    // The running batch is finished and committed before partitions move: nothing is handled twice either.
+    // The running batch is finished and committed before partitions move: nothing is handled twice
+    // either.
     CHECK(first.handled.size() + second.handled.size() == expected);
 }
 
@@ -265,7 +271,8 @@ TEST_CASE("a missing topic is waited for", "[kafka]")
 
 namespace {
 
-awaitable<void> count(const std::vector<kafka::record>& batch, std::size_t& largest, std::size_t& total)
+awaitable<void> count(const std::vector<kafka::record>& batch, std::size_t& largest,
+                      std::size_t& total)
 {
     largest = std::max(largest, batch.size());
     total += batch.size();
@@ -284,8 +291,9 @@ TEST_CASE("the batch limit holds", "[kafka]")
     chosen.group = topic;
     chosen.batch_limit = 30;
     std::size_t largest = 0, total = 0;
-    kafka::consumer reader(testing::test_host(), chosen,
-                           [&](const std::vector<kafka::record>& batch) { return count(batch, largest, total); });
+    kafka::consumer reader(
+        testing::test_host(), chosen,
+        [&](const std::vector<kafka::record>& batch) { return count(batch, largest, total); });
     reader.start();
 
     CHECK(testing::eventually([&] { return total == 100; }));
@@ -301,12 +309,14 @@ TEST_CASE("lag and handling are measured", "[kafka]")
     REQUIRE(reader.has_handled(10));
 
     CHECK(testing::eventually([&] {
-        return metrics_text().find("kafka_consumer_lag_records{group=\"" + topic + "\",partition=\"0\",topic=\"" + topic +
-                                   "\"} 0") != std::string::npos;
+        return metrics_text().find("kafka_consumer_lag_records{group=\"" + topic +
+                                   "\",partition=\"0\",topic=\"" + topic + "\"} 0") !=
+               std::string::npos;
     }));
     CHECK(testing::eventually([&] {
-        return metrics_text().find("messaging_process_duration_seconds_count{group=\"" + topic + "\",outcome=\"ok\",topic=\"" +
-                                   topic + "\"}") != std::string::npos;
+        return metrics_text().find("messaging_process_duration_seconds_count{group=\"" + topic +
+                                   "\",outcome=\"ok\",topic=\"" + topic + "\"}") !=
+               std::string::npos;
     }));
     reader.stop();
 }
@@ -318,7 +328,8 @@ TEST_CASE("a member that is behind and busy says so after each batch", "[kafka]"
     member reader(topic, topic, 1);
     reader.takes = 100ms;
 
-    CHECK(testing::eventually([&] { return lag_of(topic).value_or(0) > 0 && age_of(topic).value_or(0) > 1; }, 30s));
+    CHECK(testing::eventually(
+        [&] { return lag_of(topic).value_or(0) > 0 && age_of(topic).value_or(0) > 1; }, 30s));
     CHECK_FALSE(reader.handled.empty());
 
     reader.takes = 0ms;
@@ -334,7 +345,8 @@ TEST_CASE("a member whose handler fails is behind by all of it, and its age grow
     member reader(topic, topic);
     reader.failures_left = 1'000'000;
 
-    CHECK(testing::eventually([&] { return lag_of(topic) == 4.0 && age_of(topic).value_or(0) > 2; }, 30s));
+    CHECK(testing::eventually([&] { return lag_of(topic) == 4.0 && age_of(topic).value_or(0) > 2; },
+                              30s));
 
     testing::send_all(topic, numbered(4, 3));
     CHECK(testing::eventually([&] { return lag_of(topic) == 7.0; }, 30s));
@@ -354,13 +366,15 @@ TEST_CASE("a paused member says what gathers", "[kafka]")
     reader.consumer().pause();
     testing::send_all(topic, numbered(2, 5));
 
-    CHECK(testing::eventually([&] { return lag_of(topic) == 5.0 && age_of(topic).value_or(0) > 1; }, 30s));
+    CHECK(testing::eventually([&] { return lag_of(topic) == 5.0 && age_of(topic).value_or(0) > 1; },
+                              30s));
     reader.consumer().resume();
     CHECK(testing::eventually([&] { return lag_of(topic) == 0.0 && age_of(topic) == 0.0; }, 20s));
     reader.stop();
 }
 
-TEST_CASE("a new member is behind by what its group left, and its lines go with its partitions", "[kafka]")
+TEST_CASE("a new member is behind by what its group left, and its lines go with its partitions",
+          "[kafka]")
 {
     const auto topic = testing::scratch_topic("left", 1);
     testing::send_all(topic, numbered(0, 3));

@@ -34,7 +34,9 @@ TEST_CASE("what is sent arrives whole: key, value, headers, tombstones", "[kafka
     const auto topic = testing::scratch_topic("sent");
     kafka::producer producer(testing::test_host(), testing::test_cluster());
     int acknowledged = 0;
-    const auto count = [&acknowledged](bool is_acknowledged) { acknowledged += is_acknowledged ? 1 : 0; };
+    const auto count = [&acknowledged](bool is_acknowledged) {
+        acknowledged += is_acknowledged ? 1 : 0;
+    };
     const std::string binary("\0\xff\n\x01", 4);
 
     auto message = make_message(topic, "key", binary);
@@ -83,7 +85,8 @@ TEST_CASE("without a broker a message is reported as not acknowledged, and healt
     kafka::producer producer(host, nowhere());
     std::optional<bool> outcome;
 
-    REQUIRE(producer.send(make_message("t", "k", "v"), [&outcome](bool is_acknowledged) { outcome = is_acknowledged; }));
+    REQUIRE(producer.send(make_message("t", "k", "v"),
+                          [&outcome](bool is_acknowledged) { outcome = is_acknowledged; }));
     CHECK(testing::eventually([&] {
         host.loop().restart();
         host.loop().poll();
@@ -125,7 +128,8 @@ TEST_CASE("a full queue refuses, and takes messages again later", "[kafka]")
     std::size_t outcomes = 0, queued = 0;
 
     for (int i = 0; i < 1'000; ++i)
-        queued += producer.send(make_message(topic, "k", "v"), [&outcomes](bool) { ++outcomes; }) ? 1 : 0;
+        queued +=
+            producer.send(make_message(topic, "k", "v"), [&outcomes](bool) { ++outcomes; }) ? 1 : 0;
     CHECK(queued >= 10);
     CHECK(queued < 1'000);
     CHECK(testing::eventually([&] { return outcomes == queued; }));

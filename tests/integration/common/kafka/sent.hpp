@@ -19,7 +19,8 @@ inline kafka::settings test_cluster()
 }
 
 // Sends key/value pairs and waits until the broker has them all.
-inline void send_all(const std::string& topic, const std::vector<std::pair<std::string, std::string>>& pairs)
+inline void send_all(const std::string& topic,
+                     const std::vector<std::pair<std::string, std::string>>& pairs)
 {
     kafka::producer producer(test_host(), test_cluster());
     std::size_t acknowledged = 0;
@@ -28,8 +29,9 @@ inline void send_all(const std::string& topic, const std::vector<std::pair<std::
         message.topic = topic;
         message.key = key;
         message.value = value;
-        if (!producer.send(std::move(message),
-                           [&acknowledged](bool is_acknowledged) { acknowledged += is_acknowledged ? 1 : 0; }))
+        if (!producer.send(std::move(message), [&acknowledged](bool is_acknowledged) {
+                acknowledged += is_acknowledged ? 1 : 0;
+            }))
             throw std::runtime_error("the producer's queue is full");
     }
     if (!eventually([&] { return acknowledged == pairs.size(); }))

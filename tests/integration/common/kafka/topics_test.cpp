@@ -58,7 +58,8 @@ TEST_CASE("settings of a topic that is there are altered, others stay", "[kafka]
     CHECK(before[0].wanted == "259200000");
     REQUIRE(kafka::apply_topics(cluster, {spec}, 20s));
 
-    CHECK(testing::eventually([&] { return kafka::compare_topics(cluster, {spec}, 20s).value().empty(); }));
+    CHECK(testing::eventually(
+        [&] { return kafka::compare_topics(cluster, {spec}, 20s).value().empty(); }));
     spec.config = {{"max.message.bytes", "2000000"}};
     CHECK(kafka::compare_topics(cluster, {spec}, 20s).value().empty());
 }
@@ -80,7 +81,8 @@ TEST_CASE("partitions are added only where that is asked for", "[kafka]")
     CHECK(kafka::compare_topics(cluster, {spec}, 20s).value().size() == 2);
 
     REQUIRE(kafka::apply_topics(cluster, {spec}, 20s, kafka::repartitioning::allowed));
-    CHECK(testing::eventually([&] { return kafka::compare_topics(cluster, {spec}, 20s).value().empty(); }));
+    CHECK(testing::eventually(
+        [&] { return kafka::compare_topics(cluster, {spec}, 20s).value().empty(); }));
 
     // Never fewer.
     spec.partitions = 3;

@@ -14,7 +14,8 @@ namespace {
 
 const std::string schema = "mailbox";
 
-outbox::row make_row(const std::string& topic, std::string key, std::int64_t sequence, std::string value)
+outbox::row make_row(const std::string& topic, std::string key, std::int64_t sequence,
+                     std::string value)
 {
     outbox::row made;
     made.id = event_id::make();
@@ -38,7 +39,8 @@ struct process
     {}
 };
 
-awaitable<void> commit(postgres::pool& db, const std::string& owner, const std::vector<outbox::row>& rows)
+awaitable<void> commit(postgres::pool& db, const std::string& owner,
+                       const std::vector<outbox::row>& rows)
 {
     return db.transact([owner, rows](pqxx::work& tx) { outbox::insert(tx, schema, owner, rows); });
 }
@@ -47,7 +49,8 @@ awaitable<void> commit(postgres::pool& db, const std::string& owner, const std::
 void leave_behind(testing::scratch_database& scratch, const std::vector<outbox::row>& rows)
 {
     testing::await(commit(scratch.db(), "dead", rows));
-    scratch.execute("UPDATE mailbox.outbox SET lease_until = now() - interval '1 s' WHERE owner = 'dead'");
+    scratch.execute(
+        "UPDATE mailbox.outbox SET lease_until = now() - interval '1 s' WHERE owner = 'dead'");
 }
 
 int rows_left(testing::scratch_database& scratch)
@@ -91,7 +94,8 @@ TEST_CASE("what was committed is published at once and deleted once acknowledged
     CHECK(found.records().size() == 2);
 }
 
-TEST_CASE("what is committed in quick succession is gathered, and all of it published in order", "[outbox]")
+TEST_CASE("what is committed in quick succession is gathered, and all of it published in order",
+          "[outbox]")
 {
     constexpr int commits = 1'000;
     testing::scratch_database scratch({schema});
@@ -114,7 +118,8 @@ TEST_CASE("what is committed in quick succession is gathered, and all of it publ
     CHECK(hand_overs() - before < commits / 2);
 }
 
-TEST_CASE("rows of a process that died are published in order of their keys, whole, and deleted", "[outbox]")
+TEST_CASE("rows of a process that died are published in order of their keys, whole, and deleted",
+          "[outbox]")
 {
     testing::scratch_database scratch({schema});
     const auto topic = testing::scratch_topic("swept", 2);
@@ -161,7 +166,8 @@ TEST_CASE("a row under another's lease is left alone", "[outbox]")
     REQUIRE(found.has(1));
     CHECK(testing::eventually([&] { return rows_left(scratch) == 1; }));
     CHECK(found.records()[0].value == "left behind");
-    const auto left = scratch.execute("SELECT owner, lease_until > now() + interval '15 s' FROM mailbox.outbox")[0];
+    const auto left = scratch.execute(
+        "SELECT owner, lease_until > now() + interval '15 s' FROM mailbox.outbox")[0];
     CHECK(left[0].as<std::string>() == "another");
     CHECK(left[1].as<bool>());
 }
@@ -242,7 +248,8 @@ TEST_CASE("a transaction that rolls back leaves nothing to publish", "[outbox]")
 TEST_CASE("what waits is measured", "[outbox]")
 {
     testing::scratch_database scratch({"accounts", schema});
-    testing::await(commit(scratch.db(), "another", {make_row("t", "a", 1, "x"), make_row("t", "b", 1, "x")}));
+    testing::await(
+        commit(scratch.db(), "another", {make_row("t", "a", 1, "x"), make_row("t", "b", 1, "x")}));
     scratch.execute("UPDATE mailbox.outbox SET created_at = now() - interval '90 s'");
     process here(scratch.db(), nowhere());
     here.publisher.start();
@@ -257,7 +264,8 @@ TEST_CASE("what waits is measured", "[outbox]")
 TEST_CASE("the outbox of the accounts schema has the same shape", "[outbox]")
 {
     testing::scratch_database scratch({"accounts"});
-    CHECK_NOTHROW(testing::await(scratch.db().transact(
-        [](pqxx::work& tx) { outbox::insert(tx, "accounts", "me", {make_row("account.state", "a", 1, "x")}); })));
+    CHECK_NOTHROW(testing::await(scratch.db().transact([](pqxx::work& tx) {
+        outbox::insert(tx, "accounts", "me", {make_row("account.state", "a", 1, "x")});
+    })));
     CHECK(scratch.execute("SELECT count(*) FROM accounts.outbox")[0][0].as<int>() == 1);
 }

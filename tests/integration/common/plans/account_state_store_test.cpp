@@ -23,12 +23,14 @@ plans::account_state state_of(account_id account, std::int64_t version, std::str
 
 void put(testing::scratch_database& scratch, const std::vector<plans::account_state>& states)
 {
-    testing::await(scratch.db().transact([states](pqxx::work& tx) { plans::put(tx, "mailbox", states); }));
+    testing::await(
+        scratch.db().transact([states](pqxx::work& tx) { plans::put(tx, "mailbox", states); }));
 }
 
 std::optional<plans::account_state> find(testing::scratch_database& scratch, account_id account)
 {
-    return testing::await(scratch.db().transact([account](pqxx::work& tx) { return plans::find(tx, "mailbox", account); }));
+    return testing::await(scratch.db().transact(
+        [account](pqxx::work& tx) { return plans::find(tx, "mailbox", account); }));
 }
 
 } // namespace
@@ -55,7 +57,8 @@ TEST_CASE("of several versions in one batch the highest is kept", "[plans][postg
 {
     testing::scratch_database scratch({"mailbox"});
 
-    put(scratch, {state_of(alice, 2, "pro"), state_of(alice, 3, "premium"), state_of(alice, 1, "free")});
+    put(scratch,
+        {state_of(alice, 2, "pro"), state_of(alice, 3, "premium"), state_of(alice, 1, "free")});
 
     CHECK(find(scratch, alice)->plan == "premium");
 }

@@ -26,11 +26,12 @@ struct clock_world
         chosen.dsn = scratch.dsn();
         chosen.connections = 1;
         if (!body.empty()) {
-            scratch.execute(
-                "CREATE SCHEMA clock; CREATE FUNCTION clock.clock_timestamp() RETURNS timestamptz LANGUAGE plpgsql AS "
-                "$$ DECLARE t timestamptz; BEGIN " +
-                body + " END $$");
-            scratch.execute("ALTER DATABASE \"" + scratch.execute("SELECT current_database()")[0][0].as<std::string>() +
+            scratch.execute("CREATE SCHEMA clock; CREATE FUNCTION clock.clock_timestamp() RETURNS "
+                            "timestamptz LANGUAGE plpgsql AS "
+                            "$$ DECLARE t timestamptz; BEGIN " +
+                            body + " END $$");
+            scratch.execute("ALTER DATABASE \"" +
+                            scratch.execute("SELECT current_database()")[0][0].as<std::string>() +
                             "\" SET search_path = clock, pg_catalog, public");
         }
         db = std::make_unique<postgres::pool>(test_host(), chosen);
@@ -82,7 +83,9 @@ TEST_CASE("a process that starts more than a minute off ends, and says both time
     CHECK(world.watch->is_off());
 }
 
-TEST_CASE("a clock that goes off later shows at once, in health and as a metric, until it is right again", "[postgres]")
+TEST_CASE(
+    "a clock that goes off later shows at once, in health and as a metric, until it is right again",
+    "[postgres]")
 {
     clock_world world;
     world.compare();
@@ -102,7 +105,8 @@ TEST_CASE("a clock that goes off later shows at once, in health and as a metric,
 TEST_CASE("PostgreSQL's clock may be the one that goes off", "[postgres]")
 {
     clock_world world("RETURN pg_catalog.clock_timestamp() + (SELECT max(by) FROM public.moved);");
-    world.scratch.execute("CREATE TABLE public.moved (by interval); INSERT INTO public.moved VALUES ('0')");
+    world.scratch.execute(
+        "CREATE TABLE public.moved (by interval); INSERT INTO public.moved VALUES ('0')");
     world.compare();
 
     world.scratch.execute("UPDATE public.moved SET by = '2 min'");
@@ -115,10 +119,11 @@ TEST_CASE("PostgreSQL's clock may be the one that goes off", "[postgres]")
 
 TEST_CASE("the time a look takes counts for neither clock", "[postgres]")
 {
-    // One is behind and slow to answer, the other is ahead and slow to read: by the clock at the other end of the look both would
-    // be more than a minute off.
-    const auto body = GENERATE("t := pg_catalog.clock_timestamp() - interval '59.8 s'; PERFORM pg_sleep(0.4); RETURN t;",
-                               "PERFORM pg_sleep(0.4); RETURN pg_catalog.clock_timestamp() + interval '59.8 s';");
+    // One is behind and slow to answer, the other is ahead and slow to read: by the clock at the
+    // other end of the look both would be more than a minute off.
+    const auto body = GENERATE(
+        "t := pg_catalog.clock_timestamp() - interval '59.8 s'; PERFORM pg_sleep(0.4); RETURN t;",
+        "PERFORM pg_sleep(0.4); RETURN pg_catalog.clock_timestamp() + interval '59.8 s';");
     clock_world world(body);
 
     world.compare();

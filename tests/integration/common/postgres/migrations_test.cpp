@@ -30,14 +30,18 @@ TEST_CASE("migrations are applied once, in order", "[postgres]")
 {
     testing::scratch_database scratch(no_schemas);
     const auto first = make_migration(1, "CREATE TABLE shop.t (x int)");
-    const auto second = make_migration(2, "ALTER TABLE shop.t ADD y int; INSERT INTO shop.t VALUES (1, 2)");
+    const auto second =
+        make_migration(2, "ALTER TABLE shop.t ADD y int; INSERT INTO shop.t VALUES (1, 2)");
 
     CHECK(postgres::migrate(scratch.dsn(), "shop", {first}).value() == std::vector<int>{1});
     CHECK(postgres::migrate(scratch.dsn(), "shop", {first, second}).value() == std::vector<int>{2});
     CHECK(postgres::migrate(scratch.dsn(), "shop", {first, second}).value().empty());
 
     CHECK(scratch.execute("SELECT count(*) FROM shop.t")[0][0].as<int>() == 1);
-    CHECK(scratch.execute("SELECT count(*) FROM public.tempinbox_migrations WHERE schema = 'shop'")[0][0].as<int>() == 2);
+    CHECK(
+        scratch
+            .execute("SELECT count(*) FROM public.tempinbox_migrations WHERE schema = 'shop'")[0][0]
+            .as<int>() == 2);
 }
 
 TEST_CASE("a migration that fails leaves nothing of itself and says which it was", "[postgres]")
@@ -50,26 +54,38 @@ TEST_CASE("a migration that fails leaves nothing of itself and says which it was
 
     REQUIRE_FALSE(outcome);
     CHECK(outcome.error().message.find("migration 2 (step) of schema shop failed") == 0);
-    CHECK(scratch.execute("SELECT to_regclass('shop.u') IS NULL AND to_regclass('shop.t') IS NOT NULL")[0][0].as<bool>());
-    CHECK(scratch.execute("SELECT max(version) FROM public.tempinbox_migrations WHERE schema = 'shop'")[0][0].as<int>() == 1);
+    CHECK(
+        scratch
+            .execute(
+                "SELECT to_regclass('shop.u') IS NULL AND to_regclass('shop.t') IS NOT NULL")[0][0]
+            .as<bool>());
+    CHECK(
+        scratch
+            .execute(
+                "SELECT max(version) FROM public.tempinbox_migrations WHERE schema = 'shop'")[0][0]
+            .as<int>() == 1);
 }
 
 TEST_CASE("a migration altered after it was applied is refused", "[postgres]")
 {
     testing::scratch_database scratch(no_schemas);
-    REQUIRE(postgres::migrate(scratch.dsn(), "shop", {make_migration(1, "CREATE TABLE shop.t (x int)")}));
+    REQUIRE(postgres::migrate(scratch.dsn(), "shop",
+                              {make_migration(1, "CREATE TABLE shop.t (x int)")}));
 
-    const auto outcome = postgres::migrate(scratch.dsn(), "shop", {make_migration(1, "CREATE TABLE shop.t (x bigint)")});
+    const auto outcome = postgres::migrate(scratch.dsn(), "shop",
+                                           {make_migration(1, "CREATE TABLE shop.t (x bigint)")});
 
     REQUIRE_FALSE(outcome);
-    CHECK(outcome.error().message == "migration 1 (step) of schema shop was altered after it had been applied");
+    CHECK(outcome.error().message ==
+          "migration 1 (step) of schema shop was altered after it had been applied");
 }
 
 TEST_CASE("a database newer than the program is left alone", "[postgres]")
 {
     testing::scratch_database scratch(no_schemas);
     const auto first = make_migration(1, "CREATE TABLE shop.t (x int)");
-    REQUIRE(postgres::migrate(scratch.dsn(), "shop", {first, make_migration(2, "CREATE TABLE shop.u (x int)")}));
+    REQUIRE(postgres::migrate(scratch.dsn(), "shop",
+                              {first, make_migration(2, "CREATE TABLE shop.u (x int)")}));
 
     CHECK(postgres::migrate(scratch.dsn(), "shop", {first}).value().empty());
 }
@@ -85,7 +101,8 @@ TEST_CASE("four migrators at once apply each migration once", "[postgres]")
         for (auto& outcome : outcomes)
             migrators.emplace_back([&outcome, &scratch] {
                 for (const auto schema : migrations::schemas()) {
-                    outcome = postgres::migrate(scratch.dsn(), std::string(schema), migrations::of_schema(schema));
+                    outcome = postgres::migrate(scratch.dsn(), std::string(schema),
+                                                migrations::of_schema(schema));
                     if (!outcome)
                         return;
                 }
@@ -100,7 +117,8 @@ TEST_CASE("four migrators at once apply each migration once", "[postgres]")
     }
     for (const auto schema : migrations::schemas())
         applied += migrations::of_schema(schema).size();
-    CHECK(scratch.execute("SELECT count(*) FROM public.tempinbox_migrations")[0][0].as<std::size_t>() == applied);
+    CHECK(scratch.execute("SELECT count(*) FROM public.tempinbox_migrations")[0][0]
+              .as<std::size_t>() == applied);
 }
 
 TEST_CASE("a migration waits for a lock in short turns, so that others pass", "[postgres]")
@@ -122,13 +140,16 @@ TEST_CASE("a migration waits for a lock in short turns, so that others pass", "[
     {
         retries.tries = 100'000;
         result<std::vector<int>> outcome = failure{errc::internal, "did not run"};
-        std::thread migrator([&] { outcome = postgres::migrate(scratch.dsn(), "shop", {first, second}, retries); });
+        std::thread migrator(
+            [&] { outcome = postgres::migrate(scratch.dsn(), "shop", {first, second}, retries); });
         // Each of these would wait behind an attempt that does not give up.
         for (int i = 0; i < 20; ++i)
-            CHECK_NOTHROW(scratch.execute("SET statement_timeout = '5s'; SELECT count(*) FROM shop.t"));
+            CHECK_NOTHROW(
+                scratch.execute("SET statement_timeout = '5s'; SELECT count(*) FROM shop.t"));
         const bool has_waited = testing::eventually([&] {
             return scratch
-                       .execute("SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND "
+                       .execute("SELECT count(*) FROM pg_stat_activity WHERE datname = "
+                                "current_database() AND "
                                 "application_name = 'tempinbox-migrate'")[0][0]
                        .as<int>() == 1;
         });
@@ -150,25 +171,30 @@ TEST_CASE("a migration waits for a lock in short turns, so that others pass", "[
 TEST_CASE("a file may run outside a transaction, also where several migrate at once", "[postgres]")
 {
     testing::scratch_database scratch(no_schemas);
-    const std::vector<postgres::migration> all{make_migration(1, "CREATE TABLE shop.t (x int, y int)"),
-                                               make_migration(2, "-- outside a transaction\n"
-                                                                 "DROP INDEX CONCURRENTLY IF EXISTS shop.t_x;\n"
-                                                                 "CREATE INDEX CONCURRENTLY t_x ON shop.t (x);\n"
-                                                                 "CREATE INDEX CONCURRENTLY IF NOT EXISTS t_y ON shop.t (y);\n")};
+    const std::vector<postgres::migration> all{
+        make_migration(1, "CREATE TABLE shop.t (x int, y int)"),
+        make_migration(2, "-- outside a transaction\n"
+                          "DROP INDEX CONCURRENTLY IF EXISTS shop.t_x;\n"
+                          "CREATE INDEX CONCURRENTLY t_x ON shop.t (x);\n"
+                          "CREATE INDEX CONCURRENTLY IF NOT EXISTS t_y ON shop.t (y);\n")};
     REQUIRE(postgres::migrate(scratch.dsn(), "shop", {all[0]}));
     std::vector<result<std::vector<int>>> outcomes(4, failure{errc::internal, "did not run"});
 
     {
-        // The first that gets there waits for this transaction to end; the others wait for the first.
+        // The first that gets there waits for this transaction to end; the others wait for the
+        // first.
         pqxx::connection other(scratch.dsn());
         pqxx::work writing(other);
         writing.exec("INSERT INTO shop.t VALUES (1, 1)");
         std::vector<std::thread> migrators;
         for (auto& outcome : outcomes)
-            migrators.emplace_back([&outcome, &scratch, &all] { outcome = postgres::migrate(scratch.dsn(), "shop", all); });
+            migrators.emplace_back([&outcome, &scratch, &all] {
+                outcome = postgres::migrate(scratch.dsn(), "shop", all);
+            });
         const bool are_all_there = testing::eventually([&] {
             return scratch
-                       .execute("SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND "
+                       .execute("SELECT count(*) FROM pg_stat_activity WHERE datname = "
+                                "current_database() AND "
                                 "application_name = 'tempinbox-migrate'")[0][0]
                        .as<int>() == 4;
         });
@@ -182,12 +208,16 @@ TEST_CASE("a file may run outside a transaction, also where several migrate at o
         INFO((outcome ? std::string() : outcome.error().message));
         CHECK(outcome);
     }
+    CHECK(scratch
+              .execute("SELECT count(*) FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid "
+                       "WHERE c.relname IN ('t_x', 't_y') "
+                       "AND i.indisvalid")[0][0]
+              .as<int>() == 2);
     CHECK(
         scratch
-            .execute("SELECT count(*) FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid WHERE c.relname IN ('t_x', 't_y') "
-                     "AND i.indisvalid")[0][0]
+            .execute(
+                "SELECT max(version) FROM public.tempinbox_migrations WHERE schema = 'shop'")[0][0]
             .as<int>() == 2);
-    CHECK(scratch.execute("SELECT max(version) FROM public.tempinbox_migrations WHERE schema = 'shop'")[0][0].as<int>() == 2);
 }
 
 TEST_CASE("a database that cannot be reached is a failure", "[postgres]")

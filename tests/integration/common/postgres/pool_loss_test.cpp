@@ -34,10 +34,10 @@ bool works(postgres::pool& db)
 
 void terminate_others(testing::scratch_database& scratch, const std::string& condition = "true")
 {
-    scratch.execute(
-        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid() "
-        "AND " +
-        condition);
+    scratch.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = "
+                    "current_database() AND pid <> pg_backend_pid() "
+                    "AND " +
+                    condition);
 }
 
 host_port server_of(testing::scratch_database& scratch)
@@ -49,8 +49,8 @@ host_port server_of(testing::scratch_database& scratch)
 std::string through(const testing::relay& relay, const testing::scratch_database& scratch)
 {
     const auto address = relay.address();
-    return postgres::with_parameter(postgres::with_parameter(scratch.dsn(), "host", address.host), "port",
-                                    std::to_string(address.port));
+    return postgres::with_parameter(postgres::with_parameter(scratch.dsn(), "host", address.host),
+                                    "port", std::to_string(address.port));
 }
 
 postgres::settings settings_for(std::string dsn, std::size_t connections = 1)
@@ -69,8 +69,10 @@ struct limited_role
 
     limited_role(testing::scratch_database& scratch, int connections) : scratch_(scratch)
     {
-        scratch.execute("CREATE ROLE " + name + " LOGIN PASSWORD 'secret' CONNECTION LIMIT " + std::to_string(connections));
-        dsn = postgres::with_parameter(postgres::with_parameter(scratch.dsn(), "user", name), "password", "secret");
+        scratch.execute("CREATE ROLE " + name + " LOGIN PASSWORD 'secret' CONNECTION LIMIT " +
+                        std::to_string(connections));
+        dsn = postgres::with_parameter(postgres::with_parameter(scratch.dsn(), "user", name),
+                                       "password", "secret");
     }
     limited_role(const limited_role&) = delete;
     ~limited_role() { scratch_.execute("DROP ROLE " + name); }
@@ -81,7 +83,9 @@ struct limited_role
     }
     int connections() const
     {
-        return scratch_.execute("SELECT count(*) FROM pg_stat_activity WHERE usename = '" + name + "'")[0][0].as<int>();
+        return scratch_
+            .execute("SELECT count(*) FROM pg_stat_activity WHERE usename = '" + name + "'")[0][0]
+            .as<int>();
     }
 
 private:
@@ -105,20 +109,25 @@ TEST_CASE("an idle connection that the server closed is replaced unseen", "[post
     }
 }
 
-TEST_CASE("a connection lost during the work is a dependency_error, and the next work finds a fresh one", "[postgres]")
+TEST_CASE(
+    "a connection lost during the work is a dependency_error, and the next work finds a fresh one",
+    "[postgres]")
 {
     testing::scratch_database scratch(no_schemas);
     scratch.execute("CREATE TABLE t (x int)");
     auto& db = scratch.db();
     std::exception_ptr seen;
     bool is_done = false;
-    boost::asio::co_spawn(testing::test_host().loop(), execute(db, "INSERT INTO t SELECT 1 FROM pg_sleep(4)"),
+    boost::asio::co_spawn(testing::test_host().loop(),
+                          execute(db, "INSERT INTO t SELECT 1 FROM pg_sleep(4)"),
                           [&](const std::exception_ptr& error) {
                               seen = error;
                               is_done = true;
                           });
     testing::eventually([&] {
-        return scratch.execute("SELECT count(*) FROM pg_stat_activity WHERE query LIKE 'INSERT%' AND state = 'active'")[0][0]
+        return scratch
+                   .execute("SELECT count(*) FROM pg_stat_activity WHERE query LIKE 'INSERT%' AND "
+                            "state = 'active'")[0][0]
                    .as<int>() == 1;
     });
 
@@ -141,14 +150,16 @@ TEST_CASE("a connection lost during the work is a dependency_error, and the next
 TEST_CASE("a connection lost during COMMIT leaves the outcome unknown", "[postgres]")
 {
     testing::scratch_database scratch(no_schemas);
-    scratch.execute(
-        "CREATE TABLE t (x int);"
-        "CREATE FUNCTION die() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM pg_terminate_backend(pg_backend_pid()); "
-        "RETURN NULL; END $$;"
-        "CREATE CONSTRAINT TRIGGER at_commit AFTER INSERT ON t DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION "
-        "die()");
+    scratch.execute("CREATE TABLE t (x int);"
+                    "CREATE FUNCTION die() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM "
+                    "pg_terminate_backend(pg_backend_pid()); "
+                    "RETURN NULL; END $$;"
+                    "CREATE CONSTRAINT TRIGGER at_commit AFTER INSERT ON t DEFERRABLE INITIALLY "
+                    "DEFERRED FOR EACH ROW EXECUTE FUNCTION "
+                    "die()");
 
-    CHECK_THROWS_AS(testing::await(execute(scratch.db(), "INSERT INTO t VALUES (1)")), postgres::commit_unknown);
+    CHECK_THROWS_AS(testing::await(execute(scratch.db(), "INSERT INTO t VALUES (1)")),
+                    postgres::commit_unknown);
 
     CHECK_NOTHROW(testing::await(execute(scratch.db(), "SELECT 1")));
 }
@@ -173,7 +184,9 @@ TEST_CASE("a server that was never there is waited for", "[postgres]")
     runtime::host host("early", runtime::process_settings{});
     postgres::pool db(host, settings_for(through(relay, scratch)));
 
-    CHECK(testing::eventually([&] { return host.health().json().find("\"waiting\":{\"postgresql\"") != std::string::npos; }));
+    CHECK(testing::eventually([&] {
+        return host.health().json().find("\"waiting\":{\"postgresql\"") != std::string::npos;
+    }));
     CHECK_FALSE(host.health().is_ready());
 
     relay.restore();
@@ -193,8 +206,9 @@ TEST_CASE("a server killed and started again is lost and found", "[postgres]")
     for (int i = 0; i < 20; ++i)
         CHECK_FALSE(works(db));
     CHECK(std::chrono::steady_clock::now() - start < 5s);
-    CHECK(
-        testing::eventually([] { return testing::test_host().health().json().find("\"postgresql\":\"") != std::string::npos; }));
+    CHECK(testing::eventually([] {
+        return testing::test_host().health().json().find("\"postgresql\":\"") != std::string::npos;
+    }));
 
     relay.restore();
     CHECK(testing::eventually([&] { return works(db); }));
@@ -221,7 +235,8 @@ TEST_CASE("a server that stands still does not hold its callers for ever", "[pos
     CHECK(testing::eventually([&] { return works(db); }));
 }
 
-TEST_CASE("where the server has no connection more to give, work waits for those that are there", "[postgres]")
+TEST_CASE("where the server has no connection more to give, work waits for those that are there",
+          "[postgres]")
 {
     testing::scratch_database scratch(no_schemas);
     const limited_role role(scratch, 1);

@@ -18,7 +18,8 @@ namespace {
 
 const std::vector<std::string> no_schemas;
 
-postgres::settings settings_for(const testing::scratch_database& scratch, std::size_t connections = 2)
+postgres::settings settings_for(const testing::scratch_database& scratch,
+                                std::size_t connections = 2)
 {
     postgres::settings chosen;
     chosen.dsn = scratch.dsn();
@@ -28,7 +29,8 @@ postgres::settings settings_for(const testing::scratch_database& scratch, std::s
 
 awaitable<std::string> show(postgres::pool& db, const std::string& name)
 {
-    return db.transact([name](pqxx::work& tx) { return tx.exec1("SHOW " + name)[0].as<std::string>(); });
+    return db.transact(
+        [name](pqxx::work& tx) { return tx.exec1("SHOW " + name)[0].as<std::string>(); });
 }
 
 awaitable<void> execute(postgres::pool& db, const std::string& sql)
@@ -38,7 +40,8 @@ awaitable<void> execute(postgres::pool& db, const std::string& sql)
 
 awaitable<int> count(postgres::pool& db)
 {
-    return db.transact([](pqxx::work& tx) { return tx.exec1("SELECT count(*) FROM t")[0].as<int>(); });
+    return db.transact(
+        [](pqxx::work& tx) { return tx.exec1("SELECT count(*) FROM t")[0].as<int>(); });
 }
 
 } // namespace
@@ -78,9 +81,13 @@ TEST_CASE("an exception rolls back and passes through; the connection goes on", 
     scratch.execute("CREATE TABLE t (x int PRIMARY KEY)");
     postgres::pool db(testing::test_host(), settings_for(scratch, 1));
 
-    CHECK_THROWS_AS(testing::await(execute(db, "INSERT INTO t VALUES (1); INSERT INTO t VALUES (1)")), pqxx::unique_violation);
+    CHECK_THROWS_AS(
+        testing::await(execute(db, "INSERT INTO t VALUES (1); INSERT INTO t VALUES (1)")),
+        pqxx::unique_violation);
     CHECK_THROWS_AS(testing::await(execute(db, "SELECT * FROM nowhere")), pqxx::undefined_table);
-    CHECK_THROWS_AS(testing::await(db.transact([](pqxx::work&) { throw std::logic_error("mine"); })), std::logic_error);
+    CHECK_THROWS_AS(
+        testing::await(db.transact([](pqxx::work&) { throw std::logic_error("mine"); })),
+        std::logic_error);
 
     CHECK(testing::await(count(db)) == 0);
 }
@@ -105,8 +112,8 @@ TEST_CASE("prepared statements are known on every connection, also when added la
     scratch.db().prepare({"double_it", "SELECT $1::int * 2"});
 
     for (int i = 0; i < 20; ++i) {
-        const auto answer =
-            testing::await(scratch.db().transact([i](pqxx::work& tx) { return tx.exec_prepared1("double_it", i)[0].as<int>(); }));
+        const auto answer = testing::await(scratch.db().transact(
+            [i](pqxx::work& tx) { return tx.exec_prepared1("double_it", i)[0].as<int>(); }));
         CHECK(answer == 2 * i);
     }
 }
@@ -119,8 +126,11 @@ TEST_CASE("a plan is made anew for a table that has grown", "[postgres]")
     auto chosen = settings_for(scratch, 1);
     chosen.plans_kept = 0ms;
     postgres::pool db(testing::test_host(), chosen);
-    db.prepare({"find_some", "SELECT t.a FROM unnest($1::int[]) AS wanted(a) JOIN t ON t.a = wanted.a"});
-    const auto find_some = [&] { testing::await(db.transact([](pqxx::work& tx) { tx.exec_prepared("find_some", "{1}"); })); };
+    db.prepare(
+        {"find_some", "SELECT t.a FROM unnest($1::int[]) AS wanted(a) JOIN t ON t.a = wanted.a"});
+    const auto find_some = [&] {
+        testing::await(db.transact([](pqxx::work& tx) { tx.exec_prepared("find_some", "{1}"); }));
+    };
     const auto plan = [&] {
         return testing::await(db.transact([](pqxx::work& tx) {
             std::string lines;
@@ -143,8 +153,9 @@ TEST_CASE("work outside a transaction runs single statements", "[postgres]")
     testing::scratch_database scratch(no_schemas);
     scratch.execute("CREATE TABLE t (x int)");
 
-    testing::await(
-        scratch.db().run([](pqxx::connection_base& db) { pqxx::nontransaction(db).exec("INSERT INTO t VALUES (1)"); }));
+    testing::await(scratch.db().run([](pqxx::connection_base& db) {
+        pqxx::nontransaction(db).exec("INSERT INTO t VALUES (1)");
+    }));
 
     CHECK(scratch.execute("SELECT count(*) FROM t")[0][0].as<int>() == 1);
 }
@@ -163,7 +174,8 @@ TEST_CASE("many transactions share few connections", "[postgres]")
     CHECK(testing::eventually([&done] { return done == 200; }));
     CHECK(scratch.execute("SELECT count(*) FROM t")[0][0].as<int>() == 200);
     CHECK(scratch
-              .execute("SELECT count(*) FROM pg_stat_activity WHERE application_name = 'tempinbox-test' AND datname = "
+              .execute("SELECT count(*) FROM pg_stat_activity WHERE application_name = "
+                       "'tempinbox-test' AND datname = "
                        "current_database()")[0][0]
               .as<int>() <= 3 + 8);
 }
@@ -176,7 +188,8 @@ TEST_CASE("calls one after another stay on the connections used last", "[postgre
     std::map<int, int> uses; // by the server's process
 
     for (int i = 0; i < calls; ++i)
-        ++uses[testing::await(db.transact([](pqxx::work& tx) { return tx.exec1("SELECT pg_backend_pid()")[0].as<int>(); }))];
+        ++uses[testing::await(db.transact(
+            [](pqxx::work& tx) { return tx.exec1("SELECT pg_backend_pid()")[0].as<int>(); }))];
 
     std::vector<int> most;
     for (const auto& [process, times] : uses)
@@ -245,7 +258,8 @@ TEST_CASE("a stopped pool refuses work, also what was queued", "[postgres]")
                               });
     const auto is_running = [&] {
         return scratch
-                   .execute("SELECT count(*) FROM pg_stat_activity WHERE query LIKE '%pg_sleep(0.5)' AND state = 'active'")[0][0]
+                   .execute("SELECT count(*) FROM pg_stat_activity WHERE query LIKE "
+                            "'%pg_sleep(0.5)' AND state = 'active'")[0][0]
                    .as<int>() == 1;
     };
     REQUIRE(testing::eventually(is_running));
@@ -264,12 +278,13 @@ TEST_CASE("a caller that is gone before its answer does no harm", "[postgres]")
     {
         runtime::host host("gone", runtime::process_settings{});
         postgres::pool db(host, settings_for(scratch, 1));
-        boost::asio::co_spawn(host.loop(), execute(db, "INSERT INTO t SELECT 1 FROM pg_sleep(0.2)"), boost::asio::detached);
+        boost::asio::co_spawn(host.loop(), execute(db, "INSERT INTO t SELECT 1 FROM pg_sleep(0.2)"),
+                              boost::asio::detached);
         const auto is_running = [&] {
             host.loop().poll();
             return scratch
-                       .execute(
-                           "SELECT count(*) FROM pg_stat_activity WHERE query LIKE 'INSERT INTO t%' AND state = 'active'")[0][0]
+                       .execute("SELECT count(*) FROM pg_stat_activity WHERE query LIKE 'INSERT "
+                                "INTO t%' AND state = 'active'")[0][0]
                        .as<int>() == 1;
         };
         CHECK(testing::eventually(is_running));
@@ -284,7 +299,8 @@ TEST_CASE("the service is unready until the schema is new enough", "[postgres]")
     postgres::pool db(host, settings_for(scratch, 1));
     db.require_schema("mailbox", 1);
 
-    CHECK(testing::eventually([&] { return host.health().json().find("run tempinbox-migrate") != std::string::npos; }));
+    CHECK(testing::eventually(
+        [&] { return host.health().json().find("run tempinbox-migrate") != std::string::npos; }));
     CHECK_FALSE(host.health().is_ready());
 
     scratch.execute("CREATE TABLE public.tempinbox_migrations (schema text, version int);"
@@ -299,7 +315,9 @@ TEST_CASE("connections are counted by state", "[postgres]")
     postgres::pool db(host, settings_for(scratch, 2));
 
     // The probe opens one.
-    CHECK(testing::eventually(
-        [&] { return host.metrics().text().find("db_pool_connections{state=\"idle\"} 1") != std::string::npos; }));
+    CHECK(testing::eventually([&] {
+        return host.metrics().text().find("db_pool_connections{state=\"idle\"} 1") !=
+               std::string::npos;
+    }));
     CHECK(host.metrics().text().find("db_pool_connections{state=\"used\"} 0") != std::string::npos);
 }

@@ -12,10 +12,12 @@ using Catch::Contains;
 
 namespace {
 
-// A listener on a host of its own would need a loop of its own; health and metrics are the test host's.
+// A listener on a host of its own would need a loop of its own; health and metrics are the test
+// host's.
 struct running_listener
 {
-    explicit running_listener(const std::string& token_file = "") : listener(testing::test_host(), token_file)
+    explicit running_listener(const std::string& token_file = "")
+        : listener(testing::test_host(), token_file)
     {
         listener.start();
     }
@@ -25,7 +27,8 @@ struct running_listener
         testing::eventually([] { return false; }, std::chrono::milliseconds(20));
     }
 
-    http::client_response ask(const std::string& method, const std::string& path, const std::string& authorization = "")
+    http::client_response ask(const std::string& method, const std::string& path,
+                              const std::string& authorization = "")
     {
         http::client_request outgoing;
         outgoing.method = method;
@@ -67,7 +70,8 @@ TEST_CASE("metrics are Prometheus text", "[admin]")
 
     CHECK(answer.status == 200);
     CHECK(answer.header("Content-Type") == "text/plain; version=0.0.4; charset=utf-8");
-    CHECK_THAT(answer.body, Contains("# TYPE http_server_request_duration_seconds histogram") && Contains("server=\"admin\""));
+    CHECK_THAT(answer.body, Contains("# TYPE http_server_request_duration_seconds histogram") &&
+                                Contains("server=\"admin\""));
 }
 
 TEST_CASE("the log level changes while running", "[admin]")
@@ -88,9 +92,12 @@ TEST_CASE("with a token only who knows it changes the log level", "[admin]")
     running_listener running(folder.write("token", "a-token-of-the-operator\n"));
 
     CHECK(running.ask("POST", "/log-level?level=error").status == 401);
-    CHECK(running.ask("POST", "/log-level?level=error", "Bearer another-token-altogether").status == 401);
-    CHECK(running.ask("POST", "/log-level?level=error", "Basic a-token-of-the-operator").status == 401);
-    CHECK(running.ask("POST", "/log-level?level=error", "Bearer a-token-of-the-operator").status == 200);
+    CHECK(running.ask("POST", "/log-level?level=error", "Bearer another-token-altogether").status ==
+          401);
+    CHECK(running.ask("POST", "/log-level?level=error", "Basic a-token-of-the-operator").status ==
+          401);
+    CHECK(running.ask("POST", "/log-level?level=error", "Bearer a-token-of-the-operator").status ==
+          200);
     CHECK(running.ask("GET", "/livez").status == 200);
 }
 

@@ -23,7 +23,8 @@ std::vector<config::setting> declared_settings()
 config::command_line read(std::vector<const char*> words, bool takes_arguments = false)
 {
     words.insert(words.begin(), "program");
-    return config::read_command_line(static_cast<int>(words.size()), words.data(), declared_settings(), takes_arguments);
+    return config::read_command_line(static_cast<int>(words.size()), words.data(),
+                                     declared_settings(), takes_arguments);
 }
 
 // A variable of the environment while it lives.
@@ -62,7 +63,8 @@ TEST_CASE("flags are taken in both forms", "[config]")
 
     CHECK(line.problems.empty());
     CHECK(line.wanted == config::command_line::action::run);
-    CHECK(line.values == std::map<std::string, std::string>{{"writers", "3"}, {"smtp-listen", "0.0.0.0:2525"}});
+    CHECK(line.values ==
+          std::map<std::string, std::string>{{"writers", "3"}, {"smtp-listen", "0.0.0.0:2525"}});
 }
 
 TEST_CASE("a flag of truth may stand alone", "[config]")
@@ -74,7 +76,8 @@ TEST_CASE("a flag of truth may stand alone", "[config]")
 
 TEST_CASE("flags win over environment over file", "[config]")
 {
-    const scoped_file file("# a comment\nwriters = 5\ndatabase = from-file\nsmtp-listen = file:1\n");
+    const scoped_file file(
+        "# a comment\nwriters = 5\ndatabase = from-file\nsmtp-listen = file:1\n");
     const scoped_variable writers("TEMPINBOX_WRITERS", "4");
     const scoped_variable database("TEMPINBOX_DATABASE", "from-environment");
 
@@ -109,18 +112,21 @@ TEST_CASE("variables that are no setting are told, with what may have been meant
     for (const auto& one : read({}).unknown_variables)
         told.emplace(one.name, one.closest);
     // Of the test run itself.
-    std::erase_if(told, [](const auto& entry) { return entry.first.starts_with("TEMPINBOX_TEST_"); });
+    std::erase_if(told,
+                  [](const auto& entry) { return entry.first.starts_with("TEMPINBOX_TEST_"); });
 
-    CHECK(told == std::map<std::string, std::string>{{"TEMPINBOX_COLOUR_OF_THE_SKY", ""},
-                                                     {"TEMPINBOX_SMPT_LISTEN", "TEMPINBOX_SMTP_LISTEN"},
-                                                     {"TEMPINBOX_SMTP_PORT", ""}});
+    CHECK(told ==
+          std::map<std::string, std::string>{{"TEMPINBOX_COLOUR_OF_THE_SKY", ""},
+                                             {"TEMPINBOX_SMPT_LISTEN", "TEMPINBOX_SMTP_LISTEN"},
+                                             {"TEMPINBOX_SMTP_PORT", ""}});
 }
 
 TEST_CASE("unknown flags, lines and arguments are problems, all at once", "[config]")
 {
     const scoped_file file("writer = 5\n");
 
-    const auto line = read({"--writes=3", "--colour", "blue", "--config", file.path().c_str(), "stray"});
+    const auto line =
+        read({"--writes=3", "--colour", "blue", "--config", file.path().c_str(), "stray"});
 
     REQUIRE(line.problems.size() == 4);
     CHECK(line.problems[0] == "--writes is not a setting; did you mean writers?");
@@ -169,7 +175,8 @@ TEST_CASE("help shows default, meaning, range and environment name", "[config]")
     const auto text = config::help_text("tempinbox-x", "does x", declared_settings());
 
     CHECK(text.find("tempinbox-x: does x") == 0);
-    CHECK(text.find("  --writers=2\n      Writers (1 to 64)\n      TEMPINBOX_WRITERS\n") != std::string::npos);
+    CHECK(text.find("  --writers=2\n      Writers (1 to 64)\n      TEMPINBOX_WRITERS\n") !=
+          std::string::npos);
     CHECK(text.find("PostgreSQL\n  --database\n      DSN (required)\n") != std::string::npos);
     CHECK(text.find("--check-config") != std::string::npos);
 }

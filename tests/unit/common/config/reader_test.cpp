@@ -58,8 +58,10 @@ TEST_CASE("every bad value is noted with its names and the default is used", "[c
     reader.addresses("peers", "", "");
 
     REQUIRE(reader.problems().size() == 7);
-    CHECK(reader.problems()[0] == "--writers (TEMPINBOX_WRITERS) must be an integer from 1 to 64, not \"many\"");
-    CHECK(reader.problems()[4] == "--key-file (TEMPINBOX_KEY_FILE) cannot be read: \"/does/not/exist\"");
+    CHECK(reader.problems()[0] ==
+          "--writers (TEMPINBOX_WRITERS) must be an integer from 1 to 64, not \"many\"");
+    CHECK(reader.problems()[4] ==
+          "--key-file (TEMPINBOX_KEY_FILE) cannot be read: \"/does/not/exist\"");
     CHECK(reader.problems()[5] == "--database (TEMPINBOX_DATABASE) must be given");
     CHECK(reader.problems()[6] == "--peers (TEMPINBOX_PEERS) must name at least one host:port");
 }
@@ -82,14 +84,17 @@ TEST_CASE("the effective settings hide passwords", "[config]")
 
 TEST_CASE("passwords are masked in every form", "[config]")
 {
-    CHECK(config::mask_passwords("host=a password=secret dbname=b") == "host=a password=*** dbname=b");
+    CHECK(config::mask_passwords("host=a password=secret dbname=b") ==
+          "host=a password=*** dbname=b");
     CHECK(config::mask_passwords("password='se\\'cr et' host=a") == "password=*** host=a");
     CHECK(config::mask_passwords("postgresql://host/db?user=a&password=secret&x=y") ==
           "postgresql://host/db?user=a&password=***&x=y");
-    CHECK(config::mask_passwords("postgresql://user@host:5432/db") == "postgresql://user@host:5432/db");
+    CHECK(config::mask_passwords("postgresql://user@host:5432/db") ==
+          "postgresql://user@host:5432/db");
     CHECK(config::mask_passwords("127.0.0.1:80") == "127.0.0.1:80");
     // libpq takes blanks around the sign, and a backslash before one that belongs to the value.
-    CHECK(config::mask_passwords("host=a password = secret dbname=b") == "host=a password = *** dbname=b");
+    CHECK(config::mask_passwords("host=a password = secret dbname=b") ==
+          "host=a password = *** dbname=b");
     CHECK(config::mask_passwords("password\t=\n'se cr et' host=a") == "password\t=\n*** host=a");
     CHECK(config::mask_passwords("password=se\\ cret host=a") == "password=*** host=a");
     CHECK(config::mask_passwords("host=a password =") == "host=a password =***");
@@ -103,11 +108,12 @@ TEST_CASE("what a program takes is printed for tools", "[config]")
     reader.required_text("database", "PostgreSQL");
     reader.mark_secret("database");
 
-    CHECK(config::settings_json("tempinbox-x", "does x", reader.declared()) ==
-          R"({"program":"tempinbox-x","purpose":"does x","settings":[)"
-          R"({"name":"database","environment":"TEMPINBOX_DATABASE","section":"PostgreSQL","default":"","meaning":"PostgreSQL",)"
-          R"("values":"","required":true,"secret":true},)"
-          R"({"name":"admin-listen","environment":"TEMPINBOX_ADMIN_LISTEN","section":"Process","default":"127.0.0.1:9090",)"
-          R"("meaning":"Where \"metrics\" are","values":"host:port","required":false,"secret":false}]})"
-          "\n");
+    CHECK(
+        config::settings_json("tempinbox-x", "does x", reader.declared()) ==
+        R"({"program":"tempinbox-x","purpose":"does x","settings":[)"
+        R"({"name":"database","environment":"TEMPINBOX_DATABASE","section":"PostgreSQL","default":"","meaning":"PostgreSQL",)"
+        R"("values":"","required":true,"secret":true},)"
+        R"({"name":"admin-listen","environment":"TEMPINBOX_ADMIN_LISTEN","section":"Process","default":"127.0.0.1:9090",)"
+        R"("meaning":"Where \"metrics\" are","values":"host:port","required":false,"secret":false}]})"
+        "\n");
 }

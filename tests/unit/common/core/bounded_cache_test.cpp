@@ -29,7 +29,8 @@ TEST_CASE("the entry unused for longest makes room", "[bounded-cache]")
     CHECK(*cache.find(3) == 30);
 }
 
-TEST_CASE("as many go as weigh too much together, and what is put again weighs what it is now", "[bounded-cache]")
+TEST_CASE("as many go as weigh too much together, and what is put again weighs what it is now",
+          "[bounded-cache]")
 {
     bounded_cache<int, std::string, length> cache(10);
     cache.put(1, "aaa");

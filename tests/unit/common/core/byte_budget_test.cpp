@@ -4,7 +4,8 @@
 
 using namespace tempinbox;
 
-TEST_CASE("bytes are taken until there is no room and come back with their hold", "[core][byte_budget]")
+TEST_CASE("bytes are taken until there is no room and come back with their hold",
+          "[core][byte_budget]")
 {
     byte_budget memory(100);
     auto first = memory.try_take(60);
@@ -18,7 +19,8 @@ TEST_CASE("bytes are taken until there is no room and come back with their hold"
     CHECK(memory.try_take(60));
 }
 
-TEST_CASE("one thing alone may be larger than the whole, and a hold may outlive its budget", "[core][byte_budget]")
+TEST_CASE("one thing alone may be larger than the whole, and a hold may outlive its budget",
+          "[core][byte_budget]")
 {
     byte_budget::hold kept;
     {

@@ -35,7 +35,8 @@ TEST_CASE("bytes of every value survive", "[core]")
 
 TEST_CASE("encodings are read strictly", "[core]")
 {
-    for (const auto* text : {"Zg", "Zg=", "Zg===", "Zm9v\n", "Z g=", "Zh==", "-_8=", "VGas\xdf\xdf\xdf\xdf"}) {
+    for (const auto* text :
+         {"Zg", "Zg=", "Zg===", "Zm9v\n", "Z g=", "Zh==", "-_8=", "VGas\xdf\xdf\xdf\xdf"}) {
         CAPTURE(text);
         CHECK_FALSE(from_base64(text));
     }

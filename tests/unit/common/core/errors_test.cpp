@@ -22,7 +22,8 @@ TEST_CASE("asking a failed result for its value throws the failure", "[core]")
 TEST_CASE("results print for messages", "[core]")
 {
     std::ostringstream out;
-    out << result<int>(5) << " / " << result<void>() << " / " << result<int>(failure(errc::not_found, "gone"));
+    out << result<int>(5) << " / " << result<void>() << " / "
+        << result<int>(failure(errc::not_found, "gone"));
 
     CHECK(out.str() == "a value / success / not_found: gone");
 }

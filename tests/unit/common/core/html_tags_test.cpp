@@ -44,7 +44,8 @@ TEST_CASE("comments end where browsers end them", "[core][html]")
 TEST_CASE("the first attribute of a name counts, its value decoded", "[core][html]")
 {
     CHECK(find_attribute("<a data-href='1' HREF = \"2&amp;&#x33;\" href=4>", "href") == "2&3");
-    CHECK(find_attribute("<a title=\" href='5' \" href=https://a.test/?x=y/>", "href") == "https://a.test/?x=y/");
+    CHECK(find_attribute("<a title=\" href='5' \" href=https://a.test/?x=y/>", "href") ==
+          "https://a.test/?x=y/");
     CHECK(find_attribute("<img alt/src=x>", "alt") == "");
     CHECK_FALSE(find_attribute("<a hrefs=1 x-href=2>", "href"));
     CHECK_FALSE(find_attribute("<a", "href"));
@@ -64,7 +65,8 @@ TEST_CASE("the name of a tag", "[core][html]")
 TEST_CASE("a walk over tags is linear, whatever quotes are left open", "[core][html]")
 {
     const auto started = std::chrono::steady_clock::now();
-    for (const std::string_view unit : {"<a b='>'", "<a b=\"", "<a b='><a c=\">", "<!--", "</", "<a =", "<a b = ", "<script>"}) {
+    for (const std::string_view unit :
+         {"<a b='>'", "<a b=\"", "<a b='><a c=\">", "<!--", "</", "<a =", "<a b = ", "<script>"}) {
         std::string html;
         while (html.size() < 1'000'000)
             html += unit;

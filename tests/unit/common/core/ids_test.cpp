@@ -25,8 +25,9 @@ TEST_CASE("a uuid is read and written as 36 characters", "[core]")
     CHECK(id->version() == 7);
     CHECK(uuid::parse("00000000-0000-0000-0000-000000000000")->is_nil());
     for (const auto* text :
-         {"", "01934f2e7b1c7d3a9f005a1b2c3d4e5f", "{01934f2e-7b1c-7d3a-9f00-5a1b2c3d4e5f}", "01934f2e-7b1c-7d3a-9f00-5a1b2c3d4e5",
-          "01934f2e-7b1c-7d3a-9f00-5a1b2c3d4e5f0", "01934f2e-7b1c-7d3a-9f00-5a1b2c3d4e5g", "01934f2e-7b1c-7d3a-9f00_5a1b2c3d4e5f",
+         {"", "01934f2e7b1c7d3a9f005a1b2c3d4e5f", "{01934f2e-7b1c-7d3a-9f00-5a1b2c3d4e5f}",
+          "01934f2e-7b1c-7d3a-9f00-5a1b2c3d4e5", "01934f2e-7b1c-7d3a-9f00-5a1b2c3d4e5f0",
+          "01934f2e-7b1c-7d3a-9f00-5a1b2c3d4e5g", "01934f2e-7b1c-7d3a-9f00_5a1b2c3d4e5f",
           "-1934f2e-7b1c-7d3a-9f00-5a1b2c3d4e5f", "01934f2e-7b1c-7d3a--f00-5a1b2c3d4e5f",
           " 1934f2e-7b1c-7d3a-9f00-5a1b2c3d4e5f"}) {
         CAPTURE(text);
@@ -46,7 +47,9 @@ TEST_CASE("a version 7 uuid carries its time and sorts by it", "[core]")
     CHECK(early.text() < late.text());
 }
 
-TEST_CASE("version 7 uuids of one process only grow, even inside a millisecond and when the clock steps back", "[core]")
+TEST_CASE("version 7 uuids of one process only grow, even inside a millisecond and when the clock "
+          "steps back",
+          "[core]")
 {
     std::set<std::string> seen;
     auto last = uuid::make_v7(at(1'800'000'000'000));
@@ -78,7 +81,8 @@ TEST_CASE("ids of different kinds are different types and name themselves", "[co
     const auto wrong = webhook_id::parse(std::string(200, 'x'));
     REQUIRE_FALSE(wrong);
     CHECK(wrong.error().code == errc::invalid_argument);
-    CHECK_THAT(wrong.error().message, Catch::StartsWith("webhookId must be a UUID") && Catch::EndsWith("x…\""));
+    CHECK_THAT(wrong.error().message,
+               Catch::StartsWith("webhookId must be a UUID") && Catch::EndsWith("x…\""));
 }
 
 TEST_CASE("ids can be keys of hash tables", "[core]")

@@ -19,7 +19,8 @@ TEST_CASE("host:port is read and written", "[core]")
     CHECK(host_port::parse("[::1]:25").value() == host_port("::1", 25));
     CHECK(host_port::parse("[::1]:25").value().text() == "[::1]:25");
     CHECK(host_port("10.0.0.1", 1).text() == "10.0.0.1:1");
-    for (const auto* text : {"", "host", ":80", "host:", "host:x", "host:65536", "host:-1", "host:8 0", "[]:1"}) {
+    for (const auto* text :
+         {"", "host", ":80", "host:", "host:x", "host:65536", "host:-1", "host:8 0", "[]:1"}) {
         CAPTURE(text);
         if (std::string_view(text) != "[]:1")
             CHECK_FALSE(host_port::parse(text));
@@ -51,8 +52,9 @@ TEST_CASE("an IPv4-mapped address is judged as its IPv4 address", "[core]")
 
 TEST_CASE("what is no CIDR block is refused", "[core]")
 {
-    for (const auto* text : {"", "10.0.0.0/33", "10.0.0.1/8", "10.0.0/8", "::/129", "2001:db8::1/32", "10.0.0.0/", "10.0.0.0/x",
-                             "10.0.0.0/-1", "host/8"}) {
+    for (const auto* text :
+         {"", "10.0.0.0/33", "10.0.0.1/8", "10.0.0/8", "::/129", "2001:db8::1/32", "10.0.0.0/",
+          "10.0.0.0/x", "10.0.0.0/-1", "host/8"}) {
         CAPTURE(text);
         CHECK_FALSE(network::parse(text));
     }
@@ -61,7 +63,8 @@ TEST_CASE("what is no CIDR block is refused", "[core]")
 
 TEST_CASE("a list of blocks contains what any of them does", "[core]")
 {
-    const std::vector<network> blocks{network::parse("10.0.0.0/8").value(), network::parse("::1").value()};
+    const std::vector<network> blocks{network::parse("10.0.0.0/8").value(),
+                                      network::parse("::1").value()};
 
     CHECK(contains(blocks, boost::asio::ip::make_address("10.1.1.1")));
     CHECK(contains(blocks, boost::asio::ip::make_address("::1")));
@@ -71,7 +74,9 @@ TEST_CASE("a list of blocks contains what any of them does", "[core]")
 
 TEST_CASE("an IPv4 address counts as itself, IPv6 by its /64", "[network]")
 {
-    const auto of = [](const char* address) { return subscriber_of(boost::asio::ip::make_address(address)); };
+    const auto of = [](const char* address) {
+        return subscriber_of(boost::asio::ip::make_address(address));
+    };
 
     CHECK(of("192.0.2.1") == of("::ffff:192.0.2.1"));
     CHECK(of("192.0.2.1") != of("192.0.2.2"));

@@ -6,7 +6,8 @@
 
 using namespace tempinbox;
 
-TEST_CASE("an inbox takes a burst of 60 and then 120 messages a minute, whatever others get", "[core]")
+TEST_CASE("an inbox takes a burst of 60 and then 120 messages a minute, whatever others get",
+          "[core]")
 {
     rate_buckets<inbox_id> rates(120, 60);
     const auto flooded = inbox_id::make();

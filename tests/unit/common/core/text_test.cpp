@@ -6,13 +6,15 @@ using namespace tempinbox;
 
 TEST_CASE("UTF-8 is judged as RFC 3629 does", "[core]")
 {
-    for (const auto* good : {"", "plain", "\xc2\x80", "\xdf\xbf", "\xe0\xa0\x80", "\xed\x9f\xbf", "\xee\x80\x80", "\xef\xbf\xbf",
-                             "\xf0\x90\x80\x80", "\xf4\x8f\xbf\xbf"}) {
+    for (const auto* good :
+         {"", "plain", "\xc2\x80", "\xdf\xbf", "\xe0\xa0\x80", "\xed\x9f\xbf", "\xee\x80\x80",
+          "\xef\xbf\xbf", "\xf0\x90\x80\x80", "\xf4\x8f\xbf\xbf"}) {
         CAPTURE(good);
         CHECK(is_valid_utf8(good));
     }
-    for (const auto* bad : {"\x80", "\xc0\x80", "\xc1\xbf", "\xe0\x9f\xbf", "\xed\xa0\x80", "\xf0\x8f\xbf\xbf",
-                            "\xf4\x90\x80\x80", "\xf5\x80\x80\x80", "\xff", "\xc3", "\xe2\x82", "\xf0\x9f\x98", "a\xc3z"})
+    for (const auto* bad : {"\x80", "\xc0\x80", "\xc1\xbf", "\xe0\x9f\xbf", "\xed\xa0\x80",
+                            "\xf0\x8f\xbf\xbf", "\xf4\x90\x80\x80", "\xf5\x80\x80\x80", "\xff",
+                            "\xc3", "\xe2\x82", "\xf0\x9f\x98", "a\xc3z"})
         CHECK_FALSE(is_valid_utf8(bad));
     CHECK(is_valid_utf8(std::string_view("\0", 1)));
 }

@@ -10,7 +10,8 @@ const crypto::password_cost cheap(1, 8 * 1024);
 
 } // namespace
 
-TEST_CASE("a password is known again by its hash, which names argon2id and is never the same twice", "[crypto][password]")
+TEST_CASE("a password is known again by its hash, which names argon2id and is never the same twice",
+          "[crypto][password]")
 {
     const secret password("correct horse battery");
 
@@ -26,6 +27,7 @@ TEST_CASE("a password is known again by its hash, which names argon2id and is ne
 
 TEST_CASE("a hash that cannot be read matches nothing", "[crypto][password]")
 {
-    for (const auto* broken : {"", "plain", "$argon2id$v=19$m=8,t=1,p=1$", "$2b$12$abcdefghijklmnopqrstuv"})
+    for (const auto* broken :
+         {"", "plain", "$argon2id$v=19$m=8,t=1,p=1$", "$2b$12$abcdefghijklmnopqrstuv"})
         CHECK_FALSE(crypto::password_matches(broken, secret(broken)));
 }

@@ -11,7 +11,8 @@ namespace {
 const std::string email = "0193a2b4-0000-7000-8000-000000000001";
 const std::string inbox = "0193a2b4-0000-7000-8000-000000000002";
 const std::string account = "0193a2b4-0000-7000-8000-000000000003";
-const trace::traceparent parent = *trace::traceparent::parse("00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01");
+const trace::traceparent parent =
+    *trace::traceparent::parse("00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01");
 
 events::v1::EmailReceived some_email()
 {
@@ -135,11 +136,13 @@ TEST_CASE("account.state is keyed by the account; a deleted account is a tombsto
     CHECK(gone->version == 9);
 
     auto without_version = as_read(tombstone);
-    std::erase_if(without_version.headers, [](const auto& header) { return header.first == "account_version"; });
+    std::erase_if(without_version.headers,
+                  [](const auto& header) { return header.first == "account_version"; });
     CHECK(events::read_account_state(without_version)->version == INT64_MAX);
     auto bad_version = without_version;
     bad_version.headers.emplace_back("account_version", "9x");
-    CHECK(events::read_account_state(bad_version).error().message.find("account_version") != std::string::npos);
+    CHECK(events::read_account_state(bad_version).error().message.find("account_version") !=
+          std::string::npos);
 }
 
 TEST_CASE("what cannot be read is a failure that says why", "[events]")
@@ -149,7 +152,8 @@ TEST_CASE("what cannot be read is a failure that says why", "[events]")
     SECTION("a value that is no message")
     {
         record.value = "\xff\xff\xff";
-        CHECK(events::read_email_received(record).error().message.find("EmailReceived") != std::string::npos);
+        CHECK(events::read_email_received(record).error().message.find("EmailReceived") !=
+              std::string::npos);
     }
     SECTION("a tombstone")
     {
@@ -161,7 +165,8 @@ TEST_CASE("what cannot be read is a failure that says why", "[events]")
         auto event = some_email();
         event.set_inbox_id("x");
         record.value = event.SerializeAsString();
-        CHECK(events::read_email_received(record).error().message.find("inboxId") != std::string::npos);
+        CHECK(events::read_email_received(record).error().message.find("inboxId") !=
+              std::string::npos);
     }
     SECTION("no ce_id")
     {
@@ -198,9 +203,12 @@ TEST_CASE("a dead letter is the record as it came, and why", "[events]")
     CHECK(letter.key == record.key);
     CHECK(letter.value == record.value);
     REQUIRE(letter.headers.size() == record.headers.size() + 3);
-    CHECK(letter.headers[7] == std::pair<std::string, std::string>("dead_letter_reason", "it is broken"));
-    CHECK(letter.headers[8] == std::pair<std::string, std::string>("dead_letter_source", "email.received/3/42"));
-    CHECK(letter.headers[9] == std::pair<std::string, std::string>("dead_letter_consumer", "webhook-dispatcher"));
+    CHECK(letter.headers[7] ==
+          std::pair<std::string, std::string>("dead_letter_reason", "it is broken"));
+    CHECK(letter.headers[8] ==
+          std::pair<std::string, std::string>("dead_letter_source", "email.received/3/42"));
+    CHECK(letter.headers[9] ==
+          std::pair<std::string, std::string>("dead_letter_consumer", "webhook-dispatcher"));
 }
 
 TEST_CASE("a dead letter goes back as the record it was", "[events]")

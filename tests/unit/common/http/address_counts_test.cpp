@@ -19,8 +19,10 @@ TEST_CASE("who comes from too many /64s of one network is told which", "[http]")
     for (const auto* peer : {"2001:db8:0:1::1", "2001:db8:0:2::1", "2001:db8:0:3::1"})
         open.enter(at(peer));
 
-    CHECK(open.reason_to_refuse(at("2001:db8:0:1::2")) == "Too many connections from this address: 1 are open");
-    CHECK(open.reason_to_refuse(at("2001:db8:0:4::1")) == "Too many connections from this address's /56: 3 are open");
+    CHECK(open.reason_to_refuse(at("2001:db8:0:1::2")) ==
+          "Too many connections from this address: 1 are open");
+    CHECK(open.reason_to_refuse(at("2001:db8:0:4::1")) ==
+          "Too many connections from this address's /56: 3 are open");
     CHECK(open.reason_to_refuse(at("2001:db8:0:100::1")).empty());
     CHECK(open.reason_to_refuse(at("192.0.2.1")).empty());
 }

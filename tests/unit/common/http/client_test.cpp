@@ -63,8 +63,9 @@ TEST_CASE("a client sends what it was given and what is missing", "[http]")
 
 TEST_CASE("connections are kept and used again", "[http]")
 {
-    running_server running(
-        [](http::request& received) -> awaitable<http::response> { co_return http::response(200, "text/plain", received.path); });
+    running_server running([](http::request& received) -> awaitable<http::response> {
+        co_return http::response(200, "text/plain", received.path);
+    });
     http::client client(testing::test_host(), {});
 
     for (const auto* path : {"/1", "/2", "/3"})
@@ -75,7 +76,8 @@ TEST_CASE("connections are kept and used again", "[http]")
 
 TEST_CASE("a kept connection that died is replaced once", "[http]")
 {
-    // The first connection answers once and then closes on the second request, so that the client finds out only after writing.
+    // The first connection answers once and then closes on the second request, so that the client
+    // finds out only after writing.
     scripted_server server({script({ok, ""}, false), script({ok})});
     http::client client(testing::test_host(), {});
     fetch(client, get(server.url()));
@@ -112,7 +114,8 @@ TEST_CASE("a fresh connection that dies is not tried again", "[http]")
 
 TEST_CASE("a reused connection that dies inside a response is not tried again", "[http]")
 {
-    scripted_server server({script({ok, "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf"}, false), script({ok})});
+    scripted_server server(
+        {script({ok, "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf"}, false), script({ok})});
     http::client client(testing::test_host(), {});
     fetch(client, get(server.url()));
 
@@ -149,12 +152,15 @@ TEST_CASE("responses are read as RFC 9112 frames them", "[http]")
         return std::to_string(answer.status) + " " + answer.body;
     };
 
-    CHECK(body_of("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nab\r\n1\r\nc\r\n0\r\n\r\n") == "200 abc");
+    CHECK(body_of("HTTP/1.1 200 OK\r\nTransfer-Encoding: "
+                  "chunked\r\n\r\n2\r\nab\r\n1\r\nc\r\n0\r\n\r\n") == "200 abc");
     CHECK(body_of("HTTP/1.0 200 OK\r\n\r\nuntil the end", false) == "200 until the end");
     CHECK(body_of("HTTP/1.1 204 No Content\r\n\r\n") == "204 ");
     CHECK(body_of("HTTP/1.1 304 Not Modified\r\nContent-Length: 10\r\n\r\n") == "304 ");
-    CHECK(body_of("HTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\nHTTP/1.1 100 Continue\r\n\r\n" + ok) == "200 ok");
-    CHECK(body_of("HTTP/1.1 302 Found\r\nLocation: /elsewhere\r\nContent-Length: 0\r\n\r\n") == "302 ");
+    CHECK(body_of("HTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\nHTTP/1.1 100 Continue\r\n\r\n" +
+                  ok) == "200 ok");
+    CHECK(body_of("HTTP/1.1 302 Found\r\nLocation: /elsewhere\r\nContent-Length: 0\r\n\r\n") ==
+          "302 ");
 }
 
 TEST_CASE("the answer to HEAD has no body and the connection goes on", "[http]")
@@ -179,13 +185,15 @@ TEST_CASE("a response that is too large or malformed keeps its status", "[http]"
         return fetch_once(server, settings);
     };
 
-    const auto large = answer_to("HTTP/1.1 200 OK\r\nContent-Length: 20\r\n\r\n" + std::string(20, 'x'));
+    const auto large =
+        answer_to("HTTP/1.1 200 OK\r\nContent-Length: 20\r\n\r\n" + std::string(20, 'x'));
     CHECK(large.error == exchange_error::too_large);
     CHECK(large.status == 200);
     CHECK(large.body == std::string(10, 'x'));
 
     const auto chunked =
-        answer_to("HTTP/1.1 201 Created\r\nTransfer-Encoding: chunked\r\n\r\n14\r\n" + std::string(20, 'x') + "\r\n0\r\n\r\n");
+        answer_to("HTTP/1.1 201 Created\r\nTransfer-Encoding: chunked\r\n\r\n14\r\n" +
+                  std::string(20, 'x') + "\r\n0\r\n\r\n");
     CHECK(chunked.error == exchange_error::too_large);
     CHECK(chunked.status == 201);
 
@@ -204,7 +212,8 @@ TEST_CASE("a response that is too large or malformed keeps its status", "[http]"
 
 TEST_CASE("the deadline is over the whole exchange", "[http]")
 {
-    scripted_server silent({script({""}), script({"HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf"})});
+    scripted_server silent(
+        {script({""}), script({"HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf"})});
     http::client client(testing::test_host(), {});
     auto outgoing = get(silent.url());
     outgoing.deadline = milliseconds(50);
@@ -285,7 +294,9 @@ TEST_CASE("names go to the resolver, literals do not", "[http]")
     scripted_server server({script({ok}), script({ok})});
     std::vector<std::string> asked;
     http::client_settings settings;
-    settings.resolve = [&asked](const std::string& name) { return resolve_to_loopback(name, asked); };
+    settings.resolve = [&asked](const std::string& name) {
+        return resolve_to_loopback(name, asked);
+    };
     http::client client(testing::test_host(), settings);
     const auto port = std::to_string(server.address().port);
 
@@ -320,7 +331,9 @@ TEST_CASE("an address that must not be called is not dialled", "[http]")
     scripted_server server({script({ok}), script({ok})});
     const auto port = std::to_string(server.address().port);
     http::client_settings settings;
-    settings.allow_address = [](const boost::asio::ip::address& address) { return address.to_string() != "127.0.0.1"; };
+    settings.allow_address = [](const boost::asio::ip::address& address) {
+        return address.to_string() != "127.0.0.1";
+    };
     settings.resolve = [](const std::string&) -> awaitable<std::vector<boost::asio::ip::address>> {
         std::vector<boost::asio::ip::address> found;
         found.push_back(boost::asio::ip::make_address("127.0.0.2"));
@@ -329,8 +342,10 @@ TEST_CASE("an address that must not be called is not dialled", "[http]")
     };
     http::client client(testing::test_host(), settings);
 
-    CHECK(fetch(client, get("http://rebound.test:" + port + "/")).error == exchange_error::refused_address);
-    CHECK(fetch(client, get("http://127.0.0.1:" + port + "/")).error == exchange_error::refused_address);
+    CHECK(fetch(client, get("http://rebound.test:" + port + "/")).error ==
+          exchange_error::refused_address);
+    CHECK(fetch(client, get("http://127.0.0.1:" + port + "/")).error ==
+          exchange_error::refused_address);
     CHECK(server.connections() == 0);
 }
 
@@ -346,7 +361,9 @@ TEST_CASE("the next address is tried where the first does not answer", "[http]")
     };
     http::client client(testing::test_host(), settings);
 
-    CHECK(fetch(client, get("http://two.test:" + std::to_string(server.address().port) + "/")).body == "ok");
+    CHECK(
+        fetch(client, get("http://two.test:" + std::to_string(server.address().port) + "/")).body ==
+        "ok");
 }
 
 TEST_CASE("of addresses that all fail the first says why", "[http]")
@@ -382,9 +399,10 @@ TEST_CASE("connections a host are bounded and waiters served in turn", "[http]")
     http::client client(testing::test_host(), settings);
 
     for (int i = 0; i < 10; ++i)
-        boost::asio::co_spawn(
-            testing::test_host().loop(), client.send(get(running.url("/"))),
-            [&done](std::exception_ptr, const http::client_response& answer) { done += answer.status == 200 ? 1 : 0; });
+        boost::asio::co_spawn(testing::test_host().loop(), client.send(get(running.url("/"))),
+                              [&done](std::exception_ptr, const http::client_response& answer) {
+                                  done += answer.status == 200 ? 1 : 0;
+                              });
 
     CHECK(testing::eventually([&] { return done == 10; }));
     CHECK(seen.most == 2);
@@ -400,8 +418,9 @@ TEST_CASE("who waits for a connection waits no longer than its deadline", "[http
     bool is_done = false;
     auto first = get(server.url());
     first.deadline = milliseconds(150);
-    boost::asio::co_spawn(testing::test_host().loop(), client.send(first),
-                          [&is_done](std::exception_ptr, const http::client_response&) { is_done = true; });
+    boost::asio::co_spawn(
+        testing::test_host().loop(), client.send(first),
+        [&is_done](std::exception_ptr, const http::client_response&) { is_done = true; });
     auto second = get(server.url());
     second.deadline = milliseconds(30);
 

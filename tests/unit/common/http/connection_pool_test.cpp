@@ -55,8 +55,9 @@ TEST_CASE("the idle connections of all hosts are bounded, the one that lay longe
 
 TEST_CASE("a client that ends closes what lay idle", "[http]")
 {
-    testing::running_server running(
-        [](http::request&) -> awaitable<http::response> { co_return http::response(200, "text/plain", "hello"); });
+    testing::running_server running([](http::request&) -> awaitable<http::response> {
+        co_return http::response(200, "text/plain", "hello");
+    });
     {
         http::client client(testing::test_host(), {});
         CHECK(is_answered(client, running.url("/"), "one"));
@@ -74,7 +75,8 @@ TEST_CASE("a connection past its age is not kept", "[http]")
     http::client client(testing::test_host(), settings);
     CHECK(is_answered(client, server.url(), "one"));
     // Younger ones may be used again, older ones never.
-    CHECK(testing::eventually([&] { return is_answered(client, server.url(), "one") && server.connections() > 1; }));
+    CHECK(testing::eventually(
+        [&] { return is_answered(client, server.url(), "one") && server.connections() > 1; }));
 
     settings.connection_max_age = std::chrono::hours(1);
     scripted_server other(patient(5));

@@ -16,7 +16,8 @@
 
 namespace tempinbox::testing {
 
-// Answers each connection with `first` and then with `again` for ever, a piece after each pause, until the client goes away.
+// Answers each connection with `first` and then with `again` for ever, a piece after each pause,
+// until the client goes away.
 class hostile_server
 {
 public:
@@ -32,7 +33,10 @@ public:
     }
     hostile_server(const hostile_server&) = delete;
 
-    std::string url() const { return "http://127.0.0.1:" + std::to_string(state_->acceptor.local_endpoint().port()) + "/"; }
+    std::string url() const
+    {
+        return "http://127.0.0.1:" + std::to_string(state_->acceptor.local_endpoint().port()) + "/";
+    }
     std::size_t bytes_sent() const { return state_->sent; }
     // Whether every client has gone away.
     bool is_left() const { return state_->open == 0; }
@@ -50,24 +54,28 @@ private:
         static awaitable<void> accept(std::shared_ptr<state> self)
         {
             for (;;) {
-                auto [error, socket] = co_await self->acceptor.async_accept(boost::asio::as_tuple(boost::asio::use_awaitable));
+                auto [error, socket] = co_await self->acceptor.async_accept(
+                    boost::asio::as_tuple(boost::asio::use_awaitable));
                 if (error)
                     co_return;
                 ++self->open;
-                boost::asio::co_spawn(test_host().loop(), serve(self, std::move(socket)), boost::asio::detached);
+                boost::asio::co_spawn(test_host().loop(), serve(self, std::move(socket)),
+                                      boost::asio::detached);
             }
         }
 
-        static awaitable<void> serve(std::shared_ptr<state> self, boost::asio::ip::tcp::socket socket)
+        static awaitable<void> serve(std::shared_ptr<state> self,
+                                     boost::asio::ip::tcp::socket socket)
         {
             char request[4096];
-            auto [failed, got] =
-                co_await socket.async_read_some(boost::asio::buffer(request), boost::asio::as_tuple(boost::asio::use_awaitable));
+            auto [failed, got] = co_await socket.async_read_some(
+                boost::asio::buffer(request), boost::asio::as_tuple(boost::asio::use_awaitable));
             boost::asio::steady_timer timer(test_host().loop());
             const std::string* piece = &self->first;
             while (!failed) {
-                auto [error, count] = co_await boost::asio::async_write(socket, boost::asio::buffer(*piece),
-                                                                        boost::asio::as_tuple(boost::asio::use_awaitable));
+                auto [error, count] = co_await boost::asio::async_write(
+                    socket, boost::asio::buffer(*piece),
+                    boost::asio::as_tuple(boost::asio::use_awaitable));
                 self->sent += count;
                 failed = error;
                 piece = &self->again;

@@ -19,7 +19,8 @@ constexpr std::size_t body_limit = 64 * 1024;
 constexpr std::size_t kernel_buffers = 8 * 1024 * 1024;
 
 // With the limits webhooks have.
-http::client_response fetch(const std::string& url, milliseconds deadline = std::chrono::seconds(10))
+http::client_response fetch(const std::string& url,
+                            milliseconds deadline = std::chrono::seconds(10))
 {
     http::client_settings settings;
     settings.header_limit = header_limit;
@@ -42,10 +43,12 @@ void check_left(const hostile_server& server)
 
 } // namespace
 
-TEST_CASE("a body or header that drips is given up at the deadline of the whole exchange", "[http][hostile]")
+TEST_CASE("a body or header that drips is given up at the deadline of the whole exchange",
+          "[http][hostile]")
 {
     const std::string head = "HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n";
-    for (const auto& first : {head, std::string("HTTP/1.1 200 OK\r\nX-Slow: "), std::string("HTTP/1.1 200 O")}) {
+    for (const auto& first :
+         {head, std::string("HTTP/1.1 200 OK\r\nX-Slow: "), std::string("HTTP/1.1 200 O")}) {
         INFO(first);
         hostile_server server(first, "0", milliseconds(5));
 
@@ -77,7 +80,8 @@ TEST_CASE("headers without an end are cut at the limit", "[http][hostile]")
 
 TEST_CASE("interim responses without an end are refused", "[http][hostile]")
 {
-    for (const auto* status : {"100 Continue", "102 Processing", "103 Early Hints", "199 Whatever"}) {
+    for (const auto* status :
+         {"100 Continue", "102 Processing", "103 Early Hints", "199 Whatever"}) {
         INFO(status);
         hostile_server server("", std::string("HTTP/1.1 ") + status + "\r\nLink: x\r\n\r\n");
 
@@ -92,8 +96,9 @@ TEST_CASE("interim responses without an end are refused", "[http][hostile]")
 TEST_CASE("a body past the limit is cut, however it is framed", "[http][hostile]")
 {
     const std::string block(16 * 1024, 'x');
-    for (const auto* framing : {"Content-Length: 99999999999\r\n\r\n", "Transfer-Encoding: chunked\r\n\r\n7fffffffffffffff\r\n",
-                                "Connection: close\r\n\r\n"}) {
+    for (const auto* framing :
+         {"Content-Length: 99999999999\r\n\r\n",
+          "Transfer-Encoding: chunked\r\n\r\n7fffffffffffffff\r\n", "Connection: close\r\n\r\n"}) {
         INFO(framing);
         hostile_server server(std::string("HTTP/1.1 200 OK\r\n") + framing, block);
 
@@ -108,15 +113,18 @@ TEST_CASE("a body past the limit is cut, however it is framed", "[http][hostile]
 
 TEST_CASE("chunk headers and trailers without an end are cut", "[http][hostile]")
 {
-    for (const auto* first : {"5;", "5;name=\"", "5", "0\r\nX-Trailer: ", "3\r\nabc\r\n0\r\nX-Trailer: "}) {
+    for (const auto* first :
+         {"5;", "5;name=\"", "5", "0\r\nX-Trailer: ", "3\r\nabc\r\n0\r\nX-Trailer: "}) {
         INFO(first);
-        hostile_server server(std::string("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n") + first,
+        hostile_server server(std::string("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n") +
+                                  first,
                               std::string(4096, '0'));
 
         const auto answer = fetch(server.url());
 
         CHECK(answer.status == 200);
-        CHECK((answer.error == exchange_error::too_large || answer.error == exchange_error::malformed));
+        CHECK((answer.error == exchange_error::too_large ||
+               answer.error == exchange_error::malformed));
         check_left(server);
     }
 }
@@ -125,10 +133,13 @@ TEST_CASE("framing that cannot be is malformed", "[http][hostile]")
 {
     for (const auto* framing :
          {"Content-Length: 99999999999999999999\r\n\r\n", "Content-Length: -1\r\n\r\n",
-          "Content-Length: 1\r\nContent-Length: 2\r\n\r\n", "Transfer-Encoding: chunked\r\n\r\nfffffffffffffffff\r\n",
-          "Transfer-Encoding: chunked\r\n\r\n-1\r\n", "Transfer-Encoding: chunked\r\n\r\n1\r\nabc\r\n"}) {
+          "Content-Length: 1\r\nContent-Length: 2\r\n\r\n",
+          "Transfer-Encoding: chunked\r\n\r\nfffffffffffffffff\r\n",
+          "Transfer-Encoding: chunked\r\n\r\n-1\r\n",
+          "Transfer-Encoding: chunked\r\n\r\n1\r\nabc\r\n"}) {
         INFO(framing);
-        testing::scripted_server server({testing::script({std::string("HTTP/1.1 200 OK\r\n") + framing})});
+        testing::scripted_server server(
+            {testing::script({std::string("HTTP/1.1 200 OK\r\n") + framing})});
 
         const auto answer = fetch(server.url());
 

@@ -26,13 +26,15 @@ TEST_CASE("problems have the API's error body", "[http]")
 {
     const auto missing = http::problem(failure{errc::not_found, "Inbox \"x\" does not exist"});
     CHECK(missing.status == 404);
-    CHECK(missing.body == R"({"statusCode":404,"error":"Not Found","message":"Inbox \"x\" does not exist"})");
+    CHECK(missing.body ==
+          R"({"statusCode":404,"error":"Not Found","message":"Inbox \"x\" does not exist"})");
     CHECK(http::find_header(missing.headers, "content-type") == "application/json");
 
     CHECK(http::problem(failure{errc::rate_limited, "slow down"}).status == 429);
-    CHECK(http::problem(failure{errc::payload_too_large, "too large"}).body.find("\"error\":\"Content Too Large\"") !=
-          std::string::npos);
-    CHECK(http::find_header(http::problem(failure{errc::unavailable, "away"}).headers, "retry-after") == "1");
+    CHECK(http::problem(failure{errc::payload_too_large, "too large"})
+              .body.find("\"error\":\"Content Too Large\"") != std::string::npos);
+    CHECK(http::find_header(http::problem(failure{errc::unavailable, "away"}).headers,
+                            "retry-after") == "1");
 }
 
 TEST_CASE("a request knows its raw path", "[http]")

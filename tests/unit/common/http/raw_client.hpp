@@ -36,8 +36,10 @@ public:
         return eventually([&] { return take() || !read_.empty(); }, std::chrono::milliseconds(2));
     }
 
-    // Everything up to and with `mark`; what came until the end or the deadline where it does not come.
-    std::string read_until(std::string_view mark, std::chrono::milliseconds deadline = std::chrono::seconds(10))
+    // Everything up to and with `mark`; what came until the end or the deadline where it does not
+    // come.
+    std::string read_until(std::string_view mark,
+                           std::chrono::milliseconds deadline = std::chrono::seconds(10))
     {
         eventually([&] { return take() || read_.find(mark) != std::string::npos; }, deadline);
         const auto at = read_.find(mark);
@@ -52,7 +54,8 @@ public:
     {
         std::string head = read_until("\r\n\r\n");
         const auto at = head.find("Content-Length: ");
-        const auto length = has_body && at != std::string::npos ? std::stoul(head.substr(at + 16)) : 0;
+        const auto length =
+            has_body && at != std::string::npos ? std::stoul(head.substr(at + 16)) : 0;
         eventually([&] { return take() || read_.size() >= length; });
         head += read_.substr(0, length);
         read_.erase(0, std::min<std::size_t>(length, read_.size()));

@@ -17,8 +17,8 @@ struct reading
     std::size_t left = 0;
 };
 
-reading read(std::string_view bytes, std::vector<std::size_t> pieces, std::uint32_t header_limit = 1'000,
-             std::uint64_t body_limit = 100)
+reading read(std::string_view bytes, std::vector<std::size_t> pieces,
+             std::uint32_t header_limit = 1'000, std::uint64_t body_limit = 100)
 {
     reading found;
     http::request_parser parser(found.request, header_limit, body_limit);
@@ -43,8 +43,9 @@ reading read(std::string_view bytes, std::vector<std::size_t> pieces, std::uint3
     return found;
 }
 
-const std::string chunked = "POST /a/b?x=1 HTTP/1.1\r\nHost: h\r\nX-Long: some value\r\nTransfer-Encoding: chunked\r\n\r\n"
-                            "5;name=\"v\"\r\nhello\r\n6\r\n world\r\n0\r\nTrailer: t\r\n\r\n";
+const std::string chunked =
+    "POST /a/b?x=1 HTTP/1.1\r\nHost: h\r\nX-Long: some value\r\nTransfer-Encoding: chunked\r\n\r\n"
+    "5;name=\"v\"\r\nhello\r\n6\r\n world\r\n0\r\nTrailer: t\r\n\r\n";
 
 } // namespace
 
@@ -77,7 +78,8 @@ TEST_CASE("every prefix of a request wants more", "[http]")
 TEST_CASE("whether a connection is kept follows version and header", "[http]")
 {
     CHECK(read("GET / HTTP/1.1\r\nHost: h\r\n\r\n", {}).is_kept);
-    CHECK_FALSE(read("GET / HTTP/1.1\r\nHost: h\r\nConnection: keep-alive, Close\r\n\r\n", {}).is_kept);
+    CHECK_FALSE(
+        read("GET / HTTP/1.1\r\nHost: h\r\nConnection: keep-alive, Close\r\n\r\n", {}).is_kept);
     CHECK_FALSE(read("GET / HTTP/1.0\r\n\r\n", {}).is_kept);
     CHECK(read("GET / HTTP/1.0\r\nConnection: Keep-Alive\r\n\r\n", {}).is_kept);
     CHECK_FALSE(read("GET / HTTP/1.0\r\n\r\n", {}).is_http_11);
@@ -89,18 +91,23 @@ TEST_CASE("a body is bounded however it is framed and cut", "[http]")
     const std::string body(101, 'b');
     for (const std::size_t cut : {0U, 60U, 80U, 120U, 180U}) {
         CAPTURE(cut);
-        CHECK(read(head + "Content-Length: 101\r\n\r\n" + body, {cut}).state == progress::body_too_large);
-        CHECK(read(head + "Content-Length: 100\r\n\r\n" + body, {cut}).state == progress::complete);
-        CHECK(read(head + "Transfer-Encoding: chunked\r\n\r\n65\r\n" + body + "\r\n0\r\n\r\n", {cut}).state ==
+        CHECK(read(head + "Content-Length: 101\r\n\r\n" + body, {cut}).state ==
               progress::body_too_large);
-        CHECK(read(head + "Transfer-Encoding: chunked\r\n\r\n3c\r\n" + body.substr(0, 60) + "\r\n29\r\n" + body.substr(60) +
-                       "\r\n0\r\n\r\n",
+        CHECK(read(head + "Content-Length: 100\r\n\r\n" + body, {cut}).state == progress::complete);
+        CHECK(
+            read(head + "Transfer-Encoding: chunked\r\n\r\n65\r\n" + body + "\r\n0\r\n\r\n", {cut})
+                .state == progress::body_too_large);
+        CHECK(read(head + "Transfer-Encoding: chunked\r\n\r\n3c\r\n" + body.substr(0, 60) +
+                       "\r\n29\r\n" + body.substr(60) + "\r\n0\r\n\r\n",
                    {cut})
                   .state == progress::body_too_large);
     }
-    CHECK(read(head + "Content-Length: 18446744073709551615\r\n\r\n", {}).state == progress::body_too_large);
-    CHECK(read(head + "Transfer-Encoding: chunked\r\n\r\nffffffffffffffff\r\n" + body, {}).state == progress::body_too_large);
-    CHECK(read(head + "Transfer-Encoding: chunked\r\n\r\n10000000000000000\r\n" + body, {}).state == progress::malformed);
+    CHECK(read(head + "Content-Length: 18446744073709551615\r\n\r\n", {}).state ==
+          progress::body_too_large);
+    CHECK(read(head + "Transfer-Encoding: chunked\r\n\r\nffffffffffffffff\r\n" + body, {}).state ==
+          progress::body_too_large);
+    CHECK(read(head + "Transfer-Encoding: chunked\r\n\r\n10000000000000000\r\n" + body, {}).state ==
+          progress::malformed);
 }
 
 TEST_CASE("a header is bounded however it is cut", "[http]")
@@ -120,7 +127,8 @@ TEST_CASE("a header is bounded however it is cut", "[http]")
 
 TEST_CASE("folded header lines become spaces", "[http]")
 {
-    CHECK(read("GET / HTTP/1.1\r\nHost: h\r\nX: a\r\n\t b\r\n\r\n", {}).request.header("X") == "a b");
+    CHECK(read("GET / HTTP/1.1\r\nHost: h\r\nX: a\r\n\t b\r\n\r\n", {}).request.header("X") ==
+          "a b");
 }
 
 TEST_CASE("a target that cannot be decoded is for the handler to answer", "[http]")
@@ -134,6 +142,7 @@ TEST_CASE("a target that cannot be decoded is for the handler to answer", "[http
     }
     const auto query = read("GET /a?b=%f HTTP/1.1\r\nHost: h\r\n\r\n", {});
     CHECK(query.request.path == "/a");
-    CHECK(query.request.target_problem == "The query is not well-formed percent-encoded UTF-8: \"b=%f\"");
+    CHECK(query.request.target_problem ==
+          "The query is not well-formed percent-encoded UTF-8: \"b=%f\"");
     CHECK(read("GET /a?b=%20 HTTP/1.1\r\nHost: h\r\n\r\n", {}).request.target_problem.empty());
 }

@@ -14,7 +14,8 @@ struct reading
     bool is_kept = false;
 };
 
-reading read(std::string_view bytes, std::size_t cut, bool is_closed_after = false, bool answers_head = false)
+reading read(std::string_view bytes, std::size_t cut, bool is_closed_after = false,
+             bool answers_head = false)
 {
     reading found;
     http::response_parser parser(found.response, answers_head, 200, 20);
@@ -35,8 +36,8 @@ reading read(std::string_view bytes, std::size_t cut, bool is_closed_after = fal
 
 TEST_CASE("a response reads the same however it is cut", "[http]")
 {
-    const std::string bytes =
-        "HTTP/1.1 201 Created\r\nLocation: /x\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n3\r\n!!!\r\n0\r\n\r\n";
+    const std::string bytes = "HTTP/1.1 201 Created\r\nLocation: /x\r\nTransfer-Encoding: "
+                              "chunked\r\n\r\n5\r\nhello\r\n3\r\n!!!\r\n0\r\n\r\n";
     for (std::size_t cut = 0; cut <= bytes.size(); ++cut) {
         CAPTURE(cut);
         const auto found = read(bytes, cut);
@@ -52,8 +53,11 @@ TEST_CASE("a response may end with its connection, but not in the middle", "[htt
 {
     CHECK(read("HTTP/1.1 200 OK\r\n\r\nbody", 5, true).state == progress::complete);
     CHECK_FALSE(read("HTTP/1.1 200 OK\r\n\r\nbody", 5, true).is_kept);
-    CHECK(read("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nbody", 5, true).state == progress::malformed);
-    CHECK(read("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nbody\r\n", 5, true).state == progress::malformed);
+    CHECK(read("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nbody", 5, true).state ==
+          progress::malformed);
+    CHECK(
+        read("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nbody\r\n", 5, true).state ==
+        progress::malformed);
     CHECK(read("HTTP/1.1 200 OK\r\nContent-Le", 5, true).state == progress::malformed);
     CHECK(read("", 0, true).state == progress::malformed);
 }
@@ -61,14 +65,17 @@ TEST_CASE("a response may end with its connection, but not in the middle", "[htt
 TEST_CASE("responses without a body end with their header", "[http]")
 {
     CHECK(read("HTTP/1.1 204 No Content\r\n\r\n", 3).state == progress::complete);
-    CHECK(read("HTTP/1.1 304 Not Modified\r\nContent-Length: 5\r\n\r\n", 3).state == progress::complete);
+    CHECK(read("HTTP/1.1 304 Not Modified\r\nContent-Length: 5\r\n\r\n", 3).state ==
+          progress::complete);
     CHECK(read("HTTP/1.1 100 Continue\r\n\r\n", 3).state == progress::complete);
-    CHECK(read("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n", 3, false, true).state == progress::complete);
+    CHECK(read("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n", 3, false, true).state ==
+          progress::complete);
 }
 
 TEST_CASE("a response is bounded and keeps what fits", "[http]")
 {
-    const auto large = read("HTTP/1.1 200 OK\r\nContent-Length: 30\r\n\r\n" + std::string(30, 'x'), 50);
+    const auto large =
+        read("HTTP/1.1 200 OK\r\nContent-Length: 30\r\n\r\n" + std::string(30, 'x'), 50);
     CHECK(large.state == progress::body_too_large);
     CHECK(large.response.body == std::string(20, 'x'));
 

@@ -49,7 +49,8 @@ std::string answer_of(const http::router& paths, std::string_view method, std::s
     if (found.handle)
         return answer.body;
     return std::to_string(answer.status) +
-           (answer.status == 404 ? "" : " " + std::string(*http::find_header(answer.headers, "Allow")));
+           (answer.status == 404 ? ""
+                                 : " " + std::string(*http::find_header(answer.headers, "Allow")));
 }
 
 } // namespace
@@ -111,7 +112,8 @@ TEST_CASE("an unknown path is named in the answer", "[http]")
 
     const auto answer = testing::await(paths.dispatch(received));
 
-    CHECK(answer.body == R"({"statusCode":404,"error":"Not Found","message":"No such path: \"/nowhere\""})");
+    CHECK(answer.body ==
+          R"({"statusCode":404,"error":"Not Found","message":"No such path: \"/nowhere\""})");
 }
 
 TEST_CASE("a route without a leading slash is a mistake of the program", "[http]")

@@ -12,7 +12,8 @@ namespace tempinbox::testing {
 class running_server
 {
 public:
-    explicit running_server(http::handler handle, http::server_settings settings = {}, http::server_hooks hooks = {})
+    explicit running_server(http::handler handle, http::server_settings settings = {},
+                            http::server_hooks hooks = {})
         : server(test_host(), std::move(settings), std::move(handle), std::move(hooks))
     {
         server.start();
@@ -25,7 +26,10 @@ public:
     }
 
     host_port address() const { return server.local_address(); }
-    std::string url(std::string_view path) const { return "http://" + address().text() + std::string(path); }
+    std::string url(std::string_view path) const
+    {
+        return "http://" + address().text() + std::string(path);
+    }
 
     http::server server;
 };

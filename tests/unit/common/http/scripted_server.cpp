@@ -23,7 +23,8 @@ bool is_whole(const std::string& request)
     if (head == std::string::npos)
         return false;
     const auto length = request.find("Content-Length: ");
-    return request.size() >= head + 4 + (length < head ? std::stoul(request.substr(length + 16)) : 0);
+    return request.size() >=
+           head + 4 + (length < head ? std::stoul(request.substr(length + 16)) : 0);
 }
 
 } // namespace
@@ -52,13 +53,15 @@ struct scripted_server::state
         }
     }
 
-    static awaitable<void> serve(std::shared_ptr<state> self, std::list<tcp::socket>::iterator place, script next)
+    static awaitable<void> serve(std::shared_ptr<state> self,
+                                 std::list<tcp::socket>::iterator place, script next)
     {
         for (const auto& answer : next.answers) {
             std::string request;
             while (!is_whole(request)) {
                 char bytes[4096];
-                auto [error, count] = co_await place->async_read_some(asio::buffer(bytes), answer_tuple);
+                auto [error, count] =
+                    co_await place->async_read_some(asio::buffer(bytes), answer_tuple);
                 if (error)
                     co_return;
                 request.append(bytes, count);
@@ -78,7 +81,8 @@ struct scripted_server::state
     std::vector<std::string> requests;
 };
 
-scripted_server::scripted_server(std::vector<script> scripts) : state_(std::make_shared<state>(std::move(scripts)))
+scripted_server::scripted_server(std::vector<script> scripts)
+    : state_(std::make_shared<state>(std::move(scripts)))
 {
     asio::co_spawn(test_host().loop(), state::accept(state_), asio::detached);
 }

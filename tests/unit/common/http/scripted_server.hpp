@@ -11,16 +11,20 @@
 
 namespace tempinbox::testing {
 
-// What one connection answers to its requests, in order; after the last answer it closes unless it stays open. An empty answer is
-// none.
+// What one connection answers to its requests, in order; after the last answer it closes unless it
+// stays open. An empty answer is none.
 struct script
 {
-    script(std::vector<std::string> given, bool open = true) : answers(std::move(given)), stays_open(open) {}
+    script(std::vector<std::string> given, bool open = true)
+        : answers(std::move(given)),
+          stays_open(open)
+    {}
     std::vector<std::string> answers;
     bool stays_open;
 };
 
-// A server on the test loop that says exactly what a test wants, well-formed or not. Each connection follows the next script.
+// A server on the test loop that says exactly what a test wants, well-formed or not. Each
+// connection follows the next script.
 class scripted_server
 {
 public:
@@ -28,7 +32,10 @@ public:
     ~scripted_server();
 
     host_port address() const;
-    std::string url(std::string_view path = "/") const { return "http://" + address().text() + std::string(path); }
+    std::string url(std::string_view path = "/") const
+    {
+        return "http://" + address().text() + std::string(path);
+    }
     std::size_t connections() const;
     // Heads and bodies as they came.
     const std::vector<std::string>& requests() const;

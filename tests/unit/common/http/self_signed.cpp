@@ -52,7 +52,8 @@ self_signed make_self_signed(const std::string& names, validity when)
     X509_set_pubkey(certificate.get(), key.get());
     X509_NAME* const subject = X509_get_subject_name(certificate.get());
     const auto common_name = "test " + std::to_string(serial);
-    X509_NAME_add_entry_by_txt(subject, "CN", MBSTRING_ASC, reinterpret_cast<const unsigned char*>(common_name.c_str()), -1, -1,
+    X509_NAME_add_entry_by_txt(subject, "CN", MBSTRING_ASC,
+                               reinterpret_cast<const unsigned char*>(common_name.c_str()), -1, -1,
                                0);
     X509_set_issuer_name(certificate.get(), subject);
     add_extension(certificate.get(), NID_basic_constraints, "critical,CA:TRUE");

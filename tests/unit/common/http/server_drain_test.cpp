@@ -71,11 +71,13 @@ TEST_CASE("a request on its way to a server that begins to drain is answered", "
     kept.send(get);
     REQUIRE_THAT(kept.read_response(), StartsWith("HTTP/1.1 200"));
 
-    boost::asio::co_spawn(testing::test_host().loop(), running.server.drain(std::chrono::seconds(10)), boost::asio::detached);
+    boost::asio::co_spawn(testing::test_host().loop(),
+                          running.server.drain(std::chrono::seconds(10)), boost::asio::detached);
     REQUIRE(testing::eventually([&] { return takes_no_connection(running.address()); }));
     kept.send(get);
 
-    CHECK_THAT(kept.read_to_end(), StartsWith("HTTP/1.1 200") && Contains("\r\nConnection: close\r\n"));
+    CHECK_THAT(kept.read_to_end(),
+               StartsWith("HTTP/1.1 200") && Contains("\r\nConnection: close\r\n"));
 }
 
 TEST_CASE("a draining server answers what is under way and closes what is idle", "[http]")
@@ -94,30 +96,35 @@ TEST_CASE("a draining server answers what is under way and closes what is idle",
     busy.send(get);
     REQUIRE(testing::eventually([&] { return gate.waiting() == 1; }));
 
-    boost::asio::co_spawn(testing::test_host().loop(), running.server.drain(std::chrono::seconds(10)),
+    boost::asio::co_spawn(testing::test_host().loop(),
+                          running.server.drain(std::chrono::seconds(10)),
                           [&is_drained](std::exception_ptr) { is_drained = true; });
 
     CHECK(idle.is_closed());
     CHECK_THROWS(raw_client(running.address()));
     CHECK_FALSE(is_drained);
     gate.open();
-    CHECK_THAT(busy.read_to_end(), StartsWith("HTTP/1.1 200") && Contains("\r\nConnection: close\r\n"));
+    CHECK_THAT(busy.read_to_end(),
+               StartsWith("HTTP/1.1 200") && Contains("\r\nConnection: close\r\n"));
     CHECK(testing::eventually([&] { return is_drained; }));
 }
 
 TEST_CASE("a connection made just before the drain still gets its answer", "[http]")
 {
-    running_server running(
-        [](http::request&) -> awaitable<http::response> { co_return http::response(200, "text/plain", "ok"); });
+    running_server running([](http::request&) -> awaitable<http::response> {
+        co_return http::response(200, "text/plain", "ok");
+    });
     raw_client client(running.address());
     bool is_drained = false;
 
-    boost::asio::co_spawn(testing::test_host().loop(), running.server.drain(std::chrono::seconds(10)),
+    boost::asio::co_spawn(testing::test_host().loop(),
+                          running.server.drain(std::chrono::seconds(10)),
                           [&is_drained](std::exception_ptr) { is_drained = true; });
     client.pause();
     client.send(get);
 
-    CHECK_THAT(client.read_to_end(), StartsWith("HTTP/1.1 200") && Contains("\r\nConnection: close\r\n"));
+    CHECK_THAT(client.read_to_end(),
+               StartsWith("HTTP/1.1 200") && Contains("\r\nConnection: close\r\n"));
     CHECK(testing::eventually([&] { return is_drained; }));
 }
 
@@ -138,7 +145,8 @@ TEST_CASE("a drain gives up when its time is over", "[http]")
 TEST_CASE("stopping closes connections and tells handlers that listen", "[http]")
 {
     bool is_told = false;
-    running_server running([&is_told](http::request& received) { return wait_for_hang_up(received, is_told); });
+    running_server running(
+        [&is_told](http::request& received) { return wait_for_hang_up(received, is_told); });
     raw_client client(running.address());
     client.send(get);
     REQUIRE_FALSE(client.is_closed(milliseconds(30)));

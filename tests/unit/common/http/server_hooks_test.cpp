@@ -26,7 +26,9 @@ http::server_hooks asking_for_a_pass()
 http::server_hooks marking_own_answers()
 {
     http::server_hooks hooks;
-    hooks.complete_own_answer = [](const http::request&, http::response& answer) { answer.set("X-Own", "yes"); };
+    hooks.complete_own_answer = [](const http::request&, http::response& answer) {
+        answer.set("X-Own", "yes");
+    };
     return hooks;
 }
 
@@ -69,12 +71,15 @@ TEST_CASE("who is refused by the header is answered before the body comes", "[ht
         return echo(received);
     };
     running_server running(counting, large_bodies(), asking_for_a_pass());
-    for (const auto* framing : {"Content-Length: 60000000", "Content-Length: 99999999999", "Transfer-Encoding: chunked",
-                                "Content-Length: 60000000\r\nExpect: 100-continue"}) {
+    for (const auto* framing :
+         {"Content-Length: 60000000", "Content-Length: 99999999999", "Transfer-Encoding: chunked",
+          "Content-Length: 60000000\r\nExpect: 100-continue"}) {
         CAPTURE(framing);
         raw_client client(running.address());
 
-        const auto answer = client.send(std::string("POST /a HTTP/1.1\r\nHost: h\r\n") + framing + "\r\n\r\n").read_response();
+        const auto answer =
+            client.send(std::string("POST /a HTTP/1.1\r\nHost: h\r\n") + framing + "\r\n\r\n")
+                .read_response();
 
         CHECK_THAT(answer, StartsWith("HTTP/1.1 401 ") && Contains("no pass for POST /a"));
         CHECK_THAT(answer, Contains("\r\nConnection: close\r\n") && Contains("\r\nX-Request-Id: "));
@@ -82,33 +87,46 @@ TEST_CASE("who is refused by the header is answered before the body comes", "[ht
     CHECK(handled == 0);
 }
 
-TEST_CASE("a refusal by the header leaves the connection usable where nothing is left to read", "[http]")
+TEST_CASE("a refusal by the header leaves the connection usable where nothing is left to read",
+          "[http]")
 {
     running_server running(echo, large_bodies(), asking_for_a_pass());
     raw_client client(running.address());
 
-    CHECK_THAT(client.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n").read_response(), StartsWith("HTTP/1.1 401 "));
-    CHECK_THAT(client.send("POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 0\r\n\r\n").read_response(),
+    CHECK_THAT(client.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n").read_response(),
                StartsWith("HTTP/1.1 401 "));
-    CHECK_THAT(client.send("POST / HTTP/1.1\r\nHost: h\r\nX-Pass: 1\r\nContent-Length: 2\r\n\r\nhi").read_response(),
+    CHECK_THAT(
+        client.send("POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 0\r\n\r\n").read_response(),
+        StartsWith("HTTP/1.1 401 "));
+    CHECK_THAT(client.send("POST / HTTP/1.1\r\nHost: h\r\nX-Pass: 1\r\nContent-Length: 2\r\n\r\nhi")
+                   .read_response(),
                StartsWith("HTTP/1.1 200 ") && Contains("\r\n\r\nhi"));
 }
 
 TEST_CASE("the owner completes each answer that the server gives by itself", "[http]")
 {
-    const auto throwing = [](http::request&) -> awaitable<http::response> { throw std::runtime_error("a bug"); };
-    const auto without_database = [](http::request&) -> awaitable<http::response> { throw dependency_error("away"); };
+    const auto throwing = [](http::request&) -> awaitable<http::response> {
+        throw std::runtime_error("a bug");
+    };
+    const auto without_database = [](http::request&) -> awaitable<http::response> {
+        throw dependency_error("away");
+    };
     const std::string get = "GET / HTTP/1.1\r\nHost: h\r\n";
 
-    CHECK_THAT(own_answer_to("nonsense\r\n\r\n"), StartsWith("HTTP/1.1 400 ") && Contains("\r\nX-Own: yes\r\n"));
-    CHECK_THAT(own_answer_to(get + "Host: i\r\n\r\n"), StartsWith("HTTP/1.1 400 ") && Contains("\r\nX-Own: yes\r\n"));
+    CHECK_THAT(own_answer_to("nonsense\r\n\r\n"),
+               StartsWith("HTTP/1.1 400 ") && Contains("\r\nX-Own: yes\r\n"));
+    CHECK_THAT(own_answer_to(get + "Host: i\r\n\r\n"),
+               StartsWith("HTTP/1.1 400 ") && Contains("\r\nX-Own: yes\r\n"));
     CHECK_THAT(own_answer_to(get + "X: " + std::string(1'100, 'x')),
                StartsWith("HTTP/1.1 431 ") && Contains("\r\nX-Own: yes\r\n"));
-    CHECK_THAT(own_answer_to(get + "X"), StartsWith("HTTP/1.1 408 ") && Contains("\r\nX-Own: yes\r\n"));
+    CHECK_THAT(own_answer_to(get + "X"),
+               StartsWith("HTTP/1.1 408 ") && Contains("\r\nX-Own: yes\r\n"));
     CHECK_THAT(own_answer_to(get + "Transfer-Encoding: gzip\r\n\r\n"),
                StartsWith("HTTP/1.1 501 ") && Contains("\r\nX-Own: yes\r\n"));
-    CHECK_THAT(own_answer_to(get + "\r\n", throwing), StartsWith("HTTP/1.1 500 ") && Contains("\r\nX-Own: yes\r\n"));
-    CHECK_THAT(own_answer_to(get + "\r\n", without_database), StartsWith("HTTP/1.1 503 ") && Contains("\r\nX-Own: yes\r\n"));
+    CHECK_THAT(own_answer_to(get + "\r\n", throwing),
+               StartsWith("HTTP/1.1 500 ") && Contains("\r\nX-Own: yes\r\n"));
+    CHECK_THAT(own_answer_to(get + "\r\n", without_database),
+               StartsWith("HTTP/1.1 503 ") && Contains("\r\nX-Own: yes\r\n"));
     CHECK_THAT(own_answer_to(get + "\r\n"), StartsWith("HTTP/1.1 200 ") && !Contains("X-Own"));
 }
 

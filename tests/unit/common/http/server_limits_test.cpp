@@ -15,7 +15,8 @@ namespace {
 
 awaitable<http::response> ok(http::request& received)
 {
-    co_return received.body_too_large ? http::problem(413, "too large") : http::response(200, "text/plain", received.body);
+    co_return received.body_too_large ? http::problem(413, "too large")
+                                      : http::response(200, "text/plain", received.body);
 }
 
 http::server_settings small_limits()
@@ -27,7 +28,8 @@ http::server_settings small_limits()
     return settings;
 }
 
-std::string answer_to(const std::string& bytes, const http::server_settings& settings = small_limits())
+std::string answer_to(const std::string& bytes,
+                      const http::server_settings& settings = small_limits())
 {
     running_server running(ok, settings);
     raw_client client(running.address());
@@ -57,8 +59,10 @@ TEST_CASE("malformed requests are answered 400 and the connection closes", "[htt
         "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nx",
         "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: -1\r\n\r\nx",
         "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 99999999999999999999\r\n\r\nx",
-        "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
-        "POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+        "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 1\r\nTransfer-Encoding: "
+        "chunked\r\n\r\n0\r\n\r\n",
+        "POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\nTransfer-Encoding: "
+        "chunked\r\n\r\n0\r\n\r\n",
         "POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
         "POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nabc\r\n0\r\n\r\n",
         "POST / HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
@@ -66,30 +70,35 @@ TEST_CASE("malformed requests are answered 400 and the connection closes", "[htt
     for (const auto* bytes : cases) {
         CAPTURE(bytes);
         const auto answer = answer_to(bytes);
-        CHECK_THAT(answer, StartsWith("HTTP/1.1 400 Bad Request\r\n") && Contains("\r\nConnection: close\r\n"));
+        CHECK_THAT(answer, StartsWith("HTTP/1.1 400 Bad Request\r\n") &&
+                               Contains("\r\nConnection: close\r\n"));
         CHECK_THAT(answer,
-                   Contains("{\"statusCode\":400,\"error\":\"Bad Request\",\"message\":\"") && Contains("\r\nX-Request-Id: "));
+                   Contains("{\"statusCode\":400,\"error\":\"Bad Request\",\"message\":\"") &&
+                       Contains("\r\nX-Request-Id: "));
     }
 }
 
 TEST_CASE("another version of HTTP is answered 505 and the connection closes", "[http]")
 {
-    for (const auto* bytes : {"GET / HTTP/2.0\r\nHost: h\r\n\r\n", "GET /some/path HTTP/0.9\r\n\r\n"}) {
+    for (const auto* bytes :
+         {"GET / HTTP/2.0\r\nHost: h\r\n\r\n", "GET /some/path HTTP/0.9\r\n\r\n"}) {
         CAPTURE(bytes);
-        CHECK_THAT(answer_to(bytes),
-                   StartsWith("HTTP/1.1 505 HTTP Version Not Supported\r\n") && Contains("\r\nConnection: close\r\n"));
+        CHECK_THAT(answer_to(bytes), StartsWith("HTTP/1.1 505 HTTP Version Not Supported\r\n") &&
+                                         Contains("\r\nConnection: close\r\n"));
     }
 }
 
 TEST_CASE("transfer codings that are not known are said so", "[http]")
 {
     CHECK_THAT(answer_to(post("Transfer-Encoding: gzip", "")), StartsWith("HTTP/1.1 501 "));
-    CHECK_THAT(answer_to(post("Transfer-Encoding: gzip, chunked", "")), StartsWith("HTTP/1.1 501 "));
+    CHECK_THAT(answer_to(post("Transfer-Encoding: gzip, chunked", "")),
+               StartsWith("HTTP/1.1 501 "));
 }
 
 TEST_CASE("a header over the limit is answered 431", "[http]")
 {
-    const auto one_field = "GET / HTTP/1.1\r\nHost: h\r\nX: " + std::string(1'100, 'x') + "\r\n\r\n";
+    const auto one_field =
+        "GET / HTTP/1.1\r\nHost: h\r\nX: " + std::string(1'100, 'x') + "\r\n\r\n";
     const auto long_target = "GET /" + std::string(1'100, 'x') + " HTTP/1.1\r\nHost: h\r\n\r\n";
     std::string many_fields = "GET / HTTP/1.1\r\nHost: h\r\n";
     while (many_fields.size() < 2'000)
@@ -97,7 +106,8 @@ TEST_CASE("a header over the limit is answered 431", "[http]")
 
     for (const auto& bytes : {one_field, long_target, many_fields})
         CHECK_THAT(answer_to(bytes),
-                   StartsWith("HTTP/1.1 431 Request Header Fields Too Large\r\n") && Contains("\"statusCode\":431"));
+                   StartsWith("HTTP/1.1 431 Request Header Fields Too Large\r\n") &&
+                       Contains("\"statusCode\":431"));
 }
 
 TEST_CASE("header fields that come one by one are bounded in their sum", "[http]")
@@ -118,26 +128,33 @@ TEST_CASE("a body over the limit reaches the handler as such and the connection 
     const std::string large(300'000, 'x');
     CHECK_THAT(answer_to(post("Content-Length: 300000", large)),
                StartsWith("HTTP/1.1 413 ") && Contains("\r\nConnection: close\r\n"));
-    CHECK_THAT(answer_to(post("Transfer-Encoding: chunked", "493e0\r\n" + large + "\r\n0\r\n\r\n")), StartsWith("HTTP/1.1 413 "));
+    CHECK_THAT(answer_to(post("Transfer-Encoding: chunked", "493e0\r\n" + large + "\r\n0\r\n\r\n")),
+               StartsWith("HTTP/1.1 413 "));
     CHECK_THAT(answer_to(post("Content-Length: 99999999999", "")), StartsWith("HTTP/1.1 413 "));
-    CHECK_THAT(answer_to(post("Content-Length: 101\r\nExpect: 100-continue", "")), StartsWith("HTTP/1.1 413 "));
-    CHECK_THAT(answer_to(post("Content-Length: 100\r\nConnection: close", std::string(100, 'y'))), StartsWith("HTTP/1.1 200 "));
+    CHECK_THAT(answer_to(post("Content-Length: 101\r\nExpect: 100-continue", "")),
+               StartsWith("HTTP/1.1 413 "));
+    CHECK_THAT(answer_to(post("Content-Length: 100\r\nConnection: close", std::string(100, 'y'))),
+               StartsWith("HTTP/1.1 200 "));
 }
 
 TEST_CASE("a path is not found before its body is too large", "[http]")
 {
     http::router paths;
-    running_server running([&paths](http::request& received) { return paths.dispatch(received); }, small_limits());
+    running_server running([&paths](http::request& received) { return paths.dispatch(received); },
+                           small_limits());
     raw_client client(running.address());
 
-    CHECK_THAT(client.send(post("Content-Length: 5000", "")).read_response(), StartsWith("HTTP/1.1 404 "));
+    CHECK_THAT(client.send(post("Content-Length: 5000", "")).read_response(),
+               StartsWith("HTTP/1.1 404 "));
 }
 
 TEST_CASE("a chunk head without end is malformed", "[http]")
 {
-    CHECK_THAT(answer_to(post("Transfer-Encoding: chunked", "1;" + std::string(100'000, 'e'))), StartsWith("HTTP/1.1 400 "));
-    CHECK_THAT(answer_to(post("Transfer-Encoding: chunked", "0\r\nT: " + std::string(100'000, 'e'))),
+    CHECK_THAT(answer_to(post("Transfer-Encoding: chunked", "1;" + std::string(100'000, 'e'))),
                StartsWith("HTTP/1.1 400 "));
+    CHECK_THAT(
+        answer_to(post("Transfer-Encoding: chunked", "0\r\nT: " + std::string(100'000, 'e'))),
+        StartsWith("HTTP/1.1 400 "));
 }
 
 TEST_CASE("a header that takes too long is answered 408, an idle connection just closes", "[http]")
@@ -155,7 +172,8 @@ TEST_CASE("a header that takes too long is answered 408, an idle connection just
     CHECK(idle.is_closed());
 
     raw_client kept(running.address());
-    CHECK_THAT(kept.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n").read_response(), StartsWith("HTTP/1.1 200 "));
+    CHECK_THAT(kept.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n").read_response(),
+               StartsWith("HTTP/1.1 200 "));
     CHECK(kept.is_closed());
 }
 
@@ -207,7 +225,8 @@ TEST_CASE("connections over the limit are told to come again", "[http]")
     raw_client fourth(running.address());
     const auto answer = fourth.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n").read_response();
 
-    CHECK_THAT(refusal, StartsWith("HTTP/1.1 503 ") && Contains("\r\nRetry-After: 1\r\n") && Contains("\"statusCode\":503"));
+    CHECK_THAT(refusal, StartsWith("HTTP/1.1 503 ") && Contains("\r\nRetry-After: 1\r\n") &&
+                            Contains("\"statusCode\":503"));
     CHECK_THAT(refusal, Contains("\r\nConnection: close\r\n") && Contains("\r\nX-Request-Id: "));
     CHECK_THAT(answer, StartsWith("HTTP/1.1 200 "));
 }

@@ -54,7 +54,8 @@ http::server_settings few_an_address(std::size_t most)
     return settings;
 }
 
-// Clients that have been answered once and say nothing more, in the order in which they fell silent.
+// Clients that have been answered once and say nothing more, in the order in which they fell
+// silent.
 std::deque<raw_client> silent_clients(const running_server& running, std::size_t count)
 {
     std::deque<raw_client> clients;
@@ -76,8 +77,8 @@ double idle_closed()
 {
     return testing::test_host()
         .metrics()
-        .counter("http_server_idle_connections_closed_total", "Idle connections closed to make room for new ones",
-                 {{"server", "few places"}})
+        .counter("http_server_idle_connections_closed_total",
+                 "Idle connections closed to make room for new ones", {{"server", "few places"}})
         .Value();
 }
 
@@ -86,7 +87,8 @@ double slow_closed()
     return testing::test_host()
         .metrics()
         .counter("http_server_slow_connections_closed_total",
-                 "Connections closed in their handshake or header to make room for new ones", {{"server", "few places"}})
+                 "Connections closed in their handshake or header to make room for new ones",
+                 {{"server", "few places"}})
         .Value();
 }
 
@@ -137,7 +139,8 @@ TEST_CASE("a tenth of the places stays with idle connections: then new ones are 
     CHECK_THAT(idle[0].send(whole_request).read_response(), StartsWith("HTTP/1.1 200 "));
 }
 
-TEST_CASE("a full server ends who has been sending a header for the longest before who is idle", "[http]")
+TEST_CASE("a full server ends who has been sending a header for the longest before who is idle",
+          "[http]")
 {
     running_server running(ok, few_places(4));
     auto idle = silent_clients(running, 2);
@@ -179,7 +182,9 @@ TEST_CASE("a slow body keeps its place", "[http]")
     running_server running(ok, few_places(2));
     std::deque<raw_client> uploading;
     for (int i = 0; i < 2; ++i)
-        uploading.emplace_back(running.address()).send("POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 2\r\n\r\nh").pause();
+        uploading.emplace_back(running.address())
+            .send("POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 2\r\n\r\nh")
+            .pause();
     REQUIRE(running.server.connections() == 2);
 
     raw_client refused(running.address());
@@ -202,8 +207,10 @@ TEST_CASE("an address has so many connections at once and no more", "[http]")
     REQUIRE(testing::eventually([&] { return running.server.connections() == 1; }));
     raw_client fourth(running.address());
 
-    CHECK_THAT(refusal, StartsWith("HTTP/1.1 503 ") && Contains("Too many connections from this address: 2 are open"));
-    CHECK_THAT(refusal, Contains("\r\nRetry-After: 1\r\n") && Contains("\r\nConnection: close\r\n"));
+    CHECK_THAT(refusal, StartsWith("HTTP/1.1 503 ") &&
+                            Contains("Too many connections from this address: 2 are open"));
+    CHECK_THAT(refusal,
+               Contains("\r\nRetry-After: 1\r\n") && Contains("\r\nConnection: close\r\n"));
     CHECK_THAT(fourth.send(whole_request).read_response(), StartsWith("HTTP/1.1 200 "));
 }
 

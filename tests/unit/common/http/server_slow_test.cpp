@@ -30,7 +30,8 @@ http::server_settings short_times()
     return settings;
 }
 
-// Sends the piece again and again, a few milliseconds apart, until the server answers or closes; what it said.
+// Sends the piece again and again, a few milliseconds apart, until the server answers or closes;
+// what it said.
 std::string dribble(raw_client& client, std::string_view piece, clock_type::duration& took)
 {
     const auto began = clock_type::now();
@@ -56,9 +57,11 @@ TEST_CASE("a header that comes drop by drop is cut off as one that stops", "[htt
     CHECK(took < 3s);
 }
 
-TEST_CASE("a body that comes drop by drop is cut off as one that stops, chunked or not", "[http][slow]")
+TEST_CASE("a body that comes drop by drop is cut off as one that stops, chunked or not",
+          "[http][slow]")
 {
-    const auto coding = GENERATE(as<std::string>(), "Content-Length: 60000", "Transfer-Encoding: chunked");
+    const auto coding =
+        GENERATE(as<std::string>(), "Content-Length: 60000", "Transfer-Encoding: chunked");
     running_server running(ok, short_times());
     raw_client client(running.address());
     client.send("POST / HTTP/1.1\r\nHost: h\r\n" + coding + "\r\n\r\n");
@@ -137,7 +140,8 @@ TEST_CASE("a client that closed its own side still gets its answer", "[http][slo
     CHECK(testing::eventually([&] { return running.server.connections() == 0; }));
 }
 
-TEST_CASE("a TLS handshake that does not come, or comes drop by drop, is cut off", "[http][slow][tls]")
+TEST_CASE("a TLS handshake that does not come, or comes drop by drop, is cut off",
+          "[http][slow][tls]")
 {
     const testing::scratch_folder folder;
     const auto pair = testing::make_self_signed("DNS:good.test");
@@ -150,7 +154,8 @@ TEST_CASE("a TLS handshake that does not come, or comes drop by drop, is cut off
     CHECK(silent.is_closed(3s));
 
     raw_client slow(running.address());
-    slow.send(std::string_view("\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03", 11)); // the head of a ClientHello
+    slow.send(std::string_view("\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03",
+                               11)); // the head of a ClientHello
     clock_type::duration took{};
     dribble(slow, "x", took);
     CHECK(took < 3s);

@@ -51,7 +51,8 @@ private:
         while (pieces_.empty() && !is_stopped_) {
             news_.expires_at(std::chrono::steady_clock::time_point::max());
             boost::system::error_code woken;
-            co_await news_.async_wait(boost::asio::redirect_error(boost::asio::use_awaitable, woken));
+            co_await news_.async_wait(
+                boost::asio::redirect_error(boost::asio::use_awaitable, woken));
         }
         std::string piece;
         if (!pieces_.empty()) {
@@ -68,7 +69,8 @@ private:
 
 } // namespace
 
-TEST_CASE("a body in pieces goes out chunked, each piece when it comes, and the connection stays", "[http][server]")
+TEST_CASE("a body in pieces goes out chunked, each piece when it comes, and the connection stays",
+          "[http][server]")
 {
     handed_out body;
     running_server server(body.handler());
@@ -112,7 +114,8 @@ TEST_CASE("HEAD of what comes in pieces is answered at once", "[http][server]")
     raw_client client(server.address());
     client.send("HEAD / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
 
-    CHECK_THAT(client.read_to_end(), Contains("Transfer-Encoding: chunked") && Catch::EndsWith("\r\n\r\n"));
+    CHECK_THAT(client.read_to_end(),
+               Contains("Transfer-Encoding: chunked") && Catch::EndsWith("\r\n\r\n"));
 }
 
 TEST_CASE("a body in pieces is stopped when the client hangs up", "[http][server]")

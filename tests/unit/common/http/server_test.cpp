@@ -45,10 +45,13 @@ TEST_CASE("a server answers a request and keeps the connection", "[http]")
     running_server running(echo);
     raw_client client(running.address());
 
-    const auto first = client.send("GET /a%20b?x=1&y=%32 HTTP/1.1\r\nHost: h\r\n\r\n").read_response();
-    const auto second = client.send("POST /p HTTP/1.1\r\nHost: h\r\nContent-Length: 5\r\n\r\nhello").read_response();
+    const auto first =
+        client.send("GET /a%20b?x=1&y=%32 HTTP/1.1\r\nHost: h\r\n\r\n").read_response();
+    const auto second = client.send("POST /p HTTP/1.1\r\nHost: h\r\nContent-Length: 5\r\n\r\nhello")
+                            .read_response();
 
-    CHECK_THAT(first, Contains("HTTP/1.1 200 OK\r\n") && Contains("\r\nContent-Type: text/plain\r\n"));
+    CHECK_THAT(first,
+               Contains("HTTP/1.1 200 OK\r\n") && Contains("\r\nContent-Type: text/plain\r\n"));
     CHECK_THAT(first, Contains("\r\nDate: ") && Contains(" GMT\r\n") && !Contains("Connection:"));
     CHECK_THAT(first, Catch::EndsWith("\r\n\r\nGET /a b x=1 y=2 []"));
     CHECK_THAT(second, Catch::EndsWith("POST /p [hello]"));
@@ -60,7 +63,8 @@ TEST_CASE("requests sent at once are answered in order", "[http]")
     running_server running(wait_a_little);
     raw_client client(running.address());
 
-    client.send("GET /1 HTTP/1.1\r\nHost: h\r\n\r\nGET /2 HTTP/1.1\r\nHost: h\r\n\r\n\r\nGET /3 HTTP/1.1\r\nHost: h\r\n\r\n");
+    client.send("GET /1 HTTP/1.1\r\nHost: h\r\n\r\nGET /2 HTTP/1.1\r\nHost: h\r\n\r\n\r\nGET /3 "
+                "HTTP/1.1\r\nHost: h\r\n\r\n");
 
     CHECK_THAT(client.read_response(), Catch::EndsWith("/1"));
     CHECK_THAT(client.read_response(), Catch::EndsWith("/2"));
@@ -72,7 +76,8 @@ TEST_CASE("a request may come byte by byte", "[http]")
     running_server running(echo);
     raw_client client(running.address());
 
-    for (const char c : std::string_view("\r\nPOST /slow HTTP/1.1\r\nHost: h\r\nContent-Length: 3\r\n\r\nabc"))
+    for (const char c :
+         std::string_view("\r\nPOST /slow HTTP/1.1\r\nHost: h\r\nContent-Length: 3\r\n\r\nabc"))
         client.send(std::string_view(&c, 1)).pause();
 
     CHECK_THAT(client.read_response(), Catch::EndsWith("POST /slow [abc]"));
@@ -113,7 +118,8 @@ TEST_CASE("a chunked body is put together", "[http]")
     running_server running(echo);
     raw_client client(running.address());
 
-    client.send("POST /c HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n3;ext=1\r\nabc\r\n");
+    client.send(
+        "POST /c HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n3;ext=1\r\nabc\r\n");
     client.send("4\r\ndefg\r\n0\r\nTrailer: x\r\n\r\nGET /next HTTP/1.1\r\nHost: h\r\n\r\n");
 
     CHECK_THAT(client.read_response(), Catch::EndsWith("POST /c [abcdefg]"));
@@ -129,7 +135,8 @@ TEST_CASE("a client that waits for it gets 100 Continue", "[http]")
     CHECK(client.read_until("\r\n\r\n") == "HTTP/1.1 100 Continue\r\n\r\n");
     CHECK_THAT(client.send("ok").read_response(), Catch::EndsWith("[ok]"));
 
-    client.send("POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 2\r\nExpect: 100-continue\r\n\r\nok");
+    client.send(
+        "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 2\r\nExpect: 100-continue\r\n\r\nok");
     CHECK_THAT(client.read_response(), Catch::StartsWith("HTTP/1.1 200"));
 }
 
@@ -138,11 +145,16 @@ TEST_CASE("every response carries a request id, the client's own where it is san
     running_server running(echo);
     raw_client client(running.address());
 
-    CHECK_THAT(client.send("GET / HTTP/1.1\r\nHost: h\r\nX-Request-Id: run-7.a_B\r\n\r\n").read_response(),
-               Contains("\r\nX-Request-Id: run-7.a_B\r\n"));
-    CHECK_THAT(client.send("GET / HTTP/1.1\r\nHost: h\r\nX-Request-Id: a b\r\n\r\n").read_response(),
-               Contains("\r\nX-Request-Id: ") && !Contains("a b"));
-    CHECK_THAT(client.send("GET / HTTP/1.1\r\nHost: h\r\nX-Request-Id: " + std::string(129, 'x') + "\r\n\r\n").read_response(),
+    CHECK_THAT(
+        client.send("GET / HTTP/1.1\r\nHost: h\r\nX-Request-Id: run-7.a_B\r\n\r\n").read_response(),
+        Contains("\r\nX-Request-Id: run-7.a_B\r\n"));
+    CHECK_THAT(
+        client.send("GET / HTTP/1.1\r\nHost: h\r\nX-Request-Id: a b\r\n\r\n").read_response(),
+        Contains("\r\nX-Request-Id: ") && !Contains("a b"));
+    CHECK_THAT(client
+                   .send("GET / HTTP/1.1\r\nHost: h\r\nX-Request-Id: " + std::string(129, 'x') +
+                         "\r\n\r\n")
+                   .read_response(),
                !Contains("xxx"));
 }
 
@@ -154,22 +166,27 @@ TEST_CASE("what a handler throws becomes 500 without details, a lost dependency 
     const auto bug = client.send("GET /bug HTTP/1.1\r\nHost: h\r\n\r\n").read_response();
     const auto away = client.send("GET /dependency HTTP/1.1\r\nHost: h\r\n\r\n").read_response();
 
-    CHECK_THAT(bug, Catch::StartsWith("HTTP/1.1 500 ") && Contains("\"statusCode\":500") && !Contains("secret detail"));
-    CHECK_THAT(away, Catch::StartsWith("HTTP/1.1 503 ") && Contains("\r\nRetry-After: 1\r\n") && !Contains("10.1.2.3"));
+    CHECK_THAT(bug, Catch::StartsWith("HTTP/1.1 500 ") && Contains("\"statusCode\":500") &&
+                        !Contains("secret detail"));
+    CHECK_THAT(away, Catch::StartsWith("HTTP/1.1 503 ") && Contains("\r\nRetry-After: 1\r\n") &&
+                         !Contains("10.1.2.3"));
 }
 
 TEST_CASE("a response cannot be split by what a handler puts into a header", "[http]")
 {
     running_server running([](http::request&) -> awaitable<http::response> {
         http::response answer(200, "text/plain", "x");
-        answer.set("X-Name", "a\r\nX-Evil: 1").set("Content-Length", "99").set("Connection", "close");
+        answer.set("X-Name", "a\r\nX-Evil: 1")
+            .set("Content-Length", "99")
+            .set("Connection", "close");
         co_return answer;
     });
     raw_client client(running.address());
 
     const auto answer = client.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n").read_response();
 
-    CHECK_THAT(answer, Contains("X-Name: a  X-Evil: 1\r\n") && Contains("Content-Length: 1\r\n") && !Contains("Length: 99"));
+    CHECK_THAT(answer, Contains("X-Name: a  X-Evil: 1\r\n") && Contains("Content-Length: 1\r\n") &&
+                           !Contains("Length: 99"));
 }
 
 TEST_CASE("answers without content have no length", "[http]")
@@ -203,7 +220,8 @@ TEST_CASE("a request in absolute form is one for its path", "[http]")
     running_server running(echo);
     raw_client client(running.address());
 
-    CHECK_THAT(client.send("GET http://other.test/p?q=1 HTTP/1.1\r\nHost: other.test\r\n\r\n").read_response(),
+    CHECK_THAT(client.send("GET http://other.test/p?q=1 HTTP/1.1\r\nHost: other.test\r\n\r\n")
+                   .read_response(),
                Contains("GET /p q=1 []"));
 }
 
@@ -213,20 +231,25 @@ TEST_CASE("requests are measured by route, not by path", "[http]")
     paths.add("GET", "/v1/things/{id}", echo);
     http::server_settings settings;
     settings.name = "measured";
-    running_server running([&paths](http::request& received) { return paths.dispatch(received); }, settings);
+    running_server running([&paths](http::request& received) { return paths.dispatch(received); },
+                           settings);
     raw_client client(running.address());
 
-    client.send("GET /v1/things/1 HTTP/1.1\r\nHost: h\r\n\r\nGET /v1/things/2 HTTP/1.1\r\nHost: h\r\n\r\n");
+    client.send(
+        "GET /v1/things/1 HTTP/1.1\r\nHost: h\r\n\r\nGET /v1/things/2 HTTP/1.1\r\nHost: h\r\n\r\n");
     client.send("BREW /none/3 HTTP/1.1\r\nHost: h\r\n\r\n");
     client.read_until("Not Found");
 
     CHECK(testing::eventually([] {
         const auto text = testing::test_host().metrics().text();
-        return text.find("http_route=\"/v1/things/{id}\",server=\"measured\",le=\"60\"} 2") != std::string::npos &&
-               text.find(
-                   "http_server_request_duration_seconds_count{http_request_method=\"GET\",http_response_status_code=\"200\","
-                   "http_route=\"/v1/things/{id}\",server=\"measured\"} 2") != std::string::npos &&
-               text.find("http_request_method=\"_OTHER\",http_response_status_code=\"404\",http_route=\"none\",server="
+        return text.find("http_route=\"/v1/things/{id}\",server=\"measured\",le=\"60\"} 2") !=
+                   std::string::npos &&
+               text.find("http_server_request_duration_seconds_count{http_request_method=\"GET\","
+                         "http_response_status_code=\"200\","
+                         "http_route=\"/v1/things/{id}\",server=\"measured\"} 2") !=
+                   std::string::npos &&
+               text.find("http_request_method=\"_OTHER\",http_response_status_code=\"404\",http_"
+                         "route=\"none\",server="
                          "\"measured\"} 1") != std::string::npos &&
                text.find("http_server_connections{server=\"measured\"} 1") != std::string::npos;
     }));
@@ -235,7 +258,8 @@ TEST_CASE("requests are measured by route, not by path", "[http]")
 TEST_CASE("a handler hears when its client hangs up", "[http]")
 {
     bool is_told = false;
-    running_server running([&is_told](http::request& received) { return wait_for_hang_up(received, is_told); });
+    running_server running(
+        [&is_told](http::request& received) { return wait_for_hang_up(received, is_told); });
     raw_client client(running.address());
     client.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n");
     CHECK_FALSE(testing::eventually([&] { return is_told; }, std::chrono::milliseconds(50)));

@@ -39,7 +39,8 @@ handshake shake_hands(const host_port& server, int newest, std::string_view offe
     SSL_CTX_set_security_level(context.native_handle(), 0); // old versions need it
     SSL_CTX_set_min_proto_version(context.native_handle(), TLS1_VERSION);
     SSL_CTX_set_max_proto_version(context.native_handle(), newest);
-    SSL_CTX_set_alpn_protos(context.native_handle(), reinterpret_cast<const unsigned char*>(offered.data()),
+    SSL_CTX_set_alpn_protos(context.native_handle(),
+                            reinterpret_cast<const unsigned char*>(offered.data()),
                             static_cast<unsigned>(offered.size()));
     auto& loop = testing::test_host().loop();
     ssl::stream<tcp::socket> stream(loop, context);
@@ -97,7 +98,8 @@ TEST_CASE("of the protocols a client offers HTTP/1.1 is chosen", "[http][tls]")
 {
     tls_server server;
 
-    CHECK(shake_hands(server.running.address(), TLS1_3_VERSION, "\x02h2\x08http/1.1").protocol == "http/1.1");
+    CHECK(shake_hands(server.running.address(), TLS1_3_VERSION, "\x02h2\x08http/1.1").protocol ==
+          "http/1.1");
     CHECK(shake_hands(server.running.address(), TLS1_3_VERSION, "").protocol.empty());
     CHECK(shake_hands(server.running.address(), TLS1_3_VERSION, "\x02h2").protocol.empty());
 }

@@ -18,8 +18,8 @@ awaitable<http::response> echo(http::request& received)
     co_return http::response(200, "text/plain", received.is_tls ? "tls " + received.body : "plain");
 }
 
-http::server_settings with_certificate(const testing::scratch_folder& folder, const std::string& names,
-                                       testing::validity when = {})
+http::server_settings with_certificate(const testing::scratch_folder& folder,
+                                       const std::string& names, testing::validity when = {})
 {
     const auto pair = testing::make_self_signed(names, when);
     http::server_settings settings;
@@ -40,8 +40,8 @@ http::client_settings trusting(const std::string& certificate_file)
     return settings;
 }
 
-http::client_response post(http::client& client, const std::string& host, const testing::running_server& running,
-                           std::string body = "hi")
+http::client_response post(http::client& client, const std::string& host,
+                           const testing::running_server& running, std::string body = "hi")
 {
     http::client_request outgoing;
     outgoing.method = "POST";
@@ -73,7 +73,8 @@ TEST_CASE("a certificate for another host or of an unknown issuer is refused", "
 {
     const testing::scratch_folder folder;
     testing::running_server running(echo, with_certificate(folder, "DNS:good.test"));
-    const auto stranger = folder.write("stranger.pem", testing::make_self_signed("DNS:good.test").certificate);
+    const auto stranger =
+        folder.write("stranger.pem", testing::make_self_signed("DNS:good.test").certificate);
 
     http::client mismatch(testing::test_host(), trusting(folder.file("certificate.pem")));
     const auto other_name = post(mismatch, "evil.test", running);
@@ -94,10 +95,13 @@ TEST_CASE("a certificate for another host or of an unknown issuer is refused", "
 TEST_CASE("why a certificate is refused is said", "[http][tls]")
 {
     const testing::scratch_folder folder;
-    const auto reason = [&folder](const std::string& host, const std::string& names, testing::validity when, bool is_trusted) {
+    const auto reason = [&folder](const std::string& host, const std::string& names,
+                                  testing::validity when, bool is_trusted) {
         testing::running_server running(echo, with_certificate(folder, names, when));
-        const auto stranger = folder.write("stranger.pem", testing::make_self_signed("DNS:good.test").certificate);
-        http::client client(testing::test_host(), trusting(is_trusted ? folder.file("certificate.pem") : stranger));
+        const auto stranger =
+            folder.write("stranger.pem", testing::make_self_signed("DNS:good.test").certificate);
+        http::client client(testing::test_host(),
+                            trusting(is_trusted ? folder.file("certificate.pem") : stranger));
         const auto answer = post(client, host, running);
         CHECK(answer.error == exchange_error::tls);
         CHECK_FALSE(answer.is_sent);
@@ -109,10 +113,12 @@ TEST_CASE("why a certificate is refused is said", "[http][tls]")
           "the certificate is not trusted: certificate has expired");
     CHECK(reason("good.test", "DNS:good.test", {hours(1), hours(2)}, true) ==
           "the certificate is not trusted: certificate is not yet valid");
-    CHECK(reason("good.test", "DNS:good.test", {}, false) == "the certificate is not trusted: self-signed certificate");
-    for (const auto* names :
-         {"DNS:other.test", "DNS:test", "DNS:sub.good.test", "DNS:*.good.test", "DNS:g*.test", "IP:127.0.0.1"})
-        CHECK(reason("good.test", names, {}, true) == "the certificate is not trusted: it is for another host");
+    CHECK(reason("good.test", "DNS:good.test", {}, false) ==
+          "the certificate is not trusted: self-signed certificate");
+    for (const auto* names : {"DNS:other.test", "DNS:test", "DNS:sub.good.test", "DNS:*.good.test",
+                              "DNS:g*.test", "IP:127.0.0.1"})
+        CHECK(reason("good.test", names, {}, true) ==
+              "the certificate is not trusted: it is for another host");
     CHECK(reason("127.0.0.1", "DNS:good.test,IP:127.0.0.2", {}, true) ==
           "the certificate is not trusted: it is for another host");
 }
@@ -136,7 +142,10 @@ TEST_CASE("pools share neither connections nor TLS sessions", "[http][tls]")
     testing::running_server running(echo, settings);
     http::client client(testing::test_host(), trusting(folder.file("certificate.pem")));
     const auto handshakes = [](const char* is_resumed) {
-        return testing::test_host().metrics().counter("http_client_tls_handshakes_total", "", {{"resumed", is_resumed}}).Value();
+        return testing::test_host()
+            .metrics()
+            .counter("http_client_tls_handshakes_total", "", {{"resumed", is_resumed}})
+            .Value();
     };
     const auto full = handshakes("false"), resumed = handshakes("true");
 
@@ -160,7 +169,10 @@ TEST_CASE("TLS sessions are resumed on new connections", "[http][tls]")
     testing::running_server running(echo, settings);
     http::client client(testing::test_host(), trusting(folder.file("certificate.pem")));
     const auto resumed = [] {
-        return testing::test_host().metrics().counter("http_client_tls_handshakes_total", "", {{"resumed", "true"}}).Value();
+        return testing::test_host()
+            .metrics()
+            .counter("http_client_tls_handshakes_total", "", {{"resumed", "true"}})
+            .Value();
     };
     const auto before = resumed();
 
@@ -186,7 +198,8 @@ TEST_CASE("a plain server is no TLS server", "[http][tls]")
     CHECK(answer.status == 0);
 }
 
-TEST_CASE("a server takes a renewed certificate and keeps the old one over a broken one", "[http][tls]")
+TEST_CASE("a server takes a renewed certificate and keeps the old one over a broken one",
+          "[http][tls]")
 {
     const testing::scratch_folder folder;
     testing::running_server running(echo, with_certificate(folder, "DNS:old.test"));

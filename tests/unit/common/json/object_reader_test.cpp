@@ -57,34 +57,46 @@ TEST_CASE("an object reader says what is wrong with a field", "[json]")
     CHECK(problem_of(R"({"name":12})", text) == "name must be a string, not 12");
     CHECK(problem_of(R"({"name":["x"]})", text) == "name must be a string, not an array");
     CHECK(problem_of(R"({"name":""})", text) == "name must have 1 to 5 characters, not 0");
-    CHECK(problem_of(R"({"name":"toolong"})", text) == "name must have 1 to 5 characters, not 7: \"toolong\"");
-    CHECK_THAT(problem_of(R"({"name":"a\u0000b"})", text), Catch::Contains("must not contain control characters"));
-    CHECK_THAT(problem_of(R"({"name":"a\u0085b"})", text), Catch::Contains("must not contain control characters"));
+    CHECK(problem_of(R"({"name":"toolong"})", text) ==
+          "name must have 1 to 5 characters, not 7: \"toolong\"");
+    CHECK_THAT(problem_of(R"({"name":"a\u0000b"})", text),
+               Catch::Contains("must not contain control characters"));
+    CHECK_THAT(problem_of(R"({"name":"a\u0085b"})", text),
+               Catch::Contains("must not contain control characters"));
     CHECK(problem_of(R"({"name":"a\tb\n"})", text).empty());
 
     const auto required = [](object_reader& body) { body.required_text("name", 1, 5); };
     CHECK(problem_of("{}", required) == "name is required: a string of 1 to 5 characters");
-    CHECK(problem_of(R"({"name":null})", required) == "name is required: a string of 1 to 5 characters");
+    CHECK(problem_of(R"({"name":null})", required) ==
+          "name is required: a string of 1 to 5 characters");
 
     const auto integer = [](object_reader& body) { body.integer("ttlSeconds", 60, 604800); };
-    CHECK(problem_of(R"({"ttlSeconds":"soon"})", integer) == "ttlSeconds must be an integer from 60 to 604800, not \"soon\"");
-    CHECK(problem_of(R"({"ttlSeconds":59})", integer) == "ttlSeconds must be an integer from 60 to 604800, not 59");
-    CHECK(problem_of(R"({"ttlSeconds":60.5})", integer) == "ttlSeconds must be an integer from 60 to 604800, not 60.5");
-    CHECK_THAT(problem_of(R"({"ttlSeconds":99999999999999999999})", integer), Catch::Contains("must be an integer"));
+    CHECK(problem_of(R"({"ttlSeconds":"soon"})", integer) ==
+          "ttlSeconds must be an integer from 60 to 604800, not \"soon\"");
+    CHECK(problem_of(R"({"ttlSeconds":59})", integer) ==
+          "ttlSeconds must be an integer from 60 to 604800, not 59");
+    CHECK(problem_of(R"({"ttlSeconds":60.5})", integer) ==
+          "ttlSeconds must be an integer from 60 to 604800, not 60.5");
+    CHECK_THAT(problem_of(R"({"ttlSeconds":99999999999999999999})", integer),
+               Catch::Contains("must be an integer"));
 
     CHECK(problem_of(R"({"on":"yes"})", [](object_reader& body) { body.boolean("on"); }) ==
           "on must be true or false, not \"yes\"");
-    CHECK(problem_of(R"({"mode":"x"})", [](object_reader& body) { body.choice("mode", {"a", "b"}); }) ==
-          "mode must be one of a, b, not \"x\"");
+    CHECK(problem_of(R"({"mode":"x"})", [](object_reader& body) {
+              body.choice("mode", {"a", "b"});
+          }) == "mode must be one of a, b, not \"x\"");
 }
 
 TEST_CASE("an object reader bounds lists and maps", "[json]")
 {
     const auto tags = [](object_reader& body) { body.texts("tags", 2, 1, 3); };
-    CHECK(problem_of(R"({"tags":"a"})", tags) == "tags must be an array of at most 2 strings, not \"a\"");
-    CHECK(problem_of(R"({"tags":["a","b","c"]})", tags) == "tags must be an array of at most 2 strings, not of 3");
+    CHECK(problem_of(R"({"tags":"a"})", tags) ==
+          "tags must be an array of at most 2 strings, not \"a\"");
+    CHECK(problem_of(R"({"tags":["a","b","c"]})", tags) ==
+          "tags must be an array of at most 2 strings, not of 3");
     CHECK(problem_of(R"({"tags":["a",5]})", tags) == "tags[1] must be a string, not 5");
-    CHECK(problem_of(R"({"tags":["abcd"]})", tags) == "tags[0] must have 1 to 3 characters, not 4: \"abcd\"");
+    CHECK(problem_of(R"({"tags":["abcd"]})", tags) ==
+          "tags[0] must have 1 to 3 characters, not 4: \"abcd\"");
 
     const auto meta = [](object_reader& body) { body.text_map("meta", 2, 3, 3); };
     CHECK(problem_of(R"({"meta":{"k":1}})", meta) == "meta.k must be a string, not 1");
@@ -95,7 +107,8 @@ TEST_CASE("an object reader bounds lists and maps", "[json]")
 
     const auto rules = [](object_reader& body) { body.objects("rules", 1); };
     CHECK(problem_of(R"({"rules":[1]})", rules) == "rules[0] must be an object, not 1");
-    CHECK_THAT(problem_of(R"({"rules":[{},{}]})", rules), Catch::Contains("at most 1 object, not of 2"));
+    CHECK_THAT(problem_of(R"({"rules":[{},{}]})", rules),
+               Catch::Contains("at most 1 object, not of 2"));
 }
 
 TEST_CASE("a merge patch keeps what null removes apart from what is absent", "[json]")
@@ -131,7 +144,8 @@ TEST_CASE("the first problem is the one told, unknown fields come last", "[json]
 
 TEST_CASE("a body that is no object is refused", "[json]")
 {
-    CHECK(object_reader::parse("[1]").error().message == "body must be a JSON object, not an array");
+    CHECK(object_reader::parse("[1]").error().message ==
+          "body must be a JSON object, not an array");
     CHECK(object_reader::parse("\"x\"").error().message == "body must be a JSON object, not \"x\"");
     CHECK_FALSE(object_reader::parse("{\"a\":1"));
 
@@ -148,8 +162,10 @@ TEST_CASE("a secret is never repeated in a message", "[json]")
     };
 
     CHECK(message_for(R"({})") == "password is required: a string of 10 to 20 characters");
-    CHECK(message_for(R"({"password":"hunter2"})") == "password must have 10 to 20 characters, not 7");
-    CHECK(message_for(R"({"password":1234567890123})") == "password must be a string, not a number");
+    CHECK(message_for(R"({"password":"hunter2"})") ==
+          "password must have 10 to 20 characters, not 7");
+    CHECK(message_for(R"({"password":1234567890123})") ==
+          "password must be a string, not a number");
     auto reader = json::object_reader::parse(R"({"password":"any\u0001thing goes"})").value();
     CHECK(reader.required_secret("password", 10, 20) == "any\x01thing goes");
 }

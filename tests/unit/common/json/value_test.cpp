@@ -17,7 +17,8 @@ std::string refusal(std::string_view text, const json::limits& allowed = {})
 
 std::string nested(int depth)
 {
-    return std::string(static_cast<std::size_t>(depth), '[') + std::string(static_cast<std::size_t>(depth), ']');
+    return std::string(static_cast<std::size_t>(depth), '[') +
+           std::string(static_cast<std::size_t>(depth), ']');
 }
 
 } // namespace
@@ -56,7 +57,8 @@ TEST_CASE("a part of a JSON document outlives the rest", "[json]")
 {
     std::optional<value> part;
     {
-        const auto whole = value::parse(R"({"long":["a string that is not short at all"]})").value();
+        const auto whole =
+            value::parse(R"({"long":["a string that is not short at all"]})").value();
         part = whole["long"][0];
     }
 
@@ -65,10 +67,12 @@ TEST_CASE("a part of a JSON document outlives the rest", "[json]")
 
 TEST_CASE("JSON that is not strictly JSON is refused with its place", "[json]")
 {
-    CHECK(refusal("{\n \"a\":1 \"b\":2}") ==
-          "body is not valid JSON at line 2, column 8: missing a comma or } after an object member");
+    CHECK(
+        refusal("{\n \"a\":1 \"b\":2}") ==
+        "body is not valid JSON at line 2, column 8: missing a comma or } after an object member");
     CHECK(refusal("") == "body is not valid JSON at line 1, column 1: the text is empty");
-    CHECK(refusal("{} x") == "body is not valid JSON at line 1, column 4: more text follows the value");
+    CHECK(refusal("{} x") ==
+          "body is not valid JSON at line 1, column 4: more text follows the value");
     CHECK_THAT(refusal(R"({"a":1,})"), Catch::Contains("name of an object member"));
     CHECK_THAT(refusal("[1,]"), Catch::Contains("not a JSON value"));
     CHECK_THAT(refusal("{'a':1}"), Catch::Contains("name of an object member"));
@@ -96,14 +100,16 @@ TEST_CASE("every prefix of a JSON text is refused", "[json]")
 TEST_CASE("a name given twice is refused at any depth", "[json]")
 {
     CHECK_THAT(refusal(R"({"a":1,"b":2,"a":3})"), Catch::Contains("the name \"a\" is given twice"));
-    CHECK_THAT(refusal(R"([{"x":{"k":1,"\u006b":2}}])"), Catch::Contains("the name \"k\" is given twice"));
+    CHECK_THAT(refusal(R"([{"x":{"k":1,"\u006b":2}}])"),
+               Catch::Contains("the name \"k\" is given twice"));
     CHECK(value::parse(R"({"a":{"a":{"a":1}},"b":{"a":1}})"));
 
     std::string many = "{\"n0\":0";
     for (int i = 1; i < 20'000; ++i)
         many += ",\"n" + std::to_string(i) + "\":0";
     CHECK(value::parse(many + "}", json::limits{1'000'000, 4}));
-    CHECK_THAT(refusal(many + ",\"n77\":0}", json::limits{1'000'000, 4}), Catch::Contains("\"n77\" is given twice"));
+    CHECK_THAT(refusal(many + ",\"n77\":0}", json::limits{1'000'000, 4}),
+               Catch::Contains("\"n77\" is given twice"));
 }
 
 TEST_CASE("strings of JSON must be UTF-8", "[json]")

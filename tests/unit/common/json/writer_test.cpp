@@ -42,7 +42,9 @@ TEST_CASE("a writer writes each kind of value", "[json]")
         .raw(R"({"r":1})")
         .end_array();
 
-    CHECK(out.take() == R"([-9223372036854775808,0.1,1e+300,null,"1970-01-01T00:00:01.500Z",null,3,["p","q"],{"r":1}])");
+    CHECK(
+        out.take() ==
+        R"([-9223372036854775808,0.1,1e+300,null,"1970-01-01T00:00:01.500Z",null,3,["p","q"],{"r":1}])");
 }
 
 TEST_CASE("strings survive writing and reading", "[json]")

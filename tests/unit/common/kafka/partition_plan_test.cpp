@@ -4,7 +4,8 @@
 
 using tempinbox::kafka::partition_plan;
 
-TEST_CASE("partitions found at first are read from their end, later ones from their beginning", "[kafka]")
+TEST_CASE("partitions found at first are read from their end, later ones from their beginning",
+          "[kafka]")
 {
     partition_plan plan(false);
 

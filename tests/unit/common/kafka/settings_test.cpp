@@ -29,6 +29,7 @@ TEST_CASE("more properties come from a file", "[kafka]")
     std::filesystem::remove(path);
 
     CHECK(chosen.properties ==
-          std::map<std::string, std::string>{{"security.protocol", "ssl"}, {"ssl.ca.location", "/etc/ca.pem"}});
+          std::map<std::string, std::string>{{"security.protocol", "ssl"},
+                                             {"ssl.ca.location", "/etc/ca.pem"}});
     CHECK(reader.problems().empty());
 }

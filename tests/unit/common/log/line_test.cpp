@@ -9,9 +9,11 @@ namespace {
 
 const time_point some_time = *parse_iso8601("2026-11-21T10:00:00.123Z");
 
-std::string line(std::string_view message, std::initializer_list<log::field> fields, std::uint64_t suppressed = 0)
+std::string line(std::string_view message, std::initializer_list<log::field> fields,
+                 std::uint64_t suppressed = 0)
 {
-    return log::format_line(some_time, log::level::info, message, log::origin_members("inbox", "1.0", "abc"), suppressed, fields);
+    return log::format_line(some_time, log::level::info, message,
+                            log::origin_members("inbox", "1.0", "abc"), suppressed, fields);
 }
 
 } // namespace
@@ -19,9 +21,10 @@ std::string line(std::string_view message, std::initializer_list<log::field> fie
 TEST_CASE("a line is one JSON object", "[log]")
 {
     const std::string text = "x";
-    CHECK(line("hello", {{"topic", text}, {"offset", 42}, {"ratio", 0.5}, {"is_late", true}}) ==
-          R"({"ts":"2026-11-21T10:00:00.123Z","level":"info","msg":"hello","service":"inbox","version":"1.0","instance":"abc",)"
-          R"("topic":"x","offset":42,"ratio":0.5,"is_late":true})");
+    CHECK(
+        line("hello", {{"topic", text}, {"offset", 42}, {"ratio", 0.5}, {"is_late", true}}) ==
+        R"({"ts":"2026-11-21T10:00:00.123Z","level":"info","msg":"hello","service":"inbox","version":"1.0","instance":"abc",)"
+        R"("topic":"x","offset":42,"ratio":0.5,"is_late":true})");
 }
 
 TEST_CASE("what comes from outside cannot begin a line of its own", "[log]")
@@ -42,7 +45,8 @@ TEST_CASE("invalid UTF-8 is replaced and long texts are cut", "[log]")
 
 TEST_CASE("a number that JSON does not have is null", "[log]")
 {
-    CHECK(line("m", {{"ratio", std::numeric_limits<double>::infinity()}}).find("\"ratio\":null") != std::string::npos);
+    CHECK(line("m", {{"ratio", std::numeric_limits<double>::infinity()}}).find("\"ratio\":null") !=
+          std::string::npos);
 }
 
 TEST_CASE("suppressed lines are counted in the next", "[log]")

@@ -5,7 +5,8 @@
 using namespace tempinbox;
 using namespace std::chrono_literals;
 
-TEST_CASE("a line is due once an interval and stands for all that happened since the one before", "[log]")
+TEST_CASE("a line is due once an interval and stands for all that happened since the one before",
+          "[log]")
 {
     log::pace pace(1min);
     const std::chrono::steady_clock::time_point start{};

@@ -42,7 +42,8 @@ TEST_CASE("a few commits a second go at once, of many none after the first burst
     CHECK(at_once(pace, 90, 10s) == 90);
 }
 
-TEST_CASE("the events of a few large commits a second gather as those of many small ones do", "[outbox]")
+TEST_CASE("the events of a few large commits a second gather as those of many small ones do",
+          "[outbox]")
 {
     hand_over_pace pace(start);
 

@@ -6,7 +6,8 @@ using namespace tempinbox;
 
 TEST_CASE("headers survive the headers column", "[outbox]")
 {
-    const kafka::header_list headers{{"ce_id", "a"}, {"ce_time", "2026-11-21T10:00:00.000Z"}, {"empty", ""}, {"x", "a: b"}};
+    const kafka::header_list headers{
+        {"ce_id", "a"}, {"ce_time", "2026-11-21T10:00:00.000Z"}, {"empty", ""}, {"x", "a: b"}};
     CHECK(outbox::headers_from_text(outbox::to_text(headers)) == headers);
     CHECK(outbox::to_text({}) == "");
     CHECK(outbox::headers_from_text("").empty());

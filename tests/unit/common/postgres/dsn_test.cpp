@@ -13,13 +13,16 @@ TEST_CASE("a parameter is set over what a DSN says", "[postgres]")
 
 TEST_CASE("a default gives way to what a DSN says: libpq takes the last", "[postgres]")
 {
-    CHECK(with_default("host=a connect_timeout=9", "connect_timeout", "3") == "connect_timeout='3' host=a connect_timeout=9");
+    CHECK(with_default("host=a connect_timeout=9", "connect_timeout", "3") ==
+          "connect_timeout='3' host=a connect_timeout=9");
     CHECK(with_default("postgresql://a/b?connect_timeout=9", "connect_timeout", "3") ==
           "postgresql://a/b?connect_timeout=3&connect_timeout=9");
-    CHECK(with_default("postgresql://a/b", "connect_timeout", "3") == "postgresql://a/b?connect_timeout=3");
+    CHECK(with_default("postgresql://a/b", "connect_timeout", "3") ==
+          "postgresql://a/b?connect_timeout=3");
 }
 
 TEST_CASE("values are quoted", "[postgres]")
 {
-    CHECK(with_parameter("", "application_name", "it's a \\") == " application_name='it\\'s a \\\\'");
+    CHECK(with_parameter("", "application_name", "it's a \\") ==
+          " application_name='it\\'s a \\\\'");
 }

@@ -30,7 +30,8 @@ TEST_CASE("migrations of a folder are read in order", "[postgres]")
 TEST_CASE("a gap, a repeat or a bad name is a failure", "[postgres]")
 {
     CHECK_FALSE(read({{"services/x/migrations/0002_gap.sql", ""}}));
-    CHECK_FALSE(read({{"services/x/migrations/0001_a.sql", ""}, {"services/x/migrations/0001_b.sql", ""}}));
+    CHECK_FALSE(
+        read({{"services/x/migrations/0001_a.sql", ""}, {"services/x/migrations/0001_b.sql", ""}}));
     CHECK_FALSE(read({{"services/x/migrations/1_short.sql", ""}}));
     CHECK_FALSE(read({{"services/x/migrations/00a1_letter.sql", ""}}));
     CHECK_FALSE(read({{"services/x/migrations/0001_kind.txt", ""}}));

@@ -7,7 +7,8 @@ using namespace tempinbox::postgres;
 TEST_CASE("text arrays quote what needs quoting", "[postgres]")
 {
     CHECK(text_array({}) == "{}");
-    CHECK(text_array({"a", "", "b\"c\\d", "e,f", "{g}\n"}) == "{\"a\",\"\",\"b\\\"c\\\\d\",\"e,f\",\"{g}\n\"}");
+    CHECK(text_array({"a", "", "b\"c\\d", "e,f", "{g}\n"}) ==
+          "{\"a\",\"\",\"b\\\"c\\\\d\",\"e,f\",\"{g}\n\"}");
 }
 
 TEST_CASE("integer arrays are plain", "[postgres]")

@@ -1,4 +1,5 @@
-// A client's replicas behind a name: several loopback addresses with one port, which a test gives to the name and takes from it.
+// A client's replicas behind a name: several loopback addresses with one port, which a test gives
+// to the name and takes from it.
 #include "unit/common/http/running_server.hpp"
 #include "unit/common/http/scripted_server.hpp"
 #include "unit/common/rpc/calls.hpp"
@@ -19,10 +20,11 @@ public:
     explicit counted_replica(rpc::tokens& tokens, host_port listen = {"127.0.0.1", 0})
         : server_(testing::test_host(), settings(std::move(listen)), tokens)
     {
-        server_.add<TakeQuotaRequest, TakeQuotaResponse>(testing::take_quota, [this](TakeQuotaRequest request) {
-            ++calls;
-            return testing::grant(std::move(request));
-        });
+        server_.add<TakeQuotaRequest, TakeQuotaResponse>(
+            testing::take_quota, [this](TakeQuotaRequest request) {
+                ++calls;
+                return testing::grant(std::move(request));
+            });
         server_.start();
     }
     ~counted_replica()
@@ -72,7 +74,8 @@ struct arranged_name
 
 bool take(rpc::client& client)
 {
-    return testing::await(client.call<TakeQuotaResponse, TakeQuotaRequest>(testing::take_quota, testing::quota_request(1)))
+    return testing::await(client.call<TakeQuotaResponse, TakeQuotaRequest>(
+                              testing::take_quota, testing::quota_request(1)))
         .has_value();
 }
 
@@ -84,7 +87,8 @@ TEST_CASE("a replica that joins a name has its share of calls under steady load"
     arranged_name name;
     name.addresses = {"127.0.0.1"};
     counted_replica first(file.tokens);
-    rpc::client client(testing::test_host(), {{"inbox.example", first.port()}}, file.tokens, name.settings());
+    rpc::client client(testing::test_host(), {{"inbox.example", first.port()}}, file.tokens,
+                       name.settings());
     for (int i = 0; i < 20; ++i)
         REQUIRE(take(client));
 
@@ -105,7 +109,8 @@ TEST_CASE("a replica that leaves a name is called no more", "[rpc]")
     name.addresses = {"127.0.0.1", "127.0.0.2"};
     counted_replica first(file.tokens);
     counted_replica second(file.tokens, {"127.0.0.2", first.port()});
-    rpc::client client(testing::test_host(), {{"inbox.example", first.port()}}, file.tokens, name.settings());
+    rpc::client client(testing::test_host(), {{"inbox.example", first.port()}}, file.tokens,
+                       name.settings());
     REQUIRE(testing::eventually([&] { return take(client) && second.calls > 0; }));
 
     name.addresses = {"127.0.0.1"};
@@ -123,7 +128,8 @@ TEST_CASE("an address of a name that refuses is passed over", "[rpc]")
     counted_replica running(file.tokens);
     // Nobody listens on the others.
     name.addresses = {"127.0.0.3", "127.0.0.1", "127.0.0.4"};
-    rpc::client client(testing::test_host(), {{"inbox.example", running.port()}}, file.tokens, name.settings());
+    rpc::client client(testing::test_host(), {{"inbox.example", running.port()}}, file.tokens,
+                       name.settings());
 
     for (int i = 0; i < 12; ++i)
         CHECK(take(client));
@@ -137,7 +143,8 @@ TEST_CASE("a name whose every address refuses is looked up again before the call
     counted_replica running(file.tokens);
     name.addresses = {"127.0.0.3"};
     // Nothing but the refusal makes it look again.
-    rpc::client client(testing::test_host(), {{"inbox.example", running.port()}}, file.tokens, name.settings(1h));
+    rpc::client client(testing::test_host(), {{"inbox.example", running.port()}}, file.tokens,
+                       name.settings(1h));
     REQUIRE_FALSE(take(client));
 
     name.addresses = {"127.0.0.1"};
@@ -150,7 +157,8 @@ TEST_CASE("a name that does not resolve is unavailable, and found when it does",
     testing::token_file file;
     arranged_name name;
     counted_replica running(file.tokens);
-    rpc::client client(testing::test_host(), {{"inbox.example", running.port()}}, file.tokens, name.settings());
+    rpc::client client(testing::test_host(), {{"inbox.example", running.port()}}, file.tokens,
+                       name.settings());
     CHECK_FALSE(take(client));
 
     name.addresses = {"127.0.0.1"};
@@ -163,7 +171,8 @@ TEST_CASE("addresses are never looked up", "[rpc]")
     testing::token_file file;
     arranged_name name;
     counted_replica running(file.tokens);
-    rpc::client client(testing::test_host(), {{"127.0.0.1", running.port()}}, file.tokens, name.settings());
+    rpc::client client(testing::test_host(), {{"127.0.0.1", running.port()}}, file.tokens,
+                       name.settings());
 
     CHECK(take(client));
     CHECK(name.asked == 0);

@@ -17,15 +17,17 @@ using testing::TakeQuotaResponse;
 
 namespace {
 
-result<TakeQuotaResponse> take(rpc::client& client, std::int64_t units, milliseconds deadline = std::chrono::seconds(5))
+result<TakeQuotaResponse> take(rpc::client& client, std::int64_t units,
+                               milliseconds deadline = std::chrono::seconds(5))
 {
-    return testing::await(
-        client.call<TakeQuotaResponse, TakeQuotaRequest>(testing::take_quota, testing::quota_request(units), deadline));
+    return testing::await(client.call<TakeQuotaResponse, TakeQuotaRequest>(
+        testing::take_quota, testing::quota_request(units), deadline));
 }
 
 awaitable<void> take_into(rpc::client& client, std::vector<result<TakeQuotaResponse>>& answers)
 {
-    auto answer = co_await client.call<TakeQuotaResponse, TakeQuotaRequest>(testing::take_quota, testing::quota_request(1));
+    auto answer = co_await client.call<TakeQuotaResponse, TakeQuotaRequest>(
+        testing::take_quota, testing::quota_request(1));
     answers.push_back(std::move(answer));
 }
 
@@ -80,9 +82,12 @@ TEST_CASE("replicas are called in turn", "[rpc]")
 
     CHECK(one.requests().size() == 2);
     CHECK(two.requests().size() == 2);
-    CHECK_THAT(one.requests()[0], Catch::StartsWith("POST /tempinbox.ratelimit.v1.RateLimitService/TakeQuota HTTP/1.1\r\n"));
+    CHECK_THAT(
+        one.requests()[0],
+        Catch::StartsWith("POST /tempinbox.ratelimit.v1.RateLimitService/TakeQuota HTTP/1.1\r\n"));
     CHECK_THAT(one.requests()[0], Contains("\r\nContent-Type: application/proto\r\n") &&
-                                      Contains("\r\nConnect-Protocol-Version: 1\r\n") && Contains("\r\nConnect-Timeout-Ms: ") &&
+                                      Contains("\r\nConnect-Protocol-Version: 1\r\n") &&
+                                      Contains("\r\nConnect-Timeout-Ms: ") &&
                                       Contains("\r\nAuthorization: Bearer " + testing::rpc_token));
 }
 
@@ -90,7 +95,8 @@ TEST_CASE("a replica that refuses the connection is passed over", "[rpc]")
 {
     testing::token_file file;
     running_rpc_server running(file.tokens);
-    rpc::client client(testing::test_host(), {nobody(), running.server.local_address(), nobody()}, file.tokens);
+    rpc::client client(testing::test_host(), {nobody(), running.server.local_address(), nobody()},
+                       file.tokens);
 
     for (int i = 0; i < 6; ++i)
         CHECK(take(client, 1));
@@ -119,8 +125,10 @@ TEST_CASE("a replica that comes back is called again", "[rpc]")
     CHECK(take(client, 1));
 }
 
-// As in a rolling restart: one replica is back already, and not trusted yet, when the next one goes.
-TEST_CASE("every one of many calls at a time is tried on each replica, also where all rest", "[rpc]")
+// As in a rolling restart: one replica is back already, and not trusted yet, when the next one
+// goes.
+TEST_CASE("every one of many calls at a time is tried on each replica, also where all rest",
+          "[rpc]")
 {
     constexpr std::size_t calls = 9;
     testing::token_file file;
@@ -131,7 +139,8 @@ TEST_CASE("every one of many calls at a time is tried on each replica, also wher
 
     std::vector<result<TakeQuotaResponse>> answers;
     for (std::size_t i = 0; i < calls; ++i)
-        boost::asio::co_spawn(testing::test_host().loop(), take_into(client, answers), boost::asio::detached);
+        boost::asio::co_spawn(testing::test_host().loop(), take_into(client, answers),
+                              boost::asio::detached);
 
     REQUIRE(testing::eventually([&] { return answers.size() == calls; }));
     for (const auto& answer : answers)

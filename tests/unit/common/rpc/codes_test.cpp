@@ -6,9 +6,10 @@ using namespace tempinbox;
 
 TEST_CASE("a failure keeps its meaning through the Connect code", "[rpc]")
 {
-    for (const auto code : {errc::invalid_argument, errc::unauthenticated, errc::permission_denied, errc::not_found,
-                            errc::conflict, errc::unprocessable, errc::rate_limited, errc::payload_too_large, errc::unavailable,
-                            errc::deadline_exceeded, errc::internal}) {
+    for (const auto code :
+         {errc::invalid_argument, errc::unauthenticated, errc::permission_denied, errc::not_found,
+          errc::conflict, errc::unprocessable, errc::rate_limited, errc::payload_too_large,
+          errc::unavailable, errc::deadline_exceeded, errc::internal}) {
         CAPTURE(to_string(code));
         CHECK(rpc::code_from_connect(rpc::connect_code(code)) == code);
     }

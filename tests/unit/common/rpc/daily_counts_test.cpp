@@ -29,7 +29,8 @@ struct counted
 {
     int asked_days = 0;
     std::string asked_account;
-    counting call{[this](account_id whose, int days) { return list(whose, days); }, &EmailsOfDay::set_emails};
+    counting call{[this](account_id whose, int days) { return list(whose, days); },
+                  &EmailsOfDay::set_emails};
 
     awaitable<std::vector<daily_count>> list(account_id whose, int days)
     {
@@ -63,8 +64,8 @@ TEST_CASE("days are counted for an account and from 1 to 60 of them", "[rpc]")
 {
     counted emails;
 
-    for (const auto& wrong : {request_of("nobody", 30), request_of(account.text(), 0), request_of(account.text(), -1),
-                              request_of(account.text(), 61)}) {
+    for (const auto& wrong : {request_of("nobody", 30), request_of(account.text(), 0),
+                              request_of(account.text(), -1), request_of(account.text(), 61)}) {
         const auto reply = testing::await(emails.call.answer(wrong));
         REQUIRE_FALSE(reply);
         CHECK(reply.error().code == errc::invalid_argument);

@@ -18,7 +18,8 @@ struct arranged_names
 
     explicit arranged_names(std::vector<host_port> configured)
         : resolver(
-              testing::test_host(), std::move(configured), [this](const auto& found) { note(found); },
+              testing::test_host(), std::move(configured),
+              [this](const auto& found) { note(found); },
               [this](const std::string&) { return answer(); })
     {}
 

@@ -18,7 +18,8 @@ struct raw_call
 {
     std::string verb = "POST";
     std::string path = method_path;
-    std::string headers = "Content-Type: application/json\r\nAuthorization: Bearer " + rpc_token + "\r\n";
+    std::string headers =
+        "Content-Type: application/json\r\nAuthorization: Bearer " + rpc_token + "\r\n";
     std::string body = R"({"items":[{"accountId":"a","units":"5"}]})";
 };
 
@@ -38,21 +39,23 @@ TEST_CASE("a call in JSON is answered in JSON", "[rpc]")
 {
     const auto answer = answer_to({});
 
-    CHECK_THAT(answer, StartsWith("HTTP/1.1 200 OK\r\n") && Contains("\r\nContent-Type: application/json\r\n"));
+    CHECK_THAT(answer, StartsWith("HTTP/1.1 200 OK\r\n") &&
+                           Contains("\r\nContent-Type: application/json\r\n"));
     CHECK_THAT(answer, EndsWith(R"({"results":[{"granted":"5"}]})"));
 }
 
 TEST_CASE("a call in Protobuf is answered in Protobuf", "[rpc]")
 {
     raw_call call;
-    call.headers =
-        "Content-Type: application/proto\r\nConnect-Protocol-Version: 1\r\nConnect-Timeout-Ms: 5000\r\nAuthorization: bearer " +
-        rpc_token + "\r\n";
+    call.headers = "Content-Type: application/proto\r\nConnect-Protocol-Version: "
+                   "1\r\nConnect-Timeout-Ms: 5000\r\nAuthorization: bearer " +
+                   rpc_token + "\r\n";
     call.body = testing::quota_request(7).SerializeAsString();
 
     const auto answer = answer_to(call);
 
-    CHECK_THAT(answer, StartsWith("HTTP/1.1 200 OK\r\n") && Contains("\r\nContent-Type: application/proto\r\n"));
+    CHECK_THAT(answer, StartsWith("HTTP/1.1 200 OK\r\n") &&
+                           Contains("\r\nContent-Type: application/proto\r\n"));
     testing::TakeQuotaResponse response;
     REQUIRE(response.ParseFromString(answer.substr(answer.find("\r\n\r\n") + 4)));
     CHECK(response.results(0).granted() == 7);
@@ -60,11 +63,12 @@ TEST_CASE("a call in Protobuf is answered in Protobuf", "[rpc]")
 
 TEST_CASE("a call without a valid token is unauthenticated, whatever it asks", "[rpc]")
 {
-    for (const auto* headers :
-         {"", "Authorization: Bearer wrong-token-0123456789\r\n", "Authorization: Basic abc\r\n", "Authorization: Bearer \r\n"}) {
+    for (const auto* headers : {"", "Authorization: Bearer wrong-token-0123456789\r\n",
+                                "Authorization: Basic abc\r\n", "Authorization: Bearer \r\n"}) {
         raw_call call;
         call.headers = std::string("Content-Type: application/json\r\n") + headers;
-        CHECK_THAT(answer_to(call), StartsWith("HTTP/1.1 401 ") && Contains(R"({"code":"unauthenticated","message":)"));
+        CHECK_THAT(answer_to(call), StartsWith("HTTP/1.1 401 ") &&
+                                        Contains(R"({"code":"unauthenticated","message":)"));
         call.path = "/no.such.Service/Method";
         CHECK_THAT(answer_to(call), StartsWith("HTTP/1.1 401 "));
     }
@@ -76,11 +80,13 @@ TEST_CASE("a caller without a token is refused before its body is read", "[rpc]"
     testing::running_rpc_server running(file.tokens);
     testing::raw_client client(running.server.local_address());
 
-    client.send("POST " + method_path + " HTTP/1.1\r\nHost: h\r\nContent-Type: application/proto\r\n" +
+    client.send("POST " + method_path +
+                " HTTP/1.1\r\nHost: h\r\nContent-Type: application/proto\r\n" +
                 "Content-Length: 1000000\r\n\r\n");
 
-    CHECK_THAT(client.read_response(),
-               StartsWith("HTTP/1.1 401 ") && Contains("\r\nConnection: close\r\n") && Contains("unauthenticated"));
+    CHECK_THAT(client.read_response(), StartsWith("HTTP/1.1 401 ") &&
+                                           Contains("\r\nConnection: close\r\n") &&
+                                           Contains("unauthenticated"));
 }
 
 TEST_CASE("a body over 1 MiB is refused before it comes, unless a service takes more", "[rpc]")
@@ -89,17 +95,21 @@ TEST_CASE("a body over 1 MiB is refused before it comes, unless a service takes 
     testing::running_rpc_server running(file.tokens);
     testing::raw_client client(running.server.local_address());
 
-    client.send("POST " + method_path + " HTTP/1.1\r\nHost: h\r\nContent-Type: application/proto\r\nAuthorization: Bearer " +
-                rpc_token + "\r\nContent-Length: 1048577\r\n\r\n");
+    client.send(
+        "POST " + method_path +
+        " HTTP/1.1\r\nHost: h\r\nContent-Type: application/proto\r\nAuthorization: Bearer " +
+        rpc_token + "\r\nContent-Length: 1048577\r\n\r\n");
 
-    CHECK_THAT(client.read_response(), StartsWith("HTTP/1.1 400 ") && Contains(R"("code":"out_of_range")"));
+    CHECK_THAT(client.read_response(),
+               StartsWith("HTTP/1.1 400 ") && Contains(R"("code":"out_of_range")"));
 }
 
 TEST_CASE("what is no call is refused as the Connect protocol says", "[rpc]")
 {
     raw_call unknown;
     unknown.path = "/tempinbox.ratelimit.v1.RateLimitService/Nothing";
-    CHECK_THAT(answer_to(unknown), StartsWith("HTTP/1.1 404 ") && Contains(R"("code":"unimplemented")"));
+    CHECK_THAT(answer_to(unknown),
+               StartsWith("HTTP/1.1 404 ") && Contains(R"("code":"unimplemented")"));
 
     raw_call get;
     get.verb = "GET";
@@ -111,21 +121,26 @@ TEST_CASE("what is no call is refused as the Connect protocol says", "[rpc]")
 
     raw_call timeout;
     timeout.headers += "Connect-Timeout-Ms: soon\r\n";
-    CHECK_THAT(answer_to(timeout), StartsWith("HTTP/1.1 400 ") && Contains(R"("code":"invalid_argument")"));
+    CHECK_THAT(answer_to(timeout),
+               StartsWith("HTTP/1.1 400 ") && Contains(R"("code":"invalid_argument")"));
 }
 
 TEST_CASE("a body that is not the request is an invalid argument", "[rpc]")
 {
     raw_call call;
     call.body = R"({"items":[{"acountId":"a"}]})";
-    CHECK_THAT(answer_to(call), StartsWith("HTTP/1.1 400 ") && Contains(R"("code":"invalid_argument")") && Contains("acountId"));
+    CHECK_THAT(answer_to(call), StartsWith("HTTP/1.1 400 ") &&
+                                    Contains(R"("code":"invalid_argument")") &&
+                                    Contains("acountId"));
     call.body = "{";
-    CHECK_THAT(answer_to(call), StartsWith("HTTP/1.1 400 ") && Contains(R"("code":"invalid_argument")"));
+    CHECK_THAT(answer_to(call),
+               StartsWith("HTTP/1.1 400 ") && Contains(R"("code":"invalid_argument")"));
     call.body = R"({"items":[{"units":"many"}]})";
     CHECK_THAT(answer_to(call), StartsWith("HTTP/1.1 400 ") && Contains("units"));
     call.headers = "Content-Type: application/proto\r\nAuthorization: Bearer " + rpc_token + "\r\n";
     call.body = "\xff\xff";
-    CHECK_THAT(answer_to(call), StartsWith("HTTP/1.1 400 ") && Contains(R"("code":"invalid_argument")"));
+    CHECK_THAT(answer_to(call),
+               StartsWith("HTTP/1.1 400 ") && Contains(R"("code":"invalid_argument")"));
 }
 
 TEST_CASE("an empty JSON body is an empty request", "[rpc]")
@@ -141,11 +156,14 @@ TEST_CASE("failures and exceptions of a handler become Connect errors without de
     raw_call call;
     call.body = R"({"items":[{"accountId":"a","units":"-1"}]})";
     CHECK_THAT(answer_to(call),
-               StartsWith("HTTP/1.1 409 ") && EndsWith(R"({"code":"already_exists","message":"already taken: a"})"));
+               StartsWith("HTTP/1.1 409 ") &&
+                   EndsWith(R"({"code":"already_exists","message":"already taken: a"})"));
     call.body = R"({"items":[{"units":"-2"}]})";
-    CHECK_THAT(answer_to(call), StartsWith("HTTP/1.1 503 ") && Contains(R"("code":"unavailable")") && !Contains("PostgreSQL"));
+    CHECK_THAT(answer_to(call), StartsWith("HTTP/1.1 503 ") &&
+                                    Contains(R"("code":"unavailable")") && !Contains("PostgreSQL"));
     call.body = R"({"items":[{"units":"-3"}]})";
-    CHECK_THAT(answer_to(call), StartsWith("HTTP/1.1 500 ") && Contains(R"("code":"internal")") && !Contains("secret"));
+    CHECK_THAT(answer_to(call), StartsWith("HTTP/1.1 500 ") && Contains(R"("code":"internal")") &&
+                                    !Contains("secret"));
 }
 
 TEST_CASE("calls may be larger than an HTTP body of the API", "[rpc]")

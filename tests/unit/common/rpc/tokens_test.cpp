@@ -32,10 +32,12 @@ TEST_CASE("a token file that cannot serve is refused at start", "[rpc]")
     const testing::scratch_folder folder;
 
     CHECK_THROWS_WITH(rpc::tokens(folder.file("absent")), Contains("cannot read"));
-    CHECK_THROWS_WITH(rpc::tokens(folder.write("short", "tooshort\n")), Contains("shorter than 16"));
+    CHECK_THROWS_WITH(rpc::tokens(folder.write("short", "tooshort\n")),
+                      Contains("shorter than 16"));
     CHECK_THROWS_WITH(rpc::tokens(folder.write("empty", "\n\n")), Contains("one or two lines"));
-    CHECK_THROWS_WITH(rpc::tokens(folder.write("three", first + "\n" + second + "\nthird-token-0123456789\n")),
-                      Contains("one or two lines"));
+    CHECK_THROWS_WITH(
+        rpc::tokens(folder.write("three", first + "\n" + second + "\nthird-token-0123456789\n")),
+        Contains("one or two lines"));
 }
 
 TEST_CASE("tokens rotate without a restart, a broken file changes nothing", "[rpc]")

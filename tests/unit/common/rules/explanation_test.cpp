@@ -14,7 +14,8 @@ using rules::tested_mail;
 
 namespace {
 
-const tested_mail bill{"Billing@Shop.example", {"box+bills@example.org", "Box@Example.org"}, "Your INVOICE of May"};
+const tested_mail bill{
+    "Billing@Shop.example", {"box+bills@example.org", "Box@Example.org"}, "Your INVOICE of May"};
 
 rules::rule make_rule(std::vector<condition> conditions)
 {
@@ -57,21 +58,27 @@ TEST_CASE("of recipients none of which matches all are shown", "[rules]")
     CHECK(found.conditions.front().actual == "box+bills@example.org, Box@Example.org");
 }
 
-TEST_CASE("of many recipients none of which matches the first thousand characters are shown", "[rules]")
+TEST_CASE("of many recipients none of which matches the first thousand characters are shown",
+          "[rules]")
 {
     const tested_mail crowd{"", std::vector<std::string>(100, "é" + std::string(99, 'x')), ""};
 
-    const auto found = explain(make_rule({{field::to, comparison::contains, "orders"}}), crowd).conditions.front();
+    const auto found =
+        explain(make_rule({{field::to, comparison::contains, "orders"}}), crowd).conditions.front();
 
     CHECK_FALSE(found.matched);
     CHECK(count_characters(found.actual) == 1'000);
     CHECK(found.actual.starts_with("éxx"));
-    const auto hit = explain(make_rule({{field::to, comparison::equals, "ÉY"}}), {"", {"a", "Éy"}, ""}).conditions.front();
+    const auto hit =
+        explain(make_rule({{field::to, comparison::equals, "ÉY"}}), {"", {"a", "Éy"}, ""})
+            .conditions.front();
     CHECK(hit.matched);
     CHECK(hit.actual == "Éy");
 }
 
-TEST_CASE("a rule without conditions matches, and a mail without recipients has an empty text there", "[rules]")
+TEST_CASE(
+    "a rule without conditions matches, and a mail without recipients has an empty text there",
+    "[rules]")
 {
     CHECK(explain(make_rule({}), tested_mail{}).matched);
     const auto found = explain(make_rule({{field::to, comparison::contains, "a"}}), tested_mail{});
@@ -82,11 +89,12 @@ TEST_CASE("a rule without conditions matches, and a mail without recipients has 
 TEST_CASE("what is explained is what is decided", "[rules]")
 {
     std::mt19937 random(7);
-    const std::vector<std::string> words{"a", "B", "ß", "SS", "é", "e\xcc\x81", "İ", "Ω", "ω", "x@y.example", "bill", "BILL"};
+    const std::vector<std::string> words{"a", "B", "ß", "SS",          "é",    "e\xcc\x81",
+                                         "İ", "Ω", "ω", "x@y.example", "bill", "BILL"};
     const auto pick = [&] { return words[random() % words.size()]; };
     constexpr field fields[] = {field::subject, field::from, field::to};
-    constexpr comparison comparisons[] = {comparison::contains, comparison::equals, comparison::starts_with,
-                                          comparison::ends_with};
+    constexpr comparison comparisons[] = {comparison::contains, comparison::equals,
+                                          comparison::starts_with, comparison::ends_with};
     int matches = 0;
     for (int round = 0; round < 2'000; ++round) {
         const tested_mail mail{pick(), {pick(), pick() + pick()}, pick() + pick() + pick()};
@@ -96,7 +104,9 @@ TEST_CASE("what is explained is what is decided", "[rules]")
         const auto rule = make_rule(conditions);
 
         const auto decided =
-            rules::compiled_rules({rule}).evaluate(rules::subject_of_rules(mail.from, mail.to, mail.subject)).matched;
+            rules::compiled_rules({rule})
+                .evaluate(rules::subject_of_rules(mail.from, mail.to, mail.subject))
+                .matched;
 
         const auto found = explain(rule, mail);
         matches += found.matched ? 1 : 0;

@@ -30,7 +30,8 @@ bool matches(field what, comparison how, std::string_view value, const subject_o
 
 bool subject_matches(comparison how, std::string_view value, std::string_view subject)
 {
-    return matches(field::subject, how, value, subject_of_rules("a@example.com", {"box@example.org"}, subject));
+    return matches(field::subject, how, value,
+                   subject_of_rules("a@example.com", {"box@example.org"}, subject));
 }
 
 } // namespace
@@ -97,7 +98,8 @@ TEST_CASE("every operator compares without case", "[rules]")
 
 TEST_CASE("a value longer than the field never matches", "[rules]")
 {
-    for (const auto how : {comparison::contains, comparison::equals, comparison::starts_with, comparison::ends_with})
+    for (const auto how :
+         {comparison::contains, comparison::equals, comparison::starts_with, comparison::ends_with})
         CHECK_FALSE(subject_matches(how, "longer than the subject", "long"));
 }
 
@@ -110,13 +112,15 @@ TEST_CASE("patterns of other languages are plain text", "[rules]")
 
 TEST_CASE("an empty subject matches no condition on the subject", "[rules]")
 {
-    for (const auto how : {comparison::contains, comparison::equals, comparison::starts_with, comparison::ends_with})
+    for (const auto how :
+         {comparison::contains, comparison::equals, comparison::starts_with, comparison::ends_with})
         CHECK_FALSE(subject_matches(how, "x", ""));
 }
 
 TEST_CASE("to matches any recipient as given, tag included", "[rules]")
 {
-    const subject_of_rules mail("a@example.com", {"Box+Orders@Example.org", "box@example.org"}, "Hi");
+    const subject_of_rules mail("a@example.com", {"Box+Orders@Example.org", "box@example.org"},
+                                "Hi");
 
     CHECK(matches(field::to, comparison::equals, "box+orders@example.org", mail));
     CHECK(matches(field::to, comparison::equals, "BOX@EXAMPLE.ORG", mail));
@@ -137,10 +141,12 @@ TEST_CASE("from is compared as one address", "[rules]")
 TEST_CASE("all conditions of a rule must match", "[rules]")
 {
     const auto webhook = webhook_id::make();
-    const rules::compiled_rules compiled({make_rule(
-        webhook, {{field::subject, comparison::contains, "invoice"}, {field::from, comparison::ends_with, "@shop.example"}})});
+    const rules::compiled_rules compiled(
+        {make_rule(webhook, {{field::subject, comparison::contains, "invoice"},
+                             {field::from, comparison::ends_with, "@shop.example"}})});
 
-    CHECK(compiled.evaluate(subject_of_rules("b@shop.example", {}, "Invoice 7")).webhooks == std::vector{webhook});
+    CHECK(compiled.evaluate(subject_of_rules("b@shop.example", {}, "Invoice 7")).webhooks ==
+          std::vector{webhook});
     CHECK(compiled.evaluate(subject_of_rules("b@other.example", {}, "Invoice 7")).webhooks.empty());
     CHECK(compiled.evaluate(subject_of_rules("b@shop.example", {}, "Hello")).webhooks.empty());
 }
@@ -149,10 +155,12 @@ TEST_CASE("a rule without conditions matches always, beside other matches too", 
 {
     const auto specific = webhook_id::make(), everything = webhook_id::make();
     const rules::compiled_rules compiled(
-        {make_rule(specific, {{field::subject, comparison::contains, "invoice"}}), make_rule(everything, {})});
+        {make_rule(specific, {{field::subject, comparison::contains, "invoice"}}),
+         make_rule(everything, {})});
 
     CHECK(compiled.evaluate(subject_of_rules("", {}, "")).webhooks == std::vector{everything});
-    CHECK(compiled.evaluate(subject_of_rules("", {}, "Invoice")).webhooks == std::vector{specific, everything});
+    CHECK(compiled.evaluate(subject_of_rules("", {}, "Invoice")).webhooks ==
+          std::vector{specific, everything});
 }
 
 TEST_CASE("several matching rules of one webhook name it once", "[rules]")
@@ -161,7 +169,8 @@ TEST_CASE("several matching rules of one webhook name it once", "[rules]")
     const auto first = make_rule(webhook, {{field::subject, comparison::contains, "a"}});
     const auto second = make_rule(webhook, {{field::subject, comparison::contains, "b"}});
 
-    const auto outcome = rules::compiled_rules({first, second}).evaluate(subject_of_rules("", {}, "AB"));
+    const auto outcome =
+        rules::compiled_rules({first, second}).evaluate(subject_of_rules("", {}, "AB"));
 
     CHECK(outcome.webhooks == std::vector{webhook});
     CHECK(outcome.matched == std::vector{first.id, second.id});
@@ -179,23 +188,28 @@ TEST_CASE("names of fields and operators are those of the specification", "[rule
 {
     for (const auto what : {field::subject, field::from, field::to})
         CHECK(*rules::parse_field(rules::to_string(what)) == what);
-    for (const auto how : {comparison::contains, comparison::equals, comparison::starts_with, comparison::ends_with})
+    for (const auto how :
+         {comparison::contains, comparison::equals, comparison::starts_with, comparison::ends_with})
         CHECK(*rules::parse_comparison(rules::to_string(how)) == how);
 
-    CHECK(rules::parse_field("body").error().message == "field must be subject, from or to, not \"body\"");
+    CHECK(rules::parse_field("body").error().message ==
+          "field must be subject, from or to, not \"body\"");
     CHECK(rules::parse_field("Subject").has_error());
     CHECK(rules::parse_comparison("regex").error().code == errc::invalid_argument);
 }
 
-TEST_CASE("all conditions of twenty rules are evaluated in less than a millisecond, unoptimized", "[rules]")
+TEST_CASE("all conditions of twenty rules are evaluated in less than a millisecond, unoptimized",
+          "[rules]")
 {
     std::vector<rules::rule> all;
     for (int i = 0; i < 20; ++i)
-        all.push_back(make_rule(webhook_id::make(), {{field::to, comparison::contains, "BOX"},
-                                                     {field::to, comparison::ends_with, ".ORG"},
-                                                     {field::from, comparison::contains, "@"},
-                                                     {field::from, comparison::starts_with, "ROBOT"},
-                                                     {field::subject, comparison::contains, "Straße " + std::to_string(i)}}));
+        all.push_back(
+            make_rule(webhook_id::make(),
+                      {{field::to, comparison::contains, "BOX"},
+                       {field::to, comparison::ends_with, ".ORG"},
+                       {field::from, comparison::contains, "@"},
+                       {field::from, comparison::starts_with, "ROBOT"},
+                       {field::subject, comparison::contains, "Straße " + std::to_string(i)}}));
     const rules::compiled_rules compiled(all);
 
     // The quickest of many: the others say something about the machine.

@@ -20,7 +20,10 @@ public:
                  [this](std::vector<int> numbers) { return answer(std::move(numbers)); })
     {}
 
-    void ask(int number) { boost::asio::co_spawn(testing::test_host().loop(), note(number), boost::asio::detached); }
+    void ask(int number)
+    {
+        boost::asio::co_spawn(testing::test_host().loop(), note(number), boost::asio::detached);
+    }
     bool settles(std::size_t answers)
     {
         return testing::eventually([&] { return answered.size() == answers; });
@@ -90,7 +93,9 @@ TEST_CASE("nobody joins a call that has begun, and a call carries no more than i
     CHECK(calls.sent == std::vector<std::vector<int>>{{1}, {1, 2}, {3}});
 }
 
-TEST_CASE("a call that fails, a question without an answer and one out of patience are answered by nothing", "[runtime]")
+TEST_CASE("a call that fails, a question without an answer and one out of patience are answered by "
+          "nothing",
+          "[runtime]")
 {
     doubling calls(50ms);
     calls.ask(13);

@@ -28,7 +28,9 @@ TEST_CASE("a dependency lost later degrades, it does not unready", "[runtime]")
 
     health.lost("kafka", "all brokers are down");
     CHECK(health.is_ready());
-    CHECK(health.json() == R"({"ready":true,"degraded":["kafka"],"waiting":{},"reasons":{"kafka":"all brokers are down"}})");
+    CHECK(
+        health.json() ==
+        R"({"ready":true,"degraded":["kafka"],"waiting":{},"reasons":{"kafka":"all brokers are down"}})");
 
     health.met("kafka");
     CHECK(health.json() == R"({"ready":true,"degraded":[],"waiting":{},"reasons":{}})");
@@ -42,8 +44,9 @@ TEST_CASE("what was never met is waited for, with the reason", "[runtime]")
     health.lost("postgresql", "connection refused");
 
     CHECK_FALSE(health.is_ready());
-    CHECK(health.json() ==
-          R"({"ready":false,"degraded":[],"waiting":{"kafka":"not there yet","postgresql":"connection refused"},"reasons":{}})");
+    CHECK(
+        health.json() ==
+        R"({"ready":false,"degraded":[],"waiting":{"kafka":"not there yet","postgresql":"connection refused"},"reasons":{}})");
 }
 
 TEST_CASE("expecting what is met already changes nothing", "[runtime]")

@@ -23,7 +23,10 @@ public:
         std::filesystem::create_directories(file.parent_path());
         std::ofstream(file) << content;
     }
-    std::optional<std::uint64_t> limit() const { return runtime::container_memory_limit(folder_.file("")); }
+    std::optional<std::uint64_t> limit() const
+    {
+        return runtime::container_memory_limit(folder_.file(""));
+    }
 
 private:
     testing::scratch_folder folder_;
@@ -73,7 +76,8 @@ TEST_CASE("bounds that exceed the container's memory are told", "[runtime]")
     CHECK_FALSE(runtime::memory_problem(bounds, 640 * mib));
     const auto told = runtime::memory_problem(bounds, 639 * mib);
     REQUIRE(told);
-    CHECK_THAT(*told, Contains("memory limit of 639 MiB") && Contains("640 MiB (list-cache-mib 64 MiB, answer-memory 512 MiB, "));
+    CHECK_THAT(*told, Contains("memory limit of 639 MiB") &&
+                          Contains("640 MiB (list-cache-mib 64 MiB, answer-memory 512 MiB, "));
 
     reader.add_memory("memory-limit", std::nullopt);
     const auto unbounded = runtime::memory_problem(reader.memory_bounds(), 64'000 * mib);

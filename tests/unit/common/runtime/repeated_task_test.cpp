@@ -85,7 +85,8 @@ TEST_CASE("how soon a step that throws is run again can be chosen", "[runtime]")
 TEST_CASE("stopping waits for the step under way, and is quick in a pause", "[runtime]")
 {
     bool is_running = false;
-    runtime::repeated_task task(testing::test_host(), "test", [&] { return take_a_while(is_running); });
+    runtime::repeated_task task(testing::test_host(), "test",
+                                [&] { return take_a_while(is_running); });
 
     task.start();
     REQUIRE(testing::eventually([&] { return is_running; }));

@@ -119,10 +119,11 @@ private:
         std::vector<char*> words;
         for (auto& flag : flags)
             words.push_back(flag.data());
-        const int code = runtime::run("trial", "tries things", static_cast<int>(words.size()), words.data(), &read_settings,
-                                      [](runtime::host& host, const settings& chosen) -> std::unique_ptr<runtime::service> {
-                                          return std::make_unique<trial_service>(host, chosen);
-                                      });
+        const int code = runtime::run(
+            "trial", "tries things", static_cast<int>(words.size()), words.data(), &read_settings,
+            [](runtime::host& host, const settings& chosen) -> std::unique_ptr<runtime::service> {
+                return std::make_unique<trial_service>(host, chosen);
+            });
         std::fflush(nullptr);
         return code;
     }
@@ -165,7 +166,8 @@ TEST_CASE("a service starts, drains on SIGTERM or SIGINT and exits 0", "[runtime
     CHECK(service.exit_code() == 0);
     CHECK(service.output.find("\"msg\":\"draining\"") != std::string::npos);
     CHECK(service.output.find("\"msg\":\"stopped\"") != std::string::npos);
-    CHECK(service.output.find("\"settings\":\"log-level=info admin-listen=127.0.0.1:9090 admin-token-file= drain-timeout=25s "
+    CHECK(service.output.find("\"settings\":\"log-level=info admin-listen=127.0.0.1:9090 "
+                              "admin-token-file= drain-timeout=25s "
                               "mode=good writers=2\"") != std::string::npos);
 }
 
@@ -206,8 +208,8 @@ TEST_CASE("SIGHUP and SIGPIPE change nothing", "[runtime]")
 
 TEST_CASE("what fails is logged once and exits 1", "[runtime]")
 {
-    const auto [mode, reason] =
-        GENERATE(table<std::string, std::string>({{"broken", "the port is taken"}, {"unstartable", "cannot listen"}}));
+    const auto [mode, reason] = GENERATE(table<std::string, std::string>(
+        {{"broken", "the port is taken"}, {"unstartable", "cannot listen"}}));
     trial service({"--mode=" + mode});
 
     CHECK(service.exit_code() == 1);
@@ -232,7 +234,8 @@ TEST_CASE("bad settings are all listed and exit 2, with --check-config too", "[r
 
     CHECK(service.exit_code() == 2);
     CHECK(service.output.find("tempinbox-trial: 3 problems with the settings\n") == 0);
-    CHECK(service.output.find("--writers (TEMPINBOX_WRITERS) must be an integer from 1 to 64, not \"many\"") !=
+    CHECK(service.output.find(
+              "--writers (TEMPINBOX_WRITERS) must be an integer from 1 to 64, not \"many\"") !=
           std::string::npos);
     CHECK(service.output.find("--admin-listen") != std::string::npos);
     CHECK(service.output.find("--wrong is not a setting") != std::string::npos);
@@ -245,11 +248,13 @@ TEST_CASE("--check-config says that settings are good", "[runtime]")
     CHECK(service.output == "settings are good\n");
 }
 
-TEST_CASE("--print-settings prints what a service takes, whatever is wrong with its settings", "[runtime]")
+TEST_CASE("--print-settings prints what a service takes, whatever is wrong with its settings",
+          "[runtime]")
 {
     trial service({"--print-settings", "--writers=none"});
     CHECK(service.exit_code() == 0);
-    CHECK(service.output.starts_with(R"({"program":"tempinbox-trial","purpose":"tries things","settings":[)"));
+    CHECK(service.output.starts_with(
+        R"({"program":"tempinbox-trial","purpose":"tries things","settings":[)"));
     CHECK(service.output.find(R"("name":"admin-token-file")") != std::string::npos);
 }
 
@@ -260,7 +265,9 @@ TEST_CASE("a variable that is no setting is warned of at start", "[runtime]")
     ::unsetenv("TEMPINBOX_WRITER");
 
     CHECK(service.prints("\"started\""));
-    CHECK(service.output.find(R"("variable":"TEMPINBOX_WRITER","did_you_mean":"TEMPINBOX_WRITERS")") != std::string::npos);
+    CHECK(service.output.find(
+              R"("variable":"TEMPINBOX_WRITER","did_you_mean":"TEMPINBOX_WRITERS")") !=
+          std::string::npos);
     service.signal(SIGTERM);
     CHECK(service.exit_code() == 0);
 }

@@ -15,11 +15,13 @@ TEST_CASE("a renewed pair is taken when both its files are there, however old th
     const testing::scratch_folder folder;
     const auto old = testing::make_self_signed("DNS:old.test");
     const auto renewed = testing::make_self_signed("DNS:renewed.test");
-    tls::certificate certificate(folder.write("certificate.pem", old.certificate), folder.write("key.pem", old.key),
+    tls::certificate certificate(folder.write("certificate.pem", old.certificate),
+                                 folder.write("key.pem", old.key),
                                  [](boost::asio::ssl::context&) {});
     const auto before = certificate.context();
     const auto write_old = [&](const std::string& name, const std::string& content) {
-        const auto time = std::filesystem::last_write_time(folder.file("certificate.pem")) - std::chrono::hours(1);
+        const auto time = std::filesystem::last_write_time(folder.file("certificate.pem")) -
+                          std::chrono::hours(1);
         std::filesystem::last_write_time(folder.write(name, content), time);
     };
 

@@ -6,7 +6,8 @@ using tempinbox::trace::traceparent;
 
 TEST_CASE("a traceparent is read and written", "[trace]")
 {
-    const auto parsed = traceparent::parse("00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01");
+    const auto parsed =
+        traceparent::parse("00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01");
 
     REQUIRE(parsed);
     CHECK(parsed->trace_id() == "0af7651916cd43dd8448eb211c80319c");
@@ -16,25 +17,32 @@ TEST_CASE("a traceparent is read and written", "[trace]")
 
 TEST_CASE("the sampled bit survives, others do not", "[trace]")
 {
-    CHECK(traceparent::parse("00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-00")->text().ends_with("-00"));
-    CHECK(traceparent::parse("00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-ff")->text().ends_with("-01"));
+    CHECK(traceparent::parse("00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-00")
+              ->text()
+              .ends_with("-00"));
+    CHECK(traceparent::parse("00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-ff")
+              ->text()
+              .ends_with("-01"));
 }
 
 TEST_CASE("a later version is read as 00, with whatever follows", "[trace]")
 {
-    const auto parsed = traceparent::parse("cc-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01-what-the-future-brings");
+    const auto parsed = traceparent::parse(
+        "cc-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01-what-the-future-brings");
     REQUIRE(parsed);
     CHECK(parsed->text() == "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01");
 }
 
 TEST_CASE("an invalid traceparent is ignored", "[trace]")
 {
-    const auto text = GENERATE(
-        "", "00", "00-0AF7651916CD43DD8448EB211C80319C-b7ad6b7169203331-01",
-        "00-00000000000000000000000000000000-b7ad6b7169203331-01", "00-0af7651916cd43dd8448eb211c80319c-0000000000000000-01",
-        "ff-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01", "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01-more",
-        "cc-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01more", "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-0g",
-        "00_0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01");
+    const auto text = GENERATE("", "00", "00-0AF7651916CD43DD8448EB211C80319C-b7ad6b7169203331-01",
+                               "00-00000000000000000000000000000000-b7ad6b7169203331-01",
+                               "00-0af7651916cd43dd8448eb211c80319c-0000000000000000-01",
+                               "ff-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
+                               "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01-more",
+                               "cc-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01more",
+                               "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-0g",
+                               "00_0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01");
     CAPTURE(text);
     CHECK_FALSE(traceparent::parse(text));
 }

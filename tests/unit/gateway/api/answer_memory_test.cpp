@@ -11,7 +11,8 @@
 using namespace tempinbox;
 using namespace tempinbox::gateway;
 
-TEST_CASE("an account takes a quarter of the memory, or one thing alone; the rest is for others", "[gateway][answer_memory]")
+TEST_CASE("an account takes a quarter of the memory, or one thing alone; the rest is for others",
+          "[gateway][answer_memory]")
 {
     answer_memory memory(1'000);
     const auto ann = account_id::make(), bob = account_id::make(), eve = account_id::make();
@@ -45,7 +46,8 @@ TEST_CASE("a large answer may outlive the memory it is counted in", "[gateway][a
     CHECK(kept.status == 200);
 }
 
-TEST_CASE("one large email for many who wait takes no more than the memory for answers; the others come again",
+TEST_CASE("one large email for many who wait takes no more than the memory for answers; the others "
+          "come again",
           "[gateway][answer_memory][wait]")
 {
     testing::fake_mailbox mail;
@@ -54,7 +56,9 @@ TEST_CASE("one large email for many who wait takes no more than the memory for a
     waiting_room room(testing::test_host(), mail.sources(), wait_bounds(100));
     std::vector<route> all;
     all.emplace_back("GET", "/v1/inboxes/{inboxId}/emails/wait", body_kind::none,
-                     [&room](http::request& received, const caller& who) { return wait_for_email(received, who, room); });
+                     [&room](http::request& received, const caller& who) {
+                         return wait_for_email(received, who, room);
+                     });
     arranged_pipeline arranged(std::move(all));
     mail.account = arranged.owner.account.account;
     const auto path = "/v1/inboxes/" + mail.inbox.text() + "/emails/wait";

@@ -64,7 +64,8 @@ inline accounts::key_owner premium_owner()
     return owner;
 }
 
-// The pipeline over one account, whose key, plan and quota a test changes; counts what it was asked.
+// The pipeline over one account, whose key, plan and quota a test changes; counts what it was
+// asked.
 class arranged_pipeline
 {
 public:
@@ -100,9 +101,13 @@ private:
     pipeline_sources sources()
     {
         pipeline_sources all;
-        all.find_key = [this](std::string digest, lookups allowed) { return find_key(std::move(digest), allowed); };
+        all.find_key = [this](std::string digest, lookups allowed) {
+            return find_key(std::move(digest), allowed);
+        };
         all.take_quota = [this](const plans::account_state&) { return take_quota(); };
-        all.last_known_quota = [](const plans::account_state&) { return quota_numbers(10'000, 1'234, midnight); };
+        all.last_known_quota = [](const plans::account_state&) {
+            return quota_numbers(10'000, 1'234, midnight);
+        };
         all.note_use = [this](const accounts::key_owner&, time_point) { ++uses_noted; };
         return all;
     }
@@ -113,7 +118,8 @@ private:
             throw dependency_error("PostgreSQL is away");
         const bool is_good = digest == accounts::api_key_digest(good_key);
         if (allowed == lookups::seen_good && !(is_good && is_key_seen))
-            co_return failure{errc::rate_limited, "Too many requests without a valid API key from this address"};
+            co_return failure{errc::rate_limited,
+                              "Too many requests without a valid API key from this address"};
         ++keys_looked_up;
         if (are_lookups_full)
             co_return too_many_lookups();
@@ -127,11 +133,13 @@ private:
     awaitable<quota_decision> take_quota()
     {
         ++quota_taken;
-        co_return quota_decision(is_quota_left, false, quota_numbers(10'000, is_quota_left ? 9'999 : 0, midnight));
+        co_return quota_decision(is_quota_left, false,
+                                 quota_numbers(10'000, is_quota_left ? 9'999 : 0, midnight));
     }
 };
 
-inline http::request make_request(const std::string& method, const std::string& path, const std::string& key = good_key)
+inline http::request make_request(const std::string& method, const std::string& path,
+                                  const std::string& key = good_key)
 {
     http::request received;
     received.method = method;

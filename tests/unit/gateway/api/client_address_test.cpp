@@ -15,7 +15,8 @@ std::vector<network> trusted(std::initializer_list<const char*> blocks)
     return networks;
 }
 
-std::string address_of(const std::string& peer, const std::vector<std::string>& forwarded, const std::vector<network>& proxies)
+std::string address_of(const std::string& peer, const std::vector<std::string>& forwarded,
+                       const std::vector<network>& proxies)
 {
     http::request received;
     received.peer = boost::asio::ip::make_address(peer);
@@ -36,12 +37,14 @@ TEST_CASE("X-Forwarded-For is believed from trusted proxies only", "[gateway][cl
     CHECK(address_of("10.0.0.1", {"198.51.100.7"}, proxies) == "198.51.100.7");
 }
 
-TEST_CASE("the right-most entry that is no proxy counts, whatever the client wrote before it", "[gateway][client_address]")
+TEST_CASE("the right-most entry that is no proxy counts, whatever the client wrote before it",
+          "[gateway][client_address]")
 {
     const auto proxies = trusted({"10.0.0.0/8"});
 
     CHECK(address_of("10.0.0.1", {"1.2.3.4, 198.51.100.7, 10.0.0.2"}, proxies) == "198.51.100.7");
-    CHECK(address_of("10.0.0.1", {"1.2.3.4", "198.51.100.7", "10.0.0.2"}, proxies) == "198.51.100.7");
+    CHECK(address_of("10.0.0.1", {"1.2.3.4", "198.51.100.7", "10.0.0.2"}, proxies) ==
+          "198.51.100.7");
     CHECK(address_of("10.0.0.1", {"10.0.0.3, 10.0.0.2"}, proxies) == "10.0.0.3");
     CHECK(address_of("10.0.0.1", {"nonsense, 10.0.0.2"}, proxies) == "10.0.0.2");
     CHECK(address_of("10.0.0.1", {"198.51.100.7:4711"}, proxies) == "198.51.100.7");

@@ -15,22 +15,25 @@ class arranged_deliveries
 public:
     arranged_deliveries()
     {
-        service_.answer<ListDeliveriesRequest, ListDeliveriesResponse>("tempinbox.webhooks.v1.DeliveryService/ListDeliveries",
-                                                                       [this](const ListDeliveriesRequest& request) {
-                                                                           listed = request;
-                                                                           return result<ListDeliveriesResponse>(page);
-                                                                       });
+        service_.answer<ListDeliveriesRequest, ListDeliveriesResponse>(
+            "tempinbox.webhooks.v1.DeliveryService/ListDeliveries",
+            [this](const ListDeliveriesRequest& request) {
+                listed = request;
+                return result<ListDeliveriesResponse>(page);
+            });
         service_.answer<TestWebhookRequest, TestWebhookResponse>(
             "tempinbox.webhooks.v1.DeliveryService/TestWebhook",
             [this](const TestWebhookRequest&) { return result<TestWebhookResponse>(refusal); });
         service_.answer<ReplayDeliveriesRequest, ReplayDeliveriesResponse>(
-            "tempinbox.webhooks.v1.DeliveryService/ReplayDeliveries", [this](const ReplayDeliveriesRequest& request) {
+            "tempinbox.webhooks.v1.DeliveryService/ReplayDeliveries",
+            [this](const ReplayDeliveriesRequest& request) {
                 replayed = request;
                 ReplayDeliveriesResponse response;
                 response.set_replayed(3);
                 return result<ReplayDeliveriesResponse>(response);
             });
-        client = std::make_unique<webhook_client>(testing::test_host(), service_.start(), service_.tokens());
+        client = std::make_unique<webhook_client>(testing::test_host(), service_.start(),
+                                                  service_.tokens());
     }
 
     http::request request(const std::string& body = "") const
@@ -76,7 +79,8 @@ TEST_CASE("a delivery is shown with every field, absent ones as null", "[gateway
     attempt.set_error("connection refused");
 
     const auto received = arranged.request();
-    const auto answer = testing::await(list_deliveries(received, testing::premium_caller(), *arranged.client));
+    const auto answer =
+        testing::await(list_deliveries(received, testing::premium_caller(), *arranged.client));
 
     const auto body = json::value::parse(answer.body).value();
     const auto delivery = body["deliveries"][0];
@@ -98,13 +102,15 @@ TEST_CASE("a test too many is 429 and says when there is room again", "[gateway]
     arranged_deliveries arranged;
 
     const auto received = arranged.request();
-    const auto answer = testing::await(test_webhook(received, testing::premium_caller(), *arranged.client));
+    const auto answer =
+        testing::await(test_webhook(received, testing::premium_caller(), *arranged.client));
 
     CHECK(answer.status == 429);
     CHECK(http::find_header(answer.headers, "Retry-After") == "6");
 }
 
-TEST_CASE("a test that is repeated with its Idempotency-Key makes the same event", "[gateway][deliveries]")
+TEST_CASE("a test that is repeated with its Idempotency-Key makes the same event",
+          "[gateway][deliveries]")
 {
     arranged_deliveries arranged;
     auto who = testing::premium_caller();
@@ -126,7 +132,8 @@ TEST_CASE("a replay is of failed deliveries since a moment", "[gateway][deliveri
     CHECK(answer.status == 200);
     CHECK(json::value::parse(answer.body).value()["replayed"].integer() == 3);
     CHECK(arranged.replayed->status() == "failed");
-    CHECK(arranged.replayed->since().seconds() == to_unix_micros(*parse_iso8601("2026-11-20T12:00:00Z")) / 1'000'000);
+    CHECK(arranged.replayed->since().seconds() ==
+          to_unix_micros(*parse_iso8601("2026-11-20T12:00:00Z")) / 1'000'000);
 }
 
 TEST_CASE("a bad replay is 400, names the field, and goes no further", "[gateway][deliveries]")
@@ -151,7 +158,8 @@ TEST_CASE("a bad replay is 400, names the field, and goes no further", "[gateway
         const auto answer = arranged.replay(row.body);
         INFO(row.body << " gave " << answer.body);
         CHECK(answer.status == 400);
-        CHECK(json::value::parse(answer.body).value()["message"].text().find(row.named) != std::string::npos);
+        CHECK(json::value::parse(answer.body).value()["message"].text().find(row.named) !=
+              std::string::npos);
         CHECK_FALSE(arranged.replayed);
     }
 }

@@ -19,11 +19,13 @@ public:
     arranged_content()
     {
         service_.answer<GetRawEmailRequest, GetRawEmailResponse>(
-            "tempinbox.inbox.v1.InboxService/GetRawEmail", [this](const GetRawEmailRequest& request) { return raw_of(request); });
+            "tempinbox.inbox.v1.InboxService/GetRawEmail",
+            [this](const GetRawEmailRequest& request) { return raw_of(request); });
         service_.answer<GetAttachmentRequest, GetAttachmentResponse>(
             "tempinbox.inbox.v1.InboxService/GetAttachment",
             [this](const GetAttachmentRequest& request) { return attachment_of(request); });
-        client_ = std::make_unique<inbox_client>(testing::test_host(), service_.start(), service_.tokens());
+        client_ = std::make_unique<inbox_client>(testing::test_host(), service_.start(),
+                                                 service_.tokens());
     }
 
     http::response get_raw(http::header_list headers = {})
@@ -35,7 +37,8 @@ public:
     {
         return get_part_as(who_, std::move(headers), part);
     }
-    http::response get_part_as(const caller& who, http::header_list headers = {}, const std::string& part = "2")
+    http::response get_part_as(const caller& who, http::header_list headers = {},
+                               const std::string& part = "2")
     {
         auto received = request(std::move(headers));
         received.path_params.emplace_back("attachmentId", part);
@@ -82,7 +85,8 @@ private:
         response.mutable_attachment()->set_filename("Bild ü.png");
         response.mutable_attachment()->set_content_type(type);
         response.mutable_attachment()->set_size_bytes(static_cast<std::int64_t>(content.size()));
-        if (wanted.most_bytes() == 0 || static_cast<std::int64_t>(content.size()) <= wanted.most_bytes())
+        if (wanted.most_bytes() == 0 ||
+            static_cast<std::int64_t>(content.size()) <= wanted.most_bytes())
             response.set_content(content);
         return response;
     }
@@ -110,7 +114,8 @@ TEST_CASE("a message is JSON, or its bytes behind the trace for who asks", "[gat
     CHECK(body["emailId"].text() == some_id);
     CHECK(from_base64(body["raw"].text()) == arranged.raw);
     CHECK(header(as_json, "Content-Type").starts_with("application/json"));
-    CHECK(header(as_json, "Content-Disposition") == "attachment; filename=\"" + some_id + ".eml.json\"");
+    CHECK(header(as_json, "Content-Disposition") ==
+          "attachment; filename=\"" + some_id + ".eml.json\"");
     CHECK(header(as_json, "X-Content-Type-Options") == "nosniff");
     CHECK(as_mail.body == "Return-Path: <a@b>\r\n" + arranged.raw);
     CHECK(header(as_mail, "Content-Type") == "message/rfc822");
@@ -125,7 +130,8 @@ TEST_CASE("what the client has is 304 without a body", "[gateway][content]")
     const auto first = arranged.get_raw();
 
     const auto again = arranged.get_raw({{"If-None-Match", header(first, "ETag")}});
-    const auto other_form = arranged.get_raw({{"If-None-Match", header(first, "ETag")}, {"Accept", "message/rfc822"}});
+    const auto other_form =
+        arranged.get_raw({{"If-None-Match", header(first, "ETag")}, {"Accept", "message/rfc822"}});
 
     CHECK(again.status == 304);
     CHECK(again.body.empty());
@@ -149,7 +155,8 @@ TEST_CASE("an Accept that nothing fits is 406 and names what there is", "[gatewa
     CHECK(arranged.get_part({{"Accept", "text/html"}}, "9").status == 404);
 }
 
-TEST_CASE("an attachment is JSON, its own type or plain bytes, and always to be saved", "[gateway][content]")
+TEST_CASE("an attachment is JSON, its own type or plain bytes, and always to be saved",
+          "[gateway][content]")
 {
     arranged_content arranged;
 
@@ -167,13 +174,15 @@ TEST_CASE("an attachment is JSON, its own type or plain bytes, and always to be 
     CHECK(header(as_image, "Content-Type") == "image/png");
     CHECK(header(as_bytes, "Content-Type") == "application/octet-stream");
     for (const auto& answer : {as_json, as_image, as_bytes}) {
-        CHECK(header(answer, "Content-Disposition").starts_with("attachment; filename=\"Bild _.png"));
+        CHECK(
+            header(answer, "Content-Disposition").starts_with("attachment; filename=\"Bild _.png"));
         CHECK(header(answer, "X-Content-Type-Options") == "nosniff");
     }
     CHECK(arranged.get_part({}, "9").status == 404);
 }
 
-TEST_CASE("a large answer is counted once until it is let go; without room for the copies of another it is 503",
+TEST_CASE("a large answer is counted once until it is let go; without room for the copies of "
+          "another it is 503",
           "[gateway][content]")
 {
     arranged_content arranged;

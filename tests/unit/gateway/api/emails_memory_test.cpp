@@ -14,13 +14,16 @@ class arranged_email
 public:
     arranged_email()
     {
-        service_.answer<GetEmailRequest, GetEmailResponse>("tempinbox.inbox.v1.InboxService/GetEmail",
-                                                           [this](const GetEmailRequest& wanted) { return email_of(wanted); });
+        service_.answer<GetEmailRequest, GetEmailResponse>(
+            "tempinbox.inbox.v1.InboxService/GetEmail",
+            [this](const GetEmailRequest& wanted) { return email_of(wanted); });
         service_.answer<ListEmailsRequest, ListEmailsResponse>(
-            "tempinbox.inbox.v1.InboxService/ListEmails", [this](const ListEmailsRequest& wanted) { return list_of(wanted); });
+            "tempinbox.inbox.v1.InboxService/ListEmails",
+            [this](const ListEmailsRequest& wanted) { return list_of(wanted); });
         const auto address = service_.start();
         inboxes_ = std::make_unique<inbox_client>(testing::test_host(), address, service_.tokens());
-        webhooks_ = std::make_unique<webhook_client>(testing::test_host(), address, service_.tokens());
+        webhooks_ =
+            std::make_unique<webhook_client>(testing::test_host(), address, service_.tokens());
     }
 
     http::response get(const caller& who)
@@ -98,14 +101,17 @@ TEST_CASE("a small email or list is read at once and not counted", "[gateway][em
     CHECK(arranged.memory.used() == 0);
 }
 
-TEST_CASE("memory for a large email or list is taken before it is read, and one copy is counted until it is sent",
+TEST_CASE("memory for a large email or list is taken before it is read, and one copy is counted "
+          "until it is sent",
           "[gateway][emails]")
 {
     const auto is_list = GENERATE(false, true);
     arranged_email arranged;
     arranged.text.assign(100'000, 'x');
     const auto ann = testing::premium_caller(), bob = testing::premium_caller();
-    const auto read = [&](const caller& who) { return is_list ? arranged.list(who) : arranged.get(who); };
+    const auto read = [&](const caller& who) {
+        return is_list ? arranged.list(who) : arranged.get(who);
+    };
 
     auto first = read(ann);
     CHECK(arranged.calls == 2);

@@ -22,11 +22,14 @@ public:
         note<DeleteInboxesByTagRequest, DeleteInboxesByTagResponse>("DeleteInboxesByTag", tagged);
         note<ListEmailsRequest, ListEmailsResponse>("ListEmails", listed);
         note<UpdateEmailRequest, UpdateEmailResponse>("UpdateEmail", marked);
-        client_ = std::make_unique<inbox_client>(testing::test_host(), service_.start(), service_.tokens());
+        client_ = std::make_unique<inbox_client>(testing::test_host(), service_.start(),
+                                                 service_.tokens());
     }
 
-    using operation = awaitable<http::response> (*)(const http::request&, const caller&, inbox_client&);
-    http::response call(operation handle, const std::string& body, std::vector<std::pair<std::string, std::string>> query = {})
+    using operation = awaitable<http::response> (*)(const http::request&, const caller&,
+                                                    inbox_client&);
+    http::response call(operation handle, const std::string& body,
+                        std::vector<std::pair<std::string, std::string>> query = {})
     {
         http::request received;
         received.body = body;
@@ -59,10 +62,11 @@ private:
     template <class Request, class Response>
     void note(const std::string& method, std::optional<Request>& asked)
     {
-        service_.answer<Request, Response>("tempinbox.inbox.v1.InboxService/" + method, [&asked](const Request& request) {
-            asked = request;
-            return result<Response>(Response());
-        });
+        service_.answer<Request, Response>("tempinbox.inbox.v1.InboxService/" + method,
+                                           [&asked](const Request& request) {
+                                               asked = request;
+                                               return result<Response>(Response());
+                                           });
     }
 
     testing::fake_service service_;
@@ -82,7 +86,8 @@ TEST_CASE("a merge patch says what changes and what goes", "[gateway][inbox-chan
 {
     arranged_changes arranged;
 
-    const auto answer = arranged.patch(R"({"ttlSeconds":3600,"name":"CI","tags":["a"],"metadata":{"run":"7","branch":null}})");
+    const auto answer = arranged.patch(
+        R"({"ttlSeconds":3600,"name":"CI","tags":["a"],"metadata":{"run":"7","branch":null}})");
 
     CHECK(answer.status == 200);
     REQUIRE(arranged.changed);
@@ -97,7 +102,8 @@ TEST_CASE("a merge patch says what changes and what goes", "[gateway][inbox-chan
     CHECK_FALSE(wanted.metadata().remove_all());
 }
 
-TEST_CASE("null takes name, tags and metadata away, and what is absent stays", "[gateway][inbox-changes]")
+TEST_CASE("null takes name, tags and metadata away, and what is absent stays",
+          "[gateway][inbox-changes]")
 {
     arranged_changes arranged;
 
@@ -159,7 +165,8 @@ TEST_CASE("lists of emails pass their conditions on", "[gateway][inbox-changes]"
 {
     arranged_changes arranged;
 
-    arranged.list({{"from", "a"}, {"to", "b"}, {"subject", "c"}, {"include", "codes, text"}, {"after", "4"}});
+    arranged.list(
+        {{"from", "a"}, {"to", "b"}, {"subject", "c"}, {"include", "codes, text"}, {"after", "4"}});
     REQUIRE(arranged.listed);
     const auto of_inbox = *arranged.listed;
     arranged.list_all({{"subject", "c"}});
@@ -181,7 +188,8 @@ TEST_CASE("an email is marked with true or false, nothing else", "[gateway][inbo
 {
     arranged_changes arranged;
 
-    for (const char* body : {"", "{}", R"({"isRead":null})", R"({"isRead":1})", R"({"isRead":true,"subject":"x"})"})
+    for (const char* body :
+         {"", "{}", R"({"isRead":null})", R"({"isRead":1})", R"({"isRead":true,"subject":"x"})"})
         CHECK(arranged.call(update_email, body).status == 400);
     CHECK_FALSE(arranged.marked);
     CHECK(arranged.call(update_email, R"({"isRead":false})").status == 200);

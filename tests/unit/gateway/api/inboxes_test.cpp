@@ -19,33 +19,38 @@ public:
     arranged_inboxes()
     {
         service_.answer<CreateInboxRequest, CreateInboxResponse>(
-            "tempinbox.inbox.v1.InboxService/CreateInbox", [this](const CreateInboxRequest& request) { return create(request); });
-        service_.answer<ListInboxesRequest, ListInboxesResponse>("tempinbox.inbox.v1.InboxService/ListInboxes",
-                                                                 [this](const ListInboxesRequest& request) {
-                                                                     listed = request;
-                                                                     return result<ListInboxesResponse>(ListInboxesResponse());
-                                                                 });
-        service_.answer<GetInboxRequest, GetInboxResponse>("tempinbox.inbox.v1.InboxService/GetInbox",
-                                                           [](const GetInboxRequest&) {
-                                                               GetInboxResponse response;
-                                                               response.mutable_inbox()->set_is_full(true);
-                                                               return result<GetInboxResponse>(response);
-                                                           });
-        service_.answer<ListEmailsRequest, ListEmailsResponse>("tempinbox.inbox.v1.InboxService/ListEmails",
-                                                               [this](const ListEmailsRequest& request) {
-                                                                   listed_emails = request;
-                                                                   return result<ListEmailsResponse>(ListEmailsResponse());
-                                                               });
+            "tempinbox.inbox.v1.InboxService/CreateInbox",
+            [this](const CreateInboxRequest& request) { return create(request); });
+        service_.answer<ListInboxesRequest, ListInboxesResponse>(
+            "tempinbox.inbox.v1.InboxService/ListInboxes",
+            [this](const ListInboxesRequest& request) {
+                listed = request;
+                return result<ListInboxesResponse>(ListInboxesResponse());
+            });
+        service_.answer<GetInboxRequest, GetInboxResponse>(
+            "tempinbox.inbox.v1.InboxService/GetInbox", [](const GetInboxRequest&) {
+                GetInboxResponse response;
+                response.mutable_inbox()->set_is_full(true);
+                return result<GetInboxResponse>(response);
+            });
+        service_.answer<ListEmailsRequest, ListEmailsResponse>(
+            "tempinbox.inbox.v1.InboxService/ListEmails", [this](const ListEmailsRequest& request) {
+                listed_emails = request;
+                return result<ListEmailsResponse>(ListEmailsResponse());
+            });
         service_.answer<DeleteInboxRequest, DeleteInboxResponse>(
-            "tempinbox.inbox.v1.InboxService/DeleteInbox", [](const DeleteInboxRequest& request) -> result<DeleteInboxResponse> {
+            "tempinbox.inbox.v1.InboxService/DeleteInbox",
+            [](const DeleteInboxRequest& request) -> result<DeleteInboxResponse> {
                 if (request.inbox_id() == some_id)
                     return DeleteInboxResponse();
                 return failure{errc::not_found, "Inbox does not exist"};
             });
-        client = std::make_unique<inbox_client>(testing::test_host(), service_.start(), service_.tokens());
+        client = std::make_unique<inbox_client>(testing::test_host(), service_.start(),
+                                                service_.tokens());
     }
 
-    http::response post(const std::string& body, std::vector<std::pair<std::string, std::string>> query = {})
+    http::response post(const std::string& body,
+                        std::vector<std::pair<std::string, std::string>> query = {})
     {
         http::request received;
         received.method = "POST";
@@ -192,7 +197,8 @@ TEST_CASE("what the inbox service refuses keeps its status and sentence", "[gate
         errc code;
         unsigned status;
     };
-    for (const auto& row : {row{errc::conflict, 409}, row{errc::permission_denied, 403}, row{errc::invalid_argument, 400}}) {
+    for (const auto& row : {row{errc::conflict, 409}, row{errc::permission_denied, 403},
+                            row{errc::invalid_argument, 400}}) {
         arranged_inboxes arranged;
         arranged.refusal = failure{row.code, "Because it is so"};
         const auto answer = arranged.post("{}");
@@ -208,7 +214,8 @@ TEST_CASE("what concerns only the suite is hidden from the caller", "[gateway][i
         errc code;
         unsigned status;
     };
-    for (const auto& row : {row{errc::unavailable, 503}, row{errc::internal, 500}, row{errc::unauthenticated, 503}}) {
+    for (const auto& row :
+         {row{errc::unavailable, 503}, row{errc::internal, 500}, row{errc::unauthenticated, 503}}) {
         arranged_inboxes arranged;
         arranged.refusal = failure{row.code, "10.0.0.1 said no"};
         const auto answer = arranged.post("{}");
@@ -241,7 +248,11 @@ TEST_CASE("lists pass their filters on", "[gateway][inboxes]")
     CHECK(arranged.listed.limit() == 25);
     CHECK_FALSE(arranged.listed.has_tag());
 
-    const auto received = get({{"status", "all"}, {"tag", "ci"}, {"address", "a@x.test"}, {"limit", "3"}, {"cursor", "c"}});
+    const auto received = get({{"status", "all"},
+                               {"tag", "ci"},
+                               {"address", "a@x.test"},
+                               {"limit", "3"},
+                               {"cursor", "c"}});
     testing::await(list_inboxes(received, arranged.who, *arranged.client));
     CHECK(arranged.listed.status() == INBOX_STATUS_UNSPECIFIED);
     CHECK(arranged.listed.tag() == "ci");
@@ -251,7 +262,8 @@ TEST_CASE("lists pass their filters on", "[gateway][inboxes]")
     CHECK(arranged.listed.account_id() == arranged.who.account().text());
 
     const auto emails = get({{"after", "12"}, {"limit", "1"}});
-    testing::await(list_inbox_emails(emails, arranged.who, *arranged.client, arranged.lists, arranged.memory));
+    testing::await(
+        list_inbox_emails(emails, arranged.who, *arranged.client, arranged.lists, arranged.memory));
     CHECK(arranged.listed_emails.inbox_id() == some_id);
     CHECK(arranged.listed_emails.after() == 12);
     CHECK(arranged.listed_emails.limit() == 1);

@@ -30,12 +30,15 @@ constexpr const char* full_inbox =
 
 TEST_CASE("an inbox shows every field, absent ones as null", "[gateway][json]")
 {
-    const auto fresh = message_of<inbox::v1::Inbox>(R"({"inboxId":"i1","emailAddress":"a@x.test","status":"INBOX_STATUS_ACTIVE",)"
-                                                    R"("createdAt":"2026-11-21T09:00:00Z","expiresAt":"2026-11-22T09:00:00Z"})");
+    const auto fresh = message_of<inbox::v1::Inbox>(
+        R"({"inboxId":"i1","emailAddress":"a@x.test","status":"INBOX_STATUS_ACTIVE",)"
+        R"("createdAt":"2026-11-21T09:00:00Z","expiresAt":"2026-11-22T09:00:00Z"})");
 
-    CHECK(to_json(fresh) == R"({"inboxId":"i1","emailAddress":"a@x.test","name":null,"tags":[],"metadata":{},"status":"active",)"
-                            R"("emailCount":0,"lastSequence":0,"lastEmailAt":null,"createdAt":"2026-11-21T09:00:00.000Z",)"
-                            R"("expiresAt":"2026-11-22T09:00:00.000Z","expiredAt":null})");
+    CHECK(
+        to_json(fresh) ==
+        R"({"inboxId":"i1","emailAddress":"a@x.test","name":null,"tags":[],"metadata":{},"status":"active",)"
+        R"("emailCount":0,"lastSequence":0,"lastEmailAt":null,"createdAt":"2026-11-21T09:00:00.000Z",)"
+        R"("expiresAt":"2026-11-22T09:00:00.000Z","expiredAt":null})");
 }
 
 TEST_CASE("an inbox with everything", "[gateway][json]")
@@ -60,9 +63,11 @@ TEST_CASE("whether an inbox is full is told where it is wanted alone", "[gateway
 TEST_CASE("lists end with the cursor, null on the last page", "[gateway][json]")
 {
     CHECK(to_json(inbox::v1::ListInboxesResponse()) == R"({"inboxes":[],"nextCursor":null})");
-    CHECK(to_json(message_of<inbox::v1::ListEmailsResponse>(R"({"nextCursor":"abc"})")) == R"({"emails":[],"nextCursor":"abc"})");
+    CHECK(to_json(message_of<inbox::v1::ListEmailsResponse>(R"({"nextCursor":"abc"})")) ==
+          R"({"emails":[],"nextCursor":"abc"})");
     CHECK(to_json(webhooks::v1::ListWebhooksResponse()) == R"({"webhooks":[],"nextCursor":null})");
-    CHECK(to_json(message_of<inbox::v1::ListDomainsResponse>(R"({"domains":[{"domain":"x.test","isDefault":true}]})")) ==
+    CHECK(to_json(message_of<inbox::v1::ListDomainsResponse>(
+              R"({"domains":[{"domain":"x.test","isDefault":true}]})")) ==
           R"({"domains":[{"domain":"x.test","default":true}]})");
 }
 
@@ -73,10 +78,11 @@ TEST_CASE("a list's emails are summaries", "[gateway][json]")
         R"("preview":"Hello","receivedAt":"2026-11-21T10:00:00Z","sizeBytes":"1234","attachmentCount":1,"isRead":true,)"
         R"("codes":[{"value":"123456"}]}]})");
 
-    CHECK(to_json(list) ==
-          R"({"emails":[{"emailId":"e1","inboxId":"i1","sequence":4,"from":"s@y.test","fromName":"S","to":["a+t@x.test"],)"
-          R"("subject":"Hi","preview":"Hello","receivedAt":"2026-11-21T10:00:00.000Z","sizeBytes":1234,)"
-          R"("attachmentCount":1,"isRead":true}],"nextCursor":null})");
+    CHECK(
+        to_json(list) ==
+        R"({"emails":[{"emailId":"e1","inboxId":"i1","sequence":4,"from":"s@y.test","fromName":"S","to":["a+t@x.test"],)"
+        R"("subject":"Hi","preview":"Hello","receivedAt":"2026-11-21T10:00:00.000Z","sizeBytes":1234,)"
+        R"("attachmentCount":1,"isRead":true}],"nextCursor":null})");
 }
 
 TEST_CASE("a bare email has null, empty text and empty lists in their places", "[gateway][json]")
@@ -123,12 +129,14 @@ TEST_CASE("a webhook shows its secret when it is made and never again", "[gatewa
         R"({"webhook":{"webhookId":"w1","url":"https://z.test/","events":["email.received"],"description":"d","isEnabled":true,)"
         R"("createdAt":"2026-11-21T10:00:00Z"},"secret":"whsec_x"})");
 
-    CHECK(to_json(created) ==
-          R"({"webhookId":"w1","url":"https://z.test/","events":["email.received"],"description":"d","isEnabled":true,)"
-          R"("disabledReason":null,"createdAt":"2026-11-21T10:00:00.000Z","secret":"whsec_x"})");
-    CHECK(to_json(created.webhook()) ==
-          R"({"webhookId":"w1","url":"https://z.test/","events":["email.received"],"description":"d",)"
-          R"("isEnabled":true,"disabledReason":null,"createdAt":"2026-11-21T10:00:00.000Z"})");
+    CHECK(
+        to_json(created) ==
+        R"({"webhookId":"w1","url":"https://z.test/","events":["email.received"],"description":"d","isEnabled":true,)"
+        R"("disabledReason":null,"createdAt":"2026-11-21T10:00:00.000Z","secret":"whsec_x"})");
+    CHECK(
+        to_json(created.webhook()) ==
+        R"({"webhookId":"w1","url":"https://z.test/","events":["email.received"],"description":"d",)"
+        R"("isEnabled":true,"disabledReason":null,"createdAt":"2026-11-21T10:00:00.000Z"})");
 }
 
 TEST_CASE("an account shows the limits that hold now", "[gateway][json]")
@@ -149,12 +157,15 @@ TEST_CASE("an account shows the limits that hold now", "[gateway][json]")
     usage.live_inboxes = 2;
     usage.webhooks = 1;
 
-    CHECK(to_json(account, usage, *parse_iso8601("2026-11-21T10:00:00Z")) ==
-          R"({"accountId":"01934f2e-7b1c-7d3a-9f00-5a1b2c3d4e5f","email":"a@example.com","plan":"pass7",)"
-          R"("planEndsAt":"2026-11-28T10:00:00.000Z","limits":{"requestsPerDay":3000,"liveInboxes":50,"maxTtlSeconds":604800,)"
-          R"("maxMessageBytes":26214400,"webhooks":1,"apiKeys":1,"routingRules":0},)"
-          R"("usage":{"requestsToday":7,"liveInboxes":2,"webhooks":1}})");
-    CHECK(to_json(account, usage, *parse_iso8601("2026-11-28T10:00:00Z")).find(R"("plan":"free")") != std::string::npos);
+    CHECK(
+        to_json(account, usage, *parse_iso8601("2026-11-21T10:00:00Z")) ==
+        R"({"accountId":"01934f2e-7b1c-7d3a-9f00-5a1b2c3d4e5f","email":"a@example.com","plan":"pass7",)"
+        R"("planEndsAt":"2026-11-28T10:00:00.000Z","limits":{"requestsPerDay":3000,"liveInboxes":50,"maxTtlSeconds":604800,)"
+        R"("maxMessageBytes":26214400,"webhooks":1,"apiKeys":1,"routingRules":0},)"
+        R"("usage":{"requestsToday":7,"liveInboxes":2,"webhooks":1}})");
+    CHECK(
+        to_json(account, usage, *parse_iso8601("2026-11-28T10:00:00Z")).find(R"("plan":"free")") !=
+        std::string::npos);
 }
 
 TEST_CASE("a deletion names what it deleted", "[gateway][json]")

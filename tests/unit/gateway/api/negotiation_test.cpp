@@ -33,7 +33,8 @@ TEST_CASE("the first offer stands where the client has no wish", "[gateway][nego
     CHECK(chosen("application/*") == "application/json");
 }
 
-TEST_CASE("the highest quality wins, and the most specific range decides it", "[gateway][negotiation]")
+TEST_CASE("the highest quality wins, and the most specific range decides it",
+          "[gateway][negotiation]")
 {
     CHECK(chosen("image/png") == "image/png");
     CHECK(chosen("IMAGE/*, text/html") == "image/png");
@@ -77,7 +78,8 @@ TEST_CASE("a file name is quoted, and escaped where ASCII cannot say it", "[gate
 {
     CHECK(attachment_disposition("list.csv") == "attachment; filename=\"list.csv\"");
     CHECK(attachment_disposition("") == "attachment; filename=\"attachment\"");
-    CHECK(attachment_disposition("a\"b\\c.txt") == "attachment; filename=\"a_b_c.txt\"; filename*=UTF-8''a%22b%5Cc.txt");
+    CHECK(attachment_disposition("a\"b\\c.txt") ==
+          "attachment; filename=\"a_b_c.txt\"; filename*=UTF-8''a%22b%5Cc.txt");
     CHECK(attachment_disposition("Größe 5%.pdf") ==
           "attachment; filename=\"Gr__e 5_.pdf\"; filename*=UTF-8''Gr%C3%B6%C3%9Fe%205%25.pdf");
     CHECK(attachment_disposition("a\r\nb").find('\r') == std::string::npos);

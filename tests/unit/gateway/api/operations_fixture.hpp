@@ -24,7 +24,8 @@ public:
     template <class Request, class Response>
     void answer(const std::string& method, std::function<result<Response>(const Request&)> handle)
     {
-        server_.add<Request, Response>(method, [handle](Request request) { return answer_with(handle(request)); });
+        server_.add<Request, Response>(
+            method, [handle](Request request) { return answer_with(handle(request)); });
     }
     std::vector<host_port> start()
     {

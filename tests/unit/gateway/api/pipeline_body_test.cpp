@@ -5,7 +5,8 @@
 using namespace tempinbox;
 using namespace tempinbox::gateway;
 
-TEST_CASE("JSON bodies are taken whatever the parameters of their type, and no body needs no type", "[gateway][pipeline]")
+TEST_CASE("JSON bodies are taken whatever the parameters of their type, and no body needs no type",
+          "[gateway][pipeline]")
 {
     struct row
     {
@@ -54,12 +55,14 @@ TEST_CASE("a patch is taken by both of its types", "[gateway][pipeline]")
     CHECK(sent_as("Application/Merge-Patch+JSON; charset=utf-8").status == 200);
     const auto refused = sent_as("application/json-patch+json");
     CHECK(refused.status == 415);
-    CHECK(http::find_header(refused.headers, "Accept-Patch") == "application/json, application/merge-patch+json");
+    CHECK(http::find_header(refused.headers, "Accept-Patch") ==
+          "application/json, application/merge-patch+json");
 }
 
 TEST_CASE("a header that has one value must not come twice", "[gateway][pipeline]")
 {
-    const auto name = GENERATE(as<std::string>{}, "Content-Type", "Content-Encoding", "Idempotency-Key");
+    const auto name =
+        GENERATE(as<std::string>{}, "Content-Type", "Content-Encoding", "Idempotency-Key");
     arranged_pipeline arranged;
     auto received = make_request("POST", "/v1/things");
     received.headers.emplace_back(name, "a");

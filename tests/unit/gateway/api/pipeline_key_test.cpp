@@ -5,12 +5,14 @@
 using namespace tempinbox;
 using namespace tempinbox::gateway;
 
-TEST_CASE("sixty failures from one address are 401, then 429 until the minute ends, and a valid key passes all the while",
+TEST_CASE("sixty failures from one address are 401, then 429 until the minute ends, and a valid "
+          "key passes all the while",
           "[gateway][pipeline]")
 {
     arranged_pipeline arranged;
     for (int i = 59; i >= 0; --i) {
-        const auto answer = arranged.send(make_request("GET", "/v1/things", i % 2 == 0 ? "" : unknown_key));
+        const auto answer =
+            arranged.send(make_request("GET", "/v1/things", i % 2 == 0 ? "" : unknown_key));
         CHECK(answer.status == 401);
         CHECK(number(answer, "X-RateLimit-Limit") == 60);
         CHECK(number(answer, "X-RateLimit-Remaining") == i);
@@ -24,14 +26,18 @@ TEST_CASE("sixty failures from one address are 401, then 429 until the minute en
     CHECK(valid.status == 200);
 }
 
-TEST_CASE("past sixty look-ups of keys that nobody has an address has none made, but keys seen good pass", "[gateway][pipeline]")
+TEST_CASE(
+    "past sixty look-ups of keys that nobody has an address has none made, but keys seen good pass",
+    "[gateway][pipeline]")
 {
     arranged_pipeline arranged;
     for (int i = 0; i < 60; ++i)
-        CHECK(arranged.send(make_request("GET", "/v1/things", accounts::make_api_key().reveal())).status == 401);
+        CHECK(arranged.send(make_request("GET", "/v1/things", accounts::make_api_key().reveal()))
+                  .status == 401);
     const auto looked_up = arranged.keys_looked_up;
 
-    const auto past = arranged.send(make_request("GET", "/v1/things", accounts::make_api_key().reveal()));
+    const auto past =
+        arranged.send(make_request("GET", "/v1/things", accounts::make_api_key().reveal()));
     CHECK(arranged.keys_looked_up == looked_up);
     const auto seen = arranged.send(make_request("GET", "/v1/things"));
     arranged.is_key_seen = false;
@@ -47,7 +53,8 @@ TEST_CASE("past sixty look-ups of keys that nobody has an address has none made,
     CHECK(arranged.send(make_request("GET", "/v1/things")).status == 200);
 }
 
-TEST_CASE("a key that cannot be looked up now is 503, which costs its address nothing", "[gateway][pipeline]")
+TEST_CASE("a key that cannot be looked up now is 503, which costs its address nothing",
+          "[gateway][pipeline]")
 {
     arranged_pipeline arranged;
     arranged.are_lookups_full = true;

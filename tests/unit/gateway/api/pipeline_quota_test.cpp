@@ -14,10 +14,12 @@ TEST_CASE("a used-up day says when it ends", "[gateway][pipeline]")
 
     CHECK(answer.status == 429);
     CHECK(number(answer, "Retry-After") == 43'200);
-    CHECK(message(answer) == "The daily limit of 10000 requests is used up; it resets at 2026-11-22T00:00:00.000Z");
+    CHECK(message(answer) ==
+          "The daily limit of 10000 requests is used up; it resets at 2026-11-22T00:00:00.000Z");
 }
 
-TEST_CASE("past the plan's burst a key gets its own 429, which is not counted against the day", "[gateway]")
+TEST_CASE("past the plan's burst a key gets its own 429, which is not counted against the day",
+          "[gateway]")
 {
     arranged_pipeline p;
     p.owner.account.limits.burst_per_second = 2;

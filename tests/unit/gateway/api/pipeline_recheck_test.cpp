@@ -12,7 +12,8 @@ namespace {
 
 const std::string key = accounts::make_api_key().reveal();
 
-// A pipeline whose one operation takes as long as a test says and lets it change the account meanwhile.
+// A pipeline whose one operation takes as long as a test says and lets it change the account
+// meanwhile.
 struct slow_pipeline
 {
     manual_clock clock{*parse_iso8601("2026-11-21T12:00:00Z")};
@@ -81,7 +82,10 @@ private:
         co_return found;
     }
 
-    static awaitable<quota_decision> take_quota() { co_return quota_decision(true, false, quota_numbers(10, 9, 0)); }
+    static awaitable<quota_decision> take_quota()
+    {
+        co_return quota_decision(true, false, quota_numbers(10, 9, 0));
+    }
 };
 
 } // namespace
@@ -95,7 +99,8 @@ TEST_CASE("a quick answer costs one look for the key", "[gateway][pipeline]")
     CHECK(arranged.keys_found == 1);
 }
 
-TEST_CASE("what was read after a long time is not given to a key revoked meanwhile, nor to a plan without API",
+TEST_CASE("what was read after a long time is not given to a key revoked meanwhile, nor to a plan "
+          "without API",
           "[gateway][pipeline]")
 {
     slow_pipeline arranged;
@@ -113,7 +118,8 @@ TEST_CASE("what was read after a long time is not given to a key revoked meanwhi
     CHECK(arranged.send() == 403);
 }
 
-TEST_CASE("when nobody knows the key any more, what was read after a long time becomes 503", "[gateway][pipeline]")
+TEST_CASE("when nobody knows the key any more, what was read after a long time becomes 503",
+          "[gateway][pipeline]")
 {
     slow_pipeline arranged;
     arranged.meanwhile = [&] {

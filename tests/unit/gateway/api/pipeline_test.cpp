@@ -14,11 +14,12 @@ TEST_CASE("the checks stand in the documented order", "[gateway][pipeline]")
         unsigned status;
         bool is_counted;
     };
-    const row rows[] = {{"key", 401, false},   {"plan", 403, false}, {"quota", 429, true}, {"path", 404, true},
-                        {"method", 405, true}, {"size", 413, true},  {"type", 415, true},  {"nothing", 200, true}};
+    const row rows[] = {{"key", 401, false}, {"plan", 403, false},  {"quota", 429, true},
+                        {"path", 404, true}, {"method", 405, true}, {"size", 413, true},
+                        {"type", 415, true}, {"nothing", 200, true}};
     const auto position = [&](const std::string& fault) {
-        const auto found =
-            std::find_if(std::begin(rows), std::end(rows), [&](const row& one) { return fault == one.first_fault; });
+        const auto found = std::find_if(std::begin(rows), std::end(rows),
+                                        [&](const row& one) { return fault == one.first_fault; });
         return found - std::begin(rows);
     };
 
@@ -27,7 +28,8 @@ TEST_CASE("the checks stand in the documented order", "[gateway][pipeline]")
         arranged_pipeline arranged;
         arranged.owner.account.limits.api_access = !has("plan");
         arranged.is_quota_left = !has("quota");
-        // A path fault hides the method's, and the method's the size's, so each is given alone where it is the first.
+        // A path fault hides the method's, and the method's the size's, so each is given alone
+        // where it is the first.
         auto received = make_request("POST", "/v1/things", has("key") ? unknown_key : good_key);
         if (has("path"))
             received.path = "/v1/nothing";
@@ -61,7 +63,8 @@ TEST_CASE("a preflight needs no key and is not counted", "[gateway][pipeline]")
 
     CHECK(answer.status == 204);
     CHECK(http::find_header(answer.headers, "Access-Control-Allow-Origin") == "*");
-    const auto allowed = http::find_header(answer.headers, "Access-Control-Allow-Headers").value_or("");
+    const auto allowed =
+        http::find_header(answer.headers, "Access-Control-Allow-Headers").value_or("");
     for (const auto* name : {"X-API-Key", "Accept", "Idempotency-Key", "If-None-Match"})
         CHECK(allowed.find(name) != std::string_view::npos);
     CHECK(arranged.quota_taken == 0);
@@ -88,7 +91,8 @@ TEST_CASE("HEAD is answered as GET and counts", "[gateway][pipeline]")
     CHECK(arranged.uses_noted == 1);
 }
 
-TEST_CASE("answers carry the account's numbers, and tell the browser it may read them", "[gateway][pipeline]")
+TEST_CASE("answers carry the account's numbers, and tell the browser it may read them",
+          "[gateway][pipeline]")
 {
     arranged_pipeline arranged;
     auto received = make_request("GET", "/v1/things");
@@ -100,11 +104,12 @@ TEST_CASE("answers carry the account's numbers, and tell the browser it may read
     CHECK(number(answer, "X-RateLimit-Remaining") == 9'999);
     CHECK(number(answer, "X-RateLimit-Reset") == midnight);
     CHECK(http::find_header(answer.headers, "Access-Control-Allow-Origin") == "*");
-    CHECK(http::find_header(answer.headers, "Access-Control-Expose-Headers")->find("X-RateLimit-Remaining") !=
-          std::string_view::npos);
+    CHECK(http::find_header(answer.headers, "Access-Control-Expose-Headers")
+              ->find("X-RateLimit-Remaining") != std::string_view::npos);
 }
 
-TEST_CASE("what throws becomes 503 or 500 with the usual headers and without its text", "[gateway][pipeline]")
+TEST_CASE("what throws becomes 503 or 500 with the usual headers and without its text",
+          "[gateway][pipeline]")
 {
     arranged_pipeline arranged;
 
@@ -133,7 +138,8 @@ TEST_CASE("the pipeline serves /v1 and what is below it", "[gateway][pipeline]")
     CHECK_FALSE(pipeline::serves("/V1/inboxes"));
 }
 
-TEST_CASE("a target that cannot be decoded is 400, after key, path and method", "[gateway][pipeline]")
+TEST_CASE("a target that cannot be decoded is 400, after key, path and method",
+          "[gateway][pipeline]")
 {
     arranged_pipeline arranged;
     auto received = make_request("GET", "/v1/things");
@@ -152,7 +158,8 @@ TEST_CASE("a target that cannot be decoded is 400, after key, path and method", 
     CHECK(arranged.send(keyless).status == 401);
 }
 
-TEST_CASE("a large answer to a GET is counted until it is sent, and without room it is 503; what was changed is told",
+TEST_CASE("a large answer to a GET is counted until it is sent, and without room it is 503; what "
+          "was changed is told",
           "[gateway][pipeline]")
 {
     arranged_pipeline arranged;

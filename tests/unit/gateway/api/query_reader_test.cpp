@@ -44,7 +44,11 @@ TEST_CASE("without parameters the defaults hold", "[gateway][query]")
 
 TEST_CASE("given parameters are read", "[gateway][query]")
 {
-    const auto received = with_query({{"limit", "100"}, {"cursor", "abc"}, {"status", "all"}, {"after", "12"}, {"tag", "überü"}});
+    const auto received = with_query({{"limit", "100"},
+                                      {"cursor", "abc"},
+                                      {"status", "all"},
+                                      {"after", "12"},
+                                      {"tag", "überü"}});
     query_reader query(received);
 
     const auto wanted = read_page(query);
@@ -57,7 +61,8 @@ TEST_CASE("given parameters are read", "[gateway][query]")
     CHECK(query.finish());
 }
 
-TEST_CASE("a bad query is refused with the parameter's name, what was given and what is allowed", "[gateway][query]")
+TEST_CASE("a bad query is refused with the parameter's name, what was given and what is allowed",
+          "[gateway][query]")
 {
     struct row
     {
@@ -72,25 +77,31 @@ TEST_CASE("a bad query is refused with the parameter's name, what was given and 
         {"limit", "", "limit must be an integer from 1 to 100, not \"\""},
         {"limit", "+5", "limit must be an integer from 1 to 100, not \"+5\""},
         {"limit", "5 ", "limit must be an integer from 1 to 100, not \"5 \""},
-        {"limit", "99999999999999999999", "limit must be an integer from 1 to 100, not \"99999999999999999999\""},
+        {"limit", "99999999999999999999",
+         "limit must be an integer from 1 to 100, not \"99999999999999999999\""},
         {"after", "-1", "after must be an integer from 0 to 1000, not \"-1\""},
         {"status", "ACTIVE", "status must be one of active, expired, all, not \"ACTIVE\""},
         {"tag", "", "tag must have 1 to 5 characters, not \"\""},
         {"tag", "longer", "tag must have 1 to 5 characters, not \"longer\""},
         {"cursor", "", "cursor must have 1 to 500 characters, not \"\""},
-        {"lmit", "5", "Unknown query parameter \"lmit\"; known are status, tag, after, limit, cursor"},
+        {"lmit", "5",
+         "Unknown query parameter \"lmit\"; known are status, tag, after, limit, cursor"},
     };
 
     for (const auto& row : rows)
         CHECK(problem_of(with_query({{row.name, row.value}})) == row.message);
-    CHECK(problem_of(with_query({{"limit", "5"}, {"limit", "5"}})) == "limit is given more than once");
+    CHECK(problem_of(with_query({{"limit", "5"}, {"limit", "5"}})) ==
+          "limit is given more than once");
     CHECK(problem_of(with_query({{"tag", "\xff"}})).starts_with("tag must have 1 to 5 characters"));
-    CHECK(problem_of(with_query({{"tag", "a\x01"}})).starts_with("tag must not contain control characters: "));
-    CHECK(problem_of(with_query({{"tag", "\u0085"}})).starts_with("tag must not contain control characters: "));
+    CHECK(problem_of(with_query({{"tag", "a\x01"}}))
+              .starts_with("tag must not contain control characters: "));
+    CHECK(problem_of(with_query({{"tag", "\u0085"}}))
+              .starts_with("tag must not contain control characters: "));
 }
 
 TEST_CASE("an operation without parameters refuses every one", "[gateway][query]")
 {
     CHECK(expect_no_query(with_query({})));
-    CHECK(expect_no_query(with_query({{"x", ""}})).error().message == "Unknown query parameter \"x\": this operation takes none");
+    CHECK(expect_no_query(with_query({{"x", ""}})).error().message ==
+          "Unknown query parameter \"x\": this operation takes none");
 }

@@ -12,21 +12,25 @@ namespace {
 const std::string some_id = "01934f2e-7b1c-7d3a-9f00-5a1b2c3d4e5f";
 const std::string other_id = "01934f2e-7b1c-7d3a-9f00-5a1b2c3d4e60";
 
-// The operations on rules against a dispatcher and an inbox service on loopback that note what they were asked.
+// The operations on rules against a dispatcher and an inbox service on loopback that note what they
+// were asked.
 class arranged_rules
 {
 public:
     arranged_rules()
     {
-        note<CreateRuleRequest, CreateRuleResponse>("CreateRule", created, [](const auto& request, auto& response) {
-            response.mutable_rule()->set_rule_id(request.rule_id());
-        });
+        note<CreateRuleRequest, CreateRuleResponse>(
+            "CreateRule", created, [](const auto& request, auto& response) {
+                response.mutable_rule()->set_rule_id(request.rule_id());
+            });
         note<UpdateRuleRequest, UpdateRuleResponse>("UpdateRule", changed);
         note<TestRulesRequest, TestRulesResponse>("TestRules", tested);
         inboxes_.answer<inbox::v1::GetEmailRequest, inbox::v1::GetEmailResponse>(
-            "tempinbox.inbox.v1.InboxService/GetEmail", [](const inbox::v1::GetEmailRequest& request) {
+            "tempinbox.inbox.v1.InboxService/GetEmail",
+            [](const inbox::v1::GetEmailRequest& request) {
                 if (request.email_id() != some_id)
-                    return result<inbox::v1::GetEmailResponse>(failure{errc::not_found, "Email does not exist"});
+                    return result<inbox::v1::GetEmailResponse>(
+                        failure{errc::not_found, "Email does not exist"});
                 inbox::v1::GetEmailResponse response;
                 auto& email = *response.mutable_email()->mutable_summary();
                 email.set_from("robot@sender.example");
@@ -34,11 +38,14 @@ public:
                 email.set_subject("Stored");
                 return result<inbox::v1::GetEmailResponse>(response);
             });
-        webhook_client_ = std::make_unique<webhook_client>(testing::test_host(), webhooks_.start(), webhooks_.tokens());
-        inbox_client_ = std::make_unique<inbox_client>(testing::test_host(), inboxes_.start(), inboxes_.tokens());
+        webhook_client_ = std::make_unique<webhook_client>(testing::test_host(), webhooks_.start(),
+                                                           webhooks_.tokens());
+        inbox_client_ = std::make_unique<inbox_client>(testing::test_host(), inboxes_.start(),
+                                                       inboxes_.tokens());
     }
 
-    using operation = awaitable<http::response> (*)(const http::request&, const caller&, webhook_client&);
+    using operation = awaitable<http::response> (*)(const http::request&, const caller&,
+                                                    webhook_client&);
     http::response call(operation handle, const std::string& body)
     {
         http::request received;
@@ -50,7 +57,8 @@ public:
     {
         http::request received;
         received.body = body;
-        return testing::await(test_rules(received, testing::premium_caller(), *webhook_client_, *inbox_client_));
+        return testing::await(
+            test_rules(received, testing::premium_caller(), *webhook_client_, *inbox_client_));
     }
 
     std::optional<CreateRuleRequest> created;
@@ -91,7 +99,8 @@ std::string conditions(int count)
 {
     std::string items;
     for (int i = 0; i < count; ++i)
-        items += std::string(i == 0 ? "" : ",") + R"({"field":"subject","operator":"contains","value":"x"})";
+        items += std::string(i == 0 ? "" : ",") +
+                 R"({"field":"subject","operator":"contains","value":"x"})";
     return R"(,"conditions":[)" + items + "]";
 }
 
@@ -110,15 +119,19 @@ TEST_CASE("a rule without conditions is an enabled catch-all", "[gateway][rules]
     CHECK(arranged.created->conditions_size() == 0);
     CHECK(arranged.created->is_enabled());
     CHECK(arranged.created->account().plan() == "premium");
-    CHECK(http::find_header(answer.headers, "Location").value().ends_with("/rules/" + arranged.created->rule_id()));
+    CHECK(http::find_header(answer.headers, "Location")
+              .value()
+              .ends_with("/rules/" + arranged.created->rule_id()));
 }
 
 TEST_CASE("a rule's five conditions are sent on in order", "[gateway][rules]")
 {
     arranged_rules arranged;
 
-    arranged.call(create_rule, rule_body(conditions(4).substr(0, conditions(4).size() - 1) +
-                                         R"(,{"field":"to","operator":"ends_with","value":"Ü"}],"isEnabled":false)"));
+    arranged.call(
+        create_rule,
+        rule_body(conditions(4).substr(0, conditions(4).size() - 1) +
+                  R"(,{"field":"to","operator":"ends_with","value":"Ü"}],"isEnabled":false)"));
 
     REQUIRE(arranged.created);
     REQUIRE(arranged.created->conditions_size() == 5);
@@ -135,7 +148,8 @@ TEST_CASE("a bad rule is 400, names the place, and goes no further", "[gateway][
         {"", "name is required"},
         {"[]", "body must be a JSON object"},
         {R"({"name":"","webhookId":")" + other_id + "\"}", "name must have 1 to 100 characters"},
-        {R"({"name":")" + std::string(101, 'x') + R"(","webhookId":")" + other_id + "\"}", "name must have 1 to 100 characters"},
+        {R"({"name":")" + std::string(101, 'x') + R"(","webhookId":")" + other_id + "\"}",
+         "name must have 1 to 100 characters"},
         {R"({"name":"x"})", "webhookId is required"},
         {R"({"name":"x","webhookId":null})", "webhookId is required"},
         {R"({"name":"x","webhookId":"7"})", "webhookId must be a UUID"},
@@ -144,12 +158,18 @@ TEST_CASE("a bad rule is 400, names the place, and goes no further", "[gateway][
         {rule_body(R"(,"conditions":{})"), "conditions must be an array"},
         {rule_body(R"(,"conditions":["x"])"), "conditions[0] must be an object"},
         {rule_body(one + "}]"), "conditions[0].field is required"},
-        {rule_body(one + R"("field":"body","operator":"equals","value":"x"}])"), "conditions[0].field must be one of subject"},
-        {rule_body(one + R"("field":"Subject","operator":"equals","value":"x"}])"), "conditions[0].field must be one of"},
-        {rule_body(one + R"("field":"to","operator":"regex","value":"x"}])"), "conditions[0].operator must be one of contains"},
-        {rule_body(one + R"("field":"to","operator":"equals"}])"), "conditions[0].value is required"},
-        {rule_body(one + R"("field":"to","operator":"equals","value":""}])"), "conditions[0].value must have 1 to 500"},
-        {rule_body(one + R"("field":"to","operator":"equals","value":")" + std::string(501, 'x') + "\"}]"),
+        {rule_body(one + R"("field":"body","operator":"equals","value":"x"}])"),
+         "conditions[0].field must be one of subject"},
+        {rule_body(one + R"("field":"Subject","operator":"equals","value":"x"}])"),
+         "conditions[0].field must be one of"},
+        {rule_body(one + R"("field":"to","operator":"regex","value":"x"}])"),
+         "conditions[0].operator must be one of contains"},
+        {rule_body(one + R"("field":"to","operator":"equals"}])"),
+         "conditions[0].value is required"},
+        {rule_body(one + R"("field":"to","operator":"equals","value":""}])"),
+         "conditions[0].value must have 1 to 500"},
+        {rule_body(one + R"("field":"to","operator":"equals","value":")" + std::string(501, 'x') +
+                   "\"}]"),
          "conditions[0].value must have 1 to 500"},
         {rule_body(one + R"("field":"to","operator":"equals","value":"x","not":true}])"),
          "conditions[0] has an unknown field \"not\""},
@@ -184,7 +204,8 @@ TEST_CASE("a change of a rule sends on what is given; null is refused", "[gatewa
         CHECK(answer.status == 400);
         CHECK(message(answer).starts_with(std::string(field) + " cannot be removed"));
     }
-    CHECK(message(arranged.call(update_rule, "{}")) == "body must have at least one of name, webhookId, conditions, isEnabled");
+    CHECK(message(arranged.call(update_rule, "{}")) ==
+          "body must have at least one of name, webhookId, conditions, isEnabled");
     CHECK(message(arranged.call(update_rule, R"({"createdAt":"x"})")).starts_with("unknown field"));
 }
 
@@ -192,7 +213,8 @@ TEST_CASE("a mail is tested by its fields, one recipient or several", "[gateway]
 {
     arranged_rules arranged;
 
-    CHECK(arranged.test(R"({"from":"a@b.example","to":"box@example.org","subject":"Hi"})").status == 200);
+    CHECK(arranged.test(R"({"from":"a@b.example","to":"box@example.org","subject":"Hi"})").status ==
+          200);
     REQUIRE(arranged.tested);
     CHECK(arranged.tested->from() == "a@b.example");
     REQUIRE(arranged.tested->to_size() == 1);
@@ -222,8 +244,10 @@ TEST_CASE("unsaved rules are tested with what is known of them", "[gateway][rule
 {
     arranged_rules arranged;
 
-    arranged.test(R"({"subject":"x","rules":[{},{"id":")" + some_id + R"(","name":"n","webhookId":")" + other_id +
-                  R"(","conditions":[{"field":"from","operator":"equals","value":"y"}],"isEnabled":false}]})");
+    arranged.test(
+        R"({"subject":"x","rules":[{},{"id":")" + some_id + R"(","name":"n","webhookId":")" +
+        other_id +
+        R"(","conditions":[{"field":"from","operator":"equals","value":"y"}],"isEnabled":false}]})");
 
     REQUIRE(arranged.tested);
     REQUIRE(arranged.tested->rules().rules_size() == 2);
@@ -250,8 +274,10 @@ TEST_CASE("a wrong test is 400, names the place, and goes no further", "[gateway
         {R"({"subject":"x","rules":[7]})", "rules[0] must be an object"},
         {R"({"subject":"x","rules":[{},{"id":"7"}]})", "rules[1].id must be a UUID"},
         {R"({"subject":"x","rules":[{"webhookId":"7"}]})", "rules[0].webhookId must be a UUID"},
-        {R"({"subject":"x","rules":[{"conditions":[{"field":"x"}]}]})", "rules[0].conditions[0].field must be one of"},
-        {R"({"subject":"x","rules":[{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}]})", "at most 20"},
+        {R"({"subject":"x","rules":[{"conditions":[{"field":"x"}]}]})",
+         "rules[0].conditions[0].field must be one of"},
+        {R"({"subject":"x","rules":[{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}]})",
+         "at most 20"},
         {R"({"subject":"x","rules":[{"extra":1}]})", "rules[0] has an unknown field \"extra\""},
     };
 

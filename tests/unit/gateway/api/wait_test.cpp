@@ -38,7 +38,8 @@ struct arranged_wait
 
 } // namespace
 
-TEST_CASE("a wait that is answered has the email, the inbox's last sequence and the time", "[gateway][wait]")
+TEST_CASE("a wait that is answered has the email, the inbox's last sequence and the time",
+          "[gateway][wait]")
 {
     arranged_wait arranged;
     const auto id = arranged.mail.add("one");
@@ -53,7 +54,8 @@ TEST_CASE("a wait that is answered has the email, the inbox's last sequence and 
     CHECK(answer["nearMisses"].items().empty());
 }
 
-TEST_CASE("who expects none is told of the email that broke it, or of the whole time passed", "[gateway][wait]")
+TEST_CASE("who expects none is told of the email that broke it, or of the whole time passed",
+          "[gateway][wait]")
 {
     arranged_wait arranged;
     const auto id = arranged.mail.add("one");
@@ -86,7 +88,8 @@ TEST_CASE("near misses say which condition failed, newest first", "[gateway][wai
     CHECK(misses[1]["emailId"].text() == first);
 }
 
-TEST_CASE("bad parameters of a wait are 400 and name the parameter; an unknown inbox is 404", "[gateway][wait]")
+TEST_CASE("bad parameters of a wait are 400 and name the parameter; an unknown inbox is 404",
+          "[gateway][wait]")
 {
     arranged_wait arranged;
     const auto row = GENERATE(table<std::string, std::string>({{"timeoutSeconds", "0"},
@@ -113,13 +116,15 @@ TEST_CASE("every filter reaches the look", "[gateway][wait]")
     arranged_wait arranged;
     inbox::v1::EmailFilter seen;
     auto sources = arranged.mail.sources();
-    sources.find_first = [&, inner = sources.find_first](inbox::v1::FindFirstEmailsRequest request) {
+    sources.find_first = [&,
+                          inner = sources.find_first](inbox::v1::FindFirstEmailsRequest request) {
         seen = request.searches(0).filter();
         return inner(std::move(request));
     };
     waiting_room room(testing::test_host(), sources, wait_bounds(10));
     http::request received;
-    received.query = {{"from", "a"}, {"to", "b"}, {"subject", "c"}, {"hasCode", "true"}, {"timeoutSeconds", "1"}};
+    received.query = {
+        {"from", "a"}, {"to", "b"}, {"subject", "c"}, {"hasCode", "true"}, {"timeoutSeconds", "1"}};
     received.path_params.emplace_back("inboxId", arranged.mail.inbox.text());
 
     testing::await(wait_for_email(received, arranged.who, room));

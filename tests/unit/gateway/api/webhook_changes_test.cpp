@@ -17,24 +17,28 @@ public:
     arranged_changes()
     {
         service_.answer<UpdateWebhookRequest, UpdateWebhookResponse>(
-            "tempinbox.webhooks.v1.WebhookService/UpdateWebhook", [this](const UpdateWebhookRequest& request) {
+            "tempinbox.webhooks.v1.WebhookService/UpdateWebhook",
+            [this](const UpdateWebhookRequest& request) {
                 changed = request;
                 UpdateWebhookResponse response;
                 response.mutable_webhook()->set_webhook_id(request.webhook_id());
                 return result<UpdateWebhookResponse>(response);
             });
         service_.answer<RotateSecretRequest, RotateSecretResponse>(
-            "tempinbox.webhooks.v1.WebhookService/RotateSecret", [this](const RotateSecretRequest& request) {
+            "tempinbox.webhooks.v1.WebhookService/RotateSecret",
+            [this](const RotateSecretRequest& request) {
                 rotated = request;
                 RotateSecretResponse response;
                 response.set_secret("whsec_new");
                 response.mutable_previous_valid_until()->set_seconds(1'700'000'000);
                 return result<RotateSecretResponse>(response);
             });
-        client_ = std::make_unique<webhook_client>(testing::test_host(), service_.start(), service_.tokens());
+        client_ = std::make_unique<webhook_client>(testing::test_host(), service_.start(),
+                                                   service_.tokens());
     }
 
-    using operation = awaitable<http::response> (*)(const http::request&, const caller&, webhook_client&);
+    using operation = awaitable<http::response> (*)(const http::request&, const caller&,
+                                                    webhook_client&);
     http::response call(operation handle, const std::string& body)
     {
         http::request received;
@@ -83,7 +87,8 @@ TEST_CASE("null gives a webhook all events and no description", "[gateway][webho
     CHECK(arranged.changed->description().empty());
 }
 
-TEST_CASE("a bad change of a webhook is 400, names the field, and goes no further", "[gateway][webhooks]")
+TEST_CASE("a bad change of a webhook is 400, names the field, and goes no further",
+          "[gateway][webhooks]")
 {
     const std::pair<const char*, const char*> rows[] = {
         {"", "at least one of url, events, description, isEnabled"},
@@ -100,12 +105,14 @@ TEST_CASE("a bad change of a webhook is 400, names the field, and goes no furthe
         const auto answer = arranged.call(update_webhook, body);
         INFO(body << " gave " << answer.body);
         CHECK(answer.status == 400);
-        CHECK(json::value::parse(answer.body).value()["message"].text().find(named) != std::string::npos);
+        CHECK(json::value::parse(answer.body).value()["message"].text().find(named) !=
+              std::string::npos);
         CHECK_FALSE(arranged.changed);
     }
 }
 
-TEST_CASE("a rotation answers the new secret and how long the earlier one signs", "[gateway][webhooks]")
+TEST_CASE("a rotation answers the new secret and how long the earlier one signs",
+          "[gateway][webhooks]")
 {
     arranged_changes arranged;
 
@@ -113,7 +120,8 @@ TEST_CASE("a rotation answers the new secret and how long the earlier one signs"
 
     CHECK(answer.status == 200);
     CHECK(answer.body ==
-          R"({"webhookId":")" + some_id + R"(","secret":"whsec_new","previousSecretValidUntil":"2023-11-14T22:13:20.000Z"})");
+          R"({"webhookId":")" + some_id +
+              R"(","secret":"whsec_new","previousSecretValidUntil":"2023-11-14T22:13:20.000Z"})");
     CHECK(arranged.call(rotate_webhook_secret, R"({"secret":"whsec_mine"})").status == 400);
 }
 

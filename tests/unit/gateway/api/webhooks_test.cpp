@@ -16,14 +16,16 @@ public:
     arranged_webhooks()
     {
         service_.answer<CreateWebhookRequest, CreateWebhookResponse>(
-            "tempinbox.webhooks.v1.WebhookService/CreateWebhook", [this](const CreateWebhookRequest& request) {
+            "tempinbox.webhooks.v1.WebhookService/CreateWebhook",
+            [this](const CreateWebhookRequest& request) {
                 created = request;
                 CreateWebhookResponse response;
                 response.mutable_webhook()->set_webhook_id(request.webhook_id());
                 response.set_secret("whsec_x");
                 return result<CreateWebhookResponse>(response);
             });
-        client = std::make_unique<webhook_client>(testing::test_host(), service_.start(), service_.tokens());
+        client = std::make_unique<webhook_client>(testing::test_host(), service_.start(),
+                                                  service_.tokens());
     }
 
     http::response post(const std::string& body)
@@ -53,7 +55,8 @@ TEST_CASE("a webhook without events gets all three", "[gateway][webhooks]")
 
     REQUIRE(arranged.created);
     CHECK(answer.status == 201);
-    CHECK(http::find_header(answer.headers, "Location") == "/v1/webhooks/" + arranged.created->webhook_id());
+    CHECK(http::find_header(answer.headers, "Location") ==
+          "/v1/webhooks/" + arranged.created->webhook_id());
     CHECK(json::value::parse(answer.body).value()["secret"].text() == "whsec_x");
     CHECK(arranged.created->events_size() == 3);
     CHECK(arranged.created->url() == "https://z.test/hook");
@@ -64,7 +67,8 @@ TEST_CASE("an event named twice is one event", "[gateway][webhooks]")
 {
     arranged_webhooks arranged;
 
-    arranged.post(R"({"url":"https://z.test/","events":["inbox.created","inbox.created"],"description":"d"})");
+    arranged.post(
+        R"({"url":"https://z.test/","events":["inbox.created","inbox.created"],"description":"d"})");
 
     REQUIRE(arranged.created);
     CHECK(arranged.created->events_size() == 1);
@@ -94,7 +98,8 @@ TEST_CASE("a bad webhook is 400, names the field, and goes no further", "[gatewa
         const auto answer = arranged.post(row.body);
         INFO(row.body << " gave " << answer.body);
         CHECK(answer.status == 400);
-        CHECK(json::value::parse(answer.body).value()["message"].text().find(row.named) != std::string::npos);
+        CHECK(json::value::parse(answer.body).value()["message"].text().find(row.named) !=
+              std::string::npos);
         CHECK_FALSE(arranged.created);
     }
 }

@@ -49,19 +49,27 @@ struct arranged_feed
     account_id alice = account_id::make();
     account_id bob = account_id::make();
 
-    std::shared_ptr<const http::body_source> open(account_id account) { return feed.open(account, "digest").value(); }
-    static std::string next(const std::shared_ptr<const http::body_source>& source) { return testing::await(source->next()); }
+    std::shared_ptr<const http::body_source> open(account_id account)
+    {
+        return feed.open(account, "digest").value();
+    }
+    static std::string next(const std::shared_ptr<const http::body_source>& source)
+    {
+        return testing::await(source->next());
+    }
 };
 
 } // namespace
 
-TEST_CASE("a stream says that it stands, then each new mail of its account, and of nobody else", "[gateway][feed]")
+TEST_CASE("a stream says that it stands, then each new mail of its account, and of nobody else",
+          "[gateway][feed]")
 {
     arranged_feed arranged;
     const auto source = arranged.open(arranged.alice);
     CHECK(arranged_feed::next(source).find("event: ready\n") != std::string::npos);
 
-    arranged.feed.take_events({email_for(arranged.bob, "for bob"), email_for(arranged.alice, "a \"code\"\nand more")});
+    arranged.feed.take_events(
+        {email_for(arranged.bob, "for bob"), email_for(arranged.alice, "a \"code\"\nand more")});
 
     const auto text = arranged_feed::next(source);
     CHECK(text.starts_with("event: email.received\nid: "));
@@ -129,18 +137,21 @@ TEST_CASE("a stream ends with its session, however often mail comes", "[gateway]
     CHECK(arranged_feed::next(source).empty());
 }
 
-TEST_CASE("a stream stands while nobody can say whether its session is open, but not for long", "[gateway][feed]")
+TEST_CASE("a stream stands while nobody can say whether its session is open, but not for long",
+          "[gateway][feed]")
 {
     arranged_feed patient({0ms, 60'000ms});
     patient.said = sessions::unknown;
-    CHECK(arranged_feed::next(patient.open(patient.alice)).find("event: ready\n") != std::string::npos);
+    CHECK(arranged_feed::next(patient.open(patient.alice)).find("event: ready\n") !=
+          std::string::npos);
 
     arranged_feed strict({0ms, 0ms});
     strict.said = sessions::unknown;
     CHECK(arranged_feed::next(strict.open(strict.alice)).empty());
 }
 
-TEST_CASE("while its session is open a stream without news says that it is alive", "[gateway][feed]")
+TEST_CASE("while its session is open a stream without news says that it is alive",
+          "[gateway][feed]")
 {
     arranged_feed arranged({1ms, 60'000ms});
     const auto source = arranged.open(arranged.alice);
@@ -149,7 +160,8 @@ TEST_CASE("while its session is open a stream without news says that it is alive
     CHECK(arranged_feed::next(source) == ": alive\n\n");
 }
 
-TEST_CASE("a session that ends in this process takes its own streams along at once", "[gateway][feed]")
+TEST_CASE("a session that ends in this process takes its own streams along at once",
+          "[gateway][feed]")
 {
     arranged_feed arranged;
     const auto ended = arranged.feed.open(arranged.alice, "one").value();
@@ -163,7 +175,8 @@ TEST_CASE("a session that ends in this process takes its own streams along at on
     CHECK(arranged_feed::next(other).find("still told") != std::string::npos);
 }
 
-TEST_CASE("when all sessions of an account end its streams do, and nobody else's", "[gateway][feed]")
+TEST_CASE("when all sessions of an account end its streams do, and nobody else's",
+          "[gateway][feed]")
 {
     arranged_feed arranged;
     const auto first = arranged.feed.open(arranged.alice, "one").value();

@@ -16,7 +16,8 @@ const secret good_token("good-token");
 
 awaitable<http::response> answer_with_account(const http::request&, const caller& who)
 {
-    co_return http::ok_json("{\"account\":\"" + who.account().text() + "\",\"at\":\"" + who.location_of("things", "1") + "\"}");
+    co_return http::ok_json("{\"account\":\"" + who.account().text() + "\",\"at\":\"" +
+                            who.location_of("things", "1") + "\"}");
 }
 
 awaitable<http::response> lose_dependency(const http::request&, const caller&)
@@ -64,7 +65,8 @@ public:
         owner.state.account = account_id::make();
     }
 
-    http::response send(const std::string& method, const std::string& path, http::header_list headers = {}, std::string body = "")
+    http::response send(const std::string& method, const std::string& path,
+                        http::header_list headers = {}, std::string body = "")
     {
         http::request received;
         received.method = method;
@@ -92,7 +94,9 @@ private:
     dashboard_sources sources()
     {
         dashboard_sources all;
-        all.find_session = [this](std::string digest, lookups allowed) { return find(std::move(digest), allowed); };
+        all.find_session = [this](std::string digest, lookups allowed) {
+            return find(std::move(digest), allowed);
+        };
         all.take_session_quota = [this](account_id account) { return take(account); };
         all.last_known_quota = [](const plans::account_state&) { return quota_numbers(); };
         all.answer_once = [this](http::request& received, caller& who, const route& operation) {
@@ -104,9 +108,12 @@ private:
 
     awaitable<result<session_answer>> find(std::string digest, lookups allowed)
     {
-        const bool is_good = is_signed_in && digest == accounts::session_digest(good_token.reveal());
+        const bool is_good =
+            is_signed_in && digest == accounts::session_digest(good_token.reveal());
         if (allowed == lookups::seen_good && !is_good)
-            co_return failure{errc::rate_limited, "Too many requests with sessions that do not exist from this address"};
+            co_return failure{
+                errc::rate_limited,
+                "Too many requests with sessions that do not exist from this address"};
         ++looked_up;
         session_answer answer;
         answer.was_strange = !is_good;
@@ -119,7 +126,8 @@ private:
     {
         CHECK(account == owner.id());
         ++counted;
-        co_return quota_decision(is_day_left, false, quota_numbers(20'000, 0, to_unix_seconds(noon) + 43'200));
+        co_return quota_decision(is_day_left, false,
+                                 quota_numbers(20'000, 0, to_unix_seconds(noon) + 43'200));
     }
 };
 
@@ -156,7 +164,8 @@ TEST_CASE("a session opens the operations of its account", "[gateway][dashboard]
     CHECK_FALSE(http::find_header(answer.headers, "Access-Control-Allow-Origin"));
 }
 
-TEST_CASE("without a session everything is 401, known or not, and an API key changes nothing", "[gateway][dashboard]")
+TEST_CASE("without a session everything is 401, known or not, and an API key changes nothing",
+          "[gateway][dashboard]")
 {
     arranged_dashboard dashboard;
 
@@ -164,7 +173,8 @@ TEST_CASE("without a session everything is 401, known or not, and an API key cha
     CHECK(dashboard.send("GET", "/dashboard/api/nothing").status == 401);
     CHECK(dashboard.send("POST", "/dashboard/api/things").status == 401);
     CHECK(dashboard.send("OPTIONS", "/dashboard/api/things").status == 401);
-    CHECK(dashboard.send("GET", "/dashboard/api/things", {{"X-API-Key", "ti_live_whatever"}}).status == 401);
+    CHECK(dashboard.send("GET", "/dashboard/api/things", {{"X-API-Key", "ti_live_whatever"}})
+              .status == 401);
     CHECK(dashboard.looked_up == 0);
 }
 
@@ -176,7 +186,8 @@ TEST_CASE("a session that ended is 401, and the browser forgets it", "[gateway][
     const auto answer = dashboard.send("GET", "/dashboard/api/things", signed_in());
 
     CHECK(answer.status == 401);
-    CHECK(http::find_header(answer.headers, "Set-Cookie").value_or("").find("Max-Age=0") != std::string_view::npos);
+    CHECK(http::find_header(answer.headers, "Set-Cookie").value_or("").find("Max-Age=0") !=
+          std::string_view::npos);
 }
 
 TEST_CASE("what changes something needs the session's own CSRF token", "[gateway][dashboard]")
@@ -185,13 +196,15 @@ TEST_CASE("what changes something needs the session's own CSRF token", "[gateway
     const auto other = csrf_token_of(secret("another-session"));
 
     CHECK(dashboard.send("POST", "/dashboard/api/things", signed_in()).status == 403);
-    CHECK(dashboard.send("DELETE", "/dashboard/api/things", signed_in({{"X-CSRF-Token", other}})).status == 403);
-    CHECK(dashboard.send("DELETE", "/dashboard/api/things", signed_in({{"X-CSRF-Token", ""}})).status == 403);
+    CHECK(dashboard.send("DELETE", "/dashboard/api/things", signed_in({{"X-CSRF-Token", other}}))
+              .status == 403);
+    CHECK(dashboard.send("DELETE", "/dashboard/api/things", signed_in({{"X-CSRF-Token", ""}}))
+              .status == 403);
     CHECK(dashboard.send("PATCH", "/dashboard/api/nothing", signed_in()).status == 403);
     CHECK(dashboard.send("POST", "/dashboard/api/things", with_token()).status == 200);
     CHECK(dashboard.send("DELETE", "/dashboard/api/things", with_token()).status == 200);
-    CHECK(message(dashboard.send("POST", "/dashboard/api/things", signed_in())).find("X-CSRF-Token is missing") !=
-          std::string::npos);
+    CHECK(message(dashboard.send("POST", "/dashboard/api/things", signed_in()))
+              .find("X-CSRF-Token is missing") != std::string::npos);
 }
 
 TEST_CASE("after the session the checks are those of the API", "[gateway][dashboard]")
@@ -202,13 +215,17 @@ TEST_CASE("after the session the checks are those of the API", "[gateway][dashbo
     const auto wrong_method = dashboard.send("PATCH", "/dashboard/api/things", with_token());
     CHECK(wrong_method.status == 405);
     CHECK(http::find_header(wrong_method.headers, "Allow"));
-    CHECK(dashboard.send("POST", "/dashboard/api/things", with_token({{"Content-Type", "text/plain"}}), "{}").status == 415);
+    CHECK(dashboard
+              .send("POST", "/dashboard/api/things", with_token({{"Content-Type", "text/plain"}}),
+                    "{}")
+              .status == 415);
     const auto lost = dashboard.send("GET", "/dashboard/api/lost", signed_in());
     CHECK(lost.status == 503);
     CHECK(lost.body.find("10.1.2.3") == std::string::npos);
 }
 
-TEST_CASE("a POST with an Idempotency-Key is answered once, but not one with a password", "[gateway][dashboard]")
+TEST_CASE("a POST with an Idempotency-Key is answered once, but not one with a password",
+          "[gateway][dashboard]")
 {
     arranged_dashboard dashboard;
     const auto headers = with_token({{"Idempotency-Key", "key"}});
@@ -221,18 +238,22 @@ TEST_CASE("a POST with an Idempotency-Key is answered once, but not one with a p
     CHECK(dashboard.answered_once == 1);
 }
 
-TEST_CASE("public operations need no session, but changes must come from the own page", "[gateway][dashboard]")
+TEST_CASE("public operations need no session, but changes must come from the own page",
+          "[gateway][dashboard]")
 {
     arranged_dashboard dashboard;
 
     CHECK(dashboard.send("GET", "/dashboard/api/settings").status == 200);
     CHECK(dashboard.send("POST", "/dashboard/api/session").status == 403);
-    CHECK(dashboard.send("POST", "/dashboard/api/session", {{"Sec-Fetch-Site", "cross-site"}}).status == 403);
-    CHECK(dashboard.send("POST", "/dashboard/api/session", {{"Sec-Fetch-Site", "same-origin"}}).status == 200);
+    CHECK(dashboard.send("POST", "/dashboard/api/session", {{"Sec-Fetch-Site", "cross-site"}})
+              .status == 403);
+    CHECK(dashboard.send("POST", "/dashboard/api/session", {{"Sec-Fetch-Site", "same-origin"}})
+              .status == 200);
     CHECK(dashboard.looked_up == 0);
 }
 
-TEST_CASE("an account has a burst of its own, whatever its plan says of the API", "[gateway][dashboard]")
+TEST_CASE("an account has a burst of its own, whatever its plan says of the API",
+          "[gateway][dashboard]")
 {
     arranged_dashboard dashboard;
     for (int i = 0; i < dashboard_pipeline::requests_per_second; ++i)
@@ -246,7 +267,8 @@ TEST_CASE("an account has a burst of its own, whatever its plan says of the API"
     CHECK(dashboard.send("GET", "/dashboard/api/things", signed_in()).status == 200);
 }
 
-TEST_CASE("what an account's sessions send is counted, and past their day it is 429", "[gateway][dashboard]")
+TEST_CASE("what an account's sessions send is counted, and past their day it is 429",
+          "[gateway][dashboard]")
 {
     arranged_dashboard dashboard;
 
@@ -262,12 +284,14 @@ TEST_CASE("what an account's sessions send is counted, and past their day it is 
     CHECK(message(refused).find("20000") != std::string::npos);
 }
 
-TEST_CASE("past sixty look-ups of sessions that do not exist an address has none made, but one seen open passes",
+TEST_CASE("past sixty look-ups of sessions that do not exist an address has none made, but one "
+          "seen open passes",
           "[gateway][dashboard]")
 {
     arranged_dashboard dashboard;
     const auto send_unknown = [&](int number) {
-        return dashboard.send("GET", "/dashboard/api/things", {{"Cookie", "tempinbox_session=unknown" + std::to_string(number)}});
+        return dashboard.send("GET", "/dashboard/api/things",
+                              {{"Cookie", "tempinbox_session=unknown" + std::to_string(number)}});
     };
     for (int i = 0; i < 60; ++i)
         CHECK(send_unknown(i).status == 401);

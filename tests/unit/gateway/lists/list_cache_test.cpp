@@ -29,7 +29,10 @@ struct arranged_cache
                 [this](GetListVersionsRequest request) { return answer(std::move(request)); })
     {}
 
-    std::optional<std::string> find(const ListEmailsRequest& request) { return testing::await(lists.find(request)); }
+    std::optional<std::string> find(const ListEmailsRequest& request)
+    {
+        return testing::await(lists.find(request));
+    }
 
 private:
     awaitable<result<GetListVersionsResponse>> answer(GetListVersionsRequest request)
@@ -55,7 +58,8 @@ ListEmailsRequest some_list()
 
 } // namespace
 
-TEST_CASE("a list is given again while its inbox has the version it was read with", "[gateway][lists]")
+TEST_CASE("a list is given again while its inbox has the version it was read with",
+          "[gateway][lists]")
 {
     arranged_cache arranged;
     const auto request = some_list();
@@ -71,7 +75,8 @@ TEST_CASE("a list is given again while its inbox has the version it was read wit
     CHECK(arranged.find(request) == "{1}");
 }
 
-TEST_CASE("a list is not given where its inbox is gone, nor where nobody can say", "[gateway][lists]")
+TEST_CASE("a list is not given where its inbox is gone, nor where nobody can say",
+          "[gateway][lists]")
 {
     arranged_cache arranged;
     const auto request = some_list();
@@ -107,7 +112,8 @@ TEST_CASE("a list is another's with another account, inbox, page or condition", 
     CHECK(arranged.find(request));
 }
 
-TEST_CASE("a list is not kept too long, nor where it is too large or has no version", "[gateway][lists]")
+TEST_CASE("a list is not kept too long, nor where it is too large or has no version",
+          "[gateway][lists]")
 {
     const auto request = some_list();
 

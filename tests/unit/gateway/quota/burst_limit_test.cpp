@@ -52,7 +52,8 @@ TEST_CASE("a clock that is set back takes no tokens away", "[gateway][quota]")
     CHECK(passing(limit, key, 50, noon - 1h + 1s, 60) == 50);
 }
 
-TEST_CASE("the table of keys is bounded: full buckets go, and the rest is not judged", "[gateway][quota]")
+TEST_CASE("the table of keys is bounded: full buckets go, and the rest is not judged",
+          "[gateway][quota]")
 {
     burst_limit limit(100);
     for (int i = 0; i < 500; ++i)

@@ -16,10 +16,12 @@ TEST_CASE("without any answer so far the whole limit is shown", "[gateway][quota
 {
     quota_book book;
 
-    CHECK(book.let_through(account_id::make(), 3'000, noon) == quota_numbers(3'000, 3'000, midnight));
+    CHECK(book.let_through(account_id::make(), 3'000, noon) ==
+          quota_numbers(3'000, 3'000, midnight));
 }
 
-TEST_CASE("the last known numbers are lowered by each request let through, and never below zero", "[gateway][quota]")
+TEST_CASE("the last known numbers are lowered by each request let through, and never below zero",
+          "[gateway][quota]")
 {
     quota_book book;
     const auto account = account_id::make();
@@ -70,7 +72,8 @@ TEST_CASE("debts add up, and are told under one id until they are stored", "[gat
     CHECK_FALSE(book.has_debts());
 }
 
-TEST_CASE("what is owed to a day that is over is told as that day's, before what the new day owes", "[gateway][quota]")
+TEST_CASE("what is owed to a day that is over is told as that day's, before what the new day owes",
+          "[gateway][quota]")
 {
     quota_book book;
     const auto account = account_id::make();

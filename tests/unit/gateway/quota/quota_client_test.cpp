@@ -20,14 +20,15 @@ namespace {
 
 constexpr std::int64_t reset = 4'000'000'000;
 
-// A rate-limit service in the process: counts each account's units against its limit, answers when told to, and remembers the
-// calls.
+// A rate-limit service in the process: counts each account's units against its limit, answers when
+// told to, and remembers the calls.
 class fake_rate_limit
 {
 public:
     quota_replica replica(const std::string& name = "127.0.0.1:1")
     {
-        return quota_replica(name, [this](TakeQuotaRequest request) { return answer(std::move(request)); });
+        return quota_replica(
+            name, [this](TakeQuotaRequest request) { return answer(std::move(request)); });
     }
 
     void hold() { is_held_ = true; }
@@ -41,7 +42,8 @@ public:
 
     bool is_broken = false;
     bool is_undecided = false;
-    std::optional<std::int64_t> at_hand; // so many are granted, the rest is undecided: a block ran out while the database is away
+    std::optional<std::int64_t> at_hand; // so many are granted, the rest is undecided: a block ran
+                                         // out while the database is away
     bool is_storing_nothing = false;     // its database is away
     std::set<std::string> debts;         // stored; the answer after that says so
     std::map<std::string, std::int64_t> used;
@@ -120,7 +122,9 @@ public:
         : service_(service),
           client_(testing::test_host(), std::move(replicas))
     {}
-    explicit running_client(fake_rate_limit& service) : running_client(service, only(service.replica())) {}
+    explicit running_client(fake_rate_limit& service)
+        : running_client(service, only(service.replica()))
+    {}
 
     ~running_client()
     {
@@ -137,17 +141,20 @@ private:
     quota_client client_;
 };
 
-awaitable<void> take_into(quota_client& client, plans::account_state account, std::vector<quota_decision>& decisions)
+awaitable<void> take_into(quota_client& client, plans::account_state account,
+                          std::vector<quota_decision>& decisions)
 {
     const auto decision = co_await client.take(account);
     decisions.push_back(decision);
 }
 
 // Asks without waiting.
-void ask(quota_client& client, const plans::account_state& account, std::vector<quota_decision>& decisions, int times = 1)
+void ask(quota_client& client, const plans::account_state& account,
+         std::vector<quota_decision>& decisions, int times = 1)
 {
     for (int i = 0; i < times; ++i)
-        boost::asio::co_spawn(testing::test_host().loop(), take_into(client, account, decisions), boost::asio::detached);
+        boost::asio::co_spawn(testing::test_host().loop(), take_into(client, account, decisions),
+                              boost::asio::detached);
 }
 
 } // namespace
@@ -214,7 +221,9 @@ TEST_CASE("each request of a call sees what was left after it", "[gateway][quota
     CHECK(granted == std::vector<bool>{true, true, true, true, false});
 }
 
-TEST_CASE("without an answer in 250 ms a request is let through, and the late answer still counts it once", "[gateway][quota]")
+TEST_CASE("without an answer in 250 ms a request is let through, and the late answer still counts "
+          "it once",
+          "[gateway][quota]")
 {
     fake_rate_limit service;
     running_client client(service);
@@ -238,7 +247,8 @@ TEST_CASE("without an answer in 250 ms a request is let through, and the late an
     CHECK(service.used[account.account.text()] == 3);
 }
 
-TEST_CASE("a refused call lets through at once, and the debt is told with the next requests", "[gateway][quota]")
+TEST_CASE("a refused call lets through at once, and the debt is told with the next requests",
+          "[gateway][quota]")
 {
     fake_rate_limit service;
     running_client client(service);
@@ -253,7 +263,8 @@ TEST_CASE("a refused call lets through at once, and the debt is told with the ne
     CHECK(decision.was_let_through);
     CHECK(decision.numbers.remaining == 100);
     CHECK_FALSE(next.was_let_through);
-    // The first debt was on its way when its call failed: the second is told when that one is known to be stored.
+    // The first debt was on its way when its call failed: the second is told when that one is known
+    // to be stored.
     CHECK(next.numbers.remaining == 98);
     for (int i = 0; i < 3; ++i)
         testing::await(client->take(account));
@@ -261,7 +272,9 @@ TEST_CASE("a refused call lets through at once, and the debt is told with the ne
     CHECK(service.debts.size() == 2);
 }
 
-TEST_CASE("a debt is told until it is stored, also to the replica that comes after one that was killed", "[gateway][quota]")
+TEST_CASE(
+    "a debt is told until it is stored, also to the replica that comes after one that was killed",
+    "[gateway][quota]")
 {
     fake_rate_limit killed, next;
     running_client client(killed);
@@ -314,7 +327,8 @@ TEST_CASE("at the end what is owed is told", "[gateway][quota]")
     CHECK(service.used[account.account.text()] == 1);
 }
 
-TEST_CASE("a request that gathered for longer than the patience is let through and owed", "[gateway][quota]")
+TEST_CASE("a request that gathered for longer than the patience is let through and owed",
+          "[gateway][quota]")
 {
     fake_rate_limit service;
     running_client client(service);
@@ -341,7 +355,8 @@ TEST_CASE("another replica is asked at once when one fails, and takes over", "[g
     replicas.push_back(second.replica("127.0.0.1:2"));
     running_client client(first, std::move(replicas));
     const auto account = account_with(100);
-    const bool is_first = rendezvous_score(account.account, "127.0.0.1:1") > rendezvous_score(account.account, "127.0.0.1:2");
+    const bool is_first = rendezvous_score(account.account, "127.0.0.1:1") >
+                          rendezvous_score(account.account, "127.0.0.1:2");
     auto& owner = is_first ? first : second;
     auto& other = is_first ? second : first;
     owner.is_broken = true;
@@ -385,7 +400,8 @@ TEST_CASE("what rate-limit cannot judge is let through at once and owed", "[gate
     CHECK(judged.numbers.remaining == 98);
 }
 
-TEST_CASE("units that were granted while the rest could not be judged are not owed", "[gateway][quota]")
+TEST_CASE("units that were granted while the rest could not be judged are not owed",
+          "[gateway][quota]")
 {
     fake_rate_limit service;
     running_client client(service);
@@ -436,7 +452,9 @@ TEST_CASE("accounts spread over replicas, and few move when one is added", "[gat
         const auto best = [&](std::size_t count) {
             return *std::max_element(
                 replicas.begin(), replicas.begin() + static_cast<std::ptrdiff_t>(count),
-                [&](const auto& a, const auto& b) { return rendezvous_score(account, a) < rendezvous_score(account, b); });
+                [&](const auto& a, const auto& b) {
+                    return rendezvous_score(account, a) < rendezvous_score(account, b);
+                });
         };
         ++accounts_of[best(4)];
         moved += best(3) != best(4) ? 1 : 0;

@@ -26,7 +26,8 @@ struct tally
 
 std::ptrdiff_t threads_of_this_process()
 {
-    return std::distance(std::filesystem::directory_iterator("/proc/self/task"), std::filesystem::directory_iterator());
+    return std::distance(std::filesystem::directory_iterator("/proc/self/task"),
+                         std::filesystem::directory_iterator());
 }
 
 awaitable<void> hash_one(password_hasher& hasher, tally& outcome)
@@ -37,7 +38,8 @@ awaitable<void> hash_one(password_hasher& hasher, tally& outcome)
 
 } // namespace
 
-TEST_CASE("a hash that was made is matched by its password alone, and nobody's by none", "[gateway][password]")
+TEST_CASE("a hash that was made is matched by its password alone, and nobody's by none",
+          "[gateway][password]")
 {
     password_hasher hasher(testing::test_host(), cheap);
 
@@ -49,14 +51,16 @@ TEST_CASE("a hash that was made is matched by its password alone, and nobody's b
     CHECK_FALSE(testing::await(hasher.matches("", secret(""))).value());
 }
 
-TEST_CASE("past the queue's length passwords are refused at once, and the others are all answered", "[gateway][password]")
+TEST_CASE("past the queue's length passwords are refused at once, and the others are all answered",
+          "[gateway][password]")
 {
     password_hasher hasher(testing::test_host(), cheap);
     constexpr int most = password_hasher::threads + password_hasher::most_waiting;
     tally outcome;
 
     for (int i = 0; i < most + 5; ++i)
-        boost::asio::co_spawn(testing::test_host().loop(), hash_one(hasher, outcome), boost::asio::detached);
+        boost::asio::co_spawn(testing::test_host().loop(), hash_one(hasher, outcome),
+                              boost::asio::detached);
 
     CHECK(testing::eventually([&] { return outcome.hashed + outcome.refused == most + 5; }));
     CHECK(outcome.refused <= 5);
@@ -64,7 +68,8 @@ TEST_CASE("past the queue's length passwords are refused at once, and the others
     CHECK(testing::await(hasher.hash(secret("a password"))).has_value());
 }
 
-TEST_CASE("two passwords at most are hashed at the same time, whatever waits", "[gateway][password]")
+TEST_CASE("two passwords at most are hashed at the same time, whatever waits",
+          "[gateway][password]")
 {
     const auto before = threads_of_this_process();
     password_hasher hasher(testing::test_host(), cheap);
@@ -73,7 +78,8 @@ TEST_CASE("two passwords at most are hashed at the same time, whatever waits", "
     std::ptrdiff_t most = 0;
 
     for (int i = 0; i < asked; ++i)
-        boost::asio::co_spawn(testing::test_host().loop(), hash_one(hasher, outcome), boost::asio::detached);
+        boost::asio::co_spawn(testing::test_host().loop(), hash_one(hasher, outcome),
+                              boost::asio::detached);
     REQUIRE(testing::eventually([&] {
         most = std::max(most, threads_of_this_process() - before);
         return outcome.answered() == asked;

@@ -18,7 +18,10 @@ TEST_CASE("only what the browser says comes from the own page is taken", "[gatew
         {{{"Host", "mail.example"}, {"Sec-Fetch-Site", "same-site"}}, false},
         {{{"Host", "mail.example"}, {"Sec-Fetch-Site", "cross-site"}}, false},
         {{{"Host", "mail.example"}, {"Sec-Fetch-Site", "none"}}, false},
-        {{{"Host", "mail.example"}, {"Sec-Fetch-Site", "cross-site"}, {"Origin", "https://mail.example"}}, false},
+        {{{"Host", "mail.example"},
+          {"Sec-Fetch-Site", "cross-site"},
+          {"Origin", "https://mail.example"}},
+         false},
         {{{"Host", "mail.example"}, {"Origin", "https://mail.example"}}, true},
         {{{"Host", "mail.example:8443"}, {"Origin", "https://Mail.Example:8443"}}, true},
         {{{"Host", "mail.example:8443"}, {"Origin", "https://mail.example"}}, false},
@@ -39,7 +42,9 @@ TEST_CASE("the host that the browser asked for is a trusted proxy's to say", "[g
 {
     const std::vector<network> proxies{network::parse("10.0.0.0/8").value()};
     http::request received;
-    received.headers = {{"Host", "gateway.internal"}, {"X-Forwarded-Host", "mail.example"}, {"Origin", "https://mail.example"}};
+    received.headers = {{"Host", "gateway.internal"},
+                        {"X-Forwarded-Host", "mail.example"},
+                        {"Origin", "https://mail.example"}};
     received.peer = boost::asio::ip::make_address("10.1.2.3");
 
     CHECK(check_same_origin(received, proxies));

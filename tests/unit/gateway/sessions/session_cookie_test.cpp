@@ -49,7 +49,8 @@ TEST_CASE("over TLS only a cookie that no other host can set is a session's", "[
     CHECK(secure.find(with_cookies({"__Host-tempinbox_session=token"}))->reveal() == "token");
 }
 
-TEST_CASE("the cookie is out of reach of scripts and other sites, and of plain connections where there is TLS",
+TEST_CASE("the cookie is out of reach of scripts and other sites, and of plain connections where "
+          "there is TLS",
           "[gateway][session]")
 {
     http::response plain, secure, cleared;
@@ -57,9 +58,12 @@ TEST_CASE("the cookie is out of reach of scripts and other sites, and of plain c
     session_cookie(true).set(secure, secret("token"), std::chrono::hours(1));
     session_cookie(true).clear(cleared);
 
-    CHECK(set_cookie_of(plain) == "tempinbox_session=token; Path=/; HttpOnly; SameSite=Lax; Max-Age=3600");
-    CHECK(set_cookie_of(secure) == "__Host-tempinbox_session=token; Path=/; HttpOnly; SameSite=Lax; Secure; Max-Age=3600");
-    CHECK(set_cookie_of(cleared) == "__Host-tempinbox_session=; Path=/; HttpOnly; SameSite=Lax; Secure; Max-Age=0");
+    CHECK(set_cookie_of(plain) ==
+          "tempinbox_session=token; Path=/; HttpOnly; SameSite=Lax; Max-Age=3600");
+    CHECK(set_cookie_of(secure) ==
+          "__Host-tempinbox_session=token; Path=/; HttpOnly; SameSite=Lax; Secure; Max-Age=3600");
+    CHECK(set_cookie_of(cleared) ==
+          "__Host-tempinbox_session=; Path=/; HttpOnly; SameSite=Lax; Secure; Max-Age=0");
 }
 
 TEST_CASE("TLS is the gateway's own, or what a trusted proxy says", "[gateway][session]")

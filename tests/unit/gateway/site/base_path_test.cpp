@@ -26,7 +26,8 @@ TEST_CASE("a base path is brought into one form", "[gateway][site]")
     CHECK(parse_base_path("/some/path-1/x_y.z~").value() == "/some/path-1/x_y.z~");
 }
 
-TEST_CASE("a base path that others would read otherwise is refused with the reason", "[gateway][site]")
+TEST_CASE("a base path that others would read otherwise is refused with the reason",
+          "[gateway][site]")
 {
     const auto [given, reason] = GENERATE(table<std::string, std::string>({
         {"mail", "must begin with a slash"},
@@ -60,14 +61,16 @@ TEST_CASE("a base path that others would read otherwise is refused with the reas
     CHECK(parsed.error().message.find('\n') == std::string::npos);
 }
 
-TEST_CASE("a base path is taken off where the proxy left it there, and only there", "[gateway][site]")
+TEST_CASE("a base path is taken off where the proxy left it there, and only there",
+          "[gateway][site]")
 {
     struct row
     {
         std::string target, path, target_after, path_after;
     };
     const auto it = GENERATE(values<row>({
-        {"/some/path/v1/inboxes?limit=1", "/some/path/v1/inboxes", "/v1/inboxes?limit=1", "/v1/inboxes"},
+        {"/some/path/v1/inboxes?limit=1", "/some/path/v1/inboxes", "/v1/inboxes?limit=1",
+         "/v1/inboxes"},
         {"/some/path", "/some/path", "/", "/"},
         {"/some/path?a=b", "/some/path", "/?a=b", "/"},
         {"/some/path/", "/some/path/", "/", "/"},

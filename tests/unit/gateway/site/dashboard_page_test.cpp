@@ -23,8 +23,9 @@ std::string header(const http::response& answer, std::string_view name)
     return std::string(http::find_header(answer.headers, name).value_or(""));
 }
 
-const std::string index_html = R"(<!doctype html><meta name="base-path" content="/" />)"
-                               R"(<script src="/dashboard/assets/index-1a2b.js"></script><a href="#id">)";
+const std::string index_html =
+    R"(<!doctype html><meta name="base-path" content="/" />)"
+    R"(<script src="/dashboard/assets/index-1a2b.js"></script><a href="#id">)";
 
 // What the build of a page leaves behind.
 class built_page
@@ -48,13 +49,14 @@ public:
 
 } // namespace
 
-TEST_CASE("the page answers below its root: its files, and itself for each of its own routes", "[gateway][site]")
+TEST_CASE("the page answers below its root: its files, and itself for each of its own routes",
+          "[gateway][site]")
 {
     const built_page built;
     const dashboard_page page(built.folder.file(""));
 
-    for (const auto* path :
-         {"/dashboard", "/dashboard/", "/dashboard/inboxes/0193", "/dashboard/../../etc/passwd", "/dashboard//"}) {
+    for (const auto* path : {"/dashboard", "/dashboard/", "/dashboard/inboxes/0193",
+                             "/dashboard/../../etc/passwd", "/dashboard//"}) {
         const auto answer = page.answer(get(path));
         CHECK(answer.status == 200);
         CHECK(answer.body == index_html);
@@ -70,14 +72,16 @@ TEST_CASE("the page answers below its root: its files, and itself for each of it
     CHECK(page.answer(get("/dashboard/.vite/manifest.json")).body == index_html);
 }
 
-TEST_CASE("a file goes out compressed where the build made it so and the browser takes it", "[gateway][site]")
+TEST_CASE("a file goes out compressed where the build made it so and the browser takes it",
+          "[gateway][site]")
 {
     const built_page built;
     const dashboard_page page(built.folder.file(""));
     const std::string path = "/dashboard/assets/index-1a2b.js";
 
     CHECK(page.answer(get(path, {{"Accept-Encoding", "gzip, deflate, br"}})).body == "brotli");
-    CHECK(header(page.answer(get(path, {{"Accept-Encoding", "br;q=1.0"}})), "Content-Encoding") == "br");
+    CHECK(header(page.answer(get(path, {{"Accept-Encoding", "br;q=1.0"}})), "Content-Encoding") ==
+          "br");
     CHECK(page.answer(get(path, {{"Accept-Encoding", "gzip, br;q=0"}})).body == "gzip");
     CHECK(page.answer(get(path, {{"Accept-Encoding", "identity"}})).body == "script");
     CHECK(header(page.answer(get(path)), "Vary") == "Accept-Encoding");
@@ -92,10 +96,12 @@ TEST_CASE("below a base path every address of the page begins with it", "[gatewa
 
     const auto answer = page.answer(get("/dashboard/inboxes", {{"Accept-Encoding", "br"}}));
 
-    CHECK(answer.body == R"(<!doctype html><meta name="base-path" content="/some/path/" />)"
-                         R"(<script src="/some/path/dashboard/assets/index-1a2b.js"></script><a href="#id">)");
+    CHECK(answer.body ==
+          R"(<!doctype html><meta name="base-path" content="/some/path/" />)"
+          R"(<script src="/some/path/dashboard/assets/index-1a2b.js"></script><a href="#id">)");
     CHECK(header(answer, "Content-Encoding").empty());
-    CHECK(header(answer, "ETag") != header(dashboard_page(built.folder.file("")).answer(get("/dashboard")), "ETag"));
+    CHECK(header(answer, "ETag") !=
+          header(dashboard_page(built.folder.file("")).answer(get("/dashboard")), "ETag"));
     CHECK(page.answer(get("/dashboard/assets/index-1a2b.js")).body == "script");
 }
 
@@ -121,8 +127,9 @@ TEST_CASE("everything the page answers is protected, whatever it answers", "[gat
     post.method = "POST";
 
     CHECK(page.answer(post).status == 405);
-    for (const auto& answer : {page.answer(get("/dashboard")), page.answer(get("/dashboard/assets/none.js")), page.answer(post),
-                               nothing.answer(get("/dashboard"))}) {
+    for (const auto& answer :
+         {page.answer(get("/dashboard")), page.answer(get("/dashboard/assets/none.js")),
+          page.answer(post), nothing.answer(get("/dashboard"))}) {
         const auto policy = header(answer, "Content-Security-Policy");
         CHECK(policy.find("default-src 'none'") != std::string::npos);
         CHECK(policy.find("script-src 'self';") != std::string::npos);

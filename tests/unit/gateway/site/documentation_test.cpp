@@ -9,7 +9,8 @@ using namespace tempinbox;
 
 namespace {
 
-http::response ask(const std::string& method, const std::string& path, const std::string& base_path = "")
+http::response ask(const std::string& method, const std::string& path,
+                   const std::string& base_path = "")
 {
     http::router site;
     gateway::add_documentation(site, base_path);
@@ -24,7 +25,8 @@ http::response ask(const std::string& method, const std::string& path, const std
 
 TEST_CASE("the contract of the API is served as JSON", "[gateway][site]")
 {
-    const auto [base_path, server] = GENERATE(table<std::string, std::string>({{"", "/"}, {"/some/path", "/some/path"}}));
+    const auto [base_path, server] =
+        GENERATE(table<std::string, std::string>({{"", "/"}, {"/some/path", "/some/path"}}));
 
     const auto answer = ask("GET", "/openapi.json", base_path);
 
@@ -45,7 +47,8 @@ TEST_CASE("the page may load its style sheet and nothing else", "[gateway][site]
 
     CHECK(answer.status == 200);
     CHECK(*http::find_header(answer.headers, "Content-Security-Policy") ==
-          "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'");
+          "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; "
+          "frame-ancestors 'none'");
     CHECK(answer.body.find("<script") == std::string::npos);
     CHECK(answer.body.find("style=") == std::string::npos);
     CHECK(answer.body.find("src=") == std::string::npos);

@@ -16,7 +16,8 @@
 
 namespace tempinbox::testing {
 
-// One inbox of one account as the inbox service would tell of it, with mail that a test puts in; counts what it was asked.
+// One inbox of one account as the inbox service would tell of it, with mail that a test puts in;
+// counts what it was asked.
 class fake_mailbox
 {
 public:
@@ -26,7 +27,8 @@ public:
     bool is_everybodys = false;     // whatever the account
     std::string text;               // of every email
     std::optional<failure> problem; // what every call answers
-    std::unique_ptr<gateway::answer_memory> memory = std::make_unique<gateway::answer_memory>(10'000'000);
+    std::unique_ptr<gateway::answer_memory> memory =
+        std::make_unique<gateway::answer_memory>(10'000'000);
     std::size_t most_memory = 0; // in use at once
     int looks = 0;
     int searches = 0;
@@ -46,9 +48,15 @@ public:
     gateway::wait_sources sources()
     {
         gateway::wait_sources all;
-        all.find_first = [this](inbox::v1::FindFirstEmailsRequest request) { return find_first(std::move(request)); };
-        all.find_email = [this](inbox::v1::GetEmailRequest request) { return find_email(std::move(request)); };
-        all.last_sequences = [this](inbox::v1::GetLastSequencesRequest request) { return last_sequences(std::move(request)); };
+        all.find_first = [this](inbox::v1::FindFirstEmailsRequest request) {
+            return find_first(std::move(request));
+        };
+        all.find_email = [this](inbox::v1::GetEmailRequest request) {
+            return find_email(std::move(request));
+        };
+        all.last_sequences = [this](inbox::v1::GetLastSequencesRequest request) {
+            return last_sequences(std::move(request));
+        };
         all.take_memory = [this](account_id whose, std::size_t bytes) {
             auto taken = memory->try_take(whose, bytes);
             most_memory = std::max(most_memory, memory->used());
@@ -71,10 +79,12 @@ public:
 private:
     bool knows(const std::string& account_text, const std::string& inbox_text) const
     {
-        return is_live && (is_everybodys || account_text == account.text()) && inbox_text == inbox.text();
+        return is_live && (is_everybodys || account_text == account.text()) &&
+               inbox_text == inbox.text();
     }
 
-    awaitable<result<inbox::v1::FindFirstEmailsResponse>> find_first(inbox::v1::FindFirstEmailsRequest request)
+    awaitable<result<inbox::v1::FindFirstEmailsResponse>>
+    find_first(inbox::v1::FindFirstEmailsRequest request)
     {
         ++looks;
         searches += request.searches_size();
@@ -120,13 +130,15 @@ private:
         if (problem)
             co_return *problem;
         for (std::size_t i = 0; i < ids_.size(); ++i) {
-            const bool is_deleted = std::find(deleted.begin(), deleted.end(), ids_[i]) != deleted.end();
+            const bool is_deleted =
+                std::find(deleted.begin(), deleted.end(), ids_[i]) != deleted.end();
             if (ids_[i] != request.email_id() || is_deleted)
                 continue;
             inbox::v1::GetEmailResponse response;
             response.mutable_email()->mutable_summary()->set_email_id(ids_[i]);
             response.mutable_email()->mutable_summary()->set_subject(subjects_[i]);
-            if (request.most_bytes() > 0 && static_cast<std::int64_t>(text.size()) > request.most_bytes())
+            if (request.most_bytes() > 0 &&
+                static_cast<std::int64_t>(text.size()) > request.most_bytes())
                 response.set_omitted_bytes(static_cast<std::int64_t>(text.size()));
             else
                 response.mutable_email()->set_text(text);
@@ -135,15 +147,17 @@ private:
         co_return failure(errc::not_found, "Email does not exist");
     }
 
-    awaitable<result<inbox::v1::GetLastSequencesResponse>> last_sequences(inbox::v1::GetLastSequencesRequest request)
+    awaitable<result<inbox::v1::GetLastSequencesResponse>>
+    last_sequences(inbox::v1::GetLastSequencesRequest request)
     {
         ++cheap_looks;
         if (problem)
             co_return *problem;
         inbox::v1::GetLastSequencesResponse response;
         for (const auto& name : request.inboxes())
-            response.add_last_sequences(knows(name.account_id(), name.inbox_id()) ? static_cast<std::int64_t>(subjects_.size())
-                                                                                  : -1);
+            response.add_last_sequences(knows(name.account_id(), name.inbox_id())
+                                            ? static_cast<std::int64_t>(subjects_.size())
+                                            : -1);
         co_return response;
     }
 
@@ -166,7 +180,8 @@ struct running_wait
     }
 };
 
-inline awaitable<void> run_wait(gateway::waiting_room& room, gateway::wait_wish wish, std::chrono::milliseconds patience,
+inline awaitable<void> run_wait(gateway::waiting_room& room, gateway::wait_wish wish,
+                                std::chrono::milliseconds patience,
                                 std::shared_ptr<running_wait> running)
 {
     auto answer = co_await room.wait(std::move(wish), patience, running->request);
@@ -175,11 +190,13 @@ inline awaitable<void> run_wait(gateway::waiting_room& room, gateway::wait_wish 
     running->answer.emplace(std::move(answer));
 }
 
-inline std::shared_ptr<running_wait> begin_wait(gateway::waiting_room& room, gateway::wait_wish wish,
-                                                std::chrono::milliseconds patience = std::chrono::seconds(30))
+inline std::shared_ptr<running_wait>
+begin_wait(gateway::waiting_room& room, gateway::wait_wish wish,
+           std::chrono::milliseconds patience = std::chrono::seconds(30))
 {
     auto running = std::make_shared<running_wait>();
-    boost::asio::co_spawn(test_host().loop(), run_wait(room, std::move(wish), patience, running), boost::asio::detached);
+    boost::asio::co_spawn(test_host().loop(), run_wait(room, std::move(wish), patience, running),
+                          boost::asio::detached);
     return running;
 }
 

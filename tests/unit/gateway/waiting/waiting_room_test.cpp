@@ -86,7 +86,9 @@ TEST_CASE("mail that is there already answers at once", "[gateway][wait]")
     CHECK(arranged.room.inboxes() == 0);
 }
 
-TEST_CASE("an event wakes those who wait for its inbox, and the lowest sequence that matches is given", "[gateway][wait]")
+TEST_CASE(
+    "an event wakes those who wait for its inbox, and the lowest sequence that matches is given",
+    "[gateway][wait]")
 {
     arranged_room arranged;
     arranged.mail.add("old");
@@ -123,7 +125,8 @@ TEST_CASE("an event that tells nothing new costs no look", "[gateway][wait]")
     CHECK_FALSE(wait->answer);
 }
 
-TEST_CASE("mail that came while its event was lost is found within a second or so", "[gateway][wait]")
+TEST_CASE("mail that came while its event was lost is found within a second or so",
+          "[gateway][wait]")
 {
     arranged_room arranged;
     arranged.room.start();
@@ -187,7 +190,8 @@ TEST_CASE("when the last look fails nothing is decided", "[gateway][wait]")
     CHECK(wait->end() == wait_end::interrupted);
 }
 
-TEST_CASE("when the last look takes too long nothing is decided, and what is known is told", "[gateway][wait]")
+TEST_CASE("when the last look takes too long nothing is decided, and what is known is told",
+          "[gateway][wait]")
 {
     fake_mailbox mail;
     waiting_room room(testing::test_host(), mail.sources(), wait_bounds(10), 300ms);
@@ -249,7 +253,8 @@ TEST_CASE("a first look that fails is the answer; a later one is tried again", "
     testing::await(arranged.room.stop());
 }
 
-TEST_CASE("an inbox that does not exist is not found; one that ends meanwhile interrupts", "[gateway][wait]")
+TEST_CASE("an inbox that does not exist is not found; one that ends meanwhile interrupts",
+          "[gateway][wait]")
 {
     arranged_room arranged;
     auto foreign = arranged.mail.wish();
@@ -350,7 +355,8 @@ TEST_CASE("a client that hangs up leaves nothing behind", "[gateway][wait]")
     CHECK(arranged.room.inboxes() == 0);
 }
 
-TEST_CASE("a drain interrupts every wait, and those who come after their first look", "[gateway][wait]")
+TEST_CASE("a drain interrupts every wait, and those who come after their first look",
+          "[gateway][wait]")
 {
     arranged_room arranged;
     const auto waiting = arranged.begin();
@@ -390,7 +396,8 @@ TEST_CASE("a full room answers unavailable", "[gateway][wait]")
     CHECK(eventually([&] { return first->answer.has_value(); }));
 }
 
-TEST_CASE("an account waits no more than its share of the room, and a tenfold of its burst", "[gateway][wait]")
+TEST_CASE("an account waits no more than its share of the room, and a tenfold of its burst",
+          "[gateway][wait]")
 {
     fake_mailbox mail;
     wait_bounds bounds(100);
@@ -410,7 +417,8 @@ TEST_CASE("an account waits no more than its share of the room, and a tenfold of
         });
     };
     mail.is_everybodys = true;
-    const auto burst_of_two = account_id::make(), without_burst = account_id::make(), by_session = account_id::make();
+    const auto burst_of_two = account_id::make(), without_burst = account_id::make(),
+               by_session = account_id::make();
 
     for (int i = 0; i < 21; ++i)
         begin(burst_of_two, 2, false);
@@ -432,7 +440,9 @@ TEST_CASE("an account waits no more than its share of the room, and a tenfold of
     CHECK(refused() == 3); // who left made room
 }
 
-TEST_CASE("an email that is found is counted while it is held, and read only where there is room for it", "[gateway][wait]")
+TEST_CASE(
+    "an email that is found is counted while it is held, and read only where there is room for it",
+    "[gateway][wait]")
 {
     arranged_room arranged;
     arranged.mail.memory = std::make_unique<answer_memory>(1'000'000);
@@ -458,7 +468,8 @@ TEST_CASE("an email that is found is counted while it is held, and read only whe
     CHECK(arranged.mail.memory->used() == 0);
 }
 
-TEST_CASE("of many large emails that a look finds no more than one or two are in memory", "[gateway][wait]")
+TEST_CASE("of many large emails that a look finds no more than one or two are in memory",
+          "[gateway][wait]")
 {
     arranged_room arranged;
     arranged.mail.pauses = 20;

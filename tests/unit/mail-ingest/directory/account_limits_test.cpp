@@ -33,7 +33,8 @@ TEST_CASE("of what is said of an account the higher version holds", "[mail-inges
     CHECK(limits.largest_message(account, now) == 1004U);
 }
 
-TEST_CASE("a deleted account stays deleted, whatever is said of it and was known before", "[mail-ingest]")
+TEST_CASE("a deleted account stays deleted, whatever is said of it and was known before",
+          "[mail-ingest]")
 {
     account_limits limits(10);
     const auto known = account_id::make(), unknown = account_id::make();

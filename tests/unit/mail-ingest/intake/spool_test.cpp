@@ -31,7 +31,8 @@ struct spool_world
     std::unique_ptr<spool> open() { return std::make_unique<spool>(memory, 8 * kib, folder); }
     bool is_all_given_back()
     {
-        return testing::eventually([&] { return folder.left() == 100 * kib && memory.used() == 0; });
+        return testing::eventually(
+            [&] { return folder.left() == 100 * kib && memory.used() == 0; });
     }
     // Of this process, in the folder.
     std::size_t open_files() const
@@ -82,7 +83,8 @@ TEST_CASE("a message is read back as it came, from memory or from a file", "[mai
     CHECK(world.is_all_given_back());
 }
 
-TEST_CASE("files of all messages share the room on the disk, small messages need none of it", "[mail-ingest][spool]")
+TEST_CASE("files of all messages share the room on the disk, small messages need none of it",
+          "[mail-ingest][spool]")
 {
     spool_world world;
     auto large = world.open();
@@ -128,7 +130,8 @@ TEST_CASE("the loop does not write what arrives, nor make the file", "[mail-inge
     CHECK(testing::eventually([&] { return world.open_files() == 0; }));
 }
 
-TEST_CASE("where the memory of all is used up what arrives is written at once", "[mail-ingest][spool]")
+TEST_CASE("where the memory of all is used up what arrives is written at once",
+          "[mail-ingest][spool]")
 {
     spool_world world;
     REQUIRE(world.memory.take(64 * kib));
@@ -155,11 +158,15 @@ TEST_CASE("a disk that takes nothing loses the message and no more", "[mail-inge
     CHECK(world.is_all_given_back());
 }
 
-TEST_CASE("the spool's folder is its own: made for nobody else, emptied of what a dead process left", "[mail-ingest][spool]")
+TEST_CASE(
+    "the spool's folder is its own: made for nobody else, emptied of what a dead process left",
+    "[mail-ingest][spool]")
 {
     testing::scratch_folder scratch;
     const auto path = scratch.file("spool");
-    const auto open = [&](const std::string& where) { return spool_folder(testing::test_host(), where, 0).left(); };
+    const auto open = [&](const std::string& where) {
+        return spool_folder(testing::test_host(), where, 0).left();
+    };
 
     SECTION("one that is not there is made")
     {

@@ -76,8 +76,9 @@ TEST_CASE("who waits for a message goes on as soon as it is decided", "[mail-ing
     earlier->lose_sender();
     int went_on = 0;
     for (const auto* mail : {again.get(), once_more.get()})
-        boost::asio::co_spawn(testing::test_host().executor(), world.all.wait_for_earlier(*mail, steady::now() + 20s),
-                              [&went_on](std::exception_ptr, bool is_known) { went_on += is_known ? 1 : 0; });
+        boost::asio::co_spawn(
+            testing::test_host().executor(), world.all.wait_for_earlier(*mail, steady::now() + 20s),
+            [&went_on](std::exception_ptr, bool is_known) { went_on += is_known ? 1 : 0; });
     CHECK_FALSE(world.is_free(again)); // the loop ran, and both wait
     CHECK(went_on == 0);
 
@@ -85,7 +86,8 @@ TEST_CASE("who waits for a message goes on as soon as it is decided", "[mail-ing
     CHECK(testing::eventually([&] { return went_on == 2; }));
 }
 
-TEST_CASE("no two messages wait for each other, and none for one of its own session", "[mail-ingest]")
+TEST_CASE("no two messages wait for each other, and none for one of its own session",
+          "[mail-ingest]")
 {
     undecided_world world;
     const auto earlier = world.begin(world.first);
@@ -100,7 +102,9 @@ TEST_CASE("no two messages wait for each other, and none for one of its own sess
     CHECK(world.is_free(own));
 }
 
-TEST_CASE("of many sessions with the same message not all are asked whether their clients are there", "[mail-ingest]")
+TEST_CASE(
+    "of many sessions with the same message not all are asked whether their clients are there",
+    "[mail-ingest]")
 {
     undecided_world world;
     int asked = 0;

@@ -64,7 +64,8 @@ TEST_CASE("exempt connections take no place from others of their network", "[smt
     CHECK(all.enter(at("2001:db8:0:2::1")) == verdict::welcome);
 }
 
-TEST_CASE("large senders have 200 connections, exempt ones any number, and all together 8192", "[smtp]")
+TEST_CASE("large senders have 200 connections, exempt ones any number, and all together 8192",
+          "[smtp]")
 {
     smtp::caller_limits limits;
     limits.large_senders = {*network::parse("198.51.100.0/24")};
@@ -92,7 +93,9 @@ TEST_CASE("idle sessions must go earlier past three quarters of the connections"
     CHECK(all.are_many());
 }
 
-TEST_CASE("from the 30th unknown recipient in 10 minutes an address without accepted mail is slowed", "[smtp]")
+TEST_CASE(
+    "from the 30th unknown recipient in 10 minutes an address without accepted mail is slowed",
+    "[smtp]")
 {
     callers all(smtp::caller_limits{});
     for (int i = 0; i < 29; ++i)

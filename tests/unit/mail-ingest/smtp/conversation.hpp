@@ -9,8 +9,8 @@
 
 namespace tempinbox::testing {
 
-// A dialogue with a client that is played by the test: feeds what it says, plays the directory and the store, keeps the replies
-// and the messages.
+// A dialogue with a client that is played by the test: feeds what it says, plays the directory and
+// the store, keeps the replies and the messages.
 class conversation
 {
 public:
@@ -31,10 +31,14 @@ public:
         answer.largest_message = largest_message;
         known_[address] = answer;
     }
-    void set(const std::string& address, smtp::recipient_status status) { known_[address] = smtp::recipient_answer(status); }
+    void set(const std::string& address, smtp::recipient_status status)
+    {
+        known_[address] = smtp::recipient_answer(status);
+    }
     void slow(const std::string& address) { known_[address].is_slowed = true; }
 
-    // Everything answered to these bytes, with `|` between lines and `[2000]` for a pause of that many milliseconds.
+    // Everything answered to these bytes, with `|` between lines and `[2000]` for a pause of that
+    // many milliseconds.
     std::string raw(std::string_view bytes)
     {
         now_ += std::chrono::milliseconds(1);
@@ -85,18 +89,22 @@ public:
                 is_closed_ = true;
                 return answer + take_output();
             case smtp::action::kind::delay:
-                answer += take_output() + (answer.empty() && dialogue_.output().empty() ? "" : "|") + "[" +
+                answer += take_output() +
+                          (answer.empty() && dialogue_.output().empty() ? "" : "|") + "[" +
                           std::to_string(wanted.wait.count()) + "]";
                 break;
             case smtp::action::kind::look_up: {
                 ++look_ups_;
                 const auto name = smtp::inbox_name(dialogue_.wanted().local);
-                const auto found = known_.find(name.value_or("-") + "@" +
-                                               (dialogue_.wanted().domain.empty() ? "in.test" : dialogue_.wanted().domain));
-                auto status = dialogue_.wanted().domain == "in.test" || dialogue_.wanted().domain.empty()
-                                  ? smtp::recipient_status::unknown
-                                  : smtp::recipient_status::foreign;
-                dialogue_.answer_recipient(found == known_.end() ? smtp::recipient_answer(status) : found->second);
+                const auto found = known_.find(
+                    name.value_or("-") + "@" +
+                    (dialogue_.wanted().domain.empty() ? "in.test" : dialogue_.wanted().domain));
+                auto status =
+                    dialogue_.wanted().domain == "in.test" || dialogue_.wanted().domain.empty()
+                        ? smtp::recipient_status::unknown
+                        : smtp::recipient_status::foreign;
+                dialogue_.answer_recipient(found == known_.end() ? smtp::recipient_answer(status)
+                                                                 : found->second);
                 break;
             }
             case smtp::action::kind::begin:

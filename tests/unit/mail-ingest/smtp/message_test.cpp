@@ -92,7 +92,8 @@ TEST_CASE("a chunk that there is no room for is skipped, and its message with it
     if (!is_first)
         CHECK(talk.raw("BDAT 4\r\nabcd") == "250 2.0.0 Chunk ok");
 
-    CHECK(talk.raw("BDAT 12\r\nRCPT TO:<x\r\nBDAT 1 LAST\r\nx") == std::string(full_disk) + "|503 5.5.1 Send RCPT first");
+    CHECK(talk.raw("BDAT 12\r\nRCPT TO:<x\r\nBDAT 1 LAST\r\nx") ==
+          std::string(full_disk) + "|503 5.5.1 Send RCPT first");
     CHECK_FALSE(talk.is_in_message());
     CHECK(talk.dialogue().take_ending()->result == "overloaded");
 
@@ -113,7 +114,8 @@ TEST_CASE("want of room is no mistake of the client", "[smtp]")
     }
 }
 
-TEST_CASE("a message that was lost on its way is answered so at its end, or at its chunk's", "[smtp]")
+TEST_CASE("a message that was lost on its way is answered so at its end, or at its chunk's",
+          "[smtp]")
 {
     conversation talk;
     talk.rcpt();
@@ -154,8 +156,9 @@ TEST_CASE("NUL and an empty message are taken", "[smtp]")
 TEST_CASE("broken MIME, no header and no blank line are no reason to refuse a message", "[smtp]")
 {
     for (const std::string message :
-         {"Content-Type: multipart/mixed\r\n\r\nno boundary\r\n", "no header at all\r\n", "Subject: no body\r\n",
-          "Content-Transfer-Encoding: base64\r\n\r\n!!!\r\n", "Content-Type: ;;;\r\n: :\r\n\r\n\xff\xfe\r\n"}) {
+         {"Content-Type: multipart/mixed\r\n\r\nno boundary\r\n", "no header at all\r\n",
+          "Subject: no body\r\n", "Content-Transfer-Encoding: base64\r\n\r\n!!!\r\n",
+          "Content-Type: ;;;\r\n: :\r\n\r\n\xff\xfe\r\n"}) {
         conversation talk;
         talk.rcpt();
         talk.say("DATA");
@@ -186,7 +189,8 @@ TEST_CASE("a message over the limit is read to its end and refused", "[smtp]")
     }
     SECTION("also when it all comes at once")
     {
-        CHECK(talk.raw(lines("0123456789", 30) + ".\r\nNOOP\r\n") == "552 5.3.4 Message is too large");
+        CHECK(talk.raw(lines("0123456789", 30) + ".\r\nNOOP\r\n") ==
+              "552 5.3.4 Message is too large");
         CHECK(talk.is_closed());
     }
     SECTION("and so it does after a minute")
@@ -244,7 +248,8 @@ TEST_CASE("a message in chunks", "[smtp]")
     SECTION("of which none can be taken")
     {
         CHECK(talk.say("RSET") == "250 2.0.0 Ok");
-        CHECK(talk.raw("MAIL FROM:<a@b.test>\r\nRCPT TO:<nobody@in.test>\r\nBDAT 12 LAST\r\nMAIL FROM:<x") ==
+        CHECK(talk.raw("MAIL FROM:<a@b.test>\r\nRCPT TO:<nobody@in.test>\r\nBDAT 12 LAST\r\nMAIL "
+                       "FROM:<x") ==
               std::string("250 2.1.0 Sender ok|") + unknown + "|554 5.5.1 No valid recipients");
     }
     SECTION("with a size that is none")
@@ -259,7 +264,8 @@ TEST_CASE("a message in chunks", "[smtp]")
     }
 }
 
-TEST_CASE("chunks over the limit are refused when the limit is passed and read to their end", "[smtp]")
+TEST_CASE("chunks over the limit are refused when the limit is passed and read to their end",
+          "[smtp]")
 {
     conversation talk;
     talk.add_live("small@in.test", 100);
@@ -294,7 +300,8 @@ TEST_CASE("what was sent before the 250 does not confirm it", "[smtp]")
 
     SECTION("a command does not, the next one does")
     {
-        CHECK(talk.raw("BDAT 3 LAST\r\na\r\nNOOP\r\n") == "250 2.0.0 Ok: queued as id-1|250 2.0.0 Ok");
+        CHECK(talk.raw("BDAT 3 LAST\r\na\r\nNOOP\r\n") ==
+              "250 2.0.0 Ok: queued as id-1|250 2.0.0 Ok");
         CHECK_FALSE(talk.is_confirmed());
         talk.dialogue().ended_in_order();
         CHECK_FALSE(talk.is_confirmed());
@@ -303,7 +310,8 @@ TEST_CASE("what was sent before the 250 does not confirm it", "[smtp]")
     }
     SECTION("QUIT does when the client ends the connection in order")
     {
-        CHECK(talk.raw("BDAT 3 LAST\r\na\r\nQUIT\r\n") == "250 2.0.0 Ok: queued as id-1|221 2.0.0 Bye");
+        CHECK(talk.raw("BDAT 3 LAST\r\na\r\nQUIT\r\n") ==
+              "250 2.0.0 Ok: queued as id-1|221 2.0.0 Bye");
         CHECK_FALSE(talk.is_confirmed());
         talk.dialogue().ended_in_order();
         CHECK(talk.is_confirmed());

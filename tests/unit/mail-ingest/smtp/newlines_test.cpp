@@ -16,8 +16,8 @@ const std::string taken = "250 2.0.0 Ok: queued as id-1";
 struct false_end
 {
     std::string sequence;
-    std::string
-        kept; // where bare newlines are taken: RFC 5321 4.5.2 removes the dot that begins a line, a line begins after CRLF
+    std::string kept; // where bare newlines are taken: RFC 5321 4.5.2 removes the dot that begins a
+                      // line, a line begins after CRLF
     bool has_bare_newline = true;
 };
 
@@ -91,7 +91,8 @@ TEST_CASE("bare newlines can be let in, byte for byte", "[smtp][torture-30]")
     CHECK(talk.stored()[0] == "a\nb\n.\nc\rd\r\n");
 }
 
-TEST_CASE("nothing but CRLF.CRLF ends the data, and a bare CR or LF is refused after it", "[smtp][torture-30]")
+TEST_CASE("nothing but CRLF.CRLF ends the data, and a bare CR or LF is refused after it",
+          "[smtp][torture-30]")
 {
     for (const auto& [sequence, kept, has_bare_newline] : false_ends) {
         CAPTURE(sequence);
@@ -108,7 +109,8 @@ TEST_CASE("nothing but CRLF.CRLF ends the data, and a bare CR or LF is refused a
     }
 }
 
-TEST_CASE("nothing but CRLF.CRLF ends the data where bare newlines are taken either", "[smtp][torture-30]")
+TEST_CASE("nothing but CRLF.CRLF ends the data where bare newlines are taken either",
+          "[smtp][torture-30]")
 {
     for (const auto& [sequence, kept, has_bare_newline] : false_ends) {
         CAPTURE(sequence);
@@ -124,7 +126,8 @@ TEST_CASE("nothing but CRLF.CRLF ends the data where bare newlines are taken eit
     }
 }
 
-TEST_CASE("in chunks a dot means nothing, and bare newlines are refused or taken as they are", "[smtp][torture-30]")
+TEST_CASE("in chunks a dot means nothing, and bare newlines are refused or taken as they are",
+          "[smtp][torture-30]")
 {
     for (const auto& [sequence, kept, has_bare_newline] : false_ends) {
         CAPTURE(sequence);
@@ -133,8 +136,10 @@ TEST_CASE("in chunks a dot means nothing, and bare newlines are refused or taken
             talk.rcpt();
             const auto sent = "body" + sequence + smuggled;
             const bool is_refused = has_bare_newline && !takes_bare_newlines;
-            CHECK(talk.raw("BDAT " + std::to_string(sent.size()) + " LAST\r\n" + sent) == (is_refused ? refused : taken));
-            CHECK(talk.stored() == (is_refused ? std::vector<std::string>{} : std::vector<std::string>{sent}));
+            CHECK(talk.raw("BDAT " + std::to_string(sent.size()) + " LAST\r\n" + sent) ==
+                  (is_refused ? refused : taken));
+            CHECK(talk.stored() ==
+                  (is_refused ? std::vector<std::string>{} : std::vector<std::string>{sent}));
         }
     }
 }

@@ -17,7 +17,8 @@ TEST_CASE("a plain session is answered as RFC 5321 appendix D has it", "[smtp]")
 
     CHECK(talk.greet() == "220 mx.test ESMTP");
     CHECK(talk.say("EHLO client.test") ==
-          "250-mx.test|250-PIPELINING|250-SIZE 26214400|250-8BITMIME|250-SMTPUTF8|250-ENHANCEDSTATUSCODES|250-CHUNKING|"
+          "250-mx.test|250-PIPELINING|250-SIZE "
+          "26214400|250-8BITMIME|250-SMTPUTF8|250-ENHANCEDSTATUSCODES|250-CHUNKING|"
           "250 LIMITS RCPTMAX=100 MAILMAX=1000");
     CHECK(talk.say("MAIL FROM:<a@b.test> SIZE=100 BODY=8BITMIME") == "250 2.1.0 Sender ok");
     CHECK(talk.say("RCPT TO:<Box+tag@IN.test>") == "250 2.1.5 Recipient ok");
@@ -33,13 +34,15 @@ TEST_CASE("a plain session is answered as RFC 5321 appendix D has it", "[smtp]")
     CHECK(talk.envelopes()[0].recipients[0].as_given == "Box+tag@IN.test");
 }
 
-TEST_CASE("STARTTLS is offered where there is a certificate, MAILMAX not to exempt clients", "[smtp]")
+TEST_CASE("STARTTLS is offered where there is a certificate, MAILMAX not to exempt clients",
+          "[smtp]")
 {
     conversation talk({}, {.is_exempt = true, .can_start_tls = true});
     talk.greet();
 
     CHECK(talk.say("EHLO x") ==
-          "250-mx.test|250-PIPELINING|250-SIZE 26214400|250-8BITMIME|250-SMTPUTF8|250-ENHANCEDSTATUSCODES|250-CHUNKING|"
+          "250-mx.test|250-PIPELINING|250-SIZE "
+          "26214400|250-8BITMIME|250-SMTPUTF8|250-ENHANCEDSTATUSCODES|250-CHUNKING|"
           "250-STARTTLS|250 LIMITS RCPTMAX=100");
 }
 
@@ -55,10 +58,10 @@ TEST_CASE("HELO works as well", "[smtp]")
 
 TEST_CASE("who talks before the greeting is sent away", "[smtp]")
 {
-    for (const auto& [bytes, reply] :
-         std::vector<std::pair<std::string, std::string>>{{"EHLO x\r\n", "554 5.5.0 Client must wait for the reply"},
-                                                          {"GET / HTTP/1.1\r\n", "521 5.5.1 This is an SMTP server"},
-                                                          {"\x16\x03\x01", "521 5.5.1 This is an SMTP server"}}) {
+    for (const auto& [bytes, reply] : std::vector<std::pair<std::string, std::string>>{
+             {"EHLO x\r\n", "554 5.5.0 Client must wait for the reply"},
+             {"GET / HTTP/1.1\r\n", "521 5.5.1 This is an SMTP server"},
+             {"\x16\x03\x01", "521 5.5.1 This is an SMTP server"}}) {
         conversation talk;
         talk.raw(bytes);
         CHECK(talk.greet() == reply);
@@ -101,8 +104,9 @@ TEST_CASE("what is sent past EHLO, DATA, STARTTLS or QUIT ends the session", "[s
 TEST_CASE("other protocols on the port are told so", "[smtp]")
 {
     for (const std::string bytes :
-         {"GET / HTTP/1.1\r\nHost: x\r\n\r\n", "GET / HTTP/1.1\nHost: x\n\n", "POST /x HTTP/1.1\r\n", "DELETE /x HTTP/1.1\n",
-          "CONNECT x:25 HTTP/1.1\r\n", "PRI * HTTP/2.0\r\n", "\x16\x03\x01\x02"}) {
+         {"GET / HTTP/1.1\r\nHost: x\r\n\r\n", "GET / HTTP/1.1\nHost: x\n\n",
+          "POST /x HTTP/1.1\r\n", "DELETE /x HTTP/1.1\n", "CONNECT x:25 HTTP/1.1\r\n",
+          "PRI * HTTP/2.0\r\n", "\x16\x03\x01\x02"}) {
         conversation talk;
         talk.greet();
         CHECK(talk.raw(bytes) == "521 5.5.1 This is an SMTP server");
@@ -117,7 +121,8 @@ TEST_CASE("unknown verbs and verbs that are not served", "[smtp]")
 
     CHECK(talk.say("FOO bar") == "500 5.5.2 Unknown command");
     CHECK(talk.say("") == "500 5.5.2 Unknown command");
-    for (const char* line : {"EXPN list", "ETRN x", "TURN", "AUTH PLAIN xx", "SEND FROM:<a@b.test>", "STARTTLS"})
+    for (const char* line :
+         {"EXPN list", "ETRN x", "TURN", "AUTH PLAIN xx", "SEND FROM:<a@b.test>", "STARTTLS"})
         CHECK(talk.say(line) == "502 5.5.1 Command not implemented");
 }
 
@@ -156,8 +161,10 @@ TEST_CASE("a pipelined group is answered in order and at once", "[smtp]")
     conversation talk;
     talk.hello();
 
-    CHECK(talk.raw("MAIL FROM:<a@b.test>\r\nRCPT TO:<nobody@in.test>\r\nRCPT TO:<box@in.test>\r\nDATA\r\n") ==
-          std::string("250 2.1.0 Sender ok|") + unknown + "|250 2.1.5 Recipient ok|354 End data with <CR><LF>.<CR><LF>");
+    CHECK(talk.raw("MAIL FROM:<a@b.test>\r\nRCPT TO:<nobody@in.test>\r\nRCPT "
+                   "TO:<box@in.test>\r\nDATA\r\n") ==
+          std::string("250 2.1.0 Sender ok|") + unknown +
+              "|250 2.1.5 Recipient ok|354 End data with <CR><LF>.<CR><LF>");
     CHECK(talk.raw("x\r\n.\r\nMAIL FROM:<a@b.test>\r\nRSET\r\nQUIT\r\n") ==
           "250 2.0.0 Ok: queued as id-1|250 2.1.0 Sender ok|250 2.0.0 Ok|221 2.0.0 Bye");
 }

@@ -20,7 +20,8 @@ TEST_CASE("an overlong command line is dropped to its end and counted once", "[s
     CHECK(talk.raw(std::string(5'000, 'x')) == "");
     CHECK(talk.raw(std::string(5'000, 'y')) == "");
     CHECK(talk.raw("z\r\nNOOP\r\n") == "500 5.5.2 Line too long|250 2.0.0 Ok");
-    CHECK(talk.raw("NOOP " + std::string(3'000, 'x') + "\r\nNOOP\r\n") == "500 5.5.2 Line too long|250 2.0.0 Ok");
+    CHECK(talk.raw("NOOP " + std::string(3'000, 'x') + "\r\nNOOP\r\n") ==
+          "500 5.5.2 Line too long|250 2.0.0 Ok");
 }
 
 TEST_CASE("what comes within an overlong line is no other protocol's beginning", "[smtp]")
@@ -39,7 +40,8 @@ TEST_CASE("command lines end with CRLF and are text", "[smtp]")
     talk.hello();
 
     CHECK(talk.raw("NOOP\n") == "500 5.5.2 Lines must be plain text and end with CRLF");
-    CHECK(talk.raw(std::string("NO\0OP\r\n", 7)) == "500 5.5.2 Lines must be plain text and end with CRLF");
+    CHECK(talk.raw(std::string("NO\0OP\r\n", 7)) ==
+          "500 5.5.2 Lines must be plain text and end with CRLF");
     CHECK(talk.raw("NO\rOP\r\n") == "500 5.5.2 Lines must be plain text and end with CRLF");
     CHECK(talk.raw("NO") == "");
     CHECK(talk.raw("OP\r") == "");
@@ -58,7 +60,8 @@ TEST_CASE("errors are slowed from the 10th and end the session at the 20th", "[s
     CHECK(talk.is_closed());
 }
 
-TEST_CASE("unknown recipients are slowed from the 5th and end the session at the 10th, quarantined ones are not counted",
+TEST_CASE("unknown recipients are slowed from the 5th and end the session at the 10th, quarantined "
+          "ones are not counted",
           "[smtp]")
 {
     conversation talk;
@@ -74,7 +77,8 @@ TEST_CASE("unknown recipients are slowed from the 5th and end the session at the
     CHECK(talk.is_closed());
 }
 
-TEST_CASE("recipients refused for whatever reason are slowed from the 100th, those taken never are", "[smtp]")
+TEST_CASE("recipients refused for whatever reason are slowed from the 100th, those taken never are",
+          "[smtp]")
 {
     const auto [status, reply] = GENERATE(table<recipient_status, std::string>({
         {recipient_status::quarantined, unknown},
@@ -143,7 +147,8 @@ TEST_CASE("a session lasts 20 minutes, an exempt client's longer", "[smtp]")
             REQUIRE(talk.pass(std::chrono::seconds(60)) == "");
             REQUIRE(talk.say("NOOP") == "250 2.0.0 Ok");
         }
-        CHECK(talk.pass(std::chrono::seconds(61)) == (is_exempt ? "" : "421 4.4.2 Timeout, closing connection"));
+        CHECK(talk.pass(std::chrono::seconds(61)) ==
+              (is_exempt ? "" : "421 4.4.2 Timeout, closing connection"));
     }
 }
 
@@ -181,7 +186,8 @@ TEST_CASE("a message in chunks has the least rate too, whatever is said between 
     }
 }
 
-TEST_CASE("a message that began in time may end after the session's, but lasts no longer than one", "[smtp]")
+TEST_CASE("a message that began in time may end after the session's, but lasts no longer than one",
+          "[smtp]")
 {
     conversation talk;
     talk.rcpt();
@@ -263,7 +269,8 @@ TEST_CASE("at shutdown idle sessions end and messages are finished", "[smtp]")
         talk.say("DATA");
         talk.dialogue().shut_down();
         CHECK(talk.run() == "");
-        CHECK(talk.raw("x\r\n.\r\n") == "250 2.0.0 Ok: queued as id-1|421 4.3.2 Service shutting down");
+        CHECK(talk.raw("x\r\n.\r\n") ==
+              "250 2.0.0 Ok: queued as id-1|421 4.3.2 Service shutting down");
     }
     SECTION("between chunks")
     {
@@ -272,6 +279,7 @@ TEST_CASE("at shutdown idle sessions end and messages are finished", "[smtp]")
         talk.raw("BDAT 3\r\na\r\n");
         talk.dialogue().shut_down();
         CHECK(talk.run() == "");
-        CHECK(talk.raw("BDAT 0 LAST\r\n") == "250 2.0.0 Ok: queued as id-1|421 4.3.2 Service shutting down");
+        CHECK(talk.raw("BDAT 0 LAST\r\n") ==
+              "250 2.0.0 Ok: queued as id-1|421 4.3.2 Service shutting down");
     }
 }

@@ -89,7 +89,8 @@ TEST_CASE("what is older than a minute does not count", "[webhooks][breaker]")
     CHECK_FALSE(judged.is_open(start + 320s));
 }
 
-TEST_CASE("after the pause one probe goes, and its success closes the breaker", "[webhooks][breaker]")
+TEST_CASE("after the pause one probe goes, and its success closes the breaker",
+          "[webhooks][breaker]")
 {
     breaker judged;
     fail_times(judged, 5, 1, start);

@@ -52,7 +52,8 @@ struct bench
     // So many requests, with 200.
     void answer_some(int count) { answers_left += count; }
 
-    delivery_job job(webhook_id webhook, int attempts_made = 0, std::chrono::milliseconds lease = lease_time)
+    delivery_job job(webhook_id webhook, int attempts_made = 0,
+                     std::chrono::milliseconds lease = lease_time)
     {
         auto to = std::make_shared<receiver>();
         to->id = webhook;
@@ -98,7 +99,8 @@ struct bench
 
 } // namespace
 
-TEST_CASE("an endpoint gets six first tries and two retries at a time, and as many wait", "[webhooks][engine]")
+TEST_CASE("an endpoint gets six first tries and two retries at a time, and as many wait",
+          "[webhooks][engine]")
 {
     bench b;
     const auto webhook = webhook_id::make();
@@ -184,7 +186,8 @@ TEST_CASE("the limit on requests holds over all endpoints", "[webhooks][engine]"
     CHECK(b.has_sent(5));
 }
 
-TEST_CASE("at the limit on requests endpoints take turns, so one with much to send starves nobody", "[webhooks][engine]")
+TEST_CASE("at the limit on requests endpoints take turns, so one with much to send starves nobody",
+          "[webhooks][engine]")
 {
     engine_limits limits;
     limits.in_flight = 8;
@@ -201,7 +204,8 @@ TEST_CASE("at the limit on requests endpoints take turns, so one with much to se
 
     b.answer_some(8);
 
-    CHECK(eventually([&] { return std::count(b.sent.begin(), b.sent.end(), healthy.event->id) == 1; }));
+    CHECK(eventually(
+        [&] { return std::count(b.sent.begin(), b.sent.end(), healthy.event->id) == 1; }));
     CHECK(b.sent.size() <= 16);
 }
 
@@ -281,8 +285,8 @@ TEST_CASE("an open breaker gives back what waits and takes nothing new", "[webho
     b.answer_all(500);
 
     REQUIRE(eventually([&] { return b.outcomes.size() == 12; }));
-    const auto parked =
-        std::count_if(b.outcomes.begin(), b.outcomes.end(), [](const auto& outcome) { return !outcome.has_attempt; });
+    const auto parked = std::count_if(b.outcomes.begin(), b.outcomes.end(),
+                                      [](const auto& outcome) { return !outcome.has_attempt; });
     CHECK(b.sent.size() + static_cast<std::size_t>(parked) == 12);
     CHECK(parked > 0);
     CHECK(b.outcomes.back().attempts == (b.outcomes.back().has_attempt ? 1 : 0));
@@ -291,7 +295,8 @@ TEST_CASE("an open breaker gives back what waits and takes nothing new", "[webho
     CHECK(b.engine.closed_for(webhook_id::make()) == 0ms);
 }
 
-TEST_CASE("an endpoint whose breaker opened is told of, and one that gets nothing any more has its whole window",
+TEST_CASE("an endpoint whose breaker opened is told of, and one that gets nothing any more has its "
+          "whole window",
           "[webhooks][engine]")
 {
     bench b;

@@ -25,9 +25,15 @@ public:
         bool is_silent = false;
     };
 
-    fake_dns() : socket_(test_host().loop(), {boost::asio::ip::address_v4::loopback(), 0}) { receive(); }
+    fake_dns() : socket_(test_host().loop(), {boost::asio::ip::address_v4::loopback(), 0})
+    {
+        receive();
+    }
 
-    std::string address() const { return "127.0.0.1:" + std::to_string(socket_.local_endpoint().port()); }
+    std::string address() const
+    {
+        return "127.0.0.1:" + std::to_string(socket_.local_endpoint().port());
+    }
     void answer(const std::string& name, reply given) { replies_[name] = std::move(given); }
     // Questions for IPv4 addresses of the name.
     int asked(const std::string& name) { return asked_[name]; }
@@ -35,12 +41,13 @@ public:
 private:
     void receive()
     {
-        socket_.async_receive_from(boost::asio::buffer(query_), from_, [this](boost::system::error_code error, std::size_t size) {
-            if (error)
-                return;
-            respond(size);
-            receive();
-        });
+        socket_.async_receive_from(boost::asio::buffer(query_), from_,
+                                   [this](boost::system::error_code error, std::size_t size) {
+                                       if (error)
+                                           return;
+                                       respond(size);
+                                       receive();
+                                   });
     }
 
     void respond(std::size_t size)
@@ -68,8 +75,11 @@ private:
             return;
 
         const bool is_v6 = query_[at + 2] == 28;
-        const std::size_t count = is_v4 ? chosen.addresses.size() : is_v6 ? chosen.v6_addresses.size() : 0;
-        std::vector<std::uint8_t> out(query_.begin(), query_.begin() + static_cast<std::ptrdiff_t>(question_end));
+        const std::size_t count = is_v4   ? chosen.addresses.size()
+                                  : is_v6 ? chosen.v6_addresses.size()
+                                          : 0;
+        std::vector<std::uint8_t> out(query_.begin(),
+                                      query_.begin() + static_cast<std::ptrdiff_t>(question_end));
         out[2] = 0x81;
         out[3] = static_cast<std::uint8_t>(0x80 | chosen.code);
         out[6] = 0;
@@ -84,10 +94,13 @@ private:
     }
 
     template <class Addresses>
-    static void add_records(std::vector<std::uint8_t>& out, std::uint8_t type, const Addresses& addresses)
+    static void add_records(std::vector<std::uint8_t>& out, std::uint8_t type,
+                            const Addresses& addresses)
     {
         for (const auto& address : addresses) {
-            const std::uint8_t head[] = {0xc0, 0x0c, 0, type, 0, 1, 0, 0, 0, 60, 0, static_cast<std::uint8_t>(address.size())};
+            const std::uint8_t head[] = {0xc0, 0x0c, 0, type,
+                                         0,    1,    0, 0,
+                                         0,    60,   0, static_cast<std::uint8_t>(address.size())};
             out.insert(out.end(), std::begin(head), std::end(head));
             out.insert(out.end(), address.begin(), address.end());
         }

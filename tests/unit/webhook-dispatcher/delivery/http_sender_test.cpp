@@ -12,7 +12,8 @@ using http::exchange_error;
 
 namespace {
 
-http::client_response failed(exchange_error error, boost::system::error_code cause = {}, unsigned status = 0)
+http::client_response failed(exchange_error error, boost::system::error_code cause = {},
+                             unsigned status = 0)
 {
     http::client_response answer;
     answer.error = error;
@@ -69,8 +70,10 @@ TEST_CASE("failures of the exchange keep their kind", "[webhooks][sender]")
     CHECK(kind_of(failed(exchange_error::timeout, {}, 200)) == kind::timed_out);
     CHECK(kind_of(failed(exchange_error::tls)) == kind::tls_failed);
     CHECK(kind_of(failed(exchange_error::refused_address)) == kind::refused_address);
-    CHECK(kind_of(failed(exchange_error::connect, error::connection_refused)) == kind::connect_failed);
-    CHECK(kind_of(failed(exchange_error::connect, error::host_unreachable)) == kind::connect_failed);
+    CHECK(kind_of(failed(exchange_error::connect, error::connection_refused)) ==
+          kind::connect_failed);
+    CHECK(kind_of(failed(exchange_error::connect, error::host_unreachable)) ==
+          kind::connect_failed);
     CHECK(kind_of(failed(exchange_error::closed)) == kind::closed);
     CHECK(kind_of(failed(exchange_error::malformed)) == kind::malformed);
     CHECK(read_exchange(failed(exchange_error::tls)).detail == "why");
@@ -78,7 +81,8 @@ TEST_CASE("failures of the exchange keep their kind", "[webhooks][sender]")
 
 TEST_CASE("a response that breaks off after its status line is cut short", "[webhooks][sender]")
 {
-    for (const auto error : {exchange_error::closed, exchange_error::malformed, exchange_error::too_large})
+    for (const auto error :
+         {exchange_error::closed, exchange_error::malformed, exchange_error::too_large})
         CHECK(kind_of(failed(error, {}, 200)) == kind::cut_short);
 }
 
@@ -88,13 +92,16 @@ TEST_CASE("our own failures are told from the receiver's", "[webhooks][sender]")
     CHECK(kind_of(failed(exchange_error::resolve, error::host_not_found)) == kind::no_such_host);
     CHECK(kind_of(failed(exchange_error::resolve, error::no_data)) == kind::no_such_host);
     CHECK(kind_of(failed(exchange_error::resolve)) == kind::no_such_host);
-    CHECK(kind_of(failed(exchange_error::resolve, error::host_not_found_try_again)) == kind::resolver_failed);
+    CHECK(kind_of(failed(exchange_error::resolve, error::host_not_found_try_again)) ==
+          kind::resolver_failed);
     CHECK(kind_of(failed(exchange_error::resolve, error::no_recovery)) == kind::resolver_failed);
-    CHECK(kind_of(failed(exchange_error::connect, error::network_unreachable)) == kind::network_down);
+    CHECK(kind_of(failed(exchange_error::connect, error::network_unreachable)) ==
+          kind::network_down);
     CHECK(kind_of(failed(exchange_error::connect, error::no_descriptors)) == kind::network_down);
 }
 
-TEST_CASE("the headers are those of Standard Webhooks, signed for this attempt", "[webhooks][sender]")
+TEST_CASE("the headers are those of Standard Webhooks, signed for this attempt",
+          "[webhooks][sender]")
 {
     auto job = make_job();
     job.attempts_made = 2;
@@ -104,7 +111,8 @@ TEST_CASE("the headers are those of Standard Webhooks, signed for this attempt",
 
     CHECK(header(headers, "webhook-id") == job.event->id.text());
     CHECK(header(headers, "webhook-timestamp") == "1795255200");
-    CHECK(header(headers, "webhook-signature") == sign({*job.to->key}, job.event->id.text(), now, "{}"));
+    CHECK(header(headers, "webhook-signature") ==
+          sign({*job.to->key}, job.event->id.text(), now, "{}"));
     CHECK(header(headers, "webhook-attempt") == "3");
     CHECK(header(headers, "content-type") == "application/json");
     CHECK(header(headers, "traceparent") == "absent");

@@ -70,7 +70,8 @@ TEST_CASE("a name is resolved to all its addresses", "[webhooks][dns]")
     CHECK(text.find("10.0.0.1") != std::string::npos);
 }
 
-TEST_CASE("a name that does not exist or has no address is told from a server that fails", "[webhooks][dns]")
+TEST_CASE("a name that does not exist or has no address is told from a server that fails",
+          "[webhooks][dns]")
 {
     fake_dns dns;
     dns.answer("empty.example", {});
@@ -82,7 +83,8 @@ TEST_CASE("a name that does not exist or has no address is told from a server th
     CHECK(problem_of(resolver, "broken.example") == boost::asio::error::host_not_found_try_again);
 }
 
-TEST_CASE("a server that is silent costs the deadline and holds up no other name", "[webhooks][dns]")
+TEST_CASE("a server that is silent costs the deadline and holds up no other name",
+          "[webhooks][dns]")
 {
     fake_dns dns;
     fake_dns::reply silent;
@@ -127,7 +129,8 @@ TEST_CASE("an answer is kept for its time, a failure is not", "[webhooks][dns]")
     dns.answer("kept.example", address(2));
     CHECK(resolved(resolver, "kept.example") == "93.184.216.1");
     CHECK(dns.asked("kept.example") == 1);
-    CHECK(testing::eventually([&] { return resolved(resolver, "kept.example") == "93.184.216.2"; }));
+    CHECK(
+        testing::eventually([&] { return resolved(resolver, "kept.example") == "93.184.216.2"; }));
 
     CHECK(problem_of(resolver, "new.example") == boost::asio::error::host_not_found);
     dns.answer("new.example", address(3));
@@ -142,10 +145,11 @@ TEST_CASE("many who ask for a name at once ask the server once", "[webhooks][dns
     int answered = 0;
 
     for (int i = 0; i < 20; ++i)
-        boost::asio::co_spawn(test_host().executor(), resolver.resolve("popular.example"),
-                              [&](std::exception_ptr thrown, const std::vector<boost::asio::ip::address>& found) {
-                                  answered += !thrown && found.size() == 1 ? 1 : 0;
-                              });
+        boost::asio::co_spawn(
+            test_host().executor(), resolver.resolve("popular.example"),
+            [&](std::exception_ptr thrown, const std::vector<boost::asio::ip::address>& found) {
+                answered += !thrown && found.size() == 1 ? 1 : 0;
+            });
 
     CHECK(testing::eventually([&] { return answered == 20; }));
     CHECK(dns.asked("popular.example") == 1);
@@ -161,7 +165,8 @@ TEST_CASE("a resolver that ends with a question open leaves nothing behind", "[w
     chosen.deadline = 100ms;
     {
         webhooks::name_resolver resolver(test_host(), chosen);
-        CHECK(problem_of(resolver, "silent.example") == boost::asio::error::host_not_found_try_again);
+        CHECK(problem_of(resolver, "silent.example") ==
+              boost::asio::error::host_not_found_try_again);
     }
     bool is_posted = false;
     boost::asio::post(test_host().loop(), [&] { is_posted = true; });

@@ -21,7 +21,8 @@ TEST_CASE("ten attempts are spread over about 2.9 days", "[webhooks][schedule]")
     CHECK(total < delivery_lifetime);
 }
 
-TEST_CASE("the first attempt does not wait, later ones by 0.8 to 1.2 of their base", "[webhooks][schedule]")
+TEST_CASE("the first attempt does not wait, later ones by 0.8 to 1.2 of their base",
+          "[webhooks][schedule]")
 {
     const auto event = event_id::make();
     const auto webhook = webhook_id::make();
@@ -33,7 +34,8 @@ TEST_CASE("the first attempt does not wait, later ones by 0.8 to 1.2 of their ba
     }
 }
 
-TEST_CASE("jitter can be predicted and differs between events, webhooks and attempts", "[webhooks][schedule]")
+TEST_CASE("jitter can be predicted and differs between events, webhooks and attempts",
+          "[webhooks][schedule]")
 {
     const auto event = event_id::make();
     const auto webhook = webhook_id::make();

@@ -26,7 +26,8 @@ TEST_CASE("signatures are those of the Standard Webhooks specification", "[webho
     CHECK(sign({*key}, known_id, known_time, known_body) == known_signature);
 }
 
-TEST_CASE("while a secret is rotated both signatures are sent, the new one first", "[webhooks][signature]")
+TEST_CASE("while a secret is rotated both signatures are sent, the new one first",
+          "[webhooks][signature]")
 {
     const auto old_key = *read_signing_secret(known_secret);
     const auto new_key = *read_signing_secret(make_signing_secret());
@@ -41,10 +42,12 @@ TEST_CASE("the signature covers id, time and body", "[webhooks][signature]")
     const auto key = *read_signing_secret(known_secret);
 
     CHECK(sign({key}, "other", known_time, known_body) != known_signature);
-    CHECK(sign({key}, known_id, known_time + std::chrono::seconds(1), known_body) != known_signature);
+    CHECK(sign({key}, known_id, known_time + std::chrono::seconds(1), known_body) !=
+          known_signature);
     CHECK(sign({key}, known_id, known_time, std::string(known_body) + " ") != known_signature);
     // The timestamp has whole seconds.
-    CHECK(sign({key}, known_id, known_time + std::chrono::milliseconds(999), known_body) == known_signature);
+    CHECK(sign({key}, known_id, known_time + std::chrono::milliseconds(999), known_body) ==
+          known_signature);
 }
 
 TEST_CASE("new secrets are whsec_ and 24 random bytes", "[webhooks][signature]")
@@ -58,6 +61,7 @@ TEST_CASE("new secrets are whsec_ and 24 random bytes", "[webhooks][signature]")
 
 TEST_CASE("what is no webhook secret is refused", "[webhooks][signature]")
 {
-    for (const char* text : {"", "whsec_", "whsec_c2hvcnQ=", "MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", "whsec_not base64!"})
+    for (const char* text :
+         {"", "whsec_", "whsec_c2hvcnQ=", "MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", "whsec_not base64!"})
         CHECK(read_signing_secret(secret{text}).has_error());
 }

@@ -29,7 +29,8 @@ struct tls_receiver
 {
     tls_receiver(const std::string& names, testing::validity when = {}, bool is_trusted = true)
         : running(take, settings(names, when)),
-          sender(testing::test_host(), address_policy({*network::parse("127.0.0.0/8")}, {}), on_loopback, trusted(is_trusted))
+          sender(testing::test_host(), address_policy({*network::parse("127.0.0.0/8")}, {}),
+                 on_loopback, trusted(is_trusted))
     {}
 
     http::server_settings settings(const std::string& names, testing::validity when)

@@ -77,7 +77,8 @@ TEST_CASE("every 2xx is a success", "[webhooks][verdict]")
     }
 }
 
-TEST_CASE("a body that is too large or malformed after a 2xx status line is a success", "[webhooks][verdict]")
+TEST_CASE("a body that is too large or malformed after a 2xx status line is a success",
+          "[webhooks][verdict]")
 {
     const auto given = judge(failing(kind::cut_short, 200), attempt(1));
 
@@ -115,7 +116,8 @@ TEST_CASE("408, 425 and server errors weigh whole on the breaker", "[webhooks][v
         check_scheduled(answer(status), 1);
 }
 
-TEST_CASE("429 and overloaded servers get at least a minute from the third attempt on", "[webhooks][verdict]")
+TEST_CASE("429 and overloaded servers get at least a minute from the third attempt on",
+          "[webhooks][verdict]")
 {
     check_scheduled_slowly(answer(429), 0);
     for (const unsigned status : {502U, 503U, 504U})
@@ -138,11 +140,13 @@ TEST_CASE("410 ends the delivery and switches the webhook off", "[webhooks][verd
 
 TEST_CASE("410 counts by its status line, whatever becomes of the body", "[webhooks][verdict]")
 {
-    CHECK(judge(failing(kind::cut_short, 410), attempt(1)).disables_endpoint == "it answered 410 Gone");
+    CHECK(judge(failing(kind::cut_short, 410), attempt(1)).disables_endpoint ==
+          "it answered 410 Gone");
     CHECK(judge(failing(kind::timed_out, 410), attempt(1)).next == step::retry);
 }
 
-TEST_CASE("jitter of the schedule stays within 0.8 and 1.2, of Retry-After it only adds", "[webhooks][verdict]")
+TEST_CASE("jitter of the schedule stays within 0.8 and 1.2, of Retry-After it only adds",
+          "[webhooks][verdict]")
 {
     auto asked = answer(500);
     asked.retry_after = "3600";
@@ -173,13 +177,15 @@ TEST_CASE("Retry-After counts with any failure that has an answer", "[webhooks][
 
 TEST_CASE("failures of name, connection and TLS are retried on schedule", "[webhooks][verdict]")
 {
-    for (const auto what : {kind::no_such_host, kind::connect_failed, kind::tls_failed, kind::closed, kind::malformed}) {
+    for (const auto what : {kind::no_such_host, kind::connect_failed, kind::tls_failed,
+                            kind::closed, kind::malformed}) {
         check_scheduled(failing(what), 1);
         CHECK(judge(failing(what), attempt(1)).error == "detail");
     }
 }
 
-TEST_CASE("our own failures park the delivery for 5 to 30 s and spend no attempt", "[webhooks][verdict]")
+TEST_CASE("our own failures park the delivery for 5 to 30 s and spend no attempt",
+          "[webhooks][verdict]")
 {
     for (const auto what : {kind::resolver_failed, kind::network_down}) {
         for (const int number : {1, 5, attempt_limit}) {
@@ -192,15 +198,19 @@ TEST_CASE("our own failures park the delivery for 5 to 30 s and spend no attempt
     }
 }
 
-TEST_CASE("a refused address ends the delivery, switches the webhook off and does not say the address", "[webhooks][verdict]")
+TEST_CASE(
+    "a refused address ends the delivery, switches the webhook off and does not say the address",
+    "[webhooks][verdict]")
 {
     const auto given = judge(failing(kind::refused_address), attempt(1));
 
     CHECK(given.next == step::abort);
-    CHECK(given.disables_endpoint == "its address is private or reserved, which webhooks may not use");
+    CHECK(given.disables_endpoint ==
+          "its address is private or reserved, which webhooks may not use");
 }
 
-TEST_CASE("Retry-After is kept between the schedule and twice of it or two hours", "[webhooks][verdict]")
+TEST_CASE("Retry-After is kept between the schedule and twice of it or two hours",
+          "[webhooks][verdict]")
 {
     struct row
     {

@@ -4,9 +4,11 @@
 
 using namespace tempinbox::webhooks;
 
-TEST_CASE("a window of eight: six first tries and two retries in flight, as many again waiting", "[webhooks][window]")
+TEST_CASE("a window of eight: six first tries and two retries in flight, as many again waiting",
+          "[webhooks][window]")
 {
-    for (const auto& [lane, slots] : {std::pair{lane_kind::first, 6U}, std::pair{lane_kind::retry, 2U}}) {
+    for (const auto& [lane, slots] :
+         {std::pair{lane_kind::first, 6U}, std::pair{lane_kind::retry, 2U}}) {
         endpoint_window window;
         for (unsigned i = 0; i < 2 * slots; ++i)
             CHECK(window.reserve(lane));
@@ -17,7 +19,8 @@ TEST_CASE("a window of eight: six first tries and two retries in flight, as many
     }
 }
 
-TEST_CASE("retries do not use the places of first tries, nor the other way round", "[webhooks][window]")
+TEST_CASE("retries do not use the places of first tries, nor the other way round",
+          "[webhooks][window]")
 {
     endpoint_window window;
     while (window.reserve(lane_kind::retry))

@@ -28,7 +28,8 @@ kafka::record to_record(const outbox::row& row)
     return record;
 }
 
-kafka::record received(const std::string& from = "a@example.com", const std::string& subject = "Hello")
+kafka::record received(const std::string& from = "a@example.com",
+                       const std::string& subject = "Hello")
 {
     events::v1::EmailReceived message;
     message.set_email_id(email);
@@ -60,17 +61,20 @@ TEST_CASE("the payload of email.received is exactly the specification's", "[webh
 {
     const auto event = decode(received()).value();
 
-    CHECK(make_payload(event) ==
-          R"({"event":"email.received","timestamp":"2026-11-21T10:00:00.123Z","data":{)"
-          R"("emailId":"01934f2e-7b1c-7d3a-9f00-5a1b2c3d4e5f","inboxId":"01934f2e-0000-7000-8000-000000000001",)"
-          R"("from":"a@example.com","subject":"Hello"}})");
+    CHECK(
+        make_payload(event) ==
+        R"({"event":"email.received","timestamp":"2026-11-21T10:00:00.123Z","data":{)"
+        R"("emailId":"01934f2e-7b1c-7d3a-9f00-5a1b2c3d4e5f","inboxId":"01934f2e-0000-7000-8000-000000000001",)"
+        R"("from":"a@example.com","subject":"Hello"}})");
 }
 
-TEST_CASE("quotes, control characters and other scripts survive in the payload", "[webhooks][payload]")
+TEST_CASE("quotes, control characters and other scripts survive in the payload",
+          "[webhooks][payload]")
 {
     const auto event = decode(received("", "Say \"hi\"\n\\ \xc3\xa9")).value();
 
-    CHECK(make_payload(event).find(R"("from":"","subject":"Say \"hi\"\n\\ é"}})") != std::string::npos);
+    CHECK(make_payload(event).find(R"("from":"","subject":"Say \"hi\"\n\\ é"}})") !=
+          std::string::npos);
 }
 
 TEST_CASE("the payloads of inbox events name the address and its times", "[webhooks][payload]")
@@ -90,11 +94,13 @@ TEST_CASE("the payloads of inbox events name the address and its times", "[webho
     const auto parent = trace::traceparent::make();
 
     CHECK(
-        make_payload(decode(to_record(events::make_row(created, event_id::make(), parent))).value()) ==
+        make_payload(
+            decode(to_record(events::make_row(created, event_id::make(), parent))).value()) ==
         R"({"event":"inbox.created","timestamp":"2026-11-21T10:00:00.123Z","data":{"inboxId":"01934f2e-0000-7000-8000-000000000001",)"
         R"("emailAddress":"box@example.org","createdAt":"2026-11-21T10:00:00.123Z","expiresAt":"2026-11-21T11:00:00.123Z"}})");
     CHECK(
-        make_payload(decode(to_record(events::make_row(expired, event_id::make(), parent))).value()) ==
+        make_payload(
+            decode(to_record(events::make_row(expired, event_id::make(), parent))).value()) ==
         R"({"event":"inbox.expired","timestamp":"2026-11-21T10:00:00.123Z","data":{"inboxId":"01934f2e-0000-7000-8000-000000000001",)"
         R"("emailAddress":"box@example.org","expiredAt":"2026-11-21T10:00:00.123Z","reason":"deleted"}})");
 }
@@ -131,7 +137,8 @@ TEST_CASE("what cannot be an event says why", "[webhooks][events]")
 
     auto other_id = received();
     replace_header(other_id, "ce_id", event_id::make().text());
-    CHECK(problem_of(other_id) == "the header ce_id is not the email_id \"" + std::string(email) + "\"");
+    CHECK(problem_of(other_id) ==
+          "the header ce_id is not the email_id \"" + std::string(email) + "\"");
 
     auto other_type = received();
     replace_header(other_type, "ce_type", "email.sent");

@@ -5,7 +5,8 @@
 using namespace tempinbox;
 using namespace tempinbox::webhooks;
 
-TEST_CASE("a delivery's id is a UUIDv7 of its event's time, different for each webhook", "[webhooks]")
+TEST_CASE("a delivery's id is a UUIDv7 of its event's time, different for each webhook",
+          "[webhooks]")
 {
     const auto event = event_id::make();
     const auto one = webhook_id::make(), other = webhook_id::make();
@@ -20,7 +21,8 @@ TEST_CASE("a delivery's id is a UUIDv7 of its event's time, different for each w
     CHECK(delivery != event.value());
 }
 
-TEST_CASE("with its webhook a delivery's id gives back the event, with another it does not", "[webhooks]")
+TEST_CASE("with its webhook a delivery's id gives back the event, with another it does not",
+          "[webhooks]")
 {
     const auto webhook = webhook_id::make();
     for (int i = 0; i < 100; ++i) {

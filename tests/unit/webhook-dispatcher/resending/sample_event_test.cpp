@@ -22,7 +22,9 @@ TEST_CASE("a sample has the shape of the real event of its kind", "[webhooks]")
     const auto id = event_id::make();
     const auto now = *parse_iso8601("2026-11-21T12:00:00.5Z");
     for (const auto& row : rows) {
-        const auto payload = json::value::parse(make_payload(make_sample(row.kind, id, account_id::make(), now))).value();
+        const auto payload =
+            json::value::parse(make_payload(make_sample(row.kind, id, account_id::make(), now)))
+                .value();
         INFO(to_string(row.kind));
         CHECK(payload["event"].text() == to_string(row.kind));
         CHECK(payload["timestamp"].text() == "2026-11-21T12:00:00.500Z");
@@ -35,7 +37,8 @@ TEST_CASE("the sample of a mail carries the event's id as the email's", "[webhoo
 {
     const auto id = event_id::make();
 
-    const auto sample = make_sample(event_kind::email_received, id, account_id::make(), system_clock_source{}.now());
+    const auto sample = make_sample(event_kind::email_received, id, account_id::make(),
+                                    system_clock_source{}.now());
 
     CHECK(json::value::parse(make_payload(sample)).value()["data"]["emailId"].text() == id.text());
 }

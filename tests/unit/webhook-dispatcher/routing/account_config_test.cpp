@@ -23,7 +23,8 @@ receiver make_receiver(event_set events = event_set::all(), bool is_enabled = tr
     return made;
 }
 
-rules::rule make_rule(webhook_id webhook, std::vector<rules::condition> conditions = {}, bool is_enabled = true)
+rules::rule make_rule(webhook_id webhook, std::vector<rules::condition> conditions = {},
+                      bool is_enabled = true)
 {
     rules::rule made;
     made.id = rule_id::make();
@@ -68,12 +69,16 @@ TEST_CASE("without rules every endpoint gets the events it subscribed to", "[web
     const auto all = make_receiver(), mail_only = make_receiver(only(event_kind::email_received));
     const account_config config(1, plan(5, 20), {all, mail_only}, {});
 
-    CHECK(targets(config.choose_routes(event_kind::email_received, &invoice, now)) == std::vector{all.id, mail_only.id});
-    CHECK(targets(config.choose_routes(event_kind::inbox_created, nullptr, now)) == std::vector{all.id});
-    CHECK(targets(config.choose_routes(event_kind::inbox_expired, nullptr, now)) == std::vector{all.id});
+    CHECK(targets(config.choose_routes(event_kind::email_received, &invoice, now)) ==
+          std::vector{all.id, mail_only.id});
+    CHECK(targets(config.choose_routes(event_kind::inbox_created, nullptr, now)) ==
+          std::vector{all.id});
+    CHECK(targets(config.choose_routes(event_kind::inbox_expired, nullptr, now)) ==
+          std::vector{all.id});
 }
 
-TEST_CASE("with an enabled rule, mail goes to the webhooks of matching rules only, whatever they subscribed to",
+TEST_CASE("with an enabled rule, mail goes to the webhooks of matching rules only, whatever they "
+          "subscribed to",
           "[webhooks][routing]")
 {
     const auto ruled = make_receiver(only(event_kind::inbox_created)), subscribed = make_receiver();
@@ -92,7 +97,8 @@ TEST_CASE("rules do not touch inbox events", "[webhooks][routing]")
     const auto first = make_receiver(), second = make_receiver();
     const account_config config(1, plan(5, 20), {first, second}, {invoice_rule(first.id)});
 
-    CHECK(targets(config.choose_routes(event_kind::inbox_created, nullptr, now)) == std::vector{first.id, second.id});
+    CHECK(targets(config.choose_routes(event_kind::inbox_created, nullptr, now)) ==
+          std::vector{first.id, second.id});
 }
 
 TEST_CASE("disabled rules alone leave subscriptions in force", "[webhooks][routing]")
@@ -111,13 +117,16 @@ TEST_CASE("a plan without rules ignores those that are kept", "[webhooks][routin
     const auto first = make_receiver(), second = make_receiver();
     const account_config config(1, plan(5, 0), {first, second}, {invoice_rule(first.id)});
 
-    CHECK(targets(config.choose_routes(event_kind::email_received, &greeting, now)) == std::vector{first.id, second.id});
+    CHECK(targets(config.choose_routes(event_kind::email_received, &greeting, now)) ==
+          std::vector{first.id, second.id});
 }
 
-TEST_CASE("several rules to one webhook make one delivery that names them all", "[webhooks][routing]")
+TEST_CASE("several rules to one webhook make one delivery that names them all",
+          "[webhooks][routing]")
 {
     const auto endpoint = make_receiver();
-    const auto one = invoice_rule(endpoint.id), other = make_rule(endpoint.id), third = make_rule(webhook_id::make());
+    const auto one = invoice_rule(endpoint.id), other = make_rule(endpoint.id),
+               third = make_rule(webhook_id::make());
     const account_config config(1, plan(5, 20), {endpoint}, {one, other, third});
 
     const auto routes = config.choose_routes(event_kind::email_received, &invoice, now);
@@ -129,13 +138,17 @@ TEST_CASE("several rules to one webhook make one delivery that names them all", 
 TEST_CASE("a catch-all matches beside other matches", "[webhooks][routing]")
 {
     const auto specific = make_receiver(), everything = make_receiver();
-    const account_config config(1, plan(5, 20), {specific, everything}, {invoice_rule(specific.id), make_rule(everything.id)});
+    const account_config config(1, plan(5, 20), {specific, everything},
+                                {invoice_rule(specific.id), make_rule(everything.id)});
 
-    CHECK(targets(config.choose_routes(event_kind::email_received, &invoice, now)) == std::vector{specific.id, everything.id});
-    CHECK(targets(config.choose_routes(event_kind::email_received, &greeting, now)) == std::vector{everything.id});
+    CHECK(targets(config.choose_routes(event_kind::email_received, &invoice, now)) ==
+          std::vector{specific.id, everything.id});
+    CHECK(targets(config.choose_routes(event_kind::email_received, &greeting, now)) ==
+          std::vector{everything.id});
 }
 
-TEST_CASE("what a switched off webhook would have got is skipped and nothing falls back", "[webhooks][routing]")
+TEST_CASE("what a switched off webhook would have got is skipped and nothing falls back",
+          "[webhooks][routing]")
 {
     const auto off = make_receiver(event_set::all(), false), on = make_receiver();
     const account_config by_rule(1, plan(5, 20), {off, on}, {invoice_rule(off.id)});
@@ -155,12 +168,15 @@ TEST_CASE("when a plan shrinks the oldest endpoints and rules stay active", "[we
 {
     const auto oldest = make_receiver(), newer = make_receiver();
     const account_config one_webhook(1, plan(1, 0), {oldest, newer}, {});
-    const account_config one_rule(1, plan(5, 1), {oldest, newer}, {invoice_rule(oldest.id), make_rule(newer.id)});
+    const account_config one_rule(1, plan(5, 1), {oldest, newer},
+                                  {invoice_rule(oldest.id), make_rule(newer.id)});
 
-    CHECK(targets(one_webhook.choose_routes(event_kind::email_received, &invoice, now)) == std::vector{oldest.id});
+    CHECK(targets(one_webhook.choose_routes(event_kind::email_received, &invoice, now)) ==
+          std::vector{oldest.id});
     CHECK(one_webhook.is_active(oldest.id, now));
     CHECK_FALSE(one_webhook.is_active(newer.id, now));
-    CHECK(targets(one_rule.choose_routes(event_kind::email_received, &invoice, now)) == std::vector{oldest.id});
+    CHECK(targets(one_rule.choose_routes(event_kind::email_received, &invoice, now)) ==
+          std::vector{oldest.id});
 }
 
 TEST_CASE("an ended pass sends nothing from the moment it ends", "[webhooks][routing]")
@@ -180,8 +196,12 @@ TEST_CASE("an unknown or deleted account gets nothing", "[webhooks][routing]")
     auto deleted = plan(5, 20);
     deleted.is_deleted = true;
 
-    CHECK(account_config(1, std::nullopt, {make_receiver()}, {}).choose_routes(event_kind::inbox_created, nullptr, now).empty());
-    CHECK(account_config(1, deleted, {make_receiver()}, {}).choose_routes(event_kind::inbox_created, nullptr, now).empty());
+    CHECK(account_config(1, std::nullopt, {make_receiver()}, {})
+              .choose_routes(event_kind::inbox_created, nullptr, now)
+              .empty());
+    CHECK(account_config(1, deleted, {make_receiver()}, {})
+              .choose_routes(event_kind::inbox_created, nullptr, now)
+              .empty());
 }
 
 TEST_CASE("a rotated secret signs until its time is over", "[webhooks][routing]")
