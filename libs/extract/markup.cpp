@@ -23,7 +23,7 @@ bool is_one_of(const std::string_view (&names)[N], std::string_view name)
 
 markup_step read_reference(std::string_view html)
 {
-    const auto reference = read_character_reference(html, html_place::text);
+    const auto reference = read_character_reference(html, html_context::text);
     if (reference.length == 0)
         return {};
     return {markup::entity, reference.length, as_shown(reference)};

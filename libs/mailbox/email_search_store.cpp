@@ -1,7 +1,7 @@
 #include "mailbox/email_search_store.hpp"
 
 #include "common/core/text.hpp"
-#include "common/postgres/alone.hpp"
+#include "common/postgres/autocommit.hpp"
 #include "mailbox/columns.hpp"
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 namespace tempinbox::mailbox {
 namespace {
 
-using postgres::run_alone; // reads need no transaction: each statement is of one moment
+using postgres::run_autocommit; // reads need no transaction: each statement is of one moment
 
 // Who waits from the newest on needs one row, who waits for something rare many.
 constexpr int rows_at_first = 10;
@@ -165,7 +165,7 @@ email_search_store::email_search_store(postgres::pool& db) : db_(db)
 awaitable<result<search_answer>> email_search_store::find_first(account_id account, inbox_id inbox,
                                                                 std::vector<email_search> searches)
 {
-    return run_alone<result<search_answer>>(
+    return run_autocommit<result<search_answer>>(
         db_,
         [account, inbox,
          searches = std::move(searches)](pqxx::nontransaction& tx) -> result<search_answer> {
@@ -188,7 +188,7 @@ awaitable<result<search_answer>> email_search_store::find_first(account_id accou
 awaitable<std::vector<std::int64_t>>
 email_search_store::last_sequences(std::vector<std::pair<account_id, inbox_id>> inboxes)
 {
-    return run_alone<std::vector<std::int64_t>>(
+    return run_autocommit<std::vector<std::int64_t>>(
         db_, [inboxes = std::move(inboxes)](pqxx::nontransaction& tx) {
             const auto [accounts, ids] = to_id_arrays(inboxes);
             std::vector<std::int64_t> sequences;

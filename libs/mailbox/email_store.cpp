@@ -1,6 +1,6 @@
 #include "mailbox/email_store.hpp"
 
-#include "common/postgres/alone.hpp"
+#include "common/postgres/autocommit.hpp"
 #include "mailbox/columns.hpp"
 #include "mailbox/compression.hpp"
 #include "mailbox/email_list_store.hpp"
@@ -11,7 +11,7 @@
 namespace tempinbox::mailbox {
 namespace {
 
-using postgres::run_alone; // reads need no transaction: each statement is of one moment
+using postgres::run_autocommit; // reads need no transaction: each statement is of one moment
 
 constexpr postgres::statement find_email{"mailbox_find_email",
                                          "SELECT * FROM mailbox.find_email($1, $2)"};
@@ -76,9 +76,9 @@ email_store::email_store(postgres::pool& db) : db_(db)
 
 awaitable<result<email_page>> email_store::list(email_query query)
 {
-    return run_alone<result<email_page>>(db_, [query = std::move(query)](pqxx::nontransaction& tx) {
-        return list_emails(tx, query);
-    });
+    return run_autocommit<result<email_page>>(
+        db_,
+        [query = std::move(query)](pqxx::nontransaction& tx) { return list_emails(tx, query); });
 }
 
 awaitable<result<email_page>> email_store::list(account_id account, inbox_id inbox, int limit,
@@ -95,7 +95,7 @@ awaitable<result<email_page>> email_store::list(account_id account, inbox_id inb
 
 awaitable<result<stored_email>> email_store::find(account_id account, email_id id)
 {
-    return run_alone<result<stored_email>>(
+    return run_autocommit<result<stored_email>>(
         db_, [account, id](pqxx::nontransaction& tx) -> result<stored_email> {
             // A body that is being moved into its new partition can be missed by one look, not by
             // two.
@@ -112,7 +112,7 @@ awaitable<result<stored_email>> email_store::find(account_id account, email_id i
 
 awaitable<result<std::int64_t>> email_store::find_size(account_id account, email_id id)
 {
-    return run_alone<result<std::int64_t>>(
+    return run_autocommit<result<std::int64_t>>(
         db_, [account, id](pqxx::nontransaction& tx) -> result<std::int64_t> {
             const auto rows = tx.exec_prepared(find_size_of.name, account.text(), id.text());
             if (rows.empty())

@@ -2,7 +2,7 @@
 
 #include "common/core/text.hpp"
 #include "common/plans/account_state_store.hpp"
-#include "common/postgres/alone.hpp"
+#include "common/postgres/autocommit.hpp"
 #include "common/postgres/parameters.hpp"
 #include "mailbox/address_rules.hpp"
 #include "mailbox/columns.hpp"
@@ -15,7 +15,7 @@
 namespace tempinbox::mailbox {
 namespace {
 
-using postgres::run_alone; // reads need no transaction: each statement is of one moment
+using postgres::run_autocommit; // reads need no transaction: each statement is of one moment
 
 // Creations of one account come one after the other.
 constexpr postgres::statement lock_account{"mailbox_lock_account", R"(
@@ -243,17 +243,18 @@ inbox_store::create_operator_inboxes(account_id account, std::string domain)
 
 awaitable<result<inbox>> inbox_store::find(account_id account, inbox_id id)
 {
-    return run_alone<result<inbox>>(db_, [account, id](pqxx::nontransaction& tx) -> result<inbox> {
-        auto found = find_in(tx, account, id);
-        if (!found)
-            return failure{errc::not_found, "Inbox " + id.text() + " does not exist"};
-        return std::move(*found);
-    });
+    return run_autocommit<result<inbox>>(
+        db_, [account, id](pqxx::nontransaction& tx) -> result<inbox> {
+            auto found = find_in(tx, account, id);
+            if (!found)
+                return failure{errc::not_found, "Inbox " + id.text() + " does not exist"};
+            return std::move(*found);
+        });
 }
 
 awaitable<std::int64_t> inbox_store::count_live(account_id account)
 {
-    return run_alone<std::int64_t>(db_, [account](pqxx::nontransaction& tx) {
+    return run_autocommit<std::int64_t>(db_, [account](pqxx::nontransaction& tx) {
         return tx.exec_prepared1(live_inboxes.name, account.text())[0].as<std::int64_t>();
     });
 }
@@ -261,7 +262,7 @@ awaitable<std::int64_t> inbox_store::count_live(account_id account)
 awaitable<result<page<inbox>>> inbox_store::list(account_id account, inbox_filter filter, int limit,
                                                  std::string cursor)
 {
-    return run_alone<result<page<inbox>>>(
+    return run_autocommit<result<page<inbox>>>(
         db_,
         [account, filter = std::move(filter), limit, cursor = std::move(cursor)](
             pqxx::nontransaction& tx) { return list_inboxes(tx, account, filter, limit, cursor); });

@@ -1,6 +1,6 @@
 #include "mailbox/list_version_store.hpp"
 
-#include "common/postgres/alone.hpp"
+#include "common/postgres/autocommit.hpp"
 #include "mailbox/columns.hpp"
 
 namespace tempinbox::mailbox {
@@ -24,7 +24,7 @@ list_version_store::list_version_store(postgres::pool& db) : db_(db)
 awaitable<std::vector<std::string>>
 list_version_store::find(std::vector<std::pair<account_id, inbox_id>> inboxes)
 {
-    return postgres::run_alone<std::vector<std::string>>(
+    return postgres::run_autocommit<std::vector<std::string>>(
         db_, [inboxes = std::move(inboxes)](pqxx::nontransaction& tx) {
             const auto [accounts, ids] = to_id_arrays(inboxes);
             std::vector<std::string> versions;

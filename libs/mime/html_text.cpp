@@ -129,7 +129,7 @@ private:
 
     void read_reference()
     {
-        const auto reference = read_character_reference(html_.substr(at_), html_place::text);
+        const auto reference = read_character_reference(html_.substr(at_), html_context::text);
         const auto text = reference.length > 0 ? as_shown(reference) : "&";
         at_ += std::max<std::size_t>(reference.length, 1);
         if (text != " ")

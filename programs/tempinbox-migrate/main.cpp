@@ -64,16 +64,16 @@ int main(int argc, char** argv)
     config::reader declaring;
     read_settings(declaring);
     const auto line = config::read_command_line(argc, argv, declaring.declared());
-    if (line.wanted == config::command_line::action::show_help) {
+    if (line.requested == config::command_line::action::show_help) {
         std::fputs(config::help_text("tempinbox-migrate", purpose, declaring.declared()).c_str(),
                    stdout);
         return 0;
     }
-    if (line.wanted == config::command_line::action::show_version) {
+    if (line.requested == config::command_line::action::show_version) {
         std::puts(TEMPINBOX_VERSION);
         return 0;
     }
-    if (line.wanted == config::command_line::action::print_settings) {
+    if (line.requested == config::command_line::action::print_settings) {
         std::fputs(
             config::settings_json("tempinbox-migrate", purpose, declaring.declared()).c_str(),
             stdout);
@@ -93,7 +93,7 @@ int main(int argc, char** argv)
         std::fputs("--help lists every setting.\n", stderr);
         return 2;
     }
-    if (line.wanted == config::command_line::action::check_config) {
+    if (line.requested == config::command_line::action::check_config) {
         std::puts("settings are good");
         return 0;
     }

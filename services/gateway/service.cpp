@@ -91,7 +91,7 @@ wait_sources sources_of(inbox_client& inboxes, answer_memory& memory)
         return inboxes.last_sequences(std::move(request));
     };
     sources.take_memory = [&memory](account_id account, std::size_t bytes) {
-        return memory.try_take(account, bytes);
+        return memory.try_reserve(account, bytes);
     };
     return sources;
 }
@@ -149,8 +149,8 @@ dashboard_sources dashboard_sources_of(session_lookups& sessions, quota_client& 
 http::server_hooks hooks_of(runtime::host& host)
 {
     http::server_hooks hooks;
-    hooks.complete_own_answer = [&clock = host.clock()](const http::request&,
-                                                        http::response& answer) {
+    hooks.complete_own_response = [&clock = host.clock()](const http::request&,
+                                                          http::response& answer) {
         complete_answer_without_account(answer, clock.now());
     };
     return hooks;

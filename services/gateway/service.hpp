@@ -17,7 +17,7 @@
 #include "common/postgres/pool.hpp"
 #include "common/rpc/replica_resolver.hpp"
 #include "common/rpc/tokens.hpp"
-#include "common/runtime/repeated_task.hpp"
+#include "common/runtime/periodic_task.hpp"
 #include "gateway/account_mail/mail_relay.hpp"
 #include "gateway/account_mail/webhook_notices.hpp"
 #include "gateway/api/answer_memory.hpp"
@@ -100,7 +100,7 @@ private:
     accounts::user_store users_;
     accounts::attempt_store attempts_;
     attempt_gate gate_;
-    runtime::repeated_task
+    runtime::periodic_task
         forgetting_; // sessions and attempts that are past, and what deleted accounts left
     password_hasher hasher_;
     session_opener session_opener_;

@@ -32,7 +32,7 @@ http::server_settings read_api_settings(config::reader& reader)
         reader.integer("connection-limit", 10'000, 1, 1'000'000,
                        "Most connections at once; for further ones slow headers and idle ones are "
                        "ended, else they are answered 503"));
-    api.connections_an_address =
+    api.connections_per_address =
         static_cast<std::size_t>(reader.integer("connections-per-address", 1'000, 0, 1'000'000,
                                                 "The same from one IPv4 address or IPv6 /64, 3 "
                                                 "times as many from a /56, 6 times from a /48, "

@@ -259,7 +259,7 @@ awaitable<result<v1::GetRawEmailResponse>> email_calls::get_raw(v1::GetRawEmailR
     response.set_size_bytes(*size);
     if (request.most_bytes() > 0 && *size > request.most_bytes())
         co_return response;
-    const auto counted = memory_.try_take(raw_copies * static_cast<std::size_t>(*size));
+    const auto counted = memory_.try_reserve(raw_copies * static_cast<std::size_t>(*size));
     if (!counted)
         co_return failure(errc::unavailable, "Too many large messages are being read; try again");
     auto email = co_await emails_.find(key->account, key->id);

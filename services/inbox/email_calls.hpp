@@ -1,7 +1,7 @@
 #pragma once
 
 #include "common/core/awaitable.hpp"
-#include "common/core/byte_budget.hpp"
+#include "common/core/memory_budget.hpp"
 #include "common/rpc/server.hpp"
 #include "inbox/mail_reader.hpp"
 #include "mailbox/email_store.hpp"
@@ -41,7 +41,7 @@ private:
     mailbox::list_version_store& versions_;
     mailbox::mail_removal_store& removals_;
     mail_reader& reader_;
-    byte_budget memory_; // of messages that are given out whole
+    memory_budget memory_; // of messages that are given out whole
 };
 
 } // namespace tempinbox::inbox

@@ -3,7 +3,7 @@
 #include "common/core/awaitable.hpp"
 #include "common/metrics/registry.hpp"
 #include "common/outbox/outbox.hpp"
-#include "common/runtime/repeated_task.hpp"
+#include "common/runtime/periodic_task.hpp"
 #include "mailbox/expiry_store.hpp"
 
 namespace tempinbox::inbox {
@@ -42,8 +42,8 @@ private:
     prometheus::Counter& ended_by_ttl_;
     prometheus::Counter& ended_by_owner_;
     prometheus::Histogram& delay_;
-    runtime::repeated_task task_;
-    runtime::repeated_task deleted_task_;
+    runtime::periodic_task task_;
+    runtime::periodic_task deleted_task_;
 };
 
 } // namespace tempinbox::inbox

@@ -2,7 +2,7 @@
 
 #include "common/core/awaitable.hpp"
 #include "common/metrics/registry.hpp"
-#include "common/runtime/repeated_task.hpp"
+#include "common/runtime/periodic_task.hpp"
 #include "mailbox/partition_store.hpp"
 
 #include <functional>
@@ -40,7 +40,7 @@ private:
     std::set<time_point> noted_hours_; // beyond those made for everyone
     time_point drop_again_at_{};
     bool is_stopping_ = false;
-    runtime::repeated_task task_;
+    runtime::periodic_task task_;
 };
 
 } // namespace tempinbox::inbox

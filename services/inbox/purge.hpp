@@ -2,7 +2,7 @@
 
 #include "common/core/awaitable.hpp"
 #include "common/metrics/registry.hpp"
-#include "common/runtime/repeated_task.hpp"
+#include "common/runtime/periodic_task.hpp"
 #include "mailbox/purge_store.hpp"
 
 namespace tempinbox::inbox {
@@ -28,8 +28,8 @@ private:
     std::chrono::seconds kept_;
     prometheus::Counter& emails_;
     prometheus::Counter& bodies_;
-    runtime::repeated_task mail_task_;
-    runtime::repeated_task inbox_task_;
+    runtime::periodic_task mail_task_;
+    runtime::periodic_task inbox_task_;
 };
 
 } // namespace tempinbox::inbox

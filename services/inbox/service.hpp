@@ -68,7 +68,7 @@ private:
     search_calls search_calls_;
     domain_calls domain_calls_;
     mailbox::email_count_store email_counts_;
-    rpc::daily_count_call<v1::CountEmailsRequest, v1::CountEmailsResponse, v1::EmailsOfDay>
+    rpc::daily_count_rpc<v1::CountEmailsRequest, v1::CountEmailsResponse, v1::EmailsOfDay>
         email_count_call_;
     rpc::tokens tokens_;
     rpc::server server_;

@@ -2,7 +2,7 @@
 
 #include "common/core/awaitable.hpp"
 #include "common/postgres/pool.hpp"
-#include "common/runtime/repeated_task.hpp"
+#include "common/runtime/periodic_task.hpp"
 
 #include <chrono>
 #include <functional>
@@ -33,7 +33,7 @@ private:
 
     pools pools_;
     std::optional<std::chrono::steady_clock::time_point> away_since_;
-    runtime::repeated_task task_;
+    runtime::periodic_task task_;
 };
 
 } // namespace tempinbox::mail_ingest

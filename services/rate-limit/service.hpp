@@ -6,7 +6,7 @@
 #include "common/rpc/server.hpp"
 #include "common/rpc/tokens.hpp"
 #include "common/runtime/host.hpp"
-#include "common/runtime/repeated_task.hpp"
+#include "common/runtime/periodic_task.hpp"
 #include "rate-limit/quota_rpc.hpp"
 #include "rate-limit/quota_store.hpp"
 #include "rate-limit/recall_client.hpp"
@@ -38,9 +38,9 @@ private:
     lease_book leases_;
     debt_book debts_;
     quota_rpc rpc_;
-    runtime::repeated_task forgetting_;
-    runtime::repeated_task writing_off_;
-    runtime::repeated_task tidying_;
+    runtime::periodic_task forgetting_;
+    runtime::periodic_task writing_off_;
+    runtime::periodic_task tidying_;
     rpc::server server_;
     prometheus::Counter& units_lost_;
 };

@@ -80,8 +80,8 @@ private:
     notice_calls notice_calls_;
     rule_calls rule_calls_;
     delivery_count_store delivery_counts_;
-    rpc::daily_count_call<v1::CountDeliveriesRequest, v1::CountDeliveriesResponse,
-                          v1::DeliveriesOfDay>
+    rpc::daily_count_rpc<v1::CountDeliveriesRequest, v1::CountDeliveriesResponse,
+                         v1::DeliveriesOfDay>
         delivery_count_call_;
     delivery_calls delivery_calls_;
     rpc::tokens tokens_;

@@ -86,7 +86,7 @@ void try_rules(std::string_view text)
     const auto folded = rules::fold(clean);
     require(is_valid_utf8(folded), "folded text is UTF-8");
     require(rules::fold(folded) == folded, "folded text stays as it is");
-    const rules::subject_of_rules mail(clean, {clean}, clean);
+    const rules::rule_input mail(clean, {clean}, clean);
     for (const auto how : {rules::comparison::contains, rules::comparison::equals,
                            rules::comparison::starts_with, rules::comparison::ends_with})
         require(mail.matches(rules::field::to, how, folded), "a text matches itself");
@@ -120,10 +120,10 @@ void try_dates(std::string_view text)
 void try_addresses(std::string_view text)
 {
     const auto value = to_clean_utf8(text);
-    constexpr std::size_t most = 4;
-    const auto some = mime::parse_addresses(value, most);
+    constexpr std::size_t max = 4;
+    const auto some = mime::parse_addresses(value, max);
     const auto all = mime::parse_addresses(value, value.size() + 1);
-    require(some.addresses.size() == std::min(most, all.addresses.size()), "addresses are bounded");
+    require(some.addresses.size() == std::min(max, all.addresses.size()), "addresses are bounded");
     for (const auto& [name, address] : all.addresses) {
         require_clean(name, "a name is clean");
         require_clean(address, "an address is clean");
@@ -131,7 +131,7 @@ void try_addresses(std::string_view text)
         require(address.size() <= value.size(), "an address is no longer than its list");
         if (!mime::is_address(address))
             continue;
-        const auto again = mime::parse_addresses("N (c) <(c)" + address + "(c)> (c)", most);
+        const auto again = mime::parse_addresses("N (c) <(c)" + address + "(c)> (c)", max);
         require(again.addresses.size() == 1 && again.addresses[0].address == address &&
                     !again.lacks_comma,
                 "an address in brackets and comments is the same");
@@ -142,8 +142,8 @@ void try_addresses(std::string_view text)
 void try_html(std::string_view text)
 {
     const auto value = to_clean_utf8(text);
-    for (const auto place : {html_place::text, html_place::attribute}) {
-        const auto decoded = decode_character_references(value, place);
+    for (const auto context : {html_context::text, html_context::attribute}) {
+        const auto decoded = decode_character_references(value, context);
         require_clean(decoded, "text without references is clean");
         require(decoded.size() <= value.size() + value.size() / 5,
                 "references are longer than what they stand for");

@@ -48,15 +48,15 @@ awaitable<http::response> set_log_level(http::request& received,
 {
     if (auto refusal = refuse_change(received, accepted.get()))
         co_return std::move(*refusal);
-    const auto wanted = received.query_param("level").value_or(std::string_view());
-    const auto level = log::parse_level(wanted);
+    const auto requested = received.query_param("level").value_or(std::string_view());
+    const auto level = log::parse_level(requested);
     if (!level)
-        co_return http::problem(400, "level must be one of debug, info, warning, error, not " +
-                                         quote(wanted));
+        co_return http::error_response(
+            400, "level must be one of debug, info, warning, error, not " + quote(requested));
     log::set_level(*level);
-    log::info("log level set", {{"level", wanted}});
+    log::info("log level set", {{"level", requested}});
     json::writer body;
-    body.begin_object().member("level", wanted).end_object();
+    body.begin_object().member("level", requested).end_object();
     co_return http::ok_json(body.take());
 }
 
@@ -92,13 +92,13 @@ std::optional<http::response> refuse_change(const http::request& received, rpc::
     if (accepted == nullptr) {
         if (is_from_loopback(received))
             return std::nullopt;
-        return http::problem(403,
-                             "without admin-token-file only callers on loopback may change this");
+        return http::error_response(
+            403, "without admin-token-file only callers on loopback may change this");
     }
     const auto credentials = received.header("Authorization").value_or(std::string_view());
     if (credentials.starts_with(scheme) && accepted->accepts(credentials.substr(scheme.size())))
         return std::nullopt;
-    auto refusal = http::problem(
+    auto refusal = http::error_response(
         401, "the call needs Authorization: Bearer with the token of admin-token-file");
     refusal.set("WWW-Authenticate", "Bearer");
     return refusal;

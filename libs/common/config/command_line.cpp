@@ -98,14 +98,15 @@ void read_flags(int argc, const char* const* argv, const std::vector<setting>& d
             line.problems.push_back(
                 unknown_setting("--" + option.string_key, option.string_key, declared));
         else if (option.string_key == "help")
-            line.wanted = command_line::action::show_help;
-        else if (option.string_key == "version" && line.wanted != command_line::action::show_help)
-            line.wanted = command_line::action::show_version;
+            line.requested = command_line::action::show_help;
+        else if (option.string_key == "version" &&
+                 line.requested != command_line::action::show_help)
+            line.requested = command_line::action::show_version;
         else if (option.string_key == "print-settings" &&
-                 line.wanted != command_line::action::show_help)
-            line.wanted = command_line::action::print_settings;
-        else if (option.string_key == "check-config" && line.wanted == command_line::action::run)
-            line.wanted = command_line::action::check_config;
+                 line.requested != command_line::action::show_help)
+            line.requested = command_line::action::print_settings;
+        else if (option.string_key == "check-config" && line.requested == command_line::action::run)
+            line.requested = command_line::action::check_config;
         else if (option.string_key == "config")
             file = value;
         else

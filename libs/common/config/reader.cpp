@@ -10,9 +10,9 @@
 namespace tempinbox::config {
 namespace {
 
-std::string range(const std::string& least, const std::string& most)
+std::string range(const std::string& min, const std::string& max)
 {
-    return least + " to " + most;
+    return min + " to " + max;
 }
 
 } // namespace
@@ -69,15 +69,15 @@ bool reader::flag(std::string_view name, bool fallback, std::string_view meaning
     return truth.value_or(fallback);
 }
 
-std::int64_t reader::integer(std::string_view name, std::int64_t fallback, std::int64_t least,
-                             std::int64_t most, std::string_view meaning)
+std::int64_t reader::integer(std::string_view name, std::int64_t fallback, std::int64_t min,
+                             std::int64_t max, std::string_view meaning)
 {
-    const auto allowed = range(std::to_string(least), std::to_string(most));
+    const auto allowed = range(std::to_string(min), std::to_string(max));
     const auto value = take(name, std::to_string(fallback), meaning, allowed);
     std::int64_t number = 0;
     const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
-    if (error == std::errc{} && end == value.data() + value.size() && number >= least &&
-        number <= most)
+    if (error == std::errc{} && end == value.data() + value.size() && number >= min &&
+        number <= max)
         return number;
     add_problem(name, "must be an integer from " + allowed + ", not " + quote(value));
     return fallback;
@@ -85,26 +85,26 @@ std::int64_t reader::integer(std::string_view name, std::int64_t fallback, std::
 
 std::chrono::milliseconds reader::duration(std::string_view name,
                                            std::chrono::milliseconds fallback,
-                                           std::chrono::milliseconds least,
-                                           std::chrono::milliseconds most, std::string_view meaning)
+                                           std::chrono::milliseconds min,
+                                           std::chrono::milliseconds max, std::string_view meaning)
 {
-    const auto allowed = range(to_text(least), to_text(most));
+    const auto allowed = range(to_text(min), to_text(max));
     const auto value = take(name, to_text(fallback), meaning, allowed);
     const auto time = parse_duration(value);
-    if (time && *time >= least && *time <= most)
+    if (time && *time >= min && *time <= max)
         return *time;
     add_problem(name, "must be a time such as 250ms, 5s, 10m, 24h or 7d, from " + allowed +
                           ", not " + quote(value));
     return fallback;
 }
 
-std::uint64_t reader::bytes(std::string_view name, std::uint64_t fallback, std::uint64_t least,
-                            std::uint64_t most, std::string_view meaning)
+std::uint64_t reader::bytes(std::string_view name, std::uint64_t fallback, std::uint64_t min,
+                            std::uint64_t max, std::string_view meaning)
 {
-    const auto allowed = range(bytes_to_text(least), bytes_to_text(most));
+    const auto allowed = range(bytes_to_text(min), bytes_to_text(max));
     const auto value = take(name, bytes_to_text(fallback), meaning, allowed);
     const auto size = parse_bytes(value);
-    if (size && *size >= least && *size <= most)
+    if (size && *size >= min && *size <= max)
         return *size;
     add_problem(name, "must be a size such as 65536, 64KiB, 25MiB or 1GiB, from " + allowed +
                           ", not " + quote(value));

@@ -45,15 +45,15 @@ public:
     // Must be given and not empty.
     std::string required_text(std::string_view name, std::string_view meaning);
     bool flag(std::string_view name, bool fallback, std::string_view meaning);
-    std::int64_t integer(std::string_view name, std::int64_t fallback, std::int64_t least,
-                         std::int64_t most, std::string_view meaning);
+    std::int64_t integer(std::string_view name, std::int64_t fallback, std::int64_t min,
+                         std::int64_t max, std::string_view meaning);
     // `250ms`, `5s`, `10m`, `24h`, `7d`; a plain number is seconds.
     std::chrono::milliseconds duration(std::string_view name, std::chrono::milliseconds fallback,
-                                       std::chrono::milliseconds least,
-                                       std::chrono::milliseconds most, std::string_view meaning);
+                                       std::chrono::milliseconds min, std::chrono::milliseconds max,
+                                       std::string_view meaning);
     // A plain number or with `KiB`, `MiB`, `GiB`.
-    std::uint64_t bytes(std::string_view name, std::uint64_t fallback, std::uint64_t least,
-                        std::uint64_t most, std::string_view meaning);
+    std::uint64_t bytes(std::string_view name, std::uint64_t fallback, std::uint64_t min,
+                        std::uint64_t max, std::string_view meaning);
     host_port address(std::string_view name, std::string_view fallback, std::string_view meaning);
     // Comma-separated, at least one.
     std::vector<host_port> addresses(std::string_view name, std::string_view fallback,
@@ -106,7 +106,7 @@ struct command_line
 {
     enum class action { run, show_help, show_version, print_settings, check_config };
 
-    action wanted = action::run;
+    action requested = action::run;
     std::map<std::string, std::string> values;
     std::vector<std::string> arguments; // positional, where allowed
     std::vector<std::string> problems;

@@ -28,11 +28,11 @@ std::size_t edit_distance(std::string_view a, std::string_view b)
 std::string closest(std::string_view mistyped, const std::vector<std::string>& known)
 {
     std::string best;
-    std::size_t least = mistyped.size() / 3 + 1;
+    std::size_t min_distance = mistyped.size() / 3 + 1;
     for (const auto& word : known) {
         const auto distance = edit_distance(mistyped, word);
-        if (distance < least) {
-            least = distance;
+        if (distance < min_distance) {
+            min_distance = distance;
             best = word;
         }
     }

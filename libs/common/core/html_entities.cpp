@@ -13,7 +13,7 @@ constexpr char32_t windows_1252[] = {
     U'€', 0x81, U'‚', U'ƒ', U'„', U'…', U'†', U'‡', U'ˆ', U'‰', U'Š', U'‹', U'Œ', 0x8d, U'Ž', 0x8f,
     0x90, U'‘', U'’', U'“', U'”', U'•', U'–', U'—', U'˜', U'™', U'š', U'›', U'œ', 0x9d, U'ž', U'Ÿ'};
 
-constexpr std::size_t longest_name = 31; // CounterClockwiseContourIntegral
+constexpr std::size_t max_name_length = 31; // CounterClockwiseContourIntegral
 
 bool is_digit(char c)
 {
@@ -62,23 +62,23 @@ character_reference read_numeric(std::string_view html)
     return {at, {is_character ? point : U'\xfffd'}};
 }
 
-character_reference read_named(std::string_view html, html_place place)
+character_reference read_named(std::string_view html, html_context context)
 {
-    const auto rest = html.substr(1, longest_name + 1);
+    const auto rest = html.substr(1, max_name_length + 1);
     const auto stop = std::find_if_not(rest.begin(), rest.end(), is_name_character);
     const auto length = static_cast<std::size_t>(stop - rest.begin());
     if (stop != rest.end() && *stop == ';')
         if (const auto* known = find_name(rest.substr(0, length + 1)))
             return {length + 2, known->text};
     // The longest of the names that go without a semicolon.
-    constexpr std::size_t shortest = 2, longest = 6; // &lt, &eacute
-    for (auto size = std::min(length, longest); size >= shortest; --size) {
+    constexpr std::size_t min_length = 2, max_length = 6; // &lt, &eacute
+    for (auto size = std::min(length, max_length); size >= min_length; --size) {
         const auto* known = find_name(rest.substr(0, size));
         if (!known)
             continue;
         // `?a=1&copy=2` is a query, not a copyright sign.
         const char next = size < rest.size() ? rest[size] : ' ';
-        if (place == html_place::attribute && (next == '=' || is_name_character(next)))
+        if (context == html_context::attribute && (next == '=' || is_name_character(next)))
             return {};
         return {size + 1, known->text};
     }
@@ -103,11 +103,11 @@ std::string as_shown(char32_t point)
 
 } // namespace
 
-character_reference read_character_reference(std::string_view html, html_place place)
+character_reference read_character_reference(std::string_view html, html_context context)
 {
     if (html.size() < 3 || html.front() != '&')
         return {};
-    return html[1] == '#' ? read_numeric(html) : read_named(html, place);
+    return html[1] == '#' ? read_numeric(html) : read_named(html, context);
 }
 
 std::string encode_utf8(char32_t point)
@@ -133,12 +133,12 @@ std::string as_shown(const character_reference& reference)
     return shown == " " && behind == " " ? shown : shown + behind;
 }
 
-std::string decode_character_references(std::string_view html, html_place place)
+std::string decode_character_references(std::string_view html, html_context context)
 {
     std::string text;
     text.reserve(html.size());
     while (!html.empty()) {
-        const auto reference = read_character_reference(html, place);
+        const auto reference = read_character_reference(html, context);
         if (reference.length > 0) {
             text += text_of(reference);
             html.remove_prefix(reference.length);

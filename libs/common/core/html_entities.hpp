@@ -9,7 +9,7 @@ namespace tempinbox {
 
 // Where a piece of HTML stands: in values of attributes fewer character references hold without
 // their semicolon.
-enum class html_place { text, attribute };
+enum class html_context { text, attribute };
 
 // `&amp;`, `&#43;`, `&#x2F;`, `&nbsp`: how long it is, and the Unicode characters it stands for.
 struct character_reference
@@ -20,11 +20,11 @@ struct character_reference
 
 // The character reference at the front, by the longest of HTML's names that is there
 // (HTML 13.2.5.72).
-character_reference read_character_reference(std::string_view html, html_place place);
+character_reference read_character_reference(std::string_view html, html_context context);
 
 // Any bytes will do; all that is no reference stays as it is. At most a fifth longer than what is
 // read (`&nGt;`).
-std::string decode_character_references(std::string_view html, html_place place);
+std::string decode_character_references(std::string_view html, html_context context);
 
 // Of a code point that is no surrogate.
 std::string encode_utf8(char32_t point);

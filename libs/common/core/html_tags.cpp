@@ -116,11 +116,11 @@ std::size_t markup_end(std::string_view html, std::size_t at)
 
 std::string tag_name(std::string_view tag)
 {
-    constexpr std::size_t longest = 16;
+    constexpr std::size_t max_length = 16;
     const auto begin = name_begin(tag);
     if (begin >= tag.size() || !is_letter(tag[begin]))
         return {};
-    return to_lower_ascii(tag.substr(begin, std::min(name_end(tag, begin) - begin, longest)));
+    return to_lower_ascii(tag.substr(begin, std::min(name_end(tag, begin) - begin, max_length)));
 }
 
 bool is_opening(std::string_view tag)
@@ -134,7 +134,7 @@ std::optional<std::string> find_attribute(std::string_view tag, std::string_view
     attribute read;
     while (next_attribute(tag, at, read))
         if (equals_ignoring_ascii_case(read.name, name))
-            return decode_character_references(read.value, html_place::attribute);
+            return decode_character_references(read.value, html_context::attribute);
     return std::nullopt;
 }
 

@@ -69,13 +69,13 @@ result<network> network::parse(std::string_view text)
     if (error)
         return failure{errc::invalid_argument,
                        "must be a network such as 10.0.0.0/8, not " + quote(text)};
-    const unsigned longest = base.is_v4() ? 32 : 128;
+    const unsigned max_prefix = base.is_v4() ? 32 : 128;
     const auto prefix = slash == std::string_view::npos
-                            ? std::optional<unsigned>{longest}
+                            ? std::optional<unsigned>{max_prefix}
                             : parse_number<unsigned>(text.substr(slash + 1));
-    if (!prefix || *prefix > longest)
+    if (!prefix || *prefix > max_prefix)
         return failure{errc::invalid_argument, "must have a prefix of 0 to " +
-                                                   std::to_string(longest) +
+                                                   std::to_string(max_prefix) +
                                                    " bits: " + quote(text)};
 
     network block;
@@ -108,7 +108,7 @@ std::string network::text() const
     return base_.to_string() + "/" + std::to_string(prefix_);
 }
 
-std::string subscriber_of(const boost::asio::ip::address& address)
+std::string client_prefix(const boost::asio::ip::address& address)
 {
     const auto text = [](const auto& bytes, std::size_t count) {
         return std::string(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(count));

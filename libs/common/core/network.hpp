@@ -38,7 +38,7 @@ private:
 
 // Whom an address is counted as: an IPv4 address, mapped or not, as itself, IPv6 by its /64, of
 // which a host has all.
-std::string subscriber_of(const boost::asio::ip::address& address);
+std::string client_prefix(const boost::asio::ip::address& address);
 
 bool contains(const std::vector<network>& networks, const boost::asio::ip::address& address);
 

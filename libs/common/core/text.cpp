@@ -113,13 +113,13 @@ std::string_view take_bytes(std::string_view utf8, std::size_t bytes)
 
 std::string quote(std::string_view text)
 {
-    constexpr std::size_t longest = 60;
-    std::string clean = to_clean_utf8(text.substr(0, longest * 4));
+    constexpr std::size_t max_characters = 60;
+    std::string clean = to_clean_utf8(text.substr(0, max_characters * 4));
     for (char& c : clean)
         if (static_cast<std::uint8_t>(c) < 0x20 || c == 0x7f)
             c = ' ';
-    const auto kept = take_characters(clean, longest);
-    const bool shortened = kept.size() < clean.size() || text.size() > longest * 4;
+    const auto kept = take_characters(clean, max_characters);
+    const bool shortened = kept.size() < clean.size() || text.size() > max_characters * 4;
     return "\"" + std::string(kept) + (shortened ? "…\"" : "\"");
 }
 

@@ -25,13 +25,13 @@ int digits(std::string_view text, std::size_t at, std::size_t count)
 // As many digits as `at` has.
 void put_digits(std::span<char> at, unsigned value)
 {
-    for (auto place = at.rbegin(); place != at.rend(); ++place, value /= 10)
-        *place = static_cast<char>('0' + value % 10);
+    for (auto digit = at.rbegin(); digit != at.rend(); ++digit, value /= 10)
+        *digit = static_cast<char>('0' + value % 10);
 }
 
-bool is_at(std::string_view text, std::size_t at, char wanted)
+bool is_at(std::string_view text, std::size_t at, char expected)
 {
-    return at < text.size() && text[at] == wanted;
+    return at < text.size() && text[at] == expected;
 }
 
 } // namespace

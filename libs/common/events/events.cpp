@@ -190,30 +190,30 @@ result<plans::account_state> read_account_state(const kafka::record& record)
 kafka::message make_dead_letter(const kafka::record& record, std::string_view consumer,
                                 std::string_view reason)
 {
-    kafka::message letter;
-    letter.topic = dead_letter_topic(record.topic);
-    letter.key = record.key;
-    letter.value = record.value;
-    letter.is_tombstone = record.is_tombstone;
-    letter.headers = record.headers;
-    letter.headers.emplace_back("dead_letter_reason", std::string(take_bytes(reason, 500)));
-    letter.headers.emplace_back("dead_letter_source", record.topic + "/" +
-                                                          std::to_string(record.partition) + "/" +
-                                                          std::to_string(record.offset));
-    letter.headers.emplace_back("dead_letter_consumer", std::string(consumer));
-    return letter;
+    kafka::message dead_letter;
+    dead_letter.topic = dead_letter_topic(record.topic);
+    dead_letter.key = record.key;
+    dead_letter.value = record.value;
+    dead_letter.is_tombstone = record.is_tombstone;
+    dead_letter.headers = record.headers;
+    dead_letter.headers.emplace_back("dead_letter_reason", std::string(take_bytes(reason, 500)));
+    dead_letter.headers.emplace_back("dead_letter_source", record.topic + "/" +
+                                                               std::to_string(record.partition) +
+                                                               "/" + std::to_string(record.offset));
+    dead_letter.headers.emplace_back("dead_letter_consumer", std::string(consumer));
+    return dead_letter;
 }
 
-result<kafka::message> make_replay(const kafka::record& letter)
+result<kafka::message> make_replay(const kafka::record& dead_letter)
 {
-    if (!letter.topic.ends_with(dead_letter_suffix))
-        return failure{errc::invalid_argument, letter.topic + " is no topic of dead letters"};
+    if (!dead_letter.topic.ends_with(dead_letter_suffix))
+        return failure{errc::invalid_argument, dead_letter.topic + " is no topic of dead letters"};
     kafka::message event;
-    event.topic = letter.topic.substr(0, letter.topic.size() - dead_letter_suffix.size());
-    event.key = letter.key;
-    event.value = letter.value;
-    event.is_tombstone = letter.is_tombstone;
-    for (const auto& header : letter.headers)
+    event.topic = dead_letter.topic.substr(0, dead_letter.topic.size() - dead_letter_suffix.size());
+    event.key = dead_letter.key;
+    event.value = dead_letter.value;
+    event.is_tombstone = dead_letter.is_tombstone;
+    for (const auto& header : dead_letter.headers)
         if (!header.first.starts_with(dead_letter_headers))
             event.headers.push_back(header);
     return event;

@@ -54,6 +54,6 @@ result<plans::account_state> read_account_state(const kafka::record& record);
 kafka::message make_dead_letter(const kafka::record& record, std::string_view consumer,
                                 std::string_view reason);
 // The way back, once the reason is gone: the record as it was before, for its own topic.
-result<kafka::message> make_replay(const kafka::record& letter);
+result<kafka::message> make_replay(const kafka::record& dead_letter);
 
 } // namespace tempinbox::events

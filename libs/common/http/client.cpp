@@ -1,6 +1,6 @@
 #include "common/http/client.hpp"
 
-#include "common/http/exchange.hpp"
+#include "common/http/http_exchange.hpp"
 
 #include <openssl/ssl.h>
 
@@ -104,9 +104,9 @@ awaitable<client_response> client::send(client_request outgoing)
 
 awaitable<client_response> client::state::send(std::shared_ptr<state> self, client_request outgoing)
 {
-    exchange talk(self->context, std::move(outgoing));
-    client_response answer = co_await talk.perform();
-    co_return answer;
+    http_exchange running(self->context, std::move(outgoing));
+    client_response response = co_await running.perform();
+    co_return response;
 }
 
 } // namespace tempinbox::http

@@ -11,9 +11,9 @@
 namespace tempinbox::http {
 namespace {
 
-constexpr std::size_t most_sessions = 4;
+constexpr std::size_t max_sessions_per_host = 4;
 // A host without connections is remembered this long for its TLS sessions.
-constexpr std::chrono::minutes host_memory{10};
+constexpr std::chrono::minutes idle_host_ttl{10};
 
 int entry_index()
 {
@@ -42,17 +42,17 @@ connection_pool::connection_pool(boost::asio::io_context& loop, pool_limits limi
     limits_.per_host = std::max<std::size_t>(limits_.per_host, 1);
 }
 
-awaitable<std::optional<connection_pool::lease>>
+awaitable<std::optional<connection_pool::pooled_connection>>
 connection_pool::acquire(std::string host, clock::time_point deadline)
 {
-    auto& place = hosts_[host];
-    if (!place)
-        place = std::make_shared<host_entry>();
-    const std::shared_ptr<host_entry> entry = place;
+    auto& slot = hosts_[host];
+    if (!slot)
+        slot = std::make_shared<host_entry>();
+    const std::shared_ptr<host_entry> entry = slot;
     entry->last_used = clock::now();
-    if (entry->leased < limits_.per_host) {
-        ++entry->leased;
-        co_return lease(shared_from_this(), entry);
+    if (entry->in_use < limits_.per_host) {
+        ++entry->in_use;
+        co_return pooled_connection(shared_from_this(), entry);
     }
 
     const auto self = std::make_shared<waiter>(sweep_timer_.get_executor());
@@ -60,7 +60,7 @@ connection_pool::acquire(std::string host, clock::time_point deadline)
     self->timer.expires_at(deadline);
     co_await self->timer.async_wait(boost::asio::as_tuple(boost::asio::use_awaitable));
     if (self->is_granted)
-        co_return lease(shared_from_this(), entry);
+        co_return pooled_connection(shared_from_this(), entry);
     std::erase(entry->waiting, self);
     co_return std::nullopt;
 }
@@ -68,7 +68,7 @@ connection_pool::acquire(std::string host, clock::time_point deadline)
 void connection_pool::release(host_entry& entry)
 {
     if (entry.waiting.empty()) {
-        --entry.leased;
+        --entry.in_use;
         sweep_later();
         return;
     }
@@ -129,18 +129,18 @@ void connection_pool::sweep()
     const auto now = clock::now();
     while (!idle_.empty() && now - idle_.front().since >= limits_.idle_timeout)
         close_longest_idle();
-    forget_surplus_sessions();
-    std::erase_if(hosts_, [now](const auto& place) {
-        const auto& entry = *place.second;
-        const bool is_forgotten = entry.sessions.empty() || now - entry.last_used >= host_memory;
-        return entry.idle.empty() && entry.leased == 0 && entry.waiting.empty() && is_forgotten;
+    evict_surplus_sessions();
+    std::erase_if(hosts_, [now](const auto& slot) {
+        const auto& entry = *slot.second;
+        const bool is_evictable = entry.sessions.empty() || now - entry.last_used >= idle_host_ttl;
+        return entry.idle.empty() && entry.in_use == 0 && entry.waiting.empty() && is_evictable;
     });
     if (!hosts_.empty())
         sweep_later();
 }
 
 // Those of the hosts that were not called for longest go.
-void connection_pool::forget_surplus_sessions()
+void connection_pool::evict_surplus_sessions()
 {
     std::vector<host_entry*> holders;
     std::size_t held = 0;
@@ -165,25 +165,25 @@ int connection_pool::on_new_session(SSL* connection, SSL_SESSION* fresh)
     const auto entry = static_cast<host_entry*>(SSL_get_ex_data(connection, entry_index()));
     if (!entry)
         return 0;
-    if (entry->sessions.size() >= most_sessions)
+    if (entry->sessions.size() >= max_sessions_per_host)
         entry->sessions.erase(entry->sessions.begin());
     entry->sessions.emplace_back(fresh);
     return 1; // ours now
 }
 
-connection_pool::lease::lease(std::shared_ptr<connection_pool> pool,
-                              std::shared_ptr<host_entry> entry)
+connection_pool::pooled_connection::pooled_connection(std::shared_ptr<connection_pool> pool,
+                                                      std::shared_ptr<host_entry> entry)
     : pool_(std::move(pool)),
       entry_(std::move(entry))
 {}
 
-connection_pool::lease::~lease()
+connection_pool::pooled_connection::~pooled_connection()
 {
     if (pool_)
         pool_->release(*entry_);
 }
 
-std::unique_ptr<transport> connection_pool::lease::take_idle()
+std::unique_ptr<transport> connection_pool::pooled_connection::take_idle()
 {
     const auto now = clock::now();
     while (!entry_->idle.empty()) {
@@ -198,17 +198,17 @@ std::unique_ptr<transport> connection_pool::lease::take_idle()
     return nullptr;
 }
 
-void connection_pool::lease::forget_idle()
+void connection_pool::pooled_connection::discard_idle()
 {
     pool_->close_idle(*entry_);
 }
 
-void connection_pool::lease::keep(std::unique_ptr<transport> open)
+void connection_pool::pooled_connection::keep(std::unique_ptr<transport> open)
 {
     pool_->keep(*entry_, std::move(open));
 }
 
-tls_session connection_pool::lease::take_session()
+tls_session connection_pool::pooled_connection::take_session()
 {
     if (entry_->sessions.empty())
         return nullptr;
@@ -217,12 +217,12 @@ tls_session connection_pool::lease::take_session()
     return newest;
 }
 
-void connection_pool::lease::forget_sessions()
+void connection_pool::pooled_connection::discard_sessions()
 {
     entry_->sessions.clear();
 }
 
-void connection_pool::lease::collect_sessions(SSL* connection)
+void connection_pool::pooled_connection::collect_sessions(SSL* connection)
 {
     SSL_set_ex_data(connection, entry_index(), entry_.get());
 }

@@ -44,42 +44,42 @@ public:
 
     struct host_entry;
     struct waiter;
-    struct kept_connection
+    struct idle_connection
     {
         std::unique_ptr<transport> wire;
         clock::time_point since;
         host_entry* host = nullptr;
     };
-    using kept_list = std::list<kept_connection>; // those that lie longest first
+    using idle_list = std::list<idle_connection>; // those that lie longest first
 
     // One (pool, scheme, host, port): its idle connections, in the order of the list, and the TLS
     // sessions it gave us.
     struct host_entry
     {
-        std::deque<kept_list::iterator> idle;
+        std::deque<idle_list::iterator> idle;
         std::deque<std::shared_ptr<waiter>> waiting;
         std::vector<tls_session> sessions;
-        std::size_t leased = 0;
+        std::size_t in_use = 0;
         clock::time_point last_used{};
     };
 
-    class lease
+    class pooled_connection
     {
     public:
-        lease(std::shared_ptr<connection_pool> pool, std::shared_ptr<host_entry> entry);
-        ~lease();
-        lease(lease&& other) noexcept = default;
-        lease& operator=(lease&&) = delete;
+        pooled_connection(std::shared_ptr<connection_pool> pool, std::shared_ptr<host_entry> entry);
+        ~pooled_connection();
+        pooled_connection(pooled_connection&& other) noexcept = default;
+        pooled_connection& operator=(pooled_connection&&) = delete;
 
         // The idle connection used last, if one is still alive.
         std::unique_ptr<transport> take_idle();
         // One that died is rarely alone.
-        void forget_idle();
+        void discard_idle();
         void keep(std::unique_ptr<transport> open);
 
         // TLS sessions are used once (RFC 8446 C.4).
         tls_session take_session();
-        void forget_sessions();
+        void discard_sessions();
         // Sessions that come over this connection are kept for later ones.
         void collect_sessions(SSL* connection);
 
@@ -89,7 +89,8 @@ public:
     };
 
     // Nothing when the deadline came first.
-    awaitable<std::optional<lease>> acquire(std::string host, clock::time_point deadline);
+    awaitable<std::optional<pooled_connection>> acquire(std::string host,
+                                                        clock::time_point deadline);
     // Closes what is idle.
     void close();
 
@@ -103,13 +104,13 @@ private:
     void close_longest_idle();
     void sweep_later();
     void sweep();
-    void forget_surplus_sessions();
+    void evict_surplus_sessions();
 
     boost::asio::steady_timer sweep_timer_;
     bool is_sweeping_ = false;
     pool_limits limits_;
     std::map<std::string, std::shared_ptr<host_entry>> hosts_;
-    kept_list idle_;
+    idle_list idle_;
 };
 
 } // namespace tempinbox::http

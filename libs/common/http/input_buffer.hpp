@@ -28,10 +28,11 @@ public:
     }
 
     // Room for at least one byte, for `wanted` in all where the buffer is to grow.
-    boost::asio::mutable_buffer prepare(std::size_t wanted)
+    boost::asio::mutable_buffer prepare(std::size_t min_capacity)
     {
-        if (capacity_ < wanted || end_ == capacity_) {
-            const auto grown = std::max(wanted, size() < capacity_ ? capacity_ : capacity_ * 2);
+        if (capacity_ < min_capacity || end_ == capacity_) {
+            const auto grown =
+                std::max(min_capacity, size() < capacity_ ? capacity_ : capacity_ * 2);
             if (grown > capacity_) {
                 std::unique_ptr<char[]> larger(new char[grown]);
                 if (!empty())

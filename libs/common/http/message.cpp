@@ -187,7 +187,7 @@ response created_json(std::string json, std::string_view location)
     return created;
 }
 
-response problem(unsigned status, std::string_view message)
+response error_response(unsigned status, std::string_view message)
 {
     json::writer body;
     body.begin_object()
@@ -198,9 +198,9 @@ response problem(unsigned status, std::string_view message)
     return response(status, "application/json", body.take());
 }
 
-response problem(const failure& reason)
+response error_response(const failure& reason)
 {
-    auto answer = problem(status_of(reason.code), reason.message);
+    auto answer = error_response(status_of(reason.code), reason.message);
     if (reason.code == errc::unavailable)
         answer.set("Retry-After", "1");
     return answer;

@@ -35,9 +35,9 @@ struct request
     boost::asio::ip::address peer;
     bool is_tls = false;
     bool body_too_large = false; // the body was over the limit and thrown away
-    std::string target_problem;  // why path or query cannot be decoded: to be answered 400; `path`
-                                 // is as sent then
-    std::string_view route; // pattern of the matched route, set by the router: label of metrics
+    std::string target_error; // why path or query cannot be decoded: to be answered 400; `path` is
+                              // as sent then
+    std::string_view route;   // pattern of the matched route, set by the router: label of metrics
     // A handler that waits long may set it: called once, on the loop, when the client hung up
     // meanwhile (noticed within about a second) or the server stops. The handler then ends early;
     // its answer goes nowhere.
@@ -73,7 +73,7 @@ struct response
     header_list headers;
     std::string body;
     std::shared_ptr<const void>
-        held; // let go once the answer is sent: what its memory was counted with
+        reservation; // let go once the answer is sent: what its memory was counted with
     std::shared_ptr<const body_source> source; // what follows `body`, in pieces (chunked)
 
     response() = default;
@@ -97,7 +97,7 @@ unsigned status_of(errc code);
 response ok_json(std::string json);
 response created_json(std::string json, std::string_view location);
 // {"statusCode":404,"error":"Not Found","message":"…"}
-response problem(unsigned status, std::string_view message);
-response problem(const failure& reason);
+response error_response(unsigned status, std::string_view message);
+response error_response(const failure& reason);
 
 } // namespace tempinbox::http

@@ -13,7 +13,7 @@ namespace {
 namespace beast_http = boost::beast::http;
 
 // More than this is not set aside for a body before it arrives.
-constexpr std::uint64_t most_reserved = 1024 * 1024;
+constexpr std::uint64_t max_reserved = 1024 * 1024;
 
 std::string_view as_std(boost::beast::string_view text)
 {
@@ -35,10 +35,10 @@ bool names_a_version(std::string_view line)
 
 } // namespace
 
-request_parser::request_parser(request& out, std::uint32_t limit, std::uint64_t most_body)
+request_parser::request_parser(request& out, std::uint32_t limit, std::uint64_t max_body)
     : out_(out),
       header_limit_(limit),
-      body_limit_(most_body)
+      body_limit_(max_body)
 {
     header_limit(limit);
     body_limit(boost::none); // counted here: a body over the limit is no error of the parser
@@ -123,7 +123,7 @@ progress request_parser::check_header()
     const auto question = sent.find('?');
     auto path = percent_decode(sent.substr(0, question));
     if (!path)
-        out_.target_problem =
+        out_.target_error =
             "The path is not well-formed percent-encoded UTF-8: " + quote(sent.substr(0, question));
     out_.path = path ? std::move(*path) : std::string(sent.substr(0, question));
     if (question != std::string_view::npos) {
@@ -131,8 +131,8 @@ progress request_parser::check_header()
         auto pairs = parse_query(query);
         if (pairs)
             out_.query = std::move(*pairs);
-        else if (out_.target_problem.empty())
-            out_.target_problem =
+        else if (out_.target_error.empty())
+            out_.target_error =
                 "The query is not well-formed percent-encoded UTF-8: " + quote(query);
     }
     return expected_bytes() > body_limit_ ? progress::body_too_large : progress::header;
@@ -174,7 +174,7 @@ void request_parser::on_field_impl(beast_http::field name, string_view name_text
 void request_parser::on_body_init_impl(boost::optional<std::uint64_t> const& length, error_code&)
 {
     if (length && *length <= body_limit_)
-        out_.body.reserve(static_cast<std::size_t>(std::min(*length, most_reserved)));
+        out_.body.reserve(static_cast<std::size_t>(std::min(*length, max_reserved)));
 }
 
 std::size_t request_parser::on_body_impl(string_view bytes, error_code& error)

@@ -12,7 +12,7 @@ namespace asio = boost::asio;
 
 namespace {
 
-constexpr auto answer_tuple = asio::as_tuple(asio::use_awaitable);
+constexpr auto tuple_awaitable = asio::as_tuple(asio::use_awaitable);
 
 // Shared by the look-up and the one who waits, who may have left.
 struct lookup
@@ -29,11 +29,11 @@ struct lookup
     asio::ip::tcp::resolver system;
 };
 
-awaitable<void> ask_system(std::shared_ptr<lookup> shared)
+awaitable<void> resolve_by_system(std::shared_ptr<lookup> shared)
 {
     const std::string no_service;
     auto [error, entries] =
-        co_await shared->system.async_resolve(shared->name, no_service, answer_tuple);
+        co_await shared->system.async_resolve(shared->name, no_service, tuple_awaitable);
     if (error) {
         shared->found.cause = error;
         shared->found.error_text = "the host name does not resolve: " + error.message();
@@ -43,13 +43,13 @@ awaitable<void> ask_system(std::shared_ptr<lookup> shared)
         shared->found.addresses.push_back(entry.endpoint().address());
 }
 
-awaitable<void> look_up(std::shared_ptr<lookup> shared, resolver ask)
+awaitable<void> look_up(std::shared_ptr<lookup> shared, resolver custom_resolver)
 {
     try {
-        if (ask)
-            shared->found.addresses = co_await ask(shared->name);
+        if (custom_resolver)
+            shared->found.addresses = co_await custom_resolver(shared->name);
         else
-            co_await ask_system(shared);
+            co_await resolve_by_system(shared);
     } catch (const boost::system::system_error& error) {
         shared->found.cause = error.code();
         shared->found.error_text = std::string("the host name does not resolve: ") + error.what();
@@ -64,14 +64,14 @@ awaitable<void> look_up(std::shared_ptr<lookup> shared, resolver ask)
 
 } // namespace
 
-awaitable<resolution> resolve(runtime::host& host, const resolver& ask, std::string name,
-                              std::chrono::steady_clock::time_point deadline)
+awaitable<resolution> resolve(runtime::host& host, const resolver& custom_resolver,
+                              std::string name, std::chrono::steady_clock::time_point deadline)
 {
     const auto shared = std::make_shared<lookup>(host.loop(), std::move(name));
     shared->done.expires_at(deadline);
-    asio::co_spawn(host.executor(), look_up(shared, ask), asio::detached);
+    asio::co_spawn(host.executor(), look_up(shared, custom_resolver), asio::detached);
     if (!shared->found.is_finished)
-        co_await shared->done.async_wait(answer_tuple);
+        co_await shared->done.async_wait(tuple_awaitable);
     co_return std::move(shared->found);
 }
 

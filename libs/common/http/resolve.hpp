@@ -20,7 +20,7 @@ struct resolution
 
 // Asks `ask`, or the system where it is empty. Returns at the deadline even if the look-up goes on:
 // the system's cannot be stopped.
-awaitable<resolution> resolve(runtime::host& host, const resolver& ask, std::string name,
-                              std::chrono::steady_clock::time_point deadline);
+awaitable<resolution> resolve(runtime::host& host, const resolver& custom_resolver,
+                              std::string name, std::chrono::steady_clock::time_point deadline);
 
 } // namespace tempinbox::http

@@ -9,7 +9,7 @@ namespace {
 
 namespace beast_http = boost::beast::http;
 
-constexpr std::uint64_t most_reserved = 1024 * 1024;
+constexpr std::uint64_t max_reserved = 1024 * 1024;
 
 std::string_view as_std(boost::beast::string_view text)
 {
@@ -18,16 +18,16 @@ std::string_view as_std(boost::beast::string_view text)
 
 } // namespace
 
-response_parser::response_parser(client_response& out, bool answers_head, std::uint32_t limit,
-                                 std::uint64_t most_body)
+response_parser::response_parser(client_response& out, bool is_head_response, std::uint32_t limit,
+                                 std::uint64_t max_body)
     : out_(out),
       header_limit_(limit),
-      body_limit_(most_body)
+      body_limit_(max_body)
 {
     header_limit(limit);
     body_limit(boost::none); // counted here: what fits is kept
     eager(true);
-    skip(answers_head);
+    skip(is_head_response);
 }
 
 std::size_t response_parser::feed(std::string_view bytes)
@@ -85,8 +85,7 @@ void response_parser::on_field_impl(beast_http::field, string_view name_text, st
 void response_parser::on_body_init_impl(boost::optional<std::uint64_t> const& length, error_code&)
 {
     if (length)
-        out_.body.reserve(
-            static_cast<std::size_t>(std::min({*length, most_reserved, body_limit_})));
+        out_.body.reserve(static_cast<std::size_t>(std::min({*length, max_reserved, body_limit_})));
 }
 
 std::size_t response_parser::on_body_impl(string_view bytes, error_code& error)

@@ -13,7 +13,7 @@ namespace tempinbox::http {
 class response_parser : private boost::beast::http::basic_parser<false>
 {
 public:
-    response_parser(client_response& out, bool answers_head, std::uint32_t header_limit,
+    response_parser(client_response& out, bool is_head_response, std::uint32_t header_limit,
                     std::uint64_t body_limit);
 
     // How many bytes were used; `state()` says what is next.

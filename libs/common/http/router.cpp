@@ -54,7 +54,7 @@ void allow_method(std::string& allow, std::string_view method)
         allow.append(allow.empty() ? "" : ", ").append(method);
 }
 
-awaitable<response> answer_with(response answer)
+awaitable<response> respond_with(response answer)
 {
     co_return answer;
 }
@@ -126,9 +126,9 @@ awaitable<response> router::dispatch(request& received) const
     auto found = find(received);
     received.route = found.pattern;
     if (!found.handle)
-        return answer_with(not_routed(found, received));
-    if (!received.target_problem.empty())
-        return answer_with(problem(400, received.target_problem));
+        return respond_with(not_routed(found, received));
+    if (!received.target_error.empty())
+        return respond_with(error_response(400, received.target_error));
     received.path_params = std::move(found.params);
     return (*found.handle)(received);
 }
@@ -136,15 +136,15 @@ awaitable<response> router::dispatch(request& received) const
 response not_routed(const router::match& match, const request& received)
 {
     if (match.allow.empty())
-        return problem(404, "No such path: " + quote(received.path));
+        return error_response(404, "No such path: " + quote(received.path));
     if (received.method == "OPTIONS") {
         response answer;
         answer.status = 204;
         answer.set("Allow", match.allow);
         return answer;
     }
-    auto answer = problem(405, "Method " + quote(received.method) +
-                                   " is not allowed here; allowed are " + match.allow);
+    auto answer = error_response(405, "Method " + quote(received.method) +
+                                          " is not allowed here; allowed are " + match.allow);
     answer.set("Allow", match.allow);
     return answer;
 }

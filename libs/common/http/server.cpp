@@ -1,6 +1,6 @@
 #include "common/http/server.hpp"
 
-#include "common/http/address_counts.hpp"
+#include "common/http/connection_limiter.hpp"
 #include "common/http/session.hpp"
 #include "common/log/log.hpp"
 #include "common/tls/certificate.hpp"
@@ -27,16 +27,16 @@ using boost::system::error_code;
 
 namespace {
 
-constexpr auto answer_tuple = asio::as_tuple(asio::use_awaitable);
+constexpr auto tuple_awaitable = asio::as_tuple(asio::use_awaitable);
 constexpr std::chrono::milliseconds hang_up_interval{500};
-constexpr std::chrono::milliseconds pause_after_failed_accept{100};
+constexpr std::chrono::milliseconds accept_retry_delay{100};
 // Connections over the limit that may wait for their 503 at one time; others are closed unanswered.
-constexpr std::size_t most_refusals = 256;
+constexpr std::size_t max_refusals = 256;
 
 // Of all places: so many idle connections are never closed to make room.
 constexpr std::size_t idle_share = 10;
 // Idle connections looked at for one new one: of some a request may be on its way.
-constexpr int most_looks = 16;
+constexpr int max_idle_checks = 16;
 // A handshake that takes longer is not kept where a place is needed. Newcomers must not end each
 // other's.
 constexpr std::chrono::milliseconds handshake_timeout{1'000};
@@ -91,24 +91,24 @@ struct server::state : std::enable_shared_from_this<server::state>
           context(owner, std::move(settings), std::move(handle), std::move(hooks)),
           acceptor(owner.loop()),
           sweep_timer(owner.loop()),
-          all_gone(owner.loop())
+          all_closed(owner.loop())
     {}
 
     void listen();
     void adopt(tcp::socket socket);
     std::string reason_to_refuse(const asio::ip::address& peer);
-    session* find_whom_to_end() const;
+    session* find_eviction_candidate() const;
     bool make_room();
     void enter(const asio::ip::address& peer);
     void leave(const asio::ip::address& peer);
     void accept_waiting();
-    void remove(std::list<std::shared_ptr<session>>::iterator place);
-    void look_for_hang_ups();
+    void remove(std::list<std::shared_ptr<session>>::iterator position);
+    void check_for_hang_ups();
     std::chrono::milliseconds sweep_interval() const;
 
     static awaitable<void> accept_loop(std::shared_ptr<state> self);
     static awaitable<void> sweep_loop(std::shared_ptr<state> self);
-    static awaitable<void> drain(std::shared_ptr<state> self, std::chrono::milliseconds patience);
+    static awaitable<void> drain(std::shared_ptr<state> self, std::chrono::milliseconds timeout);
 
     runtime::host& host;
     session_context context;
@@ -117,10 +117,11 @@ struct server::state : std::enable_shared_from_this<server::state>
     host_port local;
     std::list<std::shared_ptr<session>> sessions;
     std::size_t counted = 0;
-    address_counts by_address{context.settings.connections_an_address, context.settings.uncounted};
+    connection_limiter by_address{context.settings.connections_per_address,
+                                  context.settings.uncounted};
     bool is_accepting = false;
     asio::steady_timer sweep_timer;
-    asio::steady_timer all_gone;
+    asio::steady_timer all_closed;
 };
 
 server::server(runtime::host& host, server_settings settings, handler handle, server_hooks hooks)
@@ -150,9 +151,9 @@ std::size_t server::connections() const
     return state_->counted;
 }
 
-awaitable<void> server::drain(std::chrono::milliseconds patience)
+awaitable<void> server::drain(std::chrono::milliseconds timeout)
 {
-    return state::drain(state_, patience);
+    return state::drain(state_, timeout);
 }
 
 void server::stop()
@@ -195,7 +196,7 @@ awaitable<void> server::state::accept_loop(std::shared_ptr<state> self)
 {
     self->is_accepting = true;
     while (self->acceptor.is_open()) {
-        auto [error, socket] = co_await self->acceptor.async_accept(answer_tuple);
+        auto [error, socket] = co_await self->acceptor.async_accept(tuple_awaitable);
         if (!error) {
             self->adopt(std::move(socket));
             continue;
@@ -207,11 +208,11 @@ awaitable<void> server::state::accept_loop(std::shared_ptr<state> self)
         // Out of descriptors or memory: what frees them needs the loop, not another try at once.
         log::warning("cannot accept a connection",
                      {{"server", self->context.settings.name}, {"error", error.message()}});
-        asio::steady_timer pause(self->host.loop(), pause_after_failed_accept);
-        co_await pause.async_wait(answer_tuple);
+        asio::steady_timer delay(self->host.loop(), accept_retry_delay);
+        co_await delay.async_wait(tuple_awaitable);
     }
     self->is_accepting = false;
-    self->all_gone.cancel();
+    self->all_closed.cancel();
 }
 
 void server::state::adopt(tcp::socket socket)
@@ -219,20 +220,20 @@ void server::state::adopt(tcp::socket socket)
     const auto peer = peer_of(socket);
     auto refusal = reason_to_refuse(peer);
     // A handshake is too dear for a refusal.
-    if (!refusal.empty() && (certificate || sessions.size() - counted >= most_refusals))
+    if (!refusal.empty() && (certificate || sessions.size() - counted >= max_refusals))
         return;
     const auto fresh = std::make_shared<session>(context, std::move(socket), peer,
                                                  certificate ? certificate->context() : nullptr,
                                                  std::move(refusal));
     if (fresh->counts())
         enter(peer);
-    const auto place = sessions.insert(sessions.end(), fresh);
+    const auto position = sessions.insert(sessions.end(), fresh);
     asio::co_spawn(host.executor(), fresh->run(),
-                   [self = shared_from_this(), place](std::exception_ptr failed) {
+                   [self = shared_from_this(), position](std::exception_ptr failed) {
                        if (failed)
                            log::error("a connection's session failed",
                                       {{"server", self->context.settings.name}});
-                       self->remove(place);
+                       self->remove(position);
                    });
 }
 
@@ -251,7 +252,7 @@ std::string server::state::reason_to_refuse(const asio::ip::address& peer)
 
 // A request comes in one piece from those who mean well, so that who is still sending a header goes
 // first.
-session* server::state::find_whom_to_end() const
+session* server::state::find_eviction_candidate() const
 {
     if (!context.reading_header.empty())
         return context.reading_header.front();
@@ -261,7 +262,8 @@ session* server::state::find_whom_to_end() const
         return oldest_handshake;
     if (context.idle.size() > context.settings.connection_limit / idle_share) {
         auto next = context.idle.begin();
-        for (int looks = 0; looks < most_looks && next != context.idle.end(); ++looks, ++next)
+        for (int checks = 0; checks < max_idle_checks && next != context.idle.end();
+             ++checks, ++next)
             if ((*next)->is_quiet())
                 return *next;
     }
@@ -270,14 +272,14 @@ session* server::state::find_whom_to_end() const
 
 bool server::state::make_room()
 {
-    session* const ended = find_whom_to_end();
+    session* const ended = find_eviction_candidate();
     if (!ended)
         return false;
     if (ended->is_idle())
         context.metrics.idle_closed();
     else
         context.metrics.slow_closed();
-    ended->give_up_place();
+    ended->evict();
     leave(ended->peer());
     return true;
 }
@@ -296,13 +298,13 @@ void server::state::leave(const asio::ip::address& peer)
     context.metrics.connection_closed();
 }
 
-void server::state::remove(std::list<std::shared_ptr<session>>::iterator place)
+void server::state::remove(std::list<std::shared_ptr<session>>::iterator position)
 {
-    if ((*place)->counts())
-        leave((*place)->peer());
-    sessions.erase(place);
+    if ((*position)->counts())
+        leave((*position)->peer());
+    sessions.erase(position);
     if (sessions.empty())
-        all_gone.cancel();
+        all_closed.cancel();
 }
 
 // Connections the kernel has accepted would be reset by closing the listener.
@@ -321,31 +323,32 @@ void server::state::accept_waiting()
 std::chrono::milliseconds server::state::sweep_interval() const
 {
     const auto& settings = context.settings;
-    const auto shortest = std::min({settings.header_timeout, settings.body_timeout,
-                                    settings.idle_timeout, settings.write_timeout});
-    return std::clamp(shortest / 4, std::chrono::milliseconds(10), std::chrono::milliseconds(250));
+    const auto min_timeout = std::min({settings.header_timeout, settings.body_timeout,
+                                       settings.idle_timeout, settings.write_timeout});
+    return std::clamp(min_timeout / 4, std::chrono::milliseconds(10),
+                      std::chrono::milliseconds(250));
 }
 
 awaitable<void> server::state::sweep_loop(std::shared_ptr<state> self)
 {
-    auto next_look = session::clock::now();
+    auto next_check = session::clock::now();
     while (!self->context.is_stopped || !self->sessions.empty()) {
         self->sweep_timer.expires_after(self->sweep_interval());
-        co_await self->sweep_timer.async_wait(answer_tuple);
+        co_await self->sweep_timer.async_wait(tuple_awaitable);
         const auto now = session::clock::now();
         for (const auto& open : self->sessions)
             open->expire(now);
-        if (now < next_look)
+        if (now < next_check)
             continue;
-        next_look = now + hang_up_interval;
-        self->look_for_hang_ups();
+        next_check = now + hang_up_interval;
+        self->check_for_hang_ups();
         if (self->certificate)
             self->certificate->reload_if_changed();
     }
 }
 
 // One system call for all handlers that wait; a half-closed connection counts as hung up.
-void server::state::look_for_hang_ups()
+void server::state::check_for_hang_ups()
 {
     std::vector<pollfd> descriptors;
     std::vector<std::shared_ptr<session>> waiting;
@@ -362,10 +365,9 @@ void server::state::look_for_hang_ups()
             waiting[i]->hang_up();
 }
 
-awaitable<void> server::state::drain(std::shared_ptr<state> self,
-                                     std::chrono::milliseconds patience)
+awaitable<void> server::state::drain(std::shared_ptr<state> self, std::chrono::milliseconds timeout)
 {
-    const auto deadline = session::clock::now() + patience;
+    const auto deadline = session::clock::now() + timeout;
     self->context.is_draining = true;
     if (self->acceptor.is_open()) {
         self->accept_waiting();
@@ -376,8 +378,8 @@ awaitable<void> server::state::drain(std::shared_ptr<state> self,
         open->drain();
     // A connection may be on its way from the kernel to the accept loop.
     while ((!self->sessions.empty() || self->is_accepting) && session::clock::now() < deadline) {
-        self->all_gone.expires_at(deadline);
-        co_await self->all_gone.async_wait(answer_tuple);
+        self->all_closed.expires_at(deadline);
+        co_await self->all_closed.async_wait(tuple_awaitable);
     }
     if (self->sessions.empty()) {
         self->context.is_stopped = true;

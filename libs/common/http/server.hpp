@@ -30,7 +30,7 @@ struct server_settings
     std::size_t connection_limit = 10'000;
     // From one IPv4 address or IPv6 /64, 3 times as many from a /56 and 6 times from a /48, those
     // in `uncounted` aside; 0: any number.
-    std::size_t connections_an_address = 0;
+    std::size_t connections_per_address = 0;
     std::vector<network> uncounted;
     std::string certificate_file;
     std::string key_file;
@@ -47,7 +47,7 @@ struct server_hooks
     std::function<std::optional<response>(const request&)> judge_header;
     // May add to what the server answers by itself: 400, 408, 431, 500, 501 and 503. Of the request
     // as much is filled in as could be read, perhaps nothing.
-    std::function<void(const request&, response&)> complete_own_answer;
+    std::function<void(const request&, response&)> complete_own_response;
 };
 
 // An HTTP/1.1 server on Beast. Requests of a connection are handled in order. A body past the limit
@@ -70,7 +70,7 @@ public:
     std::size_t connections() const;
     // Stops accepting, answers what is under way with `Connection: close`, closes idle connections;
     // returns when all are gone or time is up.
-    awaitable<void> drain(std::chrono::milliseconds patience);
+    awaitable<void> drain(std::chrono::milliseconds timeout);
     void stop();
 
 private:

@@ -14,9 +14,9 @@ using boost::system::error_code;
 namespace {
 
 // A slow reader is given this rate on top of the fixed time.
-constexpr std::uint64_t least_bytes_per_second = 64 * 1024;
+constexpr std::uint64_t min_bytes_per_second = 64 * 1024;
 // Of a body that nobody wants, before the connection is cut.
-constexpr std::size_t most_thrown_away = 1024 * 1024;
+constexpr std::size_t max_discarded = 1024 * 1024;
 constexpr std::chrono::milliseconds linger_time{2'000};
 // While the server drains, a request may still be on its way on a connection that looks idle.
 constexpr std::chrono::milliseconds drain_grace{1'000};
@@ -24,7 +24,7 @@ constexpr std::size_t body_read_size = 32 * 1024;
 
 std::chrono::milliseconds time_for(std::chrono::milliseconds fixed, std::uint64_t bytes)
 {
-    return fixed + std::chrono::milliseconds(bytes * 1000 / least_bytes_per_second);
+    return fixed + std::chrono::milliseconds(bytes * 1000 / min_bytes_per_second);
 }
 
 // RFC 9112 7.1: an empty one is the last.
@@ -46,7 +46,7 @@ session::session(session_context& context, boost::asio::ip::tcp::socket socket,
       peer_(std::move(peer)),
       refusal_at_once_(std::move(refusal)),
       counts_(refusal_at_once_.empty()),
-      own_place_(1, this)
+      own_list_(1, this)
 {
     if (tls_)
         transport_.start_tls(*tls_);
@@ -76,7 +76,7 @@ awaitable<void> session::serve()
     }
     if (!refusal_at_once_.empty()) {
         request_.id = choose_request_id(request_);
-        response busy = own_answer(503, refusal_at_once_);
+        response busy = own_response(503, refusal_at_once_);
         busy.set("Retry-After", "1");
         if (co_await send(std::move(busy), false))
             co_await linger();
@@ -94,9 +94,9 @@ awaitable<void> session::serve()
         request_.id = choose_request_id(request_);
         response answer;
         if (step == next_step::refuse)
-            answer = own_answer(refused_status_, refusal_);
-        else if (step == next_step::send_answer)
-            answer = std::move(early_answer_);
+            answer = own_response(refused_status_, refusal_);
+        else if (step == next_step::send_response)
+            answer = std::move(early_response_);
         else
             answer = co_await call_handler();
 
@@ -137,7 +137,7 @@ awaitable<session::next_step> session::read_request()
                                         found == progress::body_too_large;
             if (phase_ == phase::reading_header && is_past_header && is_refused_by_header()) {
                 has_unread_body_ = found != progress::complete;
-                co_return next_step::send_answer;
+                co_return next_step::send_response;
             }
             switch (found) {
             case progress::complete:
@@ -160,8 +160,8 @@ awaitable<session::next_step> session::read_request()
                     const buffer_pair interim{
                         boost::asio::buffer("HTTP/1.1 100 Continue\r\n\r\n", 25),
                         boost::asio::const_buffer()};
-                    const transfer told = co_await transport_.write(interim);
-                    if (told.error)
+                    const transfer written = co_await transport_.write(interim);
+                    if (written.error)
                         co_return next_step::closed;
                 }
                 if (!input_.empty())
@@ -214,15 +214,15 @@ bool session::is_refused_by_header()
         return false;
     auto refused = context_.hooks.judge_header(request_);
     if (refused)
-        early_answer_ = std::move(*refused);
+        early_response_ = std::move(*refused);
     return refused.has_value();
 }
 
-response session::own_answer(unsigned status, std::string_view message)
+response session::own_response(unsigned status, std::string_view message)
 {
-    auto answer = problem(status, message);
-    if (context_.hooks.complete_own_answer)
-        context_.hooks.complete_own_answer(request_, answer);
+    auto answer = error_response(status, message);
+    if (context_.hooks.complete_own_response)
+        context_.hooks.complete_own_response(request_, answer);
     return answer;
 }
 
@@ -250,8 +250,9 @@ awaitable<response> session::call_handler()
                 {"http_route", request_.route},
                 {"error", error}});
     if (!is_dependency)
-        co_return own_answer(500, "Something failed on our side; the request id names this case");
-    response answer = own_answer(503, "A part of the service cannot be reached; try again shortly");
+        co_return own_response(500, "Something failed on our side; the request id names this case");
+    response answer =
+        own_response(503, "A part of the service cannot be reached; try again shortly");
     answer.set("Retry-After", "1");
     co_return answer;
 }
@@ -323,12 +324,12 @@ awaitable<void> session::linger()
     error_code ignored;
     transport_.socket().shutdown(boost::asio::ip::tcp::socket::shutdown_send, ignored);
     input_.release();
-    for (std::size_t thrown_away = 0; thrown_away < most_thrown_away;) {
+    for (std::size_t discarded = 0; discarded < max_discarded;) {
         const auto into = input_.prepare(body_read_size);
         const transfer got = co_await transport_.read_some(into);
         if (got.error)
             co_return;
-        thrown_away += got.bytes;
+        discarded += got.bytes;
     }
 }
 
@@ -342,7 +343,7 @@ std::list<session*>& session::line_of(phase which)
     case phase::idle:
         return context_.idle;
     default:
-        return own_place_;
+        return own_list_;
     }
 }
 
@@ -351,7 +352,7 @@ void session::go_to(phase next)
     auto& from = line_of(phase_);
     auto& to = line_of(next);
     if (&from != &to)
-        to.splice(to.end(), from, place_);
+        to.splice(to.end(), from, position_);
     phase_ = next;
 }
 
@@ -360,17 +361,17 @@ bool session::is_quiet()
     return input_.empty() && transport_.is_quiet();
 }
 
-void session::give_up_place()
+void session::evict()
 {
     go_to(phase::writing); // the last of it: nobody asks it to go twice
     counts_ = false;
     transport_.close();
 }
 
-void session::arm(std::chrono::milliseconds patience)
+void session::arm(std::chrono::milliseconds timeout)
 {
     is_expired_ = false;
-    deadline_ = clock::now() + patience;
+    deadline_ = clock::now() + timeout;
 }
 
 void session::expire(clock::time_point now)
@@ -397,8 +398,8 @@ void session::stop()
 
 void session::hang_up()
 {
-    if (const auto tell = std::exchange(request_.on_hang_up, nullptr))
-        tell();
+    if (const auto notify = std::exchange(request_.on_hang_up, nullptr))
+        notify();
 }
 
 } // namespace tempinbox::http

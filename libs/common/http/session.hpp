@@ -75,11 +75,11 @@ public:
     bool is_quiet();
     clock::time_point started() const { return started_; }
     // The connection ends at once, and no longer counts.
-    void give_up_place();
+    void evict();
 
 private:
     enum class phase { handshaking, idle, reading_header, reading_body, handling, writing };
-    enum class next_step { closed, handle, refuse, send_answer };
+    enum class next_step { closed, handle, refuse, send_response };
 
     awaitable<void> serve();
     awaitable<next_step> read_request();
@@ -90,11 +90,11 @@ private:
 
     next_step refuse(unsigned status, std::string reason);
     bool is_refused_by_header();
-    response own_answer(unsigned status, std::string_view message);
+    response own_response(unsigned status, std::string_view message);
     void begin_header();
     std::list<session*>& line_of(phase which);
     void go_to(phase next);
-    void arm(std::chrono::milliseconds patience);
+    void arm(std::chrono::milliseconds timeout);
     void disarm() { deadline_ = clock::time_point::max(); }
 
     session_context& context_;
@@ -106,8 +106,8 @@ private:
 
     phase phase_ = phase::writing;
     std::list<session*>
-        own_place_; // holds its entry in the lines of the context while it is in none of them
-    std::list<session*>::iterator place_{own_place_.begin()};
+        own_list_; // holds its entry in the lines of the context while it is in none of them
+    std::list<session*>::iterator position_{own_list_.begin()};
     clock::time_point deadline_ = clock::time_point::max();
     clock::time_point started_ = clock::now(); // of the connection, then of each request
     bool is_expired_ = false;
@@ -116,7 +116,7 @@ private:
     bool has_unread_body_ = false;
     unsigned refused_status_ = 400;
     std::string refusal_;
-    response early_answer_;
+    response early_response_;
     request request_;
     input_buffer input_;
     std::string head_;

@@ -16,7 +16,7 @@ using boost::system::error_code;
 
 namespace {
 
-constexpr auto answer_tuple = asio::as_tuple(asio::use_awaitable);
+constexpr auto tuple_awaitable = asio::as_tuple(asio::use_awaitable);
 
 } // namespace
 
@@ -51,7 +51,7 @@ awaitable<error_code> transport::connect(asio::ip::tcp::endpoint peer)
     if (error)
         co_return error;
     socket_.set_option(asio::ip::tcp::no_delay(true), error);
-    auto [outcome] = co_await socket_.async_connect(peer, answer_tuple);
+    auto [outcome] = co_await socket_.async_connect(peer, tuple_awaitable);
     if (!outcome)
         socket_.non_blocking(true, outcome);
     co_return outcome;
@@ -66,7 +66,7 @@ SSL* transport::start_tls(asio::ssl::context& context)
 awaitable<error_code> transport::accept_tls()
 {
     auto [outcome] =
-        co_await tls_->stream.async_handshake(asio::ssl::stream_base::server, answer_tuple);
+        co_await tls_->stream.async_handshake(asio::ssl::stream_base::server, tuple_awaitable);
     co_return outcome;
 }
 
@@ -84,25 +84,25 @@ awaitable<error_code> transport::connect_tls(const std::string& host, bool is_ve
                                  error);
     if (is_verified) {
         // OpenSSL itself compares, so that a wrong host is told from a wrong certificate.
-        X509_VERIFY_PARAM* const wanted = SSL_get0_param(tls);
-        X509_VERIFY_PARAM_set_hostflags(wanted, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS);
-        const int is_set = is_name ? X509_VERIFY_PARAM_set1_host(wanted, name.data(), name.size())
-                                   : X509_VERIFY_PARAM_set1_ip_asc(wanted, name.c_str());
+        X509_VERIFY_PARAM* const params = SSL_get0_param(tls);
+        X509_VERIFY_PARAM_set_hostflags(params, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS);
+        const int is_set = is_name ? X509_VERIFY_PARAM_set1_host(params, name.data(), name.size())
+                                   : X509_VERIFY_PARAM_set1_ip_asc(params, name.c_str());
         if (is_set != 1)
             co_return asio::error::invalid_argument;
     }
     auto [outcome] =
-        co_await tls_->stream.async_handshake(asio::ssl::stream_base::client, answer_tuple);
+        co_await tls_->stream.async_handshake(asio::ssl::stream_base::client, tuple_awaitable);
     co_return outcome;
 }
 
 awaitable<transfer> transport::read_some(asio::mutable_buffer into)
 {
     if (tls_) {
-        auto [error, bytes] = co_await tls_->stream.async_read_some(into, answer_tuple);
+        auto [error, bytes] = co_await tls_->stream.async_read_some(into, tuple_awaitable);
         co_return transfer(error, bytes);
     }
-    auto [error, bytes] = co_await socket_.async_read_some(into, answer_tuple);
+    auto [error, bytes] = co_await socket_.async_read_some(into, tuple_awaitable);
     co_return transfer(error, bytes);
 }
 
@@ -120,17 +120,17 @@ transfer transport::try_write(const buffer_pair& bytes)
 awaitable<transfer> transport::write(buffer_pair bytes)
 {
     if (tls_) {
-        auto [error, count] = co_await asio::async_write(tls_->stream, bytes, answer_tuple);
+        auto [error, count] = co_await asio::async_write(tls_->stream, bytes, tuple_awaitable);
         co_return transfer(error, count);
     }
-    auto [error, count] = co_await asio::async_write(socket_, bytes, answer_tuple);
+    auto [error, count] = co_await asio::async_write(socket_, bytes, tuple_awaitable);
     co_return transfer(error, count);
 }
 
 awaitable<void> transport::shut_down_tls()
 {
     if (tls_)
-        co_await tls_->stream.async_shutdown(answer_tuple);
+        co_await tls_->stream.async_shutdown(tuple_awaitable);
 }
 
 void transport::cancel()

@@ -18,26 +18,26 @@ std::string describe(const value& given)
 }
 
 // "to" between equal bounds would read oddly.
-std::string range(std::size_t least, std::size_t most, std::string_view noun)
+std::string range(std::size_t min, std::size_t max, std::string_view noun)
 {
-    const auto plural = std::string(noun) + (most == 1 ? "" : "s");
-    if (least == most)
-        return std::to_string(most) + " " + plural;
-    if (least == 0)
-        return "at most " + std::to_string(most) + " " + plural;
-    return std::to_string(least) + " to " + std::to_string(most) + " " + plural;
+    const auto plural = std::string(noun) + (max == 1 ? "" : "s");
+    if (min == max)
+        return std::to_string(max) + " " + plural;
+    if (min == 0)
+        return "at most " + std::to_string(max) + " " + plural;
+    return std::to_string(min) + " to " + std::to_string(max) + " " + plural;
 }
 
 // Why a string will not do; nothing where it does.
-std::optional<std::string> text_problem(std::string_view name, const value& given,
-                                        std::size_t least, std::size_t most)
+std::optional<std::string> text_error(std::string_view name, const value& given, std::size_t min,
+                                      std::size_t max)
 {
     if (!given.is_string())
         return std::string(name) + " must be a string, not " + describe(given);
     const auto text = given.text();
     const auto characters = count_characters(text);
-    if (characters < least || characters > most)
-        return std::string(name) + " must have " + range(least, most, "character") + ", not " +
+    if (characters < min || characters > max)
+        return std::string(name) + " must have " + range(min, max, "character") + ", not " +
                std::to_string(characters) + (characters == 0 ? "" : ": " + quote(text));
     if (has_control_characters(text))
         return std::string(name) + " must not contain control characters: " + quote(text);
@@ -77,8 +77,8 @@ object_reader::object_reader(value object) : object_(std::move(object))
 
 std::optional<value> object_reader::take(std::string_view name)
 {
-    asked_.emplace(name);
-    if (problem_)
+    requested_.emplace(name);
+    if (error_)
         return std::nullopt;
     auto found = object_.find(name);
     if (found && found->is_null())
@@ -86,33 +86,32 @@ std::optional<value> object_reader::take(std::string_view name)
     return found;
 }
 
-std::optional<std::string> object_reader::text(std::string_view name, std::size_t least,
-                                               std::size_t most)
+std::optional<std::string> object_reader::text(std::string_view name, std::size_t min,
+                                               std::size_t max)
 {
     const auto given = take(name);
     if (!given)
         return std::nullopt;
-    if (auto problem = text_problem(name, *given, least, most)) {
-        fail(std::move(*problem));
+    if (auto error = text_error(name, *given, min, max)) {
+        fail(std::move(*error));
         return std::nullopt;
     }
     return given->text();
 }
 
-std::string object_reader::required_text(std::string_view name, std::size_t least, std::size_t most)
+std::string object_reader::required_text(std::string_view name, std::size_t min, std::size_t max)
 {
-    auto given = text(name, least, most);
+    auto given = text(name, min, max);
     if (!given)
-        fail(std::string(name) + " is required: a string of " + range(least, most, "character"));
+        fail(std::string(name) + " is required: a string of " + range(min, max, "character"));
     return given ? std::move(*given) : std::string();
 }
 
-std::string object_reader::required_secret(std::string_view name, std::size_t least,
-                                           std::size_t most)
+std::string object_reader::required_secret(std::string_view name, std::size_t min, std::size_t max)
 {
     const auto given = take(name);
     if (!given) {
-        fail(std::string(name) + " is required: a string of " + range(least, most, "character"));
+        fail(std::string(name) + " is required: a string of " + range(min, max, "character"));
         return {};
     }
     if (!given->is_string()) {
@@ -121,22 +120,22 @@ std::string object_reader::required_secret(std::string_view name, std::size_t le
     }
     auto text = given->text();
     const auto characters = count_characters(text);
-    if (characters >= least && characters <= most)
+    if (characters >= min && characters <= max)
         return text;
-    fail(std::string(name) + " must have " + range(least, most, "character") + ", not " +
+    fail(std::string(name) + " must have " + range(min, max, "character") + ", not " +
          std::to_string(characters));
     return {};
 }
 
-std::optional<std::int64_t> object_reader::integer(std::string_view name, std::int64_t least,
-                                                   std::int64_t most)
+std::optional<std::int64_t> object_reader::integer(std::string_view name, std::int64_t min,
+                                                   std::int64_t max)
 {
     const auto given = take(name);
     if (!given)
         return std::nullopt;
-    if (!given->is_integer() || given->integer() < least || given->integer() > most) {
-        fail(std::string(name) + " must be an integer from " + std::to_string(least) + " to " +
-             std::to_string(most) + ", not " + describe(*given));
+    if (!given->is_integer() || given->integer() < min || given->integer() > max) {
+        fail(std::string(name) + " must be an integer from " + std::to_string(min) + " to " +
+             std::to_string(max) + ", not " + describe(*given));
         return std::nullopt;
     }
     return given->integer();
@@ -154,24 +153,23 @@ std::optional<bool> object_reader::boolean(std::string_view name)
     return given->boolean();
 }
 
-std::optional<std::vector<std::string>> object_reader::texts(std::string_view name,
-                                                             std::size_t most_items,
-                                                             std::size_t least, std::size_t most)
+std::optional<std::vector<std::string>>
+object_reader::texts(std::string_view name, std::size_t max_items, std::size_t min, std::size_t max)
 {
     const auto given = take(name);
     if (!given)
         return std::nullopt;
-    if (!given->is_array() || given->size() > most_items) {
-        fail(std::string(name) + " must be an array of " + range(0, most_items, "string") +
+    if (!given->is_array() || given->size() > max_items) {
+        fail(std::string(name) + " must be an array of " + range(0, max_items, "string") +
              ", not " +
              (given->is_array() ? "of " + std::to_string(given->size()) : describe(*given)));
         return std::nullopt;
     }
     std::vector<std::string> texts;
     for (const auto& item : given->items()) {
-        const auto place = std::string(name) + "[" + std::to_string(texts.size()) + "]";
-        if (auto problem = text_problem(place, item, least, most)) {
-            fail(std::move(*problem));
+        const auto item_name = std::string(name) + "[" + std::to_string(texts.size()) + "]";
+        if (auto error = text_error(item_name, item, min, max)) {
+            fail(std::move(*error));
             return std::nullopt;
         }
         texts.push_back(item.text());
@@ -180,11 +178,11 @@ std::optional<std::vector<std::string>> object_reader::texts(std::string_view na
 }
 
 std::optional<std::map<std::string, std::string>> object_reader::text_map(std::string_view name,
-                                                                          std::size_t most_items,
-                                                                          std::size_t most_key,
-                                                                          std::size_t most_value)
+                                                                          std::size_t max_items,
+                                                                          std::size_t max_key,
+                                                                          std::size_t max_value)
 {
-    auto patch = text_map_patch(name, most_items, most_key, most_value);
+    auto patch = text_map_patch(name, max_items, max_key, max_value);
     if (!patch)
         return std::nullopt;
     std::map<std::string, std::string> texts;
@@ -199,14 +197,14 @@ std::optional<std::map<std::string, std::string>> object_reader::text_map(std::s
 }
 
 std::optional<std::map<std::string, std::optional<std::string>>>
-object_reader::text_map_patch(std::string_view name, std::size_t most_items, std::size_t most_key,
-                              std::size_t most_value)
+object_reader::text_map_patch(std::string_view name, std::size_t max_items, std::size_t max_key,
+                              std::size_t max_value)
 {
     const auto given = take(name);
     if (!given)
         return std::nullopt;
-    if (!given->is_object() || given->size() > most_items) {
-        fail(std::string(name) + " must be an object of " + range(0, most_items, "string") +
+    if (!given->is_object() || given->size() > max_items) {
+        fail(std::string(name) + " must be an object of " + range(0, max_items, "string") +
              ", not " +
              (given->is_object() ? "of " + std::to_string(given->size()) : describe(*given)));
         return std::nullopt;
@@ -214,19 +212,18 @@ object_reader::text_map_patch(std::string_view name, std::size_t most_items, std
     std::map<std::string, std::optional<std::string>> texts;
     for (const auto& [key, text] : given->members()) {
         const auto length = count_characters(key);
-        if (length == 0 || length > most_key || has_control_characters(key)) {
+        if (length == 0 || length > max_key || has_control_characters(key)) {
             fail("the names in " + std::string(name) + " must have " +
-                 range(1, most_key, "character") + " and no control characters, not " + quote(key));
+                 range(1, max_key, "character") + " and no control characters, not " + quote(key));
             return std::nullopt;
         }
         if (text.is_null()) {
             texts.emplace(key, std::nullopt);
             continue;
         }
-        if (auto problem =
-                text_problem(std::string(name) + "." + std::string(take_characters(key, 60)), text,
-                             0, most_value)) {
-            fail(std::move(*problem));
+        if (auto error = text_error(std::string(name) + "." + std::string(take_characters(key, 60)),
+                                    text, 0, max_value)) {
+            fail(std::move(*error));
             return std::nullopt;
         }
         texts.emplace(key, text.text());
@@ -251,13 +248,13 @@ std::optional<std::string> object_reader::choice(std::string_view name,
 }
 
 std::optional<std::vector<value>> object_reader::objects(std::string_view name,
-                                                         std::size_t most_items)
+                                                         std::size_t max_items)
 {
     const auto given = take(name);
     if (!given)
         return std::nullopt;
-    if (!given->is_array() || given->size() > most_items) {
-        fail(std::string(name) + " must be an array of " + range(0, most_items, "object") +
+    if (!given->is_array() || given->size() > max_items) {
+        fail(std::string(name) + " must be an array of " + range(0, max_items, "object") +
              ", not " +
              (given->is_array() ? "of " + std::to_string(given->size()) : describe(*given)));
         return std::nullopt;
@@ -293,19 +290,19 @@ bool object_reader::has_null(std::string_view name) const
 
 void object_reader::fail(std::string message)
 {
-    if (!problem_)
-        problem_.emplace(errc::invalid_argument, std::move(message));
+    if (!error_)
+        error_.emplace(errc::invalid_argument, std::move(message));
 }
 
 result<void> object_reader::finish()
 {
-    if (problem_)
-        return *problem_;
+    if (error_)
+        return *error_;
     for (const auto& [name, content] : object_.members()) {
-        if (asked_.contains(name))
+        if (requested_.contains(name))
             continue;
         std::string known;
-        for (const auto& field : asked_)
+        for (const auto& field : requested_)
             known += (known.empty() ? "" : ", ") + field;
         return failure{errc::invalid_argument,
                        "unknown field " + quote(name) + "; " +

@@ -25,30 +25,29 @@ public:
     explicit object_reader(value object);
 
     // Characters are code points.
-    std::optional<std::string> text(std::string_view name, std::size_t least, std::size_t most);
-    std::string required_text(std::string_view name, std::size_t least, std::size_t most);
+    std::optional<std::string> text(std::string_view name, std::size_t min, std::size_t max);
+    std::string required_text(std::string_view name, std::size_t min, std::size_t max);
     // A password or the like: messages say what is wrong without showing it. Empty where absent or
     // wrong.
-    std::string required_secret(std::string_view name, std::size_t least, std::size_t most);
-    std::optional<std::int64_t> integer(std::string_view name, std::int64_t least,
-                                        std::int64_t most);
+    std::string required_secret(std::string_view name, std::size_t min, std::size_t max);
+    std::optional<std::int64_t> integer(std::string_view name, std::int64_t min, std::int64_t max);
     std::optional<bool> boolean(std::string_view name);
     // Bounds on the count of items and on the length of each.
-    std::optional<std::vector<std::string>> texts(std::string_view name, std::size_t most_items,
-                                                  std::size_t least, std::size_t most);
+    std::optional<std::vector<std::string>> texts(std::string_view name, std::size_t max_items,
+                                                  std::size_t min, std::size_t max);
     std::optional<std::map<std::string, std::string>> text_map(std::string_view name,
-                                                               std::size_t most_items,
-                                                               std::size_t most_key,
-                                                               std::size_t most_value);
+                                                               std::size_t max_items,
+                                                               std::size_t max_key,
+                                                               std::size_t max_value);
     // As text_map, but null stays: it removes the key (RFC 7396).
     std::optional<std::map<std::string, std::optional<std::string>>>
-    text_map_patch(std::string_view name, std::size_t most_items, std::size_t most_key,
-                   std::size_t most_value);
+    text_map_patch(std::string_view name, std::size_t max_items, std::size_t max_key,
+                   std::size_t max_value);
     std::optional<std::string> choice(std::string_view name,
                                       const std::vector<std::string>& allowed);
     // An array of objects, each to be read by its own object_reader (whose failure the caller
     // passes to `fail`).
-    std::optional<std::vector<value>> objects(std::string_view name, std::size_t most_items);
+    std::optional<std::vector<value>> objects(std::string_view name, std::size_t max_items);
     bool has(std::string_view name) const;
     // Given, and a string: for fields that take a string or something else.
     bool has_text(std::string_view name) const;
@@ -63,8 +62,8 @@ private:
     std::optional<value> take(std::string_view name);
 
     value object_;
-    std::set<std::string, std::less<>> asked_;
-    std::optional<failure> problem_;
+    std::set<std::string, std::less<>> requested_;
+    std::optional<failure> error_;
 };
 
 } // namespace tempinbox::json

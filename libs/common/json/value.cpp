@@ -179,9 +179,9 @@ failure invalid_at(std::string_view text, std::size_t offset, std::string_view w
                                                std::to_string(column) + ": " + std::string(why)};
 }
 
-[[noreturn]] void throw_kind(std::string_view wanted, std::string_view given)
+[[noreturn]] void throw_kind(std::string_view expected, std::string_view given)
 {
-    throw failure_error(failure{errc::invalid_argument, "JSON: expected " + std::string(wanted) +
+    throw failure_error(failure{errc::invalid_argument, "JSON: expected " + std::string(expected) +
                                                             ", found " + std::string(given)});
 }
 

@@ -2,7 +2,7 @@
 #include "common/kafka/consumer.hpp"
 #include "common/kafka/partition_plan.hpp"
 #include "common/log/log.hpp"
-#include "common/runtime/loop_queue.hpp"
+#include "common/runtime/completion_queue.hpp"
 
 #include <condition_variable>
 #include <mutex>
@@ -27,7 +27,7 @@ struct broadcast_reader::state : std::enable_shared_from_this<broadcast_reader::
           cluster(std::move(given)),
           topics(std::move(names)),
           handle(std::move(handler)),
-          outcomes(where.loop()),
+          completions(where.loop()),
           watch(where),
           plan(from_beginning)
     {}
@@ -40,13 +40,13 @@ struct broadcast_reader::state : std::enable_shared_from_this<broadcast_reader::
     void assign();
     void take_targets();
     std::vector<record> read_batch();
-    void hand_over(std::vector<record> records);
+    void dispatch(std::vector<record> records);
 
     runtime::host& host;
     const kafka::settings cluster;
     const std::vector<std::string> topics;
     const batch_handler handle;
-    runtime::loop_queue outcomes;
+    runtime::completion_queue completions;
     std::atomic<bool> is_stopping{false};
     std::atomic<bool> is_current{false};
     std::thread poller;
@@ -79,7 +79,7 @@ void broadcast_reader::state::open()
         conf.get(), [](rd_kafka_t*, int error, const char* reason, void* self) {
             auto& me = *static_cast<state*>(self);
             me.watch.on_error(static_cast<rd_kafka_resp_err_t>(error), reason);
-            if (!me.watch.is_there()) {
+            if (!me.watch.is_reachable()) {
                 me.is_current = false;
                 me.needs_targets = true;
             }
@@ -91,15 +91,15 @@ void broadcast_reader::state::open()
 void broadcast_reader::state::run()
 {
     while (!is_stopping) {
-        watch.look(client.get());
-        if (watch.is_there() && steady::now() >= next_scan)
+        watch.check(client.get());
+        if (watch.is_reachable() && steady::now() >= next_scan)
             scan();
-        if (watch.is_there() && needs_targets)
+        if (watch.is_reachable() && needs_targets)
             take_targets();
         auto batch = read_batch();
         if (!batch.empty())
-            hand_over(std::move(batch));
-        is_current = watch.is_there() && !needs_targets && plan.knows_all(topics) &&
+            dispatch(std::move(batch));
+        is_current = watch.is_reachable() && !needs_targets && plan.knows_all(topics) &&
                      plan.has_reached_targets();
     }
     rd_kafka_consumer_close(client.get());
@@ -122,12 +122,12 @@ void broadcast_reader::state::scan()
 
 std::optional<int> broadcast_reader::state::partition_count(const std::string& topic)
 {
-    constexpr int patience_millis = 2'000;
+    constexpr int timeout_millis = 2'000;
     const kafka::handle<rd_kafka_topic_t> handle_of_topic(
         rd_kafka_topic_new(client.get(), topic.c_str(), nullptr));
     const rd_kafka_metadata_t* raw = nullptr;
     const auto error =
-        rd_kafka_metadata(client.get(), 0, handle_of_topic.get(), &raw, patience_millis);
+        rd_kafka_metadata(client.get(), 0, handle_of_topic.get(), &raw, timeout_millis);
     const kafka::handle<const rd_kafka_metadata_t> metadata(raw);
     if (error != RD_KAFKA_RESP_ERR_NO_ERROR)
         return std::nullopt;
@@ -141,14 +141,14 @@ std::optional<int> broadcast_reader::state::partition_count(const std::string& t
 
 bool broadcast_reader::state::add_partitions(const std::string& topic, int count)
 {
-    constexpr int patience_millis = 2'000;
+    constexpr int timeout_millis = 2'000;
     for (std::int32_t number = 0; number < count; ++number) {
         const partition_name name{topic, number};
         if (plan.has(name))
             continue;
         std::int64_t low = 0, high = 0;
         const auto error = rd_kafka_query_watermark_offsets(client.get(), topic.c_str(), number,
-                                                            &low, &high, patience_millis);
+                                                            &low, &high, timeout_millis);
         if (error != RD_KAFKA_RESP_ERR_NO_ERROR)
             return false;
         plan.add(name, low, high);
@@ -160,9 +160,9 @@ bool broadcast_reader::state::add_partitions(const std::string& topic, int count
 void broadcast_reader::state::assign()
 {
     const partition_list list(rd_kafka_topic_partition_list_new(static_cast<int>(plan.size())));
-    for (const auto& [name, place] : plan.places())
+    for (const auto& [name, position] : plan.positions())
         rd_kafka_topic_partition_list_add(list.get(), name.topic.c_str(), name.number)->offset =
-            place.next;
+            position.next;
     const auto error = rd_kafka_assign(client.get(), list.get());
     if (error != RD_KAFKA_RESP_ERR_NO_ERROR)
         throw std::runtime_error("cannot assign kafka partitions: " +
@@ -172,11 +172,11 @@ void broadcast_reader::state::assign()
 // The brokers were away: what was written meanwhile has to be read before this is current again.
 void broadcast_reader::state::take_targets()
 {
-    constexpr int patience_millis = 2'000;
-    for (const auto& [name, place] : plan.places()) {
+    constexpr int timeout_millis = 2'000;
+    for (const auto& [name, position] : plan.positions()) {
         std::int64_t low = 0, high = 0;
         const auto error = rd_kafka_query_watermark_offsets(
-            client.get(), name.topic.c_str(), name.number, &low, &high, patience_millis);
+            client.get(), name.topic.c_str(), name.number, &low, &high, timeout_millis);
         if (error != RD_KAFKA_RESP_ERR_NO_ERROR)
             return;
         plan.set_target(name, high);
@@ -186,11 +186,11 @@ void broadcast_reader::state::take_targets()
 
 std::vector<record> broadcast_reader::state::read_batch()
 {
-    constexpr int patience_millis = 100;
+    constexpr int timeout_millis = 100;
     std::vector<record> batch;
     while (batch.size() < batch_limit) {
         const message_handle message(
-            rd_kafka_consumer_poll(client.get(), batch.empty() ? patience_millis : 0));
+            rd_kafka_consumer_poll(client.get(), batch.empty() ? timeout_millis : 0));
         if (!message)
             break;
         if (message->err == RD_KAFKA_RESP_ERR__PARTITION_EOF) {
@@ -211,12 +211,12 @@ std::vector<record> broadcast_reader::state::read_batch()
 }
 
 // One batch at a time on the loop, so that memory stays bounded.
-void broadcast_reader::state::hand_over(std::vector<record> records)
+void broadcast_reader::state::dispatch(std::vector<record> records)
 {
     std::unique_lock lock(mutex);
     is_handling = true;
     auto batch = std::make_shared<std::vector<record>>(std::move(records));
-    outcomes.push([self = shared_from_this(), batch] {
+    completions.push([self = shared_from_this(), batch] {
         try {
             if (!self->is_stopping)
                 self->handle(*batch);

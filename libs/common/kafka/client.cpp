@@ -11,8 +11,9 @@ void write_log(const rd_kafka_t*, int syslog_level, const char* facility, const 
     // FAIL and ERROR tell of connections that could not be had, again and again; health has told it
     // once.
     const std::string_view kind = facility;
-    const bool is_told = kind == "FAIL" || kind == "ERROR";
-    log::write(syslog_level <= syslog_warning && !is_told ? log::level::warning : log::level::debug,
+    const bool is_already_reported = kind == "FAIL" || kind == "ERROR";
+    log::write(syslog_level <= syslog_warning && !is_already_reported ? log::level::warning
+                                                                      : log::level::debug,
                "kafka client", {{"facility", kind}, {"text", text}});
 }
 
@@ -68,24 +69,24 @@ broker_watch::broker_watch(runtime::host& host) : host_(host)
 void broker_watch::on_error(rd_kafka_resp_err_t error, const char* reason)
 {
     if (error == RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN) {
-        is_there_ = false;
+        is_reachable_ = false;
         host_.health().lost("kafka", reason);
     }
 }
 
-void broker_watch::look(rd_kafka_t* client)
+void broker_watch::check(rd_kafka_t* client)
 {
-    constexpr int patience_millis = 1'000;
+    constexpr int timeout_millis = 1'000;
     const auto now = std::chrono::steady_clock::now();
-    if ((is_there_ && !is_in_doubt_) || now < next_look_)
+    if ((is_reachable_ && !is_in_doubt_) || now < next_check_)
         return;
     const rd_kafka_metadata_t* raw = nullptr;
-    const auto error = rd_kafka_metadata(client, 0, nullptr, &raw, patience_millis);
+    const auto error = rd_kafka_metadata(client, 0, nullptr, &raw, timeout_millis);
     const handle<const rd_kafka_metadata_t> metadata(raw);
-    next_look_ = std::chrono::steady_clock::now() + std::chrono::seconds(1);
+    next_check_ = std::chrono::steady_clock::now() + std::chrono::seconds(1);
     is_in_doubt_ = false;
-    is_there_ = error == RD_KAFKA_RESP_ERR_NO_ERROR;
-    if (is_there_)
+    is_reachable_ = error == RD_KAFKA_RESP_ERR_NO_ERROR;
+    if (is_reachable_)
         host_.health().met("kafka");
     else
         host_.health().lost("kafka", rd_kafka_err2str(error));

@@ -67,14 +67,14 @@ public:
     void doubt() { is_in_doubt_ = true; }
     // While away or in doubt, at most once a second: asks for metadata; blocks for a second at
     // most.
-    void look(rd_kafka_t* client);
-    bool is_there() const { return is_there_; }
+    void check(rd_kafka_t* client);
+    bool is_reachable() const { return is_reachable_; }
 
 private:
     runtime::host& host_;
-    std::atomic<bool> is_there_{false};
+    std::atomic<bool> is_reachable_{false};
     std::atomic<bool> is_in_doubt_{false};
-    std::chrono::steady_clock::time_point next_look_;
+    std::chrono::steady_clock::time_point next_check_;
 };
 
 record read_record(const rd_kafka_message_t& message);

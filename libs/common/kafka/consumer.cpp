@@ -35,10 +35,10 @@ void running_batch::finish(phase outcome)
     changed_.notify_all();
 }
 
-running_batch::phase running_batch::wait(std::chrono::milliseconds patience)
+running_batch::phase running_batch::wait(std::chrono::milliseconds timeout)
 {
     std::unique_lock lock(mutex_);
-    changed_.wait_for(lock, patience, [this] { return now_ != phase::running; });
+    changed_.wait_for(lock, timeout, [this] { return now_ != phase::running; });
     return now_;
 }
 
@@ -46,7 +46,7 @@ consumer::state::state(runtime::host& where, consumer_settings given, batch_hand
     : host(where),
       settings(std::move(given)),
       handle(std::move(handler)),
-      outcomes(where.loop()),
+      completions(where.loop()),
       stopped(where.loop()),
       watch(where),
       oldest_age(where.metrics().gauge("kafka_consumer_oldest_age_seconds",
@@ -93,13 +93,13 @@ void consumer::state::open()
 void consumer::state::run()
 {
     while (!is_stopping) {
-        pause_partitions(is_pause_wanted);
+        pause_partitions(is_pause_requested);
         auto batch = read_batch();
         if (!batch.empty())
             work_on(std::move(batch));
         commit_in_background();
         measure();
-        watch.look(client.get());
+        watch.check(client.get());
     }
     leave();
 }
@@ -109,7 +109,7 @@ void consumer::state::leave()
     commit_now();
     rd_kafka_consumer_close(client.get());
     client.reset();
-    outcomes.push([self = shared_from_this()] {
+    completions.push([self = shared_from_this()] {
         self->has_stopped = true;
         self->stopped.cancel();
     });
@@ -118,14 +118,14 @@ void consumer::state::leave()
 // What is there, at most the limit; waits for the first record only.
 std::vector<record> consumer::state::read_batch()
 {
-    constexpr int patience_millis = 100;
-    if (is_pause_wanted) {
+    constexpr int timeout_millis = 100;
+    if (is_pause_requested) {
         read_while_paused();
         return {};
     }
     while (read_ahead.size() < settings.batch_limit) {
         const message_handle message(
-            rd_kafka_consumer_poll(client.get(), read_ahead.empty() ? patience_millis : 0));
+            rd_kafka_consumer_poll(client.get(), read_ahead.empty() ? timeout_millis : 0));
         if (!message)
             break;
         if (message->err == RD_KAFKA_RESP_ERR_NO_ERROR)
@@ -136,7 +136,7 @@ std::vector<record> consumer::state::read_batch()
                 {{"group", settings.group}, {"reason", rd_kafka_message_errstr(message.get())}});
     }
     // Paused meanwhile: it waits here.
-    return is_pause_wanted ? std::vector<record>() : std::exchange(read_ahead, {});
+    return is_pause_requested ? std::vector<record>() : std::exchange(read_ahead, {});
 }
 
 void consumer::state::take(const rd_kafka_message_t& message)
@@ -148,8 +148,8 @@ void consumer::state::take(const rd_kafka_message_t& message)
 // Keeps the membership alive (max.poll.interval.ms) and serves rebalances.
 void consumer::state::read_while_paused()
 {
-    constexpr int patience_millis = 50;
-    const message_handle message(rd_kafka_consumer_poll(client.get(), patience_millis));
+    constexpr int timeout_millis = 50;
+    const message_handle message(rd_kafka_consumer_poll(client.get(), timeout_millis));
     if (message && message->err == RD_KAFKA_RESP_ERR_NO_ERROR)
         take(*message);
     // Partitions that came meanwhile.
@@ -163,13 +163,13 @@ void consumer::state::work_on(std::vector<record> records)
     const auto began = steady::now();
     running = std::make_shared<running_batch>(std::move(records));
     for (bool is_settled = false; !is_settled;) {
-        hand_over();
+        dispatch();
         const auto phase = wait_for_running(ours);
         observe(running->records(), steady::now() - began, phase == running_batch::phase::done);
         if (phase == running_batch::phase::done && revocations == ours)
             note_handled(running->records());
         is_settled = phase != running_batch::phase::failed || is_stopping || revocations != ours;
-        const auto next_try = steady::now() + settings.retry_pause;
+        const auto next_try = steady::now() + settings.retry_delay;
         while (!is_settled && steady::now() < next_try) {
             pause_partitions(true);
             read_while_paused();
@@ -180,12 +180,12 @@ void consumer::state::work_on(std::vector<record> records)
             running = std::make_shared<running_batch>(running->records());
     }
     running.reset();
-    pause_partitions(is_pause_wanted);
+    pause_partitions(is_pause_requested);
 }
 
-void consumer::state::hand_over()
+void consumer::state::dispatch()
 {
-    outcomes.push([self = shared_from_this(), batch = running] {
+    completions.push([self = shared_from_this(), batch = running] {
         asio::co_spawn(self->host.loop(), self->handle(batch->records()),
                        [self, batch](const std::exception_ptr& error) {
                            if (error)
@@ -212,19 +212,19 @@ running_batch::phase consumer::state::wait_for_running(std::uint64_t ours)
     return phase;
 }
 
-void consumer::state::pause_partitions(bool wanted)
+void consumer::state::pause_partitions(bool paused)
 {
-    if (wanted == is_paused)
+    if (paused == is_paused)
         return;
     rd_kafka_topic_partition_list_t* raw = nullptr;
     if (rd_kafka_assignment(client.get(), &raw) != RD_KAFKA_RESP_ERR_NO_ERROR)
         return;
     const partition_list partitions(raw);
-    if (wanted)
+    if (paused)
         rd_kafka_pause_partitions(client.get(), partitions.get());
     else
         rd_kafka_resume_partitions(client.get(), partitions.get());
-    is_paused = wanted;
+    is_paused = paused;
 }
 
 consumer::consumer(runtime::host& host, consumer_settings settings, batch_handler handle)
@@ -259,12 +259,12 @@ awaitable<void> consumer::stop()
 
 void consumer::pause()
 {
-    state_->is_pause_wanted = true;
+    state_->is_pause_requested = true;
 }
 
 void consumer::resume()
 {
-    state_->is_pause_wanted = false;
+    state_->is_pause_requested = false;
 }
 
 } // namespace tempinbox::kafka

@@ -18,7 +18,7 @@ struct consumer_settings
     std::string group;
     std::vector<std::string> topics;
     std::size_t batch_limit = 500;
-    std::chrono::milliseconds retry_pause{1'000};
+    std::chrono::milliseconds retry_delay{1'000};
 };
 
 // A member of a consumer group (range assignment, offsets committed by hand, earliest without an

@@ -8,7 +8,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto news_interval = 5s;
+constexpr auto stale_after = 5s;
 // The first records of a partition come well within this; until then a commit long ago does not
 // make its newest record old.
 constexpr std::int64_t first_read_millis = 5'000;
@@ -33,7 +33,7 @@ std::optional<std::int64_t> consumer_lag::from_metadata(const std::string& metad
 void consumer_lag::assign(const partition_name& name, const std::optional<position>& committed,
                           std::int64_t now_millis)
 {
-    standing fresh;
+    progress fresh;
     fresh.assigned_millis = now_millis;
     if (committed) {
         fresh.next_offset = committed->next_offset;
@@ -59,15 +59,15 @@ void consumer_lag::note_read(const record& one, steady::time_point now)
         return;
     auto& of = found->second;
     // Compaction leaves gaps too: where the partition begins tells them apart.
-    if (of.next_read && one.offset > *of.next_read && !of.passed_over) {
-        of.passed_over = of.next_read;
-        of.passed_over_to = one.offset;
+    if (of.next_read && one.offset > *of.next_read && !of.skipped_from) {
+        of.skipped_from = of.next_read;
+        of.skipped_to = one.offset;
     }
     of.next_read = one.offset + 1;
     if (!of.next_offset)
         of.next_offset = one.offset;
     of.was_read = true;
-    of.news_at = now;
+    of.updated_at = now;
 }
 
 void consumer_lag::note_handled(const record& one)
@@ -88,11 +88,11 @@ std::int64_t consumer_lag::note_beginning(const partition_name& name, std::int64
     auto& of = found->second;
     of.is_beginning_known = true;
     std::int64_t lost = 0;
-    if (of.passed_over)
-        lost = std::max<std::int64_t>(std::min(low, of.passed_over_to) - *of.passed_over, 0);
+    if (of.skipped_from)
+        lost = std::max<std::int64_t>(std::min(low, of.skipped_to) - *of.skipped_from, 0);
     else if (!of.was_read && of.next_read && low > *of.next_read)
         lost = low - *of.next_read;
-    of.passed_over.reset();
+    of.skipped_from.reset();
     if (!of.was_read) {
         of.next_read = std::max(of.next_read.value_or(low), low);
         of.next_offset = of.next_read;
@@ -101,15 +101,15 @@ std::int64_t consumer_lag::note_beginning(const partition_name& name, std::int64
 }
 
 void consumer_lag::note_end(const partition_name& name, std::int64_t high, std::int64_t now_millis,
-                            steady::time_point now, bool is_asked)
+                            steady::time_point now, bool is_queried)
 {
     const auto found = partitions_.find(name);
     if (found == partitions_.end() || high < 0)
         return;
     auto& of = found->second;
     of.end = std::max(of.end.value_or(0), high);
-    if (is_asked)
-        of.news_at = now;
+    if (is_queried)
+        of.updated_at = now;
     if (left(of) == 0)
         of.at_end_millis = now_millis;
 }
@@ -118,21 +118,21 @@ std::vector<partition_name> consumer_lag::without_beginning() const
 {
     std::vector<partition_name> names;
     for (const auto& [name, of] : partitions_)
-        if (!of.is_beginning_known || of.passed_over)
+        if (!of.is_beginning_known || of.skipped_from)
             names.push_back(name);
     return names;
 }
 
-std::vector<partition_name> consumer_lag::without_news(steady::time_point now) const
+std::vector<partition_name> consumer_lag::with_stale_end(steady::time_point now) const
 {
     std::vector<partition_name> names;
     for (const auto& [name, of] : partitions_)
-        if (!of.end || now - of.news_at >= news_interval)
+        if (!of.end || now - of.updated_at >= stale_after)
             names.push_back(name);
     return names;
 }
 
-std::optional<std::int64_t> consumer_lag::left(const standing& of)
+std::optional<std::int64_t> consumer_lag::left(const progress& of)
 {
     if (!of.next_offset || !of.end)
         return std::nullopt;

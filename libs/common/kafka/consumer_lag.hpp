@@ -43,14 +43,14 @@ public:
     // Where a partition begins. Returns how many records the group was to read and retention took
     // first.
     std::int64_t note_beginning(const partition_name& name, std::int64_t low);
-    // Where it ends. `is_asked`: the broker was asked now; else what it last said.
+    // Where it ends. `is_queried`: the broker was asked now; else what it last said.
     void note_end(const partition_name& name, std::int64_t high, std::int64_t now_millis,
-                  steady::time_point now, bool is_asked);
+                  steady::time_point now, bool is_queried);
 
     // Partitions whose beginning is worth a question: just assigned, or records were passed over.
     std::vector<partition_name> without_beginning() const;
     // Those of which nothing came for a while, so that what is known of their end may be old.
-    std::vector<partition_name> without_news(steady::time_point now) const;
+    std::vector<partition_name> with_stale_end(steady::time_point now) const;
 
     // Empty until both the position and the end are known.
     std::optional<std::int64_t> records(const partition_name& name) const;
@@ -62,24 +62,24 @@ public:
     std::optional<std::int64_t> newest_millis(const partition_name& name) const;
 
 private:
-    struct standing
+    struct progress
     {
         std::optional<std::int64_t> next_offset; // to be handled
         std::optional<std::int64_t> next_read;
         std::optional<std::int64_t> newest_millis;
         std::optional<std::int64_t> end;
-        std::optional<std::int64_t> passed_over; // from here to `passed_over_to` nothing was read
-        std::int64_t passed_over_to = 0;
+        std::optional<std::int64_t> skipped_from; // from here to `skipped_to` nothing was read
+        std::int64_t skipped_to = 0;
         std::int64_t assigned_millis = 0;
         std::int64_t at_end_millis = 0; // the last moment at which nothing was left
         bool is_beginning_known = false;
         bool was_read = false;
-        steady::time_point news_at{};
+        steady::time_point updated_at{};
     };
 
-    static std::optional<std::int64_t> left(const standing& of);
+    static std::optional<std::int64_t> left(const progress& of);
 
-    std::map<partition_name, standing> partitions_;
+    std::map<partition_name, progress> partitions_;
 };
 
 } // namespace tempinbox::kafka

@@ -12,7 +12,7 @@ using namespace std::chrono_literals;
 // A commit is a write of the broker's, and batches may be a millisecond apart.
 constexpr auto commit_interval = 100ms;
 // Questions of the poll thread: it reads nothing meanwhile.
-constexpr int patience_millis = 1'000;
+constexpr int timeout_millis = 1'000;
 
 constexpr const char* lag_name = "kafka_consumer_lag_records";
 constexpr const char* lag_help = "Records of a partition that are not handled yet.";
@@ -150,7 +150,7 @@ void consumer::state::rebalance(rd_kafka_t* client, rd_kafka_resp_err_t error,
 void consumer::state::on_assign(const rd_kafka_topic_partition_list_t& partitions)
 {
     const partition_list committed(rd_kafka_topic_partition_list_copy(&partitions));
-    const auto error = rd_kafka_committed(client.get(), committed.get(), patience_millis);
+    const auto error = rd_kafka_committed(client.get(), committed.get(), timeout_millis);
     const auto now = unix_millis(host);
     for (int i = 0; i < committed->cnt; ++i) {
         const auto& one = committed->elems[i];
@@ -165,9 +165,9 @@ void consumer::state::on_assign(const rd_kafka_topic_partition_list_t& partition
 // was only read is read again there.
 void consumer::state::on_revoke(bool is_lost)
 {
-    const auto patience = 20s;
+    const auto timeout = 20s;
     if (running && !is_lost) {
-        const auto deadline = steady::now() + patience;
+        const auto deadline = steady::now() + timeout;
         auto phase = running->wait(0s);
         while (phase == running_batch::phase::running && !is_abandoned && steady::now() < deadline)
             phase = running->wait(100ms);
@@ -195,23 +195,23 @@ void consumer::state::measure()
     if (now < next_measure)
         return;
     next_measure = now + 1s;
-    watch.look(client.get());
-    if (watch.is_there()) {
-        ask_for_beginnings();
-        ask_for_ends();
+    watch.check(client.get());
+    if (watch.is_reachable()) {
+        query_beginnings();
+        query_ends();
     }
     show_lag();
 }
 
 // Partitions of one broker share a question. A broker that does not answer is asked again after a
 // while.
-void consumer::state::ask_for_beginnings()
+void consumer::state::query_beginnings()
 {
     const auto names = lag.without_beginning();
     if (names.empty() || steady::now() < next_beginnings)
         return;
     const auto list = list_of(names, RD_KAFKA_OFFSET_BEGINNING);
-    if (rd_kafka_offsets_for_times(client.get(), list.get(), patience_millis) !=
+    if (rd_kafka_offsets_for_times(client.get(), list.get(), timeout_millis) !=
         RD_KAFKA_RESP_ERR_NO_ERROR)
         next_beginnings = steady::now() + 5s;
     for (int i = 0; i < list->cnt; ++i) {
@@ -229,14 +229,14 @@ void consumer::state::ask_for_beginnings()
     }
 }
 
-void consumer::state::ask_for_ends()
+void consumer::state::query_ends()
 {
     const auto now = steady::now();
-    const auto names = lag.without_news(now);
+    const auto names = lag.with_stale_end(now);
     if (names.empty() || now < next_ends)
         return;
     const auto list = list_of(names, RD_KAFKA_OFFSET_END);
-    if (rd_kafka_offsets_for_times(client.get(), list.get(), patience_millis) !=
+    if (rd_kafka_offsets_for_times(client.get(), list.get(), timeout_millis) !=
         RD_KAFKA_RESP_ERR_NO_ERROR)
         next_ends = steady::now() + 5s;
     for (int i = 0; i < list->cnt; ++i) {

@@ -4,7 +4,7 @@
 #include "common/kafka/consumer.hpp"
 #include "common/kafka/consumer_lag.hpp"
 #include "common/kafka/partition_plan.hpp"
-#include "common/runtime/loop_queue.hpp"
+#include "common/runtime/completion_queue.hpp"
 
 #include <boost/asio/steady_timer.hpp>
 
@@ -26,7 +26,7 @@ public:
     explicit running_batch(std::vector<record> records) : records_(std::move(records)) {}
     const std::vector<record>& records() const { return records_; }
     void finish(phase outcome);
-    phase wait(std::chrono::milliseconds patience);
+    phase wait(std::chrono::milliseconds timeout);
 
 private:
     std::vector<record> records_;
@@ -46,11 +46,11 @@ struct consumer::state : std::enable_shared_from_this<consumer::state>
     runtime::host& host;
     const consumer_settings settings;
     const batch_handler handle;
-    runtime::loop_queue outcomes;
+    runtime::completion_queue completions;
     std::atomic<bool> is_stopping{false};
     std::atomic<bool> is_abandoned{
         false}; // the loop does not run any more: nothing can be waited for
-    std::atomic<bool> is_pause_wanted{false};
+    std::atomic<bool> is_pause_requested{false};
     boost::asio::steady_timer stopped; // the loop's
     bool has_stopped = false;          // the loop's
     std::thread poller;
@@ -78,8 +78,8 @@ private:
     void take(const rd_kafka_message_t& message);
     void work_on(std::vector<record> records);
     running_batch::phase wait_for_running(std::uint64_t ours);
-    void hand_over();
-    void pause_partitions(bool wanted);
+    void dispatch();
+    void pause_partitions(bool paused);
     void note_handled(const std::vector<record>& records);
     void commit_in_background();
     void commit_now();
@@ -88,8 +88,8 @@ private:
     void on_committed(rd_kafka_resp_err_t error, const rd_kafka_topic_partition_list_t* offsets);
     void on_assign(const rd_kafka_topic_partition_list_t& partitions);
     void measure();
-    void ask_for_beginnings();
-    void ask_for_ends();
+    void query_beginnings();
+    void query_ends();
     void show_lag();
     void observe(const std::vector<record>& records, std::chrono::steady_clock::duration took,
                  bool is_done);

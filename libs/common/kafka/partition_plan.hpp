@@ -22,7 +22,7 @@ struct partition_name
 class partition_plan
 {
 public:
-    struct place
+    struct position
     {
         std::int64_t next = 0;
         std::int64_t target = 0;
@@ -30,25 +30,25 @@ public:
 
     explicit partition_plan(bool from_beginning) : from_beginning_(from_beginning) {}
 
-    bool has(const partition_name& name) const { return places_.contains(name); }
+    bool has(const partition_name& name) const { return positions_.contains(name); }
     void add(const partition_name& name, std::int64_t low, std::int64_t high);
     // The partitions it has so far are all there were at the first look.
     void mark_known(const std::string& topic) { known_topics_.insert(topic); }
     bool knows_all(const std::vector<std::string>& topics) const;
 
-    void set_next(const partition_name& name, std::int64_t next) { places_[name].next = next; }
+    void set_next(const partition_name& name, std::int64_t next) { positions_[name].next = next; }
     void set_target(const partition_name& name, std::int64_t target)
     {
-        places_[name].target = target;
+        positions_[name].target = target;
     }
     bool has_reached_targets() const;
 
-    std::size_t size() const { return places_.size(); }
-    const std::map<partition_name, place>& places() const { return places_; }
+    std::size_t size() const { return positions_.size(); }
+    const std::map<partition_name, position>& positions() const { return positions_; }
 
 private:
     bool from_beginning_;
-    std::map<partition_name, place> places_;
+    std::map<partition_name, position> positions_;
     std::set<std::string> known_topics_;
 };
 

@@ -2,7 +2,7 @@
 
 #include "common/kafka/client.hpp"
 #include "common/log/log.hpp"
-#include "common/runtime/loop_queue.hpp"
+#include "common/runtime/completion_queue.hpp"
 
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/steady_timer.hpp>
@@ -15,7 +15,7 @@ namespace {
 
 using steady = std::chrono::steady_clock;
 
-struct outcome
+struct delivery_report
 {
     std::unique_ptr<producer::outcome_handler> handler;
     bool acknowledged;
@@ -34,12 +34,12 @@ struct producer::state : std::enable_shared_from_this<producer::state>
     client_handle make_client();
     void make_client_anew();
     void on_delivery(const rd_kafka_message_t& message);
-    void hand_over();
+    void dispatch();
     prometheus::Histogram& duration(const rd_kafka_message_t& message);
 
     runtime::host& host;
     const settings cluster;
-    runtime::loop_queue outcomes;
+    runtime::completion_queue completions;
     broker_watch watch;
     std::shared_mutex client_mutex; // held alone only while the client is made anew
     client_handle client;
@@ -47,7 +47,7 @@ struct producer::state : std::enable_shared_from_this<producer::state>
     std::atomic<bool> is_stopping{false};
     std::atomic<bool> has_failed_for_good{false};
     std::atomic<std::size_t> outstanding{0}; // sent and not yet told to the loop
-    std::vector<outcome> delivered;          // the poll thread's
+    std::vector<delivery_report> delivered;  // the poll thread's
     std::map<std::pair<std::string, bool>, prometheus::Histogram*> durations;
     boost::asio::steady_timer nothing_outstanding;
 };
@@ -55,7 +55,7 @@ struct producer::state : std::enable_shared_from_this<producer::state>
 producer::state::state(runtime::host& where, const settings& chosen)
     : host(where),
       cluster(chosen),
-      outcomes(where.loop()),
+      completions(where.loop()),
       watch(where),
       client(make_client()),
       nothing_outstanding(where.loop())
@@ -98,13 +98,13 @@ client_handle producer::state::make_client()
 
 void producer::state::poll()
 {
-    constexpr int patience_millis = 100;
+    constexpr int timeout_millis = 100;
     while (!is_stopping) {
-        rd_kafka_poll(client.get(), patience_millis);
-        hand_over();
+        rd_kafka_poll(client.get(), timeout_millis);
+        dispatch();
         if (has_failed_for_good)
             make_client_anew();
-        watch.look(client.get());
+        watch.check(client.get());
     }
 }
 
@@ -119,7 +119,7 @@ void producer::state::make_client_anew()
     rd_kafka_purge(client.get(), RD_KAFKA_PURGE_F_QUEUE | RD_KAFKA_PURGE_F_INFLIGHT);
     while (rd_kafka_outq_len(client.get()) > 0 && !is_stopping)
         rd_kafka_poll(client.get(), 10);
-    hand_over();
+    dispatch();
     client = make_client();
     has_failed_for_good = false;
 }
@@ -150,12 +150,12 @@ prometheus::Histogram& producer::state::duration(const rd_kafka_message_t& messa
     return *known;
 }
 
-void producer::state::hand_over()
+void producer::state::dispatch()
 {
     if (delivered.empty())
         return;
-    auto batch = std::make_shared<std::vector<outcome>>(std::exchange(delivered, {}));
-    outcomes.push([self = shared_from_this(), batch] {
+    auto batch = std::make_shared<std::vector<delivery_report>>(std::exchange(delivered, {}));
+    completions.push([self = shared_from_this(), batch] {
         for (const auto& one : *batch)
             if (!self->is_stopping)
                 (*one.handler)(one.acknowledged);
@@ -226,10 +226,10 @@ bool producer::send(message outgoing, outcome_handler on_outcome)
     return state_->send(outgoing, std::move(on_outcome));
 }
 
-awaitable<void> producer::flush(std::chrono::milliseconds patience)
+awaitable<void> producer::flush(std::chrono::milliseconds timeout)
 {
     const auto self = state_;
-    const auto deadline = steady::now() + patience;
+    const auto deadline = steady::now() + timeout;
     while (self->outstanding > 0 && steady::now() < deadline) {
         self->nothing_outstanding.expires_at(deadline);
         co_await self->nothing_outstanding.async_wait(

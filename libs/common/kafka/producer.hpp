@@ -30,7 +30,7 @@ public:
     bool send(message outgoing, outcome_handler on_outcome);
 
     // Waits for what is queued, at most that long.
-    awaitable<void> flush(std::chrono::milliseconds patience);
+    awaitable<void> flush(std::chrono::milliseconds timeout);
 
 private:
     struct state;

@@ -67,11 +67,11 @@ result<event_handle> await_event(rd_kafka_queue_t* queue, clock::time_point end)
 }
 
 result<void> first_refusal(const rd_kafka_topic_result_t* const* topics, std::size_t count,
-                           rd_kafka_resp_err_t passed_over)
+                           rd_kafka_resp_err_t ignored_error)
 {
     for (std::size_t i = 0; i < count; ++i) {
         const auto error = rd_kafka_topic_result_error(topics[i]);
-        if (error != RD_KAFKA_RESP_ERR_NO_ERROR && error != passed_over)
+        if (error != RD_KAFKA_RESP_ERR_NO_ERROR && error != ignored_error)
             return failure{errc::invalid_argument, std::string("topic ") +
                                                        rd_kafka_topic_result_name(topics[i]) +
                                                        ": " + rd_kafka_err2str(error)};
@@ -106,14 +106,14 @@ result<found_topics> find_topics(rd_kafka_t* client, clock::time_point end)
 result<void> read_configs(rd_kafka_t* client, const std::vector<topic_spec>& wanted,
                           found_topics& found, clock::time_point end)
 {
-    config_resources asked;
+    config_resources requested;
     for (const auto& spec : wanted)
         if (found.contains(spec.name))
-            asked.add(spec.name);
-    if (asked.size() == 0)
+            requested.add(spec.name);
+    if (requested.size() == 0)
         return {};
     const queue_handle queue(rd_kafka_queue_new(client));
-    rd_kafka_DescribeConfigs(client, asked.data(), asked.size(), nullptr, queue.get());
+    rd_kafka_DescribeConfigs(client, requested.data(), requested.size(), nullptr, queue.get());
     const auto event = await_event(queue.get(), end);
     if (!event)
         return event.error();
@@ -365,18 +365,18 @@ client_handle make_client(const settings& cluster)
 
 result<std::vector<topic_difference>> compare_topics(const settings& cluster,
                                                      const std::vector<topic_spec>& wanted,
-                                                     std::chrono::milliseconds patience)
+                                                     std::chrono::milliseconds timeout)
 {
     const auto client = make_client(cluster);
     found_topics found;
-    return await_differences(client.get(), wanted, found, clock::now() + patience);
+    return await_differences(client.get(), wanted, found, clock::now() + timeout);
 }
 
 result<void> apply_topics(const settings& cluster, const std::vector<topic_spec>& wanted,
-                          std::chrono::milliseconds patience, repartitioning more_partitions)
+                          std::chrono::milliseconds timeout, repartitioning more_partitions)
 {
     using kind = topic_difference::kind;
-    const auto end = clock::now() + patience;
+    const auto end = clock::now() + timeout;
     const auto client = make_client(cluster);
     found_topics found;
     const auto differences = await_differences(client.get(), wanted, found, end);

@@ -41,13 +41,13 @@ enum class repartitioning { refused, allowed };
 // In the order of `wanted`.
 result<std::vector<topic_difference>> compare_topics(const settings& cluster,
                                                      const std::vector<topic_spec>& wanted,
-                                                     std::chrono::milliseconds patience);
+                                                     std::chrono::milliseconds timeout);
 
 // Creates the topics that are missing, alters settings of those that differ, adds partitions where
 // that is allowed, and waits until all have leaders. Fewer partitions where it is not: conflict,
 // and nothing was changed. More partitions than wanted and another replication stay as they are.
 result<void> apply_topics(const settings& cluster, const std::vector<topic_spec>& wanted,
-                          std::chrono::milliseconds patience,
+                          std::chrono::milliseconds timeout,
                           repartitioning more_partitions = repartitioning::refused);
 
 } // namespace tempinbox::kafka

@@ -8,7 +8,7 @@
 namespace tempinbox::log {
 namespace {
 
-constexpr std::size_t longest_text = 4'096;
+constexpr std::size_t max_text_bytes = 4'096;
 
 std::string_view name_of(level severity)
 {
@@ -30,7 +30,7 @@ void append_quoted(std::string& line, std::string_view text)
 {
     constexpr char hex[] = "0123456789abcdef";
     line += '"';
-    for (const char c : to_clean_utf8(text.substr(0, longest_text))) {
+    for (const char c : to_clean_utf8(text.substr(0, max_text_bytes))) {
         const auto byte = static_cast<unsigned char>(c);
         if (c == '"' || c == '\\') {
             line += '\\';

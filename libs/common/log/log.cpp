@@ -1,7 +1,7 @@
 #include "common/log/log.hpp"
 
+#include "common/log/dedup_filter.hpp"
 #include "common/log/line.hpp"
-#include "common/log/repeats.hpp"
 
 #include <spdlog/async.h>
 #include <spdlog/sinks/stdout_sinks.h>
@@ -12,14 +12,14 @@
 namespace tempinbox::log {
 namespace {
 
-constexpr std::size_t most_queued = 8'192;
+constexpr std::size_t max_queued = 8'192;
 constexpr std::uint32_t repeats_per_second = 20;
 
 // A process has one log; everything in it is thread-safe.
 struct process_log
 {
-    std::atomic<level> least = level::info;
-    repeats seen{repeats_per_second};
+    std::atomic<level> min_level = level::info;
+    dedup_filter seen{repeats_per_second};
     std::string origin;                     // set before threads exist
     std::shared_ptr<spdlog::logger> writer; // absent before `start` and after `finish`
     std::mutex writer_mutex;
@@ -35,12 +35,12 @@ process_log& the_log()
 } // namespace
 
 void start(std::string_view service, std::string_view version, std::string_view instance,
-           level least)
+           level min_level)
 {
     auto& log = the_log();
     log.origin = origin_members(service, version, instance);
-    set_level(least);
-    spdlog::init_thread_pool(most_queued, 1);
+    set_level(min_level);
+    spdlog::init_thread_pool(max_queued, 1);
     auto writer = spdlog::create_async_nb<spdlog::sinks::stdout_sink_mt>("tempinbox");
     writer->set_pattern("%v");
     writer->set_level(spdlog::level::trace);
@@ -51,9 +51,9 @@ void start(std::string_view service, std::string_view version, std::string_view 
     log.writer = std::move(writer);
 }
 
-void set_level(level least)
+void set_level(level min_level)
 {
-    the_log().least.store(least, std::memory_order_relaxed);
+    the_log().min_level.store(min_level, std::memory_order_relaxed);
 }
 
 std::optional<level> parse_level(std::string_view name)
@@ -82,7 +82,7 @@ void finish()
 void write(level severity, std::string_view message, std::initializer_list<field> fields)
 {
     auto& log = the_log();
-    if (severity < log.least.load(std::memory_order_relaxed))
+    if (severity < log.min_level.load(std::memory_order_relaxed))
         return;
     const auto suppressed = log.seen.pass(message, std::chrono::steady_clock::now());
     if (!suppressed)

@@ -40,8 +40,8 @@ struct field
 
 // Once, by runtime::run, before the first line: who writes.
 void start(std::string_view service, std::string_view version, std::string_view instance,
-           level least);
-void set_level(level least);
+           level min_level);
+void set_level(level min_level);
 std::optional<level> parse_level(std::string_view name);
 // Last, by runtime::run: writes what is queued.
 void finish();

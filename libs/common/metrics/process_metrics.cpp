@@ -34,16 +34,16 @@ bool read_stat(process_stat& stat)
     const auto ticks = static_cast<double>(sysconf(_SC_CLK_TCK));
     const auto page = static_cast<double>(sysconf(_SC_PAGESIZE));
     std::string field;
-    for (int place = 3; place <= 24 && fields >> field; ++place) {
-        if (place == 14 || place == 15)
+    for (int position = 3; position <= 24 && fields >> field; ++position) {
+        if (position == 14 || position == 15)
             stat.cpu_seconds += std::stod(field) / ticks;
-        else if (place == 20)
+        else if (position == 20)
             stat.threads = std::stod(field);
-        else if (place == 22)
+        else if (position == 22)
             stat.start_seconds_after_boot = std::stod(field) / ticks;
-        else if (place == 23)
+        else if (position == 23)
             stat.virtual_bytes = std::stod(field);
-        else if (place == 24)
+        else if (position == 24)
             stat.resident_bytes = std::stod(field) * page;
     }
     return true;
@@ -79,8 +79,8 @@ std::string process_metrics_text()
     std::error_code ignored;
     const std::filesystem::directory_iterator descriptors("/proc/self/fd", ignored);
     const auto open_descriptors = std::distance(begin(descriptors), end(descriptors));
-    rlimit most_descriptors{};
-    getrlimit(RLIMIT_NOFILE, &most_descriptors);
+    rlimit max_descriptors{};
+    getrlimit(RLIMIT_NOFILE, &max_descriptors);
 
     return metric("process_cpu_seconds_total", "counter", "User and system CPU time.",
                   stat.cpu_seconds) +
@@ -91,7 +91,7 @@ std::string process_metrics_text()
            metric("process_open_fds", "gauge", "Open file descriptors.",
                   static_cast<double>(open_descriptors)) +
            metric("process_max_fds", "gauge", "Limit of open file descriptors.",
-                  static_cast<double>(most_descriptors.rlim_cur)) +
+                  static_cast<double>(max_descriptors.rlim_cur)) +
            metric("process_start_time_seconds", "gauge", "Start of the process, Unix time.",
                   boot_time() + stat.start_seconds_after_boot);
 }

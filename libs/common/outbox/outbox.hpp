@@ -35,7 +35,7 @@ std::string to_text(const kafka::header_list& headers);
 kafka::header_list headers_from_text(std::string_view text);
 
 // Publishes the outbox of one schema: at once what this process committed, or in steps of 20 to 100
-// ms where that is more than 100 events a second (hand_over_pace; bounded queue; what does not fit,
+// ms where that is more than 100 events a second (publish_linger; bounded queue; what does not fit,
 // or is not acknowledged in 20 s, it forgets), and by a sweep of rows whose lease has ended, taken
 // in batches with a new lease; no transaction is open while publishing. Acknowledged rows are
 // deleted in batches. At least once, in order of (key, sequence) as far as one process can.
@@ -52,7 +52,7 @@ public:
     // After the commit, on the loop.
     void publish(std::vector<row> committed);
     // Waits for what is queued, deletes what was acknowledged.
-    awaitable<void> drain(std::chrono::milliseconds patience);
+    awaitable<void> drain(std::chrono::milliseconds timeout);
 
 private:
     struct state;

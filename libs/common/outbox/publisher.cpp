@@ -1,7 +1,7 @@
 #include "common/log/log.hpp"
-#include "common/outbox/hand_over_pace.hpp"
 #include "common/outbox/outbox.hpp"
 #include "common/outbox/outbox_store.hpp"
+#include "common/outbox/publish_linger.hpp"
 
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/co_spawn.hpp>
@@ -20,11 +20,11 @@ constexpr int claim_batch = 500;
 constexpr std::size_t delete_batch = 1'000;
 // Acknowledged rows that could not be deleted; past it the oldest are forgotten, and published once
 // more by a sweep.
-constexpr std::size_t most_acknowledged = 100'000;
+constexpr std::size_t max_acknowledged = 100'000;
 // Deletes wait a little so that one statement takes many; a lease is long.
-constexpr auto gathering = 50ms;
+constexpr auto delete_linger = 50ms;
 constexpr auto sweep_interval = 1s;
-constexpr auto failure_pause = 5s;
+constexpr auto failure_delay = 5s;
 constexpr auto measure_interval = 10s;
 
 } // namespace
@@ -43,11 +43,11 @@ struct publisher::state : std::enable_shared_from_this<publisher::state>
           const std::string& schema_name);
 
     void take(std::vector<row> committed);
-    void hand_over();
+    void publish();
     void send(row event, const std::shared_ptr<sweep>& part_of);
     void note(const std::string& id, bool acknowledged);
     void notify();
-    awaitable<void> wait(asio::steady_timer& timer, steady::duration patience);
+    awaitable<void> wait(asio::steady_timer& timer, steady::duration timeout);
     static awaitable<void> run_deleter(std::shared_ptr<state> self);
     awaitable<bool> delete_some();
     static awaitable<void> run_sweeper(std::shared_ptr<state> self);
@@ -61,20 +61,20 @@ struct publisher::state : std::enable_shared_from_this<publisher::state>
     const std::string schema;
     std::vector<row> gathered; // for the next step
     bool is_gathering = false;
-    hand_over_pace pace{steady::now()};
+    publish_linger linger{steady::now()};
     std::deque<std::string> acknowledged; // to be deleted
     std::size_t deleting = 0;             // taken out of the above
     std::size_t under_way = 0;            // sent, outcome not known
     bool is_draining = false;
     bool is_stopping = false;
-    asio::steady_timer step_timer;
+    asio::steady_timer linger_timer;
     asio::steady_timer delete_timer;
     asio::steady_timer sweep_timer;
     asio::steady_timer drain_timer;
     steady::time_point next_measure;
     prometheus::Gauge& pending;
     prometheus::Gauge& oldest_age;
-    prometheus::Counter& hand_overs;
+    prometheus::Counter& publishes;
 };
 
 publisher::state::state(runtime::host& where, postgres::pool& db, kafka::producer& sender,
@@ -83,7 +83,7 @@ publisher::state::state(runtime::host& where, postgres::pool& db, kafka::produce
       producer(sender),
       store(db, schema_name),
       schema(schema_name),
-      step_timer(where.loop()),
+      linger_timer(where.loop()),
       delete_timer(where.loop()),
       sweep_timer(where.loop()),
       drain_timer(where.loop()),
@@ -93,33 +93,33 @@ publisher::state::state(runtime::host& where, postgres::pool& db, kafka::produce
       oldest_age(where.metrics().gauge("outbox_oldest_age_seconds",
                                        "Age of the oldest event in the outbox.",
                                        {{"schema", schema}})),
-      hand_overs(where.metrics().counter("outbox_hand_overs_total",
-                                         "Times that committed events were given to Kafka.",
-                                         {{"schema", schema}}))
+      publishes(where.metrics().counter("outbox_hand_overs_total",
+                                        "Times that committed events were given to Kafka.",
+                                        {{"schema", schema}}))
 {}
 
 void publisher::state::take(std::vector<row> committed)
 {
-    const bool is_allowed = pace.note_commit(committed.size(), steady::now());
+    const bool is_allowed = linger.note_commit(committed.size(), steady::now());
     for (auto& one : committed)
         gathered.push_back(std::move(one));
     if (is_gathering)
         return;
     if (is_allowed || is_draining)
-        return hand_over();
+        return publish();
     is_gathering = true;
-    step_timer.expires_after(pace.step());
-    step_timer.async_wait(
-        [self = shared_from_this()](const boost::system::error_code&) { self->hand_over(); });
+    linger_timer.expires_after(linger.delay());
+    linger_timer.async_wait(
+        [self = shared_from_this()](const boost::system::error_code&) { self->publish(); });
 }
 
-void publisher::state::hand_over()
+void publisher::state::publish()
 {
     is_gathering = false;
     if (gathered.empty())
         return;
-    hand_overs.Increment();
-    pace.note_hand_over(gathered.size(), steady::now());
+    publishes.Increment();
+    linger.note_publish(gathered.size(), steady::now());
     for (auto& one : std::exchange(gathered, {}))
         send(std::move(one), nullptr);
 }
@@ -150,7 +150,7 @@ void publisher::state::note(const std::string& id, bool is_acknowledged)
 {
     if (is_acknowledged) {
         acknowledged.push_back(id);
-        if (acknowledged.size() > most_acknowledged)
+        if (acknowledged.size() > max_acknowledged)
             acknowledged.pop_front();
     }
     notify();
@@ -165,9 +165,9 @@ void publisher::state::notify()
     }
 }
 
-awaitable<void> publisher::state::wait(asio::steady_timer& timer, steady::duration patience)
+awaitable<void> publisher::state::wait(asio::steady_timer& timer, steady::duration timeout)
 {
-    timer.expires_after(patience);
+    timer.expires_after(timeout);
     co_await timer.async_wait(asio::as_tuple(asio::use_awaitable));
 }
 
@@ -178,7 +178,7 @@ awaitable<void> publisher::state::run_deleter(std::shared_ptr<state> self)
             co_await self->wait(self->delete_timer, 1s);
             continue;
         }
-        const auto gathered = steady::now() + gathering;
+        const auto gathered = steady::now() + delete_linger;
         while (!self->is_draining && !self->is_stopping &&
                self->acknowledged.size() < delete_batch && steady::now() < gathered)
             co_await self->wait(self->delete_timer, gathered - steady::now());
@@ -214,8 +214,8 @@ awaitable<void> publisher::state::run_sweeper(std::shared_ptr<state> self)
 {
     while (!self->is_stopping && !self->is_draining) {
         co_await self->measure();
-        const auto pause = co_await self->sweep_once();
-        const auto until = steady::now() + pause;
+        const auto delay = co_await self->sweep_once();
+        const auto until = steady::now() + delay;
         while (!self->is_stopping && !self->is_draining && steady::now() < until)
             co_await self->wait(self->sweep_timer, until - steady::now());
     }
@@ -235,7 +235,7 @@ awaitable<steady::duration> publisher::state::sweep_once()
     while (current->waiting > 0 && !is_stopping)
         co_await wait(sweep_timer, 1s);
     if (current->failed > 0)
-        co_return failure_pause;
+        co_return failure_delay;
     if (is_full)
         co_return steady::duration(0);
     co_return sweep_interval;
@@ -274,7 +274,7 @@ publisher::~publisher()
 {
     state_->is_stopping = true;
     state_->gathered.clear(); // their leases end, and a sweep takes them
-    state_->step_timer.cancel();
+    state_->linger_timer.cancel();
     state_->delete_timer.cancel();
     state_->sweep_timer.cancel();
 }
@@ -290,12 +290,12 @@ void publisher::publish(std::vector<row> committed)
     state_->take(std::move(committed));
 }
 
-awaitable<void> publisher::drain(std::chrono::milliseconds patience)
+awaitable<void> publisher::drain(std::chrono::milliseconds timeout)
 {
     const auto self = state_;
-    const auto deadline = steady::now() + patience;
+    const auto deadline = steady::now() + timeout;
     self->is_draining = true;
-    self->hand_over();
+    self->publish();
     self->delete_timer.cancel();
     self->sweep_timer.cancel();
     while ((self->under_way > 0 || self->deleting > 0 || !self->acknowledged.empty()) &&

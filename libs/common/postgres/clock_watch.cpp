@@ -10,14 +10,14 @@ namespace {
 using steady = std::chrono::steady_clock;
 using std::chrono::microseconds;
 
-constexpr std::chrono::minutes most_off{1};
+constexpr std::chrono::minutes max_offset{1};
 constexpr std::chrono::seconds query_timeout{10};
 
 // What a look at the other clock found, on a worker.
 struct reading
 {
-    steady::time_point asked;
-    steady::time_point answered;
+    steady::time_point sent_at;
+    steady::time_point received_at;
     time_point there;
 };
 
@@ -25,10 +25,10 @@ awaitable<void> read(pool& db, std::shared_ptr<reading> found)
 {
     return db.run([found](pqxx::connection_base& connection) {
         pqxx::nontransaction tx(connection);
-        found->asked = steady::now();
+        found->sent_at = steady::now();
         const auto row =
             tx.exec1("SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint");
-        found->answered = steady::now();
+        found->received_at = steady::now();
         found->there = from_unix_micros(row[0].as<std::int64_t>());
     });
 }
@@ -49,14 +49,14 @@ clock_watch::clock_watch(runtime::host& host, pool& db, const clock_source& cloc
       offset_(host.metrics().gauge("db_clock_offset_seconds",
                                    "How far this clock is ahead of PostgreSQL's, at the least.")),
       compared_(host.executor(), query_timeout),
-      task_(host, "clock not compared with PostgreSQL's", [this] { return look(); })
+      task_(host, "clock not compared with PostgreSQL's", [this] { return compare(); })
 {
     host.health().expect("clock");
 }
 
 bool clock_watch::is_off() const
 {
-    return compared_at_ && std::chrono::abs(ahead_ + set_since(*compared_at_)) > most_off;
+    return compared_at_ && std::chrono::abs(ahead_ + set_since(*compared_at_)) > max_offset;
 }
 
 awaitable<bool> clock_watch::is_compared()
@@ -72,34 +72,34 @@ microseconds clock_watch::set_since(const moment& then) const
     return (clock_.now() - then.here) - to_micros(steady::now() - then.steady);
 }
 
-awaitable<microseconds> clock_watch::look()
+awaitable<microseconds> clock_watch::compare()
 {
     const moment start{clock_.now(), steady::now()};
     const auto found = std::make_shared<reading>();
     co_await read(db_, found);
 
     // The other clock was read between these two times of this one; between them it may be right.
-    const auto least = start.here + to_micros(found->asked - start.steady);
-    const auto most = start.here + to_micros(found->answered - start.steady);
+    const auto earliest = start.here + to_micros(found->sent_at - start.steady);
+    const auto latest = start.here + to_micros(found->received_at - start.steady);
     microseconds ahead{0};
-    if (found->there < least)
-        ahead = least - found->there;
-    else if (found->there > most)
-        ahead = most - found->there;
+    if (found->there < earliest)
+        ahead = earliest - found->there;
+    else if (found->there > latest)
+        ahead = latest - found->there;
 
     const bool is_first = !compared_at_;
     compared_at_ = start;
     ahead_ = ahead;
     if (is_first)
         compared_.reach();
-    judge(most, found->there, ahead, is_first);
+    judge(latest, found->there, ahead, is_first);
     co_return interval_;
 }
 
 void clock_watch::judge(time_point here, time_point there, microseconds ahead, bool is_first)
 {
     offset_.Set(std::chrono::duration<double>(ahead).count());
-    if (std::chrono::abs(ahead) <= most_off)
+    if (std::chrono::abs(ahead) <= max_offset)
         return host_.health().met("clock");
     const auto reason = "this clock says " + to_iso8601(here) + ", PostgreSQL's " +
                         to_iso8601(there) + ": more than a minute apart, set one of them";

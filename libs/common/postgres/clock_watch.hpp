@@ -1,7 +1,7 @@
 #pragma once
 
 #include "common/postgres/pool.hpp"
-#include "common/runtime/repeated_task.hpp"
+#include "common/runtime/periodic_task.hpp"
 #include "common/runtime/wait_point.hpp"
 
 #include <chrono>
@@ -37,7 +37,7 @@ private:
         std::chrono::steady_clock::time_point steady;
     };
 
-    awaitable<std::chrono::microseconds> look();
+    awaitable<std::chrono::microseconds> compare();
     void judge(time_point here, time_point there, std::chrono::microseconds ahead, bool is_first);
     std::chrono::microseconds set_since(const moment& then) const;
 
@@ -49,7 +49,7 @@ private:
     std::optional<moment> compared_at_;
     std::chrono::microseconds ahead_{0}; // this clock, then
     runtime::wait_point compared_;
-    runtime::repeated_task task_;
+    runtime::periodic_task task_;
 };
 
 } // namespace tempinbox::postgres

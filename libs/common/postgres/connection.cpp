@@ -25,8 +25,8 @@ std::string session_settings(const settings& chosen)
            // A process that stands still must not hold the locks of others for long.
            "; SET idle_in_transaction_session_timeout = 15000"
            // Planning costs more than running most of these statements: once in a while is enough
-           // (`plans_kept`). A plan made while a table was empty is kept when it is full: reading
-           // the whole of it must not look cheap.
+           // (`plan_ttl`). A plan made while a table was empty is kept when it is full: reading the
+           // whole of it must not look cheap.
            "; SET plan_cache_mode = force_generic_plan; SET enable_seqscan = off; SET jit = off";
 }
 

@@ -2,7 +2,7 @@
 
 #include "common/core/encoding.hpp"
 #include "common/crypto/digest.hpp"
-#include "common/postgres/outcome.hpp"
+#include "common/postgres/error_kind.hpp"
 #include "common/postgres/pool.hpp"
 
 #include <algorithm>
@@ -110,15 +110,15 @@ void apply(pqxx::connection_base& db, const std::string& schema, const migration
             if (!is_lock_timeout(error) || tries_left <= 1)
                 throw;
         }
-        std::this_thread::sleep_for(retries.pause);
+        std::this_thread::sleep_for(retries.delay);
     }
 }
 
 void take_lock(pqxx::connection_base& db)
 {
-    constexpr std::chrono::milliseconds between_tries{200};
+    constexpr std::chrono::milliseconds retry_interval{200};
     while (!pqxx::nontransaction(db).exec1(try_lock)[0].as<bool>())
-        std::this_thread::sleep_for(between_tries);
+        std::this_thread::sleep_for(retry_interval);
 }
 
 result<std::vector<int>> apply_missing(pqxx::connection_base& db, const std::string& schema,

@@ -34,7 +34,7 @@ constexpr std::string_view outside_a_transaction = "-- outside a transaction";
 struct lock_retries
 {
     std::chrono::milliseconds timeout{2'000};
-    std::chrono::milliseconds pause{1'000};
+    std::chrono::milliseconds delay{1'000};
     int tries = 100; // about five minutes
 };
 

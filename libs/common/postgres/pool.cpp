@@ -30,7 +30,7 @@ settings read_settings(config::reader& reader, std::size_t connections)
 pool::state::state(runtime::host& where, settings given)
     : host(where),
       chosen(std::move(given)),
-      outcomes(where.loop()),
+      completions(where.loop()),
       idle_connections(
           where.metrics().gauge("db_pool_connections", connections_help, {{"state", "idle"}})),
       used_connections(
@@ -61,7 +61,7 @@ void pool::state::stop()
         one->wake.notify_one();
     wake_supervisor.notify_all();
     for (auto& one : refused)
-        answer(one, std::make_exception_ptr(dependency_error("database pool is stopping")));
+        complete(one, std::make_exception_ptr(dependency_error("database pool is stopping")));
     supervisor.join();
     for (const auto& one : workers)
         one->thread.join();
@@ -81,7 +81,7 @@ void pool::state::enqueue(job next)
         }
     }
     if (refused != nullptr)
-        answer(next, std::make_exception_ptr(dependency_error(refused)));
+        complete(next, std::make_exception_ptr(dependency_error(refused)));
 }
 
 // Under the mutex.
@@ -119,7 +119,7 @@ void pool::state::give_back(job next)
             return;
         }
     }
-    answer(next, std::make_exception_ptr(dependency_error("database pool is stopping")));
+    complete(next, std::make_exception_ptr(dependency_error("database pool is stopping")));
 }
 
 void pool::state::require(const std::string& schema, int version)

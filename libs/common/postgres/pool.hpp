@@ -23,7 +23,7 @@ struct settings
     std::size_t queue_limit = 10'000;
     std::chrono::milliseconds statement_timeout{5'000};
     std::chrono::milliseconds lock_timeout{2'000};
-    std::chrono::milliseconds plans_kept{60'000}; // then they are made anew: tables may have grown
+    std::chrono::milliseconds plan_ttl{60'000}; // then they are made anew: tables may have grown
 };
 
 // `database`, `database-connections`
@@ -88,9 +88,9 @@ public:
     template <class Work>
     auto transact(Work work) -> awaitable<std::invoke_result_t<Work, pqxx::work&>>
     {
-        using answer = std::invoke_result_t<Work, pqxx::work&>;
-        std::function<answer(pqxx::work&)> job(std::move(work));
-        return in_transaction<answer>(std::move(job));
+        using result = std::invoke_result_t<Work, pqxx::work&>;
+        std::function<result(pqxx::work&)> job(std::move(work));
+        return in_transaction<result>(std::move(job));
     }
 
     // Runs `work(pqxx::connection_base&)` outside any transaction: for single autocommit statements
@@ -113,22 +113,22 @@ private:
         return !outcome;
     }
 
-    template <class Answer>
+    template <class Result>
     struct held_job
     {
-        std::function<Answer(pqxx::work&)> job;
-        std::optional<Answer> answer;
+        std::function<Result(pqxx::work&)> job;
+        std::optional<Result> result;
 
         bool run(pqxx::work& tx)
         {
-            answer.emplace(job(tx));
-            return !is_refusal(*answer);
+            result.emplace(job(tx));
+            return !is_refusal(*result);
         }
     };
 
-    template <class Answer>
-        requires std::is_void_v<Answer>
-    struct held_job<Answer>
+    template <class Result>
+        requires std::is_void_v<Result>
+    struct held_job<Result>
     {
         std::function<void(pqxx::work&)> job;
 
@@ -140,15 +140,15 @@ private:
         }
     };
 
-    template <class Answer>
-    awaitable<Answer> in_transaction(std::function<Answer(pqxx::work&)> job)
+    template <class Result>
+    awaitable<Result> in_transaction(std::function<Result(pqxx::work&)> job)
     {
         // Shared with the worker, which may still run when the caller's frame is gone.
-        auto held = std::make_shared<held_job<Answer>>(std::move(job));
+        auto held = std::make_shared<held_job<Result>>(std::move(job));
         std::function<bool(pqxx::work&)> step = [held](pqxx::work& tx) { return held->run(tx); };
         co_await run_transaction(std::move(step));
-        if constexpr (!std::is_void_v<Answer>)
-            co_return std::move(*held->answer);
+        if constexpr (!std::is_void_v<Result>)
+            co_return std::move(*held->result);
     }
 
     // `step` says whether to commit. Throws commit_unknown when the connection was lost during

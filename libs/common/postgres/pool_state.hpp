@@ -1,7 +1,7 @@
 #pragma once
 
 #include "common/postgres/pool.hpp"
-#include "common/runtime/loop_queue.hpp"
+#include "common/runtime/completion_queue.hpp"
 
 #include <condition_variable>
 #include <deque>
@@ -63,7 +63,7 @@ struct pool::state : std::enable_shared_from_this<pool::state>
 
     runtime::host& host;
     const settings chosen;
-    runtime::loop_queue outcomes;
+    runtime::completion_queue completions;
 
     std::mutex mutex;
     std::condition_variable wake_supervisor;
@@ -83,7 +83,7 @@ struct pool::state : std::enable_shared_from_this<pool::state>
     // After a connection could not be opened none is tried until `next_attempt`. Work waits for
     // workers that have one; it is refused where nobody has.
     steady::time_point next_attempt;
-    std::chrono::milliseconds pause{0};
+    std::chrono::milliseconds reconnect_delay{0};
     std::string refusal;
     std::size_t connected = 0; // workers that are
 
@@ -108,7 +108,7 @@ private:
     bool is_usable(const worker& me) const;
     void renew_plans(worker& me);
     void prepare_missing(worker& me);
-    void answer(job& done, std::exception_ptr error);
+    void complete(job& done, std::exception_ptr error);
 
     void probe();
     void check_schema();

@@ -98,19 +98,19 @@ void pool::state::refuse_old_jobs()
         }
     }
     for (auto& one : refused)
-        answer(one, std::make_exception_ptr(dependency_error("database is busy")));
+        complete(one, std::make_exception_ptr(dependency_error("database is busy")));
 }
 
 // statement_timeout is the server's promise; a server that stands still keeps none. A socket shut
 // down ends the worker's wait.
 void pool::state::free_stuck_workers()
 {
-    const auto patience = 4 * chosen.statement_timeout;
-    if (patience.count() == 0)
+    const auto timeout = 4 * chosen.statement_timeout;
+    if (timeout.count() == 0)
         return;
     for (const auto& one : workers) {
         const std::lock_guard lock(one->mutex);
-        if (one->socket >= 0 && steady::now() - one->busy_since > patience) {
+        if (one->socket >= 0 && steady::now() - one->busy_since > timeout) {
             ::shutdown(one->socket, SHUT_RDWR);
             one->socket = -1;
         }

@@ -1,5 +1,5 @@
 #include "common/log/log.hpp"
-#include "common/postgres/outcome.hpp"
+#include "common/postgres/error_kind.hpp"
 #include "common/postgres/pool_state.hpp"
 
 #include <poll.h>
@@ -17,17 +17,17 @@ struct stale_connection
 struct left_to_others
 {};
 
-[[noreturn]] void rethrow_as(trouble kind, const std::exception_ptr& error)
+[[noreturn]] void rethrow_as(error_kind kind, const std::exception_ptr& error)
 {
     switch (kind) {
-    case trouble::timed_out:
+    case error_kind::timed_out:
         throw timed_out("database: " + text_of(error));
-    case trouble::in_doubt:
+    case error_kind::in_doubt:
         throw commit_unknown("database: " + text_of(error));
-    case trouble::connection_lost:
-    case trouble::out_of_resources:
+    case error_kind::connection_lost:
+    case error_kind::out_of_resources:
         throw dependency_error("database: " + text_of(error));
-    case trouble::none:
+    case error_kind::none:
         break;
     }
     std::rethrow_exception(error);
@@ -40,7 +40,7 @@ void pool::state::work(worker& me)
     while (auto next = next_job(me)) {
         try {
             auto error = perform(me, *next);
-            answer(*next, std::move(error));
+            complete(*next, std::move(error));
         } catch (const left_to_others&) {
             give_back(std::move(*next));
         }
@@ -87,13 +87,13 @@ std::optional<job> pool::state::next_job(worker& me)
     return next;
 }
 
-void pool::state::answer(job& done, std::exception_ptr error)
+void pool::state::complete(job& done, std::exception_ptr error)
 {
     // What the job captured ends before its caller goes on.
     done.step = nullptr;
     done.plain = nullptr;
     if (done.on_done)
-        outcomes.push(
+        completions.push(
             [resume = std::move(done.on_done), failed = std::move(error)] { resume(failed); });
 }
 
@@ -158,23 +158,24 @@ void pool::state::attempt_transaction(worker& me, job& next, bool was_open, bool
     try {
         pqxx::work tx(me.open->raw());
         at = stage::step;
-        const bool is_wanted = next.step(tx);
+        const bool should_commit = next.step(tx);
         at = stage::commit;
-        if (is_wanted)
+        if (should_commit)
             tx.commit();
         else
             tx.abort();
     } catch (...) {
         const auto error = std::current_exception();
         auto kind = classify(error);
-        if (kind == trouble::none && !me.open->raw().is_open())
-            kind = trouble::connection_lost;
-        if (kind == trouble::connection_lost || kind == trouble::in_doubt)
+        if (kind == error_kind::none && !me.open->raw().is_open())
+            kind = error_kind::connection_lost;
+        if (kind == error_kind::connection_lost || kind == error_kind::in_doubt)
             me.open->raw().disconnect();
-        if (kind == trouble::connection_lost && at == stage::begin && was_open && !is_last_attempt)
+        if (kind == error_kind::connection_lost && at == stage::begin && was_open &&
+            !is_last_attempt)
             throw stale_connection{error};
-        if (kind == trouble::connection_lost && at == stage::commit)
-            kind = trouble::in_doubt;
+        if (kind == error_kind::connection_lost && at == stage::commit)
+            kind = error_kind::in_doubt;
         rethrow_as(kind, error);
     }
 }
@@ -186,11 +187,11 @@ void pool::state::attempt_plain(worker& me, job& next)
     } catch (...) {
         const auto error = std::current_exception();
         auto kind = classify(error);
-        if (kind == trouble::none && !me.open->raw().is_open())
-            kind = trouble::connection_lost;
-        if (kind == trouble::connection_lost) {
+        if (kind == error_kind::none && !me.open->raw().is_open())
+            kind = error_kind::connection_lost;
+        if (kind == error_kind::connection_lost) {
             me.open->raw().disconnect();
-            kind = trouble::in_doubt;
+            kind = error_kind::in_doubt;
         }
         rethrow_as(kind, error);
     }
@@ -208,7 +209,7 @@ bool pool::state::is_usable(const worker& me) const
 // Nothing of the job was begun: a connection that turns out to be lost is replaced.
 void pool::state::renew_plans(worker& me)
 {
-    if (steady::now() - me.plans_since < chosen.plans_kept)
+    if (steady::now() - me.plans_since < chosen.plan_ttl)
         return;
     me.plans_since = steady::now();
     try {
@@ -234,13 +235,13 @@ void pool::state::open(worker& me, bool is_probe)
     try {
         me.open = std::make_unique<connection>(chosen, "tempinbox-" + host.name());
     } catch (...) {
-        constexpr std::chrono::milliseconds least{100}, most{2'000};
+        constexpr std::chrono::milliseconds min_delay{100}, max_delay{2'000};
         auto reason = text_of(std::current_exception());
         {
             const std::lock_guard lock(mutex);
-            const bool is_first = pause.count() == 0;
-            pause = std::clamp(pause * 2, least, most);
-            next_attempt = steady::now() + pause;
+            const bool is_first = reconnect_delay.count() == 0;
+            reconnect_delay = std::clamp(reconnect_delay * 2, min_delay, max_delay);
+            next_attempt = steady::now() + reconnect_delay;
             refusal = reason;
             if (can_others_work()) {
                 if (is_first)
@@ -259,7 +260,7 @@ void pool::state::open(worker& me, bool is_probe)
     me.plans_since = steady::now();
     {
         const std::lock_guard lock(mutex);
-        pause = std::chrono::milliseconds(0);
+        reconnect_delay = std::chrono::milliseconds(0);
         next_attempt = {};
         me.is_connected = true;
         ++connected;

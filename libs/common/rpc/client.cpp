@@ -21,9 +21,9 @@ using std::chrono::milliseconds;
 
 // The largest message a setting or a plan allows (60 MiB: mail-ingest's settings, tempinboxctl)
 // with what is around it.
-constexpr std::uint64_t largest_answer = 64 * 1024 * 1024;
+constexpr std::uint64_t max_response_bytes = 64 * 1024 * 1024;
 // A replica that could not be reached is asked last for this long.
-constexpr milliseconds rest_after_failure{1'000};
+constexpr milliseconds failure_backoff{1'000};
 
 http::client_settings http_settings(const client_settings& chosen)
 {
@@ -31,32 +31,32 @@ http::client_settings http_settings(const client_settings& chosen)
     settings.connect_timeout = milliseconds(1'000);
     settings.idle_timeout = milliseconds(60'000);
     settings.connections_per_host = 256;
-    settings.body_limit = largest_answer;
+    settings.body_limit = max_response_bytes;
     settings.connection_max_age = chosen.connection_max_age;
     settings.resolve = chosen.resolve; // of a name that was not looked up yet
     return settings;
 }
 
-failure transport_failure(const http::client_response& answer, const char* method)
+failure transport_failure(const http::client_response& http_response, const char* method)
 {
-    const auto code =
-        answer.error == http::exchange_error::timeout ? errc::deadline_exceeded : errc::unavailable;
-    return failure(code, std::string(method) + ": " + answer.error_text);
+    const auto code = http_response.error == http::exchange_error::timeout ? errc::deadline_exceeded
+                                                                           : errc::unavailable;
+    return failure(code, std::string(method) + ": " + http_response.error_text);
 }
 
 // A body that is not Connect's comes from something in between; the status is all it says.
-failure read_error(const http::client_response& answer, const char* method)
+failure read_error(const http::client_response& http_response, const char* method)
 {
-    const auto body = json::value::parse(answer.body);
+    const auto body = json::value::parse(http_response.body);
     const auto code = body ? body->find("code") : std::nullopt;
     const auto message = body ? body->find("message") : std::nullopt;
     if (code && code->is_string())
         return failure(code_from_connect(code->text()),
                        message && message->is_string() ? message->text() : std::string());
-    const bool is_passing = answer.status == 429 || answer.status == 502 || answer.status == 503 ||
-                            answer.status == 504;
+    const bool is_passing = http_response.status == 429 || http_response.status == 502 ||
+                            http_response.status == 503 || http_response.status == 504;
     return failure(is_passing ? errc::unavailable : errc::internal,
-                   std::string(method) + ": HTTP status " + std::to_string(answer.status));
+                   std::string(method) + ": HTTP status " + std::to_string(http_response.status));
 }
 
 } // namespace
@@ -74,45 +74,45 @@ struct client::replica_list
           has_names(resolver.has_names())
     {}
 
-    static void look_if_due(const std::shared_ptr<replica_list>& self, runtime::host& host)
+    static void refresh_if_due(const std::shared_ptr<replica_list>& self, runtime::host& host)
     {
-        if (!self->has_names || self->is_looking || clock::now() < self->next_look)
+        if (!self->has_names || self->is_refreshing || clock::now() < self->next_refresh)
             return;
-        self->is_looking = true;
-        boost::asio::co_spawn(host.executor(), look(self), boost::asio::detached);
+        self->is_refreshing = true;
+        boost::asio::co_spawn(host.executor(), refresh(self), boost::asio::detached);
     }
 
-    static awaitable<void> look(std::shared_ptr<replica_list> self)
+    static awaitable<void> refresh(std::shared_ptr<replica_list> self)
     {
-        co_await self->resolver.look();
-        self->is_looking = false;
-        self->next_look = clock::now() + self->interval;
-        self->least_next_look = clock::now() + least_interval;
+        co_await self->resolver.refresh();
+        self->is_refreshing = false;
+        self->next_refresh = clock::now() + self->interval;
+        self->min_next_refresh = clock::now() + min_interval;
     }
 
     // As soon as it was not done a moment ago.
-    void look_soon() { next_look = std::min(next_look, least_next_look); }
+    void refresh_soon() { next_refresh = std::min(next_refresh, min_next_refresh); }
 
     // Until the look-up under way has ended; rare, so that asking again and again costs nothing.
-    static awaitable<void> wait_for_look(std::shared_ptr<replica_list> self, runtime::host& host,
-                                         clock::time_point deadline)
+    static awaitable<void> wait_for_refresh(std::shared_ptr<replica_list> self, runtime::host& host,
+                                            clock::time_point deadline)
     {
-        boost::asio::steady_timer pause(host.executor());
-        while (self->is_looking && clock::now() < deadline) {
-            pause.expires_after(milliseconds(5));
-            co_await pause.async_wait(boost::asio::as_tuple(boost::asio::use_awaitable));
+        boost::asio::steady_timer timer(host.executor());
+        while (self->is_refreshing && clock::now() < deadline) {
+            timer.expires_after(milliseconds(5));
+            co_await timer.async_wait(boost::asio::as_tuple(boost::asio::use_awaitable));
         }
     }
 
-    static constexpr milliseconds least_interval{200};
+    static constexpr milliseconds min_interval{200};
 
     milliseconds interval;
     std::vector<host_port> known;
     replica_resolver resolver;
     bool has_names;
-    bool is_looking = false;
-    clock::time_point next_look{};
-    clock::time_point least_next_look{};
+    bool is_refreshing = false;
+    clock::time_point next_refresh{};
+    clock::time_point min_next_refresh{};
 };
 
 client::client(runtime::host& host, std::vector<host_port> replicas, tokens& credentials,
@@ -133,54 +133,55 @@ std::optional<host_port> client::choose_replica(const std::vector<host_port>& tr
 {
     const auto now = clock::now();
     const auto& known = replicas_->known;
-    std::optional<std::size_t> resting;
+    std::optional<std::size_t> backing_off;
     for (std::size_t i = 0; i < known.size(); ++i) {
         const auto candidate = (next_ + i) % known.size();
         if (std::find(tried.begin(), tried.end(), known[candidate]) != tried.end())
             continue;
-        const auto rest = rests_until_.find(known[candidate].text());
-        if (rest == rests_until_.end() || rest->second <= now) {
+        const auto backoff = backoff_until_.find(known[candidate].text());
+        if (backoff == backoff_until_.end() || backoff->second <= now) {
             next_ = candidate + 1;
             return known[candidate];
         }
-        if (!resting)
-            resting = candidate;
+        if (!backing_off)
+            backing_off = candidate;
     }
-    if (!resting)
+    if (!backing_off)
         return std::nullopt;
-    next_ = *resting + 1;
-    return known[*resting];
+    next_ = *backing_off + 1;
+    return known[*backing_off];
 }
 
 // Addresses come and go: what has rested is not remembered.
-void client::let_rest(const host_port& replica)
+void client::back_off(const host_port& replica)
 {
     const auto now = clock::now();
-    std::erase_if(rests_until_, [now](const auto& entry) { return entry.second <= now; });
-    rests_until_[replica.text()] = now + rest_after_failure;
-    replicas_->look_soon();
+    std::erase_if(backoff_until_, [now](const auto& entry) { return entry.second <= now; });
+    backoff_until_[replica.text()] = now + failure_backoff;
+    replicas_->refresh_soon();
 }
 
-awaitable<result<void>> client::exchange(const char* method,
-                                         const google::protobuf::Message& request,
-                                         google::protobuf::Message& response, milliseconds deadline)
+awaitable<result<void>> client::call_replicas(const char* method,
+                                              const google::protobuf::Message& request,
+                                              google::protobuf::Message& response,
+                                              milliseconds deadline)
 {
     const auto give_up = clock::now() + deadline;
-    http::client_response answer;
+    http::client_response http_response;
     std::vector<host_port> tried;
-    bool has_looked_again = false;
+    bool has_refreshed = false;
     for (;;) {
         const auto left = std::chrono::duration_cast<milliseconds>(give_up - clock::now());
         if (left.count() <= 0)
             break;
-        replica_list::look_if_due(replicas_, host_);
+        replica_list::refresh_if_due(replicas_, host_);
         const auto replica = choose_replica(tried);
-        if (!replica && has_looked_again)
+        if (!replica && has_refreshed)
             break;
         if (!replica) {
             // All have refused: there may be others by now.
-            has_looked_again = true;
-            co_await replica_list::wait_for_look(replicas_, host_, give_up);
+            has_refreshed = true;
+            co_await replica_list::wait_for_refresh(replicas_, host_, give_up);
             continue;
         }
         http::client_request outgoing;
@@ -193,21 +194,21 @@ awaitable<result<void>> client::exchange(const char* method,
         outgoing.headers.emplace_back("Authorization", "Bearer " + tokens_.current().reveal());
         outgoing.body = request.SerializeAsString();
         outgoing.deadline = left;
-        answer = co_await http_.send(std::move(outgoing));
+        http_response = co_await http_.send(std::move(outgoing));
         // Received or not is not known once it was written: only then is the failure the caller's
         // to judge.
-        if (answer.is_sent)
+        if (http_response.is_sent)
             break;
-        let_rest(*replica);
+        back_off(*replica);
         tried.push_back(*replica);
     }
-    if (answer.error != http::exchange_error::none)
-        co_return transport_failure(answer, method);
-    if (answer.status == 0)
+    if (http_response.error != http::exchange_error::none)
+        co_return transport_failure(http_response, method);
+    if (http_response.status == 0)
         co_return failure(errc::deadline_exceeded, std::string(method) + ": no time was left");
-    if (answer.status != 200)
-        co_return read_error(answer, method);
-    if (!response.ParseFromString(answer.body))
+    if (http_response.status != 200)
+        co_return read_error(http_response, method);
+    if (!response.ParseFromString(http_response.body))
         co_return failure(errc::internal,
                           std::string(method) + ": the answer is no " + response.GetTypeName());
     co_return result<void>();

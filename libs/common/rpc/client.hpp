@@ -45,7 +45,7 @@ public:
                                      std::chrono::milliseconds deadline = std::chrono::seconds(5))
     {
         Response response;
-        const result<void> outcome = co_await exchange(method, request, response, deadline);
+        const result<void> outcome = co_await call_replicas(method, request, response, deadline);
         if (!outcome)
             co_return outcome.error();
         co_return response;
@@ -54,18 +54,19 @@ public:
 private:
     struct replica_list;
 
-    awaitable<result<void>> exchange(const char* method, const google::protobuf::Message& request,
-                                     google::protobuf::Message& response,
-                                     std::chrono::milliseconds deadline);
+    awaitable<result<void>> call_replicas(const char* method,
+                                          const google::protobuf::Message& request,
+                                          google::protobuf::Message& response,
+                                          std::chrono::milliseconds deadline);
 
     std::optional<host_port> choose_replica(const std::vector<host_port>& tried);
-    void let_rest(const host_port& replica);
+    void back_off(const host_port& replica);
 
     runtime::host& host_;
     std::shared_ptr<replica_list> replicas_; // a look-up under way may outlive the client
     tokens& tokens_;
     std::size_t next_ = 0;
-    std::map<std::string, std::chrono::steady_clock::time_point> rests_until_;
+    std::map<std::string, std::chrono::steady_clock::time_point> backoff_until_;
     http::client http_;
 };
 

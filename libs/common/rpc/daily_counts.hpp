@@ -19,18 +19,18 @@ using count_days = std::function<awaitable<std::vector<daily_count>>(account_id 
 template <class Request>
 result<account_id> check_count_request(const Request& request)
 {
-    constexpr int most_days = 60;
+    constexpr int max_days = 60;
     auto account = account_id::parse(request.account_id());
-    if (account && (request.days() < 1 || request.days() > most_days))
+    if (account && (request.days() < 1 || request.days() > max_days))
         return failure(errc::invalid_argument,
-                       "days must be from 1 to " + std::to_string(most_days));
+                       "days must be from 1 to " + std::to_string(max_days));
     return account;
 }
 
 // `set_number` writes the number of one line, next to its day.
 template <class Response, class Line>
-Response count_reply(const std::vector<daily_count>& counts,
-                     void (Line::*set_number)(google::protobuf::int64))
+Response count_response(const std::vector<daily_count>& counts,
+                        void (Line::*set_number)(google::protobuf::int64))
 {
     Response response;
     for (const auto& each : counts) {
@@ -44,28 +44,28 @@ Response count_reply(const std::vector<daily_count>& counts,
 // A call that answers how much of something an account had, day by day: {account_id, days} to
 // {days: [{day, <number>}]}.
 template <class Request, class Response, class Line>
-class daily_count_call
+class daily_count_rpc
 {
 public:
-    daily_count_call(count_days count, void (Line::*set_number)(google::protobuf::int64))
+    daily_count_rpc(count_days count, void (Line::*set_number)(google::protobuf::int64))
         : count_(std::move(count)),
           set_number_(set_number)
     {}
 
     // The call lives at least as long as the server.
-    void add_to(server& calls, const std::string& method)
+    void add_to(server& rpc_server, const std::string& method)
     {
-        calls.add<Request, Response>(
-            method, [this](Request request) { return answer(std::move(request)); });
+        rpc_server.add<Request, Response>(
+            method, [this](Request request) { return handle(std::move(request)); });
     }
 
-    awaitable<result<Response>> answer(Request request)
+    awaitable<result<Response>> handle(Request request)
     {
         const auto account = check_count_request(request);
         if (!account)
             co_return account.error();
         const auto counts = co_await count_(*account, request.days());
-        co_return count_reply<Response>(counts, set_number_);
+        co_return count_response<Response>(counts, set_number_);
     }
 
 private:

@@ -11,7 +11,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto interval = 3s;
-constexpr auto patience = 2s;
+constexpr auto resolve_timeout = 2s;
 
 bool is_address(const std::string& host)
 {
@@ -31,12 +31,12 @@ std::string text_of(const std::vector<host_port>& configured)
 } // namespace
 
 replica_resolver::replica_resolver(runtime::host& host, std::vector<host_port> configured,
-                                   change on_change, http::resolver ask)
+                                   change on_change, http::resolver custom_resolver)
     : host_(host),
       configured_(std::move(configured)),
       on_change_(std::move(on_change)),
-      ask_(std::move(ask)),
-      told_(configured_),
+      custom_resolver_(std::move(custom_resolver)),
+      reported_(configured_),
       task_(host, "replicas not resolved", [this] { return step(); })
 {}
 
@@ -54,11 +54,11 @@ void replica_resolver::start()
 
 awaitable<std::chrono::microseconds> replica_resolver::step()
 {
-    co_await look();
+    co_await refresh();
     co_return interval;
 }
 
-awaitable<void> replica_resolver::look()
+awaitable<void> replica_resolver::refresh()
 {
     std::vector<host_port> replicas;
     for (const auto& each : configured_) {
@@ -66,8 +66,8 @@ awaitable<void> replica_resolver::look()
             replicas.push_back(each);
             continue;
         }
-        const auto outcome = co_await http::resolve(host_, ask_, each.host,
-                                                    std::chrono::steady_clock::now() + patience);
+        const auto outcome = co_await http::resolve(
+            host_, custom_resolver_, each.host, std::chrono::steady_clock::now() + resolve_timeout);
         auto& last = found_[each.text()];
         if (!outcome.addresses.empty()) {
             last.clear();
@@ -81,9 +81,9 @@ awaitable<void> replica_resolver::look()
     const auto by_text = [](const host_port& a, const host_port& b) { return a.text() < b.text(); };
     std::sort(replicas.begin(), replicas.end(), by_text);
     replicas.erase(std::unique(replicas.begin(), replicas.end()), replicas.end());
-    if (replicas == told_)
+    if (replicas == reported_)
         co_return;
-    told_ = replicas;
+    reported_ = replicas;
     log::info("replicas changed", {{"of", text_of(configured_)}, {"replicas", replicas.size()}});
     on_change_(replicas);
 }

@@ -4,7 +4,7 @@
 #include "common/core/network.hpp"
 #include "common/http/client.hpp"
 #include "common/runtime/host.hpp"
-#include "common/runtime/repeated_task.hpp"
+#include "common/runtime/periodic_task.hpp"
 
 #include <functional>
 #include <map>
@@ -23,14 +23,14 @@ public:
 
     // `ask` empty: the system's resolver.
     replica_resolver(runtime::host& host, std::vector<host_port> configured, change on_change,
-                     http::resolver ask = {});
+                     http::resolver custom_resolver = {});
     replica_resolver(const replica_resolver&) = delete;
 
     void start();
     awaitable<void> stop() { return task_.stop(); }
 
     // One look at every name; who looks by itself needs no start.
-    awaitable<void> look();
+    awaitable<void> refresh();
     // Without a name there is nothing to look up.
     bool has_names() const;
 
@@ -40,10 +40,10 @@ private:
     runtime::host& host_;
     std::vector<host_port> configured_;
     change on_change_;
-    http::resolver ask_;
+    http::resolver custom_resolver_;
     std::map<std::string, std::vector<host_port>> found_; // of each name and port, as last resolved
-    std::vector<host_port> told_;
-    runtime::repeated_task task_;
+    std::vector<host_port> reported_;
+    runtime::periodic_task task_;
 };
 
 } // namespace tempinbox::rpc

@@ -16,7 +16,7 @@ namespace {
 constexpr std::string_view proto_type = "application/proto";
 constexpr std::string_view json_type = "application/json";
 // Connect protocol: a timeout has at most ten digits.
-constexpr std::size_t most_timeout_digits = 10;
+constexpr std::size_t max_timeout_digits = 10;
 
 http::server_settings with_rpc_limits(http::server_settings settings)
 {
@@ -25,17 +25,17 @@ http::server_settings with_rpc_limits(http::server_settings settings)
     return settings;
 }
 
-http::response error_answer(unsigned status, std::string_view code, std::string_view message)
+http::response error_response(unsigned status, std::string_view code, std::string_view message)
 {
     json::writer body;
     body.begin_object().member("code", code).member("message", message).end_object();
     return http::response(status, json_type, body.take());
 }
 
-http::response error_answer(const failure& reason)
+http::response error_response(const failure& reason)
 {
-    return error_answer(connect_http_status(reason.code), connect_code(reason.code),
-                        reason.message);
+    return error_response(connect_http_status(reason.code), connect_code(reason.code),
+                          reason.message);
 }
 
 // The media type without its parameters.
@@ -57,7 +57,7 @@ std::string_view bearer_token(const http::request& received)
 
 bool is_timeout(std::string_view text)
 {
-    return !text.empty() && text.size() <= most_timeout_digits &&
+    return !text.empty() && text.size() <= max_timeout_digits &&
            std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
 }
 
@@ -91,21 +91,21 @@ http::response write_body(const google::protobuf::Message& message, bool is_json
     return http::response(200, json_type, std::move(text));
 }
 
-awaitable<http::response> answer_with(http::response answer)
+awaitable<http::response> respond_with(http::response answer)
 {
     co_return answer;
 }
 
 // Who has no token makes nobody read a body.
-http::server_hooks asking_for_a_token(tokens& accepted)
+http::server_hooks requiring_token(tokens& accepted)
 {
     http::server_hooks hooks;
     hooks.judge_header =
         [&accepted](const http::request& received) -> std::optional<http::response> {
         if (accepted.accepts(bearer_token(received)))
             return std::nullopt;
-        return error_answer(failure{errc::unauthenticated,
-                                    "the call needs Authorization: Bearer with a valid token"});
+        return error_response(failure{errc::unauthenticated,
+                                      "the call needs Authorization: Bearer with a valid token"});
     };
     return hooks;
 }
@@ -115,8 +115,7 @@ http::server_hooks asking_for_a_token(tokens& accepted)
 server::server(runtime::host& host, http::server_settings settings, tokens& accepted)
     : http_(
           host, with_rpc_limits(std::move(settings)),
-          [this](http::request& received) { return handle(received); },
-          asking_for_a_token(accepted))
+          [this](http::request& received) { return handle(received); }, requiring_token(accepted))
 {}
 
 void server::add_raw(const std::string& method,
@@ -134,36 +133,37 @@ awaitable<http::response> server::handle(http::request& received)
 {
     const auto found = methods_.find(received.path);
     if (found == methods_.end())
-        return answer_with(
-            error_answer(404, "unimplemented", "no such method: " + quote(received.path)));
+        return respond_with(
+            error_response(404, "unimplemented", "no such method: " + quote(received.path)));
     received.route = found->first;
     if (received.method != "POST") {
-        auto refusal = error_answer(405, "unimplemented", "a call is a POST");
+        auto refusal = error_response(405, "unimplemented", "a call is a POST");
         refusal.set("Allow", "POST");
-        return answer_with(std::move(refusal));
+        return respond_with(std::move(refusal));
     }
     const auto type = media_type(received);
     const bool is_json = equals_ignoring_ascii_case(type, json_type);
     if (!is_json && !equals_ignoring_ascii_case(type, proto_type)) {
-        auto refusal = error_answer(415, "invalid_argument",
-                                    "the body must be application/proto or application/json, not " +
-                                        quote(type));
+        auto refusal = error_response(
+            415, "invalid_argument",
+            "the body must be application/proto or application/json, not " + quote(type));
         refusal.set("Accept-Post", "application/proto, application/json");
-        return answer_with(std::move(refusal));
+        return respond_with(std::move(refusal));
     }
     const auto encoding = received.header("Content-Encoding").value_or("identity");
     if (!equals_ignoring_ascii_case(encoding, "identity")) {
-        auto refusal =
-            error_answer(415, "unimplemented", "a body must not be compressed: " + quote(encoding));
+        auto refusal = error_response(415, "unimplemented",
+                                      "a body must not be compressed: " + quote(encoding));
         refusal.set("Accept-Encoding", "identity");
-        return answer_with(std::move(refusal));
+        return respond_with(std::move(refusal));
     }
     if (const auto timeout = received.header("Connect-Timeout-Ms");
         timeout && !is_timeout(*timeout))
-        return answer_with(error_answer(
+        return respond_with(error_response(
             failure{errc::invalid_argument, "Connect-Timeout-Ms must be up to ten digits"}));
     if (received.body_too_large)
-        return answer_with(error_answer(failure{errc::payload_too_large, "the body is too large"}));
+        return respond_with(
+            error_response(failure{errc::payload_too_large, "the body is too large"}));
     return invoke(found->second, received, is_json);
 }
 
@@ -171,16 +171,16 @@ awaitable<http::response> server::invoke(const method_entry& method, http::reque
                                          bool is_json)
 {
     const std::unique_ptr<google::protobuf::Message> request(method.prototype->New());
-    if (const auto problem = read_body(received.body, is_json, *request))
-        co_return error_answer(failure(errc::invalid_argument, *problem));
+    if (const auto body_error = read_body(received.body, is_json, *request))
+        co_return error_response(failure(errc::invalid_argument, *body_error));
     received.body = std::string();
 
     std::string error;
     bool is_dependency = false;
     try {
-        const answer outcome = co_await method.handle(*request);
+        const raw_result outcome = co_await method.handle(*request);
         if (!outcome)
-            co_return error_answer(outcome.error());
+            co_return error_response(outcome.error());
         co_return write_body(**outcome, is_json);
     } catch (const dependency_error& lost) {
         is_dependency = true;
@@ -192,9 +192,9 @@ awaitable<http::response> server::invoke(const method_entry& method, http::reque
                is_dependency ? "a dependency did not answer" : "a call failed",
                {{"request_id", received.id}, {"http_route", received.route}, {"error", error}});
     if (is_dependency)
-        co_return error_answer(
+        co_return error_response(
             failure(errc::unavailable, "a part of the service cannot be reached"));
-    co_return error_answer(
+    co_return error_response(
         failure(errc::internal, "the call failed; the request id names this case"));
 }
 

@@ -38,16 +38,16 @@ public:
 
     void start();
     host_port local_address() const { return http_.local_address(); }
-    awaitable<void> drain(std::chrono::milliseconds patience) { return http_.drain(patience); }
+    awaitable<void> drain(std::chrono::milliseconds timeout) { return http_.drain(timeout); }
     void stop() { http_.stop(); }
 
 private:
-    using answer = result<std::shared_ptr<google::protobuf::Message>>;
-    using raw_handler = std::function<awaitable<answer>(google::protobuf::Message&)>;
+    using raw_result = result<std::shared_ptr<google::protobuf::Message>>;
+    using raw_handler = std::function<awaitable<raw_result>(google::protobuf::Message&)>;
 
     template <class Request, class Response>
-    static awaitable<answer> call(const std::function<awaitable<result<Response>>(Request)>* handle,
-                                  Request request)
+    static awaitable<raw_result>
+    call(const std::function<awaitable<result<Response>>(Request)>* handle, Request request)
     {
         result<Response> outcome = co_await (*handle)(std::move(request));
         if (!outcome)

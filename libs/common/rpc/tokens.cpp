@@ -13,18 +13,18 @@
 namespace tempinbox::rpc {
 namespace {
 
-constexpr std::size_t least_characters = 16;
-constexpr std::size_t most_tokens = 2;
+constexpr std::size_t min_characters = 16;
+constexpr std::size_t max_tokens = 2;
 
 // Changes whenever the file is written or replaced.
-std::int64_t look_of(const std::string& file)
+std::int64_t file_state(const std::string& file)
 {
-    struct stat look{};
-    if (::stat(file.c_str(), &look) != 0)
+    struct stat state{};
+    if (::stat(file.c_str(), &state) != 0)
         return 0;
-    const auto time = std::int64_t{look.st_mtim.tv_sec} * 1'000'000'000 + look.st_mtim.tv_nsec;
-    return time ^ static_cast<std::int64_t>(look.st_ino << 20) ^
-           static_cast<std::int64_t>(look.st_size);
+    const auto time = std::int64_t{state.st_mtim.tv_sec} * 1'000'000'000 + state.st_mtim.tv_nsec;
+    return time ^ static_cast<std::int64_t>(state.st_ino << 20) ^
+           static_cast<std::int64_t>(state.st_size);
 }
 
 std::vector<secret> read_tokens(const std::string& file)
@@ -36,12 +36,12 @@ std::vector<secret> read_tokens(const std::string& file)
         throw std::runtime_error("cannot read the token file " + file);
     std::vector<secret> tokens;
     for (auto& line : split_list(content.str(), '\n')) {
-        if (line.size() < least_characters)
+        if (line.size() < min_characters)
             throw std::runtime_error("a token in " + file + " is shorter than " +
-                                     std::to_string(least_characters) + " characters");
+                                     std::to_string(min_characters) + " characters");
         tokens.emplace_back(std::move(line));
     }
-    if (tokens.empty() || tokens.size() > most_tokens)
+    if (tokens.empty() || tokens.size() > max_tokens)
         throw std::runtime_error("the token file " + file +
                                  " must have one or two lines, a token each");
     return tokens;
@@ -49,11 +49,11 @@ std::vector<secret> read_tokens(const std::string& file)
 
 } // namespace
 
-tokens::tokens(std::string file, std::chrono::milliseconds look_interval)
+tokens::tokens(std::string file, std::chrono::milliseconds check_interval)
     : file_(std::move(file)),
-      modified_(look_of(file_)),
-      look_interval_(look_interval),
-      next_look_(std::chrono::steady_clock::now() + look_interval)
+      modified_(file_state(file_)),
+      check_interval_(check_interval),
+      next_check_(std::chrono::steady_clock::now() + check_interval)
 {
     values_ = read_tokens(file_);
 }
@@ -77,13 +77,13 @@ bool tokens::accepts(std::string_view token)
 void tokens::reload_if_changed()
 {
     const auto now = std::chrono::steady_clock::now();
-    if (now < next_look_)
+    if (now < next_check_)
         return;
-    next_look_ = now + look_interval_;
-    const auto look = look_of(file_);
-    if (look == modified_)
+    next_check_ = now + check_interval_;
+    const auto state = file_state(file_);
+    if (state == modified_)
         return;
-    modified_ = look;
+    modified_ = state;
     try {
         values_ = read_tokens(file_);
         log::info("tokens reloaded", {{"file", file_}, {"tokens", values_.size()}});

@@ -19,7 +19,7 @@ public:
     // Throws std::runtime_error when the file cannot be read or has no token of at least 16
     // characters.
     explicit tokens(std::string file,
-                    std::chrono::milliseconds look_interval = std::chrono::seconds(1));
+                    std::chrono::milliseconds check_interval = std::chrono::seconds(1));
     const secret& current();
     bool accepts(std::string_view token);
 
@@ -29,8 +29,8 @@ private:
     std::string file_;
     std::vector<secret> values_;
     std::int64_t modified_ = 0;
-    std::chrono::milliseconds look_interval_;
-    std::chrono::steady_clock::time_point next_look_;
+    std::chrono::milliseconds check_interval_;
+    std::chrono::steady_clock::time_point next_check_;
 };
 
 } // namespace tempinbox::rpc

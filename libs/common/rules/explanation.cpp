@@ -11,19 +11,19 @@ std::string join(const std::vector<std::string>& texts)
     std::string joined;
     for (const auto& text : texts) {
         joined += (joined.empty() ? "" : ", ") + text;
-        if (joined.size() > 4 * longest_list)
+        if (joined.size() > 4 * max_list_characters)
             break;
     }
-    return std::string(take_characters(joined, longest_list));
+    return std::string(take_characters(joined, max_list_characters));
 }
 
 } // namespace
 
-explanation explain(const rule& asked, const tested_mail& mail, const subject_of_rules& folded)
+explanation explain(const rule& candidate, const tested_mail& mail, const rule_input& folded)
 {
     explanation found;
     found.matched = true;
-    for (const auto& entry : asked.conditions) {
+    for (const auto& entry : candidate.conditions) {
         const auto value = fold(entry.value);
         explanation::condition_outcome outcome;
         switch (entry.what) {

@@ -22,7 +22,7 @@ struct explanation
     struct condition_outcome
     {
         // Of several recipients the one that matches; when none does all of them, cut to
-        // longest_list characters.
+        // max_list_characters characters.
         std::string actual;
         bool matched = false;
     };
@@ -31,9 +31,9 @@ struct explanation
     std::vector<condition_outcome> conditions; // in the order of the rule's
 };
 
-inline constexpr std::size_t longest_list = 1'000;
+inline constexpr std::size_t max_list_characters = 1'000;
 
 // `folded` is made of the same mail: once, for as many rules as are asked about.
-explanation explain(const rule& asked, const tested_mail& mail, const subject_of_rules& folded);
+explanation explain(const rule& candidate, const tested_mail& mail, const rule_input& folded);
 
 } // namespace tempinbox::rules

@@ -102,8 +102,8 @@ std::string fold(std::string_view utf8)
     return std::string(reinterpret_cast<const char*>(folded), static_cast<std::size_t>(length));
 }
 
-subject_of_rules::subject_of_rules(std::string_view from, const std::vector<std::string>& to,
-                                   std::string_view subject)
+rule_input::rule_input(std::string_view from, const std::vector<std::string>& to,
+                       std::string_view subject)
     : from_(fold(from)),
       subject_(fold(subject))
 {
@@ -112,7 +112,7 @@ subject_of_rules::subject_of_rules(std::string_view from, const std::vector<std:
         to_.push_back(fold(recipient));
 }
 
-bool subject_of_rules::matches(field what, comparison how, std::string_view folded_value) const
+bool rule_input::matches(field what, comparison how, std::string_view folded_value) const
 {
     switch (what) {
     case field::subject:
@@ -125,8 +125,8 @@ bool subject_of_rules::matches(field what, comparison how, std::string_view fold
     return false;
 }
 
-std::optional<std::size_t> subject_of_rules::find_recipient(comparison how,
-                                                            std::string_view folded_value) const
+std::optional<std::size_t> rule_input::find_recipient(comparison how,
+                                                      std::string_view folded_value) const
 {
     const auto found = std::find_if(to_.begin(), to_.end(), [&](const std::string& form) {
         return holds(form, how, folded_value);
@@ -147,7 +147,7 @@ compiled_rules::compiled_rules(const std::vector<rule>& rules)
     }
 }
 
-compiled_rules::outcome compiled_rules::evaluate(const subject_of_rules& mail) const
+compiled_rules::outcome compiled_rules::evaluate(const rule_input& mail) const
 {
     outcome found;
     for (const auto& rule : rules_) {

@@ -38,11 +38,10 @@ struct rule
 std::string fold(std::string_view utf8);
 
 // A mail as the rules see it, folded once.
-class subject_of_rules
+class rule_input
 {
 public:
-    subject_of_rules(std::string_view from, const std::vector<std::string>& to,
-                     std::string_view subject);
+    rule_input(std::string_view from, const std::vector<std::string>& to, std::string_view subject);
     bool matches(field what, comparison how, std::string_view folded_value) const;
     // The first recipient that does, by its place.
     std::optional<std::size_t> find_recipient(comparison how, std::string_view folded_value) const;
@@ -64,7 +63,7 @@ public:
         std::vector<rule_id> matched;     // in the order of the rules
         std::vector<webhook_id> webhooks; // each once
     };
-    outcome evaluate(const subject_of_rules& mail) const;
+    outcome evaluate(const rule_input& mail) const;
     bool empty() const { return rules_.empty(); }
     // Those it evaluates, in their order.
     const std::vector<rule>& rules() const { return rules_; }

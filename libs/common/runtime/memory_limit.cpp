@@ -15,7 +15,7 @@ constexpr std::uint64_t mib = 1024 * 1024;
 // A service that does nothing: its code, threads, buffers of the Kafka client, metrics.
 constexpr std::uint64_t own_bytes = 64 * mib;
 // cgroup v1 says "no limit" as the largest multiple of a page.
-constexpr std::uint64_t least_without_limit = std::uint64_t{1} << 60;
+constexpr std::uint64_t min_unlimited = std::uint64_t{1} << 60;
 
 // "max", or a number.
 std::optional<std::uint64_t> read_limit(const fs::path& file)
@@ -26,24 +26,24 @@ std::optional<std::uint64_t> read_limit(const fs::path& file)
         return std::nullopt;
     std::uint64_t bytes = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), bytes);
-    if (error != std::errc() || end != text.data() + text.size() || bytes >= least_without_limit)
+    if (error != std::errc() || end != text.data() + text.size() || bytes >= min_unlimited)
         return std::nullopt;
     return bytes;
 }
 
 // Of a group and every one above it. A container may see its own group as the top one, whatever it
 // is called outside.
-std::optional<std::uint64_t> least_limit(const fs::path& top, const fs::path& group,
-                                         const char* file)
+std::optional<std::uint64_t> lowest_limit(const fs::path& top, const fs::path& group,
+                                          const char* file)
 {
-    std::optional<std::uint64_t> least = read_limit(top / file);
+    std::optional<std::uint64_t> lowest = read_limit(top / file);
     auto folder = top;
     for (const auto& part : group.relative_path()) {
         folder /= part;
         if (const auto limit = read_limit(folder / file))
-            least = std::min(least.value_or(*limit), *limit);
+            lowest = std::min(lowest.value_or(*limit), *limit);
     }
-    return least;
+    return lowest;
 }
 
 std::string in_mib(std::uint64_t bytes)
@@ -58,7 +58,7 @@ std::optional<std::uint64_t> container_memory_limit(const fs::path& root)
     // cgroups(7): `hierarchy:controllers:path`; version 2 is hierarchy 0 without controllers.
     std::ifstream groups(root / "proc/self/cgroup");
     const auto mounted = root / "sys/fs/cgroup";
-    std::optional<std::uint64_t> least;
+    std::optional<std::uint64_t> lowest;
     for (std::string line; std::getline(groups, line);) {
         const auto first = line.find(':');
         const auto second = line.find(':', first == std::string::npos ? first : first + 1);
@@ -68,16 +68,16 @@ std::optional<std::uint64_t> container_memory_limit(const fs::path& root)
         const fs::path group = line.substr(second + 1);
         std::optional<std::uint64_t> limit;
         if (controllers.empty())
-            limit = least_limit(mounted, group, "memory.max");
+            limit = lowest_limit(mounted, group, "memory.max");
         else if (std::find(controllers.begin(), controllers.end(), "memory") != controllers.end())
-            limit = least_limit(mounted / "memory", group, "memory.limit_in_bytes");
+            limit = lowest_limit(mounted / "memory", group, "memory.limit_in_bytes");
         if (limit)
-            least = std::min(least.value_or(*limit), *limit);
+            lowest = std::min(lowest.value_or(*limit), *limit);
     }
-    return least;
+    return lowest;
 }
 
-std::optional<std::string> memory_problem(const std::vector<config::memory_bound>& bounds,
+std::optional<std::string> memory_warning(const std::vector<config::memory_bound>& bounds,
                                           std::optional<std::uint64_t> limit)
 {
     if (!limit)

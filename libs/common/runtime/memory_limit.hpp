@@ -17,7 +17,7 @@ std::optional<std::uint64_t> container_memory_limit(const std::filesystem::path&
 
 // A sentence when all that the settings let a process hold, with what it needs anyway, exceeds the
 // limit.
-std::optional<std::string> memory_problem(const std::vector<config::memory_bound>& bounds,
+std::optional<std::string> memory_warning(const std::vector<config::memory_bound>& bounds,
                                           std::optional<std::uint64_t> limit);
 
 } // namespace tempinbox::runtime

@@ -160,16 +160,16 @@ int run_service(std::string_view name, std::string_view purpose, int argc, char*
     read(declaring);
 
     auto line = config::read_command_line(argc, argv, declaring.declared());
-    if (line.wanted == config::command_line::action::show_help) {
+    if (line.requested == config::command_line::action::show_help) {
         std::fputs(config::help_text(program, purpose, declaring.declared()).c_str(), stdout);
         return clean;
     }
-    if (line.wanted == config::command_line::action::show_version) {
+    if (line.requested == config::command_line::action::show_version) {
         std::printf("%s %s\n", program.c_str(), TEMPINBOX_VERSION);
         return clean;
     }
 
-    if (line.wanted == config::command_line::action::print_settings) {
+    if (line.requested == config::command_line::action::print_settings) {
         std::fputs(config::settings_json(program, purpose, declaring.declared()).c_str(), stdout);
         return clean;
     }
@@ -183,7 +183,7 @@ int run_service(std::string_view name, std::string_view purpose, int argc, char*
         print_problems(name, problems);
         return bad_settings;
     }
-    if (line.wanted == config::command_line::action::check_config) {
+    if (line.requested == config::command_line::action::check_config) {
         std::puts("settings are good");
         return clean;
     }
@@ -197,7 +197,7 @@ int run_service(std::string_view name, std::string_view purpose, int argc, char*
         log::warning(
             "a variable of the environment is no setting of this program and changes nothing",
             {{"variable", unknown.name}, {"did_you_mean", unknown.closest}});
-    if (const auto problem = memory_problem(reader.memory_bounds(), container_memory_limit()))
+    if (const auto problem = memory_warning(reader.memory_bounds(), container_memory_limit()))
         log::warning(*problem);
     leave(lifetime(here, make).run());
 }

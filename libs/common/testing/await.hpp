@@ -18,9 +18,9 @@ runtime::host& test_host();
 namespace detail {
 
 template <class T>
-awaitable<void> keep_answer(awaitable<T> task, std::optional<T>& answer)
+awaitable<void> store_result(awaitable<T> task, std::optional<T>& result)
 {
-    answer.emplace(co_await std::move(task));
+    result.emplace(co_await std::move(task));
 }
 
 // Runs the test host's loop until the coroutine ends; rethrows what it threw.
@@ -36,9 +36,9 @@ T await(awaitable<T> task, std::chrono::milliseconds deadline = std::chrono::sec
     if constexpr (std::is_void_v<T>) {
         detail::run_to_end(std::move(task), deadline);
     } else {
-        std::optional<T> answer;
-        detail::run_to_end(detail::keep_answer<T>(std::move(task), answer), deadline);
-        return std::move(*answer);
+        std::optional<T> result;
+        detail::run_to_end(detail::store_result<T>(std::move(task), result), deadline);
+        return std::move(*result);
     }
 }
 

@@ -111,15 +111,15 @@ struct relay::state
         });
     }
 
-    void change(mode wanted)
+    void change(mode requested)
     {
         std::promise<void> done;
         asio::post(loop, [&] {
-            now = wanted;
+            now = requested;
             for (const auto& one : pipes)
-                if (const auto pipe = one.lock(); pipe && wanted != mode::frozen)
+                if (const auto pipe = one.lock(); pipe && requested != mode::frozen)
                     pipe->close();
-            if (wanted != mode::frozen)
+            if (requested != mode::frozen)
                 pipes.clear();
             done.set_value();
         });

@@ -15,13 +15,13 @@ namespace {
 namespace ssl = boost::asio::ssl;
 
 // Changes whenever the file is replaced or written.
-std::string look_of(const std::string& file)
+std::string file_state(const std::string& file)
 {
-    struct stat look{};
-    if (::stat(file.c_str(), &look) != 0)
+    struct stat state{};
+    if (::stat(file.c_str(), &state) != 0)
         return "absent";
-    return std::to_string(look.st_ino) + "/" + std::to_string(look.st_size) + "/" +
-           std::to_string(look.st_mtim.tv_sec) + "." + std::to_string(look.st_mtim.tv_nsec);
+    return std::to_string(state.st_ino) + "/" + std::to_string(state.st_size) + "/" +
+           std::to_string(state.st_mtim.tv_sec) + "." + std::to_string(state.st_mtim.tv_nsec);
 }
 
 std::shared_ptr<ssl::context> load(const std::string& certificate_file, const std::string& key_file,
@@ -46,7 +46,7 @@ certificate::certificate(std::string certificate_file, std::string key_file, pre
     : certificate_file_(std::move(certificate_file)),
       key_file_(std::move(key_file)),
       prepare_(prepare),
-      seen_(look_of(certificate_file_) + look_of(key_file_))
+      seen_(file_state(certificate_file_) + file_state(key_file_))
 {
     try {
         context_ = load(certificate_file_, key_file_, prepare_);
@@ -60,10 +60,10 @@ certificate::~certificate() = default;
 
 void certificate::reload_if_changed()
 {
-    auto look = look_of(certificate_file_) + look_of(key_file_);
-    if (look == seen_)
+    auto state = file_state(certificate_file_) + file_state(key_file_);
+    if (state == seen_)
         return;
-    seen_ = std::move(look);
+    seen_ = std::move(state);
     try {
         context_ = load(certificate_file_, key_file_, prepare_);
         log::info("certificate reloaded", {{"file", certificate_file_}});

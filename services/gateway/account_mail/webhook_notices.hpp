@@ -2,7 +2,7 @@
 
 #include "accounts/account_store.hpp"
 #include "common/core/awaitable.hpp"
-#include "common/runtime/repeated_task.hpp"
+#include "common/runtime/periodic_task.hpp"
 #include "gateway/account_mail/mail_relay.hpp"
 #include "gateway/clients/webhook_client.hpp"
 
@@ -32,7 +32,7 @@ private:
     webhook_client& webhooks_;
     accounts::account_store& accounts_;
     mail_relay& relay_;
-    runtime::repeated_task looking_;
+    runtime::periodic_task looking_;
 };
 
 } // namespace tempinbox::gateway

@@ -50,19 +50,19 @@ awaitable<http::response> get_account(const http::request& received, const calle
 {
     const auto query = expect_no_query(received);
     if (!query)
-        co_return http::problem(query.error());
+        co_return http::error_response(query.error());
 
     const auto account = co_await accounts.find(who.account());
     if (!account)
-        co_return http::problem(account.error());
+        co_return http::error_response(account.error());
 
     const auto live = co_await inboxes.count(count_inboxes_of(who));
     if (!live)
-        co_return http::problem(live.error());
+        co_return http::error_response(live.error());
 
     const auto endpoints = co_await webhooks.list(list_webhooks_of(who));
     if (!endpoints)
-        co_return http::problem(endpoints.error());
+        co_return http::error_response(endpoints.error());
 
     account_usage usage;
     usage.requests_today = who.quota.limit - who.quota.remaining;

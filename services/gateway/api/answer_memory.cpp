@@ -9,8 +9,8 @@ struct answer_memory::taken
 {
     std::shared_ptr<shares> all_shares;
     account_id account;
-    hold of_account;
-    hold of_all;
+    reservation of_account;
+    reservation of_all;
 
     taken(std::shared_ptr<shares> accounts, account_id whose)
         : all_shares(std::move(accounts)),
@@ -26,12 +26,12 @@ struct answer_memory::taken
     }
 };
 
-answer_memory::hold answer_memory::try_take(account_id account, std::size_t bytes)
+answer_memory::reservation answer_memory::try_reserve(account_id account, std::size_t bytes)
 {
     const auto both = std::make_shared<taken>(shares_, account);
-    both->of_account = shares_->try_emplace(account, most_of_one_).first->second.try_take(bytes);
+    both->of_account = shares_->try_emplace(account, most_of_one_).first->second.try_reserve(bytes);
     if (both->of_account)
-        both->of_all = all_.try_take(bytes);
+        both->of_all = all_.try_reserve(bytes);
     if (!both->of_all)
         return nullptr;
     return both;
@@ -39,17 +39,17 @@ answer_memory::hold answer_memory::try_take(account_id account, std::size_t byte
 
 http::response count_answer(http::response answer, account_id account, answer_memory& memory)
 {
-    if (answer.held || answer.body.size() <= small_answer)
+    if (answer.reservation || answer.body.size() <= small_answer)
         return answer;
-    answer.held = memory.try_take(account, answer.body.size());
-    if (!answer.held)
+    answer.reservation = memory.try_reserve(account, answer.body.size());
+    if (!answer.reservation)
         return no_room();
     return answer;
 }
 
 http::response no_room()
 {
-    return http::problem(no_room_for_answer());
+    return http::error_response(no_room_for_answer());
 }
 
 failure no_room_for_answer()

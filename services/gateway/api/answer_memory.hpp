@@ -1,8 +1,8 @@
 #pragma once
 
-#include "common/core/byte_budget.hpp"
 #include "common/core/errors.hpp"
 #include "common/core/ids.hpp"
+#include "common/core/memory_budget.hpp"
 #include "common/http/message.hpp"
 
 #include <cstddef>
@@ -13,7 +13,7 @@
 namespace tempinbox::gateway {
 
 // Takes memory for one account; null when there is no room.
-using take_answer_memory = std::function<byte_budget::hold(std::size_t bytes)>;
+using take_answer_memory = std::function<memory_budget::reservation(std::size_t bytes)>;
 
 // Memory for large answers until they are sent. All accounts share it; none takes more than a
 // quarter, so that the slow downloads of one leave room for the others. One thing alone may be
@@ -21,25 +21,25 @@ using take_answer_memory = std::function<byte_budget::hold(std::size_t bytes)>;
 class answer_memory
 {
 public:
-    using hold = byte_budget::hold;
+    using reservation = memory_budget::reservation;
 
     explicit answer_memory(std::size_t most) : all_(most), most_of_one_(most / 4) {}
     answer_memory(const answer_memory&) = delete;
 
     // Null when there is no room.
-    hold try_take(account_id account, std::size_t bytes);
+    reservation try_reserve(account_id account, std::size_t bytes);
     // The same for what takes it later; the memory outlives it.
     take_answer_memory taking_for(account_id account)
     {
-        return [this, account](std::size_t bytes) { return try_take(account, bytes); };
+        return [this, account](std::size_t bytes) { return try_reserve(account, bytes); };
     }
     std::size_t used() const { return all_.used(); }
 
 private:
     struct taken;
-    using shares = std::unordered_map<account_id, byte_budget>;
+    using shares = std::unordered_map<account_id, memory_budget>;
 
-    byte_budget all_;
+    memory_budget all_;
     std::size_t most_of_one_;
     std::shared_ptr<shares> shares_ =
         std::make_shared<shares>(); // of the accounts that hold something

@@ -15,7 +15,7 @@ template <class Response>
 struct counted_reading
 {
     Response found;
-    answer_memory::hold counted; // null where it is small
+    answer_memory::reservation counted; // null where it is small
 };
 
 // Asks for what may be large: what is small comes with the first call, the rest with a second one,

@@ -102,7 +102,7 @@ result<webhooks::v1::ReplayDeliveriesRequest> read_replay(const http::request& r
 
 http::response refuse(const failure& reason)
 {
-    auto answer = http::problem(reason);
+    auto answer = http::error_response(reason);
     if (reason.code == errc::rate_limited)
         answer.set("Retry-After", seconds_until_room);
     return answer;
@@ -116,11 +116,11 @@ awaitable<http::response> list_deliveries(const http::request& received, const c
 {
     auto wanted = read_list(received, who);
     if (!wanted)
-        co_return http::problem(wanted.error());
+        co_return http::error_response(wanted.error());
 
     const auto found = co_await webhooks.list_deliveries(std::move(*wanted));
     if (!found)
-        co_return http::problem(found.error());
+        co_return http::error_response(found.error());
 
     co_return http::ok_json(to_json(*found));
 }
@@ -131,7 +131,7 @@ awaitable<http::response> test_webhook(const http::request& received, const call
 {
     auto wanted = read_test(received, who);
     if (!wanted)
-        co_return http::problem(wanted.error());
+        co_return http::error_response(wanted.error());
 
     const auto sent = co_await webhooks.test(std::move(*wanted));
     if (!sent)
@@ -145,7 +145,7 @@ awaitable<http::response> check_webhook_test(const http::request& received, cons
 {
     const auto wanted = read_test(received, who);
     if (!wanted)
-        co_return http::problem(wanted.error());
+        co_return http::error_response(wanted.error());
 
     co_return http::response(204, "", "");
 }
@@ -156,7 +156,7 @@ awaitable<http::response> retry_delivery(const http::request& received, const ca
 {
     auto wanted = read_retry(received, who);
     if (!wanted)
-        co_return http::problem(wanted.error());
+        co_return http::error_response(wanted.error());
 
     const auto sent = co_await webhooks.retry(std::move(*wanted));
     if (!sent)
@@ -170,7 +170,7 @@ awaitable<http::response> check_retry(const http::request& received, const calle
 {
     const auto wanted = read_retry(received, who);
     if (!wanted)
-        co_return http::problem(wanted.error());
+        co_return http::error_response(wanted.error());
 
     co_return http::response(204, "", "");
 }
@@ -181,11 +181,11 @@ awaitable<http::response> replay_deliveries(const http::request& received, const
 {
     const auto wanted = read_replay(received, who);
     if (!wanted)
-        co_return http::problem(wanted.error());
+        co_return http::error_response(wanted.error());
 
     const auto begun = co_await webhooks.replay(*wanted);
     if (!begun)
-        co_return http::problem(begun.error());
+        co_return http::error_response(begun.error());
 
     co_return http::ok_json(replayed_json(wanted->webhook_id(), begun->replayed()));
 }
@@ -195,7 +195,7 @@ awaitable<http::response> check_replay(const http::request& received, const call
 {
     const auto wanted = read_replay(received, who);
     if (!wanted)
-        co_return http::problem(wanted.error());
+        co_return http::error_response(wanted.error());
 
     co_return http::response(204, "", "");
 }

@@ -18,8 +18,8 @@ std::string etag_of(std::string_view id, std::string_view form)
 
 http::response not_acceptable(std::string_view offers, const std::optional<std::string>& accept)
 {
-    return http::problem(406, "Accept must allow " + std::string(offers) + ", not " +
-                                  quote(accept.value_or("")));
+    return http::error_response(406, "Accept must allow " + std::string(offers) + ", not " +
+                                         quote(accept.value_or("")));
 }
 
 http::response& add_validators(http::response& answer, std::string_view etag)
@@ -108,11 +108,11 @@ awaitable<http::response> get_raw_email(const http::request& received, const cal
 {
     auto wanted = read_email_path<inbox::v1::GetRawEmailRequest>(received, who);
     if (!wanted)
-        co_return http::problem(wanted.error());
+        co_return http::error_response(wanted.error());
     wanted->set_most_bytes(small_answer);
     auto found = co_await inboxes.find_raw(*wanted);
     if (!found)
-        co_return http::problem(found.error());
+        co_return http::error_response(found.error());
 
     const auto accept = joined_header(received, "Accept");
     const auto form = choose_media_type(accept, {"application/json", "message/rfc822"});
@@ -123,16 +123,16 @@ awaitable<http::response> get_raw_email(const http::request& received, const cal
     if (is_known_to(received, etag))
         co_return not_modified(etag);
 
-    answer_memory::hold booked;
+    answer_memory::reservation booked;
     if (!found->has_raw()) {
-        booked = memory.try_take(who.account(),
-                                 answer_copies * static_cast<std::size_t>(found->size_bytes()));
+        booked = memory.try_reserve(who.account(),
+                                    answer_copies * static_cast<std::size_t>(found->size_bytes()));
         if (!booked)
             co_return no_room();
         wanted->set_most_bytes(0);
         found = co_await inboxes.find_raw(*wanted);
         if (!found)
-            co_return http::problem(found.error());
+            co_return http::error_response(found.error());
     }
     auto answer = raw_answer(wanted->email_id(), *found, is_json, etag);
     booked.reset(); // one copy is left
@@ -145,12 +145,12 @@ awaitable<http::response> get_attachment(const http::request& received, const ca
 {
     auto wanted = read_email_path<inbox::v1::GetAttachmentRequest>(received, who);
     if (!wanted)
-        co_return http::problem(wanted.error());
+        co_return http::error_response(wanted.error());
     wanted->set_attachment_id(std::string(received.path_param("attachmentId")));
     wanted->set_most_bytes(small_answer);
     auto found = co_await inboxes.find_attachment(*wanted);
     if (!found)
-        co_return http::problem(found.error());
+        co_return http::error_response(found.error());
 
     const auto accept = joined_header(received, "Accept");
     const std::vector<std::string> offers{"application/json", found->attachment().content_type(),
@@ -163,17 +163,17 @@ awaitable<http::response> get_attachment(const http::request& received, const ca
     if (is_known_to(received, etag))
         co_return not_modified(etag);
 
-    answer_memory::hold booked;
+    answer_memory::reservation booked;
     if (!found->has_content()) {
-        booked = memory.try_take(who.account(),
-                                 answer_copies *
-                                     static_cast<std::size_t>(found->attachment().size_bytes()));
+        booked = memory.try_reserve(who.account(),
+                                    answer_copies *
+                                        static_cast<std::size_t>(found->attachment().size_bytes()));
         if (!booked)
             co_return no_room();
         wanted->set_most_bytes(0);
         found = co_await inboxes.find_attachment(*wanted);
         if (!found)
-            co_return http::problem(found.error());
+            co_return http::error_response(found.error());
     }
     auto answer = attachment_answer(*found, offers[*form], *form == 0, etag);
     booked.reset(); // one copy is left

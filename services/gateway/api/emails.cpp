@@ -121,13 +121,13 @@ awaitable<http::response> list_inbox_emails(const http::request& received, const
 {
     const auto wanted = read_inbox_list(received, who);
     if (!wanted)
-        co_return http::problem(wanted.error());
+        co_return http::error_response(wanted.error());
 
     if (auto unchanged = co_await lists.find(wanted->request))
         co_return http::ok_json(std::move(*unchanged));
     auto read = co_await read_list_of(who, *wanted, inboxes, memory);
     if (!read)
-        co_return http::problem(read.error());
+        co_return http::error_response(read.error());
 
     auto json = to_json(read->found, wanted->extras);
     lists.keep(wanted->request, read->found.version(), json);
@@ -141,11 +141,11 @@ awaitable<http::response> list_emails(const http::request& received, const calle
 {
     const auto wanted = read_list(received, who);
     if (!wanted)
-        co_return http::problem(wanted.error());
+        co_return http::error_response(wanted.error());
 
     auto read = co_await read_list_of(who, *wanted, inboxes, memory);
     if (!read)
-        co_return http::problem(read.error());
+        co_return http::error_response(read.error());
 
     auto json = to_json(read->found, wanted->extras);
     read->counted.reset(); // one copy is left
@@ -159,7 +159,7 @@ awaitable<http::response> get_email(const http::request& received, const caller&
 {
     auto wanted = read_email_path<inbox::v1::GetEmailRequest>(received, who);
     if (!wanted)
-        co_return http::problem(wanted.error());
+        co_return http::error_response(wanted.error());
 
     std::function<awaitable<result<inbox::v1::GetEmailResponse>>(inbox::v1::GetEmailRequest)> ask =
         [&inboxes](inbox::v1::GetEmailRequest request) {
@@ -168,7 +168,7 @@ awaitable<http::response> get_email(const http::request& received, const caller&
     auto read =
         co_await read_counted(std::move(*wanted), std::move(ask), memory.taking_for(who.account()));
     if (!read)
-        co_return http::problem(read.error());
+        co_return http::error_response(read.error());
 
     const auto routing =
         co_await find_routing(who, read->found.email().summary().email_id(), webhooks);
@@ -183,11 +183,11 @@ awaitable<http::response> update_email(const http::request& received, const call
 {
     auto wanted = read_change(received, who);
     if (!wanted)
-        co_return http::problem(wanted.error());
+        co_return http::error_response(wanted.error());
 
     const auto changed = co_await inboxes.update_email(std::move(*wanted));
     if (!changed)
-        co_return http::problem(changed.error());
+        co_return http::error_response(changed.error());
 
     co_return http::ok_json(to_json(changed->email()));
 }
@@ -198,11 +198,11 @@ awaitable<http::response> delete_email(const http::request& received, const call
 {
     const auto wanted = read_email_path<inbox::v1::DeleteEmailRequest>(received, who);
     if (!wanted)
-        co_return http::problem(wanted.error());
+        co_return http::error_response(wanted.error());
 
     const auto deleted = co_await inboxes.remove_email(*wanted);
     if (!deleted)
-        co_return http::problem(deleted.error());
+        co_return http::error_response(deleted.error());
 
     co_return http::ok_json(deleted_json("emailId", wanted->email_id()));
 }

@@ -91,11 +91,11 @@ awaitable<http::response> update_inbox(const http::request& received, const call
 {
     auto wanted = read_change(received, who);
     if (!wanted)
-        co_return http::problem(wanted.error());
+        co_return http::error_response(wanted.error());
 
     const auto changed = co_await inboxes.change(std::move(*wanted));
     if (!changed)
-        co_return http::problem(changed.error());
+        co_return http::error_response(changed.error());
 
     co_return http::ok_json(to_json(changed->inbox()));
 }
@@ -106,11 +106,11 @@ awaitable<http::response> delete_tagged_inboxes(const http::request& received, c
 {
     auto wanted = read_tag(received, who);
     if (!wanted)
-        co_return http::problem(wanted.error());
+        co_return http::error_response(wanted.error());
 
     const auto deleted = co_await inboxes.remove_tagged(std::move(*wanted));
     if (!deleted)
-        co_return http::problem(deleted.error());
+        co_return http::error_response(deleted.error());
 
     co_return http::ok_json(deleted_count_json(deleted->deleted()));
 }
@@ -121,14 +121,14 @@ awaitable<http::response> empty_inbox(const http::request& received, const calle
 {
     const auto wanted = read_inbox_path<inbox::v1::EmptyInboxRequest>(received, who);
     if (!wanted)
-        co_return http::problem(wanted.error());
+        co_return http::error_response(wanted.error());
     const auto query = expect_no_query(received);
     if (!query)
-        co_return http::problem(query.error());
+        co_return http::error_response(query.error());
 
     const auto emptied = co_await inboxes.empty(*wanted);
     if (!emptied)
-        co_return http::problem(emptied.error());
+        co_return http::error_response(emptied.error());
 
     co_return http::ok_json(emptied_json(wanted->inbox_id(), emptied->deleted_emails()));
 }

@@ -83,11 +83,11 @@ awaitable<http::response> create_inbox(const http::request& received, const call
 {
     auto wanted = read_new_inbox(received, who);
     if (!wanted)
-        co_return http::problem(wanted.error());
+        co_return http::error_response(wanted.error());
 
     const auto created = co_await inboxes.create(std::move(*wanted));
     if (!created)
-        co_return http::problem(created.error());
+        co_return http::error_response(created.error());
 
     co_return http::created_json(to_json(created->inbox()),
                                  who.location_of("inboxes", created->inbox().inbox_id()));
@@ -98,12 +98,12 @@ awaitable<http::response> check_new_inbox(const http::request& received, const c
 {
     auto wanted = read_new_inbox(received, who);
     if (!wanted)
-        co_return http::problem(wanted.error());
+        co_return http::error_response(wanted.error());
     wanted->set_check_only(true);
 
     const auto checked = co_await inboxes.create(std::move(*wanted));
     if (!checked)
-        co_return http::problem(checked.error());
+        co_return http::error_response(checked.error());
 
     co_return http::response(204, "", "");
 }
@@ -114,11 +114,11 @@ awaitable<http::response> list_inboxes(const http::request& received, const call
 {
     auto wanted = read_list(received, who);
     if (!wanted)
-        co_return http::problem(wanted.error());
+        co_return http::error_response(wanted.error());
 
     const auto found = co_await inboxes.list(std::move(*wanted));
     if (!found)
-        co_return http::problem(found.error());
+        co_return http::error_response(found.error());
 
     co_return http::ok_json(to_json(*found));
 }
@@ -130,11 +130,11 @@ awaitable<http::response> get_inbox(const http::request& received, const caller&
     auto wanted =
         without_query(received, read_inbox_path<inbox::v1::GetInboxRequest>(received, who));
     if (!wanted)
-        co_return http::problem(wanted.error());
+        co_return http::error_response(wanted.error());
 
     const auto found = co_await inboxes.find(std::move(*wanted));
     if (!found)
-        co_return http::problem(found.error());
+        co_return http::error_response(found.error());
 
     inbox_extras extras;
     extras.fullness = who.is_dashboard;
@@ -148,11 +148,11 @@ awaitable<http::response> delete_inbox(const http::request& received, const call
     const auto wanted =
         without_query(received, read_inbox_path<inbox::v1::DeleteInboxRequest>(received, who));
     if (!wanted)
-        co_return http::problem(wanted.error());
+        co_return http::error_response(wanted.error());
 
     const auto deleted = co_await inboxes.remove(*wanted);
     if (!deleted)
-        co_return http::problem(deleted.error());
+        co_return http::error_response(deleted.error());
 
     co_return http::ok_json(deleted_json("inboxId", wanted->inbox_id()));
 }
@@ -163,11 +163,11 @@ awaitable<http::response> list_domains(const http::request& received, const call
 {
     const auto query = expect_no_query(received);
     if (!query)
-        co_return http::problem(query.error());
+        co_return http::error_response(query.error());
 
     const auto found = co_await inboxes.list_domains();
     if (!found)
-        co_return http::problem(found.error());
+        co_return http::error_response(found.error());
 
     co_return http::ok_json(to_json(*found));
 }

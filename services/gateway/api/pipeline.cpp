@@ -17,7 +17,7 @@ constexpr std::chrono::milliseconds longest_without_check{100};
 
 http::response too_many(std::string_view reason, const quota_numbers& numbers, time_point now)
 {
-    auto answer = http::problem(429, reason);
+    auto answer = http::error_response(429, reason);
     answer.set("Retry-After", std::max<std::int64_t>(1, numbers.reset - to_unix_seconds(now)));
     return answer;
 }
@@ -146,7 +146,7 @@ http::response pipeline::refuse_key(exchange& x, std::string_view reason)
     const auto outcome = failures_.note(x.client, x.who.now);
     x.numbers = outcome.numbers;
     if (outcome.is_within)
-        return http::problem(401, reason);
+        return http::error_response(401, reason);
     return too_many("Too many requests without a valid API key from this address", x.numbers,
                     x.who.now);
 }
@@ -156,7 +156,7 @@ http::response pipeline::refuse_key(exchange& x, std::string_view reason)
 http::response pipeline::refuse_lookup(exchange& x, const failure& reason)
 {
     if (reason.code != errc::rate_limited)
-        return http::problem(reason);
+        return http::error_response(reason);
     failures_.note(x.client, x.who.now);
     x.numbers = failed_lookups_.numbers(x.client, x.who.now);
     return too_many(reason.message, x.numbers, x.who.now);
@@ -170,9 +170,10 @@ pipeline::refusal pipeline::check_plan(exchange& x)
         return std::nullopt;
     x.numbers = quota_numbers(0, 0, next_midnight(x.who.now));
     if (!limits.api_access)
-        return http::problem(403, "API access is not available on the plan " + plan);
-    return http::problem(403, "This API key is inactive: the plan " + plan + " has room for the " +
-                                  std::to_string(limits.api_keys) + " oldest keys of the account");
+        return http::error_response(403, "API access is not available on the plan " + plan);
+    return http::error_response(403, "This API key is inactive: the plan " + plan +
+                                         " has room for the " + std::to_string(limits.api_keys) +
+                                         " oldest keys of the account");
 }
 
 pipeline::refusal pipeline::check_burst(exchange& x)
@@ -181,7 +182,7 @@ pipeline::refusal pipeline::check_burst(exchange& x)
     if (bursts_.take(x.owner->key, most, x.who.now))
         return std::nullopt;
     x.numbers = sources_.last_known_quota(x.who.state);
-    auto refused = http::problem(
+    auto refused = http::error_response(
         429,
         "More than " + std::to_string(most) +
             " requests in one second with this API key; this one was not counted against the day");

@@ -33,14 +33,15 @@ refusal check_size(http::request& received, const routes::match&)
 {
     if (!received.body_too_large)
         return std::nullopt;
-    return http::problem(413, "The body is larger than 64 KiB");
+    return http::error_response(413, "The body is larger than 64 KiB");
 }
 
 refusal check_headers(http::request& received, const routes::match&)
 {
     for (const auto name : {"Content-Type", "Content-Encoding", "Idempotency-Key"})
         if (is_given_twice(received, name))
-            return http::problem(400, "Header " + std::string(name) + " is given more than once");
+            return http::error_response(400,
+                                        "Header " + std::string(name) + " is given more than once");
     return std::nullopt;
 }
 
@@ -51,15 +52,15 @@ refusal check_type(http::request& received, const routes::match& target)
         return std::nullopt;
     const auto coding = received.header("Content-Encoding");
     if (coding && !equals_ignoring_ascii_case(trim(*coding), "identity"))
-        return http::problem(415, "Content-Encoding must be absent, not " + quote(*coding));
+        return http::error_response(415, "Content-Encoding must be absent, not " + quote(*coding));
     const auto type = received.header("Content-Type");
     if (type && is_taken(*type, wanted))
         return std::nullopt;
     const std::string allowed = wanted == body_kind::merge_patch
                                     ? "application/json or application/merge-patch+json"
                                     : "application/json";
-    auto refused = http::problem(415, "Content-Type must be " + allowed + ", not " +
-                                          (type ? quote(*type) : "absent"));
+    auto refused = http::error_response(415, "Content-Type must be " + allowed + ", not " +
+                                                 (type ? quote(*type) : "absent"));
     if (wanted == body_kind::merge_patch)
         refused.set("Accept-Patch",
                     "application/json, application/merge-patch+json"); // RFC 5789 2.2
@@ -68,9 +69,9 @@ refusal check_type(http::request& received, const routes::match& target)
 
 refusal check_target(http::request& received, const routes::match&)
 {
-    if (received.target_problem.empty())
+    if (received.target_error.empty())
         return std::nullopt;
-    return http::problem(400, received.target_problem);
+    return http::error_response(400, received.target_error);
 }
 
 } // namespace
@@ -97,7 +98,7 @@ http::response answer_unavailable(const http::request& received, std::string_vie
                                                         {"method", received.method},
                                                         {"path", received.path},
                                                         {"error", problem}});
-    auto answer = http::problem(503, "The service cannot answer now; try again");
+    auto answer = http::error_response(503, "The service cannot answer now; try again");
     answer.set("Retry-After", 1);
     return answer;
 }
@@ -108,8 +109,8 @@ http::response answer_broken(const http::request& received, std::string_view pro
                                   {"method", received.method},
                                   {"path", received.path},
                                   {"error", problem}});
-    return http::problem(500,
-                         "The service failed to answer; the request is noted as " + received.id);
+    return http::error_response(500, "The service failed to answer; the request is noted as " +
+                                         received.id);
 }
 
 } // namespace tempinbox::gateway

@@ -128,18 +128,18 @@ awaitable<http::response> test_rules(const http::request& received, const caller
 {
     auto asked = read_test(received, who);
     if (!asked)
-        co_return http::problem(asked.error());
+        co_return http::error_response(asked.error());
     if (asked->email) {
         auto wanted = email_request(who, *asked->email);
         const auto found = co_await inboxes.find_email(std::move(wanted));
         if (!found)
-            co_return http::problem(found.error());
+            co_return http::error_response(found.error());
         take_mail(asked->request, found->email().summary());
     }
 
     const auto tested = co_await webhooks.test_rules(std::move(asked->request));
     if (!tested)
-        co_return http::problem(tested.error());
+        co_return http::error_response(tested.error());
 
     co_return http::ok_json(to_json(*tested));
 }

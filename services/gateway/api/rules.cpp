@@ -84,11 +84,11 @@ awaitable<http::response> create_rule(const http::request& received, const calle
 {
     auto wanted = read_new_rule(received, who);
     if (!wanted)
-        co_return http::problem(wanted.error());
+        co_return http::error_response(wanted.error());
 
     const auto created = co_await webhooks.create_rule(std::move(*wanted));
     if (!created)
-        co_return http::problem(created.error());
+        co_return http::error_response(created.error());
 
     co_return http::created_json(to_json(created->rule()),
                                  who.location_of("rules", created->rule().rule_id()));
@@ -100,13 +100,13 @@ awaitable<http::response> list_rules(const http::request& received, const caller
 {
     const auto query = expect_no_query(received);
     if (!query)
-        co_return http::problem(query.error());
+        co_return http::error_response(query.error());
     webhooks::v1::ListRulesRequest wanted;
     wanted.set_account_id(who.account().text());
 
     const auto found = co_await webhooks.list_rules(wanted);
     if (!found)
-        co_return http::problem(found.error());
+        co_return http::error_response(found.error());
 
     co_return http::ok_json(to_json(*found));
 }
@@ -118,11 +118,11 @@ awaitable<http::response> get_rule(const http::request& received, const caller& 
     auto wanted =
         without_query(received, read_rule_path<webhooks::v1::GetRuleRequest>(received, who));
     if (!wanted)
-        co_return http::problem(wanted.error());
+        co_return http::error_response(wanted.error());
 
     const auto found = co_await webhooks.find_rule(std::move(*wanted));
     if (!found)
-        co_return http::problem(found.error());
+        co_return http::error_response(found.error());
 
     co_return http::ok_json(to_json(found->rule()));
 }
@@ -133,11 +133,11 @@ awaitable<http::response> update_rule(const http::request& received, const calle
 {
     auto wanted = read_change(received, who);
     if (!wanted)
-        co_return http::problem(wanted.error());
+        co_return http::error_response(wanted.error());
 
     const auto changed = co_await webhooks.change_rule(std::move(*wanted));
     if (!changed)
-        co_return http::problem(changed.error());
+        co_return http::error_response(changed.error());
 
     co_return http::ok_json(to_json(changed->rule()));
 }
@@ -149,11 +149,11 @@ awaitable<http::response> delete_rule(const http::request& received, const calle
     const auto wanted =
         without_query(received, read_rule_path<webhooks::v1::DeleteRuleRequest>(received, who));
     if (!wanted)
-        co_return http::problem(wanted.error());
+        co_return http::error_response(wanted.error());
 
     const auto deleted = co_await webhooks.remove_rule(*wanted);
     if (!deleted)
-        co_return http::problem(deleted.error());
+        co_return http::error_response(deleted.error());
 
     co_return http::ok_json(deleted_json("id", wanted->rule_id()));
 }

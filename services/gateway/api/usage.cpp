@@ -54,19 +54,19 @@ awaitable<http::response> get_usage(const http::request& received, const caller&
 {
     const auto query = expect_no_query(received);
     if (!query)
-        co_return http::problem(query.error());
+        co_return http::error_response(query.error());
 
     const auto requests = co_await quotas.usage(request_of<ratelimit::v1::GetUsageRequest>(who));
     if (!requests)
-        co_return http::problem(requests.error());
+        co_return http::error_response(requests.error());
     const auto emails =
         co_await inboxes.count_emails(request_of<inbox::v1::CountEmailsRequest>(who));
     if (!emails)
-        co_return http::problem(emails.error());
+        co_return http::error_response(emails.error());
     const auto deliveries =
         co_await webhooks.count_deliveries(request_of<webhooks::v1::CountDeliveriesRequest>(who));
     if (!deliveries)
-        co_return http::problem(deliveries.error());
+        co_return http::error_response(deliveries.error());
 
     usage_history history(who.now);
     for (const auto& day : requests->days())

@@ -117,11 +117,11 @@ awaitable<http::response> wait_for_email(http::request& received, const caller& 
     const auto began = std::chrono::steady_clock::now();
     const auto wanted = read_wait(received, who);
     if (!wanted)
-        co_return http::problem(wanted.error());
+        co_return http::error_response(wanted.error());
 
     const auto answer = co_await room.wait(wanted->wish, wanted->patience, received);
     if (!answer) {
-        auto refused = http::problem(answer.error());
+        auto refused = http::error_response(answer.error());
         if (answer.error().code == errc::rate_limited)
             refused.set("Retry-After", 1);
         co_return refused;

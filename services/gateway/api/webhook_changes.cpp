@@ -80,11 +80,11 @@ awaitable<http::response> update_webhook(const http::request& received, const ca
 {
     auto wanted = read_change(received, who);
     if (!wanted)
-        co_return http::problem(wanted.error());
+        co_return http::error_response(wanted.error());
 
     const auto changed = co_await webhooks.change(std::move(*wanted));
     if (!changed)
-        co_return http::problem(changed.error());
+        co_return http::error_response(changed.error());
 
     co_return http::ok_json(to_json(changed->webhook()));
 }
@@ -95,11 +95,11 @@ awaitable<http::response> rotate_webhook_secret(const http::request& received, c
 {
     const auto wanted = read_rotation(received, who);
     if (!wanted)
-        co_return http::problem(wanted.error());
+        co_return http::error_response(wanted.error());
 
     const auto rotated = co_await webhooks.rotate_secret(*wanted);
     if (!rotated)
-        co_return http::problem(rotated.error());
+        co_return http::error_response(rotated.error());
 
     co_return http::ok_json(to_json(*rotated, wanted->webhook_id()));
 }
@@ -109,7 +109,7 @@ awaitable<http::response> check_rotation(const http::request& received, const ca
 {
     const auto wanted = read_rotation(received, who);
     if (!wanted)
-        co_return http::problem(wanted.error());
+        co_return http::error_response(wanted.error());
 
     co_return http::response(204, "", "");
 }

@@ -55,11 +55,11 @@ awaitable<http::response> create_webhook(const http::request& received, const ca
 {
     auto wanted = read_new_webhook(received, who);
     if (!wanted)
-        co_return http::problem(wanted.error());
+        co_return http::error_response(wanted.error());
 
     const auto created = co_await webhooks.create(std::move(*wanted));
     if (!created)
-        co_return http::problem(created.error());
+        co_return http::error_response(created.error());
 
     co_return http::created_json(to_json(*created),
                                  who.location_of("webhooks", created->webhook().webhook_id()));
@@ -70,12 +70,12 @@ awaitable<http::response> check_new_webhook(const http::request& received, const
 {
     auto wanted = read_new_webhook(received, who);
     if (!wanted)
-        co_return http::problem(wanted.error());
+        co_return http::error_response(wanted.error());
     wanted->set_check_only(true);
 
     const auto checked = co_await webhooks.create(std::move(*wanted));
     if (!checked)
-        co_return http::problem(checked.error());
+        co_return http::error_response(checked.error());
 
     co_return http::response(204, "", "");
 }
@@ -86,11 +86,11 @@ awaitable<http::response> list_webhooks(const http::request& received, const cal
 {
     auto wanted = read_list(received, who);
     if (!wanted)
-        co_return http::problem(wanted.error());
+        co_return http::error_response(wanted.error());
 
     const auto found = co_await webhooks.list(std::move(*wanted));
     if (!found)
-        co_return http::problem(found.error());
+        co_return http::error_response(found.error());
 
     co_return http::ok_json(to_json(*found));
 }
@@ -102,11 +102,11 @@ awaitable<http::response> get_webhook(const http::request& received, const calle
     auto wanted =
         without_query(received, read_webhook_path<webhooks::v1::GetWebhookRequest>(received, who));
     if (!wanted)
-        co_return http::problem(wanted.error());
+        co_return http::error_response(wanted.error());
 
     const auto found = co_await webhooks.find(std::move(*wanted));
     if (!found)
-        co_return http::problem(found.error());
+        co_return http::error_response(found.error());
 
     co_return http::ok_json(to_json(found->webhook()));
 }
@@ -118,11 +118,11 @@ awaitable<http::response> delete_webhook(const http::request& received, const ca
     const auto wanted = without_query(
         received, read_webhook_path<webhooks::v1::DeleteWebhookRequest>(received, who));
     if (!wanted)
-        co_return http::problem(wanted.error());
+        co_return http::error_response(wanted.error());
 
     const auto deleted = co_await webhooks.remove(*wanted);
     if (!deleted)
-        co_return http::problem(deleted.error());
+        co_return http::error_response(deleted.error());
 
     co_return http::ok_json(deleted_json("webhookId", wanted->webhook_id()));
 }

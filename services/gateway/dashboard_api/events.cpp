@@ -10,14 +10,14 @@ awaitable<http::response> stream_events(const http::request& received, const cal
 {
     const auto query = expect_no_query(received);
     if (!query)
-        co_return http::problem(query.error());
+        co_return http::error_response(query.error());
     const auto token = opener.cookie_of(received).find(received);
     if (!token)
-        co_return http::problem(401, "Sign in first: there is no session");
+        co_return http::error_response(401, "Sign in first: there is no session");
 
     auto source = feed.open(who.account(), accounts::session_digest(token->reveal()));
     if (!source)
-        co_return http::problem(source.error());
+        co_return http::error_response(source.error());
 
     http::response answer(200, "text/event-stream", "");
     answer.set("X-Accel-Buffering", "no"); // nginx would gather pieces

@@ -63,11 +63,11 @@ awaitable<http::response> list_keys(const http::request& received, const caller&
 {
     const auto query = expect_no_query(received);
     if (!query)
-        co_return http::problem(query.error());
+        co_return http::error_response(query.error());
 
     const auto found = co_await keys.list(who.account());
     if (!found)
-        co_return http::problem(found.error());
+        co_return http::error_response(found.error());
 
     co_return http::ok_json(keys_json(*found, who.limits()));
 }
@@ -78,12 +78,12 @@ awaitable<http::response> create_key(const http::request& received, const caller
 {
     auto label = read_label(received);
     if (!label)
-        co_return http::problem(label.error());
+        co_return http::error_response(label.error());
 
     const auto made = co_await keys.create(who.account(), who.new_id<key_id>(), std::move(*label),
                                            accounts::key_allowance::plan);
     if (!made)
-        co_return http::problem(made.error());
+        co_return http::error_response(made.error());
 
     co_return http::created_json(made_key_json(*made, who.limits()),
                                  who.location_of("keys", made->record.id.text()));
@@ -95,14 +95,14 @@ awaitable<http::response> delete_key(const http::request& received, const caller
 {
     const auto id = key_id::parse(received.path_param("keyId"));
     if (!id)
-        co_return http::problem(id.error());
+        co_return http::error_response(id.error());
     const auto query = expect_no_query(received);
     if (!query)
-        co_return http::problem(query.error());
+        co_return http::error_response(query.error());
 
     const auto revoked = co_await keys.revoke(who.account(), *id);
     if (!revoked)
-        co_return http::problem(revoked.error());
+        co_return http::error_response(revoked.error());
 
     co_return http::ok_json(deleted_json("keyId", id->text()));
 }

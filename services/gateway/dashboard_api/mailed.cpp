@@ -118,12 +118,12 @@ awaitable<http::response> mailed_desk::begin_sign_up(const http::request& receiv
         co_return sign_up_is_closed();
     const auto given = read_request(received, asks_for::password);
     if (!given)
-        co_return http::problem(given.error());
+        co_return http::error_response(given.error());
     std::vector<accounts::attempt_subject> subjects;
     subjects.push_back(accounts_of_address(opener_.address_of(received)));
     auto begun = co_await gate_.begin(uuid::make_v7(), std::move(subjects));
     if (!begun)
-        co_return http::problem(begun.error());
+        co_return http::error_response(begun.error());
     if (!begun->verdict.is_allowed)
         co_return too_many_attempts(begun->verdict);
 
@@ -137,28 +137,30 @@ awaitable<http::response> mailed_desk::confirm_sign_up(const http::request& rece
                                                        const caller& who)
 {
     if (!is_set() || sign_up_ == sign_up::closed)
-        co_return http::problem(403, "No codes are sent here: sign-up needs none, or is closed");
+        co_return http::error_response(403,
+                                       "No codes are sent here: sign-up needs none, or is closed");
     const auto given = read_request(received, asks_for::code);
     if (!given)
-        co_return http::problem(given.error());
+        co_return http::error_response(given.error());
     const auto attempt = uuid::make_v7();
     std::vector<accounts::attempt_subject> subjects;
     subjects.push_back(resets_of_address(opener_.address_of(received)));
     auto begun = co_await gate_.begin(attempt, subjects);
     if (!begun)
-        co_return http::problem(begun.error());
+        co_return http::error_response(begun.error());
     if (!begun->verdict.is_allowed)
         co_return too_many_attempts(begun->verdict);
     begun->slot.reset(); // hashes have a bound of their own
 
     const auto hash = co_await hasher_.hash(given->password);
     if (!hash)
-        co_return http::problem(hash.error());
+        co_return http::error_response(hash.error());
     if (!co_await sign_ups_.take(given->email, given->code))
-        co_return http::problem(400, "code is wrong or too old: sign up again for a new one");
+        co_return http::error_response(400,
+                                       "code is wrong or too old: sign up again for a new one");
     const auto made = co_await accounts_.create(account_id::make(), given->email, "free", *hash);
     if (!made)
-        co_return http::problem(made.error());
+        co_return http::error_response(made.error());
     co_await gate_.take_back(attempt, std::move(subjects));
     co_return co_await opener_.open(received, *made, *hash, 201, who.now);
 }
@@ -168,16 +170,16 @@ awaitable<http::response> mailed_desk::begin_reset(const http::request& received
 {
     auto executor = co_await boost::asio::this_coro::executor;
     if (!is_set())
-        co_return http::problem(
+        co_return http::error_response(
             403, "No mail is sent here: ask the operator for a link that sets a new password");
     const auto given = read_request(received, asks_for::email);
     if (!given)
-        co_return http::problem(given.error());
+        co_return http::error_response(given.error());
     std::vector<accounts::attempt_subject> subjects;
     subjects.push_back(resets_of_address(opener_.address_of(received)));
     auto begun = co_await gate_.begin(uuid::make_v7(), std::move(subjects));
     if (!begun)
-        co_return http::problem(begun.error());
+        co_return http::error_response(begun.error());
     if (!begun->verdict.is_allowed)
         co_return too_many_attempts(begun->verdict);
 

@@ -74,10 +74,10 @@ awaitable<http::response> password_desk::change(const http::request& received, c
 {
     const auto given = read_change(received, "currentPassword", longest_password);
     if (!given)
-        co_return http::problem(given.error());
+        co_return http::error_response(given.error());
     const auto user = co_await users_.find(who.account());
     if (!user)
-        co_return http::problem(401, "Sign in again: the account does not exist any more");
+        co_return http::error_response(401, "Sign in again: the account does not exist any more");
 
     const auto attempt = uuid::make_v7();
     std::vector<accounts::attempt_subject> subjects;
@@ -87,17 +87,17 @@ awaitable<http::response> password_desk::change(const http::request& received, c
         co_return too_many_attempts(verdict);
     const auto is_right = co_await hasher_.matches(user->password_hash, given->proof);
     if (is_right && !*is_right)
-        co_return http::problem(403, "currentPassword is wrong");
+        co_return http::error_response(403, "currentPassword is wrong");
     co_await gate_.attempts().take_back(attempt, std::move(subjects));
     if (!is_right)
-        co_return http::problem(is_right.error());
+        co_return http::error_response(is_right.error());
 
     const auto hash = co_await hasher_.hash(given->wanted);
     if (!hash)
-        co_return http::problem(hash.error());
+        co_return http::error_response(hash.error());
     const auto changed = co_await users_.set_password(who.account(), *hash);
     if (!changed)
-        co_return http::problem(changed.error());
+        co_return http::error_response(changed.error());
     feed_.end_sessions_of(who.account());
     co_return co_await opener_.open(received, *changed, *hash, 200, who.now);
 }
@@ -107,24 +107,24 @@ awaitable<http::response> password_desk::reset(const http::request& received, co
 {
     const auto given = read_change(received, "token", longest_token);
     if (!given)
-        co_return http::problem(given.error());
+        co_return http::error_response(given.error());
 
     const auto attempt = uuid::make_v7();
     std::vector<accounts::attempt_subject> subjects;
     subjects.push_back(resets_of_address(opener_.address_of(received)));
     auto begun = co_await gate_.begin(attempt, subjects);
     if (!begun)
-        co_return http::problem(begun.error());
+        co_return http::error_response(begun.error());
     if (!begun->verdict.is_allowed)
         co_return too_many_attempts(begun->verdict);
     begun->slot.reset(); // hashes have a bound of their own
     const auto hash = co_await hasher_.hash(given->wanted);
     if (!hash)
-        co_return http::problem(hash.error());
+        co_return http::error_response(hash.error());
     auto digest = accounts::session_digest(given->proof.reveal());
     const auto changed = co_await users_.reset_password(std::move(digest), *hash);
     if (!changed)
-        co_return http::problem(changed.error());
+        co_return http::error_response(changed.error());
     feed_.end_sessions_of(changed->id());
 
     co_await gate_.take_back(attempt, std::move(subjects));

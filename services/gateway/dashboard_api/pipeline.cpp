@@ -108,7 +108,7 @@ awaitable<http::response> dashboard_pipeline::run_open(exchange& x)
 {
     if (changes_something(x.request))
         if (const auto own = check_same_origin(x.request, trusted_proxies_); !own)
-            co_return http::problem(own.error());
+            co_return http::error_response(own.error());
     if (auto refused = check_request(x.request, x.target))
         co_return std::move(*refused);
     const auto& handle = x.target.operation->handle;
@@ -128,7 +128,7 @@ awaitable<dashboard_pipeline::refusal> dashboard_pipeline::check_session(exchang
 {
     x.token = x.cookie.find(x.request);
     if (!x.token)
-        co_return http::problem(401, "Sign in first: there is no session");
+        co_return http::error_response(401, "Sign in first: there is no session");
     auto digest = accounts::session_digest(x.token->reveal());
     const auto client = client_address(x.request, trusted_proxies_);
     const auto allowed =
@@ -142,7 +142,7 @@ awaitable<dashboard_pipeline::refusal> dashboard_pipeline::check_session(exchang
     }
     if (found->was_strange)
         failed_lookups_.note(client, x.who.now);
-    auto refused = http::problem(401, "Sign in again: the session has ended");
+    auto refused = http::error_response(401, "Sign in again: the session has ended");
     x.cookie.clear(refused);
     co_return refused;
 }
@@ -152,7 +152,7 @@ awaitable<dashboard_pipeline::refusal> dashboard_pipeline::check_session(exchang
 http::response dashboard_pipeline::refuse_lookup(const exchange& x, const failure& reason,
                                                  const quota_numbers& numbers)
 {
-    auto refused = http::problem(reason);
+    auto refused = http::error_response(reason);
     if (reason.code == errc::rate_limited)
         refused.set("Retry-After",
                     std::max<std::int64_t>(1, numbers.reset - to_unix_seconds(x.who.now)));
@@ -166,9 +166,9 @@ dashboard_pipeline::refusal dashboard_pipeline::check_csrf_token(exchange& x)
     const auto given = x.request.header("X-CSRF-Token");
     if (given && crypto::equal_constant_time(*given, csrf_token_of(*x.token)))
         return std::nullopt;
-    return http::problem(403, std::string("Header X-CSRF-Token ") +
-                                  (given ? "is not" : "is missing; it must be") +
-                                  " the token of this session's answer");
+    return http::error_response(403, std::string("Header X-CSRF-Token ") +
+                                         (given ? "is not" : "is missing; it must be") +
+                                         " the token of this session's answer");
 }
 
 dashboard_pipeline::refusal dashboard_pipeline::check_burst(exchange& x)
@@ -176,8 +176,8 @@ dashboard_pipeline::refusal dashboard_pipeline::check_burst(exchange& x)
     // Buckets are by account here, so that opening more sessions gives no more requests.
     if (bursts_.take(key_id{x.who.account().value()}, requests_per_second, x.who.now))
         return std::nullopt;
-    auto refused = http::problem(429, "More than " + std::to_string(requests_per_second) +
-                                          " requests in one second");
+    auto refused = http::error_response(429, "More than " + std::to_string(requests_per_second) +
+                                                 " requests in one second");
     refused.set("Retry-After", 1);
     return refused;
 }
@@ -190,7 +190,7 @@ awaitable<dashboard_pipeline::refusal> dashboard_pipeline::check_day(exchange& x
     if (decision.is_granted)
         co_return std::nullopt;
     const auto& day = decision.numbers;
-    auto refused = http::problem(
+    auto refused = http::error_response(
         429, "The daily limit of " + std::to_string(day.limit) +
                  " requests through the sessions of an account is used up; it resets at " +
                  to_iso8601(time_point{std::chrono::seconds{day.reset}}));

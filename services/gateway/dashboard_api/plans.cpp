@@ -10,7 +10,7 @@ awaitable<http::response> list_plans(const http::request& received, accounts::pl
 {
     const auto query = expect_no_query(received);
     if (!query)
-        co_return http::problem(query.error());
+        co_return http::error_response(query.error());
 
     const auto all = co_await plans.list();
     co_return http::ok_json(to_json(all));

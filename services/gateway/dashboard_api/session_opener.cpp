@@ -45,7 +45,7 @@ std::string session_opener::address_of(const http::request& received) const
 
 http::response wrong_credentials()
 {
-    return http::problem(401, "The email address or the password is wrong");
+    return http::error_response(401, "The email address or the password is wrong");
 }
 
 } // namespace tempinbox::gateway

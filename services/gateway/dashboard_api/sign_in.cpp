@@ -106,7 +106,7 @@ awaitable<http::response> sign_in_desk::tell_settings(const http::request& recei
 {
     const auto query = expect_no_query(received);
     if (!query)
-        co_return http::problem(query.error());
+        co_return http::error_response(query.error());
     json::writer out;
     out.begin_object();
     out.member("signUp", sign_up_ == sign_up::open ? "open" : "closed");
@@ -123,7 +123,7 @@ awaitable<http::response> sign_in_desk::create_account(const http::request& rece
         co_return sign_up_is_closed();
     auto given = read_credentials(received, shortest_password);
     if (!given)
-        co_return http::problem(given.error());
+        co_return http::error_response(given.error());
 
     const auto attempt = uuid::make_v7();
     const auto address = opener_.address_of(received);
@@ -132,17 +132,17 @@ awaitable<http::response> sign_in_desk::create_account(const http::request& rece
     subjects.push_back(accounts_of_address(address));
     auto begun = co_await gate_.begin(attempt, std::move(subjects));
     if (!begun)
-        co_return http::problem(begun.error());
+        co_return http::error_response(begun.error());
     if (!begun->verdict.is_allowed)
         co_return too_many_attempts(begun->verdict);
 
     begun->slot.reset(); // hashes have a bound of their own
     const auto hash = co_await hasher_.hash(given->password);
     if (!hash)
-        co_return http::problem(hash.error());
+        co_return http::error_response(hash.error());
     const auto made = co_await accounts_.create(account_id::make(), given->email, "free", *hash);
     if (!made)
-        co_return http::problem(made.error());
+        co_return http::error_response(made.error());
 
     std::vector<accounts::attempt_subject> succeeded;
     succeeded.push_back(taken_addresses_of(address));
@@ -155,14 +155,14 @@ awaitable<http::response> sign_in_desk::sign_in(const http::request& received, c
 {
     auto given = read_credentials(received, 1);
     if (!given)
-        co_return http::problem(given.error());
+        co_return http::error_response(given.error());
 
     const auto attempt = uuid::make_v7();
     std::vector<accounts::attempt_subject> of_address;
     of_address.push_back(sign_ins_of_address(opener_.address_of(received)));
     auto begun = co_await gate_.begin(attempt, of_address);
     if (!begun)
-        co_return http::problem(begun.error());
+        co_return http::error_response(begun.error());
     if (!begun->verdict.is_allowed)
         co_return too_many_attempts(begun->verdict);
 
@@ -189,7 +189,7 @@ awaitable<http::response> sign_in_desk::sign_in(const http::request& received, c
     if (!is_right) {
         of_address.push_back(by_account);
         co_await gate_.take_back(attempt, std::move(of_address));
-        co_return http::problem(is_right.error());
+        co_return http::error_response(is_right.error());
     }
     if (!*is_right) {
         log::info("a sign-in failed", {{"request_id", received.id}});
@@ -206,10 +206,10 @@ awaitable<http::response> sign_in_desk::show_session(const http::request& receiv
 {
     const auto query = expect_no_query(received);
     if (!query)
-        co_return http::problem(query.error());
+        co_return http::error_response(query.error());
     const auto account = co_await accounts_.find(who.account());
     if (!account)
-        co_return http::problem(account.error());
+        co_return http::error_response(account.error());
     const auto token = opener_.cookie_of(received).find(received);
     co_return http::ok_json(session_json(*account, csrf_token_of(*token), who.now));
 }
@@ -219,7 +219,7 @@ awaitable<http::response> sign_in_desk::sign_out(const http::request& received, 
 {
     const auto query = expect_no_query(received);
     if (!query)
-        co_return http::problem(query.error());
+        co_return http::error_response(query.error());
     const auto cookie = opener_.cookie_of(received);
     const auto token = cookie.find(received);
     auto digest = accounts::session_digest(token->reveal());
@@ -236,7 +236,7 @@ awaitable<http::response> sign_in_desk::sign_out_everywhere(const http::request&
 {
     const auto query = expect_no_query(received);
     if (!query)
-        co_return http::problem(query.error());
+        co_return http::error_response(query.error());
     const int ended = co_await sessions_.end_all(who.account());
     feed_.end_sessions_of(who.account());
     auto answer = http::ok_json(ended_json(ended));
@@ -246,7 +246,7 @@ awaitable<http::response> sign_in_desk::sign_out_everywhere(const http::request&
 
 http::response sign_up_is_closed()
 {
-    return http::problem(403, "Sign-up is closed here: ask the operator for an account");
+    return http::error_response(403, "Sign-up is closed here: ask the operator for an account");
 }
 
 } // namespace tempinbox::gateway

@@ -47,8 +47,8 @@ accounts::attempt_subject letters_to(const std::string& email)
 http::response too_many_attempts(const accounts::attempt_verdict& verdict)
 {
     const auto seconds = verdict.retry_after.count();
-    auto refused =
-        http::problem(429, "Too many attempts: try again in " + std::to_string(seconds) + " s");
+    auto refused = http::error_response(429, "Too many attempts: try again in " +
+                                                 std::to_string(seconds) + " s");
     refused.set("Retry-After", seconds);
     return refused;
 }

@@ -3,7 +3,7 @@
 #include "accounts/key_store.hpp"
 #include "common/core/awaitable.hpp"
 #include "common/runtime/host.hpp"
-#include "common/runtime/repeated_task.hpp"
+#include "common/runtime/periodic_task.hpp"
 #include "gateway/quota/lookup_limiter.hpp"
 
 #include <chrono>
@@ -86,7 +86,7 @@ private:
     prometheus::Counter& lookups_;
     prometheus::Counter& failed_reads_;
     prometheus::Gauge& known_version_;
-    runtime::repeated_task reader_;
+    runtime::periodic_task reader_;
 };
 
 } // namespace tempinbox::gateway

@@ -3,7 +3,7 @@
 #include "accounts/key_store.hpp"
 #include "common/core/awaitable.hpp"
 #include "common/runtime/host.hpp"
-#include "common/runtime/repeated_task.hpp"
+#include "common/runtime/periodic_task.hpp"
 
 #include <unordered_map>
 
@@ -39,7 +39,7 @@ private:
     accounts::key_store& keys_;
     bool is_stopped_ = false;
     std::unordered_map<key_id, last_use> uses_;
-    runtime::repeated_task writer_;
+    runtime::periodic_task writer_;
 };
 
 } // namespace tempinbox::gateway

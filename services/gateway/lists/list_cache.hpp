@@ -1,6 +1,6 @@
 #pragma once
 
-#include "common/core/bounded_cache.hpp"
+#include "common/core/lru_cache.hpp"
 #include "common/runtime/gathered_calls.hpp"
 #include "common/runtime/host.hpp"
 
@@ -60,7 +60,7 @@ private:
 
     std::size_t most_;
     std::chrono::milliseconds longest_;
-    bounded_cache<std::string, shared_list, bytes_held> lists_;
+    lru_cache<std::string, shared_list, bytes_held> lists_;
     runtime::gathered_calls<inbox_name, std::string> versions_;
     prometheus::Counter& unchanged_;
     prometheus::Counter& changed_;

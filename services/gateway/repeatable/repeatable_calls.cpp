@@ -54,7 +54,8 @@ std::string context_of(const accounts::idempotency_key& key)
 
 http::response under_way()
 {
-    auto answer = http::problem(409, "A request with this Idempotency-Key is under way; try again");
+    auto answer =
+        http::error_response(409, "A request with this Idempotency-Key is under way; try again");
     answer.set("Retry-After", 1);
     return answer;
 }
@@ -88,7 +89,7 @@ awaitable<http::response> repeatable_calls::answer(http::request& received, call
                                                    const route& operation)
 {
     if (const auto problem = key_problem(*received.header("Idempotency-Key")))
-        co_return http::problem(*problem);
+        co_return http::error_response(*problem);
     const auto key = key_of(received, who);
     auto request_sha256 = crypto::sha256(query_of(received) + "\n" + received.body);
 
@@ -126,7 +127,7 @@ awaitable<accounts::idempotency_claim> repeatable_calls::claim(const accounts::i
 
 http::response repeatable_calls::refuse_new(const caller& who) const
 {
-    auto refused = http::problem(
+    auto refused = http::error_response(
         429,
         "This account has used " + std::to_string(limit_.most()) +
             " Idempotency-Keys in 24 hours, and no more are stored; repeats of those are answered");
@@ -143,7 +144,7 @@ awaitable<http::response> repeatable_calls::refuse_other(http::request& received
         if (checked.status == 400)
             co_return checked;
     }
-    co_return http::problem(
+    co_return http::error_response(
         422, "This Idempotency-Key was used for a request with another body; choose a new one");
 }
 

@@ -3,7 +3,7 @@
 #include "accounts/idempotency_store.hpp"
 #include "common/core/awaitable.hpp"
 #include "common/crypto/sealing.hpp"
-#include "common/runtime/repeated_task.hpp"
+#include "common/runtime/periodic_task.hpp"
 #include "gateway/api/routes.hpp"
 #include "gateway/repeatable/stored_key_limit.hpp"
 
@@ -49,7 +49,7 @@ private:
     accounts::idempotency_store& store_;
     const crypto::keyring& keys_;
     stored_key_limit limit_;
-    runtime::repeated_task forgetting_;
+    runtime::periodic_task forgetting_;
 };
 
 } // namespace tempinbox::gateway

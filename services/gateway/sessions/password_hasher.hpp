@@ -3,8 +3,8 @@
 #include "common/core/awaitable.hpp"
 #include "common/core/errors.hpp"
 #include "common/crypto/password.hpp"
+#include "common/runtime/completion_queue.hpp"
 #include "common/runtime/host.hpp"
-#include "common/runtime/loop_queue.hpp"
 
 #include <boost/asio/thread_pool.hpp>
 
@@ -42,7 +42,7 @@ private:
     crypto::password_cost cost_;
     std::string nobodys_hash_;
     std::shared_ptr<std::size_t> under_way_ = std::make_shared<std::size_t>(0);
-    runtime::loop_queue answers_;
+    runtime::completion_queue answers_;
     boost::asio::thread_pool pool_{threads};
 };
 

@@ -221,14 +221,14 @@ http::response dashboard_page::answer(const http::request& received) const
         std::string_view(received.path).substr(std::min(received.path.size(), root.size() + 1));
     const auto* file = find(name);
     if (received.method != "GET" && received.method != "HEAD") {
-        answer = http::problem(405, "The dashboard's page can only be read");
+        answer = http::error_response(405, "The dashboard's page can only be read");
         answer.set("Allow", "GET, HEAD");
     } else if (!is_built()) {
         answer = say_how_to_build();
     } else if (!file && name.starts_with("assets/")) {
         // A page from before an update asks for files that are gone: a web page in their place
         // would only confuse it.
-        answer = http::problem(404, "No such file");
+        answer = http::error_response(404, "No such file");
         answer.set("Cache-Control", "no-store");
     } else {
         answer = send(file ? *file : *index_, received);

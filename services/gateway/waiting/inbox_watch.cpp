@@ -20,7 +20,7 @@ constexpr std::size_t most_near_misses = 10;
 struct counted_json
 {
     std::string text;
-    answer_memory::hold counted;
+    answer_memory::reservation counted;
 };
 
 } // namespace

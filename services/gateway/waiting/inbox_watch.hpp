@@ -27,7 +27,7 @@ struct wait_sources
     std::function<answer<inbox::v1::GetEmailResponse>(inbox::v1::GetEmailRequest)> find_email;
     std::function<answer<inbox::v1::GetLastSequencesResponse>(inbox::v1::GetLastSequencesRequest)>
         last_sequences;
-    std::function<answer_memory::hold(account_id, std::size_t bytes)> take_memory;
+    std::function<answer_memory::reservation(account_id, std::size_t bytes)> take_memory;
 };
 
 // All who wait on one inbox, and their looks: one under way, for all of them, and at most one more

@@ -4,7 +4,7 @@
 #include "common/http/message.hpp"
 #include "common/kafka/message.hpp"
 #include "common/runtime/host.hpp"
-#include "common/runtime/repeated_task.hpp"
+#include "common/runtime/periodic_task.hpp"
 #include "gateway/waiting/inbox_watch.hpp"
 
 #include <chrono>
@@ -88,7 +88,7 @@ private:
     prometheus::Gauge& waiting_;
     // Requests of a process that ends may outlive the room: they find it gone.
     std::shared_ptr<const bool> presence_ = std::make_shared<const bool>(true);
-    runtime::repeated_task looks_;
+    runtime::periodic_task looks_;
 };
 
 } // namespace tempinbox::gateway

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "common/core/bounded_cache.hpp"
+#include "common/core/lru_cache.hpp"
 #include "common/plans/account_state.hpp"
 
 #include <optional>
@@ -35,7 +35,7 @@ public:
     }
 
 private:
-    bounded_cache<account_id, plans::account_state> known_;
+    lru_cache<account_id, plans::account_state> known_;
 };
 
 } // namespace tempinbox::mail_ingest

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "common/core/awaitable.hpp"
-#include "common/core/rate_buckets.hpp"
+#include "common/core/token_bucket.hpp"
 #include "common/kafka/message.hpp"
 #include "mail-ingest/directory/account_limits.hpp"
 #include "mail-ingest/directory/domains.hpp"
@@ -59,7 +59,7 @@ private:
     mail_ingest::look_ups look_ups_;
     live_addresses addresses_;
     account_limits accounts_;
-    rate_buckets<inbox_id> rates_; // on this replica
+    token_bucket<inbox_id> rates_; // on this replica
     prometheus::Gauge& cached_;
     prometheus::Counter& from_memory_;
     prometheus::Counter& from_database_;

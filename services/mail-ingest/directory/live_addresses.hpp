@@ -1,7 +1,7 @@
 #pragma once
 
-#include "common/core/bounded_cache.hpp"
 #include "common/core/ids.hpp"
+#include "common/core/lru_cache.hpp"
 #include "common/core/time.hpp"
 
 #include <map>
@@ -51,9 +51,9 @@ private:
         std::optional<live_address> created;
     };
 
-    bounded_cache<std::string, live_address> known_;
-    bounded_cache<inbox_id, bool> ended_{100'000};
-    bounded_cache<std::string, time_point> quarantined_{100'000}; // remembered until
+    lru_cache<std::string, live_address> known_;
+    lru_cache<inbox_id, bool> ended_{100'000};
+    lru_cache<std::string, time_point> quarantined_{100'000}; // remembered until
     std::map<std::string, look_up> under_way_;
 };
 

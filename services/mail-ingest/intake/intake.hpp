@@ -1,7 +1,7 @@
 #pragma once
 
 #include "common/core/awaitable.hpp"
-#include "common/runtime/loop_queue.hpp"
+#include "common/runtime/completion_queue.hpp"
 #include "mail-ingest/directory/directory.hpp"
 #include "mail-ingest/intake/reading.hpp"
 #include "mail-ingest/intake/spool.hpp"
@@ -81,7 +81,7 @@ private:
     memory_budget budget_;
     spool_folder spool_folder_;
     writers writers_;
-    runtime::loop_queue read_done_;
+    runtime::completion_queue read_done_;
     boost::asio::thread_pool readers_;
     prometheus::Histogram& sizes_;
 };

@@ -1,8 +1,8 @@
 #pragma once
 
 #include "common/core/awaitable.hpp"
+#include "common/runtime/completion_queue.hpp"
 #include "common/runtime/host.hpp"
-#include "common/runtime/loop_queue.hpp"
 #include "mail-ingest/intake/memory_budget.hpp"
 
 #include <boost/asio/thread_pool.hpp>
@@ -74,7 +74,7 @@ private:
     runtime::host& host_;
     std::string folder_;
     std::shared_ptr<memory_budget> disk_;
-    runtime::loop_queue done_;
+    runtime::completion_queue done_;
     boost::asio::thread_pool workers_;
 };
 

@@ -1,8 +1,8 @@
 #pragma once
 
 #include "common/core/awaitable.hpp"
-#include "common/log/pace.hpp"
-#include "common/runtime/repeated_task.hpp"
+#include "common/log/rate_limiter.hpp"
+#include "common/runtime/periodic_task.hpp"
 #include "common/runtime/wait_point.hpp"
 #include "mail-ingest/intake/undecided_mail.hpp"
 #include "mailbox/unconfirmed_store.hpp"
@@ -42,14 +42,14 @@ private:
     mailbox::unconfirmed_store& store_;
     const std::string replica_;
     prometheus::Counter& forgotten_;
-    log::pace warnings_{std::chrono::minutes(1)};
+    log::rate_limiter warnings_{std::chrono::minutes(1)};
     undecided_mails undecided_;
     std::vector<std::shared_ptr<undecided_mail>> noted_;
     std::size_t noted_emails_ = 0;
     bool has_signed_on_ = false;
     std::chrono::steady_clock::time_point next_beat_;
     runtime::wait_point ready_;
-    runtime::repeated_task task_;
+    runtime::periodic_task task_;
 };
 
 } // namespace tempinbox::mail_ingest

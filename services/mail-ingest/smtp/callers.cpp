@@ -33,20 +33,20 @@ void callers::leave(const address& who)
 bool callers::is_over_rate(const address& who, time_point now)
 {
     return limits_.messages_per_minute > 0 && !is_exempt(who) &&
-           !messages_.has(subscriber_of(who), now);
+           !messages_.has(client_prefix(who), now);
 }
 
 void callers::note_message(const address& who, time_point now)
 {
     if (limits_.messages_per_minute > 0)
-        messages_.take(subscriber_of(who), now);
+        messages_.take(client_prefix(who), now);
 }
 
 void callers::note_unknown_recipient(const address& who, time_point now)
 {
     if (limits_.unknown_recipients == 0 || is_exempt(who))
         return;
-    const auto key = subscriber_of(who);
+    const auto key = client_prefix(who);
     auto* known = guesses_.find(key);
     if (!known || now - known->window_start > guess_window)
         known = &guesses_.put(key, guesses{now, 0});
@@ -55,14 +55,14 @@ void callers::note_unknown_recipient(const address& who, time_point now)
 
 void callers::note_accepted_mail(const address& who, time_point now)
 {
-    accepted_.put(subscriber_of(who), now);
+    accepted_.put(client_prefix(who), now);
 }
 
 bool callers::is_slowed(const address& who, time_point now)
 {
     if (limits_.unknown_recipients == 0)
         return false;
-    const auto key = subscriber_of(who);
+    const auto key = client_prefix(who);
     const auto* known = guesses_.find(key);
     if (!known || known->count < limits_.unknown_recipients ||
         now - known->window_start > guess_window)

@@ -1,9 +1,9 @@
 #pragma once
 
-#include "common/core/bounded_cache.hpp"
-#include "common/core/client_counts.hpp"
+#include "common/core/client_counter.hpp"
+#include "common/core/lru_cache.hpp"
 #include "common/core/network.hpp"
-#include "common/core/rate_buckets.hpp"
+#include "common/core/token_bucket.hpp"
 
 #include <boost/asio/ip/address.hpp>
 
@@ -28,7 +28,7 @@ struct caller_limits
 };
 
 // Who is connected and how they behaved, by address: IPv4, or the /64 of IPv6; connections by its
-// /56 and /48 too (client_counts). Bounded; on the loop alone. Zero: without bound.
+// /56 and /48 too (client_counter). Bounded; on the loop alone. Zero: without bound.
 class callers
 {
 public:
@@ -69,10 +69,10 @@ private:
 
     caller_limits limits_;
     std::size_t connected_ = 0;
-    client_counts connections_; // exempt ones aside
-    rate_buckets<std::string> messages_;
-    bounded_cache<std::string, guesses> guesses_{100'000};
-    bounded_cache<std::string, time_point> accepted_{100'000};
+    client_counter connections_; // exempt ones aside
+    token_bucket<std::string> messages_;
+    lru_cache<std::string, guesses> guesses_{100'000};
+    lru_cache<std::string, time_point> accepted_{100'000};
 };
 
 } // namespace tempinbox::smtp

@@ -39,7 +39,7 @@ v1::TestRulesResponse outcome_of(const stored_config& stored, const rules::teste
                                  time_point now)
 {
     v1::TestRulesResponse response;
-    const rules::subject_of_rules folded(mail.from, mail.to, mail.subject);
+    const rules::rule_input folded(mail.from, mail.to, mail.subject);
     for (const auto& rule : stored.rules)
         *response.add_rules() = to_message(rule, rules::explain(rule, mail, folded));
     std::vector<receiver> receivers;

@@ -1,6 +1,6 @@
 #include "webhook-dispatcher/delivery/delivery_store.hpp"
 
-#include "common/postgres/alone.hpp"
+#include "common/postgres/autocommit.hpp"
 #include "common/postgres/parameters.hpp"
 
 #include <algorithm>
@@ -11,7 +11,7 @@ namespace tempinbox::webhooks {
 namespace {
 
 using postgres::integer_array;
-using postgres::run_alone;
+using postgres::run_autocommit;
 using postgres::text_array;
 
 // OFFSET 0 keeps the look-ups from becoming joins over all partitions: each is one index probe into
@@ -268,7 +268,7 @@ delivery_store::insert(const std::vector<new_event>& events,
     }
     const auto bounds = bounds_of(ids);
     using inserted = std::optional<std::vector<delivery_key>>;
-    return run_alone<inserted>(
+    return run_autocommit<inserted>(
         db_,
         [event_ids = text_array(event_ids), event_accounts = text_array(event_accounts),
          types = text_array(types), times = integer_array(times), bodies = text_array(bodies),
@@ -296,7 +296,7 @@ delivery_store::insert(const std::vector<new_event>& events,
 awaitable<scouted_page> delivery_store::scout(std::optional<scouted_page::place> from,
                                               int page_size)
 {
-    return run_alone<scouted_page>(
+    return run_autocommit<scouted_page>(
         db_, [from = std::move(from), page_size](pqxx::nontransaction& tx) {
             scouted_page page;
             const auto rows = tx.exec_prepared(scout_page.name, from ? from->run_at : 0,
@@ -318,7 +318,7 @@ awaitable<scouted_page> delivery_store::scout(std::optional<scouted_page::place>
 
 awaitable<std::vector<due_lane>> delivery_store::scout_all()
 {
-    return run_alone<std::vector<due_lane>>(db_, [](pqxx::nontransaction& tx) {
+    return run_autocommit<std::vector<due_lane>>(db_, [](pqxx::nontransaction& tx) {
         std::vector<due_lane> lanes;
         for (const auto& row : tx.exec_prepared(scout_lanes.name))
             lanes.push_back({read_id<webhook_id>(row[0]),
@@ -337,7 +337,7 @@ awaitable<std::vector<claimed_delivery>> delivery_store::claim(const std::vector
         kinds.push_back(wish.lane.lane == lane_kind::retry ? 1 : 0);
         places.push_back(static_cast<std::int64_t>(wish.places));
     }
-    return run_alone<std::vector<claimed_delivery>>(
+    return run_autocommit<std::vector<claimed_delivery>>(
         db_, [webhooks = text_array(webhooks), kinds = integer_array(kinds),
               places = integer_array(places), lease = lease.text()](pqxx::nontransaction& tx) {
             std::vector<claimed_delivery> claimed;
@@ -359,7 +359,7 @@ awaitable<std::vector<claimed_delivery>> delivery_store::claim(const std::vector
 
 awaitable<int> delivery_store::release_expired_leases()
 {
-    return run_alone<int>(db_, [](pqxx::nontransaction& tx) {
+    return run_autocommit<int>(db_, [](pqxx::nontransaction& tx) {
         return static_cast<int>(tx.exec_prepared(release_leases.name).affected_rows());
     });
 }
@@ -370,7 +370,7 @@ awaitable<std::chrono::milliseconds> delivery_store::oldest_due_age(std::vector<
     left_out.reserve(without.size());
     for (const auto& webhook : without)
         left_out.push_back(webhook.text());
-    return run_alone<std::chrono::milliseconds>(
+    return run_autocommit<std::chrono::milliseconds>(
         db_, [left_out = text_array(left_out)](pqxx::nontransaction& tx) {
             auto row = tx.exec_prepared1(oldest_age.name, left_out, rows_of_oldest);
             if (!row[1].is_null() && row[1].as<bool>())
@@ -382,7 +382,7 @@ awaitable<std::chrono::milliseconds> delivery_store::oldest_due_age(std::vector<
 awaitable<std::vector<std::pair<webhook_id, time_point>>> delivery_store::renewed_lately()
 {
     using renewals = std::vector<std::pair<webhook_id, time_point>>;
-    return run_alone<renewals>(db_, [](pqxx::nontransaction& tx) {
+    return run_autocommit<renewals>(db_, [](pqxx::nontransaction& tx) {
         renewals found;
         for (const auto& row : tx.exec_prepared(renewed_endpoints.name))
             found.emplace_back(read_id<webhook_id>(row[0]),

@@ -94,13 +94,13 @@ result<decoded_event> decode(const kafka::record& record)
     return failure{errc::invalid_argument, "the event is of no known kind"};
 }
 
-std::optional<rules::subject_of_rules> mail_of(const decoded_event& event)
+std::optional<rules::rule_input> mail_of(const decoded_event& event)
 {
     const auto* message = std::get_if<v1::EmailReceived>(&event.message);
     if (message == nullptr)
         return std::nullopt;
     const std::vector<std::string> to(message->to().begin(), message->to().end());
-    return rules::subject_of_rules(message->from(), to, message->subject());
+    return rules::rule_input(message->from(), to, message->subject());
 }
 
 std::string make_payload(const decoded_event& event)

@@ -27,7 +27,7 @@ struct decoded_event
 result<decoded_event> decode(const kafka::record& record);
 
 // The mail as routing rules see it; nothing for the other kinds.
-std::optional<rules::subject_of_rules> mail_of(const decoded_event& event);
+std::optional<rules::rule_input> mail_of(const decoded_event& event);
 
 // The exact bytes that are stored, signed and sent: `{"event":…,"timestamp":…,"data":{…}}` (spec
 // section 6). Made once an event.

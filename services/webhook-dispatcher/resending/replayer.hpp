@@ -3,7 +3,7 @@
 #include "common/core/awaitable.hpp"
 #include "webhook-dispatcher/resending/replay_store.hpp"
 
-#include "common/runtime/repeated_task.hpp"
+#include "common/runtime/periodic_task.hpp"
 
 namespace tempinbox::webhooks {
 
@@ -25,7 +25,7 @@ private:
     replay_store& replays_;
     prometheus::Counter& moved_;
     int idle_looks_ = 0;
-    runtime::repeated_task moving_;
+    runtime::periodic_task moving_;
 };
 
 } // namespace tempinbox::webhooks

@@ -69,8 +69,7 @@ const rules::compiled_rules& account_config::rules_at(time_point now) const
     return state_ && state_->has_ended(now) ? compiled_after_end_ : compiled_;
 }
 
-std::vector<route> account_config::choose_routes(event_kind kind,
-                                                 const rules::subject_of_rules* mail,
+std::vector<route> account_config::choose_routes(event_kind kind, const rules::rule_input* mail,
                                                  time_point now,
                                                  std::vector<rule_outcome>* said) const
 {
@@ -90,8 +89,7 @@ std::vector<route> account_config::choose_routes(event_kind kind,
 }
 
 std::vector<route> account_config::routes_by_rules(const rules::compiled_rules& compiled,
-                                                   const rules::subject_of_rules& mail,
-                                                   time_point now,
+                                                   const rules::rule_input& mail, time_point now,
                                                    std::vector<rule_outcome>* said) const
 {
     const auto outcome = compiled.evaluate(mail);

@@ -74,15 +74,14 @@ public:
 
     // design.md section 5 "routing". `mail` is given for email.received. `said` gets what each rule
     // said, where rules were asked.
-    std::vector<route> choose_routes(event_kind kind, const rules::subject_of_rules* mail,
-                                     time_point now,
+    std::vector<route> choose_routes(event_kind kind, const rules::rule_input* mail, time_point now,
                                      std::vector<rule_outcome>* said = nullptr) const;
 
 private:
     std::size_t active_endpoints(time_point now) const;
     const rules::compiled_rules& rules_at(time_point now) const;
     std::vector<route> routes_by_rules(const rules::compiled_rules& compiled,
-                                       const rules::subject_of_rules& mail, time_point now,
+                                       const rules::rule_input& mail, time_point now,
                                        std::vector<rule_outcome>* said) const;
 
     std::int64_t version_;

@@ -4,7 +4,7 @@
 #include "webhook-dispatcher/routing/rule_store.hpp"
 
 #include "common/plans/account_state_store.hpp"
-#include "common/postgres/alone.hpp"
+#include "common/postgres/autocommit.hpp"
 #include "common/postgres/parameters.hpp"
 
 #include <algorithm>
@@ -110,7 +110,7 @@ awaitable<std::unordered_map<account_id, std::int64_t>>
 config_store::versions(const std::vector<account_id>& accounts)
 {
     using found_versions = std::unordered_map<account_id, std::int64_t>;
-    return postgres::run_alone<found_versions>(
+    return postgres::run_autocommit<found_versions>(
         db_, [ids = id_array(accounts)](pqxx::nontransaction& tx) {
             found_versions found;
             for (const auto& row : tx.exec_prepared(find_versions.name, ids))

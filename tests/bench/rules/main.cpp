@@ -73,17 +73,17 @@ struct timing
 template <class Work>
 timing measure(const Work& work)
 {
-    constexpr int in_a_round = 100;
+    constexpr int calls_per_round = 100;
     std::vector<double> rounds;
     const auto until = std::chrono::steady_clock::now() + std::chrono::milliseconds(200);
     while (std::chrono::steady_clock::now() < until) {
         const auto began = std::chrono::steady_clock::now();
-        for (int i = 0; i < in_a_round; ++i)
+        for (int i = 0; i < calls_per_round; ++i)
             work();
         rounds.push_back(
             std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - began)
                 .count() /
-            in_a_round);
+            calls_per_round);
     }
     std::sort(rounds.begin(), rounds.end());
     timing found;
@@ -110,7 +110,7 @@ int main()
         const auto what = std::to_string(number) + " rules x 5 conditions";
         for (const auto& given : mails()) {
             const auto found = measure([&] {
-                const rules::subject_of_rules folded(given.from, given.to, given.subject);
+                const rules::rule_input folded(given.from, given.to, given.subject);
                 webhooks_found += compiled.evaluate(folded).webhooks.size();
             });
             print(what.c_str(), given, found);

@@ -111,7 +111,7 @@ private:
     static awaitable<http::response> judge(std::string body)
     {
         if (body == "nonsense")
-            co_return http::problem(400, "body must be JSON");
+            co_return http::error_response(400, "body must be JSON");
         co_return http::response(204, "", "");
     }
 

@@ -41,7 +41,7 @@ TEST_CASE("replicas are lists, and a certificate needs its key", "[gateway][sett
 
     CHECK(chosen.inbox_rpc == std::vector<host_port>{host_port("a", 1), host_port("b", 2)});
     CHECK(chosen.trusted_proxies.size() == 2);
-    CHECK(chosen.api.connections_an_address == 1'000);
+    CHECK(chosen.api.connections_per_address == 1'000);
     CHECK(contains(chosen.api.uncounted, boost::asio::ip::make_address("10.1.2.3")));
     CHECK_FALSE(contains(chosen.api.uncounted, boost::asio::ip::make_address("192.0.2.1")));
     CHECK(chosen.api.listen.port == 80);

@@ -51,7 +51,7 @@ private:
         chosen.cluster = testing::test_cluster();
         chosen.topics = {std::move(topic)};
         chosen.group = std::move(group);
-        chosen.retry_pause = 100ms;
+        chosen.retry_delay = 100ms;
         chosen.batch_limit = batch_limit;
         return chosen;
     }

@@ -59,7 +59,7 @@ int rows_left(testing::scratch_database& scratch)
 }
 
 // Of all publishers of the test's process.
-int hand_overs()
+int publishes()
 {
     const std::string name = "outbox_hand_overs_total{schema=\"mailbox\"} ";
     const auto text = testing::test_host().metrics().text();
@@ -106,7 +106,7 @@ TEST_CASE("what is committed in quick succession is gathered, and all of it publ
     for (int i = 0; i < commits; ++i)
         rows.push_back(make_row(topic, "a", i, std::to_string(i)));
     testing::await(commit(scratch.db(), testing::test_host().instance(), rows));
-    const auto before = hand_overs();
+    const auto before = publishes();
 
     for (const auto& one : rows)
         here.publisher.publish({one});
@@ -115,7 +115,7 @@ TEST_CASE("what is committed in quick succession is gathered, and all of it publ
     REQUIRE(found.has(commits));
     for (std::size_t i = 0; i < commits; ++i)
         CHECK(found.records()[i].value == std::to_string(i));
-    CHECK(hand_overs() - before < commits / 2);
+    CHECK(publishes() - before < commits / 2);
 }
 
 TEST_CASE("rows of a process that died are published in order of their keys, whole, and deleted",

@@ -129,7 +129,7 @@ TEST_CASE("a migration waits for a lock in short turns, so that others pass", "[
     REQUIRE(postgres::migrate(scratch.dsn(), "shop", {first}));
     postgres::lock_retries retries;
     retries.timeout = 50ms;
-    retries.pause = 20ms;
+    retries.delay = 20ms;
 
     // A dump that reads the table.
     pqxx::connection dump(scratch.dsn());

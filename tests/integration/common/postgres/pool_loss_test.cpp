@@ -98,7 +98,7 @@ TEST_CASE("an idle connection that the server closed is replaced unseen", "[post
 {
     testing::scratch_database scratch(no_schemas);
     auto chosen = settings_for(scratch.dsn());
-    chosen.plans_kept = GENERATE(60'000, 0) * 1ms;
+    chosen.plan_ttl = GENERATE(60'000, 0) * 1ms;
     postgres::pool db(testing::test_host(), chosen);
     scratch.db().stop();
 
@@ -220,7 +220,7 @@ TEST_CASE("a server that stands still does not hold its callers for ever", "[pos
     testing::relay relay(server_of(scratch));
     auto chosen = settings_for(through(relay, scratch), GENERATE(1U, 3U));
     chosen.statement_timeout = 250ms;
-    chosen.plans_kept = GENERATE(60'000, 0) * 1ms;
+    chosen.plan_ttl = GENERATE(60'000, 0) * 1ms;
     postgres::pool db(testing::test_host(), chosen);
     REQUIRE(works(db));
 

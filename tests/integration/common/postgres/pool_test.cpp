@@ -51,12 +51,12 @@ TEST_CASE("a transaction commits and answers what its work answered", "[postgres
     testing::scratch_database scratch(no_schemas);
     scratch.execute("CREATE TABLE t (x int)");
 
-    const auto answer = testing::await(scratch.db().transact([](pqxx::work& tx) {
+    const auto outcome = testing::await(scratch.db().transact([](pqxx::work& tx) {
         tx.exec("INSERT INTO t VALUES (1)");
         return std::string("done");
     }));
 
-    CHECK(answer == "done");
+    CHECK(outcome == "done");
     CHECK(scratch.execute("SELECT count(*) FROM t")[0][0].as<int>() == 1);
 }
 
@@ -65,13 +65,13 @@ TEST_CASE("a result that holds a failure rolls back", "[postgres]")
     testing::scratch_database scratch(no_schemas);
     scratch.execute("CREATE TABLE t (x int)");
 
-    const auto answer = testing::await(scratch.db().transact([](pqxx::work& tx) -> result<int> {
+    const auto outcome = testing::await(scratch.db().transact([](pqxx::work& tx) -> result<int> {
         tx.exec("INSERT INTO t VALUES (1)");
         return failure{errc::conflict, "no"};
     }));
 
-    REQUIRE_FALSE(answer);
-    CHECK(answer.error().code == errc::conflict);
+    REQUIRE_FALSE(outcome);
+    CHECK(outcome.error().code == errc::conflict);
     CHECK(scratch.execute("SELECT count(*) FROM t")[0][0].as<int>() == 0);
 }
 
@@ -112,9 +112,9 @@ TEST_CASE("prepared statements are known on every connection, also when added la
     scratch.db().prepare({"double_it", "SELECT $1::int * 2"});
 
     for (int i = 0; i < 20; ++i) {
-        const auto answer = testing::await(scratch.db().transact(
+        const auto outcome = testing::await(scratch.db().transact(
             [i](pqxx::work& tx) { return tx.exec_prepared1("double_it", i)[0].as<int>(); }));
-        CHECK(answer == 2 * i);
+        CHECK(outcome == 2 * i);
     }
 }
 
@@ -124,7 +124,7 @@ TEST_CASE("a plan is made anew for a table that has grown", "[postgres]")
     scratch.execute("CREATE TABLE t (a int PRIMARY KEY)");
     scratch.execute("ANALYZE t");
     auto chosen = settings_for(scratch, 1);
-    chosen.plans_kept = 0ms;
+    chosen.plan_ttl = 0ms;
     postgres::pool db(testing::test_host(), chosen);
     db.prepare(
         {"find_some", "SELECT t.a FROM unnest($1::int[]) AS wanted(a) JOIN t ON t.a = wanted.a"});
@@ -191,12 +191,12 @@ TEST_CASE("calls one after another stay on the connections used last", "[postgre
         ++uses[testing::await(db.transact(
             [](pqxx::work& tx) { return tx.exec1("SELECT pg_backend_pid()")[0].as<int>(); }))];
 
-    std::vector<int> most;
+    std::vector<int> busiest;
     for (const auto& [process, times] : uses)
-        most.push_back(times);
-    std::sort(most.rbegin(), most.rend());
-    most.resize(2); // a worker may be called while the last one is still on its way to rest
-    CHECK(most[0] + most[1] > calls * 3 / 4);
+        busiest.push_back(times);
+    std::sort(busiest.rbegin(), busiest.rend());
+    busiest.resize(2); // a worker may be called while the last one is still on its way to rest
+    CHECK(busiest[0] + busiest[1] > calls * 3 / 4);
 }
 
 TEST_CASE("statement and lock time-outs are told apart from lost connections", "[postgres]")
@@ -211,10 +211,10 @@ TEST_CASE("statement and lock time-outs are told apart from lost connections", "
     CHECK_THROWS_AS(testing::await(execute(db, "SELECT pg_sleep(5)")), postgres::timed_out);
 
     pqxx::connection other(scratch.dsn());
-    pqxx::work holding(other);
-    holding.exec("LOCK TABLE t IN ACCESS EXCLUSIVE MODE");
+    pqxx::work blocker(other);
+    blocker.exec("LOCK TABLE t IN ACCESS EXCLUSIVE MODE");
     CHECK_THROWS_AS(testing::await(execute(db, "INSERT INTO t VALUES (2)")), postgres::timed_out);
-    holding.abort();
+    blocker.abort();
 
     CHECK(testing::await(count(db)) == 1);
 }

@@ -27,8 +27,8 @@ struct running_listener
         testing::eventually([] { return false; }, std::chrono::milliseconds(20));
     }
 
-    http::client_response ask(const std::string& method, const std::string& path,
-                              const std::string& authorization = "")
+    http::client_response send(const std::string& method, const std::string& path,
+                               const std::string& authorization = "")
     {
         http::client_request outgoing;
         outgoing.method = method;
@@ -49,11 +49,11 @@ TEST_CASE("the operator's port says that the process lives and whether it is rea
     running_listener running;
     auto& health = testing::test_host().health();
 
-    CHECK(running.ask("GET", "/livez").status == 200);
+    CHECK(running.send("GET", "/livez").status == 200);
     health.expect("admin-test");
-    const auto waiting = running.ask("GET", "/readyz");
+    const auto waiting = running.send("GET", "/readyz");
     health.met("admin-test");
-    const auto ready = running.ask("GET", "/readyz");
+    const auto ready = running.send("GET", "/readyz");
 
     CHECK(waiting.status == 503);
     CHECK(json::value::parse(waiting.body).value()["ready"].boolean() == false);
@@ -64,26 +64,26 @@ TEST_CASE("the operator's port says that the process lives and whether it is rea
 TEST_CASE("metrics are Prometheus text", "[admin]")
 {
     running_listener running;
-    running.ask("GET", "/livez");
+    running.send("GET", "/livez");
 
-    const auto answer = running.ask("GET", "/metrics");
+    const auto response = running.send("GET", "/metrics");
 
-    CHECK(answer.status == 200);
-    CHECK(answer.header("Content-Type") == "text/plain; version=0.0.4; charset=utf-8");
-    CHECK_THAT(answer.body, Contains("# TYPE http_server_request_duration_seconds histogram") &&
-                                Contains("server=\"admin\""));
+    CHECK(response.status == 200);
+    CHECK(response.header("Content-Type") == "text/plain; version=0.0.4; charset=utf-8");
+    CHECK_THAT(response.body, Contains("# TYPE http_server_request_duration_seconds histogram") &&
+                                  Contains("server=\"admin\""));
 }
 
 TEST_CASE("the log level changes while running", "[admin]")
 {
     running_listener running;
 
-    CHECK(running.ask("POST", "/log-level?level=error").body == R"({"level":"error"})");
-    const auto wrong = running.ask("POST", "/log-level?level=loud");
+    CHECK(running.send("POST", "/log-level?level=error").body == R"({"level":"error"})");
+    const auto wrong = running.send("POST", "/log-level?level=loud");
     CHECK(wrong.status == 400);
     CHECK_THAT(wrong.body, Contains("level must be one of debug, info, warning, error"));
-    CHECK(running.ask("GET", "/log-level?level=debug").status == 405);
-    CHECK(running.ask("GET", "/nothing").status == 404);
+    CHECK(running.send("GET", "/log-level?level=debug").status == 405);
+    CHECK(running.send("GET", "/nothing").status == 404);
 }
 
 TEST_CASE("with a token only who knows it changes the log level", "[admin]")
@@ -91,14 +91,15 @@ TEST_CASE("with a token only who knows it changes the log level", "[admin]")
     testing::scratch_folder folder;
     running_listener running(folder.write("token", "a-token-of-the-operator\n"));
 
-    CHECK(running.ask("POST", "/log-level?level=error").status == 401);
-    CHECK(running.ask("POST", "/log-level?level=error", "Bearer another-token-altogether").status ==
+    CHECK(running.send("POST", "/log-level?level=error").status == 401);
+    CHECK(
+        running.send("POST", "/log-level?level=error", "Bearer another-token-altogether").status ==
+        401);
+    CHECK(running.send("POST", "/log-level?level=error", "Basic a-token-of-the-operator").status ==
           401);
-    CHECK(running.ask("POST", "/log-level?level=error", "Basic a-token-of-the-operator").status ==
-          401);
-    CHECK(running.ask("POST", "/log-level?level=error", "Bearer a-token-of-the-operator").status ==
+    CHECK(running.send("POST", "/log-level?level=error", "Bearer a-token-of-the-operator").status ==
           200);
-    CHECK(running.ask("GET", "/livez").status == 200);
+    CHECK(running.send("GET", "/livez").status == 200);
 }
 
 TEST_CASE("without a token only callers on loopback change something", "[admin]")

@@ -62,7 +62,7 @@ TEST_CASE("flags are taken in both forms", "[config]")
     const auto line = read({"--writers=3", "--smtp-listen", "0.0.0.0:2525"});
 
     CHECK(line.problems.empty());
-    CHECK(line.wanted == config::command_line::action::run);
+    CHECK(line.requested == config::command_line::action::run);
     CHECK(line.values ==
           std::map<std::string, std::string>{{"writers", "3"}, {"smtp-listen", "0.0.0.0:2525"}});
 }
@@ -108,14 +108,14 @@ TEST_CASE("variables that are no setting are told, with what may have been meant
     const scoped_variable address("TEMPINBOX_GATEWAY_PORT_80_TCP_ADDR", "10.0.0.1");
     const scoped_variable no_link("TEMPINBOX_SMTP_PORT", "25");
 
-    std::map<std::string, std::string> told;
+    std::map<std::string, std::string> reported;
     for (const auto& one : read({}).unknown_variables)
-        told.emplace(one.name, one.closest);
+        reported.emplace(one.name, one.closest);
     // Of the test run itself.
-    std::erase_if(told,
+    std::erase_if(reported,
                   [](const auto& entry) { return entry.first.starts_with("TEMPINBOX_TEST_"); });
 
-    CHECK(told ==
+    CHECK(reported ==
           std::map<std::string, std::string>{{"TEMPINBOX_COLOUR_OF_THE_SKY", ""},
                                              {"TEMPINBOX_SMPT_LISTEN", "TEMPINBOX_SMTP_LISTEN"},
                                              {"TEMPINBOX_SMTP_PORT", ""}});
@@ -159,10 +159,10 @@ TEST_CASE("positional arguments are kept in order where they are allowed", "[con
 TEST_CASE("help wins over version over check-config", "[config]")
 {
     using action = config::command_line::action;
-    CHECK(read({"--check-config"}).wanted == action::check_config);
-    CHECK(read({"--check-config", "--version"}).wanted == action::show_version);
-    CHECK(read({"--print-settings", "--check-config"}).wanted == action::print_settings);
-    CHECK(read({"--version", "-h"}).wanted == action::show_help);
+    CHECK(read({"--check-config"}).requested == action::check_config);
+    CHECK(read({"--check-config", "--version"}).requested == action::show_version);
+    CHECK(read({"--print-settings", "--check-config"}).requested == action::print_settings);
+    CHECK(read({"--version", "-h"}).requested == action::show_help);
 }
 
 TEST_CASE("abbreviations are not guessed", "[config]")

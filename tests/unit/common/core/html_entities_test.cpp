@@ -14,12 +14,12 @@ namespace {
 
 std::string in_text(std::string_view html)
 {
-    return decode_character_references(html, html_place::text);
+    return decode_character_references(html, html_context::text);
 }
 
 std::string in_attribute(std::string_view html)
 {
-    return decode_character_references(html, html_place::attribute);
+    return decode_character_references(html, html_context::attribute);
 }
 
 } // namespace
@@ -86,7 +86,7 @@ TEST_CASE("some names stand for two characters", "[core][html]")
     CHECK(in_text("&fjlig;&nGt;&bne;&NotEqualTilde;&ThickSpace;") ==
           "fj\u226b\u20d2=\u20e5\u2242\u0338\u205f\u200a");
     const auto shown = [](std::string_view html) {
-        return as_shown(read_character_reference(html, html_place::text));
+        return as_shown(read_character_reference(html, html_context::text));
     };
     CHECK(shown("&fjlig;") == "fj");
     CHECK(shown("&bne;") == "=\u20e5");

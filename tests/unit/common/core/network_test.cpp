@@ -75,7 +75,7 @@ TEST_CASE("a list of blocks contains what any of them does", "[core]")
 TEST_CASE("an IPv4 address counts as itself, IPv6 by its /64", "[network]")
 {
     const auto of = [](const char* address) {
-        return subscriber_of(boost::asio::ip::make_address(address));
+        return client_prefix(boost::asio::ip::make_address(address));
     };
 
     CHECK(of("192.0.2.1") == of("::ffff:192.0.2.1"));

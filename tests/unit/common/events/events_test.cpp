@@ -197,29 +197,29 @@ TEST_CASE("a dead letter is the record as it came, and why", "[events]")
 {
     const auto record = as_read(events::make_row(some_email(), parent));
 
-    const auto letter = events::make_dead_letter(record, "webhook-dispatcher", "it is broken");
+    const auto dead_letter = events::make_dead_letter(record, "webhook-dispatcher", "it is broken");
 
-    CHECK(letter.topic == "email.received.dead-letter");
-    CHECK(letter.key == record.key);
-    CHECK(letter.value == record.value);
-    REQUIRE(letter.headers.size() == record.headers.size() + 3);
-    CHECK(letter.headers[7] ==
+    CHECK(dead_letter.topic == "email.received.dead-letter");
+    CHECK(dead_letter.key == record.key);
+    CHECK(dead_letter.value == record.value);
+    REQUIRE(dead_letter.headers.size() == record.headers.size() + 3);
+    CHECK(dead_letter.headers[7] ==
           std::pair<std::string, std::string>("dead_letter_reason", "it is broken"));
-    CHECK(letter.headers[8] ==
+    CHECK(dead_letter.headers[8] ==
           std::pair<std::string, std::string>("dead_letter_source", "email.received/3/42"));
-    CHECK(letter.headers[9] ==
+    CHECK(dead_letter.headers[9] ==
           std::pair<std::string, std::string>("dead_letter_consumer", "webhook-dispatcher"));
 }
 
 TEST_CASE("a dead letter goes back as the record it was", "[events]")
 {
     const auto record = as_read(events::make_row(some_email(), parent));
-    const auto letter = events::make_dead_letter(record, "webhook-dispatcher", "it is broken");
+    const auto dead_letter = events::make_dead_letter(record, "webhook-dispatcher", "it is broken");
     kafka::record lying;
-    lying.topic = letter.topic;
-    lying.key = letter.key;
-    lying.value = letter.value;
-    lying.headers = letter.headers;
+    lying.topic = dead_letter.topic;
+    lying.key = dead_letter.key;
+    lying.value = dead_letter.value;
+    lying.headers = dead_letter.headers;
 
     const auto event = events::make_replay(lying).value();
 

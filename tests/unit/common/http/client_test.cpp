@@ -49,12 +49,12 @@ TEST_CASE("a client sends what it was given and what is missing", "[http]")
     outgoing.headers = {{"X-One", "1"}};
     outgoing.body = "hello";
 
-    const auto answer = fetch(client, std::move(outgoing));
+    const auto response = fetch(client, std::move(outgoing));
 
-    CHECK(answer.error == exchange_error::none);
-    CHECK(answer.status == 200);
-    CHECK(answer.body == "ok");
-    CHECK(answer.header("content-length") == "2");
+    CHECK(response.error == exchange_error::none);
+    CHECK(response.status == 200);
+    CHECK(response.body == "ok");
+    CHECK(response.header("content-length") == "2");
     REQUIRE(server.requests().size() == 1);
     CHECK(server.requests()[0] == "POST /p%20q?r=s HTTP/1.1\r\nHost: " + server.address().text() +
                                       "\r\nUser-Agent: tempinbox/" TEMPINBOX_VERSION
@@ -82,10 +82,10 @@ TEST_CASE("a kept connection that died is replaced once", "[http]")
     http::client client(testing::test_host(), {});
     fetch(client, get(server.url()));
 
-    const auto answer = fetch(client, get(server.url()));
+    const auto response = fetch(client, get(server.url()));
 
-    CHECK(answer.error == exchange_error::none);
-    CHECK(answer.body == "ok");
+    CHECK(response.error == exchange_error::none);
+    CHECK(response.body == "ok");
     CHECK(server.connections() == 2);
     CHECK(server.requests().size() == 3);
 }
@@ -105,10 +105,10 @@ TEST_CASE("a fresh connection that dies is not tried again", "[http]")
 {
     scripted_server server({script({""}, false), script({ok})});
 
-    const auto answer = fetch_once(server);
+    const auto response = fetch_once(server);
 
-    CHECK(answer.error == exchange_error::closed);
-    CHECK(answer.status == 0);
+    CHECK(response.error == exchange_error::closed);
+    CHECK(response.status == 0);
     CHECK(server.connections() == 1);
 }
 
@@ -119,11 +119,11 @@ TEST_CASE("a reused connection that dies inside a response is not tried again", 
     http::client client(testing::test_host(), {});
     fetch(client, get(server.url()));
 
-    const auto answer = fetch(client, get(server.url()));
+    const auto response = fetch(client, get(server.url()));
 
-    CHECK(answer.error == exchange_error::malformed);
-    CHECK(answer.status == 200);
-    CHECK(answer.body == "half");
+    CHECK(response.error == exchange_error::malformed);
+    CHECK(response.status == 200);
+    CHECK(response.body == "half");
     CHECK(server.connections() == 1);
 }
 
@@ -147,9 +147,9 @@ TEST_CASE("responses are read as RFC 9112 frames them", "[http]")
 {
     const auto body_of = [](const std::string& bytes, bool stays_open = true) {
         scripted_server server({script({bytes}, stays_open)});
-        const auto answer = fetch_once(server);
-        CHECK(answer.error == exchange_error::none);
-        return std::to_string(answer.status) + " " + answer.body;
+        const auto response = fetch_once(server);
+        CHECK(response.error == exchange_error::none);
+        return std::to_string(response.status) + " " + response.body;
     };
 
     CHECK(body_of("HTTP/1.1 200 OK\r\nTransfer-Encoding: "
@@ -180,32 +180,32 @@ TEST_CASE("a response that is too large or malformed keeps its status", "[http]"
     http::client_settings settings;
     settings.body_limit = 10;
     settings.header_limit = 200;
-    const auto answer_to = [&settings](const std::string& bytes) {
+    const auto response_to = [&settings](const std::string& bytes) {
         scripted_server server({script({bytes}, false)});
         return fetch_once(server, settings);
     };
 
     const auto large =
-        answer_to("HTTP/1.1 200 OK\r\nContent-Length: 20\r\n\r\n" + std::string(20, 'x'));
+        response_to("HTTP/1.1 200 OK\r\nContent-Length: 20\r\n\r\n" + std::string(20, 'x'));
     CHECK(large.error == exchange_error::too_large);
     CHECK(large.status == 200);
     CHECK(large.body == std::string(10, 'x'));
 
     const auto chunked =
-        answer_to("HTTP/1.1 201 Created\r\nTransfer-Encoding: chunked\r\n\r\n14\r\n" +
-                  std::string(20, 'x') + "\r\n0\r\n\r\n");
+        response_to("HTTP/1.1 201 Created\r\nTransfer-Encoding: chunked\r\n\r\n14\r\n" +
+                    std::string(20, 'x') + "\r\n0\r\n\r\n");
     CHECK(chunked.error == exchange_error::too_large);
     CHECK(chunked.status == 201);
 
-    const auto header = answer_to("HTTP/1.1 200 OK\r\nX: " + std::string(300, 'x') + "\r\n\r\n");
+    const auto header = response_to("HTTP/1.1 200 OK\r\nX: " + std::string(300, 'x') + "\r\n\r\n");
     CHECK(header.error == exchange_error::too_large);
     CHECK(header.status == 200);
 
-    const auto broken = answer_to("HTTP/1.1 200 OK\r\nno colon\r\n\r\n");
+    const auto broken = response_to("HTTP/1.1 200 OK\r\nno colon\r\n\r\n");
     CHECK(broken.error == exchange_error::malformed);
     CHECK(broken.status == 200);
 
-    const auto nonsense = answer_to("220 mail.example ESMTP\r\n");
+    const auto nonsense = response_to("220 mail.example ESMTP\r\n");
     CHECK(nonsense.error == exchange_error::malformed);
     CHECK(nonsense.status == 0);
 }
@@ -254,9 +254,9 @@ namespace {
 
 using addresses = std::vector<boost::asio::ip::address>;
 
-awaitable<addresses> resolve_to_loopback(std::string name, std::vector<std::string>& asked)
+awaitable<addresses> resolve_to_loopback(std::string name, std::vector<std::string>& resolved)
 {
-    asked.push_back(name);
+    resolved.push_back(name);
     if (name == "nowhere.test")
         throw boost::system::system_error(boost::asio::error::host_not_found);
     addresses found;
@@ -275,12 +275,12 @@ awaitable<addresses> resolve_when_cancelled(boost::asio::steady_timer& never, bo
 struct load
 {
     int under_way = 0;
-    int most = 0;
+    int max_under_way = 0;
 };
 
-awaitable<http::response> answer_after_5_ms(load& seen)
+awaitable<http::response> respond_after_5_ms(load& seen)
 {
-    seen.most = std::max(seen.most, ++seen.under_way);
+    seen.max_under_way = std::max(seen.max_under_way, ++seen.under_way);
     boost::asio::steady_timer timer(testing::test_host().loop(), milliseconds(5));
     co_await timer.async_wait(boost::asio::use_awaitable);
     --seen.under_way;
@@ -292,10 +292,10 @@ awaitable<http::response> answer_after_5_ms(load& seen)
 TEST_CASE("names go to the resolver, literals do not", "[http]")
 {
     scripted_server server({script({ok}), script({ok})});
-    std::vector<std::string> asked;
+    std::vector<std::string> resolved;
     http::client_settings settings;
-    settings.resolve = [&asked](const std::string& name) {
-        return resolve_to_loopback(name, asked);
+    settings.resolve = [&resolved](const std::string& name) {
+        return resolve_to_loopback(name, resolved);
     };
     http::client client(testing::test_host(), settings);
     const auto port = std::to_string(server.address().port);
@@ -307,7 +307,7 @@ TEST_CASE("names go to the resolver, literals do not", "[http]")
 
     CHECK(unknown.error == exchange_error::resolve);
     CHECK(unknown.cause == boost::asio::error::host_not_found);
-    CHECK(asked == std::vector<std::string>{"some.test", "nowhere.test"});
+    CHECK(resolved == std::vector<std::string>{"some.test", "nowhere.test"});
 }
 
 TEST_CASE("a slow resolver does not outlast the deadline", "[http]")
@@ -393,19 +393,19 @@ TEST_CASE("connections a host are bounded and waiters served in turn", "[http]")
 {
     load seen;
     int done = 0;
-    running_server running([&seen](http::request&) { return answer_after_5_ms(seen); });
+    running_server running([&seen](http::request&) { return respond_after_5_ms(seen); });
     http::client_settings settings;
     settings.connections_per_host = 2;
     http::client client(testing::test_host(), settings);
 
     for (int i = 0; i < 10; ++i)
         boost::asio::co_spawn(testing::test_host().loop(), client.send(get(running.url("/"))),
-                              [&done](std::exception_ptr, const http::client_response& answer) {
-                                  done += answer.status == 200 ? 1 : 0;
+                              [&done](std::exception_ptr, const http::client_response& response) {
+                                  done += response.status == 200 ? 1 : 0;
                               });
 
     CHECK(testing::eventually([&] { return done == 10; }));
-    CHECK(seen.most == 2);
+    CHECK(seen.max_under_way == 2);
     CHECK(running.server.connections() == 2);
 }
 

@@ -21,8 +21,8 @@ namespace tempinbox::testing {
 class hostile_server
 {
 public:
-    hostile_server(std::string first, std::string again, std::chrono::milliseconds pause = {})
-        : state_(std::make_shared<state>(std::move(first), std::move(again), pause))
+    hostile_server(std::string first, std::string again, std::chrono::milliseconds delay = {})
+        : state_(std::make_shared<state>(std::move(first), std::move(again), delay))
     {
         boost::asio::co_spawn(test_host().loop(), state::accept(state_), boost::asio::detached);
     }
@@ -47,7 +47,7 @@ private:
         state(std::string opening, std::string endless, std::chrono::milliseconds wait)
             : first(std::move(opening)),
               again(std::move(endless)),
-              pause(wait),
+              delay(wait),
               acceptor(test_host().loop(), {boost::asio::ip::address_v4::loopback(), 0})
         {}
 
@@ -79,8 +79,8 @@ private:
                 self->sent += count;
                 failed = error;
                 piece = &self->again;
-                if (!failed && self->pause.count() != 0) {
-                    timer.expires_after(self->pause);
+                if (!failed && self->delay.count() != 0) {
+                    timer.expires_after(self->delay);
                     co_await timer.async_wait(boost::asio::as_tuple(boost::asio::use_awaitable));
                 }
             }
@@ -89,7 +89,7 @@ private:
 
         std::string first;
         std::string again;
-        std::chrono::milliseconds pause;
+        std::chrono::milliseconds delay;
         boost::asio::ip::tcp::acceptor acceptor;
         std::size_t sent = 0;
         int open = 0;

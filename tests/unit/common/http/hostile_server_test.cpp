@@ -52,12 +52,12 @@ TEST_CASE("a body or header that drips is given up at the deadline of the whole 
         INFO(first);
         hostile_server server(first, "0", milliseconds(5));
 
-        const auto answer = fetch(server.url(), milliseconds(150));
+        const auto response = fetch(server.url(), milliseconds(150));
 
-        CHECK(answer.error == exchange_error::timeout);
-        CHECK_THAT(answer.error_text, Contains("too long"));
-        CHECK(answer.took >= milliseconds(145));
-        CHECK(answer.took < milliseconds(2'000));
+        CHECK(response.error == exchange_error::timeout);
+        CHECK_THAT(response.error_text, Contains("too long"));
+        CHECK(response.took >= milliseconds(145));
+        CHECK(response.took < milliseconds(2'000));
         check_left(server);
     }
 }
@@ -70,10 +70,10 @@ TEST_CASE("headers without an end are cut at the limit", "[http][hostile]")
     for (const auto& again : {many, std::string(4096, 'a')}) {
         hostile_server server("HTTP/1.1 200 OK\r\nX-First: ", again);
 
-        const auto answer = fetch(server.url());
+        const auto response = fetch(server.url());
 
-        CHECK(answer.error == exchange_error::too_large);
-        CHECK(answer.status == 200);
+        CHECK(response.error == exchange_error::too_large);
+        CHECK(response.status == 200);
         check_left(server);
     }
 }
@@ -85,10 +85,10 @@ TEST_CASE("interim responses without an end are refused", "[http][hostile]")
         INFO(status);
         hostile_server server("", std::string("HTTP/1.1 ") + status + "\r\nLink: x\r\n\r\n");
 
-        const auto answer = fetch(server.url());
+        const auto response = fetch(server.url());
 
-        CHECK(answer.error == exchange_error::malformed);
-        CHECK_THAT(answer.error_text, Contains("interim"));
+        CHECK(response.error == exchange_error::malformed);
+        CHECK_THAT(response.error_text, Contains("interim"));
         check_left(server);
     }
 }
@@ -102,11 +102,11 @@ TEST_CASE("a body past the limit is cut, however it is framed", "[http][hostile]
         INFO(framing);
         hostile_server server(std::string("HTTP/1.1 200 OK\r\n") + framing, block);
 
-        const auto answer = fetch(server.url());
+        const auto response = fetch(server.url());
 
-        CHECK(answer.error == exchange_error::too_large);
-        CHECK(answer.status == 200);
-        CHECK(answer.body.size() == body_limit);
+        CHECK(response.error == exchange_error::too_large);
+        CHECK(response.status == 200);
+        CHECK(response.body.size() == body_limit);
         check_left(server);
     }
 }
@@ -120,11 +120,11 @@ TEST_CASE("chunk headers and trailers without an end are cut", "[http][hostile]"
                                   first,
                               std::string(4096, '0'));
 
-        const auto answer = fetch(server.url());
+        const auto response = fetch(server.url());
 
-        CHECK(answer.status == 200);
-        CHECK((answer.error == exchange_error::too_large ||
-               answer.error == exchange_error::malformed));
+        CHECK(response.status == 200);
+        CHECK((response.error == exchange_error::too_large ||
+               response.error == exchange_error::malformed));
         check_left(server);
     }
 }
@@ -141,26 +141,26 @@ TEST_CASE("framing that cannot be is malformed", "[http][hostile]")
         testing::scripted_server server(
             {testing::script({std::string("HTTP/1.1 200 OK\r\n") + framing})});
 
-        const auto answer = fetch(server.url());
+        const auto response = fetch(server.url());
 
-        CHECK(answer.error == exchange_error::malformed);
+        CHECK(response.error == exchange_error::malformed);
         CHECK(server.connections() == 1);
     }
 }
 
 TEST_CASE("a connection that closes midway keeps the status it had", "[http][hostile]")
 {
-    const auto answer_to = [](const std::string& bytes) {
+    const auto response_to = [](const std::string& bytes) {
         testing::scripted_server server({testing::script({bytes}, false)});
-        const auto answer = fetch(server.url());
-        CHECK(answer.error != exchange_error::none);
+        const auto response = fetch(server.url());
+        CHECK(response.error != exchange_error::none);
         CHECK(server.connections() == 1);
-        return answer.status;
+        return response.status;
     };
 
-    CHECK(answer_to("") == 0);
-    CHECK(answer_to("HTTP/1.1 2") == 0);
-    CHECK(answer_to("HTTP/1.1 200 OK\r\nContent-Le") == 200);
-    CHECK(answer_to("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nabc") == 200);
-    CHECK(answer_to("HTTP/1.1 503 Busy\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nab") == 503);
+    CHECK(response_to("") == 0);
+    CHECK(response_to("HTTP/1.1 2") == 0);
+    CHECK(response_to("HTTP/1.1 200 OK\r\nContent-Le") == 200);
+    CHECK(response_to("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nabc") == 200);
+    CHECK(response_to("HTTP/1.1 503 Busy\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nab") == 503);
 }

@@ -14,26 +14,27 @@ TEST_CASE("header names compare without case", "[http]")
 
 TEST_CASE("setting a response header replaces it", "[http]")
 {
-    http::response answer(200, "text/plain", "x");
-    answer.set("content-type", "text/html").set("X-Count", 5);
+    http::response response(200, "text/plain", "x");
+    response.set("content-type", "text/html").set("X-Count", 5);
 
-    REQUIRE(answer.headers.size() == 2);
-    CHECK(answer.headers[0].second == "text/html");
-    CHECK(answer.headers[1].second == "5");
+    REQUIRE(response.headers.size() == 2);
+    CHECK(response.headers[0].second == "text/html");
+    CHECK(response.headers[1].second == "5");
 }
 
 TEST_CASE("problems have the API's error body", "[http]")
 {
-    const auto missing = http::problem(failure{errc::not_found, "Inbox \"x\" does not exist"});
+    const auto missing =
+        http::error_response(failure{errc::not_found, "Inbox \"x\" does not exist"});
     CHECK(missing.status == 404);
     CHECK(missing.body ==
           R"({"statusCode":404,"error":"Not Found","message":"Inbox \"x\" does not exist"})");
     CHECK(http::find_header(missing.headers, "content-type") == "application/json");
 
-    CHECK(http::problem(failure{errc::rate_limited, "slow down"}).status == 429);
-    CHECK(http::problem(failure{errc::payload_too_large, "too large"})
+    CHECK(http::error_response(failure{errc::rate_limited, "slow down"}).status == 429);
+    CHECK(http::error_response(failure{errc::payload_too_large, "too large"})
               .body.find("\"error\":\"Content Too Large\"") != std::string::npos);
-    CHECK(http::find_header(http::problem(failure{errc::unavailable, "away"}).headers,
+    CHECK(http::find_header(http::error_response(failure{errc::unavailable, "away"}).headers,
                             "retry-after") == "1");
 }
 

@@ -138,11 +138,11 @@ TEST_CASE("a target that cannot be decoded is for the handler to answer", "[http
         const auto found = read("GET " + target + " HTTP/1.1\r\nHost: h\r\n\r\n", {});
         CHECK(found.state == progress::complete);
         CHECK(found.request.path == target);
-        CHECK(found.request.target_problem.find("The path is not") == 0);
+        CHECK(found.request.target_error.find("The path is not") == 0);
     }
     const auto query = read("GET /a?b=%f HTTP/1.1\r\nHost: h\r\n\r\n", {});
     CHECK(query.request.path == "/a");
-    CHECK(query.request.target_problem ==
+    CHECK(query.request.target_error ==
           "The query is not well-formed percent-encoded UTF-8: \"b=%f\"");
-    CHECK(read("GET /a?b=%20 HTTP/1.1\r\nHost: h\r\n\r\n", {}).request.target_problem.empty());
+    CHECK(read("GET /a?b=%20 HTTP/1.1\r\nHost: h\r\n\r\n", {}).request.target_error.empty());
 }

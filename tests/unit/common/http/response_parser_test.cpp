@@ -15,10 +15,10 @@ struct reading
 };
 
 reading read(std::string_view bytes, std::size_t cut, bool is_closed_after = false,
-             bool answers_head = false)
+             bool is_head_response = false)
 {
     reading found;
-    http::response_parser parser(found.response, answers_head, 200, 20);
+    http::response_parser parser(found.response, is_head_response, 200, 20);
     std::string pending;
     for (const auto& piece : {bytes.substr(0, cut), bytes.substr(std::min(cut, bytes.size()))}) {
         pending.append(piece);

@@ -129,7 +129,7 @@ TEST_CASE("a router refuses a target that cannot be decoded", "[http]")
     http::request received;
     received.method = "GET";
     received.target = "/v1/inboxes?a=%f";
-    received.target_problem = "The query is not well-formed";
+    received.target_error = "The query is not well-formed";
 
     CHECK(testing::await(paths.dispatch(received)).status == 400);
 }

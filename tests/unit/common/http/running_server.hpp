@@ -35,11 +35,11 @@ public:
 };
 
 // Answers a minute later, or as soon as the client hangs up.
-inline awaitable<http::response> wait_for_hang_up(http::request& received, bool& is_told)
+inline awaitable<http::response> wait_for_hang_up(http::request& received, bool& is_notified)
 {
     boost::asio::steady_timer timer(test_host().loop(), std::chrono::seconds(60));
-    received.on_hang_up = [&timer, &is_told] {
-        is_told = true;
+    received.on_hang_up = [&timer, &is_notified] {
+        is_notified = true;
         timer.cancel();
     };
     boost::system::error_code ignored;

@@ -15,7 +15,7 @@ using asio::ip::tcp;
 
 namespace {
 
-constexpr auto answer_tuple = asio::as_tuple(asio::use_awaitable);
+constexpr auto tuple_awaitable = asio::as_tuple(asio::use_awaitable);
 
 bool is_whole(const std::string& request)
 {
@@ -39,39 +39,40 @@ struct scripted_server::state
     static awaitable<void> accept(std::shared_ptr<state> self)
     {
         for (;;) {
-            auto [error, socket] = co_await self->acceptor.async_accept(answer_tuple);
+            auto [error, socket] = co_await self->acceptor.async_accept(tuple_awaitable);
             if (error)
                 co_return;
             ++self->accepted;
-            const auto place = self->open.insert(self->open.end(), std::move(socket));
+            const auto position = self->open.insert(self->open.end(), std::move(socket));
             script next({}, false);
             if (!self->scripts.empty()) {
                 next = self->scripts.front();
                 self->scripts.pop_front();
             }
-            asio::co_spawn(test_host().loop(), serve(self, place, std::move(next)), asio::detached);
+            asio::co_spawn(test_host().loop(), serve(self, position, std::move(next)),
+                           asio::detached);
         }
     }
 
     static awaitable<void> serve(std::shared_ptr<state> self,
-                                 std::list<tcp::socket>::iterator place, script next)
+                                 std::list<tcp::socket>::iterator position, script next)
     {
-        for (const auto& answer : next.answers) {
+        for (const auto& response : next.responses) {
             std::string request;
             while (!is_whole(request)) {
                 char bytes[4096];
                 auto [error, count] =
-                    co_await place->async_read_some(asio::buffer(bytes), answer_tuple);
+                    co_await position->async_read_some(asio::buffer(bytes), tuple_awaitable);
                 if (error)
                     co_return;
                 request.append(bytes, count);
             }
             self->requests.push_back(request);
-            if (!answer.empty())
-                co_await asio::async_write(*place, asio::buffer(answer), answer_tuple);
+            if (!response.empty())
+                co_await asio::async_write(*position, asio::buffer(response), tuple_awaitable);
         }
         if (!next.stays_open)
-            place->close();
+            position->close();
     }
 
     std::deque<script> scripts;

@@ -16,10 +16,10 @@ namespace tempinbox::testing {
 struct script
 {
     script(std::vector<std::string> given, bool open = true)
-        : answers(std::move(given)),
+        : responses(std::move(given)),
           stays_open(open)
     {}
-    std::vector<std::string> answers;
+    std::vector<std::string> responses;
     bool stays_open;
 };
 

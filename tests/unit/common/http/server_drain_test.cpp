@@ -45,7 +45,7 @@ private:
     int waiting_ = 0;
 };
 
-awaitable<http::response> answer_at_once(http::request&)
+awaitable<http::response> respond_at_once(http::request&)
 {
     co_return http::response(200, "text/plain", "done");
 }
@@ -66,7 +66,7 @@ constexpr std::string_view get = "GET / HTTP/1.1\r\nHost: h\r\n\r\n";
 
 TEST_CASE("a request on its way to a server that begins to drain is answered", "[http]")
 {
-    running_server running(answer_at_once);
+    running_server running(respond_at_once);
     raw_client kept(running.address());
     kept.send(get);
     REQUIRE_THAT(kept.read_response(), StartsWith("HTTP/1.1 200"));
@@ -144,9 +144,10 @@ TEST_CASE("a drain gives up when its time is over", "[http]")
 
 TEST_CASE("stopping closes connections and tells handlers that listen", "[http]")
 {
-    bool is_told = false;
-    running_server running(
-        [&is_told](http::request& received) { return wait_for_hang_up(received, is_told); });
+    bool is_notified = false;
+    running_server running([&is_notified](http::request& received) {
+        return wait_for_hang_up(received, is_notified);
+    });
     raw_client client(running.address());
     client.send(get);
     REQUIRE_FALSE(client.is_closed(milliseconds(30)));
@@ -154,5 +155,5 @@ TEST_CASE("stopping closes connections and tells handlers that listen", "[http]"
     running.server.stop();
 
     CHECK(client.is_closed());
-    CHECK(is_told);
+    CHECK(is_notified);
 }

@@ -18,16 +18,16 @@ http::server_hooks asking_for_a_pass()
     hooks.judge_header = [](const http::request& received) -> std::optional<http::response> {
         if (received.header("X-Pass"))
             return std::nullopt;
-        return http::problem(401, "no pass for " + received.method + " " + received.path);
+        return http::error_response(401, "no pass for " + received.method + " " + received.path);
     };
     return hooks;
 }
 
-http::server_hooks marking_own_answers()
+http::server_hooks marking_own_responses()
 {
     http::server_hooks hooks;
-    hooks.complete_own_answer = [](const http::request&, http::response& answer) {
-        answer.set("X-Own", "yes");
+    hooks.complete_own_response = [](const http::request&, http::response& response) {
+        response.set("X-Own", "yes");
     };
     return hooks;
 }
@@ -54,9 +54,9 @@ http::server_settings small_limits()
     return settings;
 }
 
-std::string own_answer_to(const std::string& bytes, const http::handler& handle = echo)
+std::string own_response_to(const std::string& bytes, const http::handler& handle = echo)
 {
-    running_server running(handle, small_limits(), marking_own_answers());
+    running_server running(handle, small_limits(), marking_own_responses());
     raw_client client(running.address());
     return client.send(bytes).read_response();
 }
@@ -77,12 +77,13 @@ TEST_CASE("who is refused by the header is answered before the body comes", "[ht
         CAPTURE(framing);
         raw_client client(running.address());
 
-        const auto answer =
+        const auto response =
             client.send(std::string("POST /a HTTP/1.1\r\nHost: h\r\n") + framing + "\r\n\r\n")
                 .read_response();
 
-        CHECK_THAT(answer, StartsWith("HTTP/1.1 401 ") && Contains("no pass for POST /a"));
-        CHECK_THAT(answer, Contains("\r\nConnection: close\r\n") && Contains("\r\nX-Request-Id: "));
+        CHECK_THAT(response, StartsWith("HTTP/1.1 401 ") && Contains("no pass for POST /a"));
+        CHECK_THAT(response,
+                   Contains("\r\nConnection: close\r\n") && Contains("\r\nX-Request-Id: "));
     }
     CHECK(handled == 0);
 }
@@ -113,28 +114,28 @@ TEST_CASE("the owner completes each answer that the server gives by itself", "[h
     };
     const std::string get = "GET / HTTP/1.1\r\nHost: h\r\n";
 
-    CHECK_THAT(own_answer_to("nonsense\r\n\r\n"),
+    CHECK_THAT(own_response_to("nonsense\r\n\r\n"),
                StartsWith("HTTP/1.1 400 ") && Contains("\r\nX-Own: yes\r\n"));
-    CHECK_THAT(own_answer_to(get + "Host: i\r\n\r\n"),
+    CHECK_THAT(own_response_to(get + "Host: i\r\n\r\n"),
                StartsWith("HTTP/1.1 400 ") && Contains("\r\nX-Own: yes\r\n"));
-    CHECK_THAT(own_answer_to(get + "X: " + std::string(1'100, 'x')),
+    CHECK_THAT(own_response_to(get + "X: " + std::string(1'100, 'x')),
                StartsWith("HTTP/1.1 431 ") && Contains("\r\nX-Own: yes\r\n"));
-    CHECK_THAT(own_answer_to(get + "X"),
+    CHECK_THAT(own_response_to(get + "X"),
                StartsWith("HTTP/1.1 408 ") && Contains("\r\nX-Own: yes\r\n"));
-    CHECK_THAT(own_answer_to(get + "Transfer-Encoding: gzip\r\n\r\n"),
+    CHECK_THAT(own_response_to(get + "Transfer-Encoding: gzip\r\n\r\n"),
                StartsWith("HTTP/1.1 501 ") && Contains("\r\nX-Own: yes\r\n"));
-    CHECK_THAT(own_answer_to(get + "\r\n", throwing),
+    CHECK_THAT(own_response_to(get + "\r\n", throwing),
                StartsWith("HTTP/1.1 500 ") && Contains("\r\nX-Own: yes\r\n"));
-    CHECK_THAT(own_answer_to(get + "\r\n", without_database),
+    CHECK_THAT(own_response_to(get + "\r\n", without_database),
                StartsWith("HTTP/1.1 503 ") && Contains("\r\nX-Own: yes\r\n"));
-    CHECK_THAT(own_answer_to(get + "\r\n"), StartsWith("HTTP/1.1 200 ") && !Contains("X-Own"));
+    CHECK_THAT(own_response_to(get + "\r\n"), StartsWith("HTTP/1.1 200 ") && !Contains("X-Own"));
 }
 
 TEST_CASE("the owner completes the refusal of a connection that is one too many", "[http]")
 {
     auto settings = small_limits();
-    settings.connections_an_address = 1;
-    running_server running(echo, settings, marking_own_answers());
+    settings.connections_per_address = 1;
+    running_server running(echo, settings, marking_own_responses());
     raw_client first(running.address());
     REQUIRE(testing::eventually([&] { return running.server.connections() == 1; }));
 

@@ -15,7 +15,7 @@ namespace {
 
 awaitable<http::response> ok(http::request& received)
 {
-    co_return received.body_too_large ? http::problem(413, "too large")
+    co_return received.body_too_large ? http::error_response(413, "too large")
                                       : http::response(200, "text/plain", received.body);
 }
 
@@ -28,8 +28,8 @@ http::server_settings small_limits()
     return settings;
 }
 
-std::string answer_to(const std::string& bytes,
-                      const http::server_settings& settings = small_limits())
+std::string response_to(const std::string& bytes,
+                        const http::server_settings& settings = small_limits())
 {
     running_server running(ok, settings);
     raw_client client(running.address());
@@ -69,10 +69,10 @@ TEST_CASE("malformed requests are answered 400 and the connection closes", "[htt
     };
     for (const auto* bytes : cases) {
         CAPTURE(bytes);
-        const auto answer = answer_to(bytes);
-        CHECK_THAT(answer, StartsWith("HTTP/1.1 400 Bad Request\r\n") &&
-                               Contains("\r\nConnection: close\r\n"));
-        CHECK_THAT(answer,
+        const auto response = response_to(bytes);
+        CHECK_THAT(response, StartsWith("HTTP/1.1 400 Bad Request\r\n") &&
+                                 Contains("\r\nConnection: close\r\n"));
+        CHECK_THAT(response,
                    Contains("{\"statusCode\":400,\"error\":\"Bad Request\",\"message\":\"") &&
                        Contains("\r\nX-Request-Id: "));
     }
@@ -83,15 +83,15 @@ TEST_CASE("another version of HTTP is answered 505 and the connection closes", "
     for (const auto* bytes :
          {"GET / HTTP/2.0\r\nHost: h\r\n\r\n", "GET /some/path HTTP/0.9\r\n\r\n"}) {
         CAPTURE(bytes);
-        CHECK_THAT(answer_to(bytes), StartsWith("HTTP/1.1 505 HTTP Version Not Supported\r\n") &&
-                                         Contains("\r\nConnection: close\r\n"));
+        CHECK_THAT(response_to(bytes), StartsWith("HTTP/1.1 505 HTTP Version Not Supported\r\n") &&
+                                           Contains("\r\nConnection: close\r\n"));
     }
 }
 
 TEST_CASE("transfer codings that are not known are said so", "[http]")
 {
-    CHECK_THAT(answer_to(post("Transfer-Encoding: gzip", "")), StartsWith("HTTP/1.1 501 "));
-    CHECK_THAT(answer_to(post("Transfer-Encoding: gzip, chunked", "")),
+    CHECK_THAT(response_to(post("Transfer-Encoding: gzip", "")), StartsWith("HTTP/1.1 501 "));
+    CHECK_THAT(response_to(post("Transfer-Encoding: gzip, chunked", "")),
                StartsWith("HTTP/1.1 501 "));
 }
 
@@ -105,7 +105,7 @@ TEST_CASE("a header over the limit is answered 431", "[http]")
         many_fields += "A: b\r\n";
 
     for (const auto& bytes : {one_field, long_target, many_fields})
-        CHECK_THAT(answer_to(bytes),
+        CHECK_THAT(response_to(bytes),
                    StartsWith("HTTP/1.1 431 Request Header Fields Too Large\r\n") &&
                        Contains("\"statusCode\":431"));
 }
@@ -126,14 +126,15 @@ TEST_CASE("header fields that come one by one are bounded in their sum", "[http]
 TEST_CASE("a body over the limit reaches the handler as such and the connection closes", "[http]")
 {
     const std::string large(300'000, 'x');
-    CHECK_THAT(answer_to(post("Content-Length: 300000", large)),
+    CHECK_THAT(response_to(post("Content-Length: 300000", large)),
                StartsWith("HTTP/1.1 413 ") && Contains("\r\nConnection: close\r\n"));
-    CHECK_THAT(answer_to(post("Transfer-Encoding: chunked", "493e0\r\n" + large + "\r\n0\r\n\r\n")),
+    CHECK_THAT(
+        response_to(post("Transfer-Encoding: chunked", "493e0\r\n" + large + "\r\n0\r\n\r\n")),
+        StartsWith("HTTP/1.1 413 "));
+    CHECK_THAT(response_to(post("Content-Length: 99999999999", "")), StartsWith("HTTP/1.1 413 "));
+    CHECK_THAT(response_to(post("Content-Length: 101\r\nExpect: 100-continue", "")),
                StartsWith("HTTP/1.1 413 "));
-    CHECK_THAT(answer_to(post("Content-Length: 99999999999", "")), StartsWith("HTTP/1.1 413 "));
-    CHECK_THAT(answer_to(post("Content-Length: 101\r\nExpect: 100-continue", "")),
-               StartsWith("HTTP/1.1 413 "));
-    CHECK_THAT(answer_to(post("Content-Length: 100\r\nConnection: close", std::string(100, 'y'))),
+    CHECK_THAT(response_to(post("Content-Length: 100\r\nConnection: close", std::string(100, 'y'))),
                StartsWith("HTTP/1.1 200 "));
 }
 
@@ -150,10 +151,10 @@ TEST_CASE("a path is not found before its body is too large", "[http]")
 
 TEST_CASE("a chunk head without end is malformed", "[http]")
 {
-    CHECK_THAT(answer_to(post("Transfer-Encoding: chunked", "1;" + std::string(100'000, 'e'))),
+    CHECK_THAT(response_to(post("Transfer-Encoding: chunked", "1;" + std::string(100'000, 'e'))),
                StartsWith("HTTP/1.1 400 "));
     CHECK_THAT(
-        answer_to(post("Transfer-Encoding: chunked", "0\r\nT: " + std::string(100'000, 'e'))),
+        response_to(post("Transfer-Encoding: chunked", "0\r\nT: " + std::string(100'000, 'e'))),
         StartsWith("HTTP/1.1 400 "));
 }
 
@@ -182,7 +183,8 @@ TEST_CASE("a body that takes too long is answered 408", "[http]")
     auto settings = small_limits();
     settings.body_timeout = milliseconds(60);
 
-    CHECK_THAT(answer_to(post("Content-Length: 10", "abc"), settings), StartsWith("HTTP/1.1 408 "));
+    CHECK_THAT(response_to(post("Content-Length: 10", "abc"), settings),
+               StartsWith("HTTP/1.1 408 "));
 }
 
 TEST_CASE("a client that does not read its answer is cut off", "[http]")
@@ -223,10 +225,10 @@ TEST_CASE("connections over the limit are told to come again", "[http]")
     first.close();
     REQUIRE(testing::eventually([&] { return running.server.connections() == 1; }));
     raw_client fourth(running.address());
-    const auto answer = fourth.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n").read_response();
+    const auto response = fourth.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n").read_response();
 
     CHECK_THAT(refusal, StartsWith("HTTP/1.1 503 ") && Contains("\r\nRetry-After: 1\r\n") &&
                             Contains("\"statusCode\":503"));
     CHECK_THAT(refusal, Contains("\r\nConnection: close\r\n") && Contains("\r\nX-Request-Id: "));
-    CHECK_THAT(answer, StartsWith("HTTP/1.1 200 "));
+    CHECK_THAT(response, StartsWith("HTTP/1.1 200 "));
 }

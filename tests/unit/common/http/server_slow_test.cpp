@@ -50,9 +50,9 @@ TEST_CASE("a header that comes drop by drop is cut off as one that stops", "[htt
     client.send("GET / HTTP/1.1\r\nHost: h\r\nX-Slow: ");
 
     clock_type::duration took{};
-    const auto answer = dribble(client, "x", took);
+    const auto response = dribble(client, "x", took);
 
-    CHECK_THAT(answer, StartsWith("HTTP/1.1 408 ") && Contains("\r\nConnection: close\r\n"));
+    CHECK_THAT(response, StartsWith("HTTP/1.1 408 ") && Contains("\r\nConnection: close\r\n"));
     CHECK(took >= 150ms);
     CHECK(took < 3s);
 }
@@ -67,9 +67,9 @@ TEST_CASE("a body that comes drop by drop is cut off as one that stops, chunked 
     client.send("POST / HTTP/1.1\r\nHost: h\r\n" + coding + "\r\n\r\n");
 
     clock_type::duration took{};
-    const auto answer = dribble(client, coding.back() == 'd' ? "1\r\nx\r\n" : "x", took);
+    const auto response = dribble(client, coding.back() == 'd' ? "1\r\nx\r\n" : "x", took);
 
-    CHECK_THAT(answer, StartsWith("HTTP/1.1 408 ") && Contains("\r\nConnection: close\r\n"));
+    CHECK_THAT(response, StartsWith("HTTP/1.1 408 ") && Contains("\r\nConnection: close\r\n"));
     CHECK(took >= 150ms);
     CHECK(took < 5s); // the time for a body grows with its announced length
 }
@@ -80,9 +80,9 @@ TEST_CASE("empty lines do not keep a connection alive", "[http][slow]")
     raw_client client(running.address());
 
     clock_type::duration took{};
-    const auto answer = dribble(client, "\r\n", took);
+    const auto response = dribble(client, "\r\n", took);
 
-    CHECK(answer.empty());
+    CHECK(response.empty());
     CHECK(took >= 300ms);
     CHECK(took < 3s);
     CHECK(testing::eventually([&] { return running.server.connections() == 0; }));
@@ -102,9 +102,9 @@ TEST_CASE("slow clients in number keep nobody else from being served", "[http][s
 
     raw_client quick(running.address());
     const auto began = clock_type::now();
-    const auto answer = quick.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n").read_response();
+    const auto response = quick.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n").read_response();
 
-    CHECK_THAT(answer, StartsWith("HTTP/1.1 200 "));
+    CHECK_THAT(response, StartsWith("HTTP/1.1 200 "));
     CHECK(clock_type::now() - began < 1s);
 }
 
@@ -121,11 +121,11 @@ TEST_CASE("slow clients that hold every connection are gone after their time", "
     REQUIRE(testing::eventually([&] { return running.server.connections() == 20; }));
     CHECK_THAT(raw_client(running.address()).read_to_end(), StartsWith("HTTP/1.1 503 "));
 
-    std::string answer;
+    std::string response;
     CHECK(testing::eventually([&] {
         raw_client next(running.address());
-        answer = next.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n").read_response();
-        return answer.starts_with("HTTP/1.1 200 ");
+        response = next.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n").read_response();
+        return response.starts_with("HTTP/1.1 200 ");
     }));
 }
 

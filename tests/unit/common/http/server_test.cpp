@@ -175,26 +175,26 @@ TEST_CASE("what a handler throws becomes 500 without details, a lost dependency 
 TEST_CASE("a response cannot be split by what a handler puts into a header", "[http]")
 {
     running_server running([](http::request&) -> awaitable<http::response> {
-        http::response answer(200, "text/plain", "x");
-        answer.set("X-Name", "a\r\nX-Evil: 1")
+        http::response response(200, "text/plain", "x");
+        response.set("X-Name", "a\r\nX-Evil: 1")
             .set("Content-Length", "99")
             .set("Connection", "close");
-        co_return answer;
+        co_return response;
     });
     raw_client client(running.address());
 
-    const auto answer = client.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n").read_response();
+    const auto response = client.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n").read_response();
 
-    CHECK_THAT(answer, Contains("X-Name: a  X-Evil: 1\r\n") && Contains("Content-Length: 1\r\n") &&
-                           !Contains("Length: 99"));
+    CHECK_THAT(response, Contains("X-Name: a  X-Evil: 1\r\n") &&
+                             Contains("Content-Length: 1\r\n") && !Contains("Length: 99"));
 }
 
 TEST_CASE("answers without content have no length", "[http]")
 {
     running_server running([](http::request&) -> awaitable<http::response> {
-        http::response answer;
-        answer.status = 204;
-        co_return answer;
+        http::response response;
+        response.status = 204;
+        co_return response;
     });
     raw_client client(running.address());
 
@@ -209,10 +209,10 @@ TEST_CASE("a large answer arrives whole", "[http]")
     });
     raw_client client(running.address());
 
-    const auto answer = client.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n").read_response();
+    const auto response = client.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n").read_response();
 
-    CHECK(answer.size() > 8 * 1024 * 1024);
-    CHECK(answer.back() == 'x');
+    CHECK(response.size() > 8 * 1024 * 1024);
+    CHECK(response.back() == 'x');
 }
 
 TEST_CASE("a request in absolute form is one for its path", "[http]")
@@ -257,16 +257,17 @@ TEST_CASE("requests are measured by route, not by path", "[http]")
 
 TEST_CASE("a handler hears when its client hangs up", "[http]")
 {
-    bool is_told = false;
-    running_server running(
-        [&is_told](http::request& received) { return wait_for_hang_up(received, is_told); });
+    bool is_notified = false;
+    running_server running([&is_notified](http::request& received) {
+        return wait_for_hang_up(received, is_notified);
+    });
     raw_client client(running.address());
     client.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n");
-    CHECK_FALSE(testing::eventually([&] { return is_told; }, std::chrono::milliseconds(50)));
+    CHECK_FALSE(testing::eventually([&] { return is_notified; }, std::chrono::milliseconds(50)));
 
     client.close();
 
-    CHECK(testing::eventually([&] { return is_told && running.server.connections() == 0; }));
+    CHECK(testing::eventually([&] { return is_notified && running.server.connections() == 0; }));
 }
 
 TEST_CASE("an address in use is said at start", "[http]")

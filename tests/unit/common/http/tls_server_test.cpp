@@ -69,15 +69,15 @@ struct tls_server
     testing::scratch_folder folder;
     testing::running_server running;
 
-    explicit tls_server(std::size_t places = 100) : running(ok, settings(places)) {}
+    explicit tls_server(std::size_t limit = 100) : running(ok, settings(limit)) {}
 
-    http::server_settings settings(std::size_t places)
+    http::server_settings settings(std::size_t limit)
     {
         const auto pair = testing::make_self_signed("DNS:good.test");
         http::server_settings chosen;
         chosen.certificate_file = folder.write("certificate.pem", pair.certificate);
         chosen.key_file = folder.write("key.pem", pair.key);
-        chosen.connection_limit = places;
+        chosen.connection_limit = limit;
         return chosen;
     }
 };

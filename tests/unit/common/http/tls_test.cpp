@@ -102,10 +102,10 @@ TEST_CASE("why a certificate is refused is said", "[http][tls]")
             folder.write("stranger.pem", testing::make_self_signed("DNS:good.test").certificate);
         http::client client(testing::test_host(),
                             trusting(is_trusted ? folder.file("certificate.pem") : stranger));
-        const auto answer = post(client, host, running);
-        CHECK(answer.error == exchange_error::tls);
-        CHECK_FALSE(answer.is_sent);
-        return answer.error_text;
+        const auto response = post(client, host, running);
+        CHECK(response.error == exchange_error::tls);
+        CHECK_FALSE(response.is_sent);
+        return response.error_text;
     };
     using std::chrono::hours;
 
@@ -192,10 +192,10 @@ TEST_CASE("a plain server is no TLS server", "[http][tls]")
     outgoing.url = "https://" + plain.address().text() + "/";
     outgoing.deadline = milliseconds(100);
 
-    const auto answer = testing::await(client.send(std::move(outgoing)));
+    const auto response = testing::await(client.send(std::move(outgoing)));
 
-    CHECK((answer.error == exchange_error::tls || answer.error == exchange_error::timeout));
-    CHECK(answer.status == 0);
+    CHECK((response.error == exchange_error::tls || response.error == exchange_error::timeout));
+    CHECK(response.status == 0);
 }
 
 TEST_CASE("a server takes a renewed certificate and keeps the old one over a broken one",

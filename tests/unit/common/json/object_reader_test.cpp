@@ -9,7 +9,7 @@ namespace {
 
 // What `finish` says after one question.
 template <class Ask>
-std::string problem_of(std::string_view body, Ask ask)
+std::string error_of(std::string_view body, Ask ask)
 {
     auto reader = object_reader::parse(body);
     if (!reader)
@@ -54,35 +54,35 @@ TEST_CASE("an empty body is an empty object", "[json]")
 TEST_CASE("an object reader says what is wrong with a field", "[json]")
 {
     const auto text = [](object_reader& body) { body.text("name", 1, 5); };
-    CHECK(problem_of(R"({"name":12})", text) == "name must be a string, not 12");
-    CHECK(problem_of(R"({"name":["x"]})", text) == "name must be a string, not an array");
-    CHECK(problem_of(R"({"name":""})", text) == "name must have 1 to 5 characters, not 0");
-    CHECK(problem_of(R"({"name":"toolong"})", text) ==
+    CHECK(error_of(R"({"name":12})", text) == "name must be a string, not 12");
+    CHECK(error_of(R"({"name":["x"]})", text) == "name must be a string, not an array");
+    CHECK(error_of(R"({"name":""})", text) == "name must have 1 to 5 characters, not 0");
+    CHECK(error_of(R"({"name":"toolong"})", text) ==
           "name must have 1 to 5 characters, not 7: \"toolong\"");
-    CHECK_THAT(problem_of(R"({"name":"a\u0000b"})", text),
+    CHECK_THAT(error_of(R"({"name":"a\u0000b"})", text),
                Catch::Contains("must not contain control characters"));
-    CHECK_THAT(problem_of(R"({"name":"a\u0085b"})", text),
+    CHECK_THAT(error_of(R"({"name":"a\u0085b"})", text),
                Catch::Contains("must not contain control characters"));
-    CHECK(problem_of(R"({"name":"a\tb\n"})", text).empty());
+    CHECK(error_of(R"({"name":"a\tb\n"})", text).empty());
 
     const auto required = [](object_reader& body) { body.required_text("name", 1, 5); };
-    CHECK(problem_of("{}", required) == "name is required: a string of 1 to 5 characters");
-    CHECK(problem_of(R"({"name":null})", required) ==
+    CHECK(error_of("{}", required) == "name is required: a string of 1 to 5 characters");
+    CHECK(error_of(R"({"name":null})", required) ==
           "name is required: a string of 1 to 5 characters");
 
     const auto integer = [](object_reader& body) { body.integer("ttlSeconds", 60, 604800); };
-    CHECK(problem_of(R"({"ttlSeconds":"soon"})", integer) ==
+    CHECK(error_of(R"({"ttlSeconds":"soon"})", integer) ==
           "ttlSeconds must be an integer from 60 to 604800, not \"soon\"");
-    CHECK(problem_of(R"({"ttlSeconds":59})", integer) ==
+    CHECK(error_of(R"({"ttlSeconds":59})", integer) ==
           "ttlSeconds must be an integer from 60 to 604800, not 59");
-    CHECK(problem_of(R"({"ttlSeconds":60.5})", integer) ==
+    CHECK(error_of(R"({"ttlSeconds":60.5})", integer) ==
           "ttlSeconds must be an integer from 60 to 604800, not 60.5");
-    CHECK_THAT(problem_of(R"({"ttlSeconds":99999999999999999999})", integer),
+    CHECK_THAT(error_of(R"({"ttlSeconds":99999999999999999999})", integer),
                Catch::Contains("must be an integer"));
 
-    CHECK(problem_of(R"({"on":"yes"})", [](object_reader& body) { body.boolean("on"); }) ==
+    CHECK(error_of(R"({"on":"yes"})", [](object_reader& body) { body.boolean("on"); }) ==
           "on must be true or false, not \"yes\"");
-    CHECK(problem_of(R"({"mode":"x"})", [](object_reader& body) {
+    CHECK(error_of(R"({"mode":"x"})", [](object_reader& body) {
               body.choice("mode", {"a", "b"});
           }) == "mode must be one of a, b, not \"x\"");
 }
@@ -90,24 +90,24 @@ TEST_CASE("an object reader says what is wrong with a field", "[json]")
 TEST_CASE("an object reader bounds lists and maps", "[json]")
 {
     const auto tags = [](object_reader& body) { body.texts("tags", 2, 1, 3); };
-    CHECK(problem_of(R"({"tags":"a"})", tags) ==
+    CHECK(error_of(R"({"tags":"a"})", tags) ==
           "tags must be an array of at most 2 strings, not \"a\"");
-    CHECK(problem_of(R"({"tags":["a","b","c"]})", tags) ==
+    CHECK(error_of(R"({"tags":["a","b","c"]})", tags) ==
           "tags must be an array of at most 2 strings, not of 3");
-    CHECK(problem_of(R"({"tags":["a",5]})", tags) == "tags[1] must be a string, not 5");
-    CHECK(problem_of(R"({"tags":["abcd"]})", tags) ==
+    CHECK(error_of(R"({"tags":["a",5]})", tags) == "tags[1] must be a string, not 5");
+    CHECK(error_of(R"({"tags":["abcd"]})", tags) ==
           "tags[0] must have 1 to 3 characters, not 4: \"abcd\"");
 
     const auto meta = [](object_reader& body) { body.text_map("meta", 2, 3, 3); };
-    CHECK(problem_of(R"({"meta":{"k":1}})", meta) == "meta.k must be a string, not 1");
-    CHECK(problem_of(R"({"meta":{"k":null}})", meta) == "meta.k must be a string, not null");
-    CHECK_THAT(problem_of(R"({"meta":{"long":"v"}})", meta), Catch::Contains("the names in meta"));
-    CHECK_THAT(problem_of(R"({"meta":{"":"v"}})", meta), Catch::Contains("the names in meta"));
-    CHECK_THAT(problem_of(R"({"meta":{"a":"","b":"","c":""}})", meta), Catch::Contains("not of 3"));
+    CHECK(error_of(R"({"meta":{"k":1}})", meta) == "meta.k must be a string, not 1");
+    CHECK(error_of(R"({"meta":{"k":null}})", meta) == "meta.k must be a string, not null");
+    CHECK_THAT(error_of(R"({"meta":{"long":"v"}})", meta), Catch::Contains("the names in meta"));
+    CHECK_THAT(error_of(R"({"meta":{"":"v"}})", meta), Catch::Contains("the names in meta"));
+    CHECK_THAT(error_of(R"({"meta":{"a":"","b":"","c":""}})", meta), Catch::Contains("not of 3"));
 
     const auto rules = [](object_reader& body) { body.objects("rules", 1); };
-    CHECK(problem_of(R"({"rules":[1]})", rules) == "rules[0] must be an object, not 1");
-    CHECK_THAT(problem_of(R"({"rules":[{},{}]})", rules),
+    CHECK(error_of(R"({"rules":[1]})", rules) == "rules[0] must be an object, not 1");
+    CHECK_THAT(error_of(R"({"rules":[{},{}]})", rules),
                Catch::Contains("at most 1 object, not of 2"));
 }
 

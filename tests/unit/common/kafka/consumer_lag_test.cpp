@@ -91,12 +91,12 @@ TEST_CASE("while nothing is read the end is asked for, and what came meanwhile a
     lag.note_end(here, 11, noon + 2'000, start, false);
     CHECK(lag.records(here) == 0);
     CHECK(age(lag, noon + 3'600'000) == 0);
-    CHECK(lag.without_news(start + 4s).empty());
-    REQUIRE(lag.without_news(start + 5s) == std::vector{here});
+    CHECK(lag.with_stale_end(start + 4s).empty());
+    REQUIRE(lag.with_stale_end(start + 5s) == std::vector{here});
 
     lag.note_end(here, 14, noon + 3'600'000, start + 5s, true);
 
-    CHECK(lag.without_news(start + 9s).empty());
+    CHECK(lag.with_stale_end(start + 9s).empty());
     CHECK(lag.records(here) == 3);
     // Not since its last record, which was handled long ago: since nothing was left for the last
     // time.

@@ -10,13 +10,13 @@ TEST_CASE("partitions found at first are read from their end, later ones from th
     partition_plan plan(false);
 
     plan.add({"t", 0}, 5, 10);
-    CHECK(plan.places().at({"t", 0}).next == 10);
+    CHECK(plan.positions().at({"t", 0}).next == 10);
     CHECK_FALSE(plan.knows_all({"t"}));
     plan.mark_known("t");
     CHECK(plan.knows_all({"t"}));
     plan.add({"t", 1}, 0, 3);
 
-    CHECK(plan.places().at({"t", 1}).next == 0);
+    CHECK(plan.positions().at({"t", 1}).next == 0);
 }
 
 TEST_CASE("a plan from the beginning is current when the end of then is reached", "[kafka]")

@@ -52,19 +52,19 @@ private:
 struct arranged_name
 {
     std::vector<std::string> addresses;
-    int asked = 0;
+    int lookups = 0;
 
     rpc::client_settings settings(std::chrono::milliseconds interval = 10ms)
     {
         rpc::client_settings chosen;
-        chosen.resolve = [this](const std::string&) { return answer(); };
+        chosen.resolve = [this](const std::string&) { return look_up_addresses(); };
         chosen.resolve_interval = interval;
         return chosen;
     }
 
-    awaitable<std::vector<boost::asio::ip::address>> answer()
+    awaitable<std::vector<boost::asio::ip::address>> look_up_addresses()
     {
-        ++asked;
+        ++lookups;
         std::vector<boost::asio::ip::address> found;
         for (const auto& text : addresses)
             found.push_back(boost::asio::ip::make_address(text));
@@ -175,5 +175,5 @@ TEST_CASE("addresses are never looked up", "[rpc]")
                        name.settings());
 
     CHECK(take(client));
-    CHECK(name.asked == 0);
+    CHECK(name.lookups == 0);
 }

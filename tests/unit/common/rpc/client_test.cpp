@@ -24,11 +24,11 @@ result<TakeQuotaResponse> take(rpc::client& client, std::int64_t units,
         testing::take_quota, testing::quota_request(units), deadline));
 }
 
-awaitable<void> take_into(rpc::client& client, std::vector<result<TakeQuotaResponse>>& answers)
+awaitable<void> take_into(rpc::client& client, std::vector<result<TakeQuotaResponse>>& responses)
 {
-    auto answer = co_await client.call<TakeQuotaResponse, TakeQuotaRequest>(
+    auto response = co_await client.call<TakeQuotaResponse, TakeQuotaRequest>(
         testing::take_quota, testing::quota_request(1));
-    answers.push_back(std::move(answer));
+    responses.push_back(std::move(response));
 }
 
 // An address where nobody listens.
@@ -46,10 +46,10 @@ TEST_CASE("a call goes to the server and back", "[rpc]")
     running_rpc_server running(file.tokens);
     rpc::client client(testing::test_host(), {running.server.local_address()}, file.tokens);
 
-    const auto answer = take(client, 3);
+    const auto response = take(client, 3);
 
-    REQUIRE(answer);
-    CHECK(answer->results(0).granted() == 3);
+    REQUIRE(response);
+    CHECK(response->results(0).granted() == 3);
 }
 
 TEST_CASE("a failure of the handler arrives as it was", "[rpc]")
@@ -72,9 +72,9 @@ TEST_CASE("a failure of the handler arrives as it was", "[rpc]")
 TEST_CASE("replicas are called in turn", "[rpc]")
 {
     testing::token_file file;
-    const std::string empty_answer = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n";
-    scripted_server one({testing::script({empty_answer, empty_answer})});
-    scripted_server two({testing::script({empty_answer, empty_answer})});
+    const std::string empty_response = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n";
+    scripted_server one({testing::script({empty_response, empty_response})});
+    scripted_server two({testing::script({empty_response, empty_response})});
     rpc::client client(testing::test_host(), {one.address(), two.address()}, file.tokens);
 
     for (int i = 0; i < 4; ++i)
@@ -107,10 +107,10 @@ TEST_CASE("without any replica a call is unavailable", "[rpc]")
     testing::token_file file;
     rpc::client client(testing::test_host(), {nobody(), nobody()}, file.tokens);
 
-    const auto answer = take(client, 1);
+    const auto response = take(client, 1);
 
-    REQUIRE_FALSE(answer);
-    CHECK(answer.error().code == errc::unavailable);
+    REQUIRE_FALSE(response);
+    CHECK(response.error().code == errc::unavailable);
 }
 
 TEST_CASE("a replica that comes back is called again", "[rpc]")
@@ -137,14 +137,14 @@ TEST_CASE("every one of many calls at a time is tried on each replica, also wher
     REQUIRE_FALSE(take(client, 1));
     running_rpc_server running(file.tokens, back_soon);
 
-    std::vector<result<TakeQuotaResponse>> answers;
+    std::vector<result<TakeQuotaResponse>> responses;
     for (std::size_t i = 0; i < calls; ++i)
-        boost::asio::co_spawn(testing::test_host().loop(), take_into(client, answers),
+        boost::asio::co_spawn(testing::test_host().loop(), take_into(client, responses),
                               boost::asio::detached);
 
-    REQUIRE(testing::eventually([&] { return answers.size() == calls; }));
-    for (const auto& answer : answers)
-        CHECK(answer);
+    REQUIRE(testing::eventually([&] { return responses.size() == calls; }));
+    for (const auto& response : responses)
+        CHECK(response);
 }
 
 TEST_CASE("a call that was received is not repeated elsewhere", "[rpc]")
@@ -154,10 +154,10 @@ TEST_CASE("a call that was received is not repeated elsewhere", "[rpc]")
     scripted_server other({testing::script({"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"})});
     rpc::client client(testing::test_host(), {dying.address(), other.address()}, file.tokens);
 
-    const auto answer = take(client, 1);
+    const auto response = take(client, 1);
 
-    REQUIRE_FALSE(answer);
-    CHECK(answer.error().code == errc::unavailable);
+    REQUIRE_FALSE(response);
+    CHECK(response.error().code == errc::unavailable);
     CHECK(other.requests().empty());
 }
 
@@ -167,10 +167,10 @@ TEST_CASE("a call ends at its deadline", "[rpc]")
     scripted_server silent({testing::script({""})});
     rpc::client client(testing::test_host(), {silent.address()}, file.tokens);
 
-    const auto answer = take(client, 1, milliseconds(40));
+    const auto response = take(client, 1, milliseconds(40));
 
-    REQUIRE_FALSE(answer);
-    CHECK(answer.error().code == errc::deadline_exceeded);
+    REQUIRE_FALSE(response);
+    CHECK(response.error().code == errc::deadline_exceeded);
 }
 
 TEST_CASE("answers that are not Connect's become failures", "[rpc]")
@@ -179,8 +179,8 @@ TEST_CASE("answers that are not Connect's become failures", "[rpc]")
     const auto code_of = [&file](const std::string& bytes) {
         scripted_server odd({testing::script({bytes}, false)});
         rpc::client client(testing::test_host(), {odd.address()}, file.tokens);
-        const auto answer = take(client, 1);
-        return answer ? std::string("a value") : std::string(to_string(answer.error().code));
+        const auto response = take(client, 1);
+        return response ? std::string("a value") : std::string(to_string(response.error().code));
     };
 
     CHECK(code_of("HTTP/1.1 502 Bad Gateway\r\nContent-Length: 6\r\n\r\n<html>") == "unavailable");

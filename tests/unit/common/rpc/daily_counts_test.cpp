@@ -13,7 +13,7 @@ using inbox::v1::EmailsOfDay;
 
 namespace {
 
-using counting = rpc::daily_count_call<CountEmailsRequest, CountEmailsResponse, EmailsOfDay>;
+using counting = rpc::daily_count_rpc<CountEmailsRequest, CountEmailsResponse, EmailsOfDay>;
 
 const auto account = account_id::make();
 
@@ -27,15 +27,15 @@ CountEmailsRequest request_of(const std::string& whose, int days)
 
 struct counted
 {
-    int asked_days = 0;
-    std::string asked_account;
+    int requested_days = 0;
+    std::string requested_account;
     counting call{[this](account_id whose, int days) { return list(whose, days); },
                   &EmailsOfDay::set_emails};
 
     awaitable<std::vector<daily_count>> list(account_id whose, int days)
     {
-        asked_account = whose.text();
-        asked_days = days;
+        requested_account = whose.text();
+        requested_days = days;
         std::vector<daily_count> counts;
         counts.emplace_back(std::chrono::sys_days(std::chrono::year{2026} / 11 / 20), 3);
         counts.emplace_back(std::chrono::sys_days(std::chrono::year{2026} / 11 / 21), 5);
@@ -49,10 +49,10 @@ TEST_CASE("what an account had is answered day by day", "[rpc]")
 {
     counted emails;
 
-    const auto reply = testing::await(emails.call.answer(request_of(account.text(), 60))).value();
+    const auto reply = testing::await(emails.call.handle(request_of(account.text(), 60))).value();
 
-    CHECK(emails.asked_account == account.text());
-    CHECK(emails.asked_days == 60);
+    CHECK(emails.requested_account == account.text());
+    CHECK(emails.requested_days == 60);
     REQUIRE(reply.days_size() == 2);
     CHECK(reply.days(0).emails() == 3);
     CHECK(reply.days(1).emails() == 5);
@@ -66,9 +66,9 @@ TEST_CASE("days are counted for an account and from 1 to 60 of them", "[rpc]")
 
     for (const auto& wrong : {request_of("nobody", 30), request_of(account.text(), 0),
                               request_of(account.text(), -1), request_of(account.text(), 61)}) {
-        const auto reply = testing::await(emails.call.answer(wrong));
+        const auto reply = testing::await(emails.call.handle(wrong));
         REQUIRE_FALSE(reply);
         CHECK(reply.error().code == errc::invalid_argument);
     }
-    CHECK(emails.asked_days == 0);
+    CHECK(emails.requested_days == 0);
 }

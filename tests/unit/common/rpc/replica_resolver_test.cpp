@@ -13,24 +13,24 @@ namespace {
 struct arranged_names
 {
     std::vector<std::string> addresses;
-    std::vector<std::vector<std::string>> told;
+    std::vector<std::vector<std::string>> reported;
     replica_resolver resolver;
 
     explicit arranged_names(std::vector<host_port> configured)
         : resolver(
               testing::test_host(), std::move(configured),
               [this](const auto& found) { note(found); },
-              [this](const std::string&) { return answer(); })
+              [this](const std::string&) { return look_up_addresses(); })
     {}
 
     void note(const std::vector<host_port>& found)
     {
-        auto& list = told.emplace_back();
+        auto& list = reported.emplace_back();
         for (const auto& each : found)
             list.push_back(each.text());
     }
 
-    awaitable<std::vector<boost::asio::ip::address>> answer()
+    awaitable<std::vector<boost::asio::ip::address>> look_up_addresses()
     {
         std::vector<boost::asio::ip::address> found;
         for (const auto& text : addresses)
@@ -38,7 +38,7 @@ struct arranged_names
         co_return found;
     }
 
-    void look() { testing::await(resolver.look()); }
+    void refresh() { testing::await(resolver.refresh()); }
 };
 
 using list = std::vector<std::string>;
@@ -50,33 +50,33 @@ TEST_CASE("a name stands for every address it has, and changes are told", "[rpc]
     arranged_names names({host_port("rate-limit", 9102), host_port("192.0.2.9", 9102)});
     names.addresses = {"192.0.2.2", "192.0.2.1"};
 
-    names.look();
-    names.look();
+    names.refresh();
+    names.refresh();
     names.addresses = {"192.0.2.2"};
-    names.look();
+    names.refresh();
 
-    REQUIRE(names.told.size() == 2);
-    CHECK(names.told[0] == list{"192.0.2.1:9102", "192.0.2.2:9102", "192.0.2.9:9102"});
-    CHECK(names.told[1] == list{"192.0.2.2:9102", "192.0.2.9:9102"});
+    REQUIRE(names.reported.size() == 2);
+    CHECK(names.reported[0] == list{"192.0.2.1:9102", "192.0.2.2:9102", "192.0.2.9:9102"});
+    CHECK(names.reported[1] == list{"192.0.2.2:9102", "192.0.2.9:9102"});
 }
 
 TEST_CASE("a name that no longer resolves keeps its addresses", "[rpc]")
 {
     arranged_names names({host_port("rate-limit", 9102)});
     names.addresses = {"192.0.2.1"};
-    names.look();
+    names.refresh();
 
     names.addresses.clear();
-    names.look();
+    names.refresh();
 
-    CHECK(names.told == std::vector<list>{{"192.0.2.1:9102"}});
+    CHECK(names.reported == std::vector<list>{{"192.0.2.1:9102"}});
 }
 
 TEST_CASE("a list of addresses is never looked up", "[rpc]")
 {
     arranged_names names({host_port("192.0.2.1", 9102), host_port("::1", 9102)});
 
-    names.look();
+    names.refresh();
 
-    CHECK(names.told.empty());
+    CHECK(names.reported.empty());
 }

@@ -23,7 +23,7 @@ struct raw_call
     std::string body = R"({"items":[{"accountId":"a","units":"5"}]})";
 };
 
-std::string answer_to(const raw_call& call)
+std::string response_to(const raw_call& call)
 {
     testing::token_file file;
     testing::running_rpc_server running(file.tokens);
@@ -37,11 +37,11 @@ std::string answer_to(const raw_call& call)
 
 TEST_CASE("a call in JSON is answered in JSON", "[rpc]")
 {
-    const auto answer = answer_to({});
+    const auto http_response = response_to({});
 
-    CHECK_THAT(answer, StartsWith("HTTP/1.1 200 OK\r\n") &&
-                           Contains("\r\nContent-Type: application/json\r\n"));
-    CHECK_THAT(answer, EndsWith(R"({"results":[{"granted":"5"}]})"));
+    CHECK_THAT(http_response, StartsWith("HTTP/1.1 200 OK\r\n") &&
+                                  Contains("\r\nContent-Type: application/json\r\n"));
+    CHECK_THAT(http_response, EndsWith(R"({"results":[{"granted":"5"}]})"));
 }
 
 TEST_CASE("a call in Protobuf is answered in Protobuf", "[rpc]")
@@ -52,12 +52,12 @@ TEST_CASE("a call in Protobuf is answered in Protobuf", "[rpc]")
                    rpc_token + "\r\n";
     call.body = testing::quota_request(7).SerializeAsString();
 
-    const auto answer = answer_to(call);
+    const auto http_response = response_to(call);
 
-    CHECK_THAT(answer, StartsWith("HTTP/1.1 200 OK\r\n") &&
-                           Contains("\r\nContent-Type: application/proto\r\n"));
+    CHECK_THAT(http_response, StartsWith("HTTP/1.1 200 OK\r\n") &&
+                                  Contains("\r\nContent-Type: application/proto\r\n"));
     testing::TakeQuotaResponse response;
-    REQUIRE(response.ParseFromString(answer.substr(answer.find("\r\n\r\n") + 4)));
+    REQUIRE(response.ParseFromString(http_response.substr(http_response.find("\r\n\r\n") + 4)));
     CHECK(response.results(0).granted() == 7);
 }
 
@@ -67,10 +67,10 @@ TEST_CASE("a call without a valid token is unauthenticated, whatever it asks", "
                                 "Authorization: Basic abc\r\n", "Authorization: Bearer \r\n"}) {
         raw_call call;
         call.headers = std::string("Content-Type: application/json\r\n") + headers;
-        CHECK_THAT(answer_to(call), StartsWith("HTTP/1.1 401 ") &&
-                                        Contains(R"({"code":"unauthenticated","message":)"));
+        CHECK_THAT(response_to(call), StartsWith("HTTP/1.1 401 ") &&
+                                          Contains(R"({"code":"unauthenticated","message":)"));
         call.path = "/no.such.Service/Method";
-        CHECK_THAT(answer_to(call), StartsWith("HTTP/1.1 401 "));
+        CHECK_THAT(response_to(call), StartsWith("HTTP/1.1 401 "));
     }
 }
 
@@ -108,20 +108,20 @@ TEST_CASE("what is no call is refused as the Connect protocol says", "[rpc]")
 {
     raw_call unknown;
     unknown.path = "/tempinbox.ratelimit.v1.RateLimitService/Nothing";
-    CHECK_THAT(answer_to(unknown),
+    CHECK_THAT(response_to(unknown),
                StartsWith("HTTP/1.1 404 ") && Contains(R"("code":"unimplemented")"));
 
     raw_call get;
     get.verb = "GET";
-    CHECK_THAT(answer_to(get), StartsWith("HTTP/1.1 405 ") && Contains("\r\nAllow: POST\r\n"));
+    CHECK_THAT(response_to(get), StartsWith("HTTP/1.1 405 ") && Contains("\r\nAllow: POST\r\n"));
 
     raw_call text;
     text.headers = "Content-Type: text/plain\r\nAuthorization: Bearer " + rpc_token + "\r\n";
-    CHECK_THAT(answer_to(text), StartsWith("HTTP/1.1 415 ") && Contains("\r\nAccept-Post: "));
+    CHECK_THAT(response_to(text), StartsWith("HTTP/1.1 415 ") && Contains("\r\nAccept-Post: "));
 
     raw_call timeout;
     timeout.headers += "Connect-Timeout-Ms: soon\r\n";
-    CHECK_THAT(answer_to(timeout),
+    CHECK_THAT(response_to(timeout),
                StartsWith("HTTP/1.1 400 ") && Contains(R"("code":"invalid_argument")"));
 }
 
@@ -129,17 +129,17 @@ TEST_CASE("a body that is not the request is an invalid argument", "[rpc]")
 {
     raw_call call;
     call.body = R"({"items":[{"acountId":"a"}]})";
-    CHECK_THAT(answer_to(call), StartsWith("HTTP/1.1 400 ") &&
-                                    Contains(R"("code":"invalid_argument")") &&
-                                    Contains("acountId"));
+    CHECK_THAT(response_to(call), StartsWith("HTTP/1.1 400 ") &&
+                                      Contains(R"("code":"invalid_argument")") &&
+                                      Contains("acountId"));
     call.body = "{";
-    CHECK_THAT(answer_to(call),
+    CHECK_THAT(response_to(call),
                StartsWith("HTTP/1.1 400 ") && Contains(R"("code":"invalid_argument")"));
     call.body = R"({"items":[{"units":"many"}]})";
-    CHECK_THAT(answer_to(call), StartsWith("HTTP/1.1 400 ") && Contains("units"));
+    CHECK_THAT(response_to(call), StartsWith("HTTP/1.1 400 ") && Contains("units"));
     call.headers = "Content-Type: application/proto\r\nAuthorization: Bearer " + rpc_token + "\r\n";
     call.body = "\xff\xff";
-    CHECK_THAT(answer_to(call),
+    CHECK_THAT(response_to(call),
                StartsWith("HTTP/1.1 400 ") && Contains(R"("code":"invalid_argument")"));
 }
 
@@ -148,22 +148,23 @@ TEST_CASE("an empty JSON body is an empty request", "[rpc]")
     raw_call call;
     call.body = "";
 
-    CHECK_THAT(answer_to(call), StartsWith("HTTP/1.1 200 ") && EndsWith("\r\n\r\n{}"));
+    CHECK_THAT(response_to(call), StartsWith("HTTP/1.1 200 ") && EndsWith("\r\n\r\n{}"));
 }
 
 TEST_CASE("failures and exceptions of a handler become Connect errors without details", "[rpc]")
 {
     raw_call call;
     call.body = R"({"items":[{"accountId":"a","units":"-1"}]})";
-    CHECK_THAT(answer_to(call),
+    CHECK_THAT(response_to(call),
                StartsWith("HTTP/1.1 409 ") &&
                    EndsWith(R"({"code":"already_exists","message":"already taken: a"})"));
     call.body = R"({"items":[{"units":"-2"}]})";
-    CHECK_THAT(answer_to(call), StartsWith("HTTP/1.1 503 ") &&
-                                    Contains(R"("code":"unavailable")") && !Contains("PostgreSQL"));
+    CHECK_THAT(response_to(call), StartsWith("HTTP/1.1 503 ") &&
+                                      Contains(R"("code":"unavailable")") &&
+                                      !Contains("PostgreSQL"));
     call.body = R"({"items":[{"units":"-3"}]})";
-    CHECK_THAT(answer_to(call), StartsWith("HTTP/1.1 500 ") && Contains(R"("code":"internal")") &&
-                                    !Contains("secret"));
+    CHECK_THAT(response_to(call), StartsWith("HTTP/1.1 500 ") && Contains(R"("code":"internal")") &&
+                                      !Contains("secret"));
 }
 
 TEST_CASE("calls may be larger than an HTTP body of the API", "[rpc]")
@@ -171,5 +172,5 @@ TEST_CASE("calls may be larger than an HTTP body of the API", "[rpc]")
     raw_call call;
     call.body = R"({"items":[{"accountId":")" + std::string(200'000, 'x') + R"(","units":"1"}]})";
 
-    CHECK_THAT(answer_to(call), StartsWith("HTTP/1.1 200 "));
+    CHECK_THAT(response_to(call), StartsWith("HTTP/1.1 200 "));
 }

@@ -26,9 +26,9 @@ rules::rule make_rule(std::vector<condition> conditions)
     return made;
 }
 
-rules::explanation explain(const rules::rule& asked, const tested_mail& mail)
+rules::explanation explain(const rules::rule& candidate, const tested_mail& mail)
 {
-    return rules::explain(asked, mail, rules::subject_of_rules(mail.from, mail.to, mail.subject));
+    return rules::explain(candidate, mail, rules::rule_input(mail.from, mail.to, mail.subject));
 }
 
 } // namespace
@@ -103,10 +103,9 @@ TEST_CASE("what is explained is what is decided", "[rules]")
             conditions.push_back({fields[random() % 3], comparisons[random() % 4], pick()});
         const auto rule = make_rule(conditions);
 
-        const auto decided =
-            rules::compiled_rules({rule})
-                .evaluate(rules::subject_of_rules(mail.from, mail.to, mail.subject))
-                .matched;
+        const auto decided = rules::compiled_rules({rule})
+                                 .evaluate(rules::rule_input(mail.from, mail.to, mail.subject))
+                                 .matched;
 
         const auto found = explain(rule, mail);
         matches += found.matched ? 1 : 0;

@@ -8,7 +8,7 @@ using namespace tempinbox;
 using rules::comparison;
 using rules::condition;
 using rules::field;
-using rules::subject_of_rules;
+using rules::rule_input;
 
 namespace {
 
@@ -23,7 +23,7 @@ rules::rule make_rule(webhook_id webhook, std::vector<condition> conditions, boo
     return made;
 }
 
-bool matches(field what, comparison how, std::string_view value, const subject_of_rules& mail)
+bool matches(field what, comparison how, std::string_view value, const rule_input& mail)
 {
     return mail.matches(what, how, rules::fold(value));
 }
@@ -31,7 +31,7 @@ bool matches(field what, comparison how, std::string_view value, const subject_o
 bool subject_matches(comparison how, std::string_view value, std::string_view subject)
 {
     return matches(field::subject, how, value,
-                   subject_of_rules("a@example.com", {"box@example.org"}, subject));
+                   rule_input("a@example.com", {"box@example.org"}, subject));
 }
 
 } // namespace
@@ -119,8 +119,7 @@ TEST_CASE("an empty subject matches no condition on the subject", "[rules]")
 
 TEST_CASE("to matches any recipient as given, tag included", "[rules]")
 {
-    const subject_of_rules mail("a@example.com", {"Box+Orders@Example.org", "box@example.org"},
-                                "Hi");
+    const rule_input mail("a@example.com", {"Box+Orders@Example.org", "box@example.org"}, "Hi");
 
     CHECK(matches(field::to, comparison::equals, "box+orders@example.org", mail));
     CHECK(matches(field::to, comparison::equals, "BOX@EXAMPLE.ORG", mail));
@@ -131,7 +130,7 @@ TEST_CASE("to matches any recipient as given, tag included", "[rules]")
 
 TEST_CASE("from is compared as one address", "[rules]")
 {
-    const subject_of_rules mail("Billing@Shop.Example", {"box@example.org"}, "Hi");
+    const rule_input mail("Billing@Shop.Example", {"box@example.org"}, "Hi");
 
     CHECK(matches(field::from, comparison::ends_with, "@shop.example", mail));
     CHECK(matches(field::from, comparison::equals, "billing@shop.example", mail));
@@ -145,10 +144,10 @@ TEST_CASE("all conditions of a rule must match", "[rules]")
         {make_rule(webhook, {{field::subject, comparison::contains, "invoice"},
                              {field::from, comparison::ends_with, "@shop.example"}})});
 
-    CHECK(compiled.evaluate(subject_of_rules("b@shop.example", {}, "Invoice 7")).webhooks ==
+    CHECK(compiled.evaluate(rule_input("b@shop.example", {}, "Invoice 7")).webhooks ==
           std::vector{webhook});
-    CHECK(compiled.evaluate(subject_of_rules("b@other.example", {}, "Invoice 7")).webhooks.empty());
-    CHECK(compiled.evaluate(subject_of_rules("b@shop.example", {}, "Hello")).webhooks.empty());
+    CHECK(compiled.evaluate(rule_input("b@other.example", {}, "Invoice 7")).webhooks.empty());
+    CHECK(compiled.evaluate(rule_input("b@shop.example", {}, "Hello")).webhooks.empty());
 }
 
 TEST_CASE("a rule without conditions matches always, beside other matches too", "[rules]")
@@ -158,8 +157,8 @@ TEST_CASE("a rule without conditions matches always, beside other matches too", 
         {make_rule(specific, {{field::subject, comparison::contains, "invoice"}}),
          make_rule(everything, {})});
 
-    CHECK(compiled.evaluate(subject_of_rules("", {}, "")).webhooks == std::vector{everything});
-    CHECK(compiled.evaluate(subject_of_rules("", {}, "Invoice")).webhooks ==
+    CHECK(compiled.evaluate(rule_input("", {}, "")).webhooks == std::vector{everything});
+    CHECK(compiled.evaluate(rule_input("", {}, "Invoice")).webhooks ==
           std::vector{specific, everything});
 }
 
@@ -169,8 +168,7 @@ TEST_CASE("several matching rules of one webhook name it once", "[rules]")
     const auto first = make_rule(webhook, {{field::subject, comparison::contains, "a"}});
     const auto second = make_rule(webhook, {{field::subject, comparison::contains, "b"}});
 
-    const auto outcome =
-        rules::compiled_rules({first, second}).evaluate(subject_of_rules("", {}, "AB"));
+    const auto outcome = rules::compiled_rules({first, second}).evaluate(rule_input("", {}, "AB"));
 
     CHECK(outcome.webhooks == std::vector{webhook});
     CHECK(outcome.matched == std::vector{first.id, second.id});
@@ -181,7 +179,7 @@ TEST_CASE("disabled rules are left out", "[rules]")
     const rules::compiled_rules compiled({make_rule(webhook_id::make(), {}, false)});
 
     CHECK(compiled.empty());
-    CHECK(compiled.evaluate(subject_of_rules("", {}, "")).matched.empty());
+    CHECK(compiled.evaluate(rule_input("", {}, "")).matched.empty());
 }
 
 TEST_CASE("names of fields and operators are those of the specification", "[rules]")
@@ -216,8 +214,8 @@ TEST_CASE("all conditions of twenty rules are evaluated in less than a milliseco
     auto quickest = std::chrono::steady_clock::duration::max();
     for (int round = 0; round < 200; ++round) {
         const auto began = std::chrono::steady_clock::now();
-        const subject_of_rules mail("robot@shop.example", {"box+order@example.org"},
-                                    "Größe XL, ΣΊΣΥΦΟΣ, 60 Zeichen lang und mehr");
+        const rule_input mail("robot@shop.example", {"box+order@example.org"},
+                              "Größe XL, ΣΊΣΥΦΟΣ, 60 Zeichen lang und mehr");
         REQUIRE(compiled.evaluate(mail).webhooks.empty());
         quickest = std::min(quickest, std::chrono::steady_clock::now() - began);
     }

@@ -72,15 +72,15 @@ TEST_CASE("bounds that exceed the container's memory are told", "[runtime]")
     reader.add_memory("answer-memory", 512 * mib);
     const auto& bounds = reader.memory_bounds();
 
-    CHECK_FALSE(runtime::memory_problem(bounds, std::nullopt));
-    CHECK_FALSE(runtime::memory_problem(bounds, 640 * mib));
-    const auto told = runtime::memory_problem(bounds, 639 * mib);
-    REQUIRE(told);
-    CHECK_THAT(*told, Contains("memory limit of 639 MiB") &&
-                          Contains("640 MiB (list-cache-mib 64 MiB, answer-memory 512 MiB, "));
+    CHECK_FALSE(runtime::memory_warning(bounds, std::nullopt));
+    CHECK_FALSE(runtime::memory_warning(bounds, 640 * mib));
+    const auto warning = runtime::memory_warning(bounds, 639 * mib);
+    REQUIRE(warning);
+    CHECK_THAT(*warning, Contains("memory limit of 639 MiB") &&
+                             Contains("640 MiB (list-cache-mib 64 MiB, answer-memory 512 MiB, "));
 
     reader.add_memory("memory-limit", std::nullopt);
-    const auto unbounded = runtime::memory_problem(reader.memory_bounds(), 64'000 * mib);
+    const auto unbounded = runtime::memory_warning(reader.memory_bounds(), 64'000 * mib);
     REQUIRE(unbounded);
     CHECK_THAT(*unbounded, Contains("memory-limit without a bound"));
 }

@@ -130,10 +130,10 @@ private:
 
     bool read_some()
     {
-        constexpr int patience_millis = 10'000;
+        constexpr int timeout_millis = 10'000;
         pollfd end{output_end_, POLLIN, 0};
         char buffer[4096];
-        if (::poll(&end, 1, patience_millis) <= 0)
+        if (::poll(&end, 1, timeout_millis) <= 0)
             return false;
         const auto size = ::read(output_end_, buffer, sizeof buffer);
         if (size > 0)

@@ -17,10 +17,10 @@ TEST_CASE("an account takes a quarter of the memory, or one thing alone; the res
     answer_memory memory(1'000);
     const auto ann = account_id::make(), bob = account_id::make(), eve = account_id::make();
 
-    auto first = memory.try_take(ann, 200);
-    const auto second = memory.try_take(ann, 51);
-    const auto other = memory.try_take(bob, 600);
-    const auto none_left = memory.try_take(eve, 250);
+    auto first = memory.try_reserve(ann, 200);
+    const auto second = memory.try_reserve(ann, 51);
+    const auto other = memory.try_reserve(bob, 600);
+    const auto none_left = memory.try_reserve(eve, 250);
 
     CHECK(first);
     CHECK_FALSE(second);
@@ -29,8 +29,8 @@ TEST_CASE("an account takes a quarter of the memory, or one thing alone; the res
     CHECK(memory.used() == 800);
     first.reset();
     CHECK(memory.used() == 600);
-    CHECK(memory.try_take(ann, 250));
-    CHECK(memory.try_take(eve, 250));
+    CHECK(memory.try_reserve(ann, 250));
+    CHECK(memory.try_reserve(eve, 250));
     CHECK(memory.used() == 600);
 }
 
@@ -41,7 +41,7 @@ TEST_CASE("a large answer may outlive the memory it is counted in", "[gateway][a
         answer_memory memory(1'000'000);
         kept = count_answer(http::ok_json(std::string(100'000, 'x')), account_id::make(), memory);
         CHECK(memory.used() == 100'000);
-        CHECK(count_answer(http::ok_json("{}"), account_id::make(), memory).held == nullptr);
+        CHECK(count_answer(http::ok_json("{}"), account_id::make(), memory).reservation == nullptr);
     }
     CHECK(kept.status == 200);
 }

@@ -143,11 +143,11 @@ TEST_CASE("a target that cannot be decoded is 400, after key, path and method",
 {
     arranged_pipeline arranged;
     auto received = make_request("GET", "/v1/things");
-    received.target_problem = "The query is not well-formed";
+    received.target_error = "The query is not well-formed";
     auto unknown = received;
     unknown.path = unknown.target = "/v1/nothing";
     auto keyless = make_request("GET", "/v1/things", "");
-    keyless.target_problem = received.target_problem;
+    keyless.target_error = received.target_error;
 
     const auto answer = arranged.send(received);
 

@@ -8,7 +8,7 @@ using namespace std::chrono_literals;
 TEST_CASE("an answer to nobody known says 0 of 0 until the next 00:00 UTC", "[gateway][quota]")
 {
     const time_point noon{std::chrono::sys_days{std::chrono::year(2026) / 11 / 24} + 12h};
-    auto answer = http::problem(400, "no sound HTTP");
+    auto answer = http::error_response(400, "no sound HTTP");
 
     gateway::complete_answer_without_account(answer, noon);
 

@@ -58,7 +58,7 @@ public:
             return last_sequences(std::move(request));
         };
         all.take_memory = [this](account_id whose, std::size_t bytes) {
-            auto taken = memory->try_take(whose, bytes);
+            auto taken = memory->try_reserve(whose, bytes);
             most_memory = std::max(most_memory, memory->used());
             return taken;
         };

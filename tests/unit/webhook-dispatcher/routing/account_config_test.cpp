@@ -9,8 +9,8 @@ using namespace std::chrono_literals;
 namespace {
 
 const time_point now = *parse_iso8601("2026-03-01T12:00:00Z");
-const rules::subject_of_rules invoice("billing@shop.example", {"box@example.org"}, "Your invoice");
-const rules::subject_of_rules greeting("friend@example.com", {"box@example.org"}, "Hello");
+const rules::rule_input invoice("billing@shop.example", {"box@example.org"}, "Your invoice");
+const rules::rule_input greeting("friend@example.com", {"box@example.org"}, "Hello");
 
 receiver make_receiver(event_set events = event_set::all(), bool is_enabled = true)
 {

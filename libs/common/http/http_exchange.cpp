@@ -1,0 +1,323 @@
+#include "common/http/http_exchange.hpp"
+
+#include "common/http/request_head.hpp"
+#include "common/http/resolve.hpp"
+#include "common/http/response_parser.hpp"
+
+#include <boost/asio/ssl/error.hpp>
+
+#include <openssl/err.h>
+#include <openssl/ssl.h>
+
+#include <algorithm>
+
+namespace tempinbox::http {
+
+namespace asio = boost::asio;
+using boost::system::error_code;
+
+namespace {
+
+constexpr unsigned max_interim_responses = 8;
+constexpr std::size_t body_read_size = 32 * 1024;
+
+} // namespace
+
+void watchdog::arm(clock::time_point when)
+{
+    when_ = when;
+    timer_.expires_at(when);
+    timer_.async_wait([self = shared_from_this()](error_code moved) {
+        if (moved || clock::now() < self->when_)
+            return;
+        self->is_expired_ = true;
+        if (self->wire_)
+            self->wire_->cancel();
+    });
+}
+
+void watchdog::disarm()
+{
+    when_ = clock::time_point::max();
+    wire_ = nullptr;
+    is_expired_ = false;
+    timer_.cancel();
+}
+
+http_exchange::http_exchange(client_context& context, client_request outgoing)
+    : context_(context),
+      request_(std::move(outgoing)),
+      started_(watchdog::clock::now()),
+      deadline_(started_ + request_.deadline),
+      watch_(std::make_shared<watchdog>(context.host.loop()))
+{}
+
+http_exchange::~http_exchange()
+{
+    watch_->disarm();
+}
+
+awaitable<client_response> http_exchange::perform()
+{
+    auto url = target_url::parse(request_.url);
+    if (!url) {
+        fail(exchange_error::malformed, url.error().message);
+    } else {
+        url_ = std::move(*url);
+        auto head = make_request_head(request_, url_);
+        if (!head) {
+            fail(exchange_error::malformed, head.error().message);
+        } else {
+            head_ = std::move(*head);
+            std::string host = request_.pool + (url_.is_tls ? " https " : " http ") + url_.host +
+                               " " + std::to_string(url_.port);
+            auto pooled_connection = co_await context_.pool->acquire(std::move(host), deadline_);
+            if (pooled_connection)
+                co_await perform_with(*pooled_connection);
+            else
+                fail(exchange_error::timeout, "no connection to the host became free in time");
+        }
+    }
+    const auto took = watchdog::clock::now() - started_;
+    response_.took = std::chrono::duration_cast<std::chrono::milliseconds>(took);
+    co_return std::move(response_);
+}
+
+awaitable<void> http_exchange::perform_with(connection_pool::pooled_connection& pooled_connection)
+{
+    auto wire = pooled_connection.take_idle();
+    if (wire) {
+        const ending reused = co_await converse(*wire);
+        if (reused == ending::answered) {
+            watch_->disarm();
+            if (is_reusable_)
+                pooled_connection.keep(std::move(wire));
+            co_return;
+        }
+        // The server closed it while it lay idle: nothing of this request was answered, so a fresh
+        // connection carries it again.
+        pooled_connection.discard_idle();
+        watch_->disarm();
+        response_.is_sent = false;
+    }
+    wire = co_await dial(pooled_connection);
+    if (!wire)
+        co_return;
+    const ending fresh = co_await converse(*wire);
+    watch_->disarm();
+    if (fresh == ending::died_unanswered)
+        fail(exchange_error::closed, "the connection closed before any response");
+    else if (is_reusable_)
+        pooled_connection.keep(std::move(wire));
+}
+
+// Dials exactly the addresses that were judged: a name that changes its mind in between gains
+// nothing.
+awaitable<std::unique_ptr<transport>>
+http_exchange::dial(connection_pool::pooled_connection& pooled_connection)
+{
+    const address_list addresses = co_await find_addresses();
+    for (const auto& address : addresses) {
+        if (context_.settings.allow_address && !context_.settings.allow_address(address)) {
+            fail(exchange_error::refused_address,
+                 "the host has an address that must not be called");
+            co_return nullptr;
+        }
+    }
+    for (const auto& address : addresses) {
+        auto wire = co_await connect(address);
+        if (!wire)
+            continue;
+        if (url_.is_tls) {
+            if (!co_await secure(*wire, pooled_connection))
+                co_return nullptr;
+        }
+        response_.error = exchange_error::none;
+        response_.error_text.clear();
+        response_.cause = error_code();
+        co_return std::move(wire);
+    }
+    co_return nullptr;
+}
+
+awaitable<http_exchange::address_list> http_exchange::find_addresses()
+{
+    address_list addresses;
+    error_code error;
+    const auto literal = asio::ip::make_address(url_.host, error);
+    if (!error) {
+        addresses.push_back(literal);
+        co_return addresses;
+    }
+    resolution found =
+        co_await resolve(context_.host, context_.settings.resolve, url_.host, deadline_);
+    if (!found.is_finished)
+        fail(exchange_error::timeout, "the host name was not resolved in time");
+    else if (found.addresses.empty())
+        fail(exchange_error::resolve, found.error_text, found.cause);
+    co_return std::move(found.addresses);
+}
+
+awaitable<std::unique_ptr<transport>> http_exchange::connect(asio::ip::address address)
+{
+    const auto now = watchdog::clock::now();
+    auto wire = std::make_unique<transport>(asio::ip::tcp::socket(context_.host.loop()));
+    watch_->disarm();
+    watch_->guard(wire.get());
+    watch_->arm(std::min(deadline_, now + context_.settings.connect_timeout));
+    const asio::ip::tcp::endpoint peer(address, url_.port);
+    const error_code failed = co_await wire->connect(peer);
+    const bool is_late = watch_->is_expired();
+    watch_->disarm();
+    // Of several addresses the first one's failure is told: resolvers put those that cannot be
+    // reached from here last.
+    const bool is_first_failure = response_.error == exchange_error::none;
+    if (is_first_failure && is_late)
+        fail(exchange_error::timeout, "the connection was not made in time");
+    else if (is_first_failure && failed)
+        fail(exchange_error::connect, "the connection was not made: " + failed.message(), failed);
+    if (is_late || failed)
+        wire.reset();
+    co_return std::move(wire);
+}
+
+awaitable<bool> http_exchange::secure(transport& wire,
+                                      connection_pool::pooled_connection& pooled_connection)
+{
+    SSL* const tls = wire.start_tls(context_.tls);
+    pooled_connection.collect_sessions(tls);
+    if (const auto session = pooled_connection.take_session())
+        SSL_set_session(tls, session.get());
+    const auto now = watchdog::clock::now();
+    watch_->guard(&wire);
+    watch_->arm(std::min(deadline_, now + context_.settings.tls_timeout));
+    const error_code failed =
+        co_await wire.connect_tls(url_.host, context_.settings.verify_certificates);
+    const bool is_late = watch_->is_expired();
+    watch_->disarm();
+    if (!failed && !is_late) {
+        (SSL_session_reused(tls) ? context_.resumed_handshakes : context_.full_handshakes)
+            .Increment();
+        co_return true;
+    }
+    pooled_connection.discard_sessions();
+    const long verify_result = SSL_get_verify_result(tls);
+    if (is_late)
+        fail(exchange_error::timeout, "the TLS handshake took too long");
+    else if (verify_result == X509_V_ERR_HOSTNAME_MISMATCH ||
+             verify_result == X509_V_ERR_IP_ADDRESS_MISMATCH)
+        fail(exchange_error::tls, "the certificate is not trusted: it is for another host", failed);
+    else if (verify_result != X509_V_OK)
+        fail(exchange_error::tls,
+             std::string("the certificate is not trusted: ") +
+                 X509_verify_cert_error_string(verify_result),
+             failed);
+    else
+        fail(exchange_error::tls, "the TLS handshake failed: " + failed.message(), failed);
+    co_return false;
+}
+
+awaitable<http_exchange::ending> http_exchange::converse(transport& wire)
+{
+    watch_->guard(&wire);
+    watch_->arm(deadline_);
+    is_reusable_ = false;
+    response_.is_sent = true;
+    const std::size_t whole = head_.size() + request_.body.size();
+    buffer_pair bytes{asio::buffer(head_), asio::buffer(request_.body)};
+    transfer sent = wire.try_write(bytes);
+    if (!sent.error && sent.bytes < whole) {
+        const auto of_head = std::min(sent.bytes, head_.size());
+        bytes[0] += of_head;
+        bytes[1] += sent.bytes - of_head;
+        sent = co_await wire.write(bytes);
+    }
+    // A write that failed is no end: a server may answer early, and close.
+
+    input_buffer input;
+    const auto new_parser = [this](std::optional<response_parser>& slot) {
+        slot.emplace(response_, request_.method == "HEAD", context_.settings.header_limit,
+                     context_.settings.body_limit);
+    };
+    std::optional<response_parser> parser;
+    new_parser(parser);
+    bool has_begun = false;
+    bool wants_bytes = true;
+    unsigned interim = 0;
+    for (;;) {
+        if (wants_bytes) {
+            const auto into =
+                input.prepare(parser->is_in_body() ? body_read_size : 2 * input_buffer::small);
+            transfer got;
+            if (!watch_->is_expired())
+                got = co_await wire.read_some(into);
+            if (watch_->is_expired()) {
+                fail(exchange_error::timeout,
+                     has_begun ? "the response took too long" : "no response came in time");
+                co_return ending::answered;
+            }
+            if (got.error && !has_begun)
+                co_return ending::died_unanswered;
+            if (got.error == asio::error::eof) {
+                parser->finish();
+            } else if (got.error) {
+                fail(exchange_error::closed,
+                     "the connection broke in the middle of the response: " + got.error.message(),
+                     got.error);
+                co_return ending::answered;
+            } else {
+                has_begun = true;
+                input.commit(got.bytes);
+            }
+        }
+        if (!input.empty() && parser->state() == progress::need_more)
+            input.consume(parser->feed(input.view()));
+        wants_bytes = parser->state() == progress::need_more || input.empty();
+        // Bytes of a body are used at once: what is left are the beginnings of a chunk's header, or
+        // trailers, without an end.
+        if (wants_bytes && parser->is_in_body() && input.size() > context_.settings.header_limit) {
+            fail(exchange_error::too_large,
+                 "the response has a chunk header or trailers without an end");
+            co_return ending::answered;
+        }
+
+        switch (parser->state()) {
+        case progress::need_more:
+        case progress::header:
+            continue;
+        case progress::complete:
+            break;
+        case progress::malformed:
+            fail(exchange_error::malformed, "the response is malformed: " + parser->reason());
+            co_return ending::answered;
+        case progress::header_too_large:
+            fail(exchange_error::too_large, "the response header is too large");
+            co_return ending::answered;
+        case progress::body_too_large:
+            fail(exchange_error::too_large, "the response body is too large");
+            co_return ending::answered;
+        }
+        // RFC 9110 15.2: interim responses come before the real one.
+        if (response_.status >= 200)
+            break;
+        if (++interim > max_interim_responses || response_.status == 101) {
+            fail(exchange_error::malformed,
+                 "the response is malformed: interim responses without an end");
+            co_return ending::answered;
+        }
+        response_.status = 0;
+        response_.headers.clear();
+        new_parser(parser);
+    }
+    is_reusable_ = parser->leaves_connection_open() && input.empty() && !sent.error;
+    co_return ending::answered;
+}
+
+void http_exchange::fail(exchange_error error, std::string text, error_code cause)
+{
+    response_.error = error;
+    response_.error_text = std::move(text);
+    response_.cause = cause;
+}
+
+} // namespace tempinbox::http

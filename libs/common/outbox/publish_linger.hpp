@@ -1,0 +1,38 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+
+namespace tempinbox::outbox {
+
+// When committed events are handed to Kafka. A hand-over costs the broker a request for each
+// partition in it and wakes every reader, whether it carries one event or hundreds: a few events a
+// second go at once, many in steps, the longer the more come.
+class publish_linger
+{
+public:
+    using time_point = std::chrono::steady_clock::time_point;
+
+    // Events that go at once; more than a burst in one commit count as a burst, for there are only
+    // so many partitions.
+    static constexpr double immediate_per_second = 100;
+    static constexpr double immediate_burst = 20;
+    static constexpr std::chrono::milliseconds min_delay{20};
+    static constexpr std::chrono::milliseconds max_delay{100}; // from 1,000 events a second on
+
+    explicit publish_linger(time_point now) : allowance_at_(now), published_at_(now) {}
+
+    // Whether the events of a commit may go at once. Every commit is told.
+    bool note_commit(std::size_t events, time_point now);
+    void note_publish(std::size_t events, time_point now);
+    // How long the next events gather that may not go at once.
+    std::chrono::milliseconds delay() const;
+
+private:
+    double allowance_ = immediate_burst; // of events; below zero after a large commit
+    time_point allowance_at_;
+    double events_per_second_ = 0; // as of late
+    time_point published_at_;
+};
+
+} // namespace tempinbox::outbox

@@ -1,0 +1,38 @@
+#pragma once
+
+#include "common/core/awaitable.hpp"
+#include "common/runtime/host.hpp"
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <string>
+
+namespace tempinbox::runtime {
+
+// Background work of a service: runs a step again and again on the loop, one at a time. A step
+// answers how long to pause before the next; one that throws is run again after `failure_delay`. Of
+// failures in a row the first is logged, and their end.
+class periodic_task
+{
+public:
+    using step = std::function<awaitable<std::chrono::microseconds>()>;
+
+    // `name` says in log lines what did not work: "inboxes not expired".
+    periodic_task(host& process, std::string name, step work,
+                  std::chrono::microseconds failure_delay = std::chrono::seconds(1));
+    ~periodic_task();
+    periodic_task(const periodic_task&) = delete;
+
+    void start();
+    // Ends the pause, or runs the step once more at once after the one under way.
+    void wake();
+    // Lets a step under way finish.
+    awaitable<void> stop();
+
+private:
+    struct state;
+    std::shared_ptr<state> state_;
+};
+
+} // namespace tempinbox::runtime
