@@ -19,7 +19,7 @@ std::string url_of(const std::string& href)
 
 } // namespace
 
-page::page(std::string_view html)
+html_page::html_page(std::string_view html)
 {
     for (std::size_t at = 0; at < html.size();)
         at +=
@@ -27,28 +27,28 @@ page::page(std::string_view html)
     close_anchor();
 }
 
-std::string_view page::inside(std::size_t i) const
+std::string_view html_page::inside(std::size_t i) const
 {
     return between(anchors_[i].begin, anchors_[i].end);
 }
 
-std::string_view page::before(std::size_t i) const
+std::string_view html_page::before(std::size_t i) const
 {
     return between(i == 0 ? 0 : anchors_[i - 1].end, anchors_[i].begin);
 }
 
-std::string_view page::after(std::size_t i) const
+std::string_view html_page::after(std::size_t i) const
 {
     return between(anchors_[i].end,
                    i + 1 == anchors_.size() ? text_.size() : anchors_[i + 1].begin);
 }
 
-std::string_view page::between(std::size_t begin, std::size_t end) const
+std::string_view html_page::between(std::size_t begin, std::size_t end) const
 {
     return std::string_view(text_).substr(begin, end - begin);
 }
 
-std::size_t page::read_words(std::string_view html)
+std::size_t html_page::read_words(std::string_view html)
 {
     const auto* const stop = std::find_if(
         html.begin(), html.end(), [](char c) { return c == '<' || c == '&' || is_html_space(c); });
@@ -59,7 +59,7 @@ std::size_t page::read_words(std::string_view html)
     return std::max<std::size_t>(length, 1);
 }
 
-std::size_t page::read_step(std::string_view html, std::size_t at)
+std::size_t html_page::read_step(std::string_view html, std::size_t at)
 {
     const auto step = read_markup(html, at);
     if (step.means == markup::character)
@@ -75,7 +75,7 @@ std::size_t page::read_step(std::string_view html, std::size_t at)
     return step.length;
 }
 
-void page::read_tag(std::string_view tag)
+void html_page::read_tag(std::string_view tag)
 {
     const auto name = tag_name(tag);
     const bool is_area = name == "area";
@@ -94,7 +94,7 @@ void page::read_tag(std::string_view tag)
         close_anchor();
 }
 
-void page::open_anchor(std::string_view tag)
+void html_page::open_anchor(std::string_view tag)
 {
     anchor fresh;
     fresh.url = url_of(find_attribute(tag, "href").value_or(""));
@@ -103,14 +103,14 @@ void page::open_anchor(std::string_view tag)
     is_open_ = true;
 }
 
-void page::close_anchor()
+void html_page::close_anchor()
 {
     if (is_open_)
         anchors_.back().end = text_.size();
     is_open_ = false;
 }
 
-void page::put_blank(char blank)
+void html_page::put_blank(char blank)
 {
     if (!text_.empty() && text_.back() != '\n' && (text_.back() != ' ' || blank == '\n'))
         text_.push_back(blank);

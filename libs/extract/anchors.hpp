@@ -18,10 +18,10 @@ struct anchor
 
 // HTML as its reader sees it: each block and cell a line, with the anchors in their order, none in
 // another. One pass over any bytes.
-class page
+class html_page
 {
 public:
-    explicit page(std::string_view html);
+    explicit html_page(std::string_view html);
 
     const std::vector<anchor>& anchors() const { return anchors_; }
 

@@ -8,14 +8,14 @@
 namespace tempinbox::extract {
 namespace {
 
-constexpr std::size_t longest_word = 40;
-constexpr std::size_t fewest_digits = 4;
-constexpr std::size_t most_digits = 10;
-constexpr std::size_t most_singles = 12;
+constexpr std::size_t max_word_length = 40;
+constexpr std::size_t min_digits = 4;
+constexpr std::size_t max_digits = 10;
+constexpr std::size_t max_singles = 12;
 
-bool is_between(std::size_t value, std::size_t least, std::size_t most)
+bool is_between(std::size_t value, std::size_t min_size, std::size_t max_size)
 {
-    return value >= least && value <= most;
+    return value >= min_size && value <= max_size;
 }
 
 bool has_any(std::string_view text, bool (*is_kind)(char))
@@ -27,8 +27,8 @@ bool has_any(std::string_view text, bool (*is_kind)(char))
 struct groups
 {
     std::size_t count = 0;
-    std::size_t least = 0;
-    std::size_t most = 0;
+    std::size_t min_size = 0;
+    std::size_t max_size = 0;
     bool all_have_digits = true;
     bool all_have_capitals_alone = true; // capitals and digits
 
@@ -37,8 +37,8 @@ struct groups
         for (std::size_t from = 0; from <= word.size(); ++count) {
             const auto end = std::min(word.find('-', from), word.size());
             const auto group = word.substr(from, end - from);
-            least = count == 0 ? group.size() : std::min(least, group.size());
-            most = std::max(most, group.size());
+            min_size = count == 0 ? group.size() : std::min(min_size, group.size());
+            max_size = std::max(max_size, group.size());
             all_have_digits = all_have_digits && has_any(group, is_digit);
             all_have_capitals_alone = all_have_capitals_alone && !has_any(group, is_small);
             from = end + 1;
@@ -51,13 +51,13 @@ std::optional<code_form> form_of_digits(std::string_view word, const groups& par
     const auto digits = word.size() - (parts.count - 1);
     // `123-456`, `123-456-789`, `1234-5678`, `12-34-56`; other groups are phone numbers, dates and
     // the like.
-    const bool is_even = parts.least == parts.most && is_between(parts.least, 2, 4);
-    const bool is_known = parts.count == 1 || (is_even && parts.least == 3 && parts.count <= 3) ||
-                          (is_even && parts.least == 4 && parts.count == 2) ||
-                          (is_even && parts.least == 2 && parts.count == 3);
-    return is_known && is_between(digits, fewest_digits, most_digits)
-               ? std::optional(code_form::digits)
-               : std::nullopt;
+    const bool is_even = parts.min_size == parts.max_size && is_between(parts.min_size, 2, 4);
+    const bool is_known = parts.count == 1 ||
+                          (is_even && parts.min_size == 3 && parts.count <= 3) ||
+                          (is_even && parts.min_size == 4 && parts.count == 2) ||
+                          (is_even && parts.min_size == 2 && parts.count == 3);
+    return is_known && is_between(digits, min_digits, max_digits) ? std::optional(code_form::digits)
+                                                                  : std::nullopt;
 }
 
 std::optional<code_form> form_of_groups(std::string_view word)
@@ -75,20 +75,21 @@ std::optional<code_form> form_of_groups(std::string_view word)
         return code_form::prefixed;
     if (!is_between(parts.count, 2, 5))
         return std::nullopt;
-    if (parts.all_have_capitals_alone && has_digit && parts.most <= 8 && is_between(size, 5, 20))
+    if (parts.all_have_capitals_alone && has_digit && parts.max_size <= 8 &&
+        is_between(size, 5, 20))
         return code_form::capital_groups;
-    if (parts.all_have_capitals_alone && !has_digit && parts.least == parts.most &&
-        is_between(parts.most, 3, 5) && size <= 12)
+    if (parts.all_have_capitals_alone && !has_digit && parts.min_size == parts.max_size &&
+        is_between(parts.max_size, 3, 5) && size <= 12)
         return code_form::letter_groups;
-    if (parts.all_have_digits && parts.least == parts.most && is_between(parts.most, 3, 6) &&
-        size <= 20)
+    if (parts.all_have_digits && parts.min_size == parts.max_size &&
+        is_between(parts.max_size, 3, 6) && size <= 20)
         return code_form::small_groups;
     return std::nullopt;
 }
 
 std::optional<code_form> form_of(std::string_view word)
 {
-    if (word.size() > longest_word)
+    if (word.size() > max_word_length)
         return std::nullopt;
     if (word.find('-') == std::string_view::npos && !has_any(word, is_digit)) {
         const bool is_all_capitals = std::all_of(word.begin(), word.end(), is_capital);
@@ -161,7 +162,7 @@ std::string_view candidate_scanner::join_single(std::string_view word)
     auto end = begin + 1;
     bool has_digit = is_digit(word[0]);
     bool has_letter = !has_digit;
-    for (auto at = end; at < text_.size() && count <= most_singles;) {
+    for (auto at = end; at < text_.size() && count <= max_singles;) {
         const auto blanks = at;
         while (at < text_.size() && (text_[at] == ' ' || text_[at] == '\n') && at - blanks < 8)
             ++at;
@@ -172,7 +173,7 @@ std::string_view candidate_scanner::join_single(std::string_view word)
             break;
         // `4 8 2 9 1 3`, and the next sentence: `I did not ask for it`, `P.O. Box`.
         const bool ends_line = at + 1 == text_.size() || text_[at + 1] == '\n';
-        if (is_letter(text_[at]) && !has_letter && count >= fewest_digits && !ends_line)
+        if (is_letter(text_[at]) && !has_letter && count >= min_digits && !ends_line)
             break;
         has_digit = has_digit || is_digit(text_[at]);
         has_letter = has_letter || is_letter(text_[at]);
@@ -180,7 +181,7 @@ std::string_view candidate_scanner::join_single(std::string_view word)
         end = ++at;
     }
     singles_looked_to_ = end;
-    return has_digit && is_between(count, fewest_digits, most_singles)
+    return has_digit && is_between(count, min_digits, max_singles)
                ? text_.substr(begin, end - begin)
                : std::string_view{};
 }
@@ -211,7 +212,7 @@ std::string_view candidate_scanner::join_groups(std::string_view word) const
     return is_known ? text_.substr(begin, end - begin) : word;
 }
 
-double worth_of_form(const candidate_code& one)
+double form_weight(const candidate_code& one)
 {
     const auto size = one.value.size();
     switch (one.form) {

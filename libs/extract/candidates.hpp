@@ -48,7 +48,7 @@ private:
 };
 
 // How common the form is of codes: 0.03 to 0.15, a part of the score.
-double worth_of_form(const candidate_code& one);
+double form_weight(const candidate_code& one);
 
 // What a value looks like beside a code: 2026, 20260314, SPRING20 (a word with a number), 1Password
 // and Parcel2Go (names with one).

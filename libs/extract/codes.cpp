@@ -10,24 +10,24 @@
 namespace tempinbox::extract {
 namespace {
 
-constexpr std::size_t longest_part = 256 * 1024;
-constexpr std::size_t most_codes = 20;
-constexpr std::size_t most_candidates = 2'000;
-constexpr double least_score = 0.5;
-constexpr double widest_gap =
+constexpr std::size_t max_part_bytes = 256 * 1024;
+constexpr std::size_t max_codes = 20;
+constexpr std::size_t max_candidates = 2'000;
+constexpr double min_score = 0.5;
+constexpr double max_score_gap =
     0.25; // to the best one; what is further behind is a number by the way
 
 void find_in(const shown_text& shown, std::vector<label> labels, const char* part,
              const mail_hints& hints, std::vector<code>& found)
 {
-    code_judge judge(shown.text(), std::move(labels), hints, std::string_view(part) == "subject");
+    code_scorer scorer(shown.text(), std::move(labels), hints, std::string_view(part) == "subject");
     candidate_scanner candidates(shown.text());
-    for (std::size_t looked_at = 0; looked_at < most_candidates; ++looked_at) {
+    for (std::size_t looked_at = 0; looked_at < max_candidates; ++looked_at) {
         const auto next = candidates.next();
         if (!next)
             return;
-        const double score = judge.score(*next);
-        if (score < least_score)
+        const double score = scorer.score(*next);
+        if (score < min_score)
             continue;
         code fresh;
         fresh.value = next->value;
@@ -35,7 +35,7 @@ void find_in(const shown_text& shown, std::vector<label> labels, const char* par
         fresh.part = part;
         const std::size_t prefix = next->form == code_form::prefixed ? 2 : 0;
         const auto begin = static_cast<std::size_t>(next->text.data() - shown.text().data());
-        fresh.offset = static_cast<int>(shown.place_of(begin + prefix));
+        fresh.offset = static_cast<int>(shown.offset_of(begin + prefix));
         found.push_back(std::move(fresh));
     }
 }
@@ -47,12 +47,12 @@ std::vector<code> choose(std::vector<code> found)
                      [](const code& a, const code& b) { return a.score > b.score; });
     std::vector<code> chosen;
     for (auto& one : found) {
-        if (one.score < found.front().score - widest_gap && !chosen.empty())
+        if (one.score < found.front().score - max_score_gap && !chosen.empty())
             break;
         const bool is_repeat = std::any_of(chosen.begin(), chosen.end(), [&](const code& kept) {
             return kept.value == one.value;
         });
-        if (!is_repeat && chosen.size() < most_codes)
+        if (!is_repeat && chosen.size() < max_codes)
             chosen.push_back(one);
     }
     return chosen;
@@ -63,15 +63,15 @@ std::vector<code> choose(std::vector<code> found)
 std::vector<code> find_codes(std::string_view subject, const std::optional<std::string>& text,
                              const std::optional<std::string>& html)
 {
-    const auto title = shown_text::of_plain(take_bytes(subject, longest_part));
+    const auto title = shown_text::of_plain(take_bytes(subject, max_part_bytes));
     const auto hints_of_title = hints_of_subject(title.text());
     const bool is_expected = hints_of_title.subject_has_label || hints_of_title.subject_is_access;
     std::vector<code> found;
-    const auto look = [&](const shown_text& shown, const char* part) {
+    const auto search_part = [&](const shown_text& shown, const char* part) {
         auto labels = find_labels(shown.text());
         // Most mails have numbers and no word for a code: one look at the words saves many at the
         // numbers.
-        if (!is_expected && !announce_codes(labels))
+        if (!is_expected && !has_code_label(labels))
             return false;
         auto hints = hints_of_title;
         add_hints_of_text(shown.text(), hints);
@@ -82,11 +82,11 @@ std::vector<code> find_codes(std::string_view subject, const std::optional<std::
         return found.size() > from_before;
     };
     const bool is_in_text =
-        text && look(shown_text::of_plain(take_bytes(*text, longest_part)), "text");
+        text && search_part(shown_text::of_plain(take_bytes(*text, max_part_bytes)), "text");
     if (html && !is_in_text)
-        look(shown_text::of_html(take_bytes(*html, longest_part)), "html");
+        search_part(shown_text::of_html(take_bytes(*html, max_part_bytes)), "html");
     if (!text && !html)
-        look({}, "text");
+        search_part({}, "text");
     return choose(std::move(found));
 }
 

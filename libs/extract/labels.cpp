@@ -7,13 +7,13 @@
 namespace tempinbox::extract {
 namespace {
 
-constexpr std::size_t most_labels = 1'000;
+constexpr std::size_t max_labels = 1'000;
 
 void collect(std::string_view text, const RE2& pattern, label::meaning says,
              std::vector<label>& found)
 {
     re2::StringPiece match;
-    for (std::size_t at = 0; at < text.size() && found.size() < most_labels;) {
+    for (std::size_t at = 0; at < text.size() && found.size() < max_labels;) {
         if (!pattern.Match(piece(text), at, text.size(), RE2::UNANCHORED, &match, 1) ||
             match.empty())
             return;
@@ -29,11 +29,11 @@ void collect(std::string_view text, const RE2& pattern, label::meaning says,
 // `Your Deutsche Bank code`: the noun is the last word of a name.
 bool is_of_name(std::string_view text, const label& one)
 {
-    constexpr std::size_t longest = 64;
+    constexpr std::size_t max_name_bytes = 64;
     static const RE2 name(
         R"((?:^|[^\p{L}])(?:[Yy]our|[Tt]he|[Ii]hr|[Dd]ein|[Jj]e|[Uu]w) (?:\p{Lu}[\w&.'-]* )+$)");
     const auto noun = text.substr(one.begin, one.end - one.begin);
-    const auto begin = one.begin - std::min(one.begin, longest);
+    const auto begin = one.begin - std::min(one.begin, max_name_bytes);
     static const RE2 last_word(R"(^(?:Bank|Store)[ -][Cc]ode)");
     return says(noun, last_word) && says(text.substr(begin, one.begin - begin), name);
 }
@@ -77,7 +77,7 @@ std::vector<label> find_labels(std::string_view text)
     return kept;
 }
 
-bool announce_codes(const std::vector<label>& labels)
+bool has_code_label(const std::vector<label>& labels)
 {
     return std::any_of(labels.begin(), labels.end(),
                        [](const label& one) { return one.says != label::meaning::something_else; });
@@ -87,7 +87,7 @@ mail_hints hints_of_subject(std::string_view subject)
 {
     const auto& words = vocabulary::get();
     mail_hints hints;
-    hints.subject_has_label = announce_codes(find_labels(subject));
+    hints.subject_has_label = has_code_label(find_labels(subject));
     hints.subject_is_access = says(subject, words.access_subject);
     hints.is_offer = says(subject, words.offer);
     return hints;

@@ -74,7 +74,7 @@ struct link_patterns
              case_blind()}; // a text that is the address itself
 };
 
-const link_patterns& known()
+const link_patterns& compiled_patterns()
 {
     static const link_patterns compiled;
     return compiled;
@@ -89,7 +89,7 @@ std::string without(std::string_view words, const RE2& pattern)
 
 const char* kind_of_words(std::string_view words)
 {
-    const auto& all = known();
+    const auto& all = compiled_patterns();
     if (words.empty())
         return nullptr;
     if (says(words, all.unsubscribe))
@@ -113,12 +113,12 @@ std::string_view without_host(std::string_view url)
 
 bool is_pointer(std::string_view text)
 {
-    return says(text, known().pointer) || says(text, known().page);
+    return says(text, compiled_patterns().pointer) || says(text, compiled_patterns().page);
 }
 
 const char* kind_of_link(std::string_view url, std::string_view text, std::string_view words_around)
 {
-    const auto& all = known();
+    const auto& all = compiled_patterns();
     const bool points = is_pointer(text);
     const auto words = without(points ? words_around : text, all.aside);
     if (!points)

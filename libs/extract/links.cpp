@@ -12,10 +12,10 @@
 namespace tempinbox::extract {
 namespace {
 
-constexpr std::size_t longest_part = 256 * 1024;
-constexpr std::size_t longest_url = 4'096;
-constexpr std::size_t longest_text = 200;
-constexpr std::size_t most_links = 200;
+constexpr std::size_t max_part_bytes = 256 * 1024;
+constexpr std::size_t max_url_bytes = 4'096;
+constexpr std::size_t max_text_length = 200;
+constexpr std::size_t max_links = 200;
 
 struct patterns
 {
@@ -29,7 +29,7 @@ struct patterns
     RE2 invisible{R"([\x{ad}\x{200b}-\x{200d}\x{2060}\x{feff}]+)"};
 };
 
-const patterns& known()
+const patterns& compiled_patterns()
 {
     static const patterns compiled;
     return compiled;
@@ -79,14 +79,14 @@ class collector
 {
 public:
     // So many were found, or looked at in vain.
-    bool is_full() const { return found_.size() >= most_links || adds_ >= 4 * most_links; }
+    bool is_full() const { return found_.size() >= max_links || adds_ >= 4 * max_links; }
 
     // A URL seen again may tell what it is for where it did not the first time.
-    bool wants(const std::string& url) const
+    bool accepts(const std::string& url) const
     {
-        const auto known_as = seen_.find(url);
-        return url.size() <= longest_url &&
-               (known_as == seen_.end() || found_[known_as->second].kind == "other");
+        const auto seen = seen_.find(url);
+        return url.size() <= max_url_bytes &&
+               (seen == seen_.end() || found_[seen->second].kind == "other");
     }
 
     // The words around a URL do not outdo a text that said something else: `Terms`, then `you agree
@@ -94,10 +94,10 @@ public:
     void add(const std::string& url, std::string text, std::string_view kind, bool points)
     {
         ++adds_;
-        const auto [place, is_new] = seen_.emplace(url, found_.size());
+        const auto [entry, is_new] = seen_.emplace(url, found_.size());
         if (!is_new) {
-            if (!points || !has_said_[place->second])
-                found_[place->second].kind = kind;
+            if (!points || !has_said_[entry->second])
+                found_[entry->second].kind = kind;
             return;
         }
         has_said_.push_back(!points);
@@ -107,7 +107,7 @@ public:
         fresh.kind = kind;
         found_.push_back(std::move(fresh));
     }
-    bool knows(const std::string& url) const { return seen_.contains(url); }
+    bool has_seen(const std::string& url) const { return seen_.contains(url); }
     std::vector<link> take() { return std::move(found_); }
 
 private:
@@ -127,15 +127,15 @@ std::string_view from_whole_character(std::string_view text)
 
 std::string on_one_line(std::string text)
 {
-    RE2::GlobalReplace(&text, known().invisible, "");
-    RE2::GlobalReplace(&text, known().blanks, " ");
-    return std::string(take_characters(trim(text), longest_text));
+    RE2::GlobalReplace(&text, compiled_patterns().invisible, "");
+    RE2::GlobalReplace(&text, compiled_patterns().blanks, " ");
+    return std::string(take_characters(trim(text), max_text_length));
 }
 
 std::string shown(std::string_view plain)
 {
     std::string text(plain);
-    RE2::GlobalReplace(&text, known().tag, " ");
+    RE2::GlobalReplace(&text, compiled_patterns().tag, " ");
     return on_one_line(std::move(text));
 }
 
@@ -152,32 +152,33 @@ std::string_view last_line(std::string_view text)
 
 std::string_view rest_of_sentence(std::string_view text)
 {
-    constexpr std::size_t longest_context = 120;
-    const auto context = take_bytes(text, longest_context);
+    constexpr std::size_t max_context_bytes = 120;
+    const auto context = take_bytes(text, max_context_bytes);
     return context.substr(0, context.find_first_of("\n.!?"));
 }
 
-std::string text_of_anchor(const page& shown_page, std::size_t i)
+std::string text_of_anchor(const html_page& shown_page, std::size_t i)
 {
-    constexpr std::size_t longest_inner = 2'000;
-    auto text = on_one_line(std::string(take_bytes(shown_page.inside(i), longest_inner)));
+    constexpr std::size_t max_inner_bytes = 2'000;
+    auto text = on_one_line(std::string(take_bytes(shown_page.inside(i), max_inner_bytes)));
     return text.empty() ? on_one_line(std::string(
-                              take_bytes(shown_page.anchors()[i].alternative, longest_inner)))
+                              take_bytes(shown_page.anchors()[i].alternative, max_inner_bytes)))
                         : text;
 }
 
 bool has_words(std::string_view text)
 {
-    return says(text, known().letter);
+    return says(text, compiled_patterns().letter);
 }
 
 // A link that does not say what it is for: the words in front tell, those behind, or the line above
 // where it stands alone.
-std::string_view kind_of_pointer(const page& shown_page, std::size_t i, const std::string& text)
+std::string_view kind_of_pointer(const html_page& shown_page, std::size_t i,
+                                 const std::string& text)
 {
-    constexpr std::size_t longest_context = 200;
+    constexpr std::size_t max_context_bytes = 200;
     const auto& url = shown_page.anchors()[i].url;
-    const auto above = last_bytes(shown_page.before(i), longest_context);
+    const auto above = last_bytes(shown_page.before(i), max_context_bytes);
     const auto before = last_line(above);
     const auto after = rest_of_sentence(shown_page.after(i));
     std::string_view kind = kind_of_link(url, text, on_one_line(std::string(before)));
@@ -191,10 +192,10 @@ std::string_view kind_of_pointer(const page& shown_page, std::size_t i, const st
 
 void collect_anchors(std::string_view whole, collector& links)
 {
-    const page shown_page(take_bytes(whole, longest_part));
+    const html_page shown_page(take_bytes(whole, max_part_bytes));
     for (std::size_t i = 0; i < shown_page.anchors().size() && !links.is_full(); ++i) {
         const auto& anchor = shown_page.anchors()[i];
-        if (!is_web(anchor.url) || !links.wants(anchor.url))
+        if (!is_web(anchor.url) || !links.accepts(anchor.url))
             continue;
         auto text = text_of_anchor(shown_page, i);
         const bool points = is_pointer(text);
@@ -221,9 +222,9 @@ std::string words_after_url(std::string_view text)
 
 void collect_plain(std::string_view text, collector& links)
 {
-    constexpr std::size_t longest_scheme = 5;
-    constexpr std::size_t longest_line = 120;
-    const auto whole = take_bytes(text, longest_part);
+    constexpr std::size_t max_scheme_length = 5;
+    constexpr std::size_t max_line_bytes = 120;
+    const auto whole = take_bytes(text, max_part_bytes);
     re2::StringPiece rest = piece(whole);
     re2::StringPiece match;
     while (!links.is_full()) {
@@ -231,16 +232,16 @@ void collect_plain(std::string_view text, collector& links)
         const auto marks = rest.find("://");
         if (marks == re2::StringPiece::npos)
             return;
-        rest.remove_prefix(marks - std::min(marks, longest_scheme));
-        if (!RE2::FindAndConsume(&rest, known().plain, &match))
+        rest.remove_prefix(marks - std::min(marks, max_scheme_length));
+        if (!RE2::FindAndConsume(&rest, compiled_patterns().plain, &match))
             return;
         const auto begin = static_cast<std::size_t>(match.data() - whole.data());
-        const auto before = last_bytes(whole.substr(0, begin), longest_line);
+        const auto before = last_bytes(whole.substr(0, begin), max_line_bytes);
         std::string url(match.data(), match.size());
         // An anchor's URL is right to its last mark.
-        if (!links.knows(url))
+        if (!links.has_seen(url))
             url.resize(without_trailing_marks(url, last_line(before)).size());
-        if (!links.wants(url))
+        if (!links.accepts(url))
             continue;
         auto words = words_before_url(before);
         std::string_view kind = kind_of_link(url, {}, words);

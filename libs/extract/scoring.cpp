@@ -11,7 +11,7 @@ namespace tempinbox::extract {
 namespace {
 
 constexpr std::size_t context_bytes = 400;
-constexpr std::size_t longest_name = 48; // of what a code is for, in its sentence
+constexpr std::size_t max_name_bytes = 48; // of what a code is for, in its sentence
 
 std::string_view last_bytes(std::string_view text, std::size_t count)
 {
@@ -21,7 +21,7 @@ std::string_view last_bytes(std::string_view text, std::size_t count)
 } // namespace
 
 // A candidate's surroundings.
-struct code_judge::place
+struct code_scorer::candidate_context
 {
     std::size_t begin = 0;
     std::size_t end = 0;
@@ -32,7 +32,7 @@ struct code_judge::place
     bool is_alone = false;     // on its line, but for marks
     bool is_explained = false; // by the words behind it: set once it is known to stand by itself
 
-    place(std::string_view text, const candidate_code& one)
+    candidate_context(std::string_view text, const candidate_code& one)
         : begin(static_cast<std::size_t>(one.text.data() - text.data())),
           end(begin + one.text.size()),
           before(last_bytes(text.substr(0, begin), context_bytes)),
@@ -52,23 +52,23 @@ struct code_judge::place
 };
 
 // How well a candidate is announced.
-struct code_judge::announcement
+struct code_scorer::evidence
 {
-    double worth = 0;
+    double weight = 0;
     bool is_tight = false; // `code: 123456`
     bool is_clear = false; // by a noun that means nothing but a code, in its sentence
     bool is_on_line = true;
     bool is_behind = false; // the noun comes after it
 
-    void take_better(const announcement& other)
+    void take_better(const evidence& other)
     {
-        if (other.worth > worth)
+        if (other.weight > weight)
             *this = other;
     }
 };
 
-code_judge::code_judge(std::string_view text, std::vector<label> labels, const mail_hints& hints,
-                       bool is_subject)
+code_scorer::code_scorer(std::string_view text, std::vector<label> labels, const mail_hints& hints,
+                         bool is_subject)
     : text_(text),
       hints_(hints),
       is_subject_(is_subject),
@@ -86,16 +86,16 @@ code_judge::code_judge(std::string_view text, std::vector<label> labels, const m
     });
 }
 
-double code_judge::score(const candidate_code& one)
+double code_scorer::score(const candidate_code& one)
 {
-    place at(text_, one);
+    candidate_context at(text_, one);
     if (is_joined(at))
         return 0;
     at.is_explained = explains(at);
-    const auto near = find_announcement(at, one);
-    if (near.worth == 0 || !is_plausible(at, one, near) || is_something_else(at, one, near))
+    const auto near = find_evidence(at, one);
+    if (near.weight == 0 || !is_plausible(at, one, near) || is_something_else(at, one, near))
         return 0;
-    double total = near.worth + worth_of_form(one);
+    double total = near.weight + form_weight(one);
     total += at.is_alone ? 0.22 : 0;
     total += hints_.subject_has_label ? 0.12 : hints_.subject_is_access ? 0.06 : 0;
     total += is_subject_ ? 0.1 : 0;
@@ -111,7 +111,7 @@ double code_judge::score(const candidate_code& one)
 }
 
 // Part of a longer word, number, address or URL.
-bool code_judge::is_joined(const place& at) const
+bool code_scorer::is_joined(const candidate_context& at) const
 {
     const char previous = at.previous();
     const char next = at.next();
@@ -143,8 +143,8 @@ bool code_judge::is_joined(const place& at) const
     return digits_before || digits_after;
 }
 
-bool code_judge::is_something_else(const place& at, const candidate_code& one,
-                                   const announcement& near) const
+bool code_scorer::is_something_else(const candidate_context& at, const candidate_code& one,
+                                    const evidence& near) const
 {
     const auto& words = vocabulary::get();
     if (names_other_number(at) || names_phone(at))
@@ -174,7 +174,7 @@ bool code_judge::is_something_else(const place& at, const candidate_code& one,
 }
 
 // `Order no. 4711`, but not `Login code for your account: 4711`.
-bool code_judge::names_other_number(const place& at) const
+bool code_scorer::names_other_number(const candidate_context& at) const
 {
     if (!says(at.tail(), vocabulary::get().other_number))
         return false;
@@ -187,11 +187,11 @@ bool code_judge::names_other_number(const place& at) const
         });
     static const RE2 has_own_mark(
         R"((?i)(?:\bno\b\.?|\bnr\b\.?|num(?:ber|mer|ero|éro|er)|n[uú]mero|номер|n[°º]|№|#|\bid\b|番号|号码|號碼)[ .:]*(?:is|ist|est|es)?[ :]*$)");
-    return !is_own && (says(at.tail(), has_own_mark) || !is_told(at));
+    return !is_own && (says(at.tail(), has_own_mark) || !is_self_described(at));
 }
 
 // `Call us: 4711`, but not `Enter this code to verify your phone: 4711`.
-bool code_judge::names_phone(const place& at) const
+bool code_scorer::names_phone(const candidate_context& at) const
 {
     // What a label stands behind is its name: `Your mobile verification code`.
     const auto tail_begin = at.begin - at.tail().size();
@@ -201,28 +201,29 @@ bool code_judge::names_phone(const place& at) const
         begin = is_name ? one.end : begin;
         return is_name;
     });
-    return says(text_.substr(begin, at.begin - begin), vocabulary::get().phone) && !is_told(at);
+    return says(text_.substr(begin, at.begin - begin), vocabulary::get().phone) &&
+           !is_self_described(at);
 }
 
 // Its sentence says what it is, so no word beside it does.
-bool code_judge::is_told(const place& at) const
+bool code_scorer::is_self_described(const candidate_context& at) const
 {
-    return at.is_explained || is_promised(at);
+    return at.is_explained || is_introduced(at);
 }
 
 // `T-Mobile: 4711 is your Acme, Inc. code`
-bool code_judge::explains(const place& at) const
+bool code_scorer::explains(const candidate_context& at) const
 {
     static const RE2 says_what_it_is(
         R"(^["'”)\]*]* (?:is|ist|est|es|è|é|er|är|je|to|jest)(?: (?:your|the|an?|ihr|dein|votre|ton|tu|o seu|a sua|il tuo|din|twój|uw|je))?(?: \p{Lu}[\pL\w&.,'!-]*)* ?$)");
     const auto* noun = label_after(at);
     return noun && noun->says != label::meaning::something_else &&
-           noun->begin - at.end <= longest_name &&
+           noun->begin - at.end <= max_name_bytes &&
            says(text_.substr(at.end, noun->begin - at.end), says_what_it_is) &&
            !ends_sentence(text_, at.end, noun->begin);
 }
 
-const label* code_judge::label_after(const place& at) const
+const label* code_scorer::label_after(const candidate_context& at) const
 {
     const auto next =
         std::lower_bound(labels_.begin(), labels_.end(), at.end,
@@ -231,7 +232,7 @@ const label* code_judge::label_after(const place& at) const
 }
 
 // The sentence began with the code and says what for: `The code to confirm your order is 4711`.
-bool code_judge::is_promised(const place& at) const
+bool code_scorer::is_introduced(const candidate_context& at) const
 {
     static const RE2 ends_in_mark(
         R"((?i)(?:[:：は是为為]|คือ|(?:^|\s)(?:is|ist|lautet|est|este|es|è|é|er|är|je|to|jest|е|είναι|هو|הוא|là|adalah))[ *"'(\[]*$)");
@@ -254,7 +255,7 @@ bool code_judge::is_promised(const place& at) const
 // Of those that end between `from` and the candidate, the last one first: not all of a mail for
 // each of its numbers.
 template <class Test>
-bool code_judge::any_label_before(const place& at, std::size_t from, Test test) const
+bool code_scorer::any_label_before(const candidate_context& at, std::size_t from, Test test) const
 {
     auto next =
         std::upper_bound(labels_.begin(), labels_.end(), at.begin,
@@ -266,8 +267,8 @@ bool code_judge::any_label_before(const place& at, std::size_t from, Test test) 
 }
 
 // What the form asks for beyond a label somewhere near.
-bool code_judge::is_plausible(const place& at, const candidate_code& one,
-                              const announcement& near) const
+bool code_scorer::is_plausible(const candidate_context& at, const candidate_code& one,
+                               const evidence& near) const
 {
     const bool is_shown = near.is_tight || at.is_alone || at.is_explained;
     switch (one.form) {
@@ -277,7 +278,8 @@ bool code_judge::is_plausible(const place& at, const candidate_code& one,
         if (std::count(one.text.begin(), one.text.end(), '-') == 2 && one.value.size() == 6 &&
             !is_shown)
             return false; // 12-03-26
-        return near.is_tight || is_told(at) || says(at.tail(), vocabulary::get().typing_verb) ||
+        return near.is_tight || is_self_described(at) ||
+               says(at.tail(), vocabulary::get().typing_verb) ||
                (!says(at.line_before, vocabulary::get().imprint) &&
                 !says(at.line_after, vocabulary::get().imprint));
     case code_form::prefixed:
@@ -286,11 +288,11 @@ bool code_judge::is_plausible(const place& at, const candidate_code& one,
         if (says(one.value, vocabulary::get().capital_word))
             return false;
         return at.is_explained || (near.is_clear && !near.is_behind &&
-                                   (near.is_tight || is_promised(at) ||
+                                   (near.is_tight || is_introduced(at) ||
                                     (at.is_alone && trim(at.before).ends_with(':'))));
     case code_form::letter_groups:
         return at.is_explained ||
-               (near.is_clear && !near.is_behind && (is_shown || is_promised(at)));
+               (near.is_clear && !near.is_behind && (is_shown || is_introduced(at)));
     case code_form::capital_groups:
     case code_form::small_groups:
         return is_shown || near.is_clear;
@@ -301,30 +303,31 @@ bool code_judge::is_plausible(const place& at, const candidate_code& one,
             return false;
         if (is_numbered_name(one.value) && !at.is_alone)
             return false;
-        return is_shown || (near.is_clear && near.worth >= 0.5);
+        return is_shown || (near.is_clear && near.weight >= 0.5);
     }
     return false;
 }
 
-code_judge::announcement code_judge::find_announcement(const place& at,
-                                                       const candidate_code& one) const
+code_scorer::evidence code_scorer::find_evidence(const candidate_context& at,
+                                                 const candidate_code& one) const
 {
     auto best = before(at, one);
     best.take_better(after(at));
     best.take_better(by_verb(at));
-    if (best.worth == 0 && !is_subject_) {
+    if (best.weight == 0 && !is_subject_) {
         const bool is_usual = one.form == code_form::digits && one.value.size() == 6;
         if (hints_.subject_has_label)
-            best.worth = at.is_alone ? 0.32 : 0.2;
+            best.weight = at.is_alone ? 0.32 : 0.2;
         else if (hints_.subject_is_access && at.is_alone && is_usual)
-            best.worth = 0.2;
+            best.weight = 0.2;
     }
     return best;
 }
 
-code_judge::announcement code_judge::before(const place& at, const candidate_code& one) const
+code_scorer::evidence code_scorer::before(const candidate_context& at,
+                                          const candidate_code& one) const
 {
-    announcement found;
+    evidence found;
     const auto next =
         std::upper_bound(labels_.begin(), labels_.end(), at.begin,
                          [](std::size_t begin, const label& noun) { return begin < noun.end; });
@@ -342,25 +345,26 @@ code_judge::announcement code_judge::before(const place& at, const candidate_cod
     found.is_tight = is_sentence && words_in(gap) <= 10 && gap.size() <= 60;
     found.is_clear = is_sure && (is_sentence || found.is_tight || at.is_alone);
     if (found.is_tight)
-        found.worth = is_sure ? 0.62 : 0.52;
+        found.weight = is_sure ? 0.62 : 0.52;
     else if (is_sentence && gap.size() <= 90)
-        found.worth = is_sure ? 0.55 : 0.4;
+        found.weight = is_sure ? 0.55 : 0.4;
     else if (at.is_alone)
-        found.worth = is_sure ? 0.5 : 0.42;
+        found.weight = is_sure ? 0.5 : 0.42;
     else if (!is_other_paragraph && gap.size() <= 180)
-        found.worth = is_sure ? 0.36 : 0.26;
+        found.weight = is_sure ? 0.36 : 0.26;
     else
-        found.worth = gap.size() <= 200 ? (is_sure ? 0.2 : 0.1) : 0;
-    found.worth = std::max(0.0, found.worth - rivals(at, one, last.end));
+        found.weight = gap.size() <= 200 ? (is_sure ? 0.2 : 0.1) : 0;
+    found.weight = std::max(0.0, found.weight - rivals(at, one, last.end));
 
     if (!found.is_on_line && is_named(at.line_before))
-        found.worth = std::max(0.0, found.worth - 0.3);
+        found.weight = std::max(0.0, found.weight - 0.3);
     return found;
 }
 
 // Other candidates between the label and this one, which the label more likely means; a list of
 // codes, each on its own line, has one label for all.
-double code_judge::rivals(const place& at, const candidate_code& one, std::size_t label_end) const
+double code_scorer::rivals(const candidate_context& at, const candidate_code& one,
+                           std::size_t label_end) const
 {
     double against = 0;
     for (auto rival = earlier_.rbegin(); rival != earlier_.rend() && rival->begin >= label_end;
@@ -371,9 +375,9 @@ double code_judge::rivals(const place& at, const candidate_code& one, std::size_
 }
 
 // `123456 is your code`
-code_judge::announcement code_judge::after(const place& at) const
+code_scorer::evidence code_scorer::after(const candidate_context& at) const
 {
-    announcement found;
+    evidence found;
     const auto* next = label_after(at);
     if (!next || next->says == label::meaning::something_else)
         return found;
@@ -385,31 +389,31 @@ code_judge::announcement code_judge::after(const place& at) const
         (!is_on_line && !at.is_alone && gap.find("\n\n") != std::string_view::npos))
         return found;
     if (at.is_explained)
-        found.worth = is_sure ? 0.56 : 0.5;
+        found.weight = is_sure ? 0.56 : 0.5;
     else if (gap.size() <= 24 && is_on_line)
-        found.worth = is_sure ? 0.56 : 0.44;
+        found.weight = is_sure ? 0.56 : 0.44;
     else if (is_on_line)
-        found.worth = is_sure ? 0.4 : 0.26;
+        found.weight = is_sure ? 0.4 : 0.26;
     else
-        found.worth = is_sure && gap.size() <= 60 ? 0.34 : 0.15;
+        found.weight = is_sure && gap.size() <= 60 ? 0.34 : 0.15;
     found.is_tight = words_in(gap) <= 10 && gap.size() <= 24;
     found.is_clear = is_sure && is_on_line;
     // `12345. Code: 67890`: the label has a number of its own.
     const auto past = text_.substr(next->end, 24);
     static const RE2 has_number(R"(^[^\n0-9]{0,14}[0-9]{3}[ -]?[0-9])");
     if (says(past, has_number))
-        found.worth -= 0.2;
+        found.weight -= 0.2;
     return found;
 }
 
 // `enter 123456 in the app`
-code_judge::announcement code_judge::by_verb(const place& at) const
+code_scorer::evidence code_scorer::by_verb(const candidate_context& at) const
 {
     const auto& words = vocabulary::get();
-    announcement found;
+    evidence found;
     const bool has_verb = says(at.tail(), words.typing_verb);
     const bool has_aim = says(take_bytes(at.after, 64), words.typed_to);
-    found.worth = has_verb && has_aim ? 0.55 : has_verb ? 0.3 : has_aim ? 0.3 : 0;
+    found.weight = has_verb && has_aim ? 0.55 : has_verb ? 0.3 : has_aim ? 0.3 : 0;
     found.is_tight = has_verb && has_aim;
     return found;
 }

@@ -36,22 +36,22 @@ mail_hints hints_of_subject(std::string_view subject);
 void add_hints_of_text(std::string_view text, mail_hints& hints);
 
 // Whether any of them may be a code's.
-bool announce_codes(const std::vector<label>& labels);
+bool has_code_label(const std::vector<label>& labels);
 
 // Scores the candidates of one part, 0 to 1; 0.5 and more is a code. README.md says how a score
 // comes about.
-class code_judge
+class code_scorer
 {
 public:
-    code_judge(std::string_view text, std::vector<label> labels, const mail_hints& hints,
-               bool is_subject);
+    code_scorer(std::string_view text, std::vector<label> labels, const mail_hints& hints,
+                bool is_subject);
 
     // Candidates come in their order: of two with one label the first is likelier.
     double score(const candidate_code& one);
 
 private:
-    struct place;
-    struct announcement;
+    struct candidate_context;
+    struct evidence;
     struct earlier
     {
         std::size_t begin = 0;
@@ -59,23 +59,25 @@ private:
         bool is_alone = false;
     };
 
-    bool is_joined(const place& at) const;
-    bool is_something_else(const place& at, const candidate_code& one,
-                           const announcement& near) const;
-    bool names_other_number(const place& at) const;
-    bool names_phone(const place& at) const;
-    bool is_told(const place& at) const;
-    bool is_promised(const place& at) const;
-    bool explains(const place& at) const;
-    const label* label_after(const place& at) const;
+    bool is_joined(const candidate_context& at) const;
+    bool is_something_else(const candidate_context& at, const candidate_code& one,
+                           const evidence& near) const;
+    bool names_other_number(const candidate_context& at) const;
+    bool names_phone(const candidate_context& at) const;
+    bool is_self_described(const candidate_context& at) const;
+    bool is_introduced(const candidate_context& at) const;
+    bool explains(const candidate_context& at) const;
+    const label* label_after(const candidate_context& at) const;
     template <class Test>
-    bool any_label_before(const place& at, std::size_t from, Test test) const;
-    bool is_plausible(const place& at, const candidate_code& one, const announcement& near) const;
-    announcement find_announcement(const place& at, const candidate_code& one) const;
-    announcement before(const place& at, const candidate_code& one) const;
-    announcement after(const place& at) const;
-    announcement by_verb(const place& at) const;
-    double rivals(const place& at, const candidate_code& one, std::size_t label_end) const;
+    bool any_label_before(const candidate_context& at, std::size_t from, Test test) const;
+    bool is_plausible(const candidate_context& at, const candidate_code& one,
+                      const evidence& near) const;
+    evidence find_evidence(const candidate_context& at, const candidate_code& one) const;
+    evidence before(const candidate_context& at, const candidate_code& one) const;
+    evidence after(const candidate_context& at) const;
+    evidence by_verb(const candidate_context& at) const;
+    double rivals(const candidate_context& at, const candidate_code& one,
+                  std::size_t label_end) const;
 
     std::string_view text_;
     mail_hints hints_;

@@ -26,10 +26,10 @@ bool ends_sentence(std::string_view text, std::size_t begin, std::size_t end)
     re2::StringPiece found;
     for (std::size_t at = 0;
          mark.Match(piece(part), at, part.size(), RE2::UNANCHORED, &found, 1);) {
-        const auto place = static_cast<std::size_t>(found.data() - part.data());
-        if (!says(part.substr(0, place), abbreviation))
+        const auto position = static_cast<std::size_t>(found.data() - part.data());
+        if (!says(part.substr(0, position), abbreviation))
             return true;
-        at = place + found.size();
+        at = position + found.size();
     }
     return false;
 }

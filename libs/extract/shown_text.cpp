@@ -83,18 +83,18 @@ shown_text shown_text::of_plain(std::string_view utf8)
 {
     shown_text shown;
     shown.text_.reserve(utf8.size());
-    std::size_t place = 0;
+    std::size_t offset = 0;
     for (auto rest = utf8; !rest.empty();) {
         const auto plain = std::find_if_not(rest.begin(), rest.end(), is_plain) - rest.begin();
         if (plain > 0) {
             const auto length = static_cast<std::size_t>(plain);
-            shown.put(rest.substr(0, length), place);
+            shown.put(rest.substr(0, length), offset);
             rest.remove_prefix(length);
-            place += length;
+            offset += length;
             continue;
         }
         const auto character = first_character(rest);
-        shown.put_folded(character, place++);
+        shown.put_folded(character, offset++);
         rest.remove_prefix(character.size());
     }
     shown.blot_urls();
@@ -104,7 +104,7 @@ shown_text shown_text::of_plain(std::string_view utf8)
 shown_text shown_text::of_html(std::string_view html)
 {
     shown_text shown;
-    std::size_t place = 0;
+    std::size_t offset = 0;
     for (std::size_t at = 0; at < html.size();) {
         const auto step = read_markup(html, at);
         switch (step.means) {
@@ -112,87 +112,87 @@ shown_text shown_text::of_html(std::string_view html)
             const auto character = first_character(html.substr(at));
             const bool is_space =
                 character == "\n" || character == "\t" || character == "\r" || character == " ";
-            is_space ? shown.put_blank(place) : shown.put_folded(character, place);
-            ++place;
+            is_space ? shown.put_blank(offset) : shown.put_folded(character, offset);
+            ++offset;
             at += character.size();
             continue;
         }
         case markup::entity:
-            step.text == " " ? shown.put_blank(place) : shown.put_all(step.text, place);
+            step.text == " " ? shown.put_blank(offset) : shown.put_all(step.text, offset);
             break;
         case markup::line_break:
-            shown.put_line_break(place);
+            shown.put_line_break(offset);
             break;
         case markup::cell:
-            shown.put_blank(place);
+            shown.put_blank(offset);
             break;
         case markup::nothing:
             break;
         }
-        place += count_characters(html.substr(at, step.length));
+        offset += count_characters(html.substr(at, step.length));
         at += step.length;
     }
     shown.blot_urls();
     return shown;
 }
 
-std::size_t shown_text::place_of(std::size_t at) const
+std::size_t shown_text::offset_of(std::size_t at) const
 {
     const auto after =
         std::upper_bound(runs_.begin(), runs_.end(), at,
-                         [](std::size_t wanted, const run& one) { return wanted < one.at; });
+                         [](std::size_t searched, const run& one) { return searched < one.at; });
     const auto& holds = *std::prev(after);
-    return holds.place + (at - holds.at);
+    return holds.offset + (at - holds.at);
 }
 
-void shown_text::note_place(std::size_t place)
+void shown_text::note_offset(std::size_t offset)
 {
     const auto at = static_cast<std::uint32_t>(text_.size());
-    const bool goes_on = !runs_.empty() && runs_.back().place + (at - runs_.back().at) == place;
+    const bool goes_on = !runs_.empty() && runs_.back().offset + (at - runs_.back().at) == offset;
     if (!goes_on)
-        runs_.push_back(run{at, static_cast<std::uint32_t>(place)});
+        runs_.push_back(run{at, static_cast<std::uint32_t>(offset)});
 }
 
 // One character, or several of a byte each.
-void shown_text::put(std::string_view characters, std::size_t place)
+void shown_text::put(std::string_view characters, std::size_t offset)
 {
-    note_place(place);
+    note_offset(offset);
     text_ += characters;
 }
 
-void shown_text::put_folded(std::string_view character, std::size_t place)
+void shown_text::put_folded(std::string_view character, std::size_t offset)
 {
     if (character.empty() || character == "\r")
         return;
     if (character.size() == 1) {
-        put(character == "\t" ? " " : character, place);
+        put(character == "\t" ? " " : character, offset);
         return;
     }
     const char plain = folded(code_point(character));
     if (plain == as_is)
-        put(character, place);
+        put(character, offset);
     else if (plain != dropped)
-        put(std::string_view(&plain, 1), place);
+        put(std::string_view(&plain, 1), offset);
 }
 
 // What one entity stands for: all of it is at the entity's place.
-void shown_text::put_all(std::string_view text, std::size_t place)
+void shown_text::put_all(std::string_view text, std::size_t offset)
 {
     for (auto rest = text; !rest.empty();) {
         const auto character = first_character(rest);
-        put_folded(character, place);
+        put_folded(character, offset);
         rest.remove_prefix(character.size());
     }
 }
 
 // One at a time: HTML's blanks are one.
-void shown_text::put_blank(std::size_t place)
+void shown_text::put_blank(std::size_t offset)
 {
     if (!text_.empty() && text_.back() != ' ' && text_.back() != '\n')
-        put(" ", place);
+        put(" ", offset);
 }
 
-void shown_text::put_line_break(std::size_t place)
+void shown_text::put_line_break(std::size_t offset)
 {
     if (!text_.empty() && text_.back() == ' ') {
         text_.pop_back();
@@ -200,7 +200,7 @@ void shown_text::put_line_break(std::size_t place)
             runs_.pop_back();
     }
     if (!text_.empty() && !text_.ends_with("\n\n"))
-        put("\n", place);
+        put("\n", offset);
 }
 
 // Numbers and words in URLs are no codes and announce none.

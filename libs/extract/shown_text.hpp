@@ -22,22 +22,22 @@ public:
 
     std::string_view text() const { return text_; }
     // Characters of the part before the one that a byte of the text stands for.
-    std::size_t place_of(std::size_t at) const;
+    std::size_t offset_of(std::size_t at) const;
 
 private:
     // From here on bytes and characters of the part go side by side.
     struct run
     {
         std::uint32_t at;
-        std::uint32_t place;
+        std::uint32_t offset;
     };
 
-    void note_place(std::size_t place);
-    void put(std::string_view characters, std::size_t place);
-    void put_folded(std::string_view character, std::size_t place);
-    void put_all(std::string_view text, std::size_t place);
-    void put_blank(std::size_t place);
-    void put_line_break(std::size_t place);
+    void note_offset(std::size_t offset);
+    void put(std::string_view characters, std::size_t offset);
+    void put_folded(std::string_view character, std::size_t offset);
+    void put_all(std::string_view text, std::size_t offset);
+    void put_blank(std::size_t offset);
+    void put_line_break(std::size_t offset);
     void blot_urls();
 
     std::string text_;

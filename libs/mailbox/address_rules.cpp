@@ -51,9 +51,9 @@ result<std::string> parse_local_part(std::string_view given)
 
 result<std::string> parse_domain(std::string_view given)
 {
-    constexpr std::size_t longest = 254 - 63 - 1;
+    constexpr std::size_t max_length = 254 - 63 - 1;
     std::string domain = to_lower_ascii(given);
-    bool fits = domain.size() <= longest && domain.find('.') != std::string::npos;
+    bool fits = domain.size() <= max_length && domain.find('.') != std::string::npos;
     for (std::size_t at = 0; fits && at <= domain.size();) {
         const auto end = std::min(domain.find('.', at), domain.size());
         fits = is_label(std::string_view(domain).substr(at, end - at));
@@ -62,7 +62,7 @@ result<std::string> parse_domain(std::string_view given)
     if (!fits)
         return failure{errc::invalid_argument,
                        "domain must be a name such as mail.example.com, at most " +
-                           std::to_string(longest) +
+                           std::to_string(max_length) +
                            " characters in ASCII form (xn-- for others), not " + quote(given)};
     return domain;
 }

@@ -60,9 +60,9 @@ address_store::address_store(postgres::pool& db) : db_(db)
 
 awaitable<std::vector<known_address>> address_store::find(std::vector<std::string> addresses)
 {
-    auto wanted = std::make_shared<const std::vector<std::string>>(std::move(addresses));
+    auto requested = std::make_shared<const std::vector<std::string>>(std::move(addresses));
     auto found = std::make_shared<std::vector<known_address>>();
-    co_await run_statements(wanted, found);
+    co_await run_statements(requested, found);
     co_return std::move(*found);
 }
 

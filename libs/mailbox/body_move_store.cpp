@@ -20,7 +20,7 @@ constexpr const char* extended = R"(
     SELECT account_id, inbox_id FROM mailbox.extended_inboxes WHERE body_hour <= mailbox.from_micros($1) ORDER BY body_hour LIMIT $2)";
 
 // Of inboxes that have ended nobody reads mail any more.
-constexpr const char* forget_ended = R"(
+constexpr const char* purge_ended = R"(
     DELETE FROM mailbox.extended_inboxes AS x USING unnest($1::uuid[], $2::uuid[]) AS asked (account_id, inbox_id)
     WHERE x.account_id = asked.account_id AND x.inbox_id = asked.inbox_id AND NOT EXISTS (
         SELECT 1 FROM mailbox.inboxes AS i
@@ -68,7 +68,7 @@ std::string move_from(std::int64_t hour)
 
 constexpr const char* note_next_hour = R"(
     UPDATE mailbox.extended_inboxes SET body_hour = mailbox.from_micros($3) WHERE account_id = $1 AND inbox_id = $2)";
-constexpr const char* forget_one =
+constexpr const char* purge_one =
     "DELETE FROM mailbox.extended_inboxes WHERE account_id = $1 AND inbox_id = $2";
 
 struct extended_inbox
@@ -110,7 +110,7 @@ void move_bodies_of(pqxx::work& tx, const extended_inbox& inbox, std::int64_t ho
         const auto next =
             tx.exec_params1(next_hour, inbox.account, inbox.id, inbox.created, inbox.last_hour);
         if (next[0].is_null())
-            tx.exec_params0(forget_one, inbox.account, inbox.id);
+            tx.exec_params0(purge_one, inbox.account, inbox.id);
         else
             tx.exec_params0(note_next_hour, inbox.account, inbox.id, next[0].as<std::int64_t>());
     }
@@ -133,8 +133,8 @@ bool move_needed_bodies(pqxx::work& tx, time_point hour)
     }
     if (ids.empty())
         return false;
-    const auto forgotten =
-        tx.exec_params(forget_ended, to_id_array(accounts), to_id_array(ids)).affected_rows();
+    const auto purged =
+        tx.exec_params(purge_ended, to_id_array(accounts), to_id_array(ids)).affected_rows();
     const auto live = tx.exec_params(lock_live, to_id_array(accounts), to_id_array(ids));
     for (const auto& row : live) {
         extended_inbox inbox;
@@ -144,7 +144,7 @@ bool move_needed_bodies(pqxx::work& tx, time_point hour)
         inbox.last_hour = row[3].as<std::int64_t>();
         move_bodies_of(tx, inbox, to_unix_micros(hour));
     }
-    return forgotten > 0 || !live.empty();
+    return purged > 0 || !live.empty();
 }
 
 } // namespace tempinbox::mailbox

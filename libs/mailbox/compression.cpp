@@ -8,11 +8,11 @@
 namespace tempinbox::mailbox {
 namespace {
 
-std::size_t checked(std::size_t outcome)
+std::size_t checked(std::size_t code)
 {
-    if (ZSTD_isError(outcome))
-        throw std::runtime_error(std::string("zstd: ") + ZSTD_getErrorName(outcome));
-    return outcome;
+    if (ZSTD_isError(code))
+        throw std::runtime_error(std::string("zstd: ") + ZSTD_getErrorName(code));
+    return code;
 }
 
 } // namespace

@@ -14,9 +14,9 @@ std::optional<std::string> fold_given(const std::optional<std::string>& given)
     return rules::fold(*given);
 }
 
-bool contains(const std::string& text, const std::string& wanted)
+bool contains(const std::string& text, const std::string& part)
 {
-    return text.find(wanted) != std::string::npos;
+    return text.find(part) != std::string::npos;
 }
 
 std::string join(const std::vector<std::string>& texts)
@@ -101,11 +101,11 @@ std::string filtered_email::text(filter_field field) const
     return {};
 }
 
-compiled_filter::compiled_filter(const email_filter& wanted)
-    : from_(fold_given(wanted.from)),
-      to_(fold_given(wanted.to)),
-      subject_(fold_given(wanted.subject)),
-      has_code_(wanted.has_code)
+compiled_filter::compiled_filter(const email_filter& filter)
+    : from_(fold_given(filter.from)),
+      to_(fold_given(filter.to)),
+      subject_(fold_given(filter.subject)),
+      has_code_(filter.has_code)
 {}
 
 std::optional<filter_field> compiled_filter::first_failing(const filtered_email& email) const

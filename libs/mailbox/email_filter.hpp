@@ -61,7 +61,7 @@ private:
 class compiled_filter
 {
 public:
-    explicit compiled_filter(const email_filter& wanted);
+    explicit compiled_filter(const email_filter& filter);
 
     // Everything matches.
     bool is_empty() const { return !from_ && !to_ && !subject_ && !has_code_; }

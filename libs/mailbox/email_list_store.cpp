@@ -12,8 +12,8 @@
 namespace tempinbox::mailbox {
 namespace {
 
-constexpr int most_rows_looked_at = 2'000;
-constexpr int rows_a_look = 500;
+constexpr int max_rows_read = 2'000;
+constexpr int rows_per_query = 500;
 
 // Both lists end with the To addresses and whether the email's inbox lives; that of one inbox says
 // last of which version it is.
@@ -21,7 +21,7 @@ const std::string list_one_sql = "SELECT *, true, (SELECT " + std::string(versio
         FROM mailbox.inboxes WHERE account_id = $1 AND inbox_id = $2)
     FROM mailbox.list_emails($1, $2, $3, $4, $5, $6, $7))";
 const postgres::statement list_one{"mailbox_list_emails", list_one_sql.c_str()};
-constexpr int version_place = summary_column_count + 2;
+constexpr int version_index = summary_column_count + 2;
 
 const std::string list_all_sql =
     "WITH looked AS MATERIALIZED (SELECT" + std::string(summary_columns) + R"(, to_header
@@ -66,24 +66,25 @@ bool passes(const compiled_filter& filter, const email_summary& email, const pqx
 // Gathers a page from looks at the rows, newest first, until it is full, there are no more rows, or
 // enough were looked at. `look` answers up to that many rows below a position; a position names a
 // row's place.
-template <class Position, class Look, class PositionOf>
-email_page gather(const email_query& query, Position below, Look look, PositionOf position_of)
+template <class Position, class ReadRows, class PositionOf>
+email_page fill_page(const email_query& query, Position below, ReadRows read_rows,
+                     PositionOf position_of)
 {
-    email_page answer;
+    email_page result_page;
     const auto text = text_of(query);
     const compiled_filter filter(query.filter);
-    int looked_at = 0;
+    int rows_read = 0;
     std::int64_t bytes = 0;
     while (true) {
         // Without a filter the first look is mostly the whole page: only emails of inboxes that
         // ended are passed over.
-        const bool is_probably_all = looked_at == 0 && filter.is_empty();
-        const int wanted = is_probably_all ? query.limit + 1
-                                           : std::min(rows_a_look, most_rows_looked_at - looked_at);
-        const pqxx::result rows = look(below, wanted);
+        const bool is_probably_all = rows_read == 0 && filter.is_empty();
+        const int row_limit =
+            is_probably_all ? query.limit + 1 : std::min(rows_per_query, max_rows_read - rows_read);
+        const pqxx::result rows = read_rows(below, row_limit);
         for (const auto& row : rows) {
             if (row[0].is_null()) // an inbox without such emails
-                return answer;
+                return result_page;
             auto email = read_summary(row);
             below = position_of(email);
             const bool lives = row[summary_column_count + 1].as<bool>();
@@ -91,20 +92,20 @@ email_page gather(const email_query& query, Position below, Look look, PositionO
                 continue;
             bytes += email.size;
             const bool is_heavy =
-                query.most_bytes > 0 && bytes > query.most_bytes && !answer.items.empty();
-            if (is_heavy || static_cast<int>(answer.items.size()) == query.limit) {
-                answer.next_cursor =
-                    make_cursor(text, to_cursor_text(position_of(answer.items.back())));
-                return answer;
+                query.max_bytes > 0 && bytes > query.max_bytes && !result_page.items.empty();
+            if (is_heavy || static_cast<int>(result_page.items.size()) == query.limit) {
+                result_page.next_cursor =
+                    make_cursor(text, to_cursor_text(position_of(result_page.items.back())));
+                return result_page;
             }
-            answer.items.push_back(std::move(email));
+            result_page.items.push_back(std::move(email));
         }
-        looked_at += wanted;
-        if (static_cast<int>(rows.size()) < wanted)
-            return answer;
-        if (looked_at >= most_rows_looked_at) {
-            answer.next_cursor = make_cursor(text, to_cursor_text(below));
-            return answer;
+        rows_read += row_limit;
+        if (static_cast<int>(rows.size()) < row_limit)
+            return result_page;
+        if (rows_read >= max_rows_read) {
+            result_page.next_cursor = make_cursor(text, to_cursor_text(below));
+            return result_page;
         }
     }
 }
@@ -124,7 +125,7 @@ result<email_page> list_of_inbox(pqxx::transaction_base& tx, const email_query& 
     const bool with_codes = query.with_codes || query.filter.has_code;
     bool is_live = true;
     std::string version;
-    auto found = gather(
+    auto found = fill_page(
         query, below,
         [&](std::int64_t position, int rows) {
             auto emails = tx.exec_prepared(list_one.name, account, inbox, position, query.after,
@@ -132,7 +133,7 @@ result<email_page> list_of_inbox(pqxx::transaction_base& tx, const email_query& 
             is_live = !emails.empty();
             if (is_live && version.empty()) // of the first look: the others may be of later
                                             // versions, but of none before
-                version = emails[0][version_place].c_str();
+                version = emails[0][version_index].c_str();
             return emails;
         },
         [](const email_summary& email) { return email.sequence; });
@@ -153,7 +154,7 @@ result<email_page> list_of_account(pqxx::transaction_base& tx, const email_query
             return foreign_cursor();
         below = *text;
     }
-    return gather(
+    return fill_page(
         query, below,
         [&](const std::string& position, int rows) {
             return tx.exec_prepared(list_all.name, query.account.text(), position, rows);

@@ -12,11 +12,11 @@ namespace {
 using postgres::run_autocommit; // reads need no transaction: each statement is of one moment
 
 // Who waits from the newest on needs one row, who waits for something rare many.
-constexpr int rows_at_first = 10;
-constexpr int rows_at_a_time = 500;
-constexpr int most_rows_looked_at = 2'000;
-constexpr std::size_t most_near_misses = 10;
-constexpr std::size_t longest_actual = 200;
+constexpr int rows_in_first_query = 10;
+constexpr int rows_per_query = 500;
+constexpr int max_rows_read = 2'000;
+constexpr std::size_t max_near_misses = 10;
+constexpr std::size_t max_actual_length = 200;
 
 // Clocks of replicas differ by less than ten minutes.
 constexpr postgres::statement find_position{"mailbox_find_position", R"(
@@ -75,80 +75,80 @@ struct read_row
 };
 
 // One search on its way through the emails.
-class hunt
+class search_run
 {
 public:
-    explicit hunt(const email_search& wanted) : filter_(wanted.filter), after_(wanted.after)
+    explicit search_run(const email_search& search) : filter_(search.filter), after_(search.after)
     {
-        outcome_.searched_to = after_;
+        result_.searched_to = after_;
     }
 
-    bool is_over(std::int64_t last_sequence) const
+    bool is_done(std::int64_t last_sequence) const
     {
-        return outcome_.email || after_ >= last_sequence;
+        return result_.email || after_ >= last_sequence;
     }
     std::int64_t after() const { return after_; }
 
-    void look_at(const read_row& row)
+    void examine(const read_row& row)
     {
-        if (outcome_.email || row.sequence <= after_)
+        if (result_.email || row.sequence <= after_)
             return;
-        outcome_.searched_to = row.sequence;
+        result_.searched_to = row.sequence;
         const auto failing = filter_.first_failing(row.email);
         if (!failing) {
-            outcome_.email = row.id;
+            result_.email = row.id;
             return;
         }
         near_miss missed;
         missed.email = row.id;
         missed.sequence = row.sequence;
         missed.field = *failing;
-        missed.actual = take_characters(row.email.text(*failing), longest_actual);
-        auto& misses = outcome_.near_misses;
-        if (misses.size() == most_near_misses)
+        missed.actual = take_characters(row.email.text(*failing), max_actual_length);
+        auto& misses = result_.near_misses;
+        if (misses.size() == max_near_misses)
             misses.erase(misses.begin());
         misses.push_back(std::move(missed));
     }
 
     // Every email up to there was shown to it.
-    void was_shown_up_to(std::int64_t sequence)
+    void searched_up_to(std::int64_t sequence)
     {
-        if (!outcome_.email)
-            outcome_.searched_to = std::max(after_, sequence);
+        if (!result_.email)
+            result_.searched_to = std::max(after_, sequence);
     }
 
-    search_outcome take() { return std::move(outcome_); }
+    search_result take() { return std::move(result_); }
 
 private:
     compiled_filter filter_;
     std::int64_t after_;
-    search_outcome outcome_;
+    search_result result_;
 };
 
 // Up to which sequence no email was left out.
-std::int64_t look_at_emails(pqxx::transaction_base& tx, account_id account, inbox_id inbox,
-                            const position& where, std::vector<hunt>& hunts)
+std::int64_t run_searches(pqxx::transaction_base& tx, account_id account, inbox_id inbox,
+                          const position& where, std::vector<search_run>& runs)
 {
-    const auto is_over = [&](const hunt& one) { return one.is_over(where.last_sequence); };
+    const auto is_done = [&](const search_run& one) { return one.is_done(where.last_sequence); };
     auto above = where.last_sequence;
-    for (const auto& one : hunts)
-        if (!is_over(one))
+    for (const auto& one : runs)
+        if (!is_done(one))
             above = std::min(above, one.after());
-    int wanted = 0;
-    for (int looked_at = 0; looked_at < most_rows_looked_at; looked_at += wanted) {
-        wanted = looked_at == 0 ? rows_at_first : rows_at_a_time;
-        if (std::all_of(hunts.begin(), hunts.end(), is_over))
+    int row_limit = 0;
+    for (int rows_read = 0; rows_read < max_rows_read; rows_read += row_limit) {
+        row_limit = rows_read == 0 ? rows_in_first_query : rows_per_query;
+        if (std::all_of(runs.begin(), runs.end(), is_done))
             return above;
         const auto rows =
             tx.exec_prepared(read_emails.name, account.text(), inbox.text(), where.lowest_id,
-                             where.past_id, above, where.last_sequence, wanted);
+                             where.past_id, above, where.last_sequence, row_limit);
         for (const auto& each : rows) {
             const read_row row(each);
-            for (auto& one : hunts)
-                one.look_at(row);
+            for (auto& one : runs)
+                one.examine(row);
             above = row.sequence;
         }
-        if (static_cast<int>(rows.size()) < wanted)
+        if (static_cast<int>(rows.size()) < row_limit)
             return where.last_sequence;
     }
     return above;
@@ -162,26 +162,26 @@ email_search_store::email_search_store(postgres::pool& db) : db_(db)
         db_.prepare(statement);
 }
 
-awaitable<result<search_answer>> email_search_store::find_first(account_id account, inbox_id inbox,
-                                                                std::vector<email_search> searches)
+awaitable<result<search_results>> email_search_store::find_first(account_id account, inbox_id inbox,
+                                                                 std::vector<email_search> searches)
 {
-    return run_autocommit<result<search_answer>>(
+    return run_autocommit<result<search_results>>(
         db_,
         [account, inbox,
-         searches = std::move(searches)](pqxx::nontransaction& tx) -> result<search_answer> {
+         searches = std::move(searches)](pqxx::nontransaction& tx) -> result<search_results> {
             const auto where = read_position(tx, account, inbox);
             if (!where)
                 return failure{errc::not_found, "Inbox " + inbox.text() + " does not exist"};
 
-            std::vector<hunt> hunts(searches.begin(), searches.end());
-            const auto shown = look_at_emails(tx, account, inbox, *where, hunts);
-            search_answer answer;
-            answer.last_sequence = where->last_sequence;
-            for (auto& one : hunts) {
-                one.was_shown_up_to(shown);
-                answer.outcomes.push_back(one.take());
+            std::vector<search_run> runs(searches.begin(), searches.end());
+            const auto searched_to = run_searches(tx, account, inbox, *where, runs);
+            search_results found;
+            found.last_sequence = where->last_sequence;
+            for (auto& one : runs) {
+                one.searched_up_to(searched_to);
+                found.results.push_back(one.take());
             }
-            return answer;
+            return found;
         });
 }
 

@@ -31,17 +31,17 @@ struct near_miss
 
 // What a search came to. Without an email and with `searched_to` below the inbox's last sequence it
 // is to be gone on with.
-struct search_outcome
+struct search_result
 {
     std::optional<email_id> email;
     std::int64_t searched_to = 0;
     std::vector<near_miss> near_misses; // the newest ten, in order
 };
 
-struct search_answer
+struct search_results
 {
     std::int64_t last_sequence = 0;
-    std::vector<search_outcome> outcomes; // in the order of the searches
+    std::vector<search_result> results; // in the order of the searches
 };
 
 // Looking for emails that somebody waits for. Searches of one inbox share one look, which costs a
@@ -53,8 +53,8 @@ public:
     explicit email_search_store(postgres::pool& db);
 
     // An inbox that has ended, is another account's or does not exist: not_found.
-    awaitable<result<search_answer>> find_first(account_id account, inbox_id inbox,
-                                                std::vector<email_search> searches);
+    awaitable<result<search_results>> find_first(account_id account, inbox_id inbox,
+                                                 std::vector<email_search> searches);
 
     // The last sequence of each live inbox in the order asked; -1 where find_first would answer
     // not_found.

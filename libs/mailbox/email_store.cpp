@@ -99,7 +99,7 @@ awaitable<result<stored_email>> email_store::find(account_id account, email_id i
         db_, [account, id](pqxx::nontransaction& tx) -> result<stored_email> {
             // A body that is being moved into its new partition can be missed by one look, not by
             // two.
-            for (int look = 0; look < 2; ++look) {
+            for (int attempt = 0; attempt < 2; ++attempt) {
                 const auto rows = tx.exec_prepared(find_email.name, account.text(), id.text());
                 if (rows.empty())
                     return absent(id);

@@ -19,8 +19,8 @@ struct email_query
     std::string cursor;
     std::int64_t after = 0; // within one inbox: only sequences above it
     email_filter filter;
-    bool with_codes = true;      // within one inbox: else they are left out
-    std::int64_t most_bytes = 0; // a page ends before its messages are larger together; 0: no bound
+    bool with_codes = true;     // within one inbox: else they are left out
+    std::int64_t max_bytes = 0; // a page ends before its messages are larger together; 0: no bound
 };
 
 // Emails at rest. Mail of an inbox that has ended, is another account's or does not exist is

@@ -56,18 +56,18 @@ const postgres::statement claim_of_deleted{"mailbox_claim_of_deleted",
                                            claim_of_deleted_sql.c_str()};
 
 // What is due already ends by its time. Answers how many accounts are left.
-constexpr postgres::statement forget_deleted_accounts{"mailbox_forget_deleted_accounts", R"(
+constexpr postgres::statement purge_deleted_accounts{"mailbox_forget_deleted_accounts", R"(
     WITH done AS (
         DELETE FROM mailbox.deleted_accounts AS d WHERE account_id = ANY ($1::uuid[]) AND NOT EXISTS (
             SELECT 1 FROM mailbox.inboxes AS i WHERE i.account_id = d.account_id AND i.is_live AND i.expires_at > now())
         RETURNING 1)
     SELECT cardinality($1::uuid[]) - (SELECT count(*) FROM done))"};
 
-constexpr postgres::statement forget_living_account{
+constexpr postgres::statement unmark_living_account{
     "mailbox_forget_living_account", "DELETE FROM mailbox.deleted_accounts WHERE account_id = $1"};
 
 // Locked in account order: batches of other processes touch the same accounts.
-constexpr postgres::statement free_places{"mailbox_free_places", R"(
+constexpr postgres::statement free_inbox_slots{"mailbox_free_places", R"(
     WITH ended AS (SELECT account_id, count(*) AS inboxes FROM unnest($1::uuid[]) AS account_id GROUP BY account_id),
     locked AS MATERIALIZED (
         SELECT u.account_id, ended.inboxes FROM mailbox.account_usage AS u JOIN ended USING (account_id) ORDER BY u.account_id FOR UPDATE OF u)
@@ -108,7 +108,7 @@ expiry_batch finish(pqxx::work& tx, const pqxx::result& claimed, expiry_reason r
     }
     if (batch.ended.empty())
         return batch;
-    tx.exec_prepared0(free_places.name, to_id_array(accounts));
+    tx.exec_prepared0(free_inbox_slots.name, to_id_array(accounts));
     tx.exec_prepared0(quarantine_addresses.name, postgres::text_array(addresses), to_id_array(ids),
                       postgres::text_array(times), static_cast<std::int64_t>(quarantine.count()));
     outbox::insert(tx, schema, outbox_owner, batch.events);
@@ -125,7 +125,7 @@ std::vector<account_id> lock_deleted(pqxx::work& tx)
         if (state && state->is_deleted)
             accounts.push_back(account);
         else
-            tx.exec_prepared0(forget_living_account.name, account.text());
+            tx.exec_prepared0(unmark_living_account.name, account.text());
     }
     return accounts;
 }
@@ -139,8 +139,8 @@ expiry_store::expiry_store(postgres::pool& db, std::string outbox_owner,
       quarantine_(quarantine)
 {
     for (const auto& statement : {claim_due, claim_one, claim_tagged, lock_deleted_accounts,
-                                  claim_of_deleted, forget_deleted_accounts, forget_living_account,
-                                  free_places, quarantine_addresses, next_due})
+                                  claim_of_deleted, purge_deleted_accounts, unmark_living_account,
+                                  free_inbox_slots, quarantine_addresses, next_due})
         db_.prepare(statement);
 }
 
@@ -190,8 +190,7 @@ awaitable<expiry_batch> expiry_store::expire_of_deleted()
         const auto ids = to_id_array(accounts);
         auto batch = finish(tx, tx.exec_prepared(claim_of_deleted.name, ids),
                             expiry_reason::deleted, owner, quarantine);
-        const auto left =
-            tx.exec_prepared1(forget_deleted_accounts.name, ids)[0].as<std::int64_t>();
+        const auto left = tx.exec_prepared1(purge_deleted_accounts.name, ids)[0].as<std::int64_t>();
         batch.has_more_of_deleted = left > 0 || accounts.size() == max_deleted_accounts;
         return batch;
     });

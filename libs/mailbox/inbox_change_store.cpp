@@ -33,51 +33,51 @@ std::optional<plans::account_state> newer_stored_state(pqxx::work& tx,
     return std::nullopt;
 }
 
-result<void> apply(inbox& target, const inbox_change& wanted)
+result<void> apply(inbox& target, const inbox_change& requested)
 {
-    if (wanted.name)
-        target.name = wanted.name->empty() ? std::nullopt : wanted.name;
-    if (wanted.tags)
-        target.tags = *wanted.tags;
-    if (wanted.removes_all_metadata)
+    if (requested.name)
+        target.name = requested.name->empty() ? std::nullopt : requested.name;
+    if (requested.tags)
+        target.tags = *requested.tags;
+    if (requested.removes_all_metadata)
         target.metadata.clear();
-    for (const auto& [key, value] : wanted.metadata) {
+    for (const auto& [key, value] : requested.metadata) {
         if (value)
             target.metadata[key] = *value;
         else
             target.metadata.erase(key);
     }
-    if (target.metadata.size() > inbox_change_store::most_metadata)
+    if (target.metadata.size() > inbox_change_store::max_metadata)
         return failure{errc::invalid_argument,
                        "metadata must have at most 20 pairs, with this change it would have " +
                            std::to_string(target.metadata.size())};
     return {};
 }
 
-result<inbox> change_in(pqxx::work& tx, const inbox_change& wanted, time_point now)
+result<inbox> change_in(pqxx::work& tx, const inbox_change& requested, time_point now)
 {
-    const auto account = wanted.account.account.text();
-    const auto rows = tx.exec_prepared(lock_inbox.name, account, wanted.id.text());
+    const auto account = requested.account.account.text();
+    const auto rows = tx.exec_prepared(lock_inbox.name, account, requested.id.text());
     if (rows.empty())
-        return failure{errc::not_found, "Inbox " + wanted.id.text() + " does not exist"};
+        return failure{errc::not_found, "Inbox " + requested.id.text() + " does not exist"};
     auto target = read_inbox(rows[0]);
-    if (const auto fits = apply(target, wanted); !fits)
+    if (const auto fits = apply(target, requested); !fits)
         return fits.error();
 
     std::optional<std::string> seconds;
-    if (wanted.ttl) {
-        const auto stored = newer_stored_state(tx, wanted.account);
-        const auto life =
-            choose_life((stored ? *stored : wanted.account).limits_at(now), wanted.ttl);
-        if (!life)
-            return life.error();
-        seconds = std::to_string(life->count());
+    if (requested.ttl) {
+        const auto stored = newer_stored_state(tx, requested.account);
+        const auto ttl =
+            choose_ttl((stored ? *stored : requested.account).limits_at(now), requested.ttl);
+        if (!ttl)
+            return ttl.error();
+        seconds = std::to_string(ttl->count());
     }
-    const auto changed = tx.exec_prepared1(change_inbox.name, account, wanted.id.text(),
+    const auto changed = tx.exec_prepared1(change_inbox.name, account, requested.id.text(),
                                            or_null(target.name), postgres::text_array(target.tags),
                                            to_json(target.metadata), or_null(seconds));
     auto after = read_inbox(changed);
-    if (wanted.ttl)
+    if (requested.ttl)
         tx.exec_prepared0(change_address_end.name, after.address, after.id.text(),
                           to_unix_micros(after.expires_at));
     return after;
@@ -91,10 +91,11 @@ inbox_change_store::inbox_change_store(postgres::pool& db) : db_(db)
         db_.prepare(statement);
 }
 
-awaitable<result<inbox>> inbox_change_store::change(inbox_change wanted, time_point now)
+awaitable<result<inbox>> inbox_change_store::change(inbox_change requested, time_point now)
 {
-    return db_.transact(
-        [wanted = std::move(wanted), now](pqxx::work& tx) { return change_in(tx, wanted, now); });
+    return db_.transact([requested = std::move(requested), now](pqxx::work& tx) {
+        return change_in(tx, requested, now);
+    });
 }
 
 } // namespace tempinbox::mailbox

@@ -31,13 +31,13 @@ struct inbox_change
 class inbox_change_store
 {
 public:
-    static constexpr std::size_t most_metadata = 20;
+    static constexpr std::size_t max_metadata = 20;
 
     explicit inbox_change_store(postgres::pool& db);
 
     // All of it or nothing. Fails with invalid_argument for a life past the plan's longest and for
     // more metadata than an inbox can have. The address lives as long as its inbox.
-    awaitable<result<inbox>> change(inbox_change wanted, time_point now);
+    awaitable<result<inbox>> change(inbox_change requested, time_point now);
 
 private:
     postgres::pool& db_;

@@ -10,7 +10,7 @@
 namespace tempinbox::mailbox {
 namespace {
 
-constexpr int most_rows_looked_at = 2'000;
+constexpr int max_rows_read = 2'000;
 
 // $1 account, $2 $3 the keyset position, $4 how many rows to look at, $5 tag, $6 whether only ended
 // ones, $7 how many to answer. The last row of the answer marks how far the look went.
@@ -98,7 +98,7 @@ void prepare_inbox_lists(postgres::pool& db)
 result<page<inbox>> list_inboxes(pqxx::transaction_base& tx, account_id account,
                                  const inbox_filter& filter, int limit, const std::string& cursor)
 {
-    page<inbox> answer;
+    page<inbox> result_page;
     if (filter.address) {
         // One row at most: this list never gave a cursor out.
         if (!cursor.empty())
@@ -106,32 +106,32 @@ result<page<inbox>> list_inboxes(pqxx::transaction_base& tx, account_id account,
         for (const auto& row : tx.exec_prepared(find_by_address.name, account.text(),
                                                 to_lower_ascii(*filter.address)))
             if (auto found = read_inbox(row); matches(found, filter))
-                answer.items.push_back(std::move(found));
-        return answer;
+                result_page.items.push_back(std::move(found));
+        return result_page;
     }
 
     const auto from = read_position(cursor, account, filter);
     if (!from)
         return from.error();
     const bool only_ended = filter.status == inbox_status::expired;
-    const int looked_at_most = filter.tag || only_ended ? most_rows_looked_at : limit + 1;
+    const int row_limit = filter.tag || only_ended ? max_rows_read : limit + 1;
     const auto& statement = filter.status == inbox_status::active ? list_active : list_any;
     const auto rows = tx.exec_prepared(statement.name, account.text(), from->created_at, from->id,
-                                       looked_at_most, or_null(filter.tag), only_ended, limit + 1);
+                                       row_limit, or_null(filter.tag), only_ended, limit + 1);
     if (rows.empty())
-        return answer;
+        return result_page;
 
     const auto mark = rows.size() - 1;
     const bool has_more_matches = static_cast<int>(mark) > limit;
     for (pqxx::result::size_type i = 0; i < mark && static_cast<int>(i) < limit; ++i)
-        answer.items.push_back(read_inbox(rows[i], 2));
+        result_page.items.push_back(read_inbox(rows[i], 2));
     if (has_more_matches)
-        answer.next_cursor =
-            make_cursor(text_of(account, filter), position_of(answer.items.back()));
-    else if (rows[mark][1].as<int>() == looked_at_most)
-        answer.next_cursor =
+        result_page.next_cursor =
+            make_cursor(text_of(account, filter), position_of(result_page.items.back()));
+    else if (rows[mark][1].as<int>() == row_limit)
+        result_page.next_cursor =
             make_cursor(text_of(account, filter), position_of(read_inbox(rows[mark], 2)));
-    return answer;
+    return result_page;
 }
 
 } // namespace tempinbox::mailbox

@@ -24,7 +24,7 @@ constexpr postgres::statement lock_account{"mailbox_lock_account", R"(
 constexpr postgres::statement choose_domain{"mailbox_choose_domain", R"(
     SELECT domain FROM mailbox.domains WHERE CASE WHEN $1::text IS NULL THEN is_default ELSE domain = $1 END)"};
 
-constexpr postgres::statement take_place{"mailbox_take_place", R"(
+constexpr postgres::statement take_inbox_slot{"mailbox_take_place", R"(
     INSERT INTO mailbox.account_usage AS u (account_id, live_inboxes) SELECT $1::uuid, 1 WHERE $2::bigint > 0
     ON CONFLICT (account_id) DO UPDATE SET live_inboxes = u.live_inboxes + 1 WHERE u.live_inboxes < $2
     RETURNING 1)"};
@@ -57,13 +57,13 @@ constexpr postgres::statement live_inboxes{"mailbox_live_inboxes",
                                            "SELECT coalesce(sum(live_inboxes), 0)::bigint FROM "
                                            "mailbox.account_usage WHERE account_id = $1"};
 
-constexpr postgres::statement who_lives_at{"mailbox_who_lives_at", R"(
+constexpr postgres::statement find_live_address{"mailbox_who_lives_at", R"(
     SELECT account_id, inbox_id FROM mailbox.addresses WHERE address = $1 AND state = 'live')"};
 
 constexpr const char* lock_operator_names =
     "SELECT pg_advisory_xact_lock(hashtext('mailbox.operator ' || $1))";
 
-constexpr std::chrono::seconds shortest_life{60};
+constexpr std::chrono::seconds min_ttl{60};
 
 std::optional<inbox> find_in(pqxx::transaction_base& tx, account_id account, inbox_id id)
 {
@@ -75,7 +75,7 @@ std::optional<inbox> find_in(pqxx::transaction_base& tx, account_id account, inb
 
 // Locks the account; of the state the caller knows and the stored one the newer holds, and is
 // stored.
-plans::account_state settle_account(pqxx::work& tx, const plans::account_state& known)
+plans::account_state store_newer_state(pqxx::work& tx, const plans::account_state& known)
 {
     const auto rows = tx.exec_prepared(lock_account.name, known.account.text());
     const auto stored_version =
@@ -93,18 +93,19 @@ failure address_not_available(const std::string& address)
 }
 
 // The address, inbox and event rows; the account is locked and counted already.
-result<created_inbox> insert_in(pqxx::work& tx, const new_inbox& wanted, const std::string& domain,
-                                std::chrono::seconds life, bool is_operator,
-                                const std::string& outbox_owner)
+result<created_inbox> insert_in(pqxx::work& tx, const new_inbox& requested,
+                                const std::string& domain, std::chrono::seconds ttl,
+                                bool is_operator, const std::string& outbox_owner)
 {
     // A random name that is taken would be a wonder; a second one tells bad luck from a fault.
-    for (int tries = wanted.local_part ? 1 : 3; tries > 0; --tries) {
+    for (int tries = requested.local_part ? 1 : 3; tries > 0; --tries) {
         const std::string address =
-            (wanted.local_part ? *wanted.local_part : make_random_local_part()) + "@" + domain;
+            (requested.local_part ? *requested.local_part : make_random_local_part()) + "@" +
+            domain;
         const auto rows = tx.exec_prepared(
-            insert_inbox.name, wanted.account.account.text(), wanted.id.text(), address,
-            static_cast<std::int64_t>(life.count()), or_null(wanted.name),
-            postgres::text_array(wanted.tags), to_json(wanted.metadata), is_operator);
+            insert_inbox.name, requested.account.account.text(), requested.id.text(), address,
+            static_cast<std::int64_t>(ttl.count()), or_null(requested.name),
+            postgres::text_array(requested.tags), to_json(requested.metadata), is_operator);
         if (rows.empty())
             continue;
         created_inbox created;
@@ -113,25 +114,26 @@ result<created_inbox> insert_in(pqxx::work& tx, const new_inbox& wanted, const s
         outbox::insert(tx, schema, outbox_owner, created.events);
         return created;
     }
-    return address_not_available(wanted.local_part.value_or("with a random name") + "@" + domain);
+    return address_not_available(requested.local_part.value_or("with a random name") + "@" +
+                                 domain);
 }
 
-result<std::string> find_domain(pqxx::work& tx, const std::optional<std::string>& wanted)
+result<std::string> find_domain(pqxx::work& tx, const std::optional<std::string>& requested)
 {
-    const auto domains = tx.exec_prepared(choose_domain.name, or_null(wanted));
+    const auto domains = tx.exec_prepared(choose_domain.name, or_null(requested));
     if (!domains.empty())
         return domains[0][0].as<std::string>();
-    if (wanted)
+    if (requested)
         return failure{errc::invalid_argument,
-                       "domain must be one that GET /v1/domains lists, not " + quote(*wanted)};
+                       "domain must be one that GET /v1/domains lists, not " + quote(*requested)};
     return failure{errc::unavailable, "No domain for inboxes has been set up yet"};
 }
 
-result<created_inbox> create_in(pqxx::work& tx, const new_inbox& wanted, time_point now,
+result<created_inbox> create_in(pqxx::work& tx, const new_inbox& requested, time_point now,
                                 const std::string& outbox_owner)
 {
-    const auto account = settle_account(tx, wanted.account);
-    if (auto made = find_in(tx, account.account, wanted.id)) {
+    const auto account = store_newer_state(tx, requested.account);
+    if (auto made = find_in(tx, account.account, requested.id)) {
         created_inbox before;
         before.inbox = std::move(*made);
         return before;
@@ -140,15 +142,15 @@ result<created_inbox> create_in(pqxx::work& tx, const new_inbox& wanted, time_po
         return failure{errc::permission_denied, "The account was deleted"};
 
     const auto& limits = account.limits_at(now);
-    const auto life = choose_life(limits, wanted.ttl);
-    if (!life)
-        return life.error();
+    const auto ttl = choose_ttl(limits, requested.ttl);
+    if (!ttl)
+        return ttl.error();
 
-    const auto domain = find_domain(tx, wanted.domain);
+    const auto domain = find_domain(tx, requested.domain);
     if (!domain)
         return domain.error();
 
-    if (tx.exec_prepared(take_place.name, account.account.text(),
+    if (tx.exec_prepared(take_inbox_slot.name, account.account.text(),
                          static_cast<std::int64_t>(limits.live_inboxes))
             .empty())
         return failure{errc::permission_denied,
@@ -156,51 +158,50 @@ result<created_inbox> create_in(pqxx::work& tx, const new_inbox& wanted, time_po
                            account.plan_at(now) +
                            " are used; DELETE /v1/inboxes/{inboxId} frees one"};
 
-    if (wanted.local_part && is_reserved(*wanted.local_part))
-        return address_not_available(*wanted.local_part + "@" + *domain);
-    return insert_in(tx, wanted, *domain, *life, false, outbox_owner);
+    if (requested.local_part && is_reserved(*requested.local_part))
+        return address_not_available(*requested.local_part + "@" + *domain);
+    return insert_in(tx, requested, *domain, *ttl, false, outbox_owner);
 }
 
 } // namespace
 
-result<std::chrono::seconds> choose_life(const plans::plan_limits& limits,
-                                         std::optional<std::chrono::seconds> wanted)
+result<std::chrono::seconds> choose_ttl(const plans::plan_limits& limits,
+                                        std::optional<std::chrono::seconds> requested)
 {
-    if (!wanted)
-        return std::max(std::min(limits.default_ttl, limits.max_ttl), shortest_life);
-    if (*wanted < shortest_life || *wanted > limits.max_ttl)
-        return failure{errc::invalid_argument, "ttlSeconds must be an integer from " +
-                                                   std::to_string(shortest_life.count()) + " to " +
-                                                   std::to_string(limits.max_ttl.count()) +
-                                                   " (the plan's longest life), not " +
-                                                   std::to_string(wanted->count())};
-    return *wanted;
+    if (!requested)
+        return std::max(std::min(limits.default_ttl, limits.max_ttl), min_ttl);
+    if (*requested < min_ttl || *requested > limits.max_ttl)
+        return failure{errc::invalid_argument,
+                       "ttlSeconds must be an integer from " + std::to_string(min_ttl.count()) +
+                           " to " + std::to_string(limits.max_ttl.count()) +
+                           " (the plan's longest life), not " + std::to_string(requested->count())};
+    return *requested;
 }
 
 inbox_store::inbox_store(postgres::pool& db, std::string outbox_owner)
     : db_(db),
       outbox_owner_(std::move(outbox_owner))
 {
-    for (const auto& statement : {lock_account, choose_domain, take_place, live_inboxes,
-                                  insert_inbox, find_inbox, who_lives_at})
+    for (const auto& statement : {lock_account, choose_domain, take_inbox_slot, live_inboxes,
+                                  insert_inbox, find_inbox, find_live_address})
         db_.prepare(statement);
     prepare_inbox_lists(db_);
 }
 
-awaitable<result<created_inbox>> inbox_store::create(new_inbox wanted, time_point now)
+awaitable<result<created_inbox>> inbox_store::create(new_inbox requested, time_point now)
 {
-    return db_.transact([wanted = std::move(wanted), now,
+    return db_.transact([requested = std::move(requested), now,
                          owner = outbox_owner_](pqxx::work& tx) -> result<created_inbox> {
-        return create_in(tx, wanted, now, owner);
+        return create_in(tx, requested, now, owner);
     });
 }
 
-awaitable<result<void>> inbox_store::check(new_inbox wanted, time_point now)
+awaitable<result<void>> inbox_store::check(new_inbox requested, time_point now)
 {
-    return db_.transact([wanted = std::move(wanted), now](pqxx::work& tx) -> result<void> {
-        if (const auto life = choose_life(wanted.account.limits_at(now), wanted.ttl); !life)
-            return life.error();
-        if (const auto domain = find_domain(tx, wanted.domain); !domain)
+    return db_.transact([requested = std::move(requested), now](pqxx::work& tx) -> result<void> {
+        if (const auto ttl = choose_ttl(requested.account.limits_at(now), requested.ttl); !ttl)
+            return ttl.error();
+        if (const auto domain = find_domain(tx, requested.domain); !domain)
             return domain.error();
         return {};
     });
@@ -218,19 +219,19 @@ inbox_store::create_operator_inboxes(account_id account, std::string domain)
         tx.exec_params(lock_operator_names, domain);
         for (const char* local_part : {"postmaster", "abuse"}) {
             const auto there =
-                tx.exec_prepared(who_lives_at.name, std::string(local_part) + "@" + domain);
+                tx.exec_prepared(find_live_address.name, std::string(local_part) + "@" + domain);
             if (!there.empty() && account_id::parse(there[0][0].c_str()).value() != account)
                 return address_not_available(std::string(local_part) + "@" + domain);
             if (!there.empty())
                 continue;
-            new_inbox wanted;
-            wanted.account.account = account;
-            wanted.id = inbox_id::make();
-            wanted.local_part = local_part;
-            tx.exec_prepared(take_place.name, account.text(),
+            new_inbox requested;
+            requested.account.account = account;
+            requested.id = inbox_id::make();
+            requested.local_part = local_part;
+            tx.exec_prepared(take_inbox_slot.name, account.text(),
                              std::numeric_limits<std::int64_t>::max());
             auto made = insert_in(
-                tx, wanted, domain,
+                tx, requested, domain,
                 std::chrono::duration_cast<std::chrono::seconds>(endless.time_since_epoch()), true,
                 owner);
             if (!made)

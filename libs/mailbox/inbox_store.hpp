@@ -47,8 +47,8 @@ struct inbox_filter
 
 // The life an inbox gets: 60 seconds to the plan's longest, else invalid_argument naming
 // ttlSeconds.
-result<std::chrono::seconds> choose_life(const plans::plan_limits& limits,
-                                         std::optional<std::chrono::seconds> wanted);
+result<std::chrono::seconds> choose_ttl(const plans::plan_limits& limits,
+                                        std::optional<std::chrono::seconds> requested);
 
 // Inboxes at rest. What is absent or another account's is not_found; throws when PostgreSQL cannot
 // be reached.
@@ -61,10 +61,10 @@ public:
     // Address, inbox and inbox.created in one transaction; idempotent on the id. Fails with
     // permission_denied when the plan's live inboxes are used up (exact under any concurrency),
     // conflict (one text) for an address that is taken, quarantined or reserved.
-    awaitable<result<created_inbox>> create(new_inbox wanted, time_point now);
+    awaitable<result<created_inbox>> create(new_inbox requested, time_point now);
 
     // What create would call invalid_argument; nothing is made.
-    awaitable<result<void>> check(new_inbox wanted, time_point now);
+    awaitable<result<void>> check(new_inbox requested, time_point now);
 
     // postmaster@ and abuse@ of a domain for its operator, without end and whatever the plan
     // allows; what is there already stays.

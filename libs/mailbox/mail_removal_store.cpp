@@ -37,8 +37,8 @@ constexpr postgres::statement count_down{"mailbox_count_down", R"(
     WHERE account_id = $1 AND inbox_id = $2)"};
 
 // Bodies and counts behind deleted rows.
-void settle(pqxx::work& tx, account_id account, const std::string& inbox,
-            const pqxx::result& deleted)
+void finish_removal(pqxx::work& tx, account_id account, const std::string& inbox,
+                    const pqxx::result& deleted)
 {
     std::int64_t bytes = 0;
     for (const auto& row : deleted)
@@ -62,7 +62,7 @@ result<removed_mail> empty_in(pqxx::work& tx, account_id account, inbox_id inbox
     removed.emails = static_cast<std::int64_t>(deleted.size());
     removed.is_full = removed.emails == mail_removal_store::batch_size;
     if (!deleted.empty())
-        settle(tx, account, inbox.text(), deleted);
+        finish_removal(tx, account, inbox.text(), deleted);
     return removed;
 }
 
@@ -78,7 +78,7 @@ result<void> remove_in(pqxx::work& tx, account_id account, email_id email)
     const auto deleted = tx.exec_prepared(delete_one.name, account.text(), email.text());
     if (deleted.empty())
         return absent;
-    settle(tx, account, inbox, deleted);
+    finish_removal(tx, account, inbox, deleted);
     return {};
 }
 

@@ -15,8 +15,8 @@ namespace tempinbox::mailbox {
 namespace {
 
 constexpr char list_separator = '\x1f';
-constexpr std::chrono::seconds patience{20};
-constexpr std::chrono::milliseconds resolve_pause{200};
+constexpr std::chrono::seconds resolve_timeout{20};
+constexpr std::chrono::milliseconds resolve_interval{200};
 
 constexpr postgres::statement store_mail{"mailbox_store_mail", R"(
     SELECT place, outcome, sequence, email
@@ -59,13 +59,13 @@ struct parameters
 
     explicit parameters(const mail_batch& batch)
     {
-        std::int32_t place = 0;
+        std::int32_t ordinal = 0;
         for (const auto& one : batch)
-            add(*one, ++place);
+            add(*one, ++ordinal);
     }
 
 private:
-    void add(const new_message& one, std::int32_t place)
+    void add(const new_message& one, std::int32_t ordinal)
     {
         body.add(one.body.value());
         raw.add(std::string_view(one.frame));
@@ -87,7 +87,7 @@ private:
         defects.add(std::string_view(joined(one.defects)));
         sha256.add(std::string_view(one.sha256));
         for (const auto& delivery : one.deliveries) {
-            message.add_int4(place);
+            message.add_int4(ordinal);
             account.add(delivery.account.value());
             inbox.add(delivery.inbox.value());
             email.add(delivery.id.value());
@@ -98,44 +98,44 @@ private:
     }
 };
 
-delivery_outcome read_outcome(std::string_view text)
+delivery_status read_status(std::string_view text)
 {
     if (text == "stored")
-        return delivery_outcome::stored;
+        return delivery_status::stored;
     if (text == "repeated")
-        return delivery_outcome::repeated;
-    return text == "full" ? delivery_outcome::full : delivery_outcome::gone;
+        return delivery_status::repeated;
+    return text == "full" ? delivery_status::full : delivery_status::gone;
 }
 
-std::vector<stored_message> read_answers(const mail_batch& batch, const pqxx::result& rows)
+std::vector<stored_message> read_results(const mail_batch& batch, const pqxx::result& rows)
 {
     std::vector<stored_message> found;
     pqxx::result::size_type at = 0;
     for (const auto& one : batch) {
-        std::vector<delivery_answer> answers;
+        std::vector<delivery_result> results;
         for (std::size_t i = 0; i < one->deliveries.size(); ++i, ++at) {
-            delivery_answer answer;
-            answer.outcome = read_outcome(rows.at(at)[1].c_str());
-            answer.email = one->deliveries[i].id;
-            if (answer.outcome == delivery_outcome::repeated)
-                answer.email = email_id::parse(rows[at][3].c_str()).value();
-            if (answer.outcome == delivery_outcome::stored ||
-                answer.outcome == delivery_outcome::repeated)
-                answer.sequence = rows[at][2].as<std::int64_t>();
-            answers.push_back(answer);
+            delivery_result result;
+            result.status = read_status(rows.at(at)[1].c_str());
+            result.email = one->deliveries[i].id;
+            if (result.status == delivery_status::repeated)
+                result.email = email_id::parse(rows[at][3].c_str()).value();
+            if (result.status == delivery_status::stored ||
+                result.status == delivery_status::repeated)
+                result.sequence = rows[at][2].as<std::int64_t>();
+            results.push_back(result);
         }
-        found.emplace_back(std::move(answers));
+        found.emplace_back(std::move(results));
     }
     return found;
 }
 
-std::vector<delivery_answer> all_unstorable(const new_message& message)
+std::vector<delivery_result> all_unstorable(const new_message& message)
 {
-    std::vector<delivery_answer> answers;
-    answers.reserve(message.deliveries.size());
+    std::vector<delivery_result> results;
+    results.reserve(message.deliveries.size());
     for (const auto& delivery : message.deliveries)
-        answers.push_back(delivery_answer{delivery_outcome::unstorable, 0, delivery.id});
-    return answers;
+        results.push_back(delivery_result{delivery_status::unstorable, 0, delivery.id});
+    return results;
 }
 
 // The lines after it quote what was to be stored.
@@ -178,65 +178,64 @@ mail_store::mail_store(runtime::host& host, postgres::pool& db, inbox_bounds bou
 
 awaitable<std::vector<stored_message>> mail_store::store(mail_batch batch)
 {
-    auto found = std::make_shared<answers>();
-    auto outcome = co_await attempt(batch, found);
-    if (outcome == attempt_outcome::try_again)
-        outcome = co_await attempt(batch, found);
-    if (outcome == attempt_outcome::unknown) {
+    auto found = std::make_shared<results>();
+    auto status = co_await attempt(batch, found);
+    if (status == attempt_status::try_again)
+        status = co_await attempt(batch, found);
+    if (status == attempt_status::unknown) {
         co_await resolve(batch, found);
         co_return std::move(*found);
     }
-    const bool is_refused =
-        outcome == attempt_outcome::refused || outcome == attempt_outcome::bad_data;
+    const bool is_refused = status == attempt_status::refused || status == attempt_status::bad_data;
     if (is_refused && batch.size() > 1) {
         // One of them is at fault: it fails alone.
-        answers all;
+        results all;
         for (const auto& one : batch) {
             mail_batch alone{one};
-            auto answer = co_await store(std::move(alone));
-            all.push_back(std::move(answer.front()));
+            auto result = co_await store(std::move(alone));
+            all.push_back(std::move(result.front()));
         }
         co_return all;
     }
     found->resize(batch.size());
-    if (outcome == attempt_outcome::bad_data)
+    if (status == attempt_status::bad_data)
         found->front() = all_unstorable(*batch.front());
     co_return std::move(*found);
 }
 
-awaitable<mail_store::attempt_outcome> mail_store::attempt(const mail_batch& batch,
-                                                           std::shared_ptr<answers> found)
+awaitable<mail_store::attempt_status> mail_store::attempt(const mail_batch& batch,
+                                                          std::shared_ptr<results> found)
 {
     found->clear();
     try {
         co_await run_statement(batch, found);
-        co_return attempt_outcome::stored;
+        co_return attempt_status::stored;
     } catch (const postgres::commit_unknown& error) {
         log::warning("connection lost while mail was stored",
                      {{"error", error.what()}, {"messages", batch.size()}});
-        co_return attempt_outcome::unknown;
+        co_return attempt_status::unknown;
     } catch (const postgres::timed_out& error) {
         log::warning("storing mail timed out", {{"error", error.what()}});
-        co_return attempt_outcome::try_again;
+        co_return attempt_status::try_again;
     } catch (const dependency_error& error) {
         log::warning("mail cannot be stored", {{"error", error.what()}});
-        co_return attempt_outcome::unavailable;
+        co_return attempt_status::unavailable;
     } catch (const pqxx::deadlock_detected&) {
-        co_return attempt_outcome::try_again;
+        co_return attempt_status::try_again;
     } catch (const pqxx::serialization_failure&) {
-        co_return attempt_outcome::try_again;
+        co_return attempt_status::try_again;
     } catch (const pqxx::check_violation&) {
         // Its hour had no partition, and got one while the body was on its way to the default
         // partition.
-        co_return attempt_outcome::try_again;
+        co_return attempt_status::try_again;
     } catch (const pqxx::data_exception& error) {
         if (batch.size() == 1)
             note_unstorable(*batch.front(), error.sqlstate(), first_line(error.what()));
-        co_return attempt_outcome::bad_data;
+        co_return attempt_status::bad_data;
     } catch (const std::exception& error) {
         log::error("PostgreSQL refused mail",
                    {{"error", first_line(error.what())}, {"messages", batch.size()}});
-        co_return attempt_outcome::refused;
+        co_return attempt_status::refused;
     }
 }
 
@@ -257,7 +256,7 @@ void mail_store::note_unstorable(const new_message& message, std::string_view sq
                 {"remote_ip", message.remote_address}});
 }
 
-awaitable<void> mail_store::run_statement(const mail_batch& batch, std::shared_ptr<answers> found)
+awaitable<void> mail_store::run_statement(const mail_batch& batch, std::shared_ptr<results> found)
 {
     return db_.run([batch, found, owner = host_.instance(),
                     bounds = bounds_](pqxx::connection_base& connection) {
@@ -274,32 +273,32 @@ awaitable<void> mail_store::run_statement(const mail_batch& batch, std::shared_p
             given.tls.parameter(), given.attachments.parameter(), given.codes.parameter(),
             given.links.parameter(), given.defects.parameter(), given.sha256.parameter(), owner,
             bounds.emails, bounds.bytes);
-        *found = read_answers(batch, rows);
+        *found = read_results(batch, rows);
     });
 }
 
 // smtp.md 4b: there is the transaction's end to wait for, then the email ids say how it ended.
-awaitable<void> mail_store::resolve(const mail_batch& batch, std::shared_ptr<answers> found)
+awaitable<void> mail_store::resolve(const mail_batch& batch, std::shared_ptr<results> found)
 {
-    const auto deadline = std::chrono::steady_clock::now() + patience;
+    const auto deadline = std::chrono::steady_clock::now() + resolve_timeout;
     boost::asio::steady_timer timer(host_.executor());
     while (std::chrono::steady_clock::now() < deadline) {
-        bool is_known = false;
+        bool is_resolved = false;
         try {
-            *found = co_await look_for(batch);
-            is_known = true;
+            *found = co_await find_stored(batch);
+            is_resolved = true;
         } catch (const std::exception& error) {
             log::warning("cannot find out whether mail was stored", {{"error", error.what()}});
         }
-        if (is_known)
+        if (is_resolved)
             co_return;
-        timer.expires_after(resolve_pause);
+        timer.expires_after(resolve_interval);
         co_await timer.async_wait(boost::asio::use_awaitable);
     }
     found->assign(batch.size(), std::nullopt);
 }
 
-awaitable<mail_store::answers> mail_store::look_for(const mail_batch& batch)
+awaitable<mail_store::results> mail_store::find_stored(const mail_batch& batch)
 {
     return db_.transact([batch](pqxx::work& tx) {
         std::vector<account_id> accounts;
@@ -318,23 +317,23 @@ awaitable<mail_store::answers> mail_store::look_for(const mail_batch& batch)
              tx.exec_prepared(find_emails.name, to_id_array(accounts), to_id_array(emails)))
             sequences[email_id::parse(row[0].c_str()).value()] = row[1].as<std::int64_t>();
 
-        answers found;
+        results found;
         for (const auto& one : batch) {
-            std::vector<delivery_answer> known;
+            std::vector<delivery_result> deliveries;
             bool is_any_stored = false;
             for (const auto& delivery : one->deliveries) {
                 const auto sequence = sequences.find(delivery.id);
-                delivery_answer answer;
-                answer.email = delivery.id;
+                delivery_result result;
+                result.email = delivery.id;
                 if (sequence != sequences.end()) {
-                    answer.outcome = delivery_outcome::stored;
-                    answer.sequence = sequence->second;
+                    result.status = delivery_status::stored;
+                    result.sequence = sequence->second;
                     is_any_stored = true;
                 }
-                known.push_back(answer);
+                deliveries.push_back(result);
             }
             // Nothing of it there: it was not stored, whatever its inboxes are.
-            found.push_back(is_any_stored ? stored_message(std::move(known)) : std::nullopt);
+            found.push_back(is_any_stored ? stored_message(std::move(deliveries)) : std::nullopt);
         }
         return found;
     });

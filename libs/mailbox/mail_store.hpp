@@ -57,18 +57,18 @@ struct new_message
 
 // Repeated: its sender may not know that it was stored before, as the email of the answer.
 // Unstorable: PostgreSQL takes it neither now nor later.
-enum class delivery_outcome { stored, repeated, gone, full, unstorable };
+enum class delivery_status { stored, repeated, gone, full, unstorable };
 
-struct delivery_answer
+struct delivery_result
 {
-    delivery_outcome outcome = delivery_outcome::gone;
+    delivery_status status = delivery_status::gone;
     std::int64_t sequence = 0;
     email_id email;
 };
 
 // What became of a message: an answer for each of its deliveries, or nothing where it was not
 // stored for all that is known.
-using stored_message = std::optional<std::vector<delivery_answer>>;
+using stored_message = std::optional<std::vector<delivery_result>>;
 
 using mail_batch = std::vector<std::shared_ptr<const new_message>>;
 
@@ -91,13 +91,13 @@ public:
     static outbox::row event_of(const new_delivery& delivery, std::int64_t sequence);
 
 private:
-    enum class attempt_outcome { stored, try_again, refused, bad_data, unknown, unavailable };
-    using answers = std::vector<stored_message>;
+    enum class attempt_status { stored, try_again, refused, bad_data, unknown, unavailable };
+    using results = std::vector<stored_message>;
 
-    awaitable<attempt_outcome> attempt(const mail_batch& batch, std::shared_ptr<answers> found);
-    awaitable<void> run_statement(const mail_batch& batch, std::shared_ptr<answers> found);
-    awaitable<void> resolve(const mail_batch& batch, std::shared_ptr<answers> found);
-    awaitable<answers> look_for(const mail_batch& batch);
+    awaitable<attempt_status> attempt(const mail_batch& batch, std::shared_ptr<results> found);
+    awaitable<void> run_statement(const mail_batch& batch, std::shared_ptr<results> found);
+    awaitable<void> resolve(const mail_batch& batch, std::shared_ptr<results> found);
+    awaitable<results> find_stored(const mail_batch& batch);
     void note_unstorable(const new_message& message, std::string_view sqlstate,
                          std::string_view reason);
 

@@ -122,29 +122,29 @@ awaitable<bool> partition_store::move_needed(time_point hour)
         [hour](pqxx::work& tx) { return !are_taken(tx) && move_needed_bodies(tx, hour); });
 }
 
-awaitable<drop_outcome> partition_store::drop(past_partition past)
+awaitable<drop_status> partition_store::drop(past_partition past)
 {
     return db_.transact([past = std::move(past)](pqxx::work& tx) {
         if (are_taken(tx))
-            return drop_outcome::taken;
+            return drop_status::taken;
         const auto table = "mailbox." + tx.quote_name(past.name);
         if (!exists(tx, table))
-            return drop_outcome::absent;
+            return drop_status::absent;
         const auto is_needed = [&] {
             return past.hour ? may_need_bodies(tx, *past.hour)
                              : !tx.exec("SELECT 1 FROM " + table + " LIMIT 1").empty();
         };
         if (is_needed())
-            return drop_outcome::needed;
+            return drop_status::needed;
         // All that DROP locks, which would wait for it.
         const auto parent = "mailbox." + past.name.substr(0, past.name.find('_'));
         tx.exec0(short_lock_wait);
         tx.exec0("LOCK TABLE ONLY " + parent + ", ONLY " + parent + "_default, ONLY " + table +
                  " IN ACCESS EXCLUSIVE MODE NOWAIT");
         if (is_needed())
-            return drop_outcome::needed;
+            return drop_status::needed;
         tx.exec0("DROP TABLE " + table);
-        return drop_outcome::dropped;
+        return drop_status::dropped;
     });
 }
 

@@ -18,7 +18,7 @@ struct past_partition
     bool is_overdue = false; // of bodies: it should have been dropped six hours ago
 };
 
-enum class drop_outcome {
+enum class drop_status {
     dropped,
     absent, // another process dropped it
     needed, // emails are left, or bodies that live inboxes need
@@ -55,7 +55,7 @@ public:
 
     // Emails only when empty; bodies with all that are left in it, once live inboxes need none of
     // them.
-    awaitable<drop_outcome> drop(past_partition past);
+    awaitable<drop_status> drop(past_partition past);
 
     // Where bodies cannot be dropped for long: deletes some of them that come after that one in the
     // order of their ids. Answers the last; absent: there were no more, or it must not be now.

@@ -43,14 +43,14 @@ constexpr postgres::statement mark_purged{"mailbox_mark_purged", R"(
     FROM unnest($1::uuid[], $2::uuid[]) AS ended (account_id, inbox_id)
     WHERE i.account_id = ended.account_id AND i.inbox_id = ended.inbox_id)"};
 
-const std::string forget_ended_sql = R"(
+const std::string purge_ended_sql = R"(
     DELETE FROM mailbox.inboxes AS i
     USING (SELECT account_id, inbox_id FROM mailbox.inboxes
            WHERE NOT is_live AND NOT has_mail_to_purge AND expired_at < now() - make_interval(secs => $1::bigint)
            ORDER BY expired_at LIMIT )" +
-                                     batch_limit + R"( FOR UPDATE SKIP LOCKED) AS ended
+                                    batch_limit + R"( FOR UPDATE SKIP LOCKED) AS ended
     WHERE i.account_id = ended.account_id AND i.inbox_id = ended.inbox_id)";
-const postgres::statement forget_ended{"mailbox_forget_ended", forget_ended_sql.c_str()};
+const postgres::statement purge_ended{"mailbox_forget_ended", purge_ended_sql.c_str()};
 
 const std::string free_addresses_sql = R"(
     DELETE FROM mailbox.addresses AS a
@@ -115,8 +115,8 @@ purge_batch purge_in(pqxx::work& tx)
 
 purge_store::purge_store(postgres::pool& db) : db_(db)
 {
-    for (const auto& statement : {claim_ended, delete_emails, find_dropped_hours, mark_purged,
-                                  forget_ended, free_addresses})
+    for (const auto& statement :
+         {claim_ended, delete_emails, find_dropped_hours, mark_purged, purge_ended, free_addresses})
         db_.prepare(statement);
 }
 
@@ -125,11 +125,11 @@ awaitable<purge_batch> purge_store::purge_mail()
     return db_.transact([](pqxx::work& tx) { return purge_in(tx); });
 }
 
-awaitable<purge_batch> purge_store::forget_inboxes(std::chrono::seconds kept)
+awaitable<purge_batch> purge_store::purge_inboxes(std::chrono::seconds retention)
 {
-    return db_.transact([kept](pqxx::work& tx) {
+    return db_.transact([retention](pqxx::work& tx) {
         const auto inboxes =
-            tx.exec_prepared(forget_ended.name, static_cast<std::int64_t>(kept.count()))
+            tx.exec_prepared(purge_ended.name, static_cast<std::int64_t>(retention.count()))
                 .affected_rows();
         const auto addresses = tx.exec_prepared(free_addresses.name).affected_rows();
         purge_batch batch;

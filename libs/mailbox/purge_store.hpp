@@ -33,7 +33,7 @@ public:
 
     // Inboxes that ended before `kept` and whose mail is gone, and addresses whose quarantine is
     // over.
-    awaitable<purge_batch> forget_inboxes(std::chrono::seconds kept);
+    awaitable<purge_batch> purge_inboxes(std::chrono::seconds retention);
 
 private:
     postgres::pool& db_;

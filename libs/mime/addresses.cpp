@@ -115,11 +115,14 @@ struct entry
 class address_reader
 {
 public:
-    address_reader(std::string_view value, std::size_t most) : value_(value), most_(most) {}
+    address_reader(std::string_view value, std::size_t max_addresses)
+        : value_(value),
+          max_addresses_(max_addresses)
+    {}
 
     address_list read()
     {
-        while (at_ < value_.size() && found_.size() < most_) {
+        while (at_ < value_.size() && found_.size() < max_addresses_) {
             const char c = value_[at_];
             if (c == ',')
                 end_entry(true);
@@ -141,10 +144,10 @@ public:
         }
         end_entry(false);
         // `Undisclosed recipients:;`: no address is meant.
-        if (found_.empty() && !has_group_ && most_ != 0 && !trim(value_).empty())
+        if (found_.empty() && !has_group_ && max_addresses_ != 0 && !trim(value_).empty())
             found_.push_back({{}, to_clean_utf8(trim(value_))});
-        if (found_.size() > most_)
-            found_.resize(most_);
+        if (found_.size() > max_addresses_)
+            found_.resize(max_addresses_);
         return {std::move(found_), lacks_comma_};
     }
 
@@ -293,8 +296,8 @@ private:
         const bool is_word_alone =
             is_comma && !entry_.has_at && !entry_.has_bracket && entry_.has_words;
         if (is_word_alone) {
-            constexpr std::size_t most_commas = 8;
-            if (pending_.size() == most_commas)
+            constexpr std::size_t max_commas = 8;
+            if (pending_.size() == max_commas)
                 flush_pending();
             pending_.push_back(std::move(entry_));
         } else {
@@ -355,12 +358,12 @@ private:
     }
 
     std::string_view value_;
-    std::size_t most_;
+    std::size_t max_addresses_;
     std::size_t at_ = 0;
     std::size_t begin_ = 0;
     entry entry_;
     std::vector<entry> pending_; // words that commas alone part from the next entry
-    std::vector<mailbox_address> found_;
+    std::vector<email_address> found_;
     bool has_unclosed_quote_ = false;
     bool has_unclosed_comment_ = false;
     bool has_group_ = false; // with a name
@@ -385,9 +388,9 @@ bool is_address(std::string_view text)
     return at != 0 && at < text.size() && is_domain(text.substr(at + 1));
 }
 
-address_list parse_addresses(std::string_view value, std::size_t most)
+address_list parse_addresses(std::string_view value, std::size_t max_addresses)
 {
-    return address_reader(value, most).read();
+    return address_reader(value, max_addresses).read();
 }
 
 } // namespace tempinbox::mime

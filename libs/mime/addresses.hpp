@@ -13,13 +13,13 @@ bool is_address(std::string_view text);
 
 struct address_list
 {
-    std::vector<mailbox_address> addresses;
+    std::vector<email_address> addresses;
     bool lacks_comma = false; // somewhere between two addresses
 };
 
 // The addresses of a field, at most `most`, groups flattened (RFC 5322 3.4), comments anywhere.
 // Nothing is dropped: an entry that is no address is kept whole, as it was written. The value comes
 // unfolded, in UTF-8 and without NUL; linear in its length, no recursion.
-address_list parse_addresses(std::string_view value, std::size_t most);
+address_list parse_addresses(std::string_view value, std::size_t max_addresses);
 
 } // namespace tempinbox::mime

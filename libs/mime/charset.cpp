@@ -37,10 +37,10 @@ public:
         while (in_left != 0) {
             char* out = chunk.data();
             std::size_t out_left = chunk.size();
-            const auto outcome = iconv(handle_, &in, &in_left, &out, &out_left);
+            const auto converted = iconv(handle_, &in, &in_left, &out, &out_left);
             const int reason = errno;
             text.append(chunk.data(), chunk.size() - out_left);
-            if (outcome != static_cast<std::size_t>(-1) || reason == E2BIG)
+            if (converted != static_cast<std::size_t>(-1) || reason == E2BIG)
                 continue;
             text += "\xef\xbf\xbd";
             if (reason == EINVAL)
@@ -118,9 +118,9 @@ std::string to_utf8_or_western(std::string_view bytes)
 std::string to_utf8(std::string_view bytes, std::string_view charset)
 {
     // A longer label is none, and each piece of a header may ask for the one of the mail.
-    constexpr std::size_t longest_label = 64;
+    constexpr std::size_t max_label_length = 64;
     const auto label =
-        charset.size() > longest_label ? std::string() : to_lower_ascii(trim(charset));
+        charset.size() > max_label_length ? std::string() : to_lower_ascii(trim(charset));
     if (label == "hz-gb-2312" || label == "hz")
         return to_utf8(hz_to_gb18030(bytes), "gb18030");
     if (label == "us-ascii" || label == "ascii")
@@ -136,8 +136,8 @@ std::string to_utf8(std::string_view bytes, std::string_view charset)
 
 std::string meta_charset(std::string_view html)
 {
-    constexpr std::size_t looked_at = 1'024;
-    const auto head = to_lower_ascii(html.substr(0, looked_at));
+    constexpr std::size_t max_head_bytes = 1'024;
+    const auto head = to_lower_ascii(html.substr(0, max_head_bytes));
     for (auto tag = head.find("<meta"); tag != std::string::npos;
          tag = head.find("<meta", tag + 1)) {
         const auto inside = std::string_view(head).substr(tag, head.find('>', tag) - tag);

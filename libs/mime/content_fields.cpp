@@ -11,13 +11,13 @@ namespace {
 // RFC 2045 5.1; empty where there is none or it is too long to be meant.
 std::string_view leading_token(std::string_view text)
 {
-    constexpr std::size_t longest = 127;
+    constexpr std::size_t max_length = 127;
     const auto end = std::find_if_not(text.begin(), text.end(), [](char c) {
         return c > 0x20 && c < 0x7f &&
                std::string_view("()<>@,;:\\\"/[]?=").find(c) == std::string_view::npos;
     });
     const auto length = static_cast<std::size_t>(end - text.begin());
-    return length > longest ? std::string_view{} : text.substr(0, length);
+    return length > max_length ? std::string_view{} : text.substr(0, length);
 }
 
 // `multipart/mixed boundary=x`: the semicolon is missing (RFC 2045 5.1).

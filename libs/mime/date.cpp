@@ -28,9 +28,9 @@ struct token
     std::string_view text;
 
     bool is_mark(char c) const { return kind == token_kind::mark && text.front() == c; }
-    bool is_number_of(std::size_t least, std::size_t most) const
+    bool is_number_of(std::size_t min_digits, std::size_t max_digits) const
     {
-        return kind == token_kind::number && text.size() >= least && text.size() <= most;
+        return kind == token_kind::number && text.size() >= min_digits && text.size() <= max_digits;
     }
     // Of a number; one that is far too large for anything here stays so.
     int value() const
@@ -166,8 +166,8 @@ private:
         const bool is_year = given.text.size() > 2 || time_ || (day_ && month_);
         if (is_year)
             return take_year(given);
-        auto& place = year_ && !month_ ? month_ : day_; // ISO 8601 begins with the year
-        return !std::exchange(place, given.value());
+        auto& target = year_ && !month_ ? month_ : day_; // ISO 8601 begins with the year
+        return !std::exchange(target, given.value());
     }
 
     // RFC 5322 4.3: 2024, 24, 94 and 124 are years.

@@ -5,7 +5,7 @@
 namespace tempinbox::mime {
 namespace {
 
-constexpr std::size_t longest = 255;
+constexpr std::size_t max_bytes = 255;
 
 struct known_type
 {
@@ -79,13 +79,13 @@ std::string safe_filename(std::string_view given)
         rest.remove_prefix(character.size());
     }
     auto kept = trim(name);
-    if (kept.size() > longest) {
+    if (kept.size() > max_bytes) {
         // The extension says what the file is: it survives the cut.
         const auto dot = kept.rfind('.');
         const auto extension = dot != std::string_view::npos && kept.size() - dot <= 16
                                    ? kept.substr(dot)
                                    : std::string_view{};
-        return std::string(take_bytes(kept, longest - extension.size())) + std::string(extension);
+        return std::string(take_bytes(kept, max_bytes - extension.size())) + std::string(extension);
     }
     return kept.find_first_not_of(". ") == std::string_view::npos ? std::string()
                                                                   : std::string(kept);

@@ -9,7 +9,7 @@
 namespace tempinbox::mime {
 namespace {
 
-constexpr std::size_t longest_name = 1'000;
+constexpr std::size_t max_name_bytes = 1'000;
 
 // `=?charset[*language]?B|Q?text?=` (RFC 2047 2, RFC 2231 5).
 struct encoded_word
@@ -29,8 +29,8 @@ struct coded_word
 
 std::optional<coded_word> find_word(std::string_view text)
 {
-    constexpr std::size_t longest_charset = 64;
-    const auto charset_end = text.starts_with("=?") ? text.substr(0, longest_charset).find('?', 2)
+    constexpr std::size_t max_charset_bytes = 64;
+    const auto charset_end = text.starts_with("=?") ? text.substr(0, max_charset_bytes).find('?', 2)
                                                     : std::string_view::npos;
     if (charset_end == std::string_view::npos || charset_end == 2 ||
         charset_end + 2 >= text.size() || text[charset_end + 2] != '?')
@@ -64,14 +64,14 @@ std::optional<encoded_word> read_word(std::string_view text)
     if (how == 'Q' || how == 'q') {
         word.bytes = decode_q(coded);
     } else if (how == 'B' || how == 'b') {
-        auto outcome = decode(encoding::base64, coded);
+        auto payload = decode(encoding::base64, coded);
         const bool lacks_padding_alone =
             coded.find_first_not_of(
                 "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/") ==
             std::string_view::npos;
-        if (outcome.is_damaged && !lacks_padding_alone)
+        if (payload.is_damaged && !lacks_padding_alone)
             return std::nullopt;
-        word.bytes = std::move(outcome.bytes);
+        word.bytes = std::move(payload.bytes);
     } else {
         return std::nullopt;
     }
@@ -105,7 +105,7 @@ std::string one_line(std::string text)
 
 std::string_view field_name(std::string_view line)
 {
-    const auto colon = line.substr(0, longest_name).find(':');
+    const auto colon = line.substr(0, max_name_bytes).find(':');
     if (colon == std::string_view::npos)
         return {};
     auto name = line.substr(0, colon);

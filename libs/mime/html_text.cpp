@@ -33,14 +33,14 @@ public:
     void blank() { wants_blank_ = !text_.empty(); }
     void line_break() { ++wants_breaks_; }
     // In preformatted text each blank and each line counts.
-    void kept_space(char c)
+    void preformatted_space(char c)
     {
         if (c != '\n') {
-            kept_blanks_.push_back(c);
+            preformatted_blanks_.push_back(c);
             return;
         }
-        ++kept_breaks_;
-        kept_blanks_.clear();
+        ++preformatted_breaks_;
+        preformatted_blanks_.clear();
     }
     void put(std::string_view piece)
     {
@@ -48,14 +48,14 @@ public:
             return;
         const std::size_t breaks = wants_breaks_ > 2 ? 2 : wants_breaks_ > 0 ? 1 : 0;
         if (!text_.empty())
-            text_.append(std::max(breaks, kept_breaks_), '\n');
-        if (!kept_blanks_.empty())
-            text_.append(kept_blanks_);
+            text_.append(std::max(breaks, preformatted_breaks_), '\n');
+        if (!preformatted_blanks_.empty())
+            text_.append(preformatted_blanks_);
         else if (wants_blank_ && !text_.empty() && text_.back() != '\n')
             text_.push_back(' ');
         wants_breaks_ = 0;
-        kept_breaks_ = 0;
-        kept_blanks_.clear();
+        preformatted_breaks_ = 0;
+        preformatted_blanks_.clear();
         wants_blank_ = false;
         text_.append(piece);
     }
@@ -70,8 +70,8 @@ private:
     std::string text_;
     bool wants_blank_ = false;
     int wants_breaks_ = 0;
-    std::size_t kept_breaks_ = 0;
-    std::string kept_blanks_;
+    std::size_t preformatted_breaks_ = 0;
+    std::string preformatted_blanks_;
 };
 
 class html_reader
@@ -124,7 +124,7 @@ private:
         if (!is_preformatted_)
             flow_.blank();
         else if (c != '\r')
-            flow_.kept_space(c);
+            flow_.preformatted_space(c);
     }
 
     void read_reference()
@@ -135,7 +135,7 @@ private:
         if (text != " ")
             flow_.put(text);
         else if (is_preformatted_)
-            flow_.kept_space(reference.text.front() == '\n' ? '\n' : ' ');
+            flow_.preformatted_space(reference.text.front() == '\n' ? '\n' : ' ');
         else
             flow_.blank();
     }

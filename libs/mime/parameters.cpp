@@ -12,7 +12,7 @@
 namespace tempinbox::mime {
 namespace {
 
-constexpr unsigned most_pieces = 1'000;
+constexpr unsigned max_pieces = 1'000;
 
 struct parameter
 {
@@ -132,7 +132,7 @@ std::optional<unsigned> read_number(std::string_view suffix)
 {
     unsigned number = 0;
     const auto [end, error] = std::from_chars(suffix.data(), suffix.data() + suffix.size(), number);
-    if (error != std::errc{} || end != suffix.data() + suffix.size() || number >= most_pieces)
+    if (error != std::errc{} || end != suffix.data() + suffix.size() || number >= max_pieces)
         return std::nullopt;
     return number;
 }
@@ -207,11 +207,11 @@ read_parameters(std::string_view field, std::initializer_list<std::string_view> 
     parameter_reader parameters(field);
     while (auto given = parameters.next()) {
         const auto base = given->name.substr(0, given->name.find('*'));
-        const auto wanted = std::find_if(names.begin(), names.end(), [base](std::string_view name) {
+        const auto match = std::find_if(names.begin(), names.end(), [base](std::string_view name) {
             return equals_ignoring_ascii_case(name, base);
         });
-        if (wanted != names.end())
-            all[*wanted].add(given->name.substr(base.size()), std::move(given->value));
+        if (match != names.end())
+            all[*match].add(given->name.substr(base.size()), std::move(given->value));
     }
     std::map<std::string_view, std::string> values;
     for (auto& [name, found] : all)

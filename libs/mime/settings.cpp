@@ -6,18 +6,18 @@ view_limits read_settings(config::reader& reader)
 {
     constexpr std::uint64_t kib = 1024;
     constexpr std::uint64_t mib = 1024 * kib;
-    constexpr std::int64_t plenty = 100'000;
+    constexpr std::int64_t max_value = 100'000;
     view_limits chosen;
     chosen.header_bytes = reader.bytes(
         "header-view-bytes", 256 * kib, kib, 64 * mib,
         "Header of a message that is read; the rest is kept. The same for inbox and mail-ingest");
     chosen.header_lines = static_cast<std::size_t>(
-        reader.integer("header-view-lines", 1'000, 1, plenty, "The same in lines"));
+        reader.integer("header-view-lines", 1'000, 1, max_value, "The same in lines"));
     chosen.depth = static_cast<std::size_t>(
         reader.integer("part-depth", 100, 1, 1'000,
                        "Parts within parts that are read; the same for inbox and mail-ingest"));
     chosen.parts = static_cast<std::size_t>(
-        reader.integer("parts", 1'000, 1, plenty,
+        reader.integer("parts", 1'000, 1, max_value,
                        "Parts of a message that are read; the same for inbox and mail-ingest"));
     return chosen;
 }

@@ -9,7 +9,7 @@
 namespace tempinbox::mime {
 namespace {
 
-constexpr std::size_t longest_boundary = 1'000;
+constexpr std::size_t max_boundary_bytes = 1'000;
 constexpr int look_ahead_lines = 5;
 
 // Builds the parts of one message from its lines.
@@ -231,7 +231,7 @@ private:
     {
         auto& boundary = of.type.boundary;
         boundary.erase(boundary.find_last_not_of(" \t") + 1);
-        of.is_multipart = !boundary.empty() && boundary.size() <= longest_boundary;
+        of.is_multipart = !boundary.empty() && boundary.size() <= max_boundary_bytes;
         if (!of.is_multipart) {
             out_.defects.insert("no_boundary");
             of.type.type = "text/plain";
@@ -249,7 +249,7 @@ private:
             return false;
         auto name = given.text.substr(2);
         name = name.substr(0, name.find_last_not_of(" \t") + 1);
-        if (name.size() > longest_boundary + 2)
+        if (name.size() > max_boundary_bytes + 2)
             return false;
         auto found = by_boundary_.find(name);
         const bool is_delimiter = found != by_boundary_.end();
@@ -265,7 +265,7 @@ private:
         owner.was_seen = true;
         if (!is_delimiter) {
             owner.is_ended = true; // from here on its boundary is that of an outer one, or text
-            forget_boundary(owner.boundary);
+            remove_boundary(owner.boundary);
             return true;
         }
         auto& parent = out_.parts[static_cast<std::size_t>(owner.part)];
@@ -280,7 +280,7 @@ private:
     void close_to(std::size_t level, std::size_t at)
     {
         while (multiparts_.size() > level + 1)
-            forget_multipart();
+            close_multipart();
         const int owner = multiparts_[level].part;
         while (!open_.empty() && open_.back() != owner)
             close_part(at);
@@ -290,7 +290,7 @@ private:
     void close_parts(std::size_t at)
     {
         while (!multiparts_.empty())
-            forget_multipart();
+            close_multipart();
         while (!open_.empty())
             close_part(at);
     }
@@ -311,7 +311,7 @@ private:
         ended.body = raw_.substr(begin, end > begin ? end - begin : 0);
     }
 
-    void forget_multipart()
+    void close_multipart()
     {
         const auto& last = multiparts_.back();
         auto& owner = out_.parts[static_cast<std::size_t>(last.part)];
@@ -325,11 +325,11 @@ private:
             out_.defects.insert("missing_end_boundary");
         }
         if (!last.is_ended)
-            forget_boundary(last.boundary);
+            remove_boundary(last.boundary);
         multiparts_.pop_back();
     }
 
-    void forget_boundary(const std::string& boundary)
+    void remove_boundary(const std::string& boundary)
     {
         const auto levels = by_boundary_.find(boundary);
         levels->second.pop_back();
@@ -376,8 +376,8 @@ void read_coded_messages(structure& found, const view_limits& limits,
 // look at.
 bool holds_binary(std::string_view bytes)
 {
-    constexpr std::size_t looked_at = 1'445;
-    const auto head = bytes.substr(0, looked_at);
+    constexpr std::size_t max_head_bytes = 1'445;
+    const auto head = bytes.substr(0, max_head_bytes);
     return std::any_of(head.begin(), head.end(), [](char c) {
         return static_cast<unsigned char>(c) < 0x20 && c != '\t' && c != '\n' && c != '\f' &&
                c != '\r' && c != '\x1b';

@@ -166,10 +166,10 @@ decoded decode(encoding how, std::string_view body)
 {
     keeping_sink sink;
     sink.bytes.reserve(how == encoding::base64 ? body.size() / 4 * 3 + 3 : body.size());
-    decoded outcome;
-    outcome.is_damaged = decode_into(how, body, sink);
-    outcome.bytes = std::move(sink.bytes);
-    return outcome;
+    decoded result;
+    result.is_damaged = decode_into(how, body, sink);
+    result.bytes = std::move(sink.bytes);
+    return result;
 }
 
 std::size_t decoded_size(encoding how, std::string_view body, bool& is_damaged)

@@ -84,9 +84,9 @@ private:
                                    : escape_raw_bytes(line, root().type.charset);
     }
 
-    std::vector<mailbox_address> addresses(std::string_view name)
+    std::vector<email_address> addresses(std::string_view name)
     {
-        std::vector<mailbox_address> all;
+        std::vector<email_address> all;
         for (const auto& entry : root().fields) {
             if (!equals_ignoring_ascii_case(entry.name, name) || all.size() > limits_.addresses)
                 continue;
@@ -254,17 +254,17 @@ private:
     std::string read_text(const part& one)
     {
         const bool has_odd_lines = has_bare_newline_ && one.encoding != encoding::base64;
-        auto outcome = has_odd_lines ? decode(one.encoding, with_whole_newlines(one.body))
-                                     : decode(one.encoding, one.body);
-        note_damage(one, outcome.is_damaged);
+        auto body = has_odd_lines ? decode(one.encoding, with_whole_newlines(one.body))
+                                  : decode(one.encoding, one.body);
+        note_damage(one, body.is_damaged);
         // No charset in use needs more than four bytes for one of UTF-8: what comes later would be
         // decoded for nothing.
-        const auto most = 4 * limits_.text_bytes;
-        const auto bytes = std::string_view(outcome.bytes).substr(0, most);
-        const bool asks_meta = one.type.charset.empty() && one.type.type == "text/html" &&
-                               !is_valid_utf8(outcome.bytes);
-        auto text = to_utf8(bytes, asks_meta ? meta_charset(bytes) : one.type.charset);
-        if (text.size() > limits_.text_bytes || outcome.bytes.size() > most) {
+        const auto max_coded_bytes = 4 * limits_.text_bytes;
+        const auto bytes = std::string_view(body.bytes).substr(0, max_coded_bytes);
+        const bool needs_meta_charset =
+            one.type.charset.empty() && one.type.type == "text/html" && !is_valid_utf8(body.bytes);
+        auto text = to_utf8(bytes, needs_meta_charset ? meta_charset(bytes) : one.type.charset);
+        if (text.size() > limits_.text_bytes || body.bytes.size() > max_coded_bytes) {
             defects_.insert("text_truncated");
             text.resize(take_bytes(text, limits_.text_bytes).size());
         }

@@ -24,7 +24,7 @@ struct view_limits
     std::chrono::milliseconds time{2'000}; // parts past it stay unread, with the defect "deadline"
 };
 
-struct mailbox_address
+struct email_address
 {
     std::string name;    // decoded, may be empty
     std::string address; // as written
@@ -57,7 +57,7 @@ struct summary
 struct view
 {
     mime::summary summary;
-    std::vector<mailbox_address> to, cc, reply_to;
+    std::vector<email_address> to, cc, reply_to;
     std::optional<time_point> date;
     std::vector<std::pair<std::string, std::string>> headers; // decoded, in order
     std::optional<std::string> text; // first text/plain that is no attachment; derived where there

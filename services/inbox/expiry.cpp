@@ -9,17 +9,17 @@ constexpr const char* ended_help = "Inboxes that ended, by reason.";
 
 } // namespace
 
-std::chrono::microseconds pause_after(std::size_t ended,
+std::chrono::microseconds delay_after(std::size_t ended,
                                       std::optional<std::chrono::microseconds> until_next_due)
 {
-    constexpr std::chrono::microseconds shortest = 5ms, held_by_another = 20ms, longest = 1s;
+    constexpr std::chrono::microseconds min_delay = 5ms, locked_delay = 20ms, max_delay = 1s;
     if (ended == mailbox::expiry_store::batch_size)
         return 0us;
     if (!until_next_due)
-        return longest;
+        return max_delay;
     if (*until_next_due <= 0us)
-        return held_by_another;
-    return std::clamp(*until_next_due, shortest, longest);
+        return locked_delay;
+    return std::clamp(*until_next_due, min_delay, max_delay);
 }
 
 expiry::expiry(runtime::host& host, mailbox::expiry_store& store, outbox::publisher& publisher)
@@ -33,7 +33,7 @@ expiry::expiry(runtime::host& host, mailbox::expiry_store& store, outbox::publis
           host.metrics().histogram("tempinbox_inbox_expiry_delay_seconds",
                                    "From an inbox's due time to its end, the oldest of each batch.",
                                    metrics::wait_buckets())),
-      task_(host, "inboxes not expired", [this] { return round(); }),
+      task_(host, "inboxes not expired", [this] { return tick(); }),
       deleted_task_(host, "inboxes of deleted accounts not ended",
                     [this] { return end_of_deleted(); })
 {}
@@ -74,7 +74,7 @@ awaitable<std::int64_t> expiry::end_tagged(account_id account, std::string tag)
     co_return ended;
 }
 
-awaitable<std::chrono::microseconds> expiry::round()
+awaitable<std::chrono::microseconds> expiry::tick()
 {
     auto batch = co_await store_.expire_due();
     if (!batch.ended.empty()) {
@@ -83,21 +83,21 @@ awaitable<std::chrono::microseconds> expiry::round()
         publisher_.publish(std::move(batch.events));
     }
     if (batch.ended.size() == mailbox::expiry_store::batch_size)
-        co_return pause_after(batch.ended.size(), std::nullopt);
+        co_return delay_after(batch.ended.size(), std::nullopt);
     const auto until_next_due = co_await store_.until_next_due();
-    co_return pause_after(batch.ended.size(), until_next_due);
+    co_return delay_after(batch.ended.size(), until_next_due);
 }
 
 // Also what another process marked, or marked and did not live to end.
 awaitable<std::chrono::microseconds> expiry::end_of_deleted()
 {
-    constexpr std::chrono::milliseconds held_by_another{20}, interval{1'000};
+    constexpr std::chrono::milliseconds locked_delay{20}, interval{1'000};
     auto batch = co_await store_.expire_of_deleted();
     ended_by_owner_.Increment(static_cast<double>(batch.ended.size()));
     publisher_.publish(std::move(batch.events));
     if (!batch.has_more_of_deleted)
         co_return interval;
-    co_return batch.ended.empty() ? held_by_another : std::chrono::milliseconds(0);
+    co_return batch.ended.empty() ? locked_delay : std::chrono::milliseconds(0);
 }
 
 } // namespace tempinbox::inbox

@@ -11,7 +11,7 @@ namespace tempinbox::inbox {
 // How long the expiry loop pauses after a round: not at all behind a full batch, until the next
 // inbox is due, briefly when one is overdue because another transaction holds it; never past a
 // second, since another replica's inboxes are not heard of.
-std::chrono::microseconds pause_after(std::size_t ended,
+std::chrono::microseconds delay_after(std::size_t ended,
                                       std::optional<std::chrono::microseconds> until_next_due);
 
 // Ends inboxes when they are due or their account is deleted and publishes their events; one a
@@ -34,7 +34,7 @@ public:
     awaitable<std::int64_t> end_tagged(account_id account, std::string tag);
 
 private:
-    awaitable<std::chrono::microseconds> round();
+    awaitable<std::chrono::microseconds> tick();
     awaitable<std::chrono::microseconds> end_of_deleted();
 
     mailbox::expiry_store& store_;

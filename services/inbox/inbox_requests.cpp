@@ -6,10 +6,10 @@
 namespace tempinbox::inbox {
 namespace {
 
-constexpr int most_tags = 10;
-constexpr int most_pairs = 20;
-constexpr int most_inboxes = 1'000;
-constexpr std::size_t longest_condition = 500;
+constexpr int max_tags = 10;
+constexpr int max_metadata_pairs = 20;
+constexpr int max_inboxes = 1'000;
+constexpr std::size_t max_condition_length = 500;
 
 bool has_control(std::string_view text)
 {
@@ -19,14 +19,14 @@ bool has_control(std::string_view text)
     });
 }
 
-result<void> check_text(const std::string& field, std::string_view given, std::size_t least,
-                        std::size_t most)
+result<void> check_text(const std::string& field, std::string_view given, std::size_t min,
+                        std::size_t max)
 {
     const auto characters = count_characters(given);
-    if (characters < least || characters > most)
+    if (characters < min || characters > max)
         return failure{errc::invalid_argument,
-                       field + " must have " + std::to_string(least) + " to " +
-                           std::to_string(most) + " characters, not " + std::to_string(characters)};
+                       field + " must have " + std::to_string(min) + " to " + std::to_string(max) +
+                           " characters, not " + std::to_string(characters)};
     if (has_control(given) || !is_valid_utf8(given))
         return failure{errc::invalid_argument,
                        field + " must not hold control characters: " + quote(given)};
@@ -36,7 +36,7 @@ result<void> check_text(const std::string& field, std::string_view given, std::s
 template <class Texts>
 result<void> check_tags(const Texts& tags)
 {
-    if (tags.size() > most_tags)
+    if (tags.size() > max_tags)
         return failure{errc::invalid_argument,
                        "tags must be at most 10, not " + std::to_string(tags.size())};
     for (const auto& tag : tags)
@@ -48,7 +48,7 @@ result<void> check_tags(const Texts& tags)
 template <class Map>
 result<void> check_metadata(const Map& metadata)
 {
-    if (static_cast<int>(metadata.size()) > most_pairs)
+    if (static_cast<int>(metadata.size()) > max_metadata_pairs)
         return failure{errc::invalid_argument, "metadata must have at most 20 pairs, not " +
                                                    std::to_string(metadata.size())};
     for (const auto& [key, value] : metadata) {
@@ -85,7 +85,7 @@ result<std::optional<std::string>> read_condition(const std::string& field, bool
 {
     if (!is_given)
         return std::optional<std::string>();
-    if (const auto fits = check_text(field, value, 1, longest_condition); !fits)
+    if (const auto fits = check_text(field, value, 1, max_condition_length); !fits)
         return fits.error();
     return std::optional<std::string>(value);
 }
@@ -94,36 +94,36 @@ result<std::optional<std::string>> read_condition(const std::string& field, bool
 
 result<mailbox::new_inbox> read_new_inbox(const v1::CreateInboxRequest& request)
 {
-    mailbox::new_inbox wanted;
+    mailbox::new_inbox parsed;
     auto account = plans::from_proto(request.account());
     if (!account)
         return account.error();
-    wanted.account = std::move(*account);
+    parsed.account = std::move(*account);
     const auto id = inbox_id::parse(request.inbox_id());
     if (!id)
         return id.error();
-    wanted.id = *id;
+    parsed.id = *id;
     if (request.has_local_part()) {
         auto local_part = mailbox::parse_local_part(request.local_part());
         if (!local_part)
             return local_part.error();
-        wanted.local_part = std::move(*local_part);
+        parsed.local_part = std::move(*local_part);
     }
     if (request.has_domain()) {
         auto domain = mailbox::parse_domain(request.domain());
         if (!domain)
             return domain.error();
-        wanted.domain = std::move(*domain);
+        parsed.domain = std::move(*domain);
     }
     if (request.has_ttl_seconds())
-        wanted.ttl = std::chrono::seconds(request.ttl_seconds());
+        parsed.ttl = std::chrono::seconds(request.ttl_seconds());
     if (const auto fits = check_words(request); !fits)
         return fits.error();
     if (request.has_name())
-        wanted.name = request.name();
-    wanted.tags.assign(request.tags().begin(), request.tags().end());
-    wanted.metadata.insert(request.metadata().begin(), request.metadata().end());
-    return wanted;
+        parsed.name = request.name();
+    parsed.tags.assign(request.tags().begin(), request.tags().end());
+    parsed.metadata.insert(request.metadata().begin(), request.metadata().end());
+    return parsed;
 }
 
 result<mailbox::inbox_filter> read_filter(const v1::ListInboxesRequest& request)
@@ -150,29 +150,29 @@ result<mailbox::inbox_filter> read_filter(const v1::ListInboxesRequest& request)
 
 result<mailbox::inbox_change> read_change(const v1::UpdateInboxRequest& request)
 {
-    mailbox::inbox_change wanted;
+    mailbox::inbox_change parsed;
     auto account = plans::from_proto(request.account());
     if (!account)
         return account.error();
-    wanted.account = std::move(*account);
+    parsed.account = std::move(*account);
     const auto id = inbox_id::parse(request.inbox_id());
     if (!id)
         return id.error();
-    wanted.id = *id;
+    parsed.id = *id;
     if (const auto fits = check_words(request); !fits)
         return fits.error();
     if (request.has_ttl_seconds())
-        wanted.ttl = std::chrono::seconds(request.ttl_seconds());
+        parsed.ttl = std::chrono::seconds(request.ttl_seconds());
     if (request.has_name())
-        wanted.name = request.name();
+        parsed.name = request.name();
     if (request.has_tags())
-        wanted.tags.emplace(request.tags().tags().begin(), request.tags().tags().end());
-    wanted.removes_all_metadata = request.metadata().remove_all();
+        parsed.tags.emplace(request.tags().tags().begin(), request.tags().tags().end());
+    parsed.removes_all_metadata = request.metadata().remove_all();
     for (const auto& key : request.metadata().removed())
-        wanted.metadata.insert_or_assign(key, std::nullopt);
+        parsed.metadata.insert_or_assign(key, std::nullopt);
     for (const auto& [key, value] : request.metadata().values())
-        wanted.metadata.insert_or_assign(key, value);
-    return wanted;
+        parsed.metadata.insert_or_assign(key, value);
+    return parsed;
 }
 
 result<mailbox::email_query> read_email_query(const v1::ListEmailsRequest& request)
@@ -214,19 +214,19 @@ result<mailbox::email_query> read_email_query(const v1::ListEmailsRequest& reque
     return query;
 }
 
-result<void> check_count(const char* field, int given, int most)
+result<void> check_count(const char* field, int given, int max)
 {
-    if (given >= 1 && given <= most)
+    if (given >= 1 && given <= max)
         return {};
     return failure{errc::invalid_argument, std::string(field) + " must have 1 to " +
-                                               std::to_string(most) + " items, not " +
+                                               std::to_string(max) + " items, not " +
                                                std::to_string(given)};
 }
 
 result<std::vector<std::pair<account_id, inbox_id>>>
 read_inbox_names(const google::protobuf::RepeatedPtrField<v1::InboxName>& names)
 {
-    if (const auto fits = check_count("inboxes", names.size(), most_inboxes); !fits)
+    if (const auto fits = check_count("inboxes", names.size(), max_inboxes); !fits)
         return fits.error();
     std::vector<std::pair<account_id, inbox_id>> inboxes;
     inboxes.reserve(static_cast<std::size_t>(names.size()));
@@ -249,11 +249,11 @@ result<void> check_tag(const std::string& tag)
 
 result<int> read_limit(int given)
 {
-    constexpr int most = 100, usual = 25;
-    if (given < 0 || given > most)
+    constexpr int max = 100, default_limit = 25;
+    if (given < 0 || given > max)
         return failure{errc::invalid_argument,
                        "limit must be an integer from 1 to 100, not " + std::to_string(given)};
-    return given == 0 ? usual : given;
+    return given == 0 ? default_limit : given;
 }
 
 } // namespace tempinbox::inbox

@@ -19,7 +19,7 @@ result<std::vector<std::pair<account_id, inbox_id>>>
 read_inbox_names(const google::protobuf::RepeatedPtrField<v1::InboxName>& names);
 
 // How many of something a call may carry.
-result<void> check_count(const char* field, int given, int most);
+result<void> check_count(const char* field, int given, int max);
 
 // A tag as an inbox can have it.
 result<void> check_tag(const std::string& tag);

@@ -24,10 +24,10 @@ struct part
 class mail_reader
 {
 public:
-    static constexpr std::size_t usual_bytes = 256 * 1024 * 1024;
+    static constexpr std::size_t default_max_bytes = 256 * 1024 * 1024;
 
     explicit mail_reader(int threads, const mime::view_limits& limits = {},
-                         std::size_t max_bytes = usual_bytes)
+                         std::size_t max_bytes = default_max_bytes)
         : limits_(limits),
           max_bytes_(max_bytes),
           threads_(static_cast<std::size_t>(threads))

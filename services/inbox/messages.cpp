@@ -15,7 +15,7 @@ void add_all(Repeated& target, const Texts& texts)
 }
 
 void add_addresses(google::protobuf::RepeatedPtrField<std::string>& target,
-                   const std::vector<mime::mailbox_address>& addresses)
+                   const std::vector<mime::email_address>& addresses)
 {
     for (const auto& each : addresses)
         *target.Add() = each.address;

@@ -14,18 +14,18 @@ class purge
 public:
     // Mail is looked for every `interval`; an inbox is forgotten `kept` after its end.
     purge(runtime::host& host, mailbox::purge_store& store, std::chrono::milliseconds interval,
-          std::chrono::seconds kept);
+          std::chrono::seconds retention);
 
     void start();
     awaitable<void> stop();
 
 private:
     awaitable<std::chrono::microseconds> purge_mail();
-    awaitable<std::chrono::microseconds> forget_inboxes();
+    awaitable<std::chrono::microseconds> purge_inboxes();
 
     mailbox::purge_store& store_;
     std::chrono::milliseconds interval_;
-    std::chrono::seconds kept_;
+    std::chrono::seconds retention_;
     prometheus::Counter& emails_;
     prometheus::Counter& bodies_;
     runtime::periodic_task mail_task_;

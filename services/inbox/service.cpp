@@ -32,30 +32,30 @@ service::service(runtime::host& host, const settings& chosen)
       expiry_store_(db_, host.instance(), chosen.quarantine),
       purge_store_(db_),
       partition_store_(db_),
-      account_updates_(host, chosen.kafka, account_store_,
-                       [this] { expiry_.note_deleted_accounts(); }),
-      partition_upkeep_(host, partition_store_),
+      account_state_consumer_(host, chosen.kafka, account_store_,
+                              [this] { expiry_.note_deleted_accounts(); }),
+      partition_maintenance_(host, partition_store_),
       expiry_(host, expiry_store_, publisher_),
       purge_(host, purge_store_, chosen.purge_interval, chosen.quarantine),
       mail_reader_(chosen.mail_readers, chosen.view, chosen.reading_bytes),
-      inbox_calls_(host, inbox_store_, inbox_change_store_, expiry_, publisher_, partition_upkeep_,
-                   chosen.inbox_bounds),
-      email_calls_(email_store_, list_version_store_, mail_removal_store_, mail_reader_),
-      search_calls_(email_search_store_),
-      domain_calls_(domain_store_, inbox_store_, publisher_),
+      inbox_rpc_(host, inbox_store_, inbox_change_store_, expiry_, publisher_,
+                 partition_maintenance_, chosen.inbox_bounds),
+      email_rpc_(email_store_, list_version_store_, mail_removal_store_, mail_reader_),
+      search_rpc_(email_search_store_),
+      domain_rpc_(domain_store_, inbox_store_, publisher_),
       email_counts_(db_),
-      email_count_call_(
+      email_count_rpc_(
           [this](account_id account, int days) { return email_counts_.list(account, days); },
           &v1::EmailsOfDay::set_emails),
       tokens_(chosen.rpc_token_file),
       server_(host, rpc_settings(chosen), tokens_)
 {
     db_.require_schema(mailbox::schema, mailbox::schema_version);
-    inbox_calls_.add_to(server_);
-    email_calls_.add_to(server_);
-    search_calls_.add_to(server_);
-    domain_calls_.add_to(server_);
-    email_count_call_.add_to(server_, "tempinbox.inbox.v1.InboxService/CountEmails");
+    inbox_rpc_.add_to(server_);
+    email_rpc_.add_to(server_);
+    search_rpc_.add_to(server_);
+    domain_rpc_.add_to(server_);
+    email_count_rpc_.add_to(server_, "tempinbox.inbox.v1.InboxService/CountEmails");
 }
 
 void service::start()
@@ -64,8 +64,8 @@ void service::start()
     clock_watch_.start();
     server_.start();
     publisher_.start();
-    account_updates_.start();
-    partition_upkeep_.start();
+    account_state_consumer_.start();
+    partition_maintenance_.start();
     expiry_.start();
     purge_.start();
 }
@@ -73,15 +73,15 @@ void service::start()
 awaitable<void> service::drain()
 {
     // Calls first, since they publish; the broker last.
-    const auto patience = host_.settings().drain_timeout / 2;
-    co_await server_.drain(patience);
-    co_await account_updates_.stop();
+    const auto timeout = host_.settings().drain_timeout / 2;
+    co_await server_.drain(timeout);
+    co_await account_state_consumer_.stop();
     co_await expiry_.stop();
     co_await purge_.stop();
-    co_await partition_upkeep_.stop();
+    co_await partition_maintenance_.stop();
     co_await clock_watch_.stop();
-    co_await publisher_.drain(patience / 2);
-    co_await producer_.flush(patience / 4);
+    co_await publisher_.drain(timeout / 2);
+    co_await producer_.flush(timeout / 4);
     db_.stop();
     admin_.stop();
 }

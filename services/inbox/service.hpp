@@ -9,15 +9,15 @@
 #include "common/rpc/daily_counts.hpp"
 #include "common/rpc/server.hpp"
 #include "common/runtime/host.hpp"
-#include "inbox/account_updates.hpp"
-#include "inbox/domain_calls.hpp"
-#include "inbox/email_calls.hpp"
+#include "inbox/account_state_consumer.hpp"
+#include "inbox/domain_rpc.hpp"
+#include "inbox/email_rpc.hpp"
 #include "inbox/expiry.hpp"
-#include "inbox/inbox_calls.hpp"
+#include "inbox/inbox_rpc.hpp"
 #include "inbox/mail_reader.hpp"
-#include "inbox/partition_upkeep.hpp"
+#include "inbox/partition_maintenance.hpp"
 #include "inbox/purge.hpp"
-#include "inbox/search_calls.hpp"
+#include "inbox/search_rpc.hpp"
 #include "inbox/settings.hpp"
 #include "mailbox/email_count_store.hpp"
 
@@ -57,19 +57,19 @@ private:
     mailbox::purge_store purge_store_;
     mailbox::partition_store partition_store_;
 
-    account_updates account_updates_;
-    partition_upkeep partition_upkeep_;
+    account_state_consumer account_state_consumer_;
+    partition_maintenance partition_maintenance_;
     expiry expiry_;
     purge purge_;
     mail_reader mail_reader_;
 
-    inbox_calls inbox_calls_;
-    email_calls email_calls_;
-    search_calls search_calls_;
-    domain_calls domain_calls_;
+    inbox_rpc inbox_rpc_;
+    email_rpc email_rpc_;
+    search_rpc search_rpc_;
+    domain_rpc domain_rpc_;
     mailbox::email_count_store email_counts_;
     rpc::daily_count_rpc<v1::CountEmailsRequest, v1::CountEmailsResponse, v1::EmailsOfDay>
-        email_count_call_;
+        email_count_rpc_;
     rpc::tokens tokens_;
     rpc::server server_;
 };

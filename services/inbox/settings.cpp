@@ -32,7 +32,7 @@ settings read_settings(config::reader& reader)
     chosen.mail_readers = static_cast<int>(
         reader.integer("mail-readers", 2, 1, 64, "Threads that read messages for the API"));
     chosen.reading_bytes = static_cast<std::size_t>(
-        reader.bytes("reading-memory", mail_reader::usual_bytes, mib, 64 * gib,
+        reader.bytes("reading-memory", mail_reader::default_max_bytes, mib, 64 * gib,
                      "Memory for messages that are read for the API; past it 503"));
     reader.add_memory("reading-memory", chosen.reading_bytes);
     chosen.view = mime::read_settings(reader);

@@ -3,35 +3,35 @@
 namespace tempinbox::mail_ingest {
 namespace {
 
-constexpr std::chrono::seconds patience{5};
-constexpr std::chrono::seconds between_looks{1};
+constexpr std::chrono::seconds away_delay{5};
+constexpr std::chrono::seconds check_interval{1};
 
 } // namespace
 
 database_watch::database_watch(runtime::host& host, pools watched)
     : pools_(std::move(watched)),
-      task_(host, "database not watched", [this] { return look(); })
+      task_(host, "database not watched", [this] { return tick(); })
 {}
 
 bool database_watch::is_away() const
 {
-    return away_since_ && std::chrono::steady_clock::now() - *away_since_ > patience;
+    return away_since_ && std::chrono::steady_clock::now() - *away_since_ > away_delay;
 }
 
-awaitable<std::chrono::microseconds> database_watch::look()
+awaitable<std::chrono::microseconds> database_watch::tick()
 {
     try {
         for (postgres::pool& each : pools_)
-            co_await ask(each);
+            co_await ping(each);
         away_since_.reset();
     } catch (const std::exception&) {
         if (!away_since_)
             away_since_ = std::chrono::steady_clock::now();
     }
-    co_return between_looks;
+    co_return check_interval;
 }
 
-awaitable<void> database_watch::ask(postgres::pool& db)
+awaitable<void> database_watch::ping(postgres::pool& db)
 {
     return db.run([](pqxx::connection_base& connection) {
         pqxx::nontransaction(connection).exec("SELECT 1");

@@ -28,8 +28,8 @@ public:
     bool is_away() const;
 
 private:
-    awaitable<std::chrono::microseconds> look();
-    static awaitable<void> ask(postgres::pool& db);
+    awaitable<std::chrono::microseconds> tick();
+    static awaitable<void> ping(postgres::pool& db);
 
     pools pools_;
     std::optional<std::chrono::steady_clock::time_point> away_since_;

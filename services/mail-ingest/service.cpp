@@ -11,7 +11,7 @@ postgres::settings look_up_settings(const settings& chosen)
 {
     auto look_ups = chosen.database;
     look_ups.connections = chosen.look_up_connections;
-    look_ups.statement_timeout = chosen.directory.patience;
+    look_ups.statement_timeout = chosen.recipients.timeout;
     return look_ups;
 }
 
@@ -34,24 +34,25 @@ service::service(runtime::host& host, const settings& chosen)
       look_up_db_(host, look_up_settings(settings_)),
       producer_(host, settings_.kafka),
       publisher_(host, db_, producer_, mailbox::schema),
-      mail_store_(host, db_, settings_.directory.inbox_bounds),
-      unconfirmed_store_(db_),
-      unconfirmed_(host, unconfirmed_store_, replica_name(settings_)),
-      directory_(host, look_up_db_, settings_.directory),
-      intake_(host, directory_, mail_store_, publisher_, unconfirmed_, settings_.intake),
-      account_updates_(host, settings_.kafka, db_),
+      mail_store_(host, db_, settings_.recipients.inbox_bounds),
+      unacknowledged_store_(db_),
+      unacknowledged_(host, unacknowledged_store_, replica_name(settings_)),
+      recipients_(host, look_up_db_, settings_.recipients),
+      ingest_(host, recipients_, mail_store_, publisher_, unacknowledged_, settings_.ingest),
+      account_state_consumer_(host, settings_.kafka, db_),
       events_(host, settings_.kafka,
               {events::topics::inbox_created, events::topics::inbox_expired,
                events::topics::account_state},
-              [this](const std::vector<kafka::record>& batch) { directory_.take_events(batch); }),
+              [this](const std::vector<kafka::record>& batch) { recipients_.take_events(batch); }),
       database_watch_(host, {look_up_db_, db_}),
       clock_watch_(host, db_, host.clock()),
-      callers_(settings_.callers),
+      client_limiter_(settings_.client_limits),
       tls_(settings_.tls_certificate_file, settings_.tls_key_file),
       session_metrics_(host.metrics()),
-      surroundings_{host,         settings_.session, directory_, intake_,
-                    clock_watch_, callers_,          tls_,       session_metrics_},
-      listener_(surroundings_, settings_.smtp_listen, [this] { return database_watch_.is_away(); })
+      session_context_{host,         settings_.session, recipients_, ingest_,
+                       clock_watch_, client_limiter_,   tls_,        session_metrics_},
+      listener_(session_context_, settings_.smtp_listen,
+                [this] { return database_watch_.is_away(); })
 {
     db_.require_schema(mailbox::schema, mailbox::mail_schema_version);
 }
@@ -60,8 +61,8 @@ void service::start()
 {
     admin_.start();
     publisher_.start();
-    unconfirmed_.start();
-    account_updates_.start();
+    unacknowledged_.start();
+    account_state_consumer_.start();
     events_.start();
     database_watch_.start();
     clock_watch_.start();
@@ -71,16 +72,16 @@ void service::start()
 awaitable<void> service::drain()
 {
     // Sessions first, since they store; then what was stored is published; the broker last.
-    const auto patience = host_.settings().drain_timeout;
-    co_await listener_.drain(patience * 3 / 4);
+    const auto timeout = host_.settings().drain_timeout;
+    co_await listener_.drain(timeout * 3 / 4);
     events_.stop();
-    co_await account_updates_.stop();
+    co_await account_state_consumer_.stop();
     co_await database_watch_.stop();
     co_await clock_watch_.stop();
-    co_await unconfirmed_.stop();
-    co_await publisher_.drain(patience / 8);
-    co_await producer_.flush(patience / 8);
-    intake_.stop();
+    co_await unacknowledged_.stop();
+    co_await publisher_.drain(timeout / 8);
+    co_await producer_.flush(timeout / 8);
+    ingest_.stop();
     look_up_db_.stop();
     db_.stop();
     admin_.stop();

@@ -8,10 +8,10 @@
 #include "common/postgres/clock_watch.hpp"
 #include "common/postgres/pool.hpp"
 #include "common/runtime/host.hpp"
-#include "mail-ingest/account_updates.hpp"
+#include "mail-ingest/account_state_consumer.hpp"
 #include "mail-ingest/database_watch.hpp"
-#include "mail-ingest/directory/directory.hpp"
-#include "mail-ingest/intake/intake.hpp"
+#include "mail-ingest/ingest/ingest.hpp"
+#include "mail-ingest/recipients/recipients.hpp"
 #include "mail-ingest/settings.hpp"
 #include "mail-ingest/smtp/listener.hpp"
 
@@ -39,19 +39,19 @@ private:
     outbox::publisher publisher_;
 
     mailbox::mail_store mail_store_;
-    mailbox::unconfirmed_store unconfirmed_store_;
-    unconfirmed_mail unconfirmed_;
-    mail_ingest::directory directory_;
-    mail_ingest::intake intake_;
-    account_updates account_updates_;
+    mailbox::unacknowledged_store unacknowledged_store_;
+    unacknowledged_mail unacknowledged_;
+    mail_ingest::recipients recipients_;
+    mail_ingest::ingest ingest_;
+    account_state_consumer account_state_consumer_;
     kafka::broadcast_reader events_;
     database_watch database_watch_;
     postgres::clock_watch clock_watch_;
 
-    smtp::callers callers_;
+    smtp::client_limiter client_limiter_;
     smtp::tls_context tls_;
     smtp::session_metrics session_metrics_;
-    smtp::surroundings surroundings_;
+    smtp::session_context session_context_;
     smtp::listener listener_;
 };
 

@@ -9,17 +9,17 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr std::int64_t plenty = 1'000'000'000;
+constexpr std::int64_t max_value = 1'000'000'000;
 constexpr std::uint64_t kib = 1024;
 constexpr std::uint64_t mib = 1024 * kib;
 constexpr std::uint64_t gib = 1024 * mib;
 // What is read back whole has to fit into one answer between services (rpc::client: 64 MiB).
-constexpr std::uint64_t largest_message = 60 * mib;
+constexpr std::uint64_t max_message_bytes = 60 * mib;
 
 std::size_t count(config::reader& reader, std::string_view name, std::int64_t fallback,
-                  std::int64_t least, std::string_view meaning)
+                  std::int64_t min_value, std::string_view meaning)
 {
-    return static_cast<std::size_t>(reader.integer(name, fallback, least, plenty, meaning));
+    return static_cast<std::size_t>(reader.integer(name, fallback, min_value, max_value, meaning));
 }
 
 smtp::limits read_session_limits(config::reader& reader)
@@ -27,7 +27,7 @@ smtp::limits read_session_limits(config::reader& reader)
     smtp::limits chosen;
     chosen.hostname = reader.text("hostname", "localhost",
                                   "Name of this server in greetings; that of the MX record");
-    chosen.message_bytes = reader.bytes("message-max-bytes", 25 * mib, kib, largest_message,
+    chosen.message_bytes = reader.bytes("message-max-bytes", 25 * mib, kib, max_message_bytes,
                                         "Largest message, announced to all; a plan may allow less");
     chosen.recipients =
         static_cast<int>(count(reader, "recipients-per-message", 100, 1,
@@ -40,8 +40,8 @@ smtp::limits read_session_limits(config::reader& reader)
                         "The same while three quarters of the connections are used");
     chosen.session = reader.duration("session-timeout", 20min, 0s, 24h,
                                      "Longest session, and longest message of one; 0: any length");
-    chosen.least_bytes_a_second = static_cast<std::uint64_t>(reader.integer(
-        "message-min-rate", 500, 0, plenty,
+    chosen.min_bytes_per_second = static_cast<std::uint64_t>(reader.integer(
+        "message-min-rate", 500, 0, max_value,
         "Bytes a second over a minute below which a message is given up; 0: when nothing comes"));
     chosen.errors_before_delay =
         static_cast<int>(count(reader, "errors-before-delay", 10, 0,
@@ -65,15 +65,16 @@ smtp::limits read_session_limits(config::reader& reader)
     return chosen;
 }
 
-smtp::caller_limits read_caller_limits(config::reader& reader)
+smtp::client_limits read_client_limits(config::reader& reader)
 {
-    smtp::caller_limits chosen;
+    smtp::client_limits chosen;
     chosen.connections = count(reader, "connections", 8'192, 0, "Open connections; 0: any number");
-    chosen.connections_an_address = count(reader, "connections-per-address", 20, 0,
-                                          "The same from one IPv4 address or IPv6 /64, 3 times as "
-                                          "many from a /56, 6 times from a /48; 0: any number");
-    chosen.connections_a_large_sender = count(reader, "connections-per-large-sender", 200, 0,
-                                              "The same from one address of large-sender-networks");
+    chosen.connections_per_address = count(reader, "connections-per-address", 20, 0,
+                                           "The same from one IPv4 address or IPv6 /64, 3 times as "
+                                           "many from a /56, 6 times from a /48; 0: any number");
+    chosen.connections_per_large_sender =
+        count(reader, "connections-per-large-sender", 200, 0,
+              "The same from one address of large-sender-networks");
     chosen.large_senders =
         reader.networks("large-sender-networks", "", "Networks of large mail providers");
     chosen.exempt = reader.networks(
@@ -91,35 +92,35 @@ smtp::caller_limits read_caller_limits(config::reader& reader)
     return chosen;
 }
 
-directory_settings read_directory_settings(config::reader& reader)
+recipient_settings read_recipient_settings(config::reader& reader)
 {
-    directory_settings chosen;
+    recipient_settings chosen;
     chosen.cached_addresses =
         count(reader, "cached-addresses", 1'000'000, 1'000, "Live addresses held in memory");
-    chosen.patience = reader.duration("look-up-timeout", 2s, 10ms, 60s,
-                                      "How long RCPT waits for the database before 451");
+    chosen.timeout = reader.duration("look-up-timeout", 2s, 10ms, 60s,
+                                     "How long RCPT waits for the database before 451");
     chosen.messages_per_minute = static_cast<int>(
         count(reader, "inbox-rate-per-minute", 120, 0, "Messages an inbox takes; 0: any number"));
     chosen.message_burst =
         static_cast<int>(count(reader, "inbox-rate-burst", 60, 1,
                                "Messages an inbox takes at once before its rate counts"));
-    chosen.inbox_bounds.emails = reader.integer("inbox-max-emails", 10'000, 0, plenty,
+    chosen.inbox_bounds.emails = reader.integer("inbox-max-emails", 10'000, 0, max_value,
                                                 "Emails an inbox holds; 0: any number");
     chosen.inbox_bounds.bytes = static_cast<std::int64_t>(
         reader.bytes("inbox-max-bytes", gib, 0, 1024 * gib, "Bytes an inbox holds; 0: any number"));
     return chosen;
 }
 
-intake_settings read_intake_settings(config::reader& reader)
+ingest_settings read_ingest_settings(config::reader& reader)
 {
-    intake_settings chosen;
-    chosen.most_hops = static_cast<int>(
+    ingest_settings chosen;
+    chosen.max_hops = static_cast<int>(
         count(reader, "hops", 50, 0, "Received fields past which a message loops; 0: any number"));
     chosen.view = mime::read_settings(reader);
     chosen.memory_bytes = reader.bytes("memory-limit", 512 * mib, 0, 64 * gib,
                                        "Memory for messages under way; past it 452; 0: any amount");
-    chosen.memory_bytes_a_message = reader.bytes("memory-per-message", 256 * kib, kib, gib,
-                                                 "A larger message is kept in a file");
+    chosen.memory_bytes_per_message = reader.bytes("memory-per-message", 256 * kib, kib, gib,
+                                                   "A larger message is kept in a file");
     chosen.spool_directory = reader.text(
         "spool-directory", "/tmp/tempinbox-mail-ingest",
         "Where larger messages are kept until they are stored: a folder of its own, made at start");
@@ -127,15 +128,15 @@ intake_settings read_intake_settings(config::reader& reader)
         reader.bytes("spool-limit", 2 * gib, 0, 1024 * gib,
                      "Disk for larger messages under way; past it 452; 0: any amount");
     chosen.readers = count(reader, "readers", 2, 1, "Threads that read messages");
-    chosen.writing.writers =
+    chosen.group_commit.max_concurrent_commits =
         count(reader, "writers", 4, 1, "Commits under way at once, where the ones before are slow");
-    chosen.writing.messages_a_batch =
+    chosen.group_commit.max_batch_messages =
         count(reader, "messages-per-commit", 128, 1, "Messages committed together");
-    chosen.writing.bytes_a_batch =
+    chosen.group_commit.max_batch_bytes =
         reader.bytes("bytes-per-commit", 8 * mib, kib, gib, "Bytes committed together");
-    chosen.writing.queued_messages =
+    chosen.group_commit.max_queued_messages =
         count(reader, "queued-messages", 4'096, 1, "Messages waiting for a commit; past it 452");
-    chosen.writing.patience = reader.duration(
+    chosen.group_commit.timeout = reader.duration(
         "commit-timeout", 20s, 1s, 600s, "From the end of a message to its answer; past it 451");
     std::error_code error;
     if (!std::filesystem::is_directory(
@@ -148,14 +149,14 @@ intake_settings read_intake_settings(config::reader& reader)
 // ones, rounded up.
 void add_memory(config::reader& reader, const settings& chosen)
 {
-    constexpr std::uint64_t bytes_a_session = 10 * kib;
-    constexpr std::uint64_t bytes_an_address = 300;
+    constexpr std::uint64_t bytes_per_session = 10 * kib;
+    constexpr std::uint64_t bytes_per_address = 300;
     const auto bound = [](std::uint64_t bytes) {
         return bytes == 0 ? std::optional<std::uint64_t>() : bytes;
     };
-    reader.add_memory("memory-limit", bound(chosen.intake.memory_bytes));
-    reader.add_memory("connections", bound(chosen.callers.connections * bytes_a_session));
-    reader.add_memory("cached-addresses", chosen.directory.cached_addresses * bytes_an_address);
+    reader.add_memory("memory-limit", bound(chosen.ingest.memory_bytes));
+    reader.add_memory("connections", bound(chosen.client_limits.connections * bytes_per_session));
+    reader.add_memory("cached-addresses", chosen.recipients.cached_addresses * bytes_per_address);
 }
 
 } // namespace
@@ -180,13 +181,13 @@ settings read_settings(config::reader& reader)
     if (chosen.tls_certificate_file.empty() != chosen.tls_key_file.empty())
         reader.add_problem("tls-key-file", "must be set together with tls-certificate-file");
     chosen.session = read_session_limits(reader);
-    chosen.callers = read_caller_limits(reader);
-    chosen.directory = read_directory_settings(reader);
+    chosen.client_limits = read_client_limits(reader);
+    chosen.recipients = read_recipient_settings(reader);
     chosen.look_up_connections = static_cast<std::size_t>(
         reader.integer("look-up-connections", 2, 1, 200,
                        "Connections to PostgreSQL for RCPT alone, beside database-connections"));
-    chosen.intake = read_intake_settings(reader);
-    chosen.intake.hostname = chosen.session.hostname;
+    chosen.ingest = read_ingest_settings(reader);
+    chosen.ingest.hostname = chosen.session.hostname;
     add_memory(reader, chosen);
     return chosen;
 }

@@ -3,9 +3,9 @@
 #include "common/config/reader.hpp"
 #include "common/kafka/settings.hpp"
 #include "common/postgres/pool.hpp"
-#include "mail-ingest/directory/directory.hpp"
-#include "mail-ingest/intake/intake.hpp"
-#include "mail-ingest/smtp/callers.hpp"
+#include "mail-ingest/ingest/ingest.hpp"
+#include "mail-ingest/recipients/recipients.hpp"
+#include "mail-ingest/smtp/client_limiter.hpp"
 #include "mail-ingest/smtp/limits.hpp"
 
 #include <string>
@@ -22,9 +22,9 @@ struct settings
     std::string tls_certificate_file;
     std::string tls_key_file;
     smtp::limits session;
-    smtp::caller_limits callers;
-    directory_settings directory;
-    intake_settings intake;
+    smtp::client_limits client_limits;
+    recipient_settings recipients;
+    ingest_settings ingest;
 };
 
 settings read_settings(config::reader& reader);

@@ -36,7 +36,7 @@ bool stands_at(const extract::shown_text& shown, std::size_t offset, std::string
 {
     const auto text = shown.text();
     for (std::size_t at = 0; at < text.size(); ++at)
-        if (shown.place_of(at) == offset && begins_with(text.substr(at), value))
+        if (shown.offset_of(at) == offset && begins_with(text.substr(at), value))
             return true;
     return false;
 }

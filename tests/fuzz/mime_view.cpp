@@ -25,7 +25,7 @@ mime::view_limits tight_limits()
     return limits;
 }
 
-void require_addresses(const std::vector<mime::mailbox_address>& list,
+void require_addresses(const std::vector<mime::email_address>& list,
                        const mime::view_limits& limits)
 {
     require(list.size() <= limits.addresses, "addresses are bounded");
@@ -39,7 +39,7 @@ void require_addresses(const std::vector<mime::mailbox_address>& list,
 void require_attachments(const mime::view& view, std::string_view raw,
                          const mime::view_limits& limits)
 {
-    constexpr std::size_t most_read = 20;
+    constexpr std::size_t max_read = 20;
     require(view.attachments.size() <= limits.parts, "attachments are bounded");
     std::set<std::string> ids;
     for (const auto& one : view.attachments) {
@@ -56,7 +56,7 @@ void require_attachments(const mime::view& view, std::string_view raw,
         require_clean(one.content_id.value_or(""), "a content id is clean");
         require(one.size >= 0 && static_cast<std::size_t>(one.size) <= raw.size(),
                 "decoding makes nothing larger");
-        if (ids.size() > most_read)
+        if (ids.size() > max_read)
             continue;
         const auto bytes = mime::read_attachment(raw, one.id, limits);
         require(bytes && bytes->size() == static_cast<std::size_t>(one.size),

@@ -10,14 +10,14 @@ using namespace tempinbox;
 namespace {
 
 // RFC 5321 4.5.2 and 4.1.1.4 said in another way, on the whole at once.
-struct told_apart
+struct reference_scan
 {
     std::string message;
     std::size_t used = 0;
     bool is_complete = false;
     bool has_bare_newline = false;
 
-    explicit told_apart(std::string_view bytes)
+    explicit reference_scan(std::string_view bytes)
     {
         const std::string stream =
             "\r\n" + std::string(bytes); // the data begin at the start of a line
@@ -46,7 +46,7 @@ struct scanned
     smtp::data_scanner scanner;
 
     // In pieces of 1 to `longest` bytes.
-    scanned(std::string_view bytes, std::size_t longest)
+    scanned(std::string_view bytes, std::size_t max_piece_bytes)
     {
         std::size_t size = 1;
         while (used < bytes.size() && !scanner.is_complete()) {
@@ -55,17 +55,17 @@ struct scanned
             fuzz::require(taken == piece.size() || scanner.is_complete(),
                           "a scanner takes all that is no later message");
             used += taken;
-            size = size % longest + 1;
+            size = size % max_piece_bytes + 1;
         }
     }
 };
 
 bool has_bare_newline_in_chunks(std::string_view bytes, std::size_t size)
 {
-    smtp::newline_watch watch;
+    smtp::newline_policy policy;
     for (std::size_t at = 0; at < bytes.size(); at += size)
-        watch.scan(bytes.substr(at, size));
-    return watch.has_bare_newline();
+        policy.scan(bytes.substr(at, size));
+    return policy.has_bare_newline();
 }
 
 bool has_bare_newline(std::string_view bytes)
@@ -86,9 +86,10 @@ bool has_bare_newline(std::string_view bytes)
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* input, std::size_t size)
 {
     const std::string_view bytes(reinterpret_cast<const char*>(input), size);
-    const told_apart expected(bytes);
-    for (const std::size_t longest : {size + 1, std::size_t{1}, std::size_t{3}, std::size_t{64}}) {
-        const scanned found(bytes, longest);
+    const reference_scan expected(bytes);
+    for (const std::size_t max_piece_bytes :
+         {size + 1, std::size_t{1}, std::size_t{3}, std::size_t{64}}) {
+        const scanned found(bytes, max_piece_bytes);
         fuzz::require(found.scanner.is_complete() == expected.is_complete,
                       "CRLF.CRLF ends the data and nothing else");
         // What an unfinished dot or CR will become is not known yet.

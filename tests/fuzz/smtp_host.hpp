@@ -1,7 +1,7 @@
 #pragma once
 
 #include "fuzz/require.hpp"
-#include "mail-ingest/smtp/dialogue.hpp"
+#include "mail-ingest/smtp/session_machine.hpp"
 
 #include <sanitizer/allocator_interface.h>
 
@@ -16,23 +16,23 @@ namespace tempinbox::fuzz {
 class smtp_host
 {
 public:
-    smtp_host(const smtp::limits& bounds, smtp::dialogue::client who)
+    smtp_host(const smtp::limits& bounds, smtp::session_machine::client who)
         : limits_(bounds),
-          dialogue_(limits_, who, now_)
+          machine_(limits_, who, now_)
     {}
 
     void greet()
     {
-        dialogue_.greet();
+        machine_.greet();
         run();
     }
-    void write(std::string_view bytes, std::size_t longest_piece)
+    void write(std::string_view bytes, std::size_t max_piece_bytes)
     {
         while (!bytes.empty() && !is_closed_) {
             // A buffer of its own that is gone afterwards, as the session's is.
-            const std::string piece(bytes.substr(0, longest_piece));
+            const std::string piece(bytes.substr(0, max_piece_bytes));
             received_ += piece.size();
-            dialogue_.receive(piece, now_);
+            machine_.receive(piece, now_);
             run();
             bytes.remove_prefix(piece.size());
         }
@@ -42,7 +42,7 @@ public:
         if (is_closed_)
             return;
         now_ += time;
-        dialogue_.expire(now_);
+        machine_.expire(now_);
         run();
     }
     void hang_up()
@@ -50,10 +50,9 @@ public:
         if (!is_closed_)
             return;
         const auto before = events_;
-        dialogue_.receive("EHLO x\r\nMAIL FROM:<a@b.test>\r\n", now_);
-        require(dialogue_.next().what == smtp::action::kind::close,
-                "a closed session stays closed");
-        require(dialogue_.output().empty() && events_ == before,
+        machine_.receive("EHLO x\r\nMAIL FROM:<a@b.test>\r\n", now_);
+        require(machine_.next().what == smtp::action::kind::close, "a closed session stays closed");
+        require(machine_.output().empty() && events_ == before,
                 "a closed session says and does nothing more");
     }
     void run()
@@ -62,26 +61,26 @@ public:
         for (std::size_t step = 0;; ++step) {
             require(step < 64 + 16 * (received_ + 1),
                     "a dialogue waits for its client sooner or later");
-            const auto wanted = dialogue_.next();
-            if (!take(wanted))
+            const auto next_action = machine_.next();
+            if (!take(next_action))
                 break;
         }
         require(heap_since_start() < 128 * 1024 + 64 * received_,
                 "a session's memory is bounded by what was received");
     }
 
-    smtp::dialogue& dialogue() { return dialogue_; }
+    smtp::session_machine& session_machine() { return machine_; }
     // How replies are gathered into writes depends on how the input was: so they are kept apart
     // from what was done.
     const std::string& replies() const { return replies_; }
     const std::string& events() const { return events_; }
 
 private:
-    bool take(const smtp::action& wanted)
+    bool take(const smtp::action& next_action)
     {
-        require(!is_closed_ || wanted.what == smtp::action::kind::close,
+        require(!is_closed_ || next_action.what == smtp::action::kind::close,
                 "nothing happens after the close");
-        switch (wanted.what) {
+        switch (next_action.what) {
         case smtp::action::kind::read:
             take_output();
             return false;
@@ -93,20 +92,20 @@ private:
             return false;
         case smtp::action::kind::delay:
             take_output();
-            require(wanted.wait.count() > 0, "a delay is one");
+            require(next_action.wait.count() > 0, "a delay is one");
             note(events_, "delay");
             break;
         case smtp::action::kind::look_up:
-            dialogue_.answer_recipient(find(dialogue_.wanted()));
+            machine_.on_recipient_result(find(machine_.pending_recipient()));
             break;
         case smtp::action::kind::begin:
             require(!message_, "a message begins where the one before was stored or dropped");
-            require(!dialogue_.transaction().recipients.empty(), "a message has recipients");
+            require(!machine_.transaction().recipients.empty(), "a message has recipients");
             message_ = "";
             break;
         case smtp::action::kind::append:
             require(message_.has_value(), "bytes belong to a message that began");
-            message_->append(wanted.bytes);
+            message_->append(next_action.bytes);
             require(message_->size() <= limits_.message_bytes,
                     "a message that is too large is not handed over");
             break;
@@ -121,54 +120,54 @@ private:
             take_output();
             note(events_, "tls");
             require(!message_, "nothing of a message outlives the handshake");
-            dialogue_.tls_started("TLSv1.3", now_);
+            machine_.tls_started("TLSv1.3", now_);
             break;
         }
         return true;
     }
 
-    smtp::recipient_answer find(const smtp::mailbox& wanted) const
+    smtp::recipient_result find(const smtp::smtp_path& recipient) const
     {
-        require(!wanted.text.empty() && wanted.text.size() <= 256,
+        require(!recipient.text.empty() && recipient.text.size() <= 256,
                 "only addresses of bounded length are looked up");
-        require_clean(wanted.text, "an address that is looked up is UTF-8");
-        smtp::recipient_answer answer(smtp::recipient_status::live);
-        answer.largest_message = 1'000'000;
-        if (!wanted.domain.empty() && wanted.domain != "in.test")
-            return smtp::recipient_answer(smtp::recipient_status::foreign);
-        switch (wanted.local.empty() ? 'u' : wanted.local.front()) { // `""@in.test`
+        require_clean(recipient.text, "an address that is looked up is UTF-8");
+        smtp::recipient_result result(smtp::recipient_status::live);
+        result.max_message_bytes = 1'000'000;
+        if (!recipient.domain.empty() && recipient.domain != "in.test")
+            return smtp::recipient_result(smtp::recipient_status::foreign);
+        switch (recipient.local.empty() ? 'u' : recipient.local.front()) { // `""@in.test`
         case 'u':
-            return smtp::recipient_answer(smtp::recipient_status::unknown);
+            return smtp::recipient_result(smtp::recipient_status::unknown);
         case 'q':
-            return smtp::recipient_answer(smtp::recipient_status::quarantined);
+            return smtp::recipient_result(smtp::recipient_status::quarantined);
         case 'f':
-            return smtp::recipient_answer(smtp::recipient_status::full);
+            return smtp::recipient_result(smtp::recipient_status::full);
         case 'r':
-            return smtp::recipient_answer(smtp::recipient_status::over_rate);
+            return smtp::recipient_result(smtp::recipient_status::over_rate);
         case 'n':
-            return smtp::recipient_answer(smtp::recipient_status::unavailable);
+            return smtp::recipient_result(smtp::recipient_status::unavailable);
         case 's':
-            answer.largest_message = 64;
+            result.max_message_bytes = 64;
             break;
         case 'w':
-            answer.is_slowed = true;
+            result.is_slowed = true;
             break;
         default:
             break;
         }
-        return answer;
+        return result;
     }
 
     void store()
     {
         require(message_.has_value(), "a message that is stored began");
-        const auto& envelope = dialogue_.transaction();
+        const auto& envelope = machine_.transaction();
         require(!envelope.recipients.empty(), "a message that is stored has recipients");
         require(limits_.recipients == 0 ||
                     envelope.recipients.size() <= static_cast<std::size_t>(limits_.recipients),
                 "no more recipients than allowed");
         for (const auto& one : envelope.recipients)
-            require(message_->size() <= one.largest_message,
+            require(message_->size() <= one.max_message_bytes,
                     "no recipient gets more than its plan allows");
         require_clean(envelope.helo, "the client's name is clean");
         if (!limits_.takes_bare_newlines)
@@ -180,12 +179,12 @@ private:
         const auto choice = message_->empty()
                                 ? 0U
                                 : static_cast<unsigned char>(message_->front()) % statuses.size();
-        smtp::message_answer answer(*(statuses.begin() + choice));
-        answer.id = "id";
+        smtp::message_result result(*(statuses.begin() + choice));
+        result.id = "id";
         note(events_, "store " + std::to_string(message_->size()) + ":" + *message_);
         message_.reset();
-        dialogue_.answer_message(answer, now_);
-        require(dialogue_.take_ending().has_value(), "every message ends once");
+        machine_.on_message_result(result, now_);
+        require(machine_.take_ending().has_value(), "every message ends once");
     }
 
     // RFC 5321 2.3.8
@@ -202,7 +201,7 @@ private:
     // RFC 5321 4.2 and 4.5.3.1.5
     void take_output()
     {
-        std::string_view rest = dialogue_.output();
+        std::string_view rest = machine_.output();
         std::string_view code;
         while (!rest.empty()) {
             const auto end = rest.find("\r\n");
@@ -222,7 +221,7 @@ private:
             rest.remove_prefix(end + 2);
         }
         require(code.empty(), "a reply has a last line");
-        dialogue_.clear_output();
+        machine_.clear_output();
     }
 
     static void note(std::string& transcript, std::string_view what)
@@ -242,8 +241,8 @@ private:
 
     std::size_t heap_at_start_ = __sanitizer_get_current_allocated_bytes();
     smtp::limits limits_;
-    smtp::dialogue::time_point now_{std::chrono::hours(1)};
-    smtp::dialogue dialogue_;
+    smtp::session_machine::time_point now_{std::chrono::hours(1)};
+    smtp::session_machine machine_;
     std::optional<std::string> message_;
     std::string replies_;
     std::string events_;

@@ -17,11 +17,11 @@ using fuzz::require_clean;
 
 namespace {
 
-constexpr unsigned deepest = 32;
+constexpr unsigned max_depth = 32;
 
 void require_value(const json::value& given, unsigned depth)
 {
-    require(depth <= deepest, "depth is bounded");
+    require(depth <= max_depth, "depth is bounded");
     if (given.is_string())
         require(is_valid_utf8(given.text()), "a string is UTF-8");
     if (given.is_integer())
@@ -120,10 +120,11 @@ void try_dates(std::string_view text)
 void try_addresses(std::string_view text)
 {
     const auto value = to_clean_utf8(text);
-    constexpr std::size_t max = 4;
-    const auto some = mime::parse_addresses(value, max);
+    constexpr std::size_t max_addresses = 4;
+    const auto some = mime::parse_addresses(value, max_addresses);
     const auto all = mime::parse_addresses(value, value.size() + 1);
-    require(some.addresses.size() == std::min(max, all.addresses.size()), "addresses are bounded");
+    require(some.addresses.size() == std::min(max_addresses, all.addresses.size()),
+            "addresses are bounded");
     for (const auto& [name, address] : all.addresses) {
         require_clean(name, "a name is clean");
         require_clean(address, "an address is clean");
@@ -131,7 +132,8 @@ void try_addresses(std::string_view text)
         require(address.size() <= value.size(), "an address is no longer than its list");
         if (!mime::is_address(address))
             continue;
-        const auto again = mime::parse_addresses("N (c) <(c)" + address + "(c)> (c)", max);
+        const auto again =
+            mime::parse_addresses("N (c) <(c)" + address + "(c)> (c)", max_addresses);
         require(again.addresses.size() == 1 && again.addresses[0].address == address &&
                     !again.lacks_comma,
                 "an address in brackets and comments is the same");

@@ -388,7 +388,7 @@ def _parser() -> argparse.ArgumentParser:
         "target",
         nargs="?",
         metavar="TARGET",
-        help="such as smtp_dialogue or mime_view (default: each in turn)",
+        help="such as smtp_session_machine or mime_view (default: each in turn)",
     )
     fuzz.add_argument(
         "--seconds", metavar="N", type=int, default=60, help="how long each runs (default: 60)"

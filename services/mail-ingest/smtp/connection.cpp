@@ -11,22 +11,22 @@ namespace {
 
 namespace asio = boost::asio;
 
-constexpr auto token = asio::as_tuple(asio::use_awaitable);
+constexpr auto tuple_awaitable = asio::as_tuple(asio::use_awaitable);
 constexpr std::size_t tls_read_size = 16 * 1024;
 
 } // namespace
 
-awaitable<connection::outcome> connection::read()
+awaitable<connection::read_result> connection::read()
 {
-    outcome got;
+    read_result got;
     std::size_t count = 0;
     if (tls_) {
         std::tie(got.error, count) =
-            co_await tls_->async_read_some(asio::buffer(tls_buffer_), token);
+            co_await tls_->async_read_some(asio::buffer(tls_buffer_), tuple_awaitable);
         got.bytes = std::string_view(tls_buffer_.data(), count);
         co_return got;
     }
-    std::tie(got.error) = co_await socket_.async_wait(tcp::socket::wait_read, token);
+    std::tie(got.error) = co_await socket_.async_wait(tcp::socket::wait_read, tuple_awaitable);
     if (!got.error) {
         count = socket_.read_some(asio::buffer(shared_buffer()), got.error);
         if (got.error == asio::error::would_block)
@@ -41,7 +41,8 @@ awaitable<connection::error_code> connection::write(const std::string& bytes)
     error_code error;
     std::size_t done = 0;
     if (tls_) {
-        std::tie(error, done) = co_await asio::async_write(*tls_, asio::buffer(bytes), token);
+        std::tie(error, done) =
+            co_await asio::async_write(*tls_, asio::buffer(bytes), tuple_awaitable);
         co_return error;
     }
     // A reply nearly always fits the socket's buffer.
@@ -50,7 +51,7 @@ awaitable<connection::error_code> connection::write(const std::string& bytes)
         error = {};
     if (!error && done < bytes.size())
         std::tie(error, done) = co_await asio::async_write(
-            socket_, asio::buffer(bytes.data() + done, bytes.size() - done), token);
+            socket_, asio::buffer(bytes.data() + done, bytes.size() - done), tuple_awaitable);
     co_return error;
 }
 
@@ -61,14 +62,15 @@ connection::shake_hands(std::shared_ptr<asio::ssl::context> context)
     tls_ = std::make_unique<asio::ssl::stream<tcp::socket&>>(socket_, *context_);
     tls_buffer_.resize(tls_read_size);
     error_code error;
-    std::tie(error) = co_await tls_->async_handshake(asio::ssl::stream_base::server, token);
+    std::tie(error) =
+        co_await tls_->async_handshake(asio::ssl::stream_base::server, tuple_awaitable);
     co_return error;
 }
 
 awaitable<void> connection::end_output()
 {
     if (tls_) {
-        co_await tls_->async_shutdown(token);
+        co_await tls_->async_shutdown(tuple_awaitable);
         tls_.reset();
     }
     error_code ignored;
@@ -110,8 +112,8 @@ bool connection::has_hung_up()
 {
     if (!socket_.is_open())
         return true;
-    pollfd asked{socket_.native_handle(), POLLRDHUP, 0};
-    return ::poll(&asked, 1, 0) > 0;
+    pollfd descriptor{socket_.native_handle(), POLLRDHUP, 0};
+    return ::poll(&descriptor, 1, 0) > 0;
 }
 
 std::array<char, connection::read_size>& connection::shared_buffer()

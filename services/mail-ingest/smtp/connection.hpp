@@ -24,13 +24,13 @@ public:
 
     explicit connection(tcp::socket socket) : socket_(std::move(socket)) {}
 
-    struct outcome
+    struct read_result
     {
         error_code error;
         std::string_view bytes;
     };
 
-    awaitable<outcome> read();
+    awaitable<read_result> read();
     awaitable<error_code> write(const std::string& bytes);
     awaitable<error_code> shake_hands(std::shared_ptr<boost::asio::ssl::context> context);
     // Of TLS with close_notify, which its client must have (RFC 8446 6.1); what comes after the

@@ -11,37 +11,37 @@ std::size_t data_scanner::scan(std::string_view bytes, std::string& out)
     // its length.
     std::size_t newline = 0;
     bool is_newline_known = false;
-    while (at < bytes.size() && where_ != place::end) {
+    while (at < bytes.size() && state_ != state::end) {
         const char c = bytes[at];
-        switch (where_) {
-        case place::line_start:
+        switch (state_) {
+        case state::line_start:
             if (c == '.') {
-                where_ = place::line_start_dot; // RFC 5321 4.5.2: a leading dot is removed,
+                state_ = state::line_start_dot; // RFC 5321 4.5.2: a leading dot is removed,
                                                 // whatever follows
                 ++at;
                 break;
             }
-            where_ = place::inside;
+            state_ = state::inside;
             break;
-        case place::line_start_dot:
+        case state::line_start_dot:
             if (c == '\r') {
-                where_ = place::line_start_dot_cr;
+                state_ = state::line_start_dot_cr;
                 ++at;
                 break;
             }
-            where_ = place::inside;
+            state_ = state::inside;
             break;
-        case place::line_start_dot_cr:
+        case state::line_start_dot_cr:
             if (c == '\n') {
-                where_ = place::end;
+                state_ = state::end;
                 ++at;
                 break;
             }
             // CRLF.CR and something else is no end: the CR belongs to the line.
             out.push_back('\r');
-            where_ = place::cr;
+            state_ = state::cr;
             break;
-        case place::inside: {
+        case state::inside: {
             if (!is_newline_known || newline < at) {
                 newline = std::min(bytes.find('\n', at), bytes.size());
                 is_newline_known = true;
@@ -50,7 +50,7 @@ std::size_t data_scanner::scan(std::string_view bytes, std::string& out)
             if (const auto carriage = line.find('\r'); carriage != std::string_view::npos) {
                 out.append(line.substr(0, carriage + 1));
                 at += carriage + 1;
-                where_ = place::cr;
+                state_ = state::cr;
             } else if (newline < bytes.size()) {
                 has_bare_newline_ = true;
                 out.append(bytes.substr(at, newline + 1 - at));
@@ -61,24 +61,24 @@ std::size_t data_scanner::scan(std::string_view bytes, std::string& out)
             }
             break;
         }
-        case place::cr:
+        case state::cr:
             if (c == '\n') {
                 out.push_back('\n');
-                where_ = place::line_start;
+                state_ = state::line_start;
                 ++at;
             } else {
                 has_bare_newline_ = true;
-                where_ = place::inside;
+                state_ = state::inside;
             }
             break;
-        case place::end:
+        case state::end:
             break;
         }
     }
     return at;
 }
 
-void newline_watch::scan(std::string_view bytes)
+void newline_policy::scan(std::string_view bytes)
 {
     if (bytes.empty())
         return;

@@ -16,19 +16,19 @@ public:
     // answers how many bytes were used.
     std::size_t scan(std::string_view bytes, std::string& out);
 
-    bool is_complete() const { return where_ == place::end; }
+    bool is_complete() const { return state_ == state::end; }
     bool has_bare_newline() const { return has_bare_newline_; }
 
 private:
     // What came before the next byte.
-    enum class place { line_start, line_start_dot, line_start_dot_cr, inside, cr, end };
+    enum class state { line_start, line_start_dot, line_start_dot_cr, inside, cr, end };
 
-    place where_ = place::line_start;
+    state state_ = state::line_start;
     bool has_bare_newline_ = false;
 };
 
 // Notices bare CR and bare LF in chunks that are otherwise taken as they are (BDAT).
-class newline_watch
+class newline_policy
 {
 public:
     void scan(std::string_view bytes);

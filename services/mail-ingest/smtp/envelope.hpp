@@ -17,7 +17,7 @@ struct recipient
     inbox_id inbox;
     std::string as_given;
     std::string domain; // lower case, A-labels; empty for the bare postmaster
-    std::uint64_t largest_message = 0;
+    std::uint64_t max_message_bytes = 0;
 };
 
 // Who sends what to whom: everything known of a transaction beside the message.
@@ -48,12 +48,12 @@ enum class recipient_status {
     unavailable // nobody could say
 };
 
-struct recipient_answer
+struct recipient_result
 {
     recipient_status status = recipient_status::unavailable;
     account_id account;
     inbox_id inbox;
-    std::uint64_t largest_message = 0;
+    std::uint64_t max_message_bytes = 0;
     bool is_slowed = false; // the sender's address asked for too many unknown ones
 };
 
@@ -69,7 +69,7 @@ enum class message_status {
     unavailable // not committed, or nobody knows in time
 };
 
-struct message_answer
+struct message_result
 {
     message_status status = message_status::unavailable;
     std::string id; // of the email in the first recipient's inbox

@@ -25,10 +25,10 @@ struct limits
     std::chrono::milliseconds idle{300'000};
     std::chrono::milliseconds idle_when_busy{60'000};
     std::chrono::milliseconds session{1'200'000};
-    std::chrono::milliseconds oversize_patience{
+    std::chrono::milliseconds oversize_timeout{
         60'000}; // for the rest of a message that is too large
     std::chrono::milliseconds rate_window{60'000};
-    std::uint64_t least_bytes_a_second = 500; // of a message, over the window
+    std::uint64_t min_bytes_per_second = 500; // of a message, over the window
     bool takes_bare_newlines = false;
 };
 

@@ -19,15 +19,15 @@ namespace asio = boost::asio;
 using tcp = asio::ip::tcp;
 using boost::system::error_code;
 
-constexpr auto token = asio::as_tuple(asio::use_awaitable);
+constexpr auto tuple_awaitable = asio::as_tuple(asio::use_awaitable);
 constexpr int backlog = 4'096;
-constexpr std::chrono::milliseconds watch_pause{500};
-constexpr std::chrono::milliseconds accept_pause{100};
-constexpr std::chrono::milliseconds drain_pause{20};
+constexpr std::chrono::milliseconds deadline_check_interval{500};
+constexpr std::chrono::milliseconds accept_retry_delay{100};
+constexpr std::chrono::milliseconds drain_check_interval{20};
 
-std::string_view reason_of(callers::verdict verdict)
+std::string_view reason_of(client_limiter::admission admission)
 {
-    return verdict == callers::verdict::too_many ? "all" : "address";
+    return admission == client_limiter::admission::too_many ? "all" : "address";
 }
 
 // Best effort: who is turned away gets one line if it fits the socket's buffer.
@@ -43,26 +43,26 @@ void turn_away(tcp::socket& socket, std::string_view reply)
 
 struct listener::state : std::enable_shared_from_this<state>
 {
-    state(surroundings& shared, std::vector<host_port> where, std::function<bool()> is_away)
-        : around(shared),
+    state(session_context& shared, std::vector<host_port> where, std::function<bool()> is_away)
+        : context(shared),
           addresses(std::move(where)),
           is_database_away(std::move(is_away)),
-          watch_timer(shared.host.executor())
+          check_timer(shared.host.executor())
     {}
 
     void bind();
     awaitable<void> accept(tcp::acceptor& acceptor);
     awaitable<void> serve(std::shared_ptr<session> one);
-    awaitable<void> watch();
+    awaitable<void> check_deadlines();
     void welcome(tcp::socket socket);
     void stop_accepting();
 
-    surroundings& around;
+    session_context& context;
     std::vector<host_port> addresses;
     std::function<bool()> is_database_away;
     std::list<tcp::acceptor> acceptors;
     std::unordered_set<std::shared_ptr<session>> sessions;
-    asio::steady_timer watch_timer;
+    asio::steady_timer check_timer;
     bool is_stopping = false;
 };
 
@@ -70,7 +70,7 @@ void listener::state::bind()
 {
     for (const auto& address : addresses) {
         const tcp::endpoint endpoint(asio::ip::make_address(address.host), address.port);
-        auto& acceptor = acceptors.emplace_back(around.host.executor());
+        auto& acceptor = acceptors.emplace_back(context.host.executor());
         acceptor.open(endpoint.protocol());
         acceptor.set_option(tcp::acceptor::reuse_address(true));
         if (endpoint.protocol() == tcp::v6())
@@ -85,16 +85,16 @@ void listener::state::bind()
 awaitable<void> listener::state::accept(tcp::acceptor& acceptor)
 {
     const auto self = shared_from_this();
-    asio::steady_timer pause(around.host.executor());
+    asio::steady_timer timer(context.host.executor());
     while (!is_stopping) {
-        auto [error, socket] = co_await acceptor.async_accept(token);
+        auto [error, socket] = co_await acceptor.async_accept(tuple_awaitable);
         if (is_stopping)
             co_return;
         if (error) {
             // Out of descriptors, most likely: some will be free again.
             log::warning("connection cannot be accepted", {{"error", error.message()}});
-            pause.expires_after(accept_pause);
-            co_await pause.async_wait(token);
+            timer.expires_after(accept_retry_delay);
+            co_await timer.async_wait(tuple_awaitable);
             continue;
         }
         welcome(std::move(socket));
@@ -110,19 +110,19 @@ void listener::state::welcome(tcp::socket socket)
     socket.non_blocking(true, error);
     socket.set_option(tcp::no_delay(true), error);
     if (is_database_away()) {
-        around.metrics.turned_away("database");
+        context.metrics.turned_away("database");
         return turn_away(socket, replies::database_away);
     }
-    const auto verdict = around.callers.enter(peer.address());
-    if (verdict != callers::verdict::welcome) {
-        around.metrics.turned_away(reason_of(verdict));
-        return turn_away(socket, verdict == callers::verdict::too_many
+    const auto admission = context.client_limiter.enter(peer.address());
+    if (admission != client_limiter::admission::welcome) {
+        context.metrics.turned_away(reason_of(admission));
+        return turn_away(socket, admission == client_limiter::admission::too_many
                                      ? replies::too_many_connections
                                      : replies::too_many_from_address);
     }
-    auto fresh = std::make_shared<session>(around, std::move(socket), peer);
+    auto fresh = std::make_shared<session>(context, std::move(socket), peer);
     sessions.insert(fresh);
-    asio::co_spawn(around.host.executor(), serve(std::move(fresh)), asio::detached);
+    asio::co_spawn(context.host.executor(), serve(std::move(fresh)), asio::detached);
 }
 
 awaitable<void> listener::state::serve(std::shared_ptr<session> one)
@@ -132,12 +132,12 @@ awaitable<void> listener::state::serve(std::shared_ptr<session> one)
     sessions.erase(one);
 }
 
-awaitable<void> listener::state::watch()
+awaitable<void> listener::state::check_deadlines()
 {
     const auto self = shared_from_this();
     while (!is_stopping || !sessions.empty()) {
-        watch_timer.expires_after(watch_pause);
-        co_await watch_timer.async_wait(token);
+        check_timer.expires_after(deadline_check_interval);
+        co_await check_timer.async_wait(tuple_awaitable);
         const auto now = std::chrono::steady_clock::now();
         for (const auto& one : sessions)
             one->check_deadline(now);
@@ -152,9 +152,9 @@ void listener::state::stop_accepting()
         acceptor.close(ignored);
 }
 
-listener::listener(surroundings& around, std::vector<host_port> addresses,
+listener::listener(session_context& context, std::vector<host_port> addresses,
                    std::function<bool()> is_database_away)
-    : state_(std::make_shared<state>(around, std::move(addresses), std::move(is_database_away)))
+    : state_(std::make_shared<state>(context, std::move(addresses), std::move(is_database_away)))
 {}
 
 listener::~listener()
@@ -165,10 +165,10 @@ listener::~listener()
 void listener::start()
 {
     state_->bind();
-    const auto& executor = state_->around.host.executor();
+    const auto& executor = state_->context.host.executor();
     for (auto& acceptor : state_->acceptors)
         asio::co_spawn(executor, state_->accept(acceptor), asio::detached);
-    asio::co_spawn(executor, state_->watch(), asio::detached);
+    asio::co_spawn(executor, state_->check_deadlines(), asio::detached);
 }
 
 host_port listener::local_address() const
@@ -182,17 +182,17 @@ std::size_t listener::sessions() const
     return state_->sessions.size();
 }
 
-awaitable<void> listener::drain(std::chrono::milliseconds patience)
+awaitable<void> listener::drain(std::chrono::milliseconds timeout)
 {
     const auto self = state_;
     self->stop_accepting();
     for (const auto& one : self->sessions)
         one->shut_down();
-    const auto deadline = std::chrono::steady_clock::now() + patience;
-    asio::steady_timer pause(self->around.host.executor());
+    const auto deadline = std::chrono::steady_clock::now() + timeout;
+    asio::steady_timer timer(self->context.host.executor());
     while (!self->sessions.empty() && std::chrono::steady_clock::now() < deadline) {
-        pause.expires_after(drain_pause);
-        co_await pause.async_wait(token);
+        timer.expires_after(drain_check_interval);
+        co_await timer.async_wait(tuple_awaitable);
     }
     if (!self->sessions.empty())
         log::warning("SMTP sessions cut at the end of the drain",

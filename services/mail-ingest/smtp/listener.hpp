@@ -13,7 +13,7 @@ class listener
 {
 public:
     // `is_database_away`: asked before a client is greeted.
-    listener(surroundings& around, std::vector<host_port> addresses,
+    listener(session_context& context, std::vector<host_port> addresses,
              std::function<bool()> is_database_away);
     ~listener();
     listener(const listener&) = delete;
@@ -24,7 +24,7 @@ public:
     std::size_t sessions() const;
     // Stops accepting, ends idle sessions, lets messages be finished; returns when all sessions are
     // gone or time is up, then cuts the rest.
-    awaitable<void> drain(std::chrono::milliseconds patience);
+    awaitable<void> drain(std::chrono::milliseconds timeout);
 
 private:
     struct state;

@@ -8,10 +8,10 @@ namespace tempinbox::smtp {
 namespace {
 
 // RFC 5321 4.5.3.1.1 to 4.5.3.1.3.
-constexpr std::size_t longest_local = 64;
-constexpr std::size_t longest_domain = 255;
-constexpr std::size_t longest_path = 256;
-constexpr std::size_t longest_inbox_name = 63;
+constexpr std::size_t max_local_part_length = 64;
+constexpr std::size_t max_domain_length = 255;
+constexpr std::size_t max_path_length = 256;
+constexpr std::size_t max_inbox_name_length = 63;
 
 bool has_high_byte(std::string_view text)
 {
@@ -72,7 +72,7 @@ std::optional<std::string> to_a_labels(std::string_view domain)
 
 std::optional<std::string> read_domain(std::string_view text)
 {
-    if (text.empty() || text.size() > longest_domain)
+    if (text.empty() || text.size() > max_domain_length)
         return std::nullopt;
     if (text.front() == '[') {
         const bool is_literal = text.size() > 2 &&
@@ -104,7 +104,7 @@ std::size_t closing_bracket(std::string_view text)
     return std::string_view::npos;
 }
 
-bool read_mailbox(std::string_view text, mailbox& found)
+bool read_path(std::string_view text, smtp_path& found)
 {
     found.text = text;
     found.has_utf8 = has_high_byte(text);
@@ -118,7 +118,7 @@ bool read_mailbox(std::string_view text, mailbox& found)
             ++length;
         found.local = text.substr(0, length);
     }
-    if (length == 0 || length > longest_local)
+    if (length == 0 || length > max_local_part_length)
         return false;
     if (length == text.size())
         return equals_ignoring_ascii_case(
@@ -134,17 +134,17 @@ bool read_mailbox(std::string_view text, mailbox& found)
 
 } // namespace
 
-std::optional<path> parse_path(std::string_view text)
+std::optional<path_argument> parse_path(std::string_view text)
 {
     while (!text.empty() && text.front() == ' ')
         text.remove_prefix(1);
     if (text.empty() || text.front() != '<')
         return std::nullopt;
     const auto end = closing_bracket(text);
-    if (end == std::string_view::npos || end + 1 > longest_path)
+    if (end == std::string_view::npos || end + 1 > max_path_length)
         return std::nullopt;
 
-    path parsed;
+    path_argument parsed;
     parsed.parameters = text.substr(end + 1);
     if (!parsed.parameters.empty() && parsed.parameters.front() != ' ')
         return std::nullopt;
@@ -157,7 +157,7 @@ std::optional<path> parse_path(std::string_view text)
             return std::nullopt;
         inside.remove_prefix(colon + 1);
     }
-    if (!read_mailbox(inside, parsed.mailbox))
+    if (!read_path(inside, parsed.smtp_path))
         return std::nullopt;
     return parsed;
 }
@@ -165,7 +165,7 @@ std::optional<path> parse_path(std::string_view text)
 std::optional<std::string> inbox_name(std::string_view local)
 {
     auto name = to_lower_ascii(local.substr(0, local.find('+')));
-    if (name.empty() || name.size() > longest_inbox_name ||
+    if (name.empty() || name.size() > max_inbox_name_length ||
         !std::all_of(name.begin(), name.end(), is_name_character))
         return std::nullopt;
     const bool starts_well = (name.front() >= 'a' && name.front() <= 'z') ||

@@ -7,7 +7,7 @@
 namespace tempinbox::smtp {
 
 // A mailbox as MAIL or RCPT names it.
-struct mailbox
+struct smtp_path
 {
     std::string text;   // as given, without brackets and source route; empty: the null sender
     std::string local;  // unquoted
@@ -16,16 +16,16 @@ struct mailbox
 };
 
 // A path and what follows it on the line.
-struct path
+struct path_argument
 {
-    smtp::mailbox mailbox;
+    smtp::smtp_path smtp_path;
     std::string_view parameters;
 };
 
 // RFC 5321 4.1.2: `<…>` with an optional source route, which is dropped (appendix C); blanks before
 // it are tolerated. Absent where it is malformed or longer than 4.5.3.1 allows. The null path and
 // the bare postmaster are for the caller to judge.
-std::optional<path> parse_path(std::string_view text);
+std::optional<path_argument> parse_path(std::string_view text);
 
 // The name an inbox of ours could have: lower case, without `+tag`; absent where none can be called
 // so.

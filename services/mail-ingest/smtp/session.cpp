@@ -13,10 +13,10 @@ namespace {
 namespace asio = boost::asio;
 using steady = std::chrono::steady_clock;
 
-constexpr auto token = asio::as_tuple(asio::use_awaitable);
-constexpr std::chrono::seconds write_patience{60};
-constexpr std::chrono::seconds handshake_patience{30};
-constexpr std::chrono::seconds linger_patience{2};
+constexpr auto tuple_awaitable = asio::as_tuple(asio::use_awaitable);
+constexpr std::chrono::seconds write_timeout{60};
+constexpr std::chrono::seconds handshake_timeout{30};
+constexpr std::chrono::seconds linger_timeout{2};
 
 std::string_view to_text(recipient_status status)
 {
@@ -27,23 +27,24 @@ std::string_view to_text(recipient_status status)
 
 } // namespace
 
-session::session(surroundings& around, tcp::socket socket, tcp::endpoint peer)
-    : around_(around),
+session::session(session_context& context, tcp::socket socket, tcp::endpoint peer)
+    : context_(context),
       peer_(peer.address()),
       peer_text_(peer_.to_string()),
       connection_(std::move(socket)),
-      dialogue_(around.limits,
-                dialogue::client{around.callers.is_exempt(peer_), around.tls.is_available()},
-                steady::now()),
+      machine_(context.limits,
+               session_machine::client{context.client_limiter.is_exempt(peer_),
+                                       context.tls.is_available()},
+               steady::now()),
       sender_{[this] { return connection_.has_hung_up(); }}
 {
-    around_.metrics.session_began();
+    context_.metrics.session_began();
 }
 
 session::~session()
 {
-    around_.callers.leave(peer_);
-    around_.metrics.session_ended();
+    context_.client_limiter.leave(peer_);
+    context_.metrics.session_ended();
 }
 
 awaitable<void> session::run()
@@ -54,10 +55,10 @@ awaitable<void> session::run()
         log::error("SMTP session failed", {{"error", error.what()}, {"remote_ip", peer_text_}});
     }
     if (spool_ || has_lost_spool_)
-        around_.metrics.aborted();
-    for (auto& one : std::exchange(last_stored_, {})) {
-        if (!dialogue_.is_confirmed())
-            around_.intake.note_unconfirmed(std::move(one));
+        context_.metrics.aborted();
+    for (auto& one : std::exchange(unacknowledged_, {})) {
+        if (!machine_.is_acknowledged())
+            context_.ingest.note_unacknowledged(std::move(one));
     }
     give_back_admissions();
     connection_.close();
@@ -67,24 +68,24 @@ awaitable<void> session::converse()
 {
     if (connection_.has_input()) {
         const auto early = co_await connection_.read();
-        dialogue_.receive(early.bytes, steady::now());
-        dialogue_.greet();
+        machine_.receive(early.bytes, steady::now());
+        machine_.greet();
     } else {
-        dialogue_.greet();
+        machine_.greet();
     }
     for (;;) {
-        dialogue_.set_overloaded(around_.intake.is_overloaded());
-        dialogue_.set_room(around_.intake.room());
-        dialogue_.set_unavailable(around_.clock.is_off());
-        dialogue_.set_busy(around_.callers.are_many());
-        dialogue_.set_over_rate(around_.callers.is_over_rate(peer_, steady::now()));
-        const auto wanted = dialogue_.next();
+        machine_.set_overloaded(context_.ingest.is_overloaded());
+        machine_.set_available_bytes(context_.ingest.available_bytes());
+        machine_.set_unavailable(context_.clock.is_off());
+        machine_.set_busy(context_.client_limiter.is_busy());
+        machine_.set_over_rate(context_.client_limiter.is_over_rate(peer_, steady::now()));
+        const auto next_action = machine_.next();
         // Of messages sent without waiting for answers more than one may be unconfirmed.
-        if (dialogue_.is_confirmed())
-            last_stored_.clear();
+        if (machine_.is_acknowledged())
+            unacknowledged_.clear();
         note_ending();
         bool goes_on = true;
-        switch (wanted.what) {
+        switch (next_action.what) {
         case action::kind::read:
             goes_on = co_await send_output();
             if (goes_on) {
@@ -96,11 +97,11 @@ awaitable<void> session::converse()
             co_await look_up();
             break;
         case action::kind::begin:
-            spool_ = around_.intake.open_spool();
+            spool_ = context_.ingest.open_spool();
             has_lost_spool_ = false;
             break;
         case action::kind::append:
-            append(wanted.bytes);
+            append(next_action.bytes);
             break;
         case action::kind::drop:
             spool_.reset();
@@ -115,7 +116,7 @@ awaitable<void> session::converse()
         case action::kind::delay:
             goes_on = co_await send_output();
             if (goes_on)
-                co_await pause(wanted.wait);
+                co_await delay(next_action.wait);
             break;
         case action::kind::close:
             goes_on = co_await send_output();
@@ -136,9 +137,9 @@ awaitable<bool> session::receive()
     is_reading_ = false;
     const bool has_expired = std::exchange(has_expired_, false);
     if (!got.bytes.empty())
-        dialogue_.receive(got.bytes, steady::now());
+        machine_.receive(got.bytes, steady::now());
     else if (has_expired)
-        dialogue_.expire(steady::now());
+        machine_.expire(steady::now());
     else if (got.error && got.error != asio::error::operation_aborted)
         co_return false;
     co_return true;
@@ -146,12 +147,12 @@ awaitable<bool> session::receive()
 
 awaitable<bool> session::send_output()
 {
-    if (dialogue_.output().empty())
+    if (machine_.output().empty())
         co_return true;
-    connection_deadline_ = steady::now() + write_patience;
-    const auto error = co_await connection_.write(dialogue_.output());
+    connection_deadline_ = steady::now() + write_timeout;
+    const auto error = co_await connection_.write(machine_.output());
     connection_deadline_.reset();
-    dialogue_.clear_output();
+    machine_.clear_output();
     co_return !error;
 }
 
@@ -159,14 +160,14 @@ awaitable<bool> session::shake_hands()
 {
     if (!co_await send_output())
         co_return false;
-    connection_deadline_ = steady::now() + handshake_patience;
-    const auto error = co_await connection_.shake_hands(around_.tls.current());
+    connection_deadline_ = steady::now() + handshake_timeout;
+    const auto error = co_await connection_.shake_hands(context_.tls.current());
     connection_deadline_.reset();
     if (error) {
         log::debug("TLS handshake failed", {{"error", error.message()}, {"remote_ip", peer_text_}});
         co_return false;
     }
-    dialogue_.tls_started(connection_.protocol(), steady::now());
+    machine_.tls_started(connection_.protocol(), steady::now());
     co_return true;
 }
 
@@ -174,35 +175,35 @@ awaitable<void> session::look_up()
 {
     // Before the first that is taken: what was tried before a RSET, or in vain, began no
     // transaction.
-    if (dialogue_.transaction().recipients.empty()) {
+    if (machine_.transaction().recipients.empty()) {
         transaction_start_ = steady::now();
         give_back_admissions();
     }
-    auto known = around_.directory.recall(dialogue_.wanted());
-    if (!known) {
-        auto wanted = dialogue_.wanted();
-        known = co_await around_.directory.find(std::move(wanted));
+    auto result = context_.recipients.find_cached(machine_.pending_recipient());
+    if (!result) {
+        auto recipient = machine_.pending_recipient();
+        result = co_await context_.recipients.find(std::move(recipient));
     }
-    answer_recipient(std::move(*known));
+    on_recipient_result(std::move(*result));
 }
 
-void session::answer_recipient(recipient_answer answer)
+void session::on_recipient_result(recipient_result result)
 {
     const auto now = steady::now();
     const bool is_new =
-        answer.status == recipient_status::live && !dialogue_.transaction().goes_to(answer.inbox);
-    if (is_new && !around_.directory.admits(answer.inbox))
-        answer.status = recipient_status::over_rate;
-    if (answer.status == recipient_status::unknown)
-        around_.callers.note_unknown_recipient(peer_, now);
-    answer.is_slowed = around_.callers.is_slowed(peer_, now);
-    around_.metrics.recipient(to_text(answer.status));
-    dialogue_.answer_recipient(answer);
-    if (is_new && answer.status == recipient_status::live) {
-        if (dialogue_.transaction().goes_to(answer.inbox))
-            admitted_.push_back(answer.inbox);
+        result.status == recipient_status::live && !machine_.transaction().goes_to(result.inbox);
+    if (is_new && !context_.recipients.admits(result.inbox))
+        result.status = recipient_status::over_rate;
+    if (result.status == recipient_status::unknown)
+        context_.client_limiter.note_unknown_recipient(peer_, now);
+    result.is_slowed = context_.client_limiter.is_slowed(peer_, now);
+    context_.metrics.recipient(to_text(result.status));
+    machine_.on_recipient_result(result);
+    if (is_new && result.status == recipient_status::live) {
+        if (machine_.transaction().goes_to(result.inbox))
+            admitted_.push_back(result.inbox);
         else
-            around_.directory.give_back(answer.inbox);
+            context_.recipients.give_back(result.inbox);
     }
 }
 
@@ -210,7 +211,7 @@ void session::answer_recipient(recipient_answer answer)
 void session::give_back_admissions()
 {
     for (const auto inbox : std::exchange(admitted_, {}))
-        around_.directory.give_back(inbox);
+        context_.recipients.give_back(inbox);
 }
 
 void session::append(std::string_view bytes)
@@ -235,50 +236,50 @@ void session::lose_message()
                  {{"remote_ip", peer_text_}});
     spool_.reset();
     has_lost_spool_ = true;
-    dialogue_.lose_message();
+    machine_.lose_message();
 }
 
 awaitable<void> session::store()
 {
     auto message = std::move(spool_);
-    mail_ingest::taken_message taken(message_status::overloaded);
-    const bool is_in_time = co_await around_.clock.is_compared();
-    if (!is_in_time || around_.clock.is_off()) {
-        taken.answer.status = message_status::unavailable;
+    mail_ingest::ingest_result taken(message_status::overloaded);
+    const bool is_in_time = co_await context_.clock.is_compared();
+    if (!is_in_time || context_.clock.is_off()) {
+        taken.result.status = message_status::unavailable;
     } else if (message) {
-        auto envelope = dialogue_.transaction();
-        taken = co_await around_.intake.take(std::move(envelope), std::move(message), peer_text_,
-                                             sender_);
+        auto envelope = machine_.transaction();
+        taken = co_await context_.ingest.take(std::move(envelope), std::move(message), peer_text_,
+                                              sender_);
     }
     const auto now = steady::now();
-    if (taken.answer.status == message_status::stored) {
-        around_.callers.note_accepted_mail(peer_, now);
-        around_.callers.note_message(peer_, now);
+    if (taken.result.status == message_status::stored) {
+        context_.client_limiter.note_accepted_mail(peer_, now);
+        context_.client_limiter.note_message(peer_, now);
         admitted_.clear();
     }
-    if (taken.undecided)
-        last_stored_.push_back(std::move(taken.undecided));
+    if (taken.in_flight)
+        unacknowledged_.push_back(std::move(taken.in_flight));
     had_ended_ = connection_.has_ended();
-    dialogue_.answer_message(taken.answer, now);
+    machine_.on_message_result(taken.result, now);
 }
 
-awaitable<void> session::pause(std::chrono::milliseconds time)
+awaitable<void> session::delay(std::chrono::milliseconds time)
 {
-    asio::steady_timer timer(around_.host.executor());
+    asio::steady_timer timer(context_.host.executor());
     timer.expires_after(time);
-    co_await timer.async_wait(token);
+    co_await timer.async_wait(tuple_awaitable);
 }
 
 // Closing with bytes of the client unread would take the last reply back.
 awaitable<void> session::linger()
 {
-    connection_deadline_ = steady::now() + linger_patience;
+    connection_deadline_ = steady::now() + linger_timeout;
     co_await connection_.end_output();
     for (std::size_t skipped = 0; skipped < 1024 * 1024;) {
         const auto got = co_await connection_.read();
         // One that had hung up before the last 250 may never have seen it.
         if (got.error == asio::error::eof && !had_ended_)
-            dialogue_.ended_in_order();
+            machine_.ended_in_order();
         if (got.error || got.bytes.empty())
             co_return;
         skipped += got.bytes.size();
@@ -287,21 +288,21 @@ awaitable<void> session::linger()
 
 void session::note_ending()
 {
-    const auto ended = dialogue_.take_ending();
+    const auto ended = machine_.take_ending();
     if (!ended)
         return;
     const auto start = std::exchange(transaction_start_, std::nullopt).value_or(steady::now());
     spool_.reset();
     has_lost_spool_ = false;
-    around_.metrics.transaction(ended->result, ended->code,
-                                std::chrono::duration<double>(steady::now() - start).count());
+    context_.metrics.transaction(ended->result, ended->code,
+                                 std::chrono::duration<double>(steady::now() - start).count());
 }
 
 void session::check_deadline(steady::time_point now)
 {
     if (connection_deadline_ && now >= *connection_deadline_) {
         connection_.close();
-    } else if (is_reading_ && now >= dialogue_.deadline()) {
+    } else if (is_reading_ && now >= machine_.deadline()) {
         has_expired_ = true;
         connection_.cancel();
     }
@@ -309,8 +310,8 @@ void session::check_deadline(steady::time_point now)
 
 void session::shut_down()
 {
-    dialogue_.shut_down();
-    if (is_reading_ && !dialogue_.is_in_message())
+    machine_.shut_down();
+    if (is_reading_ && !machine_.is_in_message())
         connection_.cancel();
 }
 

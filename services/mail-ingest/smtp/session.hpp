@@ -2,11 +2,11 @@
 
 #include "common/core/awaitable.hpp"
 #include "common/postgres/clock_watch.hpp"
-#include "mail-ingest/directory/directory.hpp"
-#include "mail-ingest/intake/intake.hpp"
-#include "mail-ingest/smtp/callers.hpp"
+#include "mail-ingest/ingest/ingest.hpp"
+#include "mail-ingest/recipients/recipients.hpp"
+#include "mail-ingest/smtp/client_limiter.hpp"
 #include "mail-ingest/smtp/connection.hpp"
-#include "mail-ingest/smtp/dialogue.hpp"
+#include "mail-ingest/smtp/session_machine.hpp"
 #include "mail-ingest/smtp/session_metrics.hpp"
 #include "mail-ingest/smtp/tls_context.hpp"
 
@@ -17,14 +17,14 @@
 namespace tempinbox::smtp {
 
 // What the sessions of a listener share; outlives them.
-struct surroundings
+struct session_context
 {
     runtime::host& host;
     const smtp::limits& limits;
-    mail_ingest::directory& directory;
-    mail_ingest::intake& intake;
+    mail_ingest::recipients& recipients;
+    mail_ingest::ingest& ingest;
     postgres::clock_watch& clock; // while it is off no mail is taken: mail is found by its time
-    smtp::callers& callers;
+    smtp::client_limiter& client_limiter;
     tls_context& tls;
     session_metrics& metrics;
 };
@@ -37,7 +37,7 @@ class session : public std::enable_shared_from_this<session>
 public:
     using tcp = boost::asio::ip::tcp;
 
-    session(surroundings& around, tcp::socket socket, tcp::endpoint peer);
+    session(session_context& context, tcp::socket socket, tcp::endpoint peer);
     ~session();
     session(const session&) = delete;
 
@@ -58,24 +58,24 @@ private:
     awaitable<bool> shake_hands();
     awaitable<void> look_up();
     awaitable<void> store();
-    awaitable<void> pause(std::chrono::milliseconds time);
+    awaitable<void> delay(std::chrono::milliseconds time);
     awaitable<void> linger();
     awaitable<void> write_spool();
     void append(std::string_view bytes);
     void lose_message();
-    void answer_recipient(recipient_answer answer);
+    void on_recipient_result(recipient_result result);
     void give_back_admissions();
     void note_ending();
 
-    surroundings& around_;
+    session_context& context_;
     boost::asio::ip::address peer_;
     std::string peer_text_;
     smtp::connection connection_;
-    smtp::dialogue dialogue_;
+    smtp::session_machine machine_;
     std::unique_ptr<mail_ingest::spool> spool_;
     mail_ingest::sender sender_;
-    std::vector<std::shared_ptr<mail_ingest::undecided_mail>>
-        last_stored_; // since the client last said something behind a 250
+    std::vector<std::shared_ptr<mail_ingest::in_flight_message>>
+        unacknowledged_; // since the client last said something behind a 250
     std::vector<inbox_id>
         admitted_; // to the transaction under way: their rates count its message already
     bool has_lost_spool_ = false; // the message under way does not fit

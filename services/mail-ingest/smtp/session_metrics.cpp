@@ -49,10 +49,10 @@ prometheus::Counter& session_metrics::counter(std::string_view name, std::string
     std::string key(name);
     for (const auto& [label, value] : with)
         key.append(1, '\0').append(value);
-    auto& known = counters_[key];
-    if (!known)
-        known = &registry_.counter(std::string(name), std::string(help), with);
-    return *known;
+    auto& cached = counters_[key];
+    if (!cached)
+        cached = &registry_.counter(std::string(name), std::string(help), with);
+    return *cached;
 }
 
 } // namespace tempinbox::smtp

@@ -15,7 +15,7 @@ void prefer_own_ciphers(boost::asio::ssl::context& context)
 } // namespace
 
 tls_context::tls_context(const std::string& certificate_file, const std::string& key_file)
-    : looked_at_(std::chrono::steady_clock::now())
+    : checked_at_(std::chrono::steady_clock::now())
 {
     if (!certificate_file.empty())
         certificate_ =
@@ -27,8 +27,8 @@ std::shared_ptr<boost::asio::ssl::context> tls_context::current()
     if (!certificate_)
         return nullptr;
     const auto now = std::chrono::steady_clock::now();
-    if (now - looked_at_ >= std::chrono::seconds(1)) {
-        looked_at_ = now;
+    if (now - checked_at_ >= std::chrono::seconds(1)) {
+        checked_at_ = now;
         certificate_->reload_if_changed();
     }
     return certificate_->context();

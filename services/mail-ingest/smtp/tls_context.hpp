@@ -23,7 +23,7 @@ public:
 
 private:
     std::unique_ptr<tls::certificate> certificate_;
-    std::chrono::steady_clock::time_point looked_at_;
+    std::chrono::steady_clock::time_point checked_at_;
 };
 
 } // namespace tempinbox::smtp

@@ -13,7 +13,7 @@ using namespace tempinbox;
 namespace {
 
 void write_addresses(json::writer& out, std::string_view name,
-                     const std::vector<mime::mailbox_address>& addresses)
+                     const std::vector<mime::email_address>& addresses)
 {
     out.key(name).begin_array();
     for (const auto& one : addresses)

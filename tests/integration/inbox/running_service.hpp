@@ -49,11 +49,11 @@ struct running_service
         cluster.brokers = testing::test_brokers();
         const std::vector<std::string> topics{events::topics::inbox_created,
                                               events::topics::inbox_expired};
-        std::vector<kafka::topic_spec> wanted;
+        std::vector<kafka::topic_spec> specs;
         for (const auto* name : {events::topics::inbox_created, events::topics::inbox_expired,
                                  events::topics::account_state})
-            wanted.push_back({name, 3, 1, {}});
-        kafka::apply_topics(cluster, wanted, 20s).value();
+            specs.push_back({name, 3, 1, {}});
+        kafka::apply_topics(cluster, specs, 20s).value();
         reader = std::make_unique<kafka::broadcast_reader>(
             host, cluster, topics, [this](const std::vector<kafka::record>& batch) {
                 events.insert(events.end(), batch.begin(), batch.end());

@@ -108,15 +108,15 @@ TEST_CASE("events of a process that died are published by another", "[inbox][pos
     running_service running;
     running.add_domain();
     mailbox::inbox_store dead(running.scratch.db(), "dead process");
-    mailbox::new_inbox wanted;
-    wanted.account.account = account_id::make();
-    wanted.id = inbox_id::make();
-    testing::await(dead.create(wanted, system_clock_source{}.now())).value();
+    mailbox::new_inbox requested;
+    requested.account.account = account_id::make();
+    requested.id = inbox_id::make();
+    testing::await(dead.create(requested, system_clock_source{}.now())).value();
 
     running.scratch.execute("UPDATE mailbox.outbox SET lease_until = now() - interval '1 second' "
                             "WHERE owner = 'dead process'");
 
-    CHECK(running.wait_for("inbox.created", wanted.id.text()) != nullptr);
+    CHECK(running.wait_for("inbox.created", requested.id.text()) != nullptr);
 }
 
 TEST_CASE("plans and limits are taken from account.state", "[inbox][postgres][kafka]")

@@ -30,35 +30,38 @@ private:
 // outbox.
 struct mail_server
 {
-    explicit mail_server(const std::string& dsn, mail_ingest::directory_settings directories = {},
-                         smtp::limits bounds = {}, mail_ingest::intake_settings intakes = {},
-                         smtp::caller_limits caller_bounds = {})
+    explicit mail_server(const std::string& dsn,
+                         mail_ingest::recipient_settings recipient_settings = {},
+                         smtp::limits bounds = {},
+                         mail_ingest::ingest_settings ingest_settings = {},
+                         smtp::client_limits limiter_bounds = {})
         : limits(std::move(bounds)),
           db(test_host(), database(dsn)),
           look_up_db(test_host(), database(dsn)),
           producer(test_host(), nowhere()),
           publisher(test_host(), db, producer, mailbox::schema),
-          store(test_host(), db, directories.inbox_bounds),
-          unconfirmed_mail_store(db),
-          unconfirmed(test_host(), unconfirmed_mail_store, "test"),
-          directory(test_host(), look_up_db, directories),
-          intake(test_host(), directory, store, publisher, unconfirmed,
-                 with_own_folder(std::move(intakes))),
+          store(test_host(), db, recipient_settings.inbox_bounds),
+          unacknowledged_mail_store(db),
+          unacknowledged(test_host(), unacknowledged_mail_store, "test"),
+          recipients(test_host(), look_up_db, recipient_settings),
+          ingest(test_host(), recipients, store, publisher, unacknowledged,
+                 with_own_folder(std::move(ingest_settings))),
           clock_watch(test_host(), look_up_db, clock),
-          callers(std::move(caller_bounds)),
+          client_limiter(std::move(limiter_bounds)),
           tls({}, {}),
           metrics(test_host().metrics()),
-          around{test_host(), limits, directory, intake, clock_watch, callers, tls, metrics},
-          listener(around, {host_port("127.0.0.1", 0)}, [this] { return is_database_away; })
+          context{test_host(), limits,         recipients, ingest,
+                  clock_watch, client_limiter, tls,        metrics},
+          listener(context, {host_port("127.0.0.1", 0)}, [this] { return is_database_away; })
     {
-        unconfirmed.start();
+        unacknowledged.start();
         clock_watch.start();
         listener.start();
     }
     ~mail_server()
     {
         await(listener.drain(std::chrono::seconds(5)));
-        await(unconfirmed.stop());
+        await(unacknowledged.stop());
         await(clock_watch.stop());
     }
 
@@ -69,9 +72,9 @@ struct mail_server
         chosen.connections = 3;
         return chosen;
     }
-    mail_ingest::intake_settings with_own_folder(mail_ingest::intake_settings chosen) const
+    mail_ingest::ingest_settings with_own_folder(mail_ingest::ingest_settings chosen) const
     {
-        if (chosen.spool_directory == mail_ingest::intake_settings().spool_directory)
+        if (chosen.spool_directory == mail_ingest::ingest_settings().spool_directory)
             chosen.spool_directory = folder.file("spool");
         return chosen;
     }
@@ -89,16 +92,16 @@ struct mail_server
     kafka::producer producer;
     outbox::publisher publisher;
     mailbox::mail_store store;
-    mailbox::unconfirmed_store unconfirmed_mail_store;
-    mail_ingest::unconfirmed_mail unconfirmed;
-    mail_ingest::directory directory;
-    mail_ingest::intake intake;
+    mailbox::unacknowledged_store unacknowledged_mail_store;
+    mail_ingest::unacknowledged_mail unacknowledged;
+    mail_ingest::recipients recipients;
+    mail_ingest::ingest ingest;
     shifted_clock clock;
     postgres::clock_watch clock_watch;
-    smtp::callers callers;
+    smtp::client_limiter client_limiter;
     smtp::tls_context tls;
     smtp::session_metrics metrics;
-    smtp::surroundings around;
+    smtp::session_context context;
     bool is_database_away = false;
     smtp::listener listener;
 };

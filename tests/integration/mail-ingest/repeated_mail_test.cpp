@@ -21,22 +21,22 @@ struct repeat_world : mailbox::seeds::world
 
     repeat_world() { create(account, "box"); }
 
-    bool has_unconfirmed(std::int64_t wanted)
+    bool has_unacknowledged(std::int64_t expected)
     {
-        return testing::eventually([&] { return count("unconfirmed") == wanted; });
+        return testing::eventually([&] { return count("unconfirmed") == expected; });
     }
-    bool waits_for_a_lock(int wanted)
+    bool waits_for_a_lock(int expected)
     {
         const auto waiting = "SELECT count(*) FROM pg_stat_activity WHERE datname = "
                              "current_database() AND wait_event_type = 'Lock'";
         return testing::eventually(
-            [&] { return scratch.execute(waiting)[0][0].as<int>() == wanted; });
+            [&] { return scratch.execute(waiting)[0][0].as<int>() == expected; });
     }
 };
 
 const std::string inbox_row =
     "SELECT FROM mailbox.inboxes WHERE email_address = 'box@mail.test' FOR UPDATE";
-const std::string unconfirmed_rows =
+const std::string unacknowledged_rows =
     "LOCK TABLE mailbox.unconfirmed IN SHARE MODE"; // they can be read
 
 // Up to the end of a message, without its answer.
@@ -67,7 +67,7 @@ TEST_CASE("a message again, after its sender went away without a word, is the sa
     repeat_world world;
     mail_server server(world.scratch.dsn());
     const auto first = send(server, message, false);
-    REQUIRE(world.has_unconfirmed(1));
+    REQUIRE(world.has_unacknowledged(1));
 
     CHECK(send(server, message, true) == first);
     CHECK(send(server, message, true) == first);
@@ -100,7 +100,7 @@ TEST_CASE(
     const std::string without_id = "Subject: hi\r\n\r\nhello\r\n";
     const auto first = send(server, message, false);
     const auto nameless = send(server, without_id, false);
-    REQUIRE(world.has_unconfirmed(1));
+    REQUIRE(world.has_unacknowledged(1));
 
     CHECK(send(server, message + "more\r\n", true) != first);
     CHECK(send(server, message, true, {"other@mail.test"}) != first);
@@ -120,7 +120,7 @@ TEST_CASE("of a message to two inboxes only what one of them has is left out",
     world.create(world.account, "other");
     mail_server server(world.scratch.dsn());
     const auto first = send(server, message, false);
-    REQUIRE(world.has_unconfirmed(1));
+    REQUIRE(world.has_unacknowledged(1));
 
     CHECK(send(server, message, true, {"box@mail.test", "other@mail.test"}) == first);
 
@@ -133,13 +133,13 @@ TEST_CASE("after ten minutes a repeat is a new email", "[mail-ingest][postgres]"
     repeat_world world;
     mail_server server(world.scratch.dsn());
     const auto first = send(server, message, false);
-    REQUIRE(world.has_unconfirmed(1));
+    REQUIRE(world.has_unacknowledged(1));
     world.scratch.execute("UPDATE mailbox.unconfirmed SET until = until - interval '10 minutes'");
 
     CHECK(send(server, message, true) != first);
 
-    mailbox::unconfirmed_store store(world.scratch.db());
-    testing::await(store.beat("any"));
+    mailbox::unacknowledged_store store(world.scratch.db());
+    testing::await(store.heartbeat("any"));
     CHECK(world.count("unconfirmed") == 0);
 }
 
@@ -153,7 +153,7 @@ TEST_CASE("all mail of the minute before a crash is unconfirmed", "[mail-ingest]
     }
     REQUIRE(world.count("unconfirmed") == 0);
     REQUIRE(world.count("ingest_runs") == 0);
-    mailbox::unconfirmed_store store(world.scratch.db());
+    mailbox::unacknowledged_store store(world.scratch.db());
 
     SECTION("and it is the restarted process that sees it")
     {
@@ -166,7 +166,7 @@ TEST_CASE("all mail of the minute before a crash is unconfirmed", "[mail-ingest]
         testing::await(store.sign_on("lost"));
         world.scratch.execute(
             "UPDATE mailbox.ingest_runs SET alive_at = now() - interval '31 seconds'");
-        testing::await(store.beat("other"));
+        testing::await(store.heartbeat("other"));
         CHECK(world.count("ingest_runs WHERE replica = 'other'") == 1);
         CHECK(world.count("ingest_runs") == 1);
         mail_server server(world.scratch.dsn());
@@ -207,7 +207,7 @@ TEST_CASE("a QUIT sent with the message confirms it when the client ends in orde
     send_with_quit(false); // hangs up before it could see the 250
     REQUIRE(has_no_session());
 
-    CHECK(world.has_unconfirmed(1));
+    CHECK(world.has_unacknowledged(1));
     CHECK(world.count("emails") == 2);
 }
 
@@ -218,7 +218,7 @@ TEST_CASE("a message again, before it is written down that the first was not con
     repeat_world world;
     world.create(world.account, "other");
     mail_server server(world.scratch.dsn());
-    std::optional<held_lock> lock(std::in_place, world.scratch.dsn(), unconfirmed_rows);
+    std::optional<held_lock> lock(std::in_place, world.scratch.dsn(), unacknowledged_rows);
     const auto first = send(server, message, false);
     REQUIRE(testing::eventually([&] { return server.listener.sessions() == 0; }));
 
@@ -239,7 +239,7 @@ TEST_CASE("a message again, after its sender hung up before it was stored, is th
 {
     repeat_world world;
     mail_server server(world.scratch.dsn());
-    std::optional<held_lock> note_lock(std::in_place, world.scratch.dsn(), unconfirmed_rows);
+    std::optional<held_lock> note_lock(std::in_place, world.scratch.dsn(), unacknowledged_rows);
     std::optional<held_lock> lock(std::in_place, world.scratch.dsn(), inbox_row);
     {
         mail_client first(server.listener.local_address());
@@ -266,11 +266,11 @@ TEST_CASE("a message again, while its first commit lasts longer than its sender 
           "[mail-ingest][postgres]")
 {
     repeat_world world;
-    mail_ingest::intake_settings impatient;
-    impatient.writing.patience = std::chrono::milliseconds(200);
+    mail_ingest::ingest_settings impatient;
+    impatient.group_commit.timeout = std::chrono::milliseconds(200);
     mail_server server(world.scratch.dsn(), {}, {}, impatient);
     mail_client client(server.listener.local_address());
-    std::optional<held_lock> note_lock(std::in_place, world.scratch.dsn(), unconfirmed_rows);
+    std::optional<held_lock> note_lock(std::in_place, world.scratch.dsn(), unacknowledged_rows);
     std::optional<held_lock> lock(std::in_place, world.scratch.dsn(), inbox_row);
     const std::string not_now = "451 4.3.0 Temporary failure, try again later";
 
@@ -282,7 +282,7 @@ TEST_CASE("a message again, while its first commit lasts longer than its sender 
     lock.reset();
     REQUIRE(world.waits_for_a_lock(1)); // the note
     note_lock.reset();
-    REQUIRE(world.has_unconfirmed(1));
+    REQUIRE(world.has_unacknowledged(1));
 
     send(server, message, true);
     CHECK(world.count("emails") == 1);

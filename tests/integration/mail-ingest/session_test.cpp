@@ -202,7 +202,7 @@ TEST_CASE("the plan's size limit holds as it is known at the end of the message"
     auto smaller = world.account;
     smaller.version = 2;
     smaller.limits.max_message_bytes = 500;
-    server.directory.take_events({account_record(smaller)});
+    server.recipients.take_events({account_record(smaller)});
 
     CHECK(client.deliver(std::string(1'000, 'x') + "\r\n") == "552 5.3.4 Message is too large");
     CHECK(world.count("emails") == 0);
@@ -220,7 +220,7 @@ TEST_CASE("one deleted account does not keep the mail from the others", "[mail-i
 
     leaving.version = 2;
     leaving.is_deleted = true;
-    server.directory.take_events({tombstone_of(leaving)});
+    server.recipients.take_events({tombstone_of(leaving)});
 
     CHECK(client.deliver().starts_with("250"));
     CHECK(world.count("emails") == 1);
@@ -228,7 +228,7 @@ TEST_CASE("one deleted account does not keep the mail from the others", "[mail-i
     // What is older than the tombstone does not bring it back.
     leaving.version = 1;
     leaving.is_deleted = false;
-    server.directory.take_events({account_record(leaving)});
+    server.recipients.take_events({account_record(leaving)});
     client.say("MAIL FROM:<ann@sender.test>");
     CHECK(client.say("RCPT TO:<gone@mail.test>") == unknown);
     CHECK(world.count("inboxes WHERE inbox_id = '" + gone.id.text() + "' AND is_live") == 1);
@@ -249,7 +249,7 @@ TEST_CASE("a message past RCPT is not kept for an account deleted meanwhile",
     leaving.is_deleted = true;
     SECTION("this process has heard of it, and its inboxes live still")
     {
-        server.directory.take_events({tombstone_of(leaving)});
+        server.recipients.take_events({tombstone_of(leaving)});
     }
     SECTION("this process has not, and its inboxes have ended")
     {
@@ -277,18 +277,18 @@ TEST_CASE("events keep the directory true", "[mail-ingest][postgres]")
     expired.set_account_id(inbox.account.text());
     expired.set_email_address("box@mail.test");
     const auto creation = record_of(events::topics::inbox_created, created);
-    const auto wanted = smtp::parse_path("<box@mail.test>")->mailbox;
-    testing::await(server.directory.find(smtp::parse_path("<nobody@mail.test>")->mailbox));
+    const auto path = smtp::parse_path("<box@mail.test>")->smtp_path;
+    testing::await(server.recipients.find(smtp::parse_path("<nobody@mail.test>")->smtp_path));
 
-    CHECK_FALSE(server.directory.recall(wanted));
-    server.directory.take_events({creation, account_record(world.account)});
-    REQUIRE(server.directory.recall(wanted));
-    CHECK(server.directory.recall(wanted)->inbox == inbox.id);
-    server.directory.take_events({record_of(events::topics::inbox_expired, expired)});
-    CHECK_FALSE(server.directory.recall(wanted));
+    CHECK_FALSE(server.recipients.find_cached(path));
+    server.recipients.take_events({creation, account_record(world.account)});
+    REQUIRE(server.recipients.find_cached(path));
+    CHECK(server.recipients.find_cached(path)->inbox == inbox.id);
+    server.recipients.take_events({record_of(events::topics::inbox_expired, expired)});
+    CHECK_FALSE(server.recipients.find_cached(path));
     // Topics have no order between each other: what has ended does not come back.
-    server.directory.take_events({creation});
-    CHECK_FALSE(server.directory.recall(wanted));
+    server.recipients.take_events({creation});
+    CHECK_FALSE(server.recipients.find_cached(path));
 }
 
 TEST_CASE("a full inbox is refused after the message that found it so, and then at RCPT",
@@ -296,9 +296,9 @@ TEST_CASE("a full inbox is refused after the message that found it so, and then 
 {
     mail_world world;
     world.create(world.account, "box");
-    mail_ingest::directory_settings directories;
-    directories.inbox_bounds.emails = 1;
-    mail_server server(world.scratch.dsn(), directories);
+    mail_ingest::recipient_settings recipient_settings;
+    recipient_settings.inbox_bounds.emails = 1;
+    mail_server server(world.scratch.dsn(), recipient_settings);
     mail_client client(server.listener.local_address());
     REQUIRE(client.begin({"box@mail.test"}).deliver().starts_with("250"));
 
@@ -313,10 +313,10 @@ TEST_CASE("an inbox takes its rate and no more", "[mail-ingest][postgres]")
 {
     mail_world world;
     world.create(world.account, "box");
-    mail_ingest::directory_settings directories;
-    directories.messages_per_minute = 1;
-    directories.message_burst = 2;
-    mail_server server(world.scratch.dsn(), directories);
+    mail_ingest::recipient_settings recipient_settings;
+    recipient_settings.messages_per_minute = 1;
+    recipient_settings.message_burst = 2;
+    mail_server server(world.scratch.dsn(), recipient_settings);
     mail_client client(server.listener.local_address());
     CHECK(client.begin({"box@mail.test", "box+same@mail.test"}).deliver().starts_with("250"));
 
@@ -333,10 +333,10 @@ TEST_CASE("a recipient that got no message has not used up the rate of its inbox
 {
     mail_world world;
     world.create(world.account, "box");
-    mail_ingest::directory_settings directories;
-    directories.messages_per_minute = 1;
-    directories.message_burst = 1;
-    mail_server server(world.scratch.dsn(), directories);
+    mail_ingest::recipient_settings recipient_settings;
+    recipient_settings.messages_per_minute = 1;
+    recipient_settings.message_burst = 1;
+    mail_server server(world.scratch.dsn(), recipient_settings);
     {
         mail_client leaving(server.listener.local_address());
         leaving.begin({"box@mail.test"});
@@ -368,10 +368,10 @@ TEST_CASE("an address whose messages have a rate is told at MAIL that it is over
 {
     mail_world world;
     world.create(world.account, "box");
-    smtp::caller_limits callers;
-    callers.messages_per_minute = 1;
-    callers.message_burst = 1;
-    mail_server server(world.scratch.dsn(), {}, {}, {}, callers);
+    smtp::client_limits client_limits;
+    client_limits.messages_per_minute = 1;
+    client_limits.message_burst = 1;
+    mail_server server(world.scratch.dsn(), {}, {}, {}, client_limits);
     mail_client client(server.listener.local_address());
     CHECK(client.begin({"box@mail.test"}).deliver().starts_with("250"));
 
@@ -385,11 +385,11 @@ TEST_CASE("a large message for which there is neither memory nor a file may come
     mail_world world;
     world.create(world.account, "box");
     testing::scratch_folder folder;
-    mail_ingest::intake_settings intakes;
-    intakes.memory_bytes_a_message = 1024;
-    intakes.spool_directory = folder.file("spool");
-    mail_server server(world.scratch.dsn(), {}, {}, intakes);
-    std::filesystem::remove(intakes.spool_directory);
+    mail_ingest::ingest_settings ingest_settings;
+    ingest_settings.memory_bytes_per_message = 1024;
+    ingest_settings.spool_directory = folder.file("spool");
+    mail_server server(world.scratch.dsn(), {}, {}, ingest_settings);
+    std::filesystem::remove(ingest_settings.spool_directory);
     mail_client client(server.listener.local_address());
     client.begin({"box@mail.test"});
 
@@ -404,17 +404,19 @@ TEST_CASE("large messages of all sessions share the room on the disk, and small 
     mail_world world;
     world.create(world.account, "box");
     testing::scratch_folder folder;
-    mail_ingest::intake_settings intakes;
-    intakes.memory_bytes_a_message = 1024;
-    intakes.spool_directory = folder.file("spool");
-    intakes.spool_bytes = 64 * 1024;
-    mail_server server(world.scratch.dsn(), {}, {}, intakes);
+    mail_ingest::ingest_settings ingest_settings;
+    ingest_settings.memory_bytes_per_message = 1024;
+    ingest_settings.spool_directory = folder.file("spool");
+    ingest_settings.spool_bytes = 64 * 1024;
+    mail_server server(world.scratch.dsn(), {}, {}, ingest_settings);
     const std::string later_on = "452 4.3.1 Insufficient system storage, try again later";
-    const auto room_left = [&] { return 64 * 1024 - shown("tempinbox_mail_ingest_spool_bytes"); };
+    const auto available_bytes = [&] {
+        return 64 * 1024 - shown("tempinbox_mail_ingest_spool_bytes");
+    };
     mail_client first(server.listener.local_address());
     first.begin({"box@mail.test"}).say("DATA");
     first.send("Subject: large\r\n\r\n" + std::string(40'000, 'x') + "\r\n");
-    REQUIRE(testing::eventually([&] { return room_left() < 30'000; }));
+    REQUIRE(testing::eventually([&] { return available_bytes() < 30'000; }));
 
     mail_client second(server.listener.local_address());
     second.reply();
@@ -429,7 +431,7 @@ TEST_CASE("large messages of all sessions share the room on the disk, and small 
     CHECK(second.deliver().starts_with("250"));
 
     CHECK(first.say(".").starts_with("250"));
-    CHECK(testing::eventually([&] { return room_left() == 64 * 1024; }));
+    CHECK(testing::eventually([&] { return available_bytes() == 64 * 1024; }));
     CHECK(second.say("MAIL FROM:<> SIZE=30000") == "250 2.1.0 Sender ok");
     CHECK(world.count("emails") == 2);
 }
@@ -510,9 +512,9 @@ TEST_CASE("a message that is not read in time is answered so, and not stored",
 {
     mail_world world;
     world.create(world.account, "box");
-    mail_ingest::intake_settings intakes;
-    intakes.writing.patience = std::chrono::milliseconds(0);
-    mail_server server(world.scratch.dsn(), {}, {}, intakes);
+    mail_ingest::ingest_settings ingest_settings;
+    ingest_settings.group_commit.timeout = std::chrono::milliseconds(0);
+    mail_server server(world.scratch.dsn(), {}, {}, ingest_settings);
     mail_client client(server.listener.local_address());
     client.begin({"box@mail.test"});
     std::string lines = "Subject: large\r\n\r\n";
@@ -556,8 +558,8 @@ TEST_CASE("with the database away nobody is refused for good, and all is well wh
         postgres::with_parameter(world.scratch.dsn(), "host", between.address().host);
     const auto dsn =
         postgres::with_parameter(at_relay, "port", std::to_string(between.address().port));
-    mail_ingest::directory_settings impatient;
-    impatient.patience = std::chrono::milliseconds(300);
+    mail_ingest::recipient_settings impatient;
+    impatient.timeout = std::chrono::milliseconds(300);
     mail_server server(dsn, impatient);
     mail_client client(server.listener.local_address());
     client.begin({});
@@ -589,9 +591,9 @@ TEST_CASE("with the database away nobody is refused for good, and all is well wh
 TEST_CASE("too many connections are turned away", "[mail-ingest][postgres]")
 {
     mail_world world;
-    smtp::caller_limits bounds;
+    smtp::client_limits bounds;
     bounds.connections = 3;
-    bounds.connections_an_address = 2;
+    bounds.connections_per_address = 2;
     mail_server server(world.scratch.dsn(), {}, {}, {}, bounds);
     const auto address = server.listener.local_address();
     mail_client one(address), two(address);
@@ -650,9 +652,9 @@ TEST_CASE("silent sessions end", "[mail-ingest][postgres]")
 TEST_CASE("with no room left in memory mail is put off", "[mail-ingest][postgres]")
 {
     mail_world world;
-    mail_ingest::intake_settings intakes;
-    intakes.memory_bytes = 1'024;
-    mail_server server(world.scratch.dsn(), {}, {}, intakes);
+    mail_ingest::ingest_settings ingest_settings;
+    ingest_settings.memory_bytes = 1'024;
+    mail_server server(world.scratch.dsn(), {}, {}, ingest_settings);
     mail_client client(server.listener.local_address());
     client.reply();
     client.say("EHLO x");
@@ -667,9 +669,9 @@ TEST_CASE("what a message needs for all its inboxes counts as memory", "[mail-in
     std::vector<std::string> recipients;
     for (int i = 0; i < 20; ++i)
         recipients.push_back(world.create(world.account).address);
-    mail_ingest::intake_settings intakes;
-    intakes.memory_bytes = 128 * 1024;
-    mail_server server(world.scratch.dsn(), {}, {}, intakes);
+    mail_ingest::ingest_settings ingest_settings;
+    ingest_settings.memory_bytes = 128 * 1024;
+    mail_server server(world.scratch.dsn(), {}, {}, ingest_settings);
     mail_client client(server.listener.local_address());
 
     const auto answer = client.begin(recipients)

@@ -17,14 +17,14 @@ struct listing : seeds::world
 
     email_query query(std::optional<inbox_id> inbox = std::nullopt)
     {
-        email_query wanted;
-        wanted.account = account.account;
-        wanted.inbox = inbox;
-        return wanted;
+        email_query requested;
+        requested.account = account.account;
+        requested.inbox = inbox;
+        return requested;
     }
-    result<page<email_summary>> list(email_query wanted)
+    result<page<email_summary>> list(email_query requested)
     {
-        return testing::await(emails.list(std::move(wanted)));
+        return testing::await(emails.list(std::move(requested)));
     }
 
     // Emails as many as wanted, with nothing but their numbers to tell them apart.
@@ -169,10 +169,10 @@ TEST_CASE("a cursor of another list, account or filter, and an altered one, are 
     auto of_all = world.query();
     of_all.limit = 2;
     const auto cursor_of_all = world.list(of_all).value().next_cursor;
-    const auto refused = [&](email_query wanted, std::string with) {
-        wanted.cursor = std::move(with);
-        const auto outcome = world.list(std::move(wanted));
-        return !outcome && outcome.error().code == errc::invalid_argument;
+    const auto refused = [&](email_query requested, std::string with) {
+        requested.cursor = std::move(with);
+        const auto reply = world.list(std::move(requested));
+        return !reply && reply.error().code == errc::invalid_argument;
     };
     auto filtered = query, of_other = of_all;
     filtered.filter.subject = "Subject";
@@ -197,11 +197,11 @@ TEST_CASE("a page with a bound on bytes ends before it and goes on",
     for (int i = 0; i < 3; ++i)
         world.add_email({inbox}, std::string(1'000, 'x'));
     auto query = world.query(inbox.id);
-    query.most_bytes = 2'500;
+    query.max_bytes = 2'500;
 
     const auto first = world.list(query).value();
     query.cursor = first.next_cursor;
-    query.most_bytes = 10;
+    query.max_bytes = 10;
     const auto second = world.list(query).value();
 
     CHECK(sequences_of(first) == numbers{3, 2});

@@ -12,10 +12,10 @@ using numbers = std::vector<std::int64_t>;
 
 email_search above(std::int64_t sequence, std::optional<std::string> subject = std::nullopt)
 {
-    email_search wanted;
-    wanted.after = sequence;
-    wanted.filter.subject = std::move(subject);
-    return wanted;
+    email_search requested;
+    requested.after = sequence;
+    requested.filter.subject = std::move(subject);
+    return requested;
 }
 
 // An inbox with mail whose subjects are "Subject 1", "Subject 2" …
@@ -32,9 +32,9 @@ struct searched_inbox
             world.add_email({box}, "mail");
     }
 
-    result<search_answer> find(std::vector<email_search> wanted)
+    result<search_results> find(std::vector<email_search> requested)
     {
-        return testing::await(searches.find_first(account.account, box.id, std::move(wanted)));
+        return testing::await(searches.find_first(account.account, box.id, std::move(requested)));
     }
 
     std::int64_t sequence_of(const std::optional<email_id>& id)
@@ -65,11 +65,11 @@ TEST_CASE("a search finds the lowest sequence above the one given", "[mailbox][p
     const auto found = inbox.find({above(0), above(2), above(4)}).value();
 
     CHECK(found.last_sequence == 4);
-    REQUIRE(found.outcomes.size() == 3);
-    CHECK(inbox.sequence_of(found.outcomes[0].email) == 1);
-    CHECK(inbox.sequence_of(found.outcomes[1].email) == 3);
-    CHECK_FALSE(found.outcomes[2].email);
-    CHECK(found.outcomes[2].searched_to == 4);
+    REQUIRE(found.results.size() == 3);
+    CHECK(inbox.sequence_of(found.results[0].email) == 1);
+    CHECK(inbox.sequence_of(found.results[1].email) == 3);
+    CHECK_FALSE(found.results[2].email);
+    CHECK(found.results[2].searched_to == 4);
 }
 
 TEST_CASE("a search with a filter tells of the emails it passed over", "[mailbox][postgres]")
@@ -78,13 +78,13 @@ TEST_CASE("a search with a filter tells of the emails it passed over", "[mailbox
 
     const auto found = inbox.find({above(1, "SUBJECT 13"), above(12, "nothing like it")}).value();
 
-    CHECK(inbox.sequence_of(found.outcomes[0].email) == 13);
-    CHECK(sequences_of(found.outcomes[0].near_misses) == numbers{3, 4, 5, 6, 7, 8, 9, 10, 11, 12});
-    CHECK(found.outcomes[0].near_misses[0].actual == "Subject 3");
-    CHECK(found.outcomes[0].near_misses[0].field == filter_field::subject);
-    CHECK_FALSE(found.outcomes[1].email);
-    CHECK(found.outcomes[1].searched_to == 14);
-    CHECK(sequences_of(found.outcomes[1].near_misses) == numbers{13, 14});
+    CHECK(inbox.sequence_of(found.results[0].email) == 13);
+    CHECK(sequences_of(found.results[0].near_misses) == numbers{3, 4, 5, 6, 7, 8, 9, 10, 11, 12});
+    CHECK(found.results[0].near_misses[0].actual == "Subject 3");
+    CHECK(found.results[0].near_misses[0].field == filter_field::subject);
+    CHECK_FALSE(found.results[1].email);
+    CHECK(found.results[1].searched_to == 14);
+    CHECK(sequences_of(found.results[1].near_misses) == numbers{13, 14});
 }
 
 TEST_CASE("each condition is looked for in the columns it names", "[mailbox][postgres]")
@@ -103,12 +103,12 @@ TEST_CASE("each condition is looked for in the columns it names", "[mailbox][pos
 
     const auto found = inbox.find({all, with_code, shown}).value();
 
-    CHECK(found.outcomes[0].email);
-    REQUIRE(found.outcomes[1].near_misses.size() == 1);
-    CHECK(found.outcomes[1].near_misses[0].field == filter_field::has_code);
-    CHECK(found.outcomes[1].near_misses[0].actual == "false");
-    REQUIRE(found.outcomes[2].near_misses.size() == 1);
-    CHECK(found.outcomes[2].near_misses[0].actual.size() == 400); // 200 characters of two bytes
+    CHECK(found.results[0].email);
+    REQUIRE(found.results[1].near_misses.size() == 1);
+    CHECK(found.results[1].near_misses[0].field == filter_field::has_code);
+    CHECK(found.results[1].near_misses[0].actual == "false");
+    REQUIRE(found.results[2].near_misses.size() == 1);
+    CHECK(found.results[2].near_misses[0].actual.size() == 400); // 200 characters of two bytes
 }
 
 TEST_CASE("a look reads a bounded number of emails, and the search is gone on with where it ended",
@@ -129,18 +129,18 @@ TEST_CASE("a look reads a bounded number of emails, and the search is gone on wi
     inbox.world.scratch.execute("UPDATE mailbox.inboxes SET last_sequence = 4000");
 
     auto search = above(0, "Subject 3999");
-    int looks = 1;
+    int passes = 1;
     auto found = inbox.find({search}).value();
-    while (!found.outcomes[0].email && found.outcomes[0].searched_to < found.last_sequence &&
-           looks < 10) {
-        CHECK(found.outcomes[0].searched_to > search.after);
-        search.after = found.outcomes[0].searched_to;
+    while (!found.results[0].email && found.results[0].searched_to < found.last_sequence &&
+           passes < 10) {
+        CHECK(found.results[0].searched_to > search.after);
+        search.after = found.results[0].searched_to;
         found = inbox.find({search}).value();
-        ++looks;
+        ++passes;
     }
 
-    CHECK(looks == 2);
-    CHECK(inbox.sequence_of(found.outcomes[0].email) == 3999);
+    CHECK(passes == 2);
+    CHECK(inbox.sequence_of(found.results[0].email) == 3999);
 }
 
 TEST_CASE("nothing is found in the inbox of another account, nor in one that has ended",

@@ -182,11 +182,11 @@ TEST_CASE("an owner ends all live inboxes with a tag, and nobody else's", "[mail
     seeds::world world;
     const auto alice = seeds::account(), bob = seeds::account();
     const auto tagged = [&](const plans::account_state& owner, std::vector<std::string> tags) {
-        new_inbox wanted;
-        wanted.account = owner;
-        wanted.id = inbox_id::make();
-        wanted.tags = std::move(tags);
-        return testing::await(world.inboxes.create(wanted, seeds::now())).value().inbox;
+        new_inbox requested;
+        requested.account = owner;
+        requested.id = inbox_id::make();
+        requested.tags = std::move(tags);
+        return testing::await(world.inboxes.create(requested, seeds::now())).value().inbox;
     };
     tagged(alice, {"run 7", "ci"});
     tagged(alice, {"ci"});

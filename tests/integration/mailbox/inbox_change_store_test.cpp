@@ -16,16 +16,16 @@ struct changing : seeds::world
     plans::account_state account = seeds::account();
     mailbox::inbox made = create(account, "ann");
 
-    inbox_change wish()
+    inbox_change make_change()
     {
-        inbox_change wanted;
-        wanted.account = account;
-        wanted.id = made.id;
-        return wanted;
+        inbox_change requested;
+        requested.account = account;
+        requested.id = made.id;
+        return requested;
     }
-    result<mailbox::inbox> change(inbox_change wanted)
+    result<mailbox::inbox> change(inbox_change requested)
     {
-        return testing::await(changes.change(std::move(wanted), seeds::now()));
+        return testing::await(changes.change(std::move(requested), seeds::now()));
     }
     mailbox::inbox now() { return testing::await(inboxes.find(account.account, made.id)).value(); }
 };
@@ -35,13 +35,13 @@ struct changing : seeds::world
 TEST_CASE("what is named is changed, the rest stays", "[mailbox][inbox-change][postgres]")
 {
     changing world;
-    auto first = world.wish();
+    auto first = world.make_change();
     first.name = "CI";
     first.tags = std::vector<std::string>{"a", "b"};
     first.metadata = {{"run", "7"}, {"branch", "main"}};
     world.change(first).value();
 
-    auto second = world.wish();
+    auto second = world.make_change();
     second.metadata = {{"run", std::nullopt}, {"try", "2"}};
     const auto changed = world.change(second).value();
 
@@ -55,13 +55,13 @@ TEST_CASE("what is named is changed, the rest stays", "[mailbox][inbox-change][p
 TEST_CASE("name, tags and metadata can be taken away", "[mailbox][inbox-change][postgres]")
 {
     changing world;
-    auto first = world.wish();
+    auto first = world.make_change();
     first.name = "CI";
     first.tags = std::vector<std::string>{"a"};
     first.metadata = {{"run", "7"}};
     world.change(first).value();
 
-    auto second = world.wish();
+    auto second = world.make_change();
     second.name = "";
     second.tags.emplace();
     second.removes_all_metadata = true;
@@ -76,11 +76,11 @@ TEST_CASE("a new life counts from now, as often as wished, and the address lives
           "[mailbox][inbox-change][postgres]")
 {
     changing world;
-    auto wanted = world.wish();
-    wanted.ttl = std::chrono::hours(48);
-    world.change(wanted).value();
+    auto requested = world.make_change();
+    requested.ttl = std::chrono::hours(48);
+    world.change(requested).value();
 
-    const auto changed = world.change(wanted).value();
+    const auto changed = world.change(requested).value();
 
     const auto life = changed.expires_at - seeds::now();
     CHECK(life > std::chrono::hours(47));
@@ -97,11 +97,11 @@ TEST_CASE("a life past the plan's longest is refused by the newest state of the 
     newer.version = 2;
     newer.limits.max_ttl = std::chrono::hours(1);
     world.create(newer);
-    auto wanted = world.wish();
-    wanted.ttl = std::chrono::hours(2);
-    wanted.name = "not this either";
+    auto requested = world.make_change();
+    requested.ttl = std::chrono::hours(2);
+    requested.name = "not this either";
 
-    const auto refused = world.change(wanted);
+    const auto refused = world.change(requested);
 
     REQUIRE_FALSE(refused);
     CHECK(refused.error().code == errc::invalid_argument);
@@ -113,11 +113,11 @@ TEST_CASE("an inbox has twenty pairs of metadata, merged ones counted",
           "[mailbox][inbox-change][postgres]")
 {
     changing world;
-    auto many = world.wish();
+    auto many = world.make_change();
     for (int i = 0; i < 20; ++i)
         many.metadata["key " + std::to_string(i)] = "x";
     world.change(many).value();
-    auto one_more = world.wish();
+    auto one_more = world.make_change();
     one_more.metadata = {{"another", "x"}};
     auto exchange = one_more;
     exchange.metadata["key 0"] = std::nullopt;
@@ -130,13 +130,13 @@ TEST_CASE("another account's inbox and an ended one cannot be changed",
           "[mailbox][inbox-change][postgres]")
 {
     changing world;
-    auto foreign = world.wish();
+    auto foreign = world.make_change();
     foreign.account = seeds::account();
     foreign.name = "mine";
     const auto refused = world.change(foreign);
     world.make_due();
 
     CHECK(refused.error().code == errc::not_found);
-    CHECK(world.change(world.wish()).error().message == refused.error().message);
+    CHECK(world.change(world.make_change()).error().message == refused.error().message);
     CHECK_FALSE(world.now().name);
 }

@@ -8,14 +8,14 @@ using namespace std::chrono_literals;
 
 namespace {
 
-awaitable<void> create_and_count(inbox_store& inboxes, new_inbox wanted, int& made, int& refused,
+awaitable<void> create_and_count(inbox_store& inboxes, new_inbox requested, int& made, int& refused,
                                  int& ended)
 {
-    const auto outcome = co_await inboxes.create(std::move(wanted), seeds::now());
-    if (outcome)
+    const auto created = co_await inboxes.create(std::move(requested), seeds::now());
+    if (created)
         ++made;
-    else if (outcome.error().code == errc::permission_denied ||
-             outcome.error().code == errc::conflict)
+    else if (created.error().code == errc::permission_denied ||
+             created.error().code == errc::conflict)
         ++refused;
     ++ended;
 }
@@ -43,25 +43,25 @@ TEST_CASE("a new inbox has a random address on the default domain, its plan's li
 TEST_CASE("what was asked for is kept and read back", "[mailbox][postgres]")
 {
     seeds::world world;
-    new_inbox wanted;
-    wanted.account = seeds::account();
-    wanted.id = inbox_id::make();
-    wanted.local_part = "ann";
-    wanted.domain = "mail.test";
-    wanted.ttl = 90s;
-    wanted.name = "Ann's \"inbox\"";
-    wanted.tags = {"ci", "a,b{c}\\"};
-    wanted.metadata = {{"run", "17"}, {"käse", "ja \" \\"}};
+    new_inbox requested;
+    requested.account = seeds::account();
+    requested.id = inbox_id::make();
+    requested.local_part = "ann";
+    requested.domain = "mail.test";
+    requested.ttl = 90s;
+    requested.name = "Ann's \"inbox\"";
+    requested.tags = {"ci", "a,b{c}\\"};
+    requested.metadata = {{"run", "17"}, {"käse", "ja \" \\"}};
 
-    testing::await(world.inboxes.create(wanted, seeds::now())).value();
+    testing::await(world.inboxes.create(requested, seeds::now())).value();
     const auto found =
-        testing::await(world.inboxes.find(wanted.account.account, wanted.id)).value();
+        testing::await(world.inboxes.find(requested.account.account, requested.id)).value();
 
     CHECK(found.address == "ann@mail.test");
     CHECK(found.expires_at - found.created_at == 90s);
-    CHECK(found.name == wanted.name);
-    CHECK(found.tags == wanted.tags);
-    CHECK(found.metadata == wanted.metadata);
+    CHECK(found.name == requested.name);
+    CHECK(found.tags == requested.tags);
+    CHECK(found.metadata == requested.metadata);
     CHECK_FALSE(found.expired_at);
 }
 
@@ -69,39 +69,39 @@ TEST_CASE("making an inbox again with its id answers the one made first and no e
           "[mailbox][postgres]")
 {
     seeds::world world;
-    new_inbox wanted;
-    wanted.account = seeds::account(1);
-    wanted.id = inbox_id::make();
-    const auto first = testing::await(world.inboxes.create(wanted, seeds::now())).value();
+    new_inbox requested;
+    requested.account = seeds::account(1);
+    requested.id = inbox_id::make();
+    const auto first = testing::await(world.inboxes.create(requested, seeds::now())).value();
 
-    const auto second = testing::await(world.inboxes.create(wanted, seeds::now())).value();
+    const auto second = testing::await(world.inboxes.create(requested, seeds::now())).value();
 
     CHECK(second.inbox.address == first.inbox.address);
     CHECK(second.events.empty());
     CHECK(world.count("inboxes") == 1);
     CHECK(world.count("addresses") == 1);
     CHECK(world.count("outbox") == 1);
-    CHECK(testing::await(world.inboxes.count_live(wanted.account.account)) == 1);
+    CHECK(testing::await(world.inboxes.count_live(requested.account.account)) == 1);
 }
 
 TEST_CASE("a hundred calls at once with one id make one inbox", "[mailbox][postgres]")
 {
     seeds::world world;
-    new_inbox wanted;
-    wanted.account = seeds::account();
-    wanted.id = inbox_id::make();
+    new_inbox requested;
+    requested.account = seeds::account();
+    requested.id = inbox_id::make();
     int made = 0, refused = 0, ended = 0;
 
     for (int i = 0; i < 100; ++i)
         boost::asio::co_spawn(testing::test_host().loop(),
-                              create_and_count(world.inboxes, wanted, made, refused, ended),
+                              create_and_count(world.inboxes, requested, made, refused, ended),
                               boost::asio::detached);
     REQUIRE(testing::eventually([&] { return ended == 100; }));
 
     CHECK(made == 100);
     CHECK(world.count("inboxes") == 1);
     CHECK(world.count("addresses") == 1);
-    CHECK(testing::await(world.inboxes.count_live(wanted.account.account)) == 1);
+    CHECK(testing::await(world.inboxes.count_live(requested.account.account)) == 1);
 }
 
 TEST_CASE("of a hundred calls at once with one place left exactly one passes",
@@ -114,11 +114,11 @@ TEST_CASE("of a hundred calls at once with one place left exactly one passes",
     int made = 0, refused = 0, ended = 0;
 
     for (int i = 0; i < 100; ++i) {
-        new_inbox wanted;
-        wanted.account = account;
-        wanted.id = inbox_id::make();
+        new_inbox requested;
+        requested.account = account;
+        requested.id = inbox_id::make();
         boost::asio::co_spawn(testing::test_host().loop(),
-                              create_and_count(world.inboxes, wanted, made, refused, ended),
+                              create_and_count(world.inboxes, requested, made, refused, ended),
                               boost::asio::detached);
     }
     REQUIRE(testing::eventually([&] { return ended == 100; }));
@@ -204,18 +204,18 @@ TEST_CASE("a life outside the plan's names ttlSeconds, an unknown domain names d
           "[mailbox][postgres]")
 {
     seeds::world world;
-    new_inbox wanted;
-    wanted.account = seeds::account();
-    wanted.id = inbox_id::make();
+    new_inbox requested;
+    requested.account = seeds::account();
+    requested.id = inbox_id::make();
 
-    wanted.ttl = std::chrono::hours(24 * 7) + 1s;
-    const auto too_long = testing::await(world.inboxes.create(wanted, seeds::now()));
-    wanted.ttl.reset();
-    wanted.domain = "other.test";
-    const auto elsewhere = testing::await(world.inboxes.create(wanted, seeds::now()));
+    requested.ttl = std::chrono::hours(24 * 7) + 1s;
+    const auto too_long = testing::await(world.inboxes.create(requested, seeds::now()));
+    requested.ttl.reset();
+    requested.domain = "other.test";
+    const auto other_domain = testing::await(world.inboxes.create(requested, seeds::now()));
 
     CHECK(too_long.error().message.starts_with("ttlSeconds "));
-    CHECK(elsewhere.error().message.starts_with("domain "));
+    CHECK(other_domain.error().message.starts_with("domain "));
     CHECK(world.count("addresses") == 0);
 }
 

@@ -71,12 +71,12 @@ struct mail_world : seeds::world
     }
 };
 
-std::vector<delivery_outcome> outcomes_of(const stored_message& stored)
+std::vector<delivery_status> statuses_of(const stored_message& stored)
 {
-    std::vector<delivery_outcome> outcomes;
+    std::vector<delivery_status> statuses;
     for (const auto& one : stored.value())
-        outcomes.push_back(one.outcome);
-    return outcomes;
+        statuses.push_back(one.status);
+    return statuses;
 }
 
 // A store whose statement waits for a row that somebody else has locked when its connection is
@@ -91,7 +91,7 @@ struct lost_store
     mail_store store{testing::test_host(), db, {}};
     pqxx::connection other{world.scratch.dsn()};
     std::optional<pqxx::work> lock{std::in_place, other};
-    std::optional<std::vector<stored_message>> answers;
+    std::optional<std::vector<stored_message>> results;
 
     lost_store()
     {
@@ -100,13 +100,13 @@ struct lost_store
         mail_batch batch{message};
         boost::asio::co_spawn(testing::test_host().loop(), store.store(std::move(batch)),
                               [this](const std::exception_ptr&, std::vector<stored_message> found) {
-                                  answers = std::move(found);
+                                  results = std::move(found);
                               });
         REQUIRE(testing::eventually([&] { return waiting("store_mail_once") == 1; }));
         way.cut();
         way.restore();
         REQUIRE(testing::eventually([&] { return waiting("FOR UPDATE") == 1; }));
-        CHECK_FALSE(answers);
+        CHECK_FALSE(results);
     }
 
     static host_port server_of(testing::scratch_database& scratch)
@@ -140,15 +140,15 @@ struct lost_store
     void release()
     {
         lock.reset();
-        REQUIRE(testing::eventually([&] { return answers.has_value(); }, std::chrono::seconds(20)));
+        REQUIRE(testing::eventually([&] { return results.has_value(); }, std::chrono::seconds(20)));
     }
 };
 
-using outcomes = std::vector<delivery_outcome>;
-constexpr auto stored = delivery_outcome::stored;
-constexpr auto gone = delivery_outcome::gone;
-constexpr auto full = delivery_outcome::full;
-constexpr auto unstorable = delivery_outcome::unstorable;
+using statuses = std::vector<delivery_status>;
+constexpr auto stored = delivery_status::stored;
+constexpr auto gone = delivery_status::gone;
+constexpr auto full = delivery_status::full;
+constexpr auto unstorable = delivery_status::unstorable;
 
 } // namespace
 
@@ -160,11 +160,11 @@ TEST_CASE("mail for an hour whose partition is made at this moment is stored the
     pqxx::connection other(world.scratch.dsn());
     pqxx::work making(other);
     making.exec("SELECT mailbox.ensure_body_hour(expires_at) FROM mailbox.inboxes");
-    std::optional<std::vector<stored_message>> answers;
+    std::optional<std::vector<stored_message>> results;
     mail_batch batch{make_message({box})};
     boost::asio::co_spawn(testing::test_host().loop(), world.store.store(std::move(batch)),
                           [&](const std::exception_ptr&, std::vector<stored_message> found) {
-                              answers = std::move(found);
+                              results = std::move(found);
                           });
     const auto waits = "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND "
                        "wait_event_type = 'Lock'";
@@ -172,8 +172,8 @@ TEST_CASE("mail for an hour whose partition is made at this moment is stored the
 
     making.commit();
 
-    REQUIRE(testing::eventually([&] { return answers.has_value(); }));
-    CHECK(outcomes_of(answers->front()) == std::vector{delivery_outcome::stored});
+    REQUIRE(testing::eventually([&] { return results.has_value(); }));
+    CHECK(statuses_of(results->front()) == std::vector{delivery_status::stored});
     CHECK(world.count("bodies") == 1);
     CHECK(world.count("bodies_default") == 0);
 }
@@ -187,10 +187,10 @@ TEST_CASE("a stored message is read back as it was", "[mailbox][mail-store][post
         "Subject: hi\r\n\r\n" + std::string(70'000, 'x') + std::string("\0\xff", 2);
     const auto message = make_message({box}, raw);
 
-    const auto answers = world.put({message});
+    const auto results = world.put({message});
 
-    REQUIRE(outcomes_of(answers.at(0)) == outcomes{stored});
-    CHECK(answers[0]->at(0).sequence == 1);
+    REQUIRE(statuses_of(results.at(0)) == statuses{stored});
+    CHECK(results[0]->at(0).sequence == 1);
     const auto found = testing::await(emails.find(box.account, message->deliveries[0].id)).value();
     CHECK(found.raw == raw);
     CHECK(found.summary.from == message->from);
@@ -216,7 +216,7 @@ TEST_CASE("the event is written with the email and carries its sequence",
     world.put({make_message({box}), make_message({box})});
     const auto message = make_message({box});
 
-    const auto answers = world.put({message});
+    const auto results = world.put({message});
 
     const auto rows =
         world.scratch.execute("SELECT event_id, topic, key, sequence, owner, lease_until > now() + "
@@ -228,7 +228,7 @@ TEST_CASE("the event is written with the email and carries its sequence",
     CHECK(rows[0][2].as<std::string>() == box.id.text());
     CHECK(rows[0][4].as<std::string>() == testing::test_host().instance());
     CHECK(rows[0][5].as<bool>());
-    const auto published = mail_store::event_of(message->deliveries[0], answers[0]->at(0).sequence);
+    const auto published = mail_store::event_of(message->deliveries[0], results[0]->at(0).sequence);
     CHECK(to_hex(published.message.value) == rows[0][6].as<std::string>());
     CHECK(outbox::to_text(published.message.headers) == rows[0][7].as<std::string>());
     events::v1::EmailReceived event;
@@ -291,10 +291,10 @@ TEST_CASE("an inbox that died before the commit gets nothing, the others do",
     world.make_due("inbox_id = '" + due.id.text() + "'");
     testing::await(world.endings.expire(account.account, deleted.id));
 
-    const auto answers = world.put({make_message({due, living, deleted}), make_message({deleted})});
+    const auto results = world.put({make_message({due, living, deleted}), make_message({deleted})});
 
-    CHECK(outcomes_of(answers.at(0)) == outcomes{gone, stored, gone});
-    CHECK(outcomes_of(answers.at(1)) == outcomes{gone});
+    CHECK(statuses_of(results.at(0)) == statuses{gone, stored, gone});
+    CHECK(statuses_of(results.at(1)) == statuses{gone});
     CHECK(world.count("emails") == 1);
     CHECK(world.count("emails WHERE is_body_shared") == 0);
     CHECK(world.count("bodies") == 1);
@@ -310,11 +310,11 @@ TEST_CASE("a full inbox takes nothing more, by count and by bytes",
         bounds.emails = 2;
         mail_world world(bounds);
         const auto box = world.create(seeds::account());
-        const auto answers =
+        const auto results =
             world.put({make_message({box}), make_message({box}), make_message({box})});
-        CHECK(outcomes_of(answers.at(1)) == outcomes{stored});
-        CHECK(outcomes_of(answers.at(2)) == outcomes{full});
-        CHECK(outcomes_of(world.put({make_message({box})}).at(0)) == outcomes{full});
+        CHECK(statuses_of(results.at(1)) == statuses{stored});
+        CHECK(statuses_of(results.at(2)) == statuses{full});
+        CHECK(statuses_of(world.put({make_message({box})}).at(0)) == statuses{full});
     }
     SECTION("bytes: what begins below the limit is taken whole")
     {
@@ -322,12 +322,12 @@ TEST_CASE("a full inbox takes nothing more, by count and by bytes",
         bounds.bytes = 1'000;
         mail_world world(bounds);
         const auto box = world.create(seeds::account());
-        const auto answers =
+        const auto results =
             world.put({make_message({box}, std::string(900, 'x')),
                        make_message({box}, std::string(900, 'x')), make_message({box}, "x")});
-        CHECK(outcomes_of(answers.at(0)) == outcomes{stored});
-        CHECK(outcomes_of(answers.at(1)) == outcomes{stored});
-        CHECK(outcomes_of(answers.at(2)) == outcomes{full});
+        CHECK(statuses_of(results.at(0)) == statuses{stored});
+        CHECK(statuses_of(results.at(1)) == statuses{stored});
+        CHECK(statuses_of(results.at(2)) == statuses{full});
     }
 }
 
@@ -345,8 +345,8 @@ awaitable<void> store_batches(mail_store& store, const std::vector<inbox>& boxes
             const auto message = a.id == b.id ? make_message({a}) : make_message({b, a});
             batch.push_back(message);
         }
-        const auto answers = co_await store.store(std::move(batch));
-        for (const auto& one : answers)
+        const auto results = co_await store.store(std::move(batch));
+        for (const auto& one : results)
             if (!one)
                 throw std::runtime_error("a message was not stored");
     }
@@ -393,16 +393,16 @@ TEST_CASE("a message PostgreSQL refuses fails alone, for good where its data are
     const auto account = seeds::account();
     const auto box = world.create(account);
     const auto bad = make_message({box, world.create(account)});
-    std::optional<outcomes> expected;
+    std::optional<statuses> expected;
     SECTION("no JSON")
     {
         bad->codes = "no json";
-        expected = outcomes{unstorable, unstorable};
+        expected = statuses{unstorable, unstorable};
     }
     SECTION("no UTF-8")
     {
         bad->subject = "\xff";
-        expected = outcomes{unstorable, unstorable};
+        expected = statuses{unstorable, unstorable};
     }
     SECTION("a failure of the server's")
     {
@@ -413,14 +413,14 @@ TEST_CASE("a message PostgreSQL refuses fails alone, for good where its data are
         bad->subject = "refuse";
     }
 
-    const auto answers = world.put({make_message({box}), bad, make_message({box})});
+    const auto results = world.put({make_message({box}), bad, make_message({box})});
 
-    CHECK(answers.at(0));
-    CHECK(answers.at(1).has_value() == expected.has_value());
+    CHECK(results.at(0));
+    CHECK(results.at(1).has_value() == expected.has_value());
     if (expected)
-        CHECK(outcomes_of(answers.at(1)) == *expected);
-    CHECK(answers.at(2));
-    CHECK(answers.at(2)->at(0).sequence == 2);
+        CHECK(statuses_of(results.at(1)) == *expected);
+    CHECK(results.at(2));
+    CHECK(results.at(2)->at(0).sequence == 2);
     CHECK(world.count("emails") == 2);
 }
 
@@ -435,9 +435,9 @@ TEST_CASE("with the database away a message is not stored and says so",
     postgres::pool pool(testing::test_host(), nowhere);
     mail_store store(testing::test_host(), pool, {});
 
-    const auto answers = testing::await(store.store(mail_batch{make_message({box})}));
+    const auto results = testing::await(store.store(mail_batch{make_message({box})}));
 
-    CHECK_FALSE(answers.at(0));
+    CHECK_FALSE(results.at(0));
 }
 
 TEST_CASE("a lost connection is no lost mail: what the server stores all the same is found",
@@ -447,12 +447,12 @@ TEST_CASE("a lost connection is no lost mail: what the server stores all the sam
 
     lost.release();
 
-    REQUIRE(outcomes_of(lost.answers->at(0)) == outcomes{stored});
+    REQUIRE(statuses_of(lost.results->at(0)) == statuses{stored});
     const auto rows =
         lost.world.scratch.execute("SELECT sequence FROM mailbox.emails WHERE email_id = '" +
                                    lost.message->deliveries[0].id.text() + "'");
     REQUIRE(rows.size() == 1);
-    CHECK(lost.answers->at(0)->at(0).sequence == rows[0][0].as<std::int64_t>());
+    CHECK(lost.results->at(0)->at(0).sequence == rows[0][0].as<std::int64_t>());
 }
 
 TEST_CASE("a lost connection whose statement came to nothing is found to have stored nothing",
@@ -465,7 +465,7 @@ TEST_CASE("a lost connection whose statement came to nothing is found to have st
     REQUIRE(testing::eventually([&] { return lost.waiting("store_mail_once") == 0; }));
     lost.release();
 
-    CHECK_FALSE(lost.answers->at(0));
+    CHECK_FALSE(lost.results->at(0));
     CHECK(lost.world.count("emails") == 0);
 }
 

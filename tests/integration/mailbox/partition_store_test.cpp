@@ -93,11 +93,11 @@ TEST_CASE("a past day is dropped when it is empty, a past hour with the bodies t
     CHECK(past[0].is_overdue);
     CHECK_FALSE(past[1].hour);
     CHECK(testing::await(partitions.drop(past[0])) ==
-          drop_outcome::dropped); // with the body nobody needs
-    CHECK(testing::await(partitions.drop(past[0])) == drop_outcome::absent);
-    CHECK(testing::await(partitions.drop(past[1])) == drop_outcome::needed);
+          drop_status::dropped); // with the body nobody needs
+    CHECK(testing::await(partitions.drop(past[0])) == drop_status::absent);
+    CHECK(testing::await(partitions.drop(past[1])) == drop_status::needed);
     world.scratch.execute("DELETE FROM mailbox.emails");
-    CHECK(testing::await(partitions.drop(past[1])) == drop_outcome::dropped);
+    CHECK(testing::await(partitions.drop(past[1])) == drop_status::dropped);
     CHECK(testing::await(partitions.past_partitions()).empty());
     CHECK(partitions_like(world, "^bodies_[0-9]{8}_[0-9]{2}$") == 1);
 }
@@ -142,7 +142,7 @@ TEST_CASE(
     CHECK_THROWS_AS(testing::await(partitions.drop(past[0])), postgres::timed_out);
 
     reading.abort();
-    CHECK(testing::await(partitions.drop(past[0])) == drop_outcome::dropped);
+    CHECK(testing::await(partitions.drop(past[0])) == drop_status::dropped);
     testing::await(partitions.ensure_body_hour(seeds::now() + 1h));
     testing::await(partitions.ensure_email_days(5));
     CHECK(partitions_like(world, "^bodies_[0-9]{8}_[0-9]{2}$") == 1);
@@ -160,12 +160,12 @@ TEST_CASE("one process at a time is at the partitions, and none waits for anothe
     pqxx::work another(connection);
     another.exec("SELECT pg_advisory_xact_lock(hashtext('mailbox.partitions'))");
 
-    CHECK(testing::await(partitions.drop(past.at(0))) == drop_outcome::taken);
+    CHECK(testing::await(partitions.drop(past.at(0))) == drop_status::taken);
     CHECK_FALSE(testing::await(partitions.move_needed(*past.at(0).hour)));
     CHECK_FALSE(testing::await(partitions.empty_some(past.at(0), std::nullopt)));
 
     another.abort();
-    CHECK(testing::await(partitions.drop(past.at(0))) == drop_outcome::dropped);
+    CHECK(testing::await(partitions.drop(past.at(0))) == drop_status::dropped);
 }
 
 namespace {
@@ -187,11 +187,11 @@ struct hours_world : seeds::world
 
     void extend(const inbox& target, std::chrono::seconds ttl)
     {
-        inbox_change wanted;
-        wanted.account = account;
-        wanted.id = target.id;
-        wanted.ttl = ttl;
-        testing::await(changes.change(wanted, seeds::now())).value();
+        inbox_change requested;
+        requested.account = account;
+        requested.id = target.id;
+        requested.ttl = ttl;
+        testing::await(changes.change(requested, seeds::now())).value();
     }
 
     // As if the mail had come while the hour of its inbox's end was the early one.
@@ -246,8 +246,8 @@ TEST_CASE("what an extended inbox has in a past hour is moved before the hour is
         ;
     const auto after = testing::await(world.partitions.drop(world.early_partition()));
 
-    CHECK(before == drop_outcome::needed);
-    CHECK(after == drop_outcome::dropped);
+    CHECK(before == drop_status::needed);
+    CHECK(after == drop_status::dropped);
     // The other of the two lives longer still: the shared body is where the first one ends.
     CHECK(world.count("extended_inboxes WHERE body_hour <= now()") == 0);
     CHECK(world.raw_in(also_extended) == "of three");
@@ -282,7 +282,7 @@ TEST_CASE("a later hour of an extended inbox is not forgotten once an earlier on
     REQUIRE(world.count("extended_inboxes") == 1);
     CHECK(world.count(
               "extended_inboxes AS x JOIN mailbox.emails AS e USING (inbox_id, body_hour)") == 1);
-    CHECK(testing::await(world.partitions.drop(world.early_partition())) == drop_outcome::dropped);
+    CHECK(testing::await(world.partitions.drop(world.early_partition())) == drop_status::dropped);
 }
 
 TEST_CASE("extending within the hour, shortening, and an inbox without mail need no note",

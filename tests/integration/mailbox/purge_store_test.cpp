@@ -135,7 +135,7 @@ TEST_CASE("an ended inbox is forgotten when its time is over and its mail is gon
         "UPDATE mailbox.addresses SET until = now() - interval '1 day' WHERE inbox_id = '" +
         old.id.text() + "'");
 
-    const auto batch = testing::await(purge.forget_inboxes(24h * 30));
+    const auto batch = testing::await(purge.purge_inboxes(24h * 30));
 
     CHECK(batch.inboxes == 1);
     CHECK(testing::await(world.inboxes.find(account.account, old.id)).error().code ==

@@ -42,11 +42,11 @@ struct world
     result<created_inbox> try_create(const plans::account_state& state,
                                      std::optional<std::string> local_part = std::nullopt)
     {
-        new_inbox wanted;
-        wanted.account = state;
-        wanted.id = inbox_id::make();
-        wanted.local_part = std::move(local_part);
-        return testing::await(inboxes.create(wanted, now()));
+        new_inbox requested;
+        requested.account = state;
+        requested.id = inbox_id::make();
+        requested.local_part = std::move(local_part);
+        return testing::await(inboxes.create(requested, now()));
     }
 
     inbox create(const plans::account_state& state,

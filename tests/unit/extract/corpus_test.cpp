@@ -17,7 +17,7 @@ struct counts
 {
     int right = 0;
     int found = 0;
-    int wanted = 0;
+    int expected = 0;
 };
 
 counts count_first_codes(const std::vector<corpus::expected_mail>& mails)
@@ -29,7 +29,7 @@ counts count_first_codes(const std::vector<corpus::expected_mail>& mails)
             !found.empty() && !mail.codes.empty() && found.front().value == mail.codes.front();
         all.right += is_right ? 1 : 0;
         all.found += found.empty() ? 0 : 1;
-        all.wanted += mail.codes.empty() ? 0 : 1;
+        all.expected += mail.codes.empty() ? 0 : 1;
     }
     return all;
 }
@@ -53,15 +53,15 @@ TEST_CASE("each mail of the corpus has the first code that a reader would take",
 TEST_CASE("each link of the corpus is found with what it is for", "[extract][corpus]")
 {
     for (const auto& mail : corpus::read_all()) {
-        std::map<std::string, std::string> wanted;
+        std::map<std::string, std::string> expected;
         for (const auto& link : mail.links)
-            wanted[link.url] = link.kind;
+            expected[link.url] = link.kind;
         std::map<std::string, std::string> found;
         for (const auto& link : corpus::examine(mail.raw).links)
             found[link.url] = link.kind;
 
         INFO(mail.file);
-        CHECK(found == wanted);
+        CHECK(found == expected);
     }
 }
 
@@ -74,7 +74,7 @@ TEST_CASE("first codes of the corpus: precision and recall stay where they are",
     const auto all = count_first_codes(mails);
 
     CHECK(all.right >= 0.98 * all.found);
-    CHECK(all.right >= 0.97 * all.wanted);
+    CHECK(all.right >= 0.97 * all.expected);
     CHECK(known_misses.size() <= 3);
 }
 

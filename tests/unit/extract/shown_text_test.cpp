@@ -25,9 +25,9 @@ TEST_CASE("digits of any script, blanks and dashes are made plain, at their plac
     const auto shown = shown_text::of_plain("码：４８２\u00a0٩١٣ – ५६\u200b७\r\n");
 
     CHECK(shown.text() == "码:482 913 - 567\n");
-    CHECK(shown.place_of(shown.text().find("482")) == 2);
-    CHECK(shown.place_of(shown.text().find("567")) == 12);
-    CHECK(shown.place_of(shown.text().find('7')) == 15);
+    CHECK(shown.offset_of(shown.text().find("482")) == 2);
+    CHECK(shown.offset_of(shown.text().find("567")) == 12);
+    CHECK(shown.offset_of(shown.text().find('7')) == 15);
 }
 
 TEST_CASE("an entity of two characters stands at one place", "[extract]")
@@ -35,10 +35,10 @@ TEST_CASE("an entity of two characters stands at one place", "[extract]")
     const auto shown = shown_text::of_html("a&fjlig;&nGt;1&ThickSpace;2");
 
     CHECK(shown.text() == "afj\u226b\u20d21 2");
-    CHECK(shown.place_of(shown.text().find('f')) == 1);
-    CHECK(shown.place_of(shown.text().find('j')) == 1);
-    CHECK(shown.place_of(shown.text().find('1')) == 13);
-    CHECK(shown.place_of(shown.text().find('2')) == 26);
+    CHECK(shown.offset_of(shown.text().find('f')) == 1);
+    CHECK(shown.offset_of(shown.text().find('j')) == 1);
+    CHECK(shown.offset_of(shown.text().find('1')) == 13);
+    CHECK(shown.offset_of(shown.text().find('2')) == 26);
 }
 
 TEST_CASE("html is shown without what browsers hide, at its places", "[extract]")
@@ -49,8 +49,8 @@ TEST_CASE("html is shown without what browsers hide, at its places", "[extract]"
     const auto shown = shown_text::of_html(html);
 
     CHECK(shown.text() == "Your code\n\n4 8\n\nabc é€&bogus;");
-    CHECK(shown.place_of(shown.text().find('4')) == html.find("4</td>"));
-    CHECK(shown.place_of(shown.text().find("bc")) == html.find("b</b>"));
+    CHECK(shown.offset_of(shown.text().find('4')) == html.find("4</td>"));
+    CHECK(shown.offset_of(shown.text().find("bc")) == html.find("b</b>"));
 }
 
 TEST_CASE("places are right behind characters of several bytes, invisible ones and joined blanks",
@@ -59,15 +59,15 @@ TEST_CASE("places are right behind characters of several bytes, invisible ones a
     const std::string text = "é\u200b€x\U0001f600y\t\r\nz";
     const auto shown = shown_text::of_plain(text);
     CHECK(shown.text() == "é€x\U0001f600y \nz");
-    CHECK(shown.place_of(shown.text().find('x')) == 3);
-    CHECK(shown.place_of(shown.text().find('y')) == 5);
-    CHECK(shown.place_of(shown.text().find('z')) == 9);
+    CHECK(shown.offset_of(shown.text().find('x')) == 3);
+    CHECK(shown.offset_of(shown.text().find('y')) == 5);
+    CHECK(shown.offset_of(shown.text().find('z')) == 9);
 
     const std::string html = "a   <br><br><br>  é <p>b</p>";
     const auto laid_out = shown_text::of_html(html);
     CHECK(laid_out.text() == "a\n\né\nb\n");
-    CHECK(laid_out.place_of(laid_out.text().find("é")) == html.find("é"));
-    CHECK(laid_out.place_of(laid_out.text().find('b')) == html.find("b</p>") - 1);
+    CHECK(laid_out.offset_of(laid_out.text().find("é")) == html.find("é"));
+    CHECK(laid_out.offset_of(laid_out.text().find('b')) == html.find("b</p>") - 1);
 }
 
 TEST_CASE("URLs are blotted out of the text", "[extract]")

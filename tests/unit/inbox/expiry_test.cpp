@@ -10,13 +10,13 @@ TEST_CASE("how long the expiry loop pauses", "[inbox]")
 {
     const auto full = mailbox::expiry_store::batch_size;
 
-    CHECK(pause_after(full, 1s) == 0us); // there may be more
-    CHECK(pause_after(full, std::nullopt) == 0us);
-    CHECK(pause_after(0, 300ms) == 300ms); // exactly until the next is due
-    CHECK(pause_after(3, 300ms) == 300ms);
-    CHECK(pause_after(3, 1ms) == 5ms); // gathers a little
-    CHECK(pause_after(0, 1h) == 1s);   // others may make inboxes that end sooner
-    CHECK(pause_after(0, std::nullopt) == 1s);
-    CHECK(pause_after(0, -3s) == 20ms); // overdue, so held by another
-    CHECK(pause_after(0, 0us) == 20ms);
+    CHECK(delay_after(full, 1s) == 0us); // there may be more
+    CHECK(delay_after(full, std::nullopt) == 0us);
+    CHECK(delay_after(0, 300ms) == 300ms); // exactly until the next is due
+    CHECK(delay_after(3, 300ms) == 300ms);
+    CHECK(delay_after(3, 1ms) == 5ms); // gathers a little
+    CHECK(delay_after(0, 1h) == 1s);   // others may make inboxes that end sooner
+    CHECK(delay_after(0, std::nullopt) == 1s);
+    CHECK(delay_after(0, -3s) == 20ms); // overdue, so held by another
+    CHECK(delay_after(0, 0us) == 20ms);
 }

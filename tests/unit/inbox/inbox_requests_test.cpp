@@ -37,14 +37,14 @@ TEST_CASE("a request for an inbox is read", "[inbox]")
         (*request.mutable_metadata())["key" + std::to_string(i)] = "";
     (*request.mutable_metadata())["key0"] = std::string(500, 'v');
 
-    const auto wanted = read_new_inbox(request).value();
+    const auto parsed = read_new_inbox(request).value();
 
-    CHECK(wanted.id.text() == request.inbox_id());
-    CHECK(wanted.local_part == "ann");
-    CHECK(wanted.domain == "mail.test");
-    CHECK(wanted.ttl == std::chrono::seconds(90));
-    CHECK(wanted.tags.size() == 10);
-    CHECK(wanted.metadata.size() == 20);
+    CHECK(parsed.id.text() == request.inbox_id());
+    CHECK(parsed.local_part == "ann");
+    CHECK(parsed.domain == "mail.test");
+    CHECK(parsed.ttl == std::chrono::seconds(90));
+    CHECK(parsed.tags.size() == 10);
+    CHECK(parsed.metadata.size() == 20);
 }
 
 TEST_CASE("characters are counted, not bytes", "[inbox]")

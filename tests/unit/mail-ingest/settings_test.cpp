@@ -22,34 +22,34 @@ TEST_CASE("what a mail server bounds when nothing is said", "[mail-ingest][setti
 
     REQUIRE(reader.problems().empty());
     CHECK(chosen.look_up_connections == 2);
-    CHECK(chosen.callers.connections == 8'192);
-    CHECK(chosen.callers.connections_an_address == 20);
-    CHECK(chosen.callers.connections_a_large_sender == 200);
-    CHECK(chosen.callers.exempt.empty());
-    CHECK(chosen.callers.unknown_recipients == 30);
+    CHECK(chosen.client_limits.connections == 8'192);
+    CHECK(chosen.client_limits.connections_per_address == 20);
+    CHECK(chosen.client_limits.connections_per_large_sender == 200);
+    CHECK(chosen.client_limits.exempt.empty());
+    CHECK(chosen.client_limits.unknown_recipients == 30);
     CHECK(chosen.session.recipients == 100);
     CHECK(chosen.session.messages == 1'000);
     CHECK(chosen.session.idle == 300s);
     CHECK(chosen.session.idle_when_busy == 60s);
     CHECK(chosen.session.session == 20min);
-    CHECK(chosen.session.least_bytes_a_second == 500);
+    CHECK(chosen.session.min_bytes_per_second == 500);
     CHECK_FALSE(chosen.session.takes_bare_newlines);
-    CHECK(chosen.directory.patience == 2s);
-    CHECK(chosen.directory.messages_per_minute == 120);
-    CHECK(chosen.directory.message_burst == 60);
-    CHECK(chosen.intake.most_hops == 50);
-    CHECK(chosen.intake.view.header_bytes == 256 * 1024);
-    CHECK(chosen.intake.view.header_lines == 1'000);
-    CHECK(chosen.intake.view.depth == 100);
-    CHECK(chosen.intake.view.parts == 1'000);
-    CHECK(chosen.intake.memory_bytes == 512 * 1024 * 1024);
-    CHECK(chosen.intake.memory_bytes_a_message == 256 * 1024);
-    CHECK(chosen.intake.spool_directory == "/tmp/tempinbox-mail-ingest");
-    CHECK(chosen.intake.spool_bytes == std::size_t{2} * 1024 * 1024 * 1024);
+    CHECK(chosen.recipients.timeout == 2s);
+    CHECK(chosen.recipients.messages_per_minute == 120);
+    CHECK(chosen.recipients.message_burst == 60);
+    CHECK(chosen.ingest.max_hops == 50);
+    CHECK(chosen.ingest.view.header_bytes == 256 * 1024);
+    CHECK(chosen.ingest.view.header_lines == 1'000);
+    CHECK(chosen.ingest.view.depth == 100);
+    CHECK(chosen.ingest.view.parts == 1'000);
+    CHECK(chosen.ingest.memory_bytes == 512 * 1024 * 1024);
+    CHECK(chosen.ingest.memory_bytes_per_message == 256 * 1024);
+    CHECK(chosen.ingest.spool_directory == "/tmp/tempinbox-mail-ingest");
+    CHECK(chosen.ingest.spool_bytes == std::size_t{2} * 1024 * 1024 * 1024);
     CHECK(chosen.session.refused_before_delay == 100);
-    CHECK(chosen.intake.writing.messages_a_batch == 128);
-    CHECK(chosen.intake.writing.bytes_a_batch == 8 * 1024 * 1024);
-    CHECK(chosen.intake.writing.patience == 20s);
+    CHECK(chosen.ingest.group_commit.max_batch_messages == 128);
+    CHECK(chosen.ingest.group_commit.max_batch_bytes == 8 * 1024 * 1024);
+    CHECK(chosen.ingest.group_commit.timeout == 20s);
 }
 
 TEST_CASE("limits that customers' own senders run into can be off", "[mail-ingest][settings]")

@@ -16,18 +16,18 @@ filtered_email some_email(bool has_code = true)
 email_filter filter(std::optional<std::string> from, std::optional<std::string> to = {},
                     std::optional<std::string> subject = {}, bool has_code = false)
 {
-    email_filter wanted;
-    wanted.from = std::move(from);
-    wanted.to = std::move(to);
-    wanted.subject = std::move(subject);
-    wanted.has_code = has_code;
-    return wanted;
+    email_filter requested;
+    requested.from = std::move(from);
+    requested.to = std::move(to);
+    requested.subject = std::move(subject);
+    requested.has_code = has_code;
+    return requested;
 }
 
-std::optional<filter_field> first_failing(const email_filter& wanted,
+std::optional<filter_field> first_failing(const email_filter& requested,
                                           const filtered_email& email = some_email())
 {
-    return compiled_filter(wanted).first_failing(email);
+    return compiled_filter(requested).first_failing(email);
 }
 
 } // namespace

@@ -13,17 +13,17 @@ TEST_CASE("an inbox lives as long as asked for, from a minute to the plan's long
     limits.default_ttl = 24h;
     limits.max_ttl = 168h;
 
-    CHECK(choose_life(limits, std::nullopt).value() == 24h);
-    CHECK(choose_life(limits, 60s).value() == 60s);
-    CHECK(choose_life(limits, 168h).value() == 168h);
-    for (const auto wanted : {std::chrono::seconds(59), std::chrono::seconds(168h) + 1s,
-                              std::chrono::seconds(0), std::chrono::seconds(-1)}) {
-        const auto refused = choose_life(limits, wanted);
+    CHECK(choose_ttl(limits, std::nullopt).value() == 24h);
+    CHECK(choose_ttl(limits, 60s).value() == 60s);
+    CHECK(choose_ttl(limits, 168h).value() == 168h);
+    for (const auto requested : {std::chrono::seconds(59), std::chrono::seconds(168h) + 1s,
+                                 std::chrono::seconds(0), std::chrono::seconds(-1)}) {
+        const auto refused = choose_ttl(limits, requested);
         REQUIRE_FALSE(refused);
         CHECK(refused.error().code == errc::invalid_argument);
         CHECK(refused.error().message ==
               "ttlSeconds must be an integer from 60 to 604800 (the plan's longest life), not " +
-                  std::to_string(wanted.count()));
+                  std::to_string(requested.count()));
     }
 }
 
@@ -33,5 +33,5 @@ TEST_CASE("a default life past the plan's longest is cut to it", "[mailbox]")
     limits.default_ttl = 24h;
     limits.max_ttl = 1h;
 
-    CHECK(choose_life(limits, std::nullopt).value() == 1h);
+    CHECK(choose_ttl(limits, std::nullopt).value() == 1h);
 }

@@ -72,13 +72,13 @@ double seconds_of(std::string_view raw)
         clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
         return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
     };
-    auto least = std::numeric_limits<double>::max();
+    auto min_seconds = std::numeric_limits<double>::max();
     for (int i = 0; i < 3; ++i) {
         const auto started = now();
         read_whole(raw);
-        least = std::min(least, now() - started);
+        min_seconds = std::min(min_seconds, now() - started);
     }
-    return least;
+    return min_seconds;
 }
 
 // Encoded words that go through the charsets.

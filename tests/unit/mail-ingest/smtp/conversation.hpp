@@ -1,6 +1,6 @@
 #pragma once
 
-#include "mail-ingest/smtp/dialogue.hpp"
+#include "mail-ingest/smtp/session_machine.hpp"
 
 #include <functional>
 #include <map>
@@ -14,28 +14,28 @@ namespace tempinbox::testing {
 class conversation
 {
 public:
-    explicit conversation(smtp::limits bounds = {}, smtp::dialogue::client who = {})
+    explicit conversation(smtp::limits bounds = {}, smtp::session_machine::client who = {})
         : limits_(std::move(bounds)),
-          dialogue_(limits_, who, now_)
+          machine_(limits_, who, now_)
     {
         limits_.hostname = "mx.test";
         for (const char* name : {"box", "other", "postmaster"})
             add_live(std::string(name) + "@in.test", 25 * 1024 * 1024);
     }
 
-    void add_live(const std::string& address, std::uint64_t largest_message)
+    void add_live(const std::string& address, std::uint64_t max_message_bytes)
     {
-        smtp::recipient_answer answer(smtp::recipient_status::live);
-        answer.account = account_id::make();
-        answer.inbox = inbox_id::make();
-        answer.largest_message = largest_message;
-        known_[address] = answer;
+        smtp::recipient_result result(smtp::recipient_status::live);
+        result.account = account_id::make();
+        result.inbox = inbox_id::make();
+        result.max_message_bytes = max_message_bytes;
+        recipients_[address] = result;
     }
     void set(const std::string& address, smtp::recipient_status status)
     {
-        known_[address] = smtp::recipient_answer(status);
+        recipients_[address] = smtp::recipient_result(status);
     }
-    void slow(const std::string& address) { known_[address].is_slowed = true; }
+    void slow(const std::string& address) { recipients_[address].is_slowed = true; }
 
     // Everything answered to these bytes, with `|` between lines and `[2000]` for a pause of that
     // many milliseconds.
@@ -43,13 +43,13 @@ public:
     {
         now_ += std::chrono::milliseconds(1);
         const std::string copy(bytes); // the view must not outlive the call
-        dialogue_.receive(copy, now_);
+        machine_.receive(copy, now_);
         return run();
     }
     std::string say(const std::string& line) { return raw(line + "\r\n"); }
     std::string greet()
     {
-        dialogue_.greet();
+        machine_.greet();
         return run();
     }
     // From the greeting to where MAIL can be said.
@@ -74,44 +74,44 @@ public:
     std::string pass(std::chrono::milliseconds time)
     {
         now_ += time;
-        dialogue_.expire(now_);
+        machine_.expire(now_);
         return run();
     }
     std::string run()
     {
-        std::string answer;
+        std::string result;
         for (;;) {
-            const auto wanted = dialogue_.next();
-            switch (wanted.what) {
+            const auto next_action = machine_.next();
+            switch (next_action.what) {
             case smtp::action::kind::read:
-                return answer + take_output();
+                return result + take_output();
             case smtp::action::kind::close:
                 is_closed_ = true;
-                return answer + take_output();
+                return result + take_output();
             case smtp::action::kind::delay:
-                answer += take_output() +
-                          (answer.empty() && dialogue_.output().empty() ? "" : "|") + "[" +
-                          std::to_string(wanted.wait.count()) + "]";
+                result += take_output() + (result.empty() && machine_.output().empty() ? "" : "|") +
+                          "[" + std::to_string(next_action.wait.count()) + "]";
                 break;
             case smtp::action::kind::look_up: {
                 ++look_ups_;
-                const auto name = smtp::inbox_name(dialogue_.wanted().local);
-                const auto found = known_.find(
-                    name.value_or("-") + "@" +
-                    (dialogue_.wanted().domain.empty() ? "in.test" : dialogue_.wanted().domain));
-                auto status =
-                    dialogue_.wanted().domain == "in.test" || dialogue_.wanted().domain.empty()
-                        ? smtp::recipient_status::unknown
-                        : smtp::recipient_status::foreign;
-                dialogue_.answer_recipient(found == known_.end() ? smtp::recipient_answer(status)
-                                                                 : found->second);
+                const auto name = smtp::inbox_name(machine_.pending_recipient().local);
+                const auto found = recipients_.find(name.value_or("-") + "@" +
+                                                    (machine_.pending_recipient().domain.empty()
+                                                         ? "in.test"
+                                                         : machine_.pending_recipient().domain));
+                auto status = machine_.pending_recipient().domain == "in.test" ||
+                                      machine_.pending_recipient().domain.empty()
+                                  ? smtp::recipient_status::unknown
+                                  : smtp::recipient_status::foreign;
+                machine_.on_recipient_result(
+                    found == recipients_.end() ? smtp::recipient_result(status) : found->second);
                 break;
             }
             case smtp::action::kind::begin:
                 message_ = "";
                 break;
             case smtp::action::kind::append:
-                message_->append(wanted.bytes);
+                message_->append(next_action.bytes);
                 break;
             case smtp::action::kind::drop:
                 message_.reset();
@@ -119,49 +119,49 @@ public:
             case smtp::action::kind::finish: {
                 stored_.push_back(message_.value());
                 message_.reset();
-                envelopes_.push_back(dialogue_.transaction());
-                smtp::message_answer outcome(outcome_);
+                envelopes_.push_back(machine_.transaction());
+                smtp::message_result outcome(message_status_);
                 outcome.id = "id-" + std::to_string(stored_.size());
-                dialogue_.answer_message(outcome, now_);
+                machine_.on_message_result(outcome, now_);
                 break;
             }
             case smtp::action::kind::start_tls:
-                answer += take_output() + "|[tls]";
-                dialogue_.tls_started("TLSv1.3", now_);
+                result += take_output() + "|[tls]";
+                machine_.tls_started("TLSv1.3", now_);
                 break;
             }
         }
     }
 
-    smtp::dialogue& dialogue() { return dialogue_; }
+    smtp::session_machine& session_machine() { return machine_; }
     smtp::limits& limits() { return limits_; }
     const std::vector<std::string>& stored() const { return stored_; }
     const std::vector<smtp::envelope>& envelopes() const { return envelopes_; }
     bool is_closed() const { return is_closed_; }
-    bool is_confirmed() const { return dialogue_.is_confirmed(); }
+    bool is_acknowledged() const { return machine_.is_acknowledged(); }
     // Whether bytes of a message are held that was neither stored nor dropped.
     bool is_in_message() const { return message_.has_value(); }
     int look_ups() const { return look_ups_; }
-    void set_outcome(smtp::message_status outcome) { outcome_ = outcome; }
+    void set_message_status(smtp::message_status outcome) { message_status_ = outcome; }
 
 private:
     std::string take_output()
     {
         std::string lines;
-        for (std::size_t at = 0; at < dialogue_.output().size();) {
-            const auto end = dialogue_.output().find("\r\n", at);
-            lines += (lines.empty() ? "" : "|") + dialogue_.output().substr(at, end - at);
+        for (std::size_t at = 0; at < machine_.output().size();) {
+            const auto end = machine_.output().find("\r\n", at);
+            lines += (lines.empty() ? "" : "|") + machine_.output().substr(at, end - at);
             at = end + 2;
         }
-        dialogue_.clear_output();
+        machine_.clear_output();
         return lines;
     }
 
     smtp::limits limits_;
-    smtp::dialogue::time_point now_{std::chrono::hours(1)};
-    smtp::dialogue dialogue_;
-    std::map<std::string, smtp::recipient_answer> known_;
-    smtp::message_status outcome_ = smtp::message_status::stored;
+    smtp::session_machine::time_point now_{std::chrono::hours(1)};
+    smtp::session_machine machine_;
+    std::map<std::string, smtp::recipient_result> recipients_;
+    smtp::message_status message_status_ = smtp::message_status::stored;
     std::optional<std::string> message_;
     std::vector<std::string> stored_;
     std::vector<smtp::envelope> envelopes_;

@@ -35,7 +35,7 @@ TEST_CASE("what the store says becomes the reply", "[smtp]")
     };
     for (const auto& [outcome, reply] : table) {
         conversation talk;
-        talk.set_outcome(outcome);
+        talk.set_message_status(outcome);
         talk.rcpt();
         talk.say("DATA");
         CHECK(talk.raw("x\r\n.\r\n") == reply);
@@ -47,7 +47,7 @@ TEST_CASE("no memory: later", "[smtp]")
 {
     conversation talk;
     talk.hello();
-    talk.dialogue().set_overloaded(true);
+    talk.session_machine().set_overloaded(true);
 
     CHECK(talk.say("MAIL FROM:<a@b.test>") == full_disk);
 }
@@ -56,10 +56,10 @@ TEST_CASE("what cannot be stored just now is told at MAIL", "[smtp]")
 {
     conversation talk;
     talk.hello();
-    talk.dialogue().set_unavailable(true);
+    talk.session_machine().set_unavailable(true);
 
     CHECK(talk.say("MAIL FROM:<a@b.test>") == "451 4.3.0 Temporary failure, try again later");
-    talk.dialogue().set_unavailable(false);
+    talk.session_machine().set_unavailable(false);
     CHECK(talk.say("MAIL FROM:<a@b.test>") == "250 2.1.0 Sender ok");
 }
 
@@ -67,18 +67,18 @@ TEST_CASE("a message that there is no room for is refused as soon as its size is
 {
     conversation talk;
     talk.hello();
-    talk.dialogue().set_room(1'000);
+    talk.session_machine().set_available_bytes(1'000);
 
     CHECK(talk.say("MAIL FROM:<a@b.test> SIZE=1001") == full_disk);
     CHECK(talk.say("MAIL FROM:<a@b.test> SIZE=1000") == "250 2.1.0 Sender ok");
     talk.say("RCPT TO:<box@in.test>");
-    talk.dialogue().set_room(999);
+    talk.session_machine().set_available_bytes(999);
     CHECK(talk.say("DATA") == full_disk);
 
     // The transaction is over.
     CHECK(talk.say("MAIL FROM:<a@b.test>") == "250 2.1.0 Sender ok");
     talk.say("RCPT TO:<box@in.test>");
-    talk.dialogue().set_overloaded(true);
+    talk.session_machine().set_overloaded(true);
     CHECK(talk.say("DATA") == full_disk);
     CHECK(talk.stored().empty());
 }
@@ -87,7 +87,7 @@ TEST_CASE("a chunk that there is no room for is skipped, and its message with it
 {
     conversation talk;
     talk.rcpt();
-    talk.dialogue().set_room(10);
+    talk.session_machine().set_available_bytes(10);
     const bool is_first = GENERATE(true, false);
     if (!is_first)
         CHECK(talk.raw("BDAT 4\r\nabcd") == "250 2.0.0 Chunk ok");
@@ -95,7 +95,7 @@ TEST_CASE("a chunk that there is no room for is skipped, and its message with it
     CHECK(talk.raw("BDAT 12\r\nRCPT TO:<x\r\nBDAT 1 LAST\r\nx") ==
           std::string(full_disk) + "|503 5.5.1 Send RCPT first");
     CHECK_FALSE(talk.is_in_message());
-    CHECK(talk.dialogue().take_ending()->result == "overloaded");
+    CHECK(talk.session_machine().take_ending()->result == "overloaded");
 
     CHECK(talk.say("MAIL FROM:<a@b.test>") == "250 2.1.0 Sender ok");
     talk.say("RCPT TO:<box@in.test>");
@@ -106,7 +106,7 @@ TEST_CASE("want of room is no mistake of the client", "[smtp]")
 {
     conversation talk;
     talk.hello();
-    talk.dialogue().set_room(1);
+    talk.session_machine().set_available_bytes(1);
     for (int i = 0; i < 30; ++i) {
         talk.say("MAIL FROM:<a@b.test>");
         talk.say("RCPT TO:<box@in.test>");
@@ -123,18 +123,18 @@ TEST_CASE("a message that was lost on its way is answered so at its end, or at i
     {
         talk.say("DATA");
         talk.raw("a\r\n");
-        talk.dialogue().lose_message();
+        talk.session_machine().lose_message();
         CHECK(talk.raw("b\r\n") == "");
         CHECK(talk.raw(".\r\n") == full_disk);
     }
     SECTION("BDAT")
     {
         talk.raw("BDAT 4\r\nab");
-        talk.dialogue().lose_message();
+        talk.session_machine().lose_message();
         CHECK(talk.raw("cd") == full_disk);
     }
     CHECK(talk.stored().empty());
-    CHECK(talk.dialogue().take_ending()->result == "overloaded");
+    CHECK(talk.session_machine().take_ending()->result == "overloaded");
 
     talk.say("MAIL FROM:<a@b.test>");
     talk.say("RCPT TO:<box@in.test>");
@@ -199,7 +199,7 @@ TEST_CASE("a message over the limit is read to its end and refused", "[smtp]")
         CHECK(talk.pass(std::chrono::seconds(59)) == "");
         CHECK(talk.pass(std::chrono::seconds(2)) == "552 5.3.4 Message is too large");
         CHECK(talk.is_closed());
-        const auto ended = talk.dialogue().take_ending();
+        const auto ended = talk.session_machine().take_ending();
         CHECK(ended->result == "too_large");
         CHECK(ended->code == 552);
     }
@@ -282,15 +282,15 @@ TEST_CASE("a 250 for a message is confirmed by whatever is said next", "[smtp]")
 {
     conversation talk;
     talk.rcpt();
-    CHECK(talk.is_confirmed());
+    CHECK(talk.is_acknowledged());
 
     talk.say("DATA");
     talk.raw("Subject: x\r\n\r\nhello\r\n.\r\n");
-    CHECK_FALSE(talk.is_confirmed());
+    CHECK_FALSE(talk.is_acknowledged());
     talk.raw("NO");
-    CHECK_FALSE(talk.is_confirmed());
+    CHECK_FALSE(talk.is_acknowledged());
     talk.raw("OP\r\n");
-    CHECK(talk.is_confirmed());
+    CHECK(talk.is_acknowledged());
 }
 
 TEST_CASE("what was sent before the 250 does not confirm it", "[smtp]")
@@ -302,18 +302,18 @@ TEST_CASE("what was sent before the 250 does not confirm it", "[smtp]")
     {
         CHECK(talk.raw("BDAT 3 LAST\r\na\r\nNOOP\r\n") ==
               "250 2.0.0 Ok: queued as id-1|250 2.0.0 Ok");
-        CHECK_FALSE(talk.is_confirmed());
-        talk.dialogue().ended_in_order();
-        CHECK_FALSE(talk.is_confirmed());
+        CHECK_FALSE(talk.is_acknowledged());
+        talk.session_machine().ended_in_order();
+        CHECK_FALSE(talk.is_acknowledged());
         talk.say("NOOP");
-        CHECK(talk.is_confirmed());
+        CHECK(talk.is_acknowledged());
     }
     SECTION("QUIT does when the client ends the connection in order")
     {
         CHECK(talk.raw("BDAT 3 LAST\r\na\r\nQUIT\r\n") ==
               "250 2.0.0 Ok: queued as id-1|221 2.0.0 Bye");
-        CHECK_FALSE(talk.is_confirmed());
-        talk.dialogue().ended_in_order();
-        CHECK(talk.is_confirmed());
+        CHECK_FALSE(talk.is_acknowledged());
+        talk.session_machine().ended_in_order();
+        CHECK(talk.is_acknowledged());
     }
 }

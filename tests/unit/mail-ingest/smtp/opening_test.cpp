@@ -186,7 +186,7 @@ TEST_CASE("after STARTTLS nothing said before counts", "[smtp]")
 TEST_CASE("a connection can be turned away", "[smtp]")
 {
     conversation talk;
-    talk.dialogue().turn_away("421 4.3.2 Too many connections, try again later");
+    talk.session_machine().turn_away("421 4.3.2 Too many connections, try again later");
     CHECK(talk.run() == "421 4.3.2 Too many connections, try again later");
     CHECK(talk.is_closed());
 }

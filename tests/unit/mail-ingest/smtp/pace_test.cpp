@@ -133,7 +133,7 @@ TEST_CASE("idle sessions end, earlier where many are open", "[smtp]")
     }
     SECTION("60 s")
     {
-        talk.dialogue().set_busy(true);
+        talk.session_machine().set_busy(true);
         CHECK(talk.pass(std::chrono::seconds(61)) == "421 4.4.2 Timeout, closing connection");
     }
 }
@@ -161,7 +161,7 @@ TEST_CASE("a message under 500 bytes a second over a minute is given up", "[smtp
     CHECK(talk.pass(std::chrono::seconds(61)) == "");
     talk.raw(std::string(1'000, 'x'));
     CHECK(talk.pass(std::chrono::seconds(61)) == "421 4.4.2 Timeout, closing connection");
-    CHECK(talk.dialogue().take_ending()->result == "timed_out");
+    CHECK(talk.session_machine().take_ending()->result == "timed_out");
 }
 
 TEST_CASE("a message in chunks has the least rate too, whatever is said between them", "[smtp]")
@@ -176,7 +176,7 @@ TEST_CASE("a message in chunks has the least rate too, whatever is said between 
         CHECK(talk.pass(std::chrono::seconds(40)) == "");
         CHECK(talk.say("NOOP") == "250 2.0.0 Ok");
         CHECK(talk.pass(std::chrono::seconds(21)) == "421 4.4.2 Timeout, closing connection");
-        CHECK(talk.dialogue().take_ending()->result == "timed_out");
+        CHECK(talk.session_machine().take_ending()->result == "timed_out");
     }
     SECTION("empty and small chunks")
     {
@@ -223,7 +223,7 @@ TEST_CASE("a message that began in time may end after the session's, but lasts n
         }
         talk.raw(enough);
         CHECK(talk.pass(std::chrono::seconds(61)) == "421 4.4.2 Timeout, closing connection");
-        CHECK(talk.dialogue().take_ending()->result == "timed_out");
+        CHECK(talk.session_machine().take_ending()->result == "timed_out");
     }
     SECTION("in a chunk that nobody wants")
     {
@@ -241,7 +241,7 @@ TEST_CASE("a message that began in time may end after the session's, but lasts n
 TEST_CASE("without a least rate a message may be slow, but not silent", "[smtp]")
 {
     smtp::limits bounds;
-    bounds.least_bytes_a_second = 0;
+    bounds.min_bytes_per_second = 0;
     conversation talk(bounds);
     talk.rcpt();
     talk.say("DATA");
@@ -258,7 +258,7 @@ TEST_CASE("at shutdown idle sessions end and messages are finished", "[smtp]")
     {
         conversation talk;
         talk.mail();
-        talk.dialogue().shut_down();
+        talk.session_machine().shut_down();
         CHECK(talk.run() == "421 4.3.2 Service shutting down");
         CHECK(talk.is_closed());
     }
@@ -267,7 +267,7 @@ TEST_CASE("at shutdown idle sessions end and messages are finished", "[smtp]")
         conversation talk;
         talk.rcpt();
         talk.say("DATA");
-        talk.dialogue().shut_down();
+        talk.session_machine().shut_down();
         CHECK(talk.run() == "");
         CHECK(talk.raw("x\r\n.\r\n") ==
               "250 2.0.0 Ok: queued as id-1|421 4.3.2 Service shutting down");
@@ -277,7 +277,7 @@ TEST_CASE("at shutdown idle sessions end and messages are finished", "[smtp]")
         conversation talk;
         talk.rcpt();
         talk.raw("BDAT 3\r\na\r\n");
-        talk.dialogue().shut_down();
+        talk.session_machine().shut_down();
         CHECK(talk.run() == "");
         CHECK(talk.raw("BDAT 0 LAST\r\n") ==
               "250 2.0.0 Ok: queued as id-1|421 4.3.2 Service shutting down");

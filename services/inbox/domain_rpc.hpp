@@ -1,0 +1,35 @@
+#pragma once
+
+#include "common/core/awaitable.hpp"
+#include "common/outbox/outbox.hpp"
+#include "common/rpc/server.hpp"
+#include "mailbox/domain_store.hpp"
+#include "mailbox/inbox_store.hpp"
+
+#include "tempinbox/inbox/v1/inbox_service.pb.h"
+
+namespace tempinbox::inbox {
+
+// The calls about domains.
+class domain_rpc
+{
+public:
+    domain_rpc(mailbox::domain_store& domains, mailbox::inbox_store& inboxes,
+               outbox::publisher& publisher)
+        : domains_(domains),
+          inboxes_(inboxes),
+          publisher_(publisher)
+    {}
+
+    void add_to(rpc::server& server);
+
+private:
+    awaitable<result<v1::AddDomainResponse>> add(v1::AddDomainRequest request);
+    awaitable<result<v1::ListDomainsResponse>> list();
+
+    mailbox::domain_store& domains_;
+    mailbox::inbox_store& inboxes_;
+    outbox::publisher& publisher_;
+};
+
+} // namespace tempinbox::inbox

@@ -1,0 +1,296 @@
+#include "inbox/email_rpc.hpp"
+
+#include "common/core/text.hpp"
+#include "inbox/inbox_requests.hpp"
+#include "inbox/messages.hpp"
+#include "inbox/trace_headers.hpp"
+
+#include <algorithm>
+
+namespace tempinbox::inbox {
+
+namespace {
+
+// With their texts, a page holds no more than this of messages.
+constexpr std::int64_t max_bytes_with_text = 8 * 1024 * 1024;
+// Of one message.
+constexpr auto max_bytes_of_text = static_cast<std::int64_t>(mime::view_limits().text_bytes);
+
+constexpr std::size_t max_raw_bytes = 512 * 1024 * 1024;
+// As stored, as read, and as it is sent.
+constexpr std::size_t raw_copies = 3;
+
+struct email_key
+{
+    account_id account;
+    email_id id;
+};
+
+template <class Request>
+result<email_key> read_key(const Request& request)
+{
+    const auto account = account_id::parse(request.account_id());
+    if (!account)
+        return account.error();
+    const auto id = email_id::parse(request.email_id());
+    if (!id)
+        return id.error();
+    return email_key(*account, *id);
+}
+
+template <class Text>
+std::int64_t size_of(const std::optional<Text>& text)
+{
+    return text ? static_cast<std::int64_t>(text->size()) : 0;
+}
+
+// Without its text and html where they are larger together than was asked for.
+void leave_out_large(v1::GetEmailResponse& response, mime::view& view, std::int64_t max_bytes)
+{
+    const auto bytes = size_of(view.text) + size_of(view.html);
+    if (max_bytes <= 0 || bytes <= max_bytes)
+        return;
+    response.set_omitted_bytes(bytes);
+    view.text.reset();
+    view.html.reset();
+}
+
+} // namespace
+
+email_rpc::email_rpc(mailbox::email_store& emails, mailbox::list_version_store& versions,
+                     mailbox::mail_removal_store& removals, mail_reader& reader)
+    : emails_(emails),
+      versions_(versions),
+      removals_(removals),
+      reader_(reader),
+      memory_(max_raw_bytes)
+{}
+
+void email_rpc::add_to(rpc::server& server)
+{
+    const std::string service = "tempinbox.inbox.v1.InboxService/";
+    server.add<v1::ListEmailsRequest, v1::ListEmailsResponse>(
+        service + "ListEmails",
+        [this](v1::ListEmailsRequest request) { return list(std::move(request)); });
+    server.add<v1::GetListVersionsRequest, v1::GetListVersionsResponse>(
+        service + "GetListVersions",
+        [this](v1::GetListVersionsRequest request) { return list_versions(std::move(request)); });
+    server.add<v1::GetEmailRequest, v1::GetEmailResponse>(
+        service + "GetEmail",
+        [this](v1::GetEmailRequest request) { return get(std::move(request)); });
+    server.add<v1::UpdateEmailRequest, v1::UpdateEmailResponse>(
+        service + "UpdateEmail",
+        [this](v1::UpdateEmailRequest request) { return update(std::move(request)); });
+    server.add<v1::DeleteEmailRequest, v1::DeleteEmailResponse>(
+        service + "DeleteEmail",
+        [this](v1::DeleteEmailRequest request) { return remove(std::move(request)); });
+    server.add<v1::EmptyInboxRequest, v1::EmptyInboxResponse>(
+        service + "EmptyInbox",
+        [this](v1::EmptyInboxRequest request) { return empty(std::move(request)); });
+    server.add<v1::GetRawEmailRequest, v1::GetRawEmailResponse>(
+        service + "GetRawEmail",
+        [this](v1::GetRawEmailRequest request) { return get_raw(std::move(request)); });
+    server.add<v1::GetAttachmentRequest, v1::GetAttachmentResponse>(
+        service + "GetAttachment",
+        [this](v1::GetAttachmentRequest request) { return get_attachment(std::move(request)); });
+}
+
+awaitable<result<v1::ListEmailsResponse>> email_rpc::list(v1::ListEmailsRequest request)
+{
+    auto query = read_email_query(request);
+    if (!query)
+        co_return query.error();
+    if (request.include_text())
+        query->max_bytes = max_bytes_with_text;
+    const auto account = query->account;
+
+    const auto page = co_await emails_.list(std::move(*query));
+    if (!page)
+        co_return page.error();
+    v1::ListEmailsResponse response;
+    for (const auto& email : page->items)
+        *response.add_emails() = to_message(email);
+    response.set_next_cursor(page->next_cursor);
+    response.set_version(page->version);
+    if (!request.include_text())
+        co_return response;
+    co_return co_await add_texts(account, std::move(response), request.most_bytes());
+}
+
+// Where the texts become too large, those not read yet are taken for as large as their messages.
+awaitable<result<v1::ListEmailsResponse>>
+email_rpc::add_texts(account_id account, v1::ListEmailsResponse page, std::int64_t max_bytes)
+{
+    std::int64_t bytes = 0;
+    bool is_too_large = false;
+    for (auto& email : *page.mutable_emails()) {
+        if (is_too_large) {
+            bytes += std::min(email.size_bytes(), max_bytes_of_text);
+            continue;
+        }
+        auto text = co_await find_text(account, email_id::parse(email.email_id()).value());
+        if (!text)
+            co_return text.error();
+        bytes += size_of(*text);
+        if (*text)
+            email.set_text(std::move(**text));
+        is_too_large = max_bytes > 0 && bytes > max_bytes;
+    }
+    if (!is_too_large)
+        co_return page;
+    for (auto& email : *page.mutable_emails())
+        email.clear_text();
+    page.set_omitted_bytes(bytes);
+    co_return page;
+}
+
+awaitable<result<v1::GetListVersionsResponse>>
+email_rpc::list_versions(v1::GetListVersionsRequest request)
+{
+    auto inboxes = read_inbox_names(request.inboxes());
+    if (!inboxes)
+        co_return inboxes.error();
+
+    v1::GetListVersionsResponse response;
+    for (auto& version : co_await versions_.find(std::move(*inboxes)))
+        response.add_versions(std::move(version));
+    co_return response;
+}
+
+awaitable<result<std::optional<std::string>>> email_rpc::find_text(account_id account, email_id id)
+{
+    auto email = co_await emails_.find(account, id);
+    if (!email && email.error().code == errc::not_found)
+        co_return std::optional<std::string>();
+    if (!email)
+        co_return email.error();
+    auto view = co_await reader_.read(std::move(email->raw));
+    if (!view)
+        co_return view.error();
+    co_return std::move(view->text);
+}
+
+awaitable<result<v1::GetEmailResponse>> email_rpc::get(v1::GetEmailRequest request)
+{
+    const auto key = read_key(request);
+    if (!key)
+        co_return key.error();
+
+    auto email = co_await emails_.find(key->account, key->id);
+    if (!email)
+        co_return email.error();
+    auto view = co_await reader_.read(std::move(email->raw));
+    if (!view)
+        co_return view.error();
+    v1::GetEmailResponse response;
+    leave_out_large(response, *view, request.most_bytes());
+    *response.mutable_email() = to_message(*email, *view);
+    co_return response;
+}
+
+awaitable<result<v1::UpdateEmailResponse>> email_rpc::update(v1::UpdateEmailRequest request)
+{
+    const auto key = read_key(request);
+    if (!key)
+        co_return key.error();
+    if (!request.has_is_read())
+        co_return failure(errc::invalid_argument, "isRead must be given: true or false");
+
+    const auto email = co_await emails_.mark(key->account, key->id, request.is_read());
+    if (!email)
+        co_return email.error();
+    v1::UpdateEmailResponse response;
+    *response.mutable_email() = to_message(*email);
+    co_return response;
+}
+
+awaitable<result<v1::DeleteEmailResponse>> email_rpc::remove(v1::DeleteEmailRequest request)
+{
+    const auto key = read_key(request);
+    if (!key)
+        co_return key.error();
+
+    const auto removed = co_await removals_.remove(key->account, key->id);
+    if (!removed)
+        co_return removed.error();
+    co_return v1::DeleteEmailResponse();
+}
+
+awaitable<result<v1::EmptyInboxResponse>> email_rpc::empty(v1::EmptyInboxRequest request)
+{
+    const auto account = account_id::parse(request.account_id());
+    if (!account)
+        co_return account.error();
+    const auto inbox = inbox_id::parse(request.inbox_id());
+    if (!inbox)
+        co_return inbox.error();
+
+    // Mail that comes meanwhile stays, or a busy inbox would never be empty.
+    std::optional<std::int64_t> up_to;
+    std::int64_t emails = 0;
+    bool is_full = true;
+    while (is_full) {
+        const auto removed = co_await removals_.empty(*account, *inbox, up_to);
+        if (!removed && emails == 0)
+            co_return removed.error();
+        if (!removed) // the inbox ended meanwhile, and its mail with it
+            break;
+        if (!up_to)
+            up_to = removed->last_sequence;
+        emails += removed->emails;
+        is_full = removed->is_full;
+    }
+    v1::EmptyInboxResponse response;
+    response.set_deleted_emails(emails);
+    co_return response;
+}
+
+awaitable<result<v1::GetRawEmailResponse>> email_rpc::get_raw(v1::GetRawEmailRequest request)
+{
+    const auto key = read_key(request);
+    if (!key)
+        co_return key.error();
+
+    const auto size = co_await emails_.find_size(key->account, key->id);
+    if (!size)
+        co_return size.error();
+    v1::GetRawEmailResponse response;
+    response.set_size_bytes(*size);
+    if (request.most_bytes() > 0 && *size > request.most_bytes())
+        co_return response;
+    const auto counted = memory_.try_reserve(raw_copies * static_cast<std::size_t>(*size));
+    if (!counted)
+        co_return failure(errc::unavailable, "Too many large messages are being read; try again");
+    auto email = co_await emails_.find(key->account, key->id);
+    if (!email)
+        co_return email.error();
+    response.set_trace(trace_headers(*email));
+    response.set_raw(std::move(email->raw));
+    co_return response;
+}
+
+awaitable<result<v1::GetAttachmentResponse>>
+email_rpc::get_attachment(v1::GetAttachmentRequest request)
+{
+    const auto key = read_key(request);
+    if (!key)
+        co_return key.error();
+
+    auto email = co_await emails_.find(key->account, key->id);
+    if (!email)
+        co_return email.error();
+    auto found = co_await reader_.read_part(std::move(email->raw), request.attachment_id());
+    if (!found)
+        co_return found.error();
+    if (!*found)
+        co_return failure(errc::not_found,
+                          "Attachment " + quote(request.attachment_id()) + " does not exist");
+    auto& part = **found;
+    v1::GetAttachmentResponse response;
+    *response.mutable_attachment() = to_message(part.about);
+    if (request.most_bytes() <= 0 || part.about.size <= request.most_bytes())
+        response.set_content(std::move(part.content));
+    co_return response;
+}
+
+} // namespace tempinbox::inbox

@@ -1,0 +1,47 @@
+#pragma once
+
+#include "common/core/awaitable.hpp"
+#include "common/core/memory_budget.hpp"
+#include "common/rpc/server.hpp"
+#include "inbox/mail_reader.hpp"
+#include "mailbox/email_store.hpp"
+#include "mailbox/list_version_store.hpp"
+#include "mailbox/mail_removal_store.hpp"
+
+#include "tempinbox/inbox/v1/inbox_service.pb.h"
+
+namespace tempinbox::inbox {
+
+// The calls about emails.
+class email_rpc
+{
+public:
+    email_rpc(mailbox::email_store& emails, mailbox::list_version_store& versions,
+              mailbox::mail_removal_store& removals, mail_reader& reader);
+
+    void add_to(rpc::server& server);
+
+private:
+    awaitable<result<v1::ListEmailsResponse>> list(v1::ListEmailsRequest request);
+    awaitable<result<v1::GetListVersionsResponse>>
+    list_versions(v1::GetListVersionsRequest request);
+    awaitable<result<v1::GetEmailResponse>> get(v1::GetEmailRequest request);
+    awaitable<result<v1::UpdateEmailResponse>> update(v1::UpdateEmailRequest request);
+    awaitable<result<v1::DeleteEmailResponse>> remove(v1::DeleteEmailRequest request);
+    awaitable<result<v1::EmptyInboxResponse>> empty(v1::EmptyInboxRequest request);
+    awaitable<result<v1::GetRawEmailResponse>> get_raw(v1::GetRawEmailRequest request);
+    awaitable<result<v1::GetAttachmentResponse>> get_attachment(v1::GetAttachmentRequest request);
+
+    awaitable<result<v1::ListEmailsResponse>>
+    add_texts(account_id account, v1::ListEmailsResponse page, std::int64_t max_bytes);
+    // The body as text; nothing where there is none, or the email was deleted meanwhile.
+    awaitable<result<std::optional<std::string>>> find_text(account_id account, email_id id);
+
+    mailbox::email_store& emails_;
+    mailbox::list_version_store& versions_;
+    mailbox::mail_removal_store& removals_;
+    mail_reader& reader_;
+    memory_budget memory_; // of messages that are given out whole
+};
+
+} // namespace tempinbox::inbox

@@ -1,0 +1,172 @@
+#include "inbox/inbox_rpc.hpp"
+
+#include "inbox/inbox_requests.hpp"
+#include "inbox/messages.hpp"
+
+namespace tempinbox::inbox {
+
+inbox_rpc::inbox_rpc(runtime::host& host, mailbox::inbox_store& inboxes,
+                     mailbox::inbox_change_store& changes, expiry& ending,
+                     outbox::publisher& publisher, partition_maintenance& partitions,
+                     mailbox::inbox_bounds bounds)
+    : clock_(host.clock()),
+      inboxes_(inboxes),
+      changes_(changes),
+      expiry_(ending),
+      publisher_(publisher),
+      partitions_(partitions),
+      bounds_(bounds),
+      created_(host.metrics().counter("tempinbox_inbox_created_inboxes_total", "Inboxes made."))
+{}
+
+void inbox_rpc::add_to(rpc::server& server)
+{
+    const std::string service = "tempinbox.inbox.v1.InboxService/";
+    server.add<v1::CreateInboxRequest, v1::CreateInboxResponse>(
+        service + "CreateInbox",
+        [this](v1::CreateInboxRequest request) { return create(std::move(request)); });
+    server.add<v1::GetInboxRequest, v1::GetInboxResponse>(
+        service + "GetInbox",
+        [this](v1::GetInboxRequest request) { return get(std::move(request)); });
+    server.add<v1::ListInboxesRequest, v1::ListInboxesResponse>(
+        service + "ListInboxes",
+        [this](v1::ListInboxesRequest request) { return list(std::move(request)); });
+    server.add<v1::DeleteInboxRequest, v1::DeleteInboxResponse>(
+        service + "DeleteInbox",
+        [this](v1::DeleteInboxRequest request) { return remove(std::move(request)); });
+    server.add<v1::DeleteInboxesByTagRequest, v1::DeleteInboxesByTagResponse>(
+        service + "DeleteInboxesByTag", [this](v1::DeleteInboxesByTagRequest request) {
+            return remove_tagged(std::move(request));
+        });
+    server.add<v1::UpdateInboxRequest, v1::UpdateInboxResponse>(
+        service + "UpdateInbox",
+        [this](v1::UpdateInboxRequest request) { return update(std::move(request)); });
+    server.add<v1::CountInboxesRequest, v1::CountInboxesResponse>(
+        service + "CountInboxes",
+        [this](v1::CountInboxesRequest request) { return count(std::move(request)); });
+}
+
+awaitable<result<v1::CreateInboxResponse>> inbox_rpc::create(v1::CreateInboxRequest request)
+{
+    auto parsed = read_new_inbox(request);
+    if (!parsed)
+        co_return parsed.error();
+    if (request.check_only()) {
+        const auto checked = co_await inboxes_.check(std::move(*parsed), clock_.now());
+        if (!checked)
+            co_return checked.error();
+        co_return v1::CreateInboxResponse();
+    }
+
+    auto created = co_await inboxes_.create(std::move(*parsed), clock_.now());
+    if (!created)
+        co_return created.error();
+    if (!created->events.empty()) {
+        created_.Increment();
+        partitions_.note_end(created->inbox.expires_at);
+        publisher_.publish(std::move(created->events));
+    }
+    v1::CreateInboxResponse response;
+    *response.mutable_inbox() = to_message(created->inbox, bounds_);
+    co_return response;
+}
+
+awaitable<result<v1::GetInboxResponse>> inbox_rpc::get(v1::GetInboxRequest request)
+{
+    const auto account = account_id::parse(request.account_id());
+    if (!account)
+        co_return account.error();
+    const auto id = inbox_id::parse(request.inbox_id());
+    if (!id)
+        co_return id.error();
+
+    const auto found = co_await inboxes_.find(*account, *id);
+    if (!found)
+        co_return found.error();
+    v1::GetInboxResponse response;
+    *response.mutable_inbox() = to_message(*found, bounds_);
+    co_return response;
+}
+
+awaitable<result<v1::ListInboxesResponse>> inbox_rpc::list(v1::ListInboxesRequest request)
+{
+    const auto account = account_id::parse(request.account_id());
+    if (!account)
+        co_return account.error();
+    const auto limit = read_limit(request.limit());
+    if (!limit)
+        co_return limit.error();
+    auto filter = read_filter(request);
+    if (!filter)
+        co_return filter.error();
+
+    const auto page =
+        co_await inboxes_.list(*account, std::move(*filter), *limit, request.cursor());
+    if (!page)
+        co_return page.error();
+    v1::ListInboxesResponse response;
+    for (const auto& inbox : page->items)
+        *response.add_inboxes() = to_message(inbox, bounds_);
+    response.set_next_cursor(page->next_cursor);
+    co_return response;
+}
+
+awaitable<result<v1::DeleteInboxResponse>> inbox_rpc::remove(v1::DeleteInboxRequest request)
+{
+    const auto account = account_id::parse(request.account_id());
+    if (!account)
+        co_return account.error();
+    const auto id = inbox_id::parse(request.inbox_id());
+    if (!id)
+        co_return id.error();
+
+    const auto ended = co_await expiry_.end(*account, *id);
+    if (!ended)
+        co_return ended.error();
+    co_return v1::DeleteInboxResponse();
+}
+
+awaitable<result<v1::DeleteInboxesByTagResponse>>
+inbox_rpc::remove_tagged(v1::DeleteInboxesByTagRequest request)
+{
+    const auto account = account_id::parse(request.account_id());
+    if (!account)
+        co_return account.error();
+    const auto fits = check_tag(request.tag());
+    if (!fits)
+        co_return fits.error();
+
+    const auto ended = co_await expiry_.end_tagged(*account, request.tag());
+    v1::DeleteInboxesByTagResponse response;
+    response.set_deleted(ended);
+    co_return response;
+}
+
+awaitable<result<v1::UpdateInboxResponse>> inbox_rpc::update(v1::UpdateInboxRequest request)
+{
+    auto parsed = read_change(request);
+    if (!parsed)
+        co_return parsed.error();
+
+    const auto changed = co_await changes_.change(std::move(*parsed), clock_.now());
+    if (!changed)
+        co_return changed.error();
+    partitions_.note_end(changed->expires_at);
+    v1::UpdateInboxResponse response;
+    *response.mutable_inbox() = to_message(*changed, bounds_);
+    co_return response;
+}
+
+awaitable<result<v1::CountInboxesResponse>> inbox_rpc::count(v1::CountInboxesRequest request)
+{
+    const auto account = account_id::parse(request.account_id());
+    if (!account)
+        co_return account.error();
+
+    const auto live = co_await inboxes_.count_live(*account);
+    v1::CountInboxesResponse response;
+    response.set_live_inboxes(live);
+    co_return response;
+}
+
+} // namespace tempinbox::inbox

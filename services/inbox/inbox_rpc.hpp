@@ -1,0 +1,45 @@
+#pragma once
+
+#include "common/core/awaitable.hpp"
+#include "common/outbox/outbox.hpp"
+#include "common/rpc/server.hpp"
+#include "inbox/expiry.hpp"
+#include "inbox/partition_maintenance.hpp"
+#include "mailbox/inbox_change_store.hpp"
+#include "mailbox/inbox_store.hpp"
+
+#include "tempinbox/inbox/v1/inbox_service.pb.h"
+
+namespace tempinbox::inbox {
+
+// The calls about inboxes.
+class inbox_rpc
+{
+public:
+    inbox_rpc(runtime::host& host, mailbox::inbox_store& inboxes,
+              mailbox::inbox_change_store& changes, expiry& ending, outbox::publisher& publisher,
+              partition_maintenance& partitions, mailbox::inbox_bounds bounds);
+
+    void add_to(rpc::server& server);
+
+private:
+    awaitable<result<v1::CreateInboxResponse>> create(v1::CreateInboxRequest request);
+    awaitable<result<v1::GetInboxResponse>> get(v1::GetInboxRequest request);
+    awaitable<result<v1::ListInboxesResponse>> list(v1::ListInboxesRequest request);
+    awaitable<result<v1::DeleteInboxResponse>> remove(v1::DeleteInboxRequest request);
+    awaitable<result<v1::DeleteInboxesByTagResponse>>
+    remove_tagged(v1::DeleteInboxesByTagRequest request);
+    awaitable<result<v1::UpdateInboxResponse>> update(v1::UpdateInboxRequest request);
+    awaitable<result<v1::CountInboxesResponse>> count(v1::CountInboxesRequest request);
+
+    const clock_source& clock_;
+    mailbox::inbox_store& inboxes_;
+    mailbox::inbox_change_store& changes_;
+    expiry& expiry_;
+    outbox::publisher& publisher_;
+    partition_maintenance& partitions_;
+    mailbox::inbox_bounds bounds_;
+    prometheus::Counter& created_;
+};
+
+} // namespace tempinbox::inbox

@@ -1,0 +1,90 @@
+#include "inbox/search_rpc.hpp"
+
+#include "inbox/inbox_requests.hpp"
+
+namespace tempinbox::inbox {
+namespace {
+
+constexpr int max_searches = 100;
+
+mailbox::email_search read_search(const v1::EmailSearch& message)
+{
+    mailbox::email_search search;
+    search.after = message.after();
+    const auto& filter = message.filter();
+    if (filter.has_from())
+        search.filter.from = filter.from();
+    if (filter.has_to())
+        search.filter.to = filter.to();
+    if (filter.has_subject())
+        search.filter.subject = filter.subject();
+    search.filter.has_code = filter.has_code();
+    return search;
+}
+
+void put_result(v1::EmailSearchResult& message, const mailbox::search_result& found_result)
+{
+    if (found_result.email)
+        message.set_email_id(found_result.email->text());
+    message.set_searched_to(found_result.searched_to);
+    for (const auto& miss : found_result.near_misses) {
+        auto& added = *message.add_near_misses();
+        added.set_email_id(miss.email.text());
+        added.set_sequence(miss.sequence);
+        added.set_field(std::string(to_string(miss.field)));
+        added.set_actual(miss.actual);
+    }
+}
+
+} // namespace
+
+void search_rpc::add_to(rpc::server& server)
+{
+    const std::string service = "tempinbox.inbox.v1.InboxService/";
+    server.add<v1::FindFirstEmailsRequest, v1::FindFirstEmailsResponse>(
+        service + "FindFirstEmails",
+        [this](v1::FindFirstEmailsRequest request) { return find_first(std::move(request)); });
+    server.add<v1::GetLastSequencesRequest, v1::GetLastSequencesResponse>(
+        service + "GetLastSequences",
+        [this](v1::GetLastSequencesRequest request) { return last_sequences(std::move(request)); });
+}
+
+awaitable<result<v1::FindFirstEmailsResponse>>
+search_rpc::find_first(v1::FindFirstEmailsRequest request)
+{
+    const auto account = account_id::parse(request.account_id());
+    if (!account)
+        co_return account.error();
+    const auto inbox = inbox_id::parse(request.inbox_id());
+    if (!inbox)
+        co_return inbox.error();
+    if (const auto fits = check_count("searches", request.searches_size(), max_searches); !fits)
+        co_return fits.error();
+    std::vector<mailbox::email_search> searches;
+    for (const auto& search : request.searches())
+        searches.push_back(read_search(search));
+
+    const auto found = co_await searches_.find_first(*account, *inbox, std::move(searches));
+    if (!found)
+        co_return found.error();
+    v1::FindFirstEmailsResponse response;
+    response.set_last_sequence(found->last_sequence);
+    for (const auto& found_result : found->results)
+        put_result(*response.add_results(), found_result);
+    co_return response;
+}
+
+awaitable<result<v1::GetLastSequencesResponse>>
+search_rpc::last_sequences(v1::GetLastSequencesRequest request)
+{
+    auto inboxes = read_inbox_names(request.inboxes());
+    if (!inboxes)
+        co_return inboxes.error();
+
+    const auto sequences = co_await searches_.last_sequences(std::move(*inboxes));
+    v1::GetLastSequencesResponse response;
+    response.mutable_last_sequences()->Assign(sequences.begin(), sequences.end());
+    co_return response;
+}
+
+} // namespace tempinbox::inbox

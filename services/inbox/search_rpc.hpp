@@ -1,0 +1,27 @@
+#pragma once
+
+#include "common/core/awaitable.hpp"
+#include "common/rpc/server.hpp"
+#include "mailbox/email_search_store.hpp"
+
+#include "tempinbox/inbox/v1/email_search.pb.h"
+
+namespace tempinbox::inbox {
+
+// The calls of those who wait for mail.
+class search_rpc
+{
+public:
+    explicit search_rpc(mailbox::email_search_store& searches) : searches_(searches) {}
+
+    void add_to(rpc::server& server);
+
+private:
+    awaitable<result<v1::FindFirstEmailsResponse>> find_first(v1::FindFirstEmailsRequest request);
+    awaitable<result<v1::GetLastSequencesResponse>>
+    last_sequences(v1::GetLastSequencesRequest request);
+
+    mailbox::email_search_store& searches_;
+};
+
+} // namespace tempinbox::inbox

@@ -1,0 +1,240 @@
+#include "mail-ingest/ingest/ingest.hpp"
+
+#include "common/log/log.hpp"
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/use_awaitable.hpp>
+
+#include <atomic>
+
+namespace tempinbox::mail_ingest {
+namespace {
+
+using smtp::message_status;
+using steady = std::chrono::steady_clock;
+
+// A message so small is read in less time than handing it to a worker and back takes.
+constexpr std::uint64_t max_inline_bytes = 8 * 1024;
+
+std::string_view domain_of(std::string_view address)
+{
+    const auto at = address.rfind('@');
+    return at == std::string_view::npos ? std::string_view("-") : address.substr(at + 1);
+}
+
+} // namespace
+
+// On its way through a reading thread, which owns all of it but `done` and `is_abandoned`.
+struct ingest::reading
+{
+    std::unique_ptr<spool> message; // ends on the loop
+    reading_facts facts;
+    read_mail mail;
+    std::exception_ptr error;
+    runtime::wait_point done;
+    std::atomic<bool> is_abandoned{false};
+
+    reading(std::unique_ptr<spool> given, reading_facts known, runtime::wait_point end)
+        : message(std::move(given)),
+          facts(std::move(known)),
+          done(std::move(end))
+    {}
+};
+
+ingest::ingest(runtime::host& host, mail_ingest::recipients& recipients, mailbox::mail_store& store,
+               outbox::publisher& publisher, unacknowledged_mail& unacknowledged,
+               const ingest_settings& chosen)
+    : host_(host),
+      recipients_(recipients),
+      unacknowledged_(unacknowledged),
+      settings_(chosen),
+      budget_(chosen.memory_bytes,
+              &host.metrics().gauge("tempinbox_mail_ingest_message_memory_bytes",
+                                    "Memory held by messages under way.")),
+      spool_folder_(host, chosen.spool_directory, chosen.spool_bytes),
+      group_committer_(host, store, publisher, unacknowledged, chosen.group_commit),
+      read_done_(host.loop()),
+      readers_(chosen.readers),
+      sizes_(host.metrics().histogram("tempinbox_mail_ingest_message_bytes",
+                                      "Sizes of messages that came to their end.",
+                                      metrics::size_buckets()))
+{}
+
+std::unique_ptr<spool> ingest::open_spool()
+{
+    return std::make_unique<spool>(budget_, settings_.memory_bytes_per_message, spool_folder_);
+}
+
+std::uint64_t ingest::available_bytes() const
+{
+    return std::max(std::min(settings_.memory_bytes_per_message, budget_.available()),
+                    spool_folder_.available());
+}
+
+awaitable<ingest_result> ingest::take(smtp::envelope envelope, std::unique_ptr<spool> message,
+                                      std::string remote_address, const sender& from)
+{
+    try {
+        co_return co_await take_or_throw(std::move(envelope), std::move(message),
+                                         std::move(remote_address), from);
+    } catch (const std::exception& error) {
+        log::error("message cannot be taken", {{"error", error.what()}});
+        co_return ingest_result(message_status::unavailable);
+    }
+}
+
+awaitable<ingest_result> ingest::take_or_throw(smtp::envelope envelope,
+                                               std::unique_ptr<spool> message,
+                                               std::string remote_address, const sender& from)
+{
+    const auto deadline = steady::now() + settings_.group_commit.timeout;
+    const auto size = message->size();
+    sizes_.Observe(static_cast<double>(size));
+    leave_out_deleted_accounts(envelope);
+    if (envelope.recipients.empty())
+        co_return ingest_result(message_status::gone);
+    if (is_too_large(envelope, size))
+        co_return ingest_result(message_status::too_large);
+    if (group_committer_.are_full())
+        co_return ingest_result(message_status::overloaded);
+    const bool is_whole = co_await message->finish();
+    if (!is_whole)
+        co_return ingest_result(message_status::overloaded);
+    if (!co_await unacknowledged_.is_ready())
+        co_return ingest_result(message_status::unavailable);
+
+    reading_facts facts;
+    facts.envelope = std::move(envelope);
+    facts.remote_address = std::move(remote_address);
+    facts.hostname = settings_.hostname;
+    facts.received_at = host_.clock().now();
+    facts.max_hops = settings_.max_hops;
+    facts.view = settings_.view;
+    read_mail mail;
+    if (size <= max_inline_bytes) {
+        mail = read(message->bytes(), facts);
+        message.reset();
+    } else {
+        auto found = co_await read_on_worker(std::move(message), std::move(facts), deadline);
+        if (!found)
+            co_return ingest_result(message_status::unavailable);
+        mail = std::move(*found);
+    }
+    if (mail.is_looping)
+        co_return ingest_result(message_status::looping);
+
+    // What its rows need waits in memory.
+    memory_reservation reservation(budget_);
+    if (!reservation.grow(mail.message->held_bytes()))
+        co_return ingest_result(message_status::overloaded);
+    std::shared_ptr<in_flight_message> in_flight;
+    if (mail.message->message_id) {
+        in_flight = unacknowledged_.in_flight().begin(mail.message->sha256, from);
+        if (unacknowledged_.in_flight().has_earlier(*in_flight)) {
+            if (!co_await unacknowledged_.in_flight().wait_for_earlier(*in_flight, deadline))
+                co_return ingest_result(message_status::unavailable);
+        }
+    }
+    const auto stored = co_await group_committer_.store(mail.message, in_flight, deadline);
+    co_return result_of(mail, stored, std::move(in_flight));
+}
+
+// Nothing is kept for an account that was deleted since RCPT, also where its inboxes have not ended
+// yet; the others get their mail.
+void ingest::leave_out_deleted_accounts(smtp::envelope& envelope)
+{
+    std::erase_if(envelope.recipients, [&](const smtp::recipient& one) {
+        if (recipients_.max_message_bytes(one.account, one.max_message_bytes) > 0)
+            return false;
+        group_committer_.note_left_out(one.inbox, "account was deleted before the commit");
+        return true;
+    });
+}
+
+// Mail is handled by the limits known at its end.
+bool ingest::is_too_large(const smtp::envelope& envelope, std::uint64_t size)
+{
+    return std::any_of(
+        envelope.recipients.begin(), envelope.recipients.end(), [&](const smtp::recipient& one) {
+            return size > recipients_.max_message_bytes(one.account, one.max_message_bytes);
+        });
+}
+
+// Nothing: not read in time.
+awaitable<std::optional<read_mail>> ingest::read_on_worker(std::unique_ptr<spool> message,
+                                                           reading_facts facts,
+                                                           steady::time_point deadline)
+{
+    const auto timeout =
+        std::chrono::duration_cast<std::chrono::milliseconds>(deadline - steady::now());
+    auto mine = std::make_shared<reading>(std::move(message), std::move(facts),
+                                          runtime::wait_point(host_.executor(), timeout));
+    boost::asio::post(readers_, [this, job = mine]() mutable {
+        try {
+            if (!job->is_abandoned)
+                job->mail = read(job->message->bytes(), job->facts);
+        } catch (...) {
+            job->error = std::current_exception();
+        }
+        read_done_.push([done = std::move(job)] { done->done.reach(); });
+    });
+    if (!co_await mine->done.wait()) {
+        mine->is_abandoned = true;
+        log::warning("message not read in time", {{"size_bytes", mine->message->size()}});
+        co_return std::nullopt;
+    }
+    if (mine->error)
+        std::rethrow_exception(mine->error);
+    co_return std::move(mine->mail);
+}
+
+ingest_result ingest::result_of(const read_mail& mail, const mailbox::stored_message& stored,
+                                std::shared_ptr<in_flight_message> in_flight)
+{
+    using mailbox::delivery_status;
+    if (!stored)
+        return ingest_result(message_status::unavailable);
+    const auto& message = *mail.message;
+    ingest_result taken(message_status::gone);
+    auto& status = taken.result.status;
+    for (std::size_t i = 0; i < stored->size(); ++i) {
+        const auto& delivery = message.deliveries[i];
+        const auto& [stored_status, sequence, email] = (*stored)[i];
+        if (stored_status == delivery_status::stored ||
+            stored_status == delivery_status::repeated) {
+            log::info(stored_status == delivery_status::stored ? "email stored" : "email repeated",
+                      {{"email_id", email.text()},
+                       {"inbox_id", delivery.inbox.text()},
+                       {"sequence", sequence},
+                       {"size_bytes", message.size},
+                       {"from_domain", domain_of(message.mail_from)},
+                       {"remote_ip", message.remote_address},
+                       {"tls", message.tls.value_or("")}});
+            if (status != message_status::stored)
+                taken.result.id = email.text();
+            status = message_status::stored;
+            if (in_flight)
+                in_flight->emails.push_back(mailbox::email_key{delivery.account, email});
+            continue;
+        }
+        if (stored_status == delivery_status::unstorable) {
+            status = message_status::unstorable;
+            continue;
+        }
+        recipients_.evict(delivery.rcpt_to.front());
+        if (stored_status == delivery_status::full && status == message_status::gone)
+            status = message_status::full;
+    }
+    if (status == message_status::stored)
+        taken.in_flight = std::move(in_flight);
+    return taken;
+}
+
+void ingest::stop()
+{
+    readers_.join();
+    spool_folder_.stop();
+}
+
+} // namespace tempinbox::mail_ingest

@@ -1,0 +1,89 @@
+#pragma once
+
+#include "common/core/awaitable.hpp"
+#include "common/runtime/completion_queue.hpp"
+#include "mail-ingest/ingest/group_committer.hpp"
+#include "mail-ingest/ingest/reading.hpp"
+#include "mail-ingest/ingest/spool.hpp"
+#include "mail-ingest/ingest/unacknowledged_mail.hpp"
+#include "mail-ingest/recipients/recipients.hpp"
+
+#include <boost/asio/thread_pool.hpp>
+
+namespace tempinbox::mail_ingest {
+
+struct ingest_settings
+{
+    std::string hostname = "localhost";
+    int max_hops = 50;
+    mime::view_limits view;
+    std::size_t memory_bytes = 512 * 1024 * 1024;
+    std::size_t memory_bytes_per_message = 256 * 1024;
+    std::string spool_directory = "/tmp/tempinbox-mail-ingest";
+    std::size_t spool_bytes = std::size_t{2} * 1024 * 1024 * 1024;
+    std::size_t readers = 2;
+    group_commit_settings group_commit;
+};
+
+// What became of a message; stored as emails that a repeat can be told from, it is undecided.
+struct ingest_result
+{
+    smtp::message_result result;
+    std::shared_ptr<in_flight_message> in_flight;
+
+    ingest_result() = default;
+    explicit ingest_result(smtp::message_status status) : result(status) {}
+};
+
+// From the last byte of a message to the answer: reads it on a worker, has it committed, says what
+// became of it. Never throws.
+class ingest
+{
+public:
+    ingest(runtime::host& host, mail_ingest::recipients& recipients, mailbox::mail_store& store,
+           outbox::publisher& publisher, unacknowledged_mail& unacknowledged,
+           const ingest_settings& chosen);
+
+    std::unique_ptr<spool> open_spool();
+    bool is_overloaded() const { return budget_.is_short() || group_committer_.are_full(); }
+    // How large a message may be for which there is room just now, in memory or on the disk.
+    std::uint64_t available_bytes() const;
+
+    // `from` outlives what is undecided, or that is noted as unconfirmed before.
+    awaitable<ingest_result> take(smtp::envelope envelope, std::unique_ptr<spool> message,
+                                  std::string remote_address, const sender& from);
+
+    // The session ended before its client said anything after the 250.
+    void note_unacknowledged(std::shared_ptr<in_flight_message> mail)
+    {
+        unacknowledged_.note(std::move(mail));
+    }
+
+    // Lets its threads end.
+    void stop();
+
+private:
+    awaitable<ingest_result> take_or_throw(smtp::envelope envelope, std::unique_ptr<spool> message,
+                                           std::string remote_address, const sender& from);
+    struct reading;
+    awaitable<std::optional<read_mail>>
+    read_on_worker(std::unique_ptr<spool> message, reading_facts facts,
+                   std::chrono::steady_clock::time_point deadline);
+    void leave_out_deleted_accounts(smtp::envelope& envelope);
+    bool is_too_large(const smtp::envelope& envelope, std::uint64_t size);
+    ingest_result result_of(const read_mail& mail, const mailbox::stored_message& stored,
+                            std::shared_ptr<in_flight_message> in_flight);
+
+    runtime::host& host_;
+    mail_ingest::recipients& recipients_;
+    unacknowledged_mail& unacknowledged_;
+    ingest_settings settings_;
+    memory_budget budget_;
+    spool_folder spool_folder_;
+    group_committer group_committer_;
+    runtime::completion_queue read_done_;
+    boost::asio::thread_pool readers_;
+    prometheus::Histogram& sizes_;
+};
+
+} // namespace tempinbox::mail_ingest

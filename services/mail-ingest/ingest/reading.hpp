@@ -1,0 +1,36 @@
+#pragma once
+
+#include "common/core/time.hpp"
+#include "mail-ingest/smtp/envelope.hpp"
+#include "mailbox/mail_store.hpp"
+#include "mime/view.hpp"
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace tempinbox::mail_ingest {
+
+// What reading needs to know beside the message.
+struct reading_facts
+{
+    smtp::envelope envelope;
+    std::string remote_address;
+    std::string hostname;
+    time_point received_at;
+    int max_hops = 50;
+    mime::view_limits view;
+};
+
+struct read_mail
+{
+    bool is_looping = false;
+    std::shared_ptr<mailbox::new_message> message;
+};
+
+// Reads a message once, for everything its rows need: summary, codes, links, digest, compressed
+// body, and one delivery and event for each inbox. A pure function of its arguments but for the ids
+// it makes; any thread.
+read_mail read(std::string_view raw, const reading_facts& facts);
+
+} // namespace tempinbox::mail_ingest

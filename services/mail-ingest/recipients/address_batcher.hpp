@@ -1,0 +1,33 @@
+#pragma once
+
+#include "common/core/awaitable.hpp"
+#include "common/runtime/gathered_calls.hpp"
+#include "common/runtime/host.hpp"
+#include "mailbox/address_store.hpp"
+
+#include <optional>
+#include <string>
+
+namespace tempinbox::mail_ingest {
+
+// Asks the database for addresses, those that gather in one question. An inbox made before the
+// question is found.
+class address_batcher
+{
+public:
+    struct result
+    {
+        bool is_known = false; // else the database did not answer in time
+        std::optional<mailbox::known_address> found;
+    };
+
+    address_batcher(runtime::host& host, mailbox::address_store& store,
+                    std::chrono::milliseconds timeout);
+
+    awaitable<result> find(std::string address);
+
+private:
+    runtime::gathered_calls<std::string, std::optional<mailbox::known_address>> calls_;
+};
+
+} // namespace tempinbox::mail_ingest

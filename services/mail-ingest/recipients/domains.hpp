@@ -1,0 +1,42 @@
+#pragma once
+
+#include "common/core/awaitable.hpp"
+#include "common/runtime/host.hpp"
+#include "common/runtime/wait_point.hpp"
+#include "mailbox/domain_store.hpp"
+
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+
+namespace tempinbox::mail_ingest {
+
+// The domains mail is taken for. A domain that is not known is asked for, at most once a second.
+class domains
+{
+public:
+    enum class status { ours, foreign, unknown };
+
+    domains(runtime::host& host, mailbox::domain_store& store, std::chrono::milliseconds timeout);
+
+    bool has(const std::string& domain) const { return cached_.contains(domain); }
+    // Empty until it is known.
+    const std::string& default_domain() const { return default_; }
+
+    awaitable<status> find(std::string domain);
+
+private:
+    awaitable<void> refresh();
+    awaitable<void> run_refresh(std::shared_ptr<runtime::wait_point> done);
+
+    runtime::host& host_;
+    mailbox::domain_store& store_;
+    std::chrono::milliseconds timeout_;
+    std::set<std::string, std::less<>> cached_;
+    std::string default_;
+    std::optional<std::chrono::steady_clock::time_point> refreshed_at_;
+    std::shared_ptr<runtime::wait_point> under_way_;
+};
+
+} // namespace tempinbox::mail_ingest

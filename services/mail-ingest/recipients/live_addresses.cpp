@@ -1,0 +1,79 @@
+#include "mail-ingest/recipients/live_addresses.hpp"
+
+namespace tempinbox::mail_ingest {
+namespace {
+
+constexpr std::chrono::seconds quarantine_ttl{10};
+// Clocks here and there may differ by a minute.
+constexpr std::chrono::minutes clock_margin{2};
+
+} // namespace
+
+std::optional<live_address> live_addresses::find(const std::string& address, time_point now)
+{
+    const auto* found = cached_.find(address);
+    if (!found)
+        return std::nullopt;
+    if (found->until > now)
+        return *found;
+    cached_.erase(address); // over, or extended since: the database knows
+    return std::nullopt;
+}
+
+void live_addresses::look_up_started(const std::string& address)
+{
+    ++under_way_[address].count;
+}
+
+std::optional<live_address> live_addresses::look_up_ended(const std::string& address,
+                                                          std::optional<live_address> found)
+{
+    const auto pending = under_way_.find(address);
+    if (pending != under_way_.end()) {
+        if (!found)
+            found = pending->second.created;
+        if (--pending->second.count == 0)
+            under_way_.erase(pending);
+    }
+    if (found && ended_.find(found->inbox))
+        found.reset();
+    if (found)
+        cached_.put(address, *found);
+    return found;
+}
+
+void live_addresses::created(const std::string& address, const live_address& fresh)
+{
+    if (ended_.find(fresh.inbox))
+        return;
+    quarantined_.erase(address);
+    if (const auto pending = under_way_.find(address); pending != under_way_.end())
+        pending->second.created = fresh;
+    cached_.put(address, fresh);
+}
+
+void live_addresses::quarantined(const std::string& address, time_point until, time_point now)
+{
+    if (until > now + clock_margin)
+        quarantined_.put(address, now + quarantine_ttl);
+}
+
+bool live_addresses::is_quarantined(const std::string& address, time_point now)
+{
+    const auto* until = quarantined_.find(address);
+    if (!until)
+        return false;
+    const bool is_fresh = *until > now;
+    if (!is_fresh)
+        quarantined_.erase(address);
+    return is_fresh;
+}
+
+void live_addresses::ended(const std::string& address, inbox_id inbox)
+{
+    ended_.put(inbox, true);
+    if (const auto* found = cached_.find(address); found && found->inbox == inbox)
+        cached_.erase(address);
+}
+
+} // namespace tempinbox::mail_ingest

@@ -1,0 +1,60 @@
+#pragma once
+
+#include "common/core/ids.hpp"
+#include "common/core/lru_cache.hpp"
+#include "common/core/time.hpp"
+
+#include <map>
+#include <optional>
+#include <string>
+
+namespace tempinbox::mail_ingest {
+
+struct live_address
+{
+    account_id account;
+    inbox_id inbox;
+    time_point until;
+};
+
+// Addresses known to be live, by look-ups and by what inbox.created and inbox.expired say. An event
+// that arrives while its address is looked up wins. What is not here has to be asked for. Of
+// addresses that are not live only those in quarantine are remembered, for ten seconds and not near
+// its end, since a new inbox must receive at once; and that an inbox has ended, since its events
+// may come in any order.
+class live_addresses
+{
+public:
+    explicit live_addresses(std::size_t max_addresses) : cached_(max_addresses) {}
+
+    std::optional<live_address> find(const std::string& address, time_point now);
+
+    // Around a look-up: what it found, as corrected by the events that came meanwhile.
+    void look_up_started(const std::string& address);
+    std::optional<live_address> look_up_ended(const std::string& address,
+                                              std::optional<live_address> found);
+
+    void created(const std::string& address, const live_address& fresh);
+    void ended(const std::string& address, inbox_id inbox);
+    // A look-up found that the address is given to nobody before `until`.
+    void quarantined(const std::string& address, time_point until, time_point now);
+    bool is_quarantined(const std::string& address, time_point now);
+    // The database knows better.
+    void evict(const std::string& address) { cached_.erase(address); }
+
+    std::size_t size() const { return cached_.size(); }
+
+private:
+    struct look_up
+    {
+        int count = 0;
+        std::optional<live_address> created;
+    };
+
+    lru_cache<std::string, live_address> cached_;
+    lru_cache<inbox_id, bool> ended_{100'000};
+    lru_cache<std::string, time_point> quarantined_{100'000}; // remembered until
+    std::map<std::string, look_up> under_way_;
+};
+
+} // namespace tempinbox::mail_ingest

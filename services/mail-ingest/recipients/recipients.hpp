@@ -1,0 +1,69 @@
+#pragma once
+
+#include "common/core/awaitable.hpp"
+#include "common/core/token_bucket.hpp"
+#include "common/kafka/message.hpp"
+#include "mail-ingest/recipients/account_limits.hpp"
+#include "mail-ingest/recipients/address_batcher.hpp"
+#include "mail-ingest/recipients/domains.hpp"
+#include "mail-ingest/recipients/live_addresses.hpp"
+#include "mail-ingest/smtp/envelope.hpp"
+#include "mail-ingest/smtp/path.hpp"
+#include "mailbox/mail_store.hpp"
+
+namespace tempinbox::mail_ingest {
+
+struct recipient_settings
+{
+    std::size_t cached_addresses = 1'000'000;
+    std::size_t cached_accounts = 100'000;
+    std::chrono::milliseconds timeout{2'000};
+    int messages_per_minute = 120;
+    int message_burst = 60;
+    mailbox::inbox_bounds inbox_bounds;
+};
+
+// Who may receive mail: answers RCPT from memory where it can, else from the database. Never
+// throws; without an answer in time it says so.
+class recipients
+{
+public:
+    recipients(runtime::host& host, postgres::pool& db, const recipient_settings& chosen);
+
+    // From memory alone, or nothing.
+    std::optional<smtp::recipient_result> find_cached(const smtp::smtp_path& path);
+    awaitable<smtp::recipient_result> find(smtp::smtp_path path);
+
+    // Before a recipient is taken into a transaction that does not have its inbox yet.
+    bool admits(inbox_id inbox) { return rates_.take(inbox, std::chrono::steady_clock::now()); }
+    // It was admitted and got no message.
+    void give_back(inbox_id inbox) { rates_.give_back(inbox); }
+    // The limit as it is known now.
+    std::uint64_t max_message_bytes(account_id account, std::uint64_t otherwise);
+    // The commit found the inbox ended or full.
+    void evict(const std::string& recipient);
+
+    // inbox.created, inbox.expired and account.state.
+    void take_events(const std::vector<kafka::record>& batch);
+
+private:
+    std::optional<std::string> address_of(const smtp::smtp_path& path) const;
+    std::optional<smtp::recipient_result> find_cached_address(const std::string& address);
+    smtp::recipient_result make_result(const std::string& address, address_batcher::result lookup);
+
+    runtime::host& host_;
+    recipient_settings settings_;
+    mailbox::address_store address_store_;
+    mailbox::domain_store domain_store_;
+    mail_ingest::domains domains_;
+    mail_ingest::address_batcher address_batcher_;
+    live_addresses addresses_;
+    account_limits accounts_;
+    token_bucket<inbox_id> rates_; // on this replica
+    prometheus::Gauge& cached_;
+    prometheus::Counter& from_memory_;
+    prometheus::Counter& from_database_;
+    prometheus::Counter& unreadable_events_;
+};
+
+} // namespace tempinbox::mail_ingest

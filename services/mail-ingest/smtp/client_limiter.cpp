@@ -1,0 +1,75 @@
+#include "mail-ingest/smtp/client_limiter.hpp"
+
+namespace tempinbox::smtp {
+namespace {
+
+constexpr std::chrono::minutes guess_window{10};
+constexpr std::chrono::hours accepted_window{24};
+
+} // namespace
+
+client_limiter::admission client_limiter::enter(const address& who)
+{
+    if (limits_.connections > 0 && connected_ >= limits_.connections)
+        return admission::too_many;
+    if (!is_exempt(who)) {
+        const auto max_connections = contains(limits_.large_senders, who)
+                                         ? limits_.connections_per_large_sender
+                                         : limits_.connections_per_address;
+        if (max_connections > 0 && connections_.find_full(who, max_connections))
+            return admission::too_many_from_address;
+        connections_.enter(who);
+    }
+    ++connected_;
+    return admission::welcome;
+}
+
+void client_limiter::leave(const address& who)
+{
+    --connected_;
+    if (!is_exempt(who))
+        connections_.leave(who);
+}
+
+bool client_limiter::is_over_rate(const address& who, time_point now)
+{
+    return limits_.messages_per_minute > 0 && !is_exempt(who) &&
+           !messages_.has(client_prefix(who), now);
+}
+
+void client_limiter::note_message(const address& who, time_point now)
+{
+    if (limits_.messages_per_minute > 0)
+        messages_.take(client_prefix(who), now);
+}
+
+void client_limiter::note_unknown_recipient(const address& who, time_point now)
+{
+    if (limits_.unknown_recipients == 0 || is_exempt(who))
+        return;
+    const auto key = client_prefix(who);
+    auto* entry = guesses_.find(key);
+    if (!entry || now - entry->window_start > guess_window)
+        entry = &guesses_.put(key, guesses{now, 0});
+    ++entry->count;
+}
+
+void client_limiter::note_accepted_mail(const address& who, time_point now)
+{
+    accepted_.put(client_prefix(who), now);
+}
+
+bool client_limiter::is_slowed(const address& who, time_point now)
+{
+    if (limits_.unknown_recipients == 0)
+        return false;
+    const auto key = client_prefix(who);
+    const auto* entry = guesses_.find(key);
+    if (!entry || entry->count < limits_.unknown_recipients ||
+        now - entry->window_start > guess_window)
+        return false;
+    const auto* accepted = accepted_.find(key);
+    return !accepted || now - *accepted > accepted_window;
+}
+
+} // namespace tempinbox::smtp

@@ -1,0 +1,78 @@
+#pragma once
+
+#include "common/core/client_counter.hpp"
+#include "common/core/lru_cache.hpp"
+#include "common/core/network.hpp"
+#include "common/core/token_bucket.hpp"
+
+#include <boost/asio/ip/address.hpp>
+
+#include <chrono>
+#include <string>
+#include <vector>
+
+namespace tempinbox::smtp {
+
+struct client_limits
+{
+    std::size_t connections = 8'192;
+    std::size_t connections_per_address = 20;
+    std::size_t connections_per_large_sender = 200;
+    std::vector<network> large_senders;
+    std::vector<network>
+        exempt; // from everything counted by address, from MAILMAX and the length of a session
+    int messages_per_minute = 0; // taken from one address
+    int message_burst = 60;
+    int unknown_recipients =
+        30; // in ten minutes, before an address without accepted mail in the last day is slowed
+};
+
+// Who is connected and how they behaved, by address: IPv4, or the /64 of IPv6; connections by its
+// /56 and /48 too (client_counter). Bounded; on the loop alone. Zero: without bound.
+class client_limiter
+{
+public:
+    using time_point = std::chrono::steady_clock::time_point;
+    using address = boost::asio::ip::address;
+
+    enum class admission { welcome, too_many, too_many_from_address };
+
+    explicit client_limiter(client_limits limits)
+        : limits_(std::move(limits)),
+          messages_(limits_.messages_per_minute, limits_.message_burst)
+    {}
+
+    bool is_exempt(const address& who) const { return contains(limits_.exempt, who); }
+    // Welcome ones are counted until `leave`.
+    admission enter(const address& who);
+    void leave(const address& who);
+    std::size_t connected() const { return connected_; }
+    // Past three quarters of the connections idle ones have to go earlier.
+    bool is_busy() const
+    {
+        return limits_.connections > 0 && connected_ * 4 > limits_.connections * 3;
+    }
+
+    bool is_over_rate(const address& who, time_point now);
+    void note_message(const address& who, time_point now);
+
+    void note_unknown_recipient(const address& who, time_point now);
+    void note_accepted_mail(const address& who, time_point now);
+    bool is_slowed(const address& who, time_point now);
+
+private:
+    struct guesses
+    {
+        time_point window_start;
+        int count = 0;
+    };
+
+    client_limits limits_;
+    std::size_t connected_ = 0;
+    client_counter connections_; // exempt ones aside
+    token_bucket<std::string> messages_;
+    lru_cache<std::string, guesses> guesses_{100'000};
+    lru_cache<std::string, time_point> accepted_{100'000};
+};
+
+} // namespace tempinbox::smtp

@@ -1,0 +1,224 @@
+#include "integration/inbox/running_service.hpp"
+
+#include "common/core/encoding.hpp"
+#include "mailbox/compression.hpp"
+
+#include <catch2/catch.hpp>
+
+using namespace tempinbox;
+using namespace tempinbox::inbox;
+
+namespace {
+
+const std::string message =
+    "From: Ann <ann@example.org>\r\nSubject: hi\r\nMIME-Version: 1.0\r\n"
+    "Content-Type: multipart/mixed; boundary=b\r\n\r\n--b\r\n\r\nthe text\r\n--b\r\n"
+    "Content-Type: text/csv\r\nContent-Disposition: attachment; "
+    "filename=list.csv\r\n\r\na,b\r\n--b--\r\n";
+
+// The service with an account, its inbox and emails in it.
+struct mailed_service : running_service
+{
+    std::string account = account_id::make().text();
+    v1::Inbox inbox;
+
+    mailed_service()
+    {
+        add_domain();
+        inbox = create(account).value().inbox();
+    }
+
+    std::string add_email(const std::string& raw)
+    {
+        const auto id = email_id::make().text(), body = body_id::make().text();
+        scratch.execute("INSERT INTO mailbox.bodies VALUES (date_trunc('hour', now(), 'UTC'), '" +
+                        body + "', '\\x" + to_hex(mailbox::compress(raw)) + "')");
+        scratch.execute(
+            "WITH i AS (UPDATE mailbox.inboxes SET email_count = email_count + 1, last_sequence = "
+            "last_sequence + 1, "
+            "last_email_at = now() RETURNING *) INSERT INTO mailbox.emails SELECT account_id, '" +
+            id +
+            "', inbox_id, last_sequence, now(), 'ann@example.org', 'Ann', 'Subject ' || "
+            "last_sequence, 'preview', NULL, "
+            "ARRAY[email_address], '{}', 'bounce@example.org', '192.0.2.1', 'mx.example.org', "
+            "NULL, " +
+            std::to_string(raw.size()) +
+            ", 1, '[]', '[]', '{}', false, '', date_trunc('hour', now(), 'UTC'), '" + body +
+            "', false, 'sql' FROM i");
+        return id;
+    }
+
+    template <class Request>
+    Request about(const std::string& email)
+    {
+        Request request;
+        request.set_account_id(account);
+        request.set_email_id(email);
+        return request;
+    }
+};
+
+} // namespace
+
+TEST_CASE("a list gives texts where they are asked for, and all inboxes where none is named",
+          "[inbox][postgres][kafka]")
+{
+    mailed_service running;
+    running.add_email(message);
+    v1::ListEmailsRequest request;
+    request.set_account_id(running.account);
+    request.set_from("ANN@");
+
+    const auto plain = running.call<v1::ListEmailsResponse>("ListEmails", request).value();
+    request.set_include_text(true);
+    request.set_inbox_id(running.inbox.inbox_id());
+    const auto with_text = running.call<v1::ListEmailsResponse>("ListEmails", request).value();
+    request.set_from("");
+    const auto refused = running.call<v1::ListEmailsResponse>("ListEmails", request);
+
+    REQUIRE(plain.emails_size() == 1);
+    CHECK_FALSE(plain.emails(0).has_text());
+    REQUIRE(with_text.emails_size() == 1);
+    CHECK(with_text.emails(0).text() == "the text");
+    CHECK(refused.error().code == errc::invalid_argument);
+}
+
+TEST_CASE("texts larger than wanted are left out, and their size is told",
+          "[inbox][postgres][kafka]")
+{
+    mailed_service running;
+    const auto id = running.add_email(message);
+    auto request = running.about<v1::GetEmailRequest>(id);
+    request.set_most_bytes(3);
+    v1::ListEmailsRequest list;
+    list.set_account_id(request.account_id());
+    list.set_include_text(true);
+    list.set_most_bytes(3);
+
+    const auto email = running.call<v1::GetEmailResponse>("GetEmail", request).value();
+    request.set_most_bytes(1'000);
+    const auto whole = running.call<v1::GetEmailResponse>("GetEmail", request).value();
+    const auto page = running.call<v1::ListEmailsResponse>("ListEmails", list).value();
+    list.set_most_bytes(1'000);
+    const auto whole_page = running.call<v1::ListEmailsResponse>("ListEmails", list).value();
+
+    CHECK_FALSE(email.email().has_text());
+    CHECK_FALSE(email.email().has_html());
+    CHECK(email.email().attachments_size() == 1);
+    CHECK(email.omitted_bytes() ==
+          static_cast<std::int64_t>(whole.email().text().size() + whole.email().html().size()));
+    CHECK(whole.email().text() == "the text");
+    CHECK(whole.omitted_bytes() == 0);
+    REQUIRE(page.emails_size() == 1);
+    CHECK_FALSE(page.emails(0).has_text());
+    CHECK(page.omitted_bytes() == 8);
+    CHECK(whole_page.emails(0).text() == "the text");
+    CHECK(whole_page.omitted_bytes() == 0);
+}
+
+TEST_CASE("a message is given out with its trace, a larger one than wanted without its bytes",
+          "[inbox][postgres][kafka]")
+{
+    mailed_service running;
+    auto request = running.about<v1::GetRawEmailRequest>(running.add_email(message));
+
+    const auto whole = running.call<v1::GetRawEmailResponse>("GetRawEmail", request).value();
+    request.set_most_bytes(10);
+    const auto size = running.call<v1::GetRawEmailResponse>("GetRawEmail", request).value();
+
+    CHECK(whole.raw() == message);
+    CHECK(whole.trace().starts_with(
+        "Return-Path: <bounce@example.org>\r\nReceived: from mx.example.org"));
+    CHECK_FALSE(size.has_raw());
+    CHECK(size.size_bytes() == static_cast<std::int64_t>(message.size()));
+}
+
+TEST_CASE("an attachment is given out decoded, or only described", "[inbox][postgres][kafka]")
+{
+    mailed_service running;
+    const auto id = running.add_email(message);
+    const auto email =
+        running.call<v1::GetEmailResponse>("GetEmail", running.about<v1::GetEmailRequest>(id))
+            .value()
+            .email();
+    REQUIRE(email.attachments_size() == 1);
+    auto request = running.about<v1::GetAttachmentRequest>(id);
+    request.set_attachment_id(email.attachments(0).attachment_id());
+
+    const auto whole = running.call<v1::GetAttachmentResponse>("GetAttachment", request).value();
+    request.set_most_bytes(1);
+    const auto described =
+        running.call<v1::GetAttachmentResponse>("GetAttachment", request).value();
+    request.set_attachment_id("99");
+    const auto absent = running.call<v1::GetAttachmentResponse>("GetAttachment", request);
+
+    CHECK(whole.content().starts_with("a,b"));
+    CHECK(whole.attachment().filename() == "list.csv");
+    CHECK_FALSE(described.has_content());
+    CHECK(described.attachment().size_bytes() == static_cast<std::int64_t>(whole.content().size()));
+    CHECK(absent.error().code == errc::not_found);
+}
+
+TEST_CASE("an inbox of more emails than a batch is emptied by one call", "[inbox][postgres][kafka]")
+{
+    mailed_service running;
+    running.add_email(message);
+    running.scratch.execute(
+        "INSERT INTO mailbox.emails SELECT (jsonb_populate_record(e, "
+        "jsonb_build_object('sequence', n, "
+        "'email_id', overlay(e.email_id::text placing lpad(to_hex(n), 12, '0') from 25)))).* "
+        "FROM mailbox.emails AS e, generate_series(2, 1200) AS n");
+    running.scratch.execute("UPDATE mailbox.inboxes SET last_sequence = 1200, email_count = 1200");
+    v1::EmptyInboxRequest request;
+    request.set_account_id(running.account);
+    request.set_inbox_id(running.inbox.inbox_id());
+
+    const auto emptied = running.call<v1::EmptyInboxResponse>("EmptyInbox", request).value();
+
+    CHECK(emptied.deleted_emails() == 1'200);
+    CHECK(running.scratch.execute("SELECT 1 FROM mailbox.emails").empty());
+    CHECK(running.scratch.execute("SELECT 1 FROM mailbox.bodies").empty());
+}
+
+TEST_CASE("inboxes ended by their tag each have their event", "[inbox][postgres][kafka]")
+{
+    mailed_service running;
+    v1::UpdateInboxRequest tagging;
+    tagging.mutable_account()->set_account_id(running.account);
+    tagging.mutable_account()->set_version(1);
+    tagging.set_inbox_id(running.inbox.inbox_id());
+    tagging.mutable_tags()->add_tags("run 7");
+    v1::DeleteInboxesByTagRequest ending;
+    ending.set_account_id(running.account);
+    ending.set_tag("run 7");
+
+    const auto tagged = running.call<v1::UpdateInboxResponse>("UpdateInbox", tagging).value();
+    const auto ended =
+        running.call<v1::DeleteInboxesByTagResponse>("DeleteInboxesByTag", ending).value();
+
+    CHECK(tagged.inbox().tags_size() == 1);
+    CHECK(ended.deleted() == 1);
+    CHECK(running.wait_for("inbox.expired", running.inbox.inbox_id()) != nullptr);
+}
+
+TEST_CASE("an email is marked and deleted by its account alone", "[inbox][postgres][kafka]")
+{
+    mailed_service running;
+    const auto id = running.add_email(message);
+    auto mark = running.about<v1::UpdateEmailRequest>(id);
+    mark.set_is_read(true);
+    auto foreign = mark;
+    foreign.set_account_id(account_id::make().text());
+    auto foreign_delete = running.about<v1::DeleteEmailRequest>(id);
+    foreign_delete.set_account_id(foreign.account_id());
+
+    CHECK(running.call<v1::UpdateEmailResponse>("UpdateEmail", mark).value().email().is_read());
+    CHECK(running.call<v1::UpdateEmailResponse>("UpdateEmail", foreign).error().code ==
+          errc::not_found);
+    CHECK(running.call<v1::DeleteEmailResponse>("DeleteEmail", foreign_delete).error().code ==
+          errc::not_found);
+    CHECK(running.call<v1::DeleteEmailResponse>("DeleteEmail",
+                                                running.about<v1::DeleteEmailRequest>(id)));
+    CHECK(running.call<v1::UpdateEmailResponse>("UpdateEmail", mark).error().code ==
+          errc::not_found);
+}

@@ -1,0 +1,66 @@
+#include "inbox/partition_maintenance.hpp"
+#include "integration/mailbox/seeds.hpp"
+
+#include <catch2/catch.hpp>
+
+using namespace tempinbox;
+using namespace std::chrono_literals;
+
+namespace {
+
+struct maintenance_world : mailbox::seeds::world
+{
+    mailbox::partition_store partitions{scratch.db()};
+
+    std::int64_t old_partitions()
+    {
+        return count(
+            "bodies_default AS none RIGHT JOIN pg_class AS c ON false WHERE c.relname ~ "
+            "'^bodies_[0-9]{8}_[0-9]{2}$' AND "
+            "c.relname < 'bodies_' || to_char(now() - interval '1 hour', 'YYYYMMDD_HH24')");
+    }
+};
+
+} // namespace
+
+TEST_CASE("partitions are made ahead, and past ones go with the bodies that are left in them",
+          "[inbox][postgres]")
+{
+    maintenance_world world;
+    testing::await(world.partitions.ensure_body_hour(mailbox::seeds::now() - 50h));
+    world.scratch.execute("INSERT INTO mailbox.bodies VALUES (date_trunc('hour', now() - interval "
+                          "'50 hours', 'UTC'), gen_random_uuid(), 'x')");
+    REQUIRE(world.old_partitions() == 1);
+    inbox::partition_maintenance maintenance(testing::test_host(), world.partitions);
+
+    maintenance.start();
+
+    CHECK(testing::eventually([&] { return world.old_partitions() == 0; }));
+    CHECK(testing::eventually(
+        [&] { return testing::await(world.partitions.missing_body_hours(26)).empty(); }, 20s));
+    testing::await(maintenance.stop());
+}
+
+TEST_CASE("what a backup keeps from being dropped for long is emptied meanwhile",
+          "[inbox][postgres]")
+{
+    maintenance_world world;
+    for (const auto age : {50h, 3h}) {
+        const auto hour = mailbox::seeds::now() - age;
+        testing::await(world.partitions.ensure_body_hour(hour));
+        world.scratch.execute(
+            "INSERT INTO mailbox.bodies VALUES (date_trunc('hour', mailbox.from_micros(" +
+            std::to_string(to_unix_micros(hour)) + "), 'UTC'), gen_random_uuid(), 'x')");
+    }
+    pqxx::connection connection(world.scratch.dsn());
+    pqxx::work backup(connection);
+    backup.exec("LOCK TABLE mailbox.bodies IN ACCESS SHARE MODE");
+    inbox::partition_maintenance maintenance(testing::test_host(), world.partitions);
+
+    maintenance.start();
+
+    CHECK(testing::eventually([&] { return world.count("bodies") == 1; }));
+    CHECK(world.count("bodies WHERE body_hour > now() - interval '5 hours'") == 1);
+    CHECK(world.old_partitions() == 2);
+    testing::await(maintenance.stop());
+}

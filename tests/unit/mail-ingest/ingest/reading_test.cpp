@@ -1,0 +1,104 @@
+#include "mail-ingest/ingest/reading.hpp"
+
+#include "mime/view.hpp"
+
+#include <catch2/catch.hpp>
+
+using namespace tempinbox;
+
+namespace {
+
+mail_ingest::read_mail read(const std::string& raw, const mime::view_limits& limits = {})
+{
+    mail_ingest::reading_facts facts;
+    facts.hostname = "mx.test";
+    facts.view = limits;
+    smtp::recipient one;
+    one.domain = "in.test";
+    one.as_given = "box+a@in.test";
+    facts.envelope.recipients.push_back(one);
+    one.as_given = "box+b@in.test";
+    facts.envelope.recipients.push_back(one);
+    return mail_ingest::read(raw, facts);
+}
+
+std::string hops(int count)
+{
+    std::string fields;
+    for (int i = 0; i < count; ++i)
+        fields += "Received: from a.test by b.test; Mon, 1 Jan 2024 10:00:00 +0000\r\n";
+    return fields + "Subject: x\r\n\r\nx\r\n";
+}
+
+} // namespace
+
+TEST_CASE("50 hops are a long way, 51 a loop", "[mail-ingest]")
+{
+    CHECK_FALSE(read(hops(50)).is_looping);
+    CHECK(read(hops(51)).is_looping);
+}
+
+TEST_CASE("a message that was here before is a loop, one that names this server otherwise is none",
+          "[mail-ingest]")
+{
+    const auto trace = [](const std::string& field) {
+        return read("Received: " + field + "\r\n\r\nx\r\n").is_looping;
+    };
+    CHECK(trace("from a.test by mx.test with ESMTP id 01890a5d-ac96-774b-bcce-b302099a8057; Mon, 1 "
+                "Jan 2024 10:00:00 +0000"));
+    CHECK_FALSE(
+        trace("from a.test by mx.test with ESMTP id 12345; Mon, 1 Jan 2024 10:00:00 +0000"));
+    CHECK_FALSE(trace("from mx.test by b.test with ESMTP id 01890a5d-ac96-774b-bcce-b302099a8057"));
+    // As the inbox service writes it above a download (inbox::trace_headers).
+    CHECK(trace("from mx.example.org ([192.0.2.1])\r\n\tby in.test with ESMTPS id "
+                "01934f2e-7b1c-7d3a-9f00-5a1b2c3d4e5f\r\n"
+                "\tfor <Ann+x@in.test>; Thu, 5 Nov 2026 09:08:07 +0000"));
+    CHECK_FALSE(trace("from mx.example.org ([192.0.2.1])\r\n\tby other.test with ESMTPS id "
+                      "01934f2e-7b1c-7d3a-9f00-5a1b2c3d4e5f; "
+                      "Thu, 5 Nov 2026 09:08:07 +0000"));
+}
+
+TEST_CASE("what a message holds counts every copy of its subject, and its links", "[mail-ingest]")
+{
+    mail_ingest::reading_facts facts;
+    for (int i = 0; i < 100; ++i) {
+        smtp::recipient one;
+        one.inbox = inbox_id::make();
+        one.as_given = "box" + std::to_string(i) + "@in.test";
+        facts.envelope.recipients.push_back(one);
+    }
+
+    const auto plain = mail_ingest::read("Subject: x\r\n\r\nx\r\n", facts);
+    const auto subject =
+        mail_ingest::read("Subject: " + std::string(16 * 1024, 's') + "\r\n\r\nx\r\n", facts);
+    const auto link = mail_ingest::read(
+        "Subject: x\r\n\r\nhttps://a.test/" + std::string(1'000, 'l') + "\r\n", facts);
+
+    CHECK(subject.message->held_bytes() >= plain.message->held_bytes() + 101 * (16 * 1024 - 1));
+    CHECK(link.message->held_bytes() >= plain.message->held_bytes() + 1'000);
+}
+
+TEST_CASE("a message is read within the bounds that are set", "[mail-ingest]")
+{
+    mime::view_limits limits;
+    limits.header_lines = 1;
+
+    CHECK(read("To: a@b.test\r\nSubject: x\r\n\r\nx\r\n").message->subject == "x");
+    CHECK(read("To: a@b.test\r\nSubject: x\r\n\r\nx\r\n", limits).message->subject.empty());
+}
+
+TEST_CASE("broken mail is read, its faults are noted, and one inbox by two names gets it once",
+          "[mail-ingest]")
+{
+    const auto outcome =
+        read(std::string("Subject: a\0b\r\nContent-Type: multipart/mixed\r\n\r\nx\ny", 50));
+    REQUIRE(outcome.message);
+    CHECK(outcome.message->subject == "a\xef\xbf\xbd"
+                                      "b");
+    for (const char* defect : {"bare_newline", "no_boundary", "nul"})
+        CHECK(std::find(outcome.message->defects.begin(), outcome.message->defects.end(), defect) !=
+              outcome.message->defects.end());
+    REQUIRE(outcome.message->deliveries.size() == 1);
+    CHECK(outcome.message->deliveries[0].rcpt_to ==
+          std::vector<std::string>{"box+a@in.test", "box+b@in.test"});
+}
