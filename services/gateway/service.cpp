@@ -21,14 +21,14 @@ constexpr int schema_version = 5;
 // A call to rate-limit outlives the patience of those who wait: a late answer still counts.
 constexpr auto quota_deadline = 5s;
 // A part of the drain time for each step, so that one that hangs leaves something to the next.
-constexpr auto publish_patience = 3s;
-constexpr auto settle_patience = 1s;
-constexpr auto longest_kept_list = 60s;
+constexpr auto publish_timeout = 3s;
+constexpr auto flush_timeout = 1s;
+constexpr auto list_ttl = 60s;
 // Between full batches of forgetting: requests go first.
-constexpr auto breath = 10ms;
-constexpr auto between_looks = 60s;
+constexpr auto purge_batch_delay = 10ms;
+constexpr auto purge_interval = 60s;
 
-accounts::announcements announcements_of(runtime::host& host, outbox::publisher& publisher)
+accounts::announcements account_events_of(runtime::host& host, outbox::publisher& publisher)
 {
     return accounts::announcements(host.instance(), [&publisher](std::vector<outbox::row> rows) {
         publisher.publish(std::move(rows));
@@ -64,7 +64,7 @@ postgres::settings one_connection(postgres::settings chosen)
 }
 
 // Strangers take a quarter of the connections at most.
-std::size_t most_strangers(const postgres::settings& database)
+std::size_t max_stranger_lookups(const postgres::settings& database)
 {
     return std::max<std::size_t>(1, database.connections / 4);
 }
@@ -78,9 +78,9 @@ account_id sessions_of(account_id account)
     return account_id{uuid(bytes)};
 }
 
-wait_sources sources_of(inbox_client& inboxes, answer_memory& memory)
+poll_sources sources_of(inbox_client& inboxes, response_budget& memory)
 {
-    wait_sources sources;
+    poll_sources sources;
     sources.find_first = [&inboxes](inbox::v1::FindFirstEmailsRequest request) {
         return inboxes.find_first_emails(std::move(request));
     };
@@ -90,14 +90,14 @@ wait_sources sources_of(inbox_client& inboxes, answer_memory& memory)
     sources.last_sequences = [&inboxes](inbox::v1::GetLastSequencesRequest request) {
         return inboxes.last_sequences(std::move(request));
     };
-    sources.take_memory = [&memory](account_id account, std::size_t bytes) {
+    sources.reserve_memory = [&memory](account_id account, std::size_t bytes) {
         return memory.try_reserve(account, bytes);
     };
     return sources;
 }
 
 pipeline_sources sources_of(key_cache& keys, key_uses& uses, quota_client& quota,
-                            repeatable_calls& repeatable)
+                            idempotent_calls& idempotency)
 {
     pipeline_sources sources;
     sources.find_key = [&keys](std::string digest, lookups allowed) {
@@ -112,15 +112,15 @@ pipeline_sources sources_of(key_cache& keys, key_uses& uses, quota_client& quota
     sources.note_use = [&uses](const accounts::key_owner& owner, time_point now) {
         uses.note(owner, now);
     };
-    sources.answer_once = [&repeatable](http::request& received, caller& who,
-                                        const route& operation) {
-        return repeatable.answer(received, who, operation);
+    sources.handle_idempotent = [&idempotency](http::request& received, caller& who,
+                                               const route& operation) {
+        return idempotency.handle(received, who, operation);
     };
     return sources;
 }
 
 dashboard_sources dashboard_sources_of(session_lookups& sessions, quota_client& quota,
-                                       repeatable_calls& repeatable, std::int64_t requests_a_day,
+                                       idempotent_calls& idempotency, std::int64_t requests_a_day,
                                        time_point started)
 {
     dashboard_sources sources;
@@ -139,9 +139,9 @@ dashboard_sources dashboard_sources_of(session_lookups& sessions, quota_client& 
     sources.last_known_quota = [&quota](const plans::account_state& account) {
         return quota.last_known(account);
     };
-    sources.answer_once = [&repeatable](http::request& received, caller& who,
-                                        const route& operation) {
-        return repeatable.answer(received, who, operation);
+    sources.handle_idempotent = [&idempotency](http::request& received, caller& who,
+                                               const route& operation) {
+        return idempotency.handle(received, who, operation);
     };
     return sources;
 }
@@ -150,8 +150,8 @@ http::server_hooks hooks_of(runtime::host& host)
 {
     http::server_hooks hooks;
     hooks.complete_own_response = [&clock = host.clock()](const http::request&,
-                                                          http::response& answer) {
-        complete_answer_without_account(answer, clock.now());
+                                                          http::response& response) {
+        complete_response_without_account(response, clock.now());
     };
     return hooks;
 }
@@ -167,11 +167,11 @@ service::service(runtime::host& host, settings chosen)
       changes_db_(host, one_connection(settings_.database)),
       producer_(host, settings_.kafka),
       publisher_(host, db_, producer_, "accounts"),
-      accounts_(db_, announcements_of(host, publisher_)),
-      plans_(db_, announcements_of(host, publisher_)),
+      accounts_(db_, account_events_of(host, publisher_)),
+      plans_(db_, account_events_of(host, publisher_)),
       key_store_(db_),
       changes_(changes_db_),
-      strangers_(host, most_strangers(settings_.database)),
+      strangers_(host, max_stranger_lookups(settings_.database)),
       keys_(host, key_store_, changes_, strangers_),
       uses_(host, key_store_),
       quota_(host, quota_replicas(host, settings_.rate_limit_rpc, tokens_)),
@@ -183,49 +183,51 @@ service::service(runtime::host& host, settings chosen)
       inboxes_(host, settings_.inbox_rpc, tokens_),
       webhooks_(host, settings_.webhook_dispatcher_rpc, tokens_),
       idempotency_store_(db_),
-      repeatable_(host, idempotency_store_, settings_.master_keys, settings_.stored_keys_a_day),
-      list_cache_(host, settings_.list_cache_bytes, longest_kept_list,
+      idempotency_(host, idempotency_store_, settings_.master_keys, settings_.stored_keys_a_day),
+      list_cache_(host, settings_.list_cache_bytes, list_ttl,
                   [this](inbox::v1::GetListVersionsRequest request) {
                       return inboxes_.list_versions(std::move(request));
                   }),
-      answer_memory_(settings_.answer_bytes),
-      waiting_(host, sources_of(inboxes_, answer_memory_), settings_.waits),
+      response_budget_(settings_.response_bytes),
+      long_polls_(host, sources_of(inboxes_, response_budget_), settings_.waits),
       sessions_(db_),
       session_lookups_(sessions_, strangers_),
-      feed_(
+      event_stream_(
           host, [this](std::string digest) { return is_open(std::move(digest)); },
-          mail_feed::check_times()),
+          event_stream::check_times()),
       mail_events_(host, settings_.kafka,
                    {events::topics::email_received, events::topics::inbox_expired},
                    [this](const std::vector<kafka::record>& batch) { take_events(batch); }),
-      called_(accounts_, inboxes_, webhooks_, quota_days_, list_cache_, answer_memory_, waiting_),
-      operations_(operations_below("/v1", called_)),
-      api_(host.clock(), operations_, sources_of(keys_, uses_, quota_, repeatable_),
-           settings_.trusted_proxies, answer_memory_),
+      operation_services_(accounts_, inboxes_, webhooks_, quota_days_, list_cache_,
+                          response_budget_, long_polls_),
+      operations_(operations_below("/v1", operation_services_)),
+      api_(host.clock(), operations_, sources_of(keys_, uses_, quota_, idempotency_),
+           settings_.trusted_proxies, response_budget_),
       users_(db_),
       attempts_(db_),
       gate_(attempts_, strangers_),
-      forgetting_(host, "old sessions not forgotten", [this] { return forget(); }),
+      purge_task_(host, "old sessions not forgotten", [this] { return purge(); }),
       hasher_(host),
-      session_opener_(sessions_, session_lookups_, settings_.trusted_proxies),
-      sign_ins_(accounts_, users_, sessions_, gate_, hasher_, session_opener_, feed_,
+      session_issuer_(sessions_, session_lookups_, settings_.trusted_proxies),
+      sign_ins_(accounts_, users_, sessions_, gate_, hasher_, session_issuer_, event_stream_,
                 settings_.who_signs_up, settings_.relay.is_set()),
-      passwords_(users_, gate_, hasher_, session_opener_, feed_),
+      passwords_(users_, gate_, hasher_, session_issuer_, event_stream_),
       sign_ups_(db_),
       relay_(host, settings_.relay),
       notices_(host, webhooks_, accounts_, relay_),
-      mailed_(accounts_, users_, sign_ups_, gate_, hasher_, session_opener_, relay_,
-              settings_.who_signs_up),
-      open_dashboard_operations_(open_dashboard_operations(sign_ins_, passwords_, mailed_)),
-      dashboard_operations_(dashboard_operations(called_, plans_, key_store_, sign_ins_, passwords_,
-                                                 feed_, session_opener_)),
+      email_verification_(accounts_, users_, sign_ups_, gate_, hasher_, session_issuer_, relay_,
+                          settings_.who_signs_up),
+      open_dashboard_operations_(
+          open_dashboard_operations(sign_ins_, passwords_, email_verification_)),
+      dashboard_operations_(dashboard_operations(operation_services_, plans_, key_store_, sign_ins_,
+                                                 passwords_, event_stream_, session_issuer_)),
       dashboard_(host.clock(), open_dashboard_operations_, dashboard_operations_,
-                 dashboard_sources_of(session_lookups_, quota_, repeatable_,
+                 dashboard_sources_of(session_lookups_, quota_, idempotency_,
                                       settings_.session_requests_a_day, host.clock().now()),
-                 settings_.trusted_proxies, answer_memory_),
-      page_(settings_.dashboard_files, settings_.base_path),
+                 settings_.trusted_proxies, response_budget_),
+      dashboard_assets_(settings_.dashboard_files, settings_.base_path),
       server_(
-          host, settings_.api, [this](http::request& received) { return answer(received); },
+          host, settings_.api, [this](http::request& received) { return handle(received); },
           hooks_of(host))
 {
     db_.require_schema("accounts", schema_version);
@@ -234,31 +236,31 @@ service::service(runtime::host& host, settings chosen)
 
 void service::take_events(const std::vector<kafka::record>& batch)
 {
-    waiting_.take_events(batch);
-    feed_.take_events(batch);
+    long_polls_.take_events(batch);
+    event_stream_.take_events(batch);
 }
 
-awaitable<http::response> service::answer(http::request& received)
+awaitable<http::response> service::handle(http::request& received)
 {
-    return settings_.base_path.empty() ? dispatch(received) : answer_below_base_path(received);
+    return settings_.base_path.empty() ? dispatch(received) : handle_below_base_path(received);
 }
 
-awaitable<http::response> service::answer_below_base_path(http::request& received)
+awaitable<http::response> service::handle_below_base_path(http::request& received)
 {
     remove_base_path(received, settings_.base_path);
-    auto answer = co_await dispatch(received);
-    add_base_path(answer, settings_.base_path);
-    co_return answer;
+    auto response = co_await dispatch(received);
+    add_base_path(response, settings_.base_path);
+    co_return response;
 }
 
 awaitable<http::response> service::dispatch(http::request& received)
 {
     if (pipeline::serves(received.path))
-        return api_.answer(received);
+        return api_.handle(received);
     if (dashboard_pipeline::serves(received.path))
-        return dashboard_.answer(received);
-    if (dashboard_page::serves(received.path))
-        return answer_page(received);
+        return dashboard_.handle(received);
+    if (dashboard_assets::serves(received.path))
+        return handle_dashboard(received);
     return site_.dispatch(received);
 }
 
@@ -268,13 +270,13 @@ awaitable<bool> service::is_open(std::string session_digest)
     co_return account.has_value();
 }
 
-awaitable<http::response> service::answer_page(http::request& received)
+awaitable<http::response> service::handle_dashboard(http::request& received)
 {
     received.route = "/dashboard/{file}";
-    co_return page_.answer(received);
+    co_return dashboard_assets_.handle(received);
 }
 
-awaitable<std::chrono::microseconds> service::forget()
+awaitable<std::chrono::microseconds> service::purge()
 {
     const int ended = co_await sessions_.forget();
     const int past = co_await attempts_.forget();
@@ -283,8 +285,8 @@ awaitable<std::chrono::microseconds> service::forget()
     const bool is_done = ended < accounts::session_store::batch_size &&
                          past < accounts::attempt_store::batch_size &&
                          left < accounts::account_store::batch_size;
-    co_return is_done ? std::chrono::microseconds(between_looks)
-                      : std::chrono::microseconds(breath);
+    co_return is_done ? std::chrono::microseconds(purge_interval)
+                      : std::chrono::microseconds(purge_batch_delay);
 }
 
 void service::start()
@@ -292,35 +294,35 @@ void service::start()
     admin_.start();
     keys_.start();
     uses_.start();
-    repeatable_.start();
-    forgetting_.start();
+    idempotency_.start();
+    purge_task_.start();
     notices_.start();
     quota_.start();
     rate_limit_replicas_.start();
     publisher_.start();
     mail_events_.start();
-    waiting_.start();
+    long_polls_.start();
     server_.start();
 }
 
 awaitable<void> service::drain()
 {
-    waiting_.interrupt();
-    feed_.interrupt();
-    co_await server_.drain(host_.settings().drain_timeout - publish_patience - settle_patience);
+    long_polls_.interrupt();
+    event_stream_.interrupt();
+    co_await server_.drain(host_.settings().drain_timeout - publish_timeout - flush_timeout);
     mail_events_.stop();
-    co_await waiting_.stop();
+    co_await long_polls_.stop();
     co_await rate_limit_replicas_.stop();
-    co_await quota_.settle_up(settle_patience);
+    co_await quota_.flush(flush_timeout);
     quota_.stop();
     co_await keys_.stop();
     co_await uses_.stop();
-    co_await repeatable_.stop();
-    co_await forgetting_.stop();
+    co_await idempotency_.stop();
+    co_await purge_task_.stop();
     co_await notices_.stop();
     hasher_.stop();
     relay_.stop();
-    co_await publisher_.drain(publish_patience);
+    co_await publisher_.drain(publish_timeout);
     server_.stop();
     changes_db_.stop();
     db_.stop();

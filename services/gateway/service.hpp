@@ -18,31 +18,31 @@
 #include "common/rpc/replica_resolver.hpp"
 #include "common/rpc/tokens.hpp"
 #include "common/runtime/periodic_task.hpp"
-#include "gateway/account_mail/mail_relay.hpp"
-#include "gateway/account_mail/webhook_notices.hpp"
-#include "gateway/api/answer_memory.hpp"
+#include "gateway/account_email/mail_relay.hpp"
+#include "gateway/account_email/webhook_notices.hpp"
 #include "gateway/api/operations.hpp"
 #include "gateway/api/pipeline.hpp"
+#include "gateway/api/response_budget.hpp"
 #include "gateway/clients/inbox_client.hpp"
 #include "gateway/clients/rate_limit_client.hpp"
 #include "gateway/clients/webhook_client.hpp"
 #include "gateway/dashboard_api/attempt_gate.hpp"
-#include "gateway/dashboard_api/mail_feed.hpp"
-#include "gateway/dashboard_api/mailed.hpp"
-#include "gateway/dashboard_api/passwords.hpp"
+#include "gateway/dashboard_api/email_verification_handlers.hpp"
+#include "gateway/dashboard_api/event_stream.hpp"
+#include "gateway/dashboard_api/password_handlers.hpp"
 #include "gateway/dashboard_api/pipeline.hpp"
-#include "gateway/dashboard_api/sign_in.hpp"
+#include "gateway/dashboard_api/sign_in_handlers.hpp"
+#include "gateway/idempotency/idempotent_calls.hpp"
 #include "gateway/keys/key_cache.hpp"
 #include "gateway/keys/key_uses.hpp"
 #include "gateway/lists/list_cache.hpp"
+#include "gateway/long_poll/long_poll_hub.hpp"
 #include "gateway/quota/lookup_limiter.hpp"
 #include "gateway/quota/quota_client.hpp"
-#include "gateway/repeatable/repeatable_calls.hpp"
 #include "gateway/sessions/password_hasher.hpp"
 #include "gateway/sessions/session_lookups.hpp"
 #include "gateway/settings.hpp"
-#include "gateway/site/dashboard_page.hpp"
-#include "gateway/waiting/waiting_room.hpp"
+#include "gateway/site/dashboard_assets.hpp"
 
 namespace tempinbox::gateway {
 
@@ -57,12 +57,12 @@ public:
     awaitable<void> drain() override;
 
 private:
-    awaitable<http::response> answer(http::request& received);
-    awaitable<http::response> answer_below_base_path(http::request& received);
+    awaitable<http::response> handle(http::request& received);
+    awaitable<http::response> handle_below_base_path(http::request& received);
     awaitable<http::response> dispatch(http::request& received);
-    awaitable<http::response> answer_page(http::request& received);
+    awaitable<http::response> handle_dashboard(http::request& received);
     awaitable<bool> is_open(std::string session_digest);
-    awaitable<std::chrono::microseconds> forget();
+    awaitable<std::chrono::microseconds> purge();
     void take_events(const std::vector<kafka::record>& batch);
 
     runtime::host& host_;
@@ -86,34 +86,34 @@ private:
     inbox_client inboxes_;
     webhook_client webhooks_;
     accounts::idempotency_store idempotency_store_;
-    repeatable_calls repeatable_;
+    idempotent_calls idempotency_;
     list_cache list_cache_;
-    answer_memory answer_memory_;
-    waiting_room waiting_;
+    response_budget response_budget_;
+    long_poll_hub long_polls_;
     accounts::session_store sessions_;
     session_lookups session_lookups_;
-    mail_feed feed_;
+    event_stream event_stream_;
     kafka::broadcast_reader mail_events_; // wakes those who wait, and feeds dashboards
-    operation_services called_;
+    operation_services operation_services_;
     routes operations_;
     pipeline api_;
     accounts::user_store users_;
     accounts::attempt_store attempts_;
     attempt_gate gate_;
     runtime::periodic_task
-        forgetting_; // sessions and attempts that are past, and what deleted accounts left
+        purge_task_; // sessions and attempts that are past, and what deleted accounts left
     password_hasher hasher_;
-    session_opener session_opener_;
-    sign_in_desk sign_ins_;
-    password_desk passwords_;
+    session_issuer session_issuer_;
+    sign_in_handlers sign_ins_;
+    password_handlers passwords_;
     accounts::sign_up_store sign_ups_;
     mail_relay relay_;
     webhook_notices notices_;
-    mailed_desk mailed_;
+    email_verification_handlers email_verification_;
     routes open_dashboard_operations_;
     routes dashboard_operations_;
     dashboard_pipeline dashboard_;
-    dashboard_page page_;
+    dashboard_assets dashboard_assets_;
     http::router site_; // what is outside /v1 and /dashboard
     http::server server_;
 };

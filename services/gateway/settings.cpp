@@ -2,7 +2,7 @@
 
 #include "gateway/sessions/password_hasher.hpp"
 #include "gateway/site/base_path.hpp"
-#include "gateway/site/dashboard_page.hpp"
+#include "gateway/site/dashboard_assets.hpp"
 
 #include <algorithm>
 #include <fstream>
@@ -81,16 +81,16 @@ bool is_below(std::string_view url, const std::string& base_path)
     return path != std::string_view::npos && url.substr(path).starts_with(base_path + "/");
 }
 
-std::size_t count(config::reader& reader, const char* name, std::int64_t standard,
-                  std::int64_t least, std::int64_t most, const char* help)
+std::size_t count(config::reader& reader, const char* name, std::int64_t standard, std::int64_t min,
+                  std::int64_t max, const char* help)
 {
-    return static_cast<std::size_t>(reader.integer(name, standard, least, most, help));
+    return static_cast<std::size_t>(reader.integer(name, standard, min, max, help));
 }
 
 // Waits leave a tenth of the connections to everybody else.
-wait_bounds read_wait_bounds(config::reader& reader, std::size_t connection_limit)
+long_poll_limits read_wait_bounds(config::reader& reader, std::size_t connection_limit)
 {
-    wait_bounds bounds(connection_limit - connection_limit / 10);
+    long_poll_limits bounds(connection_limit - connection_limit / 10);
     bounds.of_account = count(reader, "waits-per-account", 0, 0, 1'000'000,
                               "Most requests of one account that wait for mail at once; 0: a tenth "
                               "of all that may, which are nine tenths of "
@@ -137,13 +137,13 @@ settings read_settings(config::reader& reader)
                                   "Memory for answers to lists of emails, given again while their "
                                   "inbox is unchanged; 0: every list is read anew"))
                               << 20;
-    chosen.answer_bytes =
+    chosen.response_bytes =
         static_cast<std::size_t>(reader.bytes("answer-memory", 512 * mib, mib, 1024 * 1024 * mib,
                                               "Memory for large answers on their way to clients, "
                                               "an account's share is a quarter; past it 503"));
     reader.add_memory("connection-limit", chosen.api.connection_limit * bytes_a_connection);
     reader.add_memory("list-cache-mib", chosen.list_cache_bytes);
-    reader.add_memory("answer-memory", chosen.answer_bytes);
+    reader.add_memory("answer-memory", chosen.response_bytes);
     reader.add_memory("passwords being checked",
                       password_hasher::threads * crypto::password_cost().memory);
     chosen.base_path = read_base_path(reader);

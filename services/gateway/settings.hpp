@@ -5,9 +5,9 @@
 #include "common/http/server.hpp"
 #include "common/kafka/settings.hpp"
 #include "common/postgres/pool.hpp"
-#include "gateway/account_mail/settings.hpp"
-#include "gateway/dashboard_api/sign_in.hpp"
-#include "gateway/waiting/waiting_room.hpp"
+#include "gateway/account_email/settings.hpp"
+#include "gateway/dashboard_api/sign_in_handlers.hpp"
+#include "gateway/long_poll/long_poll_hub.hpp"
 
 #include <string>
 #include <vector>
@@ -26,13 +26,13 @@ struct settings
     std::vector<network> trusted_proxies;
     crypto::keyring master_keys; // seal stored answers
     std::size_t list_cache_bytes = 64 * 1024 * 1024;
-    std::size_t answer_bytes = 512 * 1024 * 1024; // of large answers on their way to clients
+    std::size_t response_bytes = 512 * 1024 * 1024; // of large answers on their way to clients
     std::string base_path; // of the gateway behind a proxy, such as `/some/path`; empty: the root
                            // of its host
     std::string dashboard_files; // folder of the built page
     relay_settings relay;
     sign_up who_signs_up = sign_up::closed;
-    wait_bounds waits{0};
+    long_poll_limits waits{0};
     std::int64_t session_requests_a_day = 20'000; // of an account; 0: any number
     std::int64_t stored_keys_a_day = 10'000;      // Idempotency-Keys of an account; 0: any number
 };

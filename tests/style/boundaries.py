@@ -29,7 +29,7 @@ _LIBRARIES = {
         r"|_store\.[ch]pp$|/outbox\.[ch]pp$"
     ),
     r"rapidjson/": r"^libs/common/json/",
-    r"curl/": r"^services/gateway/account_mail/",
+    r"curl/": r"^services/gateway/account_email/",
 }
 _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"]+)[>"]', re.MULTILINE)
 _GENERATED = "tempinbox"

@@ -8,29 +8,29 @@
 namespace tempinbox::gateway {
 namespace {
 
-constexpr int most_webhooks = 100;
+constexpr int max_webhooks = 100;
 
 inbox::v1::CountInboxesRequest count_inboxes_of(const caller& who)
 {
-    inbox::v1::CountInboxesRequest wanted;
-    wanted.set_account_id(who.account().text());
-    return wanted;
+    inbox::v1::CountInboxesRequest request;
+    request.set_account_id(who.account().text());
+    return request;
 }
 
 webhooks::v1::ListWebhooksRequest list_webhooks_of(const caller& who)
 {
-    webhooks::v1::ListWebhooksRequest wanted;
-    wanted.set_account_id(who.account().text());
-    wanted.set_limit(most_webhooks);
-    return wanted;
+    webhooks::v1::ListWebhooksRequest request;
+    request.set_account_id(who.account().text());
+    request.set_limit(max_webhooks);
+    return request;
 }
 
 ratelimit::v1::GetUsageRequest usage_of_today(const caller& who)
 {
-    ratelimit::v1::GetUsageRequest wanted;
-    wanted.set_account_id(who.account().text());
-    wanted.set_days(1);
-    return wanted;
+    ratelimit::v1::GetUsageRequest request;
+    request.set_account_id(who.account().text());
+    request.set_days(1);
+    return request;
 }
 
 std::int64_t sum_of(const ratelimit::v1::GetUsageResponse& usage)

@@ -3,7 +3,7 @@
 #include "common/core/awaitable.hpp"
 #include "common/http/message.hpp"
 #include "common/plans/account_state.hpp"
-#include "gateway/quota/numbers.hpp"
+#include "gateway/quota/rate_limit_fields.hpp"
 
 #include <functional>
 #include <optional>
@@ -16,7 +16,7 @@ namespace tempinbox::gateway {
 struct caller
 {
     plans::account_state state;
-    quota_numbers quota;
+    rate_limit_headers quota;
     time_point now;
     std::string_view root = "/v1"; // of the paths this caller uses
     // The page of the dashboard: not counted against the day, so that `quota` is what was last

@@ -46,7 +46,7 @@ boost::asio::ip::address client_address(const http::request& received,
     return address;
 }
 
-std::string address_bucket(const boost::asio::ip::address& address)
+std::string client_prefix_key(const boost::asio::ip::address& address)
 {
     if (address.is_v4()) {
         const auto bytes = address.to_v4().to_bytes();

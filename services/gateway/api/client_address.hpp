@@ -15,6 +15,6 @@ boost::asio::ip::address client_address(const http::request& received,
 
 // By what a client is counted: IPv4 and IPv4-mapped addresses by themselves, IPv6 by /64: a host is
 // commonly given a whole one.
-std::string address_bucket(const boost::asio::ip::address& address);
+std::string client_prefix_key(const boost::asio::ip::address& address);
 
 } // namespace tempinbox::gateway

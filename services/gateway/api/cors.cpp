@@ -8,23 +8,24 @@ bool is_preflight(const http::request& received)
            received.header("Access-Control-Request-Method");
 }
 
-http::response answer_preflight()
+http::response preflight_response()
 {
-    http::response answer;
-    answer.status = 204;
-    answer.set("Access-Control-Allow-Methods", "GET, HEAD, POST, PATCH, DELETE, OPTIONS");
-    answer.set("Access-Control-Allow-Headers", "X-API-Key, Content-Type, Accept, Idempotency-Key, "
-                                               "If-None-Match, X-Request-Id, traceparent");
-    answer.set("Access-Control-Max-Age", "86400");
-    return answer;
+    http::response response;
+    response.status = 204;
+    response.set("Access-Control-Allow-Methods", "GET, HEAD, POST, PATCH, DELETE, OPTIONS");
+    response.set("Access-Control-Allow-Headers",
+                 "X-API-Key, Content-Type, Accept, Idempotency-Key, If-None-Match, X-Request-Id, "
+                 "traceparent");
+    response.set("Access-Control-Max-Age", "86400");
+    return response;
 }
 
-void allow_origin(const http::request& received, http::response& answer)
+void allow_origin(const http::request& received, http::response& response)
 {
     if (!received.header("Origin"))
         return;
-    answer.set("Access-Control-Allow-Origin", "*");
-    answer.set(
+    response.set("Access-Control-Allow-Origin", "*");
+    response.set(
         "Access-Control-Expose-Headers",
         "X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, X-Request-Id, Location,"
         " Retry-After, Allow, Idempotency-Replayed, ETag, Content-Disposition");

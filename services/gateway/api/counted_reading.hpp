@@ -2,7 +2,7 @@
 
 #include "common/core/awaitable.hpp"
 #include "common/core/errors.hpp"
-#include "gateway/api/answer_memory.hpp"
+#include "gateway/api/response_budget.hpp"
 
 #include <functional>
 #include <utility>
@@ -15,28 +15,29 @@ template <class Response>
 struct counted_reading
 {
     Response found;
-    answer_memory::reservation counted; // null where it is small
+    response_budget::reservation counted; // null where it is small
 };
 
 // Asks for what may be large: what is small comes with the first call, the rest with a second one,
 // once there is memory for it. Fails as the calls do, and with unavailable when there is no room.
 template <class Request, class Response>
 awaitable<result<counted_reading<Response>>>
-read_counted(Request wanted, std::function<awaitable<result<Response>>(Request)> ask,
-             take_answer_memory take)
+read_counted(Request request, std::function<awaitable<result<Response>>(Request)> fetch,
+             memory_reserver reserve)
 {
-    wanted.set_most_bytes(small_answer);
-    auto small = ask(wanted);
+    request.set_most_bytes(small_response);
+    auto small = fetch(request);
     auto found = co_await std::move(small);
     if (!found)
         co_return found.error();
     counted_reading<Response> reading;
     if (found->omitted_bytes() > 0) {
-        reading.counted = take(answer_copies * static_cast<std::size_t>(found->omitted_bytes()));
+        reading.counted =
+            reserve(response_copies * static_cast<std::size_t>(found->omitted_bytes()));
         if (!reading.counted)
-            co_return no_room_for_answer();
-        wanted.set_most_bytes(0);
-        auto whole = ask(std::move(wanted));
+            co_return out_of_memory_failure();
+        request.set_most_bytes(0);
+        auto whole = fetch(std::move(request));
         found = co_await std::move(whole);
         if (!found)
             co_return found.error();

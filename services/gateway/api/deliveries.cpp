@@ -10,8 +10,8 @@ namespace tempinbox::gateway {
 namespace {
 
 // Room is free again after six seconds at most.
-constexpr std::int64_t seconds_until_room = 6;
-constexpr std::size_t longest_time = 40;
+constexpr std::int64_t retry_after_seconds = 6;
+constexpr std::size_t max_time_length = 40;
 
 // For operations that take neither parameters nor fields: a body may be absent or an empty object.
 result<void> expect_nothing(const http::request& received)
@@ -27,44 +27,44 @@ result<void> expect_nothing(const http::request& received)
 result<webhooks::v1::ListDeliveriesRequest> read_list(const http::request& received,
                                                       const caller& who)
 {
-    auto wanted = read_webhook_path<webhooks::v1::ListDeliveriesRequest>(received, who);
-    if (!wanted)
-        return wanted.error();
+    auto request = read_webhook_path<webhooks::v1::ListDeliveriesRequest>(received, who);
+    if (!request)
+        return request.error();
     query_reader query(received);
-    wanted->set_status(query.choice("status", "", {"pending", "succeeded", "failed"}));
+    request->set_status(query.choice("status", "", {"pending", "succeeded", "failed"}));
     const auto page = read_page(query);
     if (const auto all_known = query.finish(); !all_known)
         return all_known.error();
-    wanted->set_limit(page.limit);
-    wanted->set_cursor(page.cursor);
-    return wanted;
+    request->set_limit(page.limit);
+    request->set_cursor(page.cursor);
+    return request;
 }
 
 result<webhooks::v1::TestWebhookRequest> read_test(const http::request& received, const caller& who)
 {
-    auto wanted = read_webhook_path<webhooks::v1::TestWebhookRequest>(received, who);
-    if (!wanted)
-        return wanted.error();
+    auto request = read_webhook_path<webhooks::v1::TestWebhookRequest>(received, who);
+    if (!request)
+        return request.error();
     if (const auto nothing = expect_nothing(received); !nothing)
         return nothing.error();
-    wanted->set_event_id(who.new_id<event_id>().text());
-    return wanted;
+    request->set_event_id(who.new_id<event_id>().text());
+    return request;
 }
 
 result<webhooks::v1::RetryDeliveryRequest> read_retry(const http::request& received,
                                                       const caller& who)
 {
-    auto wanted = read_webhook_path<webhooks::v1::RetryDeliveryRequest>(received, who);
-    if (!wanted)
-        return wanted.error();
+    auto request = read_webhook_path<webhooks::v1::RetryDeliveryRequest>(received, who);
+    if (!request)
+        return request.error();
     const auto delivery = uuid::parse(received.path_param("deliveryId"));
     if (!delivery)
         return bad_id("deliveryId", received.path_param("deliveryId"));
     if (const auto nothing = expect_nothing(received); !nothing)
         return nothing.error();
-    wanted->set_delivery_id(delivery->text());
-    wanted->set_attempt_id(who.new_id<event_id>().text());
-    return wanted;
+    request->set_delivery_id(delivery->text());
+    request->set_attempt_id(who.new_id<event_id>().text());
+    return request;
 }
 
 void set_time(google::protobuf::Timestamp& stamp, time_point time)
@@ -77,15 +77,15 @@ void set_time(google::protobuf::Timestamp& stamp, time_point time)
 result<webhooks::v1::ReplayDeliveriesRequest> read_replay(const http::request& received,
                                                           const caller& who)
 {
-    auto wanted = read_webhook_path<webhooks::v1::ReplayDeliveriesRequest>(received, who);
-    if (!wanted)
-        return wanted.error();
+    auto request = read_webhook_path<webhooks::v1::ReplayDeliveriesRequest>(received, who);
+    if (!request)
+        return request.error();
     if (const auto query = expect_no_query(received); !query)
         return query.error();
     auto body = json::object_reader::parse(received.body);
     if (!body)
         return body.error();
-    const auto given = body->required_text("since", 1, longest_time);
+    const auto given = body->required_text("since", 1, max_time_length);
     const auto since = parse_iso8601(given);
     if (!since || *since < time_point{} || *since > who.now)
         body->fail("since must be a time in the past such as 2026-11-21T10:00:00.000Z, not " +
@@ -94,18 +94,18 @@ result<webhooks::v1::ReplayDeliveriesRequest> read_replay(const http::request& r
     if (const auto all_known = body->finish(); !all_known)
         return all_known.error();
 
-    set_time(*wanted->mutable_since(), *since);
-    wanted->set_status(status.value_or("failed"));
-    wanted->set_replay_id(who.new_id<event_id>().text());
-    return wanted;
+    set_time(*request->mutable_since(), *since);
+    request->set_status(status.value_or("failed"));
+    request->set_replay_id(who.new_id<event_id>().text());
+    return request;
 }
 
 http::response refuse(const failure& reason)
 {
-    auto answer = http::error_response(reason);
+    auto response = http::error_response(reason);
     if (reason.code == errc::rate_limited)
-        answer.set("Retry-After", seconds_until_room);
-    return answer;
+        response.set("Retry-After", retry_after_seconds);
+    return response;
 }
 
 } // namespace
@@ -114,11 +114,11 @@ http::response refuse(const failure& reason)
 awaitable<http::response> list_deliveries(const http::request& received, const caller& who,
                                           webhook_client& webhooks)
 {
-    auto wanted = read_list(received, who);
-    if (!wanted)
-        co_return http::error_response(wanted.error());
+    auto request = read_list(received, who);
+    if (!request)
+        co_return http::error_response(request.error());
 
-    const auto found = co_await webhooks.list_deliveries(std::move(*wanted));
+    const auto found = co_await webhooks.list_deliveries(std::move(*request));
     if (!found)
         co_return http::error_response(found.error());
 
@@ -129,11 +129,11 @@ awaitable<http::response> list_deliveries(const http::request& received, const c
 awaitable<http::response> test_webhook(const http::request& received, const caller& who,
                                        webhook_client& webhooks)
 {
-    auto wanted = read_test(received, who);
-    if (!wanted)
-        co_return http::error_response(wanted.error());
+    auto request = read_test(received, who);
+    if (!request)
+        co_return http::error_response(request.error());
 
-    const auto sent = co_await webhooks.test(std::move(*wanted));
+    const auto sent = co_await webhooks.test(std::move(*request));
     if (!sent)
         co_return refuse(sent.error());
 
@@ -143,9 +143,9 @@ awaitable<http::response> test_webhook(const http::request& received, const call
 awaitable<http::response> check_webhook_test(const http::request& received, const caller& who,
                                              webhook_client&)
 {
-    const auto wanted = read_test(received, who);
-    if (!wanted)
-        co_return http::error_response(wanted.error());
+    const auto request = read_test(received, who);
+    if (!request)
+        co_return http::error_response(request.error());
 
     co_return http::response(204, "", "");
 }
@@ -154,11 +154,11 @@ awaitable<http::response> check_webhook_test(const http::request& received, cons
 awaitable<http::response> retry_delivery(const http::request& received, const caller& who,
                                          webhook_client& webhooks)
 {
-    auto wanted = read_retry(received, who);
-    if (!wanted)
-        co_return http::error_response(wanted.error());
+    auto request = read_retry(received, who);
+    if (!request)
+        co_return http::error_response(request.error());
 
-    const auto sent = co_await webhooks.retry(std::move(*wanted));
+    const auto sent = co_await webhooks.retry(std::move(*request));
     if (!sent)
         co_return refuse(sent.error());
 
@@ -168,9 +168,9 @@ awaitable<http::response> retry_delivery(const http::request& received, const ca
 awaitable<http::response> check_retry(const http::request& received, const caller& who,
                                       webhook_client&)
 {
-    const auto wanted = read_retry(received, who);
-    if (!wanted)
-        co_return http::error_response(wanted.error());
+    const auto request = read_retry(received, who);
+    if (!request)
+        co_return http::error_response(request.error());
 
     co_return http::response(204, "", "");
 }
@@ -179,23 +179,23 @@ awaitable<http::response> check_retry(const http::request& received, const calle
 awaitable<http::response> replay_deliveries(const http::request& received, const caller& who,
                                             webhook_client& webhooks)
 {
-    const auto wanted = read_replay(received, who);
-    if (!wanted)
-        co_return http::error_response(wanted.error());
+    const auto request = read_replay(received, who);
+    if (!request)
+        co_return http::error_response(request.error());
 
-    const auto begun = co_await webhooks.replay(*wanted);
+    const auto begun = co_await webhooks.replay(*request);
     if (!begun)
         co_return http::error_response(begun.error());
 
-    co_return http::ok_json(replayed_json(wanted->webhook_id(), begun->replayed()));
+    co_return http::ok_json(replayed_json(request->webhook_id(), begun->replayed()));
 }
 
 awaitable<http::response> check_replay(const http::request& received, const caller& who,
                                        webhook_client&)
 {
-    const auto wanted = read_replay(received, who);
-    if (!wanted)
-        co_return http::error_response(wanted.error());
+    const auto request = read_replay(received, who);
+    if (!request)
+        co_return http::error_response(request.error());
 
     co_return http::response(204, "", "");
 }

@@ -22,29 +22,29 @@ http::response not_acceptable(std::string_view offers, const std::optional<std::
                                          quote(accept.value_or("")));
 }
 
-http::response& add_validators(http::response& answer, std::string_view etag)
+http::response& add_validators(http::response& response, std::string_view etag)
 {
-    answer.set("ETag", etag);
-    answer.set("Vary", "Accept");
-    return answer;
+    response.set("ETag", etag);
+    response.set("Vary", "Accept");
+    return response;
 }
 
 http::response not_modified(std::string_view etag)
 {
-    http::response answer;
-    answer.status = 304;
-    return add_validators(answer, etag);
+    http::response response;
+    response.status = 304;
+    return add_validators(response, etag);
 }
 
 // What strangers sent is only ever saved, never shown as a page of ours.
-http::response file_answer(std::string_view content_type, std::string content,
-                           std::string_view filename, std::string_view etag)
+http::response file_response(std::string_view content_type, std::string content,
+                             std::string_view filename, std::string_view etag)
 {
-    http::response answer(200, content_type, std::move(content));
-    answer.set("Content-Disposition", attachment_disposition(filename));
-    answer.set("X-Content-Type-Options", "nosniff");
-    answer.set("Content-Security-Policy", "sandbox; default-src 'none'");
-    return add_validators(answer, etag);
+    http::response response(200, content_type, std::move(content));
+    response.set("Content-Disposition", attachment_disposition(filename));
+    response.set("X-Content-Type-Options", "nosniff");
+    response.set("Content-Security-Policy", "sandbox; default-src 'none'");
+    return add_validators(response, etag);
 }
 
 // Base64 needs no escapes: it is put behind the other members as it is.
@@ -77,40 +77,40 @@ std::string about_json(const inbox::v1::Attachment& about)
     return out.take();
 }
 
-http::response raw_answer(const std::string& email, inbox::v1::GetRawEmailResponse& found,
-                          bool is_json, std::string_view etag)
+http::response raw_response(const std::string& email, inbox::v1::GetRawEmailResponse& found,
+                            bool is_json, std::string_view etag)
 {
     if (!is_json)
-        return file_answer("message/rfc822", found.trace() + found.raw(), email + ".eml", etag);
-    auto answer = http::ok_json(with_base64(id_json(email), "raw", found.raw()));
-    answer.set("Content-Disposition", attachment_disposition(email + ".eml.json"));
-    answer.set("X-Content-Type-Options", "nosniff");
-    return add_validators(answer, etag);
+        return file_response("message/rfc822", found.trace() + found.raw(), email + ".eml", etag);
+    auto response = http::ok_json(with_base64(id_json(email), "raw", found.raw()));
+    response.set("Content-Disposition", attachment_disposition(email + ".eml.json"));
+    response.set("X-Content-Type-Options", "nosniff");
+    return add_validators(response, etag);
 }
 
-http::response attachment_answer(inbox::v1::GetAttachmentResponse& found, const std::string& type,
-                                 bool is_json, std::string_view etag)
+http::response attachment_response(inbox::v1::GetAttachmentResponse& found, const std::string& type,
+                                   bool is_json, std::string_view etag)
 {
     const auto& about = found.attachment();
     if (!is_json)
-        return file_answer(type, std::move(*found.mutable_content()), about.filename(), etag);
-    auto answer = http::ok_json(with_base64(about_json(about), "content", found.content()));
-    answer.set("Content-Disposition", attachment_disposition(about.filename() + ".json"));
-    answer.set("X-Content-Type-Options", "nosniff");
-    return add_validators(answer, etag);
+        return file_response(type, std::move(*found.mutable_content()), about.filename(), etag);
+    auto response = http::ok_json(with_base64(about_json(about), "content", found.content()));
+    response.set("Content-Disposition", attachment_disposition(about.filename() + ".json"));
+    response.set("X-Content-Type-Options", "nosniff");
+    return add_validators(response, etag);
 }
 
 } // namespace
 
 // GET /v1/emails/{emailId}/raw
 awaitable<http::response> get_raw_email(const http::request& received, const caller& who,
-                                        inbox_client& inboxes, answer_memory& memory)
+                                        inbox_client& inboxes, response_budget& memory)
 {
-    auto wanted = read_email_path<inbox::v1::GetRawEmailRequest>(received, who);
-    if (!wanted)
-        co_return http::error_response(wanted.error());
-    wanted->set_most_bytes(small_answer);
-    auto found = co_await inboxes.find_raw(*wanted);
+    auto request = read_email_path<inbox::v1::GetRawEmailRequest>(received, who);
+    if (!request)
+        co_return http::error_response(request.error());
+    request->set_most_bytes(small_response);
+    auto found = co_await inboxes.find_raw(*request);
     if (!found)
         co_return http::error_response(found.error());
 
@@ -119,36 +119,36 @@ awaitable<http::response> get_raw_email(const http::request& received, const cal
     if (!form)
         co_return not_acceptable("application/json or message/rfc822", accept);
     const bool is_json = *form == 0;
-    const auto etag = etag_of(wanted->email_id(), is_json ? "json" : "rfc822");
-    if (is_known_to(received, etag))
+    const auto etag = etag_of(request->email_id(), is_json ? "json" : "rfc822");
+    if (matches_etag(received, etag))
         co_return not_modified(etag);
 
-    answer_memory::reservation booked;
+    response_budget::reservation booked;
     if (!found->has_raw()) {
-        booked = memory.try_reserve(who.account(),
-                                    answer_copies * static_cast<std::size_t>(found->size_bytes()));
+        booked = memory.try_reserve(
+            who.account(), response_copies * static_cast<std::size_t>(found->size_bytes()));
         if (!booked)
-            co_return no_room();
-        wanted->set_most_bytes(0);
-        found = co_await inboxes.find_raw(*wanted);
+            co_return out_of_memory_response();
+        request->set_most_bytes(0);
+        found = co_await inboxes.find_raw(*request);
         if (!found)
             co_return http::error_response(found.error());
     }
-    auto answer = raw_answer(wanted->email_id(), *found, is_json, etag);
+    auto response = raw_response(request->email_id(), *found, is_json, etag);
     booked.reset(); // one copy is left
-    co_return count_answer(std::move(answer), who.account(), memory);
+    co_return reserve_response(std::move(response), who.account(), memory);
 }
 
 // GET /v1/emails/{emailId}/attachments/{attachmentId}
 awaitable<http::response> get_attachment(const http::request& received, const caller& who,
-                                         inbox_client& inboxes, answer_memory& memory)
+                                         inbox_client& inboxes, response_budget& memory)
 {
-    auto wanted = read_email_path<inbox::v1::GetAttachmentRequest>(received, who);
-    if (!wanted)
-        co_return http::error_response(wanted.error());
-    wanted->set_attachment_id(std::string(received.path_param("attachmentId")));
-    wanted->set_most_bytes(small_answer);
-    auto found = co_await inboxes.find_attachment(*wanted);
+    auto request = read_email_path<inbox::v1::GetAttachmentRequest>(received, who);
+    if (!request)
+        co_return http::error_response(request.error());
+    request->set_attachment_id(std::string(received.path_param("attachmentId")));
+    request->set_most_bytes(small_response);
+    auto found = co_await inboxes.find_attachment(*request);
     if (!found)
         co_return http::error_response(found.error());
 
@@ -158,26 +158,26 @@ awaitable<http::response> get_attachment(const http::request& received, const ca
     const auto form = choose_media_type(accept, offers);
     if (!form)
         co_return not_acceptable(offers[0] + ", " + offers[1] + " or " + offers[2], accept);
-    const auto etag = etag_of(wanted->email_id() + "." + found->attachment().attachment_id(),
+    const auto etag = etag_of(request->email_id() + "." + found->attachment().attachment_id(),
                               std::to_string(*form));
-    if (is_known_to(received, etag))
+    if (matches_etag(received, etag))
         co_return not_modified(etag);
 
-    answer_memory::reservation booked;
+    response_budget::reservation booked;
     if (!found->has_content()) {
         booked = memory.try_reserve(who.account(),
-                                    answer_copies *
+                                    response_copies *
                                         static_cast<std::size_t>(found->attachment().size_bytes()));
         if (!booked)
-            co_return no_room();
-        wanted->set_most_bytes(0);
-        found = co_await inboxes.find_attachment(*wanted);
+            co_return out_of_memory_response();
+        request->set_most_bytes(0);
+        found = co_await inboxes.find_attachment(*request);
         if (!found)
             co_return http::error_response(found.error());
     }
-    auto answer = attachment_answer(*found, offers[*form], *form == 0, etag);
+    auto response = attachment_response(*found, offers[*form], *form == 0, etag);
     booked.reset(); // one copy is left
-    co_return count_answer(std::move(answer), who.account(), memory);
+    co_return reserve_response(std::move(response), who.account(), memory);
 }
 
 } // namespace tempinbox::gateway

@@ -1,8 +1,8 @@
 #pragma once
 
 #include "common/core/awaitable.hpp"
-#include "gateway/api/answer_memory.hpp"
 #include "gateway/api/caller.hpp"
+#include "gateway/api/response_budget.hpp"
 #include "gateway/clients/inbox_client.hpp"
 
 namespace tempinbox::gateway {
@@ -10,8 +10,8 @@ namespace tempinbox::gateway {
 // Messages and attachments, which can be large: what is past 64 KiB is counted against `memory`
 // until it is sent; without room there the answer is 503.
 awaitable<http::response> get_raw_email(const http::request& received, const caller& who,
-                                        inbox_client& inboxes, answer_memory& memory);
+                                        inbox_client& inboxes, response_budget& memory);
 awaitable<http::response> get_attachment(const http::request& received, const caller& who,
-                                         inbox_client& inboxes, answer_memory& memory);
+                                         inbox_client& inboxes, response_budget& memory);
 
 } // namespace tempinbox::gateway

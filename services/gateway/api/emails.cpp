@@ -11,41 +11,41 @@
 namespace tempinbox::gateway {
 namespace {
 
-constexpr std::size_t longest_condition = 500;
+constexpr std::size_t max_condition_length = 500;
 
 // A list as it was asked for.
-struct asked_list
+struct list_query
 {
     inbox::v1::ListEmailsRequest request;
     email_extras extras;
 };
 
 // The conditions and the page: what every list of emails takes.
-void read_conditions(query_reader& query, asked_list& list)
+void read_conditions(query_reader& query, list_query& list)
 {
-    auto& wanted = list.request;
-    if (const auto from = query.text("from", 1, longest_condition))
-        wanted.set_from(*from);
-    if (const auto to = query.text("to", 1, longest_condition))
-        wanted.set_to(*to);
-    if (const auto subject = query.text("subject", 1, longest_condition))
-        wanted.set_subject(*subject);
+    auto& request = list.request;
+    if (const auto from = query.text("from", 1, max_condition_length))
+        request.set_from(*from);
+    if (const auto to = query.text("to", 1, max_condition_length))
+        request.set_to(*to);
+    if (const auto subject = query.text("subject", 1, max_condition_length))
+        request.set_subject(*subject);
     const auto include = query.choices("include", {"text", "codes"});
     list.extras.text = std::find(include.begin(), include.end(), "text") != include.end();
     list.extras.codes = std::find(include.begin(), include.end(), "codes") != include.end();
-    wanted.set_include_text(list.extras.text);
-    wanted.set_omit_codes(!list.extras.codes);
+    request.set_include_text(list.extras.text);
+    request.set_omit_codes(!list.extras.codes);
     const auto page = read_page(query);
-    wanted.set_limit(page.limit);
-    wanted.set_cursor(page.cursor);
+    request.set_limit(page.limit);
+    request.set_cursor(page.cursor);
 }
 
-result<asked_list> read_inbox_list(const http::request& received, const caller& who)
+result<list_query> read_inbox_list(const http::request& received, const caller& who)
 {
     auto path = read_inbox_path<inbox::v1::ListEmailsRequest>(received, who);
     if (!path)
         return path.error();
-    asked_list list;
+    list_query list;
     list.request = std::move(*path);
     query_reader query(received);
     list.request.set_after(query.integer("after", 0, 0, std::numeric_limits<std::int64_t>::max()));
@@ -55,9 +55,9 @@ result<asked_list> read_inbox_list(const http::request& received, const caller& 
     return list;
 }
 
-result<asked_list> read_list(const http::request& received, const caller& who)
+result<list_query> read_list(const http::request& received, const caller& who)
 {
-    asked_list list;
+    list_query list;
     list.request.set_account_id(who.account().text());
     query_reader query(received);
     read_conditions(query, list);
@@ -68,9 +68,9 @@ result<asked_list> read_list(const http::request& received, const caller& who)
 
 result<inbox::v1::UpdateEmailRequest> read_change(const http::request& received, const caller& who)
 {
-    auto wanted = read_email_path<inbox::v1::UpdateEmailRequest>(received, who);
-    if (!wanted)
-        return wanted.error();
+    auto request = read_email_path<inbox::v1::UpdateEmailRequest>(received, who);
+    if (!request)
+        return request.error();
     auto body = json::object_reader::parse(received.body);
     if (!body)
         return body.error();
@@ -81,8 +81,8 @@ result<inbox::v1::UpdateEmailRequest> read_change(const http::request& received,
         return all_known.error();
     if (!is_read)
         return failure{errc::invalid_argument, "body must have isRead: true or false"};
-    wanted->set_is_read(*is_read);
-    return wanted;
+    request->set_is_read(*is_read);
+    return request;
 }
 
 // Why it went where. Not known where nobody answers: the email is worth more than that.
@@ -91,10 +91,10 @@ awaitable<webhooks::v1::GetRoutingResponse> find_routing(const caller& who, std:
 {
     if (who.limits().routing_rules <= 0)
         co_return webhooks::v1::GetRoutingResponse();
-    webhooks::v1::GetRoutingRequest wanted;
-    wanted.set_account_id(who.account().text());
-    wanted.set_email_id(std::move(email));
-    auto found = co_await webhooks.find_routing(std::move(wanted));
+    webhooks::v1::GetRoutingRequest request;
+    request.set_account_id(who.account().text());
+    request.set_email_id(std::move(email));
+    auto found = co_await webhooks.find_routing(std::move(request));
     if (!found)
         co_return webhooks::v1::GetRoutingResponse();
     co_return std::move(*found);
@@ -102,14 +102,14 @@ awaitable<webhooks::v1::GetRoutingResponse> find_routing(const caller& who, std:
 
 // A list; its texts may be large.
 awaitable<result<counted_reading<inbox::v1::ListEmailsResponse>>>
-read_list_of(const caller& who, asked_list wanted, inbox_client& inboxes, answer_memory& memory)
+read_list_of(const caller& who, list_query query, inbox_client& inboxes, response_budget& memory)
 {
     std::function<awaitable<result<inbox::v1::ListEmailsResponse>>(inbox::v1::ListEmailsRequest)>
-        ask = [&inboxes](inbox::v1::ListEmailsRequest request) {
+        fetch = [&inboxes](inbox::v1::ListEmailsRequest request) {
             return inboxes.list_emails(std::move(request));
         };
-    return read_counted(std::move(wanted.request), std::move(ask),
-                        memory.taking_for(who.account()));
+    return read_counted(std::move(query.request), std::move(fetch),
+                        memory.reserver_for(who.account()));
 }
 
 } // namespace
@@ -117,56 +117,56 @@ read_list_of(const caller& who, asked_list wanted, inbox_client& inboxes, answer
 // GET /v1/inboxes/{inboxId}/emails
 awaitable<http::response> list_inbox_emails(const http::request& received, const caller& who,
                                             inbox_client& inboxes, list_cache& lists,
-                                            answer_memory& memory)
+                                            response_budget& memory)
 {
-    const auto wanted = read_inbox_list(received, who);
-    if (!wanted)
-        co_return http::error_response(wanted.error());
+    const auto query = read_inbox_list(received, who);
+    if (!query)
+        co_return http::error_response(query.error());
 
-    if (auto unchanged = co_await lists.find(wanted->request))
+    if (auto unchanged = co_await lists.find(query->request))
         co_return http::ok_json(std::move(*unchanged));
-    auto read = co_await read_list_of(who, *wanted, inboxes, memory);
+    auto read = co_await read_list_of(who, *query, inboxes, memory);
     if (!read)
         co_return http::error_response(read.error());
 
-    auto json = to_json(read->found, wanted->extras);
-    lists.keep(wanted->request, read->found.version(), json);
+    auto json = to_json(read->found, query->extras);
+    lists.store(query->request, read->found.version(), json);
     read->counted.reset(); // one copy is left
-    co_return count_answer(http::ok_json(std::move(json)), who.account(), memory);
+    co_return reserve_response(http::ok_json(std::move(json)), who.account(), memory);
 }
 
 // GET /v1/emails
 awaitable<http::response> list_emails(const http::request& received, const caller& who,
-                                      inbox_client& inboxes, answer_memory& memory)
+                                      inbox_client& inboxes, response_budget& memory)
 {
-    const auto wanted = read_list(received, who);
-    if (!wanted)
-        co_return http::error_response(wanted.error());
+    const auto query = read_list(received, who);
+    if (!query)
+        co_return http::error_response(query.error());
 
-    auto read = co_await read_list_of(who, *wanted, inboxes, memory);
+    auto read = co_await read_list_of(who, *query, inboxes, memory);
     if (!read)
         co_return http::error_response(read.error());
 
-    auto json = to_json(read->found, wanted->extras);
+    auto json = to_json(read->found, query->extras);
     read->counted.reset(); // one copy is left
-    co_return count_answer(http::ok_json(std::move(json)), who.account(), memory);
+    co_return reserve_response(http::ok_json(std::move(json)), who.account(), memory);
 }
 
 // GET /v1/emails/{emailId}
 awaitable<http::response> get_email(const http::request& received, const caller& who,
                                     inbox_client& inboxes, webhook_client& webhooks,
-                                    answer_memory& memory)
+                                    response_budget& memory)
 {
-    auto wanted = read_email_path<inbox::v1::GetEmailRequest>(received, who);
-    if (!wanted)
-        co_return http::error_response(wanted.error());
+    auto email_request = read_email_path<inbox::v1::GetEmailRequest>(received, who);
+    if (!email_request)
+        co_return http::error_response(email_request.error());
 
-    std::function<awaitable<result<inbox::v1::GetEmailResponse>>(inbox::v1::GetEmailRequest)> ask =
-        [&inboxes](inbox::v1::GetEmailRequest request) {
+    std::function<awaitable<result<inbox::v1::GetEmailResponse>>(inbox::v1::GetEmailRequest)>
+        fetch = [&inboxes](inbox::v1::GetEmailRequest request) {
             return inboxes.find_email(std::move(request));
         };
-    auto read =
-        co_await read_counted(std::move(*wanted), std::move(ask), memory.taking_for(who.account()));
+    auto read = co_await read_counted(std::move(*email_request), std::move(fetch),
+                                      memory.reserver_for(who.account()));
     if (!read)
         co_return http::error_response(read.error());
 
@@ -174,18 +174,18 @@ awaitable<http::response> get_email(const http::request& received, const caller&
         co_await find_routing(who, read->found.email().summary().email_id(), webhooks);
     auto json = to_json(read->found.email(), routing);
     read->counted.reset(); // one copy is left
-    co_return count_answer(http::ok_json(std::move(json)), who.account(), memory);
+    co_return reserve_response(http::ok_json(std::move(json)), who.account(), memory);
 }
 
 // PATCH /v1/emails/{emailId}
 awaitable<http::response> update_email(const http::request& received, const caller& who,
                                        inbox_client& inboxes)
 {
-    auto wanted = read_change(received, who);
-    if (!wanted)
-        co_return http::error_response(wanted.error());
+    auto request = read_change(received, who);
+    if (!request)
+        co_return http::error_response(request.error());
 
-    const auto changed = co_await inboxes.update_email(std::move(*wanted));
+    const auto changed = co_await inboxes.update_email(std::move(*request));
     if (!changed)
         co_return http::error_response(changed.error());
 
@@ -196,15 +196,15 @@ awaitable<http::response> update_email(const http::request& received, const call
 awaitable<http::response> delete_email(const http::request& received, const caller& who,
                                        inbox_client& inboxes)
 {
-    const auto wanted = read_email_path<inbox::v1::DeleteEmailRequest>(received, who);
-    if (!wanted)
-        co_return http::error_response(wanted.error());
+    const auto request = read_email_path<inbox::v1::DeleteEmailRequest>(received, who);
+    if (!request)
+        co_return http::error_response(request.error());
 
-    const auto deleted = co_await inboxes.remove_email(*wanted);
+    const auto deleted = co_await inboxes.remove_email(*request);
     if (!deleted)
         co_return http::error_response(deleted.error());
 
-    co_return http::ok_json(deleted_json("emailId", wanted->email_id()));
+    co_return http::ok_json(deleted_json("emailId", request->email_id()));
 }
 
 } // namespace tempinbox::gateway

@@ -10,20 +10,20 @@ namespace {
 
 constexpr const char* fields[] = {"ttlSeconds", "name", "tags", "metadata"};
 
-void read_metadata(json::object_reader& body, inbox::v1::UpdateInboxRequest& wanted)
+void read_metadata(json::object_reader& body, inbox::v1::UpdateInboxRequest& request)
 {
     if (body.has_null("metadata"))
-        wanted.mutable_metadata()->set_remove_all(true);
+        request.mutable_metadata()->set_remove_all(true);
     // As many removed as set.
-    const auto patch = body.text_map_patch("metadata", 2 * most_metadata, longest_metadata_key,
-                                           longest_metadata_value);
+    const auto patch = body.text_map_patch("metadata", 2 * max_metadata, max_metadata_key_length,
+                                           max_metadata_value_length);
     if (!patch)
         return;
     for (const auto& [key, text] : *patch) {
         if (text)
-            (*wanted.mutable_metadata()->mutable_values())[key] = *text;
+            (*request.mutable_metadata()->mutable_values())[key] = *text;
         else
-            wanted.mutable_metadata()->add_removed(key);
+            request.mutable_metadata()->add_removed(key);
     }
 }
 
@@ -39,48 +39,48 @@ result<inbox::v1::UpdateInboxRequest> read_change(const http::request& received,
     if (!body)
         return body.error();
 
-    inbox::v1::UpdateInboxRequest wanted;
-    *wanted.mutable_account() = plans::to_proto(who.state);
-    wanted.set_inbox_id(id->text());
-    const auto most_seconds = who.limits().max_ttl.count();
+    inbox::v1::UpdateInboxRequest request;
+    *request.mutable_account() = plans::to_proto(who.state);
+    request.set_inbox_id(id->text());
+    const auto max_seconds = who.limits().max_ttl.count();
     if (body->has_null("ttlSeconds"))
-        body->fail("ttlSeconds must be an integer from 60 to " + std::to_string(most_seconds) +
+        body->fail("ttlSeconds must be an integer from 60 to " + std::to_string(max_seconds) +
                    ", not null");
-    if (const auto ttl = body->integer("ttlSeconds", shortest_ttl, most_seconds))
-        wanted.set_ttl_seconds(*ttl);
-    if (const auto name = body->text("name", 1, longest_name))
-        wanted.set_name(*name);
+    if (const auto ttl = body->integer("ttlSeconds", min_ttl, max_seconds))
+        request.set_ttl_seconds(*ttl);
+    if (const auto name = body->text("name", 1, max_name_length))
+        request.set_name(*name);
     if (body->has_null("name"))
-        wanted.set_name("");
+        request.set_name("");
     if (body->has_null("tags"))
-        wanted.mutable_tags();
-    if (const auto tags = body->texts("tags", most_tags, 1, longest_tag))
-        wanted.mutable_tags()->mutable_tags()->Assign(tags->begin(), tags->end());
-    read_metadata(*body, wanted);
+        request.mutable_tags();
+    if (const auto tags = body->texts("tags", max_tags, 1, max_tag_length))
+        request.mutable_tags()->mutable_tags()->Assign(tags->begin(), tags->end());
+    read_metadata(*body, request);
     if (const auto all_known = body->finish(); !all_known)
         return all_known.error();
     if (std::none_of(std::begin(fields), std::end(fields),
                      [&](const char* field) { return body->has(field) || body->has_null(field); }))
         return failure{errc::invalid_argument,
                        "body must have at least one of ttlSeconds, name, tags, metadata"};
-    return wanted;
+    return request;
 }
 
 result<inbox::v1::DeleteInboxesByTagRequest> read_tag(const http::request& received,
                                                       const caller& who)
 {
     query_reader query(received);
-    const auto tag = query.text("tag", 1, longest_tag);
+    const auto tag = query.text("tag", 1, max_tag_length);
     if (const auto all_known = query.finish(); !all_known)
         return all_known.error();
     if (!tag)
         return failure{errc::invalid_argument,
                        "tag is required: all live inboxes with this tag are expired"};
 
-    inbox::v1::DeleteInboxesByTagRequest wanted;
-    wanted.set_account_id(who.account().text());
-    wanted.set_tag(*tag);
-    return wanted;
+    inbox::v1::DeleteInboxesByTagRequest request;
+    request.set_account_id(who.account().text());
+    request.set_tag(*tag);
+    return request;
 }
 
 } // namespace
@@ -89,11 +89,11 @@ result<inbox::v1::DeleteInboxesByTagRequest> read_tag(const http::request& recei
 awaitable<http::response> update_inbox(const http::request& received, const caller& who,
                                        inbox_client& inboxes)
 {
-    auto wanted = read_change(received, who);
-    if (!wanted)
-        co_return http::error_response(wanted.error());
+    auto request = read_change(received, who);
+    if (!request)
+        co_return http::error_response(request.error());
 
-    const auto changed = co_await inboxes.change(std::move(*wanted));
+    const auto changed = co_await inboxes.change(std::move(*request));
     if (!changed)
         co_return http::error_response(changed.error());
 
@@ -104,11 +104,11 @@ awaitable<http::response> update_inbox(const http::request& received, const call
 awaitable<http::response> delete_tagged_inboxes(const http::request& received, const caller& who,
                                                 inbox_client& inboxes)
 {
-    auto wanted = read_tag(received, who);
-    if (!wanted)
-        co_return http::error_response(wanted.error());
+    auto request = read_tag(received, who);
+    if (!request)
+        co_return http::error_response(request.error());
 
-    const auto deleted = co_await inboxes.remove_tagged(std::move(*wanted));
+    const auto deleted = co_await inboxes.remove_tagged(std::move(*request));
     if (!deleted)
         co_return http::error_response(deleted.error());
 
@@ -119,18 +119,18 @@ awaitable<http::response> delete_tagged_inboxes(const http::request& received, c
 awaitable<http::response> empty_inbox(const http::request& received, const caller& who,
                                       inbox_client& inboxes)
 {
-    const auto wanted = read_inbox_path<inbox::v1::EmptyInboxRequest>(received, who);
-    if (!wanted)
-        co_return http::error_response(wanted.error());
+    const auto request = read_inbox_path<inbox::v1::EmptyInboxRequest>(received, who);
+    if (!request)
+        co_return http::error_response(request.error());
     const auto query = expect_no_query(received);
     if (!query)
         co_return http::error_response(query.error());
 
-    const auto emptied = co_await inboxes.empty(*wanted);
+    const auto emptied = co_await inboxes.empty(*request);
     if (!emptied)
         co_return http::error_response(emptied.error());
 
-    co_return http::ok_json(emptied_json(wanted->inbox_id(), emptied->deleted_emails()));
+    co_return http::ok_json(emptied_json(request->inbox_id(), emptied->deleted_emails()));
 }
 
 } // namespace tempinbox::gateway

@@ -20,30 +20,30 @@ result<inbox::v1::CreateInboxRequest> read_new_inbox(const http::request& receiv
         return body.error();
     const auto local_part = body->text("localPart", 1, 64);
     const auto domain = body->text("domain", 1, 253);
-    const auto ttl = body->integer("ttlSeconds", shortest_ttl, who.limits().max_ttl.count());
-    const auto name = body->text("name", 1, longest_name);
-    const auto tags = body->texts("tags", most_tags, 1, longest_tag);
-    const auto metadata =
-        body->text_map("metadata", most_metadata, longest_metadata_key, longest_metadata_value);
+    const auto ttl = body->integer("ttlSeconds", min_ttl, who.limits().max_ttl.count());
+    const auto name = body->text("name", 1, max_name_length);
+    const auto tags = body->texts("tags", max_tags, 1, max_tag_length);
+    const auto metadata = body->text_map("metadata", max_metadata, max_metadata_key_length,
+                                         max_metadata_value_length);
     if (const auto all_known = body->finish(); !all_known)
         return all_known.error();
 
-    inbox::v1::CreateInboxRequest wanted;
-    *wanted.mutable_account() = plans::to_proto(who.state);
-    wanted.set_inbox_id(who.new_id<inbox_id>().text());
+    inbox::v1::CreateInboxRequest request;
+    *request.mutable_account() = plans::to_proto(who.state);
+    request.set_inbox_id(who.new_id<inbox_id>().text());
     if (local_part)
-        wanted.set_local_part(*local_part);
+        request.set_local_part(*local_part);
     if (domain)
-        wanted.set_domain(*domain);
+        request.set_domain(*domain);
     if (ttl)
-        wanted.set_ttl_seconds(*ttl);
+        request.set_ttl_seconds(*ttl);
     if (name)
-        wanted.set_name(*name);
+        request.set_name(*name);
     if (tags)
-        wanted.mutable_tags()->Assign(tags->begin(), tags->end());
+        request.mutable_tags()->Assign(tags->begin(), tags->end());
     if (metadata)
-        wanted.mutable_metadata()->insert(metadata->begin(), metadata->end());
-    return wanted;
+        request.mutable_metadata()->insert(metadata->begin(), metadata->end());
+    return request;
 }
 
 inbox::v1::InboxStatus to_status(const std::string& text)
@@ -57,9 +57,9 @@ result<inbox::v1::ListInboxesRequest> read_list(const http::request& received, c
 {
     query_reader query(received);
     const auto status = query.choice("status", "active", {"active", "expired", "all"});
-    const auto tag = query.text("tag", 1, longest_tag);
-    const auto address = query.text("address", 1, longest_address);
-    const auto wanted = read_page(query);
+    const auto tag = query.text("tag", 1, max_tag_length);
+    const auto address = query.text("address", 1, max_address_length);
+    const auto page = read_page(query);
     if (const auto all_known = query.finish(); !all_known)
         return all_known.error();
 
@@ -70,8 +70,8 @@ result<inbox::v1::ListInboxesRequest> read_list(const http::request& received, c
         list.set_tag(*tag);
     if (address)
         list.set_address(*address);
-    list.set_limit(wanted.limit);
-    list.set_cursor(wanted.cursor);
+    list.set_limit(page.limit);
+    list.set_cursor(page.cursor);
     return list;
 }
 
@@ -81,11 +81,11 @@ result<inbox::v1::ListInboxesRequest> read_list(const http::request& received, c
 awaitable<http::response> create_inbox(const http::request& received, const caller& who,
                                        inbox_client& inboxes)
 {
-    auto wanted = read_new_inbox(received, who);
-    if (!wanted)
-        co_return http::error_response(wanted.error());
+    auto request = read_new_inbox(received, who);
+    if (!request)
+        co_return http::error_response(request.error());
 
-    const auto created = co_await inboxes.create(std::move(*wanted));
+    const auto created = co_await inboxes.create(std::move(*request));
     if (!created)
         co_return http::error_response(created.error());
 
@@ -96,12 +96,12 @@ awaitable<http::response> create_inbox(const http::request& received, const call
 awaitable<http::response> check_new_inbox(const http::request& received, const caller& who,
                                           inbox_client& inboxes)
 {
-    auto wanted = read_new_inbox(received, who);
-    if (!wanted)
-        co_return http::error_response(wanted.error());
-    wanted->set_check_only(true);
+    auto request = read_new_inbox(received, who);
+    if (!request)
+        co_return http::error_response(request.error());
+    request->set_check_only(true);
 
-    const auto checked = co_await inboxes.create(std::move(*wanted));
+    const auto checked = co_await inboxes.create(std::move(*request));
     if (!checked)
         co_return http::error_response(checked.error());
 
@@ -112,11 +112,11 @@ awaitable<http::response> check_new_inbox(const http::request& received, const c
 awaitable<http::response> list_inboxes(const http::request& received, const caller& who,
                                        inbox_client& inboxes)
 {
-    auto wanted = read_list(received, who);
-    if (!wanted)
-        co_return http::error_response(wanted.error());
+    auto request = read_list(received, who);
+    if (!request)
+        co_return http::error_response(request.error());
 
-    const auto found = co_await inboxes.list(std::move(*wanted));
+    const auto found = co_await inboxes.list(std::move(*request));
     if (!found)
         co_return http::error_response(found.error());
 
@@ -127,12 +127,12 @@ awaitable<http::response> list_inboxes(const http::request& received, const call
 awaitable<http::response> get_inbox(const http::request& received, const caller& who,
                                     inbox_client& inboxes)
 {
-    auto wanted =
+    auto request =
         without_query(received, read_inbox_path<inbox::v1::GetInboxRequest>(received, who));
-    if (!wanted)
-        co_return http::error_response(wanted.error());
+    if (!request)
+        co_return http::error_response(request.error());
 
-    const auto found = co_await inboxes.find(std::move(*wanted));
+    const auto found = co_await inboxes.find(std::move(*request));
     if (!found)
         co_return http::error_response(found.error());
 
@@ -145,16 +145,16 @@ awaitable<http::response> get_inbox(const http::request& received, const caller&
 awaitable<http::response> delete_inbox(const http::request& received, const caller& who,
                                        inbox_client& inboxes)
 {
-    const auto wanted =
+    const auto request =
         without_query(received, read_inbox_path<inbox::v1::DeleteInboxRequest>(received, who));
-    if (!wanted)
-        co_return http::error_response(wanted.error());
+    if (!request)
+        co_return http::error_response(request.error());
 
-    const auto deleted = co_await inboxes.remove(*wanted);
+    const auto deleted = co_await inboxes.remove(*request);
     if (!deleted)
         co_return http::error_response(deleted.error());
 
-    co_return http::ok_json(deleted_json("inboxId", wanted->inbox_id()));
+    co_return http::ok_json(deleted_json("inboxId", request->inbox_id()));
 }
 
 // GET /v1/domains

@@ -12,19 +12,19 @@
 namespace tempinbox::gateway {
 
 // Protobuf's shapes as members of a JSON object.
-inline void put_time(json::writer& out, std::string_view name, bool is_known,
+inline void put_time(json::writer& out, std::string_view name, bool has_value,
                      const google::protobuf::Timestamp& stamp)
 {
-    if (is_known)
+    if (has_value)
         out.member(name, from_unix_micros(stamp.seconds() * 1'000'000 + stamp.nanos() / 1'000));
     else
         out.null_member(name);
 }
 
-inline void put_text(json::writer& out, std::string_view name, bool is_known,
+inline void put_text(json::writer& out, std::string_view name, bool has_value,
                      const std::string& text)
 {
-    if (is_known)
+    if (has_value)
         out.member(name, text);
     else
         out.null_member(name);

@@ -161,7 +161,7 @@ std::optional<std::size_t> choose_media_type(const std::optional<std::string>& a
     return chosen;
 }
 
-bool is_known_to(const http::request& received, std::string_view etag)
+bool matches_etag(const http::request& received, std::string_view etag)
 {
     const auto given = joined_header(received, "If-None-Match");
     if (!given)

@@ -19,7 +19,7 @@ std::optional<std::size_t> choose_media_type(const std::optional<std::string>& a
                                              const std::vector<std::string>& offers);
 
 // Whether If-None-Match names this strong tag or any (RFC 9110 13.1.2; tags compare weakly).
-bool is_known_to(const http::request& received, std::string_view etag);
+bool matches_etag(const http::request& received, std::string_view etag);
 
 // A file name as a parameter of Content-Disposition: attachment (RFC 6266, RFC 8187). The ASCII
 // form stands in for clients that know no other.

@@ -24,9 +24,9 @@ api_handler on(Client& client,
 }
 
 // What can be large, so that its memory is counted before it is read.
-api_handler content(inbox_client& inboxes, answer_memory& memory,
+api_handler content(inbox_client& inboxes, response_budget& memory,
                     awaitable<http::response> (*handle)(const http::request&, const caller&,
-                                                        inbox_client&, answer_memory&))
+                                                        inbox_client&, response_budget&))
 {
     return [&inboxes, &memory, handle](const http::request& received, const caller& who) {
         return handle(received, who, inboxes, memory);
@@ -37,12 +37,13 @@ void add_inboxes(std::vector<route>& all, const std::string& root,
                  const operation_services& services)
 {
     auto& inboxes = services.inboxes;
-    const auto list = [&inboxes, &lists = services.lists, &memory = services.answers_memory](
+    const auto list = [&inboxes, &lists = services.lists, &memory = services.response_memory](
                           const http::request& received, const caller& who) {
         return list_inbox_emails(received, who, inboxes, lists, memory);
     };
-    const auto wait = [&waiting = services.waiting](http::request& received, const caller& who) {
-        return wait_for_email(received, who, waiting);
+    const auto wait = [&long_polls = services.long_polls](http::request& received,
+                                                          const caller& who) {
+        return wait_for_email(received, who, long_polls);
     };
     all.emplace_back("GET", root + "/inboxes", body_kind::none, on(inboxes, list_inboxes));
     all.emplace_back("POST", root + "/inboxes", body_kind::json, on(inboxes, create_inbox),
@@ -62,7 +63,7 @@ void add_inboxes(std::vector<route>& all, const std::string& root,
 }
 
 void add_emails(std::vector<route>& all, const std::string& root, inbox_client& inboxes,
-                webhook_client& webhooks, answer_memory& memory)
+                webhook_client& webhooks, response_budget& memory)
 {
     const auto read = [&inboxes, &webhooks, &memory](const http::request& received,
                                                      const caller& who) {
@@ -128,7 +129,7 @@ std::vector<route> operations_below(const std::string& root, const operation_ser
 {
     std::vector<route> all;
     add_inboxes(all, root, services);
-    add_emails(all, root, services.inboxes, services.webhooks, services.answers_memory);
+    add_emails(all, root, services.inboxes, services.webhooks, services.response_memory);
     add_webhooks(all, root, services.webhooks);
     add_deliveries(all, root, services.webhooks);
     add_account(all, root, services);

@@ -1,13 +1,13 @@
 #pragma once
 
 #include "accounts/account_store.hpp"
-#include "gateway/api/answer_memory.hpp"
+#include "gateway/api/response_budget.hpp"
 #include "gateway/api/routes.hpp"
 #include "gateway/clients/inbox_client.hpp"
 #include "gateway/clients/rate_limit_client.hpp"
 #include "gateway/clients/webhook_client.hpp"
 #include "gateway/lists/list_cache.hpp"
-#include "gateway/waiting/waiting_room.hpp"
+#include "gateway/long_poll/long_poll_hub.hpp"
 
 #include <string>
 #include <vector>
@@ -22,8 +22,8 @@ struct operation_services
     webhook_client& webhooks;
     rate_limit_client& quotas;
     list_cache& lists;
-    answer_memory& answers_memory;
-    waiting_room& waiting;
+    response_budget& response_memory;
+    long_poll_hub& long_polls;
 };
 
 // Inboxes, emails, webhooks and account below a root such as `/v1`. Each root has a pipeline of its

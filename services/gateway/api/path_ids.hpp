@@ -13,21 +13,21 @@ result<Request> read_path_id(const http::request& received, const caller& who, c
     const auto id = Id::parse(received.path_param(name));
     if (!id)
         return id.error();
-    Request wanted;
-    wanted.set_account_id(who.account().text());
-    put(wanted, id->text());
-    return wanted;
+    Request request;
+    request.set_account_id(who.account().text());
+    put(request, id->text());
+    return request;
 }
 
 // For an operation without parameters: what was read of the path, where the query is empty.
 template <class Request>
-result<Request> without_query(const http::request& received, result<Request> wanted)
+result<Request> without_query(const http::request& received, result<Request> request)
 {
-    if (!wanted)
-        return wanted;
+    if (!request)
+        return request;
     if (const auto query = expect_no_query(received); !query)
         return query.error();
-    return wanted;
+    return request;
 }
 
 template <class Request>
@@ -35,7 +35,7 @@ result<Request> read_inbox_path(const http::request& received, const caller& who
 {
     return read_path_id<Request, inbox_id>(
         received, who, "inboxId",
-        [](Request& wanted, const std::string& id) { wanted.set_inbox_id(id); });
+        [](Request& request, const std::string& id) { request.set_inbox_id(id); });
 }
 
 template <class Request>
@@ -44,7 +44,7 @@ result<Request> read_email_path(const http::request& received, const caller& who
     return without_query(
         received, read_path_id<Request, email_id>(
                       received, who, "emailId",
-                      [](Request& wanted, const std::string& id) { wanted.set_email_id(id); }));
+                      [](Request& request, const std::string& id) { request.set_email_id(id); }));
 }
 
 template <class Request>
@@ -52,7 +52,7 @@ result<Request> read_webhook_path(const http::request& received, const caller& w
 {
     return read_path_id<Request, webhook_id>(
         received, who, "webhookId",
-        [](Request& wanted, const std::string& id) { wanted.set_webhook_id(id); });
+        [](Request& request, const std::string& id) { request.set_webhook_id(id); });
 }
 
 template <class Request>
@@ -60,7 +60,7 @@ result<Request> read_rule_path(const http::request& received, const caller& who)
 {
     return read_path_id<Request, rule_id>(
         received, who, "ruleId",
-        [](Request& wanted, const std::string& id) { wanted.set_rule_id(id); });
+        [](Request& request, const std::string& id) { request.set_rule_id(id); });
 }
 
 } // namespace tempinbox::gateway

@@ -3,10 +3,10 @@
 #include "accounts/key_store.hpp"
 #include "common/core/awaitable.hpp"
 #include "common/core/network.hpp"
-#include "gateway/api/answer_memory.hpp"
+#include "gateway/api/response_budget.hpp"
 #include "gateway/api/routes.hpp"
 #include "gateway/keys/key_cache.hpp"
-#include "gateway/quota/burst_limit.hpp"
+#include "gateway/quota/burst_limiter.hpp"
 #include "gateway/quota/failed_authentication.hpp"
 #include "gateway/quota/quota_client.hpp"
 
@@ -22,13 +22,14 @@ namespace tempinbox::gateway {
 struct pipeline_sources
 {
     // Throws dependency_error when nobody knows.
-    std::function<awaitable<result<key_answer>>(std::string digest, lookups allowed)> find_key;
+    std::function<awaitable<result<key_result>>(std::string digest, lookups allowed)> find_key;
     std::function<awaitable<quota_decision>(const plans::account_state&)> take_quota;
     // What is left as far as is known, for an answer that is not counted.
-    std::function<quota_numbers(const plans::account_state&)> last_known_quota;
+    std::function<rate_limit_headers(const plans::account_state&)> last_known_quota;
     std::function<void(const accounts::key_owner&, time_point)> note_use;
     // Answers a POST that carries an Idempotency-Key; without it the operation is called as it is.
-    std::function<awaitable<http::response>(http::request&, caller&, const route&)> answer_once;
+    std::function<awaitable<http::response>(http::request&, caller&, const route&)>
+        handle_idempotent;
 };
 
 // Everything under /v1, in this order: preflight, key 401, plan 403, burst 429, daily limit 429,
@@ -40,32 +41,32 @@ class pipeline
 {
 public:
     pipeline(const clock_source& clock, const routes& operations, pipeline_sources sources,
-             std::vector<network> trusted_proxies, answer_memory& memory);
+             std::vector<network> trusted_proxies, response_budget& memory);
 
     static bool serves(std::string_view path);
-    awaitable<http::response> answer(http::request& received);
+    awaitable<http::response> handle(http::request& received);
 
 private:
-    struct exchange;
+    struct request_context;
     using refusal = std::optional<http::response>;
 
-    awaitable<http::response> run(exchange& x);
-    awaitable<refusal> check_key(exchange& x);
-    awaitable<refusal> check_quota(exchange& x);
-    refusal check_plan(exchange& x);
-    refusal check_burst(exchange& x);
-    awaitable<http::response> call(exchange& x);
-    http::response refuse_key(exchange& x, std::string_view reason);
-    http::response refuse_lookup(exchange& x, const failure& reason);
+    awaitable<http::response> run(request_context& x);
+    awaitable<refusal> check_key(request_context& x);
+    awaitable<refusal> check_quota(request_context& x);
+    refusal check_plan(request_context& x);
+    refusal check_burst(request_context& x);
+    awaitable<http::response> call(request_context& x);
+    http::response refuse_key(request_context& x, std::string_view reason);
+    http::response refuse_lookup(request_context& x, const failure& reason);
 
     const clock_source& clock_;
     const routes& operations_;
     pipeline_sources sources_;
     std::vector<network> trusted_proxies_;
-    answer_memory& memory_;
+    response_budget& memory_;
     failed_authentication failures_;
     failed_authentication failed_lookups_; // of well-formed keys that nobody has
-    burst_limit bursts_;
+    burst_limiter bursts_;
 };
 
 } // namespace tempinbox::gateway

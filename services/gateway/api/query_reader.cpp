@@ -9,7 +9,7 @@
 namespace tempinbox::gateway {
 namespace {
 
-constexpr std::size_t longest_cursor = 500;
+constexpr std::size_t max_cursor_length = 500;
 
 std::string join(const std::vector<std::string>& names)
 {
@@ -23,17 +23,17 @@ std::string join(const std::vector<std::string>& names)
 
 query_reader::query_reader(const http::request& received) : received_(received) {}
 
-std::optional<std::string> query_reader::text(std::string_view name, std::size_t least,
-                                              std::size_t most)
+std::optional<std::string> query_reader::text(std::string_view name, std::size_t min,
+                                              std::size_t max)
 {
     const auto given = take(name);
     if (!given)
         return std::nullopt;
     const bool is_sound = is_valid_utf8(*given) && given->find('\0') == std::string_view::npos;
     const auto characters = is_sound ? count_characters(*given) : 0;
-    if (!is_sound || characters < least || characters > most) {
-        fail(std::string(name) + " must have " + std::to_string(least) + " to " +
-             std::to_string(most) + " characters, not " + quote(*given));
+    if (!is_sound || characters < min || characters > max) {
+        fail(std::string(name) + " must have " + std::to_string(min) + " to " +
+             std::to_string(max) + " characters, not " + quote(*given));
         return std::nullopt;
     }
     if (json::has_control_characters(*given)) {
@@ -43,18 +43,18 @@ std::optional<std::string> query_reader::text(std::string_view name, std::size_t
     return std::string(*given);
 }
 
-std::int64_t query_reader::integer(std::string_view name, std::int64_t fallback, std::int64_t least,
-                                   std::int64_t most)
+std::int64_t query_reader::integer(std::string_view name, std::int64_t fallback, std::int64_t min,
+                                   std::int64_t max)
 {
     const auto given = take(name);
     if (!given)
         return fallback;
     std::int64_t number = 0;
     const auto [end, error] = std::from_chars(given->data(), given->data() + given->size(), number);
-    if (error != std::errc() || end != given->data() + given->size() || number < least ||
-        number > most) {
-        fail(std::string(name) + " must be an integer from " + std::to_string(least) + " to " +
-             std::to_string(most) + ", not " + quote(*given));
+    if (error != std::errc() || end != given->data() + given->size() || number < min ||
+        number > max) {
+        fail(std::string(name) + " must be an integer from " + std::to_string(min) + " to " +
+             std::to_string(max) + ", not " + quote(*given));
         return fallback;
     }
     return number;
@@ -90,7 +90,7 @@ std::vector<std::string> query_reader::choices(std::string_view name,
 
 std::optional<std::string_view> query_reader::take(std::string_view name)
 {
-    asked_.emplace_back(name);
+    requested_.emplace_back(name);
     std::optional<std::string_view> found;
     for (const auto& [key, value] : received_.query) {
         if (key != name)
@@ -104,27 +104,28 @@ std::optional<std::string_view> query_reader::take(std::string_view name)
 
 void query_reader::fail(std::string message)
 {
-    if (!problem_)
-        problem_ = failure{errc::invalid_argument, std::move(message)};
+    if (!error_)
+        error_ = failure{errc::invalid_argument, std::move(message)};
 }
 
 result<void> query_reader::finish()
 {
     for (const auto& [key, value] : received_.query)
-        if (std::find(asked_.begin(), asked_.end(), key) == asked_.end())
+        if (std::find(requested_.begin(), requested_.end(), key) == requested_.end())
             fail("Unknown query parameter " + quote(key) +
-                 (asked_.empty() ? ": this operation takes none" : "; known are " + join(asked_)));
-    if (problem_)
-        return *problem_;
+                 (requested_.empty() ? ": this operation takes none"
+                                     : "; known are " + join(requested_)));
+    if (error_)
+        return *error_;
     return {};
 }
 
 page read_page(query_reader& query)
 {
-    page wanted;
-    wanted.limit = static_cast<int>(query.integer("limit", wanted.limit, 1, 100));
-    wanted.cursor = query.text("cursor", 1, longest_cursor).value_or("");
-    return wanted;
+    page read;
+    read.limit = static_cast<int>(query.integer("limit", read.limit, 1, 100));
+    read.cursor = query.text("cursor", 1, max_cursor_length).value_or("");
+    return read;
 }
 
 result<void> expect_no_query(const http::request& received)

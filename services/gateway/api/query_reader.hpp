@@ -18,9 +18,9 @@ class query_reader
 public:
     explicit query_reader(const http::request& received);
 
-    std::optional<std::string> text(std::string_view name, std::size_t least, std::size_t most);
-    std::int64_t integer(std::string_view name, std::int64_t fallback, std::int64_t least,
-                         std::int64_t most);
+    std::optional<std::string> text(std::string_view name, std::size_t min, std::size_t max);
+    std::int64_t integer(std::string_view name, std::int64_t fallback, std::int64_t min,
+                         std::int64_t max);
     std::string choice(std::string_view name, std::string_view fallback,
                        const std::vector<std::string>& allowed);
     // Some of `allowed`, comma-separated; absent: none.
@@ -34,8 +34,8 @@ private:
     std::optional<std::string_view> take(std::string_view name);
 
     const http::request& received_;
-    std::vector<std::string> asked_;
-    std::optional<failure> problem_;
+    std::vector<std::string> requested_;
+    std::optional<failure> error_;
 };
 
 // Where a list begins and how long it is: `limit` 1–100, by default 25, and an opaque `cursor`.

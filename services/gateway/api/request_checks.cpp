@@ -11,11 +11,11 @@ namespace {
 using refusal = std::optional<http::response>;
 
 // The media type without its parameters (RFC 9110 8.3.1).
-bool is_taken(std::string_view content_type, body_kind wanted)
+bool is_taken(std::string_view content_type, body_kind expected)
 {
     const auto type = trim(content_type.substr(0, content_type.find(';')));
     return equals_ignoring_ascii_case(type, "application/json") ||
-           (wanted == body_kind::merge_patch &&
+           (expected == body_kind::merge_patch &&
             equals_ignoring_ascii_case(type, "application/merge-patch+json"));
 }
 
@@ -47,21 +47,21 @@ refusal check_headers(http::request& received, const routes::match&)
 
 refusal check_type(http::request& received, const routes::match& target)
 {
-    const auto wanted = target.operation->body;
-    if (wanted == body_kind::none || received.body.empty())
+    const auto expected = target.operation->body;
+    if (expected == body_kind::none || received.body.empty())
         return std::nullopt;
     const auto coding = received.header("Content-Encoding");
     if (coding && !equals_ignoring_ascii_case(trim(*coding), "identity"))
         return http::error_response(415, "Content-Encoding must be absent, not " + quote(*coding));
     const auto type = received.header("Content-Type");
-    if (type && is_taken(*type, wanted))
+    if (type && is_taken(*type, expected))
         return std::nullopt;
-    const std::string allowed = wanted == body_kind::merge_patch
+    const std::string allowed = expected == body_kind::merge_patch
                                     ? "application/json or application/merge-patch+json"
                                     : "application/json";
     auto refused = http::error_response(415, "Content-Type must be " + allowed + ", not " +
                                                  (type ? quote(*type) : "absent"));
-    if (wanted == body_kind::merge_patch)
+    if (expected == body_kind::merge_patch)
         refused.set("Accept-Patch",
                     "application/json, application/merge-patch+json"); // RFC 5789 2.2
     return refused;
@@ -92,23 +92,23 @@ bool is_given_twice(const http::request& received, std::string_view header)
                          }) > 1;
 }
 
-http::response answer_unavailable(const http::request& received, std::string_view problem)
+http::response unavailable_response(const http::request& received, std::string_view error)
 {
     log::error("request failed: a dependency is away", {{"request_id", received.id},
                                                         {"method", received.method},
                                                         {"path", received.path},
-                                                        {"error", problem}});
-    auto answer = http::error_response(503, "The service cannot answer now; try again");
-    answer.set("Retry-After", 1);
-    return answer;
+                                                        {"error", error}});
+    auto response = http::error_response(503, "The service cannot answer now; try again");
+    response.set("Retry-After", 1);
+    return response;
 }
 
-http::response answer_broken(const http::request& received, std::string_view problem)
+http::response internal_error_response(const http::request& received, std::string_view error)
 {
     log::error("request failed", {{"request_id", received.id},
                                   {"method", received.method},
                                   {"path", received.path},
-                                  {"error", problem}});
+                                  {"error", error}});
     return http::error_response(500, "The service failed to answer; the request is noted as " +
                                          received.id);
 }

@@ -16,7 +16,7 @@ std::optional<http::response> check_request(http::request& received, const route
 bool is_given_twice(const http::request& received, std::string_view header);
 
 // What an operation that throws is answered, and its line in the log.
-http::response answer_unavailable(const http::request& received, std::string_view problem);
-http::response answer_broken(const http::request& received, std::string_view problem);
+http::response unavailable_response(const http::request& received, std::string_view error);
+http::response internal_error_response(const http::request& received, std::string_view error);
 
 } // namespace tempinbox::gateway

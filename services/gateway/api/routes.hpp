@@ -26,12 +26,12 @@ struct route
     // The body does: no digest of it is kept, so an Idempotency-Key means nothing.
     bool holds_password = false;
 
-    route(std::string verb, std::string path, body_kind takes, api_handler answer,
+    route(std::string verb, std::string path, body_kind takes, api_handler handler,
           api_handler check_only = {})
         : method(std::move(verb)),
           pattern(std::move(path)),
           body(takes),
-          handle(std::move(answer)),
+          handle(std::move(handler)),
           check(std::move(check_only))
     {}
 };

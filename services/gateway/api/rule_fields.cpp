@@ -5,9 +5,9 @@
 namespace tempinbox::gateway {
 namespace {
 
-constexpr std::size_t most_conditions = 5;
-constexpr std::size_t longest_value = 500;
-constexpr std::size_t longest_id = 100; // only so that messages stay short
+constexpr std::size_t max_conditions = 5;
+constexpr std::size_t max_value_length = 500;
+constexpr std::size_t max_id_length = 100; // only so that messages stay short
 
 std::string required_choice(json::object_reader& body, std::string_view name,
                             const std::vector<std::string>& allowed)
@@ -24,19 +24,20 @@ std::string required_choice(json::object_reader& body, std::string_view name,
 
 } // namespace
 
-void take_problem(json::object_reader& body, const std::string& place, json::object_reader& inner)
+void report_inner_error(json::object_reader& body, const std::string& field_path,
+                        json::object_reader& inner)
 {
     const auto outcome = inner.finish();
     if (outcome)
         return;
     const auto& message = outcome.error().message;
-    body.fail(message.starts_with("unknown field") ? place + " has an " + message
-                                                   : place + "." + message);
+    body.fail(message.starts_with("unknown field") ? field_path + " has an " + message
+                                                   : field_path + "." + message);
 }
 
 std::optional<std::string> read_webhook_id(json::object_reader& body)
 {
-    const auto given = body.text("webhookId", 1, longest_id);
+    const auto given = body.text("webhookId", 1, max_id_length);
     if (!given)
         return std::nullopt;
     const auto id = webhook_id::parse(*given);
@@ -49,7 +50,7 @@ std::optional<std::string> read_webhook_id(json::object_reader& body)
 
 std::optional<std::vector<webhooks::v1::Condition>> read_conditions(json::object_reader& body)
 {
-    const auto given = body.objects("conditions", most_conditions);
+    const auto given = body.objects("conditions", max_conditions);
     if (!given)
         return std::nullopt;
     std::vector<webhooks::v1::Condition> conditions;
@@ -59,8 +60,8 @@ std::optional<std::vector<webhooks::v1::Condition>> read_conditions(json::object
         condition.set_field(required_choice(fields, "field", {"subject", "from", "to"}));
         condition.set_operator_(required_choice(
             fields, "operator", {"contains", "equals", "starts_with", "ends_with"}));
-        condition.set_value(fields.required_text("value", 1, longest_value));
-        take_problem(body, "conditions[" + std::to_string(conditions.size()) + "]", fields);
+        condition.set_value(fields.required_text("value", 1, max_value_length));
+        report_inner_error(body, "conditions[" + std::to_string(conditions.size()) + "]", fields);
         conditions.push_back(std::move(condition));
     }
     return conditions;

@@ -10,7 +10,7 @@
 
 namespace tempinbox::gateway {
 
-inline constexpr std::size_t longest_rule_name = 100;
+inline constexpr std::size_t max_rule_name_length = 100;
 
 // The fields of a rule's body. Problems go to `body`, named by their place: `conditions[0].value
 // must have …`.
@@ -18,6 +18,7 @@ std::optional<std::string> read_webhook_id(json::object_reader& body);
 std::optional<std::vector<webhooks::v1::Condition>> read_conditions(json::object_reader& body);
 
 // For an object inside the body: what is wrong with it becomes a problem of the body.
-void take_problem(json::object_reader& body, const std::string& place, json::object_reader& inner);
+void report_inner_error(json::object_reader& body, const std::string& field_path,
+                        json::object_reader& inner);
 
 } // namespace tempinbox::gateway

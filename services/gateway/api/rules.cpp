@@ -18,7 +18,7 @@ result<webhooks::v1::CreateRuleRequest> read_new_rule(const http::request& recei
     auto body = json::object_reader::parse(received.body);
     if (!body)
         return body.error();
-    const auto name = body->required_text("name", 1, longest_rule_name);
+    const auto name = body->required_text("name", 1, max_rule_name_length);
     const auto webhook = read_webhook_id(*body);
     if (!webhook)
         body->fail("webhookId is required: the webhook that gets matching mail");
@@ -27,15 +27,15 @@ result<webhooks::v1::CreateRuleRequest> read_new_rule(const http::request& recei
     if (const auto all_known = body->finish(); !all_known)
         return all_known.error();
 
-    webhooks::v1::CreateRuleRequest wanted;
-    *wanted.mutable_account() = plans::to_proto(who.state);
-    wanted.set_rule_id(who.new_id<rule_id>().text());
-    wanted.set_name(name);
-    wanted.set_webhook_id(*webhook);
+    webhooks::v1::CreateRuleRequest request;
+    *request.mutable_account() = plans::to_proto(who.state);
+    request.set_rule_id(who.new_id<rule_id>().text());
+    request.set_name(name);
+    request.set_webhook_id(*webhook);
     if (conditions)
-        wanted.mutable_conditions()->Assign(conditions->begin(), conditions->end());
-    wanted.set_is_enabled(is_enabled.value_or(true));
-    return wanted;
+        request.mutable_conditions()->Assign(conditions->begin(), conditions->end());
+    request.set_is_enabled(is_enabled.value_or(true));
+    return request;
 }
 
 // RFC 7396; nothing of a rule can be removed. An empty array of conditions makes a catch-all, which
@@ -52,28 +52,28 @@ result<webhooks::v1::UpdateRuleRequest> read_change(const http::request& receive
     if (!body)
         return body.error();
 
-    webhooks::v1::UpdateRuleRequest wanted;
-    *wanted.mutable_account() = plans::to_proto(who.state);
-    wanted.set_rule_id(id->text());
+    webhooks::v1::UpdateRuleRequest request;
+    *request.mutable_account() = plans::to_proto(who.state);
+    request.set_rule_id(id->text());
     for (const auto* field : fields)
         if (body->has_null(field))
             body->fail(std::string(field) + " cannot be removed, so it must not be null");
-    if (const auto name = body->text("name", 1, longest_rule_name))
-        wanted.set_name(*name);
+    if (const auto name = body->text("name", 1, max_rule_name_length))
+        request.set_name(*name);
     if (const auto webhook = read_webhook_id(*body))
-        wanted.set_webhook_id(*webhook);
+        request.set_webhook_id(*webhook);
     if (const auto conditions = read_conditions(*body))
-        wanted.mutable_conditions()->mutable_conditions()->Assign(conditions->begin(),
-                                                                  conditions->end());
+        request.mutable_conditions()->mutable_conditions()->Assign(conditions->begin(),
+                                                                   conditions->end());
     if (const auto is_enabled = body->boolean("isEnabled"))
-        wanted.set_is_enabled(*is_enabled);
+        request.set_is_enabled(*is_enabled);
     if (const auto all_known = body->finish(); !all_known)
         return all_known.error();
     if (std::none_of(std::begin(fields), std::end(fields),
                      [&](const char* field) { return body->has(field); }))
         return failure{errc::invalid_argument,
                        "body must have at least one of name, webhookId, conditions, isEnabled"};
-    return wanted;
+    return request;
 }
 
 } // namespace
@@ -82,11 +82,11 @@ result<webhooks::v1::UpdateRuleRequest> read_change(const http::request& receive
 awaitable<http::response> create_rule(const http::request& received, const caller& who,
                                       webhook_client& webhooks)
 {
-    auto wanted = read_new_rule(received, who);
-    if (!wanted)
-        co_return http::error_response(wanted.error());
+    auto request = read_new_rule(received, who);
+    if (!request)
+        co_return http::error_response(request.error());
 
-    const auto created = co_await webhooks.create_rule(std::move(*wanted));
+    const auto created = co_await webhooks.create_rule(std::move(*request));
     if (!created)
         co_return http::error_response(created.error());
 
@@ -101,10 +101,10 @@ awaitable<http::response> list_rules(const http::request& received, const caller
     const auto query = expect_no_query(received);
     if (!query)
         co_return http::error_response(query.error());
-    webhooks::v1::ListRulesRequest wanted;
-    wanted.set_account_id(who.account().text());
+    webhooks::v1::ListRulesRequest request;
+    request.set_account_id(who.account().text());
 
-    const auto found = co_await webhooks.list_rules(wanted);
+    const auto found = co_await webhooks.list_rules(request);
     if (!found)
         co_return http::error_response(found.error());
 
@@ -115,12 +115,12 @@ awaitable<http::response> list_rules(const http::request& received, const caller
 awaitable<http::response> get_rule(const http::request& received, const caller& who,
                                    webhook_client& webhooks)
 {
-    auto wanted =
+    auto request =
         without_query(received, read_rule_path<webhooks::v1::GetRuleRequest>(received, who));
-    if (!wanted)
-        co_return http::error_response(wanted.error());
+    if (!request)
+        co_return http::error_response(request.error());
 
-    const auto found = co_await webhooks.find_rule(std::move(*wanted));
+    const auto found = co_await webhooks.find_rule(std::move(*request));
     if (!found)
         co_return http::error_response(found.error());
 
@@ -131,11 +131,11 @@ awaitable<http::response> get_rule(const http::request& received, const caller& 
 awaitable<http::response> update_rule(const http::request& received, const caller& who,
                                       webhook_client& webhooks)
 {
-    auto wanted = read_change(received, who);
-    if (!wanted)
-        co_return http::error_response(wanted.error());
+    auto request = read_change(received, who);
+    if (!request)
+        co_return http::error_response(request.error());
 
-    const auto changed = co_await webhooks.change_rule(std::move(*wanted));
+    const auto changed = co_await webhooks.change_rule(std::move(*request));
     if (!changed)
         co_return http::error_response(changed.error());
 
@@ -146,16 +146,16 @@ awaitable<http::response> update_rule(const http::request& received, const calle
 awaitable<http::response> delete_rule(const http::request& received, const caller& who,
                                       webhook_client& webhooks)
 {
-    const auto wanted =
+    const auto request =
         without_query(received, read_rule_path<webhooks::v1::DeleteRuleRequest>(received, who));
-    if (!wanted)
-        co_return http::error_response(wanted.error());
+    if (!request)
+        co_return http::error_response(request.error());
 
-    const auto deleted = co_await webhooks.remove_rule(*wanted);
+    const auto deleted = co_await webhooks.remove_rule(*request);
     if (!deleted)
         co_return http::error_response(deleted.error());
 
-    co_return http::ok_json(deleted_json("id", wanted->rule_id()));
+    co_return http::ok_json(deleted_json("id", request->rule_id()));
 }
 
 } // namespace tempinbox::gateway

@@ -11,10 +11,10 @@ namespace {
 template <class Request>
 Request request_of(const caller& who)
 {
-    Request wanted;
-    wanted.set_account_id(who.account().text());
-    wanted.set_days(usage_history::days);
-    return wanted;
+    Request request;
+    request.set_account_id(who.account().text());
+    request.set_days(usage_history::days);
+    return request;
 }
 
 } // namespace

@@ -8,39 +8,39 @@
 namespace tempinbox::gateway {
 namespace {
 
-constexpr std::size_t longest_filter = 500;
+constexpr std::size_t max_filter_length = 500;
 
 // The query of a wait.
-struct wait_request
+struct wait_params
 {
-    wait_wish wish;
-    std::chrono::seconds patience{30};
+    long_poll_request request;
+    std::chrono::seconds timeout{30};
     bool expects_none = false;
 };
 
-result<wait_request> read_wait(const http::request& received, const caller& who)
+result<wait_params> read_wait(const http::request& received, const caller& who)
 {
     const auto id = inbox_id::parse(received.path_param("inboxId"));
     if (!id)
         return id.error();
     query_reader query(received);
-    const auto from = query.text("from", 1, longest_filter);
-    const auto to = query.text("to", 1, longest_filter);
-    const auto subject = query.text("subject", 1, longest_filter);
+    const auto from = query.text("from", 1, max_filter_length);
+    const auto to = query.text("to", 1, max_filter_length);
+    const auto subject = query.text("subject", 1, max_filter_length);
     const auto after = query.integer("after", 0, 0, std::numeric_limits<std::int64_t>::max());
     const auto has_code = query.choice("hasCode", "false", {"true", "false"});
-    const auto patience = query.integer("timeoutSeconds", 30, 1, 60);
+    const auto timeout = query.integer("timeoutSeconds", 30, 1, 60);
     const auto expected = query.choice("expect", "one", {"one", "none"});
     if (const auto all_known = query.finish(); !all_known)
         return all_known.error();
 
-    wait_request wanted;
-    wanted.wish.account = who.account();
-    wanted.wish.inbox = *id;
-    wanted.wish.after = after;
-    wanted.wish.burst_per_second = who.limits().burst_per_second;
-    wanted.wish.is_of_session = who.is_dashboard;
-    auto& filter = wanted.wish.filter;
+    wait_params params;
+    params.request.account = who.account();
+    params.request.inbox = *id;
+    params.request.after = after;
+    params.request.burst_per_second = who.limits().burst_per_second;
+    params.request.is_of_session = who.is_dashboard;
+    auto& filter = params.request.filter;
     if (from)
         filter.set_from(*from);
     if (to)
@@ -48,19 +48,19 @@ result<wait_request> read_wait(const http::request& received, const caller& who)
     if (subject)
         filter.set_subject(*subject);
     filter.set_has_code(has_code == "true");
-    wanted.patience = std::chrono::seconds(patience);
-    wanted.expects_none = expected == "none";
-    return wanted;
+    params.timeout = std::chrono::seconds(timeout);
+    params.expects_none = expected == "none";
+    return params;
 }
 
-std::string_view outcome_name(wait_end end, bool expects_none)
+std::string_view outcome_name(long_poll_outcome end, bool expects_none)
 {
     switch (end) {
-    case wait_end::matched:
+    case long_poll_outcome::matched:
         return expects_none ? "violated" : "matched";
-    case wait_end::timeout:
+    case long_poll_outcome::timeout:
         return "timeout";
-    case wait_end::interrupted:
+    case long_poll_outcome::interrupted:
         return "interrupted";
     }
     return {};
@@ -91,19 +91,19 @@ void put_near_misses(json::writer& out, const std::vector<inbox::v1::NearMiss>& 
     out.end_array();
 }
 
-std::string answer_json(const wait_answer& answer, const inbox::v1::EmailFilter& filter,
+std::string result_json(const long_poll_result& result, const inbox::v1::EmailFilter& filter,
                         bool expects_none, std::chrono::milliseconds waited)
 {
     json::writer out;
     out.begin_object();
-    out.member("outcome", outcome_name(answer.end, expects_none));
-    if (answer.email)
-        out.key("email").raw(*answer.email);
+    out.member("outcome", outcome_name(result.end, expects_none));
+    if (result.email)
+        out.key("email").raw(*result.email);
     else
         out.null_member("email");
-    out.member("lastSequence", answer.last_sequence);
+    out.member("lastSequence", result.last_sequence);
     out.member("waitedMs", waited.count());
-    put_near_misses(out, answer.near_misses, filter);
+    put_near_misses(out, result.near_misses, filter);
     out.end_object();
     return out.take();
 }
@@ -112,17 +112,17 @@ std::string answer_json(const wait_answer& answer, const inbox::v1::EmailFilter&
 
 // GET /v1/inboxes/{inboxId}/emails/wait
 awaitable<http::response> wait_for_email(http::request& received, const caller& who,
-                                         waiting_room& room)
+                                         long_poll_hub& hub)
 {
     const auto began = std::chrono::steady_clock::now();
-    const auto wanted = read_wait(received, who);
-    if (!wanted)
-        co_return http::error_response(wanted.error());
+    const auto params = read_wait(received, who);
+    if (!params)
+        co_return http::error_response(params.error());
 
-    const auto answer = co_await room.wait(wanted->wish, wanted->patience, received);
-    if (!answer) {
-        auto refused = http::error_response(answer.error());
-        if (answer.error().code == errc::rate_limited)
+    const auto result = co_await hub.wait(params->request, params->timeout, received);
+    if (!result) {
+        auto refused = http::error_response(result.error());
+        if (result.error().code == errc::rate_limited)
             refused.set("Retry-After", 1);
         co_return refused;
     }
@@ -130,7 +130,7 @@ awaitable<http::response> wait_for_email(http::request& received, const caller& 
     const auto waited = std::chrono::duration_cast<std::chrono::milliseconds>(
         std::chrono::steady_clock::now() - began);
     co_return http::ok_json(
-        answer_json(*answer, wanted->wish.filter, wanted->expects_none, waited));
+        result_json(*result, params->request.filter, params->expects_none, waited));
 }
 
 } // namespace tempinbox::gateway

@@ -2,11 +2,11 @@
 
 #include "common/core/awaitable.hpp"
 #include "gateway/api/caller.hpp"
-#include "gateway/waiting/waiting_room.hpp"
+#include "gateway/long_poll/long_poll_hub.hpp"
 
 namespace tempinbox::gateway {
 
 awaitable<http::response> wait_for_email(http::request& received, const caller& who,
-                                         waiting_room& room);
+                                         long_poll_hub& hub);
 
 } // namespace tempinbox::gateway

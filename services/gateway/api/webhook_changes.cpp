@@ -21,33 +21,33 @@ result<webhooks::v1::UpdateWebhookRequest> read_change(const http::request& rece
     if (!body)
         return body.error();
 
-    webhooks::v1::UpdateWebhookRequest wanted;
-    wanted.set_account_id(who.account().text());
-    wanted.set_webhook_id(id->text());
+    webhooks::v1::UpdateWebhookRequest request;
+    request.set_account_id(who.account().text());
+    request.set_webhook_id(id->text());
     if (body->has_null("url"))
-        body->fail("url must be a string of 1 to " + std::to_string(longest_webhook_url) +
+        body->fail("url must be a string of 1 to " + std::to_string(max_webhook_url_length) +
                    " characters, not null");
-    if (const auto url = body->text("url", 1, longest_webhook_url))
-        wanted.set_url(*url);
+    if (const auto url = body->text("url", 1, max_webhook_url_length))
+        request.set_url(*url);
     if (body->has_null("events"))
-        wanted.mutable_events();
+        request.mutable_events();
     if (const auto events = read_events(*body))
-        wanted.mutable_events()->mutable_events()->Assign(events->begin(), events->end());
+        request.mutable_events()->mutable_events()->Assign(events->begin(), events->end());
     if (body->has_null("description"))
-        wanted.set_description("");
-    if (const auto description = body->text("description", 0, longest_webhook_description))
-        wanted.set_description(*description);
+        request.set_description("");
+    if (const auto description = body->text("description", 0, max_webhook_description_length))
+        request.set_description(*description);
     if (body->has_null("isEnabled"))
         body->fail("isEnabled must be true or false, not null");
     if (const auto is_enabled = body->boolean("isEnabled"))
-        wanted.set_is_enabled(*is_enabled);
+        request.set_is_enabled(*is_enabled);
     if (const auto all_known = body->finish(); !all_known)
         return all_known.error();
     if (std::none_of(std::begin(fields), std::end(fields),
                      [&](const char* field) { return body->has(field) || body->has_null(field); }))
         return failure{errc::invalid_argument,
                        "body must have at least one of url, events, description, isEnabled"};
-    return wanted;
+    return request;
 }
 
 // The body has no fields. A repeat with the same Idempotency-Key is the same rotation.
@@ -65,11 +65,11 @@ result<webhooks::v1::RotateSecretRequest> read_rotation(const http::request& rec
     if (const auto all_known = body->finish(); !all_known)
         return all_known.error();
 
-    webhooks::v1::RotateSecretRequest wanted;
-    wanted.set_account_id(who.account().text());
-    wanted.set_webhook_id(id->text());
-    wanted.set_rotation_id(who.chosen_id.value_or(uuid::make_v7()).text());
-    return wanted;
+    webhooks::v1::RotateSecretRequest request;
+    request.set_account_id(who.account().text());
+    request.set_webhook_id(id->text());
+    request.set_rotation_id(who.chosen_id.value_or(uuid::make_v7()).text());
+    return request;
 }
 
 } // namespace
@@ -78,11 +78,11 @@ result<webhooks::v1::RotateSecretRequest> read_rotation(const http::request& rec
 awaitable<http::response> update_webhook(const http::request& received, const caller& who,
                                          webhook_client& webhooks)
 {
-    auto wanted = read_change(received, who);
-    if (!wanted)
-        co_return http::error_response(wanted.error());
+    auto request = read_change(received, who);
+    if (!request)
+        co_return http::error_response(request.error());
 
-    const auto changed = co_await webhooks.change(std::move(*wanted));
+    const auto changed = co_await webhooks.change(std::move(*request));
     if (!changed)
         co_return http::error_response(changed.error());
 
@@ -93,23 +93,23 @@ awaitable<http::response> update_webhook(const http::request& received, const ca
 awaitable<http::response> rotate_webhook_secret(const http::request& received, const caller& who,
                                                 webhook_client& webhooks)
 {
-    const auto wanted = read_rotation(received, who);
-    if (!wanted)
-        co_return http::error_response(wanted.error());
+    const auto request = read_rotation(received, who);
+    if (!request)
+        co_return http::error_response(request.error());
 
-    const auto rotated = co_await webhooks.rotate_secret(*wanted);
+    const auto rotated = co_await webhooks.rotate_secret(*request);
     if (!rotated)
         co_return http::error_response(rotated.error());
 
-    co_return http::ok_json(to_json(*rotated, wanted->webhook_id()));
+    co_return http::ok_json(to_json(*rotated, request->webhook_id()));
 }
 
 awaitable<http::response> check_rotation(const http::request& received, const caller& who,
                                          webhook_client&)
 {
-    const auto wanted = read_rotation(received, who);
-    if (!wanted)
-        co_return http::error_response(wanted.error());
+    const auto request = read_rotation(received, who);
+    if (!request)
+        co_return http::error_response(request.error());
 
     co_return http::response(204, "", "");
 }

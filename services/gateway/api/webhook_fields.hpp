@@ -8,8 +8,8 @@
 
 namespace tempinbox::gateway {
 
-inline constexpr std::size_t longest_webhook_url = 2'048;
-inline constexpr std::size_t longest_webhook_description = 200;
+inline constexpr std::size_t max_webhook_url_length = 2'048;
+inline constexpr std::size_t max_webhook_description_length = 200;
 
 // All kinds of events there are.
 std::vector<std::string> all_events();

@@ -17,33 +17,33 @@ result<webhooks::v1::CreateWebhookRequest> read_new_webhook(const http::request&
     auto body = json::object_reader::parse(received.body);
     if (!body)
         return body.error();
-    const auto url = body->required_text("url", 1, longest_webhook_url);
+    const auto url = body->required_text("url", 1, max_webhook_url_length);
     const auto events = read_events(*body).value_or(all_events());
-    const auto description = body->text("description", 0, longest_webhook_description);
+    const auto description = body->text("description", 0, max_webhook_description_length);
     if (const auto all_known = body->finish(); !all_known)
         return all_known.error();
 
-    webhooks::v1::CreateWebhookRequest wanted;
-    *wanted.mutable_account() = plans::to_proto(who.state);
-    wanted.set_webhook_id(who.new_id<webhook_id>().text());
-    wanted.set_url(url);
-    wanted.mutable_events()->Assign(events.begin(), events.end());
-    wanted.set_description(description.value_or(""));
-    return wanted;
+    webhooks::v1::CreateWebhookRequest request;
+    *request.mutable_account() = plans::to_proto(who.state);
+    request.set_webhook_id(who.new_id<webhook_id>().text());
+    request.set_url(url);
+    request.mutable_events()->Assign(events.begin(), events.end());
+    request.set_description(description.value_or(""));
+    return request;
 }
 
 result<webhooks::v1::ListWebhooksRequest> read_list(const http::request& received,
                                                     const caller& who)
 {
     query_reader query(received);
-    const auto wanted = read_page(query);
+    const auto page = read_page(query);
     if (const auto all_known = query.finish(); !all_known)
         return all_known.error();
 
     webhooks::v1::ListWebhooksRequest list;
     list.set_account_id(who.account().text());
-    list.set_limit(wanted.limit);
-    list.set_cursor(wanted.cursor);
+    list.set_limit(page.limit);
+    list.set_cursor(page.cursor);
     return list;
 }
 
@@ -53,11 +53,11 @@ result<webhooks::v1::ListWebhooksRequest> read_list(const http::request& receive
 awaitable<http::response> create_webhook(const http::request& received, const caller& who,
                                          webhook_client& webhooks)
 {
-    auto wanted = read_new_webhook(received, who);
-    if (!wanted)
-        co_return http::error_response(wanted.error());
+    auto request = read_new_webhook(received, who);
+    if (!request)
+        co_return http::error_response(request.error());
 
-    const auto created = co_await webhooks.create(std::move(*wanted));
+    const auto created = co_await webhooks.create(std::move(*request));
     if (!created)
         co_return http::error_response(created.error());
 
@@ -68,12 +68,12 @@ awaitable<http::response> create_webhook(const http::request& received, const ca
 awaitable<http::response> check_new_webhook(const http::request& received, const caller& who,
                                             webhook_client& webhooks)
 {
-    auto wanted = read_new_webhook(received, who);
-    if (!wanted)
-        co_return http::error_response(wanted.error());
-    wanted->set_check_only(true);
+    auto request = read_new_webhook(received, who);
+    if (!request)
+        co_return http::error_response(request.error());
+    request->set_check_only(true);
 
-    const auto checked = co_await webhooks.create(std::move(*wanted));
+    const auto checked = co_await webhooks.create(std::move(*request));
     if (!checked)
         co_return http::error_response(checked.error());
 
@@ -84,11 +84,11 @@ awaitable<http::response> check_new_webhook(const http::request& received, const
 awaitable<http::response> list_webhooks(const http::request& received, const caller& who,
                                         webhook_client& webhooks)
 {
-    auto wanted = read_list(received, who);
-    if (!wanted)
-        co_return http::error_response(wanted.error());
+    auto request = read_list(received, who);
+    if (!request)
+        co_return http::error_response(request.error());
 
-    const auto found = co_await webhooks.list(std::move(*wanted));
+    const auto found = co_await webhooks.list(std::move(*request));
     if (!found)
         co_return http::error_response(found.error());
 
@@ -99,12 +99,12 @@ awaitable<http::response> list_webhooks(const http::request& received, const cal
 awaitable<http::response> get_webhook(const http::request& received, const caller& who,
                                       webhook_client& webhooks)
 {
-    auto wanted =
+    auto request =
         without_query(received, read_webhook_path<webhooks::v1::GetWebhookRequest>(received, who));
-    if (!wanted)
-        co_return http::error_response(wanted.error());
+    if (!request)
+        co_return http::error_response(request.error());
 
-    const auto found = co_await webhooks.find(std::move(*wanted));
+    const auto found = co_await webhooks.find(std::move(*request));
     if (!found)
         co_return http::error_response(found.error());
 
@@ -115,16 +115,16 @@ awaitable<http::response> get_webhook(const http::request& received, const calle
 awaitable<http::response> delete_webhook(const http::request& received, const caller& who,
                                          webhook_client& webhooks)
 {
-    const auto wanted = without_query(
+    const auto request = without_query(
         received, read_webhook_path<webhooks::v1::DeleteWebhookRequest>(received, who));
-    if (!wanted)
-        co_return http::error_response(wanted.error());
+    if (!request)
+        co_return http::error_response(request.error());
 
-    const auto deleted = co_await webhooks.remove(*wanted);
+    const auto deleted = co_await webhooks.remove(*request);
     if (!deleted)
         co_return http::error_response(deleted.error());
 
-    co_return http::ok_json(deleted_json("webhookId", wanted->webhook_id()));
+    co_return http::ok_json(deleted_json("webhookId", request->webhook_id()));
 }
 
 } // namespace tempinbox::gateway

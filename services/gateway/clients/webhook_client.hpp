@@ -18,102 +18,114 @@ public:
     {}
 
     template <class T>
-    using answer = awaitable<result<T>>;
+    using awaitable_result = awaitable<result<T>>;
 
-    answer<webhooks::v1::CreateWebhookResponse> create(webhooks::v1::CreateWebhookRequest request)
+    awaitable_result<webhooks::v1::CreateWebhookResponse>
+    create(webhooks::v1::CreateWebhookRequest request)
     {
         return call<webhooks::v1::CreateWebhookResponse>(
             "tempinbox.webhooks.v1.WebhookService/CreateWebhook", std::move(request));
     }
-    answer<webhooks::v1::GetWebhookResponse> find(webhooks::v1::GetWebhookRequest request)
+    awaitable_result<webhooks::v1::GetWebhookResponse> find(webhooks::v1::GetWebhookRequest request)
     {
         return call<webhooks::v1::GetWebhookResponse>(
             "tempinbox.webhooks.v1.WebhookService/GetWebhook", std::move(request));
     }
-    answer<webhooks::v1::ListWebhooksResponse> list(webhooks::v1::ListWebhooksRequest request)
+    awaitable_result<webhooks::v1::ListWebhooksResponse>
+    list(webhooks::v1::ListWebhooksRequest request)
     {
         return call<webhooks::v1::ListWebhooksResponse>(
             "tempinbox.webhooks.v1.WebhookService/ListWebhooks", std::move(request));
     }
-    answer<webhooks::v1::DeleteWebhookResponse> remove(webhooks::v1::DeleteWebhookRequest request)
+    awaitable_result<webhooks::v1::DeleteWebhookResponse>
+    remove(webhooks::v1::DeleteWebhookRequest request)
     {
         return call<webhooks::v1::DeleteWebhookResponse>(
             "tempinbox.webhooks.v1.WebhookService/DeleteWebhook", std::move(request));
     }
-    answer<webhooks::v1::UpdateWebhookResponse> change(webhooks::v1::UpdateWebhookRequest request)
+    awaitable_result<webhooks::v1::UpdateWebhookResponse>
+    change(webhooks::v1::UpdateWebhookRequest request)
     {
         return call<webhooks::v1::UpdateWebhookResponse>(
             "tempinbox.webhooks.v1.WebhookService/UpdateWebhook", std::move(request));
     }
-    answer<webhooks::v1::RotateSecretResponse>
+    awaitable_result<webhooks::v1::RotateSecretResponse>
     rotate_secret(webhooks::v1::RotateSecretRequest request)
     {
         return call<webhooks::v1::RotateSecretResponse>(
             "tempinbox.webhooks.v1.WebhookService/RotateSecret", std::move(request));
     }
-    answer<webhooks::v1::CreateRuleResponse> create_rule(webhooks::v1::CreateRuleRequest request)
+    awaitable_result<webhooks::v1::CreateRuleResponse>
+    create_rule(webhooks::v1::CreateRuleRequest request)
     {
         return call<webhooks::v1::CreateRuleResponse>(
             "tempinbox.webhooks.v1.WebhookService/CreateRule", std::move(request));
     }
-    answer<webhooks::v1::GetRuleResponse> find_rule(webhooks::v1::GetRuleRequest request)
+    awaitable_result<webhooks::v1::GetRuleResponse> find_rule(webhooks::v1::GetRuleRequest request)
     {
         return call<webhooks::v1::GetRuleResponse>("tempinbox.webhooks.v1.WebhookService/GetRule",
                                                    std::move(request));
     }
-    answer<webhooks::v1::ListRulesResponse> list_rules(webhooks::v1::ListRulesRequest request)
+    awaitable_result<webhooks::v1::ListRulesResponse>
+    list_rules(webhooks::v1::ListRulesRequest request)
     {
         return call<webhooks::v1::ListRulesResponse>(
             "tempinbox.webhooks.v1.WebhookService/ListRules", std::move(request));
     }
-    answer<webhooks::v1::UpdateRuleResponse> change_rule(webhooks::v1::UpdateRuleRequest request)
+    awaitable_result<webhooks::v1::UpdateRuleResponse>
+    change_rule(webhooks::v1::UpdateRuleRequest request)
     {
         return call<webhooks::v1::UpdateRuleResponse>(
             "tempinbox.webhooks.v1.WebhookService/UpdateRule", std::move(request));
     }
-    answer<webhooks::v1::DeleteRuleResponse> remove_rule(webhooks::v1::DeleteRuleRequest request)
+    awaitable_result<webhooks::v1::DeleteRuleResponse>
+    remove_rule(webhooks::v1::DeleteRuleRequest request)
     {
         return call<webhooks::v1::DeleteRuleResponse>(
             "tempinbox.webhooks.v1.WebhookService/DeleteRule", std::move(request));
     }
-    answer<webhooks::v1::TestRulesResponse> test_rules(webhooks::v1::TestRulesRequest request)
+    awaitable_result<webhooks::v1::TestRulesResponse>
+    test_rules(webhooks::v1::TestRulesRequest request)
     {
         return call<webhooks::v1::TestRulesResponse>(
             "tempinbox.webhooks.v1.WebhookService/TestRules", std::move(request));
     }
-    answer<webhooks::v1::CountDeliveriesResponse>
+    awaitable_result<webhooks::v1::CountDeliveriesResponse>
     count_deliveries(webhooks::v1::CountDeliveriesRequest request)
     {
         return call<webhooks::v1::CountDeliveriesResponse>(
             "tempinbox.webhooks.v1.WebhookService/CountDeliveries", std::move(request));
     }
 
-    answer<webhooks::v1::ListDeliveriesResponse>
+    awaitable_result<webhooks::v1::ListDeliveriesResponse>
     list_deliveries(webhooks::v1::ListDeliveriesRequest request)
     {
         return call<webhooks::v1::ListDeliveriesResponse>(
             "tempinbox.webhooks.v1.DeliveryService/ListDeliveries", std::move(request));
     }
     // These two wait for a receiver.
-    answer<webhooks::v1::TestWebhookResponse> test(webhooks::v1::TestWebhookRequest request)
+    awaitable_result<webhooks::v1::TestWebhookResponse>
+    test(webhooks::v1::TestWebhookRequest request)
     {
         return service_.call<webhooks::v1::TestWebhookResponse>(
             "tempinbox.webhooks.v1.DeliveryService/TestWebhook", std::move(request),
             exchange_deadline);
     }
-    answer<webhooks::v1::RetryDeliveryResponse> retry(webhooks::v1::RetryDeliveryRequest request)
+    awaitable_result<webhooks::v1::RetryDeliveryResponse>
+    retry(webhooks::v1::RetryDeliveryRequest request)
     {
         return service_.call<webhooks::v1::RetryDeliveryResponse>(
             "tempinbox.webhooks.v1.DeliveryService/RetryDelivery", std::move(request),
             exchange_deadline);
     }
-    answer<webhooks::v1::ReplayDeliveriesResponse>
+    awaitable_result<webhooks::v1::ReplayDeliveriesResponse>
     replay(webhooks::v1::ReplayDeliveriesRequest request)
     {
         return call<webhooks::v1::ReplayDeliveriesResponse>(
             "tempinbox.webhooks.v1.DeliveryService/ReplayDeliveries", std::move(request));
     }
-    answer<webhooks::v1::GetRoutingResponse> find_routing(webhooks::v1::GetRoutingRequest request)
+    awaitable_result<webhooks::v1::GetRoutingResponse>
+    find_routing(webhooks::v1::GetRoutingRequest request)
     {
         return service_.try_call<webhooks::v1::GetRoutingResponse>(
             "tempinbox.webhooks.v1.DeliveryService/GetRouting", std::move(request),
@@ -121,14 +133,14 @@ public:
     }
 
     // On nobody's behalf: failures are the caller's to log.
-    answer<webhooks::v1::ClaimNoticesResponse>
+    awaitable_result<webhooks::v1::ClaimNoticesResponse>
     claim_notices(webhooks::v1::ClaimNoticesRequest request)
     {
         return service_.try_call<webhooks::v1::ClaimNoticesResponse>(
             "tempinbox.webhooks.v1.NoticeService/ClaimNotices", std::move(request),
             notice_deadline);
     }
-    answer<webhooks::v1::SettleNoticeResponse>
+    awaitable_result<webhooks::v1::SettleNoticeResponse>
     settle_notice(webhooks::v1::SettleNoticeRequest request)
     {
         return service_.try_call<webhooks::v1::SettleNoticeResponse>(
@@ -144,7 +156,7 @@ private:
     static constexpr std::chrono::seconds notice_deadline{5};
 
     template <class Response, class Request>
-    answer<Response> call(const char* method, Request request)
+    awaitable_result<Response> call(const char* method, Request request)
     {
         return service_.call<Response>(method, std::move(request));
     }

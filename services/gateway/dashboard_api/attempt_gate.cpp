@@ -8,8 +8,8 @@ namespace {
 using namespace std::chrono_literals;
 
 // Other replicas may have heard that some of what was counted succeeded.
-constexpr auto longest_known = 60s;
-constexpr std::size_t most_refused = 100'000;
+constexpr auto max_cached_time = 60s;
+constexpr std::size_t max_refused = 100'000;
 
 } // namespace
 
@@ -18,16 +18,16 @@ attempt_gate::begin(uuid attempt, std::vector<accounts::attempt_subject> of_addr
 {
     entry begun;
     if (const auto refused = find_refusal(of_address)) {
-        begun.verdict = *refused;
+        begun.status = *refused;
         co_return begun;
     }
     begun.slot = co_await strangers_.enter();
     if (!begun.slot)
         co_return too_many_lookups();
-    begun.verdict = co_await attempts_.begin(attempt, std::move(of_address));
-    if (!begun.verdict.is_allowed) {
+    begun.status = co_await attempts_.begin(attempt, std::move(of_address));
+    if (!begun.status.is_allowed) {
         begun.slot.reset();
-        remember(begun.verdict);
+        remember(begun.status);
     }
     co_return begun;
 }
@@ -45,14 +45,14 @@ attempt_gate::find_refusal(const std::vector<accounts::attempt_subject>& subject
 {
     const auto now = steady::now();
     for (const auto& subject : subjects) {
-        const auto known = refused_.find(subject.digest);
-        if (known == refused_.end() || known->second.known_until <= now)
+        const auto cached = refused_.find(subject.digest);
+        if (cached == refused_.end() || cached->second.cached_until <= now)
             continue;
-        accounts::attempt_verdict verdict;
-        verdict.is_allowed = false;
-        verdict.retry_after =
-            std::max(1s, std::chrono::ceil<std::chrono::seconds>(known->second.ends_at - now));
-        return verdict;
+        accounts::attempt_verdict status;
+        status.is_allowed = false;
+        status.retry_after =
+            std::max(1s, std::chrono::ceil<std::chrono::seconds>(cached->second.ends_at - now));
+        return status;
     }
     return std::nullopt;
 }
@@ -60,14 +60,14 @@ attempt_gate::find_refusal(const std::vector<accounts::attempt_subject>& subject
 void attempt_gate::remember(const accounts::attempt_verdict& refused)
 {
     const auto now = steady::now();
-    if (refused_.size() >= most_refused)
+    if (refused_.size() >= max_refused)
         std::erase_if(refused_,
-                      [now](const auto& known) { return known.second.known_until <= now; });
-    if (refused_.size() >= most_refused)
+                      [now](const auto& cached) { return cached.second.cached_until <= now; });
+    if (refused_.size() >= max_refused)
         return;
-    const auto known_for = std::min<std::chrono::seconds>(refused.retry_after, longest_known);
+    const auto cached_for = std::min<std::chrono::seconds>(refused.retry_after, max_cached_time);
     refused_.insert_or_assign(refused.subject_digest,
-                              refusal{now + known_for, now + refused.retry_after});
+                              refusal{now + cached_for, now + refused.retry_after});
 }
 
 } // namespace tempinbox::gateway

@@ -27,7 +27,7 @@ public:
 
     struct entry
     {
-        accounts::attempt_verdict verdict;
+        accounts::attempt_verdict status;
         lookup_limiter::slot
             slot; // held while more is looked up for the attempt; null where it is not allowed
     };
@@ -45,7 +45,7 @@ private:
 
     struct refusal
     {
-        steady::time_point known_until;
+        steady::time_point cached_until;
         steady::time_point ends_at;
     };
 

@@ -6,23 +6,23 @@ namespace tempinbox::gateway {
 
 // GET /dashboard/api/events
 awaitable<http::response> stream_events(const http::request& received, const caller& who,
-                                        mail_feed& feed, const session_opener& opener)
+                                        event_stream& stream, const session_issuer& issuer)
 {
     const auto query = expect_no_query(received);
     if (!query)
         co_return http::error_response(query.error());
-    const auto token = opener.cookie_of(received).find(received);
+    const auto token = issuer.cookie_of(received).find(received);
     if (!token)
         co_return http::error_response(401, "Sign in first: there is no session");
 
-    auto source = feed.open(who.account(), accounts::session_digest(token->reveal()));
+    auto source = stream.open(who.account(), accounts::session_digest(token->reveal()));
     if (!source)
         co_return http::error_response(source.error());
 
-    http::response answer(200, "text/event-stream", "");
-    answer.set("X-Accel-Buffering", "no"); // nginx would gather pieces
-    answer.source = std::move(*source);
-    co_return answer;
+    http::response response(200, "text/event-stream", "");
+    response.set("X-Accel-Buffering", "no"); // nginx would gather pieces
+    response.source = std::move(*source);
+    co_return response;
 }
 
 } // namespace tempinbox::gateway

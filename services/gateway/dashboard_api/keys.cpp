@@ -7,7 +7,7 @@
 namespace tempinbox::gateway {
 namespace {
 
-constexpr std::size_t longest_label = 100;
+constexpr std::size_t max_label_length = 100;
 
 void put_key(json::writer& out, const accounts::api_key& key, const plans::plan_limits& limits)
 {
@@ -49,7 +49,7 @@ result<std::string> read_label(const http::request& received)
     auto body = json::object_reader::parse(received.body);
     if (!body)
         return body.error();
-    auto label = body->required_text("label", 1, longest_label);
+    auto label = body->required_text("label", 1, max_label_length);
     if (const auto all_known = body->finish(); !all_known)
         return all_known.error();
     return label;

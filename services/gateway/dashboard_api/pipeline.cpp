@@ -12,7 +12,7 @@ namespace tempinbox::gateway {
 namespace {
 
 // Of what takes longer the session is looked up again before it is answered.
-constexpr std::chrono::milliseconds longest_without_check{100};
+constexpr std::chrono::milliseconds recheck_after{100};
 
 bool changes_something(const http::request& received)
 {
@@ -22,7 +22,7 @@ bool changes_something(const http::request& received)
 } // namespace
 
 // One request on its way through the checks, and what they found out.
-struct dashboard_pipeline::exchange
+struct dashboard_pipeline::request_context
 {
     http::request& request;
     session_cookie cookie;
@@ -30,7 +30,7 @@ struct dashboard_pipeline::exchange
     routes::match target;
     caller who;
 
-    exchange(http::request& received, bool is_secure, time_point now)
+    request_context(http::request& received, bool is_secure, time_point now)
         : request(received),
           cookie(is_secure)
     {
@@ -42,7 +42,8 @@ struct dashboard_pipeline::exchange
 
 dashboard_pipeline::dashboard_pipeline(const clock_source& clock, const routes& open_operations,
                                        const routes& operations, dashboard_sources sources,
-                                       std::vector<network> trusted_proxies, answer_memory& memory)
+                                       std::vector<network> trusted_proxies,
+                                       response_budget& memory)
     : clock_(clock),
       open_operations_(open_operations),
       operations_(operations),
@@ -56,24 +57,24 @@ bool dashboard_pipeline::serves(std::string_view path)
     return path == root || (path.starts_with(root) && path[root.size()] == '/');
 }
 
-awaitable<http::response> dashboard_pipeline::answer(http::request& received)
+awaitable<http::response> dashboard_pipeline::handle(http::request& received)
 {
-    exchange x(received, is_over_tls(received, trusted_proxies_), clock_.now());
-    http::response answer;
+    request_context x(received, is_over_tls(received, trusted_proxies_), clock_.now());
+    http::response response;
     try {
-        answer = co_await run(x);
-    } catch (const dependency_error& problem) {
-        answer = answer_unavailable(received, problem.what());
-    } catch (const std::exception& problem) {
-        answer = answer_broken(received, problem.what());
+        response = co_await run(x);
+    } catch (const dependency_error& error) {
+        response = unavailable_response(received, error.what());
+    } catch (const std::exception& error) {
+        response = internal_error_response(received, error.what());
     }
-    answer.set("Cache-Control", "no-store");
-    answer.set("X-Content-Type-Options", "nosniff");
-    answer.set("Cross-Origin-Resource-Policy", "same-origin");
-    co_return answer;
+    response.set("Cache-Control", "no-store");
+    response.set("X-Content-Type-Options", "nosniff");
+    response.set("Cross-Origin-Resource-Policy", "same-origin");
+    co_return response;
 }
 
-awaitable<http::response> dashboard_pipeline::run(exchange& x)
+awaitable<http::response> dashboard_pipeline::run(request_context& x)
 {
     x.target = open_operations_.find(x.request);
     if (x.target.operation)
@@ -90,21 +91,21 @@ awaitable<http::response> dashboard_pipeline::run(exchange& x)
     if (auto refused = check_request(x.request, x.target))
         co_return std::move(*refused);
     x.who.quota = sources_.last_known_quota(x.who.state);
-    auto answer = co_await call(x);
+    auto response = co_await call(x);
     const bool is_read = !changes_something(x.request);
     if (is_read)
-        answer = count_answer(std::move(answer), x.who.account(), memory_);
-    if (!is_read || clock_.now() - x.who.now < longest_without_check)
-        co_return answer;
+        response = reserve_response(std::move(response), x.who.account(), memory_);
+    if (!is_read || clock_.now() - x.who.now < recheck_after)
+        co_return response;
     // What is read after a long time, such as mail waited for, is not given to a session that ended
     // meanwhile.
     x.who.now = clock_.now();
     if (auto refused = co_await check_session(x))
         co_return std::move(*refused);
-    co_return answer;
+    co_return response;
 }
 
-awaitable<http::response> dashboard_pipeline::run_open(exchange& x)
+awaitable<http::response> dashboard_pipeline::run_open(request_context& x)
 {
     if (changes_something(x.request))
         if (const auto own = check_same_origin(x.request, trusted_proxies_); !own)
@@ -115,16 +116,16 @@ awaitable<http::response> dashboard_pipeline::run_open(exchange& x)
     co_return co_await handle(x.request, x.who);
 }
 
-awaitable<http::response> dashboard_pipeline::call(exchange& x)
+awaitable<http::response> dashboard_pipeline::call(request_context& x)
 {
     const auto& operation = *x.target.operation;
-    const bool is_repeatable = x.request.method == "POST" && !operation.holds_password;
-    if (is_repeatable && sources_.answer_once && x.request.header("Idempotency-Key"))
-        return sources_.answer_once(x.request, x.who, operation);
+    const bool takes_idempotency_key = x.request.method == "POST" && !operation.holds_password;
+    if (takes_idempotency_key && sources_.handle_idempotent && x.request.header("Idempotency-Key"))
+        return sources_.handle_idempotent(x.request, x.who, operation);
     return operation.handle(x.request, x.who);
 }
 
-awaitable<dashboard_pipeline::refusal> dashboard_pipeline::check_session(exchange& x)
+awaitable<dashboard_pipeline::refusal> dashboard_pipeline::check_session(request_context& x)
 {
     x.token = x.cookie.find(x.request);
     if (!x.token)
@@ -135,7 +136,7 @@ awaitable<dashboard_pipeline::refusal> dashboard_pipeline::check_session(exchang
         failed_lookups_.has_allowance(client, x.who.now) ? lookups::all : lookups::seen_good;
     const auto found = co_await sources_.find_session(std::move(digest), allowed);
     if (!found)
-        co_return refuse_lookup(x, found.error(), failed_lookups_.numbers(client, x.who.now));
+        co_return refuse_lookup(x, found.error(), failed_lookups_.rate_limit(client, x.who.now));
     if (found->account) {
         x.who.state = found->account->state;
         co_return std::nullopt;
@@ -149,17 +150,17 @@ awaitable<dashboard_pipeline::refusal> dashboard_pipeline::check_session(exchang
 
 // Nobody has looked whose session it is: its address had too many looked up that do not exist, or
 // too many are looked up at once.
-http::response dashboard_pipeline::refuse_lookup(const exchange& x, const failure& reason,
-                                                 const quota_numbers& numbers)
+http::response dashboard_pipeline::refuse_lookup(const request_context& x, const failure& reason,
+                                                 const rate_limit_headers& rate_limit)
 {
     auto refused = http::error_response(reason);
     if (reason.code == errc::rate_limited)
         refused.set("Retry-After",
-                    std::max<std::int64_t>(1, numbers.reset - to_unix_seconds(x.who.now)));
+                    std::max<std::int64_t>(1, rate_limit.reset - to_unix_seconds(x.who.now)));
     return refused;
 }
 
-dashboard_pipeline::refusal dashboard_pipeline::check_csrf_token(exchange& x)
+dashboard_pipeline::refusal dashboard_pipeline::check_csrf_token(request_context& x)
 {
     if (!changes_something(x.request))
         return std::nullopt;
@@ -171,7 +172,7 @@ dashboard_pipeline::refusal dashboard_pipeline::check_csrf_token(exchange& x)
                                          " the token of this session's answer");
 }
 
-dashboard_pipeline::refusal dashboard_pipeline::check_burst(exchange& x)
+dashboard_pipeline::refusal dashboard_pipeline::check_burst(request_context& x)
 {
     // Buckets are by account here, so that opening more sessions gives no more requests.
     if (bursts_.take(key_id{x.who.account().value()}, requests_per_second, x.who.now))
@@ -182,14 +183,14 @@ dashboard_pipeline::refusal dashboard_pipeline::check_burst(exchange& x)
     return refused;
 }
 
-awaitable<dashboard_pipeline::refusal> dashboard_pipeline::check_day(exchange& x)
+awaitable<dashboard_pipeline::refusal> dashboard_pipeline::check_day(request_context& x)
 {
     if (!sources_.take_session_quota)
         co_return std::nullopt;
     const auto decision = co_await sources_.take_session_quota(x.who.account());
     if (decision.is_granted)
         co_return std::nullopt;
-    const auto& day = decision.numbers;
+    const auto& day = decision.rate_limit;
     auto refused = http::error_response(
         429, "The daily limit of " + std::to_string(day.limit) +
                  " requests through the sessions of an account is used up; it resets at " +

@@ -2,9 +2,9 @@
 
 #include "common/core/awaitable.hpp"
 #include "common/core/network.hpp"
-#include "gateway/api/answer_memory.hpp"
+#include "gateway/api/response_budget.hpp"
 #include "gateway/api/routes.hpp"
-#include "gateway/quota/burst_limit.hpp"
+#include "gateway/quota/burst_limiter.hpp"
 #include "gateway/quota/failed_authentication.hpp"
 #include "gateway/quota/quota_client.hpp"
 #include "gateway/sessions/session_lookups.hpp"
@@ -21,15 +21,16 @@ namespace tempinbox::gateway {
 struct dashboard_sources
 {
     // By the digest of the session.
-    std::function<awaitable<result<session_answer>>(std::string digest, lookups allowed)>
+    std::function<awaitable<result<session_result>>(std::string digest, lookups allowed)>
         find_session;
     // Counts a request against the day of the account's sessions; without it they have no daily
     // limit.
     std::function<awaitable<quota_decision>(account_id)> take_session_quota;
-    std::function<quota_numbers(const plans::account_state&)> last_known_quota;
+    std::function<rate_limit_headers(const plans::account_state&)> last_known_quota;
     // Answers a POST that carries an Idempotency-Key and no password; without it the operation is
     // called as it is.
-    std::function<awaitable<http::response>(http::request&, caller&, const route&)> answer_once;
+    std::function<awaitable<http::response>(http::request&, caller&, const route&)>
+        handle_idempotent;
 };
 
 // Everything under /dashboard/api. Public operations must come from our own page (403). All others
@@ -46,32 +47,32 @@ public:
 
     dashboard_pipeline(const clock_source& clock, const routes& open_operations,
                        const routes& operations, dashboard_sources sources,
-                       std::vector<network> trusted_proxies, answer_memory& memory);
+                       std::vector<network> trusted_proxies, response_budget& memory);
 
     static bool serves(std::string_view path);
-    awaitable<http::response> answer(http::request& received);
+    awaitable<http::response> handle(http::request& received);
 
 private:
-    struct exchange;
+    struct request_context;
     using refusal = std::optional<http::response>;
 
-    awaitable<http::response> run(exchange& x);
-    awaitable<http::response> run_open(exchange& x);
-    awaitable<http::response> call(exchange& x);
-    awaitable<refusal> check_session(exchange& x);
-    refusal check_csrf_token(exchange& x);
-    refusal check_burst(exchange& x);
-    awaitable<refusal> check_day(exchange& x);
-    static http::response refuse_lookup(const exchange& x, const failure& reason,
-                                        const quota_numbers& numbers);
+    awaitable<http::response> run(request_context& x);
+    awaitable<http::response> run_open(request_context& x);
+    awaitable<http::response> call(request_context& x);
+    awaitable<refusal> check_session(request_context& x);
+    refusal check_csrf_token(request_context& x);
+    refusal check_burst(request_context& x);
+    awaitable<refusal> check_day(request_context& x);
+    static http::response refuse_lookup(const request_context& x, const failure& reason,
+                                        const rate_limit_headers& rate_limit);
 
     const clock_source& clock_;
     const routes& open_operations_;
     const routes& operations_;
     dashboard_sources sources_;
     std::vector<network> trusted_proxies_;
-    answer_memory& memory_;
-    burst_limit bursts_;
+    response_budget& memory_;
+    burst_limiter bursts_;
     failed_authentication failed_lookups_; // of sessions that do not exist
 };
 

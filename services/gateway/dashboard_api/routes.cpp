@@ -52,14 +52,14 @@ void add_rules(std::vector<route>& all, const operation_services& services)
 
 std::vector<route> dashboard_operations(const operation_services& services,
                                         accounts::plan_store& plans, accounts::key_store& keys,
-                                        sign_in_desk& sign_ins, password_desk& passwords,
-                                        mail_feed& feed, const session_opener& opener)
+                                        sign_in_handlers& sign_ins, password_handlers& passwords,
+                                        event_stream& stream, const session_issuer& issuer)
 {
     const auto offered = [&plans](const http::request& received, const caller&) {
         return list_plans(received, plans);
     };
-    const auto events = [&feed, &opener](const http::request& received, const caller& who) {
-        return stream_events(received, who, feed, opener);
+    const auto events = [&stream, &issuer](const http::request& received, const caller& who) {
+        return stream_events(received, who, stream, issuer);
     };
     auto all = operations_below(root, services);
     add(all, sign_ins.operations());
@@ -71,12 +71,14 @@ std::vector<route> dashboard_operations(const operation_services& services,
     return all;
 }
 
-std::vector<route> open_dashboard_operations(sign_in_desk& sign_ins, password_desk& passwords,
-                                             mailed_desk& mailed)
+std::vector<route> open_dashboard_operations(sign_in_handlers& sign_ins,
+                                             password_handlers& passwords,
+                                             email_verification_handlers& email_verification)
 {
     auto all = sign_ins.open_operations();
-    add(all, mailed.is_set() ? mailed.sign_up_operations() : sign_ins.sign_up_operations());
-    add(all, mailed.operations());
+    add(all, email_verification.is_set() ? email_verification.sign_up_operations()
+                                         : sign_ins.sign_up_operations());
+    add(all, email_verification.operations());
     add(all, passwords.open_operations());
     return all;
 }

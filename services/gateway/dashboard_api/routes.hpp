@@ -3,10 +3,10 @@
 #include "accounts/key_store.hpp"
 #include "accounts/plan_store.hpp"
 #include "gateway/api/operations.hpp"
-#include "gateway/dashboard_api/mail_feed.hpp"
-#include "gateway/dashboard_api/mailed.hpp"
-#include "gateway/dashboard_api/passwords.hpp"
-#include "gateway/dashboard_api/sign_in.hpp"
+#include "gateway/dashboard_api/email_verification_handlers.hpp"
+#include "gateway/dashboard_api/event_stream.hpp"
+#include "gateway/dashboard_api/password_handlers.hpp"
+#include "gateway/dashboard_api/sign_in_handlers.hpp"
 
 #include <vector>
 
@@ -16,10 +16,11 @@ namespace tempinbox::gateway {
 // the session itself. All outlive the routes.
 std::vector<route> dashboard_operations(const operation_services& services,
                                         accounts::plan_store& plans, accounts::key_store& keys,
-                                        sign_in_desk& sign_ins, password_desk& passwords,
-                                        mail_feed& feed, const session_opener& opener);
+                                        sign_in_handlers& sign_ins, password_handlers& passwords,
+                                        event_stream& stream, const session_issuer& issuer);
 // What is open to everybody.
-std::vector<route> open_dashboard_operations(sign_in_desk& sign_ins, password_desk& passwords,
-                                             mailed_desk& mailed);
+std::vector<route> open_dashboard_operations(sign_in_handlers& sign_ins,
+                                             password_handlers& passwords,
+                                             email_verification_handlers& email_verification);
 
 } // namespace tempinbox::gateway

@@ -6,47 +6,47 @@ namespace tempinbox::gateway {
 namespace {
 
 // In ten minutes.
-constexpr int most_failures_of_account = 10;
-constexpr int most_failures_of_address = 20;
-constexpr int most_accounts_of_address = 100;
-constexpr int most_letters = 5;
+constexpr int max_failures_per_account = 10;
+constexpr int max_failures_per_address = 20;
+constexpr int max_accounts_per_address = 100;
+constexpr int max_emails = 5;
 
 } // namespace
 
 accounts::attempt_subject sign_ins_of_account(const std::string& email)
 {
     return accounts::attempt_subject("sign-in account", to_lower_ascii(email),
-                                     most_failures_of_account);
+                                     max_failures_per_account);
 }
 
 accounts::attempt_subject sign_ins_of_address(const std::string& address)
 {
-    return accounts::attempt_subject("sign-in address", address, most_failures_of_address);
+    return accounts::attempt_subject("sign-in address", address, max_failures_per_address);
 }
 
 accounts::attempt_subject taken_addresses_of(const std::string& address)
 {
-    return accounts::attempt_subject("sign-up address", address, most_failures_of_address);
+    return accounts::attempt_subject("sign-up address", address, max_failures_per_address);
 }
 
 accounts::attempt_subject accounts_of_address(const std::string& address)
 {
-    return accounts::attempt_subject("accounts of address", address, most_accounts_of_address);
+    return accounts::attempt_subject("accounts of address", address, max_accounts_per_address);
 }
 
 accounts::attempt_subject resets_of_address(const std::string& address)
 {
-    return accounts::attempt_subject("password reset address", address, most_failures_of_address);
+    return accounts::attempt_subject("password reset address", address, max_failures_per_address);
 }
 
-accounts::attempt_subject letters_to(const std::string& email)
+accounts::attempt_subject emails_to(const std::string& email)
 {
-    return accounts::attempt_subject("letters", to_lower_ascii(email), most_letters);
+    return accounts::attempt_subject("letters", to_lower_ascii(email), max_emails);
 }
 
-http::response too_many_attempts(const accounts::attempt_verdict& verdict)
+http::response too_many_attempts(const accounts::attempt_verdict& status)
 {
-    const auto seconds = verdict.retry_after.count();
+    const auto seconds = status.retry_after.count();
     auto refused = http::error_response(429, "Too many attempts: try again in " +
                                                  std::to_string(seconds) + " s");
     refused.set("Retry-After", seconds);

@@ -7,16 +7,16 @@
 
 namespace tempinbox::gateway {
 
-// For whom what fails at the door is counted. `address` is address_bucket's.
+// For whom what fails at the door is counted. `address` is client_prefix_key's.
 accounts::attempt_subject sign_ins_of_account(const std::string& email);
 accounts::attempt_subject sign_ins_of_address(const std::string& address);
 // A taken address tells that it is taken: nobody may ask for long lists of them.
 accounts::attempt_subject taken_addresses_of(const std::string& address);
 accounts::attempt_subject accounts_of_address(const std::string& address);
 accounts::attempt_subject resets_of_address(const std::string& address);
-accounts::attempt_subject letters_to(const std::string& email);
+accounts::attempt_subject emails_to(const std::string& email);
 
 // 429 with Retry-After.
-http::response too_many_attempts(const accounts::attempt_verdict& verdict);
+http::response too_many_attempts(const accounts::attempt_verdict& status);
 
 } // namespace tempinbox::gateway

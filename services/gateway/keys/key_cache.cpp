@@ -12,15 +12,15 @@ using namespace std::chrono_literals;
 using steady = std::chrono::steady_clock;
 
 constexpr auto read_interval = 300ms;
-constexpr auto longest_trust = 900ms;
+constexpr auto max_staleness = 900ms;
 // Deleted accounts are among the changes for a day.
-constexpr auto longest_named = 1h;
+constexpr auto max_changes_age = 1h;
 // A request joins a look-up under way only this long after it began, so that what it learns is no
 // older than a fresh entry would be.
 constexpr auto joinable_for = 300ms;
-constexpr auto lookup_patience = 2s;
-constexpr std::size_t most_known = 200'000;
-constexpr std::size_t most_unknown = 50'000;
+constexpr auto lookup_timeout = 2s;
+constexpr std::size_t max_cached = 200'000;
+constexpr std::size_t max_unknown = 50'000;
 
 } // namespace
 
@@ -32,17 +32,17 @@ struct key_cache::lookup
     bool is_answered = false;
     bool is_refused = false;
     owner found;
-    std::string problem = "no answer in time";
-    std::vector<std::shared_ptr<completion>> waiting;
+    std::string error = "no answer in time";
+    std::vector<std::shared_ptr<completion>> waiters;
 
     bool is_joinable() const { return !began || steady::now() - *began < joinable_for; }
 
     void finish()
     {
         is_over = true;
-        for (const auto& waiter : waiting)
+        for (const auto& waiter : waiters)
             waiter->set();
-        waiting.clear();
+        waiters.clear();
     }
 };
 
@@ -64,15 +64,15 @@ key_cache::key_cache(runtime::host& host, accounts::key_store& keys, accounts::k
           read_interval)
 {}
 
-awaitable<result<key_answer>> key_cache::find(std::string digest, lookups allowed)
+awaitable<result<key_result>> key_cache::find(std::string digest, lookups allowed)
 {
-    const auto known = known_.find(digest);
-    const bool is_strange = known == known_.end();
+    const auto cached = cached_.find(digest);
+    const bool is_strange = cached == cached_.end();
     if (is_fresh()) {
-        if (!is_strange && known->second.is_current)
-            co_return key_answer{known->second.found};
+        if (!is_strange && cached->second.is_current)
+            co_return key_result{cached->second.found};
         if (unknown_.contains(digest))
-            co_return key_answer();
+            co_return key_result();
     }
     if (is_strange && allowed == lookups::seen_good)
         co_return failure{errc::rate_limited,
@@ -81,29 +81,29 @@ awaitable<result<key_answer>> key_cache::find(std::string digest, lookups allowe
     const auto current = join_lookup(digest, is_strange);
     if (!current->is_over) {
         const auto done = std::make_shared<completion>(host_.executor());
-        current->waiting.push_back(done);
-        co_await done->wait_until(steady::now() + lookup_patience);
+        current->waiters.push_back(done);
+        co_await done->wait_until(steady::now() + lookup_timeout);
     }
     if (current->is_refused)
         co_return too_many_lookups();
     if (!current->is_answered)
-        throw dependency_error("API keys cannot be looked up: " + current->problem);
-    co_return key_answer{current->found, true};
+        throw dependency_error("API keys cannot be looked up: " + current->error);
+    co_return key_result{current->found, true};
 }
 
 bool key_cache::is_fresh() const
 {
-    return version_ && steady::now() - read_at_ < longest_trust;
+    return version_ && steady::now() - read_at_ < max_staleness;
 }
 
 std::shared_ptr<key_cache::lookup> key_cache::join_lookup(const std::string& digest,
                                                           bool is_strange)
 {
-    if (const auto joined = under_way_.find(digest);
-        joined != under_way_.end() && joined->second->is_joinable())
+    if (const auto joined = in_flight_.find(digest);
+        joined != in_flight_.end() && joined->second->is_joinable())
         return joined->second;
     const auto fresh = std::make_shared<lookup>();
-    under_way_[digest] = fresh;
+    in_flight_[digest] = fresh;
     // May be over when this returns, where it is refused.
     boost::asio::co_spawn(host_.loop(), look_up(fresh, digest, is_strange), boost::asio::detached);
     return fresh;
@@ -117,24 +117,24 @@ awaitable<void> key_cache::look_up(std::shared_ptr<lookup> current, std::string 
         slot = co_await strangers_.enter();
     current->is_refused = is_strange && !slot;
     if (!current->is_refused)
-        co_await ask(*current, digest);
-    if (const auto own = under_way_.find(digest); own != under_way_.end() && own->second == current)
-        under_way_.erase(own);
+        co_await query(*current, digest);
+    if (const auto own = in_flight_.find(digest); own != in_flight_.end() && own->second == current)
+        in_flight_.erase(own);
     current->finish();
 }
 
-awaitable<void> key_cache::ask(lookup& current, const std::string& digest)
+awaitable<void> key_cache::query(lookup& current, const std::string& digest)
 {
     lookups_.Increment();
     current.began = steady::now();
     try {
-        auto answer = co_await keys_.find_by_digest(digest);
-        if (answer.owner)
-            current.found = std::make_shared<const accounts::key_owner>(std::move(*answer.owner));
+        auto row = co_await keys_.find_by_digest(digest);
+        if (row.owner)
+            current.found = std::make_shared<const accounts::key_owner>(std::move(*row.owner));
         current.is_answered = true;
-        remember(digest, current.found, answer.version);
-    } catch (const std::exception& problem) {
-        current.problem = problem.what();
+        remember(digest, current.found, row.version);
+    } catch (const std::exception& error) {
+        current.error = error.what();
     }
 }
 
@@ -145,31 +145,31 @@ void key_cache::remember(const std::string& digest, const owner& found, std::int
     if (!version_ || version < *version_)
         return;
     if (!found) {
-        drop(digest);
-        if (unknown_.size() >= most_unknown)
+        evict(digest);
+        if (unknown_.size() >= max_unknown)
             unknown_.clear();
         unknown_.insert(digest);
         return;
     }
-    if (known_.size() >= most_known) {
-        known_.clear();
+    if (cached_.size() >= max_cached) {
+        cached_.clear();
         digests_of_.clear();
     }
     unknown_.erase(digest);
-    if (known_.insert_or_assign(digest, entry{found}).second)
+    if (cached_.insert_or_assign(digest, entry{found}).second)
         digests_of_[found->account.account].push_back(digest);
 }
 
-void key_cache::drop(const std::string& digest)
+void key_cache::evict(const std::string& digest)
 {
-    const auto known = known_.find(digest);
-    if (known == known_.end())
+    const auto cached = cached_.find(digest);
+    if (cached == cached_.end())
         return;
-    const auto digests = digests_of_.find(known->second.found->account.account);
+    const auto digests = digests_of_.find(cached->second.found->account.account);
     std::erase(digests->second, digest);
     if (digests->second.empty())
         digests_of_.erase(digests);
-    known_.erase(known);
+    cached_.erase(cached);
 }
 
 awaitable<std::chrono::microseconds> key_cache::read_changes()
@@ -177,7 +177,7 @@ awaitable<std::chrono::microseconds> key_cache::read_changes()
     const auto began = steady::now();
     try {
         auto changes = co_await changes_.read_changes(version_);
-        if (began - read_at_ > longest_named)
+        if (began - read_at_ > max_changes_age)
             changes.is_complete = false;
         take_changes(changes);
         read_at_ = began;
@@ -198,8 +198,8 @@ void key_cache::take_changes(const accounts::change_set& changes)
     // A new key may be one that was asked for before it existed.
     unknown_.clear();
     if (!changes.is_complete) {
-        for (auto& [digest, known] : known_)
-            known.is_current = false;
+        for (auto& [digest, cached] : cached_)
+            cached.is_current = false;
         return;
     }
     for (const auto& account : changes.accounts) {
@@ -207,7 +207,7 @@ void key_cache::take_changes(const accounts::change_set& changes)
         if (digests == digests_of_.end())
             continue;
         for (const auto& digest : digests->second)
-            known_.find(digest)->second.is_current = false;
+            cached_.find(digest)->second.is_current = false;
     }
 }
 

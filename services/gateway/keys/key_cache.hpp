@@ -23,7 +23,7 @@ enum class lookups {
 };
 
 // Whose a key is: null for one that is unknown or revoked.
-struct key_answer
+struct key_result
 {
     std::shared_ptr<const accounts::key_owner> owner;
     bool was_looked_up = false;
@@ -52,7 +52,7 @@ public:
 
     // Fails with rate_limited for a key that may not be looked up, with unavailable when too many
     // are.
-    awaitable<result<key_answer>> find(std::string digest, lookups allowed);
+    awaitable<result<key_result>> find(std::string digest, lookups allowed);
 
 private:
     struct lookup;
@@ -66,11 +66,11 @@ private:
 
     awaitable<std::chrono::microseconds> read_changes();
     void take_changes(const accounts::change_set& changes);
-    void drop(const std::string& digest);
+    void evict(const std::string& digest);
     bool is_fresh() const;
     std::shared_ptr<lookup> join_lookup(const std::string& digest, bool is_strange);
     awaitable<void> look_up(std::shared_ptr<lookup> current, std::string digest, bool is_strange);
-    awaitable<void> ask(lookup& current, const std::string& digest);
+    awaitable<void> query(lookup& current, const std::string& digest);
     void remember(const std::string& digest, const owner& found, std::int64_t version);
 
     runtime::host& host_;
@@ -79,10 +79,10 @@ private:
     lookup_limiter& strangers_;
     std::optional<std::int64_t> version_; // of accounts.changes, as last read
     std::chrono::steady_clock::time_point read_at_{};
-    std::unordered_map<std::string, entry> known_;
+    std::unordered_map<std::string, entry> cached_;
     std::unordered_map<account_id, std::vector<std::string>> digests_of_; // of the known ones
     std::unordered_set<std::string> unknown_;
-    std::unordered_map<std::string, std::shared_ptr<lookup>> under_way_;
+    std::unordered_map<std::string, std::shared_ptr<lookup>> in_flight_;
     prometheus::Counter& lookups_;
     prometheus::Counter& failed_reads_;
     prometheus::Gauge& known_version_;

@@ -8,7 +8,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto write_interval = 10s;
-constexpr auto pause_per_key = 1min;
+constexpr auto min_interval_per_key = 1min;
 
 } // namespace
 
@@ -45,8 +45,8 @@ awaitable<void> key_uses::flush()
         co_return;
     try {
         co_await keys_.record_uses(std::move(unwritten));
-    } catch (const std::exception& problem) {
-        log::warning("the last use of keys cannot be written", {{"error", problem.what()}});
+    } catch (const std::exception& error) {
+        log::warning("the last use of keys cannot be written", {{"error", error.what()}});
     }
 }
 
@@ -56,12 +56,12 @@ std::vector<accounts::key_store::use> key_uses::take_unwritten()
     std::vector<accounts::key_store::use> unwritten;
     for (auto entry = uses_.begin(); entry != uses_.end();) {
         auto& use = entry->second;
-        const bool may_write = is_stopped_ || now - use.written >= pause_per_key;
+        const bool may_write = is_stopped_ || now - use.written >= min_interval_per_key;
         if (use.used > use.written && may_write) {
             unwritten.emplace_back(use.account, entry->first, use.used);
             use.written = now;
             ++entry;
-        } else if (now - use.used > pause_per_key && use.used <= use.written) {
+        } else if (now - use.used > min_interval_per_key && use.used <= use.written) {
             entry = uses_.erase(entry);
         } else {
             ++entry;

@@ -6,9 +6,9 @@ namespace {
 using namespace std::chrono_literals;
 using steady = std::chrono::steady_clock;
 
-constexpr std::size_t most_inboxes_a_call = 500;
-constexpr auto patience = 1s;                  // then the list itself is asked for
-constexpr std::size_t bytes_of_an_entry = 256; // beside its texts
+constexpr std::size_t max_inboxes_per_call = 500;
+constexpr auto version_timeout = 1s;        // then the list itself is asked for
+constexpr std::size_t entry_overhead = 256; // beside its texts
 constexpr const char* help =
     "Lists of an inbox's emails, by whether the answer to the same request before was still right.";
 constexpr const char* name = "tempinbox_gateway_lists_total";
@@ -26,13 +26,13 @@ awaitable<versions> read_versions(const list_cache::version_source& source,
         added.set_inbox_id(inbox);
     }
     auto found = co_await source(std::move(request));
-    versions answers;
+    versions found_versions;
     if (!found || found->versions_size() != static_cast<int>(inboxes.size()))
-        co_return answers;
+        co_return found_versions;
     for (std::size_t i = 0; i < inboxes.size(); ++i)
-        answers.emplace(std::move(inboxes[i]),
-                        std::move(*found->mutable_versions(static_cast<int>(i))));
-    co_return answers;
+        found_versions.emplace(std::move(inboxes[i]),
+                               std::move(*found->mutable_versions(static_cast<int>(i))));
+    co_return found_versions;
 }
 
 // Which fields are set decides, in the order of their numbers: the same request has the same key.
@@ -46,15 +46,15 @@ std::string key_of(const inbox::v1::ListEmailsRequest& request)
 std::size_t list_cache::bytes_held::operator()(const std::string& key,
                                                const shared_list& list) const
 {
-    return bytes_of_an_entry + key.size() + list->json.size() + list->version.size();
+    return entry_overhead + key.size() + list->json.size() + list->version.size();
 }
 
-list_cache::list_cache(runtime::host& host, std::size_t most, std::chrono::milliseconds longest,
+list_cache::list_cache(runtime::host& host, std::size_t max_bytes, std::chrono::milliseconds ttl,
                        version_source source)
-    : most_(most),
-      longest_(longest),
-      lists_(most),
-      versions_(host.executor(), most_inboxes_a_call, patience,
+    : max_bytes_(max_bytes),
+      ttl_(ttl),
+      lists_(max_bytes),
+      versions_(host.executor(), max_inboxes_per_call, version_timeout,
                 "versions of lists cannot be asked for",
                 [source = std::move(source)](std::vector<inbox_name> inboxes) {
                     return read_versions(source, std::move(inboxes));
@@ -68,38 +68,38 @@ list_cache::list_cache(runtime::host& host, std::size_t most, std::chrono::milli
 
 awaitable<std::optional<std::string>> list_cache::find(const inbox::v1::ListEmailsRequest& request)
 {
-    const auto kept = recall(key_of(request));
-    if (!kept) {
+    const auto cached = find_fresh(key_of(request));
+    if (!cached) {
         unknown_.Increment();
         co_return std::nullopt;
     }
     const auto version =
         co_await versions_.ask(inbox_name(request.account_id(), request.inbox_id()));
-    if (version != kept->version) {
+    if (version != cached->version) {
         changed_.Increment();
         co_return std::nullopt;
     }
     unchanged_.Increment();
-    co_return kept->json;
+    co_return cached->json;
 }
 
-list_cache::shared_list list_cache::recall(const std::string& key)
+list_cache::shared_list list_cache::find_fresh(const std::string& key)
 {
     const auto* found = lists_.find(key);
     if (!found)
         return nullptr;
-    if (steady::now() - (*found)->read_at < longest_)
+    if (steady::now() - (*found)->read_at < ttl_)
         return *found;
     lists_.erase(key);
     return nullptr;
 }
 
-void list_cache::keep(const inbox::v1::ListEmailsRequest& request, const std::string& version,
-                      const std::string& json)
+void list_cache::store(const inbox::v1::ListEmailsRequest& request, const std::string& version,
+                       const std::string& json)
 {
-    if (version.empty() || json.size() > std::min(largest, most_ / 4))
+    if (version.empty() || json.size() > std::min(max_list_bytes, max_bytes_ / 4))
         return;
-    auto list = std::make_shared<kept_list>();
+    auto list = std::make_shared<cached_list>();
     list->version = version;
     list->json = json;
     list->read_at = steady::now();

@@ -28,38 +28,38 @@ public:
     using inbox_name = std::pair<std::string, std::string>; // ids of account and inbox
 
     // Larger answers are not kept.
-    static constexpr std::size_t largest = 256 * 1024;
+    static constexpr std::size_t max_list_bytes = 256 * 1024;
 
     // `most` bytes in all; 0 keeps nothing. After `longest` a list is read anew, should two states
     // ever have had the same version (a database that was put back to an earlier one).
-    list_cache(runtime::host& host, std::size_t most, std::chrono::milliseconds longest,
+    list_cache(runtime::host& host, std::size_t max_bytes, std::chrono::milliseconds ttl,
                version_source source);
 
     // What was kept of the same request, where it is still right.
     awaitable<std::optional<std::string>> find(const inbox::v1::ListEmailsRequest& request);
 
     // `version` as it came with the list that `json` was made of; empty: not kept.
-    void keep(const inbox::v1::ListEmailsRequest& request, const std::string& version,
-              const std::string& json);
+    void store(const inbox::v1::ListEmailsRequest& request, const std::string& version,
+               const std::string& json);
 
 private:
-    struct kept_list
+    struct cached_list
     {
         std::string version;
         std::string json;
         std::chrono::steady_clock::time_point read_at;
     };
-    using shared_list = std::shared_ptr<const kept_list>;
+    using shared_list = std::shared_ptr<const cached_list>;
 
     struct bytes_held
     {
         std::size_t operator()(const std::string& key, const shared_list& list) const;
     };
 
-    shared_list recall(const std::string& key);
+    shared_list find_fresh(const std::string& key);
 
-    std::size_t most_;
-    std::chrono::milliseconds longest_;
+    std::size_t max_bytes_;
+    std::chrono::milliseconds ttl_;
     lru_cache<std::string, shared_list, bytes_held> lists_;
     runtime::gathered_calls<inbox_name, std::string> versions_;
     prometheus::Counter& unchanged_;

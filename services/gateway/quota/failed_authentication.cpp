@@ -7,32 +7,32 @@
 namespace tempinbox::gateway {
 namespace {
 
-constexpr std::size_t most_addresses = 100'000;
+constexpr std::size_t max_addresses = 100'000;
 
 } // namespace
 
-failed_authentication::outcome failed_authentication::note(const boost::asio::ip::address& address,
-                                                           time_point now)
+failed_authentication::decision failed_authentication::note(const boost::asio::ip::address& address,
+                                                            time_point now)
 {
     start_minute(now);
-    auto bucket = address_bucket(address);
-    if (failures_.size() >= most_addresses && !failures_.contains(bucket))
-        bucket.clear();
-    auto& failures = failures_[bucket];
+    auto prefix = client_prefix_key(address);
+    if (failures_.size() >= max_addresses && !failures_.contains(prefix))
+        prefix.clear();
+    auto& failures = failures_[prefix];
     if (failures >= allowance)
-        return outcome(false, numbers_of(failures));
+        return decision(false, rate_limit_of(failures));
     ++failures;
-    return outcome(true, numbers_of(failures));
+    return decision(true, rate_limit_of(failures));
 }
 
-quota_numbers failed_authentication::numbers(const boost::asio::ip::address& address,
-                                             time_point now)
+rate_limit_headers failed_authentication::rate_limit(const boost::asio::ip::address& address,
+                                                     time_point now)
 {
     start_minute(now);
-    auto entry = failures_.find(address_bucket(address));
-    if (entry == failures_.end() && failures_.size() >= most_addresses)
+    auto entry = failures_.find(client_prefix_key(address));
+    if (entry == failures_.end() && failures_.size() >= max_addresses)
         entry = failures_.find("");
-    return numbers_of(entry == failures_.end() ? 0 : entry->second);
+    return rate_limit_of(entry == failures_.end() ? 0 : entry->second);
 }
 
 void failed_authentication::start_minute(time_point now)
@@ -44,10 +44,10 @@ void failed_authentication::start_minute(time_point now)
     failures_.clear();
 }
 
-quota_numbers failed_authentication::numbers_of(std::int64_t failures) const
+rate_limit_headers failed_authentication::rate_limit_of(std::int64_t failures) const
 {
-    return quota_numbers(allowance, std::max<std::int64_t>(0, allowance - failures),
-                         (minute_ + 1) * 60);
+    return rate_limit_headers(allowance, std::max<std::int64_t>(0, allowance - failures),
+                              (minute_ + 1) * 60);
 }
 
 } // namespace tempinbox::gateway

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "gateway/quota/numbers.hpp"
+#include "gateway/quota/rate_limit_fields.hpp"
 
 #include <boost/asio/ip/address.hpp>
 
@@ -17,23 +17,23 @@ class failed_authentication
 public:
     static constexpr std::int64_t allowance = 60;
 
-    struct outcome
+    struct decision
     {
         bool is_within = true;
-        quota_numbers numbers;
+        rate_limit_headers rate_limit;
     };
 
-    outcome note(const boost::asio::ip::address& address, time_point now);
+    decision note(const boost::asio::ip::address& address, time_point now);
     // Without counting anything.
-    quota_numbers numbers(const boost::asio::ip::address& address, time_point now);
+    rate_limit_headers rate_limit(const boost::asio::ip::address& address, time_point now);
     bool has_allowance(const boost::asio::ip::address& address, time_point now)
     {
-        return numbers(address, now).remaining > 0;
+        return rate_limit(address, now).remaining > 0;
     }
 
 private:
     void start_minute(time_point now);
-    quota_numbers numbers_of(std::int64_t failures) const;
+    rate_limit_headers rate_limit_of(std::int64_t failures) const;
 
     std::int64_t minute_ = 0;
     std::unordered_map<std::string, std::int64_t> failures_;

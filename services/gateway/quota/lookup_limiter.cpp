@@ -14,7 +14,7 @@ struct lookup_limiter::state
     std::size_t max_waiting;
     std::chrono::milliseconds timeout;
     std::size_t taken = 0;
-    std::deque<std::shared_ptr<completion>> waiting;
+    std::deque<std::shared_ptr<completion>> waiters;
 
     static slot make_slot(const std::shared_ptr<state>& self)
     {
@@ -24,12 +24,12 @@ struct lookup_limiter::state
     // The slot goes to who waits longest.
     void release()
     {
-        if (waiting.empty()) {
+        if (waiters.empty()) {
             --taken;
             return;
         }
-        const auto next = std::move(waiting.front());
-        waiting.pop_front();
+        const auto next = std::move(waiters.front());
+        waiters.pop_front();
         next->set();
     }
 };
@@ -55,12 +55,12 @@ awaitable<lookup_limiter::slot> lookup_limiter::enter()
         ++self->taken;
         co_return state::make_slot(self);
     }
-    if (self->waiting.size() < self->max_waiting) {
+    if (self->waiters.size() < self->max_waiting) {
         const auto one = std::make_shared<completion>(self->executor);
-        self->waiting.push_back(one);
+        self->waiters.push_back(one);
         if (co_await one->wait_until(std::chrono::steady_clock::now() + self->timeout))
             co_return state::make_slot(self);
-        std::erase(self->waiting, one);
+        std::erase(self->waiters, one);
     }
     refused.Increment();
     co_return nullptr;

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "common/core/awaitable.hpp"
-#include "gateway/quota/quota_lane.hpp"
+#include "gateway/quota/quota_batcher.hpp"
 
 #include <boost/asio/steady_timer.hpp>
 
@@ -13,8 +13,8 @@ namespace tempinbox::gateway {
 struct quota_decision
 {
     bool is_granted = true;
-    bool was_let_through = false;
-    quota_numbers numbers;
+    bool is_fail_open = false;
+    rate_limit_headers rate_limit;
 };
 
 // Asks rate-limit for one unit of an account's day. Accounts map to replicas by rendezvous hashing;
@@ -24,7 +24,7 @@ struct quota_decision
 class quota_client
 {
 public:
-    static constexpr std::chrono::milliseconds patience{250};
+    static constexpr std::chrono::milliseconds timeout{250};
 
     quota_client(runtime::host& host, std::vector<quota_replica> replicas);
     quota_client(const quota_client&) = delete;
@@ -34,7 +34,7 @@ public:
     void stop();
     // Tells what is owed until it is stored, for that long at most; the end of the process forgets
     // the rest.
-    awaitable<void> settle_up(std::chrono::milliseconds deadline);
+    awaitable<void> flush(std::chrono::milliseconds deadline);
 
     // The replicas from now on. Those that stay keep their calls, those that go finish what they
     // hold.
@@ -42,26 +42,26 @@ public:
 
     awaitable<quota_decision> take(const plans::account_state& account);
     // The numbers of the account's day as last known; nothing is counted.
-    quota_numbers last_known(const plans::account_state& account);
+    rate_limit_headers last_known(const plans::account_state& account);
 
 private:
     awaitable<quota_decision> wait_for(std::shared_ptr<quota_ticket> ticket);
-    quota_lane& lane_of(account_id account);
-    bool ask_elsewhere(const std::shared_ptr<quota_ticket>& ticket);
-    quota_decision let_through(const quota_ticket& ticket);
-    awaitable<void> settle_debts();
-    void tell_debts();
+    quota_batcher& batcher_of(account_id account);
+    bool failover(const std::shared_ptr<quota_ticket>& ticket);
+    quota_decision fail_open(const quota_ticket& ticket);
+    awaitable<void> report_periodically();
+    void report_usage();
     void show_state();
 
     runtime::host& host_;
-    quota_book book_;
-    std::vector<std::shared_ptr<quota_lane>> lanes_;
-    boost::asio::steady_timer next_settlement_;
+    quota_cache cache_;
+    std::vector<std::shared_ptr<quota_batcher>> batchers_;
+    boost::asio::steady_timer report_timer_;
     bool is_stopped_ = false;
-    std::chrono::steady_clock::time_point let_through_at_{};
-    prometheus::Counter& let_through_;
-    prometheus::Gauge& is_letting_through_;
-    prometheus::Gauge& owed_;
+    std::chrono::steady_clock::time_point last_fail_open_{};
+    prometheus::Counter& fail_opens_;
+    prometheus::Gauge& is_failing_open_;
+    prometheus::Gauge& unreported_gauge_;
 };
 
 // An account belongs to the replica with the highest score: the same on every gateway, whatever the

@@ -2,17 +2,17 @@
 
 namespace tempinbox::gateway {
 
-void set_rate_limit_headers(http::response& answer, const quota_numbers& numbers)
+void set_rate_limit_headers(http::response& response, const rate_limit_headers& rate_limit)
 {
-    answer.set("X-RateLimit-Limit", numbers.limit);
-    answer.set("X-RateLimit-Remaining", numbers.remaining);
-    answer.set("X-RateLimit-Reset", numbers.reset);
+    response.set("X-RateLimit-Limit", rate_limit.limit);
+    response.set("X-RateLimit-Remaining", rate_limit.remaining);
+    response.set("X-RateLimit-Reset", rate_limit.reset);
 }
 
-void complete_answer_without_account(http::response& answer, time_point now)
+void complete_response_without_account(http::response& response, time_point now)
 {
-    set_rate_limit_headers(answer, quota_numbers(0, 0, next_midnight(now)));
-    answer.set("Cache-Control", "no-store");
+    set_rate_limit_headers(response, rate_limit_headers(0, 0, next_midnight(now)));
+    response.set("Cache-Control", "no-store");
 }
 
 } // namespace tempinbox::gateway

@@ -1,16 +1,16 @@
 #pragma once
 
 #include "common/http/message.hpp"
-#include "gateway/quota/numbers.hpp"
+#include "gateway/quota/rate_limit_fields.hpp"
 
 namespace tempinbox::gateway {
 
 // X-RateLimit-Limit, -Remaining and -Reset.
-void set_rate_limit_headers(http::response& answer, const quota_numbers& numbers);
+void set_rate_limit_headers(http::response& response, const rate_limit_headers& rate_limit);
 
 // The same of an answer that the HTTP server gave by itself, before anybody was asked who the
 // account is: 0 / 0 / the next 00:00 UTC. Often not even the path is known, so that each of them is
 // answered as if it were of the API.
-void complete_answer_without_account(http::response& answer, time_point now);
+void complete_response_without_account(http::response& response, time_point now);
 
 } // namespace tempinbox::gateway

@@ -14,7 +14,7 @@ namespace {
 using namespace std::chrono_literals;
 
 // Far longer than a full queue takes.
-constexpr auto patience = 60s;
+constexpr auto hash_timeout = 60s;
 
 template <class T>
 struct computation
@@ -22,7 +22,7 @@ struct computation
     explicit computation(const boost::asio::any_io_executor& executor) : done(executor) {}
 
     std::optional<T> outcome;
-    std::exception_ptr problem;
+    std::exception_ptr error;
     completion done;
 };
 
@@ -32,7 +32,7 @@ password_hasher::password_hasher(runtime::host& host, crypto::password_cost cost
     : host_(host),
       cost_(cost),
       nobodys_hash_(crypto::hash_password(secret(crypto::random_bytes(16)), cost)),
-      answers_(host.loop())
+      completions_(host.loop())
 {}
 
 password_hasher::~password_hasher()
@@ -63,7 +63,7 @@ awaitable<result<bool>> password_hasher::matches(std::string hash, secret passwo
 template <class T>
 awaitable<result<T>> password_hasher::compute(std::function<T()> work)
 {
-    if (*under_way_ >= threads + most_waiting)
+    if (*under_way_ >= threads + max_queued)
         co_return failure{errc::unavailable, "Too many sign-ins at once; try again"};
     const auto task = std::make_shared<computation<T>>(host_.executor());
     ++*under_way_;
@@ -71,17 +71,17 @@ awaitable<result<T>> password_hasher::compute(std::function<T()> work)
         try {
             task->outcome.emplace(work());
         } catch (...) {
-            task->problem = std::current_exception();
+            task->error = std::current_exception();
         }
-        answers_.push([task, count = under_way_] {
+        completions_.push([task, count = under_way_] {
             --*count;
             task->done.set();
         });
     });
-    if (!co_await task->done.wait_until(std::chrono::steady_clock::now() + patience))
+    if (!co_await task->done.wait_until(std::chrono::steady_clock::now() + hash_timeout))
         co_return failure{errc::unavailable, "Sign-in takes too long now; try again"};
-    if (task->problem)
-        std::rethrow_exception(task->problem);
+    if (task->error)
+        std::rethrow_exception(task->error);
     co_return std::move(*task->outcome);
 }
 

@@ -21,7 +21,7 @@ class password_hasher
 {
 public:
     static constexpr std::size_t threads = 2;
-    static constexpr std::size_t most_waiting = 32;
+    static constexpr std::size_t max_queued = 32;
 
     explicit password_hasher(runtime::host& host, crypto::password_cost cost = {});
     ~password_hasher();
@@ -42,7 +42,7 @@ private:
     crypto::password_cost cost_;
     std::string nobodys_hash_;
     std::shared_ptr<std::size_t> under_way_ = std::make_shared<std::size_t>(0);
-    runtime::completion_queue answers_;
+    runtime::completion_queue completions_;
     boost::asio::thread_pool pool_{threads};
 };
 

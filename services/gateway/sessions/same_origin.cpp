@@ -20,12 +20,12 @@ std::string_view host_of_origin(std::string_view origin)
 }
 
 // As the browser wrote it: a trusted proxy may have put its own name into Host.
-std::string_view host_asked(const http::request& received,
-                            const std::vector<network>& trusted_proxies)
+std::string_view requested_host(const http::request& received,
+                                const std::vector<network>& trusted_proxies)
 {
-    const auto told = received.header("X-Forwarded-Host");
-    if (told && contains(trusted_proxies, received.peer))
-        return trim(told->substr(0, told->find(',')));
+    const auto forwarded_host = received.header("X-Forwarded-Host");
+    if (forwarded_host && contains(trusted_proxies, received.peer))
+        return trim(forwarded_host->substr(0, forwarded_host->find(',')));
     return received.header("Host").value_or("");
 }
 
@@ -41,7 +41,8 @@ result<void> check_same_origin(const http::request& received,
     }
     const auto origin = received.header("Origin");
     const auto named = origin ? host_of_origin(*origin) : std::string_view();
-    if (!named.empty() && equals_ignoring_ascii_case(named, host_asked(received, trusted_proxies)))
+    if (!named.empty() &&
+        equals_ignoring_ascii_case(named, requested_host(received, trusted_proxies)))
         return {};
     return refused();
 }

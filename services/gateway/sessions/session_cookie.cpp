@@ -7,7 +7,7 @@
 namespace tempinbox::gateway {
 namespace {
 
-constexpr std::size_t longest_token = 128;
+constexpr std::size_t max_token_length = 128;
 
 std::string_view name_of(bool is_secure)
 {
@@ -35,11 +35,11 @@ bool is_over_tls(const http::request& received, const std::vector<network>& trus
 {
     if (received.is_tls)
         return true;
-    const auto told = received.header("X-Forwarded-Proto");
-    if (!told || !contains(trusted_proxies, received.peer))
+    const auto forwarded_proto = received.header("X-Forwarded-Proto");
+    if (!forwarded_proto || !contains(trusted_proxies, received.peer))
         return false;
     // Each proxy adds to the right; the first is what the browser spoke.
-    const auto steps = split_list(*told);
+    const auto steps = split_list(*forwarded_proto);
     return !steps.empty() && equals_ignoring_ascii_case(steps.front(), "https");
 }
 
@@ -49,23 +49,23 @@ std::optional<secret> session_cookie::find(const http::request& received) const
     for (const auto& [header, content] : received.headers)
         if (equals_ignoring_ascii_case(header, "Cookie"))
             collect(content, name_of(is_secure_), values);
-    if (values.size() != 1 || values[0].empty() || values[0].size() > longest_token)
+    if (values.size() != 1 || values[0].empty() || values[0].size() > max_token_length)
         return std::nullopt;
     return secret(values[0]);
 }
 
-void session_cookie::set(http::response& answer, const secret& token,
+void session_cookie::set(http::response& response, const secret& token,
                          std::chrono::seconds lifetime) const
 {
-    answer.set("Set-Cookie", std::string(name_of(is_secure_)) + "=" + token.reveal() +
-                                 attributes_of(is_secure_) +
-                                 "; Max-Age=" + std::to_string(lifetime.count()));
+    response.set("Set-Cookie", std::string(name_of(is_secure_)) + "=" + token.reveal() +
+                                   attributes_of(is_secure_) +
+                                   "; Max-Age=" + std::to_string(lifetime.count()));
 }
 
-void session_cookie::clear(http::response& answer) const
+void session_cookie::clear(http::response& response) const
 {
-    answer.set("Set-Cookie",
-               std::string(name_of(is_secure_)) + "=" + attributes_of(is_secure_) + "; Max-Age=0");
+    response.set("Set-Cookie", std::string(name_of(is_secure_)) + "=" + attributes_of(is_secure_) +
+                                   "; Max-Age=0");
 }
 
 std::string csrf_token_of(const secret& session_token)

@@ -22,8 +22,8 @@ public:
 
     // Absent, too, where it is given twice: nobody knows which one was set by us.
     std::optional<secret> find(const http::request& received) const;
-    void set(http::response& answer, const secret& token, std::chrono::seconds lifetime) const;
-    void clear(http::response& answer) const;
+    void set(http::response& response, const secret& token, std::chrono::seconds lifetime) const;
+    void clear(http::response& response) const;
 
 private:
     bool is_secure_;

@@ -3,34 +3,34 @@
 namespace tempinbox::gateway {
 namespace {
 
-constexpr std::size_t most_seen = 100'000;
+constexpr std::size_t max_seen = 100'000;
 
 } // namespace
 
-awaitable<result<session_answer>> session_lookups::find(std::string digest, lookups allowed)
+awaitable<result<session_result>> session_lookups::find(std::string digest, lookups allowed)
 {
-    session_answer answer;
-    answer.was_strange = !seen_open_.contains(digest);
-    if (answer.was_strange && allowed == lookups::seen_good)
+    session_result found;
+    found.was_strange = !seen_open_.contains(digest);
+    if (found.was_strange && allowed == lookups::seen_good)
         co_return failure{errc::rate_limited,
                           "Too many requests with sessions that do not exist from this address"};
     lookup_limiter::slot slot;
-    if (answer.was_strange) {
+    if (found.was_strange) {
         slot = co_await strangers_.enter();
         if (!slot)
             co_return too_many_lookups();
     }
-    answer.account = co_await sessions_.find(digest);
-    if (answer.account)
+    found.account = co_await sessions_.find(digest);
+    if (found.account)
         note_open(std::move(digest));
     else
         seen_open_.erase(digest);
-    co_return answer;
+    co_return found;
 }
 
 void session_lookups::note_open(std::string digest)
 {
-    if (seen_open_.size() >= most_seen)
+    if (seen_open_.size() >= max_seen)
         seen_open_.clear();
     seen_open_.insert(std::move(digest));
 }

@@ -13,7 +13,7 @@
 namespace tempinbox::gateway {
 
 // Whose a session is: absent for one that is unknown or has ended.
-struct session_answer
+struct session_result
 {
     std::optional<accounts::account> account;
     bool was_strange = false; // this gateway had not seen it open
@@ -33,7 +33,7 @@ public:
 
     // Fails with rate_limited for a session that may not be looked up, with unavailable when too
     // many are.
-    awaitable<result<session_answer>> find(std::string digest, lookups allowed);
+    awaitable<result<session_result>> find(std::string digest, lookups allowed);
 
     // It was opened here.
     void note_open(std::string digest);

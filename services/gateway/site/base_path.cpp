@@ -84,11 +84,11 @@ void remove_base_path(http::request& received, std::string_view base_path)
     received.path = http::percent_decode(rest).value_or(rest);
 }
 
-void add_base_path(http::response& answer, std::string_view base_path)
+void add_base_path(http::response& response, std::string_view base_path)
 {
-    const auto location = http::find_header(answer.headers, "Location");
+    const auto location = http::find_header(response.headers, "Location");
     if (location && location->starts_with('/'))
-        answer.set("Location", std::string(base_path).append(*location));
+        response.set("Location", std::string(base_path).append(*location));
 }
 
 } // namespace tempinbox::gateway

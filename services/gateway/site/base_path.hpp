@@ -22,6 +22,6 @@ result<std::string> parse_base_path(std::string_view given);
 void remove_base_path(http::request& received, std::string_view base_path);
 
 // Before the path in Location.
-void add_base_path(http::response& answer, std::string_view base_path);
+void add_base_path(http::response& response, std::string_view base_path);
 
 } // namespace tempinbox::gateway

@@ -9,8 +9,9 @@
 namespace tempinbox::gateway {
 namespace {
 
-constexpr std::string_view page_policy = "default-src 'none'; style-src 'self'; base-uri 'none'; "
-                                         "form-action 'none'; frame-ancestors 'none'";
+constexpr std::string_view content_security_policy =
+    "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors "
+    "'none'";
 
 std::string_view content_of(std::string_view name)
 {
@@ -20,9 +21,9 @@ std::string_view content_of(std::string_view name)
     throw std::logic_error("the program was built without " + std::string(name));
 }
 
-awaitable<http::response> answer_with(http::response answer)
+awaitable<http::response> respond_with(http::response response)
 {
-    co_return answer;
+    co_return response;
 }
 
 void add_json(http::router& site, std::string_view base_path)
@@ -31,10 +32,10 @@ void add_json(http::router& site, std::string_view base_path)
         std::make_shared<const std::string>(with_server_at(openapi_json(), base_path));
     const static_file json("application/json", *contract);
     site.add("GET", "/openapi.json", [json, contract](http::request& received) {
-        auto answer = json.answer(received);
-        answer.set("Access-Control-Allow-Origin",
-                   "*"); // readers of API descriptions run in browsers, too
-        return answer_with(std::move(answer));
+        auto response = json.handle(received);
+        response.set("Access-Control-Allow-Origin",
+                     "*"); // readers of API descriptions run in browsers, too
+        return respond_with(std::move(response));
     });
 }
 
@@ -42,14 +43,14 @@ void add_page(http::router& site)
 {
     const static_file page("text/html; charset=utf-8", content_of("docs.html"));
     site.add("GET", "/docs", [page](http::request& received) {
-        auto answer = page.answer(received);
-        answer.set("Content-Security-Policy", page_policy);
-        answer.set("Referrer-Policy", "no-referrer");
-        return answer_with(std::move(answer));
+        auto response = page.handle(received);
+        response.set("Content-Security-Policy", content_security_policy);
+        response.set("Referrer-Policy", "no-referrer");
+        return respond_with(std::move(response));
     });
     const static_file style("text/css; charset=utf-8", content_of("style.css"));
     site.add("GET", "/docs/style.css",
-             [style](http::request& received) { return answer_with(style.answer(received)); });
+             [style](http::request& received) { return respond_with(style.handle(received)); });
 }
 
 } // namespace

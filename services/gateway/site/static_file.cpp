@@ -28,21 +28,21 @@ static_file::static_file(std::string_view content_type, std::string_view content
       etag_("\"" + to_hex(crypto::sha256(content)).substr(0, 32) + "\"")
 {}
 
-http::response static_file::answer(const http::request& received) const
+http::response static_file::handle(const http::request& received) const
 {
-    const auto known = received.header("If-None-Match");
-    http::response answer;
-    if (known && names(*known, etag_)) {
-        answer.status = 304;
+    const auto if_none_match = received.header("If-None-Match");
+    http::response response;
+    if (if_none_match && names(*if_none_match, etag_)) {
+        response.status = 304;
     } else {
-        answer.set("Content-Type", content_type_);
-        answer.body = content_;
+        response.set("Content-Type", content_type_);
+        response.body = content_;
     }
-    answer.set("ETag", etag_);
-    answer.set("Cache-Control",
-               "no-cache"); // kept, but asked for again: the next release may say something else
-    answer.set("X-Content-Type-Options", "nosniff");
-    return answer;
+    response.set("ETag", etag_);
+    response.set("Cache-Control",
+                 "no-cache"); // kept, but asked for again: the next release may say something else
+    response.set("X-Content-Type-Options", "nosniff");
+    return response;
 }
 
 } // namespace tempinbox::gateway

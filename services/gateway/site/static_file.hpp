@@ -15,7 +15,7 @@ public:
     static_file(std::string_view content_type, std::string_view content);
 
     // GET and HEAD.
-    http::response answer(const http::request& received) const;
+    http::response handle(const http::request& received) const;
     const std::string& etag() const { return etag_; }
 
 private:

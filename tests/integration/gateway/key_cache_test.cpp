@@ -103,7 +103,7 @@ public:
         testing::eventually([] { return testing::test_host().loop().poll() == 0; }, 1s);
     }
 
-    said ask()
+    said query()
     {
         try {
             return await(cache_.find(digest_, gateway::lookups::all)).value().owner ? said::yes
@@ -168,13 +168,13 @@ TEST_CASE("an unknown key is answered from memory until something changes", "[ga
 TEST_CASE("how far changes have been read is told", "[gateway][postgres]")
 {
     arranged_cache arranged;
-    auto& told = testing::test_host().metrics().gauge("tempinbox_gateway_known_change_version",
-                                                      "How far accounts.changes has been read");
+    auto& version_gauge = testing::test_host().metrics().gauge(
+        "tempinbox_gateway_known_change_version", "How far accounts.changes has been read");
     REQUIRE(await(arranged.accounts.set_plan(arranged.owner, "free", std::nullopt)));
     const auto version =
         arranged.scratch.execute("SELECT version FROM accounts.changes")[0][0].as<double>();
 
-    CHECK(testing::eventually([&] { return told.Value() == version; }, 5s));
+    CHECK(testing::eventually([&] { return version_gauge.Value() == version; }, 5s));
 }
 
 TEST_CASE("a revoked key is refused within 1 s", "[gateway][postgres]")
@@ -221,7 +221,7 @@ TEST_CASE("with PostgreSQL away an old yes is given no longer than 900 ms, then 
 {
     const auto way = GENERATE(as<std::string>(), "killed", "frozen");
     cache_behind_relay arranged;
-    REQUIRE(testing::eventually([&] { return arranged.ask() == said::yes; }));
+    REQUIRE(testing::eventually([&] { return arranged.query() == said::yes; }));
 
     const auto began = steady::now();
     if (way == "killed")
@@ -230,17 +230,17 @@ TEST_CASE("with PostgreSQL away an old yes is given no longer than 900 ms, then 
         arranged.relay.freeze();
     auto last_yes = steady::duration::zero();
     const bool was_refused = testing::eventually([&] {
-        const auto asked = steady::now() - began;
-        const auto outcome = arranged.ask();
+        const auto elapsed = steady::now() - began;
+        const auto outcome = arranged.query();
         if (outcome == said::yes)
-            last_yes = asked;
+            last_yes = elapsed;
         return outcome == said::unknown;
     });
 
     CHECK(was_refused);
     CHECK(last_yes < 950ms);
     arranged.relay.restore();
-    CHECK(testing::eventually([&] { return arranged.ask() == said::yes; }, 20s));
+    CHECK(testing::eventually([&] { return arranged.query() == said::yes; }, 20s));
 }
 
 TEST_CASE("what was looked up at the same time costs one statement", "[gateway][postgres]")
@@ -254,8 +254,8 @@ TEST_CASE("what was looked up at the same time costs one statement", "[gateway][
     for (int i = 0; i < 50; ++i)
         boost::asio::co_spawn(testing::test_host().loop(),
                               idle.find(arranged.digest, gateway::lookups::all),
-                              [&](const std::exception_ptr&, result<gateway::key_answer> answer) {
-                                  found += answer && answer->owner ? 1 : 0;
+                              [&](const std::exception_ptr&, result<gateway::key_result> lookup) {
+                                  found += lookup && lookup->owner ? 1 : 0;
                               });
     REQUIRE(testing::eventually([&] { return found == 50; }));
 
@@ -296,16 +296,16 @@ TEST_CASE("while the pool is busy known keys are answered from memory all the sa
     };
     boost::asio::co_spawn(testing::test_host().loop(), busy.run(std::move(hold)),
                           [&](const std::exception_ptr&) { is_over = true; });
-    int asked = 0;
+    int lookups_made = 0;
     int from_memory = 0;
     while (!is_over) {
-        ++asked;
+        ++lookups_made;
         from_memory += is_from_memory() ? 1 : 0;
         testing::eventually([&] { return is_over; }, 20ms);
     }
 
-    CHECK(asked > 0);
-    CHECK(from_memory == asked);
+    CHECK(lookups_made > 0);
+    CHECK(from_memory == lookups_made);
     await(cache.stop());
     busy.stop();
     quiet.stop();
@@ -324,9 +324,9 @@ TEST_CASE("strangers' keys are looked up one at a time, and refused when too man
         boost::asio::co_spawn(
             testing::test_host().loop(),
             arranged.cache.find(api_key_digest(make_api_key().reveal()), gateway::lookups::all),
-            [&](const std::exception_ptr&, result<gateway::key_answer> answer) {
-                refused += !answer && answer.error().code == errc::unavailable ? 1 : 0;
-                unknown += answer && !answer->owner ? 1 : 0;
+            [&](const std::exception_ptr&, result<gateway::key_result> lookup) {
+                refused += !lookup && lookup.error().code == errc::unavailable ? 1 : 0;
+                unknown += lookup && !lookup->owner ? 1 : 0;
             });
 
     CHECK(testing::eventually([&] { return refused == 8; }));
@@ -341,22 +341,22 @@ TEST_CASE("for an address past its allowance only keys that were seen good are l
           "[gateway][postgres]")
 {
     arranged_cache arranged;
-    const auto ask = [&](const std::string& digest) {
+    const auto query = [&](const std::string& digest) {
         return await(arranged.cache.find(digest, gateway::lookups::seen_good));
     };
-    const auto unseen = ask(arranged.digest);
+    const auto unseen = query(arranged.digest);
     REQUIRE(testing::eventually([&] {
         return arranged.find() &&
                !await(arranged.cache.find(arranged.digest, gateway::lookups::all))->was_looked_up;
     }));
     const auto before = arranged.lookups();
 
-    const auto stranger = ask(api_key_digest(make_api_key().reveal()));
+    const auto stranger = query(api_key_digest(make_api_key().reveal()));
     CHECK(arranged.lookups() == before);
     REQUIRE(await(arranged.accounts.set_plan(arranged.owner, "business", std::nullopt)));
     const auto changed = testing::eventually(
         [&] {
-            const auto found = ask(arranged.digest);
+            const auto found = query(arranged.digest);
             return found && found->owner && found->owner->account.plan == "business";
         },
         5s);

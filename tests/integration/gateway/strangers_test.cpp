@@ -1,6 +1,6 @@
 #include "common/testing/await.hpp"
 #include "common/testing/scratch_database.hpp"
-#include "gateway/dashboard_api/sign_in.hpp"
+#include "gateway/dashboard_api/sign_in_handlers.hpp"
 #include "gateway/dashboard_api/throttle.hpp"
 #include "gateway/sessions/session_lookups.hpp"
 
@@ -26,7 +26,7 @@ public:
         received.target = received.path = "/dashboard/api/session";
         received.body = R"({"email":")" + email + R"(","password":"a wrong password"})";
         received.peer = boost::asio::ip::make_address(address);
-        for (const auto& operation : desk.open_operations())
+        for (const auto& operation : handlers.open_operations())
             if (operation.method == "POST")
                 return await(operation.handle(received, who));
         throw std::logic_error("no sign-in");
@@ -52,14 +52,14 @@ public:
 
 private:
     password_hasher hasher_{testing::test_host(), free_of_charge};
-    session_opener opener_{sessions, lookups_of_sessions, {}};
-    mail_feed feed_{testing::test_host(), never_open, mail_feed::check_times()};
+    session_issuer issuer_{sessions, lookups_of_sessions, {}};
+    event_stream event_stream_{testing::test_host(), never_open, event_stream::check_times()};
     caller who;
 
     static awaitable<bool> never_open(std::string) { co_return false; }
 
-    sign_in_desk desk{accounts, users, sessions,      gate, hasher_,
-                      opener_,  feed_, sign_up::open, false};
+    sign_in_handlers handlers{accounts, users,         sessions,      gate, hasher_,
+                              issuer_,  event_stream_, sign_up::open, false};
 };
 
 } // namespace
@@ -89,14 +89,14 @@ TEST_CASE("an attempt that succeeds makes room for its address at once",
     arranged_door door;
     std::vector<accounts::attempt_subject> of_address{sign_ins_of_address("192.0.2.1")};
     const auto succeeding = uuid::make_v7();
-    CHECK(await(door.gate.begin(succeeding, of_address))->verdict.is_allowed);
+    CHECK(await(door.gate.begin(succeeding, of_address))->status.is_allowed);
     for (int i = 0; i < 19; ++i)
-        CHECK(await(door.gate.begin(uuid::make_v7(), of_address))->verdict.is_allowed);
-    CHECK_FALSE(await(door.gate.begin(uuid::make_v7(), of_address))->verdict.is_allowed);
+        CHECK(await(door.gate.begin(uuid::make_v7(), of_address))->status.is_allowed);
+    CHECK_FALSE(await(door.gate.begin(uuid::make_v7(), of_address))->status.is_allowed);
 
     await(door.gate.take_back(succeeding, of_address));
 
-    CHECK(await(door.gate.begin(uuid::make_v7(), of_address))->verdict.is_allowed);
+    CHECK(await(door.gate.begin(uuid::make_v7(), of_address))->status.is_allowed);
 }
 
 TEST_CASE("who tries to sign in while too many do is told to try again",

@@ -16,7 +16,7 @@ inline const auto midnight = to_unix_seconds(*parse_iso8601("2026-11-22T00:00:00
 inline const std::string good_key = accounts::make_api_key().reveal();
 inline const std::string unknown_key = accounts::make_api_key().reveal();
 
-inline awaitable<http::response> answer_ok(const http::request&, const caller&)
+inline awaitable<http::response> respond_ok(const http::request&, const caller&)
 {
     co_return http::ok_json("{}");
 }
@@ -33,7 +33,7 @@ inline awaitable<http::response> break_down(const http::request&, const caller&)
     co_return http::response();
 }
 
-inline awaitable<http::response> answer_large(const http::request&, const caller&)
+inline awaitable<http::response> respond_large(const http::request&, const caller&)
 {
     co_return http::ok_json("\"" + std::string(200'000, 'x') + "\"");
 }
@@ -41,11 +41,11 @@ inline awaitable<http::response> answer_large(const http::request&, const caller
 inline std::vector<route> test_routes()
 {
     std::vector<route> all;
-    all.emplace_back("GET", "/v1/things", body_kind::none, answer_ok);
-    all.emplace_back("POST", "/v1/things", body_kind::json, answer_ok);
-    all.emplace_back("PATCH", "/v1/patched", body_kind::merge_patch, answer_ok);
-    all.emplace_back("GET", "/v1/large", body_kind::none, answer_large);
-    all.emplace_back("POST", "/v1/large", body_kind::json, answer_large);
+    all.emplace_back("GET", "/v1/things", body_kind::none, respond_ok);
+    all.emplace_back("POST", "/v1/things", body_kind::json, respond_ok);
+    all.emplace_back("PATCH", "/v1/patched", body_kind::merge_patch, respond_ok);
+    all.emplace_back("GET", "/v1/large", body_kind::none, respond_large);
+    all.emplace_back("POST", "/v1/large", body_kind::json, respond_large);
     all.emplace_back("GET", "/v1/lost", body_kind::none, lose_dependency);
     all.emplace_back("GET", "/v1/broken", body_kind::none, break_down);
     return all;
@@ -81,7 +81,7 @@ public:
         received.id = "request-1";
         if (received.target.empty())
             received.target = received.path;
-        return testing::await(checked.answer(received));
+        return testing::await(checked.handle(received));
     }
 
     accounts::key_owner owner = premium_owner();
@@ -94,7 +94,7 @@ public:
     int uses_noted = 0;
     manual_clock clock;
     routes operations;
-    answer_memory memory{1'000'000};
+    response_budget memory{1'000'000};
     pipeline checked;
 
 private:
@@ -106,13 +106,13 @@ private:
         };
         all.take_quota = [this](const plans::account_state&) { return take_quota(); };
         all.last_known_quota = [](const plans::account_state&) {
-            return quota_numbers(10'000, 1'234, midnight);
+            return rate_limit_headers(10'000, 1'234, midnight);
         };
         all.note_use = [this](const accounts::key_owner&, time_point) { ++uses_noted; };
         return all;
     }
 
-    awaitable<result<key_answer>> find_key(std::string digest, lookups allowed)
+    awaitable<result<key_result>> find_key(std::string digest, lookups allowed)
     {
         if (is_key_store_away)
             throw dependency_error("PostgreSQL is away");
@@ -123,7 +123,7 @@ private:
         ++keys_looked_up;
         if (are_lookups_full)
             co_return too_many_lookups();
-        key_answer found;
+        key_result found;
         found.was_looked_up = true;
         if (is_good)
             found.owner = std::make_shared<const accounts::key_owner>(owner);
@@ -134,7 +134,7 @@ private:
     {
         ++quota_taken;
         co_return quota_decision(is_quota_left, false,
-                                 quota_numbers(10'000, is_quota_left ? 9'999 : 0, midnight));
+                                 rate_limit_headers(10'000, is_quota_left ? 9'999 : 0, midnight));
     }
 };
 
@@ -149,15 +149,15 @@ inline http::request make_request(const std::string& method, const std::string& 
     return received;
 }
 
-inline std::int64_t number(const http::response& answer, std::string_view name)
+inline std::int64_t number(const http::response& response, std::string_view name)
 {
-    const auto text = http::find_header(answer.headers, name);
+    const auto text = http::find_header(response.headers, name);
     return text ? std::stoll(std::string(*text)) : -1;
 }
 
-inline std::string message(const http::response& answer)
+inline std::string message(const http::response& response)
 {
-    return json::value::parse(answer.body).value()["message"].text();
+    return json::value::parse(response.body).value()["message"].text();
 }
 
 } // namespace tempinbox::gateway

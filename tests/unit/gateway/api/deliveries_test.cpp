@@ -15,16 +15,16 @@ class arranged_deliveries
 public:
     arranged_deliveries()
     {
-        service_.answer<ListDeliveriesRequest, ListDeliveriesResponse>(
+        service_.response<ListDeliveriesRequest, ListDeliveriesResponse>(
             "tempinbox.webhooks.v1.DeliveryService/ListDeliveries",
             [this](const ListDeliveriesRequest& request) {
                 listed = request;
                 return result<ListDeliveriesResponse>(page);
             });
-        service_.answer<TestWebhookRequest, TestWebhookResponse>(
+        service_.response<TestWebhookRequest, TestWebhookResponse>(
             "tempinbox.webhooks.v1.DeliveryService/TestWebhook",
             [this](const TestWebhookRequest&) { return result<TestWebhookResponse>(refusal); });
-        service_.answer<ReplayDeliveriesRequest, ReplayDeliveriesResponse>(
+        service_.response<ReplayDeliveriesRequest, ReplayDeliveriesResponse>(
             "tempinbox.webhooks.v1.DeliveryService/ReplayDeliveries",
             [this](const ReplayDeliveriesRequest& request) {
                 replayed = request;
@@ -79,12 +79,12 @@ TEST_CASE("a delivery is shown with every field, absent ones as null", "[gateway
     attempt.set_error("connection refused");
 
     const auto received = arranged.request();
-    const auto answer =
+    const auto response =
         testing::await(list_deliveries(received, testing::premium_caller(), *arranged.client));
 
-    const auto body = json::value::parse(answer.body).value();
+    const auto body = json::value::parse(response.body).value();
     const auto delivery = body["deliveries"][0];
-    CHECK(answer.status == 200);
+    CHECK(response.status == 200);
     CHECK(delivery["deliveryId"].text() == arranged.delivery.text());
     CHECK(delivery["nextAttemptAt"].is_null());
     CHECK(delivery["createdAt"].text() == "2023-11-14T22:13:20.000Z");
@@ -102,11 +102,11 @@ TEST_CASE("a test too many is 429 and says when there is room again", "[gateway]
     arranged_deliveries arranged;
 
     const auto received = arranged.request();
-    const auto answer =
+    const auto response =
         testing::await(test_webhook(received, testing::premium_caller(), *arranged.client));
 
-    CHECK(answer.status == 429);
-    CHECK(http::find_header(answer.headers, "Retry-After") == "6");
+    CHECK(response.status == 429);
+    CHECK(http::find_header(response.headers, "Retry-After") == "6");
 }
 
 TEST_CASE("a test that is repeated with its Idempotency-Key makes the same event",
@@ -126,11 +126,11 @@ TEST_CASE("a replay is of failed deliveries since a moment", "[gateway][deliveri
 {
     arranged_deliveries arranged;
 
-    const auto answer = arranged.replay(R"({"since":"2026-11-20T13:00:00+01:00"})");
+    const auto response = arranged.replay(R"({"since":"2026-11-20T13:00:00+01:00"})");
 
     REQUIRE(arranged.replayed);
-    CHECK(answer.status == 200);
-    CHECK(json::value::parse(answer.body).value()["replayed"].integer() == 3);
+    CHECK(response.status == 200);
+    CHECK(json::value::parse(response.body).value()["replayed"].integer() == 3);
     CHECK(arranged.replayed->status() == "failed");
     CHECK(arranged.replayed->since().seconds() ==
           to_unix_micros(*parse_iso8601("2026-11-20T12:00:00Z")) / 1'000'000);
@@ -155,10 +155,10 @@ TEST_CASE("a bad replay is 400, names the field, and goes no further", "[gateway
     };
     for (const auto& row : rows) {
         arranged_deliveries arranged;
-        const auto answer = arranged.replay(row.body);
-        INFO(row.body << " gave " << answer.body);
-        CHECK(answer.status == 400);
-        CHECK(json::value::parse(answer.body).value()["message"].text().find(row.named) !=
+        const auto response = arranged.replay(row.body);
+        INFO(row.body << " gave " << response.body);
+        CHECK(response.status == 400);
+        CHECK(json::value::parse(response.body).value()["message"].text().find(row.named) !=
               std::string::npos);
         CHECK_FALSE(arranged.replayed);
     }

@@ -18,10 +18,10 @@ class arranged_content
 public:
     arranged_content()
     {
-        service_.answer<GetRawEmailRequest, GetRawEmailResponse>(
+        service_.response<GetRawEmailRequest, GetRawEmailResponse>(
             "tempinbox.inbox.v1.InboxService/GetRawEmail",
             [this](const GetRawEmailRequest& request) { return raw_of(request); });
-        service_.answer<GetAttachmentRequest, GetAttachmentResponse>(
+        service_.response<GetAttachmentRequest, GetAttachmentResponse>(
             "tempinbox.inbox.v1.InboxService/GetAttachment",
             [this](const GetAttachmentRequest& request) { return attachment_of(request); });
         client_ = std::make_unique<inbox_client>(testing::test_host(), service_.start(),
@@ -49,7 +49,7 @@ public:
     std::string content = "\x89PNG";
     std::string type = "image/png";
     bool is_there = true;
-    answer_memory memory{1'000'000};
+    response_budget memory{1'000'000};
     int calls = 0;
 
 private:
@@ -62,7 +62,7 @@ private:
         return received;
     }
 
-    result<GetRawEmailResponse> raw_of(const GetRawEmailRequest& wanted)
+    result<GetRawEmailResponse> raw_of(const GetRawEmailRequest& request)
     {
         ++calls;
         if (!is_there)
@@ -70,23 +70,23 @@ private:
         GetRawEmailResponse response;
         response.set_size_bytes(static_cast<std::int64_t>(raw.size()));
         response.set_trace("Return-Path: <a@b>\r\n");
-        if (wanted.most_bytes() == 0 || response.size_bytes() <= wanted.most_bytes())
+        if (request.most_bytes() == 0 || response.size_bytes() <= request.most_bytes())
             response.set_raw(raw);
         return response;
     }
 
-    result<GetAttachmentResponse> attachment_of(const GetAttachmentRequest& wanted)
+    result<GetAttachmentResponse> attachment_of(const GetAttachmentRequest& request)
     {
         ++calls;
-        if (wanted.attachment_id() != "2")
+        if (request.attachment_id() != "2")
             return failure{errc::not_found, "Attachment does not exist"};
         GetAttachmentResponse response;
         response.mutable_attachment()->set_attachment_id("2");
         response.mutable_attachment()->set_filename("Bild ü.png");
         response.mutable_attachment()->set_content_type(type);
         response.mutable_attachment()->set_size_bytes(static_cast<std::int64_t>(content.size()));
-        if (wanted.most_bytes() == 0 ||
-            static_cast<std::int64_t>(content.size()) <= wanted.most_bytes())
+        if (request.most_bytes() == 0 ||
+            static_cast<std::int64_t>(content.size()) <= request.most_bytes())
             response.set_content(content);
         return response;
     }
@@ -96,9 +96,9 @@ private:
     std::unique_ptr<inbox_client> client_;
 };
 
-std::string header(const http::response& answer, std::string_view name)
+std::string header(const http::response& response, std::string_view name)
 {
-    return std::string(http::find_header(answer.headers, name).value_or(""));
+    return std::string(http::find_header(response.headers, name).value_or(""));
 }
 
 } // namespace
@@ -173,10 +173,10 @@ TEST_CASE("an attachment is JSON, its own type or plain bytes, and always to be 
     CHECK(as_image.body == arranged.content);
     CHECK(header(as_image, "Content-Type") == "image/png");
     CHECK(header(as_bytes, "Content-Type") == "application/octet-stream");
-    for (const auto& answer : {as_json, as_image, as_bytes}) {
-        CHECK(
-            header(answer, "Content-Disposition").starts_with("attachment; filename=\"Bild _.png"));
-        CHECK(header(answer, "X-Content-Type-Options") == "nosniff");
+    for (const auto& response : {as_json, as_image, as_bytes}) {
+        CHECK(header(response, "Content-Disposition")
+                  .starts_with("attachment; filename=\"Bild _.png"));
+        CHECK(header(response, "X-Content-Type-Options") == "nosniff");
     }
     CHECK(arranged.get_part({}, "9").status == 404);
 }
@@ -193,7 +193,7 @@ TEST_CASE("a large answer is counted once until it is let go; without room for t
     const auto held = arranged.memory.used();
     const auto refused = arranged.get_part();
     const auto other = arranged.get_part_as(testing::premium_caller());
-    const auto known = arranged.get_raw({{"If-None-Match", header(first, "ETag")}});
+    const auto not_modified = arranged.get_raw({{"If-None-Match", header(first, "ETag")}});
     const auto body = first.body.size();
     first = http::response();
 
@@ -202,7 +202,7 @@ TEST_CASE("a large answer is counted once until it is let go; without room for t
     CHECK(other.status == 200);
     CHECK(refused.status == 503);
     CHECK(header(refused, "Retry-After") == "1");
-    CHECK(known.status == 304);
+    CHECK(not_modified.status == 304);
     CHECK(arranged.memory.used() == other.body.size());
     CHECK(arranged.get_part().status == 200);
 }

@@ -14,12 +14,12 @@ class arranged_email
 public:
     arranged_email()
     {
-        service_.answer<GetEmailRequest, GetEmailResponse>(
+        service_.response<GetEmailRequest, GetEmailResponse>(
             "tempinbox.inbox.v1.InboxService/GetEmail",
-            [this](const GetEmailRequest& wanted) { return email_of(wanted); });
-        service_.answer<ListEmailsRequest, ListEmailsResponse>(
+            [this](const GetEmailRequest& request) { return email_of(request); });
+        service_.response<ListEmailsRequest, ListEmailsResponse>(
             "tempinbox.inbox.v1.InboxService/ListEmails",
-            [this](const ListEmailsRequest& wanted) { return list_of(wanted); });
+            [this](const ListEmailsRequest& request) { return list_of(request); });
         const auto address = service_.start();
         inboxes_ = std::make_unique<inbox_client>(testing::test_host(), address, service_.tokens());
         webhooks_ =
@@ -42,36 +42,36 @@ public:
     }
 
     std::string text;
-    answer_memory memory{1'000'000};
+    response_budget memory{1'000'000};
     int calls = 0;
     std::size_t used_when_read = 0; // memory, when the whole was asked for
 
 private:
     // Whether the text is left out.
-    bool is_small_call(std::int64_t most_bytes)
+    bool is_small_call(std::int64_t max_bytes)
     {
         ++calls;
-        if (most_bytes == 0)
+        if (max_bytes == 0)
             used_when_read = memory.used();
-        return most_bytes > 0 && static_cast<std::int64_t>(text.size()) > most_bytes;
+        return max_bytes > 0 && static_cast<std::int64_t>(text.size()) > max_bytes;
     }
 
-    result<GetEmailResponse> email_of(const GetEmailRequest& wanted)
+    result<GetEmailResponse> email_of(const GetEmailRequest& request)
     {
         GetEmailResponse response;
-        response.mutable_email()->mutable_summary()->set_email_id(wanted.email_id());
-        if (is_small_call(wanted.most_bytes()))
+        response.mutable_email()->mutable_summary()->set_email_id(request.email_id());
+        if (is_small_call(request.most_bytes()))
             response.set_omitted_bytes(static_cast<std::int64_t>(text.size()));
         else
             response.mutable_email()->set_text(text);
         return response;
     }
 
-    result<ListEmailsResponse> list_of(const ListEmailsRequest& wanted)
+    result<ListEmailsResponse> list_of(const ListEmailsRequest& request)
     {
         ListEmailsResponse response;
         auto& email = *response.add_emails();
-        if (is_small_call(wanted.most_bytes()))
+        if (is_small_call(request.most_bytes()))
             response.set_omitted_bytes(static_cast<std::int64_t>(text.size()));
         else
             email.set_text(text);

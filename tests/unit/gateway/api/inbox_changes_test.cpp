@@ -60,24 +60,24 @@ public:
 
 private:
     template <class Request, class Response>
-    void note(const std::string& method, std::optional<Request>& asked)
+    void note(const std::string& method, std::optional<Request>& last_request)
     {
-        service_.answer<Request, Response>("tempinbox.inbox.v1.InboxService/" + method,
-                                           [&asked](const Request& request) {
-                                               asked = request;
-                                               return result<Response>(Response());
-                                           });
+        service_.response<Request, Response>("tempinbox.inbox.v1.InboxService/" + method,
+                                             [&last_request](const Request& request) {
+                                                 last_request = request;
+                                                 return result<Response>(Response());
+                                             });
     }
 
     testing::fake_service service_;
     std::unique_ptr<inbox_client> client_;
     list_cache lists_{testing::test_host(), 0, std::chrono::seconds(1), nullptr};
-    answer_memory memory_{1'000'000};
+    response_budget memory_{1'000'000};
 };
 
-std::string message(const http::response& answer)
+std::string message(const http::response& response)
 {
-    return json::value::parse(answer.body).value()["message"].text();
+    return json::value::parse(response.body).value()["message"].text();
 }
 
 } // namespace
@@ -86,20 +86,20 @@ TEST_CASE("a merge patch says what changes and what goes", "[gateway][inbox-chan
 {
     arranged_changes arranged;
 
-    const auto answer = arranged.patch(
+    const auto response = arranged.patch(
         R"({"ttlSeconds":3600,"name":"CI","tags":["a"],"metadata":{"run":"7","branch":null}})");
 
-    CHECK(answer.status == 200);
+    CHECK(response.status == 200);
     REQUIRE(arranged.changed);
-    const auto& wanted = *arranged.changed;
-    CHECK(wanted.account().account_id() == arranged.who.account().text());
-    CHECK(wanted.inbox_id() == some_id);
-    CHECK(wanted.ttl_seconds() == 3'600);
-    CHECK(wanted.name() == "CI");
-    CHECK(wanted.tags().tags_size() == 1);
-    CHECK(wanted.metadata().values().at("run") == "7");
-    CHECK(wanted.metadata().removed(0) == "branch");
-    CHECK_FALSE(wanted.metadata().remove_all());
+    const auto& request = *arranged.changed;
+    CHECK(request.account().account_id() == arranged.who.account().text());
+    CHECK(request.inbox_id() == some_id);
+    CHECK(request.ttl_seconds() == 3'600);
+    CHECK(request.name() == "CI");
+    CHECK(request.tags().tags_size() == 1);
+    CHECK(request.metadata().values().at("run") == "7");
+    CHECK(request.metadata().removed(0) == "branch");
+    CHECK_FALSE(request.metadata().remove_all());
 }
 
 TEST_CASE("null takes name, tags and metadata away, and what is absent stays",
@@ -141,10 +141,10 @@ TEST_CASE("a bad change is 400, names the field, and goes no further", "[gateway
     };
     for (const auto& [body, named] : rows) {
         arranged_changes arranged;
-        const auto answer = arranged.patch(body);
+        const auto response = arranged.patch(body);
         INFO(body);
-        CHECK(answer.status == 400);
-        CHECK(message(answer).find(named) != std::string::npos);
+        CHECK(response.status == 400);
+        CHECK(message(response).find(named) != std::string::npos);
         CHECK_FALSE(arranged.changed);
     }
 }

@@ -18,27 +18,27 @@ class arranged_inboxes
 public:
     arranged_inboxes()
     {
-        service_.answer<CreateInboxRequest, CreateInboxResponse>(
+        service_.response<CreateInboxRequest, CreateInboxResponse>(
             "tempinbox.inbox.v1.InboxService/CreateInbox",
             [this](const CreateInboxRequest& request) { return create(request); });
-        service_.answer<ListInboxesRequest, ListInboxesResponse>(
+        service_.response<ListInboxesRequest, ListInboxesResponse>(
             "tempinbox.inbox.v1.InboxService/ListInboxes",
             [this](const ListInboxesRequest& request) {
                 listed = request;
                 return result<ListInboxesResponse>(ListInboxesResponse());
             });
-        service_.answer<GetInboxRequest, GetInboxResponse>(
+        service_.response<GetInboxRequest, GetInboxResponse>(
             "tempinbox.inbox.v1.InboxService/GetInbox", [](const GetInboxRequest&) {
                 GetInboxResponse response;
                 response.mutable_inbox()->set_is_full(true);
                 return result<GetInboxResponse>(response);
             });
-        service_.answer<ListEmailsRequest, ListEmailsResponse>(
+        service_.response<ListEmailsRequest, ListEmailsResponse>(
             "tempinbox.inbox.v1.InboxService/ListEmails", [this](const ListEmailsRequest& request) {
                 listed_emails = request;
                 return result<ListEmailsResponse>(ListEmailsResponse());
             });
-        service_.answer<DeleteInboxRequest, DeleteInboxResponse>(
+        service_.response<DeleteInboxRequest, DeleteInboxResponse>(
             "tempinbox.inbox.v1.InboxService/DeleteInbox",
             [](const DeleteInboxRequest& request) -> result<DeleteInboxResponse> {
                 if (request.inbox_id() == some_id)
@@ -61,7 +61,7 @@ public:
 
     caller who = testing::premium_caller();
     list_cache lists{testing::test_host(), 0, std::chrono::seconds(1), nullptr};
-    answer_memory memory{1'000'000};
+    response_budget memory{1'000'000};
     std::optional<failure> refusal;
     std::optional<CreateInboxRequest> created;
     ListInboxesRequest listed;
@@ -84,9 +84,9 @@ public:
     std::unique_ptr<inbox_client> client;
 };
 
-std::string message(const http::response& answer)
+std::string message(const http::response& response)
 {
-    return json::value::parse(answer.body).value()["message"].text();
+    return json::value::parse(response.body).value()["message"].text();
 }
 
 http::request get(std::vector<std::pair<std::string, std::string>> query)
@@ -104,33 +104,33 @@ TEST_CASE("an empty body makes an inbox with everything chosen for it", "[gatewa
 {
     arranged_inboxes arranged;
 
-    const auto answer = arranged.post("");
+    const auto response = arranged.post("");
 
     REQUIRE(arranged.created);
-    const auto& wanted = *arranged.created;
-    CHECK(answer.status == 201);
-    CHECK(http::find_header(answer.headers, "Location") == "/v1/inboxes/" + wanted.inbox_id());
-    CHECK(uuid::parse(wanted.inbox_id())->version() == 7);
-    CHECK(wanted.account().account_id() == arranged.who.account().text());
-    CHECK(wanted.account().plan() == "premium");
-    CHECK(wanted.account().version() == 7);
-    CHECK_FALSE(wanted.has_local_part());
-    CHECK_FALSE(wanted.has_domain());
-    CHECK_FALSE(wanted.has_ttl_seconds());
+    const auto& request = *arranged.created;
+    CHECK(response.status == 201);
+    CHECK(http::find_header(response.headers, "Location") == "/v1/inboxes/" + request.inbox_id());
+    CHECK(uuid::parse(request.inbox_id())->version() == 7);
+    CHECK(request.account().account_id() == arranged.who.account().text());
+    CHECK(request.account().plan() == "premium");
+    CHECK(request.account().version() == 7);
+    CHECK_FALSE(request.has_local_part());
+    CHECK_FALSE(request.has_domain());
+    CHECK_FALSE(request.has_ttl_seconds());
 }
 
 TEST_CASE("the dashboard alone is told whether an inbox is full", "[gateway][inboxes]")
 {
     arranged_inboxes arranged;
     const auto received = get({});
-    const auto is_told = [&] {
-        const auto answer = testing::await(get_inbox(received, arranged.who, *arranged.client));
-        return answer.body.find(R"("isFull":true)") != std::string::npos;
+    const auto shows_fullness = [&] {
+        const auto response = testing::await(get_inbox(received, arranged.who, *arranged.client));
+        return response.body.find(R"("isFull":true)") != std::string::npos;
     };
 
-    CHECK_FALSE(is_told());
+    CHECK_FALSE(shows_fullness());
     arranged.who.is_dashboard = true;
-    CHECK(is_told());
+    CHECK(shows_fullness());
 }
 
 TEST_CASE("every field of the body reaches the inbox service", "[gateway][inboxes]")
@@ -141,13 +141,13 @@ TEST_CASE("every field of the body reaches the inbox service", "[gateway][inboxe
         R"({"localPart":"Sign-Up","domain":"x.test","ttlSeconds":2592000,"name":"CI","tags":["a","b"],"metadata":{"run":"7"}})");
 
     REQUIRE(arranged.created);
-    const auto& wanted = *arranged.created;
-    CHECK(wanted.local_part() == "Sign-Up");
-    CHECK(wanted.domain() == "x.test");
-    CHECK(wanted.ttl_seconds() == 2'592'000);
-    CHECK(wanted.name() == "CI");
-    CHECK(wanted.tags_size() == 2);
-    CHECK(wanted.metadata().at("run") == "7");
+    const auto& request = *arranged.created;
+    CHECK(request.local_part() == "Sign-Up");
+    CHECK(request.domain() == "x.test");
+    CHECK(request.ttl_seconds() == 2'592'000);
+    CHECK(request.name() == "CI");
+    CHECK(request.tags_size() == 2);
+    CHECK(request.metadata().at("run") == "7");
 }
 
 TEST_CASE("a bad body is 400, names the field, and goes no further", "[gateway][inboxes]")
@@ -180,10 +180,10 @@ TEST_CASE("a bad body is 400, names the field, and goes no further", "[gateway][
 
     for (const auto& row : rows) {
         arranged_inboxes arranged;
-        const auto answer = arranged.post(row.body);
-        INFO(row.body << " gave " << answer.body);
-        CHECK(answer.status == 400);
-        CHECK(message(answer).find(row.named) != std::string::npos);
+        const auto response = arranged.post(row.body);
+        INFO(row.body << " gave " << response.body);
+        CHECK(response.status == 400);
+        CHECK(message(response).find(row.named) != std::string::npos);
         CHECK_FALSE(arranged.created);
     }
     arranged_inboxes arranged;
@@ -201,9 +201,9 @@ TEST_CASE("what the inbox service refuses keeps its status and sentence", "[gate
                             row{errc::invalid_argument, 400}}) {
         arranged_inboxes arranged;
         arranged.refusal = failure{row.code, "Because it is so"};
-        const auto answer = arranged.post("{}");
-        CHECK(answer.status == row.status);
-        CHECK(message(answer) == "Because it is so");
+        const auto response = arranged.post("{}");
+        CHECK(response.status == row.status);
+        CHECK(message(response) == "Because it is so");
     }
 }
 
@@ -218,9 +218,9 @@ TEST_CASE("what concerns only the suite is hidden from the caller", "[gateway][i
          {row{errc::unavailable, 503}, row{errc::internal, 500}, row{errc::unauthenticated, 503}}) {
         arranged_inboxes arranged;
         arranged.refusal = failure{row.code, "10.0.0.1 said no"};
-        const auto answer = arranged.post("{}");
-        CHECK(answer.status == row.status);
-        CHECK(answer.body.find("10.0.0.1") == std::string::npos);
+        const auto response = arranged.post("{}");
+        CHECK(response.status == row.status);
+        CHECK(response.body.find("10.0.0.1") == std::string::npos);
     }
 }
 
@@ -232,10 +232,10 @@ TEST_CASE("an inbox service that is away is 503 with Retry-After", "[gateway][in
     inbox_client nobody(testing::test_host(), {host_port("127.0.0.1", 1)}, tokens);
     http::request received;
 
-    const auto answer = testing::await(create_inbox(received, arranged.who, nobody));
+    const auto response = testing::await(create_inbox(received, arranged.who, nobody));
 
-    CHECK(answer.status == 503);
-    CHECK(http::find_header(answer.headers, "Retry-After") == "1");
+    CHECK(response.status == 503);
+    CHECK(http::find_header(response.headers, "Retry-After") == "1");
 }
 
 TEST_CASE("lists pass their filters on", "[gateway][inboxes]")

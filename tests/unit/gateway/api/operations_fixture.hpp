@@ -22,10 +22,10 @@ public:
     ~fake_service() { server_.stop(); }
 
     template <class Request, class Response>
-    void answer(const std::string& method, std::function<result<Response>(const Request&)> handle)
+    void response(const std::string& method, std::function<result<Response>(const Request&)> handle)
     {
         server_.add<Request, Response>(
-            method, [handle](Request request) { return answer_with(handle(request)); });
+            method, [handle](Request request) { return respond_with(handle(request)); });
     }
     std::vector<host_port> start()
     {
@@ -37,7 +37,7 @@ public:
 
 private:
     template <class Response>
-    static awaitable<result<Response>> answer_with(result<Response> outcome)
+    static awaitable<result<Response>> respond_with(result<Response> outcome)
     {
         co_return outcome;
     }

@@ -68,8 +68,8 @@ TEST_CASE("a header that has one value must not come twice", "[gateway][pipeline
     received.headers.emplace_back(name, "a");
     received.headers.emplace_back(name, "a");
 
-    const auto answer = arranged.send(received);
+    const auto response = arranged.send(received);
 
-    CHECK(answer.status == 400);
-    CHECK(answer.body.find("Header " + name + " is given more than once") != std::string::npos);
+    CHECK(response.status == 400);
+    CHECK(response.body.find("Header " + name + " is given more than once") != std::string::npos);
 }

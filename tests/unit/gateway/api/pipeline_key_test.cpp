@@ -11,11 +11,11 @@ TEST_CASE("sixty failures from one address are 401, then 429 until the minute en
 {
     arranged_pipeline arranged;
     for (int i = 59; i >= 0; --i) {
-        const auto answer =
+        const auto response =
             arranged.send(make_request("GET", "/v1/things", i % 2 == 0 ? "" : unknown_key));
-        CHECK(answer.status == 401);
-        CHECK(number(answer, "X-RateLimit-Limit") == 60);
-        CHECK(number(answer, "X-RateLimit-Remaining") == i);
+        CHECK(response.status == 401);
+        CHECK(number(response, "X-RateLimit-Limit") == 60);
+        CHECK(number(response, "X-RateLimit-Remaining") == i);
     }
 
     const auto past = arranged.send(make_request("GET", "/v1/things", "nonsense"));
@@ -74,13 +74,13 @@ TEST_CASE("a plan without API access is 403 with empty numbers", "[gateway][pipe
     arranged.owner.account.plan = "free";
     arranged.owner.account.limits = plans::plan_limits();
 
-    const auto answer = arranged.send(make_request("GET", "/v1/things"));
+    const auto response = arranged.send(make_request("GET", "/v1/things"));
 
-    CHECK(answer.status == 403);
-    CHECK(message(answer) == "API access is not available on the plan free");
-    CHECK(number(answer, "X-RateLimit-Limit") == 0);
-    CHECK(number(answer, "X-RateLimit-Remaining") == 0);
-    CHECK(number(answer, "X-RateLimit-Reset") == midnight);
+    CHECK(response.status == 403);
+    CHECK(message(response) == "API access is not available on the plan free");
+    CHECK(number(response, "X-RateLimit-Limit") == 0);
+    CHECK(number(response, "X-RateLimit-Remaining") == 0);
+    CHECK(number(response, "X-RateLimit-Reset") == midnight);
 }
 
 TEST_CASE("an ended pass is free from that moment", "[gateway][pipeline]")

@@ -10,11 +10,11 @@ TEST_CASE("a used-up day says when it ends", "[gateway][pipeline]")
     arranged_pipeline arranged;
     arranged.is_quota_left = false;
 
-    const auto answer = arranged.send(make_request("GET", "/v1/things"));
+    const auto response = arranged.send(make_request("GET", "/v1/things"));
 
-    CHECK(answer.status == 429);
-    CHECK(number(answer, "Retry-After") == 43'200);
-    CHECK(message(answer) ==
+    CHECK(response.status == 429);
+    CHECK(number(response, "Retry-After") == 43'200);
+    CHECK(message(response) ==
           "The daily limit of 10000 requests is used up; it resets at 2026-11-22T00:00:00.000Z");
 }
 

@@ -23,7 +23,7 @@ struct slow_pipeline
     int keys_found = 0;
     std::function<void()> meanwhile = [] {};
     routes operations{all_routes()};
-    answer_memory memory{1'000};
+    response_budget memory{1'000};
     pipeline checked{clock, operations, sources(), {}, memory};
 
     slow_pipeline()
@@ -43,20 +43,20 @@ struct slow_pipeline
         received.target = received.path;
         received.peer = boost::asio::ip::make_address("192.0.2.1");
         received.headers.emplace_back("X-API-Key", key);
-        return testing::await(checked.answer(received)).status;
+        return testing::await(checked.handle(received)).status;
     }
 
 private:
     std::vector<route> all_routes()
     {
-        const auto act = [this](http::request&, const caller&) { return answer(); };
+        const auto act = [this](http::request&, const caller&) { return respond(); };
         std::vector<route> all;
         all.emplace_back("GET", "/v1/slow", body_kind::none, act);
         all.emplace_back("POST", "/v1/slow", body_kind::none, act);
         return all;
     }
 
-    awaitable<http::response> answer()
+    awaitable<http::response> respond()
     {
         meanwhile();
         co_return http::ok_json("{}");
@@ -71,12 +71,12 @@ private:
         return all;
     }
 
-    awaitable<result<key_answer>> find_key()
+    awaitable<result<key_result>> find_key()
     {
         ++keys_found;
         if (is_key_store_away)
             throw dependency_error("PostgreSQL is away");
-        key_answer found;
+        key_result found;
         if (!is_revoked)
             found.owner = std::make_shared<const accounts::key_owner>(owner);
         co_return found;
@@ -84,7 +84,7 @@ private:
 
     static awaitable<quota_decision> take_quota()
     {
-        co_return quota_decision(true, false, quota_numbers(10, 9, 0));
+        co_return quota_decision(true, false, rate_limit_headers(10, 9, 0));
     }
 };
 

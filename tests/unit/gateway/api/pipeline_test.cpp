@@ -42,13 +42,13 @@ TEST_CASE("the checks stand in the documented order", "[gateway][pipeline]")
         }
         INFO(rows[first].first_fault);
 
-        const auto answer = arranged.send(received);
+        const auto response = arranged.send(received);
 
-        CHECK(answer.status == rows[first].status);
+        CHECK(response.status == rows[first].status);
         CHECK((arranged.quota_taken == 1) == rows[first].is_counted);
-        CHECK(number(answer, "X-RateLimit-Limit") >= 0);
-        CHECK(number(answer, "X-RateLimit-Remaining") >= 0);
-        CHECK(number(answer, "X-RateLimit-Reset") > to_unix_seconds(noon));
+        CHECK(number(response, "X-RateLimit-Limit") >= 0);
+        CHECK(number(response, "X-RateLimit-Remaining") >= 0);
+        CHECK(number(response, "X-RateLimit-Reset") > to_unix_seconds(noon));
     }
 }
 
@@ -59,12 +59,12 @@ TEST_CASE("a preflight needs no key and is not counted", "[gateway][pipeline]")
     received.headers.emplace_back("Origin", "https://app.example");
     received.headers.emplace_back("Access-Control-Request-Method", "POST");
 
-    const auto answer = arranged.send(received);
+    const auto response = arranged.send(received);
 
-    CHECK(answer.status == 204);
-    CHECK(http::find_header(answer.headers, "Access-Control-Allow-Origin") == "*");
+    CHECK(response.status == 204);
+    CHECK(http::find_header(response.headers, "Access-Control-Allow-Origin") == "*");
     const auto allowed =
-        http::find_header(answer.headers, "Access-Control-Allow-Headers").value_or("");
+        http::find_header(response.headers, "Access-Control-Allow-Headers").value_or("");
     for (const auto* name : {"X-API-Key", "Accept", "Idempotency-Key", "If-None-Match"})
         CHECK(allowed.find(name) != std::string_view::npos);
     CHECK(arranged.quota_taken == 0);
@@ -74,19 +74,19 @@ TEST_CASE("OPTIONS that is no preflight names the methods", "[gateway][pipeline]
 {
     arranged_pipeline arranged;
 
-    const auto answer = arranged.send(make_request("OPTIONS", "/v1/things"));
+    const auto response = arranged.send(make_request("OPTIONS", "/v1/things"));
 
-    CHECK(answer.status == 204);
-    CHECK(http::find_header(answer.headers, "Allow") == "GET, HEAD, POST, OPTIONS");
+    CHECK(response.status == 204);
+    CHECK(http::find_header(response.headers, "Allow") == "GET, HEAD, POST, OPTIONS");
 }
 
 TEST_CASE("HEAD is answered as GET and counts", "[gateway][pipeline]")
 {
     arranged_pipeline arranged;
 
-    const auto answer = arranged.send(make_request("HEAD", "/v1/things"));
+    const auto response = arranged.send(make_request("HEAD", "/v1/things"));
 
-    CHECK(answer.status == 200);
+    CHECK(response.status == 200);
     CHECK(arranged.quota_taken == 1);
     CHECK(arranged.uses_noted == 1);
 }
@@ -98,13 +98,13 @@ TEST_CASE("answers carry the account's numbers, and tell the browser it may read
     auto received = make_request("GET", "/v1/things");
     received.headers.emplace_back("Origin", "https://app.example");
 
-    const auto answer = arranged.send(received);
+    const auto response = arranged.send(received);
 
-    CHECK(number(answer, "X-RateLimit-Limit") == 10'000);
-    CHECK(number(answer, "X-RateLimit-Remaining") == 9'999);
-    CHECK(number(answer, "X-RateLimit-Reset") == midnight);
-    CHECK(http::find_header(answer.headers, "Access-Control-Allow-Origin") == "*");
-    CHECK(http::find_header(answer.headers, "Access-Control-Expose-Headers")
+    CHECK(number(response, "X-RateLimit-Limit") == 10'000);
+    CHECK(number(response, "X-RateLimit-Remaining") == 9'999);
+    CHECK(number(response, "X-RateLimit-Reset") == midnight);
+    CHECK(http::find_header(response.headers, "Access-Control-Allow-Origin") == "*");
+    CHECK(http::find_header(response.headers, "Access-Control-Expose-Headers")
               ->find("X-RateLimit-Remaining") != std::string_view::npos);
 }
 
@@ -149,11 +149,11 @@ TEST_CASE("a target that cannot be decoded is 400, after key, path and method",
     auto keyless = make_request("GET", "/v1/things", "");
     keyless.target_error = received.target_error;
 
-    const auto answer = arranged.send(received);
+    const auto response = arranged.send(received);
 
-    CHECK(answer.status == 400);
-    CHECK(answer.body.find("The query is not well-formed") != std::string::npos);
-    CHECK(number(answer, "X-RateLimit-Remaining") == 9'999);
+    CHECK(response.status == 400);
+    CHECK(response.body.find("The query is not well-formed") != std::string::npos);
+    CHECK(number(response, "X-RateLimit-Remaining") == 9'999);
     CHECK(arranged.send(unknown).status == 404);
     CHECK(arranged.send(keyless).status == 401);
 }

@@ -14,7 +14,7 @@ http::request with_query(std::vector<std::pair<std::string, std::string>> query)
     return received;
 }
 
-std::string problem_of(const http::request& received)
+std::string error_of(const http::request& received)
 {
     query_reader query(received);
     query.choice("status", "active", {"active", "expired", "all"});
@@ -32,10 +32,10 @@ TEST_CASE("without parameters the defaults hold", "[gateway][query]")
     const auto received = with_query({});
     query_reader query(received);
 
-    const auto wanted = read_page(query);
+    const auto page = read_page(query);
 
-    CHECK(wanted.limit == 25);
-    CHECK(wanted.cursor.empty());
+    CHECK(page.limit == 25);
+    CHECK(page.cursor.empty());
     CHECK(query.choice("status", "active", {"active"}) == "active");
     CHECK(query.integer("after", 7, 0, 100) == 7);
     CHECK_FALSE(query.text("tag", 1, 5));
@@ -51,10 +51,10 @@ TEST_CASE("given parameters are read", "[gateway][query]")
                                       {"tag", "überü"}});
     query_reader query(received);
 
-    const auto wanted = read_page(query);
+    const auto page = read_page(query);
 
-    CHECK(wanted.limit == 100);
-    CHECK(wanted.cursor == "abc");
+    CHECK(page.limit == 100);
+    CHECK(page.cursor == "abc");
     CHECK(query.choice("status", "active", {"active", "all"}) == "all");
     CHECK(query.integer("after", 0, 0, 100) == 12);
     CHECK(query.text("tag", 1, 5) == "überü");
@@ -89,13 +89,13 @@ TEST_CASE("a bad query is refused with the parameter's name, what was given and 
     };
 
     for (const auto& row : rows)
-        CHECK(problem_of(with_query({{row.name, row.value}})) == row.message);
-    CHECK(problem_of(with_query({{"limit", "5"}, {"limit", "5"}})) ==
+        CHECK(error_of(with_query({{row.name, row.value}})) == row.message);
+    CHECK(error_of(with_query({{"limit", "5"}, {"limit", "5"}})) ==
           "limit is given more than once");
-    CHECK(problem_of(with_query({{"tag", "\xff"}})).starts_with("tag must have 1 to 5 characters"));
-    CHECK(problem_of(with_query({{"tag", "a\x01"}}))
+    CHECK(error_of(with_query({{"tag", "\xff"}})).starts_with("tag must have 1 to 5 characters"));
+    CHECK(error_of(with_query({{"tag", "a\x01"}}))
               .starts_with("tag must not contain control characters: "));
-    CHECK(problem_of(with_query({{"tag", "\u0085"}}))
+    CHECK(error_of(with_query({{"tag", "\u0085"}}))
               .starts_with("tag must not contain control characters: "));
 }
 

@@ -25,7 +25,7 @@ public:
             });
         note<UpdateRuleRequest, UpdateRuleResponse>("UpdateRule", changed);
         note<TestRulesRequest, TestRulesResponse>("TestRules", tested);
-        inboxes_.answer<inbox::v1::GetEmailRequest, inbox::v1::GetEmailResponse>(
+        inboxes_.response<inbox::v1::GetEmailRequest, inbox::v1::GetEmailResponse>(
             "tempinbox.inbox.v1.InboxService/GetEmail",
             [](const inbox::v1::GetEmailRequest& request) {
                 if (request.email_id() != some_id)
@@ -68,16 +68,16 @@ public:
 private:
     template <class Request, class Response>
     void note(
-        const std::string& method, std::optional<Request>& asked,
+        const std::string& method, std::optional<Request>& last_request,
         std::function<void(const Request&, Response&)> fill = [](const Request&, Response&) {})
     {
-        webhooks_.answer<Request, Response>("tempinbox.webhooks.v1.WebhookService/" + method,
-                                            [&asked, fill](const Request& request) {
-                                                asked = request;
-                                                Response response;
-                                                fill(request, response);
-                                                return result<Response>(response);
-                                            });
+        webhooks_.response<Request, Response>("tempinbox.webhooks.v1.WebhookService/" + method,
+                                              [&last_request, fill](const Request& request) {
+                                                  last_request = request;
+                                                  Response response;
+                                                  fill(request, response);
+                                                  return result<Response>(response);
+                                              });
     }
 
     testing::fake_service webhooks_, inboxes_;
@@ -85,9 +85,9 @@ private:
     std::unique_ptr<inbox_client> inbox_client_;
 };
 
-std::string message(const http::response& answer)
+std::string message(const http::response& response)
 {
-    return json::value::parse(answer.body).value()["message"].text();
+    return json::value::parse(response.body).value()["message"].text();
 }
 
 std::string rule_body(const std::string& more)
@@ -110,16 +110,16 @@ TEST_CASE("a rule without conditions is an enabled catch-all", "[gateway][rules]
 {
     arranged_rules arranged;
 
-    const auto answer = arranged.call(create_rule, rule_body(""));
+    const auto response = arranged.call(create_rule, rule_body(""));
 
-    CHECK(answer.status == 201);
+    CHECK(response.status == 201);
     REQUIRE(arranged.created);
     CHECK(arranged.created->name() == "Bills");
     CHECK(arranged.created->webhook_id() == other_id);
     CHECK(arranged.created->conditions_size() == 0);
     CHECK(arranged.created->is_enabled());
     CHECK(arranged.created->account().plan() == "premium");
-    CHECK(http::find_header(answer.headers, "Location")
+    CHECK(http::find_header(response.headers, "Location")
               .value()
               .ends_with("/rules/" + arranged.created->rule_id()));
 }
@@ -180,10 +180,10 @@ TEST_CASE("a bad rule is 400, names the place, and goes no further", "[gateway][
 
     for (const auto& [body, named] : rows) {
         arranged_rules arranged;
-        const auto answer = arranged.call(create_rule, body);
-        INFO(body << " gave " << answer.body);
-        CHECK(answer.status == 400);
-        CHECK(message(answer).find(named) != std::string::npos);
+        const auto response = arranged.call(create_rule, body);
+        INFO(body << " gave " << response.body);
+        CHECK(response.status == 400);
+        CHECK(message(response).find(named) != std::string::npos);
         CHECK_FALSE(arranged.created);
     }
 }
@@ -200,9 +200,9 @@ TEST_CASE("a change of a rule sends on what is given; null is refused", "[gatewa
     CHECK_FALSE(arranged.changed->has_is_enabled());
 
     for (const auto* field : {"name", "webhookId", "conditions", "isEnabled"}) {
-        const auto answer = arranged.call(update_rule, "{\"" + std::string(field) + "\":null}");
-        CHECK(answer.status == 400);
-        CHECK(message(answer).starts_with(std::string(field) + " cannot be removed"));
+        const auto response = arranged.call(update_rule, "{\"" + std::string(field) + "\":null}");
+        CHECK(response.status == 400);
+        CHECK(message(response).starts_with(std::string(field) + " cannot be removed"));
     }
     CHECK(message(arranged.call(update_rule, "{}")) ==
           "body must have at least one of name, webhookId, conditions, isEnabled");
@@ -283,10 +283,10 @@ TEST_CASE("a wrong test is 400, names the place, and goes no further", "[gateway
 
     for (const auto& [body, named] : rows) {
         arranged_rules arranged;
-        const auto answer = arranged.test(body);
-        INFO(body << " gave " << answer.body);
-        CHECK(answer.status == 400);
-        CHECK(message(answer).find(named) != std::string::npos);
+        const auto response = arranged.test(body);
+        INFO(body << " gave " << response.body);
+        CHECK(response.status == 400);
+        CHECK(message(response).find(named) != std::string::npos);
         CHECK_FALSE(arranged.tested);
     }
 }

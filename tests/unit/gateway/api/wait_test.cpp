@@ -2,7 +2,7 @@
 
 #include "common/json/value.hpp"
 #include "unit/gateway/api/operations_fixture.hpp"
-#include "unit/gateway/waiting/fake_mailbox.hpp"
+#include "unit/gateway/long_poll/fake_inbox.hpp"
 
 using namespace tempinbox;
 using namespace tempinbox::gateway;
@@ -14,8 +14,8 @@ using query = std::vector<std::pair<std::string, std::string>>;
 
 struct arranged_wait
 {
-    testing::fake_mailbox mail;
-    waiting_room room{testing::test_host(), mail.sources(), wait_bounds(10)};
+    testing::fake_inbox mail;
+    long_poll_hub hub{testing::test_host(), mail.sources(), long_poll_limits(10)};
     caller who = testing::premium_caller();
 
     arranged_wait() { mail.account = who.account(); }
@@ -26,13 +26,13 @@ struct arranged_wait
         received.method = "GET";
         received.query = std::move(parameters);
         received.path_params.emplace_back("inboxId", id.empty() ? mail.inbox.text() : id);
-        return testing::await(wait_for_email(received, who, room));
+        return testing::await(wait_for_email(received, who, hub));
     }
     json::value body(query parameters)
     {
-        const auto answer = get(std::move(parameters));
-        REQUIRE(answer.status == 200);
-        return json::value::parse(answer.body).value();
+        const auto response = get(std::move(parameters));
+        REQUIRE(response.status == 200);
+        return json::value::parse(response.body).value();
     }
 };
 
@@ -45,13 +45,13 @@ TEST_CASE("a wait that is answered has the email, the inbox's last sequence and 
     const auto id = arranged.mail.add("one");
     arranged.mail.add("two");
 
-    const auto answer = arranged.body({});
+    const auto response = arranged.body({});
 
-    CHECK(answer["outcome"].text() == "matched");
-    CHECK(answer["email"]["emailId"].text() == id);
-    CHECK(answer["lastSequence"].integer() == 2);
-    CHECK(answer["waitedMs"].integer() < 1'000);
-    CHECK(answer["nearMisses"].items().empty());
+    CHECK(response["outcome"].text() == "matched");
+    CHECK(response["email"]["emailId"].text() == id);
+    CHECK(response["lastSequence"].integer() == 2);
+    CHECK(response["waitedMs"].integer() < 1'000);
+    CHECK(response["nearMisses"].items().empty());
 }
 
 TEST_CASE("who expects none is told of the email that broke it, or of the whole time passed",
@@ -77,9 +77,9 @@ TEST_CASE("near misses say which condition failed, newest first", "[gateway][wai
     const auto first = arranged.mail.add("one");
     const auto second = arranged.mail.add("two");
 
-    const auto answer = arranged.body({{"subject", "three"}, {"timeoutSeconds", "1"}});
+    const auto response = arranged.body({{"subject", "three"}, {"timeoutSeconds", "1"}});
 
-    const auto& misses = answer["nearMisses"].items();
+    const auto& misses = response["nearMisses"].items();
     REQUIRE(misses.size() == 2);
     CHECK(misses[0]["emailId"].text() == second);
     CHECK(misses[0]["field"].text() == "subject");
@@ -102,11 +102,11 @@ TEST_CASE("bad parameters of a wait are 400 and name the parameter; an unknown i
                                                                {"subject", std::string(501, 'x')},
                                                                {"limit", "1"}}));
 
-    const auto answer = arranged.get({{std::get<0>(row), std::get<1>(row)}});
+    const auto response = arranged.get({{std::get<0>(row), std::get<1>(row)}});
 
-    CHECK(answer.status == 400);
-    CHECK(answer.body.find(std::get<0>(row)) != std::string::npos);
-    CHECK(arranged.mail.looks == 0);
+    CHECK(response.status == 400);
+    CHECK(response.body.find(std::get<0>(row)) != std::string::npos);
+    CHECK(arranged.mail.polls == 0);
     CHECK(arranged.get({}, "nonsense").status == 400);
     CHECK(arranged.get({}, inbox_id::make().text()).status == 404);
 }
@@ -121,13 +121,13 @@ TEST_CASE("every filter reaches the look", "[gateway][wait]")
         seen = request.searches(0).filter();
         return inner(std::move(request));
     };
-    waiting_room room(testing::test_host(), sources, wait_bounds(10));
+    long_poll_hub hub(testing::test_host(), sources, long_poll_limits(10));
     http::request received;
     received.query = {
         {"from", "a"}, {"to", "b"}, {"subject", "c"}, {"hasCode", "true"}, {"timeoutSeconds", "1"}};
     received.path_params.emplace_back("inboxId", arranged.mail.inbox.text());
 
-    testing::await(wait_for_email(received, arranged.who, room));
+    testing::await(wait_for_email(received, arranged.who, hub));
 
     CHECK(seen.from() == "a");
     CHECK(seen.to() == "b");

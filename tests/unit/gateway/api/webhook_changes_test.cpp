@@ -16,7 +16,7 @@ class arranged_changes
 public:
     arranged_changes()
     {
-        service_.answer<UpdateWebhookRequest, UpdateWebhookResponse>(
+        service_.response<UpdateWebhookRequest, UpdateWebhookResponse>(
             "tempinbox.webhooks.v1.WebhookService/UpdateWebhook",
             [this](const UpdateWebhookRequest& request) {
                 changed = request;
@@ -24,7 +24,7 @@ public:
                 response.mutable_webhook()->set_webhook_id(request.webhook_id());
                 return result<UpdateWebhookResponse>(response);
             });
-        service_.answer<RotateSecretRequest, RotateSecretResponse>(
+        service_.response<RotateSecretRequest, RotateSecretResponse>(
             "tempinbox.webhooks.v1.WebhookService/RotateSecret",
             [this](const RotateSecretRequest& request) {
                 rotated = request;
@@ -62,9 +62,9 @@ TEST_CASE("a change of a webhook sends on what is given, and nothing else", "[ga
 {
     arranged_changes arranged;
 
-    const auto answer = arranged.call(update_webhook, R"({"isEnabled":true,"description":"d"})");
+    const auto response = arranged.call(update_webhook, R"({"isEnabled":true,"description":"d"})");
 
-    CHECK(answer.status == 200);
+    CHECK(response.status == 200);
     REQUIRE(arranged.changed);
     CHECK(arranged.changed->account_id() == arranged.who.account().text());
     CHECK(arranged.changed->webhook_id() == some_id);
@@ -102,10 +102,10 @@ TEST_CASE("a bad change of a webhook is 400, names the field, and goes no furthe
 
     for (const auto& [body, named] : rows) {
         arranged_changes arranged;
-        const auto answer = arranged.call(update_webhook, body);
-        INFO(body << " gave " << answer.body);
-        CHECK(answer.status == 400);
-        CHECK(json::value::parse(answer.body).value()["message"].text().find(named) !=
+        const auto response = arranged.call(update_webhook, body);
+        INFO(body << " gave " << response.body);
+        CHECK(response.status == 400);
+        CHECK(json::value::parse(response.body).value()["message"].text().find(named) !=
               std::string::npos);
         CHECK_FALSE(arranged.changed);
     }
@@ -116,10 +116,10 @@ TEST_CASE("a rotation answers the new secret and how long the earlier one signs"
 {
     arranged_changes arranged;
 
-    const auto answer = arranged.call(rotate_webhook_secret, "");
+    const auto response = arranged.call(rotate_webhook_secret, "");
 
-    CHECK(answer.status == 200);
-    CHECK(answer.body ==
+    CHECK(response.status == 200);
+    CHECK(response.body ==
           R"({"webhookId":")" + some_id +
               R"(","secret":"whsec_new","previousSecretValidUntil":"2023-11-14T22:13:20.000Z"})");
     CHECK(arranged.call(rotate_webhook_secret, R"({"secret":"whsec_mine"})").status == 400);

@@ -15,7 +15,7 @@ class arranged_webhooks
 public:
     arranged_webhooks()
     {
-        service_.answer<CreateWebhookRequest, CreateWebhookResponse>(
+        service_.response<CreateWebhookRequest, CreateWebhookResponse>(
             "tempinbox.webhooks.v1.WebhookService/CreateWebhook",
             [this](const CreateWebhookRequest& request) {
                 created = request;
@@ -51,13 +51,13 @@ TEST_CASE("a webhook without events gets all three", "[gateway][webhooks]")
 {
     arranged_webhooks arranged;
 
-    const auto answer = arranged.post(R"({"url":"https://z.test/hook"})");
+    const auto response = arranged.post(R"({"url":"https://z.test/hook"})");
 
     REQUIRE(arranged.created);
-    CHECK(answer.status == 201);
-    CHECK(http::find_header(answer.headers, "Location") ==
+    CHECK(response.status == 201);
+    CHECK(http::find_header(response.headers, "Location") ==
           "/v1/webhooks/" + arranged.created->webhook_id());
-    CHECK(json::value::parse(answer.body).value()["secret"].text() == "whsec_x");
+    CHECK(json::value::parse(response.body).value()["secret"].text() == "whsec_x");
     CHECK(arranged.created->events_size() == 3);
     CHECK(arranged.created->url() == "https://z.test/hook");
     CHECK(arranged.created->description().empty());
@@ -95,10 +95,10 @@ TEST_CASE("a bad webhook is 400, names the field, and goes no further", "[gatewa
 
     for (const auto& row : rows) {
         arranged_webhooks arranged;
-        const auto answer = arranged.post(row.body);
-        INFO(row.body << " gave " << answer.body);
-        CHECK(answer.status == 400);
-        CHECK(json::value::parse(answer.body).value()["message"].text().find(row.named) !=
+        const auto response = arranged.post(row.body);
+        INFO(row.body << " gave " << response.body);
+        CHECK(response.status == 400);
+        CHECK(json::value::parse(response.body).value()["message"].text().find(row.named) !=
               std::string::npos);
         CHECK_FALSE(arranged.created);
     }

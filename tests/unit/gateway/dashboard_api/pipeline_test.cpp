@@ -14,7 +14,7 @@ namespace {
 const auto noon = *parse_iso8601("2026-11-21T12:00:00Z");
 const secret good_token("good-token");
 
-awaitable<http::response> answer_with_account(const http::request&, const caller& who)
+awaitable<http::response> respond_with_account(const http::request&, const caller& who)
 {
     co_return http::ok_json("{\"account\":\"" + who.account().text() + "\",\"at\":\"" +
                             who.location_of("things", "1") + "\"}");
@@ -26,7 +26,7 @@ awaitable<http::response> lose_dependency(const http::request&, const caller&)
     co_return http::response();
 }
 
-awaitable<http::response> answer_large(const http::request&, const caller&)
+awaitable<http::response> respond_large(const http::request&, const caller&)
 {
     co_return http::ok_json("\"" + std::string(200'000, 'x') + "\"");
 }
@@ -34,12 +34,12 @@ awaitable<http::response> answer_large(const http::request&, const caller&)
 std::vector<route> own_routes()
 {
     std::vector<route> all;
-    all.emplace_back("GET", "/dashboard/api/things", body_kind::none, answer_with_account);
-    all.emplace_back("POST", "/dashboard/api/things", body_kind::json, answer_with_account);
-    all.emplace_back("DELETE", "/dashboard/api/things", body_kind::none, answer_with_account);
-    all.emplace_back("GET", "/dashboard/api/large", body_kind::none, answer_large);
+    all.emplace_back("GET", "/dashboard/api/things", body_kind::none, respond_with_account);
+    all.emplace_back("POST", "/dashboard/api/things", body_kind::json, respond_with_account);
+    all.emplace_back("DELETE", "/dashboard/api/things", body_kind::none, respond_with_account);
+    all.emplace_back("GET", "/dashboard/api/large", body_kind::none, respond_large);
     all.emplace_back("GET", "/dashboard/api/lost", body_kind::none, lose_dependency);
-    all.emplace_back("POST", "/dashboard/api/password", body_kind::json, answer_with_account);
+    all.emplace_back("POST", "/dashboard/api/password", body_kind::json, respond_with_account);
     all.back().holds_password = true;
     return all;
 }
@@ -47,8 +47,8 @@ std::vector<route> own_routes()
 std::vector<route> open_routes()
 {
     std::vector<route> all;
-    all.emplace_back("GET", "/dashboard/api/settings", body_kind::none, answer_with_account);
-    all.emplace_back("POST", "/dashboard/api/session", body_kind::json, answer_with_account);
+    all.emplace_back("GET", "/dashboard/api/settings", body_kind::none, respond_with_account);
+    all.emplace_back("POST", "/dashboard/api/session", body_kind::json, respond_with_account);
     return all;
 }
 
@@ -75,7 +75,7 @@ public:
         received.body = std::move(body);
         received.peer = boost::asio::ip::make_address("192.0.2.1");
         received.id = "request-1";
-        return testing::await(checked.answer(received));
+        return testing::await(checked.handle(received));
     }
 
     accounts::account owner;
@@ -83,11 +83,11 @@ public:
     bool is_day_left = true;
     int counted = 0;
     int looked_up = 0;
-    int answered_once = 0;
+    int handled_idempotent = 0;
     manual_clock clock;
     routes open_operations;
     routes operations;
-    answer_memory memory{1'000'000};
+    response_budget memory{1'000'000};
     dashboard_pipeline checked;
 
 private:
@@ -98,15 +98,16 @@ private:
             return find(std::move(digest), allowed);
         };
         all.take_session_quota = [this](account_id account) { return take(account); };
-        all.last_known_quota = [](const plans::account_state&) { return quota_numbers(); };
-        all.answer_once = [this](http::request& received, caller& who, const route& operation) {
-            ++answered_once;
+        all.last_known_quota = [](const plans::account_state&) { return rate_limit_headers(); };
+        all.handle_idempotent = [this](http::request& received, caller& who,
+                                       const route& operation) {
+            ++handled_idempotent;
             return operation.handle(received, who);
         };
         return all;
     }
 
-    awaitable<result<session_answer>> find(std::string digest, lookups allowed)
+    awaitable<result<session_result>> find(std::string digest, lookups allowed)
     {
         const bool is_good =
             is_signed_in && digest == accounts::session_digest(good_token.reveal());
@@ -115,11 +116,11 @@ private:
                 errc::rate_limited,
                 "Too many requests with sessions that do not exist from this address"};
         ++looked_up;
-        session_answer answer;
-        answer.was_strange = !is_good;
+        session_result found;
+        found.was_strange = !is_good;
         if (is_good)
-            answer.account = owner;
-        co_return answer;
+            found.account = owner;
+        co_return found;
     }
 
     awaitable<quota_decision> take(account_id account)
@@ -127,7 +128,7 @@ private:
         CHECK(account == owner.id());
         ++counted;
         co_return quota_decision(is_day_left, false,
-                                 quota_numbers(20'000, 0, to_unix_seconds(noon) + 43'200));
+                                 rate_limit_headers(20'000, 0, to_unix_seconds(noon) + 43'200));
     }
 };
 
@@ -143,9 +144,9 @@ http::header_list with_token(http::header_list more = {})
     return signed_in(std::move(more));
 }
 
-std::string message(const http::response& answer)
+std::string message(const http::response& response)
 {
-    return json::value::parse(answer.body).value()["message"].text();
+    return json::value::parse(response.body).value()["message"].text();
 }
 
 } // namespace
@@ -154,14 +155,14 @@ TEST_CASE("a session opens the operations of its account", "[gateway][dashboard]
 {
     arranged_dashboard dashboard;
 
-    const auto answer = dashboard.send("GET", "/dashboard/api/things", signed_in());
+    const auto response = dashboard.send("GET", "/dashboard/api/things", signed_in());
 
-    CHECK(answer.status == 200);
-    CHECK(answer.body.find(dashboard.owner.id().text()) != std::string::npos);
-    CHECK(answer.body.find("/dashboard/api/things/1") != std::string::npos);
-    CHECK(http::find_header(answer.headers, "Cache-Control") == "no-store");
-    CHECK_FALSE(http::find_header(answer.headers, "X-RateLimit-Limit"));
-    CHECK_FALSE(http::find_header(answer.headers, "Access-Control-Allow-Origin"));
+    CHECK(response.status == 200);
+    CHECK(response.body.find(dashboard.owner.id().text()) != std::string::npos);
+    CHECK(response.body.find("/dashboard/api/things/1") != std::string::npos);
+    CHECK(http::find_header(response.headers, "Cache-Control") == "no-store");
+    CHECK_FALSE(http::find_header(response.headers, "X-RateLimit-Limit"));
+    CHECK_FALSE(http::find_header(response.headers, "Access-Control-Allow-Origin"));
 }
 
 TEST_CASE("without a session everything is 401, known or not, and an API key changes nothing",
@@ -183,10 +184,10 @@ TEST_CASE("a session that ended is 401, and the browser forgets it", "[gateway][
     arranged_dashboard dashboard;
     dashboard.is_signed_in = false;
 
-    const auto answer = dashboard.send("GET", "/dashboard/api/things", signed_in());
+    const auto response = dashboard.send("GET", "/dashboard/api/things", signed_in());
 
-    CHECK(answer.status == 401);
-    CHECK(http::find_header(answer.headers, "Set-Cookie").value_or("").find("Max-Age=0") !=
+    CHECK(response.status == 401);
+    CHECK(http::find_header(response.headers, "Set-Cookie").value_or("").find("Max-Age=0") !=
           std::string_view::npos);
 }
 
@@ -231,11 +232,11 @@ TEST_CASE("a POST with an Idempotency-Key is answered once, but not one with a p
     const auto headers = with_token({{"Idempotency-Key", "key"}});
 
     CHECK(dashboard.send("POST", "/dashboard/api/things", headers).status == 200);
-    CHECK(dashboard.answered_once == 1);
+    CHECK(dashboard.handled_idempotent == 1);
     CHECK(dashboard.send("POST", "/dashboard/api/things", with_token()).status == 200);
-    CHECK(dashboard.answered_once == 1);
+    CHECK(dashboard.handled_idempotent == 1);
     CHECK(dashboard.send("POST", "/dashboard/api/password", headers).status == 200);
-    CHECK(dashboard.answered_once == 1);
+    CHECK(dashboard.handled_idempotent == 1);
 }
 
 TEST_CASE("public operations need no session, but changes must come from the own page",
@@ -259,9 +260,9 @@ TEST_CASE("an account has a burst of its own, whatever its plan says of the API"
     for (int i = 0; i < dashboard_pipeline::requests_per_second; ++i)
         CHECK(dashboard.send("GET", "/dashboard/api/things", signed_in()).status == 200);
 
-    const auto answer = dashboard.send("GET", "/dashboard/api/things", signed_in());
-    CHECK(answer.status == 429);
-    CHECK(http::find_header(answer.headers, "Retry-After") == "1");
+    const auto response = dashboard.send("GET", "/dashboard/api/things", signed_in());
+    CHECK(response.status == 429);
+    CHECK(http::find_header(response.headers, "Retry-After") == "1");
 
     dashboard.clock.advance(std::chrono::seconds(1));
     CHECK(dashboard.send("GET", "/dashboard/api/things", signed_in()).status == 200);

@@ -21,12 +21,12 @@ namespace {
 struct arranged_cache
 {
     std::string version = "7-3-0";
-    int asked = 0;
+    int version_requests = 0;
     list_cache lists;
 
-    explicit arranged_cache(std::size_t most = 1'000'000, std::chrono::milliseconds longest = 60s)
-        : lists(testing::test_host(), most, longest,
-                [this](GetListVersionsRequest request) { return answer(std::move(request)); })
+    explicit arranged_cache(std::size_t max_bytes = 1'000'000, std::chrono::milliseconds ttl = 60s)
+        : lists(testing::test_host(), max_bytes, ttl,
+                [this](GetListVersionsRequest request) { return respond(std::move(request)); })
     {}
 
     std::optional<std::string> find(const ListEmailsRequest& request)
@@ -35,9 +35,9 @@ struct arranged_cache
     }
 
 private:
-    awaitable<result<GetListVersionsResponse>> answer(GetListVersionsRequest request)
+    awaitable<result<GetListVersionsResponse>> respond(GetListVersionsRequest request)
     {
-        asked += request.inboxes_size();
+        version_requests += request.inboxes_size();
         if (version == "away")
             co_return failure{errc::unavailable, "away"};
         GetListVersionsResponse response;
@@ -64,14 +64,14 @@ TEST_CASE("a list is given again while its inbox has the version it was read wit
     arranged_cache arranged;
     const auto request = some_list();
     CHECK_FALSE(arranged.find(request));
-    CHECK(arranged.asked == 0);
-    arranged.lists.keep(request, "7-3-0", "{}");
+    CHECK(arranged.version_requests == 0);
+    arranged.lists.store(request, "7-3-0", "{}");
 
     CHECK(arranged.find(request) == "{}");
-    CHECK(arranged.asked == 1);
+    CHECK(arranged.version_requests == 1);
     arranged.version = "7-3-1";
     CHECK_FALSE(arranged.find(request));
-    arranged.lists.keep(request, "7-3-1", "{1}");
+    arranged.lists.store(request, "7-3-1", "{1}");
     CHECK(arranged.find(request) == "{1}");
 }
 
@@ -80,20 +80,20 @@ TEST_CASE("a list is not given where its inbox is gone, nor where nobody can say
 {
     arranged_cache arranged;
     const auto request = some_list();
-    arranged.lists.keep(request, "7-3-0", "{}");
+    arranged.lists.store(request, "7-3-0", "{}");
 
     arranged.version = "";
     CHECK_FALSE(arranged.find(request));
     arranged.version = "away";
     CHECK_FALSE(arranged.find(request));
-    CHECK(arranged.asked == 2);
+    CHECK(arranged.version_requests == 2);
 }
 
 TEST_CASE("a list is another's with another account, inbox, page or condition", "[gateway][lists]")
 {
     arranged_cache arranged;
     const auto request = some_list();
-    arranged.lists.keep(request, "7-3-0", "{}");
+    arranged.lists.store(request, "7-3-0", "{}");
 
     const std::vector<std::function<void(ListEmailsRequest&)>> differences{
         [](auto& other) { other.set_account_id(account_id::make().text()); },
@@ -118,16 +118,16 @@ TEST_CASE("a list is not kept too long, nor where it is too large or has no vers
     const auto request = some_list();
 
     arranged_cache brief(1'000'000, 0ms);
-    brief.lists.keep(request, "7-3-0", "{}");
+    brief.lists.store(request, "7-3-0", "{}");
     CHECK_FALSE(brief.find(request));
     arranged_cache small(1'000);
-    small.lists.keep(request, "7-3-0", std::string(251, 'x'));
+    small.lists.store(request, "7-3-0", std::string(251, 'x'));
     CHECK_FALSE(small.find(request));
     arranged_cache large(100'000'000);
-    large.lists.keep(request, "7-3-0", std::string(list_cache::largest + 1, 'x'));
+    large.lists.store(request, "7-3-0", std::string(list_cache::max_list_bytes + 1, 'x'));
     CHECK_FALSE(large.find(request));
     arranged_cache plain;
     plain.version = "";
-    plain.lists.keep(request, "", "{}");
+    plain.lists.store(request, "", "{}");
     CHECK_FALSE(plain.find(request));
 }

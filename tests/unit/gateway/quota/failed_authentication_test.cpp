@@ -17,16 +17,17 @@ TEST_CASE("an address may fail sixty times a minute", "[gateway][quota]")
     failed_authentication failures;
     const auto address = make_address("192.0.2.1");
 
-    CHECK(failures.numbers(address, noon) == quota_numbers(60, 60, to_unix_seconds(noon) + 50));
+    CHECK(failures.rate_limit(address, noon) ==
+          rate_limit_headers(60, 60, to_unix_seconds(noon) + 50));
     for (int i = 59; i >= 0; --i) {
         const auto outcome = failures.note(address, noon);
         CHECK(outcome.is_within);
-        CHECK(outcome.numbers.remaining == i);
+        CHECK(outcome.rate_limit.remaining == i);
     }
 
     const auto past = failures.note(address, noon);
     CHECK_FALSE(past.is_within);
-    CHECK(past.numbers.remaining == 0);
+    CHECK(past.rate_limit.remaining == 0);
 }
 
 TEST_CASE("the next minute begins anew", "[gateway][quota]")
@@ -39,7 +40,7 @@ TEST_CASE("the next minute begins anew", "[gateway][quota]")
     const auto later = failures.note(address, noon + std::chrono::seconds(50));
 
     CHECK(later.is_within);
-    CHECK(later.numbers.remaining == 59);
+    CHECK(later.rate_limit.remaining == 59);
 }
 
 TEST_CASE("addresses count by themselves, IPv6 by its /64, mapped IPv4 as IPv4", "[gateway][quota]")
@@ -48,8 +49,8 @@ TEST_CASE("addresses count by themselves, IPv6 by its /64, mapped IPv4 as IPv4",
     failures.note(make_address("192.0.2.1"), noon);
     failures.note(make_address("2001:db8:1:2::1"), noon);
 
-    CHECK(failures.numbers(make_address("192.0.2.2"), noon).remaining == 60);
-    CHECK(failures.numbers(make_address("::ffff:192.0.2.1"), noon).remaining == 59);
-    CHECK(failures.numbers(make_address("2001:db8:1:2:ffff::9"), noon).remaining == 59);
-    CHECK(failures.numbers(make_address("2001:db8:1:3::1"), noon).remaining == 60);
+    CHECK(failures.rate_limit(make_address("192.0.2.2"), noon).remaining == 60);
+    CHECK(failures.rate_limit(make_address("::ffff:192.0.2.1"), noon).remaining == 59);
+    CHECK(failures.rate_limit(make_address("2001:db8:1:2:ffff::9"), noon).remaining == 59);
+    CHECK(failures.rate_limit(make_address("2001:db8:1:3::1"), noon).remaining == 60);
 }

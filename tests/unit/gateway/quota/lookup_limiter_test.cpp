@@ -18,21 +18,21 @@ using testing::eventually;
 namespace {
 
 // One that asks for a slot, and what it got.
-struct asker
+struct lookup_waiter
 {
     bool is_answered = false;
     lookup_limiter::slot slot;
 };
 
-awaitable<void> run(lookup_limiter& limiter, std::shared_ptr<asker> one)
+awaitable<void> run(lookup_limiter& limiter, std::shared_ptr<lookup_waiter> one)
 {
     one->slot = co_await limiter.enter();
     one->is_answered = true;
 }
 
-std::shared_ptr<asker> ask(lookup_limiter& limiter)
+std::shared_ptr<lookup_waiter> begin_enter(lookup_limiter& limiter)
 {
-    auto one = std::make_shared<asker>();
+    auto one = std::make_shared<lookup_waiter>();
     boost::asio::co_spawn(testing::test_host().loop(), run(limiter, one), boost::asio::detached);
     testing::test_host().loop().restart();
     testing::test_host().loop().poll();
@@ -44,8 +44,9 @@ std::shared_ptr<asker> ask(lookup_limiter& limiter)
 TEST_CASE("a few ask at once, some wait in line, the rest are refused", "[gateway][lookup_limiter]")
 {
     lookup_limiter limiter(testing::test_host(), 2, 2, 10s);
-    auto first = ask(limiter), second = ask(limiter);
-    const auto third = ask(limiter), fourth = ask(limiter), fifth = ask(limiter);
+    auto first = begin_enter(limiter), second = begin_enter(limiter);
+    const auto third = begin_enter(limiter), fourth = begin_enter(limiter),
+               fifth = begin_enter(limiter);
 
     CHECK(first->slot);
     CHECK(second->slot);
@@ -69,8 +70,8 @@ TEST_CASE("a few ask at once, some wait in line, the rest are refused", "[gatewa
 TEST_CASE("who waited in vain is refused, and leaves the line", "[gateway][lookup_limiter]")
 {
     lookup_limiter limiter(testing::test_host(), 1, 1, 50ms);
-    auto first = ask(limiter);
-    const auto second = ask(limiter);
+    auto first = begin_enter(limiter);
+    const auto second = begin_enter(limiter);
 
     CHECK(eventually([&] { return second->is_answered; }));
     CHECK_FALSE(second->slot);

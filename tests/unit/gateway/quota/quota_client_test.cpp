@@ -28,29 +28,29 @@ public:
     quota_replica replica(const std::string& name = "127.0.0.1:1")
     {
         return quota_replica(
-            name, [this](TakeQuotaRequest request) { return answer(std::move(request)); });
+            name, [this](TakeQuotaRequest request) { return respond(std::move(request)); });
     }
 
     void hold() { is_held_ = true; }
     void release()
     {
         is_held_ = false;
-        for (const auto& waiting : held_)
-            waiting->set();
+        for (const auto& gate : held_)
+            gate->set();
         held_.clear();
     }
 
     bool is_broken = false;
     bool is_undecided = false;
-    std::optional<std::int64_t> at_hand; // so many are granted, the rest is undecided: a block ran
-                                         // out while the database is away
-    bool is_storing_nothing = false;     // its database is away
-    std::set<std::string> debts;         // stored; the answer after that says so
+    std::optional<std::int64_t> block_left; // so many are granted, the rest is undecided: a block
+                                            // ran out while the database is away
+    bool is_storing_nothing = false;        // its database is away
+    std::set<std::string> stored_reports;   // stored; the answer after that says so
     std::map<std::string, std::int64_t> used;
     std::vector<TakeQuotaRequest> calls;
 
 private:
-    awaitable<result<TakeQuotaResponse>> answer(TakeQuotaRequest request)
+    awaitable<result<TakeQuotaResponse>> respond(TakeQuotaRequest request)
     {
         calls.push_back(request);
         if (is_held_) {
@@ -70,16 +70,16 @@ private:
     {
         auto& count = used[item.account_id()];
         if (item.has_debt() && !is_storing_nothing) {
-            outcome.set_is_debt_stored(debts.contains(item.debt().debt_id()));
-            count += debts.insert(item.debt().debt_id()).second ? item.debt().units() : 0;
+            outcome.set_is_debt_stored(stored_reports.contains(item.debt().debt_id()));
+            count += stored_reports.insert(item.debt().debt_id()).second ? item.debt().units() : 0;
         }
         if (is_undecided) {
             outcome.set_undecided(item.units());
             return;
         }
-        if (at_hand) {
-            const auto spent = std::min(*at_hand, item.units());
-            *at_hand -= spent;
+        if (block_left) {
+            const auto spent = std::min(*block_left, item.units());
+            *block_left -= spent;
             count += spent;
             outcome.set_granted(spent);
             outcome.set_undecided(item.units() - spent);
@@ -149,8 +149,8 @@ awaitable<void> take_into(quota_client& client, plans::account_state account,
 }
 
 // Asks without waiting.
-void ask(quota_client& client, const plans::account_state& account,
-         std::vector<quota_decision>& decisions, int times = 1)
+void take_async(quota_client& client, const plans::account_state& account,
+                std::vector<quota_decision>& decisions, int times = 1)
 {
     for (int i = 0; i < times; ++i)
         boost::asio::co_spawn(testing::test_host().loop(), take_into(client, account, decisions),
@@ -170,10 +170,10 @@ TEST_CASE("request 3,000 passes and 3,001 does not", "[gateway][quota]")
     const auto past = testing::await(client->take(account));
 
     CHECK(last.is_granted);
-    CHECK(last.numbers == quota_numbers(3'000, 0, reset));
+    CHECK(last.rate_limit == rate_limit_headers(3'000, 0, reset));
     CHECK_FALSE(past.is_granted);
-    CHECK_FALSE(past.was_let_through);
-    CHECK(past.numbers == quota_numbers(3'000, 0, reset));
+    CHECK_FALSE(past.is_fail_open);
+    CHECK(past.rate_limit == rate_limit_headers(3'000, 0, reset));
 }
 
 TEST_CASE("while one call is under way the others gather into the next", "[gateway][quota]")
@@ -184,10 +184,10 @@ TEST_CASE("while one call is under way the others gather into the next", "[gatew
     std::vector<quota_decision> decisions;
     service.hold();
 
-    ask(*client, ann, decisions);
+    take_async(*client, ann, decisions);
     REQUIRE(testing::eventually([&] { return service.calls.size() == 1; }));
-    ask(*client, ann, decisions, 3);
-    ask(*client, bob, decisions, 2);
+    take_async(*client, ann, decisions, 3);
+    take_async(*client, bob, decisions, 2);
     service.release();
     REQUIRE(testing::eventually([&] { return decisions.size() == 6; }));
 
@@ -205,16 +205,16 @@ TEST_CASE("each request of a call sees what was left after it", "[gateway][quota
     const auto account = account_with(4);
     std::vector<quota_decision> decisions;
     service.hold();
-    ask(*client, account, decisions);
+    take_async(*client, account, decisions);
     REQUIRE(testing::eventually([&] { return service.calls.size() == 1; }));
-    ask(*client, account, decisions, 4);
+    take_async(*client, account, decisions, 4);
     service.release();
     REQUIRE(testing::eventually([&] { return decisions.size() == 5; }));
 
     std::vector<std::int64_t> left;
     std::vector<bool> granted;
     for (const auto& decision : decisions) {
-        left.push_back(decision.numbers.remaining);
+        left.push_back(decision.rate_limit.remaining);
         granted.push_back(decision.is_granted);
     }
     CHECK(left == std::vector<std::int64_t>{3, 2, 1, 0, 0});
@@ -236,8 +236,8 @@ TEST_CASE("without an answer in 250 ms a request is let through, and the late an
     const auto took = std::chrono::steady_clock::now() - began;
 
     CHECK(decision.is_granted);
-    CHECK(decision.was_let_through);
-    CHECK(decision.numbers.remaining == 98);
+    CHECK(decision.is_fail_open);
+    CHECK(decision.rate_limit.remaining == 98);
     CHECK(took >= 240ms);
     CHECK(took < 2s);
 
@@ -260,16 +260,16 @@ TEST_CASE("a refused call lets through at once, and the debt is told with the ne
     service.is_broken = false;
     const auto next = testing::await(client->take(account));
 
-    CHECK(decision.was_let_through);
-    CHECK(decision.numbers.remaining == 100);
-    CHECK_FALSE(next.was_let_through);
+    CHECK(decision.is_fail_open);
+    CHECK(decision.rate_limit.remaining == 100);
+    CHECK_FALSE(next.is_fail_open);
     // The first debt was on its way when its call failed: the second is told when that one is known
     // to be stored.
-    CHECK(next.numbers.remaining == 98);
+    CHECK(next.rate_limit.remaining == 98);
     for (int i = 0; i < 3; ++i)
         testing::await(client->take(account));
     CHECK(service.used[account.account.text()] == 2 + 4);
-    CHECK(service.debts.size() == 2);
+    CHECK(service.stored_reports.size() == 2);
 }
 
 TEST_CASE(
@@ -284,17 +284,17 @@ TEST_CASE(
     killed.is_broken = false;
     killed.is_storing_nothing = true;
     testing::await(client->take(account));
-    const auto told = killed.calls.back().items(0).debt();
+    const auto reported = killed.calls.back().items(0).debt();
 
     client->set_replicas(only(next.replica("127.0.0.1:2")));
     testing::await(client->take(account));
     testing::await(client->take(account));
     testing::await(client->take(account));
 
-    CHECK(told.units() == 1);
+    CHECK(reported.units() == 1);
     REQUIRE(next.calls.size() == 3);
-    CHECK(next.calls[0].items(0).debt().debt_id() == told.debt_id());
-    CHECK(next.calls[1].items(0).debt().debt_id() == told.debt_id());
+    CHECK(next.calls[0].items(0).debt().debt_id() == reported.debt_id());
+    CHECK(next.calls[1].items(0).debt().debt_id() == reported.debt_id());
     CHECK_FALSE(next.calls[2].items(0).has_debt());
     CHECK(next.used[account.account.text()] == 1 + 3);
 }
@@ -322,7 +322,7 @@ TEST_CASE("at the end what is owed is told", "[gateway][quota]")
     testing::await(client->take(account));
     service.is_broken = false;
 
-    testing::await(client->settle_up(5s));
+    testing::await(client->flush(5s));
 
     CHECK(service.used[account.account.text()] == 1);
 }
@@ -336,9 +336,9 @@ TEST_CASE("a request that gathered for longer than the patience is let through a
     std::vector<quota_decision> decisions;
     service.hold();
 
-    ask(*client, account, decisions);
+    take_async(*client, account, decisions);
     REQUIRE(testing::eventually([&] { return decisions.size() == 1; }));
-    ask(*client, account, decisions, 20);
+    take_async(*client, account, decisions, 20);
     REQUIRE(testing::eventually([&] { return decisions.size() == 21; }));
     service.release();
     REQUIRE(testing::eventually([&] { return service.used[account.account.text()] >= 21; }));
@@ -364,8 +364,8 @@ TEST_CASE("another replica is asked at once when one fails, and takes over", "[g
     const auto failed = testing::await(client->take(account));
     const auto taken_over = testing::await(client->take(account));
 
-    CHECK_FALSE(failed.was_let_through);
-    CHECK_FALSE(taken_over.was_let_through);
+    CHECK_FALSE(failed.is_fail_open);
+    CHECK_FALSE(taken_over.is_fail_open);
     CHECK(other.used[account.account.text()] == 2);
 }
 
@@ -394,10 +394,10 @@ TEST_CASE("what rate-limit cannot judge is let through at once and owed", "[gate
     service.is_undecided = false;
     const auto judged = testing::await(client->take(account));
 
-    CHECK(unjudged.was_let_through);
-    CHECK(unjudged.numbers.remaining == 100);
-    CHECK_FALSE(judged.was_let_through);
-    CHECK(judged.numbers.remaining == 98);
+    CHECK(unjudged.is_fail_open);
+    CHECK(unjudged.rate_limit.remaining == 100);
+    CHECK_FALSE(judged.is_fail_open);
+    CHECK(judged.rate_limit.remaining == 98);
 }
 
 TEST_CASE("units that were granted while the rest could not be judged are not owed",
@@ -408,16 +408,16 @@ TEST_CASE("units that were granted while the rest could not be judged are not ow
     const auto account = account_with(100);
     std::vector<quota_decision> decisions;
     service.hold();
-    ask(*client, account_with(100), decisions);
+    take_async(*client, account_with(100), decisions);
     REQUIRE(testing::eventually([&] { return service.calls.size() == 1; }));
-    ask(*client, account, decisions, 10);
-    service.at_hand = 4; // one for the call under way
+    take_async(*client, account, decisions, 10);
+    service.block_left = 4; // one for the call under way
     service.release();
     REQUIRE(testing::eventually([&] { return decisions.size() == 11; }));
 
     CHECK(service.used[account.account.text()] == 3);
-    service.at_hand.reset();
-    testing::await(client->settle_up(5s));
+    service.block_left.reset();
+    testing::await(client->flush(5s));
 
     REQUIRE(service.calls.back().items(0).has_debt());
     CHECK(service.calls.back().items(0).debt().units() == 7);
@@ -437,9 +437,9 @@ TEST_CASE("what remains never rises within a day and a limit", "[gateway][quota]
     account.limits.requests_per_day = 200;
     const auto upgraded = testing::await(client->take(account));
 
-    CHECK(before.numbers.remaining == 49);
-    CHECK(after.numbers.remaining == 49);
-    CHECK(upgraded.numbers.remaining == 198);
+    CHECK(before.rate_limit.remaining == 49);
+    CHECK(after.rate_limit.remaining == 49);
+    CHECK(upgraded.rate_limit.remaining == 198);
 }
 
 TEST_CASE("accounts spread over replicas, and few move when one is added", "[gateway][quota]")

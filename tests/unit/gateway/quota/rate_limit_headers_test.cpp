@@ -8,12 +8,12 @@ using namespace std::chrono_literals;
 TEST_CASE("an answer to nobody known says 0 of 0 until the next 00:00 UTC", "[gateway][quota]")
 {
     const time_point noon{std::chrono::sys_days{std::chrono::year(2026) / 11 / 24} + 12h};
-    auto answer = http::error_response(400, "no sound HTTP");
+    auto response = http::error_response(400, "no sound HTTP");
 
-    gateway::complete_answer_without_account(answer, noon);
+    gateway::complete_response_without_account(response, noon);
 
-    CHECK(http::find_header(answer.headers, "X-RateLimit-Limit") == "0");
-    CHECK(http::find_header(answer.headers, "X-RateLimit-Remaining") == "0");
-    CHECK(http::find_header(answer.headers, "X-RateLimit-Reset") == "1795564800");
-    CHECK(http::find_header(answer.headers, "Cache-Control") == "no-store");
+    CHECK(http::find_header(response.headers, "X-RateLimit-Limit") == "0");
+    CHECK(http::find_header(response.headers, "X-RateLimit-Remaining") == "0");
+    CHECK(http::find_header(response.headers, "X-RateLimit-Reset") == "1795564800");
+    CHECK(http::find_header(response.headers, "Cache-Control") == "no-store");
 }

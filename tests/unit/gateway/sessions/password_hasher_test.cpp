@@ -55,14 +55,14 @@ TEST_CASE("past the queue's length passwords are refused at once, and the others
           "[gateway][password]")
 {
     password_hasher hasher(testing::test_host(), cheap);
-    constexpr int most = password_hasher::threads + password_hasher::most_waiting;
+    constexpr int capacity = password_hasher::threads + password_hasher::max_queued;
     tally outcome;
 
-    for (int i = 0; i < most + 5; ++i)
+    for (int i = 0; i < capacity + 5; ++i)
         boost::asio::co_spawn(testing::test_host().loop(), hash_one(hasher, outcome),
                               boost::asio::detached);
 
-    CHECK(testing::eventually([&] { return outcome.hashed + outcome.refused == most + 5; }));
+    CHECK(testing::eventually([&] { return outcome.hashed + outcome.refused == capacity + 5; }));
     CHECK(outcome.refused <= 5);
     CHECK(outcome.refused >= 1);
     CHECK(testing::await(hasher.hash(secret("a password"))).has_value());
@@ -73,19 +73,19 @@ TEST_CASE("two passwords at most are hashed at the same time, whatever waits",
 {
     const auto before = threads_of_this_process();
     password_hasher hasher(testing::test_host(), cheap);
-    constexpr int asked = 8;
+    constexpr int requested = 8;
     tally outcome;
-    std::ptrdiff_t most = 0;
+    std::ptrdiff_t max_threads = 0;
 
-    for (int i = 0; i < asked; ++i)
+    for (int i = 0; i < requested; ++i)
         boost::asio::co_spawn(testing::test_host().loop(), hash_one(hasher, outcome),
                               boost::asio::detached);
     REQUIRE(testing::eventually([&] {
-        most = std::max(most, threads_of_this_process() - before);
-        return outcome.answered() == asked;
+        max_threads = std::max(max_threads, threads_of_this_process() - before);
+        return outcome.answered() == requested;
     }));
 
     // Each computation keeps one thread of the hasher's own.
-    CHECK(outcome.hashed == asked);
-    CHECK(most <= 2);
+    CHECK(outcome.hashed == requested);
+    CHECK(max_threads <= 2);
 }

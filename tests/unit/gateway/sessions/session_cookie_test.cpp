@@ -15,9 +15,9 @@ http::request with_cookies(const std::vector<std::string>& fields)
     return received;
 }
 
-std::string set_cookie_of(const http::response& answer)
+std::string set_cookie_of(const http::response& response)
 {
-    return std::string(http::find_header(answer.headers, "Set-Cookie").value_or(""));
+    return std::string(http::find_header(response.headers, "Set-Cookie").value_or(""));
 }
 
 } // namespace

@@ -7,7 +7,7 @@ using namespace tempinbox::gateway;
 
 namespace {
 
-http::request asked(const std::string& target, const std::string& decoded_path)
+http::request make_request(const std::string& target, const std::string& decoded_path)
 {
     http::request received;
     received.target = target;
@@ -85,7 +85,7 @@ TEST_CASE("a base path is taken off where the proxy left it there, and only ther
         {"/some/path/some/path/v1", "/some/path/some/path/v1", "/some/path/v1", "/some/path/v1"},
     }));
     CAPTURE(it.target);
-    auto received = asked(it.target, it.path);
+    auto received = make_request(it.target, it.path);
 
     remove_base_path(received, "/some/path");
 

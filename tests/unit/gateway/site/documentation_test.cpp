@@ -9,8 +9,8 @@ using namespace tempinbox;
 
 namespace {
 
-http::response ask(const std::string& method, const std::string& path,
-                   const std::string& base_path = "")
+http::response send(const std::string& method, const std::string& path,
+                    const std::string& base_path = "")
 {
     http::router site;
     gateway::add_documentation(site, base_path);
@@ -28,14 +28,14 @@ TEST_CASE("the contract of the API is served as JSON", "[gateway][site]")
     const auto [base_path, server] =
         GENERATE(table<std::string, std::string>({{"", "/"}, {"/some/path", "/some/path"}}));
 
-    const auto answer = ask("GET", "/openapi.json", base_path);
+    const auto response = send("GET", "/openapi.json", base_path);
 
-    CHECK(answer.status == 200);
-    CHECK(*http::find_header(answer.headers, "Content-Type") == "application/json");
-    CHECK(*http::find_header(answer.headers, "Access-Control-Allow-Origin") == "*");
+    CHECK(response.status == 200);
+    CHECK(*http::find_header(response.headers, "Content-Type") == "application/json");
+    CHECK(*http::find_header(response.headers, "Access-Control-Allow-Origin") == "*");
     json::limits whole;
     whole.bytes = 1024 * 1024;
-    const auto contract = json::value::parse(answer.body, whole);
+    const auto contract = json::value::parse(response.body, whole);
     REQUIRE(contract);
     CHECK((*contract)["openapi"].text() == "3.1.0");
     CHECK((*contract)["servers"][0]["url"].text() == server);
@@ -43,24 +43,24 @@ TEST_CASE("the contract of the API is served as JSON", "[gateway][site]")
 
 TEST_CASE("the page may load its style sheet and nothing else", "[gateway][site]")
 {
-    const auto answer = ask("GET", "/docs");
+    const auto response = send("GET", "/docs");
 
-    CHECK(answer.status == 200);
-    CHECK(*http::find_header(answer.headers, "Content-Security-Policy") ==
+    CHECK(response.status == 200);
+    CHECK(*http::find_header(response.headers, "Content-Security-Policy") ==
           "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; "
           "frame-ancestors 'none'");
-    CHECK(answer.body.find("<script") == std::string::npos);
-    CHECK(answer.body.find("style=") == std::string::npos);
-    CHECK(answer.body.find("src=") == std::string::npos);
-    CHECK(ask("GET", "/docs/style.css").status == 200);
+    CHECK(response.body.find("<script") == std::string::npos);
+    CHECK(response.body.find("style=") == std::string::npos);
+    CHECK(response.body.find("src=") == std::string::npos);
+    CHECK(send("GET", "/docs/style.css").status == 200);
 }
 
 TEST_CASE("the documentation is only read", "[gateway][site]")
 {
     const auto path = GENERATE(as<std::string>{}, "/openapi.json", "/docs", "/docs/style.css");
 
-    CHECK(ask("HEAD", path).status == 200);
-    const auto refused = ask("POST", path);
+    CHECK(send("HEAD", path).status == 200);
+    const auto refused = send("POST", path);
     CHECK(refused.status == 405);
     CHECK(*http::find_header(refused.headers, "Allow") == "GET, HEAD, OPTIONS");
 }

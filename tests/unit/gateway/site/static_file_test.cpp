@@ -22,13 +22,13 @@ TEST_CASE("a static file has its type and a tag of its content", "[gateway][site
 {
     const static_file file("text/css; charset=utf-8", "a {}");
 
-    const auto answer = file.answer(get());
+    const auto response = file.handle(get());
 
-    CHECK(answer.status == 200);
-    CHECK(answer.body == "a {}");
-    CHECK(*http::find_header(answer.headers, "Content-Type") == "text/css; charset=utf-8");
-    CHECK(*http::find_header(answer.headers, "ETag") == file.etag());
-    CHECK(*http::find_header(answer.headers, "Cache-Control") == "no-cache");
+    CHECK(response.status == 200);
+    CHECK(response.body == "a {}");
+    CHECK(*http::find_header(response.headers, "Content-Type") == "text/css; charset=utf-8");
+    CHECK(*http::find_header(response.headers, "ETag") == file.etag());
+    CHECK(*http::find_header(response.headers, "Cache-Control") == "no-cache");
     CHECK(file.etag() != static_file("text/css; charset=utf-8", "b {}").etag());
 }
 
@@ -39,15 +39,15 @@ TEST_CASE("a client that has the file gets 304 without content", "[gateway][site
     if (const auto at = sent.find("TAG"); at != std::string::npos)
         sent.replace(at, 3, file.etag());
 
-    const auto answer = file.answer(get(sent));
+    const auto response = file.handle(get(sent));
 
-    CHECK(answer.status == 304);
-    CHECK(answer.body.empty());
-    CHECK(*http::find_header(answer.headers, "ETag") == file.etag());
-    CHECK_FALSE(http::find_header(answer.headers, "Content-Type"));
+    CHECK(response.status == 304);
+    CHECK(response.body.empty());
+    CHECK(*http::find_header(response.headers, "ETag") == file.etag());
+    CHECK_FALSE(http::find_header(response.headers, "Content-Type"));
 }
 
 TEST_CASE("another tag gets the whole file", "[gateway][site]")
 {
-    CHECK(static_file("text/css", "a {}").answer(get("\"other\"")).status == 200);
+    CHECK(static_file("text/css", "a {}").handle(get("\"other\"")).status == 200);
 }

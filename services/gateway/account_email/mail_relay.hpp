@@ -1,0 +1,76 @@
+#pragma once
+
+#include "common/runtime/host.hpp"
+#include "gateway/account_email/outgoing_message.hpp"
+#include "gateway/account_email/settings.hpp"
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstddef>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+
+namespace tempinbox::gateway {
+
+// Hands letters to the operator's mail relay (libcurl's SMTP) on a thread of its own, one after the
+// other. A letter is tried three times within a minute, others meanwhile, then dropped and logged:
+// whoever waits for it asks again. One that the relay refuses for good is dropped at once. Bounded;
+// letters of a process that ends are lost. Without a relay nothing is sent.
+class mail_relay
+{
+public:
+    static constexpr std::size_t max_queued = 100;
+
+    mail_relay(runtime::host& host, relay_settings settings);
+    ~mail_relay();
+    mail_relay(const mail_relay&) = delete;
+
+    bool is_set() const { return settings_.is_set(); }
+    const std::string& dashboard_url() const { return settings_.dashboard_url; }
+
+    // Takes it for sending, without waiting. False where there is no room (logged) or the address
+    // cannot be mailed. `on_sent` is called on the relay's thread once the relay has the letter,
+    // and not at all where it is dropped.
+    bool enqueue(outgoing_message sent, std::function<void()> on_sent = {});
+    // Drops what waits; a letter under way has two seconds more.
+    void stop();
+
+private:
+    struct queued_message
+    {
+        outgoing_message sent;
+        std::function<void()> on_sent;
+        std::string message; // the same at every attempt, its id too; empty before the first
+        int attempts = 0;
+    };
+    struct refusal
+    {
+        std::string reason;
+        bool is_final = false; // of this letter, not of the relay's
+    };
+
+    void work();
+    void deliver(queued_message next);
+    // Absent: the relay has it.
+    std::optional<refusal> try_once(const queued_message& next) const;
+    void requeue(queued_message next);
+
+    relay_settings settings_;
+    prometheus::Counter& sent_;
+    prometheus::Counter& failed_;
+    std::mutex mutex_;
+    std::condition_variable queue_changed_;
+    std::multimap<std::chrono::steady_clock::time_point, queued_message>
+        queue_; // by when they are due
+    bool is_stopped_ = false;
+    std::atomic<std::chrono::steady_clock::time_point> abort_at_{
+        std::chrono::steady_clock::time_point::max()};
+    std::thread thread_;
+};
+
+} // namespace tempinbox::gateway

@@ -1,0 +1,67 @@
+#include "gateway/account_email/settings.hpp"
+
+#include "common/core/text.hpp"
+#include "gateway/account_email/outgoing_message.hpp"
+
+#include <fstream>
+
+namespace tempinbox::gateway {
+namespace {
+
+relay_settings::protection to_protection(const std::string& text)
+{
+    if (text == "none")
+        return relay_settings::protection::none;
+    return text == "tls" ? relay_settings::protection::tls : relay_settings::protection::starttls;
+}
+
+secret read_first_line(const std::string& path)
+{
+    std::ifstream file(path);
+    std::string line;
+    std::getline(file, line);
+    return secret(std::string(trim(line)));
+}
+
+} // namespace
+
+relay_settings read_relay_settings(config::reader& reader)
+{
+    relay_settings relay;
+    relay.server = reader.text("mail-relay", "",
+                               "Mail server (host:port) for sign-up codes, password links and news "
+                               "of webhooks switched off; none: no such mail");
+    relay.tls = to_protection(
+        reader.choice("mail-relay-tls", "starttls", {"none", "starttls", "tls"},
+                      "How the relay is spoken to; `none` only on a network of your own"));
+    relay.ca_file = reader.readable_file(
+        "mail-relay-ca-file", "",
+        "Certificate authorities (PEM) for the relay; the system's without it");
+    relay.from = reader.text("mail-relay-from", "", "Sender address of that mail");
+    relay.user = reader.text("mail-relay-user", "",
+                             "User to sign in to the relay with, where it asks for one");
+    const auto password_file =
+        reader.readable_file("mail-relay-password-file", "", "Its password: the first line");
+    relay.dashboard_url = reader.text(
+        "dashboard-url", "", "The dashboard's address as people see it, for links in mail");
+    while (relay.dashboard_url.ends_with('/'))
+        relay.dashboard_url.pop_back();
+
+    if (!relay.is_set())
+        return relay;
+    if (!host_port::parse(relay.server))
+        reader.add_problem("mail-relay", "must be host:port");
+    if (!can_be_mailed(relay.from))
+        reader.add_problem(
+            "mail-relay-from",
+            "must be an address such as noreply@example.com where mail-relay is set");
+    if (!relay.dashboard_url.starts_with("https://") && !relay.dashboard_url.starts_with("http://"))
+        reader.add_problem(
+            "dashboard-url",
+            "must be an address such as https://mail.example/dashboard where mail-relay is set");
+    if (!password_file.empty())
+        relay.password = read_first_line(password_file);
+    return relay;
+}
+
+} // namespace tempinbox::gateway

@@ -1,0 +1,38 @@
+#pragma once
+
+#include "accounts/account_store.hpp"
+#include "common/core/awaitable.hpp"
+#include "common/runtime/periodic_task.hpp"
+#include "gateway/account_email/mail_relay.hpp"
+#include "gateway/clients/webhook_client.hpp"
+
+namespace tempinbox::gateway {
+
+// Tells accounts by mail that the service switched off a webhook of theirs. Every 15 s the webhook
+// dispatcher is asked whom; a notice is settled when the relay has the letter, so that one whose
+// letter was lost is told again. Without a relay it does nothing.
+class webhook_notices
+{
+public:
+    // All outlive it.
+    webhook_notices(runtime::host& host, webhook_client& webhooks,
+                    accounts::account_store& accounts, mail_relay& relay);
+    webhook_notices(const webhook_notices&) = delete;
+
+    void start();
+    awaitable<void> stop();
+
+private:
+    awaitable<std::chrono::microseconds> poll();
+    awaitable<void> send(webhooks::v1::DisabledNotice notice);
+    awaitable<void> settle(webhooks::v1::DisabledNotice notice);
+    void settle_later(webhooks::v1::DisabledNotice notice);
+
+    runtime::host& host_;
+    webhook_client& webhooks_;
+    accounts::account_store& accounts_;
+    mail_relay& relay_;
+    runtime::periodic_task poll_task_;
+};
+
+} // namespace tempinbox::gateway

@@ -1,0 +1,44 @@
+#pragma once
+
+#include "accounts/user_store.hpp"
+#include "common/core/awaitable.hpp"
+#include "gateway/api/routes.hpp"
+#include "gateway/dashboard_api/attempt_gate.hpp"
+#include "gateway/dashboard_api/event_stream.hpp"
+#include "gateway/dashboard_api/session_issuer.hpp"
+#include "gateway/sessions/password_hasher.hpp"
+
+#include <vector>
+
+namespace tempinbox::gateway {
+
+// How long a password may be, in characters.
+inline constexpr std::size_t min_password_length = 10;
+inline constexpr std::size_t max_password_length = 200;
+
+// New passwords: with the old one, or with a link that is good once. Each ends the account's
+// sessions.
+class password_handlers
+{
+public:
+    // All outlive the desk.
+    password_handlers(accounts::user_store& users, attempt_gate& gate, password_hasher& hasher,
+                      session_issuer& issuer, event_stream& stream);
+    password_handlers(const password_handlers&) = delete;
+
+    // Those that need no session, and those that do.
+    std::vector<route> open_operations();
+    std::vector<route> operations();
+
+private:
+    awaitable<http::response> change(const http::request& received, const caller& who);
+    awaitable<http::response> reset(const http::request& received, const caller& who);
+
+    accounts::user_store& users_;
+    attempt_gate& gate_;
+    password_hasher& hasher_;
+    session_issuer& issuer_;
+    event_stream& event_stream_; // a new password ends every session, and so every stream
+};
+
+} // namespace tempinbox::gateway

@@ -1,0 +1,51 @@
+#include "gateway/dashboard_api/session_issuer.hpp"
+
+#include "gateway/api/client_address.hpp"
+#include "gateway/api/json.hpp"
+
+namespace tempinbox::gateway {
+
+session_issuer::session_issuer(accounts::session_store& sessions, session_lookups& lookups,
+                               std::vector<network> trusted_proxies)
+    : sessions_(sessions),
+      lookups_(lookups),
+      trusted_proxies_(std::move(trusted_proxies))
+{}
+
+awaitable<http::response> session_issuer::issue(const http::request& received,
+                                                const accounts::account& account,
+                                                std::string password_hash, unsigned status,
+                                                time_point now)
+{
+    const auto cookie = cookie_of(received);
+    if (const auto former = cookie.find(received)) {
+        auto digest = accounts::session_digest(former->reveal());
+        co_await sessions_.end(std::move(digest));
+    }
+    const auto token = accounts::make_session_token();
+    auto digest = accounts::session_digest(token.reveal());
+    if (!co_await sessions_.open(digest, account.id(), std::move(password_hash)))
+        co_return wrong_credentials();
+    lookups_.note_open(std::move(digest));
+    http::response response(status, "application/json",
+                            session_json(account, csrf_token_of(token), now));
+    cookie.set(response, token, sessions_.bounds().in_all);
+    co_return response;
+}
+
+session_cookie session_issuer::cookie_of(const http::request& received) const
+{
+    return session_cookie(is_over_tls(received, trusted_proxies_));
+}
+
+std::string session_issuer::address_of(const http::request& received) const
+{
+    return client_prefix_key(client_address(received, trusted_proxies_));
+}
+
+http::response wrong_credentials()
+{
+    return http::error_response(401, "The email address or the password is wrong");
+}
+
+} // namespace tempinbox::gateway

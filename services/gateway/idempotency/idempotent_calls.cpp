@@ -1,0 +1,215 @@
+#include "gateway/idempotency/idempotent_calls.hpp"
+
+#include "common/core/encoding.hpp"
+#include "common/core/text.hpp"
+#include "common/crypto/digest.hpp"
+#include "common/log/log.hpp"
+
+#include <algorithm>
+
+namespace tempinbox::gateway {
+namespace {
+
+using namespace std::chrono_literals;
+using claim_status = accounts::idempotency_claim::verdict;
+
+constexpr std::size_t max_key_length = 255;
+// A little less than after which another attempt may begin.
+constexpr auto exclusive_for = 25s;
+// Between full batches of forgetting: requests go first.
+constexpr auto purge_batch_delay = 10ms;
+constexpr auto purge_interval = 60s;
+
+std::optional<failure> check_key(std::string_view key)
+{
+    const bool is_printable =
+        std::all_of(key.begin(), key.end(), [](char c) { return c >= 0x20 && c <= 0x7e; });
+    if (!key.empty() && key.size() <= max_key_length && is_printable)
+        return std::nullopt;
+    return failure{errc::invalid_argument,
+                   "Idempotency-Key must be 1 to 255 printable ASCII characters, not " +
+                       quote(key)};
+}
+
+std::string query_of(const http::request& received)
+{
+    const auto mark = received.target.find('?');
+    return mark == std::string::npos ? std::string() : received.target.substr(mark);
+}
+
+accounts::idempotency_key key_of(const http::request& received, const caller& who)
+{
+    accounts::idempotency_key key;
+    key.account = who.account();
+    key.operation_sha256 = crypto::sha256(received.method + " " + std::string(received.raw_path()));
+    key.key = *received.header("Idempotency-Key");
+    return key;
+}
+
+// A sealed answer opens only in its own row.
+std::string context_of(const accounts::idempotency_key& key)
+{
+    return "idempotency " + key.account.text() + " " + to_hex(key.operation_sha256) + " " + key.key;
+}
+
+http::response under_way()
+{
+    auto response =
+        http::error_response(409, "A request with this Idempotency-Key is under way; try again");
+    response.set("Retry-After", 1);
+    return response;
+}
+
+} // namespace
+
+// A call of the operation under a key.
+struct idempotent_calls::attempt
+{
+    accounts::idempotency_key key;
+    uuid object_id;
+    bool is_first = false;
+    std::chrono::steady_clock::time_point began = std::chrono::steady_clock::now();
+
+    // No other attempt was made, and none can have begun meanwhile.
+    bool is_only() const
+    {
+        return is_first && std::chrono::steady_clock::now() - began < exclusive_for;
+    }
+};
+
+idempotent_calls::idempotent_calls(runtime::host& host, accounts::idempotency_store& store,
+                                   const crypto::keyring& keys, std::int64_t max_stored)
+    : store_(store),
+      keys_(keys),
+      limit_(store, max_stored),
+      purge_task_(host, "old idempotency keys not forgotten", [this] { return purge(); })
+{}
+
+awaitable<http::response> idempotent_calls::handle(http::request& received, caller& who,
+                                                   const route& operation)
+{
+    if (const auto error = check_key(*received.header("Idempotency-Key")))
+        co_return http::error_response(*error);
+    const auto key = key_of(received, who);
+    auto request_sha256 = crypto::sha256(query_of(received) + "\n" + received.body);
+
+    attempt made;
+    made.key = key;
+    const auto claimed = co_await claim(key, std::move(request_sha256));
+    switch (claimed.what) {
+    case claim_status::go:
+        break;
+    case claim_status::replay:
+        co_return replay(key, claimed.answer);
+    case claim_status::other_request:
+        co_return co_await refuse_other(received, who, operation);
+    case claim_status::under_way:
+        co_return under_way();
+    case claim_status::no_room:
+        co_return refuse_new(who);
+    }
+    made.object_id = claimed.object_id;
+    made.is_first = claimed.is_first;
+    who.chosen_id = claimed.object_id;
+    co_return co_await call(received, who, operation.handle, std::move(made));
+}
+
+awaitable<accounts::idempotency_claim> idempotent_calls::claim(const accounts::idempotency_key& key,
+                                                               std::string request_sha256)
+{
+    const auto reservation = co_await limit_.reserve(key.account);
+    auto claimed = co_await store_.claim(key, std::move(request_sha256), uuid::make_v7(),
+                                         reservation != nullptr);
+    if (reservation && claimed.is_first)
+        reservation->note_stored();
+    co_return claimed;
+}
+
+http::response idempotent_calls::refuse_new(const caller& who) const
+{
+    auto refused = http::error_response(
+        429,
+        "This account has used " + std::to_string(limit_.max_keys()) +
+            " Idempotency-Keys in 24 hours, and no more are stored; repeats of those are answered");
+    refused.set("Retry-After", limit_.retry_after(who.account(), who.now).count());
+    return refused;
+}
+
+// What is wrong with the request itself is told first.
+awaitable<http::response> idempotent_calls::refuse_other(http::request& received, const caller& who,
+                                                         const route& operation)
+{
+    if (operation.check) {
+        auto checked = co_await operation.check(received, who);
+        if (checked.status == 400)
+            co_return checked;
+    }
+    co_return http::error_response(
+        422, "This Idempotency-Key was used for a request with another body; choose a new one");
+}
+
+awaitable<http::response> idempotent_calls::call(http::request& received, const caller& who,
+                                                 const api_handler& handle, attempt made)
+{
+    http::response response;
+    std::exception_ptr broken;
+    try {
+        response = co_await handle(received, who);
+    } catch (...) {
+        broken = std::current_exception();
+        response.status = 500;
+    }
+    try {
+        co_await finish(made, response);
+    } catch (const dependency_error& lost) {
+        // The object is made all the same; a repeat in 30 s makes it again, to the same end.
+        log::warning("an answer could not be kept for its Idempotency-Key",
+                     {{"error", lost.what()}});
+    }
+    if (broken)
+        std::rethrow_exception(broken);
+    co_return response;
+}
+
+// A refusal changes nothing. Where an earlier attempt may have, its object's id stays for the next
+// one.
+awaitable<void> idempotent_calls::finish(const attempt& made, const http::response& response)
+{
+    const bool is_refusal = response.status >= 400 && response.status < 500;
+    if (is_refusal && made.is_only()) {
+        limit_.note_dropped(made.key.account);
+        return store_.drop(made.key, made.object_id);
+    }
+    if (response.status < 200 || response.status >= 300)
+        return store_.release(made.key, made.object_id);
+    accounts::kept_answer stored;
+    stored.status = static_cast<int>(response.status);
+    stored.location = http::find_header(response.headers, "Location").value_or("");
+    stored.content_type = http::find_header(response.headers, "Content-Type").value_or("");
+    stored.sealed_body = keys_.seal(secret(response.body), context_of(made.key));
+    return store_.keep(made.key, made.object_id, std::move(stored));
+}
+
+http::response idempotent_calls::replay(const accounts::idempotency_key& key,
+                                        const accounts::kept_answer& stored) const
+{
+    const auto body = keys_.open(stored.sealed_body, context_of(key));
+    if (!body)
+        throw std::runtime_error("a kept answer cannot be opened: " + body.error().message);
+    http::response response(static_cast<unsigned>(stored.status), stored.content_type,
+                            body->reveal());
+    if (!stored.location.empty())
+        response.set("Location", stored.location);
+    response.set("Idempotency-Replayed", "true");
+    return response;
+}
+
+awaitable<std::chrono::microseconds> idempotent_calls::purge()
+{
+    const int purged = co_await store_.forget();
+    co_return purged == accounts::idempotency_store::batch_size
+        ? std::chrono::microseconds(purge_batch_delay)
+        : std::chrono::microseconds(purge_interval);
+}
+
+} // namespace tempinbox::gateway

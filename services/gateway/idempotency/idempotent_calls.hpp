@@ -1,0 +1,55 @@
+#pragma once
+
+#include "accounts/idempotency_store.hpp"
+#include "common/core/awaitable.hpp"
+#include "common/crypto/sealing.hpp"
+#include "common/runtime/periodic_task.hpp"
+#include "gateway/api/routes.hpp"
+#include "gateway/idempotency/stored_key_limit.hpp"
+
+namespace tempinbox::gateway {
+
+// POST requests with an Idempotency-Key: the first is answered by its operation, which gets the id
+// of the object it makes from here; the same request again gets the same answer, marked as
+// replayed, another one with the key its own 400 or a 422. The id is stored before the operation is
+// called, so an attempt after a crash makes the same object. Answers rest sealed, since some hold
+// secrets. Only 2xx is kept; of a first attempt that was refused nothing is left. An account that
+// has its number of keys stored is answered 429 for a new one: nothing is ever done without its
+// key.
+class idempotent_calls
+{
+public:
+    // `max_stored`: keys of an account in 24 hours; 0: any number.
+    idempotent_calls(runtime::host& host, accounts::idempotency_store& store,
+                     const crypto::keyring& keys, std::int64_t max_stored);
+
+    // Forgetting what is past its day.
+    void start() { purge_task_.start(); }
+    awaitable<void> stop() { return purge_task_.stop(); }
+
+    // The request, caller and operation outlive the awaitable. Throws dependency_error when
+    // PostgreSQL cannot be reached.
+    awaitable<http::response> handle(http::request& received, caller& who, const route& operation);
+
+private:
+    struct attempt;
+
+    awaitable<accounts::idempotency_claim> claim(const accounts::idempotency_key& key,
+                                                 std::string request_sha256);
+    http::response refuse_new(const caller& who) const;
+    awaitable<void> finish(const attempt& made, const http::response& response);
+    static awaitable<http::response> refuse_other(http::request& received, const caller& who,
+                                                  const route& operation);
+    awaitable<http::response> call(http::request& received, const caller& who,
+                                   const api_handler& handle, attempt made);
+    http::response replay(const accounts::idempotency_key& key,
+                          const accounts::kept_answer& stored) const;
+    awaitable<std::chrono::microseconds> purge();
+
+    accounts::idempotency_store& store_;
+    const crypto::keyring& keys_;
+    stored_key_limit limit_;
+    runtime::periodic_task purge_task_;
+};
+
+} // namespace tempinbox::gateway

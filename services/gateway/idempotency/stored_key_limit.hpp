@@ -1,0 +1,75 @@
+#pragma once
+
+#include "accounts/idempotency_store.hpp"
+#include "common/core/awaitable.hpp"
+
+#include <chrono>
+#include <memory>
+#include <unordered_map>
+
+namespace tempinbox::gateway {
+
+// How many requests with an Idempotency-Key each account may have stored, of the last 24 hours and
+// over all replicas. They are counted in PostgreSQL every ten seconds and at every hundredth of the
+// limit, and here in between: one replica alone never passes the limit, several may by what the
+// others stored since the last count. Runs on the loop.
+class stored_key_limit
+{
+public:
+    // `most` 0: any number.
+    stored_key_limit(accounts::idempotency_store& store, std::int64_t max_keys)
+        : store_(store),
+          max_keys_(max_keys)
+    {}
+    stored_key_limit(const stored_key_limit&) = delete;
+
+    std::int64_t max_keys() const { return max_keys_; }
+
+    // Room for one more until it is known whether it was stored. Ends before the limit.
+    class reservation;
+    // Null where there is no room. Throws when PostgreSQL cannot be reached.
+    awaitable<std::shared_ptr<reservation>> reserve(account_id account);
+    // One that was stored is not there any more.
+    void note_dropped(account_id account);
+
+    // When there is room again for an account that has none.
+    std::chrono::seconds retry_after(account_id account, time_point now) const;
+
+private:
+    using steady = std::chrono::steady_clock;
+
+    struct key_usage
+    {
+        std::int64_t counted = 0;
+        std::optional<time_point> first_end;
+        std::optional<steady::time_point> counted_at;
+        std::int64_t stored = 0;          // by this process
+        std::int64_t stored_at_count = 0; // when it was counted
+        std::int64_t reserved = 0;
+
+        std::int64_t since_count() const { return stored - stored_at_count; }
+    };
+
+    bool is_to_count(const key_usage& usage) const;
+    awaitable<void> count(account_id account, key_usage& usage);
+    void evict_stale();
+
+    accounts::idempotency_store& store_;
+    std::int64_t max_keys_;
+    std::unordered_map<account_id, key_usage> by_account_;
+};
+
+class stored_key_limit::reservation
+{
+public:
+    explicit reservation(key_usage& of_account) : usage_(of_account) { ++usage_.reserved; }
+    reservation(const reservation&) = delete;
+    ~reservation() { --usage_.reserved; }
+
+    void note_stored() { ++usage_.stored; }
+
+private:
+    key_usage& usage_; // is not evicted while something is reserved
+};
+
+} // namespace tempinbox::gateway

@@ -1,0 +1,271 @@
+#include "gateway/long_poll/inbox_poller.hpp"
+
+#include "gateway/api/counted_reading.hpp"
+#include "gateway/api/json.hpp"
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+
+#include <algorithm>
+#include <map>
+
+namespace tempinbox::gateway {
+namespace {
+
+// What one call to the inbox service takes.
+constexpr std::size_t max_searches_per_call = 100;
+constexpr std::size_t max_near_misses = 10;
+
+// An email as JSON, counted until the last of those who get it lets go of it.
+struct counted_json
+{
+    std::string text;
+    response_budget::reservation counted;
+};
+
+} // namespace
+
+// Those who look for the same from the same place on, and whether this look is the last one for
+// each.
+struct inbox_poller::group
+{
+    std::int64_t after = 0;
+    inbox::v1::EmailFilter filter;
+    std::vector<std::pair<std::shared_ptr<poll_waiter>, bool>> members;
+
+    group() = default;
+};
+
+inbox_poller::inbox_poller(boost::asio::any_io_executor executor, const poll_sources& sources,
+                           account_id account, inbox_id inbox)
+    : executor_(std::move(executor)),
+      sources_(sources),
+      account_(account),
+      inbox_(inbox)
+{}
+
+void inbox_poller::add(const std::shared_ptr<poll_waiter>& fresh)
+{
+    waiters_.insert(fresh);
+    poll();
+}
+
+void inbox_poller::remove(const std::shared_ptr<poll_waiter>& gone)
+{
+    waiters_.erase(gone);
+}
+
+void inbox_poller::poll()
+{
+    is_poll_requested_ = true;
+    if (is_polling_)
+        return;
+    is_polling_ = true;
+    boost::asio::co_spawn(executor_, run(shared_from_this()), boost::asio::detached);
+}
+
+void inbox_poller::note_email(std::int64_t sequence)
+{
+    if (sequence > last_sequence_)
+        poll();
+}
+
+void inbox_poller::note_position(std::int64_t last_sequence)
+{
+    if (last_sequence < 0) {
+        end();
+        return;
+    }
+    polled_at_ = clock::now();
+    note_email(last_sequence);
+}
+
+// Who was not looked for yet is told by the look, which knows whether there ever was such an inbox.
+void inbox_poller::end()
+{
+    polled_at_ = clock::now();
+    for (const auto& one : waiters_)
+        if (one->was_polled)
+            finish(*one, long_poll_outcome::interrupted);
+}
+
+void inbox_poller::interrupt()
+{
+    for (const auto& one : waiters_) {
+        one->final_outcome = long_poll_outcome::interrupted;
+        if (one->was_polled)
+            finish(*one, long_poll_outcome::interrupted);
+    }
+}
+
+awaitable<void> inbox_poller::run(std::shared_ptr<inbox_poller> self)
+{
+    while (self->is_poll_requested_ && !self->waiters_.empty()) {
+        self->is_poll_requested_ = false;
+        std::string error_text;
+        try {
+            co_await self->poll_once();
+        } catch (const std::exception& error) {
+            error_text = error.what();
+        }
+        if (!error_text.empty())
+            self->fail(failure{errc::internal, error_text});
+    }
+    self->is_polling_ = false;
+}
+
+awaitable<void> inbox_poller::poll_once()
+{
+    auto all = gather();
+    has_failed_ = false;
+    polled_at_ = clock::now();
+    while (!all.empty()) {
+        const auto first = all.size() - std::min(all.size(), max_searches_per_call);
+        const auto from = all.begin() + static_cast<std::ptrdiff_t>(first);
+        groups part(std::make_move_iterator(from), std::make_move_iterator(all.end()));
+        all.erase(from, all.end());
+        if (!co_await search_part(part))
+            break;
+    }
+}
+
+inbox_poller::groups inbox_poller::gather() const
+{
+    std::map<std::pair<std::int64_t, std::string_view>, group> by_search;
+    for (const auto& one : waiters_) {
+        if (one->final_result)
+            continue;
+        auto& same = by_search[{one->searched_to, one->filter_text}];
+        same.after = one->searched_to;
+        same.filter = one->request.filter;
+        same.members.emplace_back(one, one->final_outcome.has_value());
+    }
+    groups all;
+    for (auto& [search, members] : by_search)
+        all.push_back(std::move(members));
+    return all;
+}
+
+// False when the inbox service did not answer: the look is over.
+awaitable<bool> inbox_poller::search_part(groups& part)
+{
+    inbox::v1::FindFirstEmailsRequest request;
+    request.set_account_id(account_.text());
+    request.set_inbox_id(inbox_.text());
+    for (const auto& each : part) {
+        auto& search = *request.add_searches();
+        search.set_after(each.after);
+        *search.mutable_filter() = each.filter;
+    }
+    auto call = sources_.find_first(std::move(request));
+    const auto found = co_await std::move(call);
+    if (!found) {
+        fail(found.error());
+        co_return false;
+    }
+    last_sequence_ = std::max(last_sequence_, found->last_sequence());
+    // Each email is read once for all who get it, and let go of before the next is read.
+    std::map<std::string, std::vector<std::pair<group*, std::int64_t>>> by_email;
+    for (std::size_t i = 0; i < part.size() && static_cast<int>(i) < found->results_size(); ++i) {
+        const auto& result = found->results(static_cast<int>(i));
+        apply_result(part[i], result, found->last_sequence());
+        if (!result.email_id().empty())
+            by_email[result.email_id()].emplace_back(&part[i], result.searched_to());
+    }
+    for (auto& [email_id, groups_of_it] : by_email)
+        co_await deliver(email_id, std::move(groups_of_it));
+    co_return true;
+}
+
+void inbox_poller::fail(const failure& reason)
+{
+    has_failed_ = true;
+    for (const auto& one : waiters_) {
+        if (!one->was_polled)
+            one->finish(reason);
+        else if (reason.code == errc::not_found || one->final_outcome)
+            finish(*one, long_poll_outcome::interrupted);
+    }
+}
+
+// What a search without an email leaves behind; with one, all but that email.
+void inbox_poller::apply_result(group& judged, const inbox::v1::EmailSearchResult& result,
+                                std::int64_t last_sequence)
+{
+    const bool has_email = !result.email_id().empty();
+    const bool is_whole = result.searched_to() >= last_sequence;
+    for (const auto& [one, is_last] : judged.members) {
+        one->searched_to =
+            std::max(one->searched_to, has_email ? result.searched_to() - 1 : result.searched_to());
+        auto& misses = one->near_misses;
+        misses.insert(misses.end(), result.near_misses().begin(), result.near_misses().end());
+        if (misses.size() > max_near_misses)
+            misses.erase(misses.begin(), misses.end() - max_near_misses);
+        if (has_email)
+            continue;
+        if (!is_whole) {
+            is_poll_requested_ = true; // a look ends after so many emails
+            continue;
+        }
+        one->was_polled = true;
+        if (one->final_outcome && (is_last || one->final_outcome == long_poll_outcome::interrupted))
+            finish(*one, *one->final_outcome);
+    }
+}
+
+// Those who found the email get it. Where it was deleted since they look further; where it cannot
+// be had the look has failed.
+awaitable<void> inbox_poller::deliver(std::string email_id,
+                                      std::vector<std::pair<group*, std::int64_t>> found)
+{
+    const auto email = co_await read(std::move(email_id));
+    const bool is_gone = !email && email.error().code == errc::not_found;
+    if (is_gone)
+        is_poll_requested_ = true;
+    else if (!email)
+        fail(email.error());
+    for (const auto& [same, sequence] : found) {
+        for (const auto& [one, is_last] : same->members) {
+            if (email)
+                finish(*one, long_poll_outcome::matched, *email);
+            else if (is_gone)
+                one->searched_to = std::max(one->searched_to, sequence);
+        }
+    }
+}
+
+awaitable<result<inbox_poller::email_json>> inbox_poller::read(std::string email_id)
+{
+    inbox::v1::GetEmailRequest request;
+    request.set_account_id(account_.text());
+    request.set_email_id(std::move(email_id));
+    const memory_reserver reserve = [this](std::size_t bytes) {
+        return sources_.reserve_memory(account_, bytes);
+    };
+    auto reading = read_counted(std::move(request), sources_.find_email, reserve);
+    auto email = co_await std::move(reading);
+    if (!email)
+        co_return email.error();
+
+    const auto json = std::make_shared<counted_json>();
+    json->text = to_json(email->found.email());
+    email->counted.reset(); // one copy is left
+    if (json->text.size() > small_response) {
+        json->counted = reserve(json->text.size());
+        if (!json->counted)
+            co_return out_of_memory_failure();
+    }
+    co_return email_json(json, &json->text);
+}
+
+void inbox_poller::finish(poll_waiter& one, long_poll_outcome end, email_json email)
+{
+    long_poll_result final_result;
+    final_result.end = end;
+    final_result.email = std::move(email);
+    final_result.last_sequence = last_sequence_;
+    final_result.near_misses = one.near_misses;
+    one.finish(std::move(final_result));
+}
+
+} // namespace tempinbox::gateway

@@ -1,0 +1,102 @@
+#pragma once
+
+#include "common/core/awaitable.hpp"
+#include "gateway/api/response_budget.hpp"
+#include "gateway/long_poll/poll_waiter.hpp"
+
+#include <boost/asio/any_io_executor.hpp>
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <string>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+namespace tempinbox::gateway {
+
+// How those who wait look for mail, and where the memory of what they find is counted.
+struct poll_sources
+{
+    template <class Response>
+    using awaitable_result = awaitable<result<Response>>;
+
+    std::function<awaitable_result<inbox::v1::FindFirstEmailsResponse>(
+        inbox::v1::FindFirstEmailsRequest)>
+        find_first;
+    std::function<awaitable_result<inbox::v1::GetEmailResponse>(inbox::v1::GetEmailRequest)>
+        find_email;
+    std::function<awaitable_result<inbox::v1::GetLastSequencesResponse>(
+        inbox::v1::GetLastSequencesRequest)>
+        last_sequences;
+    std::function<response_budget::reservation(account_id, std::size_t bytes)> reserve_memory;
+};
+
+// All who wait on one inbox, and their looks: one under way, for all of them, and at most one more
+// to follow. What was asked for before a look began is decided by that look or a later one. A look
+// that fails ends only those who were never looked for; the others wait for the next. An email that
+// was found is in memory once, counted, and only until all who get it are answered.
+class inbox_poller : public std::enable_shared_from_this<inbox_poller>
+{
+public:
+    using clock = std::chrono::steady_clock;
+
+    inbox_poller(boost::asio::any_io_executor executor, const poll_sources& sources,
+                 account_id account, inbox_id inbox);
+    inbox_poller(const inbox_poller&) = delete;
+
+    account_id account() const { return account_; }
+    inbox_id inbox() const { return inbox_; }
+
+    void add(const std::shared_ptr<poll_waiter>& fresh);
+    void remove(const std::shared_ptr<poll_waiter>& gone);
+    bool is_empty() const { return waiters_.empty(); }
+
+    // Sees to it that a look begins from now on.
+    void poll();
+    // An email was stored; a look only where it is news.
+    void note_email(std::int64_t sequence);
+    // Where the inbox stands; -1: it is no more.
+    void note_position(std::int64_t last_sequence);
+    // The inbox is no more.
+    void end();
+    // Everybody is answered at once; who was not looked for yet, after that look.
+    void interrupt();
+    // One is answered at once, with what is known.
+    void interrupt(poll_waiter& one) { finish(one, long_poll_outcome::interrupted); }
+
+    // The last time that it was known where the inbox stands.
+    bool is_due(clock::time_point before) const { return !is_polling_ && polled_at_ < before; }
+    bool needs_poll() const { return has_failed_; }
+
+private:
+    struct group;
+    using groups = std::vector<group>;
+    using email_json = std::shared_ptr<const std::string>;
+
+    static awaitable<void> run(std::shared_ptr<inbox_poller> self);
+    awaitable<void> poll_once();
+    awaitable<bool> search_part(groups& part);
+    awaitable<void> deliver(std::string email_id,
+                            std::vector<std::pair<group*, std::int64_t>> found);
+    awaitable<result<email_json>> read(std::string email_id);
+    groups gather() const;
+    void fail(const failure& reason);
+    void apply_result(group& judged, const inbox::v1::EmailSearchResult& result,
+                      std::int64_t last_sequence);
+    void finish(poll_waiter& one, long_poll_outcome end, email_json email = nullptr);
+
+    boost::asio::any_io_executor executor_;
+    const poll_sources& sources_;
+    account_id account_;
+    inbox_id inbox_;
+    std::unordered_set<std::shared_ptr<poll_waiter>> waiters_;
+    std::int64_t last_sequence_ = 0;
+    clock::time_point polled_at_ = clock::now();
+    bool is_polling_ = false;
+    bool is_poll_requested_ = false;
+    bool has_failed_ = false;
+};
+
+} // namespace tempinbox::gateway

@@ -1,0 +1,236 @@
+#include "gateway/long_poll/long_poll_hub.hpp"
+
+#include "common/events/events.hpp"
+
+#include <algorithm>
+#include <string>
+
+namespace tempinbox::gateway {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto poll_interval = 1s;
+// Inboxes are looked at when their second is over, a part of them at a time.
+constexpr auto tick_interval = 100ms;
+// Few enough that events are handled in between.
+constexpr std::size_t max_inboxes_per_call = 250;
+
+} // namespace
+
+// A waiter's place: left however the wait ends.
+class long_poll_hub::slot
+{
+public:
+    slot(long_poll_hub& hub, std::shared_ptr<inbox_poller> poller, std::shared_ptr<poll_waiter> one)
+        : hub_(hub),
+          presence_(hub.presence_),
+          poller_(std::move(poller)),
+          one_(std::move(one))
+    {
+        hub_.waiting_requests_.Set(static_cast<double>(++hub_.waiters_));
+        ++hub_.count_of(one_->request);
+        poller_->add(one_);
+    }
+    slot(const slot&) = delete;
+    ~slot()
+    {
+        if (!presence_.expired())
+            hub_.leave(poller_, one_);
+    }
+
+private:
+    long_poll_hub& hub_;
+    std::weak_ptr<const bool> presence_;
+    std::shared_ptr<inbox_poller> poller_;
+    std::shared_ptr<poll_waiter> one_;
+};
+
+long_poll_hub::long_poll_hub(runtime::host& host, poll_sources sources, long_poll_limits bounds,
+                             std::chrono::milliseconds final_poll_timeout)
+    : host_(host),
+      sources_(std::move(sources)),
+      bounds_(bounds),
+      final_poll_timeout_(final_poll_timeout),
+      waiting_requests_(host.metrics().gauge("tempinbox_gateway_waiting_requests",
+                                             "Requests that wait for mail")),
+      poll_task_(host, "those who wait cannot look for their mail", [this] { return poll_all(); })
+{}
+
+void long_poll_hub::start()
+{
+    poll_task_.start();
+}
+
+awaitable<void> long_poll_hub::stop()
+{
+    return poll_task_.stop();
+}
+
+awaitable<result<long_poll_result>> long_poll_hub::wait(long_poll_request request,
+                                                        std::chrono::milliseconds timeout,
+                                                        http::request& received)
+{
+    if (auto refused = refuse(request))
+        co_return std::move(*refused);
+    const auto deadline = clock::now() + timeout;
+    const auto poller = find_poller(request.account, request.inbox);
+    const auto one = std::make_shared<poll_waiter>(host_.executor(), std::move(request));
+    if (is_ending_)
+        one->final_outcome = long_poll_outcome::interrupted;
+    const slot taken(*this, poller, one);
+    received.on_hang_up = [weak_waiter = std::weak_ptr(one)] {
+        if (const auto alone = weak_waiter.lock())
+            alone->finish(long_poll_result());
+    };
+
+    bool is_answered = co_await one->done.wait_until(deadline);
+    if (!is_answered) {
+        // Mail that came at the last moment counts: the time is over when a look after it found
+        // nothing.
+        if (!one->final_outcome)
+            one->final_outcome = long_poll_outcome::timeout;
+        poller->poll();
+        is_answered = co_await one->done.wait_until(clock::now() + final_poll_timeout_);
+    }
+    received.on_hang_up = nullptr;
+    if (!is_answered)
+        poller->interrupt(*one);
+    co_return std::move(*one->final_result);
+}
+
+std::optional<failure> long_poll_hub::refuse(const long_poll_request& request) const
+{
+    if (waiters_ >= bounds_.in_all)
+        return failure{errc::unavailable, "Too many requests wait for mail here; try again"};
+    const auto found = by_account_.find(request.account);
+    if (found == by_account_.end())
+        return std::nullopt;
+    const auto& waits = found->second;
+    if (request.is_of_session && waits.by_session >= bounds_.of_sessions)
+        return failure{errc::rate_limited,
+                       "At most " + std::to_string(bounds_.of_sessions) +
+                           " requests of an account's sessions can wait for mail at once"};
+    auto most = bounds_.of_account;
+    if (!request.is_of_session && request.burst_per_second > 0)
+        most = std::min(most, bounds_.for_each_of_burst *
+                                  static_cast<std::size_t>(request.burst_per_second));
+    if (waits.by_key + waits.by_session >= most)
+        return failure{errc::rate_limited,
+                       "At most " + std::to_string(most) +
+                           " requests of this account can wait for mail at once"};
+    return std::nullopt;
+}
+
+std::size_t& long_poll_hub::count_of(const long_poll_request& request)
+{
+    auto& waits = by_account_[request.account];
+    return request.is_of_session ? waits.by_session : waits.by_key;
+}
+
+std::shared_ptr<inbox_poller> long_poll_hub::find_poller(account_id account, inbox_id inbox)
+{
+    const auto [first, last] = pollers_.equal_range(inbox);
+    const auto found = std::find_if(
+        first, last, [&](const auto& entry) { return entry.second->account() == account; });
+    if (found != last)
+        return found->second;
+    return pollers_
+        .emplace(inbox, std::make_shared<inbox_poller>(host_.executor(), sources_, account, inbox))
+        ->second;
+}
+
+void long_poll_hub::leave(const std::shared_ptr<inbox_poller>& poller,
+                          const std::shared_ptr<poll_waiter>& gone)
+{
+    waiting_requests_.Set(static_cast<double>(--waiters_));
+    --count_of(gone->request);
+    if (const auto waits = by_account_.find(gone->request.account);
+        waits->second.by_key + waits->second.by_session == 0)
+        by_account_.erase(waits);
+    poller->remove(gone);
+    if (!poller->is_empty())
+        return;
+    const auto [first, last] = pollers_.equal_range(poller->inbox());
+    const auto found =
+        std::find_if(first, last, [&](const auto& entry) { return entry.second == poller; });
+    if (found != last)
+        pollers_.erase(found);
+}
+
+void long_poll_hub::take_events(const std::vector<kafka::record>& batch)
+{
+    if (pollers_.empty())
+        return;
+    for (const auto& event : batch)
+        take_event(event);
+}
+
+void long_poll_hub::take_event(const kafka::record& event)
+{
+    const auto inbox = inbox_id::parse(event.key);
+    if (!inbox)
+        return;
+    const auto [first, last] = pollers_.equal_range(*inbox);
+    if (first == last)
+        return;
+    const auto email = event.topic == events::topics::email_received
+                           ? events::read_email_received(event)
+                           : result<events::v1::EmailReceived>(failure());
+    for (auto entry = first; entry != last; ++entry) {
+        if (email)
+            entry->second->note_email(email->sequence());
+        else
+            entry->second->poll(); // ended, or not to be understood: the look knows
+    }
+}
+
+void long_poll_hub::interrupt()
+{
+    is_ending_ = true;
+    for (const auto& [inbox, poller] : pollers_)
+        poller->interrupt();
+}
+
+awaitable<std::chrono::microseconds> long_poll_hub::poll_all()
+{
+    const auto before = clock::now() - poll_interval;
+    std::vector<std::shared_ptr<inbox_poller>> due;
+    for (const auto& [inbox, poller] : pollers_) {
+        if (!poller->is_due(before))
+            continue;
+        if (poller->needs_poll())
+            poller->poll();
+        else
+            due.push_back(poller);
+    }
+    for (std::size_t at = 0; at < due.size(); at += max_inboxes_per_call) {
+        const auto first = due.begin() + static_cast<std::ptrdiff_t>(at);
+        const auto last = due.begin() + static_cast<std::ptrdiff_t>(
+                                            std::min(due.size(), at + max_inboxes_per_call));
+        std::vector<std::shared_ptr<inbox_poller>> part(first, last);
+        if (!co_await poll_part(std::move(part)))
+            co_return poll_interval;
+    }
+    co_return tick_interval;
+}
+
+awaitable<bool> long_poll_hub::poll_part(std::vector<std::shared_ptr<inbox_poller>> part)
+{
+    inbox::v1::GetLastSequencesRequest request;
+    for (const auto& poller : part) {
+        auto& name = *request.add_inboxes();
+        name.set_account_id(poller->account().text());
+        name.set_inbox_id(poller->inbox().text());
+    }
+    auto call = sources_.last_sequences(std::move(request));
+    const auto response = co_await std::move(call);
+    if (!response)
+        co_return false;
+    for (std::size_t i = 0;
+         i < part.size() && static_cast<int>(i) < response->last_sequences_size(); ++i)
+        part[i]->note_position(response->last_sequences(static_cast<int>(i)));
+    co_return true;
+}
+
+} // namespace tempinbox::gateway

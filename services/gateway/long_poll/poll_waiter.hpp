@@ -1,0 +1,75 @@
+#pragma once
+
+#include "common/core/errors.hpp"
+#include "common/core/ids.hpp"
+#include "gateway/completion.hpp"
+
+#include "tempinbox/inbox/v1/email_search.pb.h"
+#include "tempinbox/inbox/v1/inbox_service.pb.h"
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace tempinbox::gateway {
+
+// What a request waits for: the email with the lowest sequence above `after` that matches.
+struct long_poll_request
+{
+    account_id account;
+    inbox_id inbox;
+    std::int64_t after = 0;
+    inbox::v1::EmailFilter filter;
+    int burst_per_second = 0; // of the account's plan; 0: unlimited
+    bool is_of_session = false;
+};
+
+enum class long_poll_outcome {
+    matched,
+    timeout,    // the whole time was waited, and a look after it found nothing
+    interrupted // nothing is decided
+};
+
+// What it came to.
+struct long_poll_result
+{
+    long_poll_outcome end = long_poll_outcome::interrupted;
+    std::shared_ptr<const std::string> email; // as JSON, one for all who get it
+    std::int64_t last_sequence = 0;
+    std::vector<inbox::v1::NearMiss> near_misses; // the newest ten, in the order of their sequence
+};
+
+// One request that waits; shared by the request and the watch of its inbox.
+class poll_waiter
+{
+public:
+    poll_waiter(const boost::asio::any_io_executor& executor, long_poll_request received)
+        : request(std::move(received)),
+          filter_text(request.filter.SerializeAsString()),
+          searched_to(request.after),
+          done(executor)
+    {}
+
+    void finish(result<long_poll_result> outcome)
+    {
+        if (final_result)
+            return;
+        final_result.emplace(std::move(outcome));
+        done.set();
+    }
+
+    const long_poll_request request;
+    const std::string filter_text; // equal filters have equal texts
+    std::int64_t searched_to;      // no email up to here matches
+    std::vector<inbox::v1::NearMiss> near_misses;
+    bool was_polled = false;
+    // What it ends as when the next look finds nothing either.
+    std::optional<long_poll_outcome> final_outcome;
+    std::optional<result<long_poll_result>> final_result;
+    completion done;
+};
+
+} // namespace tempinbox::gateway

@@ -1,0 +1,105 @@
+#pragma once
+
+#include "common/core/awaitable.hpp"
+#include "common/plans/account_state.hpp"
+#include "common/runtime/host.hpp"
+#include "gateway/completion.hpp"
+#include "gateway/quota/quota_cache.hpp"
+
+#include "tempinbox/ratelimit/v1/rate_limit_service.pb.h"
+
+#include <deque>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace tempinbox::gateway {
+
+// One call to a replica of rate-limit.
+using quota_transport = std::function<awaitable<result<ratelimit::v1::TakeQuotaResponse>>(
+    ratelimit::v1::TakeQuotaRequest)>;
+
+struct quota_replica
+{
+    std::string name; // host:port
+    quota_transport take;
+};
+
+// One request's unit, from the question to the answer; shared by the request that waits and the
+// call that carries it.
+struct quota_ticket
+{
+    account_id account;
+    std::int64_t limit;
+    std::int64_t limit_version;
+    time_point requested_at; // whose day it is counted for
+    completion done;
+    bool is_sent = false;      // a call's end settles it, or has
+    bool is_fail_open = false; // nobody waits any more
+    bool was_retried = false;
+    bool is_granted = false;
+    std::optional<rate_limit_headers> rate_limit; // absent where nobody could judge it
+
+    quota_ticket(const boost::asio::any_io_executor& executor, account_id who,
+                 std::int64_t max_units, std::int64_t version, time_point now)
+        : account(who),
+          limit(max_units),
+          limit_version(version),
+          requested_at(now),
+          done(executor)
+    {}
+};
+
+// Where a call failed at once: asks another replica, once; false where there is none.
+using failover = std::function<bool(const std::shared_ptr<quota_ticket>&)>;
+
+// The way to one replica: one call under way, the tickets that come meanwhile gather for the next.
+// A call that is not answered in `patience` no longer holds up the next one, but its answer still
+// counts: what it granted to requests that were let through is not owed again. Owned by the client
+// and by its own calls, so that it outlives its replica's leaving.
+class quota_batcher : public std::enable_shared_from_this<quota_batcher>
+{
+public:
+    quota_batcher(runtime::host& host, quota_replica replica, quota_cache& cache,
+                  std::chrono::milliseconds timeout, failover try_other);
+    quota_batcher(const quota_batcher&) = delete;
+
+    void submit(std::shared_ptr<quota_ticket> ticket);
+    // Tells the replica what these accounts owe, where no request does it on its way.
+    void report(std::vector<quota_cache::unreported_account> unreported_accounts);
+    bool is_idle() const
+    {
+        return !is_sending_ && late_calls_ == 0 && pending_.empty() && to_report_.empty();
+    }
+    const std::string& name() const { return replica_.name; }
+    // Whether it failed or was late in the last second.
+    bool is_doubtful() const { return std::chrono::steady_clock::now() < doubtful_until_; }
+
+private:
+    struct call;
+    using tickets = std::vector<std::shared_ptr<quota_ticket>>;
+
+    void start();
+    static awaitable<void> send_batches(std::shared_ptr<quota_batcher> self);
+    std::shared_ptr<call> next_call();
+    static awaitable<void> run(std::shared_ptr<quota_batcher> self, std::shared_ptr<call> sent);
+    void take_response(call& answered, const ratelimit::v1::TakeQuotaResponse& response);
+    void take_failure(call& failed);
+    void doubt();
+
+    runtime::host& host_;
+    quota_replica replica_;
+    quota_cache& cache_;
+    std::chrono::milliseconds timeout_;
+    failover failover_;
+    std::deque<std::shared_ptr<quota_ticket>> pending_;
+    bool is_sending_ = false;
+    std::vector<quota_cache::unreported_account> to_report_;
+    std::size_t late_calls_ = 0;
+    std::chrono::steady_clock::time_point doubtful_until_{};
+    prometheus::Counter& calls_;
+    prometheus::Counter& failed_calls_;
+};
+
+} // namespace tempinbox::gateway

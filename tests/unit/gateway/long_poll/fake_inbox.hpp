@@ -1,0 +1,204 @@
+#pragma once
+
+#include "common/json/value.hpp"
+#include "common/testing/await.hpp"
+#include "gateway/long_poll/long_poll_hub.hpp"
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/use_awaitable.hpp>
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace tempinbox::testing {
+
+// One inbox of one account as the inbox service would tell of it, with mail that a test puts in;
+// counts what it was asked.
+class fake_inbox
+{
+public:
+    account_id account = account_id::make();
+    inbox_id inbox = inbox_id::make();
+    bool is_live = true;
+    bool is_everybodys = false;   // whatever the account
+    std::string text;             // of every email
+    std::optional<failure> error; // what every call answers
+    std::unique_ptr<gateway::response_budget> memory =
+        std::make_unique<gateway::response_budget>(10'000'000);
+    std::size_t max_memory = 0; // in use at once
+    int polls = 0;
+    int searches = 0;
+    int emails_read = 0;
+    int yields = 0; // what else runs gets its turn so often before an email is answered
+    int sequence_polls = 0;
+    std::vector<std::string> deleted;          // found by a look, gone when read
+    std::shared_ptr<gateway::completion> held; // looks do not answer before
+
+    std::string add(const std::string& subject)
+    {
+        subjects_.push_back(subject);
+        ids_.push_back(email_id::make().text());
+        return ids_.back();
+    }
+
+    gateway::poll_sources sources()
+    {
+        gateway::poll_sources all;
+        all.find_first = [this](inbox::v1::FindFirstEmailsRequest request) {
+            return find_first(std::move(request));
+        };
+        all.find_email = [this](inbox::v1::GetEmailRequest request) {
+            return find_email(std::move(request));
+        };
+        all.last_sequences = [this](inbox::v1::GetLastSequencesRequest request) {
+            return last_sequences(std::move(request));
+        };
+        all.reserve_memory = [this](account_id whose, std::size_t bytes) {
+            auto taken = memory->try_reserve(whose, bytes);
+            max_memory = std::max(max_memory, memory->used());
+            return taken;
+        };
+        return all;
+    }
+
+    gateway::long_poll_request request(std::int64_t after = 0,
+                                       const std::string& subject = "") const
+    {
+        gateway::long_poll_request request;
+        request.account = account;
+        request.inbox = inbox;
+        request.after = after;
+        if (!subject.empty())
+            request.filter.set_subject(subject);
+        return request;
+    }
+
+private:
+    bool knows(const std::string& account_text, const std::string& inbox_text) const
+    {
+        return is_live && (is_everybodys || account_text == account.text()) &&
+               inbox_text == inbox.text();
+    }
+
+    awaitable<result<inbox::v1::FindFirstEmailsResponse>>
+    find_first(inbox::v1::FindFirstEmailsRequest request)
+    {
+        ++polls;
+        searches += request.searches_size();
+        if (held) {
+            const auto until = held;
+            co_await until->wait_until(std::chrono::steady_clock::now() + std::chrono::seconds(20));
+        }
+        if (error)
+            co_return *error;
+        if (!knows(request.account_id(), request.inbox_id()))
+            co_return failure(errc::not_found, "Inbox does not exist");
+        inbox::v1::FindFirstEmailsResponse response;
+        response.set_last_sequence(static_cast<std::int64_t>(subjects_.size()));
+        for (const auto& search : request.searches())
+            *response.add_results() = search_one(search);
+        co_return response;
+    }
+
+    inbox::v1::EmailSearchResult search_one(const inbox::v1::EmailSearch& search) const
+    {
+        inbox::v1::EmailSearchResult found;
+        found.set_searched_to(search.after());
+        for (auto i = static_cast<std::size_t>(search.after()); i < subjects_.size(); ++i) {
+            found.set_searched_to(static_cast<std::int64_t>(i + 1));
+            if (subjects_[i].find(search.filter().subject()) != std::string::npos) {
+                found.set_email_id(ids_[i]);
+                break;
+            }
+            auto& miss = *found.add_near_misses();
+            miss.set_email_id(ids_[i]);
+            miss.set_sequence(static_cast<std::int64_t>(i + 1));
+            miss.set_field("subject");
+            miss.set_actual(subjects_[i]);
+        }
+        return found;
+    }
+
+    awaitable<result<inbox::v1::GetEmailResponse>> find_email(inbox::v1::GetEmailRequest request)
+    {
+        ++emails_read;
+        for (int i = 0; i < yields; ++i)
+            co_await boost::asio::post(test_host().executor(), boost::asio::use_awaitable);
+        if (error)
+            co_return *error;
+        for (std::size_t i = 0; i < ids_.size(); ++i) {
+            const bool is_deleted =
+                std::find(deleted.begin(), deleted.end(), ids_[i]) != deleted.end();
+            if (ids_[i] != request.email_id() || is_deleted)
+                continue;
+            inbox::v1::GetEmailResponse response;
+            response.mutable_email()->mutable_summary()->set_email_id(ids_[i]);
+            response.mutable_email()->mutable_summary()->set_subject(subjects_[i]);
+            if (request.most_bytes() > 0 &&
+                static_cast<std::int64_t>(text.size()) > request.most_bytes())
+                response.set_omitted_bytes(static_cast<std::int64_t>(text.size()));
+            else
+                response.mutable_email()->set_text(text);
+            co_return response;
+        }
+        co_return failure(errc::not_found, "Email does not exist");
+    }
+
+    awaitable<result<inbox::v1::GetLastSequencesResponse>>
+    last_sequences(inbox::v1::GetLastSequencesRequest request)
+    {
+        ++sequence_polls;
+        if (error)
+            co_return *error;
+        inbox::v1::GetLastSequencesResponse response;
+        for (const auto& name : request.inboxes())
+            response.add_last_sequences(knows(name.account_id(), name.inbox_id())
+                                            ? static_cast<std::int64_t>(subjects_.size())
+                                            : -1);
+        co_return response;
+    }
+
+    std::vector<std::string> subjects_;
+    std::vector<std::string> ids_;
+};
+
+// A wait under way.
+struct running_wait
+{
+    http::request request;
+    bool is_let_go = false; // of the answer as soon as it comes
+    std::optional<result<gateway::long_poll_result>> final_result;
+
+    gateway::long_poll_outcome end() const { return final_result->value().end; }
+    std::string email_id() const
+    {
+        const auto& email = final_result->value().email;
+        return email ? json::value::parse(*email).value()["emailId"].text() : std::string();
+    }
+};
+
+inline awaitable<void> run_wait(gateway::long_poll_hub& hub, gateway::long_poll_request request,
+                                std::chrono::milliseconds timeout,
+                                std::shared_ptr<running_wait> running)
+{
+    auto final_result = co_await hub.wait(std::move(request), timeout, running->request);
+    if (running->is_let_go)
+        final_result = gateway::long_poll_result();
+    running->final_result.emplace(std::move(final_result));
+}
+
+inline std::shared_ptr<running_wait>
+begin_wait(gateway::long_poll_hub& hub, gateway::long_poll_request request,
+           std::chrono::milliseconds timeout = std::chrono::seconds(30))
+{
+    auto running = std::make_shared<running_wait>();
+    boost::asio::co_spawn(test_host().loop(), run_wait(hub, std::move(request), timeout, running),
+                          boost::asio::detached);
+    return running;
+}
+
+} // namespace tempinbox::testing
