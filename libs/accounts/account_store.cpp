@@ -45,20 +45,20 @@ constexpr postgres::statement delete_sessions{
 constexpr postgres::statement delete_resets{
     "accounts_delete_resets", "DELETE FROM accounts.password_resets WHERE account_id = $1"};
 // Gateways have read of the deletion long ago.
-constexpr postgres::statement forget_keys{
+constexpr postgres::statement purge_keys{
     "accounts_forget_keys", "DELETE FROM accounts.api_keys WHERE (account_id, key_id) IN (SELECT "
                             "k.account_id, k.key_id FROM accounts.accounts a"
                             " JOIN accounts.api_keys k ON k.account_id = a.account_id WHERE "
                             "a.deleted_at < now() - interval '1 day'"
                             " LIMIT $1 FOR UPDATE OF k SKIP LOCKED)"};
-constexpr postgres::statement forget_answers{
+constexpr postgres::statement purge_responses{
     "accounts_forget_answers",
     "DELETE FROM accounts.idempotency_key WHERE (account_id, operation_sha256, key) IN (SELECT "
     "i.account_id, i.operation_sha256,"
     " i.key FROM accounts.accounts a JOIN accounts.idempotency_key i ON i.account_id = a.account_id"
     " WHERE a.deleted_at < now() - interval '1 day' LIMIT $1 FOR UPDATE OF i SKIP LOCKED)"};
 // A link that was made while the account was deleted ends within an hour, by itself.
-constexpr postgres::statement forget_accounts{
+constexpr postgres::statement purge_accounts{
     "accounts_forget",
     "DELETE FROM accounts.accounts WHERE account_id IN (SELECT a.account_id FROM accounts.accounts "
     "a"
@@ -86,20 +86,21 @@ result<void> check_plan(pqxx::work& tx, const std::string& plan)
                    "plan must be one of " + row[0].as<std::string>() + ", not " + quote(plan)};
 }
 
-std::optional<std::int64_t> end_of(const std::string& plan, std::optional<time_point> told)
+std::optional<std::int64_t> end_of(const std::string& plan, std::optional<time_point> requested)
 {
-    if (told)
-        return to_unix_micros(*told);
+    if (requested)
+        return to_unix_micros(*requested);
     if (plan == "pass7")
         return to_unix_micros(system_clock_source{}.now() + pass_length);
     return std::nullopt;
 }
 
 // The account as it is now in the transaction, announced.
-change<account> announced(pqxx::work& tx, const announcements& how, const pqxx::row& row)
+change<account> with_state_event(pqxx::work& tx, const state_publisher& publisher,
+                                 const pqxx::row& row)
 {
     account changed = read_account(row);
-    auto rows = announce(tx, how, {changed.state});
+    auto rows = write_state_events(tx, publisher, {changed.state});
     return change<account>(std::move(changed), std::move(rows));
 }
 
@@ -114,36 +115,38 @@ account read_account(const pqxx::row& row)
     return found;
 }
 
-account_store::account_store(postgres::pool& db, announcements how) : db_(db), how_(std::move(how))
+account_store::account_store(postgres::pool& db, state_publisher publisher)
+    : db_(db),
+      publisher_(std::move(publisher))
 {
-    for (const auto& wanted :
+    for (const auto& statement :
          {find_account, find_account_by_email, list_accounts, insert_account, update_plan,
           delete_account, revoke_all_keys, insert_user, delete_user, delete_sessions, delete_resets,
-          forget_keys, forget_answers, forget_accounts, list_plan_names})
-        db_.prepare(wanted);
+          purge_keys, purge_responses, purge_accounts, list_plan_names})
+        db_.prepare(statement);
 }
 
 awaitable<result<account>> account_store::create(account_id id, std::string email, std::string plan,
                                                  std::string password_hash)
 {
-    auto transaction = db_.transact(
-        [this, id, email, plan, password_hash](pqxx::work& tx) -> result<change<account>> {
-            if (const auto sane = check_email_address(email); !sane)
-                return sane.error();
-            const auto version = next_version(tx);
-            if (const auto known = check_plan(tx, plan); !known)
-                return known.error();
-            const auto ends = end_of(plan, std::nullopt);
-            const auto inserted =
-                tx.exec_prepared(insert_account.name, id.text(), email, plan, ends, version);
-            if (inserted.affected_rows() == 0)
-                return failure{errc::conflict,
-                               "An account with the email address " + quote(email) + " exists"};
-            if (!password_hash.empty())
-                tx.exec_prepared0(insert_user.name, id.text(), password_hash);
-            return announced(tx, how_, tx.exec_prepared1(find_account.name, id.text()));
-        });
-    return publish_after(std::move(transaction), how_);
+    auto transaction = db_.transact([this, id, email, plan,
+                                     password_hash](pqxx::work& tx) -> result<change<account>> {
+        if (const auto sane = check_email_address(email); !sane)
+            return sane.error();
+        const auto version = next_version(tx);
+        if (const auto known = check_plan(tx, plan); !known)
+            return known.error();
+        const auto ends = end_of(plan, std::nullopt);
+        const auto inserted =
+            tx.exec_prepared(insert_account.name, id.text(), email, plan, ends, version);
+        if (inserted.affected_rows() == 0)
+            return failure{errc::conflict,
+                           "An account with the email address " + quote(email) + " exists"};
+        if (!password_hash.empty())
+            tx.exec_prepared0(insert_user.name, id.text(), password_hash);
+        return with_state_event(tx, publisher_, tx.exec_prepared1(find_account.name, id.text()));
+    });
+    return publish_after(std::move(transaction), publisher_);
 }
 
 awaitable<result<account>> account_store::find(account_id id)
@@ -190,9 +193,9 @@ awaitable<result<account>> account_store::set_plan(account_id id, std::string pl
         const auto ends = end_of(plan, ends_at);
         if (tx.exec_prepared(update_plan.name, id.text(), plan, ends, version).affected_rows() == 0)
             return no_such_account(id);
-        return announced(tx, how_, tx.exec_prepared1(find_account.name, id.text()));
+        return with_state_event(tx, publisher_, tx.exec_prepared1(find_account.name, id.text()));
     });
-    return publish_after(std::move(transaction), how_);
+    return publish_after(std::move(transaction), publisher_);
 }
 
 awaitable<result<account>> account_store::remove(account_id id)
@@ -210,35 +213,35 @@ awaitable<result<account>> account_store::remove(account_id id)
         account removed = read_account(rows[0]);
         removed.state.is_deleted = true;
         removed.state.version = version;
-        auto written = announce(tx, how_, {removed.state});
+        auto written = write_state_events(tx, publisher_, {removed.state});
         return change<account>(std::move(removed), std::move(written));
     });
-    return publish_after(std::move(transaction), how_);
+    return publish_after(std::move(transaction), publisher_);
 }
 
 // A state that was published after the tombstone would stay the last record of its compacted topic,
 // and what reads it from the start would take the account for a live one: the tombstone is sent
 // again with the account's last row.
-awaitable<int> account_store::forget()
+awaitable<int> account_store::purge()
 {
     auto transaction = db_.transact([this](pqxx::work& tx) -> result<change<int>> {
-        int most = 0;
-        for (const auto& children_first : {forget_keys, forget_answers})
-            most = std::max(most,
-                            static_cast<int>(
-                                tx.exec_prepared(children_first.name, batch_size).affected_rows()));
+        int max_rows = 0;
+        for (const auto& children_first : {purge_keys, purge_responses})
+            max_rows = std::max(
+                max_rows, static_cast<int>(
+                              tx.exec_prepared(children_first.name, batch_size).affected_rows()));
         std::vector<plans::account_state> deleted;
-        for (const auto& row : tx.exec_prepared(forget_accounts.name, batch_size)) {
+        for (const auto& row : tx.exec_prepared(purge_accounts.name, batch_size)) {
             auto& one = deleted.emplace_back();
             one.account = account_id::parse(row[0].c_str()).value();
             one.version = row[1].as<std::int64_t>();
             one.is_deleted = true;
         }
-        most = std::max(most, static_cast<int>(deleted.size()));
-        return change<int>(most, announce(tx, how_, deleted));
+        max_rows = std::max(max_rows, static_cast<int>(deleted.size()));
+        return change<int>(max_rows, write_state_events(tx, publisher_, deleted));
     });
-    const auto most = co_await publish_after(std::move(transaction), how_);
-    co_return most ? *most : 0;
+    const auto max_rows = co_await publish_after(std::move(transaction), publisher_);
+    co_return max_rows ? *max_rows : 0;
 }
 
 result<void> check_email_address(std::string_view email)

@@ -26,7 +26,7 @@ class account_store
 public:
     static constexpr int batch_size = 1'000;
 
-    account_store(postgres::pool& db, announcements how);
+    account_store(postgres::pool& db, state_publisher publisher);
 
     // conflict for an email address in use, invalid_argument for a bad one or an unknown plan. A
     // 7-Day Pass starts now. Nobody can sign in to an account without a password.
@@ -44,11 +44,11 @@ public:
     awaitable<result<account>> remove(account_id id);
     // What accounts left that were deleted a day ago: up to batch_size rows of each kind; answers
     // how many of the kind with most. With an account's last row its tombstone is published again.
-    awaitable<int> forget();
+    awaitable<int> purge();
 
 private:
     postgres::pool& db_;
-    announcements how_;
+    state_publisher publisher_;
 };
 
 // Local part, one @, a domain; no blanks or control characters; at most 254 bytes.

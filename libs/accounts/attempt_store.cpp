@@ -27,40 +27,39 @@ constexpr postgres::statement delete_attempt{
     "DELETE FROM accounts.attempts WHERE subject_sha256 = $1 AND attempt_id = $2"};
 constexpr postgres::statement delete_subject{
     "attempts_delete_subject", "DELETE FROM accounts.attempts WHERE subject_sha256 = $1"};
-constexpr postgres::statement forget_attempts{
-    "attempts_forget", "DELETE FROM accounts.attempts WHERE (subject_sha256, attempt_id) IN "
-                       "(SELECT subject_sha256, attempt_id"
-                       " FROM accounts.attempts WHERE at < now() - $2::bigint * interval '1 "
-                       "second' ORDER BY at LIMIT $1"
-                       " FOR UPDATE SKIP LOCKED)"};
+constexpr postgres::statement purge_attempts{"attempts_forget",
+                                             "DELETE FROM accounts.attempts WHERE (subject_sha256, "
+                                             "attempt_id) IN (SELECT subject_sha256, attempt_id"
+                                             " FROM accounts.attempts WHERE at < now() - "
+                                             "$2::bigint * interval '1 second' ORDER BY at LIMIT $1"
+                                             " FOR UPDATE SKIP LOCKED)"};
 
-attempt_verdict judge(pqxx::work& tx, const attempt_subject& subject)
+attempt_status judge(pqxx::work& tx, const attempt_subject& subject)
 {
-    attempt_verdict verdict;
+    attempt_status status;
     const auto row = tx.exec_prepared1(judge_subject.name, pqxx::binarystring(subject.digest),
-                                       subject.most, window_seconds);
-    verdict.is_allowed = !row[0].as<bool>();
-    verdict.retry_after =
-        std::chrono::seconds(std::max<std::int64_t>(1, row[1].as<std::int64_t>()));
-    verdict.subject_digest = subject.digest;
-    return verdict;
+                                       subject.max_attempts, window_seconds);
+    status.is_allowed = !row[0].as<bool>();
+    status.retry_after = std::chrono::seconds(std::max<std::int64_t>(1, row[1].as<std::int64_t>()));
+    status.subject_digest = subject.digest;
+    return status;
 }
 
 } // namespace
 
 attempt_subject::attempt_subject(std::string_view kind, std::string_view name, int limit)
     : digest(crypto::sha256(std::string(kind).append("\n").append(name))),
-      most(limit)
+      max_attempts(limit)
 {}
 
 attempt_store::attempt_store(postgres::pool& db) : db_(db)
 {
-    for (const auto& wanted : {lock_subject, judge_subject, insert_attempt, delete_attempt,
-                               delete_subject, forget_attempts})
-        db_.prepare(wanted);
+    for (const auto& statement : {lock_subject, judge_subject, insert_attempt, delete_attempt,
+                                  delete_subject, purge_attempts})
+        db_.prepare(statement);
 }
 
-awaitable<attempt_verdict> attempt_store::begin(uuid attempt, std::vector<attempt_subject> subjects)
+awaitable<attempt_status> attempt_store::begin(uuid attempt, std::vector<attempt_subject> subjects)
 {
     // Everybody locks in one order.
     std::sort(subjects.begin(), subjects.end(),
@@ -69,12 +68,12 @@ awaitable<attempt_verdict> attempt_store::begin(uuid attempt, std::vector<attemp
         for (const auto& subject : subjects)
             tx.exec_prepared1(lock_subject.name, pqxx::binarystring(subject.digest));
         for (const auto& subject : subjects)
-            if (const auto verdict = judge(tx, subject); !verdict.is_allowed)
-                return verdict;
+            if (const auto status = judge(tx, subject); !status.is_allowed)
+                return status;
         for (const auto& subject : subjects)
             tx.exec_prepared0(insert_attempt.name, pqxx::binarystring(subject.digest),
                               attempt.text());
-        return attempt_verdict();
+        return attempt_status();
     });
 }
 
@@ -87,18 +86,18 @@ awaitable<void> attempt_store::take_back(uuid attempt, std::vector<attempt_subje
     });
 }
 
-awaitable<void> attempt_store::forgive(attempt_subject subject)
+awaitable<void> attempt_store::reset(attempt_subject subject)
 {
     return db_.transact([subject](pqxx::work& tx) {
         tx.exec_prepared0(delete_subject.name, pqxx::binarystring(subject.digest));
     });
 }
 
-awaitable<int> attempt_store::forget()
+awaitable<int> attempt_store::purge()
 {
     return db_.transact([](pqxx::work& tx) {
         return static_cast<int>(
-            tx.exec_prepared(forget_attempts.name, batch_size, window_seconds).affected_rows());
+            tx.exec_prepared(purge_attempts.name, batch_size, window_seconds).affected_rows());
     });
 }
 

@@ -14,12 +14,12 @@ namespace tempinbox::accounts {
 struct attempt_subject
 {
     std::string digest; // names stay out of the table
-    int most = 0;
+    int max_attempts = 0;
 
     attempt_subject(std::string_view kind, std::string_view name, int limit);
 };
 
-struct attempt_verdict
+struct attempt_status
 {
     bool is_allowed = true;
     std::chrono::seconds retry_after{0};
@@ -38,13 +38,13 @@ public:
     explicit attempt_store(postgres::pool& db);
 
     // Writes the attempt down for each subject, or for none where one of them has had its number.
-    awaitable<attempt_verdict> begin(uuid attempt, std::vector<attempt_subject> subjects);
+    awaitable<attempt_status> begin(uuid attempt, std::vector<attempt_subject> subjects);
     // The attempt succeeded: it counts for nobody.
     awaitable<void> take_back(uuid attempt, std::vector<attempt_subject> subjects);
     // Nothing that was counted for the subject counts any more.
-    awaitable<void> forgive(attempt_subject subject);
+    awaitable<void> reset(attempt_subject subject);
     // Up to batch_size that are past the window; answers how many.
-    awaitable<int> forget();
+    awaitable<int> purge();
 
 private:
     postgres::pool& db_;

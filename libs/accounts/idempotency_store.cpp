@@ -30,7 +30,7 @@ constexpr postgres::statement find_key{"accounts_find_idempotency_key", R"(
     SELECT request_sha256 = $4, status, location, content_type, answer FROM accounts.idempotency_key
     WHERE account_id = $1 AND operation_sha256 = $2 AND key = $3 AND created_at > now() - interval '24 hours')"};
 
-constexpr postgres::statement keep_answer{"accounts_keep_answer", R"(
+constexpr postgres::statement update_response{"accounts_keep_answer", R"(
     UPDATE accounts.idempotency_key SET status = $5, location = nullif($6, ''), content_type = $7, answer = $8, started_at = NULL
     WHERE account_id = $1 AND operation_sha256 = $2 AND key = $3 AND object_id = $4 AND status IS NULL)"};
 
@@ -51,14 +51,14 @@ constexpr postgres::statement count_otherwise{"accounts_count_answers_sealed_oth
     SELECT count(*), (extract(epoch FROM max(created_at) + interval '24 hours') * 1000000)::bigint FROM accounts.idempotency_key
     WHERE answer IS NOT NULL AND split_part(answer, ':', 1) <> $1 AND created_at > now() - interval '24 hours')"};
 
-const std::string forget_keys_sql = R"(
+const std::string purge_keys_sql = R"(
     DELETE FROM accounts.idempotency_key AS k
     USING (SELECT account_id, operation_sha256, key FROM accounts.idempotency_key WHERE created_at <= now() - interval '24 hours'
            ORDER BY created_at LIMIT )" +
-                                    std::to_string(idempotency_store::batch_size) +
-                                    R"( FOR UPDATE SKIP LOCKED) AS old
+                                   std::to_string(idempotency_store::batch_size) +
+                                   R"( FOR UPDATE SKIP LOCKED) AS old
     WHERE k.account_id = old.account_id AND k.operation_sha256 = old.operation_sha256 AND k.key = old.key)";
-const postgres::statement forget_keys{"accounts_forget_idempotency_keys", forget_keys_sql.c_str()};
+const postgres::statement purge_keys{"accounts_forget_idempotency_keys", purge_keys_sql.c_str()};
 
 std::string text_or_empty(const pqxx::field& field)
 {
@@ -74,29 +74,29 @@ idempotency_claim read_claim(const pqxx::row& row)
 {
     idempotency_claim claim;
     if (!row[0].as<bool>()) {
-        claim.what = idempotency_claim::verdict::other_request;
+        claim.what = idempotency_claim::outcome::other_request;
     } else if (!row[1].is_null()) {
-        claim.what = idempotency_claim::verdict::replay;
-        claim.answer.status = row[1].as<int>();
-        claim.answer.location = text_or_empty(row[2]);
-        claim.answer.content_type = text_or_empty(row[3]);
-        claim.answer.sealed_body = text_or_empty(row[4]);
+        claim.what = idempotency_claim::outcome::replay;
+        claim.response.status = row[1].as<int>();
+        claim.response.location = text_or_empty(row[2]);
+        claim.response.content_type = text_or_empty(row[3]);
+        claim.response.sealed_body = text_or_empty(row[4]);
     }
     return claim;
 }
 
 idempotency_claim claim_in(pqxx::work& tx, const idempotency_key& key,
-                           const std::string& request_sha256, uuid object_id, bool has_room)
+                           const std::string& request_sha256, uuid object_id, bool is_within_limit)
 {
     const auto account = key.account.text();
     const auto operation = binary(key.operation_sha256), request = binary(request_sha256);
     const auto claimed =
-        has_room ? tx.exec_prepared(claim_key.name, account, operation, key.key, request,
-                                    object_id.text())
-                 : tx.exec_prepared(resume_key.name, account, operation, key.key, request);
+        is_within_limit ? tx.exec_prepared(claim_key.name, account, operation, key.key, request,
+                                           object_id.text())
+                        : tx.exec_prepared(resume_key.name, account, operation, key.key, request);
     idempotency_claim claim;
     if (!claimed.empty()) {
-        claim.what = idempotency_claim::verdict::go;
+        claim.what = idempotency_claim::outcome::proceed;
         claim.object_id = uuid::parse(claimed[0][0].c_str()).value();
         claim.is_first = claim.object_id == object_id;
         return claim;
@@ -105,8 +105,8 @@ idempotency_claim claim_in(pqxx::work& tx, const idempotency_key& key,
     if (!rows.empty())
         return read_claim(rows[0]);
     // With room it was forgotten between the two statements: the next repeat begins anew.
-    if (!has_room)
-        claim.what = idempotency_claim::verdict::no_room;
+    if (!is_within_limit)
+        claim.what = idempotency_claim::outcome::limit_reached;
     return claim;
 }
 
@@ -114,28 +114,30 @@ idempotency_claim claim_in(pqxx::work& tx, const idempotency_key& key,
 
 idempotency_store::idempotency_store(postgres::pool& db) : db_(db)
 {
-    for (const auto& statement : {claim_key, resume_key, find_key, keep_answer, release_key,
-                                  drop_key, count_keys, count_otherwise, forget_keys})
+    for (const auto& statement : {claim_key, resume_key, find_key, update_response, release_key,
+                                  drop_key, count_keys, count_otherwise, purge_keys})
         db_.prepare(statement);
 }
 
 awaitable<idempotency_claim> idempotency_store::claim(idempotency_key key,
                                                       std::string request_sha256, uuid object_id,
-                                                      bool has_room)
+                                                      bool is_within_limit)
 {
-    return db_.transact(
-        [key = std::move(key), request = std::move(request_sha256), object_id,
-         has_room](pqxx::work& tx) { return claim_in(tx, key, request, object_id, has_room); });
+    return db_.transact([key = std::move(key), request = std::move(request_sha256), object_id,
+                         is_within_limit](pqxx::work& tx) {
+        return claim_in(tx, key, request, object_id, is_within_limit);
+    });
 }
 
-awaitable<void> idempotency_store::keep(idempotency_key key, uuid object_id, kept_answer answer)
+awaitable<void> idempotency_store::store_response(idempotency_key key, uuid object_id,
+                                                  stored_response response)
 {
-    return db_.transact(
-        [key = std::move(key), object_id, answer = std::move(answer)](pqxx::work& tx) {
-            tx.exec_prepared0(keep_answer.name, key.account.text(), binary(key.operation_sha256),
-                              key.key, object_id.text(), answer.status, answer.location,
-                              answer.content_type, answer.sealed_body);
-        });
+    return db_.transact([key = std::move(key), object_id,
+                         response = std::move(response)](pqxx::work& tx) {
+        tx.exec_prepared0(update_response.name, key.account.text(), binary(key.operation_sha256),
+                          key.key, object_id.text(), response.status, response.location,
+                          response.content_type, response.sealed_body);
+    });
 }
 
 awaitable<void> idempotency_store::release(idempotency_key key, uuid object_id)
@@ -154,11 +156,11 @@ awaitable<void> idempotency_store::drop(idempotency_key key, uuid object_id)
     });
 }
 
-awaitable<kept_keys> idempotency_store::count(account_id account)
+awaitable<stored_key_count> idempotency_store::count(account_id account)
 {
     return db_.transact([account](pqxx::work& tx) {
         const auto row = tx.exec_prepared1(count_keys.name, account.text());
-        kept_keys found;
+        stored_key_count found;
         found.count = row[0].as<std::int64_t>();
         if (!row[1].is_null())
             found.first_end = from_unix_micros(row[1].as<std::int64_t>());
@@ -166,22 +168,22 @@ awaitable<kept_keys> idempotency_store::count(account_id account)
     });
 }
 
-awaitable<kept_answers> idempotency_store::count_sealed_otherwise(std::string key_id)
+awaitable<stored_response_count> idempotency_store::count_sealed_otherwise(std::string key_id)
 {
     return db_.transact([key_id = std::move(key_id)](pqxx::work& tx) {
         const auto row = tx.exec_prepared1(count_otherwise.name, key_id);
-        kept_answers found;
-        found.answers = row[0].as<std::int64_t>();
+        stored_response_count found;
+        found.count = row[0].as<std::int64_t>();
         if (!row[1].is_null())
             found.last_end = from_unix_micros(row[1].as<std::int64_t>());
         return found;
     });
 }
 
-awaitable<int> idempotency_store::forget()
+awaitable<int> idempotency_store::purge()
 {
     return db_.transact([](pqxx::work& tx) {
-        return static_cast<int>(tx.exec_prepared(forget_keys.name).affected_rows());
+        return static_cast<int>(tx.exec_prepared(purge_keys.name).affected_rows());
     });
 }
 

@@ -18,7 +18,7 @@ struct idempotency_key
 };
 
 // An answer at rest; the body is sealed.
-struct kept_answer
+struct stored_response
 {
     int status = 0;
     std::string location; // empty: none
@@ -29,24 +29,24 @@ struct kept_answer
 // What a request with a key may do.
 struct idempotency_claim
 {
-    enum class verdict { go, replay, other_request, under_way, no_room };
-    verdict what = verdict::under_way;
-    uuid object_id;        // go: the object to make, the same at every attempt
-    bool is_first = false; // go: no attempt was made before
-    kept_answer answer;    // replay
+    enum class outcome { proceed, replay, other_request, in_progress, limit_reached };
+    outcome what = outcome::in_progress;
+    uuid object_id;           // go: the object to make, the same at every attempt
+    bool is_first = false;    // go: no attempt was made before
+    stored_response response; // replay
 };
 
 // What an account's requests with keys take, those under way and answered alike.
-struct kept_keys
+struct stored_key_count
 {
     std::int64_t count = 0;
     std::optional<time_point> first_end; // when the oldest is forgotten
 };
 
 // Kept answers and when the last of them is forgotten.
-struct kept_answers
+struct stored_response_count
 {
-    std::int64_t answers = 0;
+    std::int64_t count = 0;
     std::optional<time_point> last_end;
 };
 
@@ -62,10 +62,10 @@ public:
     // of the first. An attempt that was released, or began 30 s ago and has no answer, may be made
     // again with its object id. Without room nothing is written down that is not there yet.
     awaitable<idempotency_claim> claim(idempotency_key key, std::string request_sha256,
-                                       uuid object_id, bool has_room = true);
+                                       uuid object_id, bool is_within_limit = true);
 
     // The attempt's answer, for repeats.
-    awaitable<void> keep(idempotency_key key, uuid object_id, kept_answer answer);
+    awaitable<void> store_response(idempotency_key key, uuid object_id, stored_response response);
 
     // The attempt has no answer to keep: another may follow at once.
     awaitable<void> release(idempotency_key key, uuid object_id);
@@ -73,13 +73,13 @@ public:
     // The attempt was the first and changed nothing: as if it had not been made.
     awaitable<void> drop(idempotency_key key, uuid object_id);
 
-    awaitable<kept_keys> count(account_id account);
+    awaitable<stored_key_count> count(account_id account);
 
     // Of the answers, those that another key of the keyring seals.
-    awaitable<kept_answers> count_sealed_otherwise(std::string key_id);
+    awaitable<stored_response_count> count_sealed_otherwise(std::string key_id);
 
     // Up to batch_size of those that are too old; answers how many.
-    awaitable<int> forget();
+    awaitable<int> purge();
 
 private:
     postgres::pool& db_;

@@ -6,7 +6,7 @@
 namespace tempinbox::accounts {
 namespace {
 
-constexpr int most_named_changes = 1'000;
+constexpr int max_named_changes = 1'000;
 
 constexpr postgres::statement find_state{
     "keys_find_state", "SELECT * FROM accounts.states WHERE account_id = $1 AND NOT is_deleted"};
@@ -14,7 +14,7 @@ constexpr postgres::statement count_keys{
     "keys_count",
     "SELECT count(*) FROM accounts.api_keys WHERE account_id = $1 AND revoked_at IS NULL"};
 // Made by an attempt whose answer nobody got: its text is lost, so another takes its place.
-constexpr postgres::statement delete_unheard{
+constexpr postgres::statement delete_undelivered{
     "keys_delete_unheard", "DELETE FROM accounts.api_keys WHERE account_id = $1 AND key_id = $2"};
 constexpr postgres::statement insert_key{
     "keys_insert", "INSERT INTO accounts.api_keys (account_id, key_id, label, prefix, key_sha256, "
@@ -86,8 +86,8 @@ result<void> check_label(const std::string& label)
                    "label must have 1 to 100 characters, not " + quote(label)};
 }
 
-result<void> check_room(const plans::account_state& state, std::int64_t live_keys,
-                        key_allowance allowance)
+result<void> check_key_limit(const plans::account_state& state, std::int64_t live_keys,
+                             key_allowance allowance)
 {
     const auto now = system_clock_source{}.now();
     const auto& limits = state.limits_at(now);
@@ -115,10 +115,10 @@ std::string join(const std::vector<std::string>& items)
 
 key_store::key_store(postgres::pool& db) : db_(db)
 {
-    for (const auto& wanted :
-         {find_state, count_keys, delete_unheard, insert_key, list_keys, revoke_key,
+    for (const auto& statement :
+         {find_state, count_keys, delete_undelivered, insert_key, list_keys, revoke_key,
           find_key_account, find_by_hash, read_version, list_changed, record_key_uses})
-        db_.prepare(wanted);
+        db_.prepare(statement);
 }
 
 awaitable<result<created_key>> key_store::create(account_id account, key_id id, std::string label,
@@ -131,11 +131,12 @@ awaitable<result<created_key>> key_store::create(account_id account, key_id id, 
         const auto states = tx.exec_prepared(find_state.name, account.text());
         if (states.empty())
             return no_such_account(account);
-        tx.exec_prepared0(delete_unheard.name, account.text(), id.text());
+        tx.exec_prepared0(delete_undelivered.name, account.text(), id.text());
         const auto live_keys =
             tx.exec_prepared1(count_keys.name, account.text())[0].as<std::int64_t>();
-        if (const auto room = check_room(read_state(states[0]), live_keys, allowance); !room)
-            return room.error();
+        if (const auto allowed = check_key_limit(read_state(states[0]), live_keys, allowance);
+            !allowed)
+            return allowed.error();
 
         const auto key = make_api_key();
         api_key record;
@@ -188,16 +189,16 @@ awaitable<key_lookup> key_store::find_by_digest(std::string digest)
 {
     return db_.transact([digest](pqxx::work& tx) {
         const auto row = tx.exec_prepared1(find_by_hash.name, pqxx::binarystring(digest));
-        key_lookup answer;
-        answer.version = row["changes_version"].as<std::int64_t>();
+        key_lookup lookup;
+        lookup.version = row["changes_version"].as<std::int64_t>();
         if (row["key_id"].is_null())
-            return answer;
+            return lookup;
         key_owner owner;
         owner.key = key_id::parse(row["key_id"].c_str()).value();
         owner.position = row["position"].as<int>();
         owner.account = read_state(row);
-        answer.owner = std::move(owner);
-        return answer;
+        lookup.owner = std::move(owner);
+        return lookup;
     });
 }
 
@@ -210,9 +211,9 @@ awaitable<change_set> key_store::read_changes(std::optional<std::int64_t> after)
             return changes;
         // Read after the version: whatever it counts is visible here, and a little more does no
         // harm.
-        for (const auto& row : tx.exec_prepared(list_changed.name, *after, most_named_changes + 1))
+        for (const auto& row : tx.exec_prepared(list_changed.name, *after, max_named_changes + 1))
             changes.accounts.push_back(account_id::parse(row[0].c_str()).value());
-        changes.is_complete = changes.accounts.size() <= most_named_changes;
+        changes.is_complete = changes.accounts.size() <= max_named_changes;
         return changes;
     });
 }

@@ -42,14 +42,14 @@ plan read_plan(const pqxx::row& row)
 
 // Outbox rows are written in pieces, so that a plan with very many accounts makes no endless
 // statement.
-std::vector<outbox::row> announce_all(pqxx::work& tx, const announcements& how,
-                                      std::int64_t version)
+std::vector<outbox::row> write_all_state_events(pqxx::work& tx, const state_publisher& publisher,
+                                                std::int64_t version)
 {
     constexpr std::size_t piece_size = 1'000;
     std::vector<outbox::row> written;
     std::vector<plans::account_state> piece;
     const auto flush = [&] {
-        auto rows = announce(tx, how, piece);
+        auto rows = write_state_events(tx, publisher, piece);
         written.insert(written.end(), std::make_move_iterator(rows.begin()),
                        std::make_move_iterator(rows.end()));
         piece.clear();
@@ -66,10 +66,12 @@ std::vector<outbox::row> announce_all(pqxx::work& tx, const announcements& how,
 
 } // namespace
 
-plan_store::plan_store(postgres::pool& db, announcements how) : db_(db), how_(std::move(how))
+plan_store::plan_store(postgres::pool& db, state_publisher publisher)
+    : db_(db),
+      publisher_(std::move(publisher))
 {
-    for (const auto& wanted : {list_plans, update_plan, stamp_accounts, list_stamped})
-        db_.prepare(wanted);
+    for (const auto& statement : {list_plans, update_plan, stamp_accounts, list_stamped})
+        db_.prepare(statement);
 }
 
 awaitable<std::vector<plan>> plan_store::list()
@@ -82,27 +84,29 @@ awaitable<std::vector<plan>> plan_store::list()
     });
 }
 
-awaitable<result<plan>> plan_store::set(std::string name, plan_change wanted)
+awaitable<result<plan>> plan_store::set(std::string name, plan_change requested)
 {
-    auto transaction = db_.transact([this, name, wanted](pqxx::work& tx) -> result<change<plan>> {
-        const auto version = next_version(tx);
-        const auto rows = tx.exec_prepared(
-            update_plan.name, name, wanted.api_access, wanted.requests_per_day,
-            wanted.burst_per_second, wanted.live_inboxes, wanted.default_ttl_seconds,
-            wanted.max_ttl_seconds, wanted.max_message_bytes, wanted.webhooks, wanted.api_keys,
-            wanted.routing_rules, wanted.price_amount, wanted.price_period);
-        if (rows.empty())
-            return failure{errc::not_found, "Plan " + quote(name) + " does not exist"};
-        plan changed = read_plan(rows[0]);
-        if (changed.limits.default_ttl > changed.limits.max_ttl)
-            return failure{errc::invalid_argument,
-                           "default-ttl-seconds must not be above max-ttl-seconds, which is " +
-                               std::to_string(changed.limits.max_ttl.count())};
-        tx.exec_prepared0(stamp_accounts.name, name, version);
-        auto written = announce_all(tx, how_, version);
-        return change<plan>(std::move(changed), std::move(written));
-    });
-    return publish_after(std::move(transaction), how_);
+    auto transaction =
+        db_.transact([this, name, requested](pqxx::work& tx) -> result<change<plan>> {
+            const auto version = next_version(tx);
+            const auto rows = tx.exec_prepared(
+                update_plan.name, name, requested.api_access, requested.requests_per_day,
+                requested.burst_per_second, requested.live_inboxes, requested.default_ttl_seconds,
+                requested.max_ttl_seconds, requested.max_message_bytes, requested.webhooks,
+                requested.api_keys, requested.routing_rules, requested.price_amount,
+                requested.price_period);
+            if (rows.empty())
+                return failure{errc::not_found, "Plan " + quote(name) + " does not exist"};
+            plan changed = read_plan(rows[0]);
+            if (changed.limits.default_ttl > changed.limits.max_ttl)
+                return failure{errc::invalid_argument,
+                               "default-ttl-seconds must not be above max-ttl-seconds, which is " +
+                                   std::to_string(changed.limits.max_ttl.count())};
+            tx.exec_prepared0(stamp_accounts.name, name, version);
+            auto written = write_all_state_events(tx, publisher_, version);
+            return change<plan>(std::move(changed), std::move(written));
+        });
+    return publish_after(std::move(transaction), publisher_);
 }
 
 } // namespace tempinbox::accounts

@@ -47,16 +47,16 @@ struct plan_change
 class plan_store
 {
 public:
-    plan_store(postgres::pool& db, announcements how);
+    plan_store(postgres::pool& db, state_publisher publisher);
 
     // From the smallest plan to the largest.
     awaitable<std::vector<plan>> list();
     // not_found for an unknown plan, invalid_argument for numbers that contradict each other.
-    awaitable<result<plan>> set(std::string name, plan_change wanted);
+    awaitable<result<plan>> set(std::string name, plan_change requested);
 
 private:
     postgres::pool& db_;
-    announcements how_;
+    state_publisher publisher_;
 };
 
 } // namespace tempinbox::accounts

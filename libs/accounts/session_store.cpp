@@ -32,7 +32,7 @@ constexpr postgres::statement end_session{
     "sessions_end", "DELETE FROM accounts.sessions WHERE session_sha256 = $1"};
 constexpr postgres::statement end_sessions{"sessions_end_all",
                                            "DELETE FROM accounts.sessions WHERE account_id = $1"};
-constexpr postgres::statement forget_sessions{
+constexpr postgres::statement purge_sessions{
     "sessions_forget",
     "DELETE FROM accounts.sessions WHERE session_sha256 IN (SELECT session_sha256 FROM "
     "accounts.sessions"
@@ -52,32 +52,33 @@ std::string session_digest(std::string_view token)
 
 session_store::session_store(postgres::pool& db, session_bounds bounds) : db_(db), bounds_(bounds)
 {
-    for (const auto& wanted :
-         {insert_session, find_session, slide_session, end_session, end_sessions, forget_sessions})
-        db_.prepare(wanted);
+    for (const auto& statement :
+         {insert_session, find_session, slide_session, end_session, end_sessions, purge_sessions})
+        db_.prepare(statement);
 }
 
 awaitable<bool> session_store::open(std::string digest, account_id account,
                                     std::string password_hash)
 {
-    return db_.transact(
-        [digest, account, password_hash, unused = bounds_.unused.count()](pqxx::work& tx) {
-            return tx.exec_prepared(insert_session.name, pqxx::binarystring(digest), account.text(),
-                                    unused, password_hash)
-                       .affected_rows() == 1;
-        });
+    return db_.transact([digest, account, password_hash,
+                         idle_timeout = bounds_.idle_timeout.count()](pqxx::work& tx) {
+        return tx.exec_prepared(insert_session.name, pqxx::binarystring(digest), account.text(),
+                                idle_timeout, password_hash)
+                   .affected_rows() == 1;
+    });
 }
 
 awaitable<std::optional<account>> session_store::find(std::string digest)
 {
     return db_.transact([digest, bounds = bounds_](pqxx::work& tx) -> std::optional<account> {
         const pqxx::binarystring id(digest);
-        const auto rows =
-            tx.exec_prepared(find_session.name, id, bounds.unused.count(), bounds.in_all.count());
+        const auto rows = tx.exec_prepared(find_session.name, id, bounds.idle_timeout.count(),
+                                           bounds.max_lifetime.count());
         if (rows.empty())
             return std::nullopt;
         if (rows[0]["is_to_slide"].as<bool>())
-            tx.exec_prepared0(slide_session.name, id, bounds.unused.count(), bounds.in_all.count());
+            tx.exec_prepared0(slide_session.name, id, bounds.idle_timeout.count(),
+                              bounds.max_lifetime.count());
         return read_account(rows[0]);
     });
 }
@@ -97,10 +98,10 @@ awaitable<int> session_store::end_all(account_id account)
     });
 }
 
-awaitable<int> session_store::forget()
+awaitable<int> session_store::purge()
 {
     return db_.transact([](pqxx::work& tx) {
-        return static_cast<int>(tx.exec_prepared(forget_sessions.name, batch_size).affected_rows());
+        return static_cast<int>(tx.exec_prepared(purge_sessions.name, batch_size).affected_rows());
     });
 }
 

@@ -13,8 +13,8 @@ namespace tempinbox::accounts {
 // How long a session lasts.
 struct session_bounds
 {
-    std::chrono::seconds unused{7 * 24 * 3600};  // since it was last used
-    std::chrono::seconds in_all{30 * 24 * 3600}; // since sign-in
+    std::chrono::seconds idle_timeout{7 * 24 * 3600};  // since it was last used
+    std::chrono::seconds max_lifetime{30 * 24 * 3600}; // since sign-in
 };
 
 // What a browser holds: 256 random bits as text. Only the digest is stored.
@@ -38,7 +38,7 @@ public:
     // All sessions of an account; answers how many there were.
     awaitable<int> end_all(account_id account);
     // Up to batch_size that timed out; answers how many.
-    awaitable<int> forget();
+    awaitable<int> purge();
 
     const session_bounds& bounds() const { return bounds_; }
 

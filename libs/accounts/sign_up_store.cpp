@@ -47,8 +47,8 @@ secret make_sign_up_code()
 
 sign_up_store::sign_up_store(postgres::pool& db) : db_(db)
 {
-    for (const auto& wanted : {put_code, count_guess, delete_code})
-        db_.prepare(wanted);
+    for (const auto& statement : {put_code, count_guess, delete_code})
+        db_.prepare(statement);
 }
 
 awaitable<void> sign_up_store::put(std::string_view email, std::string_view code)
@@ -66,7 +66,7 @@ awaitable<bool> sign_up_store::take(std::string_view email, std::string_view cod
     auto address = to_lower_ascii(email);
     auto digest = digest_of(address, code);
     return db_.transact([address = std::move(address), digest = std::move(digest)](pqxx::work& tx) {
-        const auto rows = tx.exec_prepared(count_guess.name, address, most_wrong_codes,
+        const auto rows = tx.exec_prepared(count_guess.name, address, max_wrong_codes,
                                            pqxx::binarystring(digest));
         if (rows.empty() || !rows[0][0].as<bool>())
             return false;

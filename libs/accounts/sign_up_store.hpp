@@ -19,7 +19,7 @@ class sign_up_store
 {
 public:
     static constexpr std::chrono::minutes lifetime{15};
-    static constexpr int most_wrong_codes = 5;
+    static constexpr int max_wrong_codes = 5;
 
     explicit sign_up_store(postgres::pool& db);
 

@@ -54,16 +54,16 @@ plans::account_state read_state(const pqxx::row& row)
     return state;
 }
 
-std::vector<outbox::row> announce(pqxx::work& tx, const announcements& how,
-                                  const std::vector<plans::account_state>& changed)
+std::vector<outbox::row> write_state_events(pqxx::work& tx, const state_publisher& publisher,
+                                            const std::vector<plans::account_state>& changed)
 {
     const auto parent = trace::traceparent::make();
     std::vector<outbox::row> rows;
     rows.reserve(changed.size());
     for (const auto& state : changed)
         rows.push_back(events::make_row(state, event_id::make(), parent));
-    outbox::insert(tx, schema, how.owner, rows);
-    if (!how.publish)
+    outbox::insert(tx, schema, publisher.owner, rows);
+    if (!publisher.publish)
         tx.exec_params(
             "UPDATE accounts.outbox SET lease_until = now() WHERE event_id = ANY ($1::uuid[])",
             ids_of(rows));

@@ -14,7 +14,7 @@ namespace tempinbox::accounts {
 // Who tells the other services of a change. With `publish` the rows are this process's and are
 // handed to it after the commit; without, they are written with an ended lease, so that the next
 // sweep of any gateway sends them.
-struct announcements
+struct state_publisher
 {
     std::string owner;
     std::function<void(std::vector<outbox::row>)> publish;
@@ -40,19 +40,19 @@ plans::plan_limits read_limits(const pqxx::row& row, const std::string& prefix =
 plans::account_state read_state(const pqxx::row& row);
 
 // Writes the account.state outbox rows of changed accounts in the change's transaction.
-std::vector<outbox::row> announce(pqxx::work& tx, const announcements& how,
-                                  const std::vector<plans::account_state>& changed);
+std::vector<outbox::row> write_state_events(pqxx::work& tx, const state_publisher& publisher,
+                                            const std::vector<plans::account_state>& changed);
 
 // Waits for the transaction, then hands its rows to whoever publishes.
 template <class T>
 awaitable<result<T>> publish_after(awaitable<result<change<T>>> transaction,
-                                   const announcements& how)
+                                   const state_publisher& publisher)
 {
     result<change<T>> outcome = co_await std::move(transaction);
     if (!outcome)
         co_return outcome.error();
-    if (how.publish)
-        how.publish(std::move(outcome->rows));
+    if (publisher.publish)
+        publisher.publish(std::move(outcome->rows));
     co_return std::move(outcome->value);
 }
 

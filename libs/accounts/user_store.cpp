@@ -41,9 +41,9 @@ constexpr postgres::statement take_reset{"users_take_reset",
                                          "DELETE FROM accounts.password_resets WHERE token_sha256 "
                                          "= $1 RETURNING account_id, expires_at > now()"};
 
-constexpr postgres::statement forget_resets{
+constexpr postgres::statement purge_resets{
     "users_forget_resets", "DELETE FROM accounts.password_resets WHERE expires_at <= now()"};
-constexpr postgres::statement forget_sign_ups{
+constexpr postgres::statement purge_sign_ups{
     "users_forget_sign_ups", "DELETE FROM accounts.sign_ups WHERE expires_at <= now()"};
 
 failure no_such_account(account_id id)
@@ -77,10 +77,10 @@ std::optional<user> read_user(const pqxx::result& rows)
 
 user_store::user_store(postgres::pool& db) : db_(db)
 {
-    for (const auto& wanted :
+    for (const auto& statement :
          {find_user, find_user_by_email, lock_account, put_password, end_sessions, end_resets,
-          put_reset, lock_reset_account, take_reset, forget_resets, forget_sign_ups})
-        db_.prepare(wanted);
+          put_reset, lock_reset_account, take_reset, purge_resets, purge_sign_ups})
+        db_.prepare(statement);
 }
 
 awaitable<std::optional<user>> user_store::find_by_email(std::string email)
@@ -127,11 +127,11 @@ awaitable<result<account>> user_store::reset_password(std::string token_digest,
     });
 }
 
-awaitable<void> user_store::forget()
+awaitable<void> user_store::purge()
 {
     return db_.transact([](pqxx::work& tx) {
-        tx.exec_prepared0(forget_resets.name);
-        tx.exec_prepared0(forget_sign_ups.name);
+        tx.exec_prepared0(purge_resets.name);
+        tx.exec_prepared0(purge_sign_ups.name);
     });
 }
 

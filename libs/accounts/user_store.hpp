@@ -37,7 +37,7 @@ public:
     // wrong, used or too old.
     awaitable<result<account>> reset_password(std::string token_digest, std::string password_hash);
     // Links and sign-ups past their time.
-    awaitable<void> forget();
+    awaitable<void> purge();
 
 private:
     postgres::pool& db_;

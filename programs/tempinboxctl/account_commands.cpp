@@ -11,8 +11,8 @@ namespace tempinbox::ctl {
 namespace {
 
 constexpr std::size_t page_size = 500;
-constexpr std::size_t shortest_password = 10;
-constexpr std::size_t longest_password = 200;
+constexpr std::size_t min_password_length = 10;
+constexpr std::size_t max_password_length = 200;
 constexpr const char* plan_names = "free, starter, pass7, pro, business or premium";
 
 record to_record(const accounts::account& shown)
@@ -50,13 +50,13 @@ result<std::string> read_password(const arguments& given)
     if (!password)
         return password.error();
     const auto length = count_characters(*password);
-    if (length < shortest_password || length > longest_password)
+    if (length < min_password_length || length > max_password_length)
         return failure{errc::invalid_argument,
                        "--password must have 10 to 200 characters, not " + std::to_string(length)};
     return crypto::hash_password(secret(*password));
 }
 
-awaitable<result<answer>> create(session& suite, arguments given)
+awaitable<result<command_result>> create(session& suite, arguments given)
 {
     auto email = *given.value("email");
     auto plan = *given.value("plan");
@@ -68,18 +68,18 @@ awaitable<result<answer>> create(session& suite, arguments given)
         co_await suite.accounts().create(id, std::move(email), std::move(plan), std::move(*hash));
     if (!created)
         co_return created.error();
-    co_return answer(to_record(*created));
+    co_return command_result(to_record(*created));
 }
 
-awaitable<result<answer>> show(session& suite, arguments given)
+awaitable<result<command_result>> show(session& suite, arguments given)
 {
     const auto found = co_await suite.find_account(given.at("ACCOUNT"));
     if (!found)
         co_return found.error();
-    co_return answer(to_full_record(*found));
+    co_return command_result(to_full_record(*found));
 }
 
-awaitable<result<answer>> list(session& suite, arguments)
+awaitable<result<command_result>> list(session& suite, arguments)
 {
     std::vector<record> all;
     std::optional<account_id> last;
@@ -92,7 +92,7 @@ awaitable<result<answer>> list(session& suite, arguments)
         if (has_more)
             last = page.back().id();
     }
-    co_return answer("accounts", std::move(all));
+    co_return command_result("accounts", std::move(all));
 }
 
 result<std::optional<time_point>> read_end(const arguments& given)
@@ -108,7 +108,7 @@ result<std::optional<time_point>> read_end(const arguments& given)
     return time;
 }
 
-awaitable<result<answer>> set_plan(session& suite, arguments given)
+awaitable<result<command_result>> set_plan(session& suite, arguments given)
 {
     const auto ends_at = read_end(given);
     if (!ends_at)
@@ -120,12 +120,12 @@ awaitable<result<answer>> set_plan(session& suite, arguments given)
     const auto changed = co_await suite.accounts().set_plan(found->id(), std::move(plan), *ends_at);
     if (!changed)
         co_return changed.error();
-    co_return answer(to_record(*changed));
+    co_return command_result(to_record(*changed));
 }
 
 // A password that the operator does not know: the link sets it, once, within an hour. The token
 // stands behind the `#`, which browsers send to no server.
-awaitable<result<answer>> reset_password(session& suite, arguments given)
+awaitable<result<command_result>> reset_password(session& suite, arguments given)
 {
     const auto found = co_await suite.find_account(given.at("ACCOUNT"));
     if (!found)
@@ -144,10 +144,10 @@ awaitable<result<answer>> reset_password(session& suite, arguments given)
         .add("link", dashboard + "/reset-password#" + token.reveal());
     fields.add_time("validUntil",
                     system_clock_source{}.now() + accounts::user_store::reset_lifetime);
-    co_return answer(std::move(fields));
+    co_return command_result(std::move(fields));
 }
 
-awaitable<result<answer>> remove(session& suite, arguments given)
+awaitable<result<command_result>> remove(session& suite, arguments given)
 {
     const auto found = co_await suite.find_account(given.at("ACCOUNT"));
     if (!found)
@@ -157,7 +157,7 @@ awaitable<result<answer>> remove(session& suite, arguments given)
         co_return removed.error();
     record fields;
     fields.add("accountId", removed->id().text()).add("deleted", true);
-    co_return answer(std::move(fields));
+    co_return command_result(std::move(fields));
 }
 
 } // namespace

@@ -26,18 +26,17 @@ std::vector<std::string> arguments::values(const std::string& option_name) const
 }
 
 result<std::optional<std::int64_t>> arguments::integer(const std::string& option_name,
-                                                       std::int64_t least, std::int64_t most) const
+                                                       std::int64_t min, std::int64_t max) const
 {
     const auto text = value(option_name);
     if (!text)
         return std::optional<std::int64_t>();
     std::int64_t number = 0;
     const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), number);
-    if (error != std::errc() || end != text->data() + text->size() || number < least ||
-        number > most)
+    if (error != std::errc() || end != text->data() + text->size() || number < min || number > max)
         return failure{errc::invalid_argument, "--" + option_name + " must be an integer from " +
-                                                   std::to_string(least) + " to " +
-                                                   std::to_string(most) + ", not " + quote(*text)};
+                                                   std::to_string(min) + " to " +
+                                                   std::to_string(max) + ", not " + quote(*text)};
     return std::optional(number);
 }
 

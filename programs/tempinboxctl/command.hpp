@@ -2,7 +2,7 @@
 
 #include "common/core/awaitable.hpp"
 #include "common/core/errors.hpp"
-#include "tempinboxctl/answer.hpp"
+#include "tempinboxctl/command_result.hpp"
 
 #include <functional>
 #include <iosfwd>
@@ -59,8 +59,8 @@ public:
     std::vector<std::string> values(const std::string& option_name) const;
     bool has(const std::string& option_name) const { return options.contains(option_name); }
     // Absent where not given; the failure names the option and its bounds.
-    result<std::optional<std::int64_t>> integer(const std::string& option_name, std::int64_t least,
-                                                std::int64_t most) const;
+    result<std::optional<std::int64_t>> integer(const std::string& option_name, std::int64_t min,
+                                                std::int64_t max) const;
     result<std::optional<bool>> truth(const std::string& option_name) const;
 };
 
@@ -75,7 +75,7 @@ struct command
     std::string purpose;
     std::vector<positional> positionals;
     std::vector<option> options;
-    std::function<awaitable<result<answer>>(session&, arguments)> run;
+    std::function<awaitable<result<command_result>>(session&, arguments)> run;
 };
 
 std::vector<command> account_commands();

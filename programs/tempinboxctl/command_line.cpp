@@ -110,22 +110,23 @@ private:
     // Words fill the places from the left; with too few of them, the optional places stay empty.
     void assign_positionals()
     {
-        const auto& places = line_.chosen->positionals;
+        const auto& declared = line_.chosen->positionals;
         const auto required = static_cast<std::size_t>(
-            std::count_if(places.begin(), places.end(),
-                          [](const positional& place) { return place.needed == need::required; }));
+            std::count_if(declared.begin(), declared.end(), [](const positional& argument) {
+                return argument.needed == need::required;
+            }));
         std::size_t spare = loose_.size() > required ? loose_.size() - required : 0;
         std::size_t used = 0;
-        for (const auto& place : places) {
-            const bool is_skipped = place.needed == need::optional && spare == 0;
+        for (const auto& argument : declared) {
+            const bool is_skipped = argument.needed == need::optional && spare == 0;
             if (is_skipped)
                 continue;
-            if (place.needed == need::optional)
+            if (argument.needed == need::optional)
                 --spare;
             if (used < loose_.size())
-                line_.given.positionals[place.name] = loose_[used++];
+                line_.given.positionals[argument.name] = loose_[used++];
             else
-                line_.problems.push_back(place.name + " is missing: " + place.meaning);
+                line_.problems.push_back(argument.name + " is missing: " + argument.meaning);
         }
         for (; used < loose_.size(); ++used)
             line_.problems.push_back("unexpected argument " + quote(loose_[used]));
@@ -146,8 +147,9 @@ private:
 std::string usage_of(const command& shown)
 {
     std::string text = "tempinboxctl " + shown.name;
-    for (const auto& place : shown.positionals)
-        text += place.needed == need::required ? " " + place.name : " [" + place.name + "]";
+    for (const auto& argument : shown.positionals)
+        text +=
+            argument.needed == need::required ? " " + argument.name : " [" + argument.name + "]";
     for (const auto& known : shown.options) {
         const auto flag = "--" + known.name + (known.value.empty() ? "" : " " + known.value);
         if (known.takes == option::kind::required)
@@ -169,8 +171,8 @@ parsed_line parse(std::span<const std::string> words, const std::vector<command>
 std::string help_of(const command& shown)
 {
     std::string text = shown.purpose + "\n\n  " + usage_of(shown) + "\n\n";
-    for (const auto& place : shown.positionals)
-        text += "  " + place.name + "\n      " + place.meaning + "\n";
+    for (const auto& argument : shown.positionals)
+        text += "  " + argument.name + "\n      " + argument.meaning + "\n";
     for (const auto& known : shown.options)
         text += "  --" + known.name + (known.value.empty() ? "" : " " + known.value) + "\n      " +
                 known.meaning + "\n";

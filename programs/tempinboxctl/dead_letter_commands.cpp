@@ -2,7 +2,7 @@
 
 #include "common/core/text.hpp"
 #include "common/events/events.hpp"
-#include "tempinboxctl/letter_place.hpp"
+#include "tempinboxctl/record_selection.hpp"
 #include "tempinboxctl/session.hpp"
 #include "tempinboxctl/topic_content.hpp"
 
@@ -11,7 +11,7 @@
 namespace tempinbox::ctl {
 namespace {
 
-constexpr std::chrono::seconds patience{60};
+constexpr std::chrono::seconds timeout{60};
 constexpr std::int64_t default_limit = 100;
 
 std::vector<std::string> event_topics()
@@ -20,31 +20,32 @@ std::vector<std::string> event_topics()
             events::topics::inbox_expired};
 }
 
-record::field header_of(const kafka::record& letter, std::string_view name)
+record::field header_of(const kafka::record& dead_letter, std::string_view name)
 {
-    const auto value = letter.header(name);
+    const auto value = dead_letter.header(name);
     return value ? record::field(to_clean_utf8(*value)) : record::field();
 }
 
-record to_record(const kafka::record& letter, const std::string& topic)
+record to_record(const kafka::record& dead_letter, const std::string& topic)
 {
     record fields;
-    fields.add("topic", topic).add("letter", place_of(letter).text());
-    fields.add_time("at", from_unix_micros(letter.timestamp_millis * 1'000));
-    fields.add("eventId", header_of(letter, "ce_id")).add("key", to_clean_utf8(letter.key));
-    fields.add("reason", header_of(letter, "dead_letter_reason"))
-        .add("consumer", header_of(letter, "dead_letter_consumer"));
-    fields.add("source", header_of(letter, "dead_letter_source"));
+    fields.add("topic", topic).add("letter", position_of(dead_letter).text());
+    fields.add_time("at", from_unix_micros(dead_letter.timestamp_millis * 1'000));
+    fields.add("eventId", header_of(dead_letter, "ce_id"))
+        .add("key", to_clean_utf8(dead_letter.key));
+    fields.add("reason", header_of(dead_letter, "dead_letter_reason"))
+        .add("consumer", header_of(dead_letter, "dead_letter_consumer"));
+    fields.add("source", header_of(dead_letter, "dead_letter_source"));
     return fields;
 }
 
-std::string topic_of(const kafka::record& letter)
+std::string topic_of(const kafka::record& dead_letter)
 {
-    const auto event = events::make_replay(letter);
-    return event ? event->topic : letter.topic;
+    const auto event = events::make_replay(dead_letter);
+    return event ? event->topic : dead_letter.topic;
 }
 
-awaitable<result<answer>> list(session& suite, arguments given)
+awaitable<result<command_result>> list(session& suite, arguments given)
 {
     const auto limit = given.integer("limit", 1, 1'000'000);
     if (!limit)
@@ -54,66 +55,67 @@ awaitable<result<answer>> list(session& suite, arguments given)
         topics = event_topics();
     for (auto& topic : topics)
         topic = events::dead_letter_topic(topic);
-    auto letters =
-        co_await read_topics_whole(suite.host(), suite.kafka(), std::move(topics), patience);
-    if (!letters)
-        co_return letters.error();
-    std::sort(letters->begin(), letters->end(), [](const kafka::record& a, const kafka::record& b) {
-        return std::tuple(b.timestamp_millis, b.topic, place_of(b)) <
-               std::tuple(a.timestamp_millis, a.topic, place_of(a));
-    });
+    auto dead_letters =
+        co_await read_topics_whole(suite.host(), suite.kafka(), std::move(topics), timeout);
+    if (!dead_letters)
+        co_return dead_letters.error();
+    std::sort(dead_letters->begin(), dead_letters->end(),
+              [](const kafka::record& a, const kafka::record& b) {
+                  return std::tuple(b.timestamp_millis, b.topic, position_of(b)) <
+                         std::tuple(a.timestamp_millis, a.topic, position_of(a));
+              });
     const auto shown =
-        std::min(letters->size(), static_cast<std::size_t>(limit->value_or(default_limit)));
+        std::min(dead_letters->size(), static_cast<std::size_t>(limit->value_or(default_limit)));
     std::vector<record> all;
     all.reserve(shown);
     for (std::size_t i = 0; i < shown; ++i)
-        all.push_back(to_record((*letters)[i], topic_of((*letters)[i])));
-    co_return answer("deadLetters", std::move(all));
+        all.push_back(to_record((*dead_letters)[i], topic_of((*dead_letters)[i])));
+    co_return command_result("deadLetters", std::move(all));
 }
 
-result<letter_choice> read_choice(const arguments& given)
+result<record_selection> read_selection(const arguments& given)
 {
-    letter_choice wanted;
-    wanted.is_all = given.has("all");
-    wanted.events = given.values("event");
+    record_selection selection;
+    selection.is_all = given.has("all");
+    selection.events = given.values("event");
     for (const auto& text : given.values("letter")) {
-        const auto place = parse_letter_place(text);
-        if (!place)
-            return place.error();
-        wanted.places.push_back(*place);
+        const auto position = parse_record_position(text);
+        if (!position)
+            return position.error();
+        selection.positions.push_back(*position);
     }
-    if (wanted.is_empty())
+    if (selection.is_empty())
         return failure{errc::invalid_argument,
                        "which letters: --letter PARTITION/OFFSET, --event ID or --all"};
-    return wanted;
+    return selection;
 }
 
-awaitable<result<answer>> replay(session& suite, arguments given)
+awaitable<result<command_result>> replay(session& suite, arguments given)
 {
-    const auto wanted = read_choice(given);
-    if (!wanted)
-        co_return wanted.error();
+    const auto selection = read_selection(given);
+    if (!selection)
+        co_return selection.error();
     const auto topic = given.at("TOPIC");
     std::vector<std::string> topics(1, events::dead_letter_topic(topic));
-    auto letters =
-        co_await read_topics_whole(suite.host(), suite.kafka(), std::move(topics), patience);
-    if (!letters)
-        co_return letters.error();
-    const auto chosen = choose_letters(std::move(*letters), *wanted);
+    auto dead_letters =
+        co_await read_topics_whole(suite.host(), suite.kafka(), std::move(topics), timeout);
+    if (!dead_letters)
+        co_return dead_letters.error();
+    const auto chosen = select_records(std::move(*dead_letters), *selection);
     if (!chosen)
         co_return chosen.error();
 
     std::vector<record> shown;
     std::vector<kafka::message> messages;
-    for (const auto& letter : *chosen) {
-        shown.push_back(to_record(letter, topic));
-        messages.push_back(events::make_replay(letter).value());
+    for (const auto& dead_letter : *chosen) {
+        shown.push_back(to_record(dead_letter, topic));
+        messages.push_back(events::make_replay(dead_letter).value());
     }
     const auto written =
-        co_await write_messages(suite.host(), suite.kafka(), std::move(messages), patience);
+        co_await write_messages(suite.host(), suite.kafka(), std::move(messages), timeout);
     if (!written)
         co_return written.error();
-    co_return answer("replayed", std::move(shown));
+    co_return command_result("replayed", std::move(shown));
 }
 
 } // namespace

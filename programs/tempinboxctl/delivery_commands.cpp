@@ -52,7 +52,7 @@ record to_record(const Delivery& shown)
     return fields;
 }
 
-awaitable<result<answer>> list(session& suite, arguments given)
+awaitable<result<command_result>> list(session& suite, arguments given)
 {
     const auto limit = given.integer("limit", 1, 1'000'000);
     if (!limit)
@@ -62,41 +62,41 @@ awaitable<result<answer>> list(session& suite, arguments given)
         co_return account.error();
     auto left = limit->value_or(default_limit);
     std::vector<record> all;
-    ListDeliveriesRequest wanted;
-    wanted.set_account_id(account->id().text());
-    wanted.set_webhook_id(given.at("WEBHOOK"));
-    wanted.set_status(given.value("status").value_or(""));
+    ListDeliveriesRequest request;
+    request.set_account_id(account->id().text());
+    request.set_webhook_id(given.at("WEBHOOK"));
+    request.set_status(given.value("status").value_or(""));
     bool has_more = true;
     while (has_more && left > 0) {
-        wanted.set_limit(static_cast<int>(std::min<std::int64_t>(left, page_size)));
+        request.set_limit(static_cast<int>(std::min<std::int64_t>(left, page_size)));
         const auto page = co_await suite.webhook_dispatcher().call<ListDeliveriesResponse>(
-            "tempinbox.webhooks.v1.DeliveryService/ListDeliveries", wanted);
+            "tempinbox.webhooks.v1.DeliveryService/ListDeliveries", request);
         if (!page)
             co_return page.error();
         for (const auto& delivery : page->deliveries())
             all.push_back(to_record(delivery));
         left -= page->deliveries_size();
-        wanted.set_cursor(page->next_cursor());
+        request.set_cursor(page->next_cursor());
         has_more = !page->next_cursor().empty();
     }
-    co_return answer("deliveries", std::move(all));
+    co_return command_result("deliveries", std::move(all));
 }
 
-awaitable<result<answer>> retry(session& suite, arguments given)
+awaitable<result<command_result>> retry(session& suite, arguments given)
 {
     const auto account = co_await suite.find_account(given.at("ACCOUNT"));
     if (!account)
         co_return account.error();
-    RetryDeliveryRequest wanted;
-    wanted.set_account_id(account->id().text());
-    wanted.set_webhook_id(given.at("WEBHOOK"));
-    wanted.set_delivery_id(given.at("DELIVERY"));
-    wanted.set_attempt_id(uuid::make_v7().text());
+    RetryDeliveryRequest request;
+    request.set_account_id(account->id().text());
+    request.set_webhook_id(given.at("WEBHOOK"));
+    request.set_delivery_id(given.at("DELIVERY"));
+    request.set_attempt_id(uuid::make_v7().text());
     const auto sent = co_await suite.webhook_dispatcher().call<RetryDeliveryResponse>(
-        "tempinbox.webhooks.v1.DeliveryService/RetryDelivery", wanted, retry_deadline);
+        "tempinbox.webhooks.v1.DeliveryService/RetryDelivery", request, retry_deadline);
     if (!sent)
         co_return sent.error();
-    co_return answer(to_record(sent->delivery()));
+    co_return command_result(to_record(sent->delivery()));
 }
 
 } // namespace

@@ -14,34 +14,34 @@ record to_record(const inbox::v1::Domain& shown)
     return fields;
 }
 
-awaitable<result<answer>> add(session& suite, arguments given)
+awaitable<result<command_result>> add(session& suite, arguments given)
 {
-    inbox::v1::AddDomainRequest wanted;
-    wanted.set_domain(given.at("DOMAIN"));
+    inbox::v1::AddDomainRequest request;
+    request.set_domain(given.at("DOMAIN"));
     if (const auto named = given.value("operator")) {
         const auto account = co_await suite.find_account(*named);
         if (!account)
             co_return account.error();
-        wanted.set_operator_account_id(account->id().text());
+        request.set_operator_account_id(account->id().text());
     }
     const auto added = co_await suite.inbox().call<inbox::v1::AddDomainResponse>(
-        "tempinbox.inbox.v1.InboxService/AddDomain", wanted);
+        "tempinbox.inbox.v1.InboxService/AddDomain", request);
     if (!added)
         co_return added.error();
-    co_return answer(to_record(added->domain()));
+    co_return command_result(to_record(added->domain()));
 }
 
-awaitable<result<answer>> list(session& suite, arguments)
+awaitable<result<command_result>> list(session& suite, arguments)
 {
-    const inbox::v1::ListDomainsRequest wanted;
+    const inbox::v1::ListDomainsRequest request;
     const auto found = co_await suite.inbox().call<inbox::v1::ListDomainsResponse>(
-        "tempinbox.inbox.v1.InboxService/ListDomains", wanted);
+        "tempinbox.inbox.v1.InboxService/ListDomains", request);
     if (!found)
         co_return found.error();
     std::vector<record> all;
     for (const auto& domain : found->domains())
         all.push_back(to_record(domain));
-    co_return answer("domains", std::move(all));
+    co_return command_result("domains", std::move(all));
 }
 
 } // namespace

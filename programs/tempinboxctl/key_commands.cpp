@@ -5,7 +5,7 @@
 namespace tempinbox::ctl {
 namespace {
 
-awaitable<result<answer>> create(session& suite, arguments given)
+awaitable<result<command_result>> create(session& suite, arguments given)
 {
     const auto account = co_await suite.find_account(given.at("ACCOUNT"));
     if (!account)
@@ -19,10 +19,10 @@ awaitable<result<answer>> create(session& suite, arguments given)
     fields.add("keyId", made->record.id.text())
         .add("label", made->record.label)
         .add("key", made->key.reveal());
-    co_return answer(std::move(fields));
+    co_return command_result(std::move(fields));
 }
 
-awaitable<result<answer>> list(session& suite, arguments given)
+awaitable<result<command_result>> list(session& suite, arguments given)
 {
     const auto account = co_await suite.find_account(given.at("ACCOUNT"));
     if (!account)
@@ -41,7 +41,7 @@ awaitable<result<answer>> list(session& suite, arguments given)
         fields.add_time("lastUsedAt", key.last_used_at)
             .add("isActive", limits.api_access && key.position <= limits.api_keys);
     }
-    co_return answer("keys", std::move(all));
+    co_return command_result("keys", std::move(all));
 }
 
 // The account is optional: a key id says enough.
@@ -56,7 +56,7 @@ awaitable<result<account_id>> owner_of(session& suite, const arguments& given, k
     co_return account->id();
 }
 
-awaitable<result<answer>> revoke(session& suite, arguments given)
+awaitable<result<command_result>> revoke(session& suite, arguments given)
 {
     const auto key = key_id::parse(given.at("KEY"));
     if (!key)
@@ -69,7 +69,7 @@ awaitable<result<answer>> revoke(session& suite, arguments given)
         co_return revoked.error();
     record fields;
     fields.add("keyId", key->text()).add("revoked", true);
-    co_return answer(std::move(fields));
+    co_return command_result(std::move(fields));
 }
 
 } // namespace

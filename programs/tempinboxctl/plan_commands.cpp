@@ -28,14 +28,14 @@ record to_record(const accounts::plan& shown)
     return fields;
 }
 
-awaitable<result<answer>> list(session& suite, arguments)
+awaitable<result<command_result>> list(session& suite, arguments)
 {
     const auto plans = co_await suite.plans().list();
     std::vector<record> all;
     all.reserve(plans.size());
     for (const auto& one : plans)
         all.push_back(to_record(one));
-    co_return answer("plans", std::move(all));
+    co_return command_result("plans", std::move(all));
 }
 
 // A number of a plan: its option, where it goes, and its bounds.
@@ -44,27 +44,27 @@ struct number
     const char* option_name;
     const char* meaning;
     std::optional<std::int64_t> accounts::plan_change::* target;
-    std::int64_t least;
-    std::int64_t most;
+    std::int64_t min;
+    std::int64_t max;
 };
 
-constexpr std::int64_t int_most = std::numeric_limits<std::int32_t>::max();
+constexpr std::int64_t int_max = std::numeric_limits<std::int32_t>::max();
 constexpr std::int64_t year_seconds = 366LL * 86'400;
 // As mail-ingest: what is read back whole has to fit into one answer between services (rpc::client:
 // 64 MiB).
-constexpr std::int64_t largest_message = 60LL << 20;
+constexpr std::int64_t max_message_size = 60LL << 20;
 constexpr number numbers[] = {
     {"requests-per-day", "requests a day; 0: unlimited", &accounts::plan_change::requests_per_day,
      0, 1'000'000'000'000},
     {"burst-per-second", "requests a second; 0: unlimited",
-     &accounts::plan_change::burst_per_second, 0, int_most},
-    {"live-inboxes", "live inboxes at a time", &accounts::plan_change::live_inboxes, 0, int_most},
+     &accounts::plan_change::burst_per_second, 0, int_max},
+    {"live-inboxes", "live inboxes at a time", &accounts::plan_change::live_inboxes, 0, int_max},
     {"default-ttl-seconds", "life of an inbox that does not ask for one",
      &accounts::plan_change::default_ttl_seconds, 60, year_seconds},
     {"max-ttl-seconds", "longest life of an inbox", &accounts::plan_change::max_ttl_seconds, 60,
      year_seconds},
     {"max-message-bytes", "largest message", &accounts::plan_change::max_message_bytes, 1'024,
-     largest_message},
+     max_message_size},
     {"webhooks", "webhook endpoints", &accounts::plan_change::webhooks, 0, 10'000},
     {"api-keys", "active API keys", &accounts::plan_change::api_keys, 0, 10'000},
     {"routing-rules", "active routing rules", &accounts::plan_change::routing_rules, 0, 10'000},
@@ -73,27 +73,27 @@ constexpr number numbers[] = {
 // What the table takes: numeric(10, 2).
 bool is_amount(std::string_view text)
 {
-    constexpr std::size_t most_digits = 8;
-    constexpr std::size_t most_decimals = 2;
-    const auto is_number = [](std::string_view digits, std::size_t most) {
-        return !digits.empty() && digits.size() <= most &&
+    constexpr std::size_t max_digits = 8;
+    constexpr std::size_t max_decimals = 2;
+    const auto is_number = [](std::string_view digits, std::size_t max) {
+        return !digits.empty() && digits.size() <= max &&
                std::all_of(digits.begin(), digits.end(),
                            [](char c) { return c >= '0' && c <= '9'; });
     };
     const auto dot = text.find('.');
-    return is_number(text.substr(0, dot), most_digits) &&
-           (dot == std::string_view::npos || is_number(text.substr(dot + 1), most_decimals));
+    return is_number(text.substr(0, dot), max_digits) &&
+           (dot == std::string_view::npos || is_number(text.substr(dot + 1), max_decimals));
 }
 
-result<void> read_price(const arguments& given, accounts::plan_change& wanted)
+result<void> read_price(const arguments& given, accounts::plan_change& change)
 {
-    wanted.price_amount = given.value("price-amount");
-    wanted.price_period = given.value("price-period");
-    if (wanted.price_amount && !is_amount(*wanted.price_amount))
+    change.price_amount = given.value("price-amount");
+    change.price_period = given.value("price-period");
+    if (change.price_amount && !is_amount(*change.price_amount))
         return failure{errc::invalid_argument, "--price-amount must be a number of at most 8 "
                                                "digits and 2 decimals, such as 29 or 4.99, not " +
-                                                   quote(*wanted.price_amount)};
-    const auto& period = wanted.price_period;
+                                                   quote(*change.price_amount)};
+    const auto& period = change.price_period;
     if (period && *period != "none" && *period != "once" && *period != "month")
         return failure{errc::invalid_argument,
                        "--price-period must be none, once or month, not " + quote(*period)};
@@ -102,34 +102,34 @@ result<void> read_price(const arguments& given, accounts::plan_change& wanted)
 
 result<accounts::plan_change> read_change(const arguments& given)
 {
-    accounts::plan_change wanted;
+    accounts::plan_change change;
     for (const auto& known : numbers) {
-        const auto value = given.integer(known.option_name, known.least, known.most);
+        const auto value = given.integer(known.option_name, known.min, known.max);
         if (!value)
             return value.error();
-        wanted.*known.target = *value;
+        change.*known.target = *value;
     }
     const auto api_access = given.truth("api-access");
     if (!api_access)
         return api_access.error();
-    wanted.api_access = *api_access;
-    if (const auto price = read_price(given, wanted); !price)
+    change.api_access = *api_access;
+    if (const auto price = read_price(given, change); !price)
         return price.error();
     if (given.options.empty())
         return failure{errc::invalid_argument,
                        "name at least one number to change, such as --requests-per-day 5000"};
-    return wanted;
+    return change;
 }
 
-awaitable<result<answer>> set(session& suite, arguments given)
+awaitable<result<command_result>> set(session& suite, arguments given)
 {
-    const auto wanted = read_change(given);
-    if (!wanted)
-        co_return wanted.error();
-    const auto changed = co_await suite.plans().set(given.at("PLAN"), *wanted);
+    const auto change = read_change(given);
+    if (!change)
+        co_return change.error();
+    const auto changed = co_await suite.plans().set(given.at("PLAN"), *change);
     if (!changed)
         co_return changed.error();
-    co_return answer(to_record(*changed));
+    co_return command_result(to_record(*changed));
 }
 
 } // namespace

@@ -34,24 +34,24 @@ exit_code complain(const std::vector<std::string>& problems, std::string_view co
     return bad_usage;
 }
 
-exit_code explain(const failure& reason, const command& wanted)
+exit_code explain(const failure& reason, const command& selected)
 {
     if (reason.code == errc::invalid_argument)
-        return complain({reason.message}, wanted.name);
+        return complain({reason.message}, selected.name);
     print(stderr, "tempinboxctl: " + reason.message + "\n");
     return failed;
 }
 
 // Runs the command's coroutine to its end on the loop.
-result<answer> run_to_end(runtime::host& host, session& connections, const command& wanted,
-                          const arguments& given)
+result<command_result> run_to_end(runtime::host& host, session& connections,
+                                  const command& selected, const arguments& given)
 {
-    result<answer> outcome = failure{errc::internal, "the command did not end"};
+    result<command_result> outcome = failure{errc::internal, "the command did not end"};
     std::exception_ptr thrown;
-    boost::asio::co_spawn(host.loop(), wanted.run(connections, given),
-                          [&](const std::exception_ptr& error, result<answer> answered) {
+    boost::asio::co_spawn(host.loop(), selected.run(connections, given),
+                          [&](const std::exception_ptr& error, result<command_result> completed) {
                               thrown = error;
-                              outcome = std::move(answered);
+                              outcome = std::move(completed);
                               host.loop().stop();
                           });
     host.loop().run();
@@ -60,18 +60,18 @@ result<answer> run_to_end(runtime::host& host, session& connections, const comma
     return outcome;
 }
 
-exit_code execute(const command& wanted, const arguments& given, const settings& chosen)
+exit_code execute(const command& selected, const arguments& given, const settings& chosen)
 {
     runtime::host host("tempinboxctl", {});
     session connections(host, chosen);
     try {
-        const auto outcome = run_to_end(host, connections, wanted, given);
+        const auto outcome = run_to_end(host, connections, selected, given);
         if (!outcome)
-            return explain(outcome.error(), wanted);
+            return explain(outcome.error(), selected);
         print(stdout, chosen.output == "json" ? to_json(*outcome) : to_text(*outcome));
         return outcome->is_failure ? failed : done;
     } catch (const failure_error& refused) {
-        return explain(refused.reason(), wanted);
+        return explain(refused.reason(), selected);
     } catch (const std::exception& error) {
         print(stderr, "tempinboxctl: " + std::string(error.what()) + "\n");
         return failed;

@@ -34,57 +34,57 @@ result<CreateRuleRequest> read_rule(const arguments& given, const accounts::acco
     const auto webhook = webhook_id::parse(*given.value("webhook"));
     if (!webhook)
         return webhook.error();
-    CreateRuleRequest wanted;
-    *wanted.mutable_account() = plans::to_proto(account.state);
-    wanted.set_rule_id(rule_id::make().text());
-    wanted.set_name(*given.value("name"));
-    wanted.set_webhook_id(webhook->text());
-    wanted.set_is_enabled(!given.has("disabled"));
+    CreateRuleRequest request;
+    *request.mutable_account() = plans::to_proto(account.state);
+    request.set_rule_id(rule_id::make().text());
+    request.set_name(*given.value("name"));
+    request.set_webhook_id(webhook->text());
+    request.set_is_enabled(!given.has("disabled"));
     for (const auto& text : given.values("when")) {
         const auto condition = parse_condition(text);
         if (!condition)
             return condition.error();
-        auto& added = *wanted.add_conditions();
+        auto& added = *request.add_conditions();
         added.set_field(std::string(rules::to_string(condition->what)));
         added.set_operator_(std::string(rules::to_string(condition->how)));
         added.set_value(condition->value);
     }
-    return wanted;
+    return request;
 }
 
-awaitable<result<answer>> create(session& suite, arguments given)
+awaitable<result<command_result>> create(session& suite, arguments given)
 {
     const auto account = co_await suite.find_account(given.at("ACCOUNT"));
     if (!account)
         co_return account.error();
-    const auto wanted = read_rule(given, *account);
-    if (!wanted)
-        co_return wanted.error();
+    const auto request = read_rule(given, *account);
+    if (!request)
+        co_return request.error();
     const auto created = co_await suite.webhook_dispatcher().call<CreateRuleResponse>(
-        "tempinbox.webhooks.v1.WebhookService/CreateRule", *wanted);
+        "tempinbox.webhooks.v1.WebhookService/CreateRule", *request);
     if (!created)
         co_return created.error();
-    co_return answer(to_record(created->rule()));
+    co_return command_result(to_record(created->rule()));
 }
 
-awaitable<result<answer>> list(session& suite, arguments given)
+awaitable<result<command_result>> list(session& suite, arguments given)
 {
     const auto account = co_await suite.find_account(given.at("ACCOUNT"));
     if (!account)
         co_return account.error();
-    ListRulesRequest wanted;
-    wanted.set_account_id(account->id().text());
+    ListRulesRequest request;
+    request.set_account_id(account->id().text());
     const auto found = co_await suite.webhook_dispatcher().call<ListRulesResponse>(
-        "tempinbox.webhooks.v1.WebhookService/ListRules", wanted);
+        "tempinbox.webhooks.v1.WebhookService/ListRules", request);
     if (!found)
         co_return found.error();
     std::vector<record> all;
     for (const auto& rule : found->rules())
         all.push_back(to_record(rule));
-    co_return answer("rules", std::move(all));
+    co_return command_result("rules", std::move(all));
 }
 
-awaitable<result<answer>> remove(session& suite, arguments given)
+awaitable<result<command_result>> remove(session& suite, arguments given)
 {
     const auto rule = rule_id::parse(given.at("RULE"));
     if (!rule)
@@ -92,16 +92,16 @@ awaitable<result<answer>> remove(session& suite, arguments given)
     const auto account = co_await suite.find_account(given.at("ACCOUNT"));
     if (!account)
         co_return account.error();
-    DeleteRuleRequest wanted;
-    wanted.set_account_id(account->id().text());
-    wanted.set_rule_id(rule->text());
+    DeleteRuleRequest request;
+    request.set_account_id(account->id().text());
+    request.set_rule_id(rule->text());
     const auto removed = co_await suite.webhook_dispatcher().call<DeleteRuleResponse>(
-        "tempinbox.webhooks.v1.WebhookService/DeleteRule", wanted);
+        "tempinbox.webhooks.v1.WebhookService/DeleteRule", request);
     if (!removed)
         co_return removed.error();
     record fields;
     fields.add("id", rule->text()).add("deleted", true);
-    co_return answer(std::move(fields));
+    co_return command_result(std::move(fields));
 }
 
 } // namespace

@@ -23,17 +23,17 @@ std::vector<record> other_keys(const CountSecretsResponse& counted)
 }
 
 // What gateways keep sealed for repeated requests: it ends by itself within a day.
-awaitable<void> add_kept_answers(session& suite, std::string key_id, record& fields)
+awaitable<void> add_stored_responses(session& suite, std::string key_id, record& fields)
 {
     if (!suite.has_database()) {
         fields.add("keptAnswers", record::field()).add("keptAnswersEndAt", record::field());
         co_return;
     }
-    const auto kept = co_await suite.kept_answers().count_sealed_otherwise(std::move(key_id));
-    fields.add("keptAnswers", kept.answers).add_time("keptAnswersEndAt", kept.last_end);
+    const auto stored = co_await suite.stored_responses().count_sealed_otherwise(std::move(key_id));
+    fields.add("keptAnswers", stored.count).add_time("keptAnswersEndAt", stored.last_end);
 }
 
-awaitable<result<answer>> reseal(session& suite, arguments given)
+awaitable<result<command_result>> reseal(session& suite, arguments given)
 {
     const auto batch = given.integer("batch", 1, 1'000);
     if (!batch)
@@ -45,17 +45,17 @@ awaitable<result<answer>> reseal(session& suite, arguments given)
         co_return before.error();
 
     std::int64_t resealed = 0, unopened = 0;
-    ResealSecretsRequest wanted;
-    wanted.set_key_id(before->current_key_id());
-    wanted.set_limit(static_cast<int>(batch->value_or(default_batch)));
+    ResealSecretsRequest request;
+    request.set_key_id(before->current_key_id());
+    request.set_limit(static_cast<int>(batch->value_or(default_batch)));
     bool has_more = true;
     while (has_more) {
-        const auto done = co_await dispatcher.call<ResealSecretsResponse>(reseal_call, wanted);
+        const auto done = co_await dispatcher.call<ResealSecretsResponse>(reseal_call, request);
         if (!done)
             co_return done.error();
         resealed += done->resealed();
         unopened += done->unopened();
-        wanted.set_position(done->next_position());
+        request.set_position(done->next_position());
         has_more = !done->next_position().empty();
     }
 
@@ -68,11 +68,11 @@ awaitable<result<answer>> reseal(session& suite, arguments given)
         .add("resealed", resealed)
         .add("unopened", unopened);
     fields.add("remaining", other_keys(*after));
-    co_await add_kept_answers(suite, before->current_key_id(), fields);
-    co_return answer(std::move(fields));
+    co_await add_stored_responses(suite, before->current_key_id(), fields);
+    co_return command_result(std::move(fields));
 }
 
-awaitable<result<answer>> count(session& suite, arguments)
+awaitable<result<command_result>> count(session& suite, arguments)
 {
     const auto counted = co_await suite.webhook_dispatcher().call<CountSecretsResponse>(
         count_call, CountSecretsRequest());
@@ -84,7 +84,7 @@ awaitable<result<answer>> count(session& suite, arguments)
             .add("key", entry.key_id())
             .add("secrets", entry.secrets())
             .add("isCurrent", entry.key_id() == counted->current_key_id());
-    co_return answer("keys", std::move(keys));
+    co_return command_result("keys", std::move(keys));
 }
 
 } // namespace

@@ -56,22 +56,22 @@ postgres::pool& session::db()
 }
 
 // Rows are left to the gateways, which sweep the outbox several times a second.
-accounts::announcements session::announcements() const
+accounts::state_publisher session::state_publisher() const
 {
-    return accounts::announcements(host_.instance(), nullptr);
+    return accounts::state_publisher(host_.instance(), nullptr);
 }
 
 accounts::account_store& session::accounts()
 {
     if (!accounts_)
-        accounts_ = std::make_unique<accounts::account_store>(db(), announcements());
+        accounts_ = std::make_unique<accounts::account_store>(db(), state_publisher());
     return *accounts_;
 }
 
 accounts::plan_store& session::plans()
 {
     if (!plans_)
-        plans_ = std::make_unique<accounts::plan_store>(db(), announcements());
+        plans_ = std::make_unique<accounts::plan_store>(db(), state_publisher());
     return *plans_;
 }
 
@@ -89,11 +89,11 @@ accounts::user_store& session::users()
     return *users_;
 }
 
-accounts::idempotency_store& session::kept_answers()
+accounts::idempotency_store& session::stored_responses()
 {
-    if (!kept_answers_)
-        kept_answers_ = std::make_unique<accounts::idempotency_store>(db());
-    return *kept_answers_;
+    if (!stored_responses_)
+        stored_responses_ = std::make_unique<accounts::idempotency_store>(db());
+    return *stored_responses_;
 }
 
 rpc::tokens& session::tokens()

@@ -45,7 +45,7 @@ public:
     accounts::plan_store& plans();
     accounts::key_store& keys();
     accounts::user_store& users();
-    accounts::idempotency_store& kept_answers();
+    accounts::idempotency_store& stored_responses();
     bool has_database() const { return !settings_.database.empty(); }
     rpc::client& inbox();
     rpc::client& webhook_dispatcher();
@@ -58,7 +58,7 @@ public:
 private:
     postgres::pool& db();
     rpc::tokens& tokens();
-    accounts::announcements announcements() const;
+    accounts::state_publisher state_publisher() const;
 
     runtime::host& host_;
     settings settings_;
@@ -67,7 +67,7 @@ private:
     std::unique_ptr<accounts::plan_store> plans_;
     std::unique_ptr<accounts::key_store> keys_;
     std::unique_ptr<accounts::user_store> users_;
-    std::unique_ptr<accounts::idempotency_store> kept_answers_;
+    std::unique_ptr<accounts::idempotency_store> stored_responses_;
     std::unique_ptr<rpc::tokens> tokens_;
     std::unique_ptr<rpc::client> inbox_;
     std::unique_ptr<rpc::client> webhook_dispatcher_;

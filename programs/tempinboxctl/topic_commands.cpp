@@ -10,7 +10,7 @@
 namespace tempinbox::ctl {
 namespace {
 
-constexpr std::int64_t default_patience_seconds = 60;
+constexpr std::int64_t default_timeout_seconds = 60;
 
 result<std::string> read_file(const std::string& path)
 {
@@ -65,13 +65,13 @@ record to_record(const difference& one)
     return fields;
 }
 
-struct wanted_topics
+struct apply_request
 {
     std::vector<kafka::topic_spec> topics;
-    std::chrono::seconds patience;
+    std::chrono::seconds timeout;
 };
 
-result<wanted_topics> read_wanted(const arguments& given)
+result<apply_request> read_apply_request(const arguments& given)
 {
     const auto partitions = given.integer("partitions", 1, 10'000);
     if (!partitions)
@@ -79,9 +79,9 @@ result<wanted_topics> read_wanted(const arguments& given)
     const auto replication = given.integer("replication", 1, 100);
     if (!replication)
         return replication.error();
-    const auto patience = given.integer("timeout", 1, 3'600);
-    if (!patience)
-        return patience.error();
+    const auto timeout = given.integer("timeout", 1, 3'600);
+    if (!timeout)
+        return timeout.error();
     const auto content = read_file(given.at("FILE"));
     if (!content)
         return content.error();
@@ -91,43 +91,43 @@ result<wanted_topics> read_wanted(const arguments& given)
     auto topics = read_topics(*content, overrides);
     if (!topics)
         return topics.error();
-    return wanted_topics(std::move(*topics),
-                         std::chrono::seconds(patience->value_or(default_patience_seconds)));
+    return apply_request(std::move(*topics),
+                         std::chrono::seconds(timeout->value_or(default_timeout_seconds)));
 }
 
 // Nothing else runs on the loop, so the blocking calls may.
-result<answer> apply_now(const kafka::settings& cluster, const arguments& given)
+result<command_result> apply_now(const kafka::settings& cluster, const arguments& given)
 {
-    const auto wanted = read_wanted(given);
-    if (!wanted)
-        return wanted.error();
-    const auto differences = kafka::compare_topics(cluster, wanted->topics, wanted->patience);
+    const auto request = read_apply_request(given);
+    if (!request)
+        return request.error();
+    const auto differences = kafka::compare_topics(cluster, request->topics, request->timeout);
     if (!differences)
         return differences.error();
     if (given.has("check")) {
         std::vector<record> all;
         for (const auto& one : *differences)
             all.push_back(to_record(one));
-        answer found("differences", std::move(all));
+        command_result found("differences", std::move(all));
         found.is_failure = !differences->empty();
         return found;
     }
     const auto repartition =
         given.has("repartition") ? kafka::repartitioning::allowed : kafka::repartitioning::refused;
     const auto applied =
-        kafka::apply_topics(cluster, wanted->topics, wanted->patience, repartition);
+        kafka::apply_topics(cluster, request->topics, request->timeout, repartition);
     if (!applied && applied.error().code == errc::conflict)
         return failure{errc::conflict,
                        applied.error().message + ". --repartition adds them all the same"};
     if (!applied)
         return applied.error();
     std::vector<record> all;
-    for (const auto& topic : wanted->topics)
+    for (const auto& topic : request->topics)
         all.push_back(to_record(topic, *differences));
-    return answer("topics", std::move(all));
+    return command_result("topics", std::move(all));
 }
 
-awaitable<result<answer>> apply(session& suite, arguments given)
+awaitable<result<command_result>> apply(session& suite, arguments given)
 {
     const auto cluster = suite.kafka();
     co_return apply_now(cluster, given);

@@ -14,16 +14,16 @@ namespace {
 
 using steady = std::chrono::steady_clock;
 
-constexpr std::chrono::milliseconds look_pause{20};
+constexpr std::chrono::milliseconds poll_interval{20};
 
 // Until the condition holds; false when the time was over first.
 awaitable<bool> wait_until(runtime::host& host, std::function<bool()> holds,
                            steady::time_point deadline)
 {
-    boost::asio::steady_timer pause(host.executor());
+    boost::asio::steady_timer timer(host.executor());
     while (!holds() && steady::now() < deadline) {
-        pause.expires_after(look_pause);
-        co_await pause.async_wait(boost::asio::use_awaitable);
+        timer.expires_after(poll_interval);
+        co_await timer.async_wait(boost::asio::use_awaitable);
     }
     co_return holds();
 }
@@ -39,10 +39,10 @@ struct sent_count
 awaitable<result<std::vector<kafka::record>>> read_topics_whole(runtime::host& host,
                                                                 kafka::settings cluster,
                                                                 std::vector<std::string> topics,
-                                                                std::chrono::milliseconds patience)
+                                                                std::chrono::milliseconds timeout)
 {
     std::vector<kafka::record> found;
-    const auto deadline = steady::now() + patience;
+    const auto deadline = steady::now() + timeout;
     kafka::broadcast_reader reader(
         host, std::move(cluster), std::move(topics),
         [&found](const std::vector<kafka::record>& batch) {
@@ -60,9 +60,9 @@ awaitable<result<std::vector<kafka::record>>> read_topics_whole(runtime::host& h
 
 awaitable<result<void>> write_messages(runtime::host& host, kafka::settings cluster,
                                        std::vector<kafka::message> messages,
-                                       std::chrono::milliseconds patience)
+                                       std::chrono::milliseconds timeout)
 {
-    const auto deadline = steady::now() + patience;
+    const auto deadline = steady::now() + timeout;
     const auto count = std::make_shared<sent_count>();
     kafka::producer producer(host, cluster);
     for (auto& message : messages) {

@@ -17,12 +17,12 @@ namespace tempinbox::ctl {
 awaitable<result<std::vector<kafka::record>>> read_topics_whole(runtime::host& host,
                                                                 kafka::settings cluster,
                                                                 std::vector<std::string> topics,
-                                                                std::chrono::milliseconds patience);
+                                                                std::chrono::milliseconds timeout);
 
 // Writes the messages; returns when the broker has all of them, unavailable when it does not take
 // one.
 awaitable<result<void>> write_messages(runtime::host& host, kafka::settings cluster,
                                        std::vector<kafka::message> messages,
-                                       std::chrono::milliseconds patience);
+                                       std::chrono::milliseconds timeout);
 
 } // namespace tempinbox::ctl

@@ -5,16 +5,16 @@
 namespace tempinbox::ctl {
 namespace {
 
-constexpr std::int64_t most_partitions = 10'000;
-constexpr std::int64_t most_replicas = 100;
+constexpr std::int64_t max_partitions = 10'000;
+constexpr std::int64_t max_replicas = 100;
 
 result<kafka::topic_spec> read_topic(const json::value& described, const topic_overrides& overrides)
 {
     json::object_reader fields(described);
     kafka::topic_spec topic;
     topic.name = fields.required_text("name", 1, 249);
-    const auto partitions = fields.integer("partitions", 1, most_partitions);
-    const auto replication = fields.integer("replication", 1, most_replicas);
+    const auto partitions = fields.integer("partitions", 1, max_partitions);
+    const auto replication = fields.integer("replication", 1, max_replicas);
     topic.config =
         fields.text_map("config", 100, 200, 1'000).value_or(std::map<std::string, std::string>());
     if (const auto all_known = fields.finish(); !all_known)

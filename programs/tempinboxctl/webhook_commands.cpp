@@ -25,48 +25,48 @@ record to_record(const Webhook& shown)
     return fields;
 }
 
-awaitable<result<answer>> create(session& suite, arguments given)
+awaitable<result<command_result>> create(session& suite, arguments given)
 {
     const auto account = co_await suite.find_account(given.at("ACCOUNT"));
     if (!account)
         co_return account.error();
-    CreateWebhookRequest wanted;
-    *wanted.mutable_account() = plans::to_proto(account->state);
-    wanted.set_webhook_id(webhook_id::make().text());
-    wanted.set_url(*given.value("url"));
+    CreateWebhookRequest request;
+    *request.mutable_account() = plans::to_proto(account->state);
+    request.set_webhook_id(webhook_id::make().text());
+    request.set_url(*given.value("url"));
     for (const auto& event : given.values("event"))
-        wanted.add_events(event);
-    wanted.set_description(given.value("description").value_or(""));
+        request.add_events(event);
+    request.set_description(given.value("description").value_or(""));
     const auto created = co_await suite.webhook_dispatcher().call<CreateWebhookResponse>(
-        "tempinbox.webhooks.v1.WebhookService/CreateWebhook", wanted);
+        "tempinbox.webhooks.v1.WebhookService/CreateWebhook", request);
     if (!created)
         co_return created.error();
     auto fields = to_record(created->webhook());
     fields.add("secret", created->secret());
-    co_return answer(std::move(fields));
+    co_return command_result(std::move(fields));
 }
 
-awaitable<result<answer>> list(session& suite, arguments given)
+awaitable<result<command_result>> list(session& suite, arguments given)
 {
     const auto account = co_await suite.find_account(given.at("ACCOUNT"));
     if (!account)
         co_return account.error();
     std::vector<record> all;
-    ListWebhooksRequest wanted;
-    wanted.set_account_id(account->id().text());
-    wanted.set_limit(page_size);
+    ListWebhooksRequest request;
+    request.set_account_id(account->id().text());
+    request.set_limit(page_size);
     bool has_more = true;
     while (has_more) {
         const auto page = co_await suite.webhook_dispatcher().call<ListWebhooksResponse>(
-            "tempinbox.webhooks.v1.WebhookService/ListWebhooks", wanted);
+            "tempinbox.webhooks.v1.WebhookService/ListWebhooks", request);
         if (!page)
             co_return page.error();
         for (const auto& webhook : page->webhooks())
             all.push_back(to_record(webhook));
-        wanted.set_cursor(page->next_cursor());
+        request.set_cursor(page->next_cursor());
         has_more = !page->next_cursor().empty();
     }
-    co_return answer("webhooks", std::move(all));
+    co_return command_result("webhooks", std::move(all));
 }
 
 } // namespace

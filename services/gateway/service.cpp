@@ -28,9 +28,9 @@ constexpr auto list_ttl = 60s;
 constexpr auto purge_batch_delay = 10ms;
 constexpr auto purge_interval = 60s;
 
-accounts::announcements account_events_of(runtime::host& host, outbox::publisher& publisher)
+accounts::state_publisher account_events_of(runtime::host& host, outbox::publisher& publisher)
 {
-    return accounts::announcements(host.instance(), [&publisher](std::vector<outbox::row> rows) {
+    return accounts::state_publisher(host.instance(), [&publisher](std::vector<outbox::row> rows) {
         publisher.publish(std::move(rows));
     });
 }
@@ -278,10 +278,10 @@ awaitable<http::response> service::handle_dashboard(http::request& received)
 
 awaitable<std::chrono::microseconds> service::purge()
 {
-    const int ended = co_await sessions_.forget();
-    const int past = co_await attempts_.forget();
-    co_await users_.forget();
-    const int left = co_await accounts_.forget();
+    const int ended = co_await sessions_.purge();
+    const int past = co_await attempts_.purge();
+    co_await users_.purge();
+    const int left = co_await accounts_.purge();
     const bool is_done = ended < accounts::session_store::batch_size &&
                          past < accounts::attempt_store::batch_size &&
                          left < accounts::account_store::batch_size;

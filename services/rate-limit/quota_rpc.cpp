@@ -10,59 +10,60 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr std::int64_t most_units = 1'000'000'000;
-constexpr int most_days = 366;
+constexpr std::int64_t max_units = 1'000'000'000;
+constexpr int max_days = 366;
 
 std::int64_t to_seconds(day date)
 {
     return std::chrono::duration_cast<std::chrono::seconds>(date.time_since_epoch()).count();
 }
 
-result<std::vector<ask>> read_asks(const ratelimit::v1::TakeQuotaRequest& request)
+result<std::vector<quota_request>> read_requests(const ratelimit::v1::TakeQuotaRequest& request)
 {
-    if (request.items_size() > most_items)
+    if (request.items_size() > max_items)
         return failure{errc::invalid_argument,
-                       "items must be at most " + std::to_string(most_items)};
-    std::vector<ask> asks;
-    asks.reserve(static_cast<std::size_t>(request.items_size()));
+                       "items must be at most " + std::to_string(max_items)};
+    std::vector<quota_request> requests;
+    requests.reserve(static_cast<std::size_t>(request.items_size()));
     for (const auto& item : request.items()) {
         const auto account = account_id::parse(item.account_id());
         if (!account)
             return account.error();
-        if (item.units() < 0 || item.units() > most_units)
+        if (item.units() < 0 || item.units() > max_units)
             return failure{errc::invalid_argument,
-                           "units must be from 0 to " + std::to_string(most_units)};
+                           "units must be from 0 to " + std::to_string(max_units)};
         if (item.limit() < 0)
             return failure{errc::invalid_argument, "limit must not be negative"};
-        asks.push_back(
-            ask{*account, item.units(), known_limit(item.limit(), item.limit_version())});
+        requests.push_back(quota_request{*account, item.units(),
+                                         versioned_limit(item.limit(), item.limit_version())});
     }
-    return asks;
+    return requests;
 }
 
 // The day before at the earliest: gateways give up what is older.
-day read_day_of_debt(const ratelimit::v1::Debt& told, day today)
+day read_usage_day(const ratelimit::v1::Debt& reported, day today)
 {
-    if (!told.has_day())
+    if (!reported.has_day())
         return today;
-    const auto told_day = std::chrono::floor<std::chrono::days>(
-        std::chrono::sys_seconds(std::chrono::seconds(told.day().seconds())));
-    return std::clamp(told_day, today - std::chrono::days(1), today);
+    const auto reported_day = std::chrono::floor<std::chrono::days>(
+        std::chrono::sys_seconds(std::chrono::seconds(reported.day().seconds())));
+    return std::clamp(reported_day, today - std::chrono::days(1), today);
 }
 
 // Nil where the item has none.
-result<debt> read_debt(const ratelimit::v1::QuotaItem& item, account_id account, day today)
+result<unreported_usage> read_usage(const ratelimit::v1::QuotaItem& item, account_id account,
+                                    day today)
 {
     if (!item.has_debt())
-        return debt();
+        return unreported_usage();
     const auto id = uuid::parse(item.debt().debt_id());
     if (!id || id->is_nil())
         return failure{errc::invalid_argument, "debt_id must be a UUID"};
-    if (item.debt().units() < 1 || item.debt().units() > most_units)
+    if (item.debt().units() < 1 || item.debt().units() > max_units)
         return failure{errc::invalid_argument,
-                       "units of a debt must be from 1 to " + std::to_string(most_units)};
-    return debt(*id, account, read_day_of_debt(item.debt(), today), item.debt().units(),
-                known_limit(item.limit(), item.limit_version()));
+                       "units of a debt must be from 1 to " + std::to_string(max_units)};
+    return unreported_usage(*id, account, read_usage_day(item.debt(), today), item.debt().units(),
+                            versioned_limit(item.limit(), item.limit_version()));
 }
 
 ratelimit::v1::TakeQuotaResponse to_response(const std::vector<decision>& decisions, day today)
@@ -95,10 +96,10 @@ struct returning
     {}
 };
 
-awaitable<void> give_back_one(lease_book& leases, account_id account, day on_day,
+awaitable<void> give_back_one(block_pool& blocks, account_id account, day on_day,
                               std::shared_ptr<returning> all)
 {
-    if (co_await leases.give_back(account, on_day))
+    if (co_await blocks.give_back(account, on_day))
         all->returned.push_back(account);
     if (--all->open == 0)
         all->done.set();
@@ -124,26 +125,26 @@ void quota_rpc::add_to(rpc::server& server)
 awaitable<result<ratelimit::v1::TakeQuotaResponse>>
 quota_rpc::take(ratelimit::v1::TakeQuotaRequest request)
 {
-    auto asks = read_asks(request);
-    if (!asks)
-        co_return asks.error();
-    std::vector<debt> debts;
-    debts.reserve(asks->size());
+    auto requests = read_requests(request);
+    if (!requests)
+        co_return requests.error();
+    std::vector<unreported_usage> usages;
+    usages.reserve(requests->size());
     const day today = day_of(clock_.now());
     for (int i = 0; i < request.items_size(); ++i) {
-        const auto told =
-            read_debt(request.items(i), (*asks)[static_cast<std::size_t>(i)].account, today);
-        if (!told)
-            co_return told.error();
-        debts.push_back(*told);
+        const auto reported =
+            read_usage(request.items(i), (*requests)[static_cast<std::size_t>(i)].account, today);
+        if (!reported)
+            co_return reported.error();
+        usages.push_back(*reported);
     }
     // Requests do not wait for debts: an answer that comes before a debt is stored says so, and it
     // is told again.
     std::vector<bool> are_stored;
-    are_stored.reserve(debts.size());
-    for (const auto& told : debts)
-        are_stored.push_back(!told.id.is_nil() && debts_.take(told));
-    const auto decisions = co_await leases_.take(std::move(*asks));
+    are_stored.reserve(usages.size());
+    for (const auto& reported : usages)
+        are_stored.push_back(!reported.id.is_nil() && reconciler_.take(reported));
+    const auto decisions = co_await blocks_.take(std::move(*requests));
     auto response = to_response(decisions, day_of(clock_.now()));
     for (std::size_t i = 0; i < are_stored.size(); ++i)
         response.mutable_results(static_cast<int>(i))->set_is_debt_stored(are_stored[i]);
@@ -153,9 +154,9 @@ quota_rpc::take(ratelimit::v1::TakeQuotaRequest request)
 awaitable<result<ratelimit::v1::ReturnBlockResponse>>
 quota_rpc::give_back(ratelimit::v1::ReturnBlockRequest request)
 {
-    if (request.account_ids_size() > most_items)
+    if (request.account_ids_size() > max_items)
         co_return failure(errc::invalid_argument,
-                          "account_ids must be at most " + std::to_string(most_items));
+                          "account_ids must be at most " + std::to_string(max_items));
     const day on_day = std::chrono::floor<std::chrono::days>(
         std::chrono::sys_seconds(std::chrono::seconds(request.day().seconds())));
     std::vector<account_id> accounts;
@@ -170,7 +171,7 @@ quota_rpc::give_back(ratelimit::v1::ReturnBlockRequest request)
         co_return response;
     const auto all = std::make_shared<returning>(host_.executor(), accounts.size());
     for (const auto& account : accounts)
-        boost::asio::co_spawn(host_.loop(), give_back_one(leases_, account, on_day, all),
+        boost::asio::co_spawn(host_.loop(), give_back_one(blocks_, account, on_day, all),
                               boost::asio::detached);
     co_await all->done.wait_until(std::chrono::steady_clock::now() + 1s);
     for (const auto& account : all->returned)
@@ -184,10 +185,10 @@ quota_rpc::usage(ratelimit::v1::GetUsageRequest request)
     const auto account = account_id::parse(request.account_id());
     if (!account)
         co_return account.error();
-    if (request.days() < 1 || request.days() > most_days)
+    if (request.days() < 1 || request.days() > max_days)
         co_return failure(errc::invalid_argument,
-                          "days must be from 1 to " + std::to_string(most_days));
-    co_await leases_.tell(*account);
+                          "days must be from 1 to " + std::to_string(max_days));
+    co_await blocks_.report_usage(*account);
     const day today = day_of(clock_.now());
     const auto uses =
         co_await store_.list_days(*account, today - std::chrono::days(request.days() - 1));

@@ -3,27 +3,27 @@
 #include "common/core/awaitable.hpp"
 #include "common/core/time.hpp"
 #include "common/rpc/server.hpp"
-#include "rate-limit/debt_book.hpp"
-#include "rate-limit/lease_book.hpp"
+#include "rate-limit/block_pool.hpp"
 #include "rate-limit/quota_store.hpp"
+#include "rate-limit/usage_reconciler.hpp"
 
 #include "tempinbox/ratelimit/v1/rate_limit_service.pb.h"
 
 namespace tempinbox::rate_limit {
 
 // At most this many items a call.
-inline constexpr int most_items = 10'000;
+inline constexpr int max_items = 10'000;
 
 // RateLimitService on the RPC server: checks what is asked, and answers from the book of leases and
 // the stored days.
 class quota_rpc
 {
 public:
-    quota_rpc(runtime::host& host, lease_book& leases, debt_book& debts, quota_store& store,
-              const clock_source& clock)
+    quota_rpc(runtime::host& host, block_pool& blocks, usage_reconciler& reconciler,
+              quota_store& store, const clock_source& clock)
         : host_(host),
-          leases_(leases),
-          debts_(debts),
+          blocks_(blocks),
+          reconciler_(reconciler),
           store_(store),
           clock_(clock)
     {}
@@ -39,8 +39,8 @@ public:
 
 private:
     runtime::host& host_;
-    lease_book& leases_;
-    debt_book& debts_;
+    block_pool& blocks_;
+    usage_reconciler& reconciler_;
     quota_store& store_;
     const clock_source& clock_;
 };

@@ -6,9 +6,9 @@
 namespace tempinbox::rate_limit {
 namespace {
 
-constexpr int most_written_off = 500;
+constexpr int max_written_off = 500;
 
-constexpr postgres::statement settle_blocks{
+constexpr postgres::statement sync_blocks{
     "quota_settle",
     "SELECT * FROM quota.settle($1::uuid[], $2::date[], $3::uuid[], $4::text[], $5::boolean[], "
     "$6::bigint[], "
@@ -18,23 +18,23 @@ constexpr postgres::statement write_off_blocks{"quota_write_off",
                                                "SELECT blocks, units FROM quota.write_off($1)"};
 
 // The row of a block goes two days after its day: until then a holder that was away may settle it.
-constexpr postgres::statement forget_days{"quota_forget_days",
-                                          "DELETE FROM quota.days WHERE (account_id, day) IN "
-                                          "(SELECT account_id, day FROM quota.days WHERE day < "
-                                          "$1::date LIMIT 5000 FOR UPDATE SKIP LOCKED)"};
-constexpr postgres::statement forget_blocks{
+constexpr postgres::statement purge_days{"quota_forget_days",
+                                         "DELETE FROM quota.days WHERE (account_id, day) IN "
+                                         "(SELECT account_id, day FROM quota.days WHERE day < "
+                                         "$1::date LIMIT 5000 FOR UPDATE SKIP LOCKED)"};
+constexpr postgres::statement purge_blocks{
     "quota_forget_blocks", "DELETE FROM quota.blocks WHERE (account_id, day, block_id) IN "
                            "(SELECT account_id, day, block_id FROM quota.blocks WHERE day < "
                            "$1::date - 1 LIMIT 5000 FOR UPDATE SKIP LOCKED)"};
 
 // A gateway tells a debt until 24 h after its day: its id is known for a day longer, whatever the
 // clocks say.
-constexpr postgres::statement forget_debts{
+constexpr postgres::statement purge_debts{
     "quota_forget_debts",
     "DELETE FROM quota.debts WHERE debt_id IN "
     "(SELECT debt_id FROM quota.debts WHERE day < $1::date - 2 LIMIT 5000 FOR UPDATE SKIP LOCKED)"};
 
-constexpr postgres::statement store_debt_rows{
+constexpr postgres::statement store_usage_rows{
     "quota_store_debts", "SELECT quota.store_debts($1::uuid[], $2::uuid[], $3::bigint[], "
                          "$4::bigint[], $5::bigint[], $6::date[])"};
 
@@ -42,14 +42,14 @@ constexpr postgres::statement list_used{"quota_list_used",
                                         "SELECT day - date '1970-01-01', used FROM quota.days "
                                         "WHERE account_id = $1 AND day >= $2::date ORDER BY day"};
 
-const char* name_of(settlement action)
+const char* name_of(block_sync action)
 {
     switch (action) {
-    case settlement::grow:
+    case block_sync::grow:
         return "grow";
-    case settlement::report:
+    case block_sync::report:
         return "report";
-    case settlement::close:
+    case block_sync::close:
         break;
     }
     return "close";
@@ -59,7 +59,7 @@ block_outcome outcome_of(std::string_view name)
 {
     if (name == "other_day")
         return block_outcome::other_day;
-    return name == "gone" ? block_outcome::gone : block_outcome::settled;
+    return name == "gone" ? block_outcome::gone : block_outcome::synced;
 }
 
 struct request_columns
@@ -67,12 +67,12 @@ struct request_columns
     std::vector<std::string> accounts, days, blocks, actions, known;
     std::vector<std::int64_t> spent, limits, versions;
 
-    explicit request_columns(const std::vector<block_request>& requests)
+    explicit request_columns(const std::vector<block_sync_request>& requests)
     {
         for (const auto& each : requests) {
             accounts.push_back(each.account.text());
             days.push_back(date_text(each.on_day));
-            blocks.push_back(each.block.text());
+            blocks.push_back(each.block_id.text());
             actions.emplace_back(name_of(each.action));
             known.emplace_back(each.is_known ? "t" : "f");
             spent.push_back(each.spent);
@@ -82,17 +82,17 @@ struct request_columns
     }
 };
 
-block_answer read_answer(const pqxx::row& row)
+block_sync_result read_result(const pqxx::row& row)
 {
-    block_answer answer;
-    answer.outcome = outcome_of(row[0].c_str());
-    answer.granted = row[1].as<std::int64_t>();
-    answer.used = row[2].as<std::int64_t>();
-    answer.elsewhere = row[3].as<std::int64_t>();
-    answer.limit = known_limit(row[4].as<std::int64_t>(), row[5].as<std::int64_t>());
+    block_sync_result result;
+    result.outcome = outcome_of(row[0].c_str());
+    result.granted = row[1].as<std::int64_t>();
+    result.used = row[2].as<std::int64_t>();
+    result.held_by_others = row[3].as<std::int64_t>();
+    result.limit = versioned_limit(row[4].as<std::int64_t>(), row[5].as<std::int64_t>());
     if (!row[6].is_null())
-        answer.holders = split_list(row[6].c_str());
-    return answer;
+        result.holders = split_list(row[6].c_str());
+    return result;
 }
 
 } // namespace
@@ -103,45 +103,46 @@ quota_store::quota_store(postgres::pool& db, std::string holder,
       holder_(std::move(holder)),
       lease_time_(lease_time)
 {
-    for (const auto& each : {settle_blocks, write_off_blocks, forget_days, forget_blocks,
-                             forget_debts, store_debt_rows, list_used})
+    for (const auto& each : {sync_blocks, write_off_blocks, purge_days, purge_blocks, purge_debts,
+                             store_usage_rows, list_used})
         db_.prepare(each);
 }
 
-awaitable<std::vector<block_answer>> quota_store::settle(std::vector<block_request> requests)
+awaitable<std::vector<block_sync_result>>
+quota_store::sync(std::vector<block_sync_request> requests)
 {
-    const auto answers = std::make_shared<std::vector<block_answer>>();
-    co_await db_.run(settling(std::move(requests), answers));
-    co_return std::move(*answers);
+    const auto results = std::make_shared<std::vector<block_sync_result>>();
+    co_await db_.run(make_sync_query(std::move(requests), results));
+    co_return std::move(*results);
 }
 
 std::function<void(pqxx::connection_base&)>
-quota_store::settling(std::vector<block_request> requests,
-                      std::shared_ptr<std::vector<block_answer>> answers) const
+quota_store::make_sync_query(std::vector<block_sync_request> requests,
+                             std::shared_ptr<std::vector<block_sync_result>> results) const
 {
-    return [requests = std::move(requests), answers, holder = holder_,
+    return [requests = std::move(requests), results, holder = holder_,
             seconds = std::chrono::duration<double>(lease_time_).count()](
                pqxx::connection_base& connection) {
         const request_columns given(requests);
         pqxx::nontransaction statement(connection);
         const auto rows = statement.exec_prepared(
-            settle_blocks.name, postgres::text_array(given.accounts),
+            sync_blocks.name, postgres::text_array(given.accounts),
             postgres::text_array(given.days), postgres::text_array(given.blocks),
             postgres::text_array(given.actions), postgres::text_array(given.known),
             postgres::integer_array(given.spent), postgres::integer_array(given.limits),
             postgres::integer_array(given.versions), holder, seconds);
-        answers->clear();
+        results->clear();
         for (const auto& row : rows)
-            answers->push_back(read_answer(row));
+            results->push_back(read_result(row));
     };
 }
 
-awaitable<void> quota_store::store_debts(std::vector<debt> debts)
+awaitable<void> quota_store::store_usage(std::vector<unreported_usage> usages)
 {
-    return db_.transact([debts = std::move(debts)](pqxx::work& tx) {
+    return db_.transact([usages = std::move(usages)](pqxx::work& tx) {
         std::vector<std::string> ids, accounts, days;
         std::vector<std::int64_t> units, limits, versions;
-        for (const auto& each : debts) {
+        for (const auto& each : usages) {
             ids.push_back(each.id.text());
             accounts.push_back(each.account.text());
             days.push_back(date_text(each.on_day));
@@ -149,7 +150,7 @@ awaitable<void> quota_store::store_debts(std::vector<debt> debts)
             limits.push_back(each.limit.units);
             versions.push_back(each.limit.version);
         }
-        tx.exec_prepared(store_debt_rows.name, postgres::text_array(ids),
+        tx.exec_prepared(store_usage_rows.name, postgres::text_array(ids),
                          postgres::text_array(accounts), postgres::integer_array(units),
                          postgres::integer_array(limits), postgres::integer_array(versions),
                          postgres::text_array(days));
@@ -159,7 +160,7 @@ awaitable<void> quota_store::store_debts(std::vector<debt> debts)
 awaitable<written_off> quota_store::write_off()
 {
     return db_.transact([](pqxx::work& tx) {
-        const auto row = tx.exec_prepared1(write_off_blocks.name, most_written_off);
+        const auto row = tx.exec_prepared1(write_off_blocks.name, max_written_off);
         written_off found;
         found.blocks = row[0].as<std::int64_t>();
         found.units = row[1].as<std::int64_t>();
@@ -167,13 +168,13 @@ awaitable<written_off> quota_store::write_off()
     });
 }
 
-awaitable<std::size_t> quota_store::forget_before(day oldest, day today)
+awaitable<std::size_t> quota_store::purge_before(day oldest, day today)
 {
     return db_.transact([oldest, today](pqxx::work& tx) {
-        const auto days = tx.exec_prepared(forget_days.name, date_text(oldest)).affected_rows();
-        const auto blocks = tx.exec_prepared(forget_blocks.name, date_text(today)).affected_rows();
-        const auto debts = tx.exec_prepared(forget_debts.name, date_text(today)).affected_rows();
-        return static_cast<std::size_t>(days + blocks + debts);
+        const auto days = tx.exec_prepared(purge_days.name, date_text(oldest)).affected_rows();
+        const auto blocks = tx.exec_prepared(purge_blocks.name, date_text(today)).affected_rows();
+        const auto usages = tx.exec_prepared(purge_debts.name, date_text(today)).affected_rows();
+        return static_cast<std::size_t>(days + blocks + usages);
     });
 }
 

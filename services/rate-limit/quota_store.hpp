@@ -2,8 +2,8 @@
 
 #include "common/core/awaitable.hpp"
 #include "common/postgres/pool.hpp"
-#include "rate-limit/debt_book.hpp"
-#include "rate-limit/lease.hpp"
+#include "rate-limit/block.hpp"
+#include "rate-limit/usage_reconciler.hpp"
 
 #include <functional>
 #include <memory>
@@ -36,13 +36,13 @@ public:
     quota_store(postgres::pool& db, std::string holder, std::chrono::milliseconds lease_time);
 
     // In the order of the requests, which must be by account and day, one a block.
-    awaitable<std::vector<block_answer>> settle(std::vector<block_request> requests);
+    awaitable<std::vector<block_sync_result>> sync(std::vector<block_sync_request> requests);
     // By account and day; what is stored already counts nothing again.
-    awaitable<void> store_debts(std::vector<debt> debts);
+    awaitable<void> store_usage(std::vector<unreported_usage> usages);
     awaitable<written_off> write_off();
     // Deletes some of the days before `oldest` and of the blocks and debts before `today`; how many
     // rows.
-    awaitable<std::size_t> forget_before(day oldest, day today);
+    awaitable<std::size_t> purge_before(day oldest, day today);
     // The days from `first` on that have any use, oldest first.
     awaitable<std::vector<day_use>> list_days(account_id account, day first);
 
@@ -50,8 +50,8 @@ public:
 
 private:
     std::function<void(pqxx::connection_base&)>
-    settling(std::vector<block_request> requests,
-             std::shared_ptr<std::vector<block_answer>> answers) const;
+    make_sync_query(std::vector<block_sync_request> requests,
+                    std::shared_ptr<std::vector<block_sync_result>> results) const;
 
     postgres::pool& db_;
     std::string holder_;

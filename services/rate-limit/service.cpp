@@ -12,17 +12,17 @@ using namespace std::chrono_literals;
 
 constexpr int schema_version = 5;
 
-settle_statement statement_of(quota_store& quotas)
+sync_statement statement_of(quota_store& quotas)
 {
-    return [&quotas](std::vector<block_request> requests) {
-        return quotas.settle(std::move(requests));
+    return [&quotas](std::vector<block_sync_request> requests) {
+        return quotas.sync(std::move(requests));
     };
 }
 
-lease_book::recall recall_of(recall_client& others)
+block_pool::reclaim_call reclaim_call_of(reclaim_client& others)
 {
     return [&others](std::string holder, account_id account, day on_day) {
-        return others.ask_back(std::move(holder), account, on_day);
+        return others.reclaim(std::move(holder), account, on_day);
     };
 }
 
@@ -52,16 +52,20 @@ service::service(runtime::host& host, settings chosen)
       admin_(host),
       tokens_(settings_.rpc_token_file),
       db_(host, settings_.database),
-      quotas_(db_, settings_.rpc_advertise, settings_.leases.lease_time),
+      quotas_(db_, settings_.rpc_advertise, settings_.blocks.lease_time),
       others_(host, tokens_),
-      leases_(host, host.clock(), statement_of(quotas_), recall_of(others_), settings_.leases),
-      debts_(
-          host, [this](std::vector<debt> debts) { return quotas_.store_debts(std::move(debts)); },
-          [this](account_id account) { leases_.refresh(account); }),
-      rpc_(host, leases_, debts_, quotas_, host.clock()),
-      forgetting_(host, "old days not forgotten", [this] { return forget_old_days(); }),
+      blocks_(host, host.clock(), statement_of(quotas_), reclaim_call_of(others_),
+              settings_.blocks),
+      reconciler_(
+          host,
+          [this](std::vector<unreported_usage> usages) {
+              return quotas_.store_usage(std::move(usages));
+          },
+          [this](account_id account) { blocks_.refresh(account); }),
+      rpc_(host, blocks_, reconciler_, quotas_, host.clock()),
+      purging_(host, "old days not forgotten", [this] { return purge_old_days(); }),
       writing_off_(host, "lost blocks not written off", [this] { return write_off_lost_blocks(); }),
-      tidying_(host, "blocks not tidied", [this] { return tidy(); }),
+      sweeping_(host, "blocks not tidied", [this] { return sweep(); }),
       server_(host, settings_.rpc, tokens_),
       units_lost_(host.metrics().counter("tempinbox_rate_limit_written_off_units_total",
                                          "Units of blocks whose lease ended, counted as used"))
@@ -79,28 +83,28 @@ void service::start()
                          : settings_.rpc_advertise;
     quotas_.set_holder(own);
     others_.set_own_address(own);
-    forgetting_.start();
+    purging_.start();
     writing_off_.start();
-    tidying_.start();
+    sweeping_.start();
 }
 
 awaitable<void> service::drain()
 {
-    const auto patience = host_.settings().drain_timeout;
-    co_await server_.drain(patience / 2);
-    co_await tidying_.stop();
-    co_await leases_.close(patience / 4);
+    const auto timeout = host_.settings().drain_timeout;
+    co_await server_.drain(timeout / 2);
+    co_await sweeping_.stop();
+    co_await blocks_.close(timeout / 4);
     co_await writing_off_.stop();
-    co_await forgetting_.stop();
+    co_await purging_.stop();
     db_.stop();
 }
 
-awaitable<std::chrono::microseconds> service::forget_old_days()
+awaitable<std::chrono::microseconds> service::purge_old_days()
 {
     const day today = day_of(host_.clock().now());
-    const auto forgotten =
-        co_await quotas_.forget_before(today - std::chrono::days(settings_.days_kept), today);
-    if (forgotten > 0)
+    const auto purged =
+        co_await quotas_.purge_before(today - std::chrono::days(settings_.days_kept), today);
+    if (purged > 0)
         co_return 100ms;
     co_return 1h;
 }
@@ -117,9 +121,9 @@ awaitable<std::chrono::microseconds> service::write_off_lost_blocks()
     co_return 1s;
 }
 
-awaitable<std::chrono::microseconds> service::tidy()
+awaitable<std::chrono::microseconds> service::sweep()
 {
-    if (leases_.tidy())
+    if (blocks_.sweep())
         co_return 20ms;
     co_return 1s;
 }

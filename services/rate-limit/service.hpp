@@ -9,7 +9,7 @@
 #include "common/runtime/periodic_task.hpp"
 #include "rate-limit/quota_rpc.hpp"
 #include "rate-limit/quota_store.hpp"
-#include "rate-limit/recall_client.hpp"
+#include "rate-limit/reclaim_client.hpp"
 #include "rate-limit/settings.hpp"
 
 namespace tempinbox::rate_limit {
@@ -24,9 +24,9 @@ public:
     awaitable<void> drain() override;
 
 private:
-    awaitable<std::chrono::microseconds> forget_old_days();
+    awaitable<std::chrono::microseconds> purge_old_days();
     awaitable<std::chrono::microseconds> write_off_lost_blocks();
-    awaitable<std::chrono::microseconds> tidy();
+    awaitable<std::chrono::microseconds> sweep();
 
     runtime::host& host_;
     settings settings_;
@@ -34,13 +34,13 @@ private:
     rpc::tokens tokens_;
     postgres::pool db_;
     quota_store quotas_;
-    recall_client others_;
-    lease_book leases_;
-    debt_book debts_;
+    reclaim_client others_;
+    block_pool blocks_;
+    usage_reconciler reconciler_;
     quota_rpc rpc_;
-    runtime::periodic_task forgetting_;
+    runtime::periodic_task purging_;
     runtime::periodic_task writing_off_;
-    runtime::periodic_task tidying_;
+    runtime::periodic_task sweeping_;
     rpc::server server_;
     prometheus::Counter& units_lost_;
 };

@@ -3,7 +3,7 @@
 #include "common/config/reader.hpp"
 #include "common/http/server.hpp"
 #include "common/postgres/pool.hpp"
-#include "rate-limit/lease_book.hpp"
+#include "rate-limit/block_pool.hpp"
 
 #include <string>
 
@@ -15,7 +15,7 @@ struct settings
     http::server_settings rpc;
     std::string rpc_advertise; // empty: where it listens
     std::string rpc_token_file;
-    lease_book_settings leases;
+    block_pool_settings blocks;
     int days_kept = 35;
 };
 

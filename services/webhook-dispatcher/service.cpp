@@ -52,34 +52,34 @@ service::service(runtime::host& host, settings chosen)
           [this](delivery_outcome outcome) { take(std::move(outcome)); }, limits_of(settings_)),
       claimer_(host, delivery_store_, configs_, engine_, recorder_,
                [this](delivery_outcome outcome) { take(std::move(outcome)); }),
-      by_hand_(host, resend_store_, configs_,
-               [this](delivery_job job) { return sender_.send(std::move(job)); }),
+      manual_sender_(host, resend_store_, configs_,
+                     [this](delivery_job job) { return sender_.send(std::move(job)); }),
       replayer_(host, replay_store_),
       retention_(host, retention_store_, replay_store_, resend_store_, settings_.retention_days),
       dead_letters_(host, producer_),
-      intake_(host, config_store_, configs_, delivery_store_, engine_, recorder_, dead_letters_),
+      ingest_(host, config_store_, configs_, delivery_store_, engine_, recorder_, dead_letters_),
       consumer_(host, membership(settings_),
-                [this](const std::vector<kafka::record>& batch) { return intake_.handle(batch); }),
-      webhook_calls_(host, endpoint_store_, secret_store_, settings_.keys, settings_.urls,
-                     names_.function()),
-      secret_calls_(secret_store_, settings_.keys),
-      notice_calls_(notice_store_),
-      rule_calls_(rule_store_, config_store_, settings_.urls),
+                [this](const std::vector<kafka::record>& batch) { return ingest_.handle(batch); }),
+      webhook_rpc_(host, endpoint_store_, secret_store_, settings_.keys, settings_.urls,
+                   names_.function()),
+      secret_rpc_(secret_store_, settings_.keys),
+      notice_rpc_(notice_store_),
+      rule_rpc_(rule_store_, config_store_, settings_.urls),
       delivery_counts_(db_),
       delivery_count_call_(
           [this](account_id account, int days) { return delivery_counts_.list(account, days); },
           &v1::DeliveriesOfDay::set_deliveries),
-      delivery_calls_(host, delivery_log_, routing_log_, by_hand_, replay_store_, replayer_),
+      delivery_rpc_(host, delivery_log_, routing_log_, manual_sender_, replay_store_, replayer_),
       tokens_(settings_.rpc_token_file),
       server_(host, settings_.rpc, tokens_)
 {
     db_.require_schema("webhooks", schema_version);
-    webhook_calls_.add_to(server_);
-    secret_calls_.add_to(server_);
-    notice_calls_.add_to(server_);
-    rule_calls_.add_to(server_);
+    webhook_rpc_.add_to(server_);
+    secret_rpc_.add_to(server_);
+    notice_rpc_.add_to(server_);
+    rule_rpc_.add_to(server_);
     delivery_count_call_.add_to(server_, "tempinbox.webhooks.v1.WebhookService/CountDeliveries");
-    delivery_calls_.add_to(server_);
+    delivery_rpc_.add_to(server_);
 }
 
 void service::take(delivery_outcome outcome)
@@ -103,18 +103,18 @@ void service::start()
 awaitable<void> service::drain()
 {
     // No new work first, then what is under way, then writing down what came of it.
-    const auto patience = host_.settings().drain_timeout;
+    const auto timeout = host_.settings().drain_timeout;
     co_await consumer_.stop();
     co_await replayer_.stop();
     co_await claimer_.stop();
     co_await retention_.stop();
-    const auto last_request = std::chrono::steady_clock::now() + patience * 7 / 10;
-    co_await engine_.drain(patience * 7 / 10);
-    co_await by_hand_.drain(last_request);
+    const auto last_request = std::chrono::steady_clock::now() + timeout * 7 / 10;
+    co_await engine_.drain(timeout * 7 / 10);
+    co_await manual_sender_.drain(last_request);
     co_await failures_.stop();
-    co_await recorder_.drain(patience / 10);
-    co_await producer_.flush(patience / 20);
-    co_await server_.drain(patience / 10);
+    co_await recorder_.drain(timeout / 10);
+    co_await producer_.flush(timeout / 20);
+    co_await server_.drain(timeout / 10);
     db_.stop();
     admin_.stop();
 }

@@ -1,20 +1,20 @@
 #pragma once
 
 #include "common/core/awaitable.hpp"
-#include "webhook-dispatcher/api/delivery_calls.hpp"
-#include "webhook-dispatcher/api/notice_calls.hpp"
-#include "webhook-dispatcher/api/rule_calls.hpp"
-#include "webhook-dispatcher/api/secret_calls.hpp"
-#include "webhook-dispatcher/api/webhook_calls.hpp"
+#include "webhook-dispatcher/api/delivery_rpc.hpp"
+#include "webhook-dispatcher/api/notice_rpc.hpp"
+#include "webhook-dispatcher/api/rule_rpc.hpp"
+#include "webhook-dispatcher/api/secret_rpc.hpp"
+#include "webhook-dispatcher/api/webhook_rpc.hpp"
 #include "webhook-dispatcher/delivery/claimer.hpp"
 #include "webhook-dispatcher/delivery/delivery_count_store.hpp"
 #include "webhook-dispatcher/delivery/engine.hpp"
 #include "webhook-dispatcher/delivery/http_sender.hpp"
 #include "webhook-dispatcher/delivery/recorder.hpp"
 #include "webhook-dispatcher/delivery/retention.hpp"
-#include "webhook-dispatcher/endpoints/failure_watch.hpp"
+#include "webhook-dispatcher/endpoints/auto_disable_monitor.hpp"
 #include "webhook-dispatcher/events/dead_letters.hpp"
-#include "webhook-dispatcher/events/intake.hpp"
+#include "webhook-dispatcher/events/event_ingest.hpp"
 #include "webhook-dispatcher/settings.hpp"
 
 #include "common/admin/listener.hpp"
@@ -62,28 +62,28 @@ private:
 
     config_cache configs_;
     outcome_recorder recorder_;
-    failure_watch failures_;
+    auto_disable_monitor failures_;
     name_resolver names_;
     http_sender sender_;
     delivery_engine engine_;
     due_claimer claimer_;
-    hand_sender by_hand_;
+    manual_sender manual_sender_;
     replayer replayer_;
     retention retention_;
 
     dead_letters dead_letters_;
-    event_intake intake_;
+    event_ingest ingest_;
     kafka::consumer consumer_;
 
-    webhook_calls webhook_calls_;
-    secret_calls secret_calls_;
-    notice_calls notice_calls_;
-    rule_calls rule_calls_;
+    webhook_rpc webhook_rpc_;
+    secret_rpc secret_rpc_;
+    notice_rpc notice_rpc_;
+    rule_rpc rule_rpc_;
     delivery_count_store delivery_counts_;
     rpc::daily_count_rpc<v1::CountDeliveriesRequest, v1::CountDeliveriesResponse,
                          v1::DeliveriesOfDay>
         delivery_count_call_;
-    delivery_calls delivery_calls_;
+    delivery_rpc delivery_rpc_;
     rpc::tokens tokens_;
     rpc::server server_;
 };

@@ -40,7 +40,7 @@ awaitable<void> attempt_gate::take_back(uuid attempt,
     return attempts_.take_back(attempt, std::move(subjects));
 }
 
-std::optional<accounts::attempt_verdict>
+std::optional<accounts::attempt_status>
 attempt_gate::find_refusal(const std::vector<accounts::attempt_subject>& subjects)
 {
     const auto now = steady::now();
@@ -48,7 +48,7 @@ attempt_gate::find_refusal(const std::vector<accounts::attempt_subject>& subject
         const auto cached = refused_.find(subject.digest);
         if (cached == refused_.end() || cached->second.cached_until <= now)
             continue;
-        accounts::attempt_verdict status;
+        accounts::attempt_status status;
         status.is_allowed = false;
         status.retry_after =
             std::max(1s, std::chrono::ceil<std::chrono::seconds>(cached->second.ends_at - now));
@@ -57,7 +57,7 @@ attempt_gate::find_refusal(const std::vector<accounts::attempt_subject>& subject
     return std::nullopt;
 }
 
-void attempt_gate::remember(const accounts::attempt_verdict& refused)
+void attempt_gate::remember(const accounts::attempt_status& refused)
 {
     const auto now = steady::now();
     if (refused_.size() >= max_refused)

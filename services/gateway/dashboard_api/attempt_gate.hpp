@@ -27,7 +27,7 @@ public:
 
     struct entry
     {
-        accounts::attempt_verdict status;
+        accounts::attempt_status status;
         lookup_limiter::slot
             slot; // held while more is looked up for the attempt; null where it is not allowed
     };
@@ -49,9 +49,9 @@ private:
         steady::time_point ends_at;
     };
 
-    std::optional<accounts::attempt_verdict>
+    std::optional<accounts::attempt_status>
     find_refusal(const std::vector<accounts::attempt_subject>& subjects);
-    void remember(const accounts::attempt_verdict& refused);
+    void remember(const accounts::attempt_status& refused);
 
     accounts::attempt_store& attempts_;
     lookup_limiter& strangers_;

@@ -133,7 +133,7 @@ awaitable<http::response> password_handlers::reset(const http::request& received
     co_await gate_.take_back(attempt, std::move(subjects));
     // Who was locked out by guesses of others gets in with the new password.
     const auto failures = sign_ins_of_account(changed->email);
-    co_await gate_.attempts().forgive(failures);
+    co_await gate_.attempts().reset(failures);
     co_return http::ok_json(reset_json(changed->email));
 }
 

@@ -29,7 +29,7 @@ awaitable<http::response> session_issuer::issue(const http::request& received,
     lookups_.note_open(std::move(digest));
     http::response response(status, "application/json",
                             session_json(account, csrf_token_of(token), now));
-    cookie.set(response, token, sessions_.bounds().in_all);
+    cookie.set(response, token, sessions_.bounds().max_lifetime);
     co_return response;
 }
 

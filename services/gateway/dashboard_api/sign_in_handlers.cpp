@@ -198,7 +198,7 @@ awaitable<http::response> sign_in_handlers::sign_in(const http::request& receive
         log::info("a sign-in failed", {{"request_id", received.id}});
         co_return wrong_credentials();
     }
-    co_await gate_.attempts().forgive(by_account);
+    co_await gate_.attempts().reset(by_account);
     co_await gate_.take_back(attempt, std::move(of_address));
     co_return co_await issuer_.issue(received, user->record, std::move(hash), 200, who.now);
 }

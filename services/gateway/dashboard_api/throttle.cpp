@@ -44,7 +44,7 @@ accounts::attempt_subject emails_to(const std::string& email)
     return accounts::attempt_subject("letters", to_lower_ascii(email), max_emails);
 }
 
-http::response too_many_attempts(const accounts::attempt_verdict& status)
+http::response too_many_attempts(const accounts::attempt_status& status)
 {
     const auto seconds = status.retry_after.count();
     auto refused = http::error_response(429, "Too many attempts: try again in " +

@@ -17,6 +17,6 @@ accounts::attempt_subject resets_of_address(const std::string& address);
 accounts::attempt_subject emails_to(const std::string& email);
 
 // 429 with Retry-After.
-http::response too_many_attempts(const accounts::attempt_verdict& status);
+http::response too_many_attempts(const accounts::attempt_status& status);
 
 } // namespace tempinbox::gateway

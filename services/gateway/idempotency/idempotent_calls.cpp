@@ -11,7 +11,7 @@ namespace tempinbox::gateway {
 namespace {
 
 using namespace std::chrono_literals;
-using claim_status = accounts::idempotency_claim::verdict;
+using claim_status = accounts::idempotency_claim::outcome;
 
 constexpr std::size_t max_key_length = 255;
 // A little less than after which another attempt may begin.
@@ -97,15 +97,15 @@ awaitable<http::response> idempotent_calls::handle(http::request& received, call
     made.key = key;
     const auto claimed = co_await claim(key, std::move(request_sha256));
     switch (claimed.what) {
-    case claim_status::go:
+    case claim_status::proceed:
         break;
     case claim_status::replay:
-        co_return replay(key, claimed.answer);
+        co_return replay(key, claimed.response);
     case claim_status::other_request:
         co_return co_await refuse_other(received, who, operation);
-    case claim_status::under_way:
+    case claim_status::in_progress:
         co_return under_way();
-    case claim_status::no_room:
+    case claim_status::limit_reached:
         co_return refuse_new(who);
     }
     made.object_id = claimed.object_id;
@@ -182,16 +182,16 @@ awaitable<void> idempotent_calls::finish(const attempt& made, const http::respon
     }
     if (response.status < 200 || response.status >= 300)
         return store_.release(made.key, made.object_id);
-    accounts::kept_answer stored;
+    accounts::stored_response stored;
     stored.status = static_cast<int>(response.status);
     stored.location = http::find_header(response.headers, "Location").value_or("");
     stored.content_type = http::find_header(response.headers, "Content-Type").value_or("");
     stored.sealed_body = keys_.seal(secret(response.body), context_of(made.key));
-    return store_.keep(made.key, made.object_id, std::move(stored));
+    return store_.store_response(made.key, made.object_id, std::move(stored));
 }
 
 http::response idempotent_calls::replay(const accounts::idempotency_key& key,
-                                        const accounts::kept_answer& stored) const
+                                        const accounts::stored_response& stored) const
 {
     const auto body = keys_.open(stored.sealed_body, context_of(key));
     if (!body)
@@ -206,7 +206,7 @@ http::response idempotent_calls::replay(const accounts::idempotency_key& key,
 
 awaitable<std::chrono::microseconds> idempotent_calls::purge()
 {
-    const int purged = co_await store_.forget();
+    const int purged = co_await store_.purge();
     co_return purged == accounts::idempotency_store::batch_size
         ? std::chrono::microseconds(purge_batch_delay)
         : std::chrono::microseconds(purge_interval);

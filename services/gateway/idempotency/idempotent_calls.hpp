@@ -43,7 +43,7 @@ private:
     awaitable<http::response> call(http::request& received, const caller& who,
                                    const api_handler& handle, attempt made);
     http::response replay(const accounts::idempotency_key& key,
-                          const accounts::kept_answer& stored) const;
+                          const accounts::stored_response& stored) const;
     awaitable<std::chrono::microseconds> purge();
 
     accounts::idempotency_store& store_;

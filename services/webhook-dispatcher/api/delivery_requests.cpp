@@ -1,7 +1,7 @@
 #include "webhook-dispatcher/api/delivery_requests.hpp"
 
 #include "webhook-dispatcher/api/requests.hpp"
-#include "webhook-dispatcher/history/delivery_names.hpp"
+#include "webhook-dispatcher/history/delivery_id.hpp"
 
 #include "common/core/encoding.hpp"
 #include "common/core/text.hpp"
@@ -21,20 +21,20 @@ time_point to_time(const google::protobuf::Timestamp& stamp)
 
 // A typed-in or altered cursor, or one of another list, fails it. No secret: it guards against
 // mistakes only.
-std::string check_of(const log_wish& wish, const std::string& event)
+std::string check_of(const log_params& params, const std::string& event)
 {
-    const auto status = wish.status ? std::string(to_string(*wish.status)) : "";
-    return crypto::sha256("deliveries " + wish.account.text() + " " + wish.webhook.text() + " " +
-                          status + " " + event)
+    const auto status = params.status ? std::string(to_string(*params.status)) : "";
+    return crypto::sha256("deliveries " + params.account.text() + " " + params.webhook.text() +
+                          " " + status + " " + event)
         .substr(0, check_bytes);
 }
 
-result<event_id> read_log_cursor(const log_wish& wish, std::string_view cursor)
+result<event_id> read_log_cursor(const log_params& params, std::string_view cursor)
 {
     const auto bytes = from_base64url(cursor);
     if (bytes && bytes->size() > check_bytes) {
         const auto event = event_id::parse(std::string_view(*bytes).substr(check_bytes));
-        if (event && bytes->substr(0, check_bytes) == check_of(wish, event->text()))
+        if (event && bytes->substr(0, check_bytes) == check_of(params, event->text()))
             return *event;
     }
     return failure{errc::invalid_argument,
@@ -58,71 +58,71 @@ v1::DeliveryAttempt to_message(const logged_attempt& shown)
 
 } // namespace
 
-result<log_wish> read_wish(const v1::ListDeliveriesRequest& request)
+result<log_params> read_params(const v1::ListDeliveriesRequest& request)
 {
-    log_wish wish;
+    log_params params;
     const auto account = account_id::parse(request.account_id());
     if (!account)
         return account.error();
-    wish.account = *account;
+    params.account = *account;
     const auto webhook = webhook_id::parse(request.webhook_id());
     if (!webhook)
         return webhook.error();
-    wish.webhook = *webhook;
+    params.webhook = *webhook;
     if (!request.status().empty()) {
         const auto status = parse_delivery_status(request.status());
         if (!status)
             return status.error();
-        wish.status = *status;
+        params.status = *status;
     }
     const auto limit = read_limit(request.limit());
     if (!limit)
         return limit.error();
-    wish.limit = *limit;
+    params.limit = *limit;
     if (!request.cursor().empty()) {
-        const auto before = read_log_cursor(wish, request.cursor());
+        const auto before = read_log_cursor(params, request.cursor());
         if (!before)
             return before.error();
-        wish.before = *before;
+        params.before = *before;
     }
-    return wish;
+    return params;
 }
 
-result<replay_wish> read_wish(const v1::ReplayDeliveriesRequest& request, time_point now)
+result<replay_params> read_params(const v1::ReplayDeliveriesRequest& request, time_point now)
 {
-    replay_wish wish;
+    replay_params params;
     const auto account = account_id::parse(request.account_id());
     if (!account)
         return account.error();
-    wish.account = *account;
+    params.account = *account;
     const auto webhook = webhook_id::parse(request.webhook_id());
     if (!webhook)
         return webhook.error();
-    wish.webhook = *webhook;
+    params.webhook = *webhook;
     const auto id = uuid::parse(request.replay_id());
     if (!id)
         return failure{errc::invalid_argument,
                        "replay_id must be a UUID, not " + quote(request.replay_id())};
-    wish.id = *id;
+    params.id = *id;
     if (request.status() != "" && request.status() != "failed" && request.status() != "succeeded")
         return failure{errc::invalid_argument,
                        "status must be one of failed, succeeded, not " + quote(request.status())};
-    wish.is_of_succeeded = request.status() == "succeeded";
-    wish.since = to_time(request.since());
-    if (!request.has_since() || wish.since < time_point{} || wish.since > now)
+    params.is_of_succeeded = request.status() == "succeeded";
+    params.since = to_time(request.since());
+    if (!request.has_since() || params.since < time_point{} || params.since > now)
         return failure{errc::invalid_argument, "since must be a time in the past"};
-    return wish;
+    return params;
 }
 
-std::string make_log_cursor(const log_wish& wish, event_id last)
+std::string make_log_cursor(const log_params& params, event_id last)
 {
-    return to_base64url(check_of(wish, last.text()) + last.text());
+    return to_base64url(check_of(params, last.text()) + last.text());
 }
 
 v1::Delivery to_message(const logged_delivery& shown)
 {
     v1::Delivery message;
-    message.set_delivery_id(name_delivery(shown.event, shown.webhook).text());
+    message.set_delivery_id(make_delivery_id(shown.event, shown.webhook).text());
     message.set_event_id(shown.event.text());
     message.set_event(std::string(to_string(shown.kind)));
     message.set_status(std::string(to_string(shown.status)));

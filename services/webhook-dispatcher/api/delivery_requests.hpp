@@ -1,7 +1,7 @@
 #pragma once
 
 #include "webhook-dispatcher/history/logged_delivery.hpp"
-#include "webhook-dispatcher/resending/replay_store.hpp"
+#include "webhook-dispatcher/manual_retry/replay_store.hpp"
 
 #include "tempinbox/webhooks/v1/delivery_service.pb.h"
 
@@ -12,7 +12,7 @@
 namespace tempinbox::webhooks {
 
 // A request for a page of the log, checked.
-struct log_wish
+struct log_params
 {
     account_id account;
     webhook_id webhook;
@@ -20,12 +20,12 @@ struct log_wish
     std::optional<event_id> before;
     int limit = 25;
 };
-result<log_wish> read_wish(const v1::ListDeliveriesRequest& request);
+result<log_params> read_params(const v1::ListDeliveriesRequest& request);
 // The failure names what is wrong; `now` bounds `since`.
-result<replay_wish> read_wish(const v1::ReplayDeliveriesRequest& request, time_point now);
+result<replay_params> read_params(const v1::ReplayDeliveriesRequest& request, time_point now);
 
 // Where the next page begins. It opens only for the same webhook and filter.
-std::string make_log_cursor(const log_wish& wish, event_id last);
+std::string make_log_cursor(const log_params& params, event_id last);
 
 v1::Delivery to_message(const logged_delivery& shown);
 

@@ -9,7 +9,7 @@
 namespace tempinbox::webhooks {
 namespace {
 
-constexpr std::size_t longest_description = 500;
+constexpr std::size_t max_description_length = 500;
 
 failure invalid(std::string text)
 {
@@ -18,13 +18,13 @@ failure invalid(std::string text)
 
 } // namespace
 
-result<void> check_text(std::string_view field, std::string_view text, std::size_t least,
-                        std::size_t most)
+result<void> check_text(std::string_view field, std::string_view text, std::size_t min,
+                        std::size_t max)
 {
     const auto characters = count_characters(text);
-    if (characters < least || characters > most)
-        return invalid(std::string(field) + " must have " + std::to_string(least) + " to " +
-                       std::to_string(most) + " characters, not " + std::to_string(characters));
+    if (characters < min || characters > max)
+        return invalid(std::string(field) + " must have " + std::to_string(min) + " to " +
+                       std::to_string(max) + " characters, not " + std::to_string(characters));
     const bool has_control = std::any_of(text.begin(), text.end(), [](char c) {
         const auto byte = static_cast<unsigned char>(c);
         return (byte < 0x20 && c != '\t' && c != '\n' && c != '\r') || byte == 0x7f;
@@ -41,7 +41,8 @@ void set_time(google::protobuf::Timestamp& stamp, time_point time)
     stamp.set_nanos(static_cast<int>(micros % 1'000'000) * 1'000);
 }
 
-result<webhook_wish> read_wish(const v1::CreateWebhookRequest& request, const url_policy& policy)
+result<webhook_params> read_params(const v1::CreateWebhookRequest& request,
+                                   const url_policy& policy)
 {
     auto account = plans::from_proto(request.account());
     if (!account)
@@ -56,23 +57,23 @@ result<webhook_wish> read_wish(const v1::CreateWebhookRequest& request, const ur
     if (!events)
         return events.error();
     if (const auto checked =
-            check_text("description", request.description(), 0, longest_description);
+            check_text("description", request.description(), 0, max_description_length);
         !checked)
         return checked.error();
 
-    webhook_wish wish;
-    wish.wanted.account = account->account;
-    wish.wanted.id = *id;
-    wish.wanted.url = request.url();
-    wish.wanted.events = *events;
-    wish.wanted.description = request.description();
-    wish.account = std::move(*account);
-    wish.target = std::move(*target);
-    return wish;
+    webhook_params params;
+    params.requested.account = account->account;
+    params.requested.id = *id;
+    params.requested.url = request.url();
+    params.requested.events = *events;
+    params.requested.description = request.description();
+    params.account = std::move(*account);
+    params.target = std::move(*target);
+    return params;
 }
 
-result<webhook_change_wish> read_change(const v1::UpdateWebhookRequest& request,
-                                        const url_policy& policy)
+result<webhook_change_params> read_change(const v1::UpdateWebhookRequest& request,
+                                          const url_policy& policy)
 {
     const auto account = account_id::parse(request.account_id());
     if (!account)
@@ -80,33 +81,33 @@ result<webhook_change_wish> read_change(const v1::UpdateWebhookRequest& request,
     const auto id = webhook_id::parse(request.webhook_id());
     if (!id)
         return id.error();
-    webhook_change_wish wish;
-    wish.account = *account;
-    wish.id = *id;
+    webhook_change_params params;
+    params.account = *account;
+    params.id = *id;
     if (request.has_url()) {
         auto target = check_url(request.url(), policy);
         if (!target)
             return target.error();
-        wish.target = std::move(*target);
-        wish.change.url = request.url();
+        params.target = std::move(*target);
+        params.change.url = request.url();
     }
     if (request.has_events()) {
         const auto events =
             read_event_set({request.events().events().begin(), request.events().events().end()});
         if (!events)
             return events.error();
-        wish.change.events = *events;
+        params.change.events = *events;
     }
     if (request.has_description()) {
         if (const auto checked =
-                check_text("description", request.description(), 0, longest_description);
+                check_text("description", request.description(), 0, max_description_length);
             !checked)
             return checked.error();
-        wish.change.description = request.description();
+        params.change.description = request.description();
     }
     if (request.has_is_enabled())
-        wish.change.is_enabled = request.is_enabled();
-    return wish;
+        params.change.is_enabled = request.is_enabled();
+    return params;
 }
 
 result<int> read_limit(int given)

@@ -12,27 +12,28 @@
 namespace tempinbox::webhooks {
 
 // A request to make a webhook, checked; the secret is not chosen yet.
-struct webhook_wish
+struct webhook_params
 {
     plans::account_state account;
-    endpoint wanted;
+    endpoint requested;
     url_target target;
 };
-result<webhook_wish> read_wish(const v1::CreateWebhookRequest& request, const url_policy& policy);
+result<webhook_params> read_params(const v1::CreateWebhookRequest& request,
+                                   const url_policy& policy);
 
-struct webhook_change_wish
+struct webhook_change_params
 {
     account_id account;
     webhook_id id;
     endpoint_change change;
     std::optional<url_target> target; // of a new URL
 };
-result<webhook_change_wish> read_change(const v1::UpdateWebhookRequest& request,
-                                        const url_policy& policy);
+result<webhook_change_params> read_change(const v1::UpdateWebhookRequest& request,
+                                          const url_policy& policy);
 
 // Characters from `least` to `most`, no control characters but tab and line breaks.
-result<void> check_text(std::string_view field, std::string_view text, std::size_t least,
-                        std::size_t most);
+result<void> check_text(std::string_view field, std::string_view text, std::size_t min,
+                        std::size_t max);
 
 // 0 stands for 25.
 result<int> read_limit(int given);

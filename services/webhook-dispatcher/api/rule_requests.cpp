@@ -7,13 +7,13 @@
 namespace tempinbox::webhooks {
 namespace {
 
-constexpr std::size_t longest_name = 100;
-constexpr std::size_t longest_value = 500;
-constexpr int most_conditions = 5;
-constexpr int most_drafts = 20;
+constexpr std::size_t max_name_length = 100;
+constexpr std::size_t max_value_length = 500;
+constexpr int max_conditions = 5;
+constexpr int max_drafts = 20;
 // Of a mail to be tested: more than mail servers take.
-constexpr std::size_t longest_field = 10'000;
-constexpr int most_recipients = 100;
+constexpr std::size_t max_field_bytes = 10'000;
+constexpr int max_recipients = 100;
 
 using condition_messages = google::protobuf::RepeatedPtrField<v1::Condition>;
 
@@ -22,26 +22,26 @@ failure invalid(std::string text)
     return failure{errc::invalid_argument, std::move(text)};
 }
 
-failure inside(std::string_view place, const failure& reason)
+failure inside(std::string_view path, const failure& reason)
 {
-    return failure{reason.code, std::string(place) + reason.message};
+    return failure{reason.code, std::string(path) + reason.message};
 }
 
 result<std::vector<rules::condition>> read_conditions(const condition_messages& messages)
 {
-    if (messages.size() > most_conditions)
-        return invalid("conditions must have 0 to " + std::to_string(most_conditions) +
+    if (messages.size() > max_conditions)
+        return invalid("conditions must have 0 to " + std::to_string(max_conditions) +
                        " items, not " + std::to_string(messages.size()));
     std::vector<rules::condition> conditions;
     for (const auto& given : messages) {
-        const auto place = "conditions[" + std::to_string(conditions.size()) + "].";
+        const auto path = "conditions[" + std::to_string(conditions.size()) + "].";
         const auto what = rules::parse_field(given.field());
         if (!what)
-            return inside(place, what.error());
+            return inside(path, what.error());
         const auto how = rules::parse_comparison(given.operator_());
         if (!how)
-            return inside(place, how.error());
-        if (const auto checked = check_text(place + "value", given.value(), 1, longest_value);
+            return inside(path, how.error());
+        if (const auto checked = check_text(path + "value", given.value(), 1, max_value_length);
             !checked)
             return checked.error();
         rules::condition read;
@@ -69,7 +69,7 @@ result<rules::rule> read_draft(const v1::Rule& given)
             return webhook.error();
         draft.webhook = *webhook;
     }
-    if (const auto checked = check_text("name", given.name(), 0, longest_name); !checked)
+    if (const auto checked = check_text("name", given.name(), 0, max_name_length); !checked)
         return checked.error();
     auto conditions = read_conditions(given.conditions());
     if (!conditions)
@@ -82,15 +82,15 @@ result<rules::rule> read_draft(const v1::Rule& given)
 
 result<rules::tested_mail> read_mail(const v1::TestRulesRequest& request)
 {
-    if (request.to_size() > most_recipients)
-        return invalid("to must have at most " + std::to_string(most_recipients) + " items, not " +
+    if (request.to_size() > max_recipients)
+        return invalid("to must have at most " + std::to_string(max_recipients) + " items, not " +
                        std::to_string(request.to_size()));
-    if (request.from().size() > longest_field || request.subject().size() > longest_field)
-        return invalid("from and subject must have at most " + std::to_string(longest_field) +
+    if (request.from().size() > max_field_bytes || request.subject().size() > max_field_bytes)
+        return invalid("from and subject must have at most " + std::to_string(max_field_bytes) +
                        " bytes");
     for (const auto& recipient : request.to())
-        if (recipient.size() > longest_field)
-            return invalid("to must hold at most " + std::to_string(longest_field) +
+        if (recipient.size() > max_field_bytes)
+            return invalid("to must hold at most " + std::to_string(max_field_bytes) +
                            " bytes an item");
     rules::tested_mail mail;
     mail.from = request.from();
@@ -108,7 +108,7 @@ void write(v1::Condition& message, const rules::condition& entry)
 
 } // namespace
 
-result<rule_wish> read_wish(const v1::CreateRuleRequest& request)
+result<rule_params> read_params(const v1::CreateRuleRequest& request)
 {
     auto account = plans::from_proto(request.account());
     if (!account)
@@ -116,7 +116,7 @@ result<rule_wish> read_wish(const v1::CreateRuleRequest& request)
     const auto id = rule_id::parse(request.rule_id());
     if (!id)
         return id.error();
-    if (const auto checked = check_text("name", request.name(), 1, longest_name); !checked)
+    if (const auto checked = check_text("name", request.name(), 1, max_name_length); !checked)
         return checked.error();
     const auto webhook = webhook_id::parse(request.webhook_id());
     if (!webhook)
@@ -125,17 +125,17 @@ result<rule_wish> read_wish(const v1::CreateRuleRequest& request)
     if (!conditions)
         return conditions.error();
 
-    rule_wish wish;
-    wish.account = std::move(*account);
-    wish.wanted.id = *id;
-    wish.wanted.name = request.name();
-    wish.wanted.webhook = *webhook;
-    wish.wanted.conditions = std::move(*conditions);
-    wish.wanted.is_enabled = request.is_enabled();
-    return wish;
+    rule_params params;
+    params.account = std::move(*account);
+    params.requested.id = *id;
+    params.requested.name = request.name();
+    params.requested.webhook = *webhook;
+    params.requested.conditions = std::move(*conditions);
+    params.requested.is_enabled = request.is_enabled();
+    return params;
 }
 
-result<rule_change_wish> read_change(const v1::UpdateRuleRequest& request)
+result<rule_change_params> read_change(const v1::UpdateRuleRequest& request)
 {
     auto account = plans::from_proto(request.account());
     if (!account)
@@ -143,32 +143,32 @@ result<rule_change_wish> read_change(const v1::UpdateRuleRequest& request)
     const auto id = rule_id::parse(request.rule_id());
     if (!id)
         return id.error();
-    rule_change_wish wish;
+    rule_change_params params;
     if (request.has_name()) {
-        if (const auto checked = check_text("name", request.name(), 1, longest_name); !checked)
+        if (const auto checked = check_text("name", request.name(), 1, max_name_length); !checked)
             return checked.error();
-        wish.change.name = request.name();
+        params.change.name = request.name();
     }
     if (request.has_webhook_id()) {
         const auto webhook = webhook_id::parse(request.webhook_id());
         if (!webhook)
             return webhook.error();
-        wish.change.webhook = *webhook;
+        params.change.webhook = *webhook;
     }
     if (request.has_conditions()) {
         auto conditions = read_conditions(request.conditions().conditions());
         if (!conditions)
             return conditions.error();
-        wish.change.conditions = std::move(*conditions);
+        params.change.conditions = std::move(*conditions);
     }
     if (request.has_is_enabled())
-        wish.change.is_enabled = request.is_enabled();
-    wish.account = std::move(*account);
-    wish.id = *id;
-    return wish;
+        params.change.is_enabled = request.is_enabled();
+    params.account = std::move(*account);
+    params.id = *id;
+    return params;
 }
 
-result<test_wish> read_test(const v1::TestRulesRequest& request)
+result<test_params> read_test(const v1::TestRulesRequest& request)
 {
     auto account = plans::from_proto(request.account());
     if (!account)
@@ -176,22 +176,22 @@ result<test_wish> read_test(const v1::TestRulesRequest& request)
     auto mail = read_mail(request);
     if (!mail)
         return mail.error();
-    test_wish wish;
-    wish.account = std::move(*account);
-    wish.mail = std::move(*mail);
+    test_params params;
+    params.account = std::move(*account);
+    params.mail = std::move(*mail);
     if (!request.has_rules())
-        return wish;
-    if (request.rules().rules_size() > most_drafts)
-        return invalid("rules must have at most " + std::to_string(most_drafts) + " items, not " +
+        return params;
+    if (request.rules().rules_size() > max_drafts)
+        return invalid("rules must have at most " + std::to_string(max_drafts) + " items, not " +
                        std::to_string(request.rules().rules_size()));
-    wish.drafts.emplace();
+    params.drafts.emplace();
     for (const auto& given : request.rules().rules()) {
         auto draft = read_draft(given);
         if (!draft)
-            return inside("rules[" + std::to_string(wish.drafts->size()) + "].", draft.error());
-        wish.drafts->push_back(std::move(*draft));
+            return inside("rules[" + std::to_string(params.drafts->size()) + "].", draft.error());
+        params.drafts->push_back(std::move(*draft));
     }
-    return wish;
+    return params;
 }
 
 v1::Rule to_message(const stored_rule& stored)
@@ -207,17 +207,17 @@ v1::Rule to_message(const stored_rule& stored)
     return message;
 }
 
-v1::TestedRule to_message(const rules::rule& asked, const rules::explanation& found)
+v1::TestedRule to_message(const rules::rule& rule, const rules::explanation& found)
 {
     v1::TestedRule message;
-    if (!asked.id.value().is_nil())
-        message.set_rule_id(asked.id.text());
-    message.set_name(asked.name);
-    message.set_is_enabled(asked.is_enabled);
+    if (!rule.id.value().is_nil())
+        message.set_rule_id(rule.id.text());
+    message.set_name(rule.name);
+    message.set_is_enabled(rule.is_enabled);
     message.set_matched(found.matched);
-    for (std::size_t i = 0; i < asked.conditions.size(); ++i) {
+    for (std::size_t i = 0; i < rule.conditions.size(); ++i) {
         auto& condition = *message.add_conditions();
-        write(*condition.mutable_condition(), asked.conditions[i]);
+        write(*condition.mutable_condition(), rule.conditions[i]);
         condition.set_actual(found.conditions[i].actual);
         condition.set_matched(found.conditions[i].matched);
     }

@@ -12,30 +12,30 @@
 namespace tempinbox::webhooks {
 
 // Requests about rules, checked.
-struct rule_wish
+struct rule_params
 {
     plans::account_state account;
-    rules::rule wanted;
+    rules::rule requested;
 };
-result<rule_wish> read_wish(const v1::CreateRuleRequest& request);
+result<rule_params> read_params(const v1::CreateRuleRequest& request);
 
-struct rule_change_wish
+struct rule_change_params
 {
     plans::account_state account;
     rule_id id;
     rule_change change;
 };
-result<rule_change_wish> read_change(const v1::UpdateRuleRequest& request);
+result<rule_change_params> read_change(const v1::UpdateRuleRequest& request);
 
-struct test_wish
+struct test_params
 {
     plans::account_state account;
     rules::tested_mail mail;
     std::optional<std::vector<rules::rule>> drafts; // in place of the stored rules
 };
-result<test_wish> read_test(const v1::TestRulesRequest& request);
+result<test_params> read_test(const v1::TestRulesRequest& request);
 
 v1::Rule to_message(const stored_rule& stored);
-v1::TestedRule to_message(const rules::rule& asked, const rules::explanation& found);
+v1::TestedRule to_message(const rules::rule& rule, const rules::explanation& found);
 
 } // namespace tempinbox::webhooks

@@ -15,11 +15,11 @@ namespace {
 using namespace std::chrono_literals;
 using steady = std::chrono::steady_clock;
 
-constexpr std::chrono::milliseconds shortest_pause = 5ms;
-constexpr std::chrono::milliseconds longest_pause = 1s;
-constexpr std::chrono::milliseconds pause_after_failure = 500ms;
-constexpr int scout_page_size = 1'000;
-constexpr int most_pages_of_lap = 5;
+constexpr std::chrono::milliseconds min_delay = 5ms;
+constexpr std::chrono::milliseconds max_delay = 1s;
+constexpr std::chrono::milliseconds retry_delay = 500ms;
+constexpr int due_page_size = 1'000;
+constexpr int max_pages_of_lap = 5;
 
 } // namespace
 
@@ -32,7 +32,7 @@ due_claimer::due_claimer(runtime::host& host, delivery_store& deliveries, config
       engine_(engine),
       recorder_(recorder),
       on_outcome_(std::move(on_outcome)),
-      has_wish_(host.executor()),
+      claim_requested_(host.executor()),
       has_stopped_(host.executor()),
       oldest_due_(host.metrics().gauge("tempinbox_webhook_dispatcher_oldest_due_seconds",
                                        "How long the oldest waiting delivery is overdue, those to "
@@ -46,39 +46,39 @@ due_claimer::due_claimer(runtime::host& host, delivery_store& deliveries, config
 void due_claimer::start()
 {
     is_running_ = true;
-    engine_.on_wish([this] { has_wish_.notify(); });
+    engine_.on_claim_request([this] { claim_requested_.notify(); });
     boost::asio::co_spawn(host_.executor(), run(), boost::asio::detached);
 }
 
 awaitable<void> due_claimer::stop()
 {
     is_stopping_ = true;
-    has_wish_.notify();
+    claim_requested_.notify();
     while (is_running_)
         co_await has_stopped_.wait();
-    engine_.on_wish(nullptr);
+    engine_.on_claim_request(nullptr);
 }
 
 awaitable<void> due_claimer::run()
 {
     while (!is_stopping_) {
-        auto wake_at = next_scout_;
-        std::string problem;
+        auto wake_at = next_find_due_;
+        std::string error_text;
         try {
             co_await step();
-            wake_at = std::min(next_scout_, next_release_);
+            wake_at = std::min(next_find_due_, next_release_);
         } catch (const std::exception& error) {
-            problem = error.what();
+            error_text = error.what();
         }
-        if (!problem.empty()) {
-            log::warning("due deliveries not claimed, trying again", {{"reason", problem}});
-            wake_at = steady::now() + pause_after_failure;
-            wakeup pause(host_.executor());
-            co_await pause.wait(wake_at);
+        if (!error_text.empty()) {
+            log::warning("due deliveries not claimed, trying again", {{"reason", error_text}});
+            wake_at = steady::now() + retry_delay;
+            wakeup delay(host_.executor());
+            co_await delay.wait(wake_at);
             continue;
         }
         if (!is_stopping_)
-            co_await has_wish_.wait(wake_at);
+            co_await claim_requested_.wait(wake_at);
     }
     is_running_ = false;
     has_stopped_.notify();
@@ -87,25 +87,25 @@ awaitable<void> due_claimer::run()
 awaitable<void> due_claimer::step()
 {
     if (steady::now() >= next_release_) {
-        next_release_ = steady::now() + longest_pause;
+        next_release_ = steady::now() + max_delay;
         const int released = co_await deliveries_.release_expired_leases();
         if (released > 0) {
             log::info("deliveries of a process that is gone taken over",
                       {{"deliveries", released}});
-            next_scout_ = steady::now();
+            next_find_due_ = steady::now();
         }
         co_await measure();
-        engine_.forget_idle();
+        engine_.evict_idle();
         co_await note_renewals();
     }
-    if (steady::now() >= next_scout_)
-        co_await scout();
+    if (steady::now() >= next_find_due_)
+        co_await find_due();
     // What is claimed comes back as outcomes: first those there are must be written.
     if (!recorder_.has_room())
         co_return;
-    auto wishes = engine_.take_wishes();
-    if (!wishes.empty())
-        co_await claim(std::move(wishes));
+    auto requests = engine_.take_claim_requests();
+    if (!requests.empty())
+        co_await claim(std::move(requests));
 }
 
 awaitable<void> due_claimer::measure()
@@ -132,35 +132,34 @@ awaitable<void> due_claimer::note_renewals()
         engine_.note_renewal(webhook, renewed_at);
 }
 
-awaitable<void> due_claimer::scout()
+awaitable<void> due_claimer::find_due()
 {
-    const auto page = co_await deliveries_.scout(scout_from_, scout_page_size);
-    for (const auto& lane : page.lanes)
-        engine_.note_backlog(lane);
-    scout_from_ = page.next;
-    auto pause = page.until_next_due.value_or(longest_pause);
-    if (page.next && ++pages_of_lap_ < most_pages_of_lap) {
-        pause = shortest_pause;
+    const auto page = co_await deliveries_.find_due(next_page_from_, due_page_size);
+    for (const auto& queue : page.queues)
+        engine_.note_backlog(queue);
+    next_page_from_ = page.next;
+    auto delay = page.until_next_due.value_or(max_delay);
+    if (page.next && ++pages_of_lap_ < max_pages_of_lap) {
+        delay = min_delay;
     } else if (page.next) {
         // A mass of deliveries waits, most likely for few endpoints: past them by lanes.
         const auto began = steady::now();
-        const auto lanes = co_await deliveries_.scout_all();
-        for (const auto& lane : lanes)
-            engine_.note_backlog(lane);
-        scout_from_.reset();
-        pause =
-            std::max(longest_pause,
-                     std::chrono::ceil<std::chrono::milliseconds>(10 * (steady::now() - began)));
-        next_scout_ = steady::now() + spread(pause);
+        const auto queues = co_await deliveries_.find_all_due();
+        for (const auto& queue : queues)
+            engine_.note_backlog(queue);
+        next_page_from_.reset();
+        delay = std::max(
+            max_delay, std::chrono::ceil<std::chrono::milliseconds>(10 * (steady::now() - began)));
+        next_find_due_ = steady::now() + jittered(delay);
         pages_of_lap_ = 0;
         co_return;
     } else {
         pages_of_lap_ = 0;
     }
-    next_scout_ = steady::now() + spread(std::clamp(pause, shortest_pause, longest_pause));
+    next_find_due_ = steady::now() + jittered(std::clamp(delay, min_delay, max_delay));
 }
 
-awaitable<void> due_claimer::claim(std::vector<lane_wish> wishes)
+awaitable<void> due_claimer::claim(std::vector<claim_request> requests)
 {
     const auto lease = uuid::make_v7();
     const auto lease_end = steady::now() + lease_time;
@@ -168,7 +167,7 @@ awaitable<void> due_claimer::claim(std::vector<lane_wish> wishes)
     config_cache::configs configs;
     std::exception_ptr failed;
     try {
-        claimed = co_await deliveries_.claim(wishes, lease);
+        claimed = co_await deliveries_.claim(requests, lease);
         std::vector<account_id> accounts;
         accounts.reserve(claimed.size());
         for (const auto& entry : claimed)
@@ -180,18 +179,18 @@ awaitable<void> due_claimer::claim(std::vector<lane_wish> wishes)
     }
     if (failed) {
         // What was claimed is left to its lease.
-        for (const auto& wish : wishes)
-            for (std::size_t i = 0; i < wish.places; ++i)
-                engine_.release(wish.lane.webhook, wish.lane.lane);
+        for (const auto& request : requests)
+            for (std::size_t i = 0; i < request.capacity; ++i)
+                engine_.release(request.queue.webhook, request.queue.queue);
         std::rethrow_exception(failed);
     }
 
-    std::vector<due_lane> found;
+    std::vector<due_queue> found;
     for (auto& entry : claimed) {
-        found.push_back({entry.webhook, entry.lane});
+        found.push_back({entry.webhook, entry.queue});
         accept(std::move(entry), configs, lease, lease_end);
     }
-    settle(wishes, found);
+    release_unused(requests, found);
 }
 
 void due_claimer::accept(claimed_delivery claimed, const config_cache::configs& configs, uuid lease,
@@ -221,7 +220,7 @@ void due_claimer::accept(claimed_delivery claimed, const config_cache::configs& 
     job.event = std::move(event);
     job.to = std::move(to);
     job.attempts_made = claimed.attempts;
-    job.is_replayed = claimed.attempts == 0 && claimed.lane == lane_kind::retry;
+    job.is_replayed = claimed.attempts == 0 && claimed.queue == queue_kind::retry;
     job.lease = lease;
     job.lease_end = lease_end;
     job.began = claimed.began;
@@ -239,9 +238,9 @@ void due_claimer::refuse(const claimed_delivery& claimed, uuid lease, delivery_o
     outcome.next = state;
     outcome.attempts = claimed.attempts;
     outcome.error = std::move(reason);
-    engine_.release(claimed.webhook, claimed.lane);
+    engine_.release(claimed.webhook, claimed.queue);
     on_outcome_(std::move(outcome));
-    has_wish_.notify();
+    claim_requested_.notify();
 }
 
 // One of an endpoint that gets nothing any more: what else waits for it goes the same way, and no
@@ -249,30 +248,31 @@ void due_claimer::refuse(const claimed_delivery& claimed, uuid lease, delivery_o
 void due_claimer::refuse_all(const claimed_delivery& claimed, uuid lease,
                              delivery_outcome::state state, std::string reason)
 {
-    engine_.forget_failures(claimed.webhook);
+    engine_.reset_breaker(claimed.webhook);
     refuse(claimed, lease, state, std::move(reason));
 }
 
 // Gives back the places that stayed empty.
-void due_claimer::settle(const std::vector<lane_wish>& wishes, const std::vector<due_lane>& found)
+void due_claimer::release_unused(const std::vector<claim_request>& requests,
+                                 const std::vector<due_queue>& found)
 {
-    for (const auto& wish : wishes) {
+    for (const auto& request : requests) {
         const auto filled = static_cast<std::size_t>(
-            std::count_if(found.begin(), found.end(), [&](const due_lane& entry) {
-                return entry.webhook == wish.lane.webhook && entry.lane == wish.lane.lane;
+            std::count_if(found.begin(), found.end(), [&](const due_queue& entry) {
+                return entry.webhook == request.queue.webhook && entry.queue == request.queue.queue;
             }));
-        for (auto empty = filled; empty < wish.places; ++empty)
-            engine_.release(wish.lane.webhook, wish.lane.lane);
-        if (filled < wish.places)
-            engine_.clear_backlog(wish);
+        for (auto empty = filled; empty < request.capacity; ++empty)
+            engine_.release(request.queue.webhook, request.queue.queue);
+        if (filled < request.capacity)
+            engine_.clear_backlog(request);
     }
 }
 
 // ± 20 %, so that replicas do not ask in step.
-std::chrono::milliseconds due_claimer::spread(std::chrono::milliseconds pause)
+std::chrono::milliseconds due_claimer::jittered(std::chrono::milliseconds delay)
 {
-    spread_state_ = spread_state_ * 1'664'525U + 1'013'904'223U;
-    return pause * (80 + static_cast<int>(spread_state_ >> 24) * 40 / 255) / 100;
+    jitter_state_ = jitter_state_ * 1'664'525U + 1'013'904'223U;
+    return delay * (80 + static_cast<int>(jitter_state_ >> 24) * 40 / 255) / 100;
 }
 
 } // namespace tempinbox::webhooks

@@ -28,18 +28,19 @@ private:
 
     awaitable<void> run();
     awaitable<void> step();
-    awaitable<void> claim(std::vector<lane_wish> wishes);
+    awaitable<void> claim(std::vector<claim_request> requests);
     awaitable<void> measure();
     awaitable<void> note_renewals();
-    awaitable<void> scout();
+    awaitable<void> find_due();
     void accept(claimed_delivery claimed, const config_cache::configs& configs, uuid lease,
                 time lease_end);
     void refuse(const claimed_delivery& claimed, uuid lease, delivery_outcome::state state,
                 std::string reason);
     void refuse_all(const claimed_delivery& claimed, uuid lease, delivery_outcome::state state,
                     std::string reason);
-    void settle(const std::vector<lane_wish>& wishes, const std::vector<due_lane>& found);
-    std::chrono::milliseconds spread(std::chrono::milliseconds pause);
+    void release_unused(const std::vector<claim_request>& requests,
+                        const std::vector<due_queue>& found);
+    std::chrono::milliseconds jittered(std::chrono::milliseconds delay);
 
     runtime::host& host_;
     delivery_store& deliveries_;
@@ -47,14 +48,14 @@ private:
     delivery_engine& engine_;
     const outcome_recorder& recorder_;
     delivery_engine::outcome_handler on_outcome_;
-    wakeup has_wish_;
+    wakeup claim_requested_;
     wakeup has_stopped_;
-    std::optional<scouted_page::place> scout_from_;
+    std::optional<due_page::position> next_page_from_;
     int pages_of_lap_ = 0;
-    time next_scout_{};
+    time next_find_due_{};
     time next_release_{};
     time next_measure_{};
-    std::uint32_t spread_state_ = 1;
+    std::uint32_t jitter_state_ = 1;
     bool is_stopping_ = false;
     bool is_running_ = false;
     prometheus::Gauge& oldest_due_;

@@ -64,7 +64,7 @@ WITH decided AS MATERIALIZED (
 SELECT is_current, event_id, webhook_id FROM decided LEFT JOIN queued ON lease_id IS NOT NULL)"};
 
 // A page of what is due in the order of due_waiting; only the lanes of its rows leave the database.
-constexpr postgres::statement scout_page{"deliveries_scout", R"(
+constexpr postgres::statement find_due_page{"deliveries_scout", R"(
 WITH page AS MATERIALIZED (
     SELECT run_at, event_id, webhook_id, is_retry FROM webhooks.due
     WHERE lease_id IS NULL AND run_at <= now()
@@ -78,7 +78,7 @@ CROSS JOIN (SELECT run_at, event_id, webhook_id, (SELECT count(*) FROM page) AS 
 
 // `lane`: from lane to lane by due_waiting_for_webhook, with its oldest: one index probe each,
 // however much waits in it.
-const std::string each_lane = R"(
+const std::string each_queue = R"(
 WITH RECURSIVE lane AS (
     (SELECT webhook_id, is_retry, run_at FROM webhooks.due WHERE lease_id IS NULL ORDER BY webhook_id, is_retry, run_at LIMIT 1)
     UNION ALL
@@ -88,9 +88,9 @@ WITH RECURSIVE lane AS (
         ORDER BY webhook_id, is_retry, run_at LIMIT 1) following
 ))";
 
-const std::string scout_lanes_sql =
-    each_lane + "SELECT webhook_id, is_retry FROM lane WHERE run_at <= now()";
-const postgres::statement scout_lanes{"deliveries_scout_lanes", scout_lanes_sql.c_str()};
+const std::string find_due_queues_sql =
+    each_queue + "SELECT webhook_id, is_retry FROM lane WHERE run_at <= now()";
+const postgres::statement find_due_queues{"deliveries_scout_lanes", find_due_queues_sql.c_str()};
 
 constexpr postgres::statement next_due{"deliveries_next_due", R"(
 SELECT ceil(extract(epoch FROM min(run_at) - now()) * 1000)::bigint FROM webhooks.due WHERE lease_id IS NULL AND run_at > now())"};
@@ -135,10 +135,10 @@ WITH page AS MATERIALIZED (SELECT run_at, webhook_id FROM webhooks.due WHERE lea
 SELECT greatest(0, extract(epoch FROM now() - (SELECT min(run_at) FROM page WHERE webhook_id <> ALL ($1::uuid[]))) * 1000)::bigint,
        (SELECT count(*) = $2 AND bool_and(webhook_id = ANY ($1::uuid[])) FROM page))"};
 
-const std::string oldest_age_by_lane_sql = each_lane + R"(
+const std::string oldest_age_by_queue_sql = each_queue + R"(
 SELECT greatest(0, extract(epoch FROM now() - min(run_at)) * 1000)::bigint FROM lane WHERE webhook_id <> ALL ($1::uuid[]))";
-const postgres::statement oldest_age_by_lane{"deliveries_oldest_age_by_lane",
-                                             oldest_age_by_lane_sql.c_str()};
+const postgres::statement oldest_age_by_queue{"deliveries_oldest_age_by_lane",
+                                              oldest_age_by_queue_sql.c_str()};
 
 constexpr int rows_of_oldest = 1'000;
 
@@ -153,7 +153,7 @@ std::string uuid_array_literal(const std::vector<Id>& ids)
     return literal + "}";
 }
 
-std::vector<rule_id> ids_of(const std::vector<rule_outcome>& rules)
+std::vector<rule_id> ids_of(const std::vector<rule_match>& rules)
 {
     std::vector<rule_id> ids;
     ids.reserve(rules.size());
@@ -162,7 +162,7 @@ std::vector<rule_id> ids_of(const std::vector<rule_outcome>& rules)
     return ids;
 }
 
-std::string matched_array_literal(const std::vector<rule_outcome>& rules)
+std::string matched_array_literal(const std::vector<rule_match>& rules)
 {
     std::string literal = "{";
     for (const auto& rule : rules)
@@ -171,15 +171,15 @@ std::string matched_array_literal(const std::vector<rule_outcome>& rules)
 }
 
 // Events of one account of which its rules said the same share what is sent about them.
-using said_of_events =
-    std::map<std::pair<account_id, std::vector<rule_outcome>>, std::vector<event_id>>;
+using matches_of_events =
+    std::map<std::pair<account_id, std::vector<rule_match>>, std::vector<event_id>>;
 
-said_of_events by_what_was_said(const std::vector<new_routing>& routings)
+matches_of_events group_by_matches(const std::vector<new_routing>& routings)
 {
-    said_of_events said;
+    matches_of_events matches;
     for (const auto& routing : routings)
-        said[{routing.account, routing.rules}].push_back(routing.event);
-    return said;
+        matches[{routing.account, routing.rules}].push_back(routing.event);
+    return matches;
 }
 
 // The lowest and the highest, between which a statement looks.
@@ -211,11 +211,12 @@ void add_bodies(pqxx::nontransaction& tx, std::vector<claimed_delivery>& claimed
     for (const auto& row : rows)
         found.emplace(read_id<event_id>(row[0]), row);
     for (auto& delivery : claimed) {
-        const auto place = found.find(delivery.event);
-        if (place == found.end() || read_id<account_id>(place->second[1]) != delivery.account)
+        const auto position = found.find(delivery.event);
+        if (position == found.end() || read_id<account_id>(position->second[1]) != delivery.account)
             continue;
-        delivery.body = place->second[2].as<std::string>();
-        delivery.traceparent = place->second[3].is_null() ? "" : place->second[3].as<std::string>();
+        delivery.body = position->second[2].as<std::string>();
+        delivery.traceparent =
+            position->second[3].is_null() ? "" : position->second[3].as<std::string>();
     }
 }
 
@@ -223,10 +224,10 @@ void add_bodies(pqxx::nontransaction& tx, std::vector<claimed_delivery>& claimed
 
 delivery_store::delivery_store(postgres::pool& db) : db_(db)
 {
-    for (const auto& wanted :
-         {insert_batch, scout_page, scout_lanes, next_due, claim_due, find_bodies, release_leases,
-          oldest_age, oldest_age_by_lane, renewed_endpoints})
-        db_.prepare(wanted);
+    for (const auto& statement :
+         {insert_batch, find_due_page, find_due_queues, next_due, claim_due, find_bodies,
+          release_leases, oldest_age, oldest_age_by_queue, renewed_endpoints})
+        db_.prepare(statement);
 }
 
 awaitable<std::optional<std::vector<delivery_key>>>
@@ -241,10 +242,10 @@ delivery_store::insert(const std::vector<new_event>& events,
         decided_by.push_back(version);
     }
     std::vector<std::string> routed_accounts, rule_sets, matched, routed;
-    for (const auto& [said, of] : by_what_was_said(routings)) {
-        routed_accounts.push_back(said.first.text());
-        rule_sets.push_back(uuid_array_literal(ids_of(said.second)));
-        matched.push_back(matched_array_literal(said.second));
+    for (const auto& [matches, of] : group_by_matches(routings)) {
+        routed_accounts.push_back(matches.first.text());
+        rule_sets.push_back(uuid_array_literal(ids_of(matches.second)));
+        matched.push_back(matched_array_literal(matches.second));
         routed.push_back(uuid_array_literal(of));
     }
     std::vector<std::string> event_ids, event_accounts, types, bodies, parents, ids, webhooks,
@@ -293,22 +294,21 @@ delivery_store::insert(const std::vector<new_event>& events,
         });
 }
 
-awaitable<scouted_page> delivery_store::scout(std::optional<scouted_page::place> from,
-                                              int page_size)
+awaitable<due_page> delivery_store::find_due(std::optional<due_page::position> from, int page_size)
 {
-    return run_autocommit<scouted_page>(
+    return run_autocommit<due_page>(
         db_, [from = std::move(from), page_size](pqxx::nontransaction& tx) {
-            scouted_page page;
-            const auto rows = tx.exec_prepared(scout_page.name, from ? from->run_at : 0,
+            due_page page;
+            const auto rows = tx.exec_prepared(find_due_page.name, from ? from->run_at : 0,
                                                from ? from->event : nil_uuid,
                                                from ? from->webhook : nil_uuid, page_size);
             for (const auto& row : rows)
-                page.lanes.push_back({read_id<webhook_id>(row[0]),
-                                      row[1].as<bool>() ? lane_kind::retry : lane_kind::first});
+                page.queues.push_back({read_id<webhook_id>(row[0]),
+                                       row[1].as<bool>() ? queue_kind::retry : queue_kind::first});
             if (!rows.empty() && rows[0][2].as<int>() == page_size)
                 page.next =
-                    scouted_page::place{rows[0][3].as<std::int64_t>(), rows[0][4].as<std::string>(),
-                                        rows[0][5].as<std::string>()};
+                    due_page::position{rows[0][3].as<std::int64_t>(), rows[0][4].as<std::string>(),
+                                       rows[0][5].as<std::string>()};
             const auto next = tx.exec_prepared1(next_due.name);
             if (!next[0].is_null())
                 page.until_next_due = std::chrono::milliseconds{next[0].as<std::int64_t>()};
@@ -316,39 +316,39 @@ awaitable<scouted_page> delivery_store::scout(std::optional<scouted_page::place>
         });
 }
 
-awaitable<std::vector<due_lane>> delivery_store::scout_all()
+awaitable<std::vector<due_queue>> delivery_store::find_all_due()
 {
-    return run_autocommit<std::vector<due_lane>>(db_, [](pqxx::nontransaction& tx) {
-        std::vector<due_lane> lanes;
-        for (const auto& row : tx.exec_prepared(scout_lanes.name))
-            lanes.push_back({read_id<webhook_id>(row[0]),
-                             row[1].as<bool>() ? lane_kind::retry : lane_kind::first});
-        return lanes;
+    return run_autocommit<std::vector<due_queue>>(db_, [](pqxx::nontransaction& tx) {
+        std::vector<due_queue> queues;
+        for (const auto& row : tx.exec_prepared(find_due_queues.name))
+            queues.push_back({read_id<webhook_id>(row[0]),
+                              row[1].as<bool>() ? queue_kind::retry : queue_kind::first});
+        return queues;
     });
 }
 
-awaitable<std::vector<claimed_delivery>> delivery_store::claim(const std::vector<lane_wish>& wishes,
-                                                               uuid lease)
+awaitable<std::vector<claimed_delivery>>
+delivery_store::claim(const std::vector<claim_request>& requests, uuid lease)
 {
     std::vector<std::string> webhooks;
-    std::vector<std::int64_t> kinds, places;
-    for (const auto& wish : wishes) {
-        webhooks.push_back(wish.lane.webhook.text());
-        kinds.push_back(wish.lane.lane == lane_kind::retry ? 1 : 0);
-        places.push_back(static_cast<std::int64_t>(wish.places));
+    std::vector<std::int64_t> kinds, capacity;
+    for (const auto& request : requests) {
+        webhooks.push_back(request.queue.webhook.text());
+        kinds.push_back(request.queue.queue == queue_kind::retry ? 1 : 0);
+        capacity.push_back(static_cast<std::int64_t>(request.capacity));
     }
     return run_autocommit<std::vector<claimed_delivery>>(
         db_, [webhooks = text_array(webhooks), kinds = integer_array(kinds),
-              places = integer_array(places), lease = lease.text()](pqxx::nontransaction& tx) {
+              capacity = integer_array(capacity), lease = lease.text()](pqxx::nontransaction& tx) {
             std::vector<claimed_delivery> claimed;
-            for (const auto& row : tx.exec_prepared(claim_due.name, webhooks, kinds, places, lease,
-                                                    lease_time.count())) {
+            for (const auto& row : tx.exec_prepared(claim_due.name, webhooks, kinds, capacity,
+                                                    lease, lease_time.count())) {
                 claimed_delivery read;
                 read.event = read_id<event_id>(row[0]);
                 read.webhook = read_id<webhook_id>(row[1]);
                 read.account = read_id<account_id>(row[2]);
                 read.attempts = row[3].as<int>();
-                read.lane = row[4].as<bool>() ? lane_kind::retry : lane_kind::first;
+                read.queue = row[4].as<bool>() ? queue_kind::retry : queue_kind::first;
                 read.began = from_unix_micros(row[5].as<std::int64_t>());
                 claimed.push_back(std::move(read));
             }
@@ -374,7 +374,7 @@ awaitable<std::chrono::milliseconds> delivery_store::oldest_due_age(std::vector<
         db_, [left_out = text_array(left_out)](pqxx::nontransaction& tx) {
             auto row = tx.exec_prepared1(oldest_age.name, left_out, rows_of_oldest);
             if (!row[1].is_null() && row[1].as<bool>())
-                row = tx.exec_prepared1(oldest_age_by_lane.name, left_out);
+                row = tx.exec_prepared1(oldest_age_by_queue.name, left_out);
             return std::chrono::milliseconds{row[0].is_null() ? 0 : row[0].as<std::int64_t>()};
         });
 }

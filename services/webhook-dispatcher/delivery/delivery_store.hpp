@@ -43,7 +43,7 @@ struct new_routing
 {
     event_id event;
     account_id account;
-    std::vector<rule_outcome> rules;
+    std::vector<rule_match> rules;
 };
 
 struct delivery_key
@@ -54,31 +54,31 @@ struct delivery_key
 };
 
 // Whose first tries or retries are due.
-struct due_lane
+struct due_queue
 {
     webhook_id webhook;
-    lane_kind lane = lane_kind::first;
+    queue_kind queue = queue_kind::first;
 };
 
 // One page of what is due, as the lanes it belongs to.
-struct scouted_page
+struct due_page
 {
-    struct place
+    struct position
     {
         std::int64_t run_at = 0;
         std::string event;
         std::string webhook;
     };
 
-    std::vector<due_lane> lanes;
-    std::optional<place> next; // where the next page begins, when this one was full
+    std::vector<due_queue> queues;
+    std::optional<position> next; // where the next page begins, when this one was full
     std::optional<std::chrono::milliseconds> until_next_due; // of what is not due yet
 };
 
-struct lane_wish
+struct claim_request
 {
-    due_lane lane;
-    std::size_t places = 0;
+    due_queue queue;
+    std::size_t capacity = 0;
     std::uint64_t noted = 0; // of the backlog it answers
 };
 
@@ -88,7 +88,7 @@ struct claimed_delivery
     webhook_id webhook;
     account_id account;
     int attempts = 0;
-    lane_kind lane = lane_kind::first;
+    queue_kind queue = queue_kind::first;
     time_point began; // the first of its attempts since it was last put into the queue
     std::optional<std::string> body; // absent where the event is gone already
     std::string traceparent;
@@ -111,9 +111,9 @@ public:
 
     // Which lanes have something due: a page in the order of the times, or all lanes at once, whose
     // cost grows with the number of lanes that have anything waiting instead.
-    awaitable<scouted_page> scout(std::optional<scouted_page::place> from, int page_size);
-    awaitable<std::vector<due_lane>> scout_all();
-    awaitable<std::vector<claimed_delivery>> claim(const std::vector<lane_wish>& wishes,
+    awaitable<due_page> find_due(std::optional<due_page::position> from, int page_size);
+    awaitable<std::vector<due_queue>> find_all_due();
+    awaitable<std::vector<claimed_delivery>> claim(const std::vector<claim_request>& requests,
                                                    uuid lease);
 
     // Deliveries of processes that are gone become due again; answers how many.

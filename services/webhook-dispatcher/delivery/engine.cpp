@@ -15,12 +15,12 @@ using steady = std::chrono::steady_clock;
 // How often leases of starved deliveries are looked at.
 constexpr std::chrono::milliseconds lease_watch_interval{1'000};
 
-constexpr lane_kind both_lanes[] = {lane_kind::first, lane_kind::retry};
+constexpr queue_kind both_queues[] = {queue_kind::first, queue_kind::retry};
 
 // Asking for a few places at a time would cost a statement each.
-std::size_t worth_a_claim(lane_kind lane)
+std::size_t min_claim_size(queue_kind queue)
 {
-    return endpoint_window::slots(lane) / 2;
+    return endpoint_window::slots(queue) / 2;
 }
 
 std::chrono::milliseconds left_until(steady::time_point moment)
@@ -52,28 +52,28 @@ delivery_engine::endpoint_state& delivery_engine::state_of(webhook_id webhook)
     return *entry;
 }
 
-std::size_t delivery_engine::places(const endpoint_state& endpoint, lane_kind lane) const
+std::size_t delivery_engine::capacity(const endpoint_state& endpoint, queue_kind queue) const
 {
     if (is_draining_ || held_ >= limits_.held || endpoint.health.is_open(steady::now()))
         return 0;
     // Half-open: one delivery is enough for the probe.
     if (endpoint.health.is_tripped())
         return endpoint.window.is_idle() ? 1 : 0;
-    return std::min(endpoint.window.places(lane), limits_.held - held_);
+    return std::min(endpoint.window.capacity(queue), limits_.held - held_);
 }
 
-bool delivery_engine::reserve(webhook_id webhook, lane_kind lane)
+bool delivery_engine::reserve(webhook_id webhook, queue_kind queue)
 {
     auto& endpoint = state_of(webhook);
-    if (places(endpoint, lane) == 0 || !endpoint.window.reserve(lane))
+    if (capacity(endpoint, queue) == 0 || !endpoint.window.reserve(queue))
         return false;
     ++held_;
     return true;
 }
 
-void delivery_engine::release(webhook_id webhook, lane_kind lane)
+void delivery_engine::release(webhook_id webhook, queue_kind queue)
 {
-    state_of(webhook).window.release(lane);
+    state_of(webhook).window.release(queue);
     --held_;
     has_room_.notify();
 }
@@ -92,7 +92,7 @@ void delivery_engine::note_renewal(webhook_id webhook, time_point renewed_at)
     if (found == endpoints_.end() || found->second->renewed_at >= renewed_at)
         return;
     found->second->renewed_at = renewed_at;
-    found->second->health.look_again(steady::now());
+    found->second->health.probe_now(steady::now());
 }
 
 bool delivery_engine::has_open_breakers() const
@@ -111,69 +111,69 @@ std::vector<webhook_id> delivery_engine::tripped() const
     return found;
 }
 
-void delivery_engine::forget_failures(webhook_id webhook)
+void delivery_engine::reset_breaker(webhook_id webhook)
 {
     if (const auto found = endpoints_.find(webhook); found != endpoints_.end())
-        found->second->health = breaker{};
+        found->second->health = circuit_breaker{};
 }
 
 void delivery_engine::submit(delivery_job job)
 {
     auto& endpoint = state_of(job.to->id);
     note_renewal(job.to->id, job.to->renewed_at);
-    const auto lane = job.lane();
-    endpoint.waiting_of(lane).push_back(std::move(job));
+    const auto queue = job.queue();
+    endpoint.waiting_of(queue).push_back(std::move(job));
     pump(endpoint);
 }
 
-void delivery_engine::note_backlog(due_lane lane)
+void delivery_engine::note_backlog(due_queue queue)
 {
-    auto& endpoint = state_of(lane.webhook);
-    if (std::exchange(endpoint.backlog_of(lane.lane), ++backlogs_noted_) == 0)
-        backlogs_.push_back(lane);
-    tell_of_places(endpoint);
+    auto& endpoint = state_of(queue.webhook);
+    if (std::exchange(endpoint.backlog_of(queue.queue), ++backlogs_noted_) == 0)
+        backlogs_.push_back(queue);
+    notify_capacity(endpoint);
 }
 
-void delivery_engine::clear_backlog(const lane_wish& wish)
+void delivery_engine::clear_backlog(const claim_request& request)
 {
-    auto& noted = state_of(wish.lane.webhook).backlog_of(wish.lane.lane);
-    if (noted != wish.noted)
+    auto& noted = state_of(request.queue.webhook).backlog_of(request.queue.queue);
+    if (noted != request.noted)
         return;
     noted = 0;
-    std::erase_if(backlogs_, [&](const due_lane& entry) {
-        return entry.webhook == wish.lane.webhook && entry.lane == wish.lane.lane;
+    std::erase_if(backlogs_, [&](const due_queue& entry) {
+        return entry.webhook == request.queue.webhook && entry.queue == request.queue.queue;
     });
 }
 
-std::vector<lane_wish> delivery_engine::take_wishes()
+std::vector<claim_request> delivery_engine::take_claim_requests()
 {
-    std::vector<lane_wish> wishes;
-    for (const auto& lane : backlogs_) {
-        auto& endpoint = state_of(lane.webhook);
-        const auto free = places(endpoint, lane.lane);
+    std::vector<claim_request> requests;
+    for (const auto& queue : backlogs_) {
+        auto& endpoint = state_of(queue.webhook);
+        const auto free = capacity(endpoint, queue.queue);
         // A half-open breaker offers a single place.
-        if (free == 0 || (free < worth_a_claim(lane.lane) && !endpoint.health.is_tripped()))
+        if (free == 0 || (free < min_claim_size(queue.queue) && !endpoint.health.is_tripped()))
             continue;
-        lane_wish wish;
-        wish.lane = lane;
-        wish.noted = endpoint.backlog_of(lane.lane);
-        while (wish.places < free && endpoint.window.reserve(lane.lane)) {
-            ++wish.places;
+        claim_request request;
+        request.queue = queue;
+        request.noted = endpoint.backlog_of(queue.queue);
+        while (request.capacity < free && endpoint.window.reserve(queue.queue)) {
+            ++request.capacity;
             ++held_;
         }
-        wishes.push_back(wish);
+        requests.push_back(request);
     }
-    return wishes;
+    return requests;
 }
 
-void delivery_engine::tell_of_places(const endpoint_state& endpoint)
+void delivery_engine::notify_capacity(const endpoint_state& endpoint)
 {
-    if (!wish_handler_)
+    if (!claim_handler_)
         return;
-    for (const auto lane : both_lanes)
-        if (endpoint.backlog[static_cast<std::size_t>(lane)] != 0 &&
-            places(endpoint, lane) >= worth_a_claim(lane))
-            return wish_handler_();
+    for (const auto queue : both_queues)
+        if (endpoint.backlog[static_cast<std::size_t>(queue)] != 0 &&
+            capacity(endpoint, queue) >= min_claim_size(queue))
+            return claim_handler_();
 }
 
 awaitable<void> delivery_engine::wait_for_room()
@@ -182,7 +182,7 @@ awaitable<void> delivery_engine::wait_for_room()
         co_await has_room_.wait();
 }
 
-void delivery_engine::forget_idle()
+void delivery_engine::evict_idle()
 {
     std::erase_if(endpoints_, [now = steady::now()](const auto& item) {
         const auto& endpoint = *item.second;
@@ -209,11 +209,11 @@ void delivery_engine::pump(endpoint_state& endpoint)
 // stands among the starved.
 bool delivery_engine::send_one(endpoint_state& endpoint)
 {
-    return std::any_of(std::begin(both_lanes), std::end(both_lanes),
-                       [&](lane_kind lane) { return send_one(endpoint, lane); });
+    return std::any_of(std::begin(both_queues), std::end(both_queues),
+                       [&](queue_kind queue) { return send_one(endpoint, queue); });
 }
 
-bool delivery_engine::send_one(endpoint_state& endpoint, lane_kind kind)
+bool delivery_engine::send_one(endpoint_state& endpoint, queue_kind kind)
 {
     auto& waiting = endpoint.waiting_of(kind);
     while (!waiting.empty() && endpoint.window.has_free_slot(kind)) {
@@ -222,17 +222,17 @@ bool delivery_engine::send_one(endpoint_state& endpoint, lane_kind kind)
             return false;
         }
         const auto now = steady::now();
-        const auto permit = endpoint.health.ask(now);
-        if (permit == breaker::permit::refused && !endpoint.health.is_open(now))
+        const auto permit = endpoint.health.acquire(now);
+        if (permit == circuit_breaker::permit::refused && !endpoint.health.is_open(now))
             return false; // a probe is under way
         delivery_job job = std::move(waiting.front());
         waiting.pop_front();
-        if (permit == breaker::permit::refused) {
+        if (permit == circuit_breaker::permit::refused) {
             // Waiting behind an open breaker spends no attempt.
             give_back(endpoint, job, left_until(endpoint.health.open_until()));
             continue;
         }
-        if (job.lease_end - now < least_lease_to_send) {
+        if (job.lease_end - now < min_lease_to_send) {
             endpoint.health.abandoned(permit);
             give_back(endpoint, job, std::chrono::milliseconds{0});
             continue;
@@ -250,14 +250,14 @@ bool delivery_engine::send_one(endpoint_state& endpoint, lane_kind kind)
 void delivery_engine::give_back(endpoint_state& endpoint, const delivery_job& job,
                                 std::chrono::milliseconds wait)
 {
-    endpoint.window.release(job.lane());
+    endpoint.window.release(job.queue());
     --held_;
     has_room_.notify();
     on_outcome_(unsent_outcome(job, wait));
 }
 
 awaitable<void> delivery_engine::deliver(endpoint_state& endpoint, delivery_job job,
-                                         breaker::permit permit)
+                                         circuit_breaker::permit permit)
 {
     sent_request sent;
     try {
@@ -272,23 +272,24 @@ awaitable<void> delivery_engine::deliver(endpoint_state& endpoint, delivery_job 
 }
 
 void delivery_engine::finish(endpoint_state& endpoint, const delivery_job& job,
-                             breaker::permit permit, sent_request sent)
+                             circuit_breaker::permit permit, sent_request sent)
 {
-    const auto given = judge(sent.result, facts_of(job, host_.clock().now()));
+    const auto decision = judge(sent.result, facts_of(job, host_.clock().now()));
     const auto now = steady::now();
-    if (!given.is_failure)
+    if (!decision.is_failure)
         endpoint.health.succeeded(permit, now);
-    else if (given.next == verdict::step::park || given.next == verdict::step::abort)
+    else if (decision.next == delivery_decision::step::park ||
+             decision.next == delivery_decision::step::abort)
         endpoint.health.abandoned(permit);
     else
-        endpoint.health.failed(permit, given.breaker_weight, now);
+        endpoint.health.failed(permit, decision.breaker_weight, now);
 
     --in_flight_;
     if (const auto of_account = in_flight_of_.find(job.to->account); --of_account->second == 0)
         in_flight_of_.erase(of_account);
     --held_;
-    endpoint.window.finish(job.lane());
-    on_outcome_(outcome_after(job, std::move(sent), given));
+    endpoint.window.finish(job.queue());
+    on_outcome_(outcome_after(job, std::move(sent), decision));
 
     has_room_.notify();
     if (in_flight_ == 0)
@@ -297,7 +298,7 @@ void delivery_engine::finish(endpoint_state& endpoint, const delivery_job& job,
     if (endpoint.has_waiting())
         starve(endpoint);
     resume_starved();
-    tell_of_places(endpoint);
+    notify_capacity(endpoint);
 }
 
 void delivery_engine::starve(endpoint_state& endpoint)
@@ -345,9 +346,9 @@ void delivery_engine::watch_leases()
 
 void delivery_engine::give_back_late(endpoint_state& endpoint)
 {
-    const auto sendable_until = steady::now() + least_lease_to_send;
-    for (const auto lane : both_lanes) {
-        auto& waiting = endpoint.waiting_of(lane);
+    const auto sendable_until = steady::now() + min_lease_to_send;
+    for (const auto queue : both_queues) {
+        auto& waiting = endpoint.waiting_of(queue);
         const auto late =
             std::stable_partition(waiting.begin(), waiting.end(),
                                   [&](const auto& job) { return job.lease_end >= sendable_until; });
@@ -357,20 +358,20 @@ void delivery_engine::give_back_late(endpoint_state& endpoint)
     }
 }
 
-awaitable<void> delivery_engine::drain(std::chrono::milliseconds patience)
+awaitable<void> delivery_engine::drain(std::chrono::milliseconds timeout)
 {
     is_draining_ = true;
     has_room_.notify();
     for (const auto& [id, endpoint] : endpoints_) {
-        for (const auto lane : both_lanes) {
-            auto waiting = std::exchange(endpoint->waiting_of(lane), {});
+        for (const auto queue : both_queues) {
+            auto waiting = std::exchange(endpoint->waiting_of(queue), {});
             for (const auto& job : waiting)
                 give_back(*endpoint, job, std::chrono::milliseconds{0});
         }
         endpoint->is_starved = false;
     }
     starved_.clear();
-    const auto until = steady::now() + patience;
+    const auto until = steady::now() + timeout;
     while (in_flight_ != 0 && steady::now() < until)
         co_await is_quiet_.wait(until);
     if (in_flight_ != 0)

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "common/core/awaitable.hpp"
-#include "webhook-dispatcher/delivery/breaker.hpp"
+#include "webhook-dispatcher/delivery/circuit_breaker.hpp"
 #include "webhook-dispatcher/delivery/delivery_store.hpp"
 #include "webhook-dispatcher/delivery/outcome.hpp"
 #include "webhook-dispatcher/delivery/wakeup.hpp"
@@ -46,8 +46,8 @@ public:
     delivery_engine(const delivery_engine&) = delete;
 
     // A place for a delivery that is about to be stored under our lease; false: store it unleased.
-    bool reserve(webhook_id webhook, lane_kind lane);
-    void release(webhook_id webhook, lane_kind lane);
+    bool reserve(webhook_id webhook, queue_kind queue);
+    void release(webhook_id webhook, queue_kind queue);
     // How long nothing is sent to the endpoint; zero while its breaker is closed.
     std::chrono::milliseconds closed_for(webhook_id webhook) const;
     // An endpoint that was switched on or given another URL since it was noted last is probed at
@@ -59,49 +59,49 @@ public:
     std::vector<webhook_id> tripped() const;
     // Nothing is sent to the endpoint any more: its breaker holds up nothing, and whole windows are
     // taken.
-    void forget_failures(webhook_id webhook);
+    void reset_breaker(webhook_id webhook);
     // A reserved one, now stored under our lease.
     void submit(delivery_job job);
 
-    // Deliveries of the lane wait in the database: `take_wishes` asks for them as places become
-    // free.
-    void note_backlog(due_lane lane);
+    // Deliveries of the lane wait in the database: `take_claim_requests` asks for them as places
+    // become free.
+    void note_backlog(due_queue queue);
     // For each lane with backlog and free places: the places, reserved. Return those that stay
     // empty by `release`.
-    std::vector<lane_wish> take_wishes();
+    std::vector<claim_request> take_claim_requests();
     // A wish found less than it asked for: the backlog is gone, unless it was noted again since.
-    void clear_backlog(const lane_wish& wish);
+    void clear_backlog(const claim_request& request);
     // Called when there may be new wishes.
-    void on_wish(std::function<void()> handler) { wish_handler_ = std::move(handler); }
+    void on_claim_request(std::function<void()> handler) { claim_handler_ = std::move(handler); }
 
     std::size_t held() const { return held_; }
     std::size_t in_flight() const { return in_flight_; }
     // Returns while less than the limit is held.
     awaitable<void> wait_for_room();
     // Endpoints of which nothing is known that matters.
-    void forget_idle();
+    void evict_idle();
 
     // Sends nothing new, gives back what waits, finishes what is under way within that time.
-    awaitable<void> drain(std::chrono::milliseconds patience);
+    awaitable<void> drain(std::chrono::milliseconds timeout);
 
 private:
     // What is known of one endpoint: an entry of the map below.
     struct endpoint_state
     {
-        std::deque<delivery_job>& waiting_of(lane_kind lane)
+        std::deque<delivery_job>& waiting_of(queue_kind queue)
         {
-            return waiting[static_cast<std::size_t>(lane)];
+            return waiting[static_cast<std::size_t>(queue)];
         }
         bool has_waiting() const { return !waiting[0].empty() || !waiting[1].empty(); }
-        std::uint64_t& backlog_of(lane_kind lane)
+        std::uint64_t& backlog_of(queue_kind queue)
         {
-            return backlog[static_cast<std::size_t>(lane)];
+            return backlog[static_cast<std::size_t>(queue)];
         }
 
         webhook_id id;
         time_point renewed_at; // as far as it was noted
         endpoint_window window;
-        breaker health;
+        circuit_breaker health;
         std::array<std::deque<delivery_job>, 2> waiting;
         std::array<std::uint64_t, 2>
             backlog{};           // 0: none; else how often it was noted by then, over all endpoints
@@ -109,29 +109,30 @@ private:
     };
 
     endpoint_state& state_of(webhook_id webhook);
-    std::size_t places(const endpoint_state& endpoint, lane_kind lane) const;
+    std::size_t capacity(const endpoint_state& endpoint, queue_kind queue) const;
     bool has_room_for(account_id account) const;
     void pump(endpoint_state& endpoint);
     bool send_one(endpoint_state& endpoint);
-    bool send_one(endpoint_state& endpoint, lane_kind kind);
+    bool send_one(endpoint_state& endpoint, queue_kind kind);
     void give_back(endpoint_state& endpoint, const delivery_job& job,
                    std::chrono::milliseconds wait);
-    awaitable<void> deliver(endpoint_state& endpoint, delivery_job job, breaker::permit permit);
-    void finish(endpoint_state& endpoint, const delivery_job& job, breaker::permit permit,
+    awaitable<void> deliver(endpoint_state& endpoint, delivery_job job,
+                            circuit_breaker::permit permit);
+    void finish(endpoint_state& endpoint, const delivery_job& job, circuit_breaker::permit permit,
                 sent_request sent);
     void starve(endpoint_state& endpoint);
     void resume_starved();
     void watch_leases();
     void give_back_late(endpoint_state& endpoint);
-    void tell_of_places(const endpoint_state& endpoint);
+    void notify_capacity(const endpoint_state& endpoint);
 
     runtime::host& host_;
     request_sender send_;
     outcome_handler on_outcome_;
     engine_limits limits_;
-    std::function<void()> wish_handler_;
+    std::function<void()> claim_handler_;
     std::unordered_map<webhook_id, std::unique_ptr<endpoint_state>> endpoints_;
-    std::vector<due_lane> backlogs_;
+    std::vector<due_queue> backlogs_;
     std::uint64_t backlogs_noted_ = 0;
     std::deque<webhook_id>
         starved_; // stopped by a limit on requests, each once; the first has its turn next

@@ -11,8 +11,8 @@ namespace {
 
 using kind = exchange_result::kind;
 
-constexpr std::size_t kept_response_bytes = 1'024;
-constexpr std::size_t most_idle_connections = 2'000;
+constexpr std::size_t max_stored_response_bytes = 1'024;
+constexpr std::size_t max_idle_connections = 2'000;
 
 http::client_settings client_settings(address_policy policy, http::resolver resolve,
                                       std::string ca_file)
@@ -24,8 +24,8 @@ http::client_settings client_settings(address_policy policy, http::resolver reso
     // seen by another's: one for each slot of its window, and as many again for what is sent beside
     // it.
     settings.connections_per_host =
-        2 * (endpoint_window::slots(lane_kind::first) + endpoint_window::slots(lane_kind::retry));
-    settings.idle_connections = most_idle_connections;
+        2 * (endpoint_window::slots(queue_kind::first) + endpoint_window::slots(queue_kind::retry));
+    settings.idle_connections = max_idle_connections;
     settings.ca_file = std::move(ca_file);
     settings.resolve = std::move(resolve);
     settings.allow_address = [policy = std::move(policy)](const boost::asio::ip::address& address) {
@@ -56,27 +56,27 @@ bool is_local(const boost::system::error_code& cause)
 
 } // namespace
 
-exchange_result read_exchange(const http::client_response& answer)
+exchange_result read_exchange(const http::client_response& response)
 {
     exchange_result result;
-    result.status = answer.status;
-    result.detail = answer.error_text;
-    if (const auto header = answer.header("Retry-After"))
+    result.status = response.status;
+    result.detail = response.error_text;
+    if (const auto header = response.header("Retry-After"))
         result.retry_after = std::string(*header);
 
-    const bool has_status = answer.status != 0;
-    switch (answer.error) {
+    const bool has_status = response.status != 0;
+    switch (response.error) {
     case http::exchange_error::none:
         result.what = kind::answered;
         break;
     case http::exchange_error::resolve:
-        result.what = kind_of_resolve_failure(answer.cause);
+        result.what = kind_of_resolve_failure(response.cause);
         break;
     case http::exchange_error::refused_address:
         result.what = kind::refused_address;
         break;
     case http::exchange_error::connect:
-        result.what = is_local(answer.cause) ? kind::network_down : kind::connect_failed;
+        result.what = is_local(response.cause) ? kind::network_down : kind::connect_failed;
         break;
     case http::exchange_error::tls:
         result.what = kind::tls_failed;
@@ -134,13 +134,13 @@ awaitable<sent_request> http_sender::send(delivery_job job)
     outgoing.body = job.event->body;
     outgoing.pool = job.to->id.text();
     outgoing.deadline = exchange_deadline;
-    const auto answer = co_await client_.send(std::move(outgoing));
+    const auto response = co_await client_.send(std::move(outgoing));
 
-    sent.took = answer.took;
-    sent.result = read_exchange(answer);
-    sent.response_body =
-        take_bytes(to_clean_utf8(std::string_view(answer.body).substr(0, kept_response_bytes)),
-                   kept_response_bytes);
+    sent.took = response.took;
+    sent.result = read_exchange(response);
+    sent.response_body = take_bytes(
+        to_clean_utf8(std::string_view(response.body).substr(0, max_stored_response_bytes)),
+        max_stored_response_bytes);
     co_return sent;
 }
 

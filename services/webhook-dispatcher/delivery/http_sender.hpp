@@ -11,7 +11,7 @@
 namespace tempinbox::webhooks {
 
 // What a response, or the lack of one, means for the verdict.
-exchange_result read_exchange(const http::client_response& answer);
+exchange_result read_exchange(const http::client_response& response);
 
 // The headers of Standard Webhooks and our own: signed anew for each attempt, the id always the
 // event's.

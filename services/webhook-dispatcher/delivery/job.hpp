@@ -19,7 +19,7 @@ inline constexpr std::chrono::milliseconds lease_time =
     exchange_deadline + std::chrono::milliseconds{15'000};
 // With less than this left the request is not sent: another process may soon take the delivery
 // over.
-inline constexpr std::chrono::milliseconds least_lease_to_send{20'000};
+inline constexpr std::chrono::milliseconds min_lease_to_send{20'000};
 
 // What is sent for an event, whoever gets it.
 struct outgoing_event
@@ -40,9 +40,9 @@ struct delivery_job
     std::chrono::steady_clock::time_point lease_end;
     time_point began; // when the delivery became due for the first time
 
-    lane_kind lane() const
+    queue_kind queue() const
     {
-        return attempts_made == 0 && !is_replayed ? lane_kind::first : lane_kind::retry;
+        return attempts_made == 0 && !is_replayed ? queue_kind::first : queue_kind::retry;
     }
 };
 

@@ -23,7 +23,7 @@ using boost::system::error_code;
 using steady = std::chrono::steady_clock;
 using address_list = std::vector<asio::ip::address>;
 
-constexpr std::size_t most_kept = 10'000;
+constexpr std::size_t max_cached = 10'000;
 constexpr int first_timeout_millis = 700;
 constexpr int tries = 2;
 
@@ -62,11 +62,11 @@ address_list addresses_of(const ares_addrinfo* info)
 // One question, and what came of it; everyone who asks meanwhile waits here.
 struct lookup
 {
-    explicit lookup(asio::io_context& loop) : is_answered_timer(loop, steady::time_point::max()) {}
+    explicit lookup(asio::io_context& loop) : done_timer(loop, steady::time_point::max()) {}
 
-    asio::steady_timer is_answered_timer;
-    bool is_answered = false;
-    steady::time_point kept_until{};
+    asio::steady_timer done_timer;
+    bool is_done = false;
+    steady::time_point cached_until{};
     address_list addresses;
     error_code error;
 };
@@ -127,42 +127,42 @@ struct name_resolver::state : std::enable_shared_from_this<state>
             ares_destroy(std::exchange(channel, nullptr));
     }
 
-    std::shared_ptr<lookup> ask(const std::string& name)
+    std::shared_ptr<lookup> find_or_start(const std::string& name)
     {
-        auto& known = lookups[name];
-        if (known && (!known->is_answered || steady::now() < known->kept_until))
-            return known;
-        known = std::make_shared<lookup>(loop);
-        // c-ares may answer before this returns, and forget_old may move the map.
-        auto asked = known;
-        auto* question =
-            new std::pair<std::weak_ptr<state>, std::shared_ptr<lookup>>(weak_from_this(), asked);
+        auto& cached = lookups[name];
+        if (cached && (!cached->is_done || steady::now() < cached->cached_until))
+            return cached;
+        cached = std::make_shared<lookup>(loop);
+        // c-ares may answer before this returns, and evict_expired may move the map.
+        auto shared_lookup = cached;
+        auto* query = new std::pair<std::weak_ptr<state>, std::shared_ptr<lookup>>(weak_from_this(),
+                                                                                   shared_lookup);
         ares_addrinfo_hints hints{};
         hints.ai_family = AF_UNSPEC;
         hints.ai_socktype = SOCK_STREAM;
-        ares_getaddrinfo(channel, name.c_str(), nullptr, &hints, on_answer, question);
+        ares_getaddrinfo(channel, name.c_str(), nullptr, &hints, on_result, query);
         arm_timer();
-        forget_old();
-        return asked;
+        evict_expired();
+        return shared_lookup;
     }
 
-    static void on_answer(void* argument, int status, int, ares_addrinfo* info)
+    static void on_result(void* argument, int status, int, ares_addrinfo* info)
     {
-        const std::unique_ptr<std::pair<std::weak_ptr<state>, std::shared_ptr<lookup>>> question(
+        const std::unique_ptr<std::pair<std::weak_ptr<state>, std::shared_ptr<lookup>>> query(
             static_cast<std::pair<std::weak_ptr<state>, std::shared_ptr<lookup>>*>(argument));
-        auto& asked = *question->second;
+        auto& shared_lookup = *query->second;
         if (info != nullptr) {
-            asked.addresses = addresses_of(info);
+            shared_lookup.addresses = addresses_of(info);
             ares_freeaddrinfo(info);
         }
-        if (status != ARES_SUCCESS || asked.addresses.empty())
-            asked.error =
+        if (status != ARES_SUCCESS || shared_lookup.addresses.empty())
+            shared_lookup.error =
                 status == ARES_SUCCESS ? error_code(asio::error::host_not_found) : error_of(status);
-        asked.is_answered = true;
+        shared_lookup.is_done = true;
         // A failure is asked again by the next attempt.
-        if (const auto self = question->first.lock(); self && !asked.error)
-            asked.kept_until = steady::now() + self->chosen.kept_for;
-        asked.is_answered_timer.cancel();
+        if (const auto self = query->first.lock(); self && !shared_lookup.error)
+            shared_lookup.cached_until = steady::now() + self->chosen.cache_ttl;
+        shared_lookup.done_timer.cancel();
     }
 
     void watch(ares_socket_t socket, bool readable, bool writable)
@@ -232,16 +232,16 @@ struct name_resolver::state : std::enable_shared_from_this<state>
         });
     }
 
-    void forget_old()
+    void evict_expired()
     {
-        if (lookups.size() <= most_kept)
+        if (lookups.size() <= max_cached)
             return;
         const auto now = steady::now();
         std::erase_if(lookups, [now](const auto& item) {
-            return item.second->is_answered && item.second->kept_until <= now;
+            return item.second->is_done && item.second->cached_until <= now;
         });
-        if (lookups.size() > most_kept)
-            std::erase_if(lookups, [](const auto& item) { return item.second->is_answered; });
+        if (lookups.size() > max_cached)
+            std::erase_if(lookups, [](const auto& item) { return item.second->is_done; });
     }
 
     asio::io_context& loop;
@@ -264,23 +264,23 @@ name_resolver::~name_resolver()
 awaitable<address_list> name_resolver::resolve(std::string name)
 {
     const auto until = steady::now() + state_->chosen.deadline;
-    const auto asked = state_->ask(name);
-    if (!asked->is_answered) {
+    const auto shared_lookup = state_->find_or_start(name);
+    if (!shared_lookup->is_done) {
         // Each waits on a timer of its own; the common one is cancelled by the answer, and the
         // look-up goes on when this one leaves.
         asio::steady_timer late(state_->loop, until);
-        late.async_wait([asked](error_code moved) {
+        late.async_wait([shared_lookup](error_code moved) {
             if (!moved)
-                asked->is_answered_timer.cancel();
+                shared_lookup->done_timer.cancel();
         });
-        while (!asked->is_answered && steady::now() < until)
-            co_await asked->is_answered_timer.async_wait(asio::as_tuple(asio::use_awaitable));
+        while (!shared_lookup->is_done && steady::now() < until)
+            co_await shared_lookup->done_timer.async_wait(asio::as_tuple(asio::use_awaitable));
     }
-    if (!asked->is_answered)
+    if (!shared_lookup->is_done)
         throw boost::system::system_error(asio::error::host_not_found_try_again);
-    if (asked->error)
-        throw boost::system::system_error(asked->error);
-    co_return asked->addresses;
+    if (shared_lookup->error)
+        throw boost::system::system_error(shared_lookup->error);
+    co_return shared_lookup->addresses;
 }
 
 http::resolver name_resolver::function()

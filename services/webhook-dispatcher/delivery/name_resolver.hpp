@@ -15,7 +15,7 @@ struct name_resolver_settings
 {
     std::string servers; // `address:port`, comma-separated; empty: the system's
     std::chrono::milliseconds deadline{2'000};
-    std::chrono::milliseconds kept_for{30'000};
+    std::chrono::milliseconds cache_ttl{30'000};
 };
 
 // Looks host names up by c-ares on the loop, so that a slow name holds up no other. One look-up at

@@ -3,17 +3,17 @@
 namespace tempinbox::webhooks {
 namespace {
 
-delivery_outcome::state state_after(verdict::step next)
+delivery_outcome::state state_after(delivery_decision::step next)
 {
     switch (next) {
-    case verdict::step::succeed:
+    case delivery_decision::step::succeed:
         return delivery_outcome::state::succeeded;
-    case verdict::step::exhaust:
+    case delivery_decision::step::exhaust:
         return delivery_outcome::state::exhausted;
-    case verdict::step::abort:
+    case delivery_decision::step::abort:
         return delivery_outcome::state::aborted;
-    case verdict::step::retry:
-    case verdict::step::park:
+    case delivery_decision::step::retry:
+    case delivery_decision::step::park:
         return delivery_outcome::state::waiting;
     }
     return delivery_outcome::state::waiting;
@@ -64,14 +64,15 @@ attempt_facts facts_of(const delivery_job& job, time_point now)
     return facts;
 }
 
-delivery_outcome outcome_after(const delivery_job& job, sent_request sent, const verdict& given)
+delivery_outcome outcome_after(const delivery_job& job, sent_request sent,
+                               const delivery_decision& decision)
 {
-    auto outcome = unsent_outcome(job, given.wait);
-    outcome.next = state_after(given.next);
-    outcome.error = given.error;
-    outcome.disables_endpoint = given.disables_endpoint;
+    auto outcome = unsent_outcome(job, decision.wait);
+    outcome.next = state_after(decision.next);
+    outcome.error = decision.error;
+    outcome.disables_endpoint = decision.disables_endpoint;
     // Our own failure is no attempt.
-    if (given.next == verdict::step::park)
+    if (decision.next == delivery_decision::step::park)
         return outcome;
     outcome.has_attempt = true;
     outcome.attempts = job.attempts_made + 1;

@@ -1,7 +1,7 @@
 #pragma once
 
+#include "webhook-dispatcher/delivery/delivery_decision.hpp"
 #include "webhook-dispatcher/delivery/job.hpp"
-#include "webhook-dispatcher/delivery/verdict.hpp"
 
 #include <chrono>
 #include <string>
@@ -57,6 +57,7 @@ struct sent_request
 };
 
 attempt_facts facts_of(const delivery_job& job, time_point now);
-delivery_outcome outcome_after(const delivery_job& job, sent_request sent, const verdict& given);
+delivery_outcome outcome_after(const delivery_job& job, sent_request sent,
+                               const delivery_decision& decision);
 
 } // namespace tempinbox::webhooks

@@ -9,9 +9,9 @@ namespace tempinbox::webhooks {
 namespace {
 
 constexpr std::size_t batch_limit = 500;
-constexpr std::chrono::milliseconds retry_pause{200};
-constexpr std::chrono::milliseconds pause_without_room{20};
-constexpr std::chrono::seconds patience_without_room{5};
+constexpr std::chrono::milliseconds retry_delay{200};
+constexpr std::chrono::milliseconds backpressure_poll_interval{20};
+constexpr std::chrono::seconds backpressure_timeout{5};
 constexpr int attempts_alone = 3;
 
 } // namespace
@@ -58,20 +58,20 @@ void outcome_recorder::count(const delivery_outcome& outcome)
 
 awaitable<void> outcome_recorder::wait_for_room()
 {
-    const auto until = std::chrono::steady_clock::now() + patience_without_room;
+    const auto until = std::chrono::steady_clock::now() + backpressure_timeout;
     while (!has_room()) {
         if (std::chrono::steady_clock::now() >= until)
             throw dependency_error("outcomes of deliveries wait to be written");
-        wakeup pause(host_.executor());
-        co_await pause.wait(std::chrono::steady_clock::now() + pause_without_room);
+        wakeup delay(host_.executor());
+        co_await delay.wait(std::chrono::steady_clock::now() + backpressure_poll_interval);
     }
 }
 
-awaitable<void> outcome_recorder::drain(std::chrono::milliseconds patience)
+awaitable<void> outcome_recorder::drain(std::chrono::milliseconds timeout)
 {
     is_stopping_ = true;
     has_work_.notify();
-    const auto until = std::chrono::steady_clock::now() + patience;
+    const auto until = std::chrono::steady_clock::now() + timeout;
     while (is_running_ && std::chrono::steady_clock::now() < until)
         co_await has_drained_.wait(until);
     if (pending() != 0)
@@ -120,8 +120,8 @@ awaitable<bool> outcome_recorder::write(const std::vector<delivery_outcome>& bat
             co_return refused.empty();
         log::warning("outcomes not written, trying again",
                      {{"outcomes", batch.size()}, {"reason", away}});
-        wakeup pause(host_.executor());
-        co_await pause.wait(std::chrono::steady_clock::now() + retry_pause);
+        wakeup delay(host_.executor());
+        co_await delay.wait(std::chrono::steady_clock::now() + retry_delay);
     }
 }
 

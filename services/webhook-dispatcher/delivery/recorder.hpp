@@ -26,13 +26,13 @@ public:
     // Not yet written.
     std::size_t pending() const { return pending_.size() + being_written_; }
     // Whether so few are pending that new deliveries may be taken up.
-    bool has_room() const { return pending() < most_pending; }
+    bool has_room() const { return pending() < max_pending; }
     // Returns while there is room; throws dependency_error where none comes in some seconds.
     awaitable<void> wait_for_room();
     // Writes what is pending, at most that long, then stops.
-    awaitable<void> drain(std::chrono::milliseconds patience);
+    awaitable<void> drain(std::chrono::milliseconds timeout);
 
-    static constexpr std::size_t most_pending = 5'000;
+    static constexpr std::size_t max_pending = 5'000;
 
 private:
     awaitable<void> run();

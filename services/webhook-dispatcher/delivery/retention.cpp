@@ -14,23 +14,23 @@ using steady = std::chrono::steady_clock;
 constexpr int days_back = 8;
 constexpr int days_ahead = 3;
 constexpr std::chrono::hours interval{1};
-constexpr std::chrono::seconds pause_after_failure{10};
-constexpr std::chrono::milliseconds pause_between_steps{10};
+constexpr std::chrono::seconds retry_delay{10};
+constexpr std::chrono::milliseconds step_interval{10};
 // A lock that is had at once or not at all is had sooner or later between the statements of others,
 // but not while a backup reads.
 constexpr int max_tries = 20;
-constexpr std::chrono::milliseconds between_tries{100};
-constexpr std::chrono::minutes pause_while_in_use{5};
+constexpr std::chrono::milliseconds try_interval{100};
+constexpr std::chrono::minutes in_use_delay{5};
 
 } // namespace
 
 retention::retention(runtime::host& host, retention_store& partitions, replay_store& replays,
-                     resend_store& resent, int days_kept)
+                     resend_store& resent, int retention_days)
     : host_(host),
       partitions_(partitions),
       replays_(replays),
       resent_(resent),
-      days_kept_(days_kept),
+      retention_days_(retention_days),
       is_due_(host.executor()),
       has_stopped_(host.executor())
 {}
@@ -52,44 +52,44 @@ awaitable<void> retention::stop()
 awaitable<void> retention::run()
 {
     while (!is_stopping_) {
-        std::string problem;
-        std::chrono::seconds pause = interval;
+        std::string error_text;
+        std::chrono::seconds delay = interval;
         try {
-            if (!co_await keep_up())
-                pause = pause_while_in_use;
+            if (!co_await maintain())
+                delay = in_use_delay;
         } catch (const std::exception& error) {
-            problem = error.what();
-            pause = pause_after_failure;
+            error_text = error.what();
+            delay = retry_delay;
         }
-        if (!problem.empty())
-            log::warning("what is past its time stays, trying again", {{"reason", problem}});
-        else if (pause == pause_while_in_use)
+        if (!error_text.empty())
+            log::warning("what is past its time stays, trying again", {{"reason", error_text}});
+        else if (delay == in_use_delay)
             log::warning("partitions not kept up while their tables are in use, trying again");
         if (!is_stopping_)
-            co_await is_due_.wait(steady::now() + pause);
+            co_await is_due_.wait(steady::now() + delay);
     }
     is_running_ = false;
     has_stopped_.notify();
 }
 
 // False: a partition is in use.
-awaitable<bool> retention::keep_up()
+awaitable<bool> retention::maintain()
 {
-    co_await partitions_.forget_ended_secrets();
-    bool are_kept_up = co_await make_partitions();
-    for (bool may_have_more = are_kept_up; may_have_more && !is_stopping_;) {
+    co_await partitions_.purge_ended_secrets();
+    bool is_maintained = co_await make_partitions();
+    for (bool may_have_more = is_maintained; may_have_more && !is_stopping_;) {
         const auto dropped = co_await drop_partition();
-        are_kept_up = dropped.has_value();
+        is_maintained = dropped.has_value();
         may_have_more = dropped.value_or(false);
     }
-    co_await replays_.forget_older_than(days_kept_);
-    co_await resent_.forget_limits();
+    co_await replays_.purge_older_than(retention_days_);
+    co_await resent_.purge_limits();
     while (!is_stopping_) {
-        if (!co_await partitions_.forget_deleted_accounts())
+        if (!co_await partitions_.purge_deleted_accounts())
             break;
-        co_await is_due_.wait(steady::now() + pause_between_steps);
+        co_await is_due_.wait(steady::now() + step_interval);
     }
-    co_return are_kept_up;
+    co_return is_maintained;
 }
 
 // False: the tables are in use.
@@ -105,7 +105,7 @@ awaitable<bool> retention::make_partitions()
         }
         if (is_made)
             co_return true;
-        co_await is_due_.wait(steady::now() + between_tries);
+        co_await is_due_.wait(steady::now() + try_interval);
     }
     co_return false;
 }
@@ -116,13 +116,13 @@ awaitable<std::optional<bool>> retention::drop_partition()
     for (int tries = 0; tries < max_tries && !is_stopping_; ++tries) {
         std::optional<bool> dropped;
         try {
-            dropped = co_await partitions_.drop_partition_older_than(days_kept_);
+            dropped = co_await partitions_.drop_partition_older_than(retention_days_);
         } catch (const postgres::timed_out&) {
             dropped.reset();
         }
         if (dropped)
             co_return dropped;
-        co_await is_due_.wait(steady::now() + between_tries);
+        co_await is_due_.wait(steady::now() + try_interval);
     }
     co_return std::nullopt;
 }

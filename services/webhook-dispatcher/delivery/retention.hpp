@@ -3,8 +3,8 @@
 #include "common/core/awaitable.hpp"
 #include "webhook-dispatcher/delivery/retention_store.hpp"
 #include "webhook-dispatcher/delivery/wakeup.hpp"
-#include "webhook-dispatcher/resending/replay_store.hpp"
-#include "webhook-dispatcher/resending/resend_store.hpp"
+#include "webhook-dispatcher/manual_retry/replay_store.hpp"
+#include "webhook-dispatcher/manual_retry/resend_store.hpp"
 
 #include "common/runtime/host.hpp"
 
@@ -18,14 +18,14 @@ class retention
 {
 public:
     retention(runtime::host& host, retention_store& partitions, replay_store& replays,
-              resend_store& resent, int days_kept);
+              resend_store& resent, int retention_days);
 
     void start();
     awaitable<void> stop();
 
 private:
     awaitable<void> run();
-    awaitable<bool> keep_up();
+    awaitable<bool> maintain();
     awaitable<bool> make_partitions();
     awaitable<std::optional<bool>> drop_partition();
 
@@ -33,7 +33,7 @@ private:
     retention_store& partitions_;
     replay_store& replays_;
     resend_store& resent_;
-    int days_kept_;
+    int retention_days_;
     wakeup is_due_;
     wakeup has_stopped_;
     bool is_stopping_ = false;

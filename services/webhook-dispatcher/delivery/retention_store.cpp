@@ -38,7 +38,7 @@ ORDER BY right(c.relname, 8), c.relname LIMIT 1)"};
 constexpr postgres::statement empty_defaults{"retention_empty_defaults", R"(
 SELECT webhooks.drop_partition_before((now() AT TIME ZONE 'UTC')::date - $1::int))"};
 
-constexpr postgres::statement forget_secrets{"retention_forget_secrets", R"(
+constexpr postgres::statement purge_secrets{"retention_forget_secrets", R"(
 DELETE FROM webhooks.previous_secret WHERE valid_until <= now())"};
 
 // Not before what other processes had under way for them has come to its end.
@@ -46,7 +46,7 @@ constexpr postgres::statement deleted_accounts{"retention_deleted_accounts", R"(
 SELECT account_id, array_to_string(webhook_ids, ','), event_position, routing_position FROM webhooks.deleted_account
 WHERE deleted_at < clock_timestamp() - interval '1 minute' ORDER BY deleted_at LIMIT 1000 FOR UPDATE SKIP LOCKED)"};
 
-constexpr postgres::statement forget_due{"retention_forget_due", R"(
+constexpr postgres::statement purge_due{"retention_forget_due", R"(
 DELETE FROM webhooks.due WHERE (webhook_id, event_id) IN (
     SELECT webhook_id, event_id FROM webhooks.due WHERE webhook_id = ANY ($1::uuid[]) LIMIT $2 FOR UPDATE SKIP LOCKED))"};
 
@@ -61,14 +61,14 @@ WITH page AS MATERIALIZED (SELECT event_id, account_id FROM webhooks.routing WHE
 SELECT (SELECT event_id FROM page ORDER BY event_id DESC LIMIT 1),
        array(SELECT event_id FROM page WHERE account_id = ANY ($1::uuid[])))"};
 
-constexpr postgres::statement forget_attempts{
+constexpr postgres::statement purge_attempts{
     "retention_forget_attempts", "DELETE FROM webhooks.attempt WHERE event_id = ANY ($1::uuid[])"};
-constexpr postgres::statement forget_deliveries{
+constexpr postgres::statement purge_deliveries{
     "retention_forget_deliveries",
     "DELETE FROM webhooks.delivery WHERE event_id = ANY ($1::uuid[])"};
-constexpr postgres::statement forget_events{
+constexpr postgres::statement purge_events{
     "retention_forget_events", "DELETE FROM webhooks.event WHERE event_id = ANY ($1::uuid[])"};
-constexpr postgres::statement forget_routings{
+constexpr postgres::statement purge_routings{
     "retention_forget_routings", "DELETE FROM webhooks.routing WHERE event_id = ANY ($1::uuid[])"};
 
 constexpr postgres::statement note_event_position{
@@ -77,7 +77,7 @@ constexpr postgres::statement note_event_position{
 constexpr postgres::statement note_routing_position{
     "retention_note_routing_position", "UPDATE webhooks.deleted_account SET routing_position = "
                                        "$2::uuid WHERE account_id = ANY ($1::uuid[])"};
-constexpr postgres::statement forget_accounts{
+constexpr postgres::statement purge_accounts{
     "retention_forget_accounts",
     "DELETE FROM webhooks.deleted_account WHERE account_id = ANY ($1::uuid[])"};
 
@@ -114,26 +114,26 @@ std::optional<deleted_batch> take_deleted(pqxx::work& tx)
     return batch;
 }
 
-bool forget_some_events(pqxx::work& tx, const deleted_batch& batch)
+bool purge_some_events(pqxx::work& tx, const deleted_batch& batch)
 {
     const auto page =
         tx.exec_prepared1(event_page.name, batch.accounts, batch.event_position, rows_a_step);
     if (page[0].is_null())
         return false;
     const auto events = page[1].as<std::string>();
-    for (const auto* forget : {forget_attempts.name, forget_deliveries.name, forget_events.name})
-        tx.exec_prepared0(forget, events);
+    for (const auto* purge : {purge_attempts.name, purge_deliveries.name, purge_events.name})
+        tx.exec_prepared0(purge, events);
     tx.exec_prepared0(note_event_position.name, batch.accounts, page[0].as<std::string>());
     return true;
 }
 
-bool forget_some_routings(pqxx::work& tx, const deleted_batch& batch)
+bool purge_some_routings(pqxx::work& tx, const deleted_batch& batch)
 {
     const auto page =
         tx.exec_prepared1(routing_page.name, batch.accounts, batch.routing_position, rows_a_step);
     if (page[0].is_null())
         return false;
-    tx.exec_prepared0(forget_routings.name, page[1].as<std::string>());
+    tx.exec_prepared0(purge_routings.name, page[1].as<std::string>());
     tx.exec_prepared0(note_routing_position.name, batch.accounts, page[0].as<std::string>());
     return true;
 }
@@ -142,12 +142,11 @@ bool forget_some_routings(pqxx::work& tx, const deleted_batch& batch)
 
 retention_store::retention_store(postgres::pool& db) : db_(db)
 {
-    for (const auto& wanted :
-         {ensure_days, are_days_missing, find_past_partition, empty_defaults, forget_secrets,
-          deleted_accounts, forget_due, event_page, routing_page, forget_attempts,
-          forget_deliveries, forget_events, forget_routings, note_event_position,
-          note_routing_position, forget_accounts})
-        db_.prepare(wanted);
+    for (const auto& statement :
+         {ensure_days, are_days_missing, find_past_partition, empty_defaults, purge_secrets,
+          deleted_accounts, purge_due, event_page, routing_page, purge_attempts, purge_deliveries,
+          purge_events, purge_routings, note_event_position, note_routing_position, purge_accounts})
+        db_.prepare(statement);
 }
 
 awaitable<void> retention_store::make_partitions(int back, int ahead)
@@ -183,23 +182,22 @@ awaitable<bool> retention_store::drop_partition_older_than(int days)
     });
 }
 
-awaitable<void> retention_store::forget_ended_secrets()
+awaitable<void> retention_store::purge_ended_secrets()
 {
-    return db_.transact([](pqxx::work& tx) { tx.exec_prepared(forget_secrets.name); });
+    return db_.transact([](pqxx::work& tx) { tx.exec_prepared(purge_secrets.name); });
 }
 
-awaitable<bool> retention_store::forget_deleted_accounts()
+awaitable<bool> retention_store::purge_deleted_accounts()
 {
     return db_.transact([](pqxx::work& tx) {
         const auto batch = take_deleted(tx);
         if (!batch)
             return false;
-        const auto forgotten = tx.exec_prepared(forget_due.name, batch->webhooks, rows_a_step);
-        const bool may_have_more = forgotten.affected_rows() != 0 ||
-                                   forget_some_events(tx, *batch) ||
-                                   forget_some_routings(tx, *batch);
+        const auto purged = tx.exec_prepared(purge_due.name, batch->webhooks, rows_a_step);
+        const bool may_have_more = purged.affected_rows() != 0 || purge_some_events(tx, *batch) ||
+                                   purge_some_routings(tx, *batch);
         if (!may_have_more)
-            tx.exec_prepared0(forget_accounts.name, batch->accounts);
+            tx.exec_prepared0(purge_accounts.name, batch->accounts);
         return true;
     });
 }

@@ -20,10 +20,10 @@ public:
     // One partition of a day more than `days` ago; false when there is none left.
     awaitable<bool> drop_partition_older_than(int days);
     // Replaced secrets that sign no more.
-    awaitable<void> forget_ended_secrets();
+    awaitable<void> purge_ended_secrets();
     // One step towards forgetting the deliveries of accounts that were deleted a while ago; false
     // when nothing is left of them.
-    awaitable<bool> forget_deleted_accounts();
+    awaitable<bool> purge_deleted_accounts();
 
 private:
     postgres::pool& db_;

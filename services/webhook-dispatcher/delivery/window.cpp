@@ -2,26 +2,26 @@
 
 namespace tempinbox::webhooks {
 
-bool endpoint_window::reserve(lane_kind lane)
+bool endpoint_window::reserve(queue_kind queue)
 {
-    if (places(lane) == 0)
+    if (capacity(queue) == 0)
         return false;
-    ++at(lane).held;
+    ++at(queue).held;
     return true;
 }
 
-bool endpoint_window::start(lane_kind lane)
+bool endpoint_window::start(queue_kind queue)
 {
-    if (!has_free_slot(lane))
+    if (!has_free_slot(queue))
         return false;
-    ++at(lane).in_flight;
+    ++at(queue).in_flight;
     return true;
 }
 
-void endpoint_window::finish(lane_kind lane)
+void endpoint_window::finish(queue_kind queue)
 {
-    --at(lane).in_flight;
-    --at(lane).held;
+    --at(queue).in_flight;
+    --at(queue).held;
 }
 
 } // namespace tempinbox::webhooks

@@ -6,25 +6,28 @@
 namespace tempinbox::webhooks {
 
 // First tries and retries have slots of their own, so that neither waits for the other.
-enum class lane_kind { first, retry };
+enum class queue_kind { first, retry };
 
 // How much of one endpoint this process may hold: 8 requests in flight (6 first tries, 2 retries),
 // and as many again waiting in memory.
 class endpoint_window
 {
 public:
-    static constexpr std::size_t slots(lane_kind lane) { return lane == lane_kind::first ? 6 : 2; }
+    static constexpr std::size_t slots(queue_kind queue)
+    {
+        return queue == queue_kind::first ? 6 : 2;
+    }
 
     // How many more deliveries may be held.
-    std::size_t places(lane_kind lane) const { return 2 * slots(lane) - at(lane).held; }
-    bool reserve(lane_kind lane);
+    std::size_t capacity(queue_kind queue) const { return 2 * slots(queue) - at(queue).held; }
+    bool reserve(queue_kind queue);
     // A reserved one that will not be sent from here.
-    void release(lane_kind lane) { --at(lane).held; }
+    void release(queue_kind queue) { --at(queue).held; }
 
-    bool has_free_slot(lane_kind lane) const { return at(lane).in_flight < slots(lane); }
+    bool has_free_slot(queue_kind queue) const { return at(queue).in_flight < slots(queue); }
     // False: all slots are in use.
-    bool start(lane_kind lane);
-    void finish(lane_kind lane);
+    bool start(queue_kind queue);
+    void finish(queue_kind queue);
 
     bool is_idle() const { return counts_[0].held == 0 && counts_[1].held == 0; }
 
@@ -34,8 +37,8 @@ private:
         std::size_t held = 0;
         std::size_t in_flight = 0;
     };
-    count& at(lane_kind lane) { return counts_[static_cast<std::size_t>(lane)]; }
-    const count& at(lane_kind lane) const { return counts_[static_cast<std::size_t>(lane)]; }
+    count& at(queue_kind queue) { return counts_[static_cast<std::size_t>(queue)]; }
+    const count& at(queue_kind queue) const { return counts_[static_cast<std::size_t>(queue)]; }
 
     std::array<count, 2> counts_{};
 };

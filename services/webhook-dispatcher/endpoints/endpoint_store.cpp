@@ -56,7 +56,7 @@ DELETE FROM webhooks.endpoint WHERE account_id = $1::uuid AND webhook_id = $2::u
 
 // Rows that are being sent are left to their sender, which drops them; the rest is dropped as it
 // comes due.
-constexpr postgres::statement forget_due{"webhooks_forget_due", R"(
+constexpr postgres::statement delete_due{"webhooks_forget_due", R"(
 DELETE FROM webhooks.due WHERE (event_id, webhook_id) IN (
     SELECT event_id, webhook_id FROM webhooks.due
     WHERE webhook_id = $2::uuid AND account_id = $1::uuid AND lease_id IS NULL LIMIT 5000 FOR UPDATE SKIP LOCKED))"};
@@ -67,13 +67,13 @@ WHERE account_id = $1::uuid AND webhook_id = $2::uuid AND is_enabled
   AND ($4::bigint = 0 OR (extract(epoch FROM renewed_at) * 1000000)::bigint = $4))"};
 
 // First tries that waited for the receiver to recover; retries keep their schedule.
-constexpr postgres::statement hasten_due{"webhooks_hasten_due", R"(
+constexpr postgres::statement make_due_now{"webhooks_hasten_due", R"(
 UPDATE webhooks.due SET run_at = now() WHERE (event_id, webhook_id) IN (
     SELECT event_id, webhook_id FROM webhooks.due
     WHERE webhook_id = $2::uuid AND account_id = $1::uuid AND lease_id IS NULL AND NOT is_retry AND run_at > now()
     LIMIT 5000 FOR UPDATE SKIP LOCKED))"};
 
-constexpr postgres::statement forget_failures{"webhooks_forget_failures", R"(
+constexpr postgres::statement delete_failures{"webhooks_forget_failures", R"(
 DELETE FROM webhooks.failing_endpoint WHERE webhook_id = $1::uuid)"};
 
 std::vector<previous_secret> read_previous_secrets(const std::string& text)
@@ -151,19 +151,19 @@ endpoint_store::endpoint_store(postgres::pool& db) : db_(db)
     db_.prepare({"webhooks_update", update_sql.c_str()});
     db_.prepare({"webhooks_list_first", list_first_sql.c_str()});
     db_.prepare({"webhooks_list_after", list_after_sql.c_str()});
-    for (const auto& wanted : {count_webhooks, rules_of_webhook, delete_webhook, forget_due,
-                               disable_webhook, hasten_due, forget_failures})
-        db_.prepare(wanted);
+    for (const auto& statement : {count_webhooks, rules_of_webhook, delete_webhook, delete_due,
+                                  disable_webhook, make_due_now, delete_failures})
+        db_.prepare(statement);
 }
 
-awaitable<result<endpoint>> endpoint_store::create(plans::account_state account, endpoint wanted)
+awaitable<result<endpoint>> endpoint_store::create(plans::account_state account, endpoint requested)
 {
     return db_.transact([account = std::move(account),
-                         wanted = std::move(wanted)](pqxx::work& tx) -> result<endpoint> {
+                         requested = std::move(requested)](pqxx::work& tx) -> result<endpoint> {
         begin_config_change(tx, account.account);
-        const auto known = learn_account_state(tx, account);
+        const auto known = update_account_state(tx, account);
         const auto existing =
-            tx.exec_prepared("webhooks_find", account.account.text(), wanted.id.text());
+            tx.exec_prepared("webhooks_find", account.account.text(), requested.id.text());
         if (!existing.empty())
             return read_endpoint(existing[0]);
 
@@ -172,9 +172,10 @@ awaitable<result<endpoint>> endpoint_store::create(plans::account_state account,
             tx.exec_prepared1(count_webhooks.name, account.account.text())[0].as<int>();
         if (used >= allowed)
             return number_is_used_up(known, allowed);
-        return read_endpoint(tx.exec_prepared1(
-            "webhooks_insert", account.account.text(), wanted.id.text(), wanted.url,
-            postgres::text_array(wanted.events.names()), wanted.description, wanted.sealed_secret));
+        return read_endpoint(tx.exec_prepared1("webhooks_insert", account.account.text(),
+                                               requested.id.text(), requested.url,
+                                               postgres::text_array(requested.events.names()),
+                                               requested.description, requested.sealed_secret));
     });
 }
 
@@ -217,8 +218,8 @@ awaitable<result<endpoint>> endpoint_store::update(account_id account, webhook_i
         const bool is_renewed = is_renewal(target, change);
         apply(target, change);
         if (is_renewed) {
-            tx.exec_prepared0(hasten_due.name, account.text(), id.text());
-            tx.exec_prepared0(forget_failures.name, id.text());
+            tx.exec_prepared0(make_due_now.name, account.text(), id.text());
+            tx.exec_prepared0(delete_failures.name, id.text());
         }
         return read_endpoint(
             tx.exec_prepared1("webhooks_update", account.text(), id.text(), target.url,
@@ -244,7 +245,7 @@ awaitable<result<void>> endpoint_store::remove(account_id account, webhook_id id
         }
         if (tx.exec_prepared(delete_webhook.name, account.text(), id.text()).affected_rows() == 0)
             return no_such_webhook(id);
-        tx.exec_prepared(forget_due.name, account.text(), id.text());
+        tx.exec_prepared(delete_due.name, account.text(), id.text());
         return {};
     });
 }

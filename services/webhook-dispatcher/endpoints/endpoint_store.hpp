@@ -43,7 +43,7 @@ public:
 
     // Permission_denied when the plan's number is reached. An endpoint of the account with that id
     // is answered as it is.
-    awaitable<result<endpoint>> create(plans::account_state account, endpoint wanted);
+    awaitable<result<endpoint>> create(plans::account_state account, endpoint requested);
     awaitable<result<endpoint>> find(account_id account, webhook_id id);
     awaitable<std::vector<endpoint>> list(account_id account,
                                           std::optional<endpoint_position> after, int limit);

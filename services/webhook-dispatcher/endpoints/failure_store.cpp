@@ -23,7 +23,7 @@ WHERE failures >= 20 AND last_failure_at - first_failure_at >= interval '5 days'
 
 // A delivery lives seven days, so no older event needs a look. A webhook that works is found by its
 // newest.
-constexpr postgres::statement count_anew{"failures_count_anew", R"(
+constexpr postgres::statement restart_count{"failures_count_anew", R"(
 UPDATE webhooks.failing_endpoint f SET failures = 0, first_failure_at = s.at FROM (
     SELECT finished_at AS at FROM webhooks.delivery
     WHERE webhook_id = $1::uuid AND state = 'succeeded'
@@ -33,19 +33,20 @@ UPDATE webhooks.failing_endpoint f SET failures = 0, first_failure_at = s.at FRO
     ORDER BY event_id DESC LIMIT 1) s
 WHERE f.webhook_id = $1::uuid)"};
 
-constexpr postgres::statement forget_webhook{"failures_forget", R"(
+constexpr postgres::statement clear_webhook{"failures_forget", R"(
 DELETE FROM webhooks.failing_endpoint WHERE webhook_id = $1::uuid)"};
 
 // Nothing was sent to it for longer than any schedule: it was deleted, or its failures are history.
-constexpr postgres::statement forget_old{"failures_forget_old", R"(
+constexpr postgres::statement purge_old{"failures_forget_old", R"(
 DELETE FROM webhooks.failing_endpoint WHERE last_failure_at < now() - interval '14 days')"};
 
 } // namespace
 
 failure_store::failure_store(postgres::pool& db) : db_(db)
 {
-    for (const auto& wanted : {add_failures, find_suspects, count_anew, forget_webhook, forget_old})
-        db_.prepare(wanted);
+    for (const auto& statement :
+         {add_failures, find_suspects, restart_count, clear_webhook, purge_old})
+        db_.prepare(statement);
 }
 
 awaitable<void> failure_store::add(std::vector<failure_count> counts)
@@ -66,26 +67,26 @@ awaitable<void> failure_store::add(std::vector<failure_count> counts)
     });
 }
 
-awaitable<std::vector<hopeless_webhook>> failure_store::find_hopeless()
+awaitable<std::vector<failing_webhook>> failure_store::find_failing()
 {
     return db_.transact([](pqxx::work& tx) {
-        std::vector<hopeless_webhook> hopeless;
+        std::vector<failing_webhook> failing;
         for (const auto& row : tx.exec_prepared(find_suspects.name)) {
             const auto webhook = row[0].as<std::string>();
-            if (tx.exec_prepared(count_anew.name, webhook).affected_rows() != 0)
+            if (tx.exec_prepared(restart_count.name, webhook).affected_rows() != 0)
                 continue;
-            hopeless.push_back({account_id::parse(row[1].as<std::string>()).value(),
-                                webhook_id::parse(webhook).value()});
+            failing.push_back({account_id::parse(row[1].as<std::string>()).value(),
+                               webhook_id::parse(webhook).value()});
         }
-        tx.exec_prepared0(forget_old.name);
-        return hopeless;
+        tx.exec_prepared0(purge_old.name);
+        return failing;
     });
 }
 
-awaitable<void> failure_store::forget(webhook_id webhook)
+awaitable<void> failure_store::clear(webhook_id webhook)
 {
     return db_.transact(
-        [webhook](pqxx::work& tx) { tx.exec_prepared0(forget_webhook.name, webhook.text()); });
+        [webhook](pqxx::work& tx) { tx.exec_prepared0(clear_webhook.name, webhook.text()); });
 }
 
 } // namespace tempinbox::webhooks

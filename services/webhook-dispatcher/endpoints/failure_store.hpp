@@ -20,7 +20,7 @@ struct failure_count
     time_point last;
 };
 
-struct hopeless_webhook
+struct failing_webhook
 {
     account_id account;
     webhook_id webhook;
@@ -35,8 +35,8 @@ public:
     awaitable<void> add(std::vector<failure_count> counts);
     // Those with at least 20 failed attempts over at least five days and no success in between.
     // Where there was one, the count begins anew from there.
-    awaitable<std::vector<hopeless_webhook>> find_hopeless();
-    awaitable<void> forget(webhook_id webhook);
+    awaitable<std::vector<failing_webhook>> find_failing();
+    awaitable<void> clear(webhook_id webhook);
 
 private:
     postgres::pool& db_;

@@ -9,7 +9,7 @@ namespace tempinbox::webhooks {
 namespace {
 
 // With the present one, four signatures: a header that receivers still read.
-constexpr int most_previous_secrets = 3;
+constexpr int max_previous_secrets = 3;
 
 const std::string find_sql =
     std::string("SELECT ") + endpoint_columns +
@@ -20,7 +20,7 @@ UPDATE webhooks.endpoint SET sealed_secret = $3, rotation_id = $4::uuid
 WHERE account_id = $1::uuid AND webhook_id = $2::uuid RETURNING )") +
                                endpoint_columns;
 
-constexpr postgres::statement forget_ended{"secrets_forget_ended", R"(
+constexpr postgres::statement purge_ended{"secrets_forget_ended", R"(
 DELETE FROM webhooks.previous_secret WHERE account_id = $1::uuid AND webhook_id = $2::uuid AND valid_until <= clock_timestamp())"};
 
 constexpr postgres::statement count_previous{"secrets_count_previous", R"(
@@ -84,9 +84,9 @@ result<endpoint> rotate_in(pqxx::work& tx, account_id account, webhook_id id, uu
     auto present = read_endpoint(rows[0]);
     if (present.rotation == rotation)
         return present;
-    tx.exec_prepared0(forget_ended.name, account.text(), id.text());
+    tx.exec_prepared0(purge_ended.name, account.text(), id.text());
     const auto previous = tx.exec_prepared1(count_previous.name, account.text(), id.text());
-    if (const int number = previous[0].as<int>(); number >= most_previous_secrets)
+    if (const int number = previous[0].as<int>(); number >= max_previous_secrets)
         return too_many_secrets(id, number, from_unix_micros(previous[1].as<std::int64_t>()));
     tx.exec_prepared0(keep_present.name, account.text(), id.text(), rotation.text());
     return read_endpoint(
@@ -96,9 +96,9 @@ result<endpoint> rotate_in(pqxx::work& tx, account_id account, webhook_id id, uu
 sealed_secret read_sealed(const pqxx::row& row)
 {
     sealed_secret read;
-    read.place.account = account_id::parse(row[0].as<std::string>()).value();
-    read.place.webhook = webhook_id::parse(row[1].as<std::string>()).value();
-    read.place.replaced_by = uuid::parse(row[2].as<std::string>()).value();
+    read.position.account = account_id::parse(row[0].as<std::string>()).value();
+    read.position.webhook = webhook_id::parse(row[1].as<std::string>()).value();
+    read.position.replaced_by = uuid::parse(row[2].as<std::string>()).value();
     read.sealed = row[3].as<std::string>();
     return read;
 }
@@ -109,9 +109,9 @@ secret_store::secret_store(postgres::pool& db) : db_(db)
 {
     db_.prepare({"secrets_find_endpoint", find_sql.c_str()});
     db_.prepare({"secrets_rotate", rotate_sql.c_str()});
-    for (const auto& wanted :
-         {forget_ended, count_previous, keep_present, count_by_key, find_otherwise, reseal_batch})
-        db_.prepare(wanted);
+    for (const auto& statement :
+         {purge_ended, count_previous, keep_present, count_by_key, find_otherwise, reseal_batch})
+        db_.prepare(statement);
 }
 
 awaitable<result<endpoint>> secret_store::rotate(account_id account, webhook_id id, uuid rotation,
@@ -137,7 +137,7 @@ awaitable<std::vector<secret_count>> secret_store::count()
 }
 
 awaitable<std::vector<sealed_secret>>
-secret_store::find_sealed_otherwise(std::string key_id, secret_place after, int limit)
+secret_store::find_sealed_otherwise(std::string key_id, secret_position after, int limit)
 {
     return db_.transact([key_id = std::move(key_id), after, limit](pqxx::work& tx) {
         std::vector<sealed_secret> found;
@@ -153,9 +153,9 @@ awaitable<int> secret_store::reseal(std::vector<resealed_secret> secrets)
 {
     std::vector<std::string> accounts, webhooks, rotations, before, sealed;
     for (const auto& entry : secrets) {
-        accounts.push_back(entry.before.place.account.text());
-        webhooks.push_back(entry.before.place.webhook.text());
-        rotations.push_back(entry.before.place.replaced_by.text());
+        accounts.push_back(entry.before.position.account.text());
+        webhooks.push_back(entry.before.position.webhook.text());
+        rotations.push_back(entry.before.position.replaced_by.text());
         before.push_back(entry.before.sealed);
         sealed.push_back(entry.sealed);
     }

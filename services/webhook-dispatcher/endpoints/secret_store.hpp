@@ -12,7 +12,7 @@
 namespace tempinbox::webhooks {
 
 // Where a sealed secret rests: the present one of an endpoint, or one that a rotation replaced.
-struct secret_place
+struct secret_position
 {
     account_id account;
     webhook_id webhook;
@@ -21,7 +21,7 @@ struct secret_place
 
 struct sealed_secret
 {
-    secret_place place;
+    secret_position position;
     std::string sealed;
 };
 
@@ -54,7 +54,7 @@ public:
     awaitable<std::vector<secret_count>> count();
     // Those sealed with other keys, in the order of their places, after the given one.
     awaitable<std::vector<sealed_secret>> find_sealed_otherwise(std::string key_id,
-                                                                secret_place after, int limit);
+                                                                secret_position after, int limit);
     // Answers how many: one that changed meanwhile is left as it is.
     awaitable<int> reseal(std::vector<resealed_secret> secrets);
 

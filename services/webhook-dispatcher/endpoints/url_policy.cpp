@@ -11,7 +11,7 @@
 namespace tempinbox::webhooks {
 namespace {
 
-constexpr std::size_t longest_url = 2'048;
+constexpr std::size_t max_url_length = 2'048;
 constexpr std::array<std::uint16_t, 4> low_ports{80, 443, 8080, 8443};
 // Services that understand enough of HTTP to be abused: mail, etcd, PostgreSQL, Redis, Kafka and
 // their like.
@@ -147,9 +147,9 @@ result<url_target> check_url(std::string_view url, const url_policy& policy)
 {
     if (url.empty())
         return refuse("is required");
-    if (url.size() > longest_url)
-        return refuse("must be at most " + std::to_string(longest_url) + " characters long, not " +
-                      std::to_string(url.size()));
+    if (url.size() > max_url_length)
+        return refuse("must be at most " + std::to_string(max_url_length) +
+                      " characters long, not " + std::to_string(url.size()));
     if (!is_plain(url))
         return refuse("must not contain spaces, backslashes, control or non-ASCII characters; "
                       "percent-encode them");
@@ -183,7 +183,7 @@ result<url_target> check_url(std::string_view url, const url_policy& policy)
     return target;
 }
 
-endpoint judged(endpoint stored, const url_policy& policy)
+endpoint apply_url_policy(endpoint stored, const url_policy& policy)
 {
     static const address_policy every_address(
         {*network::parse("0.0.0.0/0"), *network::parse("::/0")}, {});

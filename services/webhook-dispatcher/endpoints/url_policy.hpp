@@ -29,6 +29,6 @@ result<url_target> check_url(std::string_view url, const url_policy& policy);
 // The endpoint as it is under the policy of today, which may be stricter than when its URL was
 // taken: refused, it is switched off and says why, and is on again when the policy allows it.
 // Schemes and ports are judged; addresses are judged at each connection.
-endpoint judged(endpoint stored, const url_policy& policy);
+endpoint apply_url_policy(endpoint stored, const url_policy& policy);
 
 } // namespace tempinbox::webhooks

@@ -22,12 +22,12 @@ dead_letters::dead_letters(runtime::host& host, kafka::producer& producer)
                                     "Events that could not be handled."))
 {}
 
-awaitable<void> dead_letters::send(std::vector<kafka::message> letters)
+awaitable<void> dead_letters::send(std::vector<kafka::message> messages)
 {
     const auto sent = std::make_shared<batch>(host_.executor());
-    const auto count = letters.size();
-    for (auto& letter : letters)
-        if (!hand_over(std::move(letter), sent))
+    const auto count = messages.size();
+    for (auto& message : messages)
+        if (!publish(std::move(message), sent))
             sent->has_failed = true;
     while (sent->open != 0)
         co_await sent->is_done.wait();
@@ -36,10 +36,10 @@ awaitable<void> dead_letters::send(std::vector<kafka::message> letters)
     count_.Increment(static_cast<double>(count));
 }
 
-bool dead_letters::hand_over(kafka::message letter, const std::shared_ptr<batch>& sent)
+bool dead_letters::publish(kafka::message message, const std::shared_ptr<batch>& sent)
 {
     ++sent->open;
-    const bool is_queued = producer_.send(std::move(letter), [sent](bool acknowledged) {
+    const bool is_queued = producer_.send(std::move(message), [sent](bool acknowledged) {
         sent->has_failed |= !acknowledged;
         if (--sent->open == 0)
             sent->is_done.notify();

@@ -15,11 +15,11 @@ public:
     dead_letters(runtime::host& host, kafka::producer& producer);
 
     // Returns when the broker has all of them; throws dependency_error when it does not take one.
-    awaitable<void> send(std::vector<kafka::message> letters);
+    awaitable<void> send(std::vector<kafka::message> messages);
 
 private:
     struct batch;
-    bool hand_over(kafka::message letter, const std::shared_ptr<batch>& sent);
+    bool publish(kafka::message message, const std::shared_ptr<batch>& sent);
 
     runtime::host& host_;
     kafka::producer& producer_;

@@ -1,6 +1,6 @@
 #include "webhook-dispatcher/history/delivery_log_store.hpp"
 
-#include "webhook-dispatcher/history/delivery_names.hpp"
+#include "webhook-dispatcher/history/delivery_id.hpp"
 
 #include "common/core/text.hpp"
 #include "common/postgres/parameters.hpp"
@@ -44,14 +44,14 @@ const std::string list_failed_sql =
     page_sql(newest(finished_sql + " AND state <> 'succeeded'", "$4"));
 // Among many failed ones a few succeeded: it stops after so many rows.
 const std::string list_succeeded_sql =
-    page_sql("SELECT * FROM " + newest(finished_sql, std::to_string(rows_looked_at)) +
+    page_sql("SELECT * FROM " + newest(finished_sql, std::to_string(max_rows_scanned)) +
              " AS looked WHERE state = 'succeeded'");
 
 // Where that look ended, when it did before the last row.
-const std::string look_end_sql =
+const std::string scan_end_sql =
     "SELECT event_id FROM webhooks.delivery WHERE webhook_id = $2::uuid AND account_id = $1::uuid "
     "AND event_id < $3::uuid ORDER BY event_id DESC OFFSET " +
-    std::to_string(rows_looked_at - 1) + " LIMIT 1";
+    std::to_string(max_rows_scanned - 1) + " LIMIT 1";
 
 const std::string find_sql = page_sql(unfinished_sql + " AND event_id = $5::uuid UNION ALL " +
                                       finished_sql + " AND event_id = $5::uuid");
@@ -104,16 +104,16 @@ void add_attempts(pqxx::work& tx, account_id account, webhook_id webhook,
                   std::vector<logged_delivery>& deliveries)
 {
     std::vector<std::string> events;
-    std::map<std::string, logged_delivery*> places;
+    std::map<std::string, logged_delivery*> by_event;
     for (auto& delivery : deliveries) {
         events.push_back(delivery.event.text());
-        places.emplace(events.back(), &delivery);
+        by_event.emplace(events.back(), &delivery);
     }
     if (events.empty())
         return;
     const auto rows =
         tx.exec_prepared(find_attempts.name, webhook.text(), postgres::text_array(events),
-                         account.text(), attempts_shown);
+                         account.text(), max_attempts_shown);
     for (const auto& row : rows) {
         logged_attempt attempt;
         attempt.at = from_unix_micros(row[1].as<std::int64_t>());
@@ -121,7 +121,7 @@ void add_attempts(pqxx::work& tx, account_id account, webhook_id webhook,
         attempt.status = row[3].is_null() ? 0 : row[3].as<int>();
         attempt.error = row[4].is_null() ? "" : row[4].as<std::string>();
         attempt.response_body = row[5].is_null() ? "" : row[5].as<std::string>();
-        places.at(row[0].as<std::string>())->attempts.push_back(std::move(attempt));
+        by_event.at(row[0].as<std::string>())->attempts.push_back(std::move(attempt));
     }
 }
 
@@ -155,7 +155,7 @@ delivery_log_store::delivery_log_store(postgres::pool& db) : db_(db)
     db_.prepare({"log_pending", list_pending_sql.c_str()});
     db_.prepare({"log_failed", list_failed_sql.c_str()});
     db_.prepare({"log_succeeded", list_succeeded_sql.c_str()});
-    db_.prepare({"log_look_end", look_end_sql.c_str()});
+    db_.prepare({"log_look_end", scan_end_sql.c_str()});
     db_.prepare({"log_find", find_sql.c_str()});
     db_.prepare(find_attempts);
     db_.prepare(webhook_exists);
@@ -198,8 +198,8 @@ awaitable<result<logged_delivery>> delivery_log_store::find(account_id account, 
                                            past_every_event, 1, event.text());
         auto found = read_deliveries(rows, rows.size(), webhook);
         if (found.empty())
-            return failure{errc::not_found,
-                           "Delivery " + name_delivery(event, webhook).text() + " does not exist"};
+            return failure{errc::not_found, "Delivery " + make_delivery_id(event, webhook).text() +
+                                                " does not exist"};
         add_attempts(tx, account, webhook, found);
         return std::move(found.front());
     });

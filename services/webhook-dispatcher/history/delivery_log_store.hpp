@@ -11,9 +11,9 @@ namespace tempinbox::webhooks {
 
 // Of each delivery as many attempts are shown; more than ten come from sending by hand and from
 // replays.
-inline constexpr int attempts_shown = 20;
+inline constexpr int max_attempts_shown = 20;
 // A page with a filter looks at no more finished deliveries than this.
-inline constexpr int rows_looked_at = 2'000;
+inline constexpr int max_rows_scanned = 2'000;
 
 // Deliveries as their account sees them, kept as long as their event. Throws when PostgreSQL cannot
 // be reached.

@@ -16,12 +16,11 @@ routing_log_store::routing_log_store(postgres::pool& db) : db_(db)
     db_.prepare(find_routing);
 }
 
-awaitable<std::optional<std::vector<rule_outcome>>> routing_log_store::find(account_id account,
-                                                                            event_id email)
+awaitable<std::optional<std::vector<rule_match>>> routing_log_store::find(account_id account,
+                                                                          event_id email)
 {
-    return db_.transact([account,
-                         email](pqxx::work& tx) -> std::optional<std::vector<rule_outcome>> {
-        std::vector<rule_outcome> rules;
+    return db_.transact([account, email](pqxx::work& tx) -> std::optional<std::vector<rule_match>> {
+        std::vector<rule_match> rules;
         for (const auto& row : tx.exec_prepared(find_routing.name, account.text(), email.text()))
             rules.push_back({rule_id::parse(row[0].as<std::string>()).value(), row[1].as<bool>()});
         if (rules.empty())

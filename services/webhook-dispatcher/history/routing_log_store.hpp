@@ -19,7 +19,7 @@ public:
 
     // What each rule said, in the order the rules had. Nothing where no rule was asked, it is not
     // stored yet, or no longer.
-    awaitable<std::optional<std::vector<rule_outcome>>> find(account_id account, event_id email);
+    awaitable<std::optional<std::vector<rule_match>>> find(account_id account, event_id email);
 
 private:
     postgres::pool& db_;

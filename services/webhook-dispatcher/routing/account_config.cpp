@@ -7,13 +7,13 @@ namespace {
 
 std::vector<rules::rule> oldest(const std::vector<rules::rule>& rules, int number)
 {
-    const auto kept = std::min(rules.size(), static_cast<std::size_t>(std::max(number, 0)));
-    return {rules.begin(), rules.begin() + static_cast<std::ptrdiff_t>(kept)};
+    const auto count = std::min(rules.size(), static_cast<std::size_t>(std::max(number, 0)));
+    return {rules.begin(), rules.begin() + static_cast<std::ptrdiff_t>(count)};
 }
 
-bool contains(const std::vector<rule_id>& ids, rule_id wanted)
+bool contains(const std::vector<rule_id>& ids, rule_id id)
 {
-    return std::find(ids.begin(), ids.end(), wanted) != ids.end();
+    return std::find(ids.begin(), ids.end(), id) != ids.end();
 }
 
 } // namespace
@@ -71,10 +71,10 @@ const rules::compiled_rules& account_config::rules_at(time_point now) const
 
 std::vector<route> account_config::choose_routes(event_kind kind, const rules::rule_input* mail,
                                                  time_point now,
-                                                 std::vector<rule_outcome>* said) const
+                                                 std::vector<rule_match>* matches) const
 {
     if (const auto& compiled = rules_at(now); mail != nullptr && !compiled.empty())
-        return routes_by_rules(compiled, *mail, now, said);
+        return routes_by_rules(compiled, *mail, now, matches);
 
     std::vector<route> routes;
     for (std::size_t i = 0; i < active_endpoints(now); ++i) {
@@ -90,12 +90,12 @@ std::vector<route> account_config::choose_routes(event_kind kind, const rules::r
 
 std::vector<route> account_config::routes_by_rules(const rules::compiled_rules& compiled,
                                                    const rules::rule_input& mail, time_point now,
-                                                   std::vector<rule_outcome>* said) const
+                                                   std::vector<rule_match>* matches) const
 {
     const auto outcome = compiled.evaluate(mail);
-    if (said != nullptr)
+    if (matches != nullptr)
         for (const auto& rule : compiled.rules())
-            said->push_back({rule.id, contains(outcome.matched, rule.id)});
+            matches->push_back({rule.id, contains(outcome.matched, rule.id)});
     std::vector<route> routes;
     for (const auto webhook : outcome.webhooks) {
         if (!is_active(webhook, now))

@@ -50,11 +50,11 @@ struct route
 using config_versions = std::vector<std::pair<account_id, std::int64_t>>;
 
 // What a rule said about a mail.
-struct rule_outcome
+struct rule_match
 {
     rule_id rule;
     bool matched = false;
-    friend auto operator<=>(const rule_outcome&, const rule_outcome&) = default;
+    friend auto operator<=>(const rule_match&, const rule_match&) = default;
 };
 
 // One account's endpoints, rules and plan at one config_version, compiled. Immutable, so that
@@ -75,14 +75,14 @@ public:
     // design.md section 5 "routing". `mail` is given for email.received. `said` gets what each rule
     // said, where rules were asked.
     std::vector<route> choose_routes(event_kind kind, const rules::rule_input* mail, time_point now,
-                                     std::vector<rule_outcome>* said = nullptr) const;
+                                     std::vector<rule_match>* matches = nullptr) const;
 
 private:
     std::size_t active_endpoints(time_point now) const;
     const rules::compiled_rules& rules_at(time_point now) const;
     std::vector<route> routes_by_rules(const rules::compiled_rules& compiled,
                                        const rules::rule_input& mail, time_point now,
-                                       std::vector<rule_outcome>* said) const;
+                                       std::vector<rule_match>* matches) const;
 
     std::int64_t version_;
     std::optional<plans::account_state> state_;

@@ -32,15 +32,15 @@ config_cache::config_cache(config_store& store, const crypto::keyring& keys, url
       capacity_(capacity)
 {}
 
-std::optional<config_cache::configs> config_cache::known(const std::vector<account_id>& accounts)
+std::optional<config_cache::configs> config_cache::cached(const std::vector<account_id>& accounts)
 {
     configs found;
     for (const auto& account : accounts) {
-        const auto known = entries_.find(account);
-        if (known == entries_.end())
+        const auto cached = entries_.find(account);
+        if (cached == entries_.end())
             return std::nullopt;
-        known->second.last_use = ++uses_;
-        found.emplace(account, known->second.config);
+        cached->second.last_use = ++uses_;
+        found.emplace(account, cached->second.config);
     }
     return found;
 }
@@ -56,20 +56,20 @@ awaitable<config_cache::configs> config_cache::current(std::vector<account_id> a
     configs found;
     std::vector<account_id> stale;
     for (const auto& [account, version] : versions) {
-        const auto known = entries_.find(account);
-        if (known == entries_.end() || known->second.config->version() < version) {
+        const auto cached = entries_.find(account);
+        if (cached == entries_.end() || cached->second.config->version() < version) {
             stale.push_back(account);
             continue;
         }
-        known->second.last_use = ++uses_;
-        found.emplace(account, known->second.config);
+        cached->second.last_use = ++uses_;
+        found.emplace(account, cached->second.config);
     }
     if (!stale.empty()) {
         const auto loaded = co_await store_.load(stale);
         for (const auto& stored : loaded)
-            found.emplace(stored.account, keep(stored));
+            found.emplace(stored.account, insert(stored));
     }
-    forget_least_used();
+    evict_lru();
     co_return found;
 }
 
@@ -92,15 +92,15 @@ receiver config_cache::open(const endpoint& stored) const
 }
 
 // Answers the newer of this and what another caller kept meanwhile.
-std::shared_ptr<const account_config> config_cache::keep(const stored_config& stored)
+std::shared_ptr<const account_config> config_cache::insert(const stored_config& stored)
 {
-    const auto known = entries_.find(stored.account);
-    if (known != entries_.end() && known->second.config->version() >= stored.version)
-        return known->second.config;
+    const auto cached = entries_.find(stored.account);
+    if (cached != entries_.end() && cached->second.config->version() >= stored.version)
+        return cached->second.config;
     std::vector<receiver> receivers;
     receivers.reserve(stored.endpoints.size());
     for (const auto& endpoint : stored.endpoints)
-        receivers.push_back(open(judged(endpoint, policy_)));
+        receivers.push_back(open(apply_url_policy(endpoint, policy_)));
     entry made;
     made.config = std::make_shared<const account_config>(stored.version, stored.state,
                                                          std::move(receivers), stored.rules);
@@ -108,21 +108,22 @@ std::shared_ptr<const account_config> config_cache::keep(const stored_config& st
     return entries_.insert_or_assign(stored.account, std::move(made)).first->second.config;
 }
 
-void config_cache::forget_least_used()
+void config_cache::evict_lru()
 {
     if (entries_.size() <= capacity_)
         return;
     // A tenth more than needed, so that this is seldom.
     std::vector<std::uint64_t> uses;
     uses.reserve(entries_.size());
-    for (const auto& [account, kept] : entries_)
-        uses.push_back(kept.last_use);
+    for (const auto& [account, value] : entries_)
+        uses.push_back(value.last_use);
     const auto surplus = entries_.size() - capacity_ + capacity_ / 10;
     const auto edge =
         uses.begin() + static_cast<std::ptrdiff_t>(std::min(surplus, uses.size() - 1));
     std::nth_element(uses.begin(), edge, uses.end());
-    std::erase_if(entries_,
-                  [least = *edge](const auto& item) { return item.second.last_use < least; });
+    std::erase_if(entries_, [threshold = *edge](const auto& item) {
+        return item.second.last_use < threshold;
+    });
 }
 
 } // namespace tempinbox::webhooks

@@ -26,7 +26,7 @@ public:
                  std::size_t capacity = 20'000);
 
     // As last seen, perhaps out of date; nothing where one of the accounts is not known here.
-    std::optional<configs> known(const std::vector<account_id>& accounts);
+    std::optional<configs> cached(const std::vector<account_id>& accounts);
     // Accounts that never had an endpoint are absent. Throws when PostgreSQL cannot be reached.
     awaitable<configs> current(std::vector<account_id> accounts);
     std::size_t size() const { return entries_.size(); }
@@ -39,8 +39,8 @@ private:
     };
 
     receiver open(const endpoint& stored) const;
-    std::shared_ptr<const account_config> keep(const stored_config& stored);
-    void forget_least_used();
+    std::shared_ptr<const account_config> insert(const stored_config& stored);
+    void evict_lru();
 
     config_store& store_;
     const crypto::keyring& keys_;

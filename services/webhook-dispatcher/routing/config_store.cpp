@@ -90,7 +90,7 @@ bool begin_config_change_if_any(pqxx::work& tx, account_id account)
     return tx.exec_prepared(next_version_if_any.name, account.text()).affected_rows() != 0;
 }
 
-plans::account_state learn_account_state(pqxx::work& tx, const plans::account_state& given)
+plans::account_state update_account_state(pqxx::work& tx, const plans::account_state& given)
 {
     plans::put(tx, "webhooks", {given});
     return plans::find(tx, "webhooks", given.account).value_or(given);
@@ -100,10 +100,10 @@ config_store::config_store(postgres::pool& db) : db_(db)
 {
     db_.prepare({"config_endpoints", endpoints_sql.c_str()});
     db_.prepare({"config_rules", rules_sql.c_str()});
-    for (const auto& wanted :
+    for (const auto& statement :
          {next_version, next_version_if_any, find_versions, find_states, next_versions,
           delete_rules, delete_endpoints, note_deleted, delete_replays, delete_failures})
-        db_.prepare(wanted);
+        db_.prepare(statement);
 }
 
 awaitable<std::unordered_map<account_id, std::int64_t>>
@@ -123,28 +123,28 @@ awaitable<std::vector<stored_config>> config_store::load(const std::vector<accou
 {
     return db_.transact([ids = id_array(accounts)](pqxx::work& tx) {
         std::vector<stored_config> configs;
-        std::unordered_map<account_id, std::size_t> places;
+        std::unordered_map<account_id, std::size_t> indexes;
         // Versions first: what is read after them is at least as new. Rules before endpoints: a
         // rule seen has its endpoint, unless that was deleted since.
         for (const auto& row : tx.exec_prepared(find_versions.name, ids)) {
             stored_config config;
             config.account = read_account(row[0]);
             config.version = row[1].as<std::int64_t>();
-            places.emplace(config.account, configs.size());
+            indexes.emplace(config.account, configs.size());
             configs.push_back(std::move(config));
         }
-        const auto place_of = [&](const pqxx::row& row) -> stored_config* {
-            const auto place = places.find(read_account(row[0]));
-            return place == places.end() ? nullptr : &configs[place->second];
+        const auto config_of = [&](const pqxx::row& row) -> stored_config* {
+            const auto found = indexes.find(read_account(row[0]));
+            return found == indexes.end() ? nullptr : &configs[found->second];
         };
         for (const auto& row : tx.exec_prepared("config_rules", ids))
-            if (auto* config = place_of(row))
+            if (auto* config = config_of(row))
                 config->rules.push_back(read_rule(row).rule);
         for (const auto& row : tx.exec_prepared("config_endpoints", ids))
-            if (auto* config = place_of(row))
+            if (auto* config = config_of(row))
                 config->endpoints.push_back(read_endpoint(row));
         for (const auto& row : tx.exec_prepared(find_states.name, ids))
-            if (auto* config = place_of(row))
+            if (auto* config = config_of(row))
                 config->state = read_state(row[1]);
         return configs;
     });

@@ -22,7 +22,7 @@ bool begin_config_change_if_any(pqxx::work& tx, account_id account);
 
 // Takes over what the request says of the account, unless a newer version is known already; answers
 // what holds.
-plans::account_state learn_account_state(pqxx::work& tx, const plans::account_state& given);
+plans::account_state update_account_state(pqxx::work& tx, const plans::account_state& given);
 
 // What is stored of one account, endpoints and rules oldest first. At least as new as its version.
 struct stored_config

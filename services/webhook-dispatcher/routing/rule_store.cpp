@@ -113,37 +113,38 @@ rule_store::rule_store(postgres::pool& db) : db_(db)
     db_.prepare({"rules_list", list_sql.c_str()});
     db_.prepare({"rules_insert", insert_sql.c_str()});
     db_.prepare({"rules_update", update_sql.c_str()});
-    for (const auto& wanted : {count_rules, webhook_exists, delete_rule})
-        db_.prepare(wanted);
+    for (const auto& statement : {count_rules, webhook_exists, delete_rule})
+        db_.prepare(statement);
 }
 
-awaitable<result<stored_rule>> rule_store::create(plans::account_state account, rules::rule wanted)
+awaitable<result<stored_rule>> rule_store::create(plans::account_state account,
+                                                  rules::rule requested)
 {
     return db_.transact([account = std::move(account),
-                         wanted = std::move(wanted)](pqxx::work& tx) -> result<stored_rule> {
+                         requested = std::move(requested)](pqxx::work& tx) -> result<stored_rule> {
         const auto owner = account.account.text();
         // Without a configuration there is no webhook to name; the plan is still judged first.
         const bool has_config = begin_config_change_if_any(tx, account.account);
         const auto now = system_clock_source{}.now();
-        const auto known = has_config ? learn_account_state(tx, account) : account;
+        const auto known = has_config ? update_account_state(tx, account) : account;
         const int allowed = known.limits_at(now).routing_rules;
         if (allowed <= 0)
             return no_rules_on(known, now);
         if (has_config) {
-            const auto existing = tx.exec_prepared("rules_find", owner, wanted.id.text());
+            const auto existing = tx.exec_prepared("rules_find", owner, requested.id.text());
             if (!existing.empty())
                 return read_rule(existing[0]);
         }
         if (!has_config ||
-            tx.exec_prepared(webhook_exists.name, owner, wanted.webhook.text()).empty())
-            return no_such_webhook(wanted.webhook);
+            tx.exec_prepared(webhook_exists.name, owner, requested.webhook.text()).empty())
+            return no_such_webhook(requested.webhook);
         if (tx.exec_prepared1(count_rules.name, owner)[0].as<int>() >= allowed)
             return failure{errc::permission_denied,
                            "The plan " + known.plan_at(now) + " has " + std::to_string(allowed) +
                                " routing rules, all in use; delete one first"};
-        return read_rule(tx.exec_prepared1("rules_insert", owner, wanted.id.text(), wanted.name,
-                                           wanted.webhook.text(), to_json(wanted.conditions),
-                                           wanted.is_enabled));
+        return read_rule(tx.exec_prepared1("rules_insert", owner, requested.id.text(),
+                                           requested.name, requested.webhook.text(),
+                                           to_json(requested.conditions), requested.is_enabled));
     });
 }
 
@@ -165,7 +166,7 @@ awaitable<result<stored_rule>> rule_store::update(plans::account_state account, 
         const auto owner = account.account.text();
         if (!begin_config_change_if_any(tx, account.account))
             return no_such_rule(id);
-        const auto known = learn_account_state(tx, account);
+        const auto known = update_account_state(tx, account);
         const auto rows = tx.exec_prepared("rules_find", owner, id.text());
         if (rows.empty())
             return no_such_rule(id);

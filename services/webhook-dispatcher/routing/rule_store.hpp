@@ -43,7 +43,7 @@ public:
 
     // Permission_denied off plans with rules and past their number, not_found where its webhook is.
     // A rule of the account with that id is answered as it is.
-    awaitable<result<stored_rule>> create(plans::account_state account, rules::rule wanted);
+    awaitable<result<stored_rule>> create(plans::account_state account, rules::rule requested);
     awaitable<result<stored_rule>> find(account_id account, rule_id id);
     // Not_found for the rule or its new webhook, permission_denied off plans with rules.
     awaitable<result<stored_rule>> update(plans::account_state account, rule_id id,

@@ -24,7 +24,8 @@ class arranged_accounts
 public:
     testing::scratch_database scratch{{"accounts"}};
     std::vector<outbox::row> published;
-    account_store store{scratch.db(), announcements("test", [this](std::vector<outbox::row> rows) {
+    account_store store{scratch.db(),
+                        state_publisher("test", [this](std::vector<outbox::row> rows) {
                             published.insert(published.end(), rows.begin(), rows.end());
                         })};
 
@@ -33,7 +34,7 @@ public:
         return await(store.create(account_id::make(), email, plan)).value();
     }
 
-    accounts::v1::AccountState announced(std::size_t index) const
+    accounts::v1::AccountState with_state_event(std::size_t index) const
     {
         accounts::v1::AccountState message;
         message.ParseFromString(published.at(index).message.value);
@@ -119,10 +120,10 @@ TEST_CASE("each change is announced with its state and version, in the outbox an
     REQUIRE(arranged.published.size() == 2);
     CHECK(arranged.published[0].message.topic == "account.state");
     CHECK(arranged.published[0].message.key == created.id().text());
-    CHECK(arranged.announced(0).plan() == "pro");
-    CHECK(arranged.announced(1).plan() == "premium");
-    CHECK(arranged.announced(1).limits().routing_rules() == 20);
-    CHECK(arranged.announced(1).version() == changed.state.version);
+    CHECK(arranged.with_state_event(0).plan() == "pro");
+    CHECK(arranged.with_state_event(1).plan() == "premium");
+    CHECK(arranged.with_state_event(1).limits().routing_rules() == 20);
+    CHECK(arranged.with_state_event(1).version() == changed.state.version);
     CHECK(changed.state.version == created.state.version + 1);
     const auto rows = arranged.scratch.execute(
         "SELECT count(*) FROM accounts.outbox WHERE lease_until > now() + interval '20 s'");
@@ -133,7 +134,7 @@ TEST_CASE("without a publisher the rows wait for the next sweep with an ended le
           "[accounts][postgres]")
 {
     testing::scratch_database scratch({"accounts"});
-    account_store store(scratch.db(), announcements("tool", nullptr));
+    account_store store(scratch.db(), state_publisher("tool", nullptr));
 
     REQUIRE(await(store.create(account_id::make(), "a@example.com", "pro")));
 
@@ -162,7 +163,7 @@ TEST_CASE("versions stay in the order of commits under concurrent changes", "[ac
     std::set<std::int64_t> versions;
     std::map<std::string, accounts::v1::AccountState> newest;
     for (std::size_t i = 0; i < arranged.published.size(); ++i) {
-        const auto state = arranged.announced(i);
+        const auto state = arranged.with_state_event(i);
         versions.insert(state.version());
         auto& last = newest[state.account_id()];
         if (state.version() > last.version())
@@ -211,16 +212,16 @@ TEST_CASE("of a deleted account nothing is left but its tombstone, the address a
 {
     arranged_accounts arranged;
     key_store keys(arranged.scratch.db());
-    idempotency_store answers(arranged.scratch.db());
+    idempotency_store requests(arranged.scratch.db());
     const auto gone = arranged.create("gone@example.com", "pro");
     const auto here = arranged.create("here@example.com", "pro");
     for (const auto& account : {gone, here}) {
         REQUIRE(await(keys.create(account.id(), key_id::make(), "k", key_allowance::plan)));
-        idempotency_key asked;
-        asked.account = account.id();
-        asked.operation_sha256 = "operation";
-        asked.key = "key";
-        await(answers.claim(asked, "request", uuid::make_v7()));
+        idempotency_key request_key;
+        request_key.account = account.id();
+        request_key.operation_sha256 = "operation";
+        request_key.key = "key";
+        await(requests.claim(request_key, "request", uuid::make_v7()));
     }
     const auto rows = [&](const std::string& table) {
         return arranged.scratch.execute("SELECT account_id FROM accounts." + table);
@@ -230,12 +231,12 @@ TEST_CASE("of a deleted account nothing is left but its tombstone, the address a
     CHECK(removed->email == "gone@example.com");
     CHECK(arranged.scratch.execute("SELECT 1 FROM accounts.accounts WHERE email LIKE '%gone%'")
               .empty());
-    CHECK(await(arranged.store.forget()) == 0);
+    CHECK(await(arranged.store.purge()) == 0);
     CHECK(rows("api_keys").size() == 2);
 
     arranged.scratch.execute(
         "UPDATE accounts.accounts SET deleted_at = deleted_at - interval '25 hours'");
-    CHECK(await(arranged.store.forget()) == 1);
+    CHECK(await(arranged.store.purge()) == 1);
 
     for (const std::string table : {"accounts", "api_keys", "idempotency_key"}) {
         REQUIRE(rows(table).size() == 1);
@@ -248,7 +249,7 @@ TEST_CASE("of a deleted account nothing is left but its tombstone, the address a
         "SELECT key, headers FROM accounts.outbox WHERE payload IS NULL ORDER BY event_id");
     REQUIRE(tombstones.size() == 2);
     CHECK(tombstones[1][0].as<std::string>() == gone.id().text());
-    CHECK(await(arranged.store.forget()) == 0);
+    CHECK(await(arranged.store.purge()) == 0);
 }
 
 TEST_CASE("accounts are listed newest first, page by page", "[accounts][postgres]")

@@ -20,7 +20,7 @@ public:
     testing::scratch_database scratch{{"accounts"}};
     attempt_store attempts{scratch.db()};
 
-    attempt_verdict begin(std::vector<attempt_subject> subjects, uuid attempt = uuid::make_v7())
+    attempt_status begin(std::vector<attempt_subject> subjects, uuid attempt = uuid::make_v7())
     {
         return await(attempts.begin(attempt, std::move(subjects)));
     }
@@ -33,8 +33,8 @@ const attempt_subject somewhere("address", "192.0.2.1", 5);
 awaitable<void> try_once(attempt_store& attempts, int& allowed, int& done)
 {
     std::vector<attempt_subject> subjects{alice};
-    const auto verdict = co_await attempts.begin(uuid::make_v7(), std::move(subjects));
-    allowed += verdict.is_allowed ? 1 : 0;
+    const auto status = co_await attempts.begin(uuid::make_v7(), std::move(subjects));
+    allowed += status.is_allowed ? 1 : 0;
     ++done;
 }
 
@@ -47,11 +47,11 @@ TEST_CASE("a subject has its number of attempts in the window, then is told when
     for (int i = 0; i < 3; ++i)
         CHECK(arranged.begin({alice, somewhere}).is_allowed);
 
-    const auto verdict = arranged.begin({alice, somewhere});
+    const auto status = arranged.begin({alice, somewhere});
 
-    CHECK_FALSE(verdict.is_allowed);
-    CHECK(verdict.retry_after > std::chrono::seconds(590));
-    CHECK(verdict.retry_after <= std::chrono::seconds(600));
+    CHECK_FALSE(status.is_allowed);
+    CHECK(status.retry_after > std::chrono::seconds(590));
+    CHECK(status.retry_after <= std::chrono::seconds(600));
     CHECK(arranged.rows() == 6); // what is refused is not written down
     CHECK(arranged.begin({somewhere}).is_allowed);
 }
@@ -78,7 +78,7 @@ TEST_CASE("what succeeded does not count, and what is past the window neither",
     arranged.begin({alice, somewhere});
 
     await(arranged.attempts.take_back(good, {somewhere}));
-    await(arranged.attempts.forgive(alice));
+    await(arranged.attempts.reset(alice));
     CHECK(arranged.rows() == 1);
 
     for (int i = 0; i < 3; ++i)
@@ -87,7 +87,7 @@ TEST_CASE("what succeeded does not count, and what is past the window neither",
     arranged.scratch.execute(
         "UPDATE accounts.attempts SET at = at - interval '10 minutes 1 second'");
     CHECK(arranged.begin({alice}).is_allowed);
-    CHECK(await(arranged.attempts.forget()) == 4);
+    CHECK(await(arranged.attempts.purge()) == 4);
     CHECK(arranged.rows() == 1);
 }
 

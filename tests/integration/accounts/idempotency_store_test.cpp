@@ -11,7 +11,7 @@
 using namespace tempinbox;
 using namespace tempinbox::accounts;
 using testing::await;
-using verdict = idempotency_claim::verdict;
+using outcome = idempotency_claim::outcome;
 
 namespace {
 
@@ -26,14 +26,14 @@ idempotency_key some_key(const std::string& text = "key 1", account_id account =
     return key;
 }
 
-kept_answer some_answer()
+stored_response some_response()
 {
-    kept_answer answer;
-    answer.status = 201;
-    answer.location = "/v1/inboxes/1";
-    answer.content_type = "application/json";
-    answer.sealed_body = "sealed";
-    return answer;
+    stored_response response;
+    response.status = 201;
+    response.location = "/v1/inboxes/1";
+    response.content_type = "application/json";
+    response.sealed_body = "sealed";
+    return response;
 }
 
 struct world
@@ -41,9 +41,9 @@ struct world
     testing::scratch_database scratch{{"accounts"}};
     idempotency_store store{scratch.db()};
 
-    idempotency_claim claim(const idempotency_key& key, const std::string& asked = request)
+    idempotency_claim claim(const idempotency_key& key, const std::string& digest = request)
     {
-        return await(store.claim(key, asked, uuid::make_v7()));
+        return await(store.claim(key, digest, uuid::make_v7()));
     }
     void age(const std::string& interval)
     {
@@ -58,7 +58,7 @@ awaitable<void> count_going(idempotency_store& store, idempotency_key key, int& 
 {
     const auto id = uuid::make_v7();
     const auto claimed = co_await store.claim(std::move(key), request, id);
-    going += claimed.what == verdict::go ? 1 : 0;
+    going += claimed.what == outcome::proceed ? 1 : 0;
     ++answered;
 }
 
@@ -72,16 +72,16 @@ TEST_CASE("the first request goes on, its repeat is under way and then gets the 
 
     const auto first = world.claim(key);
     const auto early = world.claim(key);
-    await(world.store.keep(key, first.object_id, some_answer()));
+    await(world.store.store_response(key, first.object_id, some_response()));
     const auto late = world.claim(key);
 
-    CHECK(first.what == verdict::go);
-    CHECK(early.what == verdict::under_way);
-    REQUIRE(late.what == verdict::replay);
-    CHECK(late.answer.status == 201);
-    CHECK(late.answer.location == "/v1/inboxes/1");
-    CHECK(late.answer.content_type == "application/json");
-    CHECK(late.answer.sealed_body == "sealed");
+    CHECK(first.what == outcome::proceed);
+    CHECK(early.what == outcome::in_progress);
+    REQUIRE(late.what == outcome::replay);
+    CHECK(late.response.status == 201);
+    CHECK(late.response.location == "/v1/inboxes/1");
+    CHECK(late.response.content_type == "application/json");
+    CHECK(late.response.sealed_body == "sealed");
 }
 
 TEST_CASE("another body is told apart, under way or answered", "[accounts][idempotency][postgres]")
@@ -91,9 +91,9 @@ TEST_CASE("another body is told apart, under way or answered", "[accounts][idemp
     const auto other = crypto::sha256("other body");
 
     const auto first = world.claim(key);
-    CHECK(world.claim(key, other).what == verdict::other_request);
-    await(world.store.keep(key, first.object_id, some_answer()));
-    CHECK(world.claim(key, other).what == verdict::other_request);
+    CHECK(world.claim(key, other).what == outcome::other_request);
+    await(world.store.store_response(key, first.object_id, some_response()));
+    CHECK(world.claim(key, other).what == outcome::other_request);
 }
 
 TEST_CASE("a key is the account's own, for one operation", "[accounts][idempotency][postgres]")
@@ -104,9 +104,9 @@ TEST_CASE("a key is the account's own, for one operation", "[accounts][idempoten
     elsewhere.operation_sha256 = crypto::sha256("POST /v1/webhooks");
     world.claim(key);
 
-    CHECK(world.claim(elsewhere).what == verdict::go);
-    CHECK(world.claim(some_key("key 1")).what == verdict::go);
-    CHECK(world.claim(some_key("key 2", key.account)).what == verdict::go);
+    CHECK(world.claim(elsewhere).what == outcome::proceed);
+    CHECK(world.claim(some_key("key 1")).what == outcome::proceed);
+    CHECK(world.claim(some_key("key 2", key.account)).what == outcome::proceed);
 }
 
 TEST_CASE("an attempt without an answer is made again with its object, at once when released, else "
@@ -124,10 +124,10 @@ TEST_CASE("an attempt without an answer is made again with its object, at once w
     world.age("2 seconds");
     const auto third = world.claim(key);
 
-    CHECK(second.what == verdict::go);
+    CHECK(second.what == outcome::proceed);
     CHECK(second.object_id == first.object_id);
-    CHECK(early.what == verdict::under_way);
-    CHECK(third.what == verdict::go);
+    CHECK(early.what == outcome::in_progress);
+    CHECK(third.what == outcome::proceed);
     CHECK(third.object_id == first.object_id);
 }
 
@@ -136,14 +136,14 @@ TEST_CASE("after a day a key is new, with a new object", "[accounts][idempotency
     world world;
     const auto key = some_key();
     const auto first = world.claim(key);
-    await(world.store.keep(key, first.object_id, some_answer()));
+    await(world.store.store_response(key, first.object_id, some_response()));
     world.age("24 hours");
 
     const auto anew = world.claim(key, crypto::sha256("other body"));
 
-    CHECK(anew.what == verdict::go);
+    CHECK(anew.what == outcome::proceed);
     CHECK(anew.object_id != first.object_id);
-    CHECK(world.claim(key, crypto::sha256("other body")).what == verdict::under_way);
+    CHECK(world.claim(key, crypto::sha256("other body")).what == outcome::in_progress);
 }
 
 TEST_CASE("old keys are forgotten in batches, younger ones stay",
@@ -157,9 +157,9 @@ TEST_CASE("old keys are forgotten in batches, younger ones stay",
                           "FROM generate_series(1, 1500)");
     world.claim(some_key());
 
-    const int first = await(world.store.forget());
-    const int second = await(world.store.forget());
-    const int third = await(world.store.forget());
+    const int first = await(world.store.purge());
+    const int second = await(world.store.purge());
+    const int third = await(world.store.purge());
 
     CHECK(first == 1'000);
     CHECK(second == 500);
@@ -187,24 +187,24 @@ TEST_CASE("kept answers under other master keys are counted until the last of th
           "[accounts][idempotency][postgres]")
 {
     world world;
-    CHECK(await(world.store.count_sealed_otherwise("new")).answers == 0);
+    CHECK(await(world.store.count_sealed_otherwise("new")).count == 0);
     CHECK_FALSE(await(world.store.count_sealed_otherwise("new")).last_end);
     for (const auto* sealed : {"old:a", "older:b", "new:c"}) {
         const auto key = some_key(sealed);
         const auto object = world.claim(key).object_id;
-        auto answer = some_answer();
-        answer.sealed_body = sealed;
-        await(world.store.keep(key, object, answer));
+        auto response = some_response();
+        response.sealed_body = sealed;
+        await(world.store.store_response(key, object, response));
     }
     world.claim(some_key("not answered"));
 
     const auto left = await(world.store.count_sealed_otherwise("new"));
 
-    CHECK(left.answers == 2);
+    CHECK(left.count == 2);
     REQUIRE(left.last_end);
     const auto until_then = *left.last_end - system_clock_source{}.now();
     CHECK(until_then > std::chrono::hours(23));
     CHECK(until_then <= std::chrono::hours(24));
     world.age("24 hours");
-    CHECK(await(world.store.count_sealed_otherwise("new")).answers == 0);
+    CHECK(await(world.store.count_sealed_otherwise("new")).count == 0);
 }

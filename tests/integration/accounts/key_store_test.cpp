@@ -20,7 +20,7 @@ class arranged_keys
 {
 public:
     testing::scratch_database scratch{{"accounts"}};
-    account_store accounts{scratch.db(), announcements("test", nullptr)};
+    account_store accounts{scratch.db(), state_publisher("test", nullptr)};
     key_store keys{scratch.db()};
 
     account_id account(const std::string& plan, const std::string& email = "a@example.com")
@@ -188,11 +188,11 @@ TEST_CASE("a key made again under its id takes the place of the one nobody was t
     const auto id = key_id::make();
     const auto lost = await(arranged.keys.create(owner, id, "k", key_allowance::plan)).value();
 
-    const auto told = await(arranged.keys.create(owner, id, "k", key_allowance::plan));
+    const auto created = await(arranged.keys.create(owner, id, "k", key_allowance::plan));
 
-    REQUIRE(told);
+    REQUIRE(created);
     CHECK(await(arranged.keys.list(owner)).value().size() == 1);
     CHECK_FALSE(arranged.find(lost.key).owner);
-    REQUIRE(arranged.find(told->key).owner);
-    CHECK(arranged.find(told->key).owner->key == id);
+    REQUIRE(arranged.find(created->key).owner);
+    CHECK(arranged.find(created->key).owner->key == id);
 }

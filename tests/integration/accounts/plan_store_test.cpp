@@ -17,9 +17,9 @@ namespace {
 
 plan_change requests_per_day(std::int64_t number)
 {
-    plan_change wanted;
-    wanted.requests_per_day = number;
-    return wanted;
+    plan_change requested;
+    requested.requests_per_day = number;
+    return requested;
 }
 
 // Everything that a plan is, so that one that differs is shown as a whole.
@@ -49,11 +49,11 @@ std::string line_of(const plan& it)
 TEST_CASE("the plans are those of the price list", "[accounts][postgres]")
 {
     testing::scratch_database scratch({"accounts"});
-    plan_store plans(scratch.db(), announcements("test", nullptr));
+    plan_store plans(scratch.db(), state_publisher("test", nullptr));
     using std::chrono::hours;
     constexpr std::int64_t mib = 1024 * 1024;
     // clang-format off
-    const std::vector<std::string> wanted = {
+    const std::vector<std::string> expected = {
         // name, price, API, requests a day, burst, live inboxes, default and longest life, largest mail, webhooks, keys, rules
         line("free",     "0",  "none",  false,      0,   0,     1, hours(1),  hours(1),        5 * mib, 0, 0, 0),
         line("starter",  "3",  "month", false,      0,   0,     5, hours(24), hours(24),      10 * mib, 0, 0, 0),
@@ -68,18 +68,18 @@ TEST_CASE("the plans are those of the price list", "[accounts][postgres]")
     for (const auto& one : await(plans.list()))
         found.push_back(line_of(one));
 
-    CHECK(found == wanted);
+    CHECK(found == expected);
 }
 
 TEST_CASE("a price has up to two decimals, and shows none that it does not need",
           "[accounts][postgres]")
 {
     testing::scratch_database scratch({"accounts"});
-    plan_store plans(scratch.db(), announcements("test", nullptr));
-    plan_change wanted;
-    wanted.price_amount = "4.90";
+    plan_store plans(scratch.db(), state_publisher("test", nullptr));
+    plan_change requested;
+    requested.price_amount = "4.90";
 
-    const auto changed = await(plans.set("pro", wanted)).value();
+    const auto changed = await(plans.set("pro", requested)).value();
 
     CHECK(changed.cost.amount == "4.9");
     CHECK(changed.cost.period == "month");
@@ -92,11 +92,11 @@ TEST_CASE("a changed number is announced for every account of the plan, and for 
 {
     testing::scratch_database scratch({"accounts"});
     std::vector<outbox::row> published;
-    const announcements how("test", [&](std::vector<outbox::row> rows) {
+    const state_publisher publisher("test", [&](std::vector<outbox::row> rows) {
         published.insert(published.end(), rows.begin(), rows.end());
     });
-    account_store accounts(scratch.db(), how);
-    plan_store plans(scratch.db(), how);
+    account_store accounts(scratch.db(), publisher);
+    plan_store plans(scratch.db(), publisher);
     const auto ann = await(accounts.create(account_id::make(), "ann@example.com", "pro")).value();
     const auto bob = await(accounts.create(account_id::make(), "bob@example.com", "pro")).value();
     const auto eve = await(accounts.create(account_id::make(), "eve@example.com", "free")).value();
@@ -116,18 +116,18 @@ TEST_CASE("a change of the free plan concerns those whose plan ends, too", "[acc
 {
     testing::scratch_database scratch({"accounts"});
     std::vector<outbox::row> published;
-    const announcements how("test", [&](std::vector<outbox::row> rows) {
+    const state_publisher publisher("test", [&](std::vector<outbox::row> rows) {
         published.insert(published.end(), rows.begin(), rows.end());
     });
-    account_store accounts(scratch.db(), how);
-    plan_store plans(scratch.db(), how);
+    account_store accounts(scratch.db(), publisher);
+    plan_store plans(scratch.db(), publisher);
     const auto pass =
         await(accounts.create(account_id::make(), "ann@example.com", "pass7")).value();
     published.clear();
-    plan_change wanted;
-    wanted.live_inboxes = 3;
+    plan_change requested;
+    requested.live_inboxes = 3;
 
-    REQUIRE(await(plans.set("free", wanted)));
+    REQUIRE(await(plans.set("free", requested)));
 
     CHECK(published.size() == 1);
     CHECK(await(accounts.find(pass.id()))->state.limits_after_end.live_inboxes == 3);
@@ -137,12 +137,12 @@ TEST_CASE("unknown plans and contradicting numbers are refused and change nothin
           "[accounts][postgres]")
 {
     testing::scratch_database scratch({"accounts"});
-    plan_store plans(scratch.db(), announcements("test", nullptr));
-    plan_change wanted;
-    wanted.max_ttl_seconds = 60;
+    plan_store plans(scratch.db(), state_publisher("test", nullptr));
+    plan_change requested;
+    requested.max_ttl_seconds = 60;
 
     const auto unknown = await(plans.set("gold", requests_per_day(5)));
-    const auto contradicting = await(plans.set("pro", wanted));
+    const auto contradicting = await(plans.set("pro", requested));
 
     CHECK(unknown.error().code == errc::not_found);
     CHECK(contradicting.error().code == errc::invalid_argument);

@@ -17,7 +17,7 @@ class arranged_sessions
 {
 public:
     testing::scratch_database scratch{{"accounts"}};
-    account_store accounts{scratch.db(), announcements("test", nullptr)};
+    account_store accounts{scratch.db(), state_publisher("test", nullptr)};
     user_store users{scratch.db()};
     session_store sessions{scratch.db()};
     account_id owner = make("a@example.com");
@@ -155,6 +155,6 @@ TEST_CASE("sessions that timed out are forgotten in time", "[accounts][session][
     arranged.age("1 day", "-1 second");
     arranged.open(arranged.owner);
 
-    CHECK(await(arranged.sessions.forget()) == 1);
+    CHECK(await(arranged.sessions.purge()) == 1);
     CHECK(arranged.scratch.execute("SELECT 1 FROM accounts.sessions").size() == 1);
 }

@@ -52,7 +52,7 @@ TEST_CASE("after five wrong codes the right one is wrong, too", "[accounts][sign
     sign_up_store codes{scratch.db()};
     await(codes.put("ada@example.com", "12345678"));
 
-    for (int i = 0; i < sign_up_store::most_wrong_codes; ++i)
+    for (int i = 0; i < sign_up_store::max_wrong_codes; ++i)
         CHECK_FALSE(await(codes.take("ada@example.com", "87654321")));
 
     CHECK_FALSE(await(codes.take("ada@example.com", "12345678")));
@@ -68,6 +68,6 @@ TEST_CASE("a code ends after a quarter of an hour", "[accounts][sign-up][postgre
         "UPDATE accounts.sign_ups SET expires_at = expires_at - interval '15 minutes 1 second'");
 
     CHECK_FALSE(await(codes.take("ada@example.com", "12345678")));
-    await(users.forget());
+    await(users.purge());
     CHECK(scratch.execute("SELECT 1 FROM accounts.sign_ups").empty());
 }

@@ -16,7 +16,7 @@ class arranged_users
 {
 public:
     testing::scratch_database scratch{{"accounts"}};
-    account_store accounts{scratch.db(), announcements("test", nullptr)};
+    account_store accounts{scratch.db(), state_publisher("test", nullptr)};
     user_store users{scratch.db()};
     session_store sessions{scratch.db()};
 
@@ -88,7 +88,7 @@ TEST_CASE("a link ends after an hour, and with the next one", "[accounts][user][
     arranged.scratch.execute(
         "UPDATE accounts.password_resets SET expires_at = now() - interval '1 second'");
     CHECK_FALSE(await(arranged.users.reset_password(session_digest("second"), "new hash")));
-    await(arranged.users.forget());
+    await(arranged.users.purge());
     CHECK(arranged.scratch.execute("SELECT 1 FROM accounts.password_resets").empty());
     CHECK(await(arranged.users.find(id))->password_hash == "hash");
 }

@@ -53,7 +53,7 @@ public:
     }
 
     testing::scratch_database scratch{{"accounts"}};
-    account_store accounts{scratch.db(), announcements("test", nullptr)};
+    account_store accounts{scratch.db(), state_publisher("test", nullptr)};
     key_store keys_beside{scratch.db()};
     account_id owner;
     key_id key;
@@ -86,7 +86,7 @@ class cache_behind_relay
 public:
     cache_behind_relay()
     {
-        account_store accounts(scratch.db(), announcements("test", nullptr));
+        account_store accounts(scratch.db(), state_publisher("test", nullptr));
         key_store keys_beside(scratch.db());
         const auto owner =
             await(accounts.create(account_id::make(), "a@example.com", "premium")).value().id();
@@ -266,7 +266,7 @@ TEST_CASE("while the pool is busy known keys are answered from memory all the sa
           "[gateway][postgres]")
 {
     testing::scratch_database scratch{{"accounts"}};
-    account_store accounts(scratch.db(), announcements("test", nullptr));
+    account_store accounts(scratch.db(), state_publisher("test", nullptr));
     key_store keys_beside(scratch.db());
     const auto owner =
         await(accounts.create(account_id::make(), "a@example.com", "premium")).value().id();

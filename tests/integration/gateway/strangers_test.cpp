@@ -42,7 +42,7 @@ public:
     }
 
     testing::scratch_database scratch{{"accounts"}};
-    accounts::account_store accounts{scratch.db(), accounts::announcements("test", nullptr)};
+    accounts::account_store accounts{scratch.db(), accounts::state_publisher("test", nullptr)};
     accounts::user_store users{scratch.db()};
     accounts::session_store sessions{scratch.db()};
     accounts::attempt_store attempts{scratch.db()};

@@ -36,19 +36,19 @@ public:
                         date_text(date) + "' $$");
     }
 
-    block_answer settle(lease& units, settlement action)
+    block_sync_result sync(block& units, block_sync action)
     {
-        const auto told = units.report(action);
-        std::vector<block_request> requests{told};
-        const auto answers = testing::await(store.settle(std::move(requests)));
-        REQUIRE(answers.size() == 1);
-        units.learn(told, answers.front());
-        return answers.front();
+        const auto reported = units.report(action);
+        std::vector<block_sync_request> requests{reported};
+        const auto results = testing::await(store.sync(std::move(requests)));
+        REQUIRE(results.size() == 1);
+        units.apply(reported, results.front());
+        return results.front();
     }
 
-    lease make_lease(std::int64_t limit, account_id account = alice)
+    block make_block(std::int64_t limit, account_id account = alice)
     {
-        return lease(account, today, uuid::make_v7(), known_limit(limit, 1));
+        return block(account, today, uuid::make_v7(), versioned_limit(limit, 1));
     }
 
     std::int64_t number(const std::string& sql)
@@ -61,10 +61,10 @@ public:
     day today{};
 };
 
-bool is_same(const block_answer& a, const block_answer& b)
+bool is_same(const block_sync_result& a, const block_sync_result& b)
 {
     return a.outcome == b.outcome && a.granted == b.granted && a.used == b.used &&
-           a.elsewhere == b.elsewhere && a.limit == b.limit && a.holders == b.holders;
+           a.held_by_others == b.held_by_others && a.limit == b.limit && a.holders == b.holders;
 }
 
 } // namespace
@@ -72,16 +72,16 @@ bool is_same(const block_answer& a, const block_answer& b)
 TEST_CASE("a block is granted, spent, and the day never passes its limit", "[rate-limit][postgres]")
 {
     arranged_quota quota;
-    auto units = quota.make_lease(3'000);
+    auto units = quota.make_block(3'000);
     std::int64_t spent = 0;
 
     for (bool is_granted = true; is_granted;) {
-        quota.settle(units, settlement::grow);
+        quota.sync(units, block_sync::grow);
         const auto got = units.spend(3'000);
         spent += got;
         is_granted = got > 0;
     }
-    quota.settle(units, settlement::close);
+    quota.sync(units, block_sync::close);
 
     CHECK(spent == 3'000);
     CHECK(quota.number("SELECT used FROM quota.days") == 3'000);
@@ -98,29 +98,29 @@ TEST_CASE("the SQL does what its model does", "[rate-limit][postgres]")
         return std::uniform_int_distribution<int>(0, sides - 1)(random);
     };
     const std::vector<account_id> accounts{account_id::make(), account_id::make()};
-    std::vector<lease> leases;
+    std::vector<block> blocks;
     std::int64_t version = 1, limit = 500;
     for (int i = 0; i < 6; ++i)
-        leases.emplace_back(accounts[static_cast<std::size_t>(i % 2)], quota.today, uuid::make_v7(),
-                            known_limit(limit, 1));
+        blocks.emplace_back(accounts[static_cast<std::size_t>(i % 2)], quota.today, uuid::make_v7(),
+                            versioned_limit(limit, 1));
 
     for (int step = 0; step < 1'500; ++step) {
-        auto& units = leases[static_cast<std::size_t>(roll(6))];
+        auto& units = blocks[static_cast<std::size_t>(roll(6))];
         units.spend(roll(8));
         if (roll(40) == 0) {
             limit = roll(5) == 0 ? 0 : roll(1'000) + 1;
-            units.hear(known_limit(limit, ++version));
+            units.update_limit(versioned_limit(limit, ++version));
         }
-        const auto action = roll(10) == 0  ? settlement::close
-                            : roll(4) == 0 ? settlement::report
-                                           : settlement::grow;
-        const auto told = units.report(action);
-        const auto expected = model.settle(told, "127.0.0.1:1");
-        const auto answer = quota.settle(units, action);
+        const auto action = roll(10) == 0  ? block_sync::close
+                            : roll(4) == 0 ? block_sync::report
+                                           : block_sync::grow;
+        const auto reported = units.report(action);
+        const auto expected = model.sync(reported, "127.0.0.1:1");
+        const auto result = quota.sync(units, action);
         CAPTURE(step);
-        REQUIRE(is_same(answer, expected));
-        if (action == settlement::close)
-            units = lease(units.account(), quota.today, uuid::make_v7(), units.heard());
+        REQUIRE(is_same(result, expected));
+        if (action == block_sync::close)
+            units = block(units.account(), quota.today, uuid::make_v7(), units.newest_limit());
         if (roll(100) == 0) {
             quota.scratch.execute("UPDATE quota.blocks SET lease_until = now() - interval '1 s' "
                                   "WHERE lease_until IS NOT NULL");
@@ -142,25 +142,25 @@ TEST_CASE("many accounts are settled in one statement, in their order", "[rate-l
     for (int i = 0; i < 200; ++i)
         accounts.push_back(account_id::make());
     std::sort(accounts.begin(), accounts.end());
-    std::vector<block_request> requests;
+    std::vector<block_sync_request> requests;
     for (std::size_t i = 0; i < accounts.size(); ++i)
-        requests.push_back(quota.make_lease(static_cast<std::int64_t>(50 * (i + 1)), accounts[i])
-                               .report(settlement::grow));
+        requests.push_back(quota.make_block(static_cast<std::int64_t>(50 * (i + 1)), accounts[i])
+                               .report(block_sync::grow));
 
-    const auto answers = testing::await(quota.store.settle(std::move(requests)));
+    const auto results = testing::await(quota.store.sync(std::move(requests)));
 
-    REQUIRE(answers.size() == 200);
-    CHECK(answers.front().granted == 1);
-    CHECK(answers.back().granted == 200);
-    CHECK(answers.back().limit.units == 10'000);
+    REQUIRE(results.size() == 200);
+    CHECK(results.front().granted == 1);
+    CHECK(results.back().granted == 200);
+    CHECK(results.back().limit.units == 10'000);
 }
 
 TEST_CASE("a lost block counts as used once its lease has ended, and not before",
           "[rate-limit][postgres]")
 {
     arranged_quota quota;
-    auto lost = quota.make_lease(3'000);
-    quota.settle(lost, settlement::grow);
+    auto lost = quota.make_block(3'000);
+    quota.sync(lost, block_sync::grow);
     lost.spend(10);
 
     const auto early = testing::await(quota.store.write_off());
@@ -180,15 +180,16 @@ TEST_CASE("units are granted on PostgreSQL's day only, and reported on any",
           "[rate-limit][postgres]")
 {
     arranged_quota quota;
-    auto units = quota.make_lease(100);
-    quota.settle(units, settlement::grow);
+    auto units = quota.make_block(100);
+    quota.sync(units, block_sync::grow);
     units.spend(1);
 
     quota.set_today(quota.today + std::chrono::days(1));
-    const auto late = quota.settle(units, settlement::grow);
-    quota.settle(units, settlement::close);
-    lease early(alice, quota.today + std::chrono::days(1), uuid::make_v7(), known_limit(100, 1));
-    const auto ahead = quota.settle(early, settlement::grow);
+    const auto late = quota.sync(units, block_sync::grow);
+    quota.sync(units, block_sync::close);
+    block early(alice, quota.today + std::chrono::days(1), uuid::make_v7(),
+                versioned_limit(100, 1));
+    const auto ahead = quota.sync(early, block_sync::grow);
 
     CHECK(late.outcome == block_outcome::other_day);
     CHECK(late.used == 1);
@@ -209,8 +210,8 @@ TEST_CASE("old days and blocks are forgotten", "[rate-limit][postgres]")
         "', quota.today() - n, gen_random_uuid(), '', 0, 0 FROM generate_series(0, 5) n");
     const auto oldest = quota.today - std::chrono::days(35);
 
-    CHECK(testing::await(quota.store.forget_before(oldest, quota.today)) == 5 + 4);
-    CHECK(testing::await(quota.store.forget_before(oldest, quota.today)) == 0);
+    CHECK(testing::await(quota.store.purge_before(oldest, quota.today)) == 5 + 4);
+    CHECK(testing::await(quota.store.purge_before(oldest, quota.today)) == 0);
     CHECK(quota.number("SELECT count(*) FROM quota.days") == 35);
 }
 
@@ -234,13 +235,13 @@ TEST_CASE("a debt told twice counts once, whatever the limit says", "[rate-limit
 {
     arranged_quota quota;
     const auto bob = account_id::make();
-    const debt hers(uuid::make_v7(), alice, quota.today, 7, known_limit(5, 1)),
-        his(uuid::make_v7(), bob, quota.today, 2, known_limit(3'000, 1)),
-        more(uuid::make_v7(), alice, quota.today, 1, known_limit(5, 1));
+    const unreported_usage hers(uuid::make_v7(), alice, quota.today, 7, versioned_limit(5, 1)),
+        his(uuid::make_v7(), bob, quota.today, 2, versioned_limit(3'000, 1)),
+        more(uuid::make_v7(), alice, quota.today, 1, versioned_limit(5, 1));
 
-    for (const auto& told :
+    for (const auto& reported :
          {std::vector{hers}, std::vector{hers, more}, std::vector{his}, std::vector{hers, more}})
-        testing::await(quota.store.store_debts(told));
+        testing::await(quota.store.store_usage(reported));
 
     CHECK(quota.number("SELECT used FROM quota.days WHERE account_id = '" + alice.text() + "'") ==
           8);
@@ -252,13 +253,13 @@ TEST_CASE("a debt told twice counts once, whatever the limit says", "[rate-limit
 TEST_CASE("a block learns of debts that were stored beside it", "[rate-limit][postgres]")
 {
     arranged_quota quota;
-    auto units = quota.make_lease(100);
-    quota.settle(units, settlement::grow);
+    auto units = quota.make_block(100);
+    quota.sync(units, block_sync::grow);
     CHECK(units.spend(1) == 1);
 
-    testing::await(quota.store.store_debts(
-        {debt(uuid::make_v7(), alice, quota.today, 60, known_limit(100, 1))}));
-    quota.settle(units, settlement::report);
+    testing::await(quota.store.store_usage(
+        {unreported_usage(uuid::make_v7(), alice, quota.today, 60, versioned_limit(100, 1))}));
+    quota.sync(units, block_sync::report);
 
     CHECK(units.take_remaining() == 39);
 }
@@ -267,11 +268,12 @@ TEST_CASE("a debt counts for its own day, whenever it is stored", "[rate-limit][
 {
     arranged_quota quota;
     const auto yesterday = quota.today - std::chrono::days(1);
-    const std::vector<debt> debts{debt(uuid::make_v7(), alice, yesterday, 7, known_limit(5, 1)),
-                                  debt(uuid::make_v7(), alice, quota.today, 2, known_limit(5, 1))};
+    const std::vector<unreported_usage> usages{
+        unreported_usage(uuid::make_v7(), alice, yesterday, 7, versioned_limit(5, 1)),
+        unreported_usage(uuid::make_v7(), alice, quota.today, 2, versioned_limit(5, 1))};
 
-    testing::await(quota.store.store_debts(debts));
-    testing::await(quota.store.store_debts(debts));
+    testing::await(quota.store.store_usage(usages));
+    testing::await(quota.store.store_usage(usages));
     const auto uses = testing::await(quota.store.list_days(alice, yesterday));
 
     REQUIRE(uses.size() == 2);
@@ -284,13 +286,13 @@ TEST_CASE("old debts are forgotten", "[rate-limit][postgres]")
 {
     arranged_quota quota;
     const auto stored_on = [&](day date) {
-        testing::await(
-            quota.store.store_debts({debt(uuid::make_v7(), alice, date, 1, known_limit(5, 1))}));
+        testing::await(quota.store.store_usage(
+            {unreported_usage(uuid::make_v7(), alice, date, 1, versioned_limit(5, 1))}));
     };
     for (int age = 0; age <= 3; ++age)
         stored_on(quota.today - std::chrono::days(age));
 
     CHECK(testing::await(
-              quota.store.forget_before(quota.today - std::chrono::days(30), quota.today)) == 1);
+              quota.store.purge_before(quota.today - std::chrono::days(30), quota.today)) == 1);
     CHECK(quota.number("SELECT count(*) FROM quota.debts") == 3);
 }

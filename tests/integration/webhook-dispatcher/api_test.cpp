@@ -19,9 +19,9 @@ namespace {
 namespace v1 = webhooks::v1;
 
 template <class T>
-failure problem_of(const result<T>& answer)
+failure error_of(const result<T>& response)
 {
-    return answer ? failure{} : answer.error();
+    return response ? failure{} : response.error();
 }
 
 v1::GetWebhookRequest get_request(account_id account, const std::string& webhook)
@@ -66,18 +66,18 @@ v1::DeleteRuleRequest delete_rule_request(account_id account, const std::string&
 }
 
 // Sends many calls at once and answers the codes of those that failed.
-template <class Answer, class Call, class Request>
+template <class Response, class Call, class Request>
 std::vector<errc> all_at_once(const std::vector<Request>& requests, Call call)
 {
     std::vector<errc> refused;
     std::size_t done = 0;
     for (const auto& request : requests) {
         boost::asio::co_spawn(testing::test_host().executor(), call(request),
-                              [&](std::exception_ptr error, result<Answer> answer) {
+                              [&](std::exception_ptr error, result<Response> response) {
                                   if (error)
                                       refused.push_back(errc::internal);
-                                  else if (!answer)
-                                      refused.push_back(answer.error().code);
+                                  else if (!response)
+                                      refused.push_back(response.error().code);
                                   ++done;
                               });
     }
@@ -96,7 +96,7 @@ TEST_CASE("a webhook is made, read, listed and deleted", "[webhooks][rpc][postgr
     request.add_events("email.received");
     request.set_description("orders");
 
-    const auto created = await(s.process.webhook_calls.create(request)).value();
+    const auto created = await(s.process.webhook_rpc.create(request)).value();
 
     CHECK(created.webhook().webhook_id() == request.webhook_id());
     CHECK(created.webhook().url() == "https://example.com/hook");
@@ -108,18 +108,16 @@ TEST_CASE("a webhook is made, read, listed and deleted", "[webhooks][rpc][postgr
     CHECK(webhooks::read_signing_secret(secret{created.secret()}).has_value());
 
     const auto found =
-        await(s.process.webhook_calls.get(get_request(s.account, request.webhook_id()))).value();
+        await(s.process.webhook_rpc.get(get_request(s.account, request.webhook_id()))).value();
     CHECK(found.webhook().SerializeAsString() == created.webhook().SerializeAsString());
-    CHECK(await(s.process.webhook_calls.list(list_request(s.account))).value().webhooks_size() ==
-          1);
+    CHECK(await(s.process.webhook_rpc.list(list_request(s.account))).value().webhooks_size() == 1);
 
-    CHECK(await(s.process.webhook_calls.remove(delete_request(s.account, request.webhook_id())))
+    CHECK(await(s.process.webhook_rpc.remove(delete_request(s.account, request.webhook_id())))
               .has_value());
-    CHECK(
-        problem_of(await(s.process.webhook_calls.get(get_request(s.account, request.webhook_id()))))
-            .code == errc::not_found);
-    CHECK(problem_of(await(s.process.webhook_calls.remove(
-                         delete_request(s.account, request.webhook_id()))))
+    CHECK(error_of(await(s.process.webhook_rpc.get(get_request(s.account, request.webhook_id()))))
+              .code == errc::not_found);
+    CHECK(error_of(
+              await(s.process.webhook_rpc.remove(delete_request(s.account, request.webhook_id()))))
               .message == "Webhook " + request.webhook_id() + " does not exist");
 }
 
@@ -135,8 +133,8 @@ TEST_CASE("a webhook that is made again with its id keeps its secret", "[webhook
     suite s;
     const auto request = webhook_request(s.account, "https://example.com/");
 
-    const auto first = await(s.process.webhook_calls.create(request)).value();
-    const auto second = await(s.process.webhook_calls.create(request)).value();
+    const auto first = await(s.process.webhook_rpc.create(request)).value();
+    const auto second = await(s.process.webhook_rpc.create(request)).value();
 
     CHECK(first.SerializeAsString() == second.SerializeAsString());
     CHECK(s.count("webhooks.endpoint") == 1);
@@ -156,7 +154,7 @@ TEST_CASE("the webhooks of an account are listed newest first, page by page",
     std::string cursor;
     do {
         const auto page =
-            await(s.process.webhook_calls.list(list_request(s.account, 2, cursor))).value();
+            await(s.process.webhook_rpc.list(list_request(s.account, 2, cursor))).value();
         CHECK(page.webhooks_size() <= 2);
         for (const auto& webhook : page.webhooks())
             listed.push_back(webhook.webhook_id());
@@ -164,9 +162,10 @@ TEST_CASE("the webhooks of an account are listed newest first, page by page",
     } while (!cursor.empty());
 
     CHECK(listed == expected);
-    CHECK(problem_of(await(s.process.webhook_calls.list(list_request(s.account, 2, "nonsense"))))
-              .code == errc::invalid_argument);
-    CHECK(problem_of(await(s.process.webhook_calls.list(list_request(s.account, 101)))).message ==
+    CHECK(
+        error_of(await(s.process.webhook_rpc.list(list_request(s.account, 2, "nonsense")))).code ==
+        errc::invalid_argument);
+    CHECK(error_of(await(s.process.webhook_rpc.list(list_request(s.account, 101)))).message ==
           "limit must be an integer from 1 to 100, not 101");
 }
 
@@ -176,7 +175,7 @@ TEST_CASE("bad fields are refused by name", "[webhooks][rpc][postgres]")
     const auto refusal = [&](const auto& change) {
         auto request = webhook_request(s.account, "https://example.com/");
         change(request);
-        return problem_of(await(s.process.webhook_calls.create(request)));
+        return error_of(await(s.process.webhook_rpc.create(request)));
     };
 
     CHECK(refusal([](auto& request) {
@@ -206,11 +205,11 @@ TEST_CASE("a name that leads to a private address is refused, one that does not 
     testing::dispatcher process(scratch.dsn(), strict);
     const auto account = account_id::make();
 
-    CHECK(problem_of(
-              await(process.webhook_calls.create(webhook_request(account, "https://localhost/"))))
-              .message ==
-          "url must lead to a public address; \"localhost\" is private, local or reserved");
-    CHECK(await(process.webhook_calls.create(
+    CHECK(
+        error_of(await(process.webhook_rpc.create(webhook_request(account, "https://localhost/"))))
+            .message ==
+        "url must lead to a public address; \"localhost\" is private, local or reserved");
+    CHECK(await(process.webhook_rpc.create(
                     webhook_request(account, "https://does-not-exist.invalid/")))
               .has_value());
 }
@@ -224,14 +223,14 @@ TEST_CASE("the plan's number of webhooks holds under concurrency", "[webhooks][r
 
     const auto refused = all_at_once<v1::CreateWebhookResponse>(
         requests, [&](const v1::CreateWebhookRequest& request) {
-            return s.process.webhook_calls.create(request);
+            return s.process.webhook_rpc.create(request);
         });
 
     CHECK(refused == std::vector<errc>(17, errc::permission_denied));
     CHECK(s.count("webhooks.endpoint") == 3);
     const auto one_more =
-        await(s.process.webhook_calls.create(webhook_request(s.account, "https://1.1.1.1/", 3)));
-    CHECK(problem_of(one_more).message.find("has 3 webhooks, all in use") != std::string::npos);
+        await(s.process.webhook_rpc.create(webhook_request(s.account, "https://1.1.1.1/", 3)));
+    CHECK(error_of(one_more).message.find("has 3 webhooks, all in use") != std::string::npos);
 }
 
 TEST_CASE("the plan's number of rules holds under concurrency", "[webhooks][rpc][postgres]")
@@ -244,7 +243,7 @@ TEST_CASE("the plan's number of rules holds under concurrency", "[webhooks][rpc]
 
     const auto refused =
         all_at_once<v1::CreateRuleResponse>(requests, [&](const v1::CreateRuleRequest& request) {
-            return s.process.rule_calls.create(request);
+            return s.process.rule_rpc.create(request);
         });
 
     CHECK(refused == std::vector<errc>(10, errc::permission_denied));
@@ -256,13 +255,13 @@ TEST_CASE("plans without webhooks or rules say so", "[webhooks][rpc][postgres]")
     suite s;
     auto no_webhooks = webhook_request(s.account, "https://1.1.1.1/", 0);
     no_webhooks.mutable_account()->set_plan("free");
-    CHECK(problem_of(await(s.process.webhook_calls.create(no_webhooks))).message ==
+    CHECK(error_of(await(s.process.webhook_rpc.create(no_webhooks))).message ==
           "Webhooks are not part of the plan free");
 
     const auto webhook = s.create_webhook("https://1.1.1.1/").webhook().webhook_id();
     auto no_rules = rule_request(s.account, webhook);
     *no_rules.mutable_account() = testing::account_on_plan(s.account, 3, 0, 2);
-    CHECK(problem_of(await(s.process.rule_calls.create(no_rules))).code == errc::permission_denied);
+    CHECK(error_of(await(s.process.rule_rpc.create(no_rules))).code == errc::permission_denied);
 }
 
 TEST_CASE("the newest known version of a plan decides, whichever way it came",
@@ -276,10 +275,10 @@ TEST_CASE("the newest known version of a plan decides, whichever way it came",
     s.deliver({testing::to_record(
         events::make_row(shrunk, event_id::make(), trace::traceparent::make()))});
 
-    CHECK(await(s.process.webhook_calls.create(webhook_request(s.account, "https://1.1.1.1/")))
+    CHECK(await(s.process.webhook_rpc.create(webhook_request(s.account, "https://1.1.1.1/")))
               .has_value());
-    CHECK(problem_of(
-              await(s.process.webhook_calls.create(webhook_request(s.account, "https://1.1.1.1/"))))
+    CHECK(error_of(
+              await(s.process.webhook_rpc.create(webhook_request(s.account, "https://1.1.1.1/"))))
               .code == errc::permission_denied);
 }
 
@@ -291,22 +290,22 @@ TEST_CASE("a rule is made, listed and deleted", "[webhooks][rpc][postgres]")
     request.set_name("Sizes");
     request.set_is_enabled(false);
 
-    const auto created = await(s.process.rule_calls.create(request)).value().rule();
-    const auto again = await(s.process.rule_calls.create(request)).value().rule();
+    const auto created = await(s.process.rule_rpc.create(request)).value().rule();
+    const auto again = await(s.process.rule_rpc.create(request)).value().rule();
 
     CHECK(created.SerializeAsString() == again.SerializeAsString());
     CHECK(created.name() == "Sizes");
     CHECK_FALSE(created.is_enabled());
     REQUIRE(created.conditions_size() == 1);
     CHECK(created.conditions(0).value() == "Größe \"XL\"");
-    const auto listed = await(s.process.rule_calls.list(rules_request(s.account))).value();
+    const auto listed = await(s.process.rule_rpc.list(rules_request(s.account))).value();
     REQUIRE(listed.rules_size() == 1);
     CHECK(listed.rules(0).SerializeAsString() == created.SerializeAsString());
 
-    CHECK(await(s.process.rule_calls.remove(delete_rule_request(s.account, created.rule_id())))
+    CHECK(await(s.process.rule_rpc.remove(delete_rule_request(s.account, created.rule_id())))
               .has_value());
-    CHECK(problem_of(
-              await(s.process.rule_calls.remove(delete_rule_request(s.account, created.rule_id()))))
+    CHECK(error_of(
+              await(s.process.rule_rpc.remove(delete_rule_request(s.account, created.rule_id()))))
               .code == errc::not_found);
 }
 
@@ -317,7 +316,7 @@ TEST_CASE("bad fields of a rule are refused by name", "[webhooks][rpc][postgres]
     const auto refusal = [&](const auto& change) {
         auto request = rule_request(s.account, webhook, "x");
         change(request);
-        return problem_of(await(s.process.rule_calls.create(request))).message;
+        return error_of(await(s.process.rule_rpc.create(request))).message;
     };
 
     CHECK(refusal([](auto& request) { request.set_name(""); }) ==
@@ -345,13 +344,13 @@ TEST_CASE("a webhook that rules name cannot be deleted", "[webhooks][rpc][postgr
     const auto rule = s.create_rule(webhook);
 
     const auto refused =
-        problem_of(await(s.process.webhook_calls.remove(delete_request(s.account, webhook))));
+        error_of(await(s.process.webhook_rpc.remove(delete_request(s.account, webhook))));
     CHECK(refused.code == errc::conflict);
     CHECK(refused.message ==
           "Webhook " + webhook + " is named by the routing rule \"rule\"; delete it first");
 
-    REQUIRE(await(s.process.rule_calls.remove(delete_rule_request(s.account, rule))).has_value());
-    CHECK(await(s.process.webhook_calls.remove(delete_request(s.account, webhook))).has_value());
+    REQUIRE(await(s.process.rule_rpc.remove(delete_rule_request(s.account, rule))).has_value());
+    CHECK(await(s.process.webhook_rpc.remove(delete_request(s.account, webhook))).has_value());
 }
 
 TEST_CASE("what waits for a webhook goes with it", "[webhooks][rpc][postgres]")
@@ -365,7 +364,7 @@ TEST_CASE("what waits for a webhook goes with it", "[webhooks][rpc][postgres]")
                       "interval '1 s' WHERE event_id = "
                       "(SELECT min(event_id::text)::uuid FROM webhooks.due)");
 
-    REQUIRE(await(s.process.webhook_calls.remove(delete_request(s.account, webhook))).has_value());
+    REQUIRE(await(s.process.webhook_rpc.remove(delete_request(s.account, webhook))).has_value());
     CHECK(s.count("webhooks.due") == 1);
 
     // The one that was being sent is dropped as it comes due again.
@@ -383,27 +382,26 @@ TEST_CASE("another account sees and changes nothing", "[webhooks][rpc][postgres]
     const auto rule = s.create_rule(webhook);
     const auto other = account_id::make();
 
-    CHECK(problem_of(await(s.process.webhook_calls.get(get_request(other, webhook)))).code ==
+    CHECK(error_of(await(s.process.webhook_rpc.get(get_request(other, webhook)))).code ==
           errc::not_found);
-    CHECK(problem_of(await(s.process.webhook_calls.remove(delete_request(other, webhook)))).code ==
+    CHECK(error_of(await(s.process.webhook_rpc.remove(delete_request(other, webhook)))).code ==
           errc::not_found);
-    CHECK(await(s.process.webhook_calls.list(list_request(other))).value().webhooks_size() == 0);
-    CHECK(await(s.process.rule_calls.list(rules_request(other))).value().rules_size() == 0);
-    CHECK(problem_of(await(s.process.rule_calls.remove(delete_rule_request(other, rule)))).code ==
+    CHECK(await(s.process.webhook_rpc.list(list_request(other))).value().webhooks_size() == 0);
+    CHECK(await(s.process.rule_rpc.list(rules_request(other))).value().rules_size() == 0);
+    CHECK(error_of(await(s.process.rule_rpc.remove(delete_rule_request(other, rule)))).code ==
           errc::not_found);
-    CHECK(problem_of(await(s.process.rule_calls.create(rule_request(other, webhook)))).code ==
+    CHECK(error_of(await(s.process.rule_rpc.create(rule_request(other, webhook)))).code ==
           errc::not_found);
 
     // Its own webhook with the same id is another one.
     auto same_id = webhook_request(other, "https://1.1.1.1/");
     same_id.set_webhook_id(webhook);
-    CHECK(await(s.process.webhook_calls.create(same_id)).value().webhook().url() ==
+    CHECK(await(s.process.webhook_rpc.create(same_id)).value().webhook().url() ==
           "https://1.1.1.1/");
-    CHECK(await(s.process.webhook_calls.get(get_request(s.account, webhook)))
-              .value()
-              .webhook()
-              .url() == s.hook.url());
-    CHECK(problem_of(await(s.process.rule_calls.remove(delete_rule_request(other, rule)))).code ==
+    CHECK(
+        await(s.process.webhook_rpc.get(get_request(s.account, webhook))).value().webhook().url() ==
+        s.hook.url());
+    CHECK(error_of(await(s.process.rule_rpc.remove(delete_rule_request(other, rule)))).code ==
           errc::not_found);
     CHECK(s.count("webhooks.rule") == 1);
 }

@@ -20,9 +20,9 @@ void delete_account(deliveries_suite& s)
     await(s.process.stored_configs.put_states({deleted}));
 }
 
-void forget_deleted(deliveries_suite& s)
+void purge_deleted(deliveries_suite& s)
 {
-    while (await(s.process.partitions.forget_deleted_accounts()))
+    while (await(s.process.partitions.purge_deleted_accounts()))
         ;
 }
 
@@ -34,7 +34,7 @@ TEST_CASE("of a deleted account nothing stays, and nothing goes of another", "[w
     const auto webhook = s.create_webhook(s.hook.url()).webhook().webhook_id();
     s.create_rule(webhook, "hello");
     const auto other = account_id::make();
-    await(s.process.webhook_calls.create(testing::webhook_request(other, s.hook.url()))).value();
+    await(s.process.webhook_rpc.create(testing::webhook_request(other, s.hook.url()))).value();
     s.process.start();
     s.deliver({email_record(email(s.account)), email_record(email(s.account, "to nobody")),
                email_record(email(other))});
@@ -42,7 +42,7 @@ TEST_CASE("of a deleted account nothing stays, and nothing goes of another", "[w
     s.fail(3);
     const auto attempts = s.count("webhooks.attempt");
     REQUIRE(
-        await(s.process.delivery_calls.replay(s.replay_request(webhook, "succeeded"))).has_value());
+        await(s.process.delivery_rpc.replay(s.replay_request(webhook, "succeeded"))).has_value());
     REQUIRE(s.becomes("webhooks.attempt", attempts + 1));
     REQUIRE(s.becomes("webhooks.delivery WHERE state = 'succeeded'", 2));
     s.scratch.execute("INSERT INTO webhooks.due (event_id, webhook_id, account_id, run_at) VALUES "
@@ -57,12 +57,12 @@ TEST_CASE("of a deleted account nothing stays, and nothing goes of another", "[w
         CHECK(s.count("webhooks." + std::string(table) + " WHERE account_id = '" +
                       s.account.text() + "'") == 0);
     // Not before what other processes have under way.
-    forget_deleted(s);
+    purge_deleted(s);
     CHECK(s.count("webhooks.deleted_account") == 1);
     CHECK(s.count("webhooks.due") == 1);
     s.scratch.execute(
         "UPDATE webhooks.deleted_account SET deleted_at = deleted_at - interval '2 minutes'");
-    forget_deleted(s);
+    purge_deleted(s);
 
     for (const auto* table : {"due", "event", "delivery", "attempt", "routing"}) {
         INFO(table);
@@ -95,9 +95,9 @@ TEST_CASE("an account with many deliveries goes in steps, and one without a webh
     s.scratch.execute(
         "UPDATE webhooks.deleted_account SET deleted_at = deleted_at - interval '2 minutes'");
 
-    CHECK(await(s.process.partitions.forget_deleted_accounts()));
+    CHECK(await(s.process.partitions.purge_deleted_accounts()));
     CHECK(s.count("webhooks.event") == 4'000);
-    forget_deleted(s);
+    purge_deleted(s);
 
     CHECK(s.count("webhooks.event") == 2'500);
     CHECK(s.count("webhooks.deleted_account") == 0);
@@ -129,6 +129,6 @@ TEST_CASE("nothing older than its tombstone makes an account live again, known b
                   "'") == 1);
     auto late = testing::webhook_request(s.account, s.hook.url());
     late.mutable_account()->set_version(8);
-    CHECK(await(s.process.webhook_calls.create(late)).error().code == errc::permission_denied);
+    CHECK(await(s.process.webhook_rpc.create(late)).error().code == errc::permission_denied);
     CHECK(s.count("webhooks.endpoint") == 0);
 }

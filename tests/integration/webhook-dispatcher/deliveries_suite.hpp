@@ -2,7 +2,7 @@
 
 #include "integration/webhook-dispatcher/suite.hpp"
 
-#include "webhook-dispatcher/history/delivery_names.hpp"
+#include "webhook-dispatcher/history/delivery_id.hpp"
 
 namespace tempinbox::testing {
 
@@ -21,7 +21,7 @@ struct deliveries_suite : suite
         request.set_status(status);
         request.set_limit(limit);
         request.set_cursor(cursor);
-        return await(process.delivery_calls.list(request));
+        return await(process.delivery_rpc.list(request));
     }
     webhooks::v1::TestWebhookRequest test_request(const std::string& webhook)
     {
@@ -34,8 +34,8 @@ struct deliveries_suite : suite
     webhooks::v1::RetryDeliveryRequest retry_request(const std::string& webhook,
                                                      const std::string& event)
     {
-        const auto delivery = webhooks::name_delivery(event_id::parse(event).value(),
-                                                      webhook_id::parse(webhook).value());
+        const auto delivery = webhooks::make_delivery_id(event_id::parse(event).value(),
+                                                         webhook_id::parse(webhook).value());
         webhooks::v1::RetryDeliveryRequest request;
         request.set_account_id(account.text());
         request.set_webhook_id(webhook);

@@ -18,7 +18,7 @@ TEST_CASE("the log shows a delivery with its attempts, what the receiver said, a
     s.process.start();
     const auto webhook = s.create_webhook(s.hook.url()).webhook().webhook_id();
     const auto rule = s.create_rule(webhook, "invoice");
-    s.hook.answer_with({testing::receiver::answer(500, std::string(3'000, 'x'))});
+    s.hook.respond_with({testing::receiver::scripted_response(500, std::string(3'000, 'x'))});
     const auto mail = email(s.account, "Invoice 1");
     s.deliver({email_record(mail)});
     REQUIRE(s.becomes("webhooks.due WHERE attempts = 1 AND lease_id IS NULL", 1));
@@ -137,16 +137,15 @@ TEST_CASE("another account's log does not exist", "[webhooks][postgres]")
     auto test = s.test_request(webhook);
     auto replay = s.replay_request(webhook);
     s.account = account_id::make();
-    await(s.process.webhook_calls.create(testing::webhook_request(s.account, s.hook.url())))
-        .value();
+    await(s.process.webhook_rpc.create(testing::webhook_request(s.account, s.hook.url()))).value();
     retry.set_account_id(s.account.text());
     test.set_account_id(s.account.text());
     replay.set_account_id(s.account.text());
 
     CHECK(s.list(webhook).error().code == errc::not_found);
-    CHECK(await(s.process.delivery_calls.retry(retry)).error().code == errc::not_found);
-    CHECK(await(s.process.delivery_calls.test(test)).error().code == errc::not_found);
-    CHECK(await(s.process.delivery_calls.replay(replay)).error().code == errc::not_found);
+    CHECK(await(s.process.delivery_rpc.retry(retry)).error().code == errc::not_found);
+    CHECK(await(s.process.delivery_rpc.test(test)).error().code == errc::not_found);
+    CHECK(await(s.process.delivery_rpc.replay(replay)).error().code == errc::not_found);
     CHECK(s.hook.requests().empty());
     CHECK(s.count("webhooks.delivery WHERE state = 'exhausted'") == 1);
 }

@@ -84,7 +84,7 @@ TEST_CASE("a rule change is in force for the next mail", "[webhooks][postgres]")
     webhooks::v1::DeleteRuleRequest removal;
     removal.set_account_id(s.account.text());
     removal.set_rule_id(rule);
-    REQUIRE(await(s.process.rule_calls.remove(removal)).has_value());
+    REQUIRE(await(s.process.rule_rpc.remove(removal)).has_value());
     s.create_rule(second);
     s.deliver({email_record(email(s.account))});
 
@@ -145,7 +145,7 @@ TEST_CASE("a failed delivery is retried on schedule with the same id and body",
     suite s;
     s.process.start();
     s.create_webhook(s.hook.url());
-    s.hook.answer_with({testing::receiver::answer(500, "out of order")});
+    s.hook.respond_with({testing::receiver::scripted_response(500, "out of order")});
 
     s.deliver({email_record(email(s.account))});
 
@@ -170,7 +170,7 @@ TEST_CASE("a retry comes by itself after five seconds", "[webhooks][postgres]")
     suite s;
     s.process.start();
     s.create_webhook(s.hook.url());
-    s.hook.answer_with({testing::receiver::answer(503)});
+    s.hook.respond_with({testing::receiver::scripted_response(503)});
     const auto began = std::chrono::steady_clock::now();
 
     s.deliver({email_record(email(s.account))});
@@ -184,7 +184,7 @@ TEST_CASE("after the last attempt a delivery shows as failed", "[webhooks][postg
 {
     suite s(testing::sends_nothing());
     s.create_webhook(s.hook.url());
-    s.hook.answer_always(testing::receiver::answer(500));
+    s.hook.respond_always(testing::receiver::scripted_response(500));
     s.deliver({email_record(email(s.account))});
     s.scratch.execute("UPDATE webhooks.due SET attempts = 9, is_retry = true");
 
@@ -203,7 +203,7 @@ TEST_CASE("410 switches the webhook off, and what it would have got is kept as s
     suite s;
     s.process.start();
     const auto webhook = s.create_webhook(s.hook.url()).webhook().webhook_id();
-    s.hook.answer_always(testing::receiver::answer(410));
+    s.hook.respond_always(testing::receiver::scripted_response(410));
 
     s.deliver({email_record(email(s.account))});
 
@@ -308,9 +308,9 @@ TEST_CASE("an endpoint that hangs does not hold up another", "[webhooks][postgre
     s.process.start();
     s.create_webhook(s.hook.url());
     s.create_webhook(healthy.url());
-    testing::receiver::answer slow;
+    testing::receiver::scripted_response slow;
     slow.delay = 2s;
-    s.hook.answer_always(slow);
+    s.hook.respond_always(slow);
     std::vector<kafka::record> batch;
     for (int i = 0; i < 30; ++i)
         batch.push_back(email_record(email(s.account)));
@@ -328,7 +328,7 @@ TEST_CASE("an open breaker parks deliveries without spending attempts", "[webhoo
     suite s;
     s.process.start();
     s.create_webhook(s.hook.url());
-    s.hook.answer_always(testing::receiver::answer(500));
+    s.hook.respond_always(testing::receiver::scripted_response(500));
     std::vector<kafka::record> batch;
     for (int i = 0; i < 12; ++i)
         batch.push_back(email_record(email(s.account)));

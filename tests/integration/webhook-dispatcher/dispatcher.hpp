@@ -5,18 +5,18 @@
 #include "common/events/events.hpp"
 #include "common/testing/await.hpp"
 #include "common/testing/scratch_database.hpp"
-#include "webhook-dispatcher/api/delivery_calls.hpp"
-#include "webhook-dispatcher/api/rule_calls.hpp"
-#include "webhook-dispatcher/api/secret_calls.hpp"
-#include "webhook-dispatcher/api/webhook_calls.hpp"
+#include "webhook-dispatcher/api/delivery_rpc.hpp"
+#include "webhook-dispatcher/api/rule_rpc.hpp"
+#include "webhook-dispatcher/api/secret_rpc.hpp"
+#include "webhook-dispatcher/api/webhook_rpc.hpp"
 #include "webhook-dispatcher/delivery/claimer.hpp"
 #include "webhook-dispatcher/delivery/http_sender.hpp"
 #include "webhook-dispatcher/delivery/name_resolver.hpp"
 #include "webhook-dispatcher/delivery/outcome_store.hpp"
 #include "webhook-dispatcher/delivery/recorder.hpp"
 #include "webhook-dispatcher/delivery/retention_store.hpp"
-#include "webhook-dispatcher/endpoints/failure_watch.hpp"
-#include "webhook-dispatcher/events/intake.hpp"
+#include "webhook-dispatcher/endpoints/auto_disable_monitor.hpp"
+#include "webhook-dispatcher/events/event_ingest.hpp"
 
 #include <memory>
 #include <string>
@@ -72,15 +72,15 @@ struct dispatcher
               [this](webhooks::delivery_outcome outcome) { take(std::move(outcome)); }, limits),
           claimer(test_host(), deliveries, configs, engine, recorder,
                   [this](webhooks::delivery_outcome outcome) { take(std::move(outcome)); }),
-          by_hand(test_host(), resends, configs,
-                  [this](webhooks::delivery_job job) { return sender.send(std::move(job)); }),
+          manual_sender(test_host(), resends, configs,
+                        [this](webhooks::delivery_job job) { return sender.send(std::move(job)); }),
           replayer(test_host(), replays),
-          letters(test_host(), producer),
-          intake(test_host(), stored_configs, configs, deliveries, engine, recorder, letters),
-          webhook_calls(test_host(), endpoints, secrets, keys, policy, names.function()),
-          secret_calls(secrets, keys),
-          rule_calls(rules, stored_configs, policy),
-          delivery_calls(test_host(), log, routings, by_hand, replays, replayer)
+          dead_letters(test_host(), producer),
+          ingest(test_host(), stored_configs, configs, deliveries, engine, recorder, dead_letters),
+          webhook_rpc(test_host(), endpoints, secrets, keys, policy, names.function()),
+          secret_rpc(secrets, keys),
+          rule_rpc(rules, stored_configs, policy),
+          delivery_rpc(test_host(), log, routings, manual_sender, replays, replayer)
     {}
 
     void start()
@@ -138,19 +138,19 @@ struct dispatcher
     webhooks::routing_log_store routings;
     webhooks::config_cache configs;
     webhooks::outcome_recorder recorder;
-    webhooks::failure_watch failures;
+    webhooks::auto_disable_monitor failures;
     webhooks::name_resolver names;
     webhooks::http_sender sender;
     webhooks::delivery_engine engine;
     webhooks::due_claimer claimer;
-    webhooks::hand_sender by_hand;
+    webhooks::manual_sender manual_sender;
     webhooks::replayer replayer;
-    webhooks::dead_letters letters;
-    webhooks::event_intake intake;
-    webhooks::webhook_calls webhook_calls;
-    webhooks::secret_calls secret_calls;
-    webhooks::rule_calls rule_calls;
-    webhooks::delivery_calls delivery_calls;
+    webhooks::dead_letters dead_letters;
+    webhooks::event_ingest ingest;
+    webhooks::webhook_rpc webhook_rpc;
+    webhooks::secret_rpc secret_rpc;
+    webhooks::rule_rpc rule_rpc;
+    webhooks::delivery_rpc delivery_rpc;
     bool is_started = false;
 };
 

@@ -99,16 +99,16 @@ TEST_CASE(
     testing::scratch_database scratch({"webhooks"});
     postgres::pool db(testing::test_host(), one_connection(scratch));
     webhooks::delivery_store deliveries(db);
-    webhooks::lane_wish wish;
-    wish.lane.webhook = webhook_id::make();
-    wish.places = few_rows;
+    webhooks::claim_request request;
+    request.queue.webhook = webhook_id::make();
+    request.capacity = few_rows;
     scratch.execute("VACUUM ANALYZE webhooks.due");
     for (int i = 0; i < executions; ++i)
-        await(deliveries.claim({wish}, uuid::make_v7()));
-    fill(scratch, wish.lane.webhook, "NULL::uuid");
+        await(deliveries.claim({request}, uuid::make_v7()));
+    fill(scratch, request.queue.webhook, "NULL::uuid");
 
     const auto before = read_so_far(db, scratch);
-    const auto claimed = await(deliveries.claim({wish}, uuid::make_v7()));
+    const auto claimed = await(deliveries.claim({request}, uuid::make_v7()));
 
     CHECK(claimed.size() == few_rows);
     CHECK(read_so_far(db, scratch) - before < many_rows);

@@ -14,12 +14,12 @@ using testing::suite;
 
 namespace {
 
-webhooks::lane_wish wish_for(const std::string& webhook, std::size_t places)
+webhooks::claim_request request_for(const std::string& webhook, std::size_t capacity)
 {
-    webhooks::lane_wish wish;
-    wish.lane.webhook = webhook_id::parse(webhook).value();
-    wish.places = places;
-    return wish;
+    webhooks::claim_request request;
+    request.queue.webhook = webhook_id::parse(webhook).value();
+    request.capacity = capacity;
+    return request;
 }
 
 webhooks::delivery_outcome outcome_of(const webhooks::claimed_delivery& claimed, uuid lease,
@@ -55,10 +55,10 @@ TEST_CASE("an outcome whose lease was lost changes nothing but leaves its attemp
     s.deliver({email_record(email(s.account))});
     s.free_leases();
     const auto first_lease = uuid::make_v7(), second_lease = uuid::make_v7();
-    const auto first = await(s.process.deliveries.claim({wish_for(webhook, 8)}, first_lease));
+    const auto first = await(s.process.deliveries.claim({request_for(webhook, 8)}, first_lease));
     REQUIRE(first.size() == 1);
     s.free_leases();
-    const auto second = await(s.process.deliveries.claim({wish_for(webhook, 8)}, second_lease));
+    const auto second = await(s.process.deliveries.claim({request_for(webhook, 8)}, second_lease));
     REQUIRE(second.size() == 1);
 
     await(s.process.outcomes.write({outcome_of(first[0], first_lease, state::succeeded)}));
@@ -82,9 +82,10 @@ TEST_CASE("a leased delivery is claimed by nobody else", "[webhooks][postgres]")
     s.deliver({email_record(email(s.account))});
     s.free_leases();
 
-    CHECK(await(s.process.deliveries.claim({wish_for(webhook, 8)}, uuid::make_v7())).size() == 1);
-    CHECK(await(s.process.deliveries.claim({wish_for(webhook, 8)}, uuid::make_v7())).empty());
-    CHECK(await(s.process.deliveries.scout(std::nullopt, 100)).lanes.empty());
+    CHECK(await(s.process.deliveries.claim({request_for(webhook, 8)}, uuid::make_v7())).size() ==
+          1);
+    CHECK(await(s.process.deliveries.claim({request_for(webhook, 8)}, uuid::make_v7())).empty());
+    CHECK(await(s.process.deliveries.find_due(std::nullopt, 100)).queues.empty());
 }
 
 TEST_CASE("a claim takes at most the places, first tries and retries apart", "[webhooks][postgres]")
@@ -99,11 +100,11 @@ TEST_CASE("a claim takes at most the places, first tries and retries apart", "[w
     s.scratch.execute("UPDATE webhooks.due SET attempts = 1, is_retry = true WHERE event_id IN "
                       "(SELECT event_id FROM webhooks.due "
                       "LIMIT 4)");
-    auto retries = wish_for(webhook, 3);
-    retries.lane.lane = webhooks::lane_kind::retry;
+    auto retries = request_for(webhook, 3);
+    retries.queue.queue = webhooks::queue_kind::retry;
 
     const auto claimed =
-        await(s.process.deliveries.claim({wish_for(webhook, 2), retries}, uuid::make_v7()));
+        await(s.process.deliveries.claim({request_for(webhook, 2), retries}, uuid::make_v7()));
 
     CHECK(claimed.size() == 5);
     CHECK(std::count_if(claimed.begin(), claimed.end(),
@@ -124,18 +125,18 @@ TEST_CASE("the scout walks over everything due, page by page", "[webhooks][postg
     s.free_leases();
 
     std::set<std::string> seen;
-    std::optional<webhooks::scouted_page::place> from;
+    std::optional<webhooks::due_page::position> from;
     int pages = 0;
     do {
-        const auto page = await(s.process.deliveries.scout(from, 4));
-        for (const auto& lane : page.lanes)
-            seen.insert(lane.webhook.text());
+        const auto page = await(s.process.deliveries.find_due(from, 4));
+        for (const auto& queue : page.queues)
+            seen.insert(queue.webhook.text());
         from = page.next;
         ++pages;
     } while (from);
 
     CHECK(seen == expected);
-    CHECK(await(s.process.deliveries.scout_all()).size() == 3);
+    CHECK(await(s.process.deliveries.find_all_due()).size() == 3);
     CHECK(pages == 6); // 21 rows
 }
 
@@ -177,9 +178,9 @@ TEST_CASE("two processes share what is due without sending anything twice", "[we
 TEST_CASE("what waits in memory is given back when the process drains", "[webhooks][postgres]")
 {
     suite s(testing::sends_nothing());
-    testing::receiver::answer slow;
+    testing::receiver::scripted_response slow;
     slow.delay = 300ms;
-    s.hook.answer_always(slow);
+    s.hook.respond_always(slow);
     s.create_webhook(s.hook.url());
     std::vector<kafka::record> batch;
     for (int i = 0; i < 12; ++i)
@@ -187,7 +188,7 @@ TEST_CASE("what waits in memory is given back when the process drains", "[webhoo
     {
         testing::dispatcher stopping(s.scratch.dsn());
         stopping.start();
-        await(stopping.intake.handle(batch));
+        await(stopping.ingest.handle(batch));
     }
 
     CHECK(s.hook.requests().size() == 6);
@@ -263,7 +264,7 @@ TEST_CASE(
     s.deliver({email_record(email(s.account))});
     s.free_leases();
     const auto lease = uuid::make_v7();
-    const auto claimed = await(s.process.deliveries.claim({wish_for(webhook, 8)}, lease));
+    const auto claimed = await(s.process.deliveries.claim({request_for(webhook, 8)}, lease));
     REQUIRE(claimed.size() == 1);
     s.scratch.execute("SELECT webhooks.ensure_days((now() AT TIME ZONE 'UTC')::date - 31, (now() "
                       "AT TIME ZONE 'UTC')::date - 31)");

@@ -9,7 +9,7 @@
 
 using namespace tempinbox;
 using testing::await;
-using testing::problem_of;
+using testing::error_of;
 
 namespace {
 
@@ -42,7 +42,7 @@ struct operators_suite
     }
     v1::CreateWebhookResponse make_webhook(testing::dispatcher& process)
     {
-        return await(process.webhook_calls.create(
+        return await(process.webhook_rpc.create(
                          testing::webhook_request(account, "https://1.1.1.1/", 100)))
             .value();
     }
@@ -74,7 +74,7 @@ std::pair<int, int> reseal_all(testing::dispatcher& process, const std::string& 
     std::string position;
     do {
         const auto done =
-            await(process.secret_calls.reseal(reseal_request(key_id, limit, position))).value();
+            await(process.secret_rpc.reseal(reseal_request(key_id, limit, position))).value();
         sums.first += done.resealed();
         sums.second += done.unopened();
         position = done.next_position();
@@ -108,7 +108,7 @@ TEST_CASE("all secrets are sealed anew in batches, and open without the old key"
         auto before = s.replica({"old"});
         for (int i = 0; i < 7; ++i)
             made.push_back(s.make_webhook(*before));
-        await(before->webhook_calls.rotate(
+        await(before->webhook_rpc.rotate(
                   testing::rotation_of(s.account, made[3].webhook().webhook_id())))
             .value();
     }
@@ -122,7 +122,7 @@ TEST_CASE("all secrets are sealed anew in batches, and open without the old key"
     CHECK(s.sealed_with("old") == 0);
     CHECK(s.sealed_with("new") == 9);
     CHECK(reseal_all(*both, "new", 3) == std::pair(0, 0));
-    const auto counted = await(both->secret_calls.count(v1::CountSecretsRequest())).value();
+    const auto counted = await(both->secret_rpc.count(v1::CountSecretsRequest())).value();
     CHECK(counted.current_key_id() == "new");
     REQUIRE(counted.keys_size() == 1);
     CHECK(counted.keys(0).secrets() == 9);
@@ -150,7 +150,7 @@ TEST_CASE("sealing anew goes on where it was interrupted", "[webhooks][secrets][
     }
     {
         auto first = s.replica({"new", "old"});
-        await(first->secret_calls.reseal(reseal_request("new", 2))).value();
+        await(first->secret_rpc.reseal(reseal_request("new", 2))).value();
     }
     CHECK(s.sealed_with("new") == 2);
 
@@ -182,11 +182,11 @@ TEST_CASE("a secret that was rotated while it was sealed anew stays as the rotat
     auto both = s.replica({"new", "old"});
     const auto webhook = s.make_webhook(*s.replica({"old"})).webhook().webhook_id();
     const auto found =
-        await(both->secrets.find_sealed_otherwise("new", webhooks::secret_place(), 10));
+        await(both->secrets.find_sealed_otherwise("new", webhooks::secret_position(), 10));
     REQUIRE(found.size() == 1);
 
     const auto rotated =
-        await(both->webhook_calls.rotate(testing::rotation_of(s.account, webhook))).value();
+        await(both->webhook_rpc.rotate(testing::rotation_of(s.account, webhook))).value();
     webhooks::resealed_secret late;
     late.before = found.front();
     late.sealed = both->keys.seal(secret{"of yesterday"}, webhook);
@@ -204,15 +204,15 @@ TEST_CASE("replicas that seal with different keys do not undo each other's work"
     auto behind = s.replica({"old", "new"});
     s.make_webhook(*behind);
 
-    const auto refused = problem_of(await(behind->secret_calls.reseal(reseal_request("new", 10))));
+    const auto refused = error_of(await(behind->secret_rpc.reseal(reseal_request("new", 10))));
 
     CHECK(refused.code == errc::conflict);
     CHECK(refused.message.find("seals with the master key \"old\"") != std::string::npos);
     CHECK(s.sealed_with("old") == 1);
-    CHECK(problem_of(await(behind->secret_calls.reseal(reseal_request("old", 0)))).code ==
+    CHECK(error_of(await(behind->secret_rpc.reseal(reseal_request("old", 0)))).code ==
           errc::invalid_argument);
-    CHECK(problem_of(await(behind->secret_calls.reseal(reseal_request("old", 1'001)))).code ==
+    CHECK(error_of(await(behind->secret_rpc.reseal(reseal_request("old", 1'001)))).code ==
           errc::invalid_argument);
-    CHECK(problem_of(await(behind->secret_calls.reseal(reseal_request("old", 10, "nonsense"))))
-              .code == errc::invalid_argument);
+    CHECK(error_of(await(behind->secret_rpc.reseal(reseal_request("old", 10, "nonsense")))).code ==
+          errc::invalid_argument);
 }

@@ -42,13 +42,13 @@ TEST_CASE("a webhook that the service switched off is owed a notice", "[webhooks
     CHECK(await(s.notices.claim(10)).empty());
     s.switch_off();
 
-    const auto owed = await(s.notices.claim(10));
+    const auto pending = await(s.notices.claim(10));
 
-    REQUIRE(owed.size() == 1);
-    CHECK(owed[0].account == s.account);
-    CHECK(owed[0].webhook == s.webhook);
-    CHECK(owed[0].url == s.hook.url());
-    CHECK(owed[0].reason == "it answered 410 Gone");
+    REQUIRE(pending.size() == 1);
+    CHECK(pending[0].account == s.account);
+    CHECK(pending[0].webhook == s.webhook);
+    CHECK(pending[0].url == s.hook.url());
+    CHECK(pending[0].reason == "it answered 410 Gone");
 }
 
 TEST_CASE("a claimed notice is owed again after five minutes, unless it is settled",

@@ -18,7 +18,7 @@ namespace {
 // As many as may be pending; none belongs to a delivery, so that writing them changes nothing.
 void fill(webhooks::outcome_recorder& recorder)
 {
-    for (std::size_t i = 0; i < webhooks::outcome_recorder::most_pending; ++i) {
+    for (std::size_t i = 0; i < webhooks::outcome_recorder::max_pending; ++i) {
         webhooks::delivery_outcome outcome;
         outcome.event = event_id::make();
         outcome.webhook = webhook_id::make();
@@ -51,7 +51,7 @@ TEST_CASE("while outcomes wait to be written no event is taken in and nothing is
     process.replayer.start();
     const std::vector<kafka::record> batch{email_record(email(s.account))};
     bool is_handled = false;
-    boost::asio::co_spawn(testing::test_host().executor(), process.intake.handle(batch),
+    boost::asio::co_spawn(testing::test_host().executor(), process.ingest.handle(batch),
                           [&](const std::exception_ptr& error) { is_handled = !error; });
 
     CHECK_FALSE(eventually([&] { return is_handled; }, 500ms));
@@ -105,7 +105,7 @@ TEST_CASE("what waits for an endpoint with an open breaker goes at once when the
 {
     suite s;
     const auto webhook = s.create_webhook(s.hook.url()).webhook().webhook_id();
-    s.hook.answer_always(testing::receiver::answer(500));
+    s.hook.respond_always(testing::receiver::scripted_response(500));
     std::vector<kafka::record> batch;
     for (int i = 0; i < 80; ++i)
         batch.push_back(email_record(email(s.account)));

@@ -16,15 +16,17 @@ namespace tempinbox::testing {
 class receiver
 {
 public:
-    struct answer
+    struct scripted_response
     {
         unsigned status = 200;
         std::string body;
         http::header_list headers;
         std::chrono::milliseconds delay{0};
 
-        answer() = default;
-        explicit answer(unsigned code, std::string text = {}) : status(code), body(std::move(text))
+        scripted_response() = default;
+        explicit scripted_response(unsigned code, std::string text = {})
+            : status(code),
+              body(std::move(text))
         {}
     };
 
@@ -46,8 +48,11 @@ public:
         return "http://" + server_.local_address().text() + path;
     }
     // The next requests get these, in order; later ones the default.
-    void answer_with(std::vector<answer> answers) { answers_ = {answers.begin(), answers.end()}; }
-    void answer_always(answer given) { default_ = std::move(given); }
+    void respond_with(std::vector<scripted_response> responses)
+    {
+        responses_ = {responses.begin(), responses.end()};
+    }
+    void respond_always(scripted_response given) { default_ = std::move(given); }
 
     const std::vector<http::request>& requests() const { return requests_; }
     bool got(std::size_t count, std::chrono::milliseconds deadline = std::chrono::seconds(10))
@@ -59,10 +64,10 @@ private:
     awaitable<http::response> handle(http::request& request)
     {
         requests_.push_back(request);
-        answer chosen = default_;
-        if (!answers_.empty()) {
-            chosen = answers_.front();
-            answers_.pop_front();
+        scripted_response chosen = default_;
+        if (!responses_.empty()) {
+            chosen = responses_.front();
+            responses_.pop_front();
         }
         if (chosen.delay.count() != 0) {
             boost::asio::steady_timer timer(test_host().loop(), chosen.delay);
@@ -75,8 +80,8 @@ private:
     }
 
     std::vector<http::request> requests_;
-    std::deque<answer> answers_;
-    answer default_;
+    std::deque<scripted_response> responses_;
+    scripted_response default_;
     http::server server_;
 };
 

@@ -17,7 +17,7 @@ namespace {
 
 std::int64_t replay(deliveries_suite& s, const webhooks::v1::ReplayDeliveriesRequest& request)
 {
-    return await(s.process.delivery_calls.replay(request)).value().replayed();
+    return await(s.process.delivery_rpc.replay(request)).value().replayed();
 }
 
 // Steps as a process makes them, until no replay is due for one.
@@ -105,14 +105,14 @@ TEST_CASE("a replay leaves out tests, however they ended and however often they 
 {
     deliveries_suite s;
     const auto webhook = s.create_webhook(s.hook.url()).webhook().webhook_id();
-    s.hook.answer_always(testing::receiver::answer(500));
+    s.hook.respond_always(testing::receiver::scripted_response(500));
     const auto failed =
-        await(s.process.delivery_calls.test(s.test_request(webhook))).value().delivery();
+        await(s.process.delivery_rpc.test(s.test_request(webhook))).value().delivery();
     REQUIRE(failed.status() == "failed");
-    REQUIRE(await(s.process.delivery_calls.retry(s.retry_request(webhook, failed.event_id())))
+    REQUIRE(await(s.process.delivery_rpc.retry(s.retry_request(webhook, failed.event_id())))
                 .has_value());
-    s.hook.answer_always(testing::receiver::answer(200));
-    REQUIRE(await(s.process.delivery_calls.test(s.test_request(webhook))).has_value());
+    s.hook.respond_always(testing::receiver::scripted_response(200));
+    REQUIRE(await(s.process.delivery_rpc.test(s.test_request(webhook))).has_value());
 
     CHECK(replay(s, s.replay_request(webhook)) == 0);
     CHECK(replay(s, s.replay_request(webhook, "succeeded")) == 0);
@@ -127,7 +127,7 @@ TEST_CASE("a test that another process ends is still none of a replay", "[webhoo
 {
     deliveries_suite s;
     const auto webhook = s.create_webhook(s.hook.url()).webhook().webhook_id();
-    s.hook.answer_always(testing::receiver::answer(500));
+    s.hook.respond_always(testing::receiver::scripted_response(500));
     webhooks::new_event sample;
     sample.id = event_id::make();
     sample.account = s.account;
@@ -157,9 +157,9 @@ TEST_CASE("a replay of a webhook that the plan no longer covers is refused and c
     shrunk.limits.webhooks = 1;
     await(s.process.stored_configs.put_states({shrunk}));
 
-    CHECK(await(s.process.delivery_calls.replay(s.replay_request(webhook))).error().code ==
+    CHECK(await(s.process.delivery_rpc.replay(s.replay_request(webhook))).error().code ==
           errc::permission_denied);
-    CHECK(await(s.process.delivery_calls.replay(s.replay_request(webhook_id::make().text())))
+    CHECK(await(s.process.delivery_rpc.replay(s.replay_request(webhook_id::make().text())))
               .error()
               .code == errc::not_found);
     CHECK(s.count("webhooks.replay") == 0);
@@ -236,9 +236,9 @@ TEST_CASE("a webhook has five replays under way at most", "[webhooks][postgres]"
     const auto webhook = s.create_webhook(s.hook.url()).webhook().webhook_id();
     s.fail(1);
     for (int i = 0; i < 5; ++i)
-        CHECK(await(s.process.delivery_calls.replay(s.replay_request(webhook))).has_value());
+        CHECK(await(s.process.delivery_rpc.replay(s.replay_request(webhook))).has_value());
 
-    CHECK(await(s.process.delivery_calls.replay(s.replay_request(webhook))).error().code ==
+    CHECK(await(s.process.delivery_rpc.replay(s.replay_request(webhook))).error().code ==
           errc::conflict);
 }
 
@@ -266,7 +266,7 @@ TEST_CASE("a replay ends when its webhook is switched off or deleted midway",
         webhooks::v1::DeleteWebhookRequest removal;
         removal.set_account_id(s.account.text());
         removal.set_webhook_id(webhook);
-        REQUIRE(await(s.process.webhook_calls.remove(removal)).has_value());
+        REQUIRE(await(s.process.webhook_rpc.remove(removal)).has_value());
         let_time_pass(s);
         CHECK(step_all(s) == 0);
         CHECK(s.count("webhooks.replay WHERE end_reason = 'the webhook was deleted'") == 1);
@@ -281,9 +281,9 @@ TEST_CASE("mail that comes during a replay is not kept waiting by it", "[webhook
     s.process.start();
     const auto webhook = s.create_webhook(s.hook.url()).webhook().webhook_id();
     s.fail(200);
-    testing::receiver::answer slow;
+    testing::receiver::scripted_response slow;
     slow.delay = 200ms;
-    s.hook.answer_always(slow);
+    s.hook.respond_always(slow);
     CHECK(replay(s, s.replay_request(webhook)) == 200);
     REQUIRE(s.hook.got(4));
 
@@ -297,7 +297,7 @@ TEST_CASE("mail that comes during a replay is not kept waiting by it", "[webhook
             [&](const auto& request) { return sent_id(request) == mail.email_id(); });
     }));
     CHECK(std::chrono::steady_clock::now() - began < 1s);
-    s.hook.answer_always(testing::receiver::answer(200));
+    s.hook.respond_always(testing::receiver::scripted_response(200));
 }
 
 TEST_CASE("a replayed delivery that fails again has its whole schedule, whatever its age",
@@ -307,7 +307,7 @@ TEST_CASE("a replayed delivery that fails again has its whole schedule, whatever
     const auto webhook = s.create_webhook(s.hook.url()).webhook().webhook_id();
     s.fail(1);
     s.scratch.execute("UPDATE webhooks.delivery SET created_at = created_at - interval '8 days'");
-    s.hook.answer_with({testing::receiver::answer(500)});
+    s.hook.respond_with({testing::receiver::scripted_response(500)});
     s.process.start();
 
     replay(s, s.replay_request(webhook));
@@ -325,7 +325,7 @@ TEST_CASE("replays that ended long ago are forgotten", "[webhooks][postgres]")
     const auto webhook = s.create_webhook(s.hook.url()).webhook().webhook_id();
     replay(s, s.replay_request(webhook));
 
-    CHECK(await(s.process.replays.forget_older_than(30)) == 0);
+    CHECK(await(s.process.replays.purge_older_than(30)) == 0);
     s.scratch.execute("UPDATE webhooks.replay SET finished_at = now() - interval '31 days'");
-    CHECK(await(s.process.replays.forget_older_than(30)) == 1);
+    CHECK(await(s.process.replays.purge_older_than(30)) == 1);
 }

@@ -35,7 +35,7 @@ struct replicas
     std::map<std::string, std::string> routes(const std::string& subject = "Hello")
     {
         const auto mail = testing::email(s.account, subject);
-        await(other.intake.handle({testing::email_record(mail)}));
+        await(other.ingest.handle({testing::email_record(mail)}));
         std::map<std::string, std::string> found;
         for (const auto& row : s.scratch.execute(
                  "SELECT webhook_id, 'due' FROM webhooks.due WHERE event_id = '" + mail.email_id() +
@@ -59,11 +59,11 @@ struct replicas
     }
     void change(const v1::UpdateWebhookRequest& request)
     {
-        await(s.process.webhook_calls.update(request)).value();
+        await(s.process.webhook_rpc.update(request)).value();
     }
     void change(const v1::UpdateRuleRequest& request)
     {
-        await(s.process.rule_calls.update(request)).value();
+        await(s.process.rule_rpc.update(request)).value();
     }
 };
 
@@ -92,7 +92,7 @@ TEST_CASE("a change of a webhook is in force for the next mail on every replica"
     r.change(moved);
     CHECK(r.known_to_other(r.second)->url == r.s.hook.url("/moved"));
 
-    await(r.s.process.webhook_calls.rotate(rotation_of(r.s.account, r.second))).value();
+    await(r.s.process.webhook_rpc.rotate(rotation_of(r.s.account, r.second))).value();
     CHECK(r.known_to_other(r.second)->keys_at(system_clock_source{}.now()).size() == 2);
 
     await(r.s.process.endpoints.disable(r.s.account, webhook_id::parse(r.second).value(),
@@ -105,7 +105,7 @@ TEST_CASE("a change of a webhook is in force for the next mail on every replica"
     v1::DeleteWebhookRequest deleted;
     deleted.set_account_id(r.s.account.text());
     deleted.set_webhook_id(third);
-    await(r.s.process.webhook_calls.remove(deleted)).value();
+    await(r.s.process.webhook_rpc.remove(deleted)).value();
     CHECK_FALSE(r.routes().contains(third));
 }
 
@@ -141,7 +141,7 @@ TEST_CASE("a change of a rule is in force for the next mail on every replica",
     v1::DeleteRuleRequest deleted;
     deleted.set_account_id(r.s.account.text());
     deleted.set_rule_id(rule);
-    await(r.s.process.rule_calls.remove(deleted)).value();
+    await(r.s.process.rule_rpc.remove(deleted)).value();
     CHECK(r.routes() == r.due({r.first, r.second}));
 }
 
@@ -168,7 +168,7 @@ TEST_CASE("configurations that others push out of the cache are still answered",
     std::vector<account_id> accounts;
     for (int i = 0; i < 8; ++i) {
         accounts.push_back(account_id::make());
-        await(s.process.webhook_calls.create(
+        await(s.process.webhook_rpc.create(
                   testing::webhook_request(accounts.back(), "https://1.1.1.1/")))
             .value();
     }
@@ -177,10 +177,10 @@ TEST_CASE("configurations that others push out of the cache are still answered",
     int done = 0, incomplete = 0;
     constexpr int calls = 200;
     for (int i = 0; i < calls; ++i) {
-        const std::vector<account_id> asked{accounts[static_cast<std::size_t>(i) % 8],
-                                            accounts[static_cast<std::size_t>(i * 3 + 1) % 8]};
-        const std::set<account_id> distinct(asked.begin(), asked.end());
-        boost::asio::co_spawn(testing::test_host().executor(), small.current(asked),
+        const std::vector<account_id> requested{accounts[static_cast<std::size_t>(i) % 8],
+                                                accounts[static_cast<std::size_t>(i * 3 + 1) % 8]};
+        const std::set<account_id> distinct(requested.begin(), requested.end());
+        boost::asio::co_spawn(testing::test_host().executor(), small.current(requested),
                               [&, expected = distinct.size()](
                                   std::exception_ptr error, webhooks::config_cache::configs found) {
                                   incomplete += error || found.size() != expected ? 1 : 0;

@@ -8,9 +8,9 @@ namespace tempinbox::testing {
 
 // The failure of an answer; none where it is a value.
 template <class T>
-failure problem_of(const result<T>& answer)
+failure error_of(const result<T>& outcome)
 {
-    return answer ? failure{} : answer.error();
+    return outcome ? failure{} : outcome.error();
 }
 
 inline webhooks::v1::UpdateWebhookRequest change_of(account_id account, const std::string& webhook)

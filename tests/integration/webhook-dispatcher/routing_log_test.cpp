@@ -15,7 +15,7 @@ webhooks::v1::GetRoutingResponse routing_of(suite& s, const std::string& email, 
     webhooks::v1::GetRoutingRequest request;
     request.set_account_id(account.text());
     request.set_email_id(email);
-    return await(s.process.delivery_calls.get_routing(request)).value();
+    return await(s.process.delivery_rpc.get_routing(request)).value();
 }
 
 } // namespace

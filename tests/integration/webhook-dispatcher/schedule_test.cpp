@@ -31,7 +31,7 @@ TEST_CASE(
     deliveries_suite s(testing::sends_nothing());
     testing::settable_clock clock(s.scratch);
     const auto webhook = s.create_webhook(s.hook.url()).webhook().webhook_id();
-    s.hook.answer_always(testing::receiver::answer(500, "down"));
+    s.hook.respond_always(testing::receiver::scripted_response(500, "down"));
     const auto mail = email(s.account);
     std::chrono::milliseconds waited{0};
 
@@ -40,7 +40,7 @@ TEST_CASE(
         testing::dispatcher process(s.scratch.dsn());
         process.start();
         if (number == 1)
-            await(process.intake.handle({email_record(mail)}));
+            await(process.ingest.handle({email_record(mail)}));
         REQUIRE(s.hook.got(static_cast<std::size_t>(number)));
         if (number == webhooks::attempt_limit)
             break;
@@ -66,15 +66,15 @@ TEST_CASE(
     list.set_account_id(s.account.text());
     list.set_webhook_id(webhook);
     list.set_status("failed");
-    const auto failed = await(process.delivery_calls.list(list)).value();
+    const auto failed = await(process.delivery_rpc.list(list)).value();
     REQUIRE(failed.deliveries_size() == 1);
     CHECK(failed.deliveries(0).attempts_size() == 10);
     CHECK(failed.deliveries(0).attempts(9).response_body() == "down");
 
-    s.hook.answer_always(testing::receiver::answer(200));
+    s.hook.respond_always(testing::receiver::scripted_response(200));
     auto request = s.replay_request(webhook);
     request.mutable_since()->set_seconds(request.since().seconds() - 7 * 86'400);
-    CHECK(await(process.delivery_calls.replay(request)).value().replayed() == 1);
+    CHECK(await(process.delivery_rpc.replay(request)).value().replayed() == 1);
     REQUIRE(s.hook.got(11));
     CHECK(sent_id(s.hook.requests().back()) == mail.email_id());
     CHECK(s.hook.requests().back().body == s.hook.requests().front().body);
@@ -86,9 +86,9 @@ TEST_CASE("a receiver that asks for time gets it", "[webhooks][postgres]")
     deliveries_suite s;
     s.process.start();
     s.create_webhook(s.hook.url());
-    testing::receiver::answer busy(503);
+    testing::receiver::scripted_response busy(503);
     busy.headers = {{"Retry-After", "1800"}};
-    s.hook.answer_with({busy});
+    s.hook.respond_with({busy});
 
     s.deliver({email_record(email(s.account))});
 
@@ -106,11 +106,11 @@ TEST_CASE("a failure of our own resolver parks a delivery and leaves no attempt"
     deaf.deadline = 300ms;
     testing::dispatcher process(s.scratch.dsn(), testing::loopback_policy(), {}, deaf);
     process.start();
-    await(process.webhook_calls.create(
+    await(process.webhook_rpc.create(
               testing::webhook_request(s.account, "http://hooks.example.com/")))
         .value();
 
-    await(process.intake.handle({email_record(email(s.account))}));
+    await(process.ingest.handle({email_record(email(s.account))}));
 
     REQUIRE(s.becomes(
         "webhooks.due WHERE attempts = 0 AND lease_id IS NULL AND run_at > now() + interval '2 s'",

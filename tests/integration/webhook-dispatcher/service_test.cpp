@@ -40,7 +40,7 @@ struct running_service
     token_file token;
     std::string email_topic = testing::scratch_topic("email");
     std::string state_topic = testing::scratch_topic("state");
-    std::string letters_topic = email_topic + ".dead-letter";
+    std::string dead_letter_topic = email_topic + ".dead-letter";
     rpc::tokens tokens{token.path};
     kafka::producer producer{testing::test_host(), cluster()};
     std::unique_ptr<webhooks::service> service;
@@ -49,9 +49,9 @@ struct running_service
 
     running_service()
     {
-        kafka::topic_spec letters;
-        letters.name = letters_topic;
-        if (!kafka::apply_topics(cluster(), {letters}, 30s))
+        kafka::topic_spec dead_letters;
+        dead_letters.name = dead_letter_topic;
+        if (!kafka::apply_topics(cluster(), {dead_letters}, 30s))
             throw std::runtime_error("no topic for dead letters");
         start();
     }
@@ -163,11 +163,11 @@ TEST_CASE("an event that cannot be read goes to the dead letters and does not bl
     REQUIRE(s.call<v1::CreateWebhookResponse>("CreateWebhook",
                                               testing::webhook_request(s.account, s.hook.url()))
                 .has_value());
-    std::vector<kafka::record> letters;
+    std::vector<kafka::record> dead_letters;
     kafka::broadcast_reader reader(
-        testing::test_host(), s.cluster(), {s.letters_topic},
+        testing::test_host(), s.cluster(), {s.dead_letter_topic},
         [&](const std::vector<kafka::record>& batch) {
-            letters.insert(letters.end(), batch.begin(), batch.end());
+            dead_letters.insert(dead_letters.end(), batch.begin(), batch.end());
         },
         true);
     reader.start();
@@ -178,11 +178,11 @@ TEST_CASE("an event that cannot be read goes to the dead letters and does not bl
     s.publish_mail("after it");
 
     REQUIRE(s.hook.got(1, 30s));
-    REQUIRE(eventually([&] { return letters.size() == 1; }, 30s));
-    CHECK(letters[0].value == poison.value);
-    CHECK(letters[0].header("dead_letter_reason").value_or("").find("EmailReceived") !=
+    REQUIRE(eventually([&] { return dead_letters.size() == 1; }, 30s));
+    CHECK(dead_letters[0].value == poison.value);
+    CHECK(dead_letters[0].header("dead_letter_reason").value_or("").find("EmailReceived") !=
           std::string_view::npos);
-    CHECK(letters[0].header("dead_letter_consumer") == "webhook-dispatcher");
+    CHECK(dead_letters[0].header("dead_letter_consumer") == "webhook-dispatcher");
     reader.stop();
 }
 
@@ -193,11 +193,11 @@ TEST_CASE("an event that PostgreSQL refuses goes to the dead letters alone",
     REQUIRE(s.call<v1::CreateWebhookResponse>("CreateWebhook",
                                               testing::webhook_request(s.account, s.hook.url()))
                 .has_value());
-    std::vector<kafka::record> letters;
+    std::vector<kafka::record> dead_letters;
     kafka::broadcast_reader reader(
-        testing::test_host(), s.cluster(), {s.letters_topic},
+        testing::test_host(), s.cluster(), {s.dead_letter_topic},
         [&](const std::vector<kafka::record>& batch) {
-            letters.insert(letters.end(), batch.begin(), batch.end());
+            dead_letters.insert(dead_letters.end(), batch.begin(), batch.end());
         },
         true);
     reader.start();
@@ -213,9 +213,9 @@ TEST_CASE("an event that PostgreSQL refuses goes to the dead letters alone",
     s.start();
 
     REQUIRE(s.hook.got(2, 30s));
-    REQUIRE(eventually([&] { return letters.size() == 1; }, 30s));
-    CHECK(letters[0].header("ce_id") == poison.email_id());
-    CHECK(letters[0].header("dead_letter_reason").value_or("").find("out of range") !=
+    REQUIRE(eventually([&] { return dead_letters.size() == 1; }, 30s));
+    CHECK(dead_letters[0].header("ce_id") == poison.email_id());
+    CHECK(dead_letters[0].header("dead_letter_reason").value_or("").find("out of range") !=
           std::string_view::npos);
     CHECK(eventually([&] { return s.count("webhooks.delivery WHERE state = 'succeeded'") == 2; }));
     CHECK(s.hook.requests().size() == 2);

@@ -42,9 +42,9 @@ constexpr std::array forbidden_forms{"::ffff:10.0.0.1",
 
 std::string form_name(std::string_view form)
 {
-    const auto place =
+    const auto index =
         std::find(forbidden_forms.begin(), forbidden_forms.end(), form) - forbidden_forms.begin();
-    return "hook" + std::to_string(place) + ".example";
+    return "hook" + std::to_string(index) + ".example";
 }
 
 // An allowed IPv4 address and this one.
@@ -62,18 +62,18 @@ struct named_suite
     suite s;
     testing::dispatcher process;
 
-    explicit named_suite(std::chrono::milliseconds kept_for = 30s)
-        : process(s.scratch.dsn(), testing::loopback_policy(), {}, asking(kept_for))
+    explicit named_suite(std::chrono::milliseconds cache_ttl = 30s)
+        : process(s.scratch.dsn(), testing::loopback_policy(), {}, asking(cache_ttl))
     {
         process.keys = s.process.keys;
         process.start();
     }
 
-    webhooks::name_resolver_settings asking(std::chrono::milliseconds kept_for) const
+    webhooks::name_resolver_settings asking(std::chrono::milliseconds cache_ttl) const
     {
         webhooks::name_resolver_settings chosen;
         chosen.servers = dns.address();
-        chosen.kept_for = kept_for;
+        chosen.cache_ttl = cache_ttl;
         return chosen;
     }
     std::string url(const std::string& name = "hook.example") const
@@ -85,7 +85,7 @@ struct named_suite
         return testing::webhook_request(s.account, url(name),
                                         static_cast<int>(forbidden_forms.size()));
     }
-    void deliver() { await(process.intake.handle({email_record(email(s.account))})); }
+    void deliver() { await(process.ingest.handle({email_record(email(s.account))})); }
 };
 
 } // namespace
@@ -94,8 +94,8 @@ TEST_CASE("a name is dialled at the address that was judged, with its own name a
           "[webhooks][postgres][ssrf]")
 {
     named_suite n;
-    n.dns.answer("hook.example", addresses({{127, 0, 0, 1}}));
-    await(n.process.webhook_calls.create(testing::webhook_request(n.s.account, n.url()))).value();
+    n.dns.set_reply("hook.example", addresses({{127, 0, 0, 1}}));
+    await(n.process.webhook_rpc.create(testing::webhook_request(n.s.account, n.url()))).value();
 
     n.deliver();
 
@@ -107,10 +107,10 @@ TEST_CASE("a name with one forbidden address is refused when it is registered",
           "[webhooks][postgres][ssrf]")
 {
     named_suite n;
-    n.dns.answer("hook.example", addresses({{127, 0, 0, 1}, {10, 0, 0, 1}}));
+    n.dns.set_reply("hook.example", addresses({{127, 0, 0, 1}, {10, 0, 0, 1}}));
 
     const auto refused =
-        await(n.process.webhook_calls.create(testing::webhook_request(n.s.account, n.url())));
+        await(n.process.webhook_rpc.create(testing::webhook_request(n.s.account, n.url())));
 
     REQUIRE(refused.has_error());
     CHECK(refused.error().message ==
@@ -121,9 +121,9 @@ TEST_CASE("a name that turns to a forbidden address is not dialled and switches 
           "[webhooks][postgres][ssrf]")
 {
     named_suite n(1ms);
-    n.dns.answer("hook.example", addresses({{127, 0, 0, 1}}));
-    await(n.process.webhook_calls.create(testing::webhook_request(n.s.account, n.url()))).value();
-    n.dns.answer("hook.example", addresses({{127, 0, 0, 1}, {10, 0, 0, 1}}));
+    n.dns.set_reply("hook.example", addresses({{127, 0, 0, 1}}));
+    await(n.process.webhook_rpc.create(testing::webhook_request(n.s.account, n.url()))).value();
+    n.dns.set_reply("hook.example", addresses({{127, 0, 0, 1}, {10, 0, 0, 1}}));
     REQUIRE(testing::eventually(
         [&] { return await(n.process.names.resolve("hook.example")).size() == 2; }));
 
@@ -145,9 +145,9 @@ TEST_CASE(
     named_suite n;
     for (const auto* form : forbidden_forms) {
         INFO(form);
-        n.dns.answer(form_name(form), with_v6(form));
+        n.dns.set_reply(form_name(form), with_v6(form));
 
-        const auto refused = await(n.process.webhook_calls.create(n.request_for(form_name(form))));
+        const auto refused = await(n.process.webhook_rpc.create(n.request_for(form_name(form))));
 
         REQUIRE(refused.has_error());
         CHECK(refused.error().message.starts_with("url must lead to a public address"));
@@ -160,9 +160,9 @@ TEST_CASE("names that turn to such answers later are refused at send", "[webhook
 {
     named_suite n(1ms);
     for (const auto* form : forbidden_forms) {
-        n.dns.answer(form_name(form), addresses({{127, 0, 0, 1}}));
-        await(n.process.webhook_calls.create(n.request_for(form_name(form)))).value();
-        n.dns.answer(form_name(form), with_v6(form));
+        n.dns.set_reply(form_name(form), addresses({{127, 0, 0, 1}}));
+        await(n.process.webhook_rpc.create(n.request_for(form_name(form)))).value();
+        n.dns.set_reply(form_name(form), with_v6(form));
         REQUIRE(testing::eventually(
             [&] { return await(n.process.names.resolve(form_name(form))).size() == 2; }));
     }
@@ -191,7 +191,7 @@ TEST_CASE("a literal address that the operator allows no longer is refused at se
     process.keys = s.process.keys;
     process.start();
 
-    await(process.intake.handle({email_record(email(s.account))}));
+    await(process.ingest.handle({email_record(email(s.account))}));
 
     CHECK(s.becomes("webhooks.delivery WHERE state = 'aborted'", 1));
     CHECK(s.becomes(
@@ -206,13 +206,13 @@ TEST_CASE("a redirect to a forbidden address is not followed", "[webhooks][postg
     testing::receiver inside;
     s.process.start();
     s.create_webhook(s.hook.url());
-    std::vector<testing::receiver::answer> redirects;
+    std::vector<testing::receiver::scripted_response> redirects;
     for (const auto status : {301U, 302U, 303U, 307U, 308U}) {
         redirects.emplace_back(status);
         redirects.back().headers.emplace_back(
             "Location", status == 307U ? "http://169.254.169.254/latest/meta-data/" : inside.url());
     }
-    s.hook.answer_with(redirects);
+    s.hook.respond_with(redirects);
 
     for (std::size_t i = 0; i < redirects.size(); ++i)
         s.deliver({email_record(email(s.account))});
@@ -229,14 +229,14 @@ TEST_CASE("a name that does not resolve is an attempt, a name server that fails 
           "[webhooks][postgres]")
 {
     named_suite n;
-    await(n.process.webhook_calls.create(testing::webhook_request(n.s.account, n.url()))).value();
+    await(n.process.webhook_rpc.create(testing::webhook_request(n.s.account, n.url()))).value();
 
     n.deliver();
     REQUIRE(n.s.becomes("webhooks.due WHERE attempts = 1 AND lease_id IS NULL", 1));
 
     testing::fake_dns::reply broken;
     broken.code = 2;
-    n.dns.answer("hook.example", broken);
+    n.dns.set_reply("hook.example", broken);
     n.deliver();
     REQUIRE(n.s.becomes(
         "webhooks.due WHERE attempts = 0 AND lease_id IS NULL AND run_at > now() + interval '3 s'",
@@ -256,22 +256,22 @@ TEST_CASE("a URL that the policy allows no longer is not called, and says so",
     process.keys = s.process.keys;
     process.start();
 
-    await(process.intake.handle({email_record(email(s.account))}));
+    await(process.ingest.handle({email_record(email(s.account))}));
     REQUIRE(s.becomes("webhooks.delivery WHERE state = 'skipped_disabled'", 1));
     CHECK(s.hook.requests().empty());
 
     webhooks::v1::GetWebhookRequest request;
     request.set_account_id(s.account.text());
     request.set_webhook_id(webhook);
-    const auto shown = await(process.webhook_calls.get(request)).value().webhook();
+    const auto shown = await(process.webhook_rpc.get(request)).value().webhook();
     CHECK_FALSE(shown.is_enabled());
     CHECK(shown.disabled_reason().find("url must begin with https://") != std::string::npos);
 
-    const auto refused = await(
-        process.by_hand.test(s.account, webhook_id::parse(webhook).value(), event_id::make()));
+    const auto refused = await(process.manual_sender.test(
+        s.account, webhook_id::parse(webhook).value(), event_id::make()));
     REQUIRE_FALSE(refused);
     CHECK(refused.error().code == errc::conflict);
 
     // The policy of before: it is on again by itself.
-    CHECK(await(s.process.webhook_calls.get(request)).value().webhook().is_enabled());
+    CHECK(await(s.process.webhook_rpc.get(request)).value().webhook().is_enabled());
 }

@@ -19,11 +19,11 @@ struct suite
 
     webhooks::v1::CreateWebhookResponse create_webhook(const std::string& url)
     {
-        return await(process.webhook_calls.create(webhook_request(account, url))).value();
+        return await(process.webhook_rpc.create(webhook_request(account, url))).value();
     }
     void deliver(const std::vector<kafka::record>& records)
     {
-        await(process.intake.handle(records));
+        await(process.ingest.handle(records));
     }
     // Everything held by whom ever becomes due for anyone.
     void free_leases()
@@ -37,7 +37,7 @@ struct suite
     }
     std::string create_rule(const std::string& webhook, const std::string& subject = "")
     {
-        return await(process.rule_calls.create(rule_request(account, webhook, subject)))
+        return await(process.rule_rpc.create(rule_request(account, webhook, subject)))
             .value()
             .rule()
             .rule_id();
@@ -45,12 +45,12 @@ struct suite
     bool becomes(const std::string& query, int expected)
     {
         // The loop runs one handler between two looks: most of them look at the clock only.
-        auto next_look = std::chrono::steady_clock::now();
+        auto next_poll = std::chrono::steady_clock::now();
         return eventually(
             [&] {
-                if (std::chrono::steady_clock::now() < next_look)
+                if (std::chrono::steady_clock::now() < next_poll)
                     return false;
-                next_look = std::chrono::steady_clock::now() + std::chrono::milliseconds(25);
+                next_poll = std::chrono::steady_clock::now() + std::chrono::milliseconds(25);
                 return count(query) == expected;
             },
             std::chrono::seconds(60));

@@ -8,7 +8,7 @@
 using namespace tempinbox;
 using testing::await;
 using testing::change_of;
-using testing::problem_of;
+using testing::error_of;
 using testing::rotation_of;
 using testing::suite;
 using testing::switch_of;
@@ -19,7 +19,7 @@ namespace v1 = webhooks::v1;
 
 v1::Webhook change(suite& s, const v1::UpdateWebhookRequest& request)
 {
-    return await(s.process.webhook_calls.update(request)).value().webhook();
+    return await(s.process.webhook_rpc.update(request)).value().webhook();
 }
 
 // How many of the secrets signed the request: each signature must be one of them.
@@ -45,7 +45,7 @@ TEST_CASE("a change sets what it names and leaves the rest", "[webhooks][rpc][po
     suite s;
     auto made = testing::webhook_request(s.account, "https://1.1.1.1/first");
     made.set_description("orders");
-    const auto before = await(s.process.webhook_calls.create(made)).value().webhook();
+    const auto before = await(s.process.webhook_rpc.create(made)).value().webhook();
 
     auto request = change_of(s.account, before.webhook_id());
     request.set_url("https://1.1.1.1/second");
@@ -77,7 +77,7 @@ TEST_CASE("a new URL is judged like a first one, and a refused change changes no
     testing::dispatcher process(scratch.dsn(), webhooks::url_policy{});
     const auto account = account_id::make();
     const auto webhook =
-        await(process.webhook_calls.create(testing::webhook_request(account, "https://1.1.1.1/")))
+        await(process.webhook_rpc.create(testing::webhook_request(account, "https://1.1.1.1/")))
             .value()
             .webhook();
 
@@ -86,7 +86,7 @@ TEST_CASE("a new URL is judged like a first one, and a refused change changes no
         auto request = change_of(account, webhook.webhook_id());
         request.set_url(url);
         request.set_description("changed");
-        const auto refused = problem_of(await(process.webhook_calls.update(request)));
+        const auto refused = error_of(await(process.webhook_rpc.update(request)));
         CHECK(refused.code == errc::invalid_argument);
         CHECK(refused.message.starts_with("url "));
     }
@@ -145,7 +145,7 @@ TEST_CASE("a webhook that is switched on again is probed at once, though its bre
     suite s;
     s.process.start();
     const auto webhook = s.create_webhook(s.hook.url()).webhook().webhook_id();
-    s.hook.answer_always(testing::receiver::answer(500));
+    s.hook.respond_always(testing::receiver::scripted_response(500));
     std::vector<kafka::record> mails;
     for (int i = 0; i < 6; ++i)
         mails.push_back(testing::email_record(testing::email(s.account)));
@@ -154,7 +154,7 @@ TEST_CASE("a webhook that is switched on again is probed at once, though its bre
     s.deliver({testing::email_record(testing::email(s.account))});
     REQUIRE(s.count("webhooks.due WHERE attempts = 0 AND run_at > now() + interval '15 s'") == 1);
 
-    s.hook.answer_always(testing::receiver::answer(200));
+    s.hook.respond_always(testing::receiver::scripted_response(200));
     change(s, switch_of(s.account, webhook, false));
     change(s, switch_of(s.account, webhook, true));
 
@@ -187,16 +187,16 @@ TEST_CASE("another account's webhook is changed and rotated by nobody", "[webhoo
     suite s;
     const auto webhook = s.create_webhook("https://1.1.1.1/").webhook().webhook_id();
     const auto other = account_id::make();
-    await(s.process.webhook_calls.create(testing::webhook_request(other, "https://1.1.1.1/")))
+    await(s.process.webhook_rpc.create(testing::webhook_request(other, "https://1.1.1.1/")))
         .value();
 
-    CHECK(problem_of(await(s.process.webhook_calls.update(switch_of(other, webhook, false))))
-              .message == "Webhook " + webhook + " does not exist");
-    CHECK(problem_of(await(s.process.webhook_calls.rotate(rotation_of(other, webhook)))).code ==
+    CHECK(error_of(await(s.process.webhook_rpc.update(switch_of(other, webhook, false)))).message ==
+          "Webhook " + webhook + " does not exist");
+    CHECK(error_of(await(s.process.webhook_rpc.rotate(rotation_of(other, webhook)))).code ==
           errc::not_found);
-    CHECK(problem_of(
-              await(s.process.webhook_calls.update(switch_of(account_id::make(), webhook, false))))
-              .code == errc::not_found);
+    CHECK(
+        error_of(await(s.process.webhook_rpc.update(switch_of(account_id::make(), webhook, false))))
+            .code == errc::not_found);
     CHECK(s.count("webhooks.endpoint WHERE is_enabled AND rotation_id IS NULL") == 2);
     CHECK(s.count("webhooks.previous_secret") == 0);
 }
@@ -210,7 +210,7 @@ TEST_CASE("after a rotation both secrets sign, until the earlier one's time is o
     const auto webhook = created.webhook().webhook_id();
 
     const auto rotated =
-        await(s.process.webhook_calls.rotate(rotation_of(s.account, webhook))).value();
+        await(s.process.webhook_rpc.rotate(rotation_of(s.account, webhook))).value();
 
     CHECK(rotated.secret() != created.secret());
     const auto left = rotated.previous_valid_until().seconds() -
@@ -236,8 +236,8 @@ TEST_CASE("a repeated rotation is the same rotation", "[webhooks][rpc][postgres]
     const auto webhook = s.create_webhook("https://1.1.1.1/").webhook().webhook_id();
     const auto request = rotation_of(s.account, webhook);
 
-    const auto first = await(s.process.webhook_calls.rotate(request)).value();
-    const auto again = await(s.process.webhook_calls.rotate(request)).value();
+    const auto first = await(s.process.webhook_rpc.rotate(request)).value();
+    const auto again = await(s.process.webhook_rpc.rotate(request)).value();
 
     CHECK(first.SerializeAsString() == again.SerializeAsString());
     CHECK(s.count("webhooks.previous_secret") == 1);
@@ -252,22 +252,21 @@ TEST_CASE("each rotation keeps its promise to the earlier secrets; a fifth secre
     const auto webhook = created.webhook().webhook_id();
     std::vector<std::string> secrets{created.secret()};
     for (int i = 0; i < 3; ++i)
-        secrets.insert(secrets.begin(),
-                       await(s.process.webhook_calls.rotate(rotation_of(s.account, webhook)))
-                           .value()
-                           .secret());
+        secrets.insert(
+            secrets.begin(),
+            await(s.process.webhook_rpc.rotate(rotation_of(s.account, webhook))).value().secret());
 
     s.deliver({testing::email_record(testing::email(s.account))});
     REQUIRE(s.hook.got(1));
     CHECK(signers(s.hook.requests()[0], secrets) == secrets);
     const auto refused =
-        problem_of(await(s.process.webhook_calls.rotate(rotation_of(s.account, webhook))));
+        error_of(await(s.process.webhook_rpc.rotate(rotation_of(s.account, webhook))));
     CHECK(refused.code == errc::conflict);
     CHECK(refused.message.find("signs with 4 secrets already") != std::string::npos);
 
     s.scratch.execute("UPDATE webhooks.previous_secret SET valid_until = now() WHERE valid_until = "
                       "(SELECT min(valid_until) FROM webhooks.previous_secret)");
-    CHECK(await(s.process.webhook_calls.rotate(rotation_of(s.account, webhook))).has_value());
+    CHECK(await(s.process.webhook_rpc.rotate(rotation_of(s.account, webhook))).has_value());
     CHECK(s.count("webhooks.previous_secret") == 3);
 }
 
@@ -278,17 +277,17 @@ TEST_CASE("replaced secrets are forgotten when they sign no more, and with their
     const auto kept = s.create_webhook("https://1.1.1.1/").webhook().webhook_id();
     const auto deleted = s.create_webhook("https://1.1.1.1/").webhook().webhook_id();
     for (const auto& webhook : {kept, deleted})
-        await(s.process.webhook_calls.rotate(rotation_of(s.account, webhook))).value();
+        await(s.process.webhook_rpc.rotate(rotation_of(s.account, webhook))).value();
     v1::DeleteWebhookRequest request;
     request.set_account_id(s.account.text());
     request.set_webhook_id(deleted);
-    await(s.process.webhook_calls.remove(request)).value();
+    await(s.process.webhook_rpc.remove(request)).value();
     CHECK(s.count("webhooks.previous_secret") == 1);
 
     webhooks::retention_store retention(s.process.db);
-    await(retention.forget_ended_secrets());
+    await(retention.purge_ended_secrets());
     CHECK(s.count("webhooks.previous_secret") == 1);
     s.scratch.execute("UPDATE webhooks.previous_secret SET valid_until = now() - interval '1 s'");
-    await(retention.forget_ended_secrets());
+    await(retention.purge_ended_secrets());
     CHECK(s.count("webhooks.previous_secret") == 0);
 }

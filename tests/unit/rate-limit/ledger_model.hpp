@@ -1,6 +1,6 @@
 #pragma once
 
-#include "rate-limit/lease.hpp"
+#include "rate-limit/block.hpp"
 
 #include <algorithm>
 #include <map>
@@ -19,7 +19,7 @@ public:
     {
         std::int64_t used = 0;
         std::int64_t outstanding = 0;
-        rate_limit::known_limit limit;
+        rate_limit::versioned_limit limit;
     };
     struct block_row
     {
@@ -37,68 +37,68 @@ public:
         return std::max<std::int64_t>(1, std::min({limit / 50, left / 4, std::int64_t(1'000)}));
     }
 
-    rate_limit::block_answer settle(const rate_limit::block_request& told,
-                                    const std::string& holder)
+    rate_limit::block_sync_result sync(const rate_limit::block_sync_request& request,
+                                       const std::string& holder)
     {
-        using rate_limit::settlement;
-        rate_limit::block_answer answer;
-        if (told.action == settlement::grow && !told.is_known && told.spent == 0 &&
-            told.on_day != today) {
-            answer.outcome = rate_limit::block_outcome::other_day;
-            answer.limit = told.limit;
-            return answer;
+        using rate_limit::block_sync;
+        rate_limit::block_sync_result result;
+        if (request.action == block_sync::grow && !request.is_known && request.spent == 0 &&
+            request.on_day != today) {
+            result.outcome = rate_limit::block_outcome::other_day;
+            result.limit = request.limit;
+            return result;
         }
-        const auto [entry, is_new_day] = days.try_emplace({told.account, told.on_day});
+        const auto [entry, is_new_day] = days.try_emplace({request.account, request.on_day});
         auto& d = entry->second;
         if (is_new_day)
-            d.limit = told.limit;
-        const key at{told.account, told.on_day, told.block};
-        if (told.is_known && !blocks.contains(at)) {
-            answer.outcome = rate_limit::block_outcome::gone;
-            answer.used = d.used;
-            answer.elsewhere = d.outstanding;
-            answer.limit = d.limit;
-            return answer;
+            d.limit = request.limit;
+        const key at{request.account, request.on_day, request.block_id};
+        if (request.is_known && !blocks.contains(at)) {
+            result.outcome = rate_limit::block_outcome::gone;
+            result.used = d.used;
+            result.held_by_others = d.outstanding;
+            result.limit = d.limit;
+            return result;
         }
         auto& b = blocks[at];
-        count(d, b, told);
-        if (told.limit.version > d.limit.version)
-            d.limit = told.limit;
+        count(d, b, request);
+        if (request.limit.version > d.limit.version)
+            d.limit = request.limit;
         auto held = b.granted - b.spent;
         const auto limit = d.limit.units == 0 ? rate_limit::unlimited : d.limit.units;
         const auto left = limit - d.used - d.outstanding;
-        if (told.action == settlement::close) {
+        if (request.action == block_sync::close) {
             d.outstanding -= held;
-            answer.granted = b.spent;
+            result.granted = b.spent;
             held = 0;
             blocks.erase(at);
         } else {
             if (left < 0) {
                 d.outstanding -= std::min(held, -left);
                 b.granted -= std::min(held, -left);
-            } else if (told.action == settlement::grow && told.on_day != today) {
-                answer.outcome = rate_limit::block_outcome::other_day;
-            } else if (told.action == settlement::grow) {
+            } else if (request.action == block_sync::grow && request.on_day != today) {
+                result.outcome = rate_limit::block_outcome::other_day;
+            } else if (request.action == block_sync::grow) {
                 const auto size = block_size(d.limit.units == 0 ? 1'000'000 : d.limit.units, left);
                 const auto more = std::max<std::int64_t>(0, std::min(size - held, left));
                 b.granted += more;
                 d.outstanding += more;
             }
             b.holder = holder;
-            answer.granted = b.granted;
+            result.granted = b.granted;
             held = b.granted - b.spent;
         }
-        answer.used = d.used;
-        answer.elsewhere = d.outstanding - held;
-        answer.limit = d.limit;
-        add_holders(answer, at);
-        return answer;
+        result.used = d.used;
+        result.held_by_others = d.outstanding - held;
+        result.limit = d.limit;
+        add_holders(result, at);
+        return result;
     }
 
     // The block's lease has ended.
-    void write_off(account_id account, day on_day, const uuid& block)
+    void write_off(account_id account, day on_day, const uuid& block_id)
     {
-        const auto found = blocks.find({account, on_day, block});
+        const auto found = blocks.find({account, on_day, block_id});
         if (found == blocks.end() || found->second.is_written_off)
             return;
         auto& b = found->second;
@@ -120,27 +120,27 @@ public:
     std::map<key, block_row> blocks;
 
 private:
-    static void count(day_row& d, block_row& b, const rate_limit::block_request& told)
+    static void count(day_row& d, block_row& b, const rate_limit::block_sync_request& request)
     {
-        d.used += told.spent - b.spent - b.lost;
-        d.outstanding += b.lost - std::min(told.spent - b.spent, b.granted - b.spent);
-        b.granted = std::max(b.granted, told.spent);
-        b.spent = told.spent;
+        d.used += request.spent - b.spent - b.lost;
+        d.outstanding += b.lost - std::min(request.spent - b.spent, b.granted - b.spent);
+        b.granted = std::max(b.granted, request.spent);
+        b.spent = request.spent;
         b.lost = 0;
         b.is_written_off = false;
     }
 
-    void add_holders(rate_limit::block_answer& answer, const key& own) const
+    void add_holders(rate_limit::block_sync_result& result, const key& own) const
     {
-        if (answer.elsewhere <= 0)
+        if (result.held_by_others <= 0)
             return;
         for (const auto& [at, row] : blocks)
             if (std::get<0>(at) == std::get<0>(own) && std::get<1>(at) == std::get<1>(own) &&
                 at != own && row.granted > row.spent && row.lost == 0)
-                answer.holders.push_back(row.holder);
-        std::sort(answer.holders.begin(), answer.holders.end());
-        answer.holders.erase(std::unique(answer.holders.begin(), answer.holders.end()),
-                             answer.holders.end());
+                result.holders.push_back(row.holder);
+        std::sort(result.holders.begin(), result.holders.end());
+        result.holders.erase(std::unique(result.holders.begin(), result.holders.end()),
+                             result.holders.end());
     }
 };
 

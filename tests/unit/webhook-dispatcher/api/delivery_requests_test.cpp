@@ -33,45 +33,45 @@ TEST_CASE("a cursor opens for its webhook and its filter only", "[webhooks]")
 {
     auto request = list_request("failed");
     const auto last = event_id::make();
-    request.set_cursor(make_log_cursor(read_wish(request).value(), last));
+    request.set_cursor(make_log_cursor(read_params(request).value(), last));
 
-    CHECK(read_wish(request).value().before == last);
+    CHECK(read_params(request).value().before == last);
     for (const auto* status : {"", "pending", "succeeded"}) {
         auto other = request;
         other.set_status(status);
-        CHECK(read_wish(other).has_error());
+        CHECK(read_params(other).has_error());
     }
     auto elsewhere = request;
     elsewhere.set_webhook_id(webhook_id::make().text());
-    CHECK(read_wish(elsewhere).has_error());
+    CHECK(read_params(elsewhere).has_error());
     auto foreign = request;
     foreign.set_account_id(account_id::make().text());
-    CHECK(read_wish(foreign).has_error());
+    CHECK(read_params(foreign).has_error());
 }
 
 TEST_CASE("an altered cursor is refused by name", "[webhooks]")
 {
     auto request = list_request();
-    const auto cursor = make_log_cursor(read_wish(request).value(), event_id::make());
-    for (std::size_t place = 0; place < cursor.size(); place += 7) {
+    const auto cursor = make_log_cursor(read_params(request).value(), event_id::make());
+    for (std::size_t index = 0; index < cursor.size(); index += 7) {
         auto altered = cursor;
-        altered[place] = altered[place] == 'A' ? 'B' : 'A';
+        altered[index] = altered[index] == 'A' ? 'B' : 'A';
         request.set_cursor(altered);
-        const auto wish = read_wish(request);
-        REQUIRE(wish.has_error());
-        CHECK(wish.error().code == errc::invalid_argument);
-        CHECK(wish.error().message.starts_with("cursor must be one that this list gave"));
+        const auto params = read_params(request);
+        REQUIRE(params.has_error());
+        CHECK(params.error().code == errc::invalid_argument);
+        CHECK(params.error().message.starts_with("cursor must be one that this list gave"));
     }
 }
 
 TEST_CASE("a page has 25 deliveries unless asked otherwise, of every status", "[webhooks]")
 {
-    const auto wish = read_wish(list_request()).value();
+    const auto params = read_params(list_request()).value();
 
-    CHECK(wish.limit == 25);
-    CHECK_FALSE(wish.status);
-    CHECK_FALSE(wish.before);
-    CHECK(read_wish(list_request("exhausted")).has_error());
+    CHECK(params.limit == 25);
+    CHECK_FALSE(params.status);
+    CHECK_FALSE(params.before);
+    CHECK(read_params(list_request("exhausted")).has_error());
 }
 
 TEST_CASE("a replay is of failed deliveries unless succeeded ones are asked for", "[webhooks]")
@@ -79,20 +79,20 @@ TEST_CASE("a replay is of failed deliveries unless succeeded ones are asked for"
     const auto now = system_clock_source{}.now();
     auto request = replay_request(now - 1h);
 
-    CHECK_FALSE(read_wish(request, now).value().is_of_succeeded);
+    CHECK_FALSE(read_params(request, now).value().is_of_succeeded);
     request.set_status("succeeded");
-    CHECK(read_wish(request, now).value().is_of_succeeded);
+    CHECK(read_params(request, now).value().is_of_succeeded);
     request.set_status("pending");
-    CHECK(read_wish(request, now).has_error());
+    CHECK(read_params(request, now).has_error());
 }
 
 TEST_CASE("a replay begins in the past", "[webhooks]")
 {
     const auto now = system_clock_source{}.now();
 
-    CHECK(read_wish(replay_request(now + 10s), now).has_error());
-    CHECK(read_wish(replay_request(time_point{} - 10s), now).has_error());
+    CHECK(read_params(replay_request(now + 10s), now).has_error());
+    CHECK(read_params(replay_request(time_point{} - 10s), now).has_error());
     auto without = replay_request(now);
     without.clear_since();
-    CHECK(read_wish(without, now).has_error());
+    CHECK(read_params(without, now).has_error());
 }

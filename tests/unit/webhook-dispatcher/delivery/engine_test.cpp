@@ -28,7 +28,7 @@ struct bench
     {}
     ~bench()
     {
-        answer_all(200);
+        respond_all(200);
         testing::await(engine.drain(5s));
     }
     bench(const bench&) = delete;
@@ -36,21 +36,21 @@ struct bench
     awaitable<sent_request> send(delivery_job job)
     {
         sent.push_back(job.event->id);
-        wakeup told(test_host().executor());
-        while (status == 0 && answers_left == 0)
-            co_await told.wait(std::chrono::steady_clock::now() + 1ms);
+        wakeup notified(test_host().executor());
+        while (status == 0 && responses_left == 0)
+            co_await notified.wait(std::chrono::steady_clock::now() + 1ms);
         if (status == 0)
-            --answers_left;
-        sent_request answer;
-        answer.result.status = status == 0 ? 200 : status;
-        answer.at = test_host().clock().now();
-        co_return answer;
+            --responses_left;
+        sent_request reply;
+        reply.result.status = status == 0 ? 200 : status;
+        reply.at = test_host().clock().now();
+        co_return reply;
     }
 
     // Everything that is sent until it is taken back.
-    void answer_all(unsigned with) { status = with; }
+    void respond_all(unsigned with) { status = with; }
     // So many requests, with 200.
-    void answer_some(int count) { answers_left += count; }
+    void respond_some(int count) { responses_left += count; }
 
     delivery_job job(webhook_id webhook, int attempts_made = 0,
                      std::chrono::milliseconds lease = lease_time)
@@ -80,7 +80,7 @@ struct bench
     // False: there was no place.
     bool submit(delivery_job made)
     {
-        if (!engine.reserve(made.to->id, made.lane()))
+        if (!engine.reserve(made.to->id, made.queue()))
             return false;
         engine.submit(std::move(made));
         return true;
@@ -91,7 +91,7 @@ struct bench
     }
 
     unsigned status = 0;
-    int answers_left = 0;
+    int responses_left = 0;
     std::vector<event_id> sent;
     std::vector<delivery_outcome> outcomes;
     delivery_engine engine;
@@ -135,7 +135,7 @@ TEST_CASE("the first try of a replayed delivery takes a slot for retries", "[web
         CHECK(b.submit(b.job(webhook)));
     CHECK(b.has_sent(8));
 
-    b.answer_all(200);
+    b.respond_all(200);
     REQUIRE(eventually([&] { return b.outcomes.size() == 16; }));
     CHECK(b.engine.held() == 0);
 }
@@ -162,7 +162,7 @@ TEST_CASE("what waits is sent as slots become free", "[webhooks][engine]")
     for (int i = 0; i < 12; ++i)
         b.submit(b.job(webhook));
 
-    b.answer_all(200);
+    b.respond_all(200);
 
     CHECK(b.has_sent(12));
     CHECK(eventually([&] { return b.outcomes.size() == 12; }));
@@ -181,7 +181,7 @@ TEST_CASE("the limit on requests holds over all endpoints", "[webhooks][engine]"
         CHECK(b.submit(b.job(webhook_id::make())));
     REQUIRE(b.has_sent(3));
 
-    b.answer_all(200);
+    b.respond_all(200);
 
     CHECK(b.has_sent(5));
 }
@@ -202,7 +202,7 @@ TEST_CASE("at the limit on requests endpoints take turns, so one with much to se
     const auto healthy = b.job(webhook_id::make());
     CHECK(b.submit(healthy));
 
-    b.answer_some(8);
+    b.respond_some(8);
 
     CHECK(eventually(
         [&] { return std::count(b.sent.begin(), b.sent.end(), healthy.event->id) == 1; }));
@@ -222,7 +222,7 @@ TEST_CASE("no account can take all requests: another's are sent beside it", "[we
     CHECK(b.submit(b.job_of(account_id::make())));
 
     CHECK(b.has_sent(3));
-    b.answer_all(200);
+    b.respond_all(200);
     CHECK(b.has_sent(6));
 }
 
@@ -234,7 +234,7 @@ TEST_CASE("what waits for its turn is given back before its lease ends", "[webho
     CHECK(b.submit(b.job(webhook_id::make())));
     REQUIRE(b.has_sent(1));
 
-    CHECK(b.submit(b.job(webhook_id::make(), 2, least_lease_to_send + 100ms)));
+    CHECK(b.submit(b.job(webhook_id::make(), 2, min_lease_to_send + 100ms)));
 
     REQUIRE(eventually([&] { return b.outcomes.size() == 1; }));
     CHECK(b.sent.size() == 1);
@@ -254,7 +254,7 @@ TEST_CASE("the limit on what is held refuses more", "[webhooks][engine]")
     CHECK(b.submit(b.job(webhook_id::make())));
     CHECK_FALSE(b.submit(b.job(webhook_id::make())));
 
-    b.answer_all(200);
+    b.respond_all(200);
     testing::await(b.engine.wait_for_room());
     CHECK(b.submit(b.job(webhook_id::make())));
 }
@@ -282,7 +282,7 @@ TEST_CASE("an open breaker gives back what waits and takes nothing new", "[webho
         b.submit(b.job(webhook));
     REQUIRE(b.has_sent(6));
 
-    b.answer_all(500);
+    b.respond_all(500);
 
     REQUIRE(eventually([&] { return b.outcomes.size() == 12; }));
     const auto parked = std::count_if(b.outcomes.begin(), b.outcomes.end(),
@@ -300,28 +300,28 @@ TEST_CASE("an endpoint whose breaker opened is told of, and one that gets nothin
           "[webhooks][engine]")
 {
     bench b;
-    const due_lane lane{webhook_id::make(), lane_kind::first};
+    const due_queue queue{webhook_id::make(), queue_kind::first};
     CHECK(b.engine.tripped().empty());
-    b.answer_all(500);
+    b.respond_all(500);
     for (int i = 0; i < 12; ++i)
-        b.submit(b.job(lane.webhook));
+        b.submit(b.job(queue.webhook));
     REQUIRE(eventually([&] { return b.outcomes.size() == 12; }));
-    CHECK(b.engine.tripped() == std::vector{lane.webhook});
-    b.engine.note_backlog(lane);
-    CHECK(b.engine.take_wishes().empty());
+    CHECK(b.engine.tripped() == std::vector{queue.webhook});
+    b.engine.note_backlog(queue);
+    CHECK(b.engine.take_claim_requests().empty());
 
-    b.engine.forget_failures(lane.webhook);
+    b.engine.reset_breaker(queue.webhook);
 
     CHECK(b.engine.tripped().empty());
-    CHECK(b.engine.take_wishes().at(0).places == 12);
+    CHECK(b.engine.take_claim_requests().at(0).capacity == 12);
     for (int i = 0; i < 12; ++i)
-        b.engine.release(lane.webhook, lane.lane);
+        b.engine.release(queue.webhook, queue.queue);
 }
 
 TEST_CASE("a failure says when it is due again, and a final one ends it", "[webhooks][engine]")
 {
     bench b;
-    b.answer_all(500);
+    b.respond_all(500);
     b.submit(b.job(webhook_id::make()));
     b.submit(b.job(webhook_id::make(), 9));
 
@@ -336,42 +336,42 @@ TEST_CASE("a failure says when it is due again, and a final one ends it", "[webh
 TEST_CASE("wishes ask for free places of lanes with backlog only", "[webhooks][engine]")
 {
     bench b;
-    const due_lane lane{webhook_id::make(), lane_kind::first};
-    int told = 0;
-    b.engine.on_wish([&] { ++told; });
-    CHECK(b.engine.take_wishes().empty());
+    const due_queue queue{webhook_id::make(), queue_kind::first};
+    int notified = 0;
+    b.engine.on_claim_request([&] { ++notified; });
+    CHECK(b.engine.take_claim_requests().empty());
 
-    b.engine.note_backlog(lane);
-    CHECK(told == 1);
-    const auto wishes = b.engine.take_wishes();
+    b.engine.note_backlog(queue);
+    CHECK(notified == 1);
+    const auto requests = b.engine.take_claim_requests();
 
-    REQUIRE(wishes.size() == 1);
-    CHECK(wishes[0].places == 12);
+    REQUIRE(requests.size() == 1);
+    CHECK(requests[0].capacity == 12);
     CHECK(b.engine.held() == 12);
     // The places are taken until they are given back.
-    CHECK(b.engine.take_wishes().empty());
+    CHECK(b.engine.take_claim_requests().empty());
     for (int i = 0; i < 12; ++i)
-        b.engine.release(lane.webhook, lane.lane);
-    CHECK(b.engine.take_wishes().size() == 1);
+        b.engine.release(queue.webhook, queue.queue);
+    CHECK(b.engine.take_claim_requests().size() == 1);
 }
 
 TEST_CASE("backlog noted while a claim was under way is not forgotten", "[webhooks][engine]")
 {
     bench b;
-    const due_lane lane{webhook_id::make(), lane_kind::first};
-    b.engine.note_backlog(lane);
-    auto wish = b.engine.take_wishes().at(0);
-    for (std::size_t i = 0; i < wish.places; ++i)
-        b.engine.release(lane.webhook, lane.lane);
+    const due_queue queue{webhook_id::make(), queue_kind::first};
+    b.engine.note_backlog(queue);
+    auto request = b.engine.take_claim_requests().at(0);
+    for (std::size_t i = 0; i < request.capacity; ++i)
+        b.engine.release(queue.webhook, queue.queue);
 
-    b.engine.note_backlog(lane);
-    b.engine.clear_backlog(wish);
-    wish = b.engine.take_wishes().at(0);
-    for (std::size_t i = 0; i < wish.places; ++i)
-        b.engine.release(lane.webhook, lane.lane);
-    b.engine.clear_backlog(wish);
+    b.engine.note_backlog(queue);
+    b.engine.clear_backlog(request);
+    request = b.engine.take_claim_requests().at(0);
+    for (std::size_t i = 0; i < request.capacity; ++i)
+        b.engine.release(queue.webhook, queue.queue);
+    b.engine.clear_backlog(request);
 
-    CHECK(b.engine.take_wishes().empty());
+    CHECK(b.engine.take_claim_requests().empty());
 }
 
 TEST_CASE("draining gives back what waits and finishes what is under way", "[webhooks][engine]")
@@ -381,12 +381,12 @@ TEST_CASE("draining gives back what waits and finishes what is under way", "[web
     for (int i = 0; i < 12; ++i)
         b.submit(b.job(webhook));
     REQUIRE(b.has_sent(6));
-    b.answer_all(200);
+    b.respond_all(200);
 
     testing::await(b.engine.drain(5s));
 
     CHECK(b.sent.size() == 6);
     CHECK(b.outcomes.size() == 12);
     CHECK(b.engine.held() == 0);
-    CHECK_FALSE(b.engine.reserve(webhook, lane_kind::first));
+    CHECK_FALSE(b.engine.reserve(webhook, queue_kind::first));
 }

@@ -34,9 +34,9 @@ public:
     {
         return "127.0.0.1:" + std::to_string(socket_.local_endpoint().port());
     }
-    void answer(const std::string& name, reply given) { replies_[name] = std::move(given); }
+    void set_reply(const std::string& name, reply given) { replies_[name] = std::move(given); }
     // Questions for IPv4 addresses of the name.
-    int asked(const std::string& name) { return asked_[name]; }
+    int query_count(const std::string& name) { return query_counts_[name]; }
 
 private:
     void receive()
@@ -64,7 +64,7 @@ private:
         const std::size_t question_end = at + 5;
         const bool is_v4 = query_[at + 2] == 1;
         if (is_v4)
-            ++asked_[name];
+            ++query_counts_[name];
         const auto found = replies_.find(name);
         reply chosen;
         if (found == replies_.end())
@@ -110,7 +110,7 @@ private:
     boost::asio::ip::udp::endpoint from_;
     std::array<std::uint8_t, 512> query_{};
     std::map<std::string, reply> replies_;
-    std::map<std::string, int> asked_;
+    std::map<std::string, int> query_counts_;
 };
 
 } // namespace tempinbox::testing

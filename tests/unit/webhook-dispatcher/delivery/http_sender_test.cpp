@@ -15,17 +15,17 @@ namespace {
 http::client_response failed(exchange_error error, boost::system::error_code cause = {},
                              unsigned status = 0)
 {
-    http::client_response answer;
-    answer.error = error;
-    answer.error_text = "why";
-    answer.cause = cause;
-    answer.status = status;
-    return answer;
+    http::client_response response;
+    response.error = error;
+    response.error_text = "why";
+    response.cause = cause;
+    response.status = status;
+    return response;
 }
 
-kind kind_of(const http::client_response& answer)
+kind kind_of(const http::client_response& response)
 {
-    return read_exchange(answer).what;
+    return read_exchange(response).what;
 }
 
 std::string header(const http::header_list& headers, std::string_view name)
@@ -51,11 +51,11 @@ delivery_job make_job()
 
 TEST_CASE("a response is read with its status and Retry-After", "[webhooks][sender]")
 {
-    http::client_response answer;
-    answer.status = 503;
-    answer.headers.emplace_back("retry-after", "120");
+    http::client_response response;
+    response.status = 503;
+    response.headers.emplace_back("retry-after", "120");
 
-    const auto result = read_exchange(answer);
+    const auto result = read_exchange(response);
 
     CHECK(result.what == kind::answered);
     CHECK(result.status == 503);

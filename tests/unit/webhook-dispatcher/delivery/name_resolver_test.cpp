@@ -44,7 +44,7 @@ std::string resolved(webhooks::name_resolver& resolver, const std::string& name)
     return text;
 }
 
-boost::system::error_code problem_of(webhooks::name_resolver& resolver, const std::string& name)
+boost::system::error_code error_of(webhooks::name_resolver& resolver, const std::string& name)
 {
     try {
         await(resolver.resolve(name));
@@ -61,7 +61,7 @@ TEST_CASE("a name is resolved to all its addresses", "[webhooks][dns]")
     fake_dns dns;
     fake_dns::reply two = address(34);
     two.addresses.push_back({10, 0, 0, 1});
-    dns.answer("two.example", two);
+    dns.set_reply("two.example", two);
     webhooks::name_resolver resolver(test_host(), asking(dns));
 
     const auto text = resolved(resolver, "two.example");
@@ -74,13 +74,13 @@ TEST_CASE("a name that does not exist or has no address is told from a server th
           "[webhooks][dns]")
 {
     fake_dns dns;
-    dns.answer("empty.example", {});
-    dns.answer("broken.example", code(2));
+    dns.set_reply("empty.example", {});
+    dns.set_reply("broken.example", code(2));
     webhooks::name_resolver resolver(test_host(), asking(dns));
 
-    CHECK(problem_of(resolver, "missing.example") == boost::asio::error::host_not_found);
-    CHECK(problem_of(resolver, "empty.example") == boost::asio::error::host_not_found);
-    CHECK(problem_of(resolver, "broken.example") == boost::asio::error::host_not_found_try_again);
+    CHECK(error_of(resolver, "missing.example") == boost::asio::error::host_not_found);
+    CHECK(error_of(resolver, "empty.example") == boost::asio::error::host_not_found);
+    CHECK(error_of(resolver, "broken.example") == boost::asio::error::host_not_found_try_again);
 }
 
 TEST_CASE("a server that is silent costs the deadline and holds up no other name",
@@ -89,13 +89,13 @@ TEST_CASE("a server that is silent costs the deadline and holds up no other name
     fake_dns dns;
     fake_dns::reply silent;
     silent.is_silent = true;
-    dns.answer("silent.example", silent);
-    dns.answer("quick.example", address(34));
+    dns.set_reply("silent.example", silent);
+    dns.set_reply("quick.example", address(34));
     auto chosen = asking(dns);
     chosen.deadline = 400ms;
     webhooks::name_resolver resolver(test_host(), chosen);
     const auto began = std::chrono::steady_clock::now();
-    boost::system::error_code problem;
+    boost::system::error_code caught;
     bool is_done = false;
     boost::asio::co_spawn(test_host().executor(), resolver.resolve("silent.example"),
                           [&](std::exception_ptr thrown, std::vector<boost::asio::ip::address>) {
@@ -104,7 +104,7 @@ TEST_CASE("a server that is silent costs the deadline and holds up no other name
                                   if (thrown)
                                       std::rethrow_exception(thrown);
                               } catch (const boost::system::system_error& error) {
-                                  problem = error.code();
+                                  caught = error.code();
                               }
                           });
 
@@ -112,7 +112,7 @@ TEST_CASE("a server that is silent costs the deadline and holds up no other name
     CHECK_FALSE(is_done);
     CHECK(testing::eventually([&] { return is_done; }));
 
-    CHECK(problem == boost::asio::error::host_not_found_try_again);
+    CHECK(caught == boost::asio::error::host_not_found_try_again);
     CHECK(std::chrono::steady_clock::now() - began >= 350ms);
     CHECK(std::chrono::steady_clock::now() - began < 1500ms);
 }
@@ -120,27 +120,27 @@ TEST_CASE("a server that is silent costs the deadline and holds up no other name
 TEST_CASE("an answer is kept for its time, a failure is not", "[webhooks][dns]")
 {
     fake_dns dns;
-    dns.answer("kept.example", address(1));
+    dns.set_reply("kept.example", address(1));
     auto chosen = asking(dns);
-    chosen.kept_for = 100ms;
+    chosen.cache_ttl = 100ms;
     webhooks::name_resolver resolver(test_host(), chosen);
 
     CHECK(resolved(resolver, "kept.example") == "93.184.216.1");
-    dns.answer("kept.example", address(2));
+    dns.set_reply("kept.example", address(2));
     CHECK(resolved(resolver, "kept.example") == "93.184.216.1");
-    CHECK(dns.asked("kept.example") == 1);
+    CHECK(dns.query_count("kept.example") == 1);
     CHECK(
         testing::eventually([&] { return resolved(resolver, "kept.example") == "93.184.216.2"; }));
 
-    CHECK(problem_of(resolver, "new.example") == boost::asio::error::host_not_found);
-    dns.answer("new.example", address(3));
+    CHECK(error_of(resolver, "new.example") == boost::asio::error::host_not_found);
+    dns.set_reply("new.example", address(3));
     CHECK(resolved(resolver, "new.example") == "93.184.216.3");
 }
 
 TEST_CASE("many who ask for a name at once ask the server once", "[webhooks][dns]")
 {
     fake_dns dns;
-    dns.answer("popular.example", address(34));
+    dns.set_reply("popular.example", address(34));
     webhooks::name_resolver resolver(test_host(), asking(dns));
     int answered = 0;
 
@@ -152,7 +152,7 @@ TEST_CASE("many who ask for a name at once ask the server once", "[webhooks][dns
             });
 
     CHECK(testing::eventually([&] { return answered == 20; }));
-    CHECK(dns.asked("popular.example") == 1);
+    CHECK(dns.query_count("popular.example") == 1);
 }
 
 TEST_CASE("a resolver that ends with a question open leaves nothing behind", "[webhooks][dns]")
@@ -160,13 +160,12 @@ TEST_CASE("a resolver that ends with a question open leaves nothing behind", "[w
     fake_dns dns;
     fake_dns::reply silent;
     silent.is_silent = true;
-    dns.answer("silent.example", silent);
+    dns.set_reply("silent.example", silent);
     webhooks::name_resolver_settings chosen = asking(dns);
     chosen.deadline = 100ms;
     {
         webhooks::name_resolver resolver(test_host(), chosen);
-        CHECK(problem_of(resolver, "silent.example") ==
-              boost::asio::error::host_not_found_try_again);
+        CHECK(error_of(resolver, "silent.example") == boost::asio::error::host_not_found_try_again);
     }
     bool is_posted = false;
     boost::asio::post(test_host().loop(), [&] { is_posted = true; });
@@ -176,14 +175,14 @@ TEST_CASE("a resolver that ends with a question open leaves nothing behind", "[w
 TEST_CASE("a name is whole: the search list of this host is not for it", "[webhooks][dns]")
 {
     fake_dns dns;
-    dns.answer("missing.example.corp.example", address(34));
+    dns.set_reply("missing.example.corp.example", address(34));
     setenv("LOCALDOMAIN", "corp.example", 1);
     webhooks::name_resolver resolver(test_host(), asking(dns));
     unsetenv("LOCALDOMAIN");
 
-    CHECK(problem_of(resolver, "missing.example") == boost::asio::error::host_not_found);
-    CHECK(dns.asked("missing.example") == 1);
-    CHECK(dns.asked("missing.example.corp.example") == 0);
+    CHECK(error_of(resolver, "missing.example") == boost::asio::error::host_not_found);
+    CHECK(dns.query_count("missing.example") == 1);
+    CHECK(dns.query_count("missing.example.corp.example") == 0);
 }
 
 TEST_CASE("the host file's names resolve without a server", "[webhooks][dns]")

@@ -7,15 +7,15 @@ using namespace tempinbox::webhooks;
 TEST_CASE("a window of eight: six first tries and two retries in flight, as many again waiting",
           "[webhooks][window]")
 {
-    for (const auto& [lane, slots] :
-         {std::pair{lane_kind::first, 6U}, std::pair{lane_kind::retry, 2U}}) {
+    for (const auto& [queue, slots] :
+         {std::pair{queue_kind::first, 6U}, std::pair{queue_kind::retry, 2U}}) {
         endpoint_window window;
         for (unsigned i = 0; i < 2 * slots; ++i)
-            CHECK(window.reserve(lane));
-        CHECK_FALSE(window.reserve(lane));
+            CHECK(window.reserve(queue));
+        CHECK_FALSE(window.reserve(queue));
         for (unsigned i = 0; i < slots; ++i)
-            CHECK(window.start(lane));
-        CHECK_FALSE(window.start(lane));
+            CHECK(window.start(queue));
+        CHECK_FALSE(window.start(queue));
     }
 }
 
@@ -23,24 +23,24 @@ TEST_CASE("retries do not use the places of first tries, nor the other way round
           "[webhooks][window]")
 {
     endpoint_window window;
-    while (window.reserve(lane_kind::retry))
-        window.start(lane_kind::retry);
+    while (window.reserve(queue_kind::retry))
+        window.start(queue_kind::retry);
 
-    CHECK(window.places(lane_kind::first) == 12);
-    CHECK(window.reserve(lane_kind::first));
-    CHECK(window.start(lane_kind::first));
+    CHECK(window.capacity(queue_kind::first) == 12);
+    CHECK(window.reserve(queue_kind::first));
+    CHECK(window.start(queue_kind::first));
 }
 
 TEST_CASE("finishing and releasing give places back", "[webhooks][window]")
 {
     endpoint_window window;
-    REQUIRE(window.reserve(lane_kind::first));
-    REQUIRE(window.reserve(lane_kind::first));
-    REQUIRE(window.start(lane_kind::first));
+    REQUIRE(window.reserve(queue_kind::first));
+    REQUIRE(window.reserve(queue_kind::first));
+    REQUIRE(window.start(queue_kind::first));
 
-    window.finish(lane_kind::first);
-    CHECK(window.places(lane_kind::first) == 11);
-    window.release(lane_kind::first);
+    window.finish(queue_kind::first);
+    CHECK(window.capacity(queue_kind::first) == 11);
+    window.release(queue_kind::first);
 
     CHECK(window.is_idle());
 }

@@ -124,18 +124,18 @@ TEST_CASE("an endpoint that the policy refuses by now is off and says why", "[we
     endpoint stored;
     stored.url = "http://example.com/hook";
 
-    CHECK(judged(stored, open_policy()).is_enabled);
-    const auto refused = judged(stored, strict);
+    CHECK(apply_url_policy(stored, open_policy()).is_enabled);
+    const auto refused = apply_url_policy(stored, strict);
     CHECK_FALSE(refused.is_enabled);
     CHECK(refused.is_refused);
     CHECK(refused.disabled_reason.value_or("").find("url must begin with https://") !=
           std::string::npos);
 
     stored.url = "https://example.com:6379/";
-    CHECK_FALSE(judged(stored, open_policy()).is_enabled);
+    CHECK_FALSE(apply_url_policy(stored, open_policy()).is_enabled);
     // Addresses are judged at each connection.
     stored.url = "https://10.0.0.1/";
-    CHECK(judged(stored, strict).is_enabled);
+    CHECK(apply_url_policy(stored, strict).is_enabled);
     stored.is_enabled = false;
-    CHECK_FALSE(judged(stored, strict).is_refused);
+    CHECK_FALSE(apply_url_policy(stored, strict).is_refused);
 }

@@ -49,7 +49,7 @@ void replace_header(kafka::record& record, std::string_view name, const std::str
             header.second = value;
 }
 
-std::string problem_of(const kafka::record& record)
+std::string error_of(const kafka::record& record)
 {
     const auto event = decode(record);
     return event ? "decoded" : event.error().message;
@@ -129,28 +129,28 @@ TEST_CASE("what cannot be an event says why", "[webhooks][events]")
 {
     auto no_id = received();
     no_id.headers.clear();
-    CHECK(problem_of(no_id) == "the header ce_id is missing");
+    CHECK(error_of(no_id) == "the header ce_id is missing");
 
     auto other_version = received();
     replace_header(other_version, "ce_id", "01934f2e-7b1c-4d3a-9f00-5a1b2c3d4e5f");
-    CHECK(problem_of(other_version).starts_with("the header ce_id is no version 7 UUID"));
+    CHECK(error_of(other_version).starts_with("the header ce_id is no version 7 UUID"));
 
     auto other_id = received();
     replace_header(other_id, "ce_id", event_id::make().text());
-    CHECK(problem_of(other_id) ==
+    CHECK(error_of(other_id) ==
           "the header ce_id is not the email_id \"" + std::string(email) + "\"");
 
     auto other_type = received();
     replace_header(other_type, "ce_type", "email.sent");
-    CHECK(problem_of(other_type).starts_with("the header ce_type must be email.received"));
+    CHECK(error_of(other_type).starts_with("the header ce_type must be email.received"));
 
     auto nonsense = received();
     nonsense.value = "\xff\xff\xff";
-    CHECK(problem_of(nonsense).find("EmailReceived") != std::string::npos);
+    CHECK(error_of(nonsense).find("EmailReceived") != std::string::npos);
 
     auto no_account = received();
     no_account.value = events::v1::EmailReceived().SerializeAsString();
-    CHECK(problem_of(no_account) != "decoded");
+    CHECK(error_of(no_account) != "decoded");
 }
 
 TEST_CASE("event kinds are named as in the specification", "[webhooks][events]")

@@ -1,0 +1,425 @@
+#include "rate-limit/block_pool.hpp"
+
+#include "rate-limit/account_block.hpp"
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+
+namespace tempinbox::rate_limit {
+namespace {
+
+using namespace std::chrono_literals;
+using steady = std::chrono::steady_clock;
+
+// A day that is used up is refused from memory for this long; where others hold units that could
+// come back, shorter.
+constexpr auto refusal_ttl = 1s;
+constexpr auto uncertain_refusal_ttl = 100ms;
+// Only near the limit others are asked again sooner.
+constexpr auto reclaim_interval = 5s;
+constexpr auto day_change_delay = 20ms;
+constexpr auto sync_wait_timeout = 150ms;
+// Other holders are asked within the patience of those who wait.
+constexpr auto reclaim_timeout = 100ms;
+// In one go. A request comes before what is idle, but no lease may end because requests always wait
+// for a statement.
+constexpr std::size_t max_swept = 100;
+constexpr auto sweep_interval_under_load = 1s;
+
+// Holders that are asked for what they have, all at once.
+struct pending_reclaims
+{
+    std::size_t open;
+    runtime::completion done;
+
+    pending_reclaims(const boost::asio::any_io_executor& executor, std::size_t count)
+        : open(count),
+          done(executor)
+    {}
+};
+
+awaitable<void> reclaim_one(awaitable<void> asking, std::shared_ptr<pending_reclaims> all)
+{
+    co_await std::move(asking);
+    if (--all->open == 0)
+        all->done.set();
+}
+
+} // namespace
+
+block_pool::block_pool(runtime::host& host, const clock_source& clock, sync_statement sync,
+                       reclaim_call reclaim, block_pool_settings chosen)
+    : host_(host),
+      clock_(clock),
+      reclaim_(std::move(reclaim)),
+      settings_(chosen),
+      batcher_(host, std::move(sync)),
+      accounts_(host.metrics().gauge("tempinbox_rate_limit_accounts",
+                                     "Accounts whose units are held in memory")),
+      refused_(host.metrics().counter("tempinbox_rate_limit_refused_total",
+                                      "Units refused: the day's limit is used up")),
+      undecided_(host.metrics().counter("tempinbox_rate_limit_undecided_total",
+                                        "Units nobody could judge in time"))
+{}
+
+block_pool::~block_pool() = default;
+
+awaitable<std::vector<decision>> block_pool::take(std::vector<quota_request> requests)
+{
+    const auto caller = std::make_shared<call>(host_.executor(), std::move(requests));
+    const day today = day_of(clock_.now());
+    leave_other_days(today);
+    if (is_closing_ ||
+        account_blocks_.size() + leaving_.size() + caller->requests.size() > 2 * settings_.accounts)
+        throw dependency_error(is_closing_ ? "the service is stopping"
+                                           : "more accounts are held than there is room for");
+    for (std::size_t i = 0; i < caller->requests.size(); ++i)
+        start(caller, i, caller->requests[i], today);
+    if (caller->open > 0)
+        co_await caller->done.wait_until(steady::now() + settings_.timeout);
+    caller->is_over = true;
+    for (const auto& made : caller->decisions)
+        undecided_.Increment(static_cast<double>(made.undecided));
+    co_return std::move(caller->decisions);
+}
+
+block_pool::account_block_ptr block_pool::find_or_make(const quota_request& request, day today)
+{
+    const auto found = account_blocks_.find(request.account);
+    if (found != account_blocks_.end()) {
+        lru_.splice(lru_.end(), lru_, found->second->lru_position);
+        return found->second;
+    }
+    evict_lru();
+    const auto made = std::make_shared<account_block>(
+        block(request.account, today, uuid::make_v7(), request.limit));
+    made->lru_position = lru_.insert(lru_.end(), made);
+    account_blocks_.emplace(request.account, made);
+    accounts_.Set(static_cast<double>(account_blocks_.size()));
+    return made;
+}
+
+void block_pool::start(const std::shared_ptr<call>& caller, std::size_t index,
+                       const quota_request& request, day today)
+{
+    const auto h = find_or_make(request, today);
+    h->used_at = steady::now();
+    h->current.update_limit(request.limit);
+    h->waiting.emplace_back(caller, index);
+    serve(*h);
+    if (!h->waiting.empty() || h->current.is_low())
+        sync(h, request.units > 0 ? block_sync::grow : block_sync::report);
+}
+
+// In the order they came; the first that cannot be given all it wants holds up the rest.
+void block_pool::serve(account_block& h)
+{
+    const bool is_refused =
+        steady::now() < h.refused_until && h.current.is_known() && h.current.is_current();
+    while (!h.waiting.empty() && !h.is_closing && !h.is_reclaiming) {
+        auto& next = h.waiting.front();
+        if (!next.caller->is_over) {
+            auto& made = next.caller->decisions[next.index];
+            const auto taken = h.current.spend(made.undecided);
+            made.granted += taken;
+            made.undecided -= taken;
+            if (!h.current.is_known() || !h.current.is_current())
+                return;
+            if (made.undecided > 0 && !is_refused)
+                return;
+            refused_.Increment(static_cast<double>(made.undecided));
+            next.caller->decide(next.index, h.current);
+        }
+        h.waiting.pop_front();
+    }
+}
+
+void block_pool::finish_waiters(account_block& h, bool is_refused)
+{
+    for (const auto& each : h.waiting) {
+        if (each.caller->is_over)
+            continue;
+        if (is_refused) {
+            refused_.Increment(static_cast<double>(each.caller->decisions[each.index].undecided));
+            each.caller->decide(each.index, h.current);
+        } else {
+            each.caller->leave();
+        }
+    }
+    h.waiting.clear();
+}
+
+void block_pool::sync(const account_block_ptr& h, block_sync action)
+{
+    if (h->has_ended || h->is_syncing || (h->is_reclaiming && !h->is_closing))
+        return;
+    h->is_syncing = true;
+    h->was_requested = true;
+    h->has_new_usage = false;
+    h->last_sync_at = steady::now();
+    auto request = h->current.report(h->is_closing ? block_sync::close : action);
+    batcher_.submit(std::move(request),
+                    [this, h](const block_sync_request& reported, const block_sync_result* result) {
+                        synced(h, reported, result);
+                    });
+}
+
+void block_pool::synced(const account_block_ptr& h, const block_sync_request& reported,
+                        const block_sync_result* result)
+{
+    h->is_syncing = false;
+    if (!result)
+        return failed(h);
+    if (reported.action == block_sync::close || result->outcome == block_outcome::gone)
+        return closed(h);
+    h->current.apply(reported, *result);
+    h->notify_sync_waiters();
+    if (h->is_closing)
+        return sync(h, block_sync::close);
+    if (result->outcome == block_outcome::other_day) {
+        h->was_requested = h->current.is_known();
+        boost::asio::co_spawn(host_.loop(), retry_later(h), boost::asio::detached);
+        return;
+    }
+    // Before anybody is told what remains.
+    if (result->held_by_others > 0 && steady::now() >= h->next_reclaim_at)
+        return start_reclaim(h, result->holders);
+    serve(*h);
+    h->drop_timed_out_calls();
+    continue_after_sync(h, reported, *result);
+}
+
+// After an answer: once more while anything is left; before a refusal the other holders are asked
+// for what they have. Nothing is left only where a block that was to grow came back empty: one that
+// still held units when it was told may have been full.
+void block_pool::continue_after_sync(const account_block_ptr& h, const block_sync_request& reported,
+                                     const block_sync_result& result)
+{
+    const auto now = steady::now();
+    const bool is_used_up = reported.action == block_sync::grow && result.granted <= reported.spent;
+    const bool is_in_need = !h->waiting.empty() && is_used_up && h->current.is_current();
+    if (reported.action == block_sync::grow && !is_used_up)
+        h->was_reclaimed_in_need = false;
+    if (is_in_need && result.held_by_others > 0 && !h->was_reclaimed_in_need) {
+        h->was_reclaimed_in_need = true;
+        start_reclaim(h, result.holders);
+    } else if (is_in_need) {
+        h->was_reclaimed_in_need = false;
+        h->refused_until =
+            now + (result.held_by_others > 0 ? uncertain_refusal_ttl
+                                             : std::chrono::milliseconds(refusal_ttl));
+        finish_waiters(*h, true);
+    } else if (!h->waiting.empty()) {
+        sync(h, block_sync::grow);
+    } else if (h->has_new_usage) {
+        sync(h, block_sync::report);
+    }
+}
+
+void block_pool::start_reclaim(const account_block_ptr& h, std::vector<std::string> holders)
+{
+    h->next_reclaim_at = steady::now() + reclaim_interval;
+    h->is_reclaiming = true;
+    boost::asio::co_spawn(host_.loop(), reclaim_then_sync(h, std::move(holders)),
+                          boost::asio::detached);
+}
+
+awaitable<void> block_pool::reclaim_then_sync(account_block_ptr h, std::vector<std::string> holders)
+{
+    const auto all = std::make_shared<pending_reclaims>(host_.executor(), holders.size());
+    for (auto& holder : holders) {
+        auto asking = reclaim_(std::move(holder), h->current.account(), h->current.on_day());
+        boost::asio::co_spawn(host_.loop(), reclaim_one(std::move(asking), all),
+                              boost::asio::detached);
+    }
+    if (all->open > 0)
+        co_await all->done.wait_until(steady::now() + reclaim_timeout);
+    h->is_reclaiming = false;
+    sync(h, h->waiting.empty() ? block_sync::report : block_sync::grow);
+}
+
+// The clocks of this host and of PostgreSQL are on different days, or midnight came between: until
+// they agree nothing is granted.
+awaitable<void> block_pool::retry_later(account_block_ptr h)
+{
+    boost::asio::steady_timer timer(host_.loop(), day_change_delay);
+    co_await timer.async_wait(boost::asio::as_tuple(boost::asio::use_awaitable));
+    leave_other_days(day_of(clock_.now()));
+    h->drop_timed_out_calls();
+    if (!h->is_leaving && !h->waiting.empty())
+        sync(h, block_sync::grow);
+}
+
+void block_pool::start_closing(const account_block_ptr& h)
+{
+    h->is_closing = true;
+    if (h->was_requested || h->current.has_unreported())
+        sync(h, block_sync::close);
+    else
+        closed(h);
+}
+
+void block_pool::closed(const account_block_ptr& h)
+{
+    h->is_closing = false;
+    h->notify_sync_waiters();
+    h->drop_timed_out_calls();
+    h->has_ended = h->is_leaving || h->waiting.empty() || is_closing_;
+    const day today = day_of(clock_.now());
+    if (h->is_leaving) {
+        leaving_.erase(h);
+        for (auto& each : h->waiting)
+            start(each.caller, each.index, each.caller->requests[each.index], today);
+        h->waiting.clear();
+    } else if (!h->has_ended) {
+        start_new_block(*h);
+        sync(h, block_sync::grow);
+    } else {
+        lru_.erase(h->lru_position);
+        account_blocks_.erase(h->current.account());
+    }
+    accounts_.Set(static_cast<double>(account_blocks_.size()));
+    if (account_blocks_.empty() && leaving_.empty() && all_closed_)
+        all_closed_->set();
+}
+
+// What is held may still be spent, except by one that was to be given back: that is tried again
+// later.
+void block_pool::failed(const account_block_ptr& h)
+{
+    h->notify_sync_waiters();
+    finish_waiters(*h, false);
+}
+
+void block_pool::start_new_block(account_block& h)
+{
+    h.current =
+        block(h.current.account(), h.current.on_day(), uuid::make_v7(), h.current.newest_limit());
+    h.was_requested = false;
+}
+
+void block_pool::leave_other_days(day today)
+{
+    if (today == today_)
+        return;
+    today_ = today;
+    std::vector<account_block_ptr> ended;
+    for (const auto& [account, h] : account_blocks_)
+        if (h->current.on_day() != today)
+            ended.push_back(h);
+    for (const auto& h : ended) {
+        lru_.erase(h->lru_position);
+        account_blocks_.erase(h->current.account());
+        h->is_leaving = true;
+        leaving_.insert(h);
+        // The rest goes back bit by bit: the new day's blocks come first.
+        if (!h->waiting.empty())
+            start_closing(h);
+    }
+}
+
+void block_pool::evict_lru()
+{
+    auto next = lru_.begin();
+    for (auto held_now = account_blocks_.size();
+         held_now >= settings_.accounts && next != lru_.end(); --held_now) {
+        const auto h = *next++;
+        if (!h->is_closing && h->waiting.empty())
+            start_closing(h);
+    }
+}
+
+bool block_pool::sweep()
+{
+    leave_other_days(day_of(clock_.now()));
+    const auto now = steady::now();
+    if (!batcher_.is_idle() && now < next_sweep_at_)
+        return true;
+    std::vector<account_block_ptr> aging, ending;
+    for (const auto& h : leaving_)
+        if (!h->is_syncing && ending.size() < max_swept)
+            ending.push_back(h);
+    for (const auto& h : lru_) {
+        if (aging.size() >= max_swept)
+            break;
+        if (h->is_syncing)
+            continue;
+        // While nobody answers, what is held is worth more here.
+        const bool is_over =
+            h->is_closing || (now - h->used_at >= settings_.idle_time && !batcher_.is_failing());
+        if (is_over && ending.size() < max_swept)
+            ending.push_back(h);
+        else if (now - h->last_sync_at >= settings_.lease_time / 2)
+            aging.push_back(h);
+    }
+    const bool is_renewing_more = aging.size() >= max_swept;
+    next_sweep_at_ = is_renewing_more ? now : now + sweep_interval_under_load;
+    for (const auto& h : aging)
+        sync(h, block_sync::report);
+    for (const auto& h : ending)
+        start_closing(h);
+    return is_renewing_more || ending.size() >= max_swept;
+}
+
+awaitable<bool> block_pool::give_back(account_id account, day on_day)
+{
+    account_block_ptr target;
+    for (const auto& h : leaving_)
+        if (h->current.account() == account && h->current.on_day() == on_day)
+            target = h;
+    if (const auto found = account_blocks_.find(account);
+        found != account_blocks_.end() && found->second->current.on_day() == on_day)
+        target = found->second;
+    if (!target)
+        co_return true;
+    start_closing(target);
+    if (!target->is_closing)
+        co_return true;
+    const auto end = steady::now() + sync_wait_timeout;
+    while (target->is_closing && steady::now() < end) {
+        const auto synced_once = std::make_shared<runtime::completion>(host_.executor());
+        target->sync_waiters.push_back(synced_once);
+        co_await synced_once->wait_until(end);
+    }
+    co_return !target->is_closing;
+}
+
+awaitable<void> block_pool::report_usage(account_id account)
+{
+    const auto found = account_blocks_.find(account);
+    if (found == account_blocks_.end())
+        co_return;
+    const account_block_ptr h = found->second;
+    const auto end = steady::now() + sync_wait_timeout;
+    while (h->current.has_unreported() && steady::now() < end) {
+        const auto synced_once = std::make_shared<runtime::completion>(host_.executor());
+        h->sync_waiters.push_back(synced_once);
+        sync(h, block_sync::report);
+        co_await synced_once->wait_until(end);
+    }
+}
+
+void block_pool::refresh(account_id account)
+{
+    const auto found = account_blocks_.find(account);
+    if (found == account_blocks_.end())
+        return;
+    found->second->has_new_usage = true; // a statement under way may have come too early
+    sync(found->second, block_sync::report);
+}
+
+awaitable<void> block_pool::close(std::chrono::milliseconds deadline)
+{
+    is_closing_ = true;
+    all_closed_ = std::make_shared<runtime::completion>(host_.executor());
+    std::vector<account_block_ptr> all(leaving_.begin(), leaving_.end());
+    all.insert(all.end(), lru_.begin(), lru_.end());
+    for (const auto& h : all) {
+        finish_waiters(*h, false);
+        start_closing(h);
+    }
+    if (!account_blocks_.empty() || !leaving_.empty())
+        co_await all_closed_->wait_until(steady::now() + deadline);
+}
+
+} // namespace tempinbox::rate_limit

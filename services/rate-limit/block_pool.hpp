@@ -1,0 +1,122 @@
+#pragma once
+
+#include "common/core/awaitable.hpp"
+#include "common/runtime/completion.hpp"
+#include "common/runtime/host.hpp"
+#include "rate-limit/block_sync_batcher.hpp"
+
+#include <chrono>
+#include <list>
+#include <memory>
+#include <set>
+#include <unordered_map>
+#include <vector>
+
+namespace tempinbox::rate_limit {
+
+// What one account asks for.
+struct quota_request
+{
+    account_id account;
+    std::int64_t units = 0;
+    versioned_limit limit;
+};
+
+// What it comes to: of the units `granted` passed, `undecided` could not be judged in time, the
+// rest is refused.
+struct decision
+{
+    std::int64_t granted = 0;
+    std::int64_t undecided = 0;
+    std::int64_t limit = 0;
+    std::int64_t remaining = 0;
+    day on_day{};
+    bool is_known = false; // whether limit, remaining and day say anything
+};
+
+struct block_pool_settings
+{
+    std::chrono::milliseconds timeout{
+        200}; // for one call; what is not decided by then is said to be undecided
+    std::chrono::milliseconds idle_time{10'000};  // after which a block is given back
+    std::chrono::milliseconds lease_time{30'000}; // renewed at half of it
+    std::size_t accounts = 200'000;               // at once in memory
+};
+
+// The blocks of this replica, an account each. Spends from memory; asks the database for a block
+// when one is used up, all who wait for an account sharing one settlement; asks other holders for
+// theirs before it refuses. Units pass only when they were granted: with the database away what is
+// held is spent, then asks are undecided. Blocks go back when idle, when the day ends, when another
+// replica asks, when too many accounts are held, and at the end. Runs on the loop.
+class block_pool
+{
+public:
+    // Asks a holder to give back its block of the account; returns when it did, or after a short
+    // while.
+    using reclaim_call =
+        std::function<awaitable<void>(std::string holder, account_id account, day on_day)>;
+
+    block_pool(runtime::host& host, const clock_source& clock, sync_statement sync,
+               reclaim_call reclaim, block_pool_settings chosen = block_pool_settings());
+    ~block_pool();
+    block_pool(const block_pool&) = delete;
+
+    // Decisions in the order of the asks; in `patience` at most.
+    awaitable<std::vector<decision>> take(std::vector<quota_request> requests);
+    // Gives back what this replica holds of the account's day; true when it is settled.
+    awaitable<bool> give_back(account_id account, day on_day);
+    // Tells the database everything about the account.
+    awaitable<void> report_usage(account_id account);
+    // More of the account's day is used than its block says: asks the database.
+    void refresh(account_id account);
+    // Gives everything back; at the end of the process.
+    awaitable<void> close(std::chrono::milliseconds deadline);
+    // Renews leases, returns idle blocks and those of other days: a hundred of each at a time, and
+    // where requests wait for statements once a second only. To be called every second, and soon
+    // again when it says that there is more.
+    bool sweep();
+    std::size_t size() const { return account_blocks_.size(); }
+
+private:
+    struct call;
+    struct account_block;
+    using account_block_ptr = std::shared_ptr<account_block>;
+
+    account_block_ptr find_or_make(const quota_request& request, day today);
+    void start(const std::shared_ptr<call>& caller, std::size_t index, const quota_request& request,
+               day today);
+    void serve(account_block& h);
+    void finish_waiters(account_block& h, bool is_refused);
+    void sync(const account_block_ptr& h, block_sync action);
+    void synced(const account_block_ptr& h, const block_sync_request& reported,
+                const block_sync_result* result);
+    void continue_after_sync(const account_block_ptr& h, const block_sync_request& reported,
+                             const block_sync_result& result);
+    void start_closing(const account_block_ptr& h);
+    void closed(const account_block_ptr& h);
+    void failed(const account_block_ptr& h);
+    void start_new_block(account_block& h);
+    void start_reclaim(const account_block_ptr& h, std::vector<std::string> holders);
+    awaitable<void> reclaim_then_sync(account_block_ptr h, std::vector<std::string> holders);
+    awaitable<void> retry_later(account_block_ptr h);
+    void leave_other_days(day today);
+    void evict_lru();
+
+    runtime::host& host_;
+    const clock_source& clock_;
+    reclaim_call reclaim_;
+    block_pool_settings settings_;
+    block_sync_batcher batcher_;
+    std::unordered_map<account_id, account_block_ptr> account_blocks_;
+    std::list<account_block_ptr> lru_;    // the longest unused first
+    std::set<account_block_ptr> leaving_; // of other days, until they are given back
+    day today_{};
+    std::chrono::steady_clock::time_point next_sweep_at_{}; // while requests wait for statements
+    bool is_closing_ = false;
+    std::shared_ptr<runtime::completion> all_closed_;
+    prometheus::Gauge& accounts_;
+    prometheus::Counter& refused_;
+    prometheus::Counter& undecided_;
+};
+
+} // namespace tempinbox::rate_limit

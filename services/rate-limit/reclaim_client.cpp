@@ -1,0 +1,106 @@
+#include "rate-limit/reclaim_client.hpp"
+
+#include "common/log/log.hpp"
+
+#include "tempinbox/ratelimit/v1/rate_limit_service.pb.h"
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+
+namespace tempinbox::rate_limit {
+namespace {
+
+using namespace std::chrono_literals;
+using steady = std::chrono::steady_clock;
+
+constexpr auto call_timeout = 100ms;
+constexpr auto retry_delay = 1s;
+// Replicas come and go; what is forgotten is made again.
+constexpr std::size_t max_peers = 64;
+constexpr int max_accounts_a_call = 1'000;
+
+} // namespace
+
+// One call: a day's accounts and those who wait for it.
+struct reclaim_client::batch
+{
+    ratelimit::v1::ReturnBlockRequest request;
+    runtime::completion done;
+
+    explicit batch(const boost::asio::any_io_executor& executor) : done(executor) {}
+};
+
+struct reclaim_client::peer
+{
+    std::string address;
+    rpc::client client;
+    std::map<day, std::shared_ptr<batch>> pending;
+    bool is_calling = false;
+    steady::time_point retry_at{};
+
+    peer(runtime::host& host, const host_port& at, rpc::tokens& tokens)
+        : address(at.text()),
+          client(host, std::vector{at}, tokens)
+    {}
+};
+
+reclaim_client::reclaim_client(runtime::host& host, rpc::tokens& tokens)
+    : host_(host),
+      tokens_(tokens),
+      reclaims_(host.metrics().counter("tempinbox_rate_limit_recalls_total",
+                                       "Calls to other replicas to give blocks back"))
+{}
+
+std::shared_ptr<reclaim_client::peer> reclaim_client::find_peer(const std::string& holder)
+{
+    if (const auto found = peers_.find(holder); found != peers_.end())
+        return found->second;
+    const auto at = host_port::parse(holder);
+    if (!at)
+        return nullptr;
+    if (peers_.size() >= max_peers)
+        std::erase_if(peers_, [](const auto& entry) { return !entry.second->is_calling; });
+    return peers_.emplace(holder, std::make_shared<peer>(host_, *at, tokens_)).first->second;
+}
+
+awaitable<void> reclaim_client::reclaim(std::string holder, account_id account, day on_day)
+{
+    const auto to = holder == own_ ? nullptr : find_peer(holder);
+    if (!to || steady::now() < to->retry_at)
+        co_return;
+    auto& pending = to->pending[on_day];
+    if (!pending || pending->request.account_ids_size() >= max_accounts_a_call) {
+        pending = std::make_shared<batch>(host_.executor());
+        pending->request.mutable_day()->set_seconds(
+            std::chrono::duration_cast<std::chrono::seconds>(on_day.time_since_epoch()).count());
+    }
+    pending->request.add_account_ids(account.text());
+    const auto mine = pending;
+    if (!to->is_calling) {
+        to->is_calling = true;
+        boost::asio::co_spawn(host_.loop(), call_batches(to), boost::asio::detached);
+    }
+    co_await mine->done.wait_until(steady::now() + call_timeout);
+}
+
+awaitable<void> reclaim_client::call_batches(std::shared_ptr<peer> to)
+{
+    while (!to->pending.empty()) {
+        const auto current = to->pending.begin()->second;
+        to->pending.erase(to->pending.begin());
+        reclaims_.Increment();
+        auto request = current->request;
+        const auto response = co_await to->client.call<ratelimit::v1::ReturnBlockResponse>(
+            "tempinbox.ratelimit.v1.RateLimitService/ReturnBlock", std::move(request),
+            call_timeout);
+        if (!response) {
+            to->retry_at = steady::now() + retry_delay;
+            log::warning("a replica did not give its blocks back",
+                         {{"replica", to->address}, {"error", response.error().message}});
+        }
+        current->done.set();
+    }
+    to->is_calling = false;
+}
+
+} // namespace tempinbox::rate_limit

@@ -1,0 +1,146 @@
+#include "webhook-dispatcher/api/delivery_rpc.hpp"
+
+#include "webhook-dispatcher/api/delivery_requests.hpp"
+#include "webhook-dispatcher/history/delivery_id.hpp"
+
+#include "common/core/text.hpp"
+
+namespace tempinbox::webhooks {
+
+delivery_rpc::delivery_rpc(runtime::host& host, delivery_log_store& log,
+                           routing_log_store& routings, manual_sender& sender,
+                           replay_store& replays, replayer& moving)
+    : host_(host),
+      log_(log),
+      routings_(routings),
+      sender_(sender),
+      replays_(replays),
+      moving_(moving)
+{}
+
+void delivery_rpc::add_to(rpc::server& server)
+{
+    const std::string service = "tempinbox.webhooks.v1.DeliveryService/";
+    server.add<v1::ListDeliveriesRequest, v1::ListDeliveriesResponse>(
+        service + "ListDeliveries",
+        [this](v1::ListDeliveriesRequest request) { return list(std::move(request)); });
+    server.add<v1::TestWebhookRequest, v1::TestWebhookResponse>(
+        service + "TestWebhook",
+        [this](v1::TestWebhookRequest request) { return test(std::move(request)); });
+    server.add<v1::RetryDeliveryRequest, v1::RetryDeliveryResponse>(
+        service + "RetryDelivery",
+        [this](v1::RetryDeliveryRequest request) { return retry(std::move(request)); });
+    server.add<v1::ReplayDeliveriesRequest, v1::ReplayDeliveriesResponse>(
+        service + "ReplayDeliveries",
+        [this](v1::ReplayDeliveriesRequest request) { return replay(std::move(request)); });
+    server.add<v1::GetRoutingRequest, v1::GetRoutingResponse>(
+        service + "GetRouting",
+        [this](v1::GetRoutingRequest request) { return get_routing(std::move(request)); });
+}
+
+awaitable<result<v1::ListDeliveriesResponse>> delivery_rpc::list(v1::ListDeliveriesRequest request)
+{
+    const auto params = read_params(request);
+    if (!params)
+        co_return params.error();
+    const auto page = co_await log_.list(params->account, params->webhook, params->status,
+                                         params->before, params->limit);
+    if (!page)
+        co_return page.error();
+    v1::ListDeliveriesResponse response;
+    for (const auto& delivery : page->deliveries)
+        *response.add_deliveries() = to_message(delivery);
+    if (page->next)
+        response.set_next_cursor(make_log_cursor(*params, *page->next));
+    co_return response;
+}
+
+awaitable<result<v1::TestWebhookResponse>> delivery_rpc::test(v1::TestWebhookRequest request)
+{
+    const auto account = account_id::parse(request.account_id());
+    if (!account)
+        co_return account.error();
+    const auto webhook = webhook_id::parse(request.webhook_id());
+    if (!webhook)
+        co_return webhook.error();
+    const auto event = event_id::parse(request.event_id());
+    if (!event)
+        co_return event.error();
+    const auto sent = co_await sender_.test(*account, *webhook, *event);
+    if (!sent)
+        co_return sent.error();
+    const auto found = co_await log_.find(*account, *webhook, *event);
+    if (!found)
+        co_return found.error();
+    v1::TestWebhookResponse response;
+    *response.mutable_delivery() = to_message(*found);
+    co_return response;
+}
+
+awaitable<result<v1::RetryDeliveryResponse>> delivery_rpc::retry(v1::RetryDeliveryRequest request)
+{
+    const auto account = account_id::parse(request.account_id());
+    if (!account)
+        co_return account.error();
+    const auto webhook = webhook_id::parse(request.webhook_id());
+    if (!webhook)
+        co_return webhook.error();
+    const auto delivery = uuid::parse(request.delivery_id());
+    if (!delivery)
+        co_return bad_id("deliveryId", request.delivery_id());
+    const auto attempt = uuid::parse(request.attempt_id());
+    if (!attempt)
+        co_return failure(errc::invalid_argument,
+                          "attempt_id must be a UUID, not " + quote(request.attempt_id()));
+    const auto event = event_of(*delivery, *webhook);
+    const auto sent = co_await sender_.retry(*account, *webhook, event, *attempt);
+    if (!sent)
+        co_return sent.error();
+    const auto found = co_await log_.find(*account, *webhook, event);
+    if (!found)
+        co_return found.error();
+    v1::RetryDeliveryResponse response;
+    *response.mutable_delivery() = to_message(*found);
+    co_return response;
+}
+
+awaitable<result<v1::ReplayDeliveriesResponse>>
+delivery_rpc::replay(v1::ReplayDeliveriesRequest request)
+{
+    auto params = read_params(request, host_.clock().now());
+    if (!params)
+        co_return params.error();
+    const auto to = co_await sender_.find_receiver(params->account, params->webhook);
+    if (!to)
+        co_return to.error();
+    const auto counted = co_await replays_.begin(std::move(*params));
+    if (!counted)
+        co_return counted.error();
+    moving_.wake();
+    v1::ReplayDeliveriesResponse response;
+    response.set_replayed(*counted);
+    co_return response;
+}
+
+awaitable<result<v1::GetRoutingResponse>> delivery_rpc::get_routing(v1::GetRoutingRequest request)
+{
+    const auto account = account_id::parse(request.account_id());
+    if (!account)
+        co_return account.error();
+    const auto email = event_id::parse(request.email_id());
+    if (!email)
+        co_return email.error();
+    const auto found = co_await routings_.find(*account, *email);
+    v1::GetRoutingResponse response;
+    response.set_is_known(found.has_value());
+    if (found) {
+        for (const auto& match : *found) {
+            auto& rule = *response.add_rules();
+            rule.set_rule_id(match.rule.text());
+            rule.set_matched(match.matched);
+        }
+    }
+    co_return response;
+}
+
+} // namespace tempinbox::webhooks

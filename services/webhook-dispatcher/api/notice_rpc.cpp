@@ -1,0 +1,54 @@
+#include "webhook-dispatcher/api/notice_rpc.hpp"
+
+namespace tempinbox::webhooks {
+namespace {
+
+constexpr int max_claimed = 100;
+
+} // namespace
+
+void notice_rpc::add_to(rpc::server& server)
+{
+    const std::string service = "tempinbox.webhooks.v1.NoticeService/";
+    server.add<v1::ClaimNoticesRequest, v1::ClaimNoticesResponse>(
+        service + "ClaimNotices",
+        [this](v1::ClaimNoticesRequest request) { return claim(std::move(request)); });
+    server.add<v1::SettleNoticeRequest, v1::SettleNoticeResponse>(
+        service + "SettleNotice",
+        [this](v1::SettleNoticeRequest request) { return settle(std::move(request)); });
+}
+
+awaitable<result<v1::ClaimNoticesResponse>> notice_rpc::claim(v1::ClaimNoticesRequest request)
+{
+    if (request.limit() < 1 || request.limit() > max_claimed)
+        co_return failure{errc::invalid_argument,
+                          "limit must be an integer from 1 to " + std::to_string(max_claimed)};
+    const auto claimed = co_await notices_.claim(request.limit());
+    v1::ClaimNoticesResponse response;
+    for (const auto& notice : claimed) {
+        auto& message = *response.add_notices();
+        message.set_notice_id(notice.id.text());
+        message.set_account_id(notice.account.text());
+        message.set_webhook_id(notice.webhook.text());
+        message.set_url(notice.url);
+        message.set_reason(notice.reason);
+    }
+    co_return response;
+}
+
+awaitable<result<v1::SettleNoticeResponse>> notice_rpc::settle(v1::SettleNoticeRequest request)
+{
+    const auto account = account_id::parse(request.account_id());
+    if (!account)
+        co_return account.error();
+    const auto webhook = webhook_id::parse(request.webhook_id());
+    if (!webhook)
+        co_return webhook.error();
+    const auto notice = uuid::parse(request.notice_id());
+    if (!notice)
+        co_return bad_id("noticeId", request.notice_id());
+    co_await notices_.settle(*account, *webhook, *notice);
+    co_return v1::SettleNoticeResponse();
+}
+
+} // namespace tempinbox::webhooks

@@ -1,0 +1,40 @@
+#pragma once
+
+#include "common/core/awaitable.hpp"
+#include "webhook-dispatcher/endpoints/url_policy.hpp"
+#include "webhook-dispatcher/routing/config_store.hpp"
+#include "webhook-dispatcher/routing/rule_store.hpp"
+
+#include "common/rpc/server.hpp"
+
+#include "tempinbox/webhooks/v1/webhook_service.pb.h"
+
+namespace tempinbox::webhooks {
+
+// The calls about routing rules. The tester routes as the events' intake does, by the same
+// account_config.
+class rule_rpc
+{
+public:
+    rule_rpc(rule_store& rules, config_store& configs, url_policy policy)
+        : rules_(rules),
+          configs_(configs),
+          policy_(std::move(policy))
+    {}
+
+    void add_to(rpc::server& server);
+
+    awaitable<result<v1::CreateRuleResponse>> create(v1::CreateRuleRequest request);
+    awaitable<result<v1::GetRuleResponse>> get(v1::GetRuleRequest request);
+    awaitable<result<v1::ListRulesResponse>> list(v1::ListRulesRequest request);
+    awaitable<result<v1::UpdateRuleResponse>> update(v1::UpdateRuleRequest request);
+    awaitable<result<v1::DeleteRuleResponse>> remove(v1::DeleteRuleRequest request);
+    awaitable<result<v1::TestRulesResponse>> test(v1::TestRulesRequest request);
+
+private:
+    rule_store& rules_;
+    config_store& configs_;
+    url_policy policy_;
+};
+
+} // namespace tempinbox::webhooks

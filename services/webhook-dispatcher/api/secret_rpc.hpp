@@ -1,0 +1,32 @@
+#pragma once
+
+#include "common/core/awaitable.hpp"
+#include "webhook-dispatcher/endpoints/secret_store.hpp"
+
+#include "common/crypto/sealing.hpp"
+#include "common/rpc/server.hpp"
+
+#include "tempinbox/webhooks/v1/secret_service.pb.h"
+
+namespace tempinbox::webhooks {
+
+// The calls of an operator who rotates the master key: secrets sealed with another key are opened
+// and sealed with this process's first one, a batch a call. Nothing that is in force changes, so
+// caches are not told.
+class secret_rpc
+{
+public:
+    secret_rpc(secret_store& secrets, const crypto::keyring& keys) : secrets_(secrets), keys_(keys)
+    {}
+
+    void add_to(rpc::server& server);
+
+    awaitable<result<v1::CountSecretsResponse>> count(v1::CountSecretsRequest request);
+    awaitable<result<v1::ResealSecretsResponse>> reseal(v1::ResealSecretsRequest request);
+
+private:
+    secret_store& secrets_;
+    const crypto::keyring& keys_;
+};
+
+} // namespace tempinbox::webhooks

@@ -1,0 +1,40 @@
+#pragma once
+
+#include "common/core/awaitable.hpp"
+#include "webhook-dispatcher/delivery/outcome.hpp"
+#include "webhook-dispatcher/endpoints/endpoint_store.hpp"
+#include "webhook-dispatcher/endpoints/failure_store.hpp"
+
+#include "common/runtime/periodic_task.hpp"
+
+#include <unordered_map>
+
+namespace tempinbox::webhooks {
+
+// Switches off webhooks that only failed for five days (design.md section 5): counts failed
+// attempts in memory, adds them to the database every few seconds, where all processes' counts
+// meet, and decides there. A crash, or the database away, loses a few seconds' counts. Used on the
+// loop only.
+class auto_disable_monitor
+{
+public:
+    auto_disable_monitor(runtime::host& host, failure_store& failures, endpoint_store& endpoints);
+
+    void note(const delivery_outcome& outcome);
+    void start() { checking_.start(); }
+    awaitable<void> stop() { return checking_.stop(); }
+
+    // One look: adds what was noted, then decides.
+    awaitable<void> check();
+
+private:
+    awaitable<std::chrono::microseconds> check_again();
+    std::vector<failure_count> take_counts();
+
+    failure_store& failures_;
+    endpoint_store& endpoints_;
+    std::unordered_map<webhook_id, failure_count> noted_;
+    runtime::periodic_task checking_;
+};
+
+} // namespace tempinbox::webhooks

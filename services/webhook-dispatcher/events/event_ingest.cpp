@@ -1,0 +1,284 @@
+#include "webhook-dispatcher/events/event_ingest.hpp"
+
+#include "common/log/log.hpp"
+
+#include <algorithm>
+#include <map>
+
+namespace tempinbox::webhooks {
+namespace {
+
+constexpr std::string_view consumer_name = "webhook-dispatcher";
+// A deadlock is no fault of the event.
+constexpr int attempts_alone = 3;
+
+} // namespace
+
+struct event_ingest::plan
+{
+    std::vector<new_event> events;
+    std::vector<new_delivery> deliveries;
+    std::vector<new_routing> routings;
+    std::map<delivery_key, delivery_job> jobs; // of the places reserved
+    uuid lease = uuid::make_v7();
+    std::chrono::steady_clock::time_point lease_end = std::chrono::steady_clock::now() + lease_time;
+
+    plan() = default;
+};
+
+event_ingest::event_ingest(runtime::host& host, config_store& stored_configs, config_cache& configs,
+                           delivery_store& deliveries, delivery_engine& engine,
+                           outcome_recorder& recorder, dead_letters& dead_letters)
+    : host_(host),
+      stored_configs_(stored_configs),
+      configs_(configs),
+      deliveries_(deliveries),
+      engine_(engine),
+      recorder_(recorder),
+      dead_letters_(dead_letters),
+      events_(host.metrics().counter("tempinbox_webhook_dispatcher_events_total",
+                                     "Events read and routed."))
+{}
+
+awaitable<void> event_ingest::handle(const std::vector<kafka::record>& batch)
+{
+    co_await engine_.wait_for_room();
+    co_await recorder_.wait_for_room();
+    auto sorted = sort(batch);
+    if (!sorted.states.empty())
+        co_await stored_configs_.put_states(std::move(sorted.states));
+    if (!sorted.dead_letters.empty())
+        co_await dead_letters_.send(std::move(sorted.dead_letters));
+
+    if (sorted.events.empty())
+        co_return;
+    events_.Increment(static_cast<double>(sorted.events.size()));
+    std::vector<account_id> accounts;
+    accounts.reserve(sorted.events.size());
+    for (const auto& entry : sorted.events)
+        accounts.push_back(entry.event.account);
+    if (co_await store_with_cached(sorted.events, accounts))
+        co_return;
+    const auto configs = co_await configs_.current(std::move(accounts));
+    choose_routes(sorted.events, configs);
+    std::erase_if(sorted.events, [](const routed_event& entry) { return !entry.goes_anywhere(); });
+    if (sorted.events.empty())
+        co_return;
+
+    std::string refused;
+    try {
+        co_await store(sorted.events);
+    } catch (const dependency_error&) {
+        throw;
+    } catch (const std::exception& error) {
+        refused = error.what();
+    }
+    if (refused.empty())
+        co_return;
+    log::warning("batch of events refused, storing them one by one",
+                 {{"events", sorted.events.size()}, {"reason", refused}});
+    co_await store_one_by_one(std::move(sorted.events));
+}
+
+event_ingest::sorted_batch event_ingest::sort(const std::vector<kafka::record>& batch) const
+{
+    sorted_batch sorted;
+    for (const auto& record : batch) {
+        if (record.header("ce_type").value_or(record.topic) == events::topics::account_state) {
+            auto state = events::read_account_state(record);
+            if (state)
+                sorted.states.push_back(std::move(*state));
+            else // The topic is compacted and has no dead letters: the account's next state repairs
+                 // it.
+                log::error("account state cannot be read",
+                           {{"offset", record.offset}, {"reason", state.error().message}});
+            continue;
+        }
+        auto event = decode(record);
+        if (!event) {
+            log::warning("event cannot be read", {{"topic", record.topic},
+                                                  {"offset", record.offset},
+                                                  {"reason", event.error().message}});
+            sorted.dead_letters.push_back(
+                events::make_dead_letter(record, consumer_name, event.error().message));
+            continue;
+        }
+        routed_event entry;
+        entry.source = &record;
+        entry.event = std::move(*event);
+        sorted.events.push_back(std::move(entry));
+    }
+    return sorted;
+}
+
+void event_ingest::choose_routes(std::vector<routed_event>& events,
+                                 const config_cache::configs& configs) const
+{
+    const auto now = host_.clock().now();
+    for (auto& entry : events) {
+        entry.routes.clear();
+        entry.rules.clear();
+        const auto config = configs.find(entry.event.account);
+        if (config == configs.end())
+            continue;
+        const auto mail = mail_of(entry.event);
+        entry.routes = config->second->choose_routes(entry.event.kind, mail ? &*mail : nullptr, now,
+                                                     &entry.rules);
+    }
+}
+
+event_ingest::plan event_ingest::make_plan(const std::vector<routed_event>& events)
+{
+    plan planned;
+    const auto now = host_.clock().now();
+    std::map<delivery_key, bool> seen; // a producer may have sent an event twice
+    for (const auto& entry : events) {
+        if (!entry.rules.empty())
+            planned.routings.push_back({entry.event.id, entry.event.account, entry.rules});
+        if (entry.routes.empty())
+            continue;
+        auto outgoing = std::make_shared<outgoing_event>();
+        outgoing->id = entry.event.id;
+        outgoing->body = make_payload(entry.event);
+        outgoing->traceparent = entry.event.traceparent;
+
+        new_event stored;
+        stored.id = entry.event.id;
+        stored.account = entry.event.account;
+        stored.kind = entry.event.kind;
+        stored.occurred_at = entry.event.occurred_at;
+        stored.body = outgoing->body;
+        stored.traceparent = outgoing->traceparent;
+        planned.events.push_back(std::move(stored));
+
+        for (const auto& chosen : entry.routes) {
+            const delivery_key key{entry.event.id, chosen.to->id};
+            if (!seen.emplace(key, true).second)
+                continue;
+            new_delivery delivery;
+            delivery.event = key.event;
+            delivery.webhook = key.webhook;
+            delivery.account = entry.event.account;
+            delivery.rules = chosen.rules;
+            engine_.note_renewal(chosen.to->id, chosen.to->renewed_at);
+            if (chosen.is_skipped) {
+                delivery.how = new_delivery::start::skipped;
+            } else if (engine_.reserve(key.webhook, queue_kind::first)) {
+                delivery.how = new_delivery::start::leased;
+                delivery_job job;
+                job.event = outgoing;
+                job.to = chosen.to;
+                job.lease = planned.lease;
+                job.lease_end = planned.lease_end;
+                job.began = now;
+                planned.jobs.emplace(key, std::move(job));
+            } else {
+                delivery.wait = engine_.closed_for(key.webhook);
+            }
+            planned.deliveries.push_back(std::move(delivery));
+        }
+    }
+    return planned;
+}
+
+// Saves the look for changed configurations, a round trip of its own, where all are known: the
+// insert looks itself. False: not stored, and what is current must be asked for.
+awaitable<bool> event_ingest::store_with_cached(std::vector<routed_event>& events,
+                                                const std::vector<account_id>& accounts)
+{
+    const auto configs = configs_.cached(accounts);
+    if (!configs)
+        co_return false;
+    choose_routes(events, *configs);
+    if (std::none_of(events.begin(), events.end(),
+                     [](const routed_event& entry) { return entry.goes_anywhere(); }))
+        co_return false;
+    config_versions versions;
+    for (const auto& [account, config] : *configs)
+        versions.emplace_back(account, config->version());
+    try {
+        co_return co_await store(events, versions);
+    } catch (const dependency_error&) {
+        throw;
+    } catch (const std::exception& error) {
+        log::info("batch of events refused, trying it once more",
+                  {{"events", events.size()}, {"reason", error.what()}});
+    }
+    co_return false;
+}
+
+// False: a configuration is newer than its version here, and nothing was stored.
+awaitable<bool> event_ingest::store(const std::vector<routed_event>& events,
+                                    const config_versions& versions)
+{
+    auto planned = make_plan(events);
+    std::optional<std::vector<delivery_key>> leased;
+    std::exception_ptr failed;
+    try {
+        leased = co_await deliveries_.insert(planned.events, planned.deliveries, planned.lease,
+                                             planned.routings, versions);
+    } catch (...) {
+        failed = std::current_exception();
+    }
+    if (!leased)
+        release_reservations(planned);
+    if (failed)
+        std::rethrow_exception(failed);
+    if (leased)
+        start(planned, *leased);
+    co_return leased.has_value();
+}
+
+// Finds the event that the database refuses, and only that one goes to the dead letters.
+awaitable<void> event_ingest::store_one_by_one(std::vector<routed_event> events)
+{
+    std::vector<kafka::message> refused;
+    for (auto& entry : events) {
+        const auto* source = entry.source;
+        std::vector<routed_event> alone;
+        alone.push_back(std::move(entry));
+        std::string reason;
+        for (int attempt = 1; attempt == 1 || (attempt <= attempts_alone && !reason.empty());
+             ++attempt) {
+            reason.clear();
+            try {
+                co_await store(alone);
+            } catch (const dependency_error&) {
+                throw;
+            } catch (const std::exception& error) {
+                reason = error.what();
+            }
+        }
+        if (reason.empty())
+            continue;
+        log::error("event cannot be stored",
+                   {{"topic", source->topic}, {"offset", source->offset}, {"reason", reason}});
+        refused.push_back(events::make_dead_letter(*source, consumer_name, reason));
+    }
+    if (!refused.empty())
+        co_await dead_letters_.send(std::move(refused));
+}
+
+void event_ingest::start(plan& planned, const std::vector<delivery_key>& leased)
+{
+    for (const auto& key : leased) {
+        const auto job = planned.jobs.find(key);
+        if (job == planned.jobs.end())
+            continue;
+        engine_.submit(std::move(job->second));
+        planned.jobs.erase(job);
+    }
+    // What is left was known already.
+    release_reservations(planned);
+    for (const auto& delivery : planned.deliveries)
+        if (delivery.how == new_delivery::start::waiting && delivery.wait.count() == 0)
+            engine_.note_backlog({delivery.webhook, queue_kind::first});
+}
+
+void event_ingest::release_reservations(const plan& planned)
+{
+    for (const auto& [key, job] : planned.jobs)
+        engine_.release(key.webhook, queue_kind::first);
+}
+
+} // namespace tempinbox::webhooks

@@ -1,0 +1,68 @@
+#pragma once
+
+#include "common/core/awaitable.hpp"
+#include "webhook-dispatcher/delivery/engine.hpp"
+#include "webhook-dispatcher/delivery/recorder.hpp"
+#include "webhook-dispatcher/events/dead_letters.hpp"
+#include "webhook-dispatcher/events/decoded_event.hpp"
+#include "webhook-dispatcher/routing/config_cache.hpp"
+
+#include <vector>
+
+namespace tempinbox::webhooks {
+
+// Turns a batch of events into deliveries: reads, routes, stores all of it in one statement, and
+// hands what fits the windows to the engine. When it returns, everything is stored and the offsets
+// may be committed. What can never be handled goes to the dead letters. Throws dependency_error
+// while PostgreSQL or Kafka is away or too many outcomes wait to be written: the batch comes again.
+class event_ingest
+{
+public:
+    event_ingest(runtime::host& host, config_store& stored_configs, config_cache& configs,
+                 delivery_store& deliveries, delivery_engine& engine, outcome_recorder& recorder,
+                 dead_letters& dead_letters);
+
+    awaitable<void> handle(const std::vector<kafka::record>& batch);
+
+private:
+    struct routed_event
+    {
+        const kafka::record* source = nullptr;
+        decoded_event event;
+        std::vector<route> routes;
+        std::vector<rule_match> rules; // what each said, where there are any
+
+        bool goes_anywhere() const { return !routes.empty() || !rules.empty(); }
+    };
+    struct sorted_batch
+    {
+        std::vector<routed_event> events;
+        std::vector<plans::account_state> states;
+        std::vector<kafka::message> dead_letters;
+    };
+    // What one insert carries, and the jobs it starts.
+    struct plan;
+
+    sorted_batch sort(const std::vector<kafka::record>& batch) const;
+    void choose_routes(std::vector<routed_event>& events,
+                       const config_cache::configs& configs) const;
+    plan make_plan(const std::vector<routed_event>& events);
+    awaitable<bool> store_with_cached(std::vector<routed_event>& events,
+                                      const std::vector<account_id>& accounts);
+    awaitable<bool> store(const std::vector<routed_event>& events,
+                          const config_versions& versions = {});
+    awaitable<void> store_one_by_one(std::vector<routed_event> events);
+    void start(plan& planned, const std::vector<delivery_key>& leased);
+    void release_reservations(const plan& planned);
+
+    runtime::host& host_;
+    config_store& stored_configs_;
+    config_cache& configs_;
+    delivery_store& deliveries_;
+    delivery_engine& engine_;
+    outcome_recorder& recorder_;
+    dead_letters& dead_letters_;
+    prometheus::Counter& events_;
+};
+
+} // namespace tempinbox::webhooks

@@ -1,0 +1,202 @@
+#include "webhook-dispatcher/manual_retry/manual_sender.hpp"
+
+#include "webhook-dispatcher/events/decoded_event.hpp"
+#include "webhook-dispatcher/manual_retry/sample_event.hpp"
+
+#include "common/log/log.hpp"
+
+namespace tempinbox::webhooks {
+namespace {
+
+// Each may wait for its receiver for the whole time of an exchange.
+constexpr std::size_t max_in_flight = 200;
+
+event_kind first_of(const event_set& events)
+{
+    for (const auto kind : all_event_kinds)
+        if (events.contains(kind))
+            return kind;
+    return event_kind::email_received;
+}
+
+new_event stored_form(const decoded_event& sample)
+{
+    new_event stored;
+    stored.id = sample.id;
+    stored.account = sample.account;
+    stored.kind = sample.kind;
+    stored.occurred_at = sample.occurred_at;
+    stored.body = make_payload(sample);
+    return stored;
+}
+
+delivery_job make_job(const taken_delivery& taken, std::shared_ptr<const receiver> to,
+                      event_id event, uuid lease)
+{
+    auto outgoing = std::make_shared<outgoing_event>();
+    outgoing->id = event;
+    outgoing->body = taken.body;
+    outgoing->traceparent = taken.traceparent;
+    delivery_job job;
+    job.event = std::move(outgoing);
+    job.to = std::move(to);
+    job.attempts_made = taken.attempts;
+    job.lease = lease;
+    job.lease_end = std::chrono::steady_clock::now() + lease_time;
+    job.began = taken.began;
+    return job;
+}
+
+manual_attempt make_attempt(const delivery_job& job, const taken_delivery& taken,
+                            const delivery_decision& decision, sent_request sent)
+{
+    manual_attempt attempt;
+    attempt.event = job.event->id;
+    attempt.webhook = job.to->id;
+    attempt.account = job.to->account;
+    attempt.lease = job.lease;
+    attempt.was_finished = taken.was_finished;
+    attempt.has_succeeded = !decision.is_failure;
+    attempt.number = taken.attempts + 1;
+    attempt.at = sent.at;
+    attempt.took = sent.took;
+    attempt.status = sent.result.status;
+    attempt.error = decision.error;
+    attempt.response_body = std::move(sent.response_body);
+    return attempt;
+}
+
+// Counts a request under way for as long as it lives.
+struct in_flight_guard
+{
+    in_flight_guard(std::size_t& count, wakeup& when_quiet) : count_(count), quiet_(when_quiet)
+    {
+        ++count_;
+    }
+    ~in_flight_guard()
+    {
+        if (--count_ == 0)
+            quiet_.notify();
+    }
+    in_flight_guard(const in_flight_guard&) = delete;
+
+private:
+    std::size_t& count_;
+    wakeup& quiet_;
+};
+
+} // namespace
+
+manual_sender::manual_sender(runtime::host& host, resend_store& deliveries, config_cache& configs,
+                             request_sender send)
+    : host_(host),
+      deliveries_(deliveries),
+      configs_(configs),
+      send_(std::move(send)),
+      is_quiet_(host.executor()),
+      sent_(host.metrics().counter("tempinbox_webhook_dispatcher_sent_by_hand_total",
+                                   "Tests and single retries sent."))
+{}
+
+result<void> manual_sender::check_capacity() const
+{
+    if (is_draining_ || in_flight_ >= max_in_flight)
+        return failure{errc::unavailable, "too many requests are sent by hand"};
+    return {};
+}
+
+awaitable<result<manual_sender::receiver_ptr>> manual_sender::find_receiver(account_id account,
+                                                                            webhook_id webhook)
+{
+    const std::vector<account_id> accounts(1, account);
+    const auto configs = co_await configs_.current(accounts);
+    const auto config = configs.find(account);
+    auto to = config == configs.end() ? nullptr : config->second->find(webhook);
+    if (!to)
+        co_return failure(errc::not_found, "Webhook " + webhook.text() + " does not exist");
+    if (!config->second->is_active(webhook, host_.clock().now()))
+        co_return failure(
+            errc::permission_denied,
+            "The plan has no place for this webhook; it has more webhooks than it allows");
+    if (to->refusal)
+        co_return failure(errc::conflict,
+                          "Webhook " + webhook.text() + " is switched off: " + *to->refusal);
+    co_return to;
+}
+
+awaitable<result<void>> manual_sender::test(account_id account, webhook_id webhook, event_id event)
+{
+    const auto capacity = check_capacity();
+    if (!capacity)
+        co_return capacity.error();
+    const in_flight_guard held(in_flight_, is_quiet_);
+    auto to = co_await find_receiver(account, webhook);
+    if (!to)
+        co_return to.error();
+    const auto sample = make_sample(first_of((*to)->events), event, account, host_.clock().now());
+    auto stored = stored_form(sample);
+    const auto lease = uuid::make_v7();
+    auto taken = co_await deliveries_.begin_test(std::move(stored), webhook, lease);
+    if (!taken)
+        co_return taken.error();
+    if (!taken->was_sent_before)
+        co_await send(std::move(*taken), std::move(*to), event, lease);
+    co_return result<void>();
+}
+
+awaitable<result<void>> manual_sender::retry(account_id account, webhook_id webhook, event_id event,
+                                             uuid lease)
+{
+    const auto capacity = check_capacity();
+    if (!capacity)
+        co_return capacity.error();
+    const in_flight_guard held(in_flight_, is_quiet_);
+    auto to = co_await find_receiver(account, webhook);
+    if (!to)
+        co_return to.error();
+    if (!(*to)->is_enabled)
+        co_return failure(errc::conflict,
+                          "Webhook " + webhook.text() +
+                              " is switched off; PATCH it with isEnabled true first");
+    auto taken = co_await deliveries_.take(account, webhook, event, lease);
+    if (!taken)
+        co_return taken.error();
+    if (!taken->was_sent_before)
+        co_await send(std::move(*taken), std::move(*to), event, lease);
+    co_return result<void>();
+}
+
+awaitable<void> manual_sender::send(taken_delivery taken, receiver_ptr to, event_id event,
+                                    uuid lease)
+{
+    const auto job = make_job(taken, std::move(to), event, lease);
+    auto sent = co_await exchange(job);
+    sent_.Increment();
+    const auto decision = judge(sent.result, facts_of(job, host_.clock().now()));
+    auto attempt = make_attempt(job, taken, decision, std::move(sent));
+    co_await deliveries_.finish(std::move(attempt));
+}
+
+awaitable<sent_request> manual_sender::exchange(delivery_job job)
+{
+    sent_request sent;
+    try {
+        sent = co_await send_(job);
+    } catch (const std::exception& error) {
+        log::error("webhook not sent",
+                   {{"webhook_id", job.to->id.text()}, {"reason", error.what()}});
+        sent.result.what = exchange_result::kind::network_down;
+        sent.result.detail = "the request could not be sent";
+        sent.at = host_.clock().now();
+    }
+    co_return sent;
+}
+
+awaitable<void> manual_sender::drain(std::chrono::steady_clock::time_point until)
+{
+    is_draining_ = true;
+    while (in_flight_ != 0 && std::chrono::steady_clock::now() < until)
+        co_await is_quiet_.wait(until);
+}
+
+} // namespace tempinbox::webhooks

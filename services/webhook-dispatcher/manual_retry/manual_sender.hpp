@@ -1,0 +1,54 @@
+#pragma once
+
+#include "common/core/awaitable.hpp"
+#include "webhook-dispatcher/delivery/engine.hpp"
+#include "webhook-dispatcher/manual_retry/resend_store.hpp"
+#include "webhook-dispatcher/routing/config_cache.hpp"
+
+#include <memory>
+
+namespace tempinbox::webhooks {
+
+// Sends a delivery at once because its account asks for it, and returns when the receiver has
+// answered. Past the window and the breaker, which know nothing of it; bounded by a limit for each
+// webhook and one for the process. Used on the loop only.
+class manual_sender
+{
+public:
+    manual_sender(runtime::host& host, resend_store& deliveries, config_cache& configs,
+                  request_sender send);
+
+    using receiver_ptr = std::shared_ptr<const receiver>;
+
+    // Not_found where the account has no such webhook, permission_denied where its plan has no
+    // place for it.
+    awaitable<result<receiver_ptr>> find_receiver(account_id account, webhook_id webhook);
+
+    // A made-up event with that id. Also to a webhook that is switched off; a failure changes
+    // nothing about the webhook.
+    awaitable<result<void>> test(account_id account, webhook_id webhook, event_id event);
+    // Conflict while it is being sent, and where the webhook is switched off. The same lease again
+    // sends nothing.
+    awaitable<result<void>> retry(account_id account, webhook_id webhook, event_id event,
+                                  uuid lease);
+
+    // Takes nothing new; waits for what is under way until then. What is left is sent again by
+    // whoever finds its lease ended.
+    awaitable<void> drain(std::chrono::steady_clock::time_point until);
+
+private:
+    awaitable<void> send(taken_delivery taken, receiver_ptr to, event_id event, uuid lease);
+    awaitable<sent_request> exchange(delivery_job job);
+    result<void> check_capacity() const;
+
+    runtime::host& host_;
+    resend_store& deliveries_;
+    config_cache& configs_;
+    request_sender send_;
+    std::size_t in_flight_ = 0;
+    bool is_draining_ = false;
+    wakeup is_quiet_;
+    prometheus::Counter& sent_;
+};
+
+} // namespace tempinbox::webhooks

@@ -1,0 +1,33 @@
+#include "webhook-dispatcher/manual_retry/replayer.hpp"
+
+namespace tempinbox::webhooks {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr std::chrono::microseconds step_interval = 20ms;
+constexpr std::chrono::microseconds idle_interval = 1s;
+// With a replay under way it is due again soon, here or at another process.
+constexpr int max_idle_polls = 10;
+
+} // namespace
+
+replayer::replayer(runtime::host& host, replay_store& replays)
+    : replays_(replays),
+      moved_(host.metrics().counter("tempinbox_webhook_dispatcher_replayed_total",
+                                    "Finished deliveries put back to be sent again.")),
+      moving_(host, "deliveries not replayed", [this] { return move(); })
+{}
+
+awaitable<std::chrono::microseconds> replayer::move()
+{
+    const auto done = co_await replays_.step();
+    moved_.Increment(static_cast<double>(done.moved));
+    if (done.found_one)
+        idle_polls_ = 0;
+    else if (idle_polls_ < max_idle_polls)
+        ++idle_polls_;
+    co_return idle_polls_ < max_idle_polls ? step_interval : idle_interval;
+}
+
+} // namespace tempinbox::webhooks

@@ -1,0 +1,74 @@
+#include "webhook-dispatcher/manual_retry/sample_event.hpp"
+
+#include <google/protobuf/timestamp.pb.h>
+
+namespace tempinbox::webhooks {
+namespace {
+
+namespace v1 = events::v1;
+
+constexpr const char* sample_address = "sample@inbox.example.com";
+constexpr std::chrono::hours sample_life{24};
+
+void set_time(google::protobuf::Timestamp& stamp, time_point time)
+{
+    const auto micros = to_unix_micros(time);
+    stamp.set_seconds(micros / 1'000'000);
+    stamp.set_nanos(static_cast<int>(micros % 1'000'000) * 1'000);
+}
+
+v1::EmailReceived sample_email(event_id id, time_point now)
+{
+    v1::EmailReceived message;
+    message.set_email_id(id.text());
+    message.set_inbox_id(inbox_id::make().text());
+    message.set_from("sender@example.com");
+    message.set_subject("Test of your webhook");
+    set_time(*message.mutable_received_at(), now);
+    return message;
+}
+
+v1::InboxCreated sample_inbox(time_point now)
+{
+    v1::InboxCreated message;
+    message.set_inbox_id(inbox_id::make().text());
+    message.set_email_address(sample_address);
+    set_time(*message.mutable_created_at(), now);
+    set_time(*message.mutable_expires_at(), now + sample_life);
+    return message;
+}
+
+v1::InboxExpired sample_end(time_point now)
+{
+    v1::InboxExpired message;
+    message.set_inbox_id(inbox_id::make().text());
+    message.set_email_address(sample_address);
+    set_time(*message.mutable_expired_at(), now);
+    message.set_reason(v1::EXPIRY_REASON_TTL);
+    return message;
+}
+
+} // namespace
+
+decoded_event make_sample(event_kind kind, event_id id, account_id account, time_point now)
+{
+    decoded_event sample;
+    sample.id = id;
+    sample.account = account;
+    sample.kind = kind;
+    sample.occurred_at = now;
+    switch (kind) {
+    case event_kind::email_received:
+        sample.message = sample_email(id, now);
+        break;
+    case event_kind::inbox_created:
+        sample.message = sample_inbox(now);
+        break;
+    case event_kind::inbox_expired:
+        sample.message = sample_end(now);
+        break;
+    }
+    return sample;
+}
+
+} // namespace tempinbox::webhooks
