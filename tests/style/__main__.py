@@ -9,6 +9,7 @@ from pathlib import Path
 import boundaries
 import coroutines
 import layout
+import leftovers
 import migrations
 import words
 from source import Problem, Source
@@ -31,7 +32,14 @@ _SUFFIXES = {
     ".md",
     "",
 }
-_RULES = [boundaries.check, coroutines.check, layout.check, migrations.check, words.check]
+_RULES = [
+    boundaries.check,
+    coroutines.check,
+    layout.check,
+    leftovers.check,
+    migrations.check,
+    words.check,
+]
 
 
 def read_tree(root: Path) -> list[Source]:

@@ -27,26 +27,26 @@ template <class Question, class Answer>
 class gathered_calls
 {
 public:
-    // Answers by question; one that is left out, or a call that throws (logged as `trouble`),
+    // Answers by question; one that is left out, or a call that throws (logged as `error_text`),
     // answers nothing.
     using call = std::function<awaitable<std::map<Question, Answer>>(std::vector<Question>)>;
 
-    gathered_calls(boost::asio::any_io_executor executor, std::size_t most_at_once,
-                   std::chrono::milliseconds patience, std::string trouble, call ask_all)
+    gathered_calls(boost::asio::any_io_executor executor, std::size_t max_batch,
+                   std::chrono::milliseconds timeout, std::string error_text, call ask_all)
         : executor_(std::move(executor)),
-          most_at_once_(most_at_once),
-          patience_(patience),
-          trouble_(std::move(trouble)),
+          max_batch_(max_batch),
+          timeout_(timeout),
+          error_text_(std::move(error_text)),
           ask_all_(std::move(ask_all))
     {}
     gathered_calls(const gathered_calls&) = delete;
 
-    // Nothing where no answer came within the patience.
+    // Nothing where no answer came within the timeout.
     awaitable<std::optional<Answer>> ask(Question question)
     {
         auto& entry = gathering_[std::move(question)];
         if (!entry)
-            entry = std::make_shared<asked>(executor_, patience_);
+            entry = std::make_shared<asked>(executor_, timeout_);
         const auto mine = entry;
         if (!std::exchange(is_running_, true))
             boost::asio::co_spawn(executor_, run(), boost::asio::detached);
@@ -60,8 +60,8 @@ private:
         wait_point done;
         std::optional<Answer> answer;
 
-        asked(const boost::asio::any_io_executor& executor, std::chrono::milliseconds patience)
-            : done(executor, patience)
+        asked(const boost::asio::any_io_executor& executor, std::chrono::milliseconds timeout)
+            : done(executor, timeout)
         {}
     };
     using questions = std::map<Question, std::shared_ptr<asked>>;
@@ -72,7 +72,7 @@ private:
             // Requests that are being read at this moment come along.
             co_await boost::asio::post(boost::asio::use_awaitable);
             questions next;
-            while (!gathering_.empty() && next.size() < most_at_once_)
+            while (!gathering_.empty() && next.size() < max_batch_)
                 next.insert(gathering_.extract(gathering_.begin()));
             co_await send(std::move(next));
         }
@@ -91,16 +91,16 @@ private:
                 if (const auto found = sent.find(question); found != sent.end())
                     found->second->answer = std::move(answer);
         } catch (const std::exception& problem) {
-            log::warning(trouble_, {{"error", problem.what()}, {"questions", sent.size()}});
+            log::warning(error_text_, {{"error", problem.what()}, {"questions", sent.size()}});
         }
         for (auto& [question, one] : sent)
             one->done.reach();
     }
 
     boost::asio::any_io_executor executor_;
-    std::size_t most_at_once_;
-    std::chrono::milliseconds patience_;
-    std::string trouble_;
+    std::size_t max_batch_;
+    std::chrono::milliseconds timeout_;
+    std::string error_text_;
     call ask_all_;
     questions gathering_;
     bool is_running_ = false;

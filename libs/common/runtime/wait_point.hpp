@@ -13,10 +13,10 @@ namespace tempinbox::runtime {
 class wait_point
 {
 public:
-    wait_point(const boost::asio::any_io_executor& executor, std::chrono::milliseconds patience)
+    wait_point(const boost::asio::any_io_executor& executor, std::chrono::milliseconds timeout)
         : timer_(executor)
     {
-        timer_.expires_after(patience);
+        timer_.expires_after(timeout);
     }
 
     void reach()

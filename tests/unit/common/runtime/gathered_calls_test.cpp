@@ -15,8 +15,8 @@ namespace {
 class doubling
 {
 public:
-    explicit doubling(std::chrono::milliseconds patience = 20s)
-        : calls_(testing::test_host().executor(), 2, patience, "numbers cannot be doubled",
+    explicit doubling(std::chrono::milliseconds timeout = 20s)
+        : calls_(testing::test_host().executor(), 2, timeout, "numbers cannot be doubled",
                  [this](std::vector<int> numbers) { return answer(std::move(numbers)); })
     {}
 
@@ -93,8 +93,8 @@ TEST_CASE("nobody joins a call that has begun, and a call carries no more than i
     CHECK(calls.sent == std::vector<std::vector<int>>{{1}, {1, 2}, {3}});
 }
 
-TEST_CASE("a call that fails, a question without an answer and one out of patience are answered by "
-          "nothing",
+TEST_CASE("a call that fails, a question without an answer and one past its timeout are answered "
+          "by nothing",
           "[runtime]")
 {
     doubling calls(50ms);

@@ -1,0 +1,42 @@
+"""Words that must not stay in the tree: unfinished work, sleeping tests, paths of one machine."""
+
+import re
+from collections.abc import Iterator
+
+from source import Problem, Source
+
+# Put together from pieces, so that this file does not accuse itself.
+_UNFINISHED = re.compile(r"\b(?:TO" r"DO|FIX" r"ME|XX" r"X|for n" r"ow)\b")
+_SLEEPS = re.compile(
+    r"sleep_"
+    r"for\b|sleep_"
+    r"until\b|this_thread::"
+    r"sleep|time\."
+    r"sleep\(|set"
+    r"Timeout\(|\bu?"
+    r"sleep\("
+)
+_MACHINE_PATHS = re.compile(r"(?<![\w.])/(?:wo" r"rk|ro" r"ot|ho" r"me/\w+)/")
+_PROSE = {".md", ".txt"}
+
+
+def check(sources: list[Source]) -> Iterator[Problem]:
+    """All of these rules; prose may speak of the unfinished, and a bench paces its load by the
+    clock.
+    """
+    for source in sources:
+        yield from (
+            source.problem(found.start(), f"a path of one machine: {found[0]}")
+            for found in _MACHINE_PATHS.finditer(source.text)
+        )
+        if source.path.suffix in _PROSE:
+            continue
+        yield from (
+            source.problem(found.start(), f"unfinished: {found[0]}")
+            for found in _UNFINISHED.finditer(source.text)
+        )
+        if source.is_test and not source.is_load:
+            yield from (
+                source.problem(found.start(), "sleeps: wait for a condition with a deadline")
+                for found in _SLEEPS.finditer(source.text)
+            )
