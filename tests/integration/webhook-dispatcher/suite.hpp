@@ -44,14 +44,17 @@ struct suite
     }
     bool becomes(const std::string& query, int expected)
     {
-        // The loop runs one handler between two looks: most of them look at the clock only.
-        auto next_poll = std::chrono::steady_clock::now();
+        // Between two calls of this the loop runs one handler: most calls look at the clock only,
+        // and the wait for the next query begins where the last one ended. A database slower than
+        // that wait would else leave the loop one handler a query.
+        auto next_query = std::chrono::steady_clock::now();
         return eventually(
             [&] {
-                if (std::chrono::steady_clock::now() < next_poll)
+                if (std::chrono::steady_clock::now() < next_query)
                     return false;
-                next_poll = std::chrono::steady_clock::now() + std::chrono::milliseconds(25);
-                return count(query) == expected;
+                const bool is_there = count(query) == expected;
+                next_query = std::chrono::steady_clock::now() + std::chrono::milliseconds(25);
+                return is_there;
             },
             std::chrono::seconds(60));
     }
