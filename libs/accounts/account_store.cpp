@@ -44,7 +44,7 @@ constexpr postgres::statement delete_sessions{
     "accounts_delete_sessions", "DELETE FROM accounts.sessions WHERE account_id = $1"};
 constexpr postgres::statement delete_resets{
     "accounts_delete_resets", "DELETE FROM accounts.password_resets WHERE account_id = $1"};
-// Gateways have read of the deletion long ago.
+// By then every gateway has long read of the deletion.
 constexpr postgres::statement purge_keys{
     "accounts_forget_keys", "DELETE FROM accounts.api_keys WHERE (account_id, key_id) IN (SELECT "
                             "k.account_id, k.key_id FROM accounts.accounts a"
@@ -57,7 +57,7 @@ constexpr postgres::statement purge_responses{
     "i.account_id, i.operation_sha256,"
     " i.key FROM accounts.accounts a JOIN accounts.idempotency_key i ON i.account_id = a.account_id"
     " WHERE a.deleted_at < now() - interval '1 day' LIMIT $1 FOR UPDATE OF i SKIP LOCKED)"};
-// A link that was made while the account was deleted ends within an hour, by itself.
+// A reset link created while the account was being deleted expires by itself within an hour.
 constexpr postgres::statement purge_accounts{
     "accounts_forget",
     "DELETE FROM accounts.accounts WHERE account_id IN (SELECT a.account_id FROM accounts.accounts "
@@ -95,7 +95,7 @@ std::optional<std::int64_t> end_of(const std::string& plan, std::optional<time_p
     return std::nullopt;
 }
 
-// The account as it is now in the transaction, announced.
+// The account as it now is in the transaction, with its account.state event written.
 change<account> with_state_event(pqxx::work& tx, const state_publisher& publisher,
                                  const pqxx::row& row)
 {
@@ -219,9 +219,9 @@ awaitable<result<account>> account_store::remove(account_id id)
     return publish_after(std::move(transaction), publisher_);
 }
 
-// A state that was published after the tombstone would stay the last record of its compacted topic,
-// and what reads it from the start would take the account for a live one: the tombstone is sent
-// again with the account's last row.
+// A state published after the tombstone would stay the last record of its compacted topic, and
+// whoever reads the topic from the start would take the account for a live one. So the tombstone is
+// published again with the account's last row.
 awaitable<int> account_store::purge()
 {
     auto transaction = db_.transact([this](pqxx::work& tx) -> result<change<int>> {

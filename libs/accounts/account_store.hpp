@@ -18,9 +18,9 @@ struct account
     account_id id() const { return state.account; }
 };
 
-// Accounts at rest. A deleted account is not found. Each change stamps the account with the next
-// version of accounts.changes and writes its account.state row in the same transaction. Refusals
-// are values; an unreachable PostgreSQL throws.
+// Accounts in PostgreSQL. A deleted account is not found. Each change stamps the account with the
+// next version of accounts.changes and writes its account.state row in the same transaction.
+// Refusals are values; an unreachable PostgreSQL throws.
 class account_store
 {
 public:
@@ -34,16 +34,17 @@ public:
                                       std::string password_hash = {});
     awaitable<result<account>> find(account_id id);
     awaitable<result<account>> find_by_email(std::string email);
-    // Newest first, those before the given one.
+    // Newest first; only those older than `before`, if given.
     awaitable<std::vector<account>> list(std::size_t limit, std::optional<account_id> before);
-    // A 7-Day Pass ends after seven days unless told otherwise; other plans end only when told.
+    // Without `ends_at` a 7-Day Pass ends after seven days, and other plans do not end.
     awaitable<result<account>> set_plan(account_id id, std::string plan,
                                         std::optional<time_point> ends_at);
-    // Revokes the account's keys, ends its sessions, forgets its password and address, and
+    // Revokes the account's keys, ends its sessions, deletes its password and email address, and
     // publishes its tombstone.
     awaitable<result<account>> remove(account_id id);
-    // What accounts left that were deleted a day ago: up to batch_size rows of each kind; answers
-    // how many of the kind with most. With an account's last row its tombstone is published again.
+    // Purges what accounts deleted over a day ago left behind: up to batch_size rows of each kind.
+    // Returns the largest of these row counts. Publishes an account's tombstone again with its last
+    // row.
     awaitable<int> purge();
 
 private:

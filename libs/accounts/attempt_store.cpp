@@ -9,10 +9,10 @@ namespace {
 
 constexpr std::int64_t window_seconds = std::chrono::seconds(attempt_store::window).count();
 
-// Attempts of one subject are judged one after the other.
+// Serializes the attempts of one subject.
 constexpr postgres::statement lock_subject{
     "attempts_lock", "SELECT pg_advisory_xact_lock(hashtextextended(encode($1::bytea, 'hex'), 0))"};
-// How long until there is room again: until the oldest of the newest $2 leaves the window.
+// How long until an attempt is allowed again: until the oldest of the newest $2 leaves the window.
 constexpr postgres::statement judge_subject{
     "attempts_judge",
     "SELECT count(*) >= $2, coalesce(ceil(extract(epoch FROM min(at)) + $3 - extract(epoch FROM "
@@ -61,7 +61,7 @@ attempt_store::attempt_store(postgres::pool& db) : db_(db)
 
 awaitable<attempt_status> attempt_store::begin(uuid attempt, std::vector<attempt_subject> subjects)
 {
-    // Everybody locks in one order.
+    // Everyone locks in the same order, so that nobody deadlocks.
     std::sort(subjects.begin(), subjects.end(),
               [](const auto& a, const auto& b) { return a.digest < b.digest; });
     return db_.transact([attempt, subjects = std::move(subjects)](pqxx::work& tx) {

@@ -10,7 +10,7 @@
 
 namespace tempinbox::accounts {
 
-// For whom an attempt counts, and how many there may be in the window.
+// Whom an attempt counts against, and how many are allowed within the window.
 struct attempt_subject
 {
     std::string digest; // names stay out of the table
@@ -23,12 +23,12 @@ struct attempt_status
 {
     bool is_allowed = true;
     std::chrono::seconds retry_after{0};
-    std::string subject_digest; // where it is not allowed: who has had the number
+    std::string subject_digest; // if not allowed: the subject that reached its limit
 };
 
-// What was tried in the last ten minutes, on all replicas. An attempt is written down before it is
-// made, so that many at once cannot pass the limit together; what succeeds is taken back. Throws
-// when PostgreSQL cannot be reached.
+// The attempts of the last ten minutes, over all replicas. An attempt is recorded before it is
+// made, so that concurrent ones cannot pass the limit together; one that succeeds is taken back.
+// Throws when PostgreSQL cannot be reached.
 class attempt_store
 {
 public:
@@ -37,13 +37,13 @@ public:
 
     explicit attempt_store(postgres::pool& db);
 
-    // Writes the attempt down for each subject, or for none where one of them has had its number.
+    // Records the attempt for each subject, or for none if one of them has reached its limit.
     awaitable<attempt_status> begin(uuid attempt, std::vector<attempt_subject> subjects);
-    // The attempt succeeded: it counts for nobody.
+    // The attempt succeeded: it counts against nobody.
     awaitable<void> take_back(uuid attempt, std::vector<attempt_subject> subjects);
-    // Nothing that was counted for the subject counts any more.
+    // Deletes every attempt counted against the subject.
     awaitable<void> reset(attempt_subject subject);
-    // Up to batch_size that are past the window; answers how many.
+    // Purges up to batch_size attempts older than the window; returns how many.
     awaitable<int> purge();
 
 private:

@@ -5,8 +5,8 @@
 namespace tempinbox::accounts {
 namespace {
 
-// A row when the caller may go on: a new key, one past its day, or an attempt that ended without an
-// answer.
+// Returns a row if the caller may proceed: a new key, one older than 24 hours, or an attempt that
+// ended without a response.
 constexpr postgres::statement claim_key{"accounts_claim_idempotency_key", R"(
     INSERT INTO accounts.idempotency_key AS k (account_id, operation_sha256, key, request_sha256, object_id, started_at)
     VALUES ($1, $2, $3, $4, $5, now())
@@ -19,7 +19,7 @@ constexpr postgres::statement claim_key{"accounts_claim_idempotency_key", R"(
             AND (k.started_at IS NULL OR k.started_at <= now() - interval '30 seconds'))
     RETURNING object_id)"};
 
-// The same where nothing new may be written down.
+// The same for when no new key may be recorded.
 constexpr postgres::statement resume_key{"accounts_resume_idempotency_key", R"(
     UPDATE accounts.idempotency_key SET started_at = now()
     WHERE account_id = $1 AND operation_sha256 = $2 AND key = $3 AND request_sha256 = $4 AND status IS NULL
@@ -42,7 +42,7 @@ constexpr postgres::statement drop_key{"accounts_drop_idempotency_key", R"(
     DELETE FROM accounts.idempotency_key
     WHERE account_id = $1 AND operation_sha256 = $2 AND key = $3 AND object_id = $4 AND status IS NULL)"};
 
-// The primary key begins with the account.
+// Served by the primary key, which begins with the account.
 constexpr postgres::statement count_keys{"accounts_count_idempotency_keys", R"(
     SELECT count(*), (extract(epoch FROM min(created_at) + interval '24 hours') * 1000000)::bigint FROM accounts.idempotency_key
     WHERE account_id = $1 AND created_at > now() - interval '24 hours')"};
@@ -104,7 +104,7 @@ idempotency_claim claim_in(pqxx::work& tx, const idempotency_key& key,
     const auto rows = tx.exec_prepared(find_key.name, account, operation, key.key, request);
     if (!rows.empty())
         return read_claim(rows[0]);
-    // With room it was forgotten between the two statements: the next repeat begins anew.
+    // Within the limit, the key was purged between the two statements: the next repeat begins anew.
     if (!is_within_limit)
         claim.what = idempotency_claim::outcome::limit_reached;
     return claim;

@@ -9,7 +9,7 @@
 
 namespace tempinbox::accounts {
 
-// Which request is repeated: a key is an account's own, for one method and path.
+// Identifies a request: a key belongs to one account, method and path.
 struct idempotency_key
 {
     account_id account;
@@ -17,7 +17,7 @@ struct idempotency_key
     std::string key;
 };
 
-// An answer at rest; the body is sealed.
+// A stored response; its body is sealed.
 struct stored_response
 {
     int status = 0;
@@ -31,19 +31,19 @@ struct idempotency_claim
 {
     enum class outcome { proceed, replay, other_request, in_progress, limit_reached };
     outcome what = outcome::in_progress;
-    uuid object_id;           // go: the object to make, the same at every attempt
-    bool is_first = false;    // go: no attempt was made before
+    uuid object_id;           // proceed: the object to create, the same at every attempt
+    bool is_first = false;    // proceed: no earlier attempt was made
     stored_response response; // replay
 };
 
-// What an account's requests with keys take, those under way and answered alike.
+// The keys stored for an account's requests, both in progress and answered.
 struct stored_key_count
 {
     std::int64_t count = 0;
-    std::optional<time_point> first_end; // when the oldest is forgotten
+    std::optional<time_point> first_end; // when the oldest expires
 };
 
-// Kept answers and when the last of them is forgotten.
+// The number of stored responses, and when the last of them expires.
 struct stored_response_count
 {
     std::int64_t count = 0;
@@ -58,27 +58,27 @@ public:
 
     explicit idempotency_store(postgres::pool& db);
 
-    // Writes down the request and `object_id` before anything is made; a repeat is told what came
-    // of the first. An attempt that was released, or began 30 s ago and has no answer, may be made
-    // again with its object id. Without room nothing is written down that is not there yet.
+    // Records the request and `object_id` before anything is created; a repeat gets the outcome of
+    // the first. An attempt that was released, or that began 30 s ago and has no response, may be
+    // made again with its object id. Unless `is_within_limit`, no new key is recorded.
     awaitable<idempotency_claim> claim(idempotency_key key, std::string request_sha256,
                                        uuid object_id, bool is_within_limit = true);
 
-    // The attempt's answer, for repeats.
+    // Stores the attempt's response for repeats.
     awaitable<void> store_response(idempotency_key key, uuid object_id, stored_response response);
 
-    // The attempt has no answer to keep: another may follow at once.
+    // The attempt has no response to store: another may follow at once.
     awaitable<void> release(idempotency_key key, uuid object_id);
 
-    // The attempt was the first and changed nothing: as if it had not been made.
+    // The attempt was the first and changed nothing: deletes the key, as if it had not been made.
     awaitable<void> drop(idempotency_key key, uuid object_id);
 
     awaitable<stored_key_count> count(account_id account);
 
-    // Of the answers, those that another key of the keyring seals.
+    // Counts the stored responses sealed with another key of the keyring than `key_id`.
     awaitable<stored_response_count> count_sealed_otherwise(std::string key_id);
 
-    // Up to batch_size of those that are too old; answers how many.
+    // Purges up to batch_size expired keys; returns how many.
     awaitable<int> purge();
 
 private:

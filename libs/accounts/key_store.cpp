@@ -13,7 +13,7 @@ constexpr postgres::statement find_state{
 constexpr postgres::statement count_keys{
     "keys_count",
     "SELECT count(*) FROM accounts.api_keys WHERE account_id = $1 AND revoked_at IS NULL"};
-// Made by an attempt whose answer nobody got: its text is lost, so another takes its place.
+// A key whose response never reached the caller: its text is lost, so another replaces it.
 constexpr postgres::statement delete_undelivered{
     "keys_delete_unheard", "DELETE FROM accounts.api_keys WHERE account_id = $1 AND key_id = $2"};
 constexpr postgres::statement insert_key{
@@ -32,7 +32,7 @@ constexpr postgres::statement revoke_key{
                    " WHERE account_id = $1 AND key_id = $2 AND revoked_at IS NULL"};
 constexpr postgres::statement find_key_account{
     "keys_find_account", "SELECT account_id FROM accounts.api_keys WHERE key_id = $1"};
-// The join to the one row of accounts.changes makes an answer also where there is no such key.
+// The join to the single row of accounts.changes returns a row even if there is no such key.
 constexpr postgres::statement find_by_hash{
     "keys_find_by_hash", "SELECT c.version AS changes_version, k.key_id, s.*,"
                          " (SELECT count(*) FROM accounts.api_keys o WHERE o.account_id = "
@@ -48,7 +48,7 @@ constexpr postgres::statement list_changed{
     "keys_list_changed",
     "SELECT account_id FROM accounts.accounts WHERE version > $1"
     " UNION SELECT account_id FROM accounts.api_keys WHERE version > $1 LIMIT $2"};
-// In the order of the keys, so that two gateways that record at once cannot lock each other out.
+// In the order of the keys, so that two gateways that record at once cannot deadlock.
 constexpr postgres::statement record_key_uses{
     "keys_record_uses",
     "WITH used AS (SELECT k.account_id, k.key_id, u.micros FROM accounts.api_keys k"
@@ -209,8 +209,8 @@ awaitable<change_set> key_store::read_changes(std::optional<std::int64_t> after)
         changes.version = tx.exec_prepared1(read_version.name)[0].as<std::int64_t>();
         if (!after || *after == changes.version)
             return changes;
-        // Read after the version: whatever it counts is visible here, and a little more does no
-        // harm.
+        // Read after the version: every change the version counts is visible here, and later ones
+        // do no harm.
         for (const auto& row : tx.exec_prepared(list_changed.name, *after, max_named_changes + 1))
             changes.accounts.push_back(account_id::parse(row[0].c_str()).value());
         changes.is_complete = changes.accounts.size() <= max_named_changes;

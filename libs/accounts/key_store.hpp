@@ -18,17 +18,17 @@ struct api_key
     std::string prefix;
     time_point created_at;
     std::optional<time_point> last_used_at;
-    // 1 for the account's oldest live key. Keys past the plan's number stay, inactive.
+    // 1 for the account's oldest live key. Keys past the plan's limit are kept but inactive.
     int position = 0;
 };
 
 struct created_key
 {
     api_key record;
-    secret key; // never to be had again
+    secret key; // cannot be read again
 };
 
-// Whose key it is, and what decides whether it opens anything.
+// The owner of a key, and what decides whether the key is accepted.
 struct key_owner
 {
     key_id key;
@@ -36,47 +36,47 @@ struct key_owner
     plans::account_state account;
 };
 
-// Answer to a look-up: the owner, absent for an unknown or revoked key, and the version of
-// accounts.changes the answer is as new as.
+// Result of a look-up: the owner, absent for an unknown or revoked key, and the version of
+// accounts.changes that the result is as new as.
 struct key_lookup
 {
     std::int64_t version = 0;
     std::optional<key_owner> owner;
 };
 
-// Which accounts changed, in themselves or in their keys, after a version.
+// The accounts that changed after a version, in themselves or in their keys.
 struct change_set
 {
     std::int64_t version = 0;
     std::vector<account_id> accounts;
-    bool is_complete = true; // false: too many to name
+    bool is_complete = true; // false: too many to list
 };
 
-// Whether the plan's number of keys binds: the operator may make keys for a plan without API
-// access, which wait inactive for one that has it.
+// Whether the plan's limit on keys applies. The operator may create keys on a plan without API
+// access; they stay inactive until the account has a plan with it.
 enum class key_allowance { plan, operator_made };
 
-// API keys at rest, as digests. Creation and revocation are ordered by accounts.changes, so a
-// reader of it sees both at once.
+// API keys in PostgreSQL, as digests. Creation and revocation both take the next version of
+// accounts.changes, so whoever reads that version notices either at once.
 class key_store
 {
 public:
     explicit key_store(postgres::pool& db);
 
-    // permission_denied once the plan's number is reached, not_found for an unknown account. An
-    // earlier key of that id ends: the answer that told it was lost.
+    // permission_denied once the plan's limit is reached, not_found for an unknown account.
+    // Replaces an earlier key with that id: the response that carried it was lost.
     awaitable<result<created_key>> create(account_id account, key_id id, std::string label,
                                           key_allowance allowance);
     // Live keys, oldest first.
     awaitable<result<std::vector<api_key>>> list(account_id account);
     // not_found for an unknown, revoked or foreign key.
     awaitable<result<void>> revoke(account_id account, key_id key);
-    // The account of a key, for the operator, who may name a key alone.
+    // The account of a key, for the operator, who may name a key without its account.
     awaitable<result<account_id>> find_account(key_id key);
 
-    // One statement, so that version and owner belong together.
+    // One statement, so that version and owner are consistent.
     awaitable<key_lookup> find_by_digest(std::string digest);
-    // Without an earlier version only the present one is read.
+    // Without `after` only the current version is read.
     awaitable<change_set> read_changes(std::optional<std::int64_t> after);
 
     struct use

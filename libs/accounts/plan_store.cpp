@@ -5,7 +5,8 @@
 namespace tempinbox::accounts {
 namespace {
 
-// Columns by name: a running gateway keeps this statement prepared when a later migration adds one.
+// Names its columns: a running gateway keeps this statement prepared when a later migration adds
+// one.
 constexpr postgres::statement list_plans{"plans_list",
                                          "SELECT plan, trim_scale(price_amount)::text AS price, "
                                          "price_period, api_access, requests_per_day,"
@@ -40,7 +41,7 @@ plan read_plan(const pqxx::row& row)
     return found;
 }
 
-// Outbox rows are written in pieces, so that a plan with very many accounts makes no endless
+// Writes the outbox rows in batches, so that a plan with very many accounts does not need one huge
 // statement.
 std::vector<outbox::row> write_all_state_events(pqxx::work& tx, const state_publisher& publisher,
                                                 std::int64_t version)

@@ -24,7 +24,7 @@ struct plan
     plans::plan_limits limits;
 };
 
-// The numbers to change; what is absent stays.
+// The values to change; an absent one stays as it is.
 struct plan_change
 {
     std::optional<bool> api_access;
@@ -42,8 +42,8 @@ struct plan_change
     std::optional<std::string> price_period;
 };
 
-// The table of plans. A change is announced for every account it concerns, in its transaction: the
-// accounts on the plan, and for the free plan also those whose plan ends.
+// The table of plans. A change publishes account.state for every account it affects, in the same
+// transaction: the accounts on the plan and, for the free plan, also those whose plan ends.
 class plan_store
 {
 public:

@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::size_t token_bytes = 32;
 
-// The lock lets a change of the password end this session, too, or keep it from being opened.
+// The lock makes a concurrent change of the password either end this session or prevent it.
 constexpr postgres::statement insert_session{
     "sessions_insert",
     "INSERT INTO accounts.sessions (session_sha256, account_id, expires_at)"
@@ -22,7 +22,7 @@ constexpr postgres::statement find_session{
                      " FROM accounts.sessions e JOIN accounts.states s ON s.account_id = "
                      "e.account_id AND NOT s.is_deleted"
                      " WHERE e.session_sha256 = $1 AND e.expires_at > now()"};
-// Once an hour at most, so that a page that asks often does not write as often.
+// At most once an hour, so that a page that polls often does not write as often.
 constexpr postgres::statement slide_session{"sessions_slide",
                                             "UPDATE accounts.sessions SET expires_at ="
                                             " least(now() + $2::bigint * interval '1 second', "

@@ -17,12 +17,12 @@ struct session_bounds
     std::chrono::seconds max_lifetime{30 * 24 * 3600}; // since sign-in
 };
 
-// What a browser holds: 256 random bits as text. Only the digest is stored.
+// The browser's token: 256 random bits as text. Only its digest is stored.
 secret make_session_token();
 std::string session_digest(std::string_view token);
 
-// Sessions at rest, by digest. A session of a deleted account is none. Throws when PostgreSQL
-// cannot be reached.
+// Sessions in PostgreSQL, by digest. A deleted account has none. Throws when PostgreSQL cannot be
+// reached.
 class session_store
 {
 public:
@@ -30,14 +30,14 @@ public:
 
     explicit session_store(postgres::pool& db, session_bounds bounds = {});
 
-    // False where the password that was checked is no longer the account's.
+    // False if the password that was checked is no longer the account's.
     awaitable<bool> open(std::string digest, account_id account, std::string password_hash);
-    // The account of a session, whose end moves on. Absent: unknown, ended, or timed out.
+    // The account of a session, whose expiry it extends. Absent: unknown, ended, or timed out.
     awaitable<std::optional<account>> find(std::string digest);
     awaitable<void> end(std::string digest);
-    // All sessions of an account; answers how many there were.
+    // Ends all sessions of an account; returns how many there were.
     awaitable<int> end_all(account_id account);
-    // Up to batch_size that timed out; answers how many.
+    // Purges up to batch_size sessions that timed out; returns how many.
     awaitable<int> purge();
 
     const session_bounds& bounds() const { return bounds_; }

@@ -16,7 +16,7 @@ constexpr postgres::statement put_code{
                     " ON CONFLICT (email) DO UPDATE SET code_sha256 = excluded.code_sha256, "
                     "expires_at = excluded.expires_at,"
                     " wrong_codes = 0"};
-// Counted before it is compared: guesses at once are judged one after the other.
+// A guess is counted before it is compared, so that concurrent guesses are serialized.
 constexpr postgres::statement count_guess{
     "sign_ups_count_guess",
     "UPDATE accounts.sign_ups SET wrong_codes = wrong_codes + 1"
@@ -33,7 +33,7 @@ std::string digest_of(const std::string& email, std::string_view code)
 
 secret make_sign_up_code()
 {
-    // 64 random bits leave no digit likelier than another that anybody could notice.
+    // With 64 random bits, no digit is noticeably likelier than another.
     std::uint64_t number = 0;
     for (const char byte : crypto::random_bytes(sizeof number))
         number = number << 8 | static_cast<unsigned char>(byte);

@@ -13,8 +13,8 @@ namespace tempinbox::accounts {
 // Eight digits.
 secret make_sign_up_code();
 
-// Addresses that asked for an account and were mailed a code, which stands here as a digest with
-// its address. Throws when PostgreSQL cannot be reached.
+// Email addresses that asked for an account and were sent a code, stored as a digest of address and
+// code. Throws when PostgreSQL cannot be reached.
 class sign_up_store
 {
 public:
@@ -25,7 +25,7 @@ public:
 
     // A new code replaces an address's older one.
     awaitable<void> put(std::string_view email, std::string_view code);
-    // Whether it is the address's code, which is used up then; a wrong one is counted.
+    // Whether the code is the address's; if so it is used up, otherwise the wrong guess is counted.
     awaitable<bool> take(std::string_view email, std::string_view code);
 
 private:

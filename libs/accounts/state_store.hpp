@@ -11,16 +11,16 @@
 
 namespace tempinbox::accounts {
 
-// Who tells the other services of a change. With `publish` the rows are this process's and are
-// handed to it after the commit; without, they are written with an ended lease, so that the next
-// sweep of any gateway sends them.
+// Publishes a change to the other services. With `publish`, this process owns the rows and gets
+// them after the commit; without, they are written with an expired lease, so that the next sweep of
+// any gateway publishes them.
 struct state_publisher
 {
     std::string owner;
     std::function<void(std::vector<outbox::row>)> publish;
 };
 
-// What a committed transaction answers, and the account.state rows it wrote.
+// What a committed transaction returns, and the account.state rows it wrote.
 template <class T>
 struct change
 {
@@ -28,12 +28,12 @@ struct change
     std::vector<outbox::row> rows;
 };
 
-// The next number of accounts.changes. It locks that row until the transaction ends, so versions
-// are committed in their order, and whatever is counted after it stays true until the commit. First
-// in every transaction that changes accounts, plans or keys.
+// The next version of accounts.changes. It locks that row until the transaction ends, so versions
+// are committed in order, and whatever is counted after it stays true until the commit. Call it
+// first in every transaction that changes accounts, plans or keys.
 std::int64_t next_version(pqxx::work& tx);
 
-// The numbers of a plan: columns of accounts.plans, or of a view that prefixes their names.
+// The limits of a plan: columns of accounts.plans, or of a view that prefixes their names.
 plans::plan_limits read_limits(const pqxx::row& row, const std::string& prefix = "");
 
 // A row of the view accounts.states.
@@ -43,7 +43,7 @@ plans::account_state read_state(const pqxx::row& row);
 std::vector<outbox::row> write_state_events(pqxx::work& tx, const state_publisher& publisher,
                                             const std::vector<plans::account_state>& changed);
 
-// Waits for the transaction, then hands its rows to whoever publishes.
+// Waits for the transaction, then publishes its rows.
 template <class T>
 awaitable<result<T>> publish_after(awaitable<result<change<T>>> transaction,
                                    const state_publisher& publisher)

@@ -32,7 +32,7 @@ constexpr postgres::statement put_reset{
                        " VALUES ($1, $2, now() + $3::bigint * interval '1 second')"
                        " ON CONFLICT (account_id) DO UPDATE SET token_sha256 = "
                        "excluded.token_sha256, expires_at = excluded.expires_at"};
-// The account before its link, as whoever sets the password otherwise.
+// Locks the account before its link, in the same order as every other change of the password.
 constexpr postgres::statement lock_reset_account{
     "users_lock_reset_account",
     "SELECT a.account_id FROM accounts.accounts a JOIN accounts.password_resets r"
@@ -51,8 +51,8 @@ failure no_such_account(account_id id)
     return failure{errc::not_found, "Account " + id.text() + " does not exist"};
 }
 
-// The account with its new password; no session that the old one opened is left, and no link that
-// was made for it.
+// Sets the account's password; deletes every session opened with the old one and every reset link
+// created for it.
 result<account> put(pqxx::work& tx, account_id id, const std::string& password_hash)
 {
     if (tx.exec_prepared(lock_account.name, id.text()).empty())

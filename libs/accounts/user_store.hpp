@@ -16,7 +16,8 @@ struct user
     std::string password_hash; // empty: none was ever set, nobody can sign in
 };
 
-// Passwords at rest, as argon2id hashes. Refusals are values; an unreachable PostgreSQL throws.
+// Passwords in PostgreSQL, as argon2id hashes. Refusals are values; an unreachable PostgreSQL
+// throws.
 class user_store
 {
 public:
@@ -26,17 +27,17 @@ public:
 
     awaitable<std::optional<user>> find_by_email(std::string email);
     awaitable<std::optional<user>> find(account_id account);
-    // Sets or changes the password and ends the account's sessions and link; not_found for an
+    // Sets or changes the password and ends the account's sessions and reset link; not_found for an
     // unknown account.
     awaitable<result<account>> set_password(account_id account, std::string password_hash);
 
-    // A one-time link for an hour; an older one of the account ends. not_found for an unknown
-    // account.
+    // Creates a reset link that works once within an hour; an older one of the account ends.
+    // not_found for an unknown account.
     awaitable<result<account>> begin_reset(account_id account, std::string token_digest);
     // Sets the password and ends the link and all sessions; invalid_argument for a token that is
-    // wrong, used or too old.
+    // wrong, used or expired.
     awaitable<result<account>> reset_password(std::string token_digest, std::string password_hash);
-    // Links and sign-ups past their time.
+    // Purges expired links and sign-ups.
     awaitable<void> purge();
 
 private:
