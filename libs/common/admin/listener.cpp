@@ -69,8 +69,8 @@ http::server_settings settings_of(const runtime::host& host)
     return settings;
 }
 
-// Routes of the operator's port: what only reads needs no authentication, so the listener belongs
-// on an address only operators reach.
+// Routes of the operator's port. Those that only read need no authentication, so bind the listener
+// to an address that only operators can reach.
 http::handler routes(runtime::host& host, const std::string& token_file)
 {
     const auto paths = std::make_shared<http::router>();
@@ -85,7 +85,7 @@ http::handler routes(runtime::host& host, const std::string& token_file)
 
 } // namespace
 
-// `kubectl port-forward` comes from loopback.
+// `kubectl port-forward` connects from loopback.
 std::optional<http::response> refuse_change(const http::request& received, rpc::tokens* accepted)
 {
     constexpr std::string_view scheme = "Bearer ";

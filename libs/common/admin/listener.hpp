@@ -9,10 +9,10 @@
 
 namespace tempinbox::admin {
 
-// The operator's port: /livez (the loop answers, no dependency touched), /readyz (health),
-// /metrics, and POST /log-level?level=debug for who has the token of admin-token-file, or without
-// such a file for callers on loopback. Stays open while the service drains; make it the service's
-// first member.
+// The operator's port: /livez (the loop responds; touches no dependency), /readyz (health),
+// /metrics, and POST /log-level?level=debug, which requires a token of admin-token-file or, without
+// such a file, a caller on loopback. Stays open while the service drains; declare it as the
+// service's first member.
 class listener
 {
 public:
@@ -26,8 +26,8 @@ private:
     http::server server_;
 };
 
-// Why the caller may not change anything: 401 or 403; empty where it may. Without tokens callers on
-// loopback may.
+// Why the caller may not change anything: 401 or 403; empty if it may. Without tokens, only callers
+// on loopback may.
 std::optional<http::response> refuse_change(const http::request& received, rpc::tokens* accepted);
 
 } // namespace tempinbox::admin

@@ -119,9 +119,9 @@ bool is_protocol(std::string_view name)
     return name == "TCP" || name == "UDP" || name == "SCTP";
 }
 
-// Kubernetes tells every container of the services of its namespace: a service tempinbox-gateway is
-// TEMPINBOX_GATEWAY_SERVICE_HOST, …_SERVICE_PORT, …_PORT=tcp://10.0.0.1:80, …_PORT_80_TCP_ADDR and
-// more.
+// Kubernetes gives every container variables for the services of its namespace: a service
+// tempinbox-gateway is TEMPINBOX_GATEWAY_SERVICE_HOST, …_SERVICE_PORT, …_PORT=tcp://10.0.0.1:80,
+// …_PORT_80_TCP_ADDR and more.
 bool is_service_link(std::string_view name, std::string_view value)
 {
     if (name.ends_with("_SERVICE_HOST") || name.ends_with("_SERVICE_PORT") ||
@@ -144,9 +144,9 @@ bool is_service_link(std::string_view name, std::string_view value)
 void find_unknown_variables(const std::vector<setting>& declared, command_line& line)
 {
     constexpr std::string_view prefix = "TEMPINBOX_";
-    // Of ./dev, on the processes that it starts.
+    // Variables that ./dev sets for the processes it starts.
     constexpr std::string_view own_prefix = "TEMPINBOX_DEV_";
-    // Without the prefix, which would make any two look alike.
+    // Names are compared without the prefix, which would make any two look alike.
     std::vector<std::string> known{"CONFIG"};
     for (const auto& one : declared)
         known.push_back(environment_name(one.name).substr(prefix.size()));
@@ -171,7 +171,7 @@ void find_unknown_variables(const std::vector<setting>& declared, command_line& 
 void read_environment(const std::vector<setting>& declared, command_line& line)
 {
     for (const auto& known : declared) {
-        // An empty variable is one that was not set: deployment templates leave such behind.
+        // An empty variable counts as not set: deployment templates leave such variables behind.
         const char* value = std::getenv(environment_name(known.name).c_str());
         if (value != nullptr && *value != '\0')
             line.values.emplace(known.name, value);

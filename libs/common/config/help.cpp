@@ -13,7 +13,7 @@ bool has_word(std::string_view name, std::string_view word)
            name.ends_with("-" + std::string(word));
 }
 
-// Where --help shows a setting; in this order.
+// The groups of settings in --help, in this order.
 constexpr std::string_view groups[] = {"Service", "Between services", "PostgreSQL", "Kafka",
                                        "Process"};
 
@@ -31,7 +31,7 @@ std::string_view group_of(const setting& known)
     return "Service";
 }
 
-// What libpq takes for a blank.
+// The characters that libpq treats as blanks.
 constexpr std::string_view blanks = " \t\n\r\f\v";
 
 std::string flag_text(const setting& known)
@@ -115,7 +115,7 @@ std::string mask_passwords(std::string_view value)
         if (at != std::string::npos && at > start && colon < at)
             masked.replace(colon + 1, at - colon - 1, "***");
     }
-    // password=... of a DSN, where libpq allows blanks around the sign, or of a URL's query; quoted
+    // password=... in a DSN, where libpq allows blanks around the sign, or in a URL's query; quoted
     // values may hold spaces.
     constexpr std::string_view word = "password";
     for (auto at = masked.find(word); at != std::string::npos; at = masked.find(word, at + 1)) {
@@ -129,7 +129,7 @@ std::string mask_passwords(std::string_view value)
                 end += masked[end] == '\\' ? 1 : 0;
             end = std::min(end + 1, masked.size());
         } else {
-            // A backslash lets the next character be part of the value, a blank too.
+            // A backslash makes the next character part of the value, even a blank.
             for (; end < masked.size() && masked[end] != '&' &&
                    blanks.find(masked[end]) == std::string_view::npos;
                  ++end)

@@ -181,7 +181,7 @@ std::string reader::readable_file(std::string_view name, std::string_view fallba
                                   std::string_view meaning)
 {
     auto path = take(name, std::string(fallback), meaning, "a readable file");
-    // A directory opens as well.
+    // An ifstream opens a directory too.
     if (!path.empty() && (!std::ifstream(path) || std::filesystem::is_directory(path)))
         add_problem(name, "cannot be read: " + quote(path));
     return path;

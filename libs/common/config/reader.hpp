@@ -25,16 +25,16 @@ struct setting
     bool is_secret = false; // its value may hold a password: shown masked
 };
 
-// What a setting lets the process hold in memory at most; without a number, nothing bounds it.
+// The most memory that a setting lets the process use; unbounded without a number.
 struct memory_bound
 {
-    std::string what; // a setting's name, or what no setting bounds
+    std::string what; // a setting's name, or what it is that no setting bounds
     std::optional<std::uint64_t> bytes;
 };
 
 // Reads a program's settings. Each accessor declares the setting (name, default, meaning) and
-// converts its value in one line; a bad value is noted and the default returned, so that one pass
-// finds every problem. With no values at all it only collects the declarations.
+// converts its value in one line; a bad value is recorded as an error and the default returned, so
+// that one pass finds every error. Without any values it only collects the declarations.
 class reader
 {
 public:
@@ -42,7 +42,7 @@ public:
     explicit reader(std::map<std::string, std::string> values) : values_(std::move(values)) {}
 
     std::string text(std::string_view name, std::string_view fallback, std::string_view meaning);
-    // Must be given and not empty.
+    // Required and not empty.
     std::string required_text(std::string_view name, std::string_view meaning);
     bool flag(std::string_view name, bool fallback, std::string_view meaning);
     std::int64_t integer(std::string_view name, std::int64_t fallback, std::int64_t min,
@@ -64,13 +64,13 @@ public:
                                   std::string_view meaning);
     std::string choice(std::string_view name, std::string_view fallback,
                        std::initializer_list<std::string_view> allowed, std::string_view meaning);
-    // A path whose file must be readable when set; empty where it is not set.
+    // A path; the file must be readable if set. Empty if not set.
     std::string readable_file(std::string_view name, std::string_view fallback,
                               std::string_view meaning);
 
     // For rules that span settings.
     void add_problem(std::string_view name, std::string_view what);
-    // Of a setting read before: its value may hold a password.
+    // Marks a setting read before as one whose value may hold a password.
     void mark_secret(std::string_view name);
     void add_memory(std::string_view what, std::optional<std::uint64_t> bytes);
 
@@ -94,11 +94,11 @@ private:
     std::vector<memory_bound> memory_bounds_;
 };
 
-// A variable of the environment that looks like a setting and is none.
+// An environment variable that looks like a setting but is not one.
 struct unknown_variable
 {
     std::string name;
-    std::string closest; // the variable that may have been meant; empty where none is near
+    std::string closest; // the setting that may have been meant; empty if none is similar
 };
 
 // What the command line asked for.
@@ -111,12 +111,12 @@ struct command_line
     std::vector<std::string> arguments; // positional, where allowed
     std::vector<std::string> problems;
     std::vector<unknown_variable>
-        unknown_variables; // no problem: a pod's containers may share their environment
+        unknown_variables; // not an error: a pod's containers may share their environment
 };
 
-// Gathers values for the declared settings from flags, then environment, then the --config file;
-// the first that has a value wins. Unknown flags, unknown lines of the file and unreadable files
-// are problems.
+// Collects values for the declared settings from flags, then environment, then the --config file;
+// the first that has a value wins. Unknown flags, unknown lines in the file and unreadable files
+// are errors.
 command_line read_command_line(int argc, const char* const* argv,
                                const std::vector<setting>& declared, bool takes_arguments = false);
 

@@ -4,7 +4,7 @@
 
 namespace tempinbox {
 
-// What a coroutine answers; nothing, where no type is said.
+// The return type of a coroutine; void by default.
 template <class T = void>
 using awaitable = boost::asio::awaitable<T>;
 

@@ -11,7 +11,7 @@ struct prefix
 {
     unsigned bits;
     std::size_t bytes;
-    std::size_t factor; // of the bound for the narrowest one
+    std::size_t factor; // multiplies the limit of the narrowest prefix
 };
 
 constexpr std::size_t v4_bytes = 4;

@@ -8,9 +8,9 @@
 
 namespace tempinbox {
 
-// How many of something, such as connections, clients have, counted by IPv4 address, and by the
-// /64, /56 and /48 of an IPv6 one: whoever is given a /56 or a /48 has hundreds or thousands of
-// /64s to come from. At most three entries for each that is counted.
+// Counts something, such as connections, by client: by IPv4 address, and by the /64, /56 and /48 of
+// an IPv6 address, since the holder of a /56 or a /48 has hundreds or thousands of /64s. At most
+// three entries for each thing counted.
 class client_counter
 {
 public:
@@ -22,8 +22,8 @@ public:
         std::size_t max = 0;
     };
 
-    // The narrowest prefix of `who` that has no room for one more: `max` for an IPv4 address or a
-    // /64, three times as many for a /56, six times for a /48. Absent where there is room.
+    // The narrowest prefix of `who` that is full: at `max` for an IPv4 address or a /64, at three
+    // times as many for a /56, at six times for a /48. Absent if there is room for one more.
     std::optional<full_prefix> find_full(const address& who, std::size_t max) const;
     void enter(const address& who);
     void leave(const address& who);

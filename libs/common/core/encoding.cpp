@@ -24,7 +24,7 @@ std::string encode(std::string_view bytes, int variant)
 
 std::optional<std::string> decode(std::string_view text, int variant)
 {
-    // libsodium 1.0.18 takes some bytes past ASCII for digits.
+    // libsodium 1.0.18 accepts some non-ASCII bytes as digits.
     if (std::any_of(text.begin(), text.end(),
                     [](char c) { return static_cast<unsigned char>(c) >= 0x80; }))
         return std::nullopt;
@@ -39,7 +39,7 @@ std::optional<std::string> decode(std::string_view text, int variant)
     return bytes;
 }
 
-// The two characters of every 12 bits.
+// The two characters for every value of 12 bits.
 using pair_table = std::array<std::array<char, 2>, 4096>;
 
 const pair_table& base64_pairs()

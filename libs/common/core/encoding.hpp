@@ -9,8 +9,8 @@ namespace tempinbox {
 // RFC 4648 section 4, padded; the reader is strict.
 std::string to_base64(std::string_view bytes);
 std::optional<std::string> from_base64(std::string_view text);
-// The same behind `text`, many times as fast, for what is large and no secret: how long it takes
-// may tell the bytes.
+// Appends the same to `text`, many times faster, for large data that is not secret: its timing may
+// reveal the bytes.
 void append_base64(std::string& text, std::string_view bytes);
 
 // RFC 4648 section 5, not padded; the reader is strict.

@@ -9,8 +9,8 @@
 
 namespace tempinbox {
 
-// Why a request cannot be answered as asked. One table each maps it to an HTTP status
-// (http/problem), an SMTP reply and a Connect code (rpc/codes).
+// Why a request is refused. One table each maps it to an HTTP status (http/message), an SMTP reply
+// and a Connect code (rpc/codes).
 enum class errc {
     invalid_argument,
     unauthenticated,
@@ -28,7 +28,7 @@ enum class errc {
 
 std::string_view to_string(errc code);
 
-// A refusal as a value: the code decides the status, the sentence is shown to whoever asked.
+// A refusal as a value: the code decides the status, the sentence is shown to the caller.
 struct failure
 {
     errc code = errc::internal;
@@ -56,8 +56,8 @@ inline std::ostream& operator<<(std::ostream& out,
     return outcome ? out << "success" : out << outcome.error();
 }
 
-// What `result<T>::value()` throws when there is no value: a programming error or one that the
-// caller chose not to handle.
+// What `result<T>::value()` throws when there is no value: a programming error, or an error that
+// the caller chose not to handle.
 class failure_error : public std::runtime_error
 {
 public:

@@ -8,7 +8,7 @@
 namespace tempinbox {
 namespace {
 
-// What browsers read for the C1 controls: windows-1252, as was meant.
+// What browsers read for references to the C1 controls: windows-1252, as their authors meant.
 constexpr char32_t windows_1252[] = {
     U'€', 0x81, U'‚', U'ƒ', U'„', U'…', U'†', U'‡', U'ˆ', U'‰', U'Š', U'‹', U'Œ', 0x8d, U'Ž', 0x8f,
     0x90, U'‘', U'’', U'“', U'”', U'•', U'–', U'—', U'˜', U'™', U'š', U'›', U'œ', 0x9d, U'ž', U'Ÿ'};
@@ -70,7 +70,7 @@ character_reference read_named(std::string_view html, html_context context)
     if (stop != rest.end() && *stop == ';')
         if (const auto* known = find_name(rest.substr(0, length + 1)))
             return {length + 2, known->text};
-    // The longest of the names that go without a semicolon.
+    // Tries the longest name first among those allowed without a semicolon.
     constexpr std::size_t min_length = 2, max_length = 6; // &lt, &eacute
     for (auto size = std::min(length, max_length); size >= min_length; --size) {
         const auto* known = find_name(rest.substr(0, size));

@@ -7,29 +7,29 @@
 
 namespace tempinbox {
 
-// Where a piece of HTML stands: in values of attributes fewer character references hold without
-// their semicolon.
+// Where a piece of HTML is: in attribute values, fewer character references are valid without their
+// semicolon.
 enum class html_context { text, attribute };
 
-// `&amp;`, `&#43;`, `&#x2F;`, `&nbsp`: how long it is, and the Unicode characters it stands for.
+// `&amp;`, `&#43;`, `&#x2F;`, `&nbsp`: its length, and the Unicode characters it stands for.
 struct character_reference
 {
     std::size_t length = 0;         // 0: none
-    std::array<char32_t, 2> text{}; // the second is 0 but for some of the names
+    std::array<char32_t, 2> text{}; // the second is 0 except for some names
 };
 
-// The character reference at the front, by the longest of HTML's names that is there
-// (HTML 13.2.5.72).
+// The character reference at the front, matching the longest HTML name that is there (HTML
+// 13.2.5.72).
 character_reference read_character_reference(std::string_view html, html_context context);
 
-// Any bytes will do; all that is no reference stays as it is. At most a fifth longer than what is
-// read (`&nGt;`).
+// Accepts any bytes; leaves what is not a reference as it is. The result is at most a fifth longer
+// than the input (`&nGt;`).
 std::string decode_character_references(std::string_view html, html_context context);
 
-// Of a code point that is no surrogate.
+// The code point must not be a surrogate.
 std::string encode_utf8(char32_t point);
 
-// What the reader sees of it: a blank for wide and narrow ones, nothing for the invisible.
+// What a person sees of it: a space for wide and narrow ones, nothing for invisible characters.
 std::string as_shown(const character_reference& reference);
 
 } // namespace tempinbox

@@ -13,7 +13,7 @@ struct html_name
     std::array<char32_t, 2> text{}; // the second is 0 where it is one character
 };
 
-// All 2,231 in the order of their bytes. tools/html_names.py makes the source.
+// All 2,231 in byte order. tools/html_names.py generates the source.
 extern const std::span<const html_name> html_names;
 
 } // namespace tempinbox

@@ -19,7 +19,7 @@ struct attribute
     std::string_view value;
 };
 
-// The first character from `at` on that the test is true of; the end where there is none.
+// The offset of the first character from `at` on that passes the test; the end if none does.
 template <typename Test>
 std::size_t find_first(std::string_view html, std::size_t at, Test test)
 {
@@ -37,7 +37,7 @@ bool ends_tag_name(char c)
     return is_html_space(c) || c == '/' || c == '>';
 }
 
-// The attribute at `at` or behind it, `at` past it; false at the tag's end.
+// Reads the attribute at or after `at` and moves `at` past it; false at the end of the tag.
 bool next_attribute(std::string_view html, std::size_t& at, attribute& read)
 {
     at = find_first(html, at, [](char c) { return is_no_space(c) && c != '/'; });
@@ -54,8 +54,8 @@ bool next_attribute(std::string_view html, std::size_t& at, attribute& read)
     if (at == html.size() || html[at] == '>')
         return true;
     const bool is_quoted = html[at] == '"' || html[at] == '\'';
-    // A quote that is never closed holds nothing; so the search for its end fails but once for each
-    // kind.
+    // A quote that is never closed encloses nothing, so the search for its end fails only once for
+    // each kind of quote.
     const auto close = is_quoted ? html.find(html[at], at + 1) : std::string_view::npos;
     if (close != std::string_view::npos) {
         read.value = html.substr(at + 1, close - at - 1);
@@ -79,7 +79,7 @@ std::size_t name_begin(std::string_view tag)
     return tag.starts_with("</") ? 2 : 1;
 }
 
-// Where the name ends that begins there.
+// The end of the tag name that begins at `at`.
 std::size_t name_end(std::string_view html, std::size_t at)
 {
     return find_first(html, at, ends_tag_name);
@@ -103,7 +103,7 @@ bool is_markup_at(std::string_view html, std::size_t at)
 std::size_t markup_end(std::string_view html, std::size_t at)
 {
     if (html.substr(at, 4) == "<!--")
-        return past(html, "-->", at + 2); // `<!-->` is whole
+        return past(html, "-->", at + 2); // `<!-->` is complete
     const auto name = at + (html.substr(at, 2) == "</" ? 2 : 1);
     if (name >= html.size() || !is_letter(html[name]))
         return past(html, ">", at);

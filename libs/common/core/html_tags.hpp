@@ -7,28 +7,30 @@
 
 namespace tempinbox {
 
-// Tags and comments of HTML, cut as browsers cut them (HTML 13.2.5). Any bytes will do; reading on
-// from each end is linear.
+// HTML tags and comments, split as browsers split them (HTML 13.2.5). Accepts any bytes; scanning
+// on from each end takes linear time.
 
 bool is_html_space(char c);
 
-// A tag, a comment or the like: `<` is a character before anything but a letter, `/`, `!` or `?`.
+// Whether a tag, a comment or the like begins at `at`: `<` is plain text unless a letter, `/`, `!`
+// or `?` follows.
 bool is_markup_at(std::string_view html, std::size_t at);
 
-// Past the markup that begins at `at`; the end of the text where it is not closed. Quoted values
-// may hold `>`.
+// The offset past the markup that begins at `at`; the end of the text if it is not closed. Quoted
+// values may hold `>`.
 std::size_t markup_end(std::string_view html, std::size_t at);
 
-// Small letters, at most 16; empty for a comment and the like.
+// In lower case, at most 16 characters; empty for a comment and the like.
 std::string tag_name(std::string_view tag);
 
-// Opens an element: no end tag, not closed in itself.
+// Whether it opens an element: not an end tag, and not self-closing.
 bool is_opening(std::string_view tag);
 
-// The first attribute of the name, its character references decoded.
+// The value of the first attribute of that name, its character references decoded.
 std::optional<std::string> find_attribute(std::string_view tag, std::string_view name);
 
-// Past the end tag of an element whose content is no HTML; the end of the text where there is none.
+// The offset past the end tag of an element whose content is not HTML; the end of the text if it
+// has none.
 std::size_t element_end(std::string_view html, std::size_t at, std::string_view name);
 
 } // namespace tempinbox

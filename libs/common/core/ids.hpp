@@ -14,19 +14,19 @@
 
 namespace tempinbox {
 
-// Random bytes for names, not for secrets: they wait in memory, since asking the kernel for each
-// costs more than the rest of an id.
+// Random bytes for ids, not for secrets: they are buffered in memory, since asking the kernel for
+// each costs more than the rest of an id.
 void fill_with_random(std::span<std::uint8_t> bytes);
 
-// 128 bits, ordered as its text is. New ones are version 7 (RFC 9562 5.7): they sort by the time
-// they were made.
+// 128 bits, in the order of their text. New ones are version 7 (RFC 9562 5.7): they sort by
+// creation time.
 class uuid
 {
 public:
     constexpr uuid() : bytes_{} {}
     explicit constexpr uuid(std::array<std::uint8_t, 16> bytes) : bytes_(bytes) {}
 
-    // 36 characters with hyphens; upper case is taken, nothing else (no braces, no `urn:`).
+    // 36 characters with hyphens; upper case is accepted, nothing else (no braces, no `urn:`).
     static std::optional<uuid> parse(std::string_view text);
     // A fresh version 7; monotonic within a process even inside one millisecond (RFC 9562 6.2
     // method 2).
@@ -46,7 +46,7 @@ private:
     std::array<std::uint8_t, 16> bytes_;
 };
 
-// A uuid that says whose it is; different kinds do not mix.
+// A uuid typed by what it identifies; different kinds do not mix.
 template <class Tag>
 class strong_id
 {

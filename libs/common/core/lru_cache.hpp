@@ -15,8 +15,8 @@ struct unit_weight
     }
 };
 
-// Entries that weigh no more than so much together: each one, or what `Weight` says, which must not
-// change while it is here. The one unused for longest makes room. Every call costs the same
+// Entries with a bounded total weight: each weighs one, or what `Weight` returns, which must not
+// change while the entry is cached. Evicts the least recently used entry. Every call costs the same
 // whatever the size.
 template <class Key, class Value, class Weight = unit_weight>
 class lru_cache
@@ -25,7 +25,7 @@ public:
     explicit lru_cache(std::size_t max_weight) : max_weight_(max_weight) {}
     lru_cache(const lru_cache&) = delete;
 
-    // The value stays where it is until the next change.
+    // The pointer is valid until the next change.
     Value* find(const Key& key)
     {
         const auto found = entries_.find(key);
@@ -36,7 +36,7 @@ public:
         return &found->second.value;
     }
 
-    // What weighs more than all may by itself is not for this cache.
+    // Do not put a value that alone weighs more than the bound: it would stay as the only entry.
     Value& put(const Key& key, Value value)
     {
         const auto [position, is_new] = entries_.try_emplace(key);

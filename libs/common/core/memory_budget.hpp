@@ -5,9 +5,9 @@
 
 namespace tempinbox {
 
-// Memory that large things share: each takes its bytes before it is made and gives them back when
-// its hold is destroyed, which may outlive the budget. Used on one thread. One thing alone may be
-// larger than the whole.
+// A bound on the memory that large objects share: each reserves its bytes before it is created and
+// frees them when its reservation is destroyed, which may outlive the budget. Used on one thread. A
+// single object may exceed the whole budget.
 class memory_budget
 {
 public:
@@ -18,7 +18,7 @@ public:
 
     using reservation = std::shared_ptr<const void>;
 
-    // Null when there is no room.
+    // Null if there is no room.
     reservation try_reserve(std::size_t bytes)
     {
         if (*used_ > 0 && *used_ + bytes > max_bytes_)

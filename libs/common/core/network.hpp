@@ -22,7 +22,7 @@ struct host_port
     friend bool operator==(const host_port&, const host_port&) = default;
 };
 
-// A CIDR block. IPv4-mapped IPv6 addresses are judged as their IPv4 address.
+// A CIDR block. IPv4-mapped IPv6 addresses are matched as their IPv4 address.
 class network
 {
 public:
@@ -36,8 +36,8 @@ private:
     unsigned prefix_ = 0;
 };
 
-// Whom an address is counted as: an IPv4 address, mapped or not, as itself, IPv6 by its /64, of
-// which a host has all.
+// The prefix an address is counted by: an IPv4 address, mapped or not, itself; an IPv6 address its
+// /64, since one host has the whole of it.
 std::string client_prefix(const boost::asio::ip::address& address);
 
 bool contains(const std::vector<network>& networks, const boost::asio::ip::address& address);

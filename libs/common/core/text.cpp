@@ -31,8 +31,8 @@ std::size_t sequence_length(std::string_view text, std::size_t at)
     return 0;
 }
 
-// How many bytes from `at` on are surely ASCII: whole words of eight, since most text is nothing
-// else.
+// The number of bytes from `at` on that are certainly ASCII, checked eight at a time, since most
+// text is all ASCII.
 std::size_t ascii_length(std::string_view text, std::size_t at)
 {
     constexpr std::uint64_t high_bits = 0x8080808080808080;

@@ -10,7 +10,7 @@ namespace tempinbox {
 bool is_valid_utf8(std::string_view text);
 
 // Valid UTF-8 without NUL: each bad byte and each NUL becomes U+FFFD. PostgreSQL text and jsonb
-// take nothing less.
+// accept nothing else.
 std::string to_clean_utf8(std::string_view text);
 
 // Code points of valid UTF-8.

@@ -8,7 +8,7 @@ namespace {
 
 using namespace std::chrono;
 
-// Reads exactly `count` digits at `at`; -1 where one is missing.
+// Reads exactly `count` digits at `at`; -1 if one is missing.
 int digits(std::string_view text, std::size_t at, std::size_t count)
 {
     if (at + count > text.size())
@@ -22,7 +22,7 @@ int digits(std::string_view text, std::size_t at, std::size_t count)
     return value;
 }
 
-// As many digits as `at` has.
+// Writes as many digits as `at` holds.
 void put_digits(std::span<char> at, unsigned value)
 {
     for (auto digit = at.rbegin(); digit != at.rend(); ++digit, value /= 10)

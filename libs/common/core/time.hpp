@@ -19,7 +19,7 @@ std::string to_iso8601(time_point time);
 // impossible date.
 std::optional<time_point> parse_iso8601(std::string_view text);
 
-// Microseconds since 1970 and back: how times travel to and from SQL.
+// Microseconds since 1970 and back: the form of times in SQL parameters and results.
 std::int64_t to_unix_micros(time_point time);
 time_point from_unix_micros(std::int64_t micros);
 

@@ -7,8 +7,8 @@
 
 namespace tempinbox {
 
-// A bucket of `burst` tokens for each key that fills with `per_minute`; 0 a minute: without bound.
-// Of 100,000 keys at most; the one not asked for longest is forgotten.
+// A bucket of `burst` tokens for each key, refilled at `per_minute`; 0 a minute: unlimited. Holds
+// at most 100,000 keys and evicts the least recently used.
 template <class Key>
 class token_bucket
 {
@@ -25,7 +25,7 @@ public:
         return per_minute_ <= 0 || filled(key, now).left >= 1;
     }
 
-    // False when none is left.
+    // False if none is left.
     bool take(const Key& key, time_point now)
     {
         if (!has(key, now))
@@ -35,7 +35,7 @@ public:
         return true;
     }
 
-    // What it was taken for did not happen.
+    // Returns a token whose use did not happen.
     void give_back(const Key& key)
     {
         if (auto* known = buckets_.find(key))

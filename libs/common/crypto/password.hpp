@@ -15,8 +15,8 @@ struct password_cost
     std::size_t memory = 64 * 1024 * 1024;
 };
 
-// argon2id (RFC 9106) with a fresh salt, as one text that names its parameters. Takes its time:
-// keep it off event loops. Throws where the memory cannot be had.
+// argon2id (RFC 9106) with a fresh salt, as one text that names its parameters. Slow: keep it off
+// event loops. Throws if the memory cannot be allocated.
 std::string hash_password(const secret& password, const password_cost& cost = {});
 
 // Whether the password made the hash. A hash that cannot be read matches nothing.

@@ -19,16 +19,16 @@ public:
     // names the line.
     static result<keyring> parse(std::string_view text);
 
-    // Which key seals.
+    // The id of the key that seals.
     const std::string& current_key() const { return keys_.front().id; }
-    // Which key sealed a value.
+    // The id of the key that sealed a value.
     static std::string_view key_of(std::string_view sealed)
     {
         return sealed.substr(0, sealed.find(':'));
     }
 
     std::string seal(const secret& plain, std::string_view context) const;
-    // Fails where the key is unknown, or the value or its context was altered.
+    // Fails if the key is unknown, or if the value or its context was altered.
     result<secret> open(std::string_view sealed, std::string_view context) const;
 
 private:

@@ -44,7 +44,7 @@ result<Message> read_message(const kafka::record& record)
     return message;
 }
 
-// A tombstone has no value to say which of the account's states it is the last of.
+// A tombstone has no value that could hold the version of the account's last state.
 constexpr const char* tombstone_version = "account_version";
 
 constexpr std::string_view dead_letter_suffix = ".dead-letter";
@@ -169,7 +169,7 @@ result<plans::account_state> read_account_state(const kafka::record& record)
         plans::account_state deleted;
         deleted.account = *account;
         deleted.is_deleted = true;
-        // Without a version, from before tombstones had one: above every state that was.
+        // A tombstone written before they carried a version counts as newer than every state.
         deleted.version = INT64_MAX;
         if (const auto text = record.header(tombstone_version)) {
             const auto [end, error] =

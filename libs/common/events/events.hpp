@@ -35,7 +35,7 @@ outbox::row make_row(const plans::account_state& state, event_id id,
                      const trace::traceparent& parent);
 
 // A record as read: its identity and time from the headers, the message from the value. Failures
-// say what is wrong (for the dead letter).
+// say what is wrong, for the dead letter's reason.
 struct envelope
 {
     event_id id;
@@ -49,11 +49,11 @@ result<v1::InboxCreated> read_inbox_created(const kafka::record& record);
 result<v1::InboxExpired> read_inbox_expired(const kafka::record& record);
 result<plans::account_state> read_account_state(const kafka::record& record);
 
-// The record for `<topic>.dead-letter`: as it came, with `dead_letter_reason`, `dead_letter_source`
-// (topic/partition/offset) and `dead_letter_consumer` added.
+// The record for `<topic>.dead-letter`: the original with `dead_letter_reason`,
+// `dead_letter_source` (topic/partition/offset) and `dead_letter_consumer` added.
 kafka::message make_dead_letter(const kafka::record& record, std::string_view consumer,
                                 std::string_view reason);
-// The way back, once the reason is gone: the record as it was before, for its own topic.
+// Reverses make_dead_letter, once the reason is fixed: the original record, for its own topic.
 result<kafka::message> make_replay(const kafka::record& dead_letter);
 
 } // namespace tempinbox::events
