@@ -79,7 +79,7 @@ client_context::client_context(runtime::host& owner, client_settings chosen)
                                  ": " + error.message());
 }
 
-// The exchanges under way keep what they share.
+// The exchanges in progress keep what they share alive.
 struct client::state
 {
     state(runtime::host& host, client_settings settings) : context(host, std::move(settings)) {}

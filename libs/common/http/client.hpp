@@ -29,8 +29,8 @@ enum class exchange_error {
 };
 std::string_view to_string(exchange_error error);
 
-// Resolves a host name to addresses; the default asks the system. A boost::system::system_error it
-// throws ends as `resolve` with its code.
+// Resolves a host name to addresses; the default asks the system. A boost::system::system_error
+// that it throws becomes the error `resolve` with its code.
 using resolver =
     std::function<awaitable<std::vector<boost::asio::ip::address>>(const std::string& host)>;
 
@@ -38,19 +38,19 @@ struct client_settings
 {
     std::chrono::milliseconds connect_timeout{3'000};
     std::chrono::milliseconds tls_timeout{5'000};
-    std::chrono::milliseconds idle_timeout{30'000}; // of kept connections
-    // Past it a connection is not kept, so that an address which stands for many servers spreads
-    // over them; 0: any age.
+    std::chrono::milliseconds idle_timeout{30'000}; // of idle connections
+    // An older connection is closed rather than kept, so that an address that stands for many
+    // servers spreads over them; 0: any age.
     std::chrono::milliseconds connection_max_age{0};
     std::size_t connections_per_host = 64; // of each pool
-    std::size_t idle_connections = 1'000;  // kept in all; the one that lay longest is closed first
+    std::size_t idle_connections = 1'000;  // in all pools; the longest idle one is closed first
     std::uint32_t header_limit = 16 * 1024;
-    std::uint64_t body_limit = 16 * 1024 * 1024; // past it: too_large, what was read is kept
+    std::uint64_t body_limit = 16 * 1024 * 1024; // past it: too_large, the part read so far is kept
     bool verify_certificates = true;
     std::string ca_file; // empty: the system's
     resolver resolve;    // empty: the system's
-    // Judges each address before it is dialled; if any resolved address is refused, the exchange
-    // fails with refused_address. Empty: all.
+    // Checks each address before it is dialled; if any resolved address is refused, the exchange
+    // fails with refused_address. Empty: all are allowed.
     std::function<bool(const boost::asio::ip::address&)> allow_address;
 };
 
@@ -69,7 +69,7 @@ struct client_response
 {
     exchange_error error = exchange_error::none;
     std::string error_text;          // for people; empty without an error
-    boost::system::error_code cause; // of the system or the resolver, where it said one
+    boost::system::error_code cause; // from the system or the resolver, if any
     bool is_sent = false; // it was written to a connection: the peer may have acted on it
     unsigned status = 0;  // 0: no status line came
     header_list headers;
@@ -82,10 +82,9 @@ struct client_response
     }
 };
 
-// HTTP/1.1 with kept-alive connections per (pool, scheme, host, port); no redirects, no
-// compression. Never throws for what the network does. A kept connection that dies before any
-// response byte is replaced once. Runs on the host's loop; destroy only when no exchange is under
-// way.
+// HTTP/1.1 with keep-alive connections per (pool, scheme, host, port); no redirects, no
+// compression. Never throws for network errors. An idle connection that dies before any response
+// byte is replaced once. Runs on the host's loop; destroy only when no exchange is in progress.
 class client
 {
 public:

@@ -9,18 +9,18 @@
 
 namespace tempinbox::http {
 
-// Open connections by where they come from: an IPv4 address, or an IPv6 /64, /56 and /48
-// (client_counter).
+// Counts open connections by origin: an IPv4 address, or an IPv6 /64, /56 and /48 (client_counter).
 class connection_limiter
 {
 public:
-    // `most` of one IPv4 address or /64, 0: any number; `uncounted` networks have any number.
+    // At most `max_per_prefix` from one IPv4 address or /64, 0: any number; `uncounted` networks
+    // may have any number.
     connection_limiter(std::size_t max_per_prefix, std::vector<network> uncounted)
         : max_per_prefix_(max_per_prefix),
           uncounted_(std::move(uncounted))
     {}
 
-    // Why one more is too many; empty where it is not.
+    // Why one more connection is refused; empty if it is not.
     std::string reason_to_refuse(const boost::asio::ip::address& peer) const;
     void enter(const boost::asio::ip::address& peer);
     void leave(const boost::asio::ip::address& peer);

@@ -12,7 +12,7 @@ namespace tempinbox::http {
 namespace {
 
 constexpr std::size_t max_sessions_per_host = 4;
-// A host without connections is remembered this long for its TLS sessions.
+// The entry of a host without connections is kept this long for its TLS sessions.
 constexpr std::chrono::minutes idle_host_ttl{10};
 
 int entry_index()
@@ -72,7 +72,7 @@ void connection_pool::release(host_entry& entry)
         sweep_later();
         return;
     }
-    // The right passes to who waits longest.
+    // The right to a connection passes to the caller that has waited longest.
     const auto next = entry.waiting.front();
     entry.waiting.pop_front();
     next->is_granted = true;
@@ -105,7 +105,7 @@ void connection_pool::close_idle(host_entry& entry)
 
 void connection_pool::close_longest_idle()
 {
-    // The first of all is the first of its host.
+    // The front of the common list is also the front of its host's.
     idle_.front().host->idle.pop_front();
     idle_.pop_front();
 }
@@ -139,7 +139,7 @@ void connection_pool::sweep()
         sweep_later();
 }
 
-// Those of the hosts that were not called for longest go.
+// Evicts the sessions of the hosts that were not called for longest.
 void connection_pool::evict_surplus_sessions()
 {
     std::vector<host_entry*> holders;
@@ -168,7 +168,7 @@ int connection_pool::on_new_session(SSL* connection, SSL_SESSION* fresh)
     if (entry->sessions.size() >= max_sessions_per_host)
         entry->sessions.erase(entry->sessions.begin());
     entry->sessions.emplace_back(fresh);
-    return 1; // ours now
+    return 1; // we own it now
 }
 
 connection_pool::pooled_connection::pooled_connection(std::shared_ptr<connection_pool> pool,

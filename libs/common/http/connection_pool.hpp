@@ -26,15 +26,15 @@ using tls_session = std::unique_ptr<SSL_SESSION, session_deleter>;
 struct pool_limits
 {
     std::size_t per_host = 64; // connections, idle or not
-    std::size_t idle = 1'000;  // connections of all hosts together; the one that lay longest goes
+    std::size_t idle = 1'000;  // connections of all hosts together; the longest idle one is closed
     std::size_t sessions = 4'000;
     std::chrono::milliseconds idle_timeout{30'000};
     std::chrono::milliseconds max_age{0}; // an older connection is not kept; 0: any age
 };
 
-// Kept connections of a client, a bounded number a host. Whoever wants one takes a lease first: the
-// right to one connection, idle or to be dialled. Leases past the bound wait in line. All on one
-// loop.
+// The connections of a client, a bounded number for each host. A caller acquires a
+// pooled_connection first: the right to one connection, idle or to be dialled. Callers past the
+// bound wait in line. All on one loop.
 class connection_pool : public std::enable_shared_from_this<connection_pool>
 {
 public:
@@ -50,7 +50,7 @@ public:
         clock::time_point since;
         host_entry* host = nullptr;
     };
-    using idle_list = std::list<idle_connection>; // those that lie longest first
+    using idle_list = std::list<idle_connection>; // the longest idle first
 
     // One (pool, scheme, host, port): its idle connections, in the order of the list, and the TLS
     // sessions it gave us.
@@ -71,16 +71,16 @@ public:
         pooled_connection(pooled_connection&& other) noexcept = default;
         pooled_connection& operator=(pooled_connection&&) = delete;
 
-        // The idle connection used last, if one is still alive.
+        // The most recently used idle connection that is still alive, if any.
         std::unique_ptr<transport> take_idle();
-        // One that died is rarely alone.
+        // When one connection has died, the other idle ones are likely dead too.
         void discard_idle();
         void keep(std::unique_ptr<transport> open);
 
         // TLS sessions are used once (RFC 8446 C.4).
         tls_session take_session();
         void discard_sessions();
-        // Sessions that come over this connection are kept for later ones.
+        // Keeps the sessions that arrive over this connection for later ones.
         void collect_sessions(SSL* connection);
 
     private:
@@ -88,10 +88,10 @@ public:
         std::shared_ptr<host_entry> entry_;
     };
 
-    // Nothing when the deadline came first.
+    // nullopt if the deadline comes first.
     awaitable<std::optional<pooled_connection>> acquire(std::string host,
                                                         clock::time_point deadline);
-    // Closes what is idle.
+    // Closes the idle connections.
     void close();
 
     // OpenSSL's callback for new sessions; for the client's context.

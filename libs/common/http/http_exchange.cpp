@@ -94,8 +94,8 @@ awaitable<void> http_exchange::perform_with(connection_pool::pooled_connection& 
                 pooled_connection.keep(std::move(wire));
             co_return;
         }
-        // The server closed it while it lay idle: nothing of this request was answered, so a fresh
-        // connection carries it again.
+        // The server closed the connection while it was idle: nothing of this request was answered,
+        // so a new connection sends it again.
         pooled_connection.discard_idle();
         watch_->disarm();
         response_.is_sent = false;
@@ -111,7 +111,7 @@ awaitable<void> http_exchange::perform_with(connection_pool::pooled_connection& 
         pooled_connection.keep(std::move(wire));
 }
 
-// Dials exactly the addresses that were judged: a name that changes its mind in between gains
+// Dials exactly the addresses that were checked: a name that resolves differently in between gains
 // nothing.
 awaitable<std::unique_ptr<transport>>
 http_exchange::dial(connection_pool::pooled_connection& pooled_connection)
@@ -169,7 +169,7 @@ awaitable<std::unique_ptr<transport>> http_exchange::connect(asio::ip::address a
     const error_code failed = co_await wire->connect(peer);
     const bool is_late = watch_->is_expired();
     watch_->disarm();
-    // Of several addresses the first one's failure is told: resolvers put those that cannot be
+    // Reports the failure of the first of several addresses: resolvers put those that cannot be
     // reached from here last.
     const bool is_first_failure = response_.error == exchange_error::none;
     if (is_first_failure && is_late)
@@ -223,6 +223,7 @@ awaitable<http_exchange::ending> http_exchange::converse(transport& wire)
     watch_->arm(deadline_);
     is_reusable_ = false;
     response_.is_sent = true;
+    // Writes what the kernel takes at once without a round through the loop, then the rest.
     const std::size_t whole = head_.size() + request_.body.size();
     buffer_pair bytes{asio::buffer(head_), asio::buffer(request_.body)};
     transfer sent = wire.try_write(bytes);
@@ -232,7 +233,7 @@ awaitable<http_exchange::ending> http_exchange::converse(transport& wire)
         bytes[1] += sent.bytes - of_head;
         sent = co_await wire.write(bytes);
     }
-    // A write that failed is no end: a server may answer early, and close.
+    // A failed write does not end the exchange: a server may respond early and close.
 
     input_buffer input;
     const auto new_parser = [this](std::optional<response_parser>& slot) {
@@ -273,8 +274,8 @@ awaitable<http_exchange::ending> http_exchange::converse(transport& wire)
         if (!input.empty() && parser->state() == progress::need_more)
             input.consume(parser->feed(input.view()));
         wants_bytes = parser->state() == progress::need_more || input.empty();
-        // Bytes of a body are used at once: what is left are the beginnings of a chunk's header, or
-        // trailers, without an end.
+        // The bytes of a body are consumed at once, so what is left is the beginning of an endless
+        // chunk header or endless trailers.
         if (wants_bytes && parser->is_in_body() && input.size() > context_.settings.header_limit) {
             fail(exchange_error::too_large,
                  "the response has a chunk header or trailers without an end");

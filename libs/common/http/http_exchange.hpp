@@ -25,8 +25,8 @@ struct client_context
     prometheus::Counter& resumed_handshakes;
 };
 
-// Ends what a transport is doing at a time. Lives as long as its timer, so it may outlast the
-// exchange it watched.
+// Cancels a transport's operation at a given time. Lives as long as its timer, so it may outlast
+// the exchange it watched.
 class watchdog : public std::enable_shared_from_this<watchdog>
 {
 public:

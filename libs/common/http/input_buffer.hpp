@@ -9,8 +9,8 @@
 
 namespace tempinbox::http {
 
-// Bytes read and not yet used. Holds no memory until first filled; `shrink` gives memory back once
-// all is used.
+// Bytes read and not yet used. Holds no memory until first filled; `shrink` frees memory once all
+// is used.
 class input_buffer
 {
 public:
@@ -27,7 +27,7 @@ public:
             begin_ = end_ = 0;
     }
 
-    // Room for at least one byte, for `wanted` in all where the buffer is to grow.
+    // Space for at least one byte; the buffer grows to at least `min_capacity` bytes.
     boost::asio::mutable_buffer prepare(std::size_t min_capacity)
     {
         if (capacity_ < min_capacity || end_ == capacity_) {

@@ -34,17 +34,17 @@ struct request
     std::string id; // X-Request-Id: the client's own where sane, else a new one
     boost::asio::ip::address peer;
     bool is_tls = false;
-    bool body_too_large = false; // the body was over the limit and thrown away
-    std::string target_error; // why path or query cannot be decoded: to be answered 400; `path` is
-                              // as sent then
+    bool body_too_large = false; // the body was over the limit and was discarded
+    std::string target_error; // why path or query cannot be decoded: the response is 400; `path` is
+                              // then as sent
     std::string_view route;   // pattern of the matched route, set by the router: label of metrics
-    // A handler that waits long may set it: called once, on the loop, when the client hung up
+    // A handler that waits long may set it. It is called once, on the loop, if the client hangs up
     // meanwhile (noticed within about a second) or the server stops. The handler then ends early;
-    // its answer goes nowhere.
+    // its response is discarded.
     std::function<void()> on_hang_up;
 
-    // The path as sent, without the query: what a router splits, since an encoded slash separates
-    // nothing.
+    // The path as sent, without the query: the router splits this one, since an encoded slash is no
+    // separator.
     std::string_view raw_path() const
     {
         return std::string_view(target).substr(0, target.find('?'));
@@ -57,13 +57,12 @@ struct request
     std::string_view path_param(std::string_view name) const;
 };
 
-// A body that comes piece by piece over a long time, such as server-sent events.
+// A body sent piece by piece over a long time, such as server-sent events.
 struct body_source
 {
     // The next piece, not empty; an empty one ends the body. Throws nothing.
     std::function<awaitable<std::string>()> next;
-    // Nobody wants more, since the client hung up or the server stops: `next` ends early. Called on
-    // the loop.
+    // Called on the loop when the client hung up or the server stops: `next` then ends early.
     std::function<void()> stop;
 };
 
@@ -73,7 +72,7 @@ struct response
     header_list headers;
     std::string body;
     std::shared_ptr<const void>
-        reservation; // let go once the answer is sent: what its memory was counted with
+        reservation; // the reservation of its memory, released once the response is sent
     std::shared_ptr<const body_source> source; // what follows `body`, in pieces (chunked)
 
     response() = default;
@@ -85,8 +84,8 @@ struct response
     }
 };
 
-// The request outlives the awaitable. What a handler throws becomes 500, a dependency_error 503,
-// both logged once with the request id.
+// The request outlives the awaitable. If a handler throws, the response is 500, or 503 for a
+// dependency_error; both are logged once with the request id.
 using handler = std::function<awaitable<response>(request&)>;
 
 // RFC 9110 reason phrases: the `error` of the API's error body.

@@ -7,8 +7,8 @@
 
 namespace tempinbox::http {
 
-// Request line and header section of an outgoing request. Refuses a method or header that would not
-// stay one: a line break in a value begins another header. Framing fields are the client's own.
+// Request line and header section of an outgoing request. Refuses a method or header that could
+// inject another: a line break in a value begins a new header. Only the client sets framing fields.
 result<std::string> make_request_head(const client_request& outgoing, const target_url& url);
 
 } // namespace tempinbox::http

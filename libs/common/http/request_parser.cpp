@@ -12,7 +12,7 @@ namespace {
 
 namespace beast_http = boost::beast::http;
 
-// More than this is not set aside for a body before it arrives.
+// No more than this is reserved for a body before it arrives.
 constexpr std::uint64_t max_reserved = 1024 * 1024;
 
 std::string_view as_std(boost::beast::string_view text)
@@ -20,8 +20,8 @@ std::string_view as_std(boost::beast::string_view text)
     return {text.data(), text.size()};
 }
 
-// Whether a request line is sound but for the number of its version: `GET / HTTP/2.0`. RFC
-// 9110 15.6.6
+// Whether a request line is valid except for its version number, such as `GET / HTTP/2.0` (RFC 9110
+// 15.6.6).
 bool names_a_version(std::string_view line)
 {
     line = line.substr(0, line.find('\r'));
@@ -41,7 +41,7 @@ request_parser::request_parser(request& out, std::uint32_t limit, std::uint64_t 
       body_limit_(max_body)
 {
     header_limit(limit);
-    body_limit(boost::none); // counted here: a body over the limit is no error of the parser
+    body_limit(boost::none); // counted here: a body over the limit is not a parser error
     eager(false);
 }
 
@@ -55,7 +55,7 @@ std::size_t request_parser::feed(std::string_view bytes)
             put(boost::asio::const_buffer(bytes.data() + used, bytes.size() - used), error);
         used += step;
         if (was_header) {
-            // Beast bounds single fields, not their sum where they come in pieces.
+            // Beast bounds single fields, but not their sum when they arrive in pieces.
             header_bytes_ += step;
             const bool is_full = error == beast_http::error::need_more &&
                                  header_bytes_ + (bytes.size() - used) >= header_limit_;

@@ -10,12 +10,12 @@
 
 namespace tempinbox::http {
 
-// What a parser found so far. `header` is said once, between header and body.
+// What a parser found so far. `header` is reported once, between header and body.
 enum class progress { need_more, header, complete, malformed, header_too_large, body_too_large };
 
 // Reads one HTTP/1.x request straight into a `request`. Bounds header and body; refuses what RFC
-// 9112 calls unsafe to guess about (two lengths, two hosts, unknown transfer codings). Bytes come
-// in pieces; those it did not use have to be given again with more behind them.
+// 9112 calls unsafe to guess about (two lengths, two hosts, unknown transfer codings). Bytes may
+// come in pieces; feed those it did not use again, with more after them.
 class request_parser : private boost::beast::http::basic_parser<true>
 {
 public:

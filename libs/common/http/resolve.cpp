@@ -14,7 +14,7 @@ namespace {
 
 constexpr auto tuple_awaitable = asio::as_tuple(asio::use_awaitable);
 
-// Shared by the look-up and the one who waits, who may have left.
+// Shared by the look-up and its caller, who may no longer wait.
 struct lookup
 {
     lookup(asio::io_context& loop, std::string host_name)

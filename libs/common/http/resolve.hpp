@@ -9,7 +9,7 @@
 
 namespace tempinbox::http {
 
-// What a look-up found; without addresses, why.
+// The result of a look-up; without addresses, why.
 struct resolution
 {
     bool is_finished = false; // false: the deadline came first
@@ -18,8 +18,8 @@ struct resolution
     boost::system::error_code cause;
 };
 
-// Asks `ask`, or the system where it is empty. Returns at the deadline even if the look-up goes on:
-// the system's cannot be stopped.
+// Calls `custom_resolver`, or asks the system if it is empty. Returns at the deadline even if the
+// look-up goes on: the system's cannot be stopped.
 awaitable<resolution> resolve(runtime::host& host, const resolver& custom_resolver,
                               std::string name, std::chrono::steady_clock::time_point deadline);
 

@@ -14,12 +14,12 @@ struct head_options
     bool is_http_11 = true;
     bool is_kept = true; // the connection stays open afterwards
     bool is_streamed =
-        false; // nobody knows how long it gets: chunked, or to HTTP/1.0 until the connection closes
+        false; // length unknown: chunked, or for HTTP/1.0 ended by closing the connection
 };
 
-// Status line and header section with Date, Content-Length, Connection and X-Request-Id. The server
-// alone frames: handlers' own framing fields are left out, control characters in values become
-// spaces.
+// Status line and header section with Date, Content-Length, Connection and X-Request-Id. Only the
+// server sets framing: the handlers' own framing fields are left out, and control characters in
+// values become spaces.
 void append_response_head(std::string& out, const response& answer, const head_options& options);
 
 // 1xx, 204 and 304 have no content (RFC 9110 6.4.1).

@@ -25,7 +25,7 @@ response_parser::response_parser(client_response& out, bool is_head_response, st
       body_limit_(max_body)
 {
     header_limit(limit);
-    body_limit(boost::none); // counted here: what fits is kept
+    body_limit(boost::none); // counted here: the part that fits is kept
     eager(true);
     skip(is_head_response);
 }
@@ -36,7 +36,7 @@ std::size_t response_parser::feed(std::string_view bytes)
     const bool was_header = in_header_;
     const auto used = put(boost::asio::const_buffer(bytes.data(), bytes.size()), error);
     if (was_header && in_header_) {
-        // Beast bounds single fields, not their sum where they come in pieces.
+        // Beast bounds single fields, but not their sum when they arrive in pieces.
         header_bytes_ += used;
         if (error == beast_http::error::header_limit ||
             header_bytes_ + (bytes.size() - used) >= header_limit_) {

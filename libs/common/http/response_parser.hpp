@@ -8,7 +8,7 @@
 namespace tempinbox::http {
 
 // Reads one HTTP/1.x response into a `client_response`, whose status is set as soon as the status
-// line is there. Interim responses (1xx) end as complete ones without a body; the caller reads on
+// line is read. Interim responses (1xx) end as complete ones without a body; the caller reads on
 // with another parser.
 class response_parser : private boost::beast::http::basic_parser<false>
 {
@@ -18,7 +18,7 @@ public:
 
     // How many bytes were used; `state()` says what is next.
     std::size_t feed(std::string_view bytes);
-    // The peer closed: complete where the body ends so, else malformed.
+    // The peer closed: the response is complete if its body ends that way, else malformed.
     void finish();
     progress state() const { return state_; }
     const std::string& reason() const { return reason_; }

@@ -36,8 +36,7 @@ bool fits(const std::vector<std::string>& pattern, const std::vector<std::string
     return true;
 }
 
-// Negative where `a` is the more specific: the first place where only one of them is literal
-// decides.
+// Negative if `a` is more specific: the first segment that is literal in only one of them decides.
 int compare_shapes(const std::vector<std::string>& a, const std::vector<std::string>& b)
 {
     for (std::size_t i = 0; i < a.size(); ++i)
@@ -77,7 +76,7 @@ router::match router::find(std::string_view method, std::string_view path) const
         if (segment.find('%') != std::string::npos)
             segment = percent_decode(segment).value_or(segment);
 
-    // The most specific shape decides the path, then the method is looked for among its routes.
+    // The most specific shape decides the path; then the method is looked up among its routes.
     const route* shape = nullptr;
     const route* chosen = nullptr;
     for (const auto& candidate : routes_) {

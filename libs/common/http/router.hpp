@@ -9,15 +9,15 @@
 
 namespace tempinbox::http {
 
-// Paths to handlers: `/v1/inboxes/{inboxId}/emails`. Literal segments win over parameters. Answers
-// 404 with the path, 405 with Allow (HEAD where GET is, OPTIONS always). HEAD runs the GET handler;
-// the server leaves the body out.
+// Routes paths to handlers: `/v1/inboxes/{inboxId}/emails`. Literal segments win over parameters.
+// Responds with 404 and the path, or 405 with Allow (HEAD where GET is, OPTIONS always). HEAD runs
+// the GET handler; the server leaves the body out.
 class router
 {
 public:
     void add(std::string_view method, std::string_view pattern, handler handle);
 
-    // What a request would be answered by, so that checks can sit between look-up and call.
+    // What would handle a request, so that checks can sit between look-up and call.
     struct match
     {
         const handler* handle = nullptr; // null: no such path, or not with this method
@@ -25,13 +25,13 @@ public:
         std::string_view pattern;        // of the matched route, for metrics
         std::vector<std::pair<std::string, std::string>> params;
     };
-    // `path` is the path as sent, without the query; segments are decoded one by one. One that
-    // cannot be decoded stays as it is.
+    // `path` is the path as sent, without the query; segments are decoded one by one. A segment
+    // that cannot be decoded stays as it is.
     match find(std::string_view method, std::string_view path) const;
     match find(const request& received) const { return find(received.method, received.raw_path()); }
 
-    // find, fill in path parameters and route, then call or answer 404, 405, or 400 for a target
-    // that cannot be decoded.
+    // Finds the route, fills in path parameters and route, then calls the handler or responds with
+    // 404, 405, or 400 for a target that cannot be decoded.
     awaitable<response> dispatch(request& received) const;
 
 private:
@@ -45,7 +45,7 @@ private:
     std::vector<route> routes_;
 };
 
-// For a match without a handler: 404, 405 with Allow, or 204 with Allow where OPTIONS was asked.
+// For a match without a handler: 404, 405 with Allow, or 204 with Allow for OPTIONS.
 response not_routed(const router::match& match, const request& received);
 
 } // namespace tempinbox::http

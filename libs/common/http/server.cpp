@@ -30,15 +30,15 @@ namespace {
 constexpr auto tuple_awaitable = asio::as_tuple(asio::use_awaitable);
 constexpr std::chrono::milliseconds hang_up_interval{500};
 constexpr std::chrono::milliseconds accept_retry_delay{100};
-// Connections over the limit that may wait for their 503 at one time; others are closed unanswered.
+// Connections over the limit that may wait for their 503 at a time; others are closed without one.
 constexpr std::size_t max_refusals = 256;
 
-// Of all places: so many idle connections are never closed to make room.
+// Idle connections up to this fraction (1/10) of the connection limit are never evicted.
 constexpr std::size_t idle_share = 10;
-// Idle connections looked at for one new one: of some a request may be on its way.
+// Idle connections checked for one new connection: a request may be on its way on some.
 constexpr int max_idle_checks = 16;
-// A handshake that takes longer is not kept where a place is needed. Newcomers must not end each
-// other's.
+// A full server evicts a handshake before idle connections only if it takes longer than this, so
+// that new connections do not evict each other.
 constexpr std::chrono::milliseconds handshake_timeout{1'000};
 
 asio::ip::address peer_of(const tcp::socket& socket)
@@ -64,7 +64,7 @@ tcp::endpoint resolve_listen(asio::io_context& loop, const host_port& listen)
     return found.begin()->endpoint();
 }
 
-// RFC 7301: of what the client offers only HTTP/1.1 is spoken here.
+// RFC 7301: selects HTTP/1.1, the only protocol spoken here, if the client offers it.
 int choose_protocol(SSL*, const unsigned char** chosen, unsigned char* chosen_length,
                     const unsigned char* offered, unsigned offered_length, void*)
 {
@@ -205,7 +205,8 @@ awaitable<void> server::state::accept_loop(std::shared_ptr<state> self)
             break;
         if (error == asio::error::connection_aborted)
             continue;
-        // Out of descriptors or memory: what frees them needs the loop, not another try at once.
+        // Out of descriptors or memory: the loop must run to free some, so an immediate retry is
+        // useless.
         log::warning("cannot accept a connection",
                      {{"server", self->context.settings.name}, {"error", error.message()}});
         asio::steady_timer delay(self->host.loop(), accept_retry_delay);
@@ -219,7 +220,7 @@ void server::state::adopt(tcp::socket socket)
 {
     const auto peer = peer_of(socket);
     auto refusal = reason_to_refuse(peer);
-    // A handshake is too dear for a refusal.
+    // A TLS handshake costs too much just to send a refusal.
     if (!refusal.empty() && (certificate || sessions.size() - counted >= max_refusals))
         return;
     const auto fresh = std::make_shared<session>(context, std::move(socket), peer,
@@ -237,7 +238,7 @@ void server::state::adopt(tcp::socket socket)
                    });
 }
 
-// Empty for one that is welcome.
+// Why a new connection is refused; empty if it is accepted.
 std::string server::state::reason_to_refuse(const asio::ip::address& peer)
 {
     if (auto reason = by_address.reason_to_refuse(peer); !reason.empty()) {
@@ -250,8 +251,8 @@ std::string server::state::reason_to_refuse(const asio::ip::address& peer)
     return "Too many connections; try again shortly";
 }
 
-// A request comes in one piece from those who mean well, so that who is still sending a header goes
-// first.
+// A well-meaning client sends its header in one piece, so a connection that is still sending one is
+// evicted first.
 session* server::state::find_eviction_candidate() const
 {
     if (!context.reading_header.empty())
@@ -307,7 +308,7 @@ void server::state::remove(std::list<std::shared_ptr<session>>::iterator positio
         all_closed.cancel();
 }
 
-// Connections the kernel has accepted would be reset by closing the listener.
+// Closing the listener would reset the connections that the kernel has already accepted.
 void server::state::accept_waiting()
 {
     for (;;) {
@@ -347,7 +348,7 @@ awaitable<void> server::state::sweep_loop(std::shared_ptr<state> self)
     }
 }
 
-// One system call for all handlers that wait; a half-closed connection counts as hung up.
+// One system call for all waiting handlers; a half-closed connection counts as hung up.
 void server::state::check_for_hang_ups()
 {
     std::vector<pollfd> descriptors;
@@ -376,7 +377,7 @@ awaitable<void> server::state::drain(std::shared_ptr<state> self, std::chrono::m
     }
     for (const auto& open : self->sessions)
         open->drain();
-    // A connection may be on its way from the kernel to the accept loop.
+    // The kernel may be about to pass a connection to the accept loop.
     while ((!self->sessions.empty() || self->is_accepting) && session::clock::now() < deadline) {
         self->all_closed.expires_at(deadline);
         co_await self->all_closed.async_wait(tuple_awaitable);

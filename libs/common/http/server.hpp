@@ -15,8 +15,8 @@
 
 namespace tempinbox::http {
 
-// Bounds of a server. Certificate and key files, when set, make it TLS (1.2+), re-read when they
-// change.
+// Limits of a server. Certificate and key files, if set, enable TLS (1.2+) and are re-read when
+// they change.
 struct server_settings
 {
     host_port listen{"127.0.0.1", 0};
@@ -28,8 +28,8 @@ struct server_settings
     std::chrono::milliseconds idle_timeout{75'000}; // between requests
     std::chrono::milliseconds write_timeout{30'000};
     std::size_t connection_limit = 10'000;
-    // From one IPv4 address or IPv6 /64, 3 times as many from a /56 and 6 times from a /48, those
-    // in `uncounted` aside; 0: any number.
+    // Limit for one IPv4 address or IPv6 /64, 3 times as many for a /56 and 6 times for a /48;
+    // networks in `uncounted` are exempt; 0: any number.
     std::size_t connections_per_address = 0;
     std::vector<network> uncounted;
     std::string certificate_file;
@@ -37,26 +37,25 @@ struct server_settings
     std::string name = "http"; // label of metrics and log lines
 };
 
-// What a server asks its owner besides the handling of requests. Each may be empty; they must not
-// throw.
+// Callbacks of a server to its owner besides the handler. Each may be empty; they must not throw.
 struct server_hooks
 {
-    // Asked once the header is read, before the body is: an answer ends the request there, and the
-    // connection with it unless nothing of the request is left to read. A whole request without a
-    // body is asked about, too.
+    // Called once the header is read, before the body is: a response ends the request there, and
+    // closes the connection unless nothing of the request is left to read. Also called for a
+    // complete request without a body.
     std::function<std::optional<response>(const request&)> judge_header;
-    // May add to what the server answers by itself: 400, 408, 431, 500, 501 and 503. Of the request
-    // as much is filled in as could be read, perhaps nothing.
+    // May add to the responses that the server makes itself: 400, 408, 431, 500, 501 and 503. The
+    // request holds as much as could be read, perhaps nothing.
     std::function<void(const request&, response&)> complete_own_response;
 };
 
 // An HTTP/1.1 server on Beast. Requests of a connection are handled in order. A body past the limit
 // reaches the handler as an empty body with `body_too_large` set. Malformed requests get 400,
-// header overflow 431, a timeout 408, then the connection closes. A full server makes room for a
-// new connection: it ends the one that has been sending its header for the longest, else one whose
-// TLS handshake drags on, else the longest idle one as long as these are more than a tenth of all,
-// else any whose handshake is under way. Where all places are at work, further connections are
-// answered 503.
+// header overflow 431, a timeout 408, then the connection closes. A full server evicts a connection
+// to make room for a new one: the one that has been sending its header for longest, else the oldest
+// TLS handshake if it takes over a second, else the longest idle connection if idle ones exceed a
+// tenth of the limit, else the oldest TLS handshake. If there is none to evict, the new one gets
+// 503.
 class server
 {
 public:
@@ -68,8 +67,8 @@ public:
     void start();
     host_port local_address() const;
     std::size_t connections() const;
-    // Stops accepting, answers what is under way with `Connection: close`, closes idle connections;
-    // returns when all are gone or time is up.
+    // Stops accepting, responds to requests in progress with `Connection: close`, closes idle
+    // connections; returns when all are closed or the time is up.
     awaitable<void> drain(std::chrono::milliseconds timeout);
     void stop();
 

@@ -13,9 +13,9 @@ using boost::system::error_code;
 
 namespace {
 
-// A slow reader is given this rate on top of the fixed time.
+// On top of the fixed timeout, a transfer gets the time that its bytes take at this rate.
 constexpr std::uint64_t min_bytes_per_second = 64 * 1024;
-// Of a body that nobody wants, before the connection is cut.
+// Bytes of an unread body that are discarded before the connection is cut.
 constexpr std::size_t max_discarded = 1024 * 1024;
 constexpr std::chrono::milliseconds linger_time{2'000};
 // While the server drains, a request may still be on its way on a connection that looks idle.
@@ -27,7 +27,7 @@ std::chrono::milliseconds time_for(std::chrono::milliseconds fixed, std::uint64_
     return fixed + std::chrono::milliseconds(bytes * 1000 / min_bytes_per_second);
 }
 
-// RFC 9112 7.1: an empty one is the last.
+// RFC 9112 7.1: an empty chunk is the last.
 std::string make_chunk(std::string_view piece)
 {
     char size[2 * sizeof(std::size_t)];
@@ -62,7 +62,7 @@ session::~session()
 awaitable<void> session::run()
 {
     co_await serve();
-    go_to(phase::writing); // no longer in a line
+    go_to(phase::writing); // leaves the context's lists
     transport_.close();
 }
 
@@ -155,7 +155,7 @@ awaitable<session::next_step> session::read_request()
             case progress::header:
                 go_to(phase::reading_body);
                 arm(time_for(settings.body_timeout, parser.expected_bytes()));
-                // RFC 9110 10.1.1: not needed where the body has begun.
+                // RFC 9110 10.1.1: not needed if the body has begun.
                 if (parser.expects_continue() && is_http_11_ && input_.empty()) {
                     const buffer_pair interim{
                         boost::asio::buffer("HTTP/1.1 100 Continue\r\n\r\n", 25),
@@ -168,7 +168,7 @@ awaitable<session::next_step> session::read_request()
                     continue;
                 break;
             case progress::need_more:
-                // Only a chunk's head or a trailer can be this long.
+                // Only a chunk header or a trailer can be this long.
                 if (input_.size() >= std::max<std::size_t>(settings.header_limit, body_read_size))
                     co_return refuse(400, "The chunked body is malformed");
                 break;
@@ -187,8 +187,8 @@ awaitable<session::next_step> session::read_request()
     }
 }
 
-// RFC 9112 2.2: empty lines before a request are passed over. The clock of a request starts with
-// its first byte.
+// RFC 9112 2.2: skips empty lines before a request. The clock of a request starts with its first
+// byte.
 void session::begin_header()
 {
     while (!input_.empty() && (input_.view().front() == '\r' || input_.view().front() == '\n'))
@@ -207,7 +207,7 @@ session::next_step session::refuse(unsigned status, std::string reason)
     return next_step::refuse;
 }
 
-// Whether the owner has an answer for what is known so far.
+// Whether the owner responds from the header alone.
 bool session::is_refused_by_header()
 {
     if (!context_.hooks.judge_header)
@@ -287,8 +287,8 @@ awaitable<bool> session::send(response answer, bool is_kept)
     co_return !rest.error;
 }
 
-// The head goes out first, since the first piece may be long in coming. Between pieces the session
-// listens for the client's hanging up as it does while a handler works.
+// The head goes out first, since the first piece may take long. Between pieces the session watches
+// for the client hanging up, as it does while a handler works.
 awaitable<bool> session::send_pieces(std::shared_ptr<const body_source> source)
 {
     bool is_complete = false;
@@ -312,8 +312,8 @@ awaitable<bool> session::send_pieces(std::shared_ptr<const body_source> source)
     }
 }
 
-// Closing while the client still sends would reset the connection and may take the answer with it
-// (RFC 9112 9.6).
+// Closing while the client still sends would reset the connection, and the client might lose the
+// response (RFC 9112 9.6).
 awaitable<void> session::linger()
 {
     arm(linger_time);
@@ -363,7 +363,7 @@ bool session::is_quiet()
 
 void session::evict()
 {
-    go_to(phase::writing); // the last of it: nobody asks it to go twice
+    go_to(phase::writing); // leaves the lists, so that it is not evicted twice
     counts_ = false;
     transport_.close();
 }

@@ -32,7 +32,7 @@ struct session_context
     server_hooks hooks;
     server_metrics metrics;
     date_header date;
-    // Who may have to make room, the longest first.
+    // Candidates for eviction, the longest in their phase first.
     std::list<session*> handshaking;
     std::list<session*> reading_header;
     std::list<session*> idle; // between requests, or before the first
@@ -40,7 +40,7 @@ struct session_context
     bool is_stopped = false;
 };
 
-// One connection of a server: reads requests in order, has them handled, writes the answers. Owns
+// One connection of a server: reads requests in order, has them handled, writes the responses. Owns
 // no timer: the server's sweep calls `expire` a few times a second, which keeps thousands of
 // waiting connections cheap.
 class session
@@ -48,7 +48,7 @@ class session
 public:
     using clock = std::chrono::steady_clock;
 
-    // With a `refusal` it is answered 503 with that text and does not count.
+    // With a `refusal` the connection gets 503 with that text and is not counted.
     session(session_context& context, boost::asio::ip::tcp::socket socket,
             boost::asio::ip::address peer, const std::shared_ptr<boost::asio::ssl::context>& tls,
             std::string refusal);
@@ -58,23 +58,23 @@ public:
     // Ends when the connection does. The caller keeps the session alive meanwhile.
     awaitable<void> run();
 
-    // Ends what takes longer than its bound allows.
+    // Cancels an operation that is past its deadline.
     void expire(clock::time_point now);
-    // An idle connection closes a second later, one with a request after its answer.
+    // Closes an idle connection a second later, one with a request after its response.
     void drain();
-    // Closes now; a handler under way is told.
+    // Closes now and notifies a handler in progress.
     void stop();
-    // Whether a handler under way wants to hear of it when the client hangs up, and the telling.
+    // Whether a handler in progress wants to know if the client hangs up; hang_up notifies it.
     bool listens_for_hang_up() const { return phase_ == phase::handling && request_.on_hang_up; }
     void hang_up();
     int native_handle() { return transport_.socket().native_handle(); }
     bool counts() const { return counts_; }
     const boost::asio::ip::address& peer() const { return peer_; }
     bool is_idle() const { return phase_ == phase::idle; }
-    // Whether an idle connection may end: no request is on its way.
+    // Whether an idle connection may be evicted: no request is on its way.
     bool is_quiet();
     clock::time_point started() const { return started_; }
-    // The connection ends at once, and no longer counts.
+    // Closes the connection at once; it no longer counts.
     void evict();
 
 private:
@@ -106,7 +106,7 @@ private:
 
     phase phase_ = phase::writing;
     std::list<session*>
-        own_list_; // holds its entry in the lines of the context while it is in none of them
+        own_list_; // holds the session's entry while it is in none of the context's lists
     std::list<session*>::iterator position_{own_list_.begin()};
     clock::time_point deadline_ = clock::time_point::max();
     clock::time_point started_ = clock::now(); // of the connection, then of each request

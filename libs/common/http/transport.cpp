@@ -23,8 +23,8 @@ constexpr auto tuple_awaitable = asio::as_tuple(asio::use_awaitable);
 struct transport::tls_layer
 {
     tls_layer(asio::ip::tcp::socket& below, asio::ssl::context& context) : stream(below, context) {}
-    // OpenSSL takes a connection freed without close_notify for an attack and spoils its session;
-    // every message here says its own length.
+    // OpenSSL takes a connection freed without close_notify for an attack and discards its session.
+    // Here every message states its own length, so truncation shows.
     ~tls_layer()
     {
         SSL_set_shutdown(stream.native_handle(), SSL_SENT_SHUTDOWN | SSL_RECEIVED_SHUTDOWN);
@@ -76,14 +76,15 @@ awaitable<error_code> transport::connect_tls(const std::string& host, bool is_ve
     error_code error;
     asio::ip::make_address(host, error);
     const bool is_name = static_cast<bool>(error);
-    // RFC 6066 3: server names are no addresses and have no dot at their end.
+    // RFC 6066 3: a server name is not an address and has no trailing dot.
     const std::string name = host.ends_with('.') ? host.substr(0, host.size() - 1) : host;
     if (is_name)
         SSL_set_tlsext_host_name(tls, name.c_str());
     tls_->stream.set_verify_mode(is_verified ? asio::ssl::verify_peer : asio::ssl::verify_none,
                                  error);
     if (is_verified) {
-        // OpenSSL itself compares, so that a wrong host is told from a wrong certificate.
+        // OpenSSL itself checks the host, so that a wrong host is told apart from a wrong
+        // certificate.
         X509_VERIFY_PARAM* const params = SSL_get0_param(tls);
         X509_VERIFY_PARAM_set_hostflags(params, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS);
         const int is_set = is_name ? X509_VERIFY_PARAM_set1_host(params, name.data(), name.size())

@@ -44,23 +44,23 @@ public:
     std::chrono::steady_clock::time_point made_at() const { return made_at_; }
 
     awaitable<boost::system::error_code> connect(boost::asio::ip::tcp::endpoint peer);
-    // Makes it TLS; then one of the handshakes.
+    // Makes the connection TLS; call one of the handshakes next.
     SSL* start_tls(boost::asio::ssl::context& context);
     awaitable<boost::system::error_code> accept_tls();
     // Checks the peer's certificate against `host` where the context verifies at all.
     awaitable<boost::system::error_code> connect_tls(const std::string& host, bool is_verified);
 
     awaitable<transfer> read_some(boost::asio::mutable_buffer into);
-    // As much as the kernel takes at once of a plain connection; none of a TLS one.
+    // Writes as much as the kernel takes at once on a plain connection; nothing on a TLS one.
     transfer try_write(const buffer_pair& bytes);
-    // All of it.
+    // Writes all of it.
     awaitable<transfer> write(buffer_pair bytes);
     // RFC 8446 6.1: close_notify both ways.
     awaitable<void> shut_down_tls();
 
     void cancel();
     void close();
-    // Of an idle connection: nothing has come and the peer has not closed.
+    // For an idle connection: no bytes have arrived and the peer has not closed.
     bool is_quiet();
 
 private:

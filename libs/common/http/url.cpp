@@ -12,9 +12,9 @@ namespace tempinbox::http {
 namespace urls = boost::urls;
 namespace {
 
-// Boost.URL 1.81 takes the dotted quad that begins `1.2.3.4.example.com` for the whole host and
-// what follows for a path, though a path after an authority begins with a slash (RFC 3986 3.3).
-// With its first digit percent-encoded such a host is read as the name it is.
+// Boost.URL 1.81 takes the dotted quad at the start of `1.2.3.4.example.com` for the whole host and
+// the rest for a path, though a path after an authority begins with a slash (RFC 3986 3.3). With
+// its first digit percent-encoded, such a host is read as a name.
 std::string spell_for_boost(std::string_view text)
 {
     std::string spelled(text);

@@ -15,9 +15,9 @@ struct target_url
     std::string host; // without brackets
     std::uint16_t port = 80;
     std::string target;    // path and query as written, "/" where empty; no fragment
-    std::string authority; // for the Host header: the port only where it is not the scheme's own
+    std::string authority; // for the Host header: the port only if not the scheme's default
 
-    // Refuses other schemes, user info, and hosts or ports that are none.
+    // Refuses other schemes, user info, and invalid hosts or ports.
     static result<target_url> parse(std::string_view text);
 };
 

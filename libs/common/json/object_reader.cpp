@@ -7,7 +7,7 @@
 namespace tempinbox::json {
 namespace {
 
-// What was given, for messages: short values as they are, others by their kind.
+// The given value for error messages: short values as they are, others by their kind.
 std::string describe(const value& given)
 {
     if (given.is_string())
@@ -17,7 +17,7 @@ std::string describe(const value& given)
     return std::string(take_characters(given.to_string(), 60));
 }
 
-// "to" between equal bounds would read oddly.
+// Leaves out "to" if both bounds are equal.
 std::string range(std::size_t min, std::size_t max, std::string_view noun)
 {
     const auto plural = std::string(noun) + (max == 1 ? "" : "s");
@@ -28,7 +28,7 @@ std::string range(std::size_t min, std::size_t max, std::string_view noun)
     return std::to_string(min) + " to " + std::to_string(max) + " " + plural;
 }
 
-// Why a string will not do; nothing where it does.
+// Why a string is refused; nullopt if it is not.
 std::optional<std::string> text_error(std::string_view name, const value& given, std::size_t min,
                                       std::size_t max)
 {

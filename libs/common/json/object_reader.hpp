@@ -7,16 +7,16 @@
 
 namespace tempinbox::json {
 
-// Controls of ASCII (C0, DEL) and of Latin-1 (C1, U+0080 to U+009F) but tab, line feed and carriage
-// return: no text from outside may hold them.
+// Whether the text holds control characters of ASCII (C0, DEL) or Latin-1 (C1, U+0080 to U+009F)
+// other than tab, line feed and carriage return: no text from outside may.
 bool has_control_characters(std::string_view utf8);
 
-// Reads the fields of one JSON object that came from outside. Each accessor asks for a field by
-// name and checks it; the first problem is kept and later calls answer empty, so a handler asks for
-// everything, then `finish()`, which also refuses fields nobody asked for. Messages name the field,
-// what was given and what is allowed: `ttlSeconds must be an integer from 60 to 604800, not
-// "soon"`. Strings must be free of control characters other than tab and newlines. JSON null counts
-// as absent.
+// Reads the fields of one JSON object that came from outside. Each accessor reads a field by name
+// and checks it; the first error is kept and later calls return empty values, so a handler reads
+// all its fields, then calls `finish()`, which also refuses fields that were never read. Messages
+// name the field, what was given and what is allowed: `ttlSeconds must be an integer from 60 to
+// 604800, not "soon"`. Strings must be free of control characters other than tab and newlines. JSON
+// null counts as absent.
 class object_reader
 {
 public:
@@ -27,12 +27,11 @@ public:
     // Characters are code points.
     std::optional<std::string> text(std::string_view name, std::size_t min, std::size_t max);
     std::string required_text(std::string_view name, std::size_t min, std::size_t max);
-    // A password or the like: messages say what is wrong without showing it. Empty where absent or
-    // wrong.
+    // A password or the like: error messages do not show it. Empty if absent or invalid.
     std::string required_secret(std::string_view name, std::size_t min, std::size_t max);
     std::optional<std::int64_t> integer(std::string_view name, std::int64_t min, std::int64_t max);
     std::optional<bool> boolean(std::string_view name);
-    // Bounds on the count of items and on the length of each.
+    // Bounds on the number of items and on the length of each.
     std::optional<std::vector<std::string>> texts(std::string_view name, std::size_t max_items,
                                                   std::size_t min, std::size_t max);
     std::optional<std::map<std::string, std::string>> text_map(std::string_view name,
@@ -55,7 +54,7 @@ public:
     bool has_null(std::string_view name) const;
 
     void fail(std::string message);
-    // The first problem, or an unknown field by its name.
+    // The first error, or the name of an unknown field.
     result<void> finish();
 
 private:

@@ -31,10 +31,10 @@ std::string_view view(const node& string)
     return {string.GetString(), string.GetStringLength()};
 }
 
-// Hands the reader's events on to the document and stops at what RapidJSON lets pass: depth,
-// repeated names, strings that are not UTF-8 (a lone low surrogate written as an escape makes one).
-// Numbers come as text: RapidJSON 1.1 itself reads past its table of powers for some of hundreds of
-// digits, and makes no number at all of some next to zero.
+// Passes the reader's events to the document and refuses what RapidJSON accepts: excessive depth,
+// repeated names, strings that are not UTF-8 (an escaped lone low surrogate makes one). Numbers
+// come as text: RapidJSON 1.1 itself reads past its table of powers for some with hundreds of
+// digits, and makes no number at all of some close to zero.
 class strict_builder : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, strict_builder>
 {
 public:
@@ -48,7 +48,7 @@ public:
 
     bool Null() { return out_.Null(); }
     bool Bool(bool b) { return out_.Bool(b); }
-    // What follows the text is no part of a number, or the reader would have taken it.
+    // What follows the text is not part of a number, or the reader would have consumed it.
     bool RawNumber(const char* text, rapidjson::SizeType length, bool)
     {
         const char* const end = text + length;
@@ -110,7 +110,7 @@ private:
         return is_valid_utf8(text) || refuse("a string is not valid UTF-8");
     }
 
-    // The names of open objects lie on one stack; sorting those of the object that ends keeps a
+    // The names of open objects are on one stack; sorting those of the object that ends keeps a
     // hostile body linearithmic.
     bool check_names(std::size_t members)
     {
@@ -187,8 +187,8 @@ failure invalid_at(std::string_view text, std::size_t offset, std::string_view w
 
 } // namespace
 
-// Strings stay where they were in the text; the pool grows in chunks of the size of the text, not
-// of RapidJSON's 64 KiB.
+// Strings stay where they were in the text; the pool grows in chunks of the text's size instead of
+// RapidJSON's 64 KiB.
 struct value::document
 {
     explicit document(std::string_view source)
@@ -207,7 +207,7 @@ result<value> value::parse(std::string_view text, const limits& allowed)
     if (text.size() > allowed.bytes)
         return failure{errc::payload_too_large,
                        "body must be at most " + std::to_string(allowed.bytes) + " bytes of JSON"};
-    // The in-place reader takes a zero byte for the end.
+    // The in-place reader would take a zero byte for the end.
     if (const auto zero = text.find('\0'); zero != std::string_view::npos)
         return invalid_at(text, zero, "a zero byte");
 

@@ -43,7 +43,7 @@ public:
     bool boolean() const;
     std::vector<value> items() const;
     std::vector<std::pair<std::string, value>> members() const;
-    // Absent where there is no such member or this is no object.
+    // Absent if there is no such member or this is not an object.
     std::optional<value> find(std::string_view name) const;
     // As `find`, but throws: for tests and trusted documents.
     value operator[](std::string_view name) const;

@@ -76,7 +76,7 @@ struct writer::state
     std::string out;
     bool needs_comma = false;
 
-    // Before a name or a value.
+    // Writes the comma needed before a name or a value.
     void separate()
     {
         if (needs_comma)
@@ -149,7 +149,7 @@ writer& writer::value(bool truth)
     return raw(truth ? "true" : "false");
 }
 
-// JSON has no word for infinity and NaN.
+// JSON cannot express infinity and NaN.
 writer& writer::value(double number)
 {
     if (!std::isfinite(number))

@@ -40,7 +40,7 @@ public:
     // ISO 8601 with milliseconds.
     writer& value(time_point time);
     writer& null();
-    // A JSON text taken as it is; the caller vouches for it.
+    // Inserts a JSON text unchanged; the caller guarantees that it is valid.
     writer& raw(std::string_view json_text);
     template <class T>
     writer& value(const std::optional<T>& maybe)
