@@ -9,7 +9,7 @@
 
 namespace tempinbox::migrations {
 
-// services/*/migrations/*.sql as compiled in.
+// The compiled-in files services/*/migrations/*.sql.
 extern const std::span<const embedded_file> files;
 
 // The schemas and the service whose folder holds their migrations: accounts (gateway), mailbox

@@ -65,7 +65,8 @@ struct broadcast_reader::state : std::enable_shared_from_this<broadcast_reader::
 void broadcast_reader::state::open()
 {
     configuration conf(cluster, "tempinbox-" + host.name());
-    // librdkafka asks for a group to assign by hand; it is never joined and nothing is committed.
+    // librdkafka requires a group for manual assignment; it is never joined and nothing is
+    // committed.
     conf.set("group.id", "tempinbox-broadcast-" + host.instance());
     conf.set("enable.auto.commit", "false");
     conf.set("enable.auto.offset.store", "false");
@@ -106,7 +107,7 @@ void broadcast_reader::state::run()
     client.reset();
 }
 
-// Takes partitions it does not have yet.
+// Adds partitions that the plan does not have yet.
 void broadcast_reader::state::scan()
 {
     bool is_complete = true;
@@ -169,7 +170,8 @@ void broadcast_reader::state::assign()
                                  std::string(rd_kafka_err2str(error)));
 }
 
-// The brokers were away: what was written meanwhile has to be read before this is current again.
+// The brokers were unreachable: the reader is current again once it has read what was written
+// meanwhile.
 void broadcast_reader::state::take_targets()
 {
     constexpr int timeout_millis = 2'000;

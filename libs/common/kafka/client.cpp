@@ -8,8 +8,7 @@ namespace {
 void write_log(const rd_kafka_t*, int syslog_level, const char* facility, const char* text)
 {
     constexpr int syslog_warning = 4;
-    // FAIL and ERROR tell of connections that could not be had, again and again; health has told it
-    // once.
+    // FAIL and ERROR repeat for every failed connection attempt; health reports the loss once.
     const std::string_view kind = facility;
     const bool is_already_reported = kind == "FAIL" || kind == "ERROR";
     log::write(syslog_level <= syslog_warning && !is_already_reported ? log::level::warning
@@ -56,7 +55,7 @@ client_handle configuration::make(rd_kafka_type_t kind)
     client_handle client(rd_kafka_new(kind, conf_.get(), reason, sizeof reason));
     if (!client)
         throw std::runtime_error(std::string("kafka client: ") + reason);
-    // The client owns it now.
+    // The client owns the configuration now.
     static_cast<void>(conf_.release());
     return client;
 }

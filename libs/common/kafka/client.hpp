@@ -38,8 +38,8 @@ using message_handle = handle<rd_kafka_message_t>;
 using partition_list = handle<rd_kafka_topic_partition_list_t>;
 using queue_handle = handle<rd_kafka_queue_t>;
 
-// A client's configuration: what all share is set (brokers, no topics made by accident, quick
-// reconnects, log lines into ours). A refused name or value throws.
+// A client's configuration, with the settings that all clients share (brokers, no automatic topic
+// creation, quick reconnects, log lines into ours). A refused name or value throws.
 class configuration
 {
 public:
@@ -47,7 +47,7 @@ public:
     void set(const std::string& name, const std::string& value);
     void suggest(const std::string& name, const std::string& value);
     rd_kafka_conf_t* get() { return conf_.get(); }
-    // Ends the configuration.
+    // Consumes the configuration.
     client_handle make(rd_kafka_type_t kind);
 
 private:
@@ -55,18 +55,18 @@ private:
     std::map<std::string, std::string> chosen_by_operator_;
 };
 
-// Whether the brokers are there, told to health as "kafka". Told of errors by the client's
-// callback; asked to look by its poll thread.
+// Watches whether the brokers are reachable and reports it to health as "kafka". The client's error
+// callback calls `on_error`, its poll thread `check`.
 class broker_watch
 {
 public:
     explicit broker_watch(runtime::host& host);
 
     void on_error(rd_kafka_resp_err_t error, const char* reason);
-    // A message timed out: worth a look.
+    // A message timed out: the next `check` queries the brokers.
     void doubt() { is_in_doubt_ = true; }
-    // While away or in doubt, at most once a second: asks for metadata; blocks for a second at
-    // most.
+    // While unreachable or in doubt, at most once a second: requests metadata; blocks for at most a
+    // second.
     void check(rd_kafka_t* client);
     bool is_reachable() const { return is_reachable_; }
 

@@ -63,11 +63,11 @@ void consumer::state::open()
     conf.set("enable.auto.commit", "false");
     conf.set("enable.auto.offset.store", "false");
     conf.set("auto.offset.reset", "earliest");
-    // A member that was killed gives its partitions up after this.
+    // A member that was killed loses its partitions after this time.
     conf.suggest("session.timeout.ms", "10000");
     conf.suggest("heartbeat.interval.ms", "2000");
     conf.suggest("fetch.error.backoff.ms", "100");
-    // What is read ahead of the handler.
+    // Bounds what is read ahead of the handler.
     conf.suggest("queued.min.messages", "10000");
     conf.suggest("queued.max.messages.kbytes", "16384");
     rd_kafka_conf_set_opaque(conf.get(), this);
@@ -115,7 +115,7 @@ void consumer::state::leave()
     });
 }
 
-// What is there, at most the limit; waits for the first record only.
+// Reads what has arrived, at most the limit; waits for the first record only.
 std::vector<record> consumer::state::read_batch()
 {
     constexpr int timeout_millis = 100;
@@ -135,7 +135,7 @@ std::vector<record> consumer::state::read_batch()
                 "cannot read from kafka",
                 {{"group", settings.group}, {"reason", rd_kafka_message_errstr(message.get())}});
     }
-    // Paused meanwhile: it waits here.
+    // A pause was requested meanwhile: the records wait in read_ahead.
     return is_pause_requested ? std::vector<record>() : std::exchange(read_ahead, {});
 }
 
@@ -152,11 +152,11 @@ void consumer::state::read_while_paused()
     const message_handle message(rd_kafka_consumer_poll(client.get(), timeout_millis));
     if (message && message->err == RD_KAFKA_RESP_ERR_NO_ERROR)
         take(*message);
-    // Partitions that came meanwhile.
+    // Pauses partitions that were assigned meanwhile.
     pause_partitions(true);
 }
 
-// Hands a batch to the loop until it is handled, or is not ours any more, or the consumer stops.
+// Passes a batch to the loop until it is handled, its partitions are revoked or the consumer stops.
 void consumer::state::work_on(std::vector<record> records)
 {
     const auto ours = revocations;
@@ -201,7 +201,7 @@ void consumer::state::dispatch()
 
 running_batch::phase consumer::state::wait_for_running(std::uint64_t ours)
 {
-    // Pausing throws away what was read ahead, so it is only for batches that take long.
+    // Pausing discards what was read ahead, so only batches that take long pause the partitions.
     auto phase = running->wait(1s);
     while (phase == running_batch::phase::running && !is_abandoned && revocations == ours) {
         pause_partitions(true);

@@ -21,10 +21,10 @@ struct consumer_settings
     std::chrono::milliseconds retry_delay{1'000};
 };
 
-// A member of a consumer group (range assignment, offsets committed by hand, earliest without an
-// offset). A batch is what is there, no timer. `handle` runs on the loop, one batch at a time; its
-// offsets are committed only after it returned. When it throws, the same batch is handed over again
-// after a pause. On revoke the running batch is finished and committed first. Exposes
+// A member of a consumer group (range assignment, manual commits, earliest without an offset). A
+// batch is what has arrived; no timer fills it. `handle` runs on the loop, one batch at a time; its
+// offsets are committed only after it returned. If it throws, it gets the same batch again after a
+// delay. On revoke the running batch is finished and committed first. Exposes
 // kafka_consumer_lag_records, kafka_consumer_oldest_age_seconds and
 // tempinbox_consumer_expired_records_total.
 class consumer
@@ -39,7 +39,8 @@ public:
     void start();
     // Stops polling, finishes the running batch, commits, leaves the group.
     awaitable<void> stop();
-    // From now on no batch is handed over but the one that is; membership is kept alive.
+    // From now on `handle` gets no further batch; the one in progress is finished and the
+    // membership is kept alive.
     void pause();
     void resume();
 
@@ -48,15 +49,15 @@ private:
     std::shared_ptr<state> state_;
 };
 
-// Every partition of the topics from their end, without a group: each process sees all events. New
-// partitions are found each minute. `handle` is a plain function called on the loop with each
-// batch.
+// Reads every partition of the topics from their end, without a group: each process sees all
+// events. New partitions are found each minute. `handle` is a plain function called on the loop
+// with each batch.
 class broadcast_reader
 {
 public:
     using batch_handler = std::function<void(const std::vector<record>&)>;
 
-    // `from_beginning`: for compacted topics whose whole state is wanted.
+    // `from_beginning`: for compacted topics whose whole state is needed.
     broadcast_reader(runtime::host& host, settings cluster, std::vector<std::string> topics,
                      batch_handler handle, bool from_beginning = false);
     ~broadcast_reader();

@@ -9,7 +9,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto stale_after = 5s;
-// The first records of a partition come well within this; until then a commit long ago does not
+// The first records of a partition arrive well within this time; until then an old commit does not
 // make its newest record old.
 constexpr std::int64_t first_read_millis = 5'000;
 
@@ -58,7 +58,7 @@ void consumer_lag::note_read(const record& one, steady::time_point now)
     if (found == partitions_.end())
         return;
     auto& of = found->second;
-    // Compaction leaves gaps too: where the partition begins tells them apart.
+    // Compaction leaves gaps too: the partition's beginning tells whether records were lost.
     if (of.next_read && one.offset > *of.next_read && !of.skipped_from) {
         of.skipped_from = of.next_read;
         of.skipped_to = one.offset;

@@ -9,9 +9,9 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// A commit is a write of the broker's, and batches may be a millisecond apart.
+// A commit is a write at the broker, and batches may be a millisecond apart.
 constexpr auto commit_interval = 100ms;
-// Questions of the poll thread: it reads nothing meanwhile.
+// Timeout of the poll thread's queries, during which it reads nothing.
 constexpr int timeout_millis = 1'000;
 
 constexpr const char* lag_name = "kafka_consumer_lag_records";
@@ -72,7 +72,7 @@ partition_list consumer::state::handled_offsets() const
         one->offset = offset;
         if (const auto newest = lag.newest_millis(name)) {
             const auto metadata = consumer_lag::to_metadata(*newest);
-            // The list frees it.
+            // The list frees the copy.
             one->metadata = strdup(metadata.c_str());
             one->metadata_size = metadata.size();
         }
@@ -80,7 +80,7 @@ partition_list consumer::state::handled_offsets() const
     return list;
 }
 
-// One commit under way at a time, a few a second; the next takes what was handled meanwhile.
+// At most one commit in progress, a few a second; the next one covers what was handled meanwhile.
 void consumer::state::commit_in_background()
 {
     if (handled.empty() || is_committing || steady::now() < next_commit)
@@ -127,7 +127,7 @@ void consumer::state::committed(rd_kafka_t*, rd_kafka_resp_err_t error,
     static_cast<state*>(self)->on_committed(error, offsets);
 }
 
-// Called from within a poll, so on the poll thread.
+// Called from within a poll, so it runs on the poll thread.
 void consumer::state::rebalance(rd_kafka_t* client, rd_kafka_resp_err_t error,
                                 rd_kafka_topic_partition_list_t* partitions, void* self)
 {
@@ -139,7 +139,7 @@ void consumer::state::rebalance(rd_kafka_t* client, rd_kafka_resp_err_t error,
                   {{"group", me.settings.group}, {"partitions", partitions->cnt}});
         return;
     }
-    // Before anything is read or committed here.
+    // Before any record of these partitions is read or committed.
     me.on_assign(*partitions);
     rd_kafka_assign(client, partitions);
     me.is_paused = false;
@@ -161,8 +161,8 @@ void consumer::state::on_assign(const rd_kafka_topic_partition_list_t& partition
     next_beginnings = next_ends = next_measure = {};
 }
 
-// What is being handled is finished and committed before another member gets its partitions; what
-// was only read is read again there.
+// Finishes and commits the running batch before another member gets the partitions; records that
+// were only read are read again there.
 void consumer::state::on_revoke(bool is_lost)
 {
     const auto timeout = 20s;
@@ -181,7 +181,7 @@ void consumer::state::on_revoke(bool is_lost)
     is_committing = false;
     is_paused = false;
     ++revocations;
-    // Another member shows them from now on.
+    // From now on another member exposes these series.
     for (const auto& [name, gauge] : shown_lags)
         host.metrics().remove(lag_name, lag_help, *gauge);
     shown_lags.clear();
@@ -203,8 +203,8 @@ void consumer::state::measure()
     show_lag();
 }
 
-// Partitions of one broker share a question. A broker that does not answer is asked again after a
-// while.
+// Partitions of one broker share a query. A broker that does not respond is queried again 5 s
+// later.
 void consumer::state::query_beginnings()
 {
     const auto names = lag.without_beginning();

@@ -17,7 +17,7 @@ namespace tempinbox::kafka {
 
 using steady = std::chrono::steady_clock;
 
-// A batch while the loop handles it; the poll thread waits here.
+// A batch while the loop handles it; the poll thread waits for it here.
 class running_batch
 {
 public:
@@ -35,7 +35,7 @@ private:
     phase now_ = phase::running;
 };
 
-// The member's poll thread; all but the first block of members is that thread's alone.
+// The member's poll thread; only it uses the members after the first block.
 struct consumer::state : std::enable_shared_from_this<consumer::state>
 {
     state(runtime::host& where, consumer_settings given, batch_handler handler);
@@ -48,19 +48,18 @@ struct consumer::state : std::enable_shared_from_this<consumer::state>
     const batch_handler handle;
     runtime::completion_queue completions;
     std::atomic<bool> is_stopping{false};
-    std::atomic<bool> is_abandoned{
-        false}; // the loop does not run any more: nothing can be waited for
+    std::atomic<bool> is_abandoned{false}; // the loop has ended: nothing can be waited for
     std::atomic<bool> is_pause_requested{false};
-    boost::asio::steady_timer stopped; // the loop's
-    bool has_stopped = false;          // the loop's
+    boost::asio::steady_timer stopped; // used on the loop
+    bool has_stopped = false;          // used on the loop
     std::thread poller;
 
     client_handle client;
     broker_watch watch;
     std::shared_ptr<running_batch> running;
-    std::vector<record> read_ahead; // came while the partitions were meant to be paused
+    std::vector<record> read_ahead; // arrived while the partitions should have been paused
     bool is_paused = false;
-    std::uint64_t revocations = 0; // what was read before the last one is not ours any more
+    std::uint64_t revocations = 0; // records read before the last one are no longer ours
     std::map<partition_name, std::int64_t> handled; // next offsets, not yet committed
     bool is_committing = false;
     steady::time_point next_commit;

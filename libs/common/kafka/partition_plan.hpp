@@ -16,9 +16,9 @@ struct partition_name
     friend auto operator<=>(const partition_name&, const partition_name&) = default;
 };
 
-// Which partitions a broadcast reader reads, from where, and how far it must come to be current.
-// The partitions a topic has when it is first looked at are read from their end (or beginning, as
-// chosen); those found later from their beginning, since all in them is new.
+// Which partitions a broadcast reader reads, from where, and how far it must read to be current.
+// The partitions found at a topic's first scan are read from their end (or beginning, as chosen);
+// those found later from their beginning, since all their records are new.
 class partition_plan
 {
 public:
@@ -32,7 +32,7 @@ public:
 
     bool has(const partition_name& name) const { return positions_.contains(name); }
     void add(const partition_name& name, std::int64_t low, std::int64_t high);
-    // The partitions it has so far are all there were at the first look.
+    // All partitions that the topic had at its first scan have been added.
     void mark_known(const std::string& topic) { known_topics_.insert(topic); }
     bool knows_all(const std::vector<std::string>& topics) const;
 

@@ -23,7 +23,8 @@ struct delivery_report
 
 } // namespace
 
-// The client, its poll thread and what the loop is to be told. Steps on the loop keep it alive.
+// The client, its poll thread and the delivery reports for the loop. Steps on the loop keep it
+// alive.
 struct producer::state : std::enable_shared_from_this<producer::state>
 {
     state(runtime::host& where, const settings& chosen);
@@ -41,13 +42,13 @@ struct producer::state : std::enable_shared_from_this<producer::state>
     const settings cluster;
     runtime::completion_queue completions;
     broker_watch watch;
-    std::shared_mutex client_mutex; // held alone only while the client is made anew
+    std::shared_mutex client_mutex; // held exclusively only while the client is recreated
     client_handle client;
     std::thread poller;
     std::atomic<bool> is_stopping{false};
     std::atomic<bool> has_failed_for_good{false};
-    std::atomic<std::size_t> outstanding{0}; // sent and not yet told to the loop
-    std::vector<delivery_report> delivered;  // the poll thread's
+    std::atomic<std::size_t> outstanding{0}; // sent and not yet reported to the loop
+    std::vector<delivery_report> delivered;  // used on the poll thread
     std::map<std::pair<std::string, bool>, prometheus::Histogram*> durations;
     boost::asio::steady_timer nothing_outstanding;
 };
@@ -70,7 +71,7 @@ client_handle producer::state::make_client()
     conf.suggest("delivery.timeout.ms", "20000");
     conf.suggest("queue.buffering.max.messages", "50000");
     conf.suggest("queue.buffering.max.kbytes", "16384");
-    // As Java's producers place keys, so that other teams' joins by key work.
+    // Partitions keys as Java's producers do, so that other teams' joins by key work.
     conf.suggest("partitioner", "murmur2_random");
     char features[512];
     std::size_t size = sizeof features;
@@ -108,8 +109,8 @@ void producer::state::poll()
     }
 }
 
-// The broker lost what makes repeats harmless (KIP-360's unrecoverable cases): nothing more can be
-// sent with this client.
+// The broker lost the state that makes retries idempotent (KIP-360's unrecoverable cases): this
+// client cannot send any more.
 void producer::state::make_client_anew()
 {
     char reason[512] = "";
@@ -175,7 +176,7 @@ bool producer::state::send(const message& outgoing, outcome_handler on_outcome)
         rd_kafka_header_add(headers, name.data(), static_cast<ssize_t>(name.size()), value.data(),
                             static_cast<ssize_t>(value.size()));
     auto handler = std::make_unique<outcome_handler>(std::move(on_outcome));
-    // librdkafka takes the pointer as it is and only reads from it.
+    // librdkafka takes a non-const pointer but only reads from it.
     void* const value = outgoing.is_tombstone ? nullptr : const_cast<char*>(outgoing.value.data());
     const std::size_t size = outgoing.is_tombstone ? 0 : outgoing.value.size();
     ++outstanding;
@@ -194,7 +195,7 @@ bool producer::state::send(const message& outgoing, outcome_handler on_outcome)
                          {{"topic", outgoing.topic}, {"reason", rd_kafka_err2str(error)}});
         return false;
     }
-    // Comes back in on_delivery.
+    // on_delivery gets it back.
     static_cast<void>(handler.release());
     return true;
 }

@@ -10,11 +10,11 @@
 
 namespace tempinbox::kafka {
 
-// Idempotent, acks=all, zstd, linger 0–2 ms. Thread-safe to `send`; outcomes are called back on the
+// Idempotent, acks=all, zstd, linger 0–2 ms. `send` is thread-safe; outcomes are called back on the
 // loop, in batches. Reports "kafka" to health: met once metadata has been read, lost when all
 // brokers are down, met again when one is back. After an error that ends idempotence the client is
-// made anew; what was under way then is reported as not acknowledged. Outcomes that come after the
-// destructor are dropped.
+// recreated; messages in flight are then reported as not acknowledged. Outcomes that arrive after
+// the destructor are dropped.
 class producer
 {
 public:
@@ -29,7 +29,7 @@ public:
     // not acknowledged.
     bool send(message outgoing, outcome_handler on_outcome);
 
-    // Waits for what is queued, at most that long.
+    // Waits at most `timeout` until the queue is empty.
     awaitable<void> flush(std::chrono::milliseconds timeout);
 
 private:

@@ -15,7 +15,7 @@ struct settings
 
 // `kafka-brokers`, `kafka-properties-file`
 settings read_settings(config::reader& reader);
-// The second alone.
+// `kafka-properties-file` alone.
 std::map<std::string, std::string> read_properties_setting(config::reader& reader);
 
 } // namespace tempinbox::kafka

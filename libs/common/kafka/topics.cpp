@@ -24,7 +24,7 @@ struct event_release
 };
 using event_handle = std::unique_ptr<rd_kafka_event_t, event_release>;
 
-// Resources of a request; the request copies them.
+// The resources of a request, which copies them.
 class config_resources
 {
 public:
@@ -50,8 +50,8 @@ struct found_topic
     int partitions = 0;
     int replication = 0;
     bool is_led = false;                       // every partition has a leader
-    std::map<std::string, std::string> config; // what is in force
-    std::map<std::string, std::string> own;    // of these, what was set for this topic
+    std::map<std::string, std::string> config; // the settings in force
+    std::map<std::string, std::string> own;    // those of them set for this topic
 };
 using found_topics = std::map<std::string, found_topic>;
 
@@ -102,7 +102,7 @@ result<found_topics> find_topics(rd_kafka_t* client, clock::time_point end)
     return found;
 }
 
-// Adds the settings of those topics of `wanted` that are there.
+// Adds the settings of those topics of `wanted` that exist.
 result<void> read_configs(rd_kafka_t* client, const std::vector<topic_spec>& wanted,
                           found_topics& found, clock::time_point end)
 {
@@ -184,7 +184,7 @@ result<std::vector<topic_difference>> find_differences(rd_kafka_t* client,
     return differences;
 }
 
-// Asks until the brokers answer.
+// Retries until the brokers respond.
 result<std::vector<topic_difference>> await_differences(rd_kafka_t* client,
                                                         const std::vector<topic_spec>& wanted,
                                                         found_topics& found, clock::time_point end)
@@ -226,7 +226,7 @@ result<void> create(rd_kafka_t* client, const std::vector<topic_spec>& missing,
     return first_refusal(topics, count, RD_KAFKA_RESP_ERR_TOPIC_ALREADY_EXISTS);
 }
 
-// Tried again while the brokers, which may be starting, cannot.
+// Retries while the brokers cannot create topics, since they may be starting.
 result<void> create_missing(rd_kafka_t* client, const std::vector<topic_spec>& missing,
                             clock::time_point end)
 {
@@ -258,7 +258,7 @@ std::vector<topic_spec> those_with(const std::vector<topic_spec>& wanted,
     return chosen;
 }
 
-// The request sets a topic's settings as a whole: what an operator set besides is said again.
+// The request replaces all settings of a topic, so it repeats those that an operator set besides.
 result<void> alter_configs(rd_kafka_t* client, const std::vector<topic_spec>& changed,
                            const found_topics& found, clock::time_point end)
 {
@@ -332,7 +332,7 @@ result<void> refuse_more_partitions(const std::vector<topic_difference>& differe
                                        "what is written stays where it is. Nothing was changed"};
 }
 
-// Until every topic of `wanted` has its partitions and their leaders.
+// Waits until every topic of `wanted` has its partitions and their leaders.
 result<void> await_leaders(rd_kafka_t* client, const std::vector<topic_spec>& wanted,
                            repartitioning more_partitions, clock::time_point end)
 {

@@ -18,34 +18,35 @@ struct topic_spec
     std::map<std::string, std::string> config;
 };
 
-// What a topic is and what it should be. A setting that the file does not name is nobody's
-// business.
+// A difference between a topic and its specification. Settings that the specification does not name
+// are not compared.
 struct topic_difference
 {
     enum class kind { missing, config, fewer_partitions, more_partitions, replication };
 
     kind what = kind::config;
     std::string topic;
-    std::string setting; // "partitions", "replication", or a name such as retention.ms; empty of a
+    std::string setting; // "partitions", "replication", or a name such as retention.ms; empty for a
                          // missing topic
     std::string found;
     std::string wanted;
 };
 
-// Whether topics may be given more partitions: their keys move to others, so that the events of one
-// inbox can come out of order and what was written before stays where it is.
+// Whether topics may get more partitions. Keys then move to other partitions, so that the events of
+// one inbox can arrive out of order, while earlier records stay where they are.
 enum class repartitioning { refused, allowed };
 
-// All blocking; for tools and tests. Unavailable when the brokers do not answer in time.
+// All calls block; for tools and tests. Unavailable if the brokers do not respond in time.
 
 // In the order of `wanted`.
 result<std::vector<topic_difference>> compare_topics(const settings& cluster,
                                                      const std::vector<topic_spec>& wanted,
                                                      std::chrono::milliseconds timeout);
 
-// Creates the topics that are missing, alters settings of those that differ, adds partitions where
-// that is allowed, and waits until all have leaders. Fewer partitions where it is not: conflict,
-// and nothing was changed. More partitions than wanted and another replication stay as they are.
+// Creates missing topics, alters the settings of those that differ, adds partitions if allowed, and
+// waits until all have leaders. If a topic has too few partitions and adding is not allowed:
+// conflict, and nothing is changed. More partitions than wanted and another replication factor stay
+// as they are.
 result<void> apply_topics(const settings& cluster, const std::vector<topic_spec>& wanted,
                           std::chrono::milliseconds timeout,
                           repartitioning more_partitions = repartitioning::refused);

@@ -10,14 +10,14 @@
 
 namespace tempinbox::log {
 
-// Counts lines by message: at most `limit` of each a second pass; the next that passes tells how
-// many did not. Bounded memory, thread-safe.
+// Counts lines by message: at most `limit` of each pass per second; the next line that passes
+// reports how many were suppressed. Bounded memory, thread-safe.
 class dedup_filter
 {
 public:
     explicit dedup_filter(std::uint32_t limit) : limit_(limit) {}
 
-    // The number suppressed before this line; absent when this line is one too many.
+    // The number suppressed before this line; absent if this line is suppressed.
     std::optional<std::uint64_t> pass(std::string_view message,
                                       std::chrono::steady_clock::time_point now);
 

@@ -25,7 +25,8 @@ std::string_view name_of(level severity)
     return "error";
 }
 
-// RFC 8259 7, and DEL: what comes from outside cannot begin a line of its own nor steer a terminal.
+// RFC 8259 7, and DEL: text from outside can neither begin a line of its own nor control a
+// terminal.
 void append_quoted(std::string& line, std::string_view text)
 {
     constexpr char hex[] = "0123456789abcdef";
@@ -69,7 +70,7 @@ struct append_value
     void operator()(bool truth) const { line += truth ? "true" : "false"; }
     void operator()(double number) const
     {
-        // JSON has no infinity.
+        // JSON cannot express infinity.
         if (!std::isfinite(number)) {
             line += "null";
             return;

@@ -10,7 +10,8 @@
 
 namespace tempinbox::log {
 
-// Who writes, already escaped: `"service":"gateway","version":"1.0","instance":"…"`.
+// The members that say who writes, already escaped:
+// `"service":"gateway","version":"1.0","instance":"…"`.
 std::string origin_members(std::string_view service, std::string_view version,
                            std::string_view instance);
 

@@ -25,7 +25,7 @@ struct process_log
     std::mutex writer_mutex;
 };
 
-// Never destroyed: threads may log while statics are.
+// Never destroyed: threads may log while static objects are destroyed.
 process_log& the_log()
 {
     static auto* const log = new process_log;
@@ -45,7 +45,7 @@ void start(std::string_view service, std::string_view version, std::string_view 
     writer->set_pattern("%v");
     writer->set_level(spdlog::level::trace);
     writer->flush_on(spdlog::level::trace);
-    // Standard output that went away is nothing to write about.
+    // Losing standard output is nothing to log about.
     writer->set_error_handler([](const std::string&) {});
     const std::lock_guard lock(log.writer_mutex);
     log.writer = std::move(writer);

@@ -38,19 +38,19 @@ struct field
     {}
 };
 
-// Once, by runtime::run, before the first line: who writes.
+// Called once, by runtime::run, before the first line: sets who writes.
 void start(std::string_view service, std::string_view version, std::string_view instance,
            level min_level);
 void set_level(level min_level);
 std::optional<level> parse_level(std::string_view name);
-// Last, by runtime::run: writes what is queued.
+// Called last, by runtime::run: writes the queued lines.
 void finish();
 
-// One JSON object a line on standard output: ts, level, msg, service, version, instance, then the
-// fields. Control characters are escaped. Thread-safe, and never waits for a slow reader of
-// standard output: a thread of its own writes, and past 8,192 lines the oldest are dropped. Before
-// `start` lines are written at once. A line whose message repeats more than 20 times a second is
-// dropped and counted in `suppressed` of the next one.
+// Writes one JSON object a line to standard output: ts, level, msg, service, version, instance,
+// then the fields. Control characters are escaped. Thread-safe, and never waits for a slow reader
+// of standard output: a separate thread writes, and past 8,192 queued lines the oldest are dropped.
+// Before `start` lines are written at once. If a message repeats more than 20 times a second,
+// further lines are dropped and counted in `suppressed` of the next one.
 void write(level severity, std::string_view message, std::initializer_list<field> fields = {});
 
 inline void debug(std::string_view message, std::initializer_list<field> fields = {})

@@ -6,15 +6,15 @@
 
 namespace tempinbox::log {
 
-// Of things that happen often, and are told by one line an interval: says when a line is due and
-// how many it stands for. Not thread-safe.
+// For events that happen often and share one log line per interval: decides when a line is due and
+// how many events it stands for. Not thread-safe.
 class rate_limiter
 {
 public:
     explicit rate_limiter(std::chrono::steady_clock::duration interval) : interval_(interval) {}
 
-    // Absent where the last line is less than an interval ago; else the number since that line,
-    // these included.
+    // Absent if the last line is less than an interval ago; else the number of events since that
+    // line, these included.
     std::optional<std::uint64_t> pass(std::uint64_t happened,
                                       std::chrono::steady_clock::time_point now);
 

@@ -13,7 +13,7 @@
 namespace tempinbox::metrics {
 namespace {
 
-// The fields of /proc/self/stat that are wanted, by their place in proc(5).
+// The fields of /proc/self/stat that are used, by their number in proc(5).
 struct process_stat
 {
     double cpu_seconds = 0;
@@ -29,7 +29,7 @@ bool read_stat(process_stat& stat)
     std::string text;
     if (!std::getline(file, text))
         return false;
-    // The name in parentheses may hold anything; what follows the last one is the third field.
+    // The name in parentheses may hold anything; the third field follows the last parenthesis.
     std::istringstream fields(text.substr(text.rfind(')') + 1));
     const auto ticks = static_cast<double>(sysconf(_SC_CLK_TCK));
     const auto page = static_cast<double>(sysconf(_SC_PAGESIZE));

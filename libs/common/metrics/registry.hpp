@@ -34,7 +34,7 @@ public:
                                      const prometheus::Histogram::BucketBoundaries& buckets,
                                      const labels& with = {});
 
-    // Ends a gauge's line, for what comes and goes; the reference is dead then.
+    // Removes a gauge's series, for what comes and goes; the reference is invalid afterwards.
     void remove(const std::string& name, const std::string& help, prometheus::Gauge& gone);
 
     // Prometheus text format, process_* included.
@@ -46,7 +46,7 @@ private:
 
 // 0.5 ms … 10 s, in seconds.
 const prometheus::Histogram::BucketBoundaries& latency_buckets();
-// The same and 30 s and 60 s: for what may wait for a client, an endpoint or a broker.
+// The same plus 30 s and 60 s: for operations that may wait for a client, an endpoint or a broker.
 const prometheus::Histogram::BucketBoundaries& wait_buckets();
 // 1 KiB … 64 MiB in powers of four.
 const prometheus::Histogram::BucketBoundaries& size_buckets();

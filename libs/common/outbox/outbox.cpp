@@ -12,7 +12,7 @@ SELECT id, topic, key, sequence, headers, CASE WHEN length >= 0 THEN substring($
 FROM unnest($1::uuid[], $2::text[], $3::text[], $4::bigint[], $5::text[], $7::int[], $8::int[])
      AS given(id, topic, key, sequence, headers, start, length))";
 
-// A header's line ends where the value does.
+// A header's line ends at its line break, so a value must not hold one.
 std::string on_one_line(std::string value)
 {
     std::replace_if(

@@ -13,11 +13,10 @@
 
 namespace tempinbox::outbox {
 
-// An event to publish: a row of <schema>.outbox, written in the transaction of the change it tells
-// of. Every schema that publishes has the table
-//   outbox(event_id uuid primary key, topic text, key text, sequence bigint, headers text, payload
-//   bytea null, owner text, lease_until timestamptz,
-//          created_at timestamptz), headers as `name: value` lines, payload null for a tombstone.
+// An event to publish: a row of <schema>.outbox, written in the transaction of the change that it
+// reports. Every schema that publishes has the table outbox(event_id uuid primary key, topic text,
+// key text, sequence bigint, headers text, payload bytea null, owner text, lease_until timestamptz,
+// created_at timestamptz), with headers as `name: value` lines and a null payload for a tombstone.
 struct row
 {
     event_id id;
@@ -34,11 +33,12 @@ void insert(pqxx::work& tx, const std::string& schema, const std::string& owner,
 std::string to_text(const kafka::header_list& headers);
 kafka::header_list headers_from_text(std::string_view text);
 
-// Publishes the outbox of one schema: at once what this process committed, or in steps of 20 to 100
-// ms where that is more than 100 events a second (publish_linger; bounded queue; what does not fit,
-// or is not acknowledged in 20 s, it forgets), and by a sweep of rows whose lease has ended, taken
-// in batches with a new lease; no transaction is open while publishing. Acknowledged rows are
-// deleted in batches. At least once, in order of (key, sequence) as far as one process can.
+// Publishes the outbox of one schema. Events that this process committed go out at once, or in
+// batches every 20 to 100 ms above 100 events a second (publish_linger). The producer's queue is
+// bounded: an event that does not fit, or is not acknowledged in 20 s, is left to the sweep. The
+// sweep claims rows whose lease has ended, in batches under a new lease; no transaction is open
+// while publishing. Acknowledged rows are deleted in batches. At least once, in order of (key,
+// sequence) as far as one process can.
 class publisher
 {
 public:
@@ -49,9 +49,9 @@ public:
 
     // Spawns the deleter and the sweeper.
     void start();
-    // After the commit, on the loop.
+    // Call it after the commit, on the loop.
     void publish(std::vector<row> committed);
-    // Waits for what is queued, deletes what was acknowledged.
+    // Waits for the queued events, then deletes the acknowledged rows.
     awaitable<void> drain(std::chrono::milliseconds timeout);
 
 private:

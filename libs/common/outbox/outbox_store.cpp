@@ -7,8 +7,8 @@
 namespace tempinbox::outbox {
 namespace {
 
-// By lease, since leases end in the order in which rows were written and the index gives them so,
-// however many wait; the batch is put in order of (key, sequence) afterwards.
+// Claims by lease, since leases end in the order in which rows were written and the index yields
+// them in that order, however many wait; the batch is sorted by (key, sequence) afterwards.
 constexpr std::string_view claim_rows = R"(
 WITH due AS (SELECT event_id FROM %.outbox WHERE lease_until <= clock_timestamp() ORDER BY lease_until LIMIT $2 FOR UPDATE SKIP LOCKED)
 UPDATE %.outbox AS o SET owner = $1, lease_until = clock_timestamp() + interval '30 s' FROM due WHERE o.event_id = due.event_id
@@ -68,8 +68,8 @@ awaitable<std::vector<row>> outbox_store::claim(const std::string& owner, int li
 awaitable<void> outbox_store::remove(const std::vector<std::string>& ids)
 {
     return db_.transact([sql = remove_sql_, array = postgres::text_array(ids)](pqxx::work& tx) {
-        // A delete that a crash of the server takes back means one more publication, which is
-        // allowed; no reason to sync the disk.
+        // If a crash of the server undoes a delete, the event is published once more, which is
+        // allowed; so the disk need not be synced.
         tx.exec0("SET LOCAL synchronous_commit TO off");
         tx.exec_params0(sql, array);
     });

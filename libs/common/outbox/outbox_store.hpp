@@ -8,7 +8,7 @@
 
 namespace tempinbox::outbox {
 
-// What waits in <schema>.outbox.
+// The rows that wait in <schema>.outbox.
 struct backlog
 {
     std::int64_t rows = 0; // counted up to 100,000

@@ -18,7 +18,7 @@ bool publish_linger::note_commit(std::size_t events, time_point now)
                           allowance_ + seconds(now - allowance_at_).count() * immediate_per_second);
     allowance_at_ = now;
     const bool is_allowed = allowance_ >= 1;
-    // Also those that gather take of it, or some would go at once however many there are.
+    // Batched events use up the allowance too, or some would go at once however many there are.
     const auto cost = std::min(immediate_burst, static_cast<double>(events));
     allowance_ = std::max(-cost, allowance_ - cost);
     return is_allowed;

@@ -5,16 +5,17 @@
 
 namespace tempinbox::outbox {
 
-// When committed events are handed to Kafka. A hand-over costs the broker a request for each
-// partition in it and wakes every reader, whether it carries one event or hundreds: a few events a
-// second go at once, many in steps, the longer the more come.
+// When committed events are published to Kafka (docs/decisions/0008-events-go-out-in-steps.md).
+// Each publish costs the broker a request for every partition in it and wakes every reader, whether
+// it carries one event or hundreds. So a few events a second go at once, many in batches, with a
+// longer delay the more there are.
 class publish_linger
 {
 public:
     using time_point = std::chrono::steady_clock::time_point;
 
-    // Events that go at once; more than a burst in one commit count as a burst, for there are only
-    // so many partitions.
+    // Events a second that go at once; a commit with more than a burst counts as a burst, since
+    // there are only so many partitions.
     static constexpr double immediate_per_second = 100;
     static constexpr double immediate_burst = 20;
     static constexpr std::chrono::milliseconds min_delay{20};
@@ -22,16 +23,16 @@ public:
 
     explicit publish_linger(time_point now) : allowance_at_(now), published_at_(now) {}
 
-    // Whether the events of a commit may go at once. Every commit is told.
+    // Whether the events of a commit may go at once. Call it for every commit.
     bool note_commit(std::size_t events, time_point now);
     void note_publish(std::size_t events, time_point now);
-    // How long the next events gather that may not go at once.
+    // How long to batch events that may not go at once.
     std::chrono::milliseconds delay() const;
 
 private:
     double allowance_ = immediate_burst; // of events; below zero after a large commit
     time_point allowance_at_;
-    double events_per_second_ = 0; // as of late
+    double events_per_second_ = 0; // recent average
     time_point published_at_;
 };
 

@@ -18,10 +18,10 @@ using steady = std::chrono::steady_clock;
 
 constexpr int claim_batch = 500;
 constexpr std::size_t delete_batch = 1'000;
-// Acknowledged rows that could not be deleted; past it the oldest are forgotten, and published once
-// more by a sweep.
+// Acknowledged rows that could not be deleted yet; past this number the oldest are dropped, and a
+// sweep publishes them once more.
 constexpr std::size_t max_acknowledged = 100'000;
-// Deletes wait a little so that one statement takes many; a lease is long.
+// Deletes are delayed so that one statement covers many rows; a lease is much longer.
 constexpr auto delete_linger = 50ms;
 constexpr auto sweep_interval = 1s;
 constexpr auto failure_delay = 5s;
@@ -29,10 +29,10 @@ constexpr auto measure_interval = 10s;
 
 } // namespace
 
-// Everything runs on the loop; outcomes and coroutines under way keep it alive.
+// Everything runs on the loop; delivery reports and coroutines in progress keep it alive.
 struct publisher::state : std::enable_shared_from_this<publisher::state>
 {
-    // Rows a sweep waits for.
+    // Rows whose outcome a sweep waits for.
     struct sweep
     {
         std::size_t waiting = 0;
@@ -59,11 +59,11 @@ struct publisher::state : std::enable_shared_from_this<publisher::state>
     kafka::producer& producer;
     outbox_store store;
     const std::string schema;
-    std::vector<row> gathered; // for the next step
+    std::vector<row> gathered; // for the next batch
     bool is_gathering = false;
     publish_linger linger{steady::now()};
     std::deque<std::string> acknowledged; // to be deleted
-    std::size_t deleting = 0;             // taken out of the above
+    std::size_t deleting = 0;             // taken out of `acknowledged`
     std::size_t under_way = 0;            // sent, outcome not known
     bool is_draining = false;
     bool is_stopping = false;
@@ -124,7 +124,8 @@ void publisher::state::publish()
         send(std::move(one), nullptr);
 }
 
-// What does not fit the producer's queue is forgotten: its lease ends and a sweep takes it.
+// An event that does not fit into the producer's queue is dropped: its lease ends and a sweep
+// claims it.
 void publisher::state::send(row event, const std::shared_ptr<sweep>& part_of)
 {
     auto id = event.id.text();
@@ -221,8 +222,8 @@ awaitable<void> publisher::state::run_sweeper(std::shared_ptr<state> self)
     }
 }
 
-// Claims one batch and waits for its outcomes before the next, so that a broker that is away is not
-// answered with claim after claim.
+// Claims one batch and waits for its outcomes before the next, so that an unreachable broker does
+// not lead to claim after claim.
 awaitable<steady::duration> publisher::state::sweep_once()
 {
     auto rows = co_await claim();
@@ -273,7 +274,7 @@ publisher::publisher(runtime::host& host, postgres::pool& db, kafka::producer& p
 publisher::~publisher()
 {
     state_->is_stopping = true;
-    state_->gathered.clear(); // their leases end, and a sweep takes them
+    state_->gathered.clear(); // their leases end, and a sweep claims them
     state_->linger_timer.cancel();
     state_->delete_timer.cancel();
     state_->sweep_timer.cancel();

@@ -12,7 +12,7 @@
 
 namespace tempinbox::plans {
 
-// The numbers of a plan (design.md section 5's table, kept in accounts.plans). Zero: none; for
+// The limits of a plan, kept in accounts.plans and listed in docs/api.md. Zero: none; for
 // requests_per_day and burst_per_second: unlimited.
 struct plan_limits
 {

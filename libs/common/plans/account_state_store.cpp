@@ -25,8 +25,8 @@ std::string for_schema(std::string sql, const std::string& schema)
 
 void put(pqxx::work& tx, const std::string& schema, const std::vector<account_state>& states)
 {
-    // In order of their ids, so that two writers cannot lock each other out; a statement may not
-    // touch a row twice.
+    // In the order of the ids, so that two writers cannot deadlock; one row for each id, since a
+    // statement may not touch a row twice.
     std::map<account_id, const account_state*> newest;
     for (const auto& state : states) {
         auto& kept = newest[state.account];

@@ -9,8 +9,8 @@
 
 namespace tempinbox::plans {
 
-// The table `<schema>.account_state(account_id uuid primary key, version bigint, state bytea)`,
-// `state` a serialised AccountState: each schema's own copy of what topic account.state says. Used
+// The table `<schema>.account_state(account_id uuid primary key, version bigint, state bytea)` with
+// a serialised AccountState in `state`: each schema's own copy of the topic account.state. Used
 // inside the caller's transactions.
 void put(pqxx::work& tx, const std::string& schema,
          const std::vector<account_state>& states); // the higher version wins

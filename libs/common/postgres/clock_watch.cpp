@@ -13,7 +13,7 @@ using std::chrono::microseconds;
 constexpr std::chrono::minutes max_offset{1};
 constexpr std::chrono::seconds query_timeout{10};
 
-// What a look at the other clock found, on a worker.
+// What a query of PostgreSQL's clock found, on a worker.
 struct reading
 {
     steady::time_point sent_at;
@@ -66,7 +66,7 @@ awaitable<bool> clock_watch::is_compared()
     co_return co_await compared_.wait();
 }
 
-// How far this clock went beside the steady one.
+// How far the wall clock has moved against the steady one.
 microseconds clock_watch::set_since(const moment& then) const
 {
     return (clock_.now() - then.here) - to_micros(steady::now() - then.steady);
@@ -78,7 +78,8 @@ awaitable<microseconds> clock_watch::compare()
     const auto found = std::make_shared<reading>();
     co_await read(db_, found);
 
-    // The other clock was read between these two times of this one; between them it may be right.
+    // PostgreSQL's clock was read between these two times of this clock; a difference within them
+    // is no error.
     const auto earliest = start.here + to_micros(found->sent_at - start.steady);
     const auto latest = start.here + to_micros(found->received_at - start.steady);
     microseconds ahead{0};
@@ -104,7 +105,7 @@ void clock_watch::judge(time_point here, time_point there, microseconds ahead, b
     const auto reason = "this clock says " + to_iso8601(here) + ", PostgreSQL's " +
                         to_iso8601(there) + ": more than a minute apart, set one of them";
     host_.health().lost("clock", reason);
-    // Out of the loop, which ends the process.
+    // Thrown out of the loop, which ends the process.
     if (is_first)
         boost::asio::post(host_.executor(), [reason] { throw std::runtime_error(reason); });
 }

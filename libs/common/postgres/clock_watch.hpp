@@ -10,10 +10,10 @@
 namespace tempinbox::postgres {
 
 // Compares the clock here with PostgreSQL's clock_timestamp(), for services whose times and the
-// database's must agree: at start and every ten seconds. Up to a minute is borne. A process that
-// finds its clock further off at its first look ends with exit code 1 and both times; later it is
-// "clock" in health, a metric, and what `is_off` says. What the question and its answer take on
-// their way counts for neither side.
+// database's must agree: at start and every ten seconds. A difference of up to a minute is
+// tolerated. If the first check finds more, the process ends with exit code 1 and logs both times;
+// a later one shows as "clock" in health, as a metric and in `is_off`. The time that the query and
+// its result travel counts for neither side.
 class clock_watch
 {
 public:
@@ -23,14 +23,14 @@ public:
     void start() { task_.start(); }
     awaitable<void> stop() { return task_.stop(); }
 
-    // At this moment, as far as is known: a clock that is set meanwhile shows at once, one that
-    // drifts at the next look.
+    // The state now, as far as it is known: a clock set in between shows at once, one that drifts
+    // at the next check.
     bool is_off() const;
-    // Whether the clocks were compared once; waits a little for it.
+    // Whether the clocks have been compared; waits briefly for the first check.
     awaitable<bool> is_compared();
 
 private:
-    // This clock against one that nobody sets.
+    // The wall clock and the steady clock at one moment.
     struct moment
     {
         time_point here;
@@ -47,7 +47,7 @@ private:
     const std::chrono::milliseconds interval_;
     prometheus::Gauge& offset_;
     std::optional<moment> compared_at_;
-    std::chrono::microseconds ahead_{0}; // this clock, then
+    std::chrono::microseconds ahead_{0}; // how far this clock was ahead at compared_at_
     runtime::wait_point compared_;
     runtime::periodic_task task_;
 };

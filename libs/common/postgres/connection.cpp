@@ -8,8 +8,8 @@ std::string complete_dsn(const settings& chosen, const std::string& application)
 {
     auto dsn = with_default(chosen.dsn, "connect_timeout", "3");
     dsn = with_default(dsn, "application_name", application);
-    // A peer that vanished without a word: unsent data gives up after 5 s, a silent wait after 5 +
-    // 3 × 2 s.
+    // For a peer that vanished silently: unsent data is given up after 5 s, a wait in silence after
+    // 5 + 3 × 2 s.
     dsn = with_default(dsn, "tcp_user_timeout", "5000");
     dsn = with_default(dsn, "keepalives_idle", "5");
     dsn = with_default(dsn, "keepalives_interval", "2");
@@ -22,11 +22,11 @@ std::string session_settings(const settings& chosen)
     return "SET TIME ZONE 'UTC'; SET statement_timeout = " +
            std::to_string(chosen.statement_timeout.count()) +
            "; SET lock_timeout = " + std::to_string(chosen.lock_timeout.count()) +
-           // A process that stands still must not hold the locks of others for long.
+           // A suspended process must not hold locks that others need for long.
            "; SET idle_in_transaction_session_timeout = 15000"
-           // Planning costs more than running most of these statements: once in a while is enough
-           // (`plan_ttl`). A plan made while a table was empty is kept when it is full: reading the
-           // whole of it must not look cheap.
+           // Planning costs more than running most of these statements, so plans are renewed only
+           // now and then (`plan_ttl`). A plan made while a table was empty is still used once it
+           // is full, so a sequential scan must not look cheap.
            "; SET plan_cache_mode = force_generic_plan; SET enable_seqscan = off; SET jit = off";
 }
 
@@ -36,7 +36,7 @@ connection::connection(const settings& chosen, std::string application)
     : raw_(std::make_unique<pqxx::connection>(complete_dsn(chosen, application))),
       quiet_(std::make_unique<pqxx::quiet_errorhandler>(*raw_))
 {
-    // A connection restored behind our back would have lost its SETs and locks.
+    // A silently restored connection would have lost its SETs and locks.
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
     raw_->inhibit_reactivation(true);

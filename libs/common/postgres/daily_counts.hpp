@@ -9,8 +9,8 @@
 
 namespace tempinbox::postgres {
 
-// Runs a prepared statement that takes an account and a number of days and answers rows (days since
-// 1970-01-01, how many). Throws when PostgreSQL cannot be reached.
+// Runs a prepared statement that takes an account and a number of days and returns rows (days since
+// 1970-01-01, count). Throws when PostgreSQL cannot be reached.
 awaitable<std::vector<daily_count>> list_daily_counts(pool& db, const statement& counting,
                                                       account_id account, int days);
 

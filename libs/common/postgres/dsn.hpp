@@ -5,13 +5,13 @@
 
 namespace tempinbox::postgres {
 
-// Both forms of libpq are taken: `postgresql://user@host/db?x=y` and `host=… dbname=…`. Of a
-// parameter given twice libpq takes the last.
+// Both forms of libpq are accepted: `postgresql://user@host/db?x=y` and `host=… dbname=…`. If a
+// parameter is given twice, libpq takes the last.
 
-// The DSN with the parameter set, whatever it said before.
+// The DSN with the parameter set, whatever its value was before.
 std::string with_parameter(std::string_view dsn, std::string_view name, std::string_view value);
 
-// The DSN with the parameter set unless it says something else.
+// The DSN with the parameter set unless it has a value already.
 std::string with_default(std::string_view dsn, std::string_view name, std::string_view value);
 
 } // namespace tempinbox::postgres

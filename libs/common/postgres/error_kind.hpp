@@ -10,7 +10,7 @@ enum class error_kind {
     none,            // an SQL error or the caller's own: passed on as it is
     connection_lost, // also: shutting down, starting up, too many connections, a primary that
                      // became a standby
-    in_doubt,        // lost while COMMIT was under way
+    in_doubt,        // lost while COMMIT was in progress
     timed_out,       // statement_timeout or lock_timeout
     out_of_resources // disk, memory
 };

@@ -23,9 +23,9 @@ CREATE TABLE IF NOT EXISTS public.tempinbox_migrations (
     PRIMARY KEY (schema, version)
 ))";
 
-// Advisory locks are a database's own; one number for every schema, since CREATE TABLE above is
-// shared. Asked for again and again: a statement that waits for it holds a snapshot, for whose end
-// CREATE INDEX CONCURRENTLY of the one that has the lock would wait in turn.
+// Advisory locks belong to one database; every schema uses the same number, since CREATE TABLE
+// above is shared. The lock is polled: a statement that waits for it would hold a snapshot, and
+// CREATE INDEX CONCURRENTLY in the process that has the lock would wait for that snapshot in turn.
 constexpr const char* try_lock = "SELECT pg_try_advisory_lock(hashtext('tempinbox_migrations'))";
 constexpr const char* unlock = "SELECT pg_advisory_unlock(hashtext('tempinbox_migrations'))";
 
@@ -70,7 +70,7 @@ void apply_in_transaction(pqxx::connection_base& db, const std::string& schema,
     tx.commit();
 }
 
-// Several statements sent together would be a transaction.
+// Several statements sent together would form a transaction.
 void apply_one_by_one(pqxx::connection_base& db, const std::string& schema, const migration& one)
 {
     for (std::size_t start = 0; start < one.sql.size();) {
@@ -86,7 +86,7 @@ void apply_one_by_one(pqxx::connection_base& db, const std::string& schema, cons
     tx.commit();
 }
 
-// lock_not_available: somebody holds the lock, and by now others queue behind this attempt.
+// lock_not_available: another session holds the lock, and by now others queue behind this attempt.
 bool is_lock_timeout(const pqxx::sql_error& error)
 {
     return error.sqlstate() == "55P03";
@@ -96,7 +96,7 @@ void apply(pqxx::connection_base& db, const std::string& schema, const migration
            const lock_retries& retries)
 {
     if (one.sql.starts_with(outside_a_transaction)) {
-        // What runs concurrently waits for older transactions to end, and nobody queues behind it.
+        // A concurrent build waits for older transactions to end, and nobody queues behind it.
         set_lock_timeout(db, std::chrono::milliseconds(0));
         apply_one_by_one(db, schema, one);
         return;

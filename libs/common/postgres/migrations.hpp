@@ -23,13 +23,13 @@ struct migration
 result<std::vector<migration>> read_migrations(std::span<const embedded_file> files,
                                                std::string_view folder);
 
-// The first line of a file that runs outside a transaction, for what cannot run within one (CREATE
-// INDEX CONCURRENTLY). Each of its statements ends with `;` at the end of a line. One that fails
-// leaves what was done before it and is run again from the start the next time: so each must be
-// right to repeat.
+// The first line of a file that runs outside a transaction, for statements that cannot run in one
+// (CREATE INDEX CONCURRENTLY). Each statement ends with `;` at the end of a line. If one fails,
+// those before it stay applied and the file runs again from the start the next time, so each must
+// be safe to repeat.
 constexpr std::string_view outside_a_transaction = "-- outside a transaction";
 
-// A migration that waits for a lock makes everybody queue behind it: it gives up soon, lets them
+// While a migration waits for a lock, everybody queues behind it. So it gives up soon, lets them
 // pass and tries again.
 struct lock_retries
 {
@@ -38,10 +38,10 @@ struct lock_retries
     int tries = 100; // about five minutes
 };
 
-// Brings `schema` to the newest version, each migration in its own transaction or outside any, all
-// under an advisory lock; safe when run by many at once and again. Answers the versions applied.
-// The table is tempinbox_migrations(schema, version, name, checksum, applied_at); an altered old
-// file is a failure.
+// Migrates `schema` to the newest version, each migration in its own transaction or outside any,
+// all under an advisory lock; safe to run concurrently and repeatedly. Returns the versions
+// applied. The table is tempinbox_migrations(schema, version, name, checksum, applied_at); an
+// altered old file is a failure.
 result<std::vector<int>> migrate(const std::string& dsn, const std::string& schema,
                                  const std::vector<migration>& migrations,
                                  const lock_retries& retries = {});

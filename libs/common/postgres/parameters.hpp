@@ -9,7 +9,7 @@
 
 namespace tempinbox::postgres {
 
-// Many rows as one statement's parameters: columns travel as arrays and are unnested in SQL.
+// Many rows as one statement's parameters: columns are passed as arrays and unnested in SQL.
 
 // `{"a","b\"c"}`: any text[] or uuid[].
 std::string text_array(const std::vector<std::string>& items);

@@ -84,19 +84,19 @@ void pool::state::enqueue(job next)
         complete(next, std::make_exception_ptr(dependency_error(refused)));
 }
 
-// Under the mutex.
+// Call it under the mutex.
 void pool::state::add(job next)
 {
     jobs.push_back(std::move(next));
     if (idle.empty())
         return;
-    // One that has a connection does not have to open it, which the server may refuse.
+    // Prefers a worker that has a connection: the server may refuse a further one.
     const auto connected_one = std::find_if(idle.rbegin(), idle.rend(),
                                             [](const worker* one) { return one->is_connected; });
     call(connected_one == idle.rend() ? *idle.back() : **connected_one);
 }
 
-// Under the mutex, an idle one.
+// Wakes an idle worker. Call it under the mutex.
 void pool::state::call(worker& wanted)
 {
     std::erase(idle, &wanted);
@@ -104,8 +104,7 @@ void pool::state::call(worker& wanted)
     wanted.wake.notify_one();
 }
 
-// A job of which nothing was begun, for want of a connection: it is the next one of a worker that
-// has one.
+// Returns a job that was not begun for want of a connection: a worker that has one takes it next.
 void pool::state::give_back(job next)
 {
     {
@@ -146,7 +145,7 @@ pool::~pool()
 void pool::prepare(const statement& wanted)
 {
     const std::lock_guard lock(state_->mutex);
-    // Stores that share a statement each ask for it.
+    // Stores that share a statement each prepare it.
     const bool is_known = std::any_of(state_->statements.begin(), state_->statements.end(),
                                       [&](const statement& known) {
                                           return std::string_view(known.name) == wanted.name &&

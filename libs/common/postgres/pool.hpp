@@ -23,7 +23,7 @@ struct settings
     std::size_t queue_limit = 10'000;
     std::chrono::milliseconds statement_timeout{5'000};
     std::chrono::milliseconds lock_timeout{2'000};
-    std::chrono::milliseconds plan_ttl{60'000}; // then they are made anew: tables may have grown
+    std::chrono::milliseconds plan_ttl{60'000}; // then plans are renewed: tables may have grown
 };
 
 // `database`, `database-connections`
@@ -36,22 +36,22 @@ struct statement
     const char* sql;
 };
 
-// The COMMIT was sent and its outcome is not known.
+// The COMMIT was sent and its outcome is unknown.
 class commit_unknown : public dependency_error
 {
 public:
     using dependency_error::dependency_error;
 };
 
-// statement_timeout or lock_timeout struck: nothing was done, the connection is well.
+// statement_timeout or lock_timeout expired: nothing was done, the connection stays usable.
 class timed_out : public dependency_error
 {
 public:
     using dependency_error::dependency_error;
 };
 
-// One connection of a worker. Opened in one place: no silent reactivation, tcp_user_timeout 5 s,
-// time zone UTC, timeouts as set, indexes before whole tables; thrown away when broken.
+// One connection of a worker. Always opened the same way: no silent reconnect, tcp_user_timeout 5
+// s, time zone UTC, timeouts as set, indexes preferred to sequential scans; discarded when broken.
 class connection
 {
 public:
@@ -60,14 +60,14 @@ public:
 
 private:
     std::unique_ptr<pqxx::connection> raw_;
-    std::unique_ptr<pqxx::errorhandler> quiet_; // notices are not for standard error
+    std::unique_ptr<pqxx::errorhandler> quiet_; // keeps notices off standard error
 };
 
-// Blocking libpqxx on worker threads of its own behind awaitables that resume on the loop. Reports
-// "postgresql" and, given a schema version to wait for, "schema" to health. Lost connections,
-// time-outs, exhausted resources and a full queue throw dependency_error; other SQL errors pass
-// through: pqxx::sql_error, and pqxx::deadlock_detected and serialization_failure, which are no
-// sql_error in libpqxx 6.
+// Runs blocking libpqxx on its own worker threads behind awaitables that resume on the loop.
+// Reports "postgresql" and, given a schema version to wait for, "schema" to health. Lost
+// connections, time-outs, exhausted resources and a full queue throw dependency_error; other SQL
+// errors pass through: pqxx::sql_error, and pqxx::deadlock_detected and serialization_failure,
+// which are no sql_error in libpqxx 6.
 class pool
 {
 public:
@@ -78,13 +78,13 @@ public:
     // Prepared on each connection before its next use.
     void prepare(const statement& wanted);
 
-    // Unready until `schema` is at least at `version` (tempinbox-migrate): checked each second
+    // Not ready until `schema` is at least at `version` (tempinbox-migrate): checked each second
     // until it is.
     void require_schema(const std::string& schema, int version);
 
-    // Runs `work(pqxx::work&)` in a transaction on a worker and commits; a result<> that holds a
-    // failure rolls back. `work` owns its captures. A job that takes longer than four times the
-    // statement time-out loses its connection.
+    // Runs `work(pqxx::work&)` in a transaction on a worker and commits; rolls back if it returns a
+    // result<> that holds a failure. `work` owns its captures. A job that runs longer than four
+    // times the statement time-out loses its connection.
     template <class Work>
     auto transact(Work work) -> awaitable<std::invoke_result_t<Work, pqxx::work&>>
     {
@@ -94,8 +94,8 @@ public:
     }
 
     // Runs `work(pqxx::connection_base&)` outside any transaction: for single autocommit statements
-    // through pqxx::nontransaction. A connection lost meanwhile throws commit_unknown; one that
-    // could not be had throws a plain dependency_error.
+    // through pqxx::nontransaction. A connection lost while it runs throws commit_unknown; if none
+    // could be opened, a plain dependency_error.
     awaitable<void> run(std::function<void(pqxx::connection_base&)> work);
 
     // Lets running work finish, refuses new work, joins the workers (blocking, short).
@@ -151,7 +151,7 @@ private:
             co_return std::move(*held->result);
     }
 
-    // `step` says whether to commit. Throws commit_unknown when the connection was lost during
+    // `step` returns whether to commit. Throws commit_unknown if the connection was lost during
     // COMMIT.
     awaitable<void> run_transaction(std::function<bool(pqxx::work&)> step);
 

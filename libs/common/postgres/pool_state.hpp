@@ -14,7 +14,7 @@ namespace tempinbox::postgres {
 
 using steady = std::chrono::steady_clock;
 
-// What a worker does next: a transaction's step, or work of its own on the bare connection.
+// A job for a worker: a transaction's step, or work on the bare connection.
 struct job
 {
     std::function<bool(pqxx::work&)> step;
@@ -24,27 +24,26 @@ struct job
     bool is_probe = false;
 };
 
-// A thread with a connection of its own, opened when first needed. Only its thread touches it, but
+// A thread with its own connection, opened when first needed. Only its thread touches it, except
 // for `socket` and `busy_since`, which the supervisor reads under `mutex`.
 struct worker
 {
     std::thread thread;
     std::unique_ptr<connection> open;
     std::size_t prepared = 0;
-    steady::time_point plans_since; // of the oldest plan it may have
+    steady::time_point plans_since; // when its oldest plan may have been made
 
     std::condition_variable wake;
     bool is_called = false;    // under the pool's mutex
-    bool is_connected = false; // the same: `open` is set
+    bool is_connected = false; // under the pool's mutex: `open` is set
 
     std::mutex mutex;
     int socket = -1; // while a job runs
     steady::time_point busy_since;
 };
 
-// Jobs wait here; workers take them; the supervisor asks the server once a second whether it is
-// there while nobody else does, waits for the schema, and frees workers whose server stopped
-// answering.
+// Jobs wait here and workers take them. The supervisor probes the server once a second while no job
+// does, waits for the schema, and frees workers whose server stopped responding.
 struct pool::state : std::enable_shared_from_this<pool::state>
 {
     state(runtime::host& where, settings given);
@@ -68,7 +67,7 @@ struct pool::state : std::enable_shared_from_this<pool::state>
     std::mutex mutex;
     std::condition_variable wake_supervisor;
     std::deque<job> jobs;
-    // The last to become idle is called first: its backend's memory is still in the processor's
+    // The worker that became idle last is woken first: its backend's memory is still in the CPU's
     // caches.
     std::vector<worker*> idle;
     bool is_stopping = false;
@@ -80,12 +79,12 @@ struct pool::state : std::enable_shared_from_this<pool::state>
     };
     std::vector<requirement> required;
 
-    // After a connection could not be opened none is tried until `next_attempt`. Work waits for
-    // workers that have one; it is refused where nobody has.
+    // After a connection could not be opened, none is tried until `next_attempt`. Jobs wait for
+    // workers that have a connection; if no worker has one, they are refused.
     steady::time_point next_attempt;
     std::chrono::milliseconds reconnect_delay{0};
     std::string refusal;
-    std::size_t connected = 0; // workers that are
+    std::size_t connected = 0; // workers that have a connection
 
     std::atomic<bool> is_away{true};
     std::atomic<steady::rep> last_success{0};

@@ -13,7 +13,7 @@ int schema_version(pqxx::connection_base& db, const std::string& schema)
             schema);
         return rows[0][0].as<int>();
     } catch (const pqxx::undefined_table&) {
-        // Nothing was migrated yet.
+        // No migration has run yet.
         return 0;
     }
 }
@@ -36,7 +36,7 @@ void pool::state::supervise()
     }
 }
 
-// While work runs it says itself whether the server is there.
+// While jobs run, they themselves show whether the server responds.
 void pool::state::probe()
 {
     const std::lock_guard lock(mutex);
@@ -101,8 +101,8 @@ void pool::state::refuse_old_jobs()
         complete(one, std::make_exception_ptr(dependency_error("database is busy")));
 }
 
-// statement_timeout is the server's promise; a server that stands still keeps none. A socket shut
-// down ends the worker's wait.
+// The server enforces statement_timeout, but one that hangs does not. Shutting the socket down ends
+// the worker's wait.
 void pool::state::free_stuck_workers()
 {
     const auto timeout = 4 * chosen.statement_timeout;

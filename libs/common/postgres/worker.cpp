@@ -7,13 +7,13 @@
 namespace tempinbox::postgres {
 namespace {
 
-// Thrown by an attempt that failed before anything was done: worth one more on a fresh connection.
+// Thrown by an attempt that failed before anything was done: retried once on a new connection.
 struct stale_connection
 {
     std::exception_ptr reason;
 };
 
-// Thrown where a connection could not be opened while other workers have theirs: nothing was done.
+// Thrown if a connection could not be opened while other workers have theirs: nothing was done.
 struct left_to_others
 {};
 
@@ -48,8 +48,8 @@ void pool::state::work(worker& me)
     close(me);
 }
 
-// Under the mutex. Others have connections and get answers on them: not those of a server that
-// stands still.
+// Whether other workers have connections and get results on them, which a server that hangs does
+// not give. Call it under the mutex.
 bool pool::state::can_others_work() const
 {
     const auto since_success =
@@ -58,13 +58,14 @@ bool pool::state::can_others_work() const
            (chosen.statement_timeout.count() == 0 || since_success < chosen.statement_timeout);
 }
 
-// Under the mutex. The server refused a connection, it may have no more to give.
+// Whether this worker leaves jobs to others, since the server refused it a connection and may have
+// no more to give. Call it under the mutex.
 bool pool::state::leaves_work(const worker& me) const
 {
     return !me.is_connected && steady::now() < next_attempt && can_others_work();
 }
 
-// Waits for one; none when the pool stops.
+// Waits for a job; nullopt when the pool stops.
 std::optional<job> pool::state::next_job(worker& me)
 {
     std::unique_lock lock(mutex);
@@ -89,7 +90,7 @@ std::optional<job> pool::state::next_job(worker& me)
 
 void pool::state::complete(job& done, std::exception_ptr error)
 {
-    // What the job captured ends before its caller goes on.
+    // Destroys what the job captured before its caller resumes.
     done.step = nullptr;
     done.plain = nullptr;
     if (done.on_done)
@@ -121,6 +122,7 @@ void pool::state::attempt(worker& me, job& next, bool is_last_attempt)
         open(me, next.is_probe);
     prepare_missing(me);
 
+    // From here to `release` the supervisor may shut the socket down if the job hangs.
     {
         const std::lock_guard lock(me.mutex);
         me.socket = me.open->raw().sock();
@@ -171,6 +173,7 @@ void pool::state::attempt_transaction(worker& me, job& next, bool was_open, bool
             kind = error_kind::connection_lost;
         if (kind == error_kind::connection_lost || kind == error_kind::in_doubt)
             me.open->raw().disconnect();
+        // Only a transaction that never began on a connection from before is retried.
         if (kind == error_kind::connection_lost && at == stage::begin && was_open &&
             !is_last_attempt)
             throw stale_connection{error};
@@ -197,7 +200,7 @@ void pool::state::attempt_plain(worker& me, job& next)
     }
 }
 
-// A socket with something to say between two jobs has been closed by the server, or is about to be.
+// A socket that is readable between two jobs was closed by the server, or is about to be.
 bool pool::state::is_usable(const worker& me) const
 {
     if (!me.open || !me.open->raw().is_open())
@@ -206,7 +209,7 @@ bool pool::state::is_usable(const worker& me) const
     return ::poll(&socket, 1, 0) == 0;
 }
 
-// Nothing of the job was begun: a connection that turns out to be lost is replaced.
+// Runs before the job begins, so a connection that turns out to be lost is replaced.
 void pool::state::renew_plans(worker& me)
 {
     if (steady::now() - me.plans_since < chosen.plan_ttl)
@@ -280,12 +283,12 @@ void pool::state::close(worker& me)
         const std::lock_guard lock(mutex);
         me.is_connected = false;
         --connected;
-        // With the last one gone nobody leaves work to others.
+        // Without any connection left, no worker may leave jobs to others.
         if (connected == 0)
             for (const auto& one : workers)
                 one->wake.notify_one();
     }
-    // Whether the server is gone or only this connection is for the supervisor to find out.
+    // The supervisor finds out whether the server is gone or only this connection.
     wake_supervisor.notify_one();
 }
 

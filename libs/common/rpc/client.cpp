@@ -19,10 +19,10 @@ namespace {
 using clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
-// The largest message a setting or a plan allows (60 MiB: mail-ingest's settings, tempinboxctl)
-// with what is around it.
+// The largest message that a setting or a plan allows (60 MiB: mail-ingest's settings,
+// tempinboxctl), plus its envelope.
 constexpr std::uint64_t max_response_bytes = 64 * 1024 * 1024;
-// A replica that could not be reached is asked last for this long.
+// A replica that could not be reached is tried last for this long.
 constexpr milliseconds failure_backoff{1'000};
 
 http::client_settings http_settings(const client_settings& chosen)
@@ -33,7 +33,7 @@ http::client_settings http_settings(const client_settings& chosen)
     settings.connections_per_host = 256;
     settings.body_limit = max_response_bytes;
     settings.connection_max_age = chosen.connection_max_age;
-    settings.resolve = chosen.resolve; // of a name that was not looked up yet
+    settings.resolve = chosen.resolve; // for a name that was not resolved yet
     return settings;
 }
 
@@ -44,7 +44,7 @@ failure transport_failure(const http::client_response& http_response, const char
     return failure(code, std::string(method) + ": " + http_response.error_text);
 }
 
-// A body that is not Connect's comes from something in between; the status is all it says.
+// A body that is not Connect's comes from an intermediary; only the status tells anything.
 failure read_error(const http::client_response& http_response, const char* method)
 {
     const auto body = json::value::parse(http_response.body);
@@ -61,7 +61,7 @@ failure read_error(const http::client_response& http_response, const char* metho
 
 } // namespace
 
-// What is known of the replicas, and the look-up of their names.
+// The known replicas, and the look-up of their names.
 struct client::replica_list
 {
     replica_list(runtime::host& host, std::vector<host_port> configured,
@@ -90,10 +90,10 @@ struct client::replica_list
         self->min_next_refresh = clock::now() + min_interval;
     }
 
-    // As soon as it was not done a moment ago.
+    // As soon as the minimum interval since the last refresh has passed.
     void refresh_soon() { next_refresh = std::min(next_refresh, min_next_refresh); }
 
-    // Until the look-up under way has ended; rare, so that asking again and again costs nothing.
+    // Waits until the look-up in progress ends; rare, so polling costs nothing.
     static awaitable<void> wait_for_refresh(std::shared_ptr<replica_list> self, runtime::host& host,
                                             clock::time_point deadline)
     {
@@ -128,7 +128,8 @@ client::client(runtime::host& host, std::vector<host_port> replicas, tokens& cre
 
 client::~client() = default;
 
-// The next in turn of those a call has not tried; one that rests only where no other is left.
+// The next replica in turn that the call has not tried; one that is backing off only if no other is
+// left.
 std::optional<host_port> client::choose_replica(const std::vector<host_port>& tried)
 {
     const auto now = clock::now();
@@ -152,7 +153,7 @@ std::optional<host_port> client::choose_replica(const std::vector<host_port>& tr
     return known[*backing_off];
 }
 
-// Addresses come and go: what has rested is not remembered.
+// Addresses come and go, so expired entries are removed.
 void client::back_off(const host_port& replica)
 {
     const auto now = clock::now();
@@ -179,7 +180,7 @@ awaitable<result<void>> client::call_replicas(const char* method,
         if (!replica && has_refreshed)
             break;
         if (!replica) {
-            // All have refused: there may be others by now.
+            // All replicas refused: a refresh may find others.
             has_refreshed = true;
             co_await replica_list::wait_for_refresh(replicas_, host_, give_up);
             continue;
@@ -195,8 +196,8 @@ awaitable<result<void>> client::call_replicas(const char* method,
         outgoing.body = request.SerializeAsString();
         outgoing.deadline = left;
         http_response = co_await http_.send(std::move(outgoing));
-        // Received or not is not known once it was written: only then is the failure the caller's
-        // to judge.
+        // Once the request was written, the replica may have received it: only the caller can judge
+        // whether to retry. Until then the next replica is tried.
         if (http_response.is_sent)
             break;
         back_off(*replica);

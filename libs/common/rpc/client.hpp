@@ -28,10 +28,10 @@ struct client_settings
 };
 
 // Calls one service over its replicas in turn (application/proto). A name stands for all its
-// addresses, looked up again every few seconds while there are calls, and at once when a replica
-// refuses the connection; such a replica is passed over for the next, until each was tried once.
-// Failures of the transport are errc::unavailable or deadline_exceeded, so a handler can pass them
-// on; never throws for them.
+// addresses, resolved again every few seconds while there are calls, and at once when a replica
+// refuses the connection. The call then moves to the next replica, until each was tried once.
+// Transport failures are errc::unavailable or deadline_exceeded, so a handler can pass them on;
+// never throws for them.
 class client
 {
 public:
@@ -63,7 +63,7 @@ private:
     void back_off(const host_port& replica);
 
     runtime::host& host_;
-    std::shared_ptr<replica_list> replicas_; // a look-up under way may outlive the client
+    std::shared_ptr<replica_list> replicas_; // a look-up in progress may outlive the client
     tokens& tokens_;
     std::size_t next_ = 0;
     std::map<std::string, std::chrono::steady_clock::time_point> backoff_until_;

@@ -12,10 +12,10 @@
 
 namespace tempinbox::rpc {
 
-// The last `days` of an account, the current one included.
+// The counts of an account's last `days` days, the current one included.
 using count_days = std::function<awaitable<std::vector<daily_count>>(account_id account, int days)>;
 
-// Whose days a request asks for. 1 to 60 of them, else a refusal that says so.
+// The account that a request names; refuses a number of days outside 1 to 60.
 template <class Request>
 result<account_id> check_count_request(const Request& request)
 {
@@ -41,7 +41,7 @@ Response count_response(const std::vector<daily_count>& counts,
     return response;
 }
 
-// A call that answers how much of something an account had, day by day: {account_id, days} to
+// An RPC that returns how much of something an account had, day by day: {account_id, days} to
 // {days: [{day, <number>}]}.
 template <class Request, class Response, class Line>
 class daily_count_rpc
@@ -52,7 +52,7 @@ public:
           set_number_(set_number)
     {}
 
-    // The call lives at least as long as the server.
+    // The object must live at least as long as the server.
     void add_to(server& rpc_server, const std::string& method)
     {
         rpc_server.add<Request, Response>(

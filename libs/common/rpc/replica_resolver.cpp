@@ -74,7 +74,7 @@ awaitable<void> replica_resolver::refresh()
             for (const auto& address : outcome.addresses)
                 last.emplace_back(address.to_string(), each.port);
         } else if (last.empty()) {
-            last.push_back(each); // whoever calls it may have more luck
+            last.push_back(each); // it may resolve by the time it is called
         }
         replicas.insert(replicas.end(), last.begin(), last.end());
     }

@@ -14,14 +14,14 @@
 namespace tempinbox::rpc {
 
 // The replicas behind a list of host:port: addresses stand for themselves, names for everything
-// they resolve to, looked up every three seconds. A name that does not resolve keeps what it last
-// had. Tells when the list changed.
+// they resolve to, looked up every three seconds. A name that does not resolve keeps its last
+// addresses. Reports when the list changed.
 class replica_resolver
 {
 public:
     using change = std::function<void(const std::vector<host_port>&)>;
 
-    // `ask` empty: the system's resolver.
+    // `custom_resolver` empty: the system's resolver.
     replica_resolver(runtime::host& host, std::vector<host_port> configured, change on_change,
                      http::resolver custom_resolver = {});
     replica_resolver(const replica_resolver&) = delete;
@@ -29,9 +29,9 @@ public:
     void start();
     awaitable<void> stop() { return task_.stop(); }
 
-    // One look at every name; who looks by itself needs no start.
+    // Resolves every name once; without `start` the caller decides when.
     awaitable<void> refresh();
-    // Without a name there is nothing to look up.
+    // Without names there is nothing to resolve.
     bool has_names() const;
 
 private:

@@ -61,7 +61,7 @@ bool is_timeout(std::string_view text)
            std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
 }
 
-// Nothing where the body was read; else why not.
+// nullopt if the body was read; else why not.
 std::optional<std::string> read_body(const std::string& body, bool is_json,
                                      google::protobuf::Message& message)
 {
@@ -96,7 +96,7 @@ awaitable<http::response> respond_with(http::response answer)
     co_return answer;
 }
 
-// Who has no token makes nobody read a body.
+// Without a valid token the body is not even read.
 http::server_hooks requiring_token(tokens& accepted)
 {
     http::server_hooks hooks;

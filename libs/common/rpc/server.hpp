@@ -16,9 +16,10 @@ namespace tempinbox::rpc {
 
 // Unary calls in the Connect protocol's shape: POST /package.Service/Method, application/proto or
 // application/json both ways, Connect's error body. Each call needs `Authorization: Bearer
-// <token>`, and is refused without before its body is read. Unknown methods: unimplemented (404);
-// bad bodies: invalid_argument. What a handler throws becomes internal, a dependency_error
-// unavailable, both logged once. A caller's Connect-Timeout-Ms does not stop a handler.
+// <token>`; without it the call is refused before its body is read. Unknown methods: unimplemented
+// (404); bad bodies: invalid_argument. If a handler throws, the code is internal, or unavailable
+// for a dependency_error; both are logged once. A caller's Connect-Timeout-Ms does not stop a
+// handler.
 class server
 {
 public:

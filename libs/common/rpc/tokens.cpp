@@ -73,7 +73,7 @@ bool tokens::accepts(std::string_view token)
     return is_accepted;
 }
 
-// A file caught in the middle of its change is left for the next look.
+// A file read in the middle of a change is left for the next check.
 void tokens::reload_if_changed()
 {
     const auto now = std::chrono::steady_clock::now();

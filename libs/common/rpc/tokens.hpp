@@ -10,9 +10,9 @@
 
 namespace tempinbox::rpc {
 
-// Shared tokens, of the internal calls above all: one or two lines of a file, so that they can be
-// rotated. The first is sent, each is accepted. The file is looked at again at most once a second
-// and re-read when it changed.
+// Shared tokens, mainly for internal calls: one or two lines of a file, so that they can be
+// rotated. The first is sent, each is accepted. The file is checked at most once a second and
+// re-read when it changed.
 class tokens
 {
 public:

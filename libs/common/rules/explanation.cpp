@@ -5,7 +5,7 @@
 namespace tempinbox::rules {
 namespace {
 
-// All of them, cut short: past four bytes a character nothing more is looked at.
+// Joins all texts, cut short: nothing past four bytes a character is looked at.
 std::string join(const std::vector<std::string>& texts)
 {
     std::string joined;

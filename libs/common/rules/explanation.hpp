@@ -7,7 +7,7 @@
 
 namespace tempinbox::rules {
 
-// A mail as it is given to the tester.
+// A mail as given to the rule tester.
 struct tested_mail
 {
     std::string from;
@@ -16,12 +16,12 @@ struct tested_mail
 };
 
 // Why a rule matches a mail or does not: what compiled_rules decides, condition by condition, for
-// people to read. Whether the rule is enabled plays no part.
+// people to read. Ignores whether the rule is enabled.
 struct explanation
 {
     struct condition_outcome
     {
-        // Of several recipients the one that matches; when none does all of them, cut to
+        // With several recipients the one that matches; if none does, all of them, cut to
         // max_list_characters characters.
         std::string actual;
         bool matched = false;
@@ -33,7 +33,7 @@ struct explanation
 
 inline constexpr std::size_t max_list_characters = 1'000;
 
-// `folded` is made of the same mail: once, for as many rules as are asked about.
+// `folded` must be made from the same mail; make it once for any number of rules.
 explanation explain(const rule& candidate, const tested_mail& mail, const rule_input& folded);
 
 } // namespace tempinbox::rules

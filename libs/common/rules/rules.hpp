@@ -9,7 +9,7 @@
 
 namespace tempinbox::rules {
 
-// Spec section 2: what a condition looks at and how.
+// What a condition compares, and how.
 enum class field { subject, from, to };
 enum class comparison { contains, equals, starts_with, ends_with };
 
@@ -43,7 +43,7 @@ class rule_input
 public:
     rule_input(std::string_view from, const std::vector<std::string>& to, std::string_view subject);
     bool matches(field what, comparison how, std::string_view folded_value) const;
-    // The first recipient that does, by its place.
+    // The index of the first recipient that matches.
     std::optional<std::size_t> find_recipient(comparison how, std::string_view folded_value) const;
 
 private:
@@ -52,7 +52,7 @@ private:
     std::string subject_;
 };
 
-// An account's enabled rules with their values folded once. Evaluating allocates only the answer.
+// An account's enabled rules with their values folded once. Evaluating allocates only the result.
 class compiled_rules
 {
 public:
@@ -65,7 +65,7 @@ public:
     };
     outcome evaluate(const rule_input& mail) const;
     bool empty() const { return rules_.empty(); }
-    // Those it evaluates, in their order.
+    // The rules it evaluates, in their order.
     const std::vector<rule>& rules() const { return rules_; }
 
 private:

@@ -11,8 +11,8 @@
 
 namespace tempinbox::runtime {
 
-// Something that one coroutine waits for, with a deadline, and that others report as done. Used on
-// the loop; kept alive by both sides.
+// Something that one coroutine waits for until a deadline, and that others report as done. Used on
+// the loop; both sides keep it alive.
 class completion
 {
 public:
@@ -27,7 +27,7 @@ public:
 
     bool is_set() const { return is_set_; }
 
-    // False when the deadline passed first.
+    // False if the deadline passed first.
     awaitable<bool> wait_until(std::chrono::steady_clock::time_point deadline)
     {
         if (is_set_)

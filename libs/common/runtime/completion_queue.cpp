@@ -35,7 +35,7 @@ struct completion_queue::state : std::enable_shared_from_this<state>
         }
     }
 
-    // A step that throws ends the loop's turn, not the steps behind it.
+    // A step that throws ends this turn of the loop, but the steps after it still run.
     void keep(std::deque<std::function<void()>> left)
     {
         const std::lock_guard lock(mutex);

@@ -7,8 +7,8 @@
 
 namespace tempinbox::runtime {
 
-// How other threads hand their outcomes to the loop: in order, with one wake-up for all that
-// gathered. Unbounded: what is pushed answers something that was bounded when it was asked.
+// Passes results from other threads to the loop: in order, with one wake-up for all that are
+// queued. Unbounded: each result belongs to a request that was bounded when it was made.
 class completion_queue
 {
 public:

@@ -20,15 +20,15 @@
 
 namespace tempinbox::runtime {
 
-// Many questions in one call: those that gather while one call is under way are the next. Nobody
-// joins a call that has begun, since its answer may be older than the question. Used on the loop;
-// outlives it.
+// Batches questions into calls: those that arrive while one call is in progress form the next.
+// Nobody joins a call that has begun, since its answer may be older than the question. Used on the
+// loop; outlives it.
 template <class Question, class Answer>
 class gathered_calls
 {
 public:
-    // Answers by question; one that is left out, or a call that throws (logged as `error_text`),
-    // answers nothing.
+    // Returns answers by question. A question that is left out gets no answer, nor does any if the
+    // call throws (logged as `error_text`).
     using call = std::function<awaitable<std::map<Question, Answer>>(std::vector<Question>)>;
 
     gathered_calls(boost::asio::any_io_executor executor, std::size_t max_batch,
@@ -41,7 +41,7 @@ public:
     {}
     gathered_calls(const gathered_calls&) = delete;
 
-    // Nothing where no answer came within the timeout.
+    // nullopt if no answer came within the timeout.
     awaitable<std::optional<Answer>> ask(Question question)
     {
         auto& entry = gathering_[std::move(question)];
@@ -69,7 +69,7 @@ private:
     awaitable<void> run()
     {
         while (!gathering_.empty()) {
-            // Requests that are being read at this moment come along.
+            // Lets requests that are being read at this moment join the batch.
             co_await boost::asio::post(boost::asio::use_awaitable);
             questions next;
             while (!gathering_.empty() && next.size() < max_batch_)

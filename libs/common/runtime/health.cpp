@@ -33,7 +33,7 @@ void health::lost(const std::string& condition, std::string_view reason)
     {
         const std::lock_guard lock(mutex_);
         auto& state = conditions_[condition];
-        // The first reason and each new one are told; not the same again each second.
+        // Logs the first reason and each new one, but not the same one every second.
         const bool is_news = !state.is_lost || state.reason.empty();
         state.is_lost = true;
         state.reason = reason;

@@ -7,16 +7,16 @@
 
 namespace tempinbox::runtime {
 
-// What readiness depends on (design: invariant 12). Ready once every expected condition has been
-// met at least once and not from SIGTERM on; a dependency lost later only shows as degraded. Logs
-// each change once. Thread-safe.
+// What readiness depends on (docs/architecture.md, "What always holds", 12). Ready once every
+// expected condition has been met at least once, until SIGTERM; a dependency lost later only shows
+// as degraded. Logs each change once. Thread-safe.
 class health
 {
 public:
     // Before the service starts: "postgresql", "kafka", "schema", "listeners".
     void expect(const std::string& condition);
     void met(const std::string& condition);
-    // After it was met once: degraded, with the reason in /readyz.
+    // For a condition that was met before: degraded, with the reason in /readyz.
     void lost(const std::string& condition, std::string_view reason);
     void start_draining();
 

@@ -20,12 +20,12 @@ struct process_settings
 {
     std::string log_level = "info";
     host_port admin_listen{"127.0.0.1", 0};
-    std::string admin_token_file; // who may change something on the operator's port; empty: callers
-                                  // on loopback
+    std::string admin_token_file; // tokens that allow changes on the operator's port; empty:
+                                  // callers on loopback may
     std::chrono::milliseconds drain_timeout{25'000};
 };
 
-// What a process gives to its parts: the event loop, metrics, health, clock, name. Outlives the
+// What a process provides to its parts: the event loop, metrics, health, clock, name. Outlives the
 // service; owns no policy.
 class host
 {
@@ -33,7 +33,7 @@ public:
     host(std::string name, process_settings chosen);
 
     const std::string& name() const { return name_; }
-    // Random, one a process: owner of outbox rows and leases.
+    // Random, one per process: the owner of outbox rows and leases.
     const std::string& instance() const { return instance_; }
     const process_settings& settings() const { return settings_; }
     boost::asio::io_context& loop() { return loop_; }
@@ -52,8 +52,9 @@ private:
     system_clock_source clock_;
 };
 
-// A running service. `start` binds listeners and spawns loops and returns; `drain` finishes what is
-// held and stops everything it started, within the time `run` gives it. Both run on the loop.
+// A running service. `start` binds listeners, spawns loops and returns; `drain` finishes the work
+// in progress and stops everything it started, within the time that `run` gives it. Both run on the
+// loop.
 class service
 {
 public:

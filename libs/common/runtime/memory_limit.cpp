@@ -12,9 +12,9 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::uint64_t mib = 1024 * 1024;
-// A service that does nothing: its code, threads, buffers of the Kafka client, metrics.
+// What an idle service uses: its code, threads, buffers of the Kafka client, metrics.
 constexpr std::uint64_t own_bytes = 64 * mib;
-// cgroup v1 says "no limit" as the largest multiple of a page.
+// cgroup v1 expresses "no limit" as the largest multiple of a page.
 constexpr std::uint64_t min_unlimited = std::uint64_t{1} << 60;
 
 // "max", or a number.
@@ -31,8 +31,8 @@ std::optional<std::uint64_t> read_limit(const fs::path& file)
     return bytes;
 }
 
-// Of a group and every one above it. A container may see its own group as the top one, whatever it
-// is called outside.
+// The lowest limit of a group and every one above it. A container may see its own group as the top
+// one, whatever its name outside.
 std::optional<std::uint64_t> lowest_limit(const fs::path& top, const fs::path& group,
                                           const char* file)
 {

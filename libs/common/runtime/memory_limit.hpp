@@ -15,8 +15,8 @@ namespace tempinbox::runtime {
 // /proc and /sys are.
 std::optional<std::uint64_t> container_memory_limit(const std::filesystem::path& root = "/");
 
-// A sentence when all that the settings let a process hold, with what it needs anyway, exceeds the
-// limit.
+// A warning if the memory that the settings let a process hold, plus what it needs anyway, exceeds
+// the limit.
 std::optional<std::string> memory_warning(const std::vector<config::memory_bound>& bounds,
                                           std::optional<std::uint64_t> limit);
 

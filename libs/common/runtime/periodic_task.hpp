@@ -11,23 +11,23 @@
 namespace tempinbox::runtime {
 
 // Background work of a service: runs a step again and again on the loop, one at a time. A step
-// answers how long to pause before the next; one that throws is run again after `failure_delay`. Of
-// failures in a row the first is logged, and their end.
+// returns how long to pause before the next; one that throws runs again after `failure_delay`. Of
+// consecutive failures only the first is logged, and their end.
 class periodic_task
 {
 public:
     using step = std::function<awaitable<std::chrono::microseconds>()>;
 
-    // `name` says in log lines what did not work: "inboxes not expired".
+    // `name` says in log lines what failed: "inboxes not expired".
     periodic_task(host& process, std::string name, step work,
                   std::chrono::microseconds failure_delay = std::chrono::seconds(1));
     ~periodic_task();
     periodic_task(const periodic_task&) = delete;
 
     void start();
-    // Ends the pause, or runs the step once more at once after the one under way.
+    // Ends the pause; if a step is in progress, the next one follows at once.
     void wake();
-    // Lets a step under way finish.
+    // Lets a step in progress finish.
     awaitable<void> stop();
 
 private:

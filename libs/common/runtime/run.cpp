@@ -39,8 +39,8 @@ process_settings read_process_settings(config::reader& reader,
     return chosen;
 }
 
-// systemd and shells give 1,024 for the sake of select(), which nothing here uses; what a process
-// may have is the hard limit.
+// systemd and shells set a soft limit of 1,024 for the sake of select(), which nothing here uses; a
+// process may raise it to the hard limit.
 void raise_descriptor_limit()
 {
     rlimit descriptors{};
@@ -132,8 +132,8 @@ private:
 {
     log::info("stopped", {{"exit_code", static_cast<int>(outcome)}});
     log::finish();
-    // Without destructors: after the drain nothing is held, yet suspended coroutines may still
-    // refer to parts that would be gone before them.
+    // Exits without destructors: after the drain nothing is left to do, yet suspended coroutines
+    // may still refer to parts that would be destroyed before them.
     std::fflush(nullptr);
     std::_Exit(outcome);
 }
@@ -189,7 +189,7 @@ int run_service(std::string_view name, std::string_view purpose, int argc, char*
     }
 
     raise_descriptor_limit();
-    // The loop outlives every thread that may post to it: the process ends in `leave`.
+    // The host outlives every thread that may post to its loop: the process ends in `leave`.
     auto& here = *new host(std::string(name), process);
     log::start(name, TEMPINBOX_VERSION, here.instance(), *log::parse_level(process.log_level));
     log::info("settings", {{"settings", reader.effective()}});

@@ -9,16 +9,15 @@
 
 namespace tempinbox::runtime {
 
-// How a service is made once its settings are known to be good.
+// Creates a service once its settings are known to be valid.
 using service_factory = std::function<std::unique_ptr<service>(host&)>;
-// Declares and reads the service's settings, then says how to make it.
+// Declares and reads the service's settings, then returns how to create it.
 using settings_reader = std::function<service_factory(config::reader&)>;
 
-// The life of a service: settings (--help, --version, --print-settings, --check-config,
-// every problem at once), logging, start, SIGTERM or SIGINT,
-// drain, exit. Exit code: 0 clean, 1 failed while running or not drained in time, 2 bad settings. A
-// second signal exits at once with 1. SIGPIPE is ignored. `drain_timeout` is what the setting is
-// unless it is set.
+// The life of a service: settings (--help, --version, --print-settings, --check-config, all errors
+// at once), logging, start, SIGTERM or SIGINT, drain, exit. Exit code: 0 clean, 1 failed while
+// running or not drained in time, 2 bad settings. A second signal exits at once with 1. SIGPIPE is
+// ignored. `drain_timeout` is the setting's default.
 int run_service(std::string_view name, std::string_view purpose, int argc, char** argv,
                 const settings_reader& read,
                 std::chrono::milliseconds drain_timeout = process_settings{}.drain_timeout);

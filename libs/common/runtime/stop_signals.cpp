@@ -8,7 +8,7 @@
 namespace tempinbox::runtime {
 namespace {
 
-// What a signal handler may touch.
+// Only these may be touched by a signal handler.
 std::atomic<int> seen{0};
 std::atomic<int> wake_up_descriptor{-1};
 static_assert(std::atomic<int>::is_always_lock_free);
@@ -18,7 +18,7 @@ extern "C" void on_stop_signal(int)
     if (seen.fetch_add(1) > 0)
         _exit(1);
     const std::uint64_t one = 1;
-    // A full eventfd cannot be: this is its only write.
+    // The eventfd cannot be full: this is its only write.
     [[maybe_unused]] const auto written = write(wake_up_descriptor.load(), &one, sizeof one);
 }
 

@@ -8,8 +8,8 @@
 namespace tempinbox::runtime {
 
 // SIGTERM and SIGINT of the process: the first calls back on the loop, the second ends the process
-// with exit code 1 at once, even when the loop hangs. SIGPIPE and SIGHUP are ignored. One a
-// process.
+// with exit code 1 at once, even if the loop hangs. SIGPIPE and SIGHUP are ignored. One instance
+// per process.
 class stop_signals
 {
 public:

@@ -8,8 +8,8 @@
 
 namespace tempinbox::runtime {
 
-// One moment that any number of coroutines of the loop wait for, each no longer than the deadline
-// set when it was made. For one that brings its own deadline: completion.
+// A moment that any number of coroutines of the loop wait for, each no longer than the timeout set
+// at construction. For a waiter with its own deadline use completion.
 class wait_point
 {
 public:
@@ -26,7 +26,7 @@ public:
     }
     bool is_reached() const { return is_reached_; }
 
-    // False when the deadline passed first.
+    // False if the deadline passed first.
     awaitable<bool> wait();
 
 private:

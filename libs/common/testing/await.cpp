@@ -10,7 +10,8 @@ namespace tempinbox::testing {
 
 runtime::host& test_host()
 {
-    // Never destroyed: coroutines that a test left behind may refer to what is gone by then.
+    // Never destroyed: coroutines that a test left behind may refer to objects that no longer
+    // exist.
     static auto& host = []() -> runtime::host& {
         log::set_level(log::level::error);
         return *new runtime::host("test", runtime::process_settings{});
@@ -36,7 +37,7 @@ void detail::run_to_end(awaitable<void> task, std::chrono::milliseconds deadline
 bool eventually(const std::function<bool()>& condition, std::chrono::milliseconds deadline)
 {
     auto& loop = test_host().loop();
-    // Without it a loop that has nothing to do would spin.
+    // Without it, a loop that has nothing to do would spin.
     const auto busy = boost::asio::make_work_guard(loop);
     const auto end = std::chrono::steady_clock::now() + deadline;
     while (!condition()) {

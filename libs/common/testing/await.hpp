@@ -28,8 +28,8 @@ void run_to_end(awaitable<void> task, std::chrono::milliseconds deadline);
 
 } // namespace detail
 
-// Runs the test host's loop until the coroutine ends; rethrows what it threw; throws after the
-// deadline.
+// Runs the test host's loop until the coroutine ends; rethrows what it threw; throws if the
+// deadline passes first.
 template <class T>
 T await(awaitable<T> task, std::chrono::milliseconds deadline = std::chrono::seconds(20))
 {
@@ -42,7 +42,7 @@ T await(awaitable<T> task, std::chrono::milliseconds deadline = std::chrono::sec
     }
 }
 
-// Runs the loop until the condition holds; false when the deadline passed first.
+// Runs the loop until the condition holds; false if the deadline passed first.
 bool eventually(const std::function<bool()>& condition,
                 std::chrono::milliseconds deadline = std::chrono::seconds(10));
 

@@ -35,8 +35,8 @@ public:
                                [self = shared_from_this()](const auto& error, std::size_t size) {
                                    if (error)
                                        return self->close();
-                                   // What came while frozen is never passed on: the connection is
-                                   // as good as dead.
+                                   // Data that arrived while frozen is never passed on: the
+                                   // connection is as good as dead.
                                    if (self->now_ == mode::open)
                                        self->write(size);
                                });

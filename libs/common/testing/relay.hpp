@@ -6,8 +6,8 @@
 
 namespace tempinbox::testing {
 
-// A TCP relay on loopback in front of a real server, to take the server away and give it back. Runs
-// on a thread of its own.
+// A TCP relay on loopback in front of a real server, to take the server away and bring it back.
+// Runs on its own thread.
 class relay
 {
 public:
@@ -16,10 +16,9 @@ public:
     relay(const relay&) = delete;
 
     host_port address() const;
-    // Every connection is reset, new ones are closed at once: a server that was killed.
+    // Resets every connection and closes new ones at once, like a killed server.
     void cut();
-    // Connections stay open and new ones are accepted, but nothing passes: a server that stands
-    // still.
+    // Keeps connections open and accepts new ones, but passes nothing, like a server that hangs.
     void freeze();
     void restore();
 

@@ -48,7 +48,7 @@ void drop(const std::string& server, const std::string& name) noexcept
     }
 }
 
-// Random, since a run that was killed leaves its databases behind.
+// Random, since a killed run leaves its databases behind.
 std::string fresh_name(const std::string& kind)
 {
     std::array<char, 6> bytes;
@@ -62,8 +62,8 @@ struct template_cache
     std::string server = required_environment("TEMPINBOX_TEST_DATABASE");
     std::map<std::string, std::string> names;
 
-    // libpqxx's own static objects are made at its first statement; made before this one, they are
-    // there at its end.
+    // Creates libpqxx's static objects, made at its first statement, before this one, so that they
+    // still exist when this one is destroyed.
     template_cache() { execute_on(server, "SELECT 1"); }
     template_cache(const template_cache&) = delete;
     ~template_cache()

@@ -8,9 +8,9 @@
 
 namespace tempinbox::testing {
 
-// A database of its own on the server named by TEMPINBOX_TEST_DATABASE (a DSN that may create
+// A separate database on the server named by TEMPINBOX_TEST_DATABASE (a DSN that may create
 // databases), with the named schemas migrated to their newest version; dropped at the end. A
-// migrated template is made once a run, so the next one costs milliseconds.
+// migrated template is made once a run, so the next database costs milliseconds.
 class scratch_database
 {
 public:
@@ -21,7 +21,7 @@ public:
 
     const std::string& dsn() const { return dsn_; }
     postgres::pool& db() { return *pool_; }
-    // For arranging and looking: runs SQL at once on a connection of its own and answers the rows.
+    // For test setup and checks: runs SQL at once on a separate connection and returns the rows.
     pqxx::result execute(const std::string& sql);
 
 private:
@@ -30,7 +30,7 @@ private:
     std::unique_ptr<postgres::pool> pool_;
 };
 
-// Brokers of TEMPINBOX_TEST_KAFKA; and a fresh topic name with that many partitions, created.
+// The brokers of TEMPINBOX_TEST_KAFKA; and the name of a new topic with that many partitions.
 std::string test_brokers();
 std::string scratch_topic(const std::string& prefix, int partitions = 3);
 

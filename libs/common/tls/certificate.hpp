@@ -18,13 +18,13 @@ class certificate
 public:
     using preparation = void (*)(boost::asio::ssl::context&);
 
-    // `prepare` does to each context what one protocol alone needs. Throws std::runtime_error when
-    // the files do not load.
+    // `prepare` adds to each context what a single protocol needs. Throws std::runtime_error if the
+    // files do not load.
     certificate(std::string certificate_file, std::string key_file, preparation prepare);
     ~certificate();
 
-    // The context for a new connection; connections keep the one they began with. Looks at the
-    // files on each call: a few a second is fine.
+    // Checks the files on each call: a few calls a second are fine. `context` is for new
+    // connections; existing ones keep theirs.
     void reload_if_changed();
     const std::shared_ptr<boost::asio::ssl::context>& context() const { return context_; }
 

@@ -14,7 +14,7 @@ public:
     static traceparent make();
     static std::optional<traceparent> parse(std::string_view text);
 
-    // Same trace, a fresh span.
+    // The same trace with a new span.
     traceparent child() const;
     std::string text() const;
     const std::string& trace_id() const { return trace_id_; }
