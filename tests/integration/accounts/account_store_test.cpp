@@ -109,7 +109,7 @@ TEST_CASE("a 7-Day Pass ends after seven days, other plans do not", "[accounts][
     CHECK_FALSE(pro->state.plan_ends_at);
 }
 
-TEST_CASE("each change is announced with its state and version, in the outbox and to the publisher",
+TEST_CASE("each change is published with its state and version, in the outbox and to the publisher",
           "[accounts][postgres]")
 {
     arranged_accounts arranged;

@@ -40,7 +40,7 @@ awaitable<void> try_once(attempt_store& attempts, int& allowed, int& done)
 
 } // namespace
 
-TEST_CASE("a subject has its number of attempts in the window, then is told when to come back",
+TEST_CASE("a subject has its limit of attempts in the window, then gets the time to wait",
           "[accounts][attempts][postgres]")
 {
     arranged_attempts arranged;

@@ -146,8 +146,7 @@ TEST_CASE("after a day a key is new, with a new object", "[accounts][idempotency
     CHECK(world.claim(key, crypto::sha256("other body")).what == outcome::in_progress);
 }
 
-TEST_CASE("old keys are forgotten in batches, younger ones stay",
-          "[accounts][idempotency][postgres]")
+TEST_CASE("old keys are purged in batches, younger ones stay", "[accounts][idempotency][postgres]")
 {
     world world;
     world.scratch.execute("INSERT INTO accounts.idempotency_key (account_id, operation_sha256, "
@@ -183,7 +182,7 @@ TEST_CASE("of fifty repeats at once one goes on", "[accounts][idempotency][postg
     CHECK(going == 1);
 }
 
-TEST_CASE("kept answers under other master keys are counted until the last of them ends",
+TEST_CASE("stored responses under other master keys are counted until the last of them ends",
           "[accounts][idempotency][postgres]")
 {
     world world;

@@ -180,7 +180,7 @@ TEST_CASE("the last use is kept, and an older time does not replace it", "[accou
     CHECK(await(arranged.keys.read_changes(std::nullopt)).version == version); // nobody need look
 }
 
-TEST_CASE("a key made again under its id takes the place of the one nobody was told",
+TEST_CASE("a key made again under its id replaces the one whose response was lost",
           "[accounts][postgres]")
 {
     arranged_keys arranged;

@@ -87,7 +87,7 @@ TEST_CASE("a price has up to two decimals, and shows none that it does not need"
     CHECK(changed.limits.requests_per_day == 3'000);
 }
 
-TEST_CASE("a changed number is announced for every account of the plan, and for nobody else",
+TEST_CASE("a changed number is published for every account of the plan, and for nobody else",
           "[accounts][postgres]")
 {
     testing::scratch_database scratch({"accounts"});

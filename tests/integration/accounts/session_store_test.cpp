@@ -148,7 +148,7 @@ TEST_CASE("a password that was changed meanwhile opens nothing", "[accounts][ses
     CHECK_FALSE(arranged.is_open(before));
 }
 
-TEST_CASE("sessions that timed out are forgotten in time", "[accounts][session][postgres]")
+TEST_CASE("sessions that timed out are purged in time", "[accounts][session][postgres]")
 {
     arranged_sessions arranged;
     arranged.open(arranged.owner);

@@ -176,7 +176,7 @@ TEST_CASE("offsets are committed only after the handler returned", "[kafka]")
     CHECK(blocked.has_handled(3));
 }
 
-TEST_CASE("a batch whose handler throws is handed over again", "[kafka]")
+TEST_CASE("a batch whose handler throws is delivered again", "[kafka]")
 {
     const auto topic = testing::scratch_topic("retried", 1);
     member reader(topic, topic);
@@ -224,7 +224,7 @@ TEST_CASE("a second member and its leaving lose nothing", "[kafka]")
     CHECK(first.handled.size() + second.handled.size() == expected);
 }
 
-TEST_CASE("a paused consumer is handed nothing until it is resumed", "[kafka]")
+TEST_CASE("a paused consumer gets nothing until it is resumed", "[kafka]")
 {
     const auto topic = testing::scratch_topic("paused", 2);
     member reader(topic, topic);
@@ -241,7 +241,7 @@ TEST_CASE("a paused consumer is handed nothing until it is resumed", "[kafka]")
     CHECK(reader.handled.size() == 20);
 }
 
-TEST_CASE("a batch that takes long keeps its place, and nothing is lost or repeated", "[kafka]")
+TEST_CASE("a batch that takes long keeps its offset, and nothing is lost or repeated", "[kafka]")
 {
     const auto topic = testing::scratch_topic("slow", 2);
     member reader(topic, topic);
@@ -355,7 +355,7 @@ TEST_CASE("a member whose handler fails is behind by all of it, and its age grow
     reader.stop();
 }
 
-TEST_CASE("a paused member says what gathers", "[kafka]")
+TEST_CASE("a paused member reports its growing lag", "[kafka]")
 {
     const auto topic = testing::scratch_topic("gathering", 1);
     testing::send_all(topic, numbered(0, 2));

@@ -79,7 +79,7 @@ TEST_CASE("messages of one key keep their order", "[kafka]")
     }
 }
 
-TEST_CASE("without a broker a message is reported as not acknowledged, and health tells", "[kafka]")
+TEST_CASE("without a broker a message is reported as not acknowledged, also in health", "[kafka]")
 {
     runtime::host host("lonely", runtime::process_settings{});
     kafka::producer producer(host, nowhere());
@@ -157,7 +157,7 @@ TEST_CASE("flush waits for what is queued", "[kafka]")
     CHECK(outcomes == 100);
 }
 
-TEST_CASE("flush gives up when its patience ends", "[kafka]")
+TEST_CASE("flush gives up when its timeout ends", "[kafka]")
 {
     auto cluster = nowhere();
     cluster.properties = {{"delivery.timeout.ms", "20000"}};

@@ -30,7 +30,7 @@ TEST_CASE("a topic that cannot be is refused with its name", "[kafka]")
     CHECK(outcome.error().message.find("not a name!") != std::string::npos);
 }
 
-TEST_CASE("without brokers the patience ends", "[kafka]")
+TEST_CASE("without brokers the timeout ends the wait", "[kafka]")
 {
     kafka::settings nowhere;
     nowhere.brokers = "127.0.0.1:1";

@@ -94,7 +94,7 @@ TEST_CASE("what was committed is published at once and deleted once acknowledged
     CHECK(found.records().size() == 2);
 }
 
-TEST_CASE("what is committed in quick succession is gathered, and all of it published in order",
+TEST_CASE("what is committed in quick succession is batched, and all of it published in order",
           "[outbox]")
 {
     constexpr int commits = 1'000;

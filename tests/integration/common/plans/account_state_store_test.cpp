@@ -35,7 +35,7 @@ std::optional<plans::account_state> find(testing::scratch_database& scratch, acc
 
 } // namespace
 
-TEST_CASE("an account nobody told of is not found", "[plans][postgres]")
+TEST_CASE("an account without a state is not found", "[plans][postgres]")
 {
     testing::scratch_database scratch({"mailbox"});
     CHECK_FALSE(find(scratch, alice));

@@ -117,7 +117,7 @@ TEST_CASE("PostgreSQL's clock may be the one that goes off", "[postgres]")
     CHECK(testing::eventually([&] { return !world.watch->is_off(); }));
 }
 
-TEST_CASE("the time a look takes counts for neither clock", "[postgres]")
+TEST_CASE("the time a query takes counts for neither clock", "[postgres]")
 {
     // One is behind and slow to answer, the other is ahead and slow to read: by the clock at the
     // other end of the look both would be more than a minute off.

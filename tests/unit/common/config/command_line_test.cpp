@@ -95,7 +95,7 @@ TEST_CASE("an empty variable is one that is not set", "[config]")
     CHECK_FALSE(read({}).values.contains("writers"));
 }
 
-TEST_CASE("variables that are no setting are told, with what may have been meant", "[config]")
+TEST_CASE("variables that are no setting are reported, with what may have been meant", "[config]")
 {
     const scoped_variable known("TEMPINBOX_WRITERS", "4");
     const scoped_variable mistyped("TEMPINBOX_SMPT_LISTEN", "0.0.0.0:25");

@@ -211,7 +211,7 @@ TEST_CASE("a dead letter is the record as it came, and why", "[events]")
           std::pair<std::string, std::string>("dead_letter_consumer", "webhook-dispatcher"));
 }
 
-TEST_CASE("a dead letter goes back as the record it was", "[events]")
+TEST_CASE("a replayed dead letter is the original record", "[events]")
 {
     const auto record = as_read(events::make_row(some_email(), parent));
     const auto dead_letter = events::make_dead_letter(record, "webhook-dispatcher", "it is broken");

@@ -13,7 +13,7 @@ boost::asio::ip::address at(const char* text)
 
 } // namespace
 
-TEST_CASE("who comes from too many /64s of one network is told which", "[http]")
+TEST_CASE("a refusal for too many /64s of one network names the network", "[http]")
 {
     http::connection_limiter open(1, {});
     for (const auto* peer : {"2001:db8:0:1::1", "2001:db8:0:2::1", "2001:db8:0:3::1"})

@@ -142,7 +142,7 @@ TEST_CASE("a drain gives up when its time is over", "[http]")
     gate.open();
 }
 
-TEST_CASE("stopping closes connections and tells handlers that listen", "[http]")
+TEST_CASE("stopping closes connections and notifies handlers that listen", "[http]")
 {
     bool is_notified = false;
     running_server running([&is_notified](http::request& received) {

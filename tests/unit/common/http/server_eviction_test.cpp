@@ -111,7 +111,7 @@ TEST_CASE("a full server closes the longest idle connection to make room for a n
     CHECK_THAT(clients[2].send(whole_request).read_response(), StartsWith("HTTP/1.1 200 "));
 }
 
-TEST_CASE("connections that never said a word make room too", "[http]")
+TEST_CASE("connections that never sent a byte are evicted too", "[http]")
 {
     running_server running(ok, limited_connections(2));
     raw_client first(running.address());
@@ -124,7 +124,8 @@ TEST_CASE("connections that never said a word make room too", "[http]")
     CHECK(first.is_closed());
 }
 
-TEST_CASE("a tenth of the places stays with idle connections: then new ones are refused", "[http]")
+TEST_CASE("idle connections up to a tenth of the limit are not evicted: then new ones are refused",
+          "[http]")
 {
     running_server running(work_or_ok, limited_connections(10));
     auto idle = silent_clients(running, 1);
@@ -139,8 +140,7 @@ TEST_CASE("a tenth of the places stays with idle connections: then new ones are 
     CHECK_THAT(idle[0].send(whole_request).read_response(), StartsWith("HTTP/1.1 200 "));
 }
 
-TEST_CASE("a full server ends who has been sending a header for the longest before who is idle",
-          "[http]")
+TEST_CASE("a full server evicts the longest sender of a header before an idle connection", "[http]")
 {
     running_server running(ok, limited_connections(4));
     auto idle = silent_clients(running, 2);
@@ -162,7 +162,7 @@ TEST_CASE("a full server ends who has been sending a header for the longest befo
     CHECK_THAT(idle[0].send(whole_request).read_response(), StartsWith("HTTP/1.1 200 "));
 }
 
-TEST_CASE("slow headers in all places keep nobody out", "[http]")
+TEST_CASE("a server full of slow headers refuses nobody", "[http]")
 {
     running_server running(ok, limited_connections(10));
     auto slow = slow_clients(running, 10);
@@ -177,7 +177,7 @@ TEST_CASE("slow headers in all places keep nobody out", "[http]")
         CHECK_THAT(client.send(whole_request).read_response(), StartsWith("HTTP/1.1 200 "));
 }
 
-TEST_CASE("a slow body keeps its place", "[http]")
+TEST_CASE("a connection with a slow body is not evicted", "[http]")
 {
     running_server running(ok, limited_connections(2));
     std::deque<raw_client> uploading;

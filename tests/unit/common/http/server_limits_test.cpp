@@ -207,7 +207,7 @@ TEST_CASE("a client that does not read its answer is cut off", "[http]")
     CHECK(testing::eventually([&] { return running.server.connections() == 0; }));
 }
 
-TEST_CASE("connections over the limit are told to come again", "[http]")
+TEST_CASE("connections over the limit get 503 with Retry-After", "[http]")
 {
     auto settings = small_limits();
     settings.connection_limit = 2;

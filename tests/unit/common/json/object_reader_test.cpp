@@ -21,7 +21,7 @@ std::string error_of(std::string_view body, Ask ask)
 
 } // namespace
 
-TEST_CASE("an object reader hands out fields of the right kind", "[json]")
+TEST_CASE("an object reader returns fields of the right kind", "[json]")
 {
     auto body = object_reader::parse(
         R"({"name":"Ünïcode","ttl":600,"on":true,"tags":["a","b"],"meta":{"k":"v"},"mode":"all","rules":[{"id":1}],"gone":null})");
@@ -123,7 +123,7 @@ TEST_CASE("a merge patch keeps what null removes apart from what is absent", "[j
     CHECK(body.finish());
 }
 
-TEST_CASE("the first problem is the one told, unknown fields come last", "[json]")
+TEST_CASE("the first error is the one reported, unknown fields come last", "[json]")
 {
     auto body = object_reader::parse(R"({"a":1,"b":2,"colour":3})").value();
     body.text("a", 1, 5);

@@ -65,7 +65,7 @@ TEST_CASE("a part of a JSON document outlives the rest", "[json]")
     CHECK(part->text() == "a string that is not short at all");
 }
 
-TEST_CASE("JSON that is not strictly JSON is refused with its place", "[json]")
+TEST_CASE("JSON that is not strictly JSON is refused with its line and column", "[json]")
 {
     CHECK(
         refusal("{\n \"a\":1 \"b\":2}") ==

@@ -32,7 +32,7 @@ TEST_CASE("the text holds the metrics and those of the process", "[metrics]")
     CHECK(text.find("process_open_fds ") != std::string::npos);
 }
 
-TEST_CASE("a latency is told from half a millisecond on, a wait up to a minute", "[metrics]")
+TEST_CASE("latency buckets begin at half a millisecond, wait buckets end at a minute", "[metrics]")
 {
     metrics::registry registry;
     auto& latency = registry.histogram("latency_seconds", "Latency.", metrics::latency_buckets());

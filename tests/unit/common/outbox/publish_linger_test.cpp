@@ -43,7 +43,7 @@ TEST_CASE("a few commits a second go at once, of many none after the first burst
     CHECK(immediate(linger, 90, 10s) == 90);
 }
 
-TEST_CASE("the events of a few large commits a second gather as those of many small ones do",
+TEST_CASE("the events of a few large commits a second are batched as those of many small ones are",
           "[outbox]")
 {
     publish_linger linger(start);
@@ -58,7 +58,7 @@ TEST_CASE("the events of a few large commits a second gather as those of many sm
     CHECK(immediate(linger, 4, 4s, 500) == 4);
 }
 
-TEST_CASE("steps are the longer the more events come, within bounds", "[outbox]")
+TEST_CASE("the delay grows with the rate of events, within bounds", "[outbox]")
 {
     CHECK(publish_linger(start).delay() == 20ms);
     CHECK(delay_with(3, 20ms) == 20ms);
@@ -68,7 +68,7 @@ TEST_CASE("steps are the longer the more events come, within bounds", "[outbox]"
     CHECK(delay_with(1, 0ms) == 100ms); // a clock that stood still
 }
 
-TEST_CASE("a rush that is over is forgotten", "[outbox]")
+TEST_CASE("a rush that is over no longer delays anything", "[outbox]")
 {
     publish_linger linger(start);
     linger.note_publish(5'000, start + 100ms);

@@ -127,7 +127,7 @@ TEST_CASE("a replica that comes back is called again", "[rpc]")
 
 // As in a rolling restart: one replica is back already, and not trusted yet, when the next one
 // goes.
-TEST_CASE("every one of many calls at a time is tried on each replica, also where all rest",
+TEST_CASE("every one of many calls at a time is tried on each replica, also if all back off",
           "[rpc]")
 {
     constexpr std::size_t calls = 9;
@@ -147,7 +147,7 @@ TEST_CASE("every one of many calls at a time is tried on each replica, also wher
         CHECK(response);
 }
 
-TEST_CASE("a call that was received is not repeated elsewhere", "[rpc]")
+TEST_CASE("a call that was received is not repeated at another replica", "[rpc]")
 {
     testing::token_file file;
     scripted_server dying({testing::script({""}, false)});

@@ -45,7 +45,7 @@ using list = std::vector<std::string>;
 
 } // namespace
 
-TEST_CASE("a name stands for every address it has, and changes are told", "[rpc]")
+TEST_CASE("a name stands for every address it has, and changes are reported", "[rpc]")
 {
     arranged_names names({host_port("rate-limit", 9102), host_port("192.0.2.9", 9102)});
     names.addresses = {"192.0.2.2", "192.0.2.1"};

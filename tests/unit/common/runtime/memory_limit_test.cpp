@@ -65,7 +65,7 @@ TEST_CASE("the limit of version 1 is read, and its number for none is none", "[r
     CHECK(root.limit() == 64 * mib);
 }
 
-TEST_CASE("bounds that exceed the container's memory are told", "[runtime]")
+TEST_CASE("bounds that exceed the container's memory are reported", "[runtime]")
 {
     config::reader reader;
     reader.add_memory("list-cache-mib", 64 * mib);

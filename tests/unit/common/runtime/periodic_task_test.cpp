@@ -40,7 +40,7 @@ awaitable<std::chrono::microseconds> take_a_while(bool& is_running)
 
 } // namespace
 
-TEST_CASE("a step is run again after the pause it answered", "[runtime]")
+TEST_CASE("a step is run again after the pause it returned", "[runtime]")
 {
     int runs = 0;
     runtime::periodic_task task(testing::test_host(), "test", [&] { return count(runs, 1ms); });
