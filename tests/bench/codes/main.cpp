@@ -35,7 +35,7 @@ void print_accuracy(const std::vector<corpus::expected_mail>& mails)
         std::printf("  %s\n", miss.c_str());
 }
 
-// At least a second of whole rounds over the corpus, one thread.
+// At least a second of complete passes over the corpus, on one thread.
 template <class Work>
 void print_speed(const char* name, const std::vector<corpus::expected_mail>& mails,
                  const Work& work)

@@ -1,6 +1,6 @@
 // The time from a mail's fields to the webhooks it goes to: folding the fields once, then every
-// condition of every rule. The worst case is 20 rules of 5 conditions each of which matches but the
-// last, so that none is left out.
+// condition of every rule. In the worst case, 20 rules with 5 conditions each match except for the
+// last condition, so that none is skipped.
 
 #include "common/rules/rules.hpp"
 
@@ -69,7 +69,8 @@ struct timing
     double worst_percent_ns = 0;
 };
 
-// Rounds of 100, so that the clock costs nothing; at least a tenth of a second.
+// Measures in rounds of 100 calls, so that reading the clock costs nothing; for at least a tenth of
+// a second.
 template <class Work>
 timing measure(const Work& work)
 {
@@ -92,7 +93,7 @@ timing measure(const Work& work)
     return found;
 }
 
-std::size_t webhooks_found = 0; // read at the end, so that no work is left out
+std::size_t webhooks_found = 0; // read at the end, so that the compiler drops no work
 
 void print(const char* what, const mail& given, const timing& found)
 {

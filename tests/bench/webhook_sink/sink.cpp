@@ -33,7 +33,7 @@ int checked(int outcome, const char* what)
     return outcome;
 }
 
-// The value of a header whose name the sender writes as here; empty without it.
+// The value of a header spelled as the sender spells it; empty without it.
 std::string_view header(std::string_view head, std::string_view name)
 {
     const auto begin = head.find(name);
@@ -108,7 +108,7 @@ void sink::run()
     }
 }
 
-// Until the next late answer; -1 without one.
+// The time until the next late response; -1 if there is none.
 int sink::wait_millis() const
 {
     if (late_answers_.empty())
@@ -228,7 +228,7 @@ bool sink::write(int socket, connection& peer)
             break;
         peer.output.erase(0, static_cast<std::size_t>(sent));
     }
-    // Only a list of receipts is more than the kernel takes at once.
+    // Only a list of receipts is larger than what the kernel takes at once.
     if (was_waiting || !peer.output.empty()) {
         epoll_event wanted{};
         wanted.events = peer.output.empty() ? EPOLLIN : EPOLLOUT;

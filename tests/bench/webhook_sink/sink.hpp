@@ -12,8 +12,8 @@
 
 namespace tempinbox::bench {
 
-// One webhook as it came: the event's id, when its last byte was read (nanoseconds of the Unix
-// clock), and the first letter of the path, which says what was answered.
+// One webhook as received: the event's id, when its last byte was read (nanoseconds of the Unix
+// clock), and the first letter of the path, which says how it was answered.
 struct receipt
 {
     std::array<char, 36> id{};
@@ -21,11 +21,11 @@ struct receipt
     char kind = 0;
 };
 
-// A receiver of webhooks on loopback that does as little as possible: one thread, epoll, kept
-// connections. POST /ok... is answered 204, /fail... 500, /hang... never, /slow... 204 after nine
-// seconds, give or take three quarters of one: a thousand endpoints do not answer in step. GET
-// /count tells how many came, GET /receipts lists them, GET /reset forgets them. Ends the process
-// when the kernel refuses it something.
+// A receiver of webhooks on loopback that does as little as possible: one thread, epoll, keep-alive
+// connections. POST /ok... gets 204, /fail... 500, /hang... no response, /slow... 204 after nine
+// seconds, give or take three quarters of one, since a thousand endpoints do not respond in step.
+// GET /count returns how many webhooks came, GET /receipts lists them, GET /reset deletes them.
+// Ends the process if a system call fails.
 class sink
 {
 public:
@@ -41,9 +41,9 @@ private:
     {
         std::string input;
         std::string output;
-        std::uint64_t number = 0; // sockets are used again
+        std::uint64_t number = 0; // socket numbers are reused
     };
-    // An answer that is given later.
+    // A response that is sent later.
     struct late_answer
     {
         int socket;

@@ -18,7 +18,7 @@ using testing::await;
 
 namespace {
 
-// A store whose announcements a test can read.
+// A store whose published events a test can read.
 class arranged_accounts
 {
 public:
@@ -171,7 +171,7 @@ TEST_CASE("versions stay in the order of commits under concurrent changes", "[ac
     }
     CHECK(versions.size() == changes);
     CHECK(*versions.rbegin() - *versions.begin() == changes - 1);
-    // Whoever keeps the highest version of what was announced knows what is stored.
+    // The highest version published for an account is the state stored.
     for (const auto& id : ids) {
         const auto stored = await(arranged.store.find(id)).value().state;
         CHECK(newest[id.text()].version() == stored.version);
@@ -203,7 +203,7 @@ TEST_CASE("a deleted account is gone, its keys are revoked and its tombstone is 
               .execute("SELECT count(*) FROM accounts.api_keys WHERE revoked_at IS NULL")[0][0]
               .as<int>() == 0);
     CHECK(await(arranged.store.create(account_id::make(), "a@example.com",
-                                      "free"))); // the address is free again
+                                      "free"))); // the address can be used again
 }
 
 TEST_CASE("of a deleted account nothing is left but its tombstone, the address at once and the "
@@ -242,8 +242,8 @@ TEST_CASE("of a deleted account nothing is left but its tombstone, the address a
         REQUIRE(rows(table).size() == 1);
         CHECK(rows(table)[0][0].as<std::string>() == here.id().text());
     }
-    // The tombstone is sent again at the end: what was published after the first must not be the
-    // topic's last word.
+    // The tombstone is published again at the end: what was published after the first must not stay
+    // the topic's last record.
     CHECK(arranged.published.back().message.is_tombstone);
     const auto tombstones = arranged.scratch.execute(
         "SELECT key, headers FROM accounts.outbox WHERE payload IS NULL ORDER BY event_id");

@@ -52,7 +52,7 @@ TEST_CASE("a subject has its limit of attempts in the window, then gets the time
     CHECK_FALSE(status.is_allowed);
     CHECK(status.retry_after > std::chrono::seconds(590));
     CHECK(status.retry_after <= std::chrono::seconds(600));
-    CHECK(arranged.rows() == 6); // what is refused is not written down
+    CHECK(arranged.rows() == 6); // refused attempts are not recorded
     CHECK(arranged.begin({somewhere}).is_allowed);
 }
 

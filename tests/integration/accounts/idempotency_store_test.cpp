@@ -52,7 +52,7 @@ struct world
     }
 };
 
-// Counts the claims that may go on.
+// Counts the claims that may proceed.
 awaitable<void> count_going(idempotency_store& store, idempotency_key key, int& going,
                             int& answered)
 {

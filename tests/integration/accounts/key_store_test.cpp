@@ -177,7 +177,7 @@ TEST_CASE("the last use is kept, and an older time does not replace it", "[accou
     record(now - std::chrono::hours(1));
 
     CHECK(await(arranged.keys.list(owner))->front().last_used_at == now);
-    CHECK(await(arranged.keys.read_changes(std::nullopt)).version == version); // nobody need look
+    CHECK(await(arranged.keys.read_changes(std::nullopt)).version == version); // no need to check
 }
 
 TEST_CASE("a key made again under its id replaces the one whose response was lost",

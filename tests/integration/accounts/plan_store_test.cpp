@@ -22,7 +22,7 @@ plan_change requests_per_day(std::int64_t number)
     return requested;
 }
 
-// Everything that a plan is, so that one that differs is shown as a whole.
+// Everything about a plan, so that a plan that differs is shown as a whole.
 std::string line(std::string_view name, std::string_view amount, std::string_view period,
                  bool has_api, std::int64_t requests, int burst, int inboxes,
                  std::chrono::seconds default_ttl, std::chrono::seconds max_ttl, std::int64_t bytes,

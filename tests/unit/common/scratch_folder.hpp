@@ -8,7 +8,7 @@
 
 namespace tempinbox::testing {
 
-// A fresh folder, gone with the object.
+// A new folder, deleted with the object.
 class scratch_folder
 {
 public:
@@ -28,7 +28,7 @@ public:
     scratch_folder(const scratch_folder&) = delete;
 
     std::string file(const std::string& name) const { return path_ / name; }
-    // Written whole and then renamed, as tools that rotate files do.
+    // Written completely and then renamed, as tools that rotate files do.
     std::string write(const std::string& name, const std::string& content) const
     {
         std::ofstream(file(name + ".new"), std::ios::binary) << content;

@@ -9,7 +9,7 @@
 
 namespace tempinbox::testing {
 
-// Everything that is or comes to be in topics, as it arrives.
+// All records of topics, past and future, as they arrive.
 class collected
 {
 public:
@@ -32,7 +32,7 @@ public:
         return eventually([&] { return records_.size() >= count; }, deadline);
     }
 
-    // Nothing more is on its way: the end of the topic has been read.
+    // Nothing more is on its way: the end of the topic was read.
     bool has_all()
     {
         return eventually([&] { return reader_.is_current(); });

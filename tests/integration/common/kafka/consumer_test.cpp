@@ -16,7 +16,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-// A member of a group whose handler does what the test says, and remembers what it was handed.
+// A member of a group whose handler does what the test says and records what it got.
 class member
 {
 public:
@@ -28,7 +28,7 @@ public:
         consumer_->start();
     }
 
-    std::vector<std::string> seen;      // handed over
+    std::vector<std::string> seen;      // what the handler got
     std::multiset<std::string> handled; // handled to the end
     int failures_left = 0;
     std::chrono::milliseconds takes{0};
@@ -90,7 +90,7 @@ std::string metrics_text()
     return testing::test_host().metrics().text();
 }
 
-// The value of a line, absent where there is none.
+// The value of a series, absent if there is none.
 std::optional<double> metric(const std::string& line_start)
 {
     const auto text = metrics_text();
@@ -117,7 +117,7 @@ std::optional<double> expired_of(const std::string& topic)
                   topic + "\"}");
 }
 
-// As retention does: the partition begins at `offset` from now on.
+// Deletes records as retention does: the partition begins at `offset` from now on.
 void delete_records_before(const std::string& topic, std::int64_t offset)
 {
     char reason[256];
@@ -219,8 +219,8 @@ TEST_CASE("a second member and its leaving lose nothing", "[kafka]")
     };
     CHECK(testing::eventually([&] { return all() == expected; }, 30s));
     second.stop();
-    // The running batch is finished and committed before partitions move: nothing is handled twice
-    // either.
+    // The running batch is finished and committed before partitions move, so nothing is handled
+    // twice.
     CHECK(first.handled.size() + second.handled.size() == expected);
 }
 

@@ -46,7 +46,7 @@ TEST_CASE("settings of a topic that is there are altered, others stay", "[kafka]
     kafka::topic_spec spec;
     spec.name = testing::scratch_topic("altered", 1);
     const auto cluster = testing::test_cluster();
-    // As an operator may have done.
+    // An operator may have set these.
     spec.config = {{"max.message.bytes", "2000000"}, {"retention.ms", "86400000"}};
     REQUIRE(kafka::apply_topics(cluster, {spec}, 20s));
 

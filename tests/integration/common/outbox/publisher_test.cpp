@@ -45,7 +45,7 @@ awaitable<void> commit(postgres::pool& db, const std::string& owner,
     return db.transact([owner, rows](pqxx::work& tx) { outbox::insert(tx, schema, owner, rows); });
 }
 
-// As a process that died leaves them: committed, its lease over.
+// Leaves rows as a process that died does: committed, with an expired lease.
 void leave_behind(testing::scratch_database& scratch, const std::vector<outbox::row>& rows)
 {
     testing::await(commit(scratch.db(), "dead", rows));
@@ -58,7 +58,7 @@ int rows_left(testing::scratch_database& scratch)
     return scratch.execute("SELECT count(*) FROM mailbox.outbox")[0][0].as<int>();
 }
 
-// Of all publishers of the test's process.
+// Counts the publishes of all publishers of the test's process.
 int publishes()
 {
     const std::string name = "outbox_hand_overs_total{schema=\"mailbox\"} ";
@@ -225,7 +225,7 @@ TEST_CASE("drain publishes what is queued and deletes what was acknowledged", "[
     for (int i = 0; i < 500; ++i)
         rows.push_back(make_row(topic, std::to_string(i), 1, "x"));
     testing::await(commit(scratch.db(), testing::test_host().instance(), rows));
-    for (const auto& one : rows) // the last of them still gathered when the drain begins
+    for (const auto& one : rows) // the last ones still wait for their batch when the drain begins
         here.publisher.publish({one});
 
     testing::await(here.publisher.drain(10s));

@@ -19,7 +19,7 @@ struct clock_world
     std::unique_ptr<postgres::pool> db;
     std::unique_ptr<postgres::clock_watch> watch;
 
-    // `body`: of PostgreSQL's clock_timestamp() as this world has it.
+    // `body`: the body of the clock_timestamp() that PostgreSQL has in this test.
     explicit clock_world(const std::string& body = "")
     {
         postgres::settings chosen;
@@ -119,8 +119,8 @@ TEST_CASE("PostgreSQL's clock may be the one that goes off", "[postgres]")
 
 TEST_CASE("the time a query takes counts for neither clock", "[postgres]")
 {
-    // One is behind and slow to answer, the other is ahead and slow to read: by the clock at the
-    // other end of the look both would be more than a minute off.
+    // One clock is behind and slow to respond, the other is ahead and slow to read: compared with
+    // the time at the other end of the query, both would be more than a minute off.
     const auto body = GENERATE(
         "t := pg_catalog.clock_timestamp() - interval '59.8 s'; PERFORM pg_sleep(0.4); RETURN t;",
         "PERFORM pg_sleep(0.4); RETURN pg_catalog.clock_timestamp() + interval '59.8 s';");

@@ -131,7 +131,7 @@ TEST_CASE("a migration waits for a lock in short turns, so that others pass", "[
     retries.timeout = 50ms;
     retries.delay = 20ms;
 
-    // A dump that reads the table.
+    // Reads the table as a dump does.
     pqxx::connection dump(scratch.dsn());
     pqxx::work reading(dump);
     reading.exec("LOCK TABLE shop.t IN ACCESS SHARE MODE");
@@ -142,7 +142,7 @@ TEST_CASE("a migration waits for a lock in short turns, so that others pass", "[
         result<std::vector<int>> outcome = failure{errc::internal, "did not run"};
         std::thread migrator(
             [&] { outcome = postgres::migrate(scratch.dsn(), "shop", {first, second}, retries); });
-        // Each of these would wait behind an attempt that does not give up.
+        // Each of these would wait behind a migration that never gives up.
         for (int i = 0; i < 20; ++i)
             CHECK_NOTHROW(
                 scratch.execute("SET statement_timeout = '5s'; SELECT count(*) FROM shop.t"));
@@ -181,8 +181,7 @@ TEST_CASE("a file may run outside a transaction, also where several migrate at o
     std::vector<result<std::vector<int>>> outcomes(4, failure{errc::internal, "did not run"});
 
     {
-        // The first that gets there waits for this transaction to end; the others wait for the
-        // first.
+        // The first migrator waits for this transaction to end; the others wait for the first.
         pqxx::connection other(scratch.dsn());
         pqxx::work writing(other);
         writing.exec("INSERT INTO shop.t VALUES (1, 1)");

@@ -1,4 +1,4 @@
-// What callers see when PostgreSQL or the way to it goes away.
+// What callers see when PostgreSQL or the connection to it is lost.
 #include "common/core/ids.hpp"
 #include "common/postgres/dsn.hpp"
 #include "common/postgres/pool.hpp"
@@ -61,7 +61,7 @@ postgres::settings settings_for(std::string dsn, std::size_t connections = 1)
     return chosen;
 }
 
-// A role that may connect so many times.
+// A role with a limited number of connections.
 struct limited_role
 {
     std::string name = "limited_" + uuid::make_v7().text().substr(24);
@@ -259,7 +259,7 @@ TEST_CASE("where the server has no connection more to give, work waits for those
     CHECK(failed == 0);
     CHECK(testing::test_host().health().json().find("too many connections") == std::string::npos);
 
-    // What the server gives again is taken.
+    // Connections that the server grants again are opened.
     role.allow(4);
     bool are_all_open = false;
     for (int round = 0; round < 100 && !are_all_open; ++round) {

@@ -141,7 +141,7 @@ TEST_CASE("a plan is made anew for a table that has grown", "[postgres]")
     };
 
     find_some();
-    CHECK(plan().find("Index Cond") == std::string::npos); // all of the empty table
+    CHECK(plan().find("Index Cond") == std::string::npos); // a scan of the empty table
     scratch.execute("INSERT INTO t SELECT generate_series(1, 10000)");
     find_some();
 
@@ -195,7 +195,7 @@ TEST_CASE("calls one after another stay on the connections used last", "[postgre
     for (const auto& [process, times] : uses)
         busiest.push_back(times);
     std::sort(busiest.rbegin(), busiest.rend());
-    busiest.resize(2); // a worker may be called while the last one is still on its way to rest
+    busiest.resize(2); // a worker may be woken while the last one is not yet idle
     CHECK(busiest[0] + busiest[1] > calls * 3 / 4);
 }
 

@@ -12,8 +12,8 @@ using Catch::Contains;
 
 namespace {
 
-// A listener on a host of its own would need a loop of its own; health and metrics are the test
-// host's.
+// The listener runs on the test host, since a host of its own would need its own loop; health and
+// metrics are the test host's.
 struct running_listener
 {
     explicit running_listener(const std::string& token_file = "")

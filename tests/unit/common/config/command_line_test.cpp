@@ -27,7 +27,7 @@ config::command_line read(std::vector<const char*> words, bool takes_arguments =
                                      declared_settings(), takes_arguments);
 }
 
-// A variable of the environment while it lives.
+// Sets an environment variable during its lifetime.
 class scoped_variable
 {
 public:
@@ -101,7 +101,7 @@ TEST_CASE("variables that are no setting are reported, with what may have been m
     const scoped_variable mistyped("TEMPINBOX_SMPT_LISTEN", "0.0.0.0:25");
     const scoped_variable foreign("TEMPINBOX_COLOUR_OF_THE_SKY", "blue");
     const scoped_variable config("TEMPINBOX_CONFIG", "");
-    // Kubernetes' own, of a service tempinbox-gateway.
+    // Set by Kubernetes for a service tempinbox-gateway.
     const scoped_variable host("TEMPINBOX_GATEWAY_SERVICE_HOST", "10.0.0.1");
     const scoped_variable port("TEMPINBOX_GATEWAY_SERVICE_PORT_HTTP", "80");
     const scoped_variable link("TEMPINBOX_GATEWAY_PORT", "tcp://10.0.0.1:80");
@@ -111,7 +111,7 @@ TEST_CASE("variables that are no setting are reported, with what may have been m
     std::map<std::string, std::string> reported;
     for (const auto& one : read({}).unknown_variables)
         reported.emplace(one.name, one.closest);
-    // Of the test run itself.
+    // Set by the test run itself.
     std::erase_if(reported,
                   [](const auto& entry) { return entry.first.starts_with("TEMPINBOX_TEST_"); });
 

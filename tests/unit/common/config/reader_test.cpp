@@ -92,7 +92,7 @@ TEST_CASE("passwords are masked in every form", "[config]")
     CHECK(config::mask_passwords("postgresql://user@host:5432/db") ==
           "postgresql://user@host:5432/db");
     CHECK(config::mask_passwords("127.0.0.1:80") == "127.0.0.1:80");
-    // libpq takes blanks around the sign, and a backslash before one that belongs to the value.
+    // libpq accepts blanks around the sign, and a backslash before one that is part of the value.
     CHECK(config::mask_passwords("host=a password = secret dbname=b") ==
           "host=a password = *** dbname=b");
     CHECK(config::mask_passwords("password\t=\n'se cr et' host=a") == "password\t=\n*** host=a");

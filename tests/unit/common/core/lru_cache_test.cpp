@@ -37,7 +37,7 @@ TEST_CASE("as many go as weigh too much together, and what is put again weighs w
     cache.put(2, "bbb");
     cache.put(3, "ccc");
     cache.put(2, "bbbbb");
-    CHECK(cache.size() == 2); // 1 made room
+    CHECK(cache.size() == 2); // 1 was evicted
     CHECK(cache.weight() == 8);
     cache.put(4, "dddddddd");
 

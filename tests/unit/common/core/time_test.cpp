@@ -6,7 +6,7 @@ using namespace tempinbox;
 
 namespace {
 
-// As text again, "none" where it is no time.
+// The time as text again; "none" if it is not a time.
 std::string reading_of(std::string_view text)
 {
     const auto time = parse_iso8601(text);

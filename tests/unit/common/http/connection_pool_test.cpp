@@ -10,7 +10,7 @@ using testing::scripted_server;
 
 namespace {
 
-// Connections that answer several times.
+// Connections that respond several times.
 std::vector<script> patient(std::size_t connections)
 {
     const std::string ok = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
@@ -74,7 +74,7 @@ TEST_CASE("a connection past its age is not kept", "[http]")
     settings.connection_max_age = std::chrono::milliseconds(1);
     http::client client(testing::test_host(), settings);
     CHECK(is_answered(client, server.url(), "one"));
-    // Younger ones may be used again, older ones never.
+    // A connection may be reused until its maximum age, and never after it.
     CHECK(testing::eventually(
         [&] { return is_answered(client, server.url(), "one") && server.connections() > 1; }));
 

@@ -16,8 +16,8 @@
 
 namespace tempinbox::testing {
 
-// Answers each connection with `first` and then with `again` for ever, a piece after each pause,
-// until the client goes away.
+// Sends `first` on each connection and then `again` for ever, one piece after each delay, until the
+// client goes away.
 class hostile_server
 {
 public:

@@ -15,10 +15,10 @@ namespace {
 
 constexpr std::size_t header_limit = 16 * 1024;
 constexpr std::size_t body_limit = 64 * 1024;
-// What the kernel takes ahead of a client that has stopped reading.
+// What the kernel buffers for a client that has stopped reading.
 constexpr std::size_t kernel_buffers = 8 * 1024 * 1024;
 
-// With the limits webhooks have.
+// Uses the limits of webhooks.
 http::client_response fetch(const std::string& url,
                             milliseconds deadline = std::chrono::seconds(10))
 {
@@ -34,7 +34,7 @@ http::client_response fetch(const std::string& url,
     return testing::await(client.send(std::move(outgoing)), std::chrono::seconds(20));
 }
 
-// The client hung up, and took no more than its limits and what was under way.
+// The client hung up and read no more than its limits and what was in flight.
 void check_left(const hostile_server& server)
 {
     CHECK(testing::eventually([&] { return server.is_left(); }));

@@ -30,13 +30,13 @@ public:
         return *this;
     }
 
-    // Lets the server take note of what was sent so far: true when it answered.
+    // Lets the server process what was sent so far; true if it responded.
     bool pause()
     {
         return eventually([&] { return take() || !read_.empty(); }, std::chrono::milliseconds(2));
     }
 
-    // Everything up to and with `mark`; what came until the end or the deadline where it does not
+    // Reads up to and including `mark`, or what came until the end or the deadline if it does not
     // come.
     std::string read_until(std::string_view mark,
                            std::chrono::milliseconds deadline = std::chrono::seconds(10))
@@ -75,7 +75,7 @@ public:
     }
 
     void close() { socket_.close(); }
-    // Half of the connection: answers still come.
+    // Shuts down one direction of the connection: responses still arrive.
     void end_sending() { socket_.shutdown(boost::asio::socket_base::shutdown_send); }
     void reset()
     {

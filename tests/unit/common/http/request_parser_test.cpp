@@ -7,7 +7,8 @@ using http::progress;
 
 namespace {
 
-// What came of bytes that arrived in pieces of the given lengths, the last one for the rest.
+// The result of parsing bytes that arrive in pieces of the given lengths; the last piece is the
+// rest.
 struct reading
 {
     http::request request;

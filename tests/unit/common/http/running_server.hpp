@@ -8,7 +8,7 @@
 
 namespace tempinbox::testing {
 
-// A server on the test loop, drained at the end so that nothing of it outlives the test.
+// A server on the test loop, drained at the end so that it does not outlive the test.
 class running_server
 {
 public:
@@ -34,7 +34,7 @@ public:
     http::server server;
 };
 
-// Answers a minute later, or as soon as the client hangs up.
+// Responds a minute later, or as soon as the client hangs up.
 inline awaitable<http::response> wait_for_hang_up(http::request& received, bool& is_notified)
 {
     boost::asio::steady_timer timer(test_host().loop(), std::chrono::seconds(60));

@@ -11,8 +11,8 @@
 
 namespace tempinbox::testing {
 
-// What one connection answers to its requests, in order; after the last answer it closes unless it
-// stays open. An empty answer is none.
+// The responses of one connection to its requests, in order; after the last one it closes unless it
+// stays open. An empty response sends nothing.
 struct script
 {
     script(std::vector<std::string> given, bool open = true)
@@ -23,7 +23,7 @@ struct script
     bool stays_open;
 };
 
-// A server on the test loop that says exactly what a test wants, well-formed or not. Each
+// A server on the test loop that sends exactly what a test wants, well-formed or not. Each
 // connection follows the next script.
 class scripted_server
 {

@@ -17,7 +17,7 @@ using testing::wait_for_hang_up;
 
 namespace {
 
-// Answers once its gate opens.
+// Responds once its gate opens.
 class gated
 {
 public:

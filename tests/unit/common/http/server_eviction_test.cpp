@@ -54,8 +54,7 @@ http::server_settings limited_per_address(std::size_t max)
     return settings;
 }
 
-// Clients that have been answered once and say nothing more, in the order in which they fell
-// silent.
+// Clients that got one response and then send nothing more, in the order in which they fell silent.
 std::deque<raw_client> silent_clients(const running_server& running, std::size_t count)
 {
     std::deque<raw_client> clients;

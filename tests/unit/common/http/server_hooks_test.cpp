@@ -11,7 +11,7 @@ using testing::running_server;
 
 namespace {
 
-// Those without the header X-Pass are refused by their header.
+// Refuses requests without the header X-Pass by their header.
 http::server_hooks asking_for_a_pass()
 {
     http::server_hooks hooks;

@@ -30,8 +30,8 @@ http::server_settings short_times()
     return settings;
 }
 
-// Sends the piece again and again, a few milliseconds apart, until the server answers or closes;
-// what it said.
+// Sends the piece again and again, a few milliseconds apart, until the server responds or closes;
+// returns its response.
 std::string dribble(raw_client& client, std::string_view piece, clock_type::duration& took)
 {
     const auto began = clock_type::now();

@@ -14,7 +14,7 @@ using testing::running_server;
 
 namespace {
 
-// A body whose pieces a test hands out one by one.
+// A body whose pieces a test releases one by one.
 class handed_out
 {
 public:

@@ -13,7 +13,7 @@ using testing::wait_for_hang_up;
 
 namespace {
 
-// Tells what the server understood.
+// Returns what the server understood.
 awaitable<http::response> echo(http::request& received)
 {
     std::string text = received.method + " " + received.path;

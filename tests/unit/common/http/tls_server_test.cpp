@@ -25,7 +25,7 @@ awaitable<http::response> ok(http::request&)
     co_return http::response(200, "text/plain", "ok");
 }
 
-// What a handshake came to: the version, and the protocol chosen of those offered.
+// The result of a handshake: the version, and the protocol chosen from those offered.
 struct handshake
 {
     bool is_done = false;

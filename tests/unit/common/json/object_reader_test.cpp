@@ -7,7 +7,7 @@ using json::object_reader;
 
 namespace {
 
-// What `finish` says after one question.
+// What `finish` returns after one field is read.
 template <class Ask>
 std::string error_of(std::string_view body, Ask ask)
 {

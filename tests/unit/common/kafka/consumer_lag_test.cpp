@@ -49,8 +49,8 @@ TEST_CASE("a member that was just given a partition is behind by what its group 
     lag.note_end(here, 25, noon, start, true);
 
     CHECK(lag.records(here) == 15);
-    // Its records are about to come; a partition that was quiet for hours is not hours behind for
-    // that.
+    // Its records are about to arrive: that a partition was quiet for hours does not make it hours
+    // behind.
     CHECK(age(lag, noon + 1'000) == 1'000);
     CHECK(age(lag, noon + 6'000) == 66'000);
 }
@@ -98,8 +98,8 @@ TEST_CASE("while nothing is read the end is asked for, and what came meanwhile a
 
     CHECK(lag.with_stale_end(start + 9s).empty());
     CHECK(lag.records(here) == 3);
-    // Not since its last record, which was handled long ago: since nothing was left for the last
-    // time.
+    // The age counts from the last moment at which nothing was left, not from the last record,
+    // which was handled long ago.
     CHECK(age(lag, noon + 4'000) == 2'000);
 }
 

@@ -9,7 +9,7 @@ namespace {
 
 const publish_linger::time_point start{1h};
 
-// How many of the commits of a second, evenly spread, may go at once.
+// How many of the evenly spread commits of one second may go at once.
 int immediate(publish_linger& linger, int commits, std::chrono::seconds after,
               std::size_t events = 1)
 {
@@ -19,7 +19,7 @@ int immediate(publish_linger& linger, int commits, std::chrono::seconds after,
     return allowed;
 }
 
-// The step once such hand-overs have become usual.
+// The delay once publishes of this size have become usual.
 std::chrono::milliseconds delay_with(std::size_t events, std::chrono::milliseconds apart)
 {
     publish_linger linger(start);
@@ -54,7 +54,7 @@ TEST_CASE("the events of a few large commits a second are batched as those of ma
     // Soon after the rush a commit goes at once again, also a large one.
     CHECK(linger.note_commit(30, start + 3s + 250ms));
     CHECK_FALSE(linger.note_commit(1, start + 3s + 260ms));
-    // The largest cost a broker no more than its partitions.
+    // A huge commit costs a broker no more than a request for each partition.
     CHECK(immediate(linger, 4, 4s, 500) == 4);
 }
 

@@ -24,7 +24,7 @@ struct token_file
     rpc::tokens tokens{folder.write("tokens", rpc_token + "\n")};
 };
 
-// Grants what is asked for; units below zero choose a way to fail.
+// Grants what is requested; units below zero choose a way to fail.
 inline awaitable<result<TakeQuotaResponse>> grant(TakeQuotaRequest request)
 {
     TakeQuotaResponse response;

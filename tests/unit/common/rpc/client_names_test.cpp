@@ -1,5 +1,5 @@
-// A client's replicas behind a name: several loopback addresses with one port, which a test gives
-// to the name and takes from it.
+// A client's replicas behind a name: several loopback addresses with one port, which a test adds to
+// the name and removes from it.
 #include "unit/common/http/running_server.hpp"
 #include "unit/common/http/scripted_server.hpp"
 #include "unit/common/rpc/calls.hpp"
@@ -126,7 +126,7 @@ TEST_CASE("an address of a name that refuses is passed over", "[rpc]")
     testing::token_file file;
     arranged_name name;
     counted_replica running(file.tokens);
-    // Nobody listens on the others.
+    // Nobody listens on the other addresses.
     name.addresses = {"127.0.0.3", "127.0.0.1", "127.0.0.4"};
     rpc::client client(testing::test_host(), {{"inbox.example", running.port()}}, file.tokens,
                        name.settings());
@@ -142,7 +142,7 @@ TEST_CASE("a name whose every address refuses is looked up again before the call
     arranged_name name;
     counted_replica running(file.tokens);
     name.addresses = {"127.0.0.3"};
-    // Nothing but the refusal makes it look again.
+    // Only the refusal makes it resolve the name again.
     rpc::client client(testing::test_host(), {{"inbox.example", running.port()}}, file.tokens,
                        name.settings(1h));
     REQUIRE_FALSE(take(client));

@@ -125,8 +125,7 @@ TEST_CASE("a replica that comes back is called again", "[rpc]")
     CHECK(take(client, 1));
 }
 
-// As in a rolling restart: one replica is back already, and not trusted yet, when the next one
-// goes.
+// As in a rolling restart: when the next replica stops, one is back already but still backing off.
 TEST_CASE("every one of many calls at a time is tried on each replica, also if all back off",
           "[rpc]")
 {

@@ -13,7 +13,7 @@ namespace {
 
 const std::string method_path = std::string("/") + testing::take_quota;
 
-// A call as curl would make it.
+// A call as curl sends it.
 struct raw_call
 {
     std::string verb = "POST";

@@ -210,7 +210,7 @@ TEST_CASE("all conditions of twenty rules are evaluated in less than a milliseco
                        {field::subject, comparison::contains, "Straße " + std::to_string(i)}}));
     const rules::compiled_rules compiled(all);
 
-    // The quickest of many: the others say something about the machine.
+    // The quickest of many runs: the others depend on the machine's load.
     auto quickest = std::chrono::steady_clock::duration::max();
     for (int round = 0; round < 200; ++round) {
         const auto began = std::chrono::steady_clock::now();

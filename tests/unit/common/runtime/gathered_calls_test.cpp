@@ -11,7 +11,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-// Doubles numbers, two in a call at most; a call ends when the test lets it.
+// Doubles numbers, at most two in a call; a call ends when the test lets it.
 class doubling
 {
 public:

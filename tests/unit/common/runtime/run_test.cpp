@@ -1,4 +1,4 @@
-// A service from start to exit, each in a process of its own.
+// A service from start to exit, each in its own process.
 #include "common/runtime/run.hpp"
 
 #include <catch2/catch.hpp>
@@ -61,7 +61,7 @@ private:
     settings settings_;
 };
 
-// The service in a child process; what it prints, and how it ends.
+// Runs the service in a child process and records what it prints and how it ends.
 class trial
 {
 public:
@@ -69,7 +69,7 @@ public:
     {
         int ends[2];
         REQUIRE(::pipe(ends) == 0);
-        // What this process has not written out yet the other would write again.
+        // The child would write again what this process has not flushed yet.
         std::cout.flush();
         process_ = ::fork();
         if (process_ == 0) {
