@@ -25,7 +25,7 @@ public:
     std::size_t feed(std::string_view bytes);
     progress state() const { return state_; }
 
-    // Valid once `state()` is malformed: the status to answer and a sentence for the sender.
+    // Valid once `state()` is malformed: the status to respond with and a sentence for the sender.
     unsigned status() const { return status_; }
     const std::string& reason() const { return reason_; }
 

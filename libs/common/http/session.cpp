@@ -100,7 +100,7 @@ awaitable<void> session::serve()
         else
             answer = co_await call_handler();
 
-        // Unread bytes or a body without framing leave no place where a next request could begin.
+        // After unread bytes or a body without framing, no further request can be found.
         const bool ends_by_closing = answer.source && !is_http_11_;
         const bool cuts = step == next_step::refuse || has_unread_body_ || ends_by_closing;
         goes_on = !cuts && client_keeps_ && !context_.is_draining;

@@ -30,7 +30,7 @@ struct transfer
 using buffer_pair = std::array<boost::asio::const_buffer, 2>;
 
 // A TCP connection, plain or TLS. The one place where Asio's stream operations are instantiated.
-// Errors are values; `cancel` ends what is under way with operation_aborted and leaves the
+// Errors are values; `cancel` ends the operation in progress with operation_aborted and leaves the
 // connection usable.
 class transport
 {

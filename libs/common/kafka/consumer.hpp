@@ -65,7 +65,7 @@ public:
 
     void start();
     void stop();
-    // True while the brokers answer and the reader has reached the end once.
+    // True while the brokers respond and the reader has reached the end once.
     bool is_current() const;
 
 private:

@@ -44,7 +44,7 @@ failure transport_failure(const http::client_response& http_response, const char
     return failure(code, std::string(method) + ": " + http_response.error_text);
 }
 
-// A body that is not Connect's comes from an intermediary; only the status tells anything.
+// A body that is not Connect's comes from an intermediary; only its status is usable.
 failure read_error(const http::client_response& http_response, const char* method)
 {
     const auto body = json::value::parse(http_response.body);
